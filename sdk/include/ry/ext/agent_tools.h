@@ -1,0 +1,57 @@
+/* agent.tools/1 - sources of tools for agents (point of the module `runs`): the sandbox's own are
+ * built in; `mcp` contributes those of MCP servers.
+ *
+ * tools_json: [{"name":"files__read","description":"...","parameters":{JSON Schema},
+ *               "source":"mcp:files","read_only":false,"idempotent":false}]
+ * result_json: {"content":"text for the model","is_error":false,
+ *               "images":[{"media_type":"image/png","data":"<base64>"}],"structured":{...}}
+ */
+#ifndef RY_EXT_AGENT_TOOLS_H
+#define RY_EXT_AGENT_TOOLS_H
+#include "../abi.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define RY_AGENT_TOOLS_1 "agent.tools/1"
+
+/* For whom; borrowed-in. */
+typedef struct ry_tools_scope {
+  uint32_t struct_size;
+  int32_t agent_version;
+  ry_str account_id;
+  ry_str agent_id;
+  ry_str project_id;
+  ry_str thread_id;
+  ry_str run_id;
+} ry_tools_scope;
+
+typedef void (*ry_tools_list_fn)(void* ctx, ry_status st, ry_str tools_json,
+                                 const ry_error_view* err) RY_NOEXCEPT;
+
+typedef struct ry_tool_sink {
+  uint32_t struct_size;
+  uint32_t reserved0;
+  void (*on_output)(void* ctx, ry_str text) RY_NOEXCEPT; /* progress, any number of times */
+  /* Last, exactly once. A tool that failed is RY_OK with is_error; others: it could not be called. */
+  void (*on_result)(void* ctx, ry_status st, ry_str result_json, const ry_error_view* err)
+      RY_NOEXCEPT;
+} ry_tool_sink;
+
+typedef struct ry_agent_tools_v1 {
+  uint32_t struct_size;
+  uint32_t reserved0;
+  /* What this agent may use. Must not wait for a dead server: answer with what is known. [any] */
+  ry_status (*list)(void* self, const ry_tools_scope* scope, ry_exec* exec, ry_tools_list_fn fn,
+                    void* ctx) RY_NOEXCEPT;
+  /* *call is valid until on_result returned. [any] */
+  ry_status (*call)(void* self, const ry_tools_scope* scope, ry_str tool_call_id, ry_str name,
+                    ry_str arguments_json, ry_exec* exec, const ry_tool_sink* sink, void* ctx,
+                    void** call) RY_NOEXCEPT;
+  void (*cancel)(void* self, void* call) RY_NOEXCEPT; /* on_result follows. [exec] */
+} ry_agent_tools_v1;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

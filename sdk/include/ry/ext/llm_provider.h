@@ -1,0 +1,80 @@
+/* llm.provider/1 - one driver per wire protocol of language models (point of the module `runs`).
+ *
+ * The neutral form, JSON text:
+ * request_json {
+ *   "model": "gpt-4o-mini",                      -- the provider's own name
+ *   "system": "...",                             -- optional
+ *   "messages": [
+ *     {"role":"user","content":"..." | [{"type":"text","text":"..."},
+ *                                       {"type":"image","media_type":"image/png","data":"<base64>"}]},
+ *     {"role":"assistant","content":"...","tool_calls":[{"id":"c1","name":"shell","arguments":{...}}]},
+ *     {"role":"tool","tool_call_id":"c1","name":"shell","content":"...","is_error":false}],
+ *   "tools": [{"name":"shell","description":"...","parameters":{JSON Schema}}],
+ *   "max_output_tokens": 4096, "temperature": 0.2, "stop": ["..."]  -- each optional
+ * }
+ * config_json, from runs.providers.<name>: {"kind", "base_url", "api_key", "headers":{}, "timeout_seconds",
+ * "idle_timeout_seconds", ...driver's own keys}; defaults are the driver's.
+ */
+#ifndef RY_EXT_LLM_PROVIDER_H
+#define RY_EXT_LLM_PROVIDER_H
+#include "../abi.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define RY_LLM_PROVIDER_1 "llm.provider/1"
+
+typedef struct ry_llm_usage {
+  uint32_t struct_size;
+  uint32_t estimated;        /* 1: the provider said nothing; counted from the text */
+  int64_t input_tokens;      /* all of them, cached ones included */
+  int64_t output_tokens;
+  int64_t cached_tokens;
+} ry_llm_usage;
+
+#define RY_LLM_FINISH_STOP 1
+#define RY_LLM_FINISH_TOOL_CALLS 2
+#define RY_LLM_FINISH_LENGTH 3
+#define RY_LLM_FINISH_FILTER 4
+
+typedef struct ry_llm_end {
+  uint32_t struct_size;
+  int32_t finish;            /* RY_LLM_FINISH_*, 0 when it failed */
+  ry_llm_usage usage;        /* also on failure and cancellation: what is known */
+} ry_llm_end;
+
+/* All on the exec of complete(), in order; on_end last and exactly once. Strings borrowed-out. */
+typedef struct ry_llm_sink {
+  uint32_t struct_size;
+  uint32_t reserved0;
+  void (*on_text)(void* ctx, ry_str text) RY_NOEXCEPT;
+  void (*on_reasoning)(void* ctx, ry_str text) RY_NOEXCEPT;
+  /* A whole tool call. arguments_json is the model's text: it may be no valid JSON. */
+  void (*on_tool_call)(void* ctx, ry_str id, ry_str name, ry_str arguments_json) RY_NOEXCEPT;
+  /* st: RY_OK; RY_CANCELLED; RY_RESOURCE_EXHAUSTED (429, err->retry_after_s), RY_UNAVAILABLE (5xx,
+   * network, stream cut before its end), RY_DEADLINE_EXCEEDED: worth a retry; RY_UNAUTHENTICATED,
+   * RY_INVALID_ARGUMENT, RY_NOT_FOUND (no such model), RY_OUT_OF_RANGE (context too long), RY_DATA_LOSS
+   * (not the protocol): not. err->message never holds the API key. */
+  void (*on_end)(void* ctx, ry_status st, const ry_llm_end* end, const ry_error_view* err)
+      RY_NOEXCEPT;
+} ry_llm_sink;
+
+typedef struct ry_llm_provider_v1 {
+  uint32_t struct_size;
+  uint32_t reserved0;
+  /* An instance for one configured provider. [lifecycle] */
+  ry_status (*open)(void* self, ry_str name, ry_str config_json, void** provider, ry_errbuf* err)
+      RY_NOEXCEPT;
+  /* No call is under way. [lifecycle] */
+  void (*close)(void* self, void* provider) RY_NOEXCEPT;
+  /* Starts one model answer. The sink is copied. *call is valid until on_end returned. [any] */
+  ry_status (*complete)(void* self, void* provider, ry_str request_json, ry_exec* exec,
+                        const ry_llm_sink* sink, void* ctx, void** call) RY_NOEXCEPT;
+  /* Closes the connection to the model at once; on_end follows with RY_CANCELLED. [exec] */
+  void (*cancel)(void* self, void* call) RY_NOEXCEPT;
+} ry_llm_provider_v1;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,81 @@
+/* sandbox.driver/1 - where an agent's commands run (point of the module `runs`).
+ *
+ * A workspace is named by its project's UUID and appears as /workspace. Paths are relative to it; a
+ * driver never lets one leave it, whatever links the agent made. All completions come on the exec
+ * given, never inside the call.
+ */
+#ifndef RY_EXT_SANDBOX_DRIVER_H
+#define RY_EXT_SANDBOX_DRIVER_H
+#include "../abi.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define RY_SANDBOX_DRIVER_1 "sandbox.driver/1"
+
+typedef struct ry_sandbox_command {
+  uint32_t struct_size;
+  uint32_t network;         /* 1: with network; 0: none */
+  const ry_str* argv;       /* argv[0] by PATH inside the sandbox */
+  size_t n_argv;
+  ry_bytes stdin_bytes;
+  uint64_t wall_ms;         /* 0 = the driver's default; its maximum holds */
+  uint64_t memory_bytes;    /* 0 = default */
+  uint64_t output_bytes;    /* total of both pipes handed on; more is dropped and counted. 0 = default */
+} ry_sandbox_command;
+
+typedef struct ry_sandbox_exit {
+  uint32_t struct_size;
+  int32_t exit_code;        /* 0..255 or -signal */
+  int32_t why;              /* 0, or RY_WHY_DEADLINE, RY_WHY_USER */
+  uint32_t reserved0;
+  uint64_t dropped_bytes;
+} ry_sandbox_exit;
+
+typedef struct ry_sandbox_sink {
+  uint32_t struct_size;
+  uint32_t reserved0;
+  void (*on_output)(void* ctx, int32_t fd, ry_bytes bytes) RY_NOEXCEPT; /* fd 1 or 2 */
+  /* Last, exactly once. exit: NULL unless st == RY_OK. All of the command's processes are gone. */
+  void (*on_exit)(void* ctx, ry_status st, const ry_sandbox_exit* exit, const ry_error_view* err)
+      RY_NOEXCEPT;
+} ry_sandbox_sink;
+
+/* content: borrowed-out; total_size: of the whole file. */
+typedef void (*ry_sandbox_read_fn)(void* ctx, ry_status st, ry_bytes content, uint64_t total_size,
+                                   const ry_error_view* err) RY_NOEXCEPT;
+/* entries_json: [{"name":"a.txt","kind":"file|dir|link|other","size":12,"modified_unix_us":...}], sorted. */
+typedef void (*ry_sandbox_list_fn)(void* ctx, ry_status st, ry_str entries_json,
+                                   const ry_error_view* err) RY_NOEXCEPT;
+
+typedef struct ry_sandbox_driver_v1 {
+  uint32_t struct_size;
+  uint32_t reserved0;
+  /* Makes the workspace if it is not there. [any] */
+  ry_status (*ensure)(void* self, ry_str project_id, ry_exec* exec, ry_done done) RY_NOEXCEPT;
+  /* *call is valid until on_exit returned. [any] */
+  ry_status (*run)(void* self, ry_str project_id, const ry_sandbox_command* command, ry_exec* exec,
+                   const ry_sandbox_sink* sink, void* ctx, void** call) RY_NOEXCEPT;
+  void (*cancel)(void* self, void* call) RY_NOEXCEPT; /* on_exit follows. [exec] */
+  /* At most max_bytes from offset. RY_NOT_FOUND, RY_PERMISSION_DENIED (leaves the workspace),
+   * RY_FAILED_PRECONDITION (a directory). [any] */
+  ry_status (*read_file)(void* self, ry_str project_id, ry_str path, uint64_t offset,
+                         uint64_t max_bytes, ry_exec* exec, ry_sandbox_read_fn fn, void* ctx)
+      RY_NOEXCEPT;
+  /* Replaces a file as a whole (written beside, then renamed); parents are made. [any] */
+  ry_status (*write_file)(void* self, ry_str project_id, ry_str path, ry_bytes content, ry_exec* exec,
+                          ry_done done) RY_NOEXCEPT;
+  /* Takes over a file of the host (rename, or copy across devices). RY_ALREADY_EXISTS when the target
+   * exists: nothing is replaced. [any] */
+  ry_status (*import_file)(void* self, ry_str project_id, ry_str path, ry_str host_path,
+                           ry_exec* exec, ry_done done) RY_NOEXCEPT;
+  ry_status (*list_files)(void* self, ry_str project_id, ry_str path, ry_exec* exec,
+                          ry_sandbox_list_fn fn, void* ctx) RY_NOEXCEPT; /* [any] */
+  /* Removes the workspace and everything in it. [any] */
+  ry_status (*destroy)(void* self, ry_str project_id, ry_exec* exec, ry_done done) RY_NOEXCEPT;
+} ry_sandbox_driver_v1;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,46 @@
+/* ry.auth/1 - the host's own tokens, and the extension point through which a module recognises others.
+ *
+ * The host verifies JWTs as configured. A bearer value that is no JWT is shown to the contributors of
+ * "ry.authenticator/1" in order of their names (API keys). */
+#ifndef RY_IF_AUTH_H
+#define RY_IF_AUTH_H
+#include "../abi.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define RY_AUTH_1 "ry.auth/1"
+#define RY_AUTHENTICATOR_1 "ry.authenticator/1"
+
+/* principal: borrowed-out, NULL unless st == RY_OK. */
+typedef void (*ry_principal_fn)(void* ctx, ry_status st, const ry_principal* principal) RY_NOEXCEPT;
+
+typedef struct ry_auth_v1 {
+  uint32_t struct_size;
+  uint32_t reserved0;
+  /* Signs a JWT with the host's own key; `claims_json` needs "sub"; iat, exp, iss are set here. Accepted
+   * like any other token by this deployment. RY_FAILED_PRECONDITION: no signing key is configured. [any] */
+  ry_status (*mint)(const ry_host* host, ry_str claims_json, uint64_t ttl_ms, ry_take_fn take,
+                    void* ctx) RY_NOEXCEPT;
+  /* A token for `?token=` on one RY_ROUTE_QUERY_TOKEN path (exact path, without http.base_path); it
+   * carries the principal's subject and role and is good for nothing else. [any] */
+  ry_status (*mint_query_token)(const ry_host* host, const ry_principal* principal, ry_str path,
+                                uint64_t ttl_ms, ry_take_fn take, void* ctx) RY_NOEXCEPT;
+  /* Forgets cached verdicts about a bearer value's subject, e.g. a revoked API key. [any] */
+  void (*forget)(const ry_host* host, ry_str subject) RY_NOEXCEPT;
+} ry_auth_v1;
+
+/* Driver side. */
+typedef struct ry_authenticator_v1 {
+  uint32_t struct_size;
+  uint32_t reserved0;
+  /* RY_OK with a principal, RY_NOT_FOUND: not of this kind, ask the next; RY_UNAUTHENTICATED: of this
+   * kind and refused; others: 503. Must call fn exactly once, on exec, not inside the call. [exec] */
+  ry_status (*authenticate)(void* self, ry_str bearer, ry_exec* exec, ry_principal_fn fn, void* ctx)
+      RY_NOEXCEPT;
+} ry_authenticator_v1;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

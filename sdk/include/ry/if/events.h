@@ -1,0 +1,82 @@
+/* ry.events/1 - durable domain events between modules, and live topics for streams.
+ *
+ * Domain events ("run.completed", "account.created") are published inside the publisher's transaction
+ * and reach every consumer at least once, in order of commit per consumer as a rule, not as a
+ * promise; consumers must tolerate repeats (the id is stable). In a module's own SQL:
+ *   core.event_publish(kind text, key text, payload jsonb) returns bigint
+ *
+ * Live topics carry what is already durable elsewhere (or need not be): delivery is at most once and
+ * without replay. Subscribers on the publishing node get the bytes at once; on other nodes, with the
+ * default bus, they get a hint (bytes empty) and read the log themselves.
+ */
+#ifndef RY_IF_EVENTS_H
+#define RY_IF_EVENTS_H
+#include "../abi.h"
+#include "db.h"
+#include "http.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define RY_EVENTS_1 "ry.events/1"
+
+typedef struct ry_event ry_event;               /* an event being handled; ended by ack */
+typedef struct ry_subscription ry_subscription; /* ended by unsubscribe */
+
+/* Valid until ack. */
+typedef struct ry_event_view {
+  uint32_t struct_size;
+  uint32_t attempt; /* 1 for the first delivery */
+  int64_t id;
+  ry_str kind;
+  ry_str key;       /* what it is about, e.g. an account id */
+  ry_str payload_json;
+  int64_t published_unix_us;
+  ry_exec* exec;
+} ry_event_view;
+
+/* RY_OK: ack will be called. Else the event is delivered again after a back-off. [exec] */
+typedef ry_status (*ry_event_fn)(void* ctx, const ry_event_view* view, ry_event* event) RY_NOEXCEPT;
+
+/* Registered through ry.registrar/1. The consumer starts with events published after its first
+ * registration; its position is kept under (module, name). */
+typedef struct ry_event_consumer {
+  uint32_t struct_size;
+  uint32_t flags;  /* none yet: 0 */
+  ry_str name;     /* unique within the module */
+  ry_str kinds;    /* comma-separated kinds or prefixes ending in ".*": "run.completed,payment.*" */
+  ry_event_fn handle;
+  void* ctx;
+} ry_event_consumer;
+
+/* bytes empty: something new up to `cursor`, look into your log. Borrowed-out. The buffer, when not
+ * NULL, holds the same bytes and may be passed on to stream_write_buffer inside the call. [exec] */
+typedef void (*ry_live_fn)(void* ctx, ry_str topic, uint64_t cursor, ry_bytes bytes,
+                           ry_buffer* buffer) RY_NOEXCEPT;
+
+typedef struct ry_events_v1 {
+  uint32_t struct_size;
+  uint32_t reserved0;
+  /* Publishes a domain event, inside tx when given. [any] */
+  ry_status (*publish)(const ry_host* host, ry_tx* tx, ry_str kind, ry_str key, ry_str payload_json,
+                       ry_exec* exec, ry_done done) RY_NOEXCEPT;
+  /* Ends the handle. st != RY_OK: deliver it again, after a back-off. [any] */
+  void (*ack)(ry_event* event, ry_status st, const ry_error_view* err) RY_NOEXCEPT;
+
+  /* Subscribes to one topic. fn may run for what is published after this returned. [any] */
+  ry_status (*live_subscribe)(const ry_host* host, ry_str topic, ry_exec* exec, ry_live_fn fn,
+                              void* ctx, ry_subscription** out) RY_NOEXCEPT;
+  /* No call starts after this returned, when called on the subscription's executor. Ends the handle. [any] */
+  void (*live_unsubscribe)(ry_subscription* subscription) RY_NOEXCEPT;
+  /* `cursor` grows within a topic. flags: RY_LIVE_*. Order is kept per topic and publishing thread. [any] */
+  ry_status (*live_publish)(const ry_host* host, ry_str topic, uint64_t cursor, ry_bytes bytes,
+                            uint32_t flags) RY_NOEXCEPT;
+} ry_events_v1;
+
+#define RY_LIVE_LOCAL 1u /* this node only */
+#define RY_LIVE_HINT 2u  /* other nodes only: the bytes were already published locally and are durable now */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,75 @@
+/* ry.http_client/1 - outgoing HTTP(S) with the address guard, streaming answers and pooled connections.
+ *
+ * The guard (off only in deployment.mode = local, or for a request flagged as the operator's own
+ * address) allows http and https only, checks every resolved address, connects to the address that
+ * was checked, checks redirects again and never follows them to another host.
+ */
+#ifndef RY_IF_HTTP_CLIENT_H
+#define RY_IF_HTTP_CLIENT_H
+#include "../abi.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define RY_HTTP_CLIENT_1 "ry.http_client/1"
+
+#define RY_CLIENT_OPERATOR_URL 1u     /* the URL stands in the operator's configuration: no address guard */
+#define RY_CLIENT_FOLLOW_REDIRECTS 2u /* same host, at most 5, GET and HEAD or 307/308 */
+#define RY_CLIENT_FRESH_CONNECTION 4u /* neither takes a pooled connection nor leaves one */
+
+typedef struct ry_client_request {
+  uint32_t struct_size;
+  uint32_t flags;
+  ry_str method;
+  ry_str url;
+  const ry_header* headers; /* Host, Content-Length and Connection are the host's; User-Agent has a default */
+  size_t n_headers;
+  ry_bytes body;            /* copied */
+  uint64_t connect_timeout_ms; /* name look-up, TCP and TLS together; 0 = 10 s */
+  uint64_t idle_timeout_ms;    /* between two pieces of the answer; 0 = 60 s */
+  uint64_t total_timeout_ms;   /* everything, clean-up included; 0 = none */
+  uint64_t max_response_bytes; /* 0 = 64 MiB; UINT64_MAX = none; over it RY_RESOURCE_EXHAUSTED */
+  ry_str pool_key;             /* connections are shared only within one key, e.g. an identity */
+} ry_client_request;
+
+typedef struct ry_client_response {
+  uint32_t struct_size;
+  uint32_t status;
+  const ry_header* headers;
+  size_t n_headers;
+  ry_str url;          /* after redirects */
+  ry_str peer_address;
+} ry_client_response;
+
+/* All on the request's executor, in order: head once, then data, then done exactly once. Data is
+ * already de-chunked. `on_data` returning RY_RESOURCE_EXHAUSTED pauses reading until resume();
+ * any other non-zero status aborts the request with that status. */
+typedef struct ry_client_handler {
+  uint32_t struct_size;
+  uint32_t reserved0;
+  void (*on_head)(void* ctx, const ry_client_response* response) RY_NOEXCEPT;
+  ry_status (*on_data)(void* ctx, ry_bytes chunk) RY_NOEXCEPT;
+  /* Failures: RY_PERMISSION_DENIED "http_client.address_refused", RY_UNAVAILABLE
+   * "http_client.resolve" | "connect" | "tls" | "reset", RY_DEADLINE_EXCEEDED
+   * "http_client.connect_timeout" | "idle_timeout" | "total_timeout", RY_INVALID_ARGUMENT
+   * "http_client.url", RY_DATA_LOSS "http_client.malformed" | "truncated", RY_CANCELLED. */
+  ry_done_fn on_done;
+} ry_client_handler;
+
+typedef struct ry_http_client_v1 {
+  uint32_t struct_size;
+  uint32_t reserved0;
+  /* Starts a request. `handler` is copied. On cancel the socket is closed before on_done. [any] */
+  ry_status (*request)(const ry_host* host, ry_exec* exec, const ry_client_request* request,
+                       const ry_client_handler* handler, void* ctx, ry_op_id* op) RY_NOEXCEPT;
+  /* Goes on reading after a pause. [any] */
+  void (*resume)(const ry_host* host, ry_op_id op) RY_NOEXCEPT;
+  /* Would the guard allow this URL's literal form (scheme, host literal, names that are refused
+   * outright)? Look-ups are not made. RY_OK, RY_INVALID_ARGUMENT or RY_PERMISSION_DENIED. [any] */
+  ry_status (*check_url)(const ry_host* host, ry_str url) RY_NOEXCEPT;
+} ry_http_client_v1;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

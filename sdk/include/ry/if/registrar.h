@@ -1,0 +1,89 @@
+/* ry.registrar/1 - what a module serves, told once, inside create().
+ *
+ * Every call stages; the host validates the whole set of all modules (duplicate routes, unknown
+ * points, missing needs, bad migrations) before anything becomes visible, and removes it by itself
+ * when the module goes. A module never unregisters. All functions are [lifecycle], only inside
+ * create(); all strings are copied; `ctx`, `table` and `self` pointers must stay valid until
+ * destroy(). A refusal (RY_INVALID_ARGUMENT, RY_ALREADY_EXISTS) has its sentence in the host's
+ * error report already; the module may simply return that status from create().
+ *
+ * Settings schema: the descriptor's config_schema_json is a JSON Schema object. Understood: type
+ * (object, array, string, integer, number, boolean; or a list of them), properties, required,
+ * additionalProperties (a schema, or false; false is the default), items, enum, minimum, maximum,
+ * minLength, maxLength, minItems, maxItems, pattern, default, description, and "secret": true
+ * (masked in every listing and log). Defaults are filled in before create() sees the settings.
+ */
+#ifndef RY_IF_REGISTRAR_H
+#define RY_IF_REGISTRAR_H
+#include "../abi.h"
+#include "events.h"
+#include "http.h"
+#include "jobs.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define RY_REGISTRAR_1 "ry.registrar/1"
+
+/* Route flags. */
+#define RY_ROUTE_PUBLIC 1u       /* no token needed; a valid one is still handed over */
+#define RY_ROUTE_ADMIN 2u        /* role admin or super_admin, else 403 */
+#define RY_ROUTE_STREAM_BODY 4u  /* the handler runs when the head is read; it reads the body itself */
+#define RY_ROUTE_QUERY_TOKEN 8u  /* accepts `?token=` (see ry.auth/1) beside the header; never logged */
+#define RY_ROUTE_LONG 16u        /* a stream: no request time-out, counted as a stream */
+#define RY_ROUTE_NO_PREFIX 32u   /* ignores http.base_path */
+
+typedef struct ry_route {
+  uint32_t struct_size;
+  uint32_t flags;
+  ry_str method;       /* "GET"; GET serves HEAD too unless HEAD is registered */
+  ry_str pattern;      /* "/threads/{id}/messages"; "{name}" matches one segment, "{name...}" the rest */
+  ry_handler_fn handle;
+  void* ctx;
+  uint64_t max_body;   /* bytes; 0 = the host's default (1 MiB) */
+  uint64_t timeout_ms; /* until the answer; 0 = the host's default (30 s) */
+  ry_str openapi_json; /* OpenAPI 3.1 operation object, or empty */
+} ry_route;
+
+#define RY_MIGRATION_NO_TX 1u /* not inside a transaction (CREATE INDEX CONCURRENTLY) */
+typedef struct ry_migration {
+  uint32_t struct_size;
+  uint32_t flags;
+  ry_str id;     /* "0001_init": applied in order of registration, ids must increase */
+  ry_str up_sql; /* runs with search_path = the module's own schema, several statements allowed */
+} ry_migration;
+
+/* Called on the owner of an extension point for each driver, [lifecycle]: added before start() of
+ * the owner (or later, when a driver is loaded at run time), removed before the driver's stop().
+ * After `done` of a removal the owner must not call the table again. */
+typedef struct ry_point {
+  uint32_t struct_size;
+  uint32_t min_size; /* smallest driver table that the owner accepts */
+  ry_str id;         /* "llm.provider/1" */
+  void (*added)(void* ctx, ry_str driver, const void* table, void* self) RY_NOEXCEPT;
+  void (*removed)(void* ctx, ry_str driver, ry_done done) RY_NOEXCEPT;
+  void* ctx;
+} ry_point;
+
+typedef struct ry_registrar_v1 {
+  uint32_t struct_size;
+  uint32_t reserved0;
+  ry_status (*route)(ry_registrar* r, const ry_route* route) RY_NOEXCEPT;
+  ry_status (*migration)(ry_registrar* r, const ry_migration* migration) RY_NOEXCEPT;
+  ry_status (*job)(ry_registrar* r, const ry_job_kind* kind) RY_NOEXCEPT;
+  /* A durable consumer of domain events. */
+  ry_status (*subscribe)(ry_registrar* r, const ry_event_consumer* consumer) RY_NOEXCEPT;
+  /* A service for other modules; `id` must stand in the descriptor's provides. The table's first
+   * member is uint32_t struct_size. Calls to it go directly, not through the host. */
+  ry_status (*provide)(ry_registrar* r, ry_str id, const void* table, void* self) RY_NOEXCEPT;
+  /* Defines an extension point; `id` must stand in the descriptor's provides. */
+  ry_status (*define_point)(ry_registrar* r, const ry_point* point) RY_NOEXCEPT;
+  /* A driver for a point (needs must name it). `name` is unique within the point. */
+  ry_status (*contribute)(ry_registrar* r, ry_str point_id, ry_str name, const void* table,
+                          void* self) RY_NOEXCEPT;
+} ry_registrar_v1;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

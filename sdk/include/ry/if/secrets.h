@@ -1,0 +1,28 @@
+/* ry.secrets/1 - encryption at rest with the deployment's key, and redaction of logs. */
+#ifndef RY_IF_SECRETS_H
+#define RY_IF_SECRETS_H
+#include "../abi.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define RY_SECRETS_1 "ry.secrets/1"
+
+typedef struct ry_secrets_v1 {
+  uint32_t struct_size;
+  uint32_t reserved0;
+  /* Encrypts (XChaCha20-Poly1305). `context` binds the result to its place ("mcp.header:<row id>"): open
+   * fails with another one. `take` runs once inside the call. [any] */
+  ry_status (*seal)(const ry_host* host, ry_str context, ry_bytes plain, ry_take_fn take, void* ctx)
+      RY_NOEXCEPT;
+  /* RY_DATA_LOSS: damaged, another context, or a key that is gone. Old keys of a rotation are tried. [any] */
+  ry_status (*open)(const ry_host* host, ry_str context, ry_bytes sealed, ry_take_fn take, void* ctx)
+      RY_NOEXCEPT;
+  /* From now on this text is masked in the host's log. At least 6 bytes; shorter is ignored. [any] */
+  void (*redact)(const ry_host* host, ry_str secret) RY_NOEXCEPT;
+} ry_secrets_v1;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,50 @@
+/* agents/1 - agents and their versions (provided by the module `agents`).
+ *
+ * SQL functions of the module:
+ *   agents.resolve(account uuid, agent uuid) returns table(agent_id uuid, version int, model_name text)
+ *       agent null: the account's default agent, made when there is none. No row: unknown or foreign.
+ *       model_name null: the deployment's default model.
+ */
+#ifndef RY_SVC_AGENTS_H
+#define RY_SVC_AGENTS_H
+#include "../abi.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define RY_SVC_AGENTS_1 "agents/1"
+
+typedef struct ry_agent_view {
+  uint32_t struct_size;
+  int32_t version;
+  ry_str agent_id;
+  ry_str account_id;
+  ry_str name;
+  ry_str system_prompt;    /* may be empty */
+  ry_str model_name;       /* may be empty */
+  ry_str custom_mcps_json; /* JSON array of MCP configurations of this version, secrets sealed */
+  uint32_t is_default;
+  uint32_t reserved0;
+} ry_agent_view;
+
+typedef void (*ry_agent_fn)(void* ctx, ry_status st, const ry_agent_view* agent,
+                            const ry_error_view* err) RY_NOEXCEPT;
+
+typedef struct ry_agents_v1 {
+  uint32_t struct_size;
+  uint32_t reserved0;
+  /* An agent of an account at a version (0 = the current one). RY_NOT_FOUND when unknown or foreign.
+   * Versions are immutable: answers are cached. Completion on exec, never inside the call. [any] */
+  ry_status (*get)(void* self, ry_str account_id, ry_str agent_id, int32_t version, ry_exec* exec,
+                   ry_agent_fn fn, void* ctx) RY_NOEXCEPT;
+  /* Replaces the MCP configurations of the current version by a new version. expected_version 0 = any;
+   * else RY_ABORTED when another change came first. [any] */
+  ry_status (*set_custom_mcps)(void* self, ry_str account_id, ry_str agent_id,
+                               int32_t expected_version, ry_str custom_mcps_json, ry_exec* exec,
+                               ry_agent_fn fn, void* ctx) RY_NOEXCEPT;
+} ry_agents_v1;
+
+#ifdef __cplusplus
+}
+#endif
+#endif
