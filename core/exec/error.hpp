@@ -1,0 +1,50 @@
+// Errors as values inside the host, and views of text for the ABI.
+#pragma once
+
+#include <ry/abi.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace ry::core {
+
+inline std::string_view sv(ry_str s) noexcept { return {s.ptr ? s.ptr : "", s.len}; }
+inline std::string_view sv(ry_bytes b) noexcept {
+  return {b.ptr ? reinterpret_cast<const char*>(b.ptr) : "", b.len};
+}
+inline std::string str(ry_str s) { return std::string(sv(s)); }
+inline ry_str view(std::string_view s) noexcept { return {s.data(), s.size()}; }
+inline ry_bytes bytes(std::string_view s) noexcept {
+  return {reinterpret_cast<const std::uint8_t*>(s.data()), s.size()};
+}
+// Writes a message into a caller-owned buffer, cut to its capacity; err may be null.
+inline void write_err(ry_errbuf* err, std::string_view message) noexcept {
+  if (!err || !err->ptr) return;
+  err->len = message.size() < err->cap ? message.size() : err->cap;
+  for (std::size_t i = 0; i < err->len; ++i) err->ptr[i] = message[i];
+}
+
+// A failure on its way to whoever asked. `message` is for people and never holds secrets or paths.
+struct error {
+  ry_status status = RY_INTERNAL;
+  std::string reason;       // "db.23505"
+  std::string message;
+  std::string detail_json;  // empty: the message
+  std::uint32_t http_status = 0;
+  std::uint32_t retry_after_s = 0;
+
+  // Borrows this object.
+  ry_error_view view() const noexcept {
+    return {sizeof(ry_error_view), status, core::view(reason), core::view(message),
+            core::view(detail_json), http_status, retry_after_s};
+  }
+  static error from(ry_status st, const ry_error_view* v) {
+    if (!v) return {st, {}, {}, {}, 0, 0};
+    return {st ? st : v->status, str(v->reason), str(v->message), str(v->detail_json),
+            v->http_status, v->retry_after_s};
+  }
+};
+
+}  // namespace ry::core

@@ -1,0 +1,59 @@
+#include "core/module/host.hpp"
+
+#include "core/observe/log.hpp"
+
+namespace {
+thread_local ry_host* t_current = nullptr;
+constexpr auto slow_callback = std::chrono::milliseconds(50);
+}  // namespace
+
+ry_host* ry_host::current() noexcept { return t_current; }
+
+namespace ry::module {
+
+namespace detail {
+
+entered::entered(ry_host* host, const char* what) noexcept
+    : host_(host), what_(what), before_(t_current), start_(std::chrono::steady_clock::now()) {
+  t_current = host;
+}
+
+entered::~entered() {
+  t_current = before_;
+  if (!host_ || !ry_exec::current()) return;
+  const auto took = std::chrono::steady_clock::now() - start_;
+  if (took < slow_callback) return;
+  host_->slow_callbacks.fetch_add(1, std::memory_order_relaxed);
+  observe::log(observe::level::warn, host_->name, "slow callback blocked a loop",
+               {{"callback", what_},
+                {"ms", std::to_string(
+                           std::chrono::duration_cast<std::chrono::milliseconds>(took).count())}});
+}
+
+void misbehaved(ry_host* host, const char* what, const char* how) noexcept {
+  if (host) host->strikes.fetch_add(1, std::memory_order_relaxed);
+  observe::log(observe::level::error, host ? std::string_view(host->name) : "host",
+               "module misbehaved: an exception left a callback",
+               {{"callback", what}, {"exception", how}});
+}
+
+}  // namespace detail
+
+void complete(const ry_host* host, ry_exec* exec, ry_done done, ry_status st) {
+  if (!done.fn) return;
+  post(host, exec, [host, done, st] {
+    invoke(const_cast<ry_host*>(host), "completion", done.fn, done.ctx, st,
+           static_cast<const ry_error_view*>(nullptr));
+  });
+}
+
+void complete(const ry_host* host, ry_exec* exec, ry_done done, core::error err) {
+  if (!done.fn) return;
+  post(host, exec, [host, done, err = std::move(err)] {
+    const auto v = err.view();
+    invoke(const_cast<ry_host*>(host), "completion", done.fn, done.ctx, err.status,
+           static_cast<const ry_error_view*>(&v));
+  });
+}
+
+}  // namespace ry::module

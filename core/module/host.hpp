@@ -1,0 +1,177 @@
+// What a ry_host is: one loaded generation of one module, as every room of the host sees it. The
+// ABI tables reach the rooms through `rt`, count what is outstanding through hold(), and call into
+// the module only through invoke().
+#pragma once
+
+#include <ry/abi.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <unordered_map>
+#include <utility>
+
+#include "core/exec/error.hpp"
+#include "core/exec/loop.hpp"
+
+namespace ry::exec {
+class op_table;
+class blocking_pool;
+}  // namespace ry::exec
+namespace ry::observe {
+class metrics;
+}
+namespace ry::db {
+class database;
+}
+namespace ry::http {
+class client;
+}
+namespace ry::process {
+class supervisor;
+}
+namespace ry::auth {
+class authenticator;
+class secret_box;
+}  // namespace ry::auth
+namespace ry::jobs {
+class queue;
+}
+namespace ry::events {
+class hub;
+}
+
+namespace ry::module {
+
+class registry;
+
+// The rooms behind the ABI tables. Filled by core/app before the first module is created; a room that is
+// absent (in `runyard check` there is no database) is nullptr and its calls answer RY_UNAVAILABLE.
+struct runtime {
+  exec::loop_pool* loops = nullptr;
+  exec::op_table* ops = nullptr;
+  exec::blocking_pool* blocking = nullptr;
+  observe::metrics* metrics = nullptr;
+  db::database* db = nullptr;
+  http::client* http_client = nullptr;
+  process::supervisor* processes = nullptr;
+  auth::authenticator* auth = nullptr;
+  auth::secret_box* secrets = nullptr;
+  jobs::queue* jobs = nullptr;
+  events::hub* events = nullptr;
+  registry* modules = nullptr;  // services and points of the loaded modules
+  // Answers of ry.core/1 info(): "version", "node_id", "deployment.mode", "http.base_path", ...
+  std::unordered_map<std::string, std::string> facts;
+};
+
+}  // namespace ry::module
+
+struct ry_host {
+  ry_host(ry::module::runtime& rt, std::string name, std::uint64_t generation)
+      : rt(rt), name(std::move(name)), generation(generation) {}
+  ry_host(const ry_host&) = delete;
+  ry_host& operator=(const ry_host&) = delete;
+
+  ry::module::runtime& rt;
+  const std::string name;
+  const std::uint64_t generation;  // unique within the process
+  std::string version;             // of the module
+  std::string data_dir;            // made at the first question, see ry.core/1 info
+
+  // Completions not delivered yet and handles not ended yet. destroy() waits for zero.
+  std::atomic<std::int64_t> outstanding{0};
+  // Exceptions and contract violations so far; see invoke().
+  std::atomic<std::uint32_t> strikes{0};
+  std::atomic<std::uint64_t> slow_callbacks{0};
+
+  // The module whose code runs on this thread; nullptr in the host's own code.
+  static ry_host* current() noexcept;
+};
+
+namespace ry::module {
+
+// Keeps a generation from being destroyed. Copying counts again.
+class hold {
+ public:
+  explicit hold(const ry_host* host = nullptr) noexcept : host_(const_cast<ry_host*>(host)) { add(); }
+  hold(const hold& o) noexcept : host_(o.host_) { add(); }
+  hold(hold&& o) noexcept : host_(std::exchange(o.host_, nullptr)) {}
+  hold& operator=(hold o) noexcept {
+    std::swap(host_, o.host_);
+    return *this;
+  }
+  ~hold() {
+    if (host_) host_->outstanding.fetch_sub(1, std::memory_order_acq_rel);
+  }
+  ry_host* get() const noexcept { return host_; }
+  explicit operator bool() const noexcept { return host_ != nullptr; }
+
+ private:
+  void add() noexcept {
+    if (host_) host_->outstanding.fetch_add(1, std::memory_order_acq_rel);
+  }
+  ry_host* host_;
+};
+
+namespace detail {
+class entered {  // installs the current module, measures the call
+ public:
+  entered(ry_host* host, const char* what) noexcept;
+  ~entered();
+
+ private:
+  ry_host* const host_;
+  const char* const what_;
+  ry_host* const before_;
+  const std::chrono::steady_clock::time_point start_;
+};
+void misbehaved(ry_host* host, const char* what, const char* how) noexcept;
+
+template <class F>
+struct plain_fn;
+template <class R, class... A>
+struct plain_fn<R (*)(A...) noexcept> {
+  using type = R (*)(A...);
+};
+template <class R, class... A>
+struct plain_fn<R (*)(A...)> {
+  using type = R (*)(A...);
+};
+}  // namespace detail
+
+// Calls a function pointer of a module: third wall of the exception firewall. Drops `noexcept` from
+// the type so that an exception of foreign code can be caught here instead of ending the process;
+// warns when the call takes longer than 50 ms on a loop. `what` is a literal for the log.
+// Returns what the function returns; for a throw: RY_INTERNAL (or nothing for void functions).
+template <class Fn, class... Args>
+auto invoke(ry_host* host, const char* what, Fn* fn, Args... args) noexcept {
+  using plain = typename detail::plain_fn<Fn*>::type;
+  using result = std::invoke_result_t<plain, Args...>;
+  plain call = fn;
+  detail::entered scope(host, what);
+  try {
+    return call(args...);
+  } catch (const std::exception& e) {
+    detail::misbehaved(host, what, e.what());
+  } catch (...) {
+    detail::misbehaved(host, what, "an exception of unknown type");
+  }
+  if constexpr (!std::is_void_v<result>) return static_cast<result>(RY_INTERNAL);
+}
+
+// Posts f to exec and keeps the generation alive until f has run.
+template <class F>
+void post(const ry_host* host, ry_exec* exec, F&& f) {
+  exec->post([h = hold(host), f = std::forward<F>(f)]() mutable { f(); });
+}
+
+// Completes `done` on exec, never inline, with an optional error.
+void complete(const ry_host* host, ry_exec* exec, ry_done done, ry_status st);
+void complete(const ry_host* host, ry_exec* exec, ry_done done, core::error err);
+
+}  // namespace ry::module
