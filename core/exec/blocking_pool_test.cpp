@@ -1,0 +1,38 @@
+#include "core/exec/blocking_pool.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <future>
+
+namespace ry::exec {
+namespace {
+
+TEST(blocking_pool, runs_what_it_accepted_also_while_stopping) {
+  std::atomic<int> ran{0};
+  blocking_pool pool(2);
+  for (int i = 0; i < 100; ++i) ASSERT_EQ(pool.submit([&] { ++ran; }), submitted::yes);
+  pool.stop_and_join();
+  EXPECT_EQ(ran, 100);
+  EXPECT_EQ(pool.submit([&] { ++ran; }), submitted::stopped);
+  EXPECT_EQ(ran, 100);
+}
+
+TEST(blocking_pool, refuses_over_its_bound) {
+  std::promise<void> gate, begun;
+  auto open = gate.get_future().share();
+  blocking_pool pool(1, 1);
+  ASSERT_EQ(pool.submit([&, open] {
+    begun.set_value();
+    open.wait();
+  }),
+            submitted::yes);
+  begun.get_future().wait();
+  EXPECT_EQ(pool.submit([] {}), submitted::yes);
+  EXPECT_EQ(pool.queued(), 1u);
+  EXPECT_EQ(pool.submit([] {}), submitted::queue_full);
+  gate.set_value();
+}
+
+}  // namespace
+}  // namespace ry::exec
