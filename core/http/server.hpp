@@ -1,0 +1,141 @@
+// The HTTP/1.1 server: one acceptor, a worker per event loop, routes of modules and of the host.
+#pragma once
+
+#include <ry/if/http.h>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/http/stats.hpp"
+#include "core/module/registration.hpp"
+
+namespace ry::http {
+
+// The table behind "ry.http/1". One for the process: its handles know their server. [any]
+const ry_http_v1& http_interface() noexcept;
+
+// What a request brought to prove who is calling. Borrowed.
+struct credential {
+  enum class kind { bearer, query_token };
+  kind from = kind::bearer;
+  std::string_view value;
+  std::string_view path;  // without http.base_path: a query token is good for one path only
+};
+
+// RY_OK with `who`; RY_UNAUTHENTICATED: 401; anything else: 503. `who` keeps its strings alive.
+struct verdict {
+  ry_status status = RY_UNAUTHENTICATED;
+  std::shared_ptr<const ry_principal> who;
+};
+
+// Implemented by core/auth (through core/app); lives longer than the server.
+class authenticator {
+ public:
+  virtual ~authenticator() = default;
+  // The verdict if it is known without waiting; nullopt: ask begin(). Called on `exec`.
+  virtual std::optional<verdict> try_now(const credential& c, ry_exec* exec) = 0;
+  // Calls done exactly once, on `exec`, never inside the call. `c` is borrowed-in.
+  virtual void begin(const credential& c, ry_exec* exec, std::function<void(verdict)> done) = 0;
+};
+
+enum class access_log { off, on };
+
+struct cors_settings {
+  std::vector<std::string> origins;  // exact; "*" = any; empty = no CORS at all
+  enum class credentials { no, yes } allow_credentials = credentials::no;
+  std::chrono::seconds max_age{600};
+};
+
+struct settings {
+  std::string address = "127.0.0.1";  // numeric
+  std::uint16_t port = 8080;          // 0 picks a free one
+  std::string tls_cert_file, tls_key_file;  // PEM; both empty: plain HTTP
+  std::string base_path;                    // "/api" or empty
+  std::string spool_dir;  // for files of forms; this process's own: start() removes leftovers
+  cors_settings cors;
+  std::vector<std::string> trusted_proxies;  // addresses or CIDR blocks
+  access_log access = access_log::on;
+
+  std::size_t max_header_bytes = 32 * 1024;
+  std::size_t max_target_bytes = 8 * 1024;
+  std::uint64_t max_body_bytes = 1024 * 1024;
+  std::size_t max_connections = 20'000;
+  std::size_t stream_queue_bytes = 1024 * 1024;
+  std::size_t stream_queue_pieces = 1024;
+  std::uint64_t form_max_total_bytes = 1024ull * 1024 * 1024;  // where the caller gives no limit
+
+  std::chrono::milliseconds header_timeout{10'000};
+  std::chrono::milliseconds idle_timeout{75'000};       // keep-alive, between requests
+  std::chrono::milliseconds body_idle_timeout{20'000};  // no byte of the body
+  std::uint64_t body_min_rate = 512;                    // bytes/s, after body_rate_grace
+  std::chrono::milliseconds body_rate_grace{15'000};
+  std::chrono::milliseconds request_timeout{30'000};    // until the answer; routes may differ
+  std::chrono::milliseconds write_stall_timeout{30'000};
+};
+
+// Answer of a route of the host itself.
+struct host_answer {
+  std::uint32_t status = 200;
+  std::string content_type = "application/json";
+  std::string body;
+};
+
+// Where a host route runs: `loop` must be quick, `blocking` may take its time.
+enum class runs_on { loop, blocking };
+
+struct host_route {
+  std::string method, pattern;
+  std::function<host_answer(const ry_request_view&)> handle;
+  runs_on where = runs_on::loop;
+  std::uint32_t flags = RY_ROUTE_PUBLIC | RY_ROUTE_NO_PREFIX;
+};
+
+// What the server needs of the other rooms; all live longer than it.
+struct rooms {
+  exec::loop_pool* loops = nullptr;
+  authenticator* auth = nullptr;  // null: every route that is not public answers 401
+  // Runs a function on a thread that may block. [any]
+  std::function<void(std::function<void()>)> run_blocking;
+};
+
+// Lifetime: made before the modules' create(), destroyed after the last module is destroyed (handles
+// of requests point into it) and before the loops are joined or right after.
+// Threads: all members are for the main thread unless said otherwise; none may be called on a loop.
+// Errors: start() throws std::runtime_error with a sentence that names address or file.
+class server {
+ public:
+  server(rooms r, settings s);
+  ~server();
+  server(const server&) = delete;
+  server& operator=(const server&) = delete;
+
+  // Routes of the host; they stand in every table published from now on.
+  void add_host_route(host_route route);
+  // Replaces all routes of modules. When this returns, no request can reach a route that is no longer in
+  // the list (requests under way hold their owner, see ry_host::outstanding). Throws
+  // std::invalid_argument for a pattern that is wrong or registered twice; the old table stays then.
+  void publish(std::vector<module::route> routes);
+  // Binds and listens. Idle connections cost nothing until the first one comes.
+  void start();
+  std::uint16_t port() const noexcept;
+  // From now on /healthz and the like go on, but the listener is closed: connections finish their
+  // request, on_cancel and stream_on_close get RY_WHY_SHUTDOWN; at the deadline what is left is cut.
+  // Returns when no connection is left.
+  void drain(std::chrono::steady_clock::time_point deadline);
+
+  server_stats stats() const;  // [any]
+
+  struct impl;
+
+ private:
+  std::shared_ptr<impl> impl_;
+};
+
+}  // namespace ry::http
