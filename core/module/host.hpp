@@ -50,8 +50,9 @@ namespace ry::module {
 
 class registry;
 
-// The rooms behind the ABI tables. Filled by core/app before the first module is created; a room that is
-// absent (in `runyard check` there is no database) is nullptr and its calls answer RY_UNAVAILABLE.
+// The rooms behind the ABI tables. Filled by core/app before the first module is created; a room
+// that is absent (in `runyard check` there is no database) is nullptr and its calls answer
+// RY_UNAVAILABLE.
 struct runtime {
   exec::loop_pool* loops = nullptr;
   exec::op_table* ops = nullptr;
@@ -98,7 +99,9 @@ namespace ry::module {
 // Keeps a generation from being destroyed. Copying counts again.
 class hold {
  public:
-  explicit hold(const ry_host* host = nullptr) noexcept : host_(const_cast<ry_host*>(host)) { add(); }
+  explicit hold(const ry_host* host = nullptr) noexcept : host_(const_cast<ry_host*>(host)) {
+    add();
+  }
   hold(const hold& o) noexcept : host_(o.host_) { add(); }
   hold(hold&& o) noexcept : host_(std::exchange(o.host_, nullptr)) {}
   hold& operator=(hold o) noexcept {

@@ -1,5 +1,5 @@
-// What modules registered, as plain data. Staged by ry.registrar/1 during create(), validated as a whole,
-// then handed to the rooms that serve it (routes to http, migrations to db, ...).
+// What modules registered, as plain data. Staged by ry.registrar/1 during create(), validated as a
+// whole, then handed to the rooms that serve it (routes to http, migrations to db, ...).
 #pragma once
 
 #include <ry/if/registrar.h>

@@ -1,0 +1,49 @@
+// Modules as `runyard modules` shows them. Pure values.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/module/facts.hpp"
+#include "core/module/registration.hpp"
+
+namespace ry::module {
+
+enum class module_state {
+  disabled,  // by the configuration
+  refused,   // see `reason`
+  created,
+  started,
+  stopped,  // destroyed
+  retired,  // would not stop; still in memory
+};
+const char* to_string(module_state s) noexcept;
+
+struct described_driver {
+  std::string point, name;
+};
+
+struct module_description {
+  module_state state = module_state::refused;
+  std::string file, sha256;
+  std::string reason;  // why it is refused, or retired
+  module_facts facts;  // of a file that is no module only `name`, the file's
+  bool required = true;
+  std::vector<std::string> routes;     // "GET /a/{id}"
+  std::vector<std::string> jobs;       // kinds
+  std::vector<std::string> consumers;  // "name: kind,kind"
+  std::vector<std::string> services, points;
+  std::vector<described_driver> drivers;
+  std::vector<std::string> migrations;  // ids
+  std::uint64_t slow_callbacks = 0;
+  std::uint32_t strikes = 0;
+  std::int64_t outstanding = 0;
+  std::string last_strike;  // what the last misbehaviour was
+};
+
+// A JSON array of objects.
+std::string to_json(const std::vector<module_description>& modules);
+
+}  // namespace ry::module

@@ -1,0 +1,119 @@
+// The modules of one process, from files to running code and back:
+//   prepare()  inspect -> resolve -> load -> settings -> create -> validate all
+//   [the caller runs migrations()]
+//   start()    drivers are announced, then every module starts, dependencies first
+//   [the caller serves routes(), jobs(), consumers()]
+//   stop()     in reverse: drivers withdrawn, stop, wait for what is outstanding, destroy
+// `runyard check` ends after prepare(), `runyard modules` after prepare() or start() with
+// describe().
+//
+// Lifetime: the runtime, its registry and the loops outlive the set; loops run until stop()
+// returned. Threads: one thread (the lifecycle thread) for everything but health() and describe()
+// [any]. Errors: sentences in the report; nothing throws but std::bad_alloc.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <shared_mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/module/describe.hpp"
+#include "core/module/facts.hpp"
+#include "core/module/host.hpp"
+#include "core/module/inspect.hpp"
+#include "core/module/registration.hpp"
+
+namespace ry::module {
+
+// One file the configuration speaks of.
+struct module_spec {
+  enum class use { enabled, disabled };
+  enum class on_failure { abort, skip };  // skip: it and all that need it are left out
+  std::filesystem::path file;
+  use used = use::enabled;
+  on_failure failure = on_failure::abort;
+  std::string sha256;  // hex pin of the file's contents; empty = none
+};
+
+struct problem {
+  std::string module;   // its name, or the file's
+  std::string message;  // one sentence
+  bool fatal = false;   // a required module fails: the host must not serve
+};
+
+struct report {
+  std::vector<problem> problems;
+  bool ok() const noexcept;  // nothing fatal
+  std::string text() const;  // one line per problem
+};
+
+// Settings of a module as JSON with defaults filled in, or why they are refused (one sentence).
+struct settings_result {
+  std::string json = "{}";
+  std::string error;
+};
+using settings_fn =
+    std::function<settings_result(const module_facts& facts, std::string_view schema_json)>;
+
+struct set_options {
+  std::uint32_t host_minor = RY_ABI_MINOR;
+  settings_fn settings;  // empty: every module gets "{}"
+};
+
+struct module_migrations {
+  std::string module;  // also the schema
+  std::vector<migration> list;
+};
+
+struct module_health {
+  std::string module;
+  ry_status status = RY_OK;
+  std::string message;
+};
+
+enum class unmapping {
+  keep_mapped,  // the process ends anyway
+  unmap,        // dlclose, where nothing speaks against it
+};
+
+class module_set {
+ public:
+  module_set(runtime& rt, set_options options);
+  ~module_set();  // stop() with a deadline of two seconds, if that was not done
+  module_set(const module_set&) = delete;
+  module_set& operator=(const module_set&) = delete;
+
+  // Once. When the report is not ok, everything that was created is destroyed again.
+  report prepare(const std::vector<module_spec>& specs);
+  // Something outside failed for one module (its migrations, say): leaves it and all that need it
+  // out, or is fatal when one of them is required. Between prepare() and start().
+  report fail(std::string_view module, std::string message);
+  // Once, after prepare(). When the report is not ok, everything is stopped again.
+  report start();
+  // Idempotent. The routes of the modules must get no more requests. What does not end before the
+  // deadline is left mapped and alive, with a line in the log.
+  void stop(std::chrono::system_clock::time_point deadline,
+            unmapping unmap = unmapping::keep_mapped);
+
+  // What the present modules registered, dependencies first.
+  std::vector<module_migrations> migrations() const;
+  std::vector<route> routes() const;
+  std::vector<job_kind> jobs() const;
+  std::vector<consumer> consumers() const;
+
+  // Started modules only. [any]
+  std::vector<module_health> health() const;
+  // All modules that were found, in order of start; the disabled and the refused last. [any]
+  std::vector<module_description> describe() const;
+
+ private:
+  struct impl;
+  std::unique_ptr<impl> impl_;
+};
+
+}  // namespace ry::module
