@@ -1,0 +1,8 @@
+// The table behind ry.jobs/1.
+#pragma once
+
+#include <ry/if/jobs.h>
+
+namespace ry::jobs {
+const ry_jobs_v1* table() noexcept;
+}

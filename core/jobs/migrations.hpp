@@ -1,0 +1,10 @@
+// The host's own schema (`core`), in order.
+#pragma once
+
+#include <vector>
+
+#include "core/module/registration.hpp"
+
+namespace ry::jobs {
+std::vector<module::migration> core_migrations();
+}

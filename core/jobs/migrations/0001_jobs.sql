@@ -1,0 +1,78 @@
+-- Nodes hold leases; a job belongs to a node as long as the node's lease runs. One row is renewed per
+-- node and beat, however many jobs it carries.
+create table node (
+  id uuid primary key,
+  lease_until timestamptz not null,
+  started_at timestamptz not null default now(),
+  draining boolean not null default false,
+  info jsonb not null default '{}'
+) with (fillfactor = 50);
+
+create table job (
+  id bigint generated always as identity primary key,
+  kind text not null,
+  queue text not null,
+  state smallint not null,            -- 0 ready, 1 running, 2 dead, 3 scheduled
+  priority int not null default 0,
+  attempt int not null default 0,     -- attempts begun
+  max_attempts int not null,
+  crashes int not null default 0,     -- attempts whose worker vanished
+  fence bigint not null default 0,    -- grows with every hand-over; writers with an old one are refused
+  node uuid,
+  cancel_requested boolean not null default false,
+  run_at timestamptz not null default now(),
+  enqueued_at timestamptz not null default now(),
+  started_at timestamptz,
+  unique_key text,
+  args jsonb not null,
+  last_error text
+) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 500,
+        autovacuum_vacuum_cost_delay = 0);
+create index job_ready on job (kind, priority, run_at, id) where state = 0;
+create index job_scheduled on job (run_at) where state = 3;
+create index job_running on job (node) where state = 1;
+create index job_cancel on job (node) where state = 1 and cancel_requested;
+create unique index job_unique on job (unique_key) where unique_key is not null and state <> 2;
+
+-- The last tick of each periodic job that any node has turned into a job.
+create table cron (
+  kind text primary key,
+  last_tick timestamptz not null
+);
+
+-- Adds a job inside the caller's transaction. With p_node the job is born leased to that node. No row
+-- when an unfinished job has the same unique key.
+create function job_enqueue(p_kind text, p_args jsonb, p_queue text default 'default',
+                            p_priority int default 0, p_run_at timestamptz default null,
+                            p_unique_key text default null, p_max_attempts int default null,
+                            p_node uuid default null)
+returns table (id bigint, fence bigint) language sql as $$
+  insert into core.job as j (kind, queue, state, priority, attempt, max_attempts, fence, node, run_at,
+                             started_at, unique_key, args)
+  values (p_kind, coalesce(p_queue, 'default'),
+          case when p_node is not null then 1 when p_run_at > now() then 3 else 0 end,
+          coalesce(p_priority, 0), case when p_node is not null then 1 else 0 end,
+          coalesce(p_max_attempts, 20), case when p_node is not null then 1 else 0 end, p_node,
+          coalesce(p_run_at, now()), case when p_node is not null then now() end, p_unique_key,
+          p_args)
+  on conflict (unique_key) where unique_key is not null and state <> 2 do nothing
+  returning j.id, j.fence
+$$;
+
+-- Locks the job's row for the rest of the transaction; refuses a stale fence.
+create function job_hold(p_id bigint, p_fence bigint) returns void language plpgsql as $$
+begin
+  perform 1 from core.job where id = p_id and fence = p_fence and state = 1 for no key update;
+  if not found then
+    raise sqlstate 'RYF01' using message = 'the job belongs to another worker now';
+  end if;
+end $$;
+
+-- Ends the job inside the caller's transaction; refuses a stale fence.
+create function job_complete(p_id bigint, p_fence bigint) returns void language plpgsql as $$
+begin
+  delete from core.job where id = p_id and fence = p_fence and state = 1;
+  if not found then
+    raise sqlstate 'RYF01' using message = 'the job belongs to another worker now';
+  end if;
+end $$;

@@ -1,0 +1,733 @@
+#include "core/jobs/queue.hpp"
+
+#include <algorithm>
+#include <random>
+
+#include "core/db/database.hpp"
+#include "core/observe/log.hpp"
+
+namespace ry::jobs {
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+constexpr auto hint_channel = "core.jobs";
+constexpr auto cancel_channel = "core.jobs.cancel";
+constexpr auto flush_delay = milliseconds(10);
+constexpr std::size_t flush_batch = 1000;
+// A job leased to this node that it does not know of was born in a commit whose answer got lost.
+constexpr auto reconcile_every = std::chrono::seconds(15);
+
+enum job_state { ready = 0, running = 1, dead = 2, scheduled = 3 };
+
+std::uint64_t backoff(std::uint64_t base_ms, std::uint32_t attempt) {
+  constexpr std::uint64_t top = 3'600'000;
+  const auto shift = std::min<std::uint32_t>(attempt > 0 ? attempt - 1 : 0, 20);
+  const auto delay = std::min(top, std::max<std::uint64_t>(base_ms, 1) << shift);
+  thread_local std::minstd_rand random{std::random_device{}()};
+  return delay / 2 + std::uniform_int_distribution<std::uint64_t>(0, delay / 2)(random);
+}
+
+std::int64_t unix_us(std::chrono::system_clock::time_point t) {
+  return std::chrono::duration_cast<std::chrono::microseconds>(t.time_since_epoch()).count();
+}
+
+}  // namespace
+
+std::string queue::check(const module::job_kind& kind) {
+  if (kind.cron.empty()) return {};
+  std::string why;
+  if (cron::parse(kind.cron, why)) return {};
+  return "job " + kind.kind + ": cron \"" + kind.cron + "\": " + why;
+}
+
+queue::queue(module::runtime& rt, queue_settings settings)
+    : rt_(rt), settings_(std::move(settings)), loop_(rt.loops->at(0)), timer_(loop_.ctx),
+      flush_timer_(loop_.ctx) {}
+
+queue::~queue() = default;
+
+void queue::add(module::job_kind kind, runner run) {
+  kind_entry entry;
+  std::string why;
+  if (!kind.cron.empty()) entry.schedule = cron::parse(kind.cron, why);
+  if (!run) {
+    run = [owner = kind.owner, fn = kind.run, ctx = kind.ctx](const ry_job_view* v, ry_job* j) {
+      return module::invoke(owner, "job", fn, ctx, v, j);
+    };
+  }
+  entry.run = std::move(run);
+  entry.spec = std::move(kind);
+  std::lock_guard lock(mutex_);
+  auto& slot = kinds_[entry.spec.kind];
+  entry.running = slot.running;
+  slot = std::move(entry);
+}
+
+void queue::remove(std::string_view kind) {
+  std::lock_guard lock(mutex_);
+  if (auto it = kinds_.find(kind); it != kinds_.end()) kinds_.erase(it);
+}
+
+std::optional<module::job_kind> queue::find(std::string_view kind) const {
+  std::lock_guard lock(mutex_);
+  auto it = kinds_.find(kind);
+  if (it == kinds_.end()) return std::nullopt;
+  return it->second.spec;
+}
+
+queue_stats queue::stats() const {
+  std::lock_guard lock(mutex_);
+  auto s = stats_;
+  s.running = running_.size();
+  return s;
+}
+
+void queue::submit(std::function<void(db::connection&)> work, const char* what,
+                   std::function<void()> after) {
+  {
+    std::lock_guard lock(mutex_);
+    ++in_flight_;
+  }
+  // `after` runs on the loop whatever the outcome, then the object may go.
+  auto end = [this, after = std::move(after)] {
+    loop_.post([this, after] {
+      if (after) after();
+      std::lock_guard lock(mutex_);
+      --in_flight_;
+      idle_.notify_all();
+    });
+  };
+  rt_.db->submit(
+      [work = std::move(work), what, end](db::connection& c) {
+        try {
+          c.use_schema("core");
+          work(c);
+        } catch (const db::failure& e) {
+          observe::log(observe::level::warn, "jobs", std::string(what) + " failed",
+                       {{"error", e.what()}});
+        }
+        end();
+      },
+      db::lane::priority);
+}
+
+void queue::start() {
+  {
+    std::lock_guard lock(mutex_);
+    started_ = true;
+    const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+    for (auto& [name, k] : kinds_)
+      if (k.schedule) k.next_tick = k.schedule->next(now);
+  }
+  hints_.push_back(rt_.db->listen(hint_channel, [this] { poke(); }, std::chrono::hours(1)));
+  hints_.push_back(rt_.db->listen(
+      cancel_channel,
+      [this] {
+        submit([this](db::connection& c) { look_for_cancels(c); }, "looking for calls to cancel");
+      },
+      std::chrono::hours(1)));
+  loop_.post([this] { tick(); });
+}
+
+void queue::arm(milliseconds delay) {
+  timer_.expires_after(delay);
+  timer_.async_wait([this](const boost::system::error_code& ec) {
+    if (!ec) tick();
+  });
+}
+
+// The heart: everything periodic hangs on this one timer.
+void queue::tick() {
+  {
+    std::lock_guard lock(mutex_);
+    if (stopping_) return;
+  }
+  const auto now = clock::now();
+  if (now - last_beat_ >= settings_.beat) beat();
+  if (now - last_reconcile_ >= reconcile_every) {
+    last_reconcile_ = now;
+    reconcile();
+  }
+  check_deadlines();
+  run_crons();
+  fetch();
+  arm(std::min(settings_.poll, settings_.beat));
+}
+
+void queue::poke() {
+  loop_.post([this] { fetch(); });
+}
+
+void queue::hint_others() {
+  if (other_nodes() > 0) rt_.db->hint(hint_channel);
+}
+
+// ---- lease ---------------------------------------------------------------------------------------
+
+void queue::beat() {
+  if (beating_) return;
+  beating_ = true;
+  last_beat_ = clock::now();
+  submit([this](db::connection& c) { beat_on(c); }, "lease renewal", [this] {
+    beating_ = false;
+    bool lost = false;
+    {
+      std::lock_guard lock(mutex_);
+      const auto silent = clock::now() - last_beat_ok_;
+      stats_.connected = silent < settings_.lease;
+      lost = !stats_.connected && last_beat_ok_ != clock::time_point{} && !running_.empty();
+      if (lost) stats_.leases_lost += running_.size();
+    }
+    // Others may have taken the jobs by now: the fence keeps the data right, this saves the work.
+    if (lost) tell_all(RY_WHY_LEASE_LOST);
+  });
+}
+
+void queue::beat_on(db::connection& c) {
+  const auto lease_ms = static_cast<std::int64_t>(settings_.lease.count());
+  const auto sent = clock::now();
+  auto mine = c.exec(
+      "insert into core.node as n (id, lease_until) "
+      "values ($1::uuid, now() + $2 * interval '1 ms') on conflict (id) do update "
+      "set lease_until = excluded.lease_until returning (xmax = 0)::int",
+      {db::value::text(settings_.node_id), db::value::int64(lease_ms)});
+  const bool fresh = mine.int64(0, 0) != 0;
+  bool first;
+  {
+    std::lock_guard lock(mutex_);
+    first = last_beat_ok_ == clock::time_point{};
+    last_beat_ok_ = sent;
+  }
+  if (fresh && !first) {
+    // Another node saw the lease run out and took everything.
+    {
+      std::lock_guard lock(mutex_);
+      stats_.leases_lost += running_.size();
+    }
+    tell_all(RY_WHY_LEASE_LOST);
+  }
+  // Take the jobs of nodes that are silent, and of this data directory's previous process. Jobs
+  // whose node has no row any more belong to a rescue that was cut short.
+  auto rescued = c.exec(
+      "with gone as (delete from core.node where (lease_until < now() and id <> $1::uuid) "
+      "  or id = nullif($2, '')::uuid returning id), "
+      "lost as (select j.id from core.job j where j.state = 1 and (j.node in (select id from gone) "
+      "  or not exists (select 1 from core.node n where n.id = j.node)) "
+      "  for update skip locked) "
+      "update core.job j set state = case when j.attempt >= j.max_attempts then 2 else 0 end, "
+      "  crashes = j.crashes + 1, node = null, "
+      "  last_error = case when j.attempt >= j.max_attempts then 'its worker vanished' "
+      "               else j.last_error end "
+      "from lost where j.id = lost.id returning j.id",
+      {db::value::text(settings_.node_id), db::value::text(first ? settings_.previous_node_id : "")});
+  const auto others = c.exec("select count(*) from core.node where id <> $1::uuid",
+                             {db::value::text(settings_.node_id)});
+  other_nodes_.store(static_cast<int>(others.int64(0, 0)), std::memory_order_relaxed);
+  if (rescued.size() > 0) {
+    observe::log(observe::level::warn, "jobs", "took over jobs of a node that vanished",
+                 {{"jobs", std::to_string(rescued.size())}});
+    {
+      std::lock_guard lock(mutex_);
+      stats_.rescued += rescued.size();
+    }
+    poke();
+  }
+  look_for_cancels(c);
+}
+
+void queue::look_for_cancels(db::connection& c) {
+  auto calls = c.exec(
+      "select id from core.job where node = $1::uuid and state = 1 and cancel_requested",
+      {db::value::text(settings_.node_id)});
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    std::shared_ptr<ry_job> job;
+    {
+      std::lock_guard lock(mutex_);
+      if (auto it = running_.find(calls.int64(i, 0)); it != running_.end()) job = it->second;
+    }
+    if (job) tell(job, RY_WHY_USER);
+  }
+}
+
+void queue::reconcile() {
+  if (reconciling_) return;
+  reconciling_ = true;
+  submit(
+      [this](db::connection& c) {
+        auto mine = c.exec(
+            "select id, fence from core.job where node = $1::uuid and state = 1 "
+            "and started_at < now() - interval '15 s'",
+            {db::value::text(settings_.node_id)});
+        std::vector<std::int64_t> ids, fences;
+        {
+          std::lock_guard lock(mutex_);
+          for (std::size_t i = 0; i < mine.size(); ++i) {
+            const auto id = mine.int64(i, 0);
+            if (running_.contains(id) || writing_.contains(id)) continue;
+            ids.push_back(id);
+            fences.push_back(mine.int64(i, 1));
+          }
+        }
+        if (ids.empty()) return;
+        c.exec(
+            "update core.job j set state = 0, node = null, attempt = greatest(j.attempt - 1, 0) "
+            "from unnest($1::bigint[], $2::bigint[]) d(id, fence) "
+            "where j.id = d.id and j.fence = d.fence and j.state = 1",
+            {db::value::ints(ids), db::value::ints(fences)});
+        poke();
+      },
+      "reconciliation of leases", [this] { reconciling_ = false; });
+}
+
+// ---- claiming and running ------------------------------------------------------------------------
+
+void queue::fetch() {
+  std::vector<std::string> kinds;
+  std::vector<std::int64_t> slots;
+  {
+    std::lock_guard lock(mutex_);
+    if (!started_ || stopping_) return;
+    if (fetching_) {
+      fetch_again_ = true;
+      return;
+    }
+    for (auto& [name, k] : kinds_) {
+      if (k.running >= k.spec.concurrency) continue;
+      kinds.push_back(name);
+      slots.push_back(std::min<std::int64_t>(k.spec.concurrency - k.running, settings_.batch));
+    }
+    if (kinds.empty()) return;
+    fetching_ = true;
+    fetch_again_ = false;
+  }
+  auto got = std::make_shared<std::vector<claimed>>();
+  submit([this, kinds, slots, got](db::connection& c) { *got = fetch_on(c, kinds, slots); },
+         "claiming jobs", [this, got] {
+           bool again;
+           {
+             std::lock_guard lock(mutex_);
+             fetching_ = false;
+             again = fetch_again_ || static_cast<int>(got->size()) >= settings_.batch;
+           }
+           for (auto& j : *got) launch(std::move(j));
+           if (again) fetch();
+         });
+}
+
+std::vector<queue::claimed> queue::fetch_on(db::connection& c, const std::vector<std::string>& kinds,
+                                            const std::vector<std::int64_t>& slots) {
+  c.exec("update core.job set state = 0 where state = 3 and run_at <= now()", {});
+  auto rows = c.exec(
+      "with picked as materialized ("
+      "  select p.id from unnest($1::text[], $2::bigint[]) w(kind, n) cross join lateral ("
+      "    select j.id from core.job j where j.state = 0 and j.kind = w.kind "
+      "    order by j.priority, j.run_at, j.id limit w.n for update skip locked) p) "
+      "update core.job j set state = 1, node = $3::uuid, fence = j.fence + 1, "
+      "  attempt = j.attempt + 1, started_at = now() from picked where j.id = picked.id "
+      "returning j.id, j.fence, j.kind, j.args::text, j.attempt, j.max_attempts, j.crashes, "
+      "  (extract(epoch from j.enqueued_at) * 1000000)::bigint",
+      {db::text_array(kinds).value(), db::value::ints(slots), db::value::text(settings_.node_id)});
+  std::vector<claimed> out;
+  out.reserve(rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    out.push_back({std::string(rows.text(i, 2)), std::string(rows.text(i, 3)), rows.int64(i, 0),
+                   rows.int64(i, 1), rows.int64(i, 7),
+                   static_cast<std::uint32_t>(rows.int64(i, 4)),
+                   static_cast<std::uint32_t>(rows.int64(i, 5)),
+                   static_cast<std::uint32_t>(rows.int64(i, 6))});
+  }
+  return out;
+}
+
+ry_status queue::adopt(std::string_view kind, std::int64_t id, std::int64_t fence,
+                       std::string_view args) {
+  {
+    std::lock_guard lock(mutex_);
+    if (stopping_) return RY_UNAVAILABLE;  // stop() gives the lease back
+    if (kinds_.find(kind) == kinds_.end()) return RY_NOT_FOUND;
+    if (running_.contains(id)) return RY_ALREADY_EXISTS;
+  }
+  claimed c{std::string(kind), std::string(args), id, fence,
+            unix_us(std::chrono::system_clock::now()), 1, 20, 0};
+  launch(std::move(c));
+  return RY_OK;
+}
+
+void queue::launch(claimed c) {
+  std::shared_ptr<ry_job> job;
+  runner run;
+  {
+    std::lock_guard lock(mutex_);
+    auto it = kinds_.find(c.kind);
+    if (it == kinds_.end() || stopping_) return;  // given back by stop() or reconcile()
+    auto& k = it->second;
+    job = std::make_shared<ry_job>(*this, module::hold(k.spec.owner));
+    job->kind = std::move(c.kind);
+    job->args = std::move(c.args);
+    job->backoff_ms = k.spec.backoff_ms;
+    auto& v = job->view;
+    v.struct_size = sizeof v;
+    v.attempt = c.attempt;
+    v.max_attempts = c.max_attempts;
+    v.crashes = c.crashes;
+    v.id = c.id;
+    v.fence = c.fence;
+    v.kind = core::view(job->kind);
+    v.args_json = core::view(job->args);
+    v.enqueued_unix_us = c.enqueued_us;
+    if (k.spec.timeout_ms != UINT64_MAX) {
+      const auto timeout = milliseconds(k.spec.timeout_ms);
+      job->deadline = clock::now() + timeout;
+      v.deadline_unix_us = unix_us(std::chrono::system_clock::now() + timeout);
+    }
+    v.exec = &rt_.loops->pick();
+    run = k.run;
+    ++k.running;
+    ++stats_.started;
+    running_[c.id] = job;
+  }
+  job->view.exec->post([job, run = std::move(run)] {
+    const auto st = run(&job->view, job.get());
+    if (st == RY_OK) return;
+    core::error e{st, "", "the job could not be started", "", 0, 0};
+    const auto v = e.view();
+    job->q.finish(job.get(), RY_JOB_RETRY, 0, &v);
+  });
+}
+
+// ---- ends ----------------------------------------------------------------------------------------
+
+void queue::finish(ry_job* raw, std::int32_t outcome, std::uint64_t delay_ms,
+                   const ry_error_view* error) {
+  auto job = raw->shared_from_this();
+  {
+    std::lock_guard lock(job->mutex);
+    if (job->finished) return;
+    job->finished = true;
+    job->on_cancel = nullptr;
+  }
+  ended e{job->view.id, job->view.fence, outcome, delay_ms, {}};
+  if (error) {
+    e.error = core::str(error->reason);
+    if (error->message.len) e.error += (e.error.empty() ? "" : ": ") + core::str(error->message);
+  }
+  if (outcome == RY_JOB_RETRY) {
+    if (delay_ms == 0) e.delay_ms = backoff(job->backoff_ms, job->view.attempt);
+    if (job->view.attempt >= job->view.max_attempts) e.outcome = RY_JOB_DEAD;
+    observe::log(observe::level::warn, "jobs", "a job failed",
+                 {{"kind", job->kind}, {"id", std::to_string(e.id)},
+                  {"attempt", std::to_string(job->view.attempt)}, {"error", e.error},
+                  {"next", e.outcome == RY_JOB_DEAD ? "dead" : std::to_string(e.delay_ms) + " ms"}});
+  }
+  bool arm_flush = false, full = false;
+  {
+    std::lock_guard lock(mutex_);
+    if (auto it = running_.find(e.id); it != running_.end() && it->second == job) {
+      running_.erase(it);
+      if (auto k = kinds_.find(job->kind); k != kinds_.end() && k->second.running > 0) {
+        full = k->second.running >= k->second.spec.concurrency;
+        --k->second.running;
+      }
+    }
+    switch (e.outcome) {
+      case RY_JOB_DONE:
+      case RY_JOB_DONE_IN_TX: ++stats_.done; break;
+      case RY_JOB_RETRY: ++stats_.retried; break;
+      case RY_JOB_DEAD: ++stats_.dead; break;
+      default: break;
+    }
+    if (e.outcome != RY_JOB_DONE_IN_TX) {
+      writing_[e.id] = e.fence;
+      ended_.push_back(std::move(e));
+      arm_flush = !flush_armed_;
+      flush_armed_ = true;
+    }
+    idle_.notify_all();
+  }
+  if (arm_flush) {
+    loop_.post([this] {
+      flush_timer_.expires_after(flush_delay);
+      flush_timer_.async_wait([this](const boost::system::error_code& ec) {
+        if (!ec) flush();
+      });
+    });
+  }
+  if (full) poke();
+}
+
+void queue::flush() {
+  auto batch = std::make_shared<std::vector<ended>>();
+  {
+    std::lock_guard lock(mutex_);
+    flush_armed_ = false;
+    if (flushing_ || ended_.empty()) return;
+    flushing_ = true;
+    const auto n = std::min(ended_.size(), flush_batch);
+    batch->assign(std::make_move_iterator(ended_.begin()),
+                  std::make_move_iterator(ended_.begin() + static_cast<std::ptrdiff_t>(n)));
+    ended_.erase(ended_.begin(), ended_.begin() + static_cast<std::ptrdiff_t>(n));
+  }
+  auto written = std::make_shared<bool>(false);
+  submit(
+      [this, batch, written](db::connection& c) {
+        flush_on(c, *batch);
+        *written = true;
+      },
+      "writing the ends of jobs", [this, batch, written] {
+        bool more;
+        std::uint64_t soonest = UINT64_MAX;
+        {
+          std::lock_guard lock(mutex_);
+          flushing_ = false;
+          for (auto& e : *batch) {
+            if (!*written) {
+              ended_.push_back(std::move(e));
+              continue;
+            }
+            writing_.erase(e.id);
+            if (e.outcome == RY_JOB_RETRY || e.outcome == RY_JOB_SNOOZE)
+              soonest = std::min(soonest, e.delay_ms);
+            if (e.outcome == RY_JOB_RELEASE) soonest = 0;
+          }
+          more = !ended_.empty();
+          if (more) flush_armed_ = true;
+          idle_.notify_all();
+        }
+        if (more) {
+          flush_timer_.expires_after(*written ? milliseconds(0) : milliseconds(250));
+          flush_timer_.async_wait([this](const boost::system::error_code& ec) {
+            if (!ec) flush();
+          });
+        }
+        if (soonest < static_cast<std::uint64_t>(settings_.poll.count())) {
+          auto timer = std::make_shared<boost::asio::steady_timer>(
+              loop_.ctx, milliseconds(soonest + 1));
+          timer->async_wait([this, timer](const boost::system::error_code& ec) {
+            if (!ec) fetch();
+          });
+        }
+      });
+}
+
+void queue::flush_on(db::connection& c, const std::vector<ended>& batch) {
+  std::vector<std::int64_t> done_ids, done_fences, ids, fences, states, delays, undo;
+  std::vector<std::string> errors;
+  for (const auto& e : batch) {
+    if (e.outcome == RY_JOB_DONE) {
+      done_ids.push_back(e.id);
+      done_fences.push_back(e.fence);
+      continue;
+    }
+    ids.push_back(e.id);
+    fences.push_back(e.fence);
+    states.push_back(e.outcome == RY_JOB_DEAD ? dead : e.outcome == RY_JOB_RELEASE ? ready : scheduled);
+    delays.push_back(static_cast<std::int64_t>(std::min<std::uint64_t>(e.delay_ms, 31'536'000'000)));
+    undo.push_back(e.outcome == RY_JOB_SNOOZE || e.outcome == RY_JOB_RELEASE ? 1 : 0);
+    errors.push_back(e.error);
+  }
+  if (!done_ids.empty()) {
+    c.exec("delete from core.job j using unnest($1::bigint[], $2::bigint[]) d(id, fence) "
+           "where j.id = d.id and j.fence = d.fence and j.state = 1",
+           {db::value::ints(done_ids), db::value::ints(done_fences)});
+  }
+  if (!ids.empty()) {
+    c.exec("update core.job j set state = d.state, node = null, cancel_requested = false, "
+           "  attempt = greatest(j.attempt - d.undo, 0), "
+           "  run_at = now() + d.delay * interval '1 ms', "
+           "  last_error = coalesce(nullif(d.error, ''), j.last_error) "
+           "from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], "
+           "  $6::text[]) d(id, fence, state, delay, undo, error) "
+           "where j.id = d.id and j.fence = d.fence and j.state = 1",
+           {db::value::ints(ids), db::value::ints(fences), db::value::ints(states), db::value::ints(delays),
+            db::value::ints(undo), db::text_array(errors).value()});
+  }
+}
+
+// ---- calling off ---------------------------------------------------------------------------------
+
+ry_status queue::on_cancel(ry_job* raw, ry_cancel_fn fn, void* ctx) {
+  auto job = raw->shared_from_this();
+  std::int32_t why = 0;
+  {
+    std::lock_guard lock(job->mutex);
+    if (job->finished) return RY_FAILED_PRECONDITION;
+    job->on_cancel = fn;
+    job->on_cancel_ctx = ctx;
+    why = job->why;
+    job->told = false;
+  }
+  if (why) tell(job, why);
+  return RY_OK;
+}
+
+void queue::tell(const std::shared_ptr<ry_job>& job, std::int32_t why) {
+  {
+    std::lock_guard lock(job->mutex);
+    if (job->finished || job->told) return;
+    // Losing the lease outranks every other reason: nothing may be written any more.
+    if (!job->why || why == RY_WHY_LEASE_LOST) job->why = why;
+  }
+  job->view.exec->post([job] {
+    ry_cancel_fn fn;
+    void* ctx;
+    std::int32_t why;
+    {
+      std::lock_guard lock(job->mutex);
+      if (job->finished || job->told || !job->on_cancel) return;
+      job->told = true;
+      fn = job->on_cancel;
+      ctx = job->on_cancel_ctx;
+      why = job->why;
+    }
+    module::invoke(job->owner.get(), "job cancel", fn, ctx, why);
+  });
+}
+
+void queue::tell_all(std::int32_t why) {
+  std::vector<std::shared_ptr<ry_job>> all;
+  {
+    std::lock_guard lock(mutex_);
+    all.reserve(running_.size());
+    for (auto& [id, job] : running_) all.push_back(job);
+  }
+  for (auto& job : all) tell(job, why);
+}
+
+void queue::check_deadlines() {
+  std::vector<std::shared_ptr<ry_job>> late;
+  const auto now = clock::now();
+  {
+    std::lock_guard lock(mutex_);
+    for (auto& [id, job] : running_)
+      if (job->deadline <= now) late.push_back(job);
+  }
+  for (auto& job : late) {
+    job->deadline = clock::time_point::max();
+    tell(job, RY_WHY_DEADLINE);
+  }
+}
+
+void queue::cancel(std::int64_t id, std::function<void(ry_status)> done) {
+  std::shared_ptr<ry_job> job;
+  {
+    std::lock_guard lock(mutex_);
+    if (auto it = running_.find(id); it != running_.end()) job = it->second;
+  }
+  if (job) {
+    tell(job, RY_WHY_USER);
+    loop_.post([done = std::move(done)] { done(RY_OK); });
+    return;
+  }
+  auto status = std::make_shared<ry_status>(RY_UNAVAILABLE);
+  submit(
+      [this, id, status](db::connection& c) {
+        auto waiting = c.exec("delete from core.job where id = $1 and state in (0, 2, 3) returning id",
+                              {db::value::int64(id)});
+        if (waiting.size() > 0) {
+          *status = RY_OK;
+          return;
+        }
+        auto elsewhere = c.exec(
+            "update core.job set cancel_requested = true where id = $1 and state = 1 returning id",
+            {db::value::int64(id)});
+        *status = elsewhere.size() > 0 ? RY_OK : RY_NOT_FOUND;
+        if (elsewhere.size() > 0) rt_.db->hint(cancel_channel);
+      },
+      "calling off a job", [done = std::move(done), status] { done(*status); });
+}
+
+// ---- cron ----------------------------------------------------------------------------------------
+
+void queue::run_crons() {
+  struct due_tick {
+    module::job_kind spec;
+    cron::time tick;
+  };
+  auto due = std::make_shared<std::vector<due_tick>>();
+  const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+  {
+    std::lock_guard lock(mutex_);
+    for (auto& [name, k] : kinds_) {
+      if (!k.schedule) continue;
+      if (!k.next_tick) {
+        k.next_tick = k.schedule->next(now);
+        continue;
+      }
+      if (*k.next_tick > now) continue;
+      due->push_back({k.spec, *k.next_tick});
+      k.next_tick = k.schedule->next(now);
+    }
+  }
+  if (due->empty()) return;
+  submit(
+      [due](db::connection& c) {
+        for (const auto& d : *due) {
+          // The first node to move last_tick forward makes the job; an unfinished one of the kind
+          // swallows the tick, so that a slow periodic job does not pile up.
+          c.exec(
+              "with won as (insert into core.cron as c (kind, last_tick) "
+              "  values ($1, to_timestamp($2)) on conflict (kind) do update "
+              "  set last_tick = excluded.last_tick where c.last_tick < excluded.last_tick "
+              "  returning kind) "
+              "select e.id from won, lateral core.job_enqueue(won.kind, '{}', $3, 0, null, "
+              "  'cron:' || won.kind, $4::int) e",
+              {db::value::text(d.spec.kind),
+               db::value::int64(d.tick.time_since_epoch().count()), db::value::text(d.spec.queue),
+               db::value::int64(d.spec.max_attempts)});
+        }
+      },
+      "periodic jobs", [this] { fetch(); });
+}
+
+// ---- stop ----------------------------------------------------------------------------------------
+
+void queue::stop(clock::time_point deadline) {
+  {
+    std::lock_guard lock(mutex_);
+    if (!started_ || stopping_) return;
+    stopping_ = true;
+  }
+  for (const auto id : hints_) rt_.db->unlisten(id);
+  hints_.clear();
+  tell_all(RY_WHY_SHUTDOWN);
+  {
+    // Leases must not run out while jobs finish.
+    std::unique_lock lock(mutex_);
+    while (!running_.empty() && clock::now() < deadline) {
+      idle_.wait_until(lock, std::min(deadline, clock::now() + settings_.beat));
+      lock.unlock();
+      loop_.post([this] {
+        if (clock::now() - last_beat_ >= settings_.beat) beat();
+      });
+      lock.lock();
+    }
+    if (!running_.empty()) {
+      observe::log(observe::level::warn, "jobs", "jobs did not end in time and are handed over",
+                   {{"jobs", std::to_string(running_.size())}});
+    }
+  }
+  loop_.post([this] {
+    timer_.cancel();
+    flush();
+  });
+  {
+    std::unique_lock lock(mutex_);
+    idle_.wait_until(lock, std::max(deadline, clock::now() + std::chrono::seconds(2)),
+                     [this] { return ended_.empty() && !flushing_ && !fetching_; });
+  }
+  submit(
+      [this](db::connection& c) {
+        c.exec("update core.job set state = 0, node = null, attempt = greatest(attempt - 1, 0) "
+               "where node = $1::uuid and state = 1",
+               {db::value::text(settings_.node_id)});
+        c.exec("delete from core.node where id = $1::uuid", {db::value::text(settings_.node_id)});
+      },
+      "giving the leases back");
+  std::unique_lock lock(mutex_);
+  idle_.wait_for(lock, std::chrono::seconds(5), [this] { return in_flight_ == 0; });
+}
+
+}  // namespace ry::jobs

@@ -1,0 +1,175 @@
+// The durable job queue of one node: claims jobs in batches (SKIP LOCKED), runs them on the loops under
+// the node's lease, writes their ends in batches, rescues the jobs of nodes that vanished, and turns
+// cron ticks into jobs. The tables are in migrations/0001_jobs.sql.
+#pragma once
+
+#include <ry/if/jobs.h>
+
+#include <atomic>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "core/exec/error.hpp"
+#include "core/jobs/cron.hpp"
+#include "core/module/host.hpp"
+#include "core/module/registration.hpp"
+
+namespace ry::db {
+class connection;
+}
+
+namespace ry::jobs {
+
+class queue;
+
+struct queue_settings {
+  std::string node_id;           // UUID of this process
+  std::string previous_node_id;  // of the process that last used this data directory, surely dead; may be empty
+  std::chrono::milliseconds lease{10'000};  // a silent node's jobs are taken after this
+  std::chrono::milliseconds beat{2'500};
+  std::chrono::milliseconds poll{1'000};
+  int batch = 100;               // claimed at once
+};
+
+struct queue_stats {
+  std::uint64_t started = 0, done = 0, retried = 0, dead = 0, rescued = 0, leases_lost = 0;
+  std::size_t running = 0;
+  bool connected = false;        // the last beat reached the database
+};
+
+// Runs a job: RY_OK when finish will be called for it.
+using runner = std::function<ry_status(const ry_job_view*, ry_job*)>;
+
+}  // namespace ry::jobs
+
+// One job being run here. Shared by the queue's table and what is posted on its behalf.
+struct ry_job : std::enable_shared_from_this<ry_job> {
+  ry_job(ry::jobs::queue& q, ry::module::hold owner) : q(q), owner(std::move(owner)) {}
+
+  ry::jobs::queue& q;
+  ry::module::hold owner;   // empty for the host's own kinds
+  std::string kind, args;
+  ry_job_view view{};
+  std::uint64_t backoff_ms = 1000;
+  std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
+
+  std::mutex mutex;         // guards the rest
+  ry_cancel_fn on_cancel = nullptr;
+  void* on_cancel_ctx = nullptr;
+  std::int32_t why = 0;     // RY_WHY_* once it should end early
+  bool told = false, finished = false;
+};
+
+namespace ry::jobs {
+
+class queue {
+ public:
+  queue(module::runtime& rt, queue_settings settings);
+  ~queue();
+  queue(const queue&) = delete;
+  queue& operator=(const queue&) = delete;
+
+  // The error of a cron text that cannot be parsed, for validation; empty = fine.
+  static std::string check(const module::job_kind& kind);
+
+  // Before start(), and again when a module is swapped (replaces kinds of the same name). [any]
+  void add(module::job_kind kind, runner run = {});
+  void remove(std::string_view kind);
+
+  // Registers the node and begins to claim. The database must be migrated.
+  void start();
+  // Claims nothing more, tells every running job RY_WHY_SHUTDOWN, waits until they finished or the
+  // deadline passed, writes what is left to write and gives the leases back. Blocks; not from a loop.
+  void stop(std::chrono::steady_clock::time_point deadline);
+
+  // See ry.jobs/1.
+  ry_status adopt(std::string_view kind, std::int64_t id, std::int64_t fence, std::string_view args);
+  void poke();
+  void hint_others();  // other nodes look too, soon
+  void finish(ry_job* job, std::int32_t outcome, std::uint64_t delay_ms, const ry_error_view* error);
+  ry_status on_cancel(ry_job* job, ry_cancel_fn fn, void* ctx);
+  // Calls off a job wherever it is. `done` runs on a database worker or a loop.
+  void cancel(std::int64_t id, std::function<void(ry_status)> done);
+  // Defaults of a kind that this node knows.
+  std::optional<module::job_kind> find(std::string_view kind) const;
+
+  queue_stats stats() const;
+  const std::string& node_id() const noexcept { return settings_.node_id; }
+  // Other nodes whose lease runs, as of the last beat.
+  int other_nodes() const noexcept { return other_nodes_.load(std::memory_order_relaxed); }
+  module::runtime& rt() noexcept { return rt_; }
+
+ private:
+  struct kind_entry {
+    module::job_kind spec;
+    runner run;
+    std::optional<cron> schedule;
+    std::optional<cron::time> next_tick;
+    std::uint32_t running = 0;
+  };
+  struct ended {
+    std::int64_t id, fence;
+    std::int32_t outcome;
+    std::uint64_t delay_ms;
+    std::string error;
+  };
+  struct claimed {
+    std::string kind, args;
+    std::int64_t id, fence, enqueued_us;
+    std::uint32_t attempt, max_attempts, crashes;
+  };
+
+  // On loop 0.
+  void tick();
+  void arm(std::chrono::milliseconds delay);
+  void beat();
+  void fetch();
+  void flush();
+  void run_crons();
+  void reconcile();
+  void check_deadlines();
+
+  void beat_on(db::connection& c);
+  void look_for_cancels(db::connection& c);
+  std::vector<claimed> fetch_on(db::connection& c, const std::vector<std::string>& kinds,
+                                const std::vector<std::int64_t>& slots);
+  void flush_on(db::connection& c, const std::vector<ended>& batch);
+  void launch(claimed job);
+  void tell(const std::shared_ptr<ry_job>& job, std::int32_t why);
+  void tell_all(std::int32_t why);
+  void submit(std::function<void(db::connection&)> work, const char* what,
+              std::function<void()> after = {});
+
+  module::runtime& rt_;
+  const queue_settings settings_;
+  exec::loop& loop_;
+  boost::asio::steady_timer timer_, flush_timer_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable idle_;
+  std::map<std::string, kind_entry, std::less<>> kinds_;
+  std::unordered_map<std::int64_t, std::shared_ptr<ry_job>> running_;
+  std::vector<ended> ended_;
+  std::unordered_map<std::int64_t, std::int64_t> writing_;  // id -> fence of ends not written yet
+  queue_stats stats_;
+  bool fetching_ = false, fetch_again_ = false, flushing_ = false, flush_armed_ = false;
+  bool beating_ = false, reconciling_ = false;
+  bool started_ = false, stopping_ = false;
+  int in_flight_ = 0;  // submitted database work that refers to this object
+  std::chrono::steady_clock::time_point last_beat_{}, last_beat_ok_{}, last_reconcile_{};
+  std::atomic<int> other_nodes_{0};
+  std::vector<std::uint64_t> hints_;  // LISTEN subscriptions
+};
+
+}  // namespace ry::jobs
