@@ -1,0 +1,296 @@
+#include "core/jobs/queue.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <set>
+#include <thread>
+
+#include "core/jobs/test_node.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+using ry::db::value;
+using ry::jobs::test::database;
+using ry::jobs::test::node;
+using ry::jobs::test::wait_for;
+
+ry::module::job_kind kind(std::string name) {
+  ry::module::job_kind k;
+  k.kind = std::move(name);
+  k.queue = "default";
+  k.backoff_ms = 20;
+  return k;
+}
+
+TEST(queue, runs_each_job_once_and_removes_it) {
+  database d;
+  node n(d);
+  std::mutex mutex;
+  std::multiset<std::int64_t> ran;
+  auto k = kind("t.count");
+  k.concurrency = 50;
+  n.queue.add(k, [&](const ry_job_view* v, ry_job* j) {
+    {
+      std::lock_guard lock(mutex);
+      ran.insert(v->id);
+    }
+    j->q.finish(j, RY_JOB_DONE, 0, nullptr);
+    return RY_OK;
+  });
+  d.sql("select core.job_enqueue('t.count', jsonb_build_object('n', n)) from generate_series(1, 500) n");
+  n.start();
+  ASSERT_TRUE(wait_for([&] { return d.number("select count(*) from core.job") == 0; }));
+  std::lock_guard lock(mutex);
+  EXPECT_EQ(ran.size(), 500u);
+  EXPECT_EQ(std::set<std::int64_t>(ran.begin(), ran.end()).size(), 500u);
+}
+
+TEST(queue, two_nodes_share_the_work_without_doubling_it) {
+  database d;
+  node a(d), b(d);
+  std::mutex mutex;
+  std::multiset<std::int64_t> ran;
+  auto run = [&](const ry_job_view* v, ry_job* j) {
+    {
+      std::lock_guard lock(mutex);
+      ran.insert(v->id);
+    }
+    j->q.finish(j, RY_JOB_DONE, 0, nullptr);
+    return RY_OK;
+  };
+  a.queue.add(kind("t.share"), run);
+  b.queue.add(kind("t.share"), run);
+  d.sql("select core.job_enqueue('t.share', '{}') from generate_series(1, 300)");
+  a.start();
+  b.start();
+  ASSERT_TRUE(wait_for([&] { return d.number("select count(*) from core.job") == 0; }));
+  std::lock_guard lock(mutex);
+  EXPECT_EQ(ran.size(), 300u);
+  EXPECT_EQ(std::set<std::int64_t>(ran.begin(), ran.end()).size(), 300u);
+}
+
+TEST(queue, retries_with_back_off_until_the_last_attempt_then_keeps_the_dead) {
+  database d;
+  node n(d);
+  std::atomic<int> attempts{0};
+  n.queue.add(kind("t.fail"), [&](const ry_job_view* v, ry_job* j) {
+    EXPECT_EQ(static_cast<int>(v->attempt), ++attempts);
+    ry::core::error e{RY_INTERNAL, "t.broken", "it broke", "", 0, 0};
+    const auto view = e.view();
+    j->q.finish(j, RY_JOB_RETRY, 0, &view);
+    return RY_OK;
+  });
+  d.sql("select core.job_enqueue('t.fail', '{}', p_max_attempts => 3)");
+  n.start();
+  ASSERT_TRUE(wait_for([&] { return d.number("select count(*) from core.job where state = 2") == 1; }));
+  EXPECT_EQ(attempts, 3);
+  EXPECT_EQ(d.text("select last_error from core.job"), "t.broken: it broke");
+}
+
+TEST(queue, a_handler_that_refuses_counts_as_a_failed_attempt) {
+  database d;
+  node n(d);
+  std::atomic<int> calls{0};
+  n.queue.add(kind("t.refuse"), [&](const ry_job_view*, ry_job* j) -> ry_status {
+    if (++calls < 3) return RY_UNAVAILABLE;
+    j->q.finish(j, RY_JOB_DONE, 0, nullptr);
+    return RY_OK;
+  });
+  d.sql("select core.job_enqueue('t.refuse', '{}')");
+  n.start();
+  ASSERT_TRUE(wait_for([&] { return d.number("select count(*) from core.job") == 0; }));
+  EXPECT_EQ(calls, 3);
+}
+
+TEST(queue, a_unique_key_admits_one_unfinished_job) {
+  database d;
+  EXPECT_EQ(d.number("select count(*) from core.job_enqueue('t.u', '{}', p_unique_key => 'k')"), 1);
+  EXPECT_EQ(d.number("select count(*) from core.job_enqueue('t.u', '{}', p_unique_key => 'k')"), 0);
+  d.sql("delete from core.job");
+  EXPECT_EQ(d.number("select count(*) from core.job_enqueue('t.u', '{}', p_unique_key => 'k')"), 1);
+}
+
+TEST(queue, a_vanished_nodes_jobs_are_taken_over_and_its_fence_is_refused) {
+  database d;
+  std::atomic<std::int64_t> id{0}, old_fence{0};
+  auto dead = std::make_unique<node>(d);
+  dead->queue.add(kind("t.hold"), [&](const ry_job_view* v, ry_job*) {
+    old_fence = v->fence;
+    id = v->id;
+    return RY_OK;  // never finishes
+  });
+  d.sql("select core.job_enqueue('t.hold', '{}')");
+  dead->start();
+  ASSERT_TRUE(wait_for([&] { return id != 0; }));
+  dead->vanish();
+
+  node heir(d);
+  std::atomic<int> crashes{-1};
+  std::atomic<std::int64_t> fence{0};
+  std::atomic<ry_job*> job{nullptr};
+  heir.queue.add(kind("t.hold"), [&](const ry_job_view* v, ry_job* j) {
+    crashes = static_cast<int>(v->crashes);
+    fence = v->fence;
+    job = j;
+    return RY_OK;
+  });
+  heir.start();
+  ASSERT_TRUE(wait_for([&] { return job.load() != nullptr; }));
+  EXPECT_EQ(crashes, 1);
+  EXPECT_GT(fence, old_fence);
+  const auto args = std::to_string(id) + ", ";
+  EXPECT_EQ(d.sqlstate("select core.job_hold(" + args + std::to_string(old_fence) + ")"), "RYF01");
+  EXPECT_EQ(d.sqlstate("select core.job_complete(" + args + std::to_string(old_fence) + ")"), "RYF01");
+  EXPECT_EQ(d.sqlstate("select core.job_hold(" + args + std::to_string(fence) + ")"), "");
+  heir.queue.finish(job, RY_JOB_DONE, 0, nullptr);
+  ASSERT_TRUE(wait_for([&] { return d.number("select count(*) from core.job") == 0; }));
+}
+
+TEST(queue, a_restart_takes_its_previous_process_jobs_at_once) {
+  database d;
+  d.sql("insert into core.node (id, lease_until) values "
+        "('00000000-0000-0000-0000-0000000000aa', now() + interval '1 hour')");
+  d.sql("select core.job_enqueue('t.again', '{}', "
+        "p_node => '00000000-0000-0000-0000-0000000000aa')");
+  node n(d, "00000000-0000-0000-0000-0000000000aa");
+  std::atomic<int> ran{0};
+  n.queue.add(kind("t.again"), [&](const ry_job_view*, ry_job* j) {
+    ++ran;
+    j->q.finish(j, RY_JOB_DONE, 0, nullptr);
+    return RY_OK;
+  });
+  n.start();
+  ASSERT_TRUE(wait_for([&] { return ran == 1; }, 3s));
+}
+
+TEST(queue, an_adopted_job_runs_without_a_claim) {
+  database d;
+  node n(d);
+  std::atomic<std::int64_t> ran{0};
+  n.queue.add(kind("t.adopt"), [&](const ry_job_view* v, ry_job* j) {
+    ran = v->id;
+    j->q.finish(j, RY_JOB_DONE, 0, nullptr);
+    return RY_OK;
+  });
+  n.start();
+  ASSERT_TRUE(wait_for([&] { return d.number("select count(*) from core.node") == 1; }));
+  const auto id = d.number("select id from core.job_enqueue('t.adopt', '{\"a\":1}', p_node => '" +
+                           n.queue.node_id() + "')");
+  EXPECT_EQ(n.queue.adopt("t.adopt", id, 1, "{\"a\":1}"), RY_OK);
+  ASSERT_TRUE(wait_for([&] { return d.number("select count(*) from core.job") == 0; }));
+  EXPECT_EQ(ran, id);
+}
+
+TEST(queue, calls_off_a_waiting_job_and_a_running_one_on_another_node) {
+  database d;
+  node a(d), b(d);
+  struct seen_t {
+    std::atomic<int> why{0};
+    std::atomic<ry_job*> job{nullptr};
+  } seen;
+  a.queue.add(kind("t.cancel"), [&](const ry_job_view*, ry_job* j) {
+    seen.job = j;
+    j->q.on_cancel(
+        j,
+        [](void* ctx, std::int32_t why) noexcept {
+          auto& s = *static_cast<seen_t*>(ctx);
+          s.why = why;
+          s.job.load()->q.finish(s.job, RY_JOB_DONE, 0, nullptr);
+        },
+        &seen);
+    return RY_OK;
+  });
+  a.start();
+  const auto running = d.number("select id from core.job_enqueue('t.cancel', '{}')");
+  ASSERT_TRUE(wait_for([&] { return seen.job.load() != nullptr; }));
+  b.start();
+  std::atomic<int> st{-1};
+  b.queue.cancel(running, [&](ry_status s) { st = s; });
+  ASSERT_TRUE(wait_for([&] { return seen.why == RY_WHY_USER; }));
+  EXPECT_EQ(st, RY_OK);
+
+  const auto waiting = d.number(
+      "select id from core.job_enqueue('t.other', '{}', p_run_at => now() + interval '1 day')");
+  st = -1;
+  b.queue.cancel(waiting, [&](ry_status s) { st = s; });
+  ASSERT_TRUE(wait_for([&] { return st != -1; }));
+  EXPECT_EQ(st, RY_OK);
+  EXPECT_EQ(d.number("select count(*) from core.job where id = " + std::to_string(waiting)), 0);
+  st = -1;
+  b.queue.cancel(waiting, [&](ry_status s) { st = s; });
+  ASSERT_TRUE(wait_for([&] { return st != -1; }));
+  EXPECT_EQ(st, RY_NOT_FOUND);
+}
+
+TEST(queue, stop_hands_over_what_does_not_end) {
+  database d;
+  std::atomic<int> why{0};
+  {
+    node n(d);
+    n.queue.add(kind("t.slow"), [&](const ry_job_view*, ry_job* j) {
+      return j->q.on_cancel(
+          j,
+          [](void* ctx, std::int32_t w) noexcept { static_cast<std::atomic<int>*>(ctx)->store(w); },
+          &why);
+    });
+    d.sql("select core.job_enqueue('t.slow', '{}')");
+    n.start();
+    ASSERT_TRUE(wait_for([&] { return n.queue.stats().running == 1; }));
+    n.queue.stop(std::chrono::steady_clock::now() + 300ms);
+  }
+  EXPECT_EQ(why, RY_WHY_SHUTDOWN);
+  EXPECT_EQ(d.number("select count(*) from core.job where state = 0 and attempt = 0"), 1);
+  EXPECT_EQ(d.number("select count(*) from core.node"), 0);
+}
+
+TEST(queue, cron_makes_one_job_per_tick_in_the_whole_cluster) {
+  database d;
+  node a(d), b(d);
+  std::atomic<int> ran{0};
+  auto k = kind("t.tick");
+  k.cron = "@every 1s";
+  auto run = [&](const ry_job_view*, ry_job* j) {
+    ++ran;
+    j->q.finish(j, RY_JOB_DONE, 0, nullptr);
+    return RY_OK;
+  };
+  a.queue.add(k, run);
+  b.queue.add(k, run);
+  const auto begin = std::chrono::system_clock::now();
+  a.start();
+  b.start();
+  ASSERT_TRUE(wait_for([&] { return ran >= 3; }));
+  const auto seconds =
+      std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now() - begin);
+  EXPECT_LE(ran, seconds.count() + 2);
+}
+
+TEST(queue, a_job_past_its_deadline_is_told) {
+  database d;
+  node n(d);
+  struct seen_t {
+    std::atomic<int> why{0};
+    ry_job* job = nullptr;
+  } seen;
+  auto k = kind("t.late");
+  k.timeout_ms = 50;
+  n.queue.add(k, [&](const ry_job_view*, ry_job* j) {
+    seen.job = j;
+    return j->q.on_cancel(
+        j,
+        [](void* ctx, std::int32_t w) noexcept {
+          auto& s = *static_cast<seen_t*>(ctx);
+          s.why = w;
+          s.job->q.finish(s.job, RY_JOB_DONE, 0, nullptr);
+        },
+        &seen);
+  });
+  d.sql("select core.job_enqueue('t.late', '{}')");
+  n.start();
+  ASSERT_TRUE(wait_for([&] { return seen.why == RY_WHY_DEADLINE; }));
+}
+
+}  // namespace
