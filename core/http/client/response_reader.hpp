@@ -1,0 +1,110 @@
+// Reads one HTTP/1.1 response from bytes, without I/O. Strict: a response that could be understood in
+// two ways is an error. The body is de-chunked in place, in the buffer that was fed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ry::http {
+
+// The head of a response. Views point into `text`.
+struct response_head {
+  struct field {
+    std::uint32_t name_at, name_size, value_at, value_size;
+  };
+  unsigned status = 0;
+  bool keep_alive = false;
+  std::string text;
+  std::vector<field> fields;
+
+  std::string_view name(const field& f) const {
+    return std::string_view(text).substr(f.name_at, f.name_size);
+  }
+  std::string_view value(const field& f) const {
+    return std::string_view(text).substr(f.value_at, f.value_size);
+  }
+  // The first field of this name (lower case); empty when there is none.
+  std::string_view find(std::string_view lower_name) const;
+};
+
+// Chunked transfer coding, decoded in place.
+class chunk_decoder {
+ public:
+  // Consumes bytes of `data` and moves what is body to `out` (at or before data.data()), advancing it.
+  // Returns how many bytes were consumed: all, unless the body ended or is wrong.
+  std::size_t decode(std::span<char> data, char*& out);
+  bool done() const noexcept { return state_ == state::done; }
+  bool failed() const noexcept { return state_ == state::failed; }
+
+ private:
+  enum class state : std::uint8_t {
+    size_first, size, extension, size_lf, data, data_cr, data_lf,
+    trailer_first, trailer, trailer_lf, last_lf, done, failed
+  };
+  state state_ = state::size_first;
+  std::uint8_t digits_ = 0;
+  std::uint32_t overhead_ = 0;  // bytes of this chunk's extension, or of all trailers
+  std::uint64_t left_ = 0;
+};
+
+class response_reader {
+ public:
+  static constexpr std::size_t max_head = 64 * 1024;
+  static constexpr std::size_t max_fields = 512;
+  static constexpr int max_interim = 16;  // 1xx answers before the real one
+
+  enum class outcome {
+    more,       // everything consumed, feed on
+    done,       // the response is complete
+    malformed,  // see problem()
+  };
+  struct piece {
+    bool head = false;        // the head was completed by these bytes: see head()
+    std::string_view body;    // valid until the next feed() and as long as the fed buffer
+    std::size_t unused = 0;   // bytes behind a complete response
+  };
+
+  // `head_only`: the answer to a HEAD request.
+  enum class body_rule : std::uint8_t { normal, head_only };
+  explicit response_reader(body_rule rule = body_rule::normal) : rule_(rule) {}
+
+  outcome feed(std::span<char> data, piece& out);
+  // The peer has closed: done, or malformed when the response is cut off.
+  outcome eof();
+
+  response_head& head() noexcept { return head_; }
+  bool started() const noexcept { return started_; }      // at least one byte was received
+  bool head_complete() const noexcept { return head_complete_; }
+  // A literal that names what is wrong; empty when cut off.
+  std::string_view problem() const noexcept { return problem_; }
+
+ private:
+  enum class framing : std::uint8_t { none, length, chunked, until_close };
+
+  outcome fail(std::string_view problem) {
+    problem_ = problem;
+    return outcome::malformed;
+  }
+  outcome feed_body(std::span<char> data, piece& out);
+  // Takes complete head blocks off the front of partial_. Sets `consumed`.
+  outcome take_heads(std::size_t& consumed);
+  bool parse_head(std::string_view block);
+
+  body_rule rule_;
+  framing framing_ = framing::none;
+  bool started_ = false;
+  bool head_complete_ = false;
+  std::uint8_t interim_ = 0;
+  std::uint64_t left_ = 0;
+  std::size_t searched_ = 0;
+  chunk_decoder chunks_;
+  response_head head_;
+  std::string partial_;
+  std::string_view problem_;
+};
+
+}  // namespace ry::http
