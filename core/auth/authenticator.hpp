@@ -1,0 +1,113 @@
+// Turns bearer values into principals: JWTs signed with a shared secret, with a key of the identity
+// provider's key set or with the host's own key; everything else is shown to the drivers of the
+// extension point "ry.authenticator/1". Issues the host's own tokens.
+#pragma once
+
+#include <ry/if/auth.h>
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/auth/jwks.hpp"
+#include "core/auth/principal.hpp"
+#include "core/exec/error.hpp"
+#include "core/exec/loop.hpp"
+#include "core/module/host.hpp"
+
+namespace ry::auth {
+
+inline constexpr std::string_view own_issuer = "runyard";
+
+struct settings {
+  std::string hs256_secret;  // auth.jwt.hs256_secret; empty: a key is kept in data_dir/auth.key
+  std::string jwks_url;      // auth.jwt.jwks_url
+  std::filesystem::path jwks_file;     // auth.jwt.jwks_file; not beside a URL
+  std::string issuer;                  // auth.jwt.issuer; empty: any. Own tokens need not match
+  std::vector<std::string> audiences;  // auth.jwt.audience; empty: any. Own tokens need not match
+  std::int64_t leeway_s = 30;          // auth.jwt.leeway_seconds
+  std::size_t max_token_bytes = 8192;
+  std::size_t cache_entries = 16384;
+  std::int64_t contributed_ttl_us = 5'000'000;  // how long a driver's verdict is remembered
+  std::int64_t jwks_max_age_us = 600'000'000;
+  std::int64_t jwks_min_interval_us = 10'000'000;
+  std::filesystem::path data_dir;
+  std::function<std::int64_t()> now_unix_us;  // empty: the system's clock
+};
+
+// A driver of "ry.authenticator/1". The table and self stay valid until it was removed.
+struct contributor {
+  std::string name;  // drivers are asked in order of their names
+  ry_host* owner = nullptr;
+  const ry_authenticator_v1* table = nullptr;
+  void* self = nullptr;
+};
+
+struct token_request {
+  std::string subject;
+  std::string email;  // empty: no such claim
+  auth::role role = auth::role::user;
+  std::chrono::milliseconds ttl = std::chrono::hours(1);
+};
+
+// Either text or an error.
+struct issued {
+  std::string token;
+  std::optional<core::error> error;
+};
+
+class authenticator {
+ public:
+  using verdict_fn = std::function<void(verdict)>;
+
+  // Reads or makes the key; reads the key file of the settings. Throws std::runtime_error with a
+  // sentence. `fetch` may be empty when there is no jwks_url.
+  authenticator(settings s, fetch_fn fetch);
+  authenticator(const authenticator&) = delete;
+  authenticator& operator=(const authenticator&) = delete;
+  // No authenticate() is under way; fetches may still be.
+  ~authenticator();
+
+  // Begins the first fetch of the key set, so that the first request need not wait for it. [any]
+  void warm_up();
+
+  // The verdict if it is remembered; never waits. The fastest way in. [any]
+  principal_ptr remembered(std::string_view bearer);
+  // `bearer` is the value after "Bearer ". Answers at once whenever it can; else nullopt, and
+  // `later` is called exactly once, on exec, never inside this call. [any]
+  std::optional<verdict> authenticate(std::string_view bearer, ry_exec* exec, verdict_fn later);
+  // A token of mint_query_token() for exactly this path (without http.base_path and query). [any]
+  verdict authenticate_query(std::string_view token, std::string_view path) const;
+
+  // For ry.auth/1 and the command line. `claims_json` is an object with "sub"; iat, exp and iss are
+  // set here. [any]
+  issued mint(std::string_view claims_json, std::chrono::milliseconds ttl) const;
+  issued mint_token(const token_request& request) const;
+  // ttl is cut to one hour. [any]
+  issued mint_query_token(const ry_principal& who, std::string_view path,
+                          std::chrono::milliseconds ttl) const;
+
+  // Forgets what is remembered about a subject. [any]
+  void forget(std::string_view subject);
+
+  // [any]
+  void add_contributor(contributor c);
+  // `gone` runs once, on any thread, maybe inside this call, when the table will not be called any
+  // more.
+  void remove_contributor(std::string_view name, std::function<void()> gone);
+
+ private:
+  struct state;
+  std::shared_ptr<state> state_;
+};
+
+// The table of ry.auth/1; it reaches the authenticator through host->rt. [any]
+const ry_auth_v1* auth_table() noexcept;
+
+}  // namespace ry::auth
