@@ -1,0 +1,182 @@
+#include "core/app/config/config.hpp"
+
+#include <algorithm>
+#include <boost/json/array.hpp>
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <stdexcept>
+
+#include "core/app/config/schema.hpp"
+
+namespace ry::app::config {
+
+namespace json = boost::json;
+
+namespace {
+
+void split(std::string_view text, std::vector<std::string>& out) {
+  while (!text.empty()) {
+    const auto colon = text.find(':');
+    if (colon != 0) out.emplace_back(text.substr(0, colon));
+    if (colon == std::string_view::npos) return;
+    text.remove_prefix(colon + 1);
+  }
+}
+
+void list_values(const json::value& value, const node* given, key_path& path, std::string& out) {
+  if (const auto* o = value.if_object(); o && !o->empty()) {
+    for (const auto& [key, child] : *o) {
+      path.emplace_back(key);
+      list_values(child, given ? given->find(key) : nullptr, path, out);
+      path.pop_back();
+    }
+    return;
+  }
+  out += to_text(path) + " = " + json::serialize(value) + "  # " +
+         (given ? given->where : "default") + "\n";
+}
+
+}  // namespace
+
+config::config(const sources& from, const environment& env, const defaults& places)
+    : schema_(host_schema(places)) {
+  const auto keys = host_keys();
+  tree_ = read(from, env, keys, faults_);
+  node host = tree_;
+  std::erase_if(host.members, [&](const auto& m) {
+    return std::find(keys.begin(), keys.end(), m.first) == keys.end();
+  });
+  host_ = check(host, schema_, {}, faults_);
+  if (!faults_.empty()) return;
+  const auto both = [&](const char* a, const char* b) {
+    if (text(a).empty() != text(b).empty())
+      faults_.push_back({tree_.where, text(a).empty() ? a : b,
+                         std::string("is required together with ") + (text(a).empty() ? b : a)});
+  };
+  both("http.tls.cert", "http.tls.key");
+  if (!text("auth.jwt.jwks_url").empty() && !text("auth.jwt.jwks_file").empty())
+    faults_.push_back(
+        {tree_.where, "auth.jwt.jwks_file", "cannot stand beside auth.jwt.jwks_url; keep one"});
+}
+
+const json::value& config::at(std::string_view key) const {
+  const auto* v = &host_;
+  while (true) {
+    const auto dot = key.find('.');
+    v = v->as_object().if_contains(key.substr(0, dot));
+    if (!v) throw std::logic_error("no such host setting: " + std::string(key));
+    if (dot == std::string_view::npos) return *v;
+    key.remove_prefix(dot + 1);
+  }
+}
+
+std::string config::text(std::string_view key) const { return std::string(at(key).as_string()); }
+std::int64_t config::integer(std::string_view key) const { return at(key).as_int64(); }
+bool config::flag(std::string_view key) const { return at(key).as_bool(); }
+
+std::chrono::milliseconds config::duration(std::string_view key) const {
+  return std::chrono::milliseconds(
+      static_cast<std::int64_t>(at(key).to_number<double>() * 1000.0 + 0.5));
+}
+
+std::vector<std::string> config::list(std::string_view key) const {
+  std::vector<std::string> out;
+  const auto& v = at(key);
+  if (const auto* one = v.if_string()) {
+    if (!one->empty()) out.emplace_back(*one);
+  } else {
+    for (const auto& item : v.as_array()) out.emplace_back(item.as_string());
+  }
+  return out;
+}
+
+std::vector<module_entry> config::modules() const {
+  std::vector<module_entry> out;
+  const auto* given = tree_.find("modules");
+  for (const auto& [name, v] : at("modules").as_object()) {
+    const auto* o = v.if_object();
+    if (!o) continue;  // modules.path
+    const auto* entry = given ? given->find(name) : nullptr;
+    out.push_back({std::string(name), o->at("enabled").as_bool(), o->at("required").as_bool(),
+                   std::string(o->at("sha256").as_string()), std::string(o->at("path").as_string()),
+                   entry ? entry->where : tree_.where});
+  }
+  return out;
+}
+
+std::vector<std::string> config::module_paths() const {
+  std::vector<std::string> out;
+  for (const auto& entry : list("modules.path")) split(entry, out);
+  return out;
+}
+
+void config::check_names(const std::vector<std::string>& module_names) {
+  const auto known = [&](const std::string& name) {
+    return std::find(module_names.begin(), module_names.end(), name) != module_names.end();
+  };
+  const auto hosts = host_keys();
+  auto all = module_names;
+  all.insert(all.end(), hosts.begin(), hosts.end());
+  for (const auto& [name, child] : tree_.members) {
+    if (std::find(hosts.begin(), hosts.end(), name) != hosts.end() || known(name)) continue;
+    const auto meant = nearest(name, all);
+    faults_.push_back({child.where, to_text({name}),
+                       std::string("unknown key, and no module of this name is installed") +
+                           (meant.empty() ? "" : "; did you mean \"" + meant + "\"?")});
+  }
+  for (const auto& m : modules()) {
+    if (known(m.name) || !m.path.empty()) continue;
+    const auto meant = nearest(m.name, module_names);
+    faults_.push_back({m.where, to_text({"modules", m.name}),
+                       "there is no module \"" + m.name + "\" in modules.path" +
+                           (meant.empty() ? "" : "; did you mean \"" + meant + "\"?")});
+  }
+}
+
+std::optional<std::string> config::module_settings(const std::string& name,
+                                                   std::string_view schema_json) {
+  const auto* given = tree_.find(name);
+  node empty;
+  empty.is = node::kind::table;
+  empty.where = tree_.where;
+  const auto before = faults_.size();
+  json::value schema = json::object();
+  if (!schema_json.empty()) {
+    boost::system::error_code ec;
+    schema = json::parse(schema_json, ec);
+    const auto fault = ec ? std::string("no JSON") : schema_fault(schema);
+    if (!fault.empty()) {
+      faults_.push_back({"module " + name, "", "its settings schema cannot be used: " + fault});
+      return std::nullopt;
+    }
+  }
+  // A module without a schema has no settings: every key of its table is unknown.
+  schema.as_object()["type"] = "object";
+  auto value = check(given ? *given : empty, schema, {name}, faults_);
+  if (faults_.size() != before) return std::nullopt;
+  auto text = json::serialize(value);
+  modules_[name] = {std::move(value), std::move(schema)};
+  return text;
+}
+
+std::string config::listing() const {
+  std::string out;
+  key_path path;
+  list_values(masked(host_, schema_), &tree_, path, out);
+  for (const auto& [name, entry] : modules_) {
+    path = {name};
+    list_values(masked(entry.first, entry.second), tree_.find(name), path, out);
+  }
+  return out;
+}
+
+std::vector<std::string> config::secret_texts() const {
+  auto out = secrets(host_, schema_);
+  for (const auto& [name, entry] : modules_) {
+    auto more = secrets(entry.first, entry.second);
+    out.insert(out.end(), more.begin(), more.end());
+  }
+  return out;
+}
+
+}  // namespace ry::app::config

@@ -1,0 +1,73 @@
+// The configuration of one process: read once, checked, then only looked at.
+//
+// Order of what wins: file < modules.d/*.toml < environment < --set. Threads: immutable after load(),
+// but for the settings of modules, which are checked one by one when their schema is known.
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <boost/json/value.hpp>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/app/config/host_schema.hpp"
+#include "core/app/config/sources.hpp"
+#include "core/app/config/tree.hpp"
+
+namespace ry::app::config {
+
+// How the configuration treats one module.
+struct module_entry {
+  std::string name;
+  bool enabled = false;
+  bool required = true;
+  std::string sha256;
+  std::string path;   // empty: <modules.path>/<name>.so
+  std::string where;  // where it was enabled
+};
+
+class config {
+ public:
+  // Reads and checks the host's part. Never throws for bad input: see faults().
+  config(const sources& from, const environment& env, const defaults& places);
+
+  // Everything found wrong so far, in the order it was found.
+  const problems& faults() const noexcept { return faults_; }
+
+  // Host settings; the key must stand in the schema and faults() must be empty.
+  std::string text(std::string_view key) const;
+  std::int64_t integer(std::string_view key) const;
+  bool flag(std::string_view key) const;
+  std::chrono::milliseconds duration(std::string_view key) const;  // a key ending in _seconds
+  std::vector<std::string> list(std::string_view key) const;       // a single string is a list of one
+
+  std::vector<module_entry> modules() const;
+  std::vector<std::string> module_paths() const;  // modules.path, split at ':'
+
+  // Refuses top-level tables and modules.<name> entries that belong to nothing in `module_names`
+  // (all modules on disk, enabled or not).
+  void check_names(const std::vector<std::string>& module_names);
+  // Checks the table [name] against the module's schema (JSON text). The settings with defaults, or
+  // nullopt when something was wrong (then faults() has grown).
+  std::optional<std::string> module_settings(const std::string& name, std::string_view schema_json);
+
+  // What is in force, one "key = value  # where" per line, secrets masked. Modules whose settings
+  // were not checked are left out.
+  std::string listing() const;
+  // Texts that must never appear in a log.
+  std::vector<std::string> secret_texts() const;
+
+ private:
+  const boost::json::value& at(std::string_view key) const;
+
+  node tree_;
+  boost::json::value schema_;
+  boost::json::value host_;
+  std::map<std::string, std::pair<boost::json::value, boost::json::value>> modules_;  // value, schema
+  problems faults_;
+};
+
+}  // namespace ry::app::config

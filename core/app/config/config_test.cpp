@@ -1,0 +1,189 @@
+#include "core/app/config/config.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <boost/json/serialize.hpp>
+#include <fstream>
+#include <regex>
+#include <set>
+
+#include "core/app/config/schema.hpp"
+
+namespace ry::app::config {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+const defaults places{".runyard", "/usr/lib/runyard/modules"};
+
+config with(std::vector<std::string> overrides, environment env = {}) {
+  return config({{}, std::move(overrides)}, env, places);
+}
+
+std::vector<std::string> faults(const config& c) {
+  std::vector<std::string> out;
+  for (const auto& p : c.faults()) out.push_back(p.format());
+  return out;
+}
+
+TEST(config, defaults_stand_without_any_file) {
+  const auto c = with({});
+  ASSERT_THAT(faults(c), IsEmpty());
+  EXPECT_EQ(c.text("deployment.mode"), "local");
+  EXPECT_EQ(c.text("http.listen"), "127.0.0.1:8080");
+  EXPECT_EQ(c.text("data_dir"), ".runyard");
+  EXPECT_EQ(c.text("database.url"), "");
+  EXPECT_EQ(c.integer("http.max_connections"), 20000);
+  EXPECT_EQ(c.duration("http.header_timeout_seconds"), std::chrono::seconds(10));
+  EXPECT_THAT(c.module_paths(), ElementsAre("/usr/lib/runyard/modules"));
+  EXPECT_THAT(c.modules(), IsEmpty());
+}
+
+TEST(config, values_lists_and_durations) {
+  const auto c = with({"http.header_timeout_seconds=0.25", "auth.jwt.audience=web",
+                       "modules.path=/a:/b", "http.cors.origins=[\"https://x\"]",
+                       "http.access_log=false"});
+  ASSERT_THAT(faults(c), IsEmpty());
+  EXPECT_EQ(c.duration("http.header_timeout_seconds"), std::chrono::milliseconds(250));
+  EXPECT_THAT(c.list("auth.jwt.audience"), ElementsAre("web"));
+  EXPECT_THAT(c.list("http.cors.origins"), ElementsAre("https://x"));
+  EXPECT_THAT(c.module_paths(), ElementsAre("/a", "/b"));
+  EXPECT_FALSE(c.flag("http.access_log"));
+}
+
+TEST(config, a_numeric_looking_secret_stays_text) {
+  const auto c = with({}, {{"RUNYARD_AUTH__JWT__HS256_SECRET", "00123456789012345678901234567890"}});
+  ASSERT_THAT(faults(c), IsEmpty());
+  EXPECT_EQ(c.text("auth.jwt.hs256_secret"), "00123456789012345678901234567890");
+}
+
+TEST(config, host_faults_come_all_at_once) {
+  const auto c = with({"http.lsiten=x", "deployment.mode=prod", "http.base_path=api/",
+                       "log.level=loud", "nosuch=1"});
+  EXPECT_THAT(faults(c),
+              ElementsAre(HasSubstr("--set: http.lsiten: unknown key; did you mean \"listen\"?"),
+                          HasSubstr("http.base_path: must match"),
+                          HasSubstr("deployment.mode: must be one of"),
+                          HasSubstr("log.level: must be one of")))
+      << "unknown tables wait until the modules are known";
+}
+
+TEST(config, settings_that_need_each_other) {
+  EXPECT_THAT(faults(with({"http.tls.cert=c.pem"})),
+              ElementsAre(HasSubstr("http.tls.key: is required together with http.tls.cert")));
+  EXPECT_THAT(faults(with({"auth.jwt.jwks_url=https://x/y", "auth.jwt.jwks_file=z"})),
+              ElementsAre(HasSubstr("cannot stand beside")));
+}
+
+TEST(config, tables_of_unknown_modules_are_refused) {
+  auto c = with({"runs.timeout_seconds=1", "accuonts.x=1", "modules.agnts.enabled=true",
+                 "modules.own.path=/x/own.so", "htpp.listen=1"});
+  ASSERT_THAT(faults(c), IsEmpty());
+  c.check_names({"runs", "accounts", "agents", "own"});
+  EXPECT_THAT(faults(c),
+              ElementsAre("--set: accuonts: unknown key, and no module of this name is installed; did "
+                          "you mean \"accounts\"?",
+                          "--set: htpp: unknown key, and no module of this name is installed; did you "
+                          "mean \"http\"?",
+                          "--set: modules.agnts: there is no module \"agnts\" in modules.path; did you "
+                          "mean \"agents\"?"));
+}
+
+TEST(config, module_settings_are_checked_against_the_modules_schema) {
+  auto c = with({"runs.timeout_seconds=5", "runs.key=s3cret-value", "modules.runs.enabled=true",
+                 "modules.runs.required=false"});
+  const auto* schema = R"({"type":"object","properties":{
+      "timeout_seconds":{"type":"integer","default":3000},"steps":{"type":"integer","default":50},
+      "key":{"type":"string","secret":true}}})";
+  const auto settings = c.module_settings("runs", schema);
+  ASSERT_TRUE(settings);
+  EXPECT_EQ(*settings, R"({"timeout_seconds":5,"key":"s3cret-value","steps":50})");
+  EXPECT_THAT(c.secret_texts(), ElementsAre("s3cret-value"));
+  EXPECT_THAT(c.listing(), HasSubstr("runs.key = \"********\"  # --set\n"));
+  EXPECT_THAT(c.listing(), HasSubstr("runs.steps = 50  # default\n"));
+  EXPECT_THAT(c.listing(), Not(HasSubstr("s3cret")));
+  const auto m = c.modules();
+  ASSERT_EQ(m.size(), 1u);
+  EXPECT_TRUE(m[0].enabled);
+  EXPECT_FALSE(m[0].required);
+
+  EXPECT_FALSE(c.module_settings("runs", R"({"properties":{"key":{"type":"integer"}}})"));
+  EXPECT_THAT(faults(c), ElementsAre("--set: runs.timeout_seconds: unknown key",
+                                     "--set: runs.key: must be an integer, not a string"));
+  EXPECT_EQ(*with({}).module_settings("bare", ""), "{}");
+}
+
+TEST(config, a_schema_that_cannot_be_used_is_a_fault_of_the_module) {
+  auto c = with({});
+  EXPECT_FALSE(c.module_settings("m", "{"));
+  EXPECT_FALSE(c.module_settings("m", R"({"type":"thing"})"));
+  EXPECT_THAT(faults(c),
+              ElementsAre("module m: its settings schema cannot be used: no JSON",
+                          HasSubstr("module m: its settings schema cannot be used: the top level")));
+}
+
+// The shipped file documents every key with its default: uncommented, it must change nothing.
+std::string shipped() {
+  std::ifstream in(RY_CONF_DIR "/runyard.toml");
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+void leaves(const boost::json::value& schema, const std::string& prefix, std::set<std::string>& out) {
+  const auto& o = schema.as_object();
+  if (!o.contains("properties")) {
+    out.insert(prefix);
+    return;
+  }
+  for (const auto& [key, child] : o.at("properties").as_object())
+    leaves(child, prefix.empty() ? std::string(key) : prefix + "." + std::string(key), out);
+}
+
+TEST(shipped_file, documents_every_key_with_its_default) {
+  const auto text = shipped();
+  ASSERT_FALSE(text.empty());
+  const auto uncommented =
+      std::regex_replace(text, std::regex("(^|\n)# ?([a-z0-9_.]+ = |\\[[a-z0-9_.]+\\]\n)"), "$1$2");
+  problems p;
+  auto tree = parse_toml(uncommented, "runyard.toml", {}, p);
+  const auto schema = host_schema(places);
+  const auto value = check(tree, schema, {}, p);
+  std::vector<std::string> told;
+  for (const auto& each : p) told.push_back(each.format());
+  ASSERT_THAT(told, IsEmpty());
+
+  const auto plain = check(parse_toml("", "", {}, p), schema, {}, p);
+  std::set<std::string> all;
+  leaves(schema, "", all);
+  for (const auto& key : all) {
+    const node* n = &tree;
+    const auto *v = &value, *d = &plain;
+    const auto path = parse_key(key).value();
+    for (const auto& part : path) {
+      n = n ? n->find(part) : nullptr;
+      v = &v->at(part);
+      d = &d->at(part);
+    }
+    EXPECT_TRUE(n) << key << " is not described in conf/runyard.toml";
+    if (key == "data_dir") continue;
+    EXPECT_EQ(boost::json::serialize(*v), boost::json::serialize(*d)) << key;
+  }
+}
+
+TEST(shipped_file, is_valid_as_it_is) {
+  const config c({RY_CONF_DIR "/runyard.toml", {}}, {}, places);
+  EXPECT_THAT(faults(c), IsEmpty());
+  std::set<std::string> enabled;
+  for (const auto& m : c.modules())
+    if (m.enabled) enabled.insert(m.name);
+  EXPECT_THAT(enabled, ::testing::IsSupersetOf({"accounts", "agents", "runs", "llm_openai",
+                                                "llm_anthropic", "llm_offline",
+                                                "sandbox_bubblewrap"}));
+}
+
+}  // namespace
+}  // namespace ry::app::config

@@ -1,0 +1,121 @@
+#include "core/app/config/host_schema.hpp"
+
+#include <boost/json/object.hpp>
+#include <boost/json/parse.hpp>
+
+namespace ry::app::config {
+
+namespace {
+
+// Durations end in _seconds and may have a fraction; sizes end in _bytes.
+constexpr const char* schema_text = R"JSON({
+"type": "object",
+"properties": {
+  "deployment": {"type": "object", "properties": {
+    "mode": {"type": "string", "enum": ["local", "staging", "production"], "default": "local"}
+  }},
+  "http": {"type": "object", "properties": {
+    "listen": {"type": "string", "minLength": 1, "default": "127.0.0.1:8080"},
+    "base_path": {"type": "string", "pattern": "^(/[A-Za-z0-9._~-]+)*$", "default": ""},
+    "public_url": {"type": "string", "pattern": "^(https?://[^\\s]+)?$", "default": ""},
+    "threads": {"type": "integer", "minimum": 0, "maximum": 256, "default": 0},
+    "access_log": {"type": "boolean", "default": true},
+    "tls": {"type": "object", "properties": {
+      "cert": {"type": "string", "default": ""},
+      "key": {"type": "string", "default": ""}
+    }},
+    "cors": {"type": "object", "properties": {
+      "origins": {"type": "array", "items": {"type": "string", "minLength": 1}, "default": []},
+      "allow_credentials": {"type": "boolean", "default": false},
+      "max_age_seconds": {"type": "integer", "minimum": 0, "maximum": 86400, "default": 600}
+    }},
+    "trusted_proxies": {"type": "array", "items": {"type": "string", "minLength": 1}, "default": []},
+    "max_connections": {"type": "integer", "minimum": 1, "maximum": 1000000, "default": 20000},
+    "max_header_bytes": {"type": "integer", "minimum": 1024, "maximum": 1048576, "default": 32768},
+    "max_target_bytes": {"type": "integer", "minimum": 256, "maximum": 65536, "default": 8192},
+    "max_body_bytes": {"type": "integer", "minimum": 0, "maximum": 1099511627776, "default": 1048576},
+    "max_form_bytes": {"type": "integer", "minimum": 0, "maximum": 1099511627776, "default": 1073741824},
+    "stream_queue_bytes": {"type": "integer", "minimum": 4096, "maximum": 1073741824, "default": 1048576},
+    "stream_queue_pieces": {"type": "integer", "minimum": 16, "maximum": 1000000, "default": 1024},
+    "header_timeout_seconds": {"type": "number", "minimum": 0.1, "maximum": 3600, "default": 10},
+    "idle_timeout_seconds": {"type": "number", "minimum": 0.1, "maximum": 86400, "default": 75},
+    "body_idle_timeout_seconds": {"type": "number", "minimum": 0.1, "maximum": 3600, "default": 20},
+    "body_min_rate_bytes": {"type": "integer", "minimum": 0, "maximum": 1073741824, "default": 512},
+    "request_timeout_seconds": {"type": "number", "minimum": 0.1, "maximum": 86400, "default": 30},
+    "write_stall_timeout_seconds": {"type": "number", "minimum": 0.1, "maximum": 3600, "default": 30}
+  }},
+  "data_dir": {"type": "string", "minLength": 1},
+  "database": {"type": "object", "properties": {
+    "url": {"type": "string", "secret": true, "default": ""},
+    "connections": {"type": "integer", "minimum": 0, "maximum": 500, "default": 0},
+    "transactions": {"type": "integer", "minimum": 0, "maximum": 500, "default": 0},
+    "max_queue": {"type": "integer", "minimum": 1, "maximum": 1000000, "default": 20000},
+    "statement_timeout_seconds": {"type": "number", "minimum": 0, "maximum": 86400, "default": 30},
+    "transaction_timeout_seconds": {"type": "number", "minimum": 0, "maximum": 86400, "default": 10}
+  }},
+  "auth": {"type": "object", "properties": {
+    "jwt": {"type": "object", "properties": {
+      "hs256_secret": {"type": "string", "secret": true, "default": ""},
+      "jwks_url": {"type": "string", "pattern": "^(https?://[^\\s]+)?$", "default": ""},
+      "jwks_file": {"type": "string", "default": ""},
+      "issuer": {"type": "string", "default": ""},
+      "audience": {"type": ["string", "array"], "items": {"type": "string"}, "default": ""},
+      "leeway_seconds": {"type": "integer", "minimum": 0, "maximum": 600, "default": 30}
+    }}
+  }},
+  "secrets": {"type": "object", "properties": {
+    "key": {"type": "string", "secret": true, "default": ""},
+    "key_file": {"type": "string", "default": ""},
+    "old_keys": {"type": "array", "secret": true, "items": {"type": "string"}, "default": []}
+  }},
+  "log": {"type": "object", "properties": {
+    "level": {"type": "string", "enum": ["trace", "debug", "info", "warn", "error", "off"], "default": "info"},
+    "format": {"type": "string", "enum": ["text", "json"], "default": "text"}
+  }},
+  "modules": {"type": "object", "properties": {
+    "path": {"type": ["string", "array"], "items": {"type": "string", "minLength": 1}}
+  }, "additionalProperties": {"type": "object", "properties": {
+      "enabled": {"type": "boolean", "default": false},
+      "required": {"type": "boolean", "default": true},
+      "sha256": {"type": "string", "pattern": "^([0-9a-fA-F]{64})?$", "default": ""},
+      "path": {"type": "string", "default": ""}
+  }}},
+  "jobs": {"type": "object", "properties": {
+    "lease_seconds": {"type": "number", "minimum": 1, "maximum": 600, "default": 10},
+    "poll_seconds": {"type": "number", "minimum": 0.05, "maximum": 60, "default": 1},
+    "batch": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 100}
+  }},
+  "egress": {"type": "object", "properties": {
+    "allow_private": {"type": "array", "items": {"type": "string", "minLength": 1}, "default": []},
+    "connect_timeout_seconds": {"type": "number", "minimum": 0.1, "maximum": 300, "default": 10},
+    "max_idle_per_host": {"type": "integer", "minimum": 0, "maximum": 10000, "default": 64},
+    "ca_file": {"type": "string", "default": ""}
+  }},
+  "shutdown": {"type": "object", "properties": {
+    "drain_seconds": {"type": "number", "minimum": 0, "maximum": 3600, "default": 20}
+  }}
+}})JSON";
+
+boost::json::object& at(boost::json::value& schema, std::initializer_list<const char*> path) {
+  auto* v = &schema;
+  for (const auto* key : path) v = &v->as_object().at("properties").as_object().at(key);
+  return v->as_object();
+}
+
+}  // namespace
+
+boost::json::value host_schema(const defaults& places) {
+  auto schema = boost::json::parse(schema_text);
+  at(schema, {"data_dir"})["default"] = places.data_dir;
+  at(schema, {"modules", "path"})["default"] = places.modules_path;
+  return schema;
+}
+
+std::vector<std::string> host_keys() {
+  std::vector<std::string> keys;
+  const auto schema = boost::json::parse(schema_text);
+  for (const auto& p : schema.at("properties").as_object()) keys.emplace_back(p.key());
+  return keys;
+}
+
+}  // namespace ry::app::config

@@ -1,0 +1,175 @@
+#include "core/app/config/schema.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+
+#include "core/app/config/sources.hpp"
+
+namespace ry::app::config {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
+namespace json = boost::json;
+
+struct outcome {
+  json::value value;
+  std::vector<std::string> faults;
+};
+
+outcome run(std::string_view toml, std::string_view schema,
+            const std::vector<std::string>& overrides = {}) {
+  problems p;
+  auto tree = parse_toml(toml, "f", {{"N", "7"}, {"T", "true"}}, p);
+  for (const auto& o : overrides) apply_override(tree, o, p);
+  outcome out;
+  out.value = check(tree, json::parse(schema), {}, p);
+  for (const auto& each : p) out.faults.push_back(each.format());
+  return out;
+}
+
+constexpr const char* sample = R"({"type":"object","properties":{
+  "port":{"type":"integer","minimum":0,"maximum":65535,"default":8080},
+  "rate":{"type":"number","minimum":0.5},
+  "name":{"type":"string","minLength":2,"maxLength":4,"pattern":"^[a-zé]+$"},
+  "on":{"type":"boolean","default":false},
+  "mode":{"type":"string","enum":["local","production"]},
+  "tags":{"type":"array","items":{"type":"string"},"minItems":1,"maxItems":2},
+  "deep":{"type":"object","properties":{"x":{"type":"integer","default":1},"y":{"type":"string"}}},
+  "strict":{"type":"object","properties":{"id":{"type":"string"}},"required":["id"]},
+  "providers":{"type":"object","additionalProperties":{"type":"object","properties":{
+     "kind":{"type":"string"},"api_key":{"type":"string","secret":true}},"required":["kind"]}}
+}})";
+
+TEST(schema, fills_defaults_everywhere) {
+  const auto r = run("", sample);
+  EXPECT_THAT(r.faults, IsEmpty());
+  EXPECT_EQ(json::serialize(r.value),
+            R"({"port":8080,"on":false,"deep":{"x":1},"providers":{}})");
+}
+
+TEST(schema, a_table_with_a_required_key_is_not_invented) {
+  EXPECT_FALSE(run("", sample).value.as_object().contains("strict"));
+  EXPECT_THAT(run("[strict]\n", sample).faults, ElementsAre("f:1:2: strict.id: is required"));
+}
+
+TEST(schema, reports_all_faults_with_positions) {
+  const auto r = run(
+      "port = 70000\nrate = 0.1\nname = \"A\"\non = \"yes\"\nmode = \"prodution\"\ntags = []\n"
+      "[deep]\nx = 1.5\n[providers.a]\nkind = 1\n[providers.b]\n",
+      sample);
+  EXPECT_THAT(r.faults,
+              ElementsAre("f:1:1: port: must be at most 65535", "f:2:1: rate: must be at least 5E-1",
+                          "f:3:1: name: must have at least 2 characters",
+                          "f:3:1: name: must match ^[a-zé]+$",
+                          "f:4:1: on: must be true or false, not a string",
+                          "f:5:1: mode: must be one of \"local\", \"production\"; did you mean "
+                          "\"production\"?",
+                          "f:6:1: tags: must have at least 1 entries",
+                          "f:8:1: deep.x: must be an integer, not a number",
+                          "f:10:1: providers.a.kind: must be a string, not an integer",
+                          "f:11:12: providers.b.kind: is required"));
+}
+
+TEST(schema, unknown_keys_get_the_nearest_name) {
+  const auto r = run("prot = 1\nzzzzzz = 1\n[deep]\nz = 1\n", sample);
+  EXPECT_THAT(r.faults, ElementsAre("f:1:1: prot: unknown key; did you mean \"port\"?",
+                                    "f:2:1: zzzzzz: unknown key", "f:4:1: deep.z: unknown key"));
+}
+
+TEST(schema, integers_pass_as_numbers_and_length_counts_characters) {
+  const auto r = run("rate = 2\nname = \"éééé\"\n", sample);
+  EXPECT_THAT(r.faults, IsEmpty());
+}
+
+TEST(schema, values_from_outside_take_the_wanted_type) {
+  const auto r = run("port = \"${N}\"\non = \"${T}\"\n", sample,
+                     {"name=true", "tags=a, b", "rate=1", "deep.y=0042"});
+  EXPECT_THAT(r.faults, IsEmpty());
+  EXPECT_EQ(r.value.at("port"), 7);
+  EXPECT_EQ(r.value.at("on"), true);
+  EXPECT_EQ(r.value.at("name"), "true");
+  EXPECT_EQ(json::serialize(r.value.at("tags")), R"(["a","b"])");
+  EXPECT_EQ(r.value.at("deep").at("y"), "0042");
+  EXPECT_THAT(run("port = \"7\"\n", sample).faults,
+              ElementsAre("f:1:1: port: must be an integer, not a string"))
+      << "what a file says in quotes is a string";
+  EXPECT_THAT(run("", sample, {"port=7x"}).faults,
+              ElementsAre("--set: port: must be an integer, not a string"));
+}
+
+TEST(schema, additional_properties) {
+  EXPECT_THAT(run("a = 1\n", R"({"type":"object","additionalProperties":true})").faults, IsEmpty());
+  EXPECT_THAT(run("a = 1\n", R"({"type":"object"})").faults, ElementsAre("f:1:1: a: unknown key"));
+  EXPECT_THAT(run("a = 1\n", R"({"type":"object","additionalProperties":{"type":"string"}})").faults,
+              ElementsAre("f:1:1: a: must be a string, not an integer"));
+}
+
+TEST(schema, a_nul_in_a_string_is_refused) {
+  EXPECT_THAT(run("name = \"a\\u0000\"\n", sample).faults,
+              ::testing::Contains("f:1:1: name: must not contain a NUL character"));
+}
+
+TEST(schema, a_long_text_does_not_meet_the_pattern_engine) {
+  const auto r = run("name = \"" + std::string(200'000, 'a') + "\"\n",
+                     R"({"type":"object","properties":{"name":{"type":"string","pattern":"^(a|b)*$"}}})");
+  EXPECT_EQ(r.faults.size(), 1u);
+}
+
+TEST(schema, secrets_are_masked_and_collected) {
+  const auto schema = json::parse(
+      R"({"type":"object","properties":{"key":{"type":"string","secret":true},"n":{"type":"string"},
+          "old":{"type":"array","secret":true,"items":{"type":"string"}},
+          "headers":{"type":"object","secret":true,"additionalProperties":{"type":"string"}},
+          "p":{"type":"object","additionalProperties":{"type":"object","properties":{
+            "api_key":{"type":"string","secret":true}}}}}})");
+  problems p;
+  const auto value = check(parse_toml("key='k1'\nn='open'\nold=['k2','']\nheaders={A='k3'}\n"
+                                      "p.x.api_key='k4'\np.y.api_key=''\n",
+                                      "f", {}, p),
+                           schema, {}, p);
+  ASSERT_THAT(p, IsEmpty());
+  EXPECT_THAT(secrets(value, schema), UnorderedElementsAre("k1", "k2", "k3", "k4"));
+  const auto shown = json::serialize(masked(value, schema));
+  for (const auto* s : {"k1", "k2", "k3", "k4"}) EXPECT_EQ(shown.find(s), std::string::npos) << s;
+  EXPECT_NE(shown.find("open"), std::string::npos);
+  EXPECT_NE(shown.find(R"("y":{"api_key":""})"), std::string::npos) << "unset stays visible as unset";
+}
+
+TEST(schema, faults_never_show_a_secret) {
+  const auto r = run("k = 'hunter2222'\n",
+                     R"({"type":"object","properties":{"k":{"type":"string","secret":true,
+                         "enum":["a"],"maxLength":2,"pattern":"^x"}}})");
+  ASSERT_EQ(r.faults.size(), 3u);
+  for (const auto& f : r.faults) EXPECT_EQ(f.find("hunter"), std::string::npos) << f;
+}
+
+TEST(schema, its_own_faults) {
+  const auto fault = [](std::string_view text) { return schema_fault(json::parse(text)); };
+  EXPECT_EQ(fault(sample), "");
+  EXPECT_EQ(fault("[]"), "the top level: must be an object");
+  EXPECT_EQ(fault(R"({"properties":{"a":{"type":"text"}}})"), "a: \"type\" names no known type");
+  EXPECT_EQ(fault(R"({"properties":{"a":{"type":["string",1]}}})"),
+            "a: \"type\" names no known type");
+  EXPECT_EQ(fault(R"({"properties":{"a":{"properties":{"b":{"pattern":"("}}}}})"),
+            "a.b: \"pattern\" is no regular expression");
+  EXPECT_EQ(fault(R"({"properties":{"a":{"minimum":"1"}}})"), "a: \"minimum\" must be a number");
+  EXPECT_EQ(fault(R"({"properties":{"a":{"items":3}}})"), "a[]: must be an object");
+  EXPECT_EQ(fault(R"({"additionalProperties":"x"})"), ".*: must be an object");
+}
+
+TEST(nearest, finds_what_was_meant) {
+  EXPECT_EQ(nearest("lsiten", {"listen", "level"}), "listen");
+  EXPECT_EQ(nearest("Listen", {"listen"}), "listen");
+  EXPECT_EQ(nearest("listenn", {"listen"}), "listen");
+  EXPECT_EQ(nearest("xyz", {"listen"}), "");
+  EXPECT_EQ(nearest("a", {"b"}), "") << "a name of one letter resembles nothing";
+  EXPECT_EQ(nearest(std::string(1000, 'a'), {"listen"}), "");
+}
+
+}  // namespace
+}  // namespace ry::app::config

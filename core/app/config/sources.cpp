@@ -1,0 +1,302 @@
+#include "core/app/config/sources.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <sstream>
+
+#define TOML_HEADER_ONLY 1
+#define TOML_ENABLE_FORMATTERS 1
+#include <toml++/toml.h>
+
+extern char** environ;
+
+namespace ry::app::config {
+
+namespace {
+
+constexpr std::string_view env_prefix = "RUNYARD_";
+
+// Expands ${...}. Returns whether anything was replaced.
+bool expand(std::string& text, const environment& env, const std::string& where,
+            const std::string& path, problems& out) {
+  std::string result;
+  bool replaced = false;
+  std::size_t i = 0;
+  while (i < text.size()) {
+    if (text.compare(i, 3, "$${") == 0) {
+      result += "${";
+      i += 3;
+      continue;
+    }
+    if (text.compare(i, 2, "${") != 0) {
+      result += text[i++];
+      continue;
+    }
+    const auto end = text.find('}', i);
+    if (end == std::string::npos) {
+      out.push_back({where, path, "\"${\" without \"}\" (write \"$${\" for a literal \"${\")"});
+      return false;
+    }
+    const std::string_view body = std::string_view(text).substr(i + 2, end - i - 2);
+    const auto dash = body.find(":-");
+    const auto name = body.substr(0, dash);
+    const auto found = env.find(name);
+    if (dash != std::string_view::npos) {
+      const bool given = found != env.end() && !found->second.empty();
+      result += given ? std::string_view(found->second) : body.substr(dash + 2);
+    } else if (found != env.end()) {
+      result += found->second;
+    } else {
+      out.push_back({where, path,
+                     "the environment variable " + std::string(name) +
+                         " is not set (write ${" + std::string(name) + ":-} to allow that)"});
+    }
+    replaced = true;
+    i = end + 1;
+  }
+  text = std::move(result);
+  return replaced;
+}
+
+class reader {
+ public:
+  reader(const std::string& name, const environment& env, problems& out)
+      : name_(name), env_(env), out_(out) {}
+
+  node read(const toml::node& from) {
+    node to;
+    to.where = position(from.source());
+    if (const auto* table = from.as_table()) {
+      to.is = node::kind::table;
+      for (const auto& [key, value] : *table) {
+        path_.emplace_back(key.str());
+        auto member = read(value);
+        // The key's own position is where a person looks, also for `[tables]`.
+        member.where = position(key.source());
+        to.members.emplace_back(std::string(key.str()), std::move(member));
+        path_.pop_back();
+      }
+      // toml++ keeps keys sorted; people expect the order of the file.
+      std::stable_sort(to.members.begin(), to.members.end(), [&](const auto& a, const auto& b) {
+        return line_of(a.second.where) < line_of(b.second.where);
+      });
+    } else if (const auto* array = from.as_array()) {
+      to.is = node::kind::list;
+      for (const auto& item : *array) {
+        path_.push_back("[" + std::to_string(to.items.size()) + "]");
+        to.items.push_back(read(item));
+        path_.pop_back();
+      }
+    } else if (const auto* text = from.as_string()) {
+      std::string value = text->get();
+      if (value.find("${") != std::string::npos &&
+          expand(value, env_, to.where, to_text(path_), out_))
+        to.loose = value;
+      to.scalar = value;
+    } else if (const auto* integer = from.as_integer()) {
+      to.scalar = integer->get();
+    } else if (const auto* flag = from.as_boolean()) {
+      to.scalar = flag->get();
+    } else if (const auto* number = from.as_floating_point()) {
+      if (!std::isfinite(number->get()))
+        out_.push_back({to.where, to_text(path_), "must be a finite number"});
+      to.scalar = number->get();
+    } else {
+      std::ostringstream date;
+      from.visit([&](const auto& v) {
+        if constexpr (toml::is_date<decltype(v)> || toml::is_time<decltype(v)> ||
+                      toml::is_date_time<decltype(v)>)
+          date << v.get();
+      });
+      to.scalar = date.str();
+    }
+    return to;
+  }
+
+ private:
+  std::string position(const toml::source_region& at) const {
+    if (!at.begin) return name_;
+    return name_ + ":" + std::to_string(at.begin.line) + ":" + std::to_string(at.begin.column);
+  }
+  std::pair<int, int> line_of(const std::string& where) const {
+    int line = 0, column = 0;
+    std::sscanf(where.c_str() + std::min(name_.size(), where.size()), ":%d:%d", &line, &column);
+    return {line, column};
+  }
+
+  const std::string& name_;
+  const environment& env_;
+  problems& out_;
+  key_path path_;
+};
+
+// A value from outside a file: as TOML when it is one, else as a string.
+node loose_value(const std::string& text, const std::string& where) {
+  node value;
+  const auto first = text.find_first_not_of(" \t");
+  // A lone word or date would parse as something nobody means; only these starts are TOML values.
+  const bool maybe = first != std::string::npos && text.find('\n') == std::string::npos &&
+                     std::string_view("\"'[{+-0123456789tf").find(text[first]) !=
+                         std::string_view::npos;
+  if (maybe) {
+    try {
+      const auto table = toml::parse("v = " + text);
+      const environment none;
+      problems ignored;
+      const std::string name = where;
+      const auto* v = table.get("v");
+      if (v && table.size() == 1 && !v->is_date() && !v->is_time() && !v->is_date_time())
+        value = reader(name, none, ignored).read(*v);
+      else
+        value.scalar = text;
+      if (!ignored.empty()) value.scalar = text;
+    } catch (const toml::parse_error&) {
+      value.scalar = text;
+    }
+  } else {
+    value.scalar = text;
+  }
+  const auto relocate = [&](auto& self, node& n) -> void {
+    n.where = where;
+    for (auto& m : n.members) self(self, m.second);
+    for (auto& i : n.items) self(self, i);
+  };
+  relocate(relocate, value);
+  value.loose = text;
+  return value;
+}
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : static_cast<char>(c);
+  });
+  return out;
+}
+
+std::vector<std::string> split_variable(std::string_view rest) {
+  std::vector<std::string> parts;
+  while (true) {
+    const auto at = rest.find("__");
+    parts.push_back(lower(rest.substr(0, at)));
+    if (at == std::string_view::npos) return parts;
+    rest.remove_prefix(at + 2);
+  }
+}
+
+}  // namespace
+
+environment process_environment() {
+  environment env;
+  for (char** e = environ; e && *e; ++e) {
+    const std::string_view entry(*e);
+    const auto eq = entry.find('=');
+    if (eq != std::string_view::npos) env.emplace(entry.substr(0, eq), entry.substr(eq + 1));
+  }
+  return env;
+}
+
+node parse_toml(std::string_view text, const std::string& name, const environment& env,
+                problems& out) {
+  node empty;
+  empty.is = node::kind::table;
+  empty.where = name;
+  try {
+    const auto table = toml::parse(text);
+    auto tree = reader(name, env, out).read(table);
+    tree.where = name;
+    return tree;
+  } catch (const toml::parse_error& e) {
+    const auto& at = e.source().begin;
+    out.push_back({name + ":" + std::to_string(at.line) + ":" + std::to_string(at.column), "",
+                   std::string(e.description())});
+    return empty;
+  }
+}
+
+void apply_environment(node& tree, const environment& env,
+                       const std::vector<std::string>& top_level_keys) {
+  for (auto it = env.lower_bound(env_prefix); it != env.end(); ++it) {
+    const std::string_view name = it->first;
+    if (!name.starts_with(env_prefix)) break;
+    auto path = split_variable(name.substr(env_prefix.size()));
+    if (std::any_of(path.begin(), path.end(), [](const auto& p) { return p.empty(); })) continue;
+    if (path.size() == 1 &&
+        std::find(top_level_keys.begin(), top_level_keys.end(), path[0]) == top_level_keys.end())
+      continue;
+    // An existing key decides about case: RUNYARD_RUNS__MODELS__FAST hits runs.models.Fast.
+    const node* at = &tree;
+    for (auto& part : path) {
+      if (!at) break;
+      const node* next = nullptr;
+      for (const auto& [key, value] : at->members) {
+        if (lower(key) != part) continue;
+        part = key;
+        next = &value;
+        break;
+      }
+      at = next;
+    }
+    set(tree, path, loose_value(it->second, "environment " + it->first));
+  }
+}
+
+void apply_override(node& tree, std::string_view assignment, problems& out) {
+  // The first '=' outside quotes: a quoted part of the key may contain one.
+  bool quoted = false;
+  std::size_t eq = std::string_view::npos;
+  for (std::size_t i = 0; i < assignment.size(); ++i) {
+    if (assignment[i] == '"') quoted = !quoted;
+    if (assignment[i] == '=' && !quoted) {
+      eq = i;
+      break;
+    }
+  }
+  const auto path =
+      eq == std::string_view::npos ? std::nullopt : parse_key(assignment.substr(0, eq));
+  if (!path) {
+    out.push_back({"--set " + std::string(assignment.substr(0, eq)), "",
+                   "must be key=value, e.g. --set http.listen=127.0.0.1:0"});
+    return;
+  }
+  set(tree, *path, loose_value(std::string(assignment.substr(eq + 1)), "--set"));
+}
+
+node read(const sources& from, const environment& env,
+          const std::vector<std::string>& top_level_keys, problems& out) {
+  node tree;
+  tree.is = node::kind::table;
+  namespace fs = std::filesystem;
+  const auto read_file = [&](const fs::path& path) {
+    std::ifstream in(path, std::ios::binary);
+    std::stringstream text;
+    // Reading a directory opens well and fails here.
+    if (!in || (in.peek(), in.bad()) || fs::is_directory(path)) {
+      out.push_back({path.string(), "", "cannot be read"});
+      return;
+    }
+    text << in.rdbuf();
+    merge(tree, parse_toml(text.str(), path.string(), env, out));
+  };
+  if (!from.file.empty()) {
+    tree.where = from.file.string();
+    read_file(from.file);
+    std::error_code ec;
+    std::vector<fs::path> drop_ins;
+    for (fs::directory_iterator it(from.file.parent_path() / "modules.d", ec), end; !ec && it != end;
+         it.increment(ec)) {
+      const auto& p = it->path();
+      if (p.extension() == ".toml" && !p.filename().string().starts_with('.')) drop_ins.push_back(p);
+    }
+    std::sort(drop_ins.begin(), drop_ins.end());
+    for (const auto& p : drop_ins) read_file(p);
+  }
+  apply_environment(tree, env, top_level_keys);
+  for (const auto& o : from.overrides) apply_override(tree, o, out);
+  return tree;
+}
+
+}  // namespace ry::app::config

@@ -1,0 +1,42 @@
+// Where settings come from: TOML files, the environment, the command line. Later sources win.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/app/config/tree.hpp"
+
+namespace ry::app::config {
+
+// Names and values of the process environment, or of a test.
+using environment = std::map<std::string, std::string, std::less<>>;
+environment process_environment();
+
+// Parses one TOML text; `name` stands in positions. ${NAME} and ${NAME:-default} in string values
+// are replaced from `env`; "$${" is a literal "${". Everything wrong is added to `out`; what could
+// be read is returned.
+node parse_toml(std::string_view text, const std::string& name, const environment& env,
+                problems& out);
+
+// RUNYARD_HTTP__LISTEN=... sets http.listen: "__" separates, case is ignored where a key of that
+// name is in `known` (the files' tree) or in `schema_keys` (top-level keys of the host).
+// Variables without "__" that name no top-level key are left alone: container platforms invent
+// such names (RUNYARD_PORT).
+void apply_environment(node& tree, const environment& env,
+                       const std::vector<std::string>& top_level_keys);
+
+// One `--set key=value`.
+void apply_override(node& tree, std::string_view assignment, problems& out);
+
+struct sources {
+  std::filesystem::path file;          // empty: no file at all
+  std::vector<std::string> overrides;  // key=value
+};
+// Reads the file, its modules.d/*.toml in order of their names, the environment and the overrides.
+node read(const sources& from, const environment& env,
+          const std::vector<std::string>& top_level_keys, problems& out);
+
+}  // namespace ry::app::config

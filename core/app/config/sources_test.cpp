@@ -1,0 +1,209 @@
+#include "core/app/config/sources.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace ry::app::config {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+const node* at(const node& root, std::initializer_list<const char*> path) {
+  const node* n = &root;
+  for (const auto* p : path) {
+    if (!n) return nullptr;
+    n = n->find(p);
+  }
+  return n;
+}
+
+std::string text(const node* n) {
+  return n && n->scalar.is_string() ? std::string(n->scalar.as_string()) : "<none>";
+}
+
+std::vector<std::string> formatted(const problems& all) {
+  std::vector<std::string> out;
+  for (const auto& p : all) out.push_back(p.format());
+  return out;
+}
+
+TEST(key, reads_dotted_and_quoted_parts) {
+  EXPECT_THAT(*parse_key("http.listen"), ElementsAre("http", "listen"));
+  EXPECT_THAT(*parse_key("runs.models.\"runyard/b.c\""), ElementsAre("runs", "models", "runyard/b.c"));
+  EXPECT_THAT(*parse_key("a.runyard/basic"), ElementsAre("a", "runyard/basic"));
+  for (const auto* bad : {"", ".", "a.", ".a", "a..b", "\"a", "\"a\"b", "\"\""})
+    EXPECT_FALSE(parse_key(bad)) << bad;
+  EXPECT_EQ(to_text({"runs", "models", "runyard/basic"}), "runs.models.\"runyard/basic\"");
+  EXPECT_EQ(to_text({"http", "origins", "[1]"}), "http.origins[1]");
+}
+
+TEST(toml, remembers_where_a_key_stands) {
+  problems p;
+  const auto tree = parse_toml("# c\n[http]\n  listen = \"x\"\n[http.tls]\ncert='y'\n", "c.toml", {}, p);
+  EXPECT_THAT(p, IsEmpty());
+  EXPECT_EQ(at(tree, {"http", "listen"})->where, "c.toml:3:3");
+  EXPECT_EQ(at(tree, {"http", "tls", "cert"})->where, "c.toml:5:1");
+  EXPECT_EQ(at(tree, {"http"})->where, "c.toml:2:2");
+}
+
+TEST(toml, keeps_the_order_of_the_file) {
+  problems p;
+  const auto tree = parse_toml("z = 1\na = 2\nm = 3\n", "c.toml", {}, p);
+  ASSERT_THAT(tree.members, SizeIs(3));
+  EXPECT_EQ(tree.members[0].first, "z");
+  EXPECT_EQ(tree.members[2].first, "m");
+}
+
+TEST(toml, a_syntax_error_names_line_and_column) {
+  problems p;
+  parse_toml("a = 1\nb = = 2\n", "conf/x.toml", {}, p);
+  ASSERT_THAT(p, SizeIs(1));
+  EXPECT_THAT(p[0].format(), ::testing::StartsWith("conf/x.toml:2:5: "));
+}
+
+TEST(toml, types) {
+  problems p;
+  const auto tree =
+      parse_toml("i = 42\nf = 1.5\nb = true\nl = [1, \"x\"]\nd = 2026-01-02\nh = 0xff\n", "c", {}, p);
+  EXPECT_THAT(p, IsEmpty());
+  EXPECT_EQ(at(tree, {"i"})->scalar, 42);
+  EXPECT_EQ(at(tree, {"f"})->scalar, 1.5);
+  EXPECT_EQ(at(tree, {"b"})->scalar, true);
+  EXPECT_THAT(at(tree, {"l"})->items, SizeIs(2));
+  EXPECT_EQ(text(at(tree, {"d"})), "2026-01-02");
+  EXPECT_EQ(at(tree, {"h"})->scalar, 255);
+  parse_toml("x = inf\n", "c", {}, p);
+  EXPECT_THAT(formatted(p), ElementsAre("c:1:5: x: must be a finite number"));
+}
+
+TEST(substitution, environment_and_default) {
+  problems p;
+  const environment env{{"HOST", "db1"}, {"EMPTY", ""}, {"TRAP", "${HOST}"}};
+  const auto tree = parse_toml(
+      "a = \"x-${HOST}-${PORT:-5432}\"\nb = \"${EMPTY:-full}\"\nc = \"$${HOST} $5 ${EMPTY}\"\n"
+      "d = \"${TRAP}\"\ne = [\"${HOST}\"]\nf = \"${NONE:-}\"\n",
+      "c", env, p);
+  EXPECT_THAT(p, IsEmpty());
+  EXPECT_EQ(text(at(tree, {"a"})), "x-db1-5432");
+  EXPECT_EQ(text(at(tree, {"b"})), "full");
+  EXPECT_EQ(text(at(tree, {"c"})), "${HOST} $5 ");
+  EXPECT_EQ(text(at(tree, {"d"})), "${HOST}") << "values are not expanded twice";
+  EXPECT_EQ(text(&at(tree, {"e"})->items[0]), "db1");
+  EXPECT_EQ(text(at(tree, {"f"})), "");
+}
+
+TEST(substitution, a_missing_variable_is_named) {
+  problems p;
+  parse_toml("[a]\nb = [\"ok\", \"${NOT_THERE}\"]\nc = \"${open\"\n", "c", {}, p);
+  ASSERT_THAT(p, SizeIs(2));
+  EXPECT_EQ(p[0].format(),
+            "c:2:12: a.b[1]: the environment variable NOT_THERE is not set (write ${NOT_THERE:-} to "
+            "allow that)");
+  EXPECT_THAT(p[1].format(), HasSubstr("c:3:5: a.c: \"${\" without \"}\""));
+}
+
+TEST(environment_overrides, name_a_key_by_double_underscores) {
+  problems p;
+  auto tree = parse_toml("[http]\nlisten = \"a\"\n[runs.models]\nFast = \"x\"\n", "c", {}, p);
+  apply_environment(tree,
+                    {{"RUNYARD_HTTP__LISTEN", "0.0.0.0:9"},
+                     {"RUNYARD_DATA_DIR", "/d"},
+                     {"RUNYARD_PORT", "tcp://10.0.0.1:80"},
+                     {"RUNYARD_TOKEN", "t"},
+                     {"RUNYARD_RUNS__MODELS__FAST", "y"},
+                     {"RUNYARD_HTTP____X", "z"},
+                     {"OTHER_HTTP__LISTEN", "no"}},
+                    {"http", "data_dir"});
+  EXPECT_EQ(text(at(tree, {"http", "listen"})), "0.0.0.0:9");
+  EXPECT_EQ(at(tree, {"http", "listen"})->where, "environment RUNYARD_HTTP__LISTEN");
+  EXPECT_EQ(text(at(tree, {"data_dir"})), "/d");
+  EXPECT_EQ(text(at(tree, {"runs", "models", "Fast"})), "y") << "the file decides about case";
+  EXPECT_EQ(at(tree, {"port"}), nullptr) << "container platforms set RUNYARD_PORT";
+  EXPECT_EQ(at(tree, {"token"}), nullptr);
+  EXPECT_THAT(tree.members, SizeIs(3));
+}
+
+TEST(overrides, are_toml_values_or_strings) {
+  problems p;
+  node tree;
+  tree.is = node::kind::table;
+  for (const auto* o :
+       {"a.i=8", "a.b=true", "a.s=127.0.0.1:0", "a.q=\"8\"", "a.l=[\"x\", \"y\"]", "a.e=",
+        "a.eq=x=y", "a.d=2026-01-02", "a.t={k=1}", "a.n=1\nb=2", "q.\"a=b\"=1"})
+    apply_override(tree, o, p);
+  EXPECT_THAT(p, IsEmpty());
+  EXPECT_EQ(at(tree, {"a", "i"})->scalar, 8);
+  EXPECT_EQ(at(tree, {"a", "b"})->scalar, true);
+  EXPECT_EQ(text(at(tree, {"a", "s"})), "127.0.0.1:0");
+  EXPECT_EQ(text(at(tree, {"a", "q"})), "8");
+  EXPECT_THAT(at(tree, {"a", "l"})->items, SizeIs(2));
+  EXPECT_EQ(text(at(tree, {"a", "e"})), "");
+  EXPECT_EQ(text(at(tree, {"a", "eq"})), "x=y");
+  EXPECT_EQ(text(at(tree, {"a", "d"})), "2026-01-02");
+  EXPECT_EQ(at(tree, {"a", "t", "k"})->scalar, 1);
+  EXPECT_EQ(text(at(tree, {"a", "n"})), "1\nb=2") << "a value cannot smuggle in other keys";
+  EXPECT_EQ(at(tree, {"b"}), nullptr);
+  EXPECT_EQ(at(tree, {"q", "a=b"})->scalar, 1);
+}
+
+TEST(overrides, malformed) {
+  for (const auto* bad : {"novalue", "=x", "a..b=1", ""}) {
+    problems p;
+    node tree;
+    tree.is = node::kind::table;
+    apply_override(tree, bad, p);
+    EXPECT_THAT(p, SizeIs(1)) << bad;
+    EXPECT_THAT(tree.members, IsEmpty()) << bad;
+  }
+}
+
+class files : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/ry-config-XXXXXX";
+    dir_ = mkdtemp(name);
+  }
+  void TearDown() override { std::filesystem::remove_all(dir_); }
+  void write(const std::string& name, const std::string& text) {
+    std::filesystem::create_directories((dir_ / name).parent_path());
+    std::ofstream(dir_ / name) << text;
+  }
+  std::filesystem::path dir_;
+};
+
+TEST_F(files, later_sources_win) {
+  write("r.toml", "k.a = 1\nk.b = 1\nk.c = 1\nk.d = 1\nlist = [1, 2]\n");
+  write("modules.d/20.toml", "k.b = 3\nk.c = 3\nk.d = 3\n");
+  write("modules.d/10.toml", "k.b = 2\nlist = [3]\n");
+  write("modules.d/ignored.toml.bak", "k.b = 99\n");
+  write("modules.d/.hidden.toml", "k.b = 98\n");
+  problems p;
+  const auto tree = read({dir_ / "r.toml", {"k.d=5"}},
+                         {{"RUNYARD_K__C", "4"}, {"RUNYARD_K__D", "4"}}, {"k"}, p);
+  EXPECT_THAT(formatted(p), IsEmpty());
+  EXPECT_EQ(at(tree, {"k", "a"})->scalar, 1);
+  EXPECT_EQ(at(tree, {"k", "b"})->scalar, 3);
+  EXPECT_EQ(at(tree, {"k", "c"})->scalar, 4);
+  EXPECT_EQ(at(tree, {"k", "d"})->scalar, 5);
+  EXPECT_EQ(at(tree, {"k", "d"})->where, "--set");
+  EXPECT_THAT(at(tree, {"list"})->items, SizeIs(1)) << "lists are replaced, not joined";
+  EXPECT_EQ(at(tree, {"k", "b"})->where, (dir_ / "modules.d/20.toml").string() + ":1:3");
+}
+
+TEST_F(files, a_file_that_cannot_be_read_is_a_fault) {
+  problems p;
+  read({dir_ / "none.toml", {}}, {}, {}, p);
+  read({dir_, {}}, {}, {}, p);
+  EXPECT_THAT(formatted(p), ElementsAre((dir_ / "none.toml").string() + ": cannot be read",
+                                        dir_.string() + ": cannot be read"));
+}
+
+}  // namespace
+}  // namespace ry::app::config
