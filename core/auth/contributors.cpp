@@ -13,6 +13,7 @@ struct contributors::entry {
   entry(const entry&) = delete;
   entry& operator=(const entry&) = delete;
   ~entry() {
+    alive = module::hold();
     if (gone) gone();
   }
   const contributor c;
