@@ -1,6 +1,7 @@
 // Modules as `runyard modules` shows them. Pure values.
 #pragma once
 
+#include <boost/json/object.hpp>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -43,6 +44,7 @@ struct module_description {
   std::string last_strike;  // what the last misbehaviour was
 };
 
+boost::json::object to_json(const module_facts& facts);
 // A JSON array of objects.
 std::string to_json(const std::vector<module_description>& modules);
 

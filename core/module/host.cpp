@@ -7,7 +7,9 @@ thread_local ry_host* t_current = nullptr;
 constexpr auto slow_callback = std::chrono::milliseconds(50);
 }  // namespace
 
-ry_host* ry_host::current() noexcept { return t_current; }
+ry_host* ry_host::current() noexcept {
+  return t_current;
+}
 
 namespace ry::module {
 
@@ -31,7 +33,15 @@ entered::~entered() {
 }
 
 void misbehaved(ry_host* host, const char* what, const char* how) noexcept {
-  if (host) host->strikes.fetch_add(1, std::memory_order_relaxed);
+  if (host) {
+    host->strikes.fetch_add(1, std::memory_order_relaxed);
+    try {
+      std::lock_guard lock(host->mutex);
+      host->last_strike = std::string(how) + " left " + what;
+    } catch (const std::bad_alloc&) {
+      // The count stays right; only its explanation is old.
+    }
+  }
   observe::log(observe::level::error, host ? std::string_view(host->name) : "host",
                "module misbehaved: an exception left a callback",
                {{"callback", what}, {"exception", how}});

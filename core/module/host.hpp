@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -81,8 +82,11 @@ struct ry_host {
   ry::module::runtime& rt;
   const std::string name;
   const std::uint64_t generation;  // unique within the process
-  std::string version;             // of the module
-  std::string data_dir;            // made at the first question, see ry.core/1 info
+  std::string version;             // of the module, constant once it is loaded
+
+  std::mutex mutex;         // of the two below
+  std::string data_dir;     // made at the first question, see ry.core/1 info; constant once set
+  std::string last_strike;  // what the last misbehaviour was
 
   // Completions not delivered yet and handles not ended yet. destroy() waits for zero.
   std::atomic<std::int64_t> outstanding{0};

@@ -16,6 +16,8 @@
 #include <vector>
 
 #include "core/module/host.hpp"
+#include "core/module/sleeps.hpp"
+#include "core/module/uuid.hpp"
 
 namespace ry::module {
 
@@ -57,6 +59,9 @@ class registry {
 
   interface_registry interfaces;
   std::vector<host_point> host_points;  // filled before the first module is created
+
+  uuid7_source uuids;
+  sleep_book sleeps;
 
   // --- services; used by module_set
   // --------------------------------------------------------------- `host` may acquire `needs` from

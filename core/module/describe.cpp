@@ -1,0 +1,82 @@
+#include "core/module/describe.hpp"
+
+#include <boost/json/array.hpp>
+#include <boost/json/serialize.hpp>
+
+namespace ry::module {
+
+namespace json = boost::json;
+
+namespace {
+
+json::array texts(const std::vector<std::string>& list) {
+  json::array out;
+  for (const auto& s : list) out.emplace_back(s);
+  return out;
+}
+
+}  // namespace
+
+const char* to_string(module_state s) noexcept {
+  switch (s) {
+    case module_state::disabled:
+      return "disabled";
+    case module_state::refused:
+      return "refused";
+    case module_state::created:
+      return "created";
+    case module_state::started:
+      return "started";
+    case module_state::stopped:
+      return "stopped";
+    case module_state::retired:
+      return "retired";
+  }
+  return "unknown";
+}
+
+json::object to_json(const module_facts& f) {
+  json::object o;
+  o["name"] = f.name;
+  o["version"] = f.version;
+  o["abi_major"] = f.abi_major;
+  o["abi_minor"] = f.abi_minor;
+  o["min_host_minor"] = f.min_host_minor;
+  o["flags"] = f.flags;
+  json::array needs;
+  for (const auto& n : f.needs)
+    needs.push_back(json::object{{"id", n.id}, {"optional", n.optional}, {"min_size", n.min_size}});
+  o["needs"] = std::move(needs);
+  o["provides"] = texts(f.provides);
+  return o;
+}
+
+std::string to_json(const std::vector<module_description>& modules) {
+  json::array all;
+  for (const auto& m : modules) {
+    json::object o = to_json(m.facts);
+    o["state"] = to_string(m.state);
+    o["required"] = m.required;
+    o["file"] = m.file;
+    o["sha256"] = m.sha256;
+    if (!m.reason.empty()) o["reason"] = m.reason;
+    o["routes"] = texts(m.routes);
+    o["jobs"] = texts(m.jobs);
+    o["consumers"] = texts(m.consumers);
+    o["services"] = texts(m.services);
+    o["points"] = texts(m.points);
+    json::array drivers;
+    for (const auto& d : m.drivers)
+      drivers.push_back(json::object{{"point", d.point}, {"name", d.name}});
+    o["drivers"] = std::move(drivers);
+    o["migrations"] = texts(m.migrations);
+    o["slow_callbacks"] = m.slow_callbacks;
+    o["strikes"] = m.strikes;
+    o["outstanding"] = m.outstanding;
+    if (!m.last_strike.empty()) o["last_strike"] = m.last_strike;
+    all.push_back(std::move(o));
+  }
+  return json::serialize(all);
+}
+
+}  // namespace ry::module

@@ -1,0 +1,136 @@
+#include "core/module/elf.hpp"
+
+#include <elf.h>
+
+#include <cstring>
+#include <stdexcept>
+
+namespace ry::module {
+
+namespace {
+
+constexpr std::size_t max_names = 20'000;
+constexpr std::size_t max_name = 4096;
+constexpr std::uint64_t max_ry_section = 256 * 1024;
+
+#if defined(__x86_64__)
+constexpr Elf64_Half this_machine = EM_X86_64;
+#elif defined(__aarch64__)
+constexpr Elf64_Half this_machine = EM_AARCH64;
+#else
+#error "name this processor's ELF machine number"
+#endif
+
+[[noreturn]] void refuse(const char* why) {
+  throw std::invalid_argument(why);
+}
+
+class reader {
+ public:
+  explicit reader(std::string_view image) : image_(image) { read_headers(); }
+
+  elf_facts facts() const {
+    elf_facts out;
+    for (const auto& s : sections_) {
+      const std::string_view name = text_at(names_, s.sh_name);
+      if (name == ".ry.module" && !out.ry_section) out.ry_section = ry_section(s);
+      if (s.sh_type == SHT_DYNSYM) read_symbols(s, out);
+      if (s.sh_type == SHT_DYNAMIC) read_dynamic(s, out);
+    }
+    return out;
+  }
+
+ private:
+  std::string_view slice(std::uint64_t offset, std::uint64_t size) const {
+    if (offset > image_.size() || size > image_.size() - offset)
+      refuse("it is truncated or damaged: its ELF tables point outside of the file");
+    return image_.substr(offset, size);
+  }
+
+  template <class T>
+  T at(std::string_view table, std::uint64_t index) const {
+    T out;
+    std::memcpy(&out, table.data() + index * sizeof(T), sizeof(T));
+    return out;
+  }
+
+  // A NUL-terminated text inside a string table; cut at its end.
+  static std::string_view text_at(std::string_view table, std::uint64_t offset) {
+    if (offset >= table.size()) return {};
+    table.remove_prefix(offset);
+    return table.substr(0, std::min(table.find('\0'), max_name));
+  }
+
+  std::string_view contents(const Elf64_Shdr& s) const {
+    if (s.sh_type == SHT_NOBITS) return {};
+    return slice(s.sh_offset, s.sh_size);
+  }
+
+  std::string_view linked_strings(const Elf64_Shdr& s) const {
+    if (s.sh_link >= sections_.size())
+      refuse("it is damaged: an ELF table names a string table that is not there");
+    return contents(sections_[s.sh_link]);
+  }
+
+  void read_headers() {
+    if (image_.size() < sizeof(Elf64_Ehdr) || std::memcmp(image_.data(), ELFMAG, SELFMAG) != 0)
+      refuse("it is not an ELF file");
+    const auto h = at<Elf64_Ehdr>(image_, 0);
+    if (h.e_ident[EI_CLASS] != ELFCLASS64 || h.e_ident[EI_DATA] != ELFDATA2LSB ||
+        h.e_machine != this_machine)
+      refuse("it is built for another kind of machine than this host");
+    if (h.e_type != ET_DYN) refuse("it is an ELF file but not a shared library");
+    if (h.e_shoff == 0 || h.e_shnum == 0 || h.e_shentsize != sizeof(Elf64_Shdr))
+      refuse("it has no table of sections; do not strip section headers from modules");
+    const auto table = slice(h.e_shoff, std::uint64_t{h.e_shnum} * sizeof(Elf64_Shdr));
+    for (std::uint64_t i = 0; i < h.e_shnum; ++i) sections_.push_back(at<Elf64_Shdr>(table, i));
+    if (h.e_shstrndx >= sections_.size()) refuse("it is damaged: its section names are missing");
+    names_ = contents(sections_[h.e_shstrndx]);
+  }
+
+  std::string ry_section(const Elf64_Shdr& s) const {
+    if (s.sh_size > max_ry_section) refuse("its .ry.module section is larger than 256 KiB");
+    std::string_view text = contents(s);
+    while (!text.empty() && text.back() == '\0') text.remove_suffix(1);
+    return std::string(text);
+  }
+
+  void read_symbols(const Elf64_Shdr& s, elf_facts& out) const {
+    const auto strings = linked_strings(s);
+    const auto table = contents(s);
+    for (std::uint64_t i = 0; i < table.size() / sizeof(Elf64_Sym); ++i) {
+      const auto sym = at<Elf64_Sym>(table, i);
+      const auto bind = ELF64_ST_BIND(sym.st_info);
+      const auto visibility = ELF64_ST_VISIBILITY(sym.st_other);
+      if (sym.st_shndx == SHN_UNDEF || sym.st_name == 0) continue;
+      if (bind != STB_GLOBAL && bind != STB_WEAK && bind != STB_GNU_UNIQUE) continue;
+      if (visibility == STV_HIDDEN || visibility == STV_INTERNAL) continue;
+      if (out.exported.size() >= max_names) return;
+      const std::string name(text_at(strings, sym.st_name));
+      out.exported.push_back(name);
+      if (bind == STB_GNU_UNIQUE) out.unique.push_back(name);
+    }
+  }
+
+  void read_dynamic(const Elf64_Shdr& s, elf_facts& out) const {
+    const auto strings = linked_strings(s);
+    const auto table = contents(s);
+    for (std::uint64_t i = 0; i < table.size() / sizeof(Elf64_Dyn); ++i) {
+      const auto entry = at<Elf64_Dyn>(table, i);
+      if (entry.d_tag == DT_NULL) return;
+      if (entry.d_tag == DT_NEEDED && out.libraries.size() < max_names)
+        out.libraries.emplace_back(text_at(strings, entry.d_un.d_val));
+    }
+  }
+
+  std::string_view image_, names_;
+  std::vector<Elf64_Shdr> sections_;
+};
+
+}  // namespace
+
+elf_facts read_elf(std::string_view image) {
+  return reader(image).facts();
+}
+
+}  // namespace ry::module

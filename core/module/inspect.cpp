@@ -1,0 +1,111 @@
+#include "core/module/inspect.hpp"
+
+#include <algorithm>
+#include <boost/json/array.hpp>
+#include <boost/json/serialize.hpp>
+#include <stdexcept>
+#include <system_error>
+
+#include "core/module/describe.hpp"
+#include "core/module/elf.hpp"
+#include "core/module/file_image.hpp"
+
+namespace ry::module {
+
+namespace {
+
+namespace json = boost::json;
+
+// What linkers add by themselves when no version script hides it.
+bool of_the_linker(std::string_view name) {
+  return name == "_init" || name == "_fini" || name == "_edata" || name == "_end" ||
+         name == "__bss_start";
+}
+
+void judge_symbols(inspection& out) {
+  std::string others;
+  std::size_t n = 0;
+  bool entry = false;
+  for (const auto& name : out.exported) {
+    if (name == "ry_module_entry") {
+      entry = true;
+    } else if (!of_the_linker(name) && ++n <= 5) {
+      others += (others.empty() ? "" : ", ") + name;
+    }
+  }
+  if (!entry)
+    out.problems.push_back(
+        "it does not export ry_module_entry; define it with RY_EXPORT (or RY_MODULE).");
+  if (n > 0)
+    out.warnings.push_back("it exports " + std::to_string(n) +
+                           " symbols besides ry_module_entry (" + others + (n > 5 ? ", ..." : "") +
+                           "); link it with the SDK's version script.");
+  if (!out.unique_symbols.empty())
+    out.warnings.push_back(
+        "it has symbols that all libraries of the process share (" + out.unique_symbols.front() +
+        "), so it can never be unloaded; link it with the SDK's version script.");
+}
+
+json::array texts(const std::vector<std::string>& list) {
+  json::array out;
+  for (const auto& s : list) out.emplace_back(s);
+  return out;
+}
+
+}  // namespace
+
+std::string inspection::label() const {
+  return facts ? facts->name : file.filename().string();
+}
+
+inspection inspect(const std::filesystem::path& file) {
+  inspection out;
+  out.file = file;
+  try {
+    const std::string image = read_image(file);
+    out.size = image.size();
+    out.sha256 = sha256_hex(image);
+    elf_facts elf = read_elf(image);
+    out.exported = std::move(elf.exported);
+    out.unique_symbols = std::move(elf.unique);
+    out.libraries = std::move(elf.libraries);
+    std::sort(out.exported.begin(), out.exported.end());
+    judge_symbols(out);
+    if (elf.ry_section)
+      out.facts = facts_of_json(*elf.ry_section);
+    else
+      out.problems.push_back(
+          "it has no .ry.module section; build it with RY_MODULE or ry_add_module().");
+  } catch (const std::invalid_argument& e) {
+    out.problems.push_back(std::string(e.what()) + ".");
+  } catch (const std::runtime_error& e) {
+    out.problems.push_back(std::string(e.what()) + ".");
+  }
+  return out;
+}
+
+std::string to_json(const inspection& what) {
+  json::object o;
+  o["file"] = what.file.string();
+  o["size"] = what.size;
+  o["sha256"] = what.sha256;
+  if (what.facts) o["module"] = to_json(*what.facts);
+  o["exported"] = texts(what.exported);
+  o["unique_symbols"] = texts(what.unique_symbols);
+  o["libraries"] = texts(what.libraries);
+  o["problems"] = texts(what.problems);
+  o["warnings"] = texts(what.warnings);
+  return json::serialize(o);
+}
+
+std::vector<std::filesystem::path> discover(const std::filesystem::path& directory) {
+  std::vector<std::filesystem::path> out;
+  std::error_code ec;
+  for (std::filesystem::directory_iterator it(directory, ec), end; !ec && it != end;
+       it.increment(ec))
+    if (it->path().extension() == ".so") out.push_back(it->path());
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+}  // namespace ry::module

@@ -1,0 +1,305 @@
+#include <algorithm>
+#include <boost/json/parse.hpp>
+#include <cstddef>
+#include <cstring>
+#include <exception>
+#include <stdexcept>
+#include <string_view>
+
+#include "core/module/pattern.hpp"
+#include "core/module/staging.hpp"
+#include "core/module/tables.hpp"
+
+namespace ry::module {
+
+namespace {
+
+constexpr std::size_t max_items = 10'000;
+constexpr std::size_t max_sql = 16 * 1024 * 1024;
+constexpr std::size_t max_openapi = 1024 * 1024;
+constexpr std::uint32_t route_flags = RY_ROUTE_PUBLIC | RY_ROUTE_ADMIN | RY_ROUTE_STREAM_BODY |
+                                      RY_ROUTE_QUERY_TOKEN | RY_ROUTE_LONG | RY_ROUTE_NO_PREFIX;
+
+// A refusal on its way to the module and into the report.
+struct refusal {
+  ry_status status;
+  std::string message;
+};
+
+[[noreturn]] void refuse(std::string message, ry_status status = RY_INVALID_ARGUMENT) {
+  throw refusal{status, std::move(message)};
+}
+
+// For text of unknown origin in sentences.
+std::string quoted(std::string_view s) {
+  std::string out = "\"";
+  for (const char c : s.substr(0, 100)) out += static_cast<unsigned char>(c) < 0x20 ? '?' : c;
+  return out + '"';
+}
+
+// Copies a struct that the module's headers may know shorter or longer than ours: what is missing
+// is zero, what is too much is not looked at. `least` is the end of what every version has.
+template <class T>
+T taken(const T* in, std::size_t least, const char* what) {
+  if (!in) refuse(std::string(what) + " is NULL");
+  if (in->struct_size < least || in->struct_size > 4096)
+    refuse(std::string(what) + " has a struct_size of " + std::to_string(in->struct_size) +
+           ", which is not possible");
+  T out{};
+  std::memcpy(&out, in, std::min<std::size_t>(in->struct_size, sizeof out));
+  return out;
+}
+
+std::string text(ry_str s, std::size_t most, const std::string& what) {
+  if (s.len && !s.ptr) refuse(what + " has a length but no bytes");
+  if (s.len > most) refuse(what + " is longer than " + std::to_string(most) + " bytes");
+  return core::str(s);
+}
+
+void check_flags(std::uint32_t flags, std::uint32_t known, const std::string& what) {
+  if (flags & ~known)
+    refuse(what + " sets flags that this host does not know (" + std::to_string(flags & ~known) +
+           ")");
+}
+
+// [a-z][a-z0-9_-]*, with dots between words when `dots`.
+bool is_word(std::string_view s, std::string_view also = "") {
+  if (s.empty() || s.size() > 100 || s[0] < 'a' || s[0] > 'z') return false;
+  return std::all_of(s.begin(), s.end(), [&](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' ||
+           also.find(c) != std::string_view::npos;
+  });
+}
+
+template <class List>
+void check_room(const List& list, const char* what) {
+  if (list.size() >= max_items) refuse(std::string("too many ") + what, RY_RESOURCE_EXHAUSTED);
+}
+
+void stage_route(ry_registrar& r, const ry_route* in) {
+  const ry_route v = taken(in, offsetof(ry_route, max_body), "a route");
+  route out;
+  out.owner = r.host;
+  out.method = text(v.method, 16, "the method of a route");
+  if (!known_method(out.method)) refuse("the method " + quoted(out.method) + " is not known");
+  const std::string name = text(v.pattern, 512, "the pattern of a route");
+  try {
+    out.pattern = pattern(name).text();
+  } catch (const std::invalid_argument& e) {
+    refuse(e.what());
+  }
+  const std::string what = "route " + out.method + " " + out.pattern;
+  out.flags = v.flags;
+  check_flags(v.flags, route_flags, what);
+  if ((v.flags & RY_ROUTE_PUBLIC) && (v.flags & RY_ROUTE_ADMIN))
+    refuse(what + " is both public and for admins");
+  if (!v.handle) refuse(what + " has no handler");
+  out.handle = v.handle;
+  out.ctx = v.ctx;
+  out.max_body = v.max_body;
+  out.timeout_ms = v.timeout_ms;
+  out.openapi_json = text(v.openapi_json, max_openapi, "the OpenAPI text of " + what);
+  if (!out.openapi_json.empty()) {
+    boost::system::error_code ec;
+    const auto doc = boost::json::parse(out.openapi_json, ec);
+    if (ec || !doc.is_object()) refuse("the OpenAPI text of " + what + " is not a JSON object");
+  }
+  for (const auto& before : r.staged.routes)
+    if (before.method == out.method && ((before.flags ^ out.flags) & RY_ROUTE_NO_PREFIX) == 0 &&
+        compare(pattern(before.pattern), pattern(out.pattern)) == overlap::same)
+      refuse(what + " is registered twice (also as " + before.pattern + ")", RY_ALREADY_EXISTS);
+  check_room(r.staged.routes, "routes");
+  r.staged.routes.push_back(std::move(out));
+}
+
+// The digits in front; they are what increases.
+std::string_view migration_number(std::string_view id) {
+  const auto end = id.find_first_not_of("0123456789");
+  return id.substr(0, end);
+}
+
+void stage_migration(ry_registrar& r, const ry_migration* in) {
+  const ry_migration v = taken(in, sizeof(ry_migration), "a migration");
+  migration out;
+  out.id = text(v.id, 100, "the id of a migration");
+  const std::string_view number = migration_number(out.id);
+  if (number.size() < 4 || number.size() > 9 || out.id.size() < number.size() + 2 ||
+      out.id[number.size()] != '_' || !is_word(out.id.substr(number.size() + 1)))
+    refuse("the migration id " + quoted(out.id) + " does not look like \"0001_init\"");
+  const std::string what = "migration " + out.id;
+  out.flags = v.flags;
+  check_flags(v.flags, RY_MIGRATION_NO_TX, what);
+  out.up_sql = text(v.up_sql, max_sql, "the SQL of " + what);
+  if (out.up_sql.find_first_not_of(" \t\r\n") == std::string::npos) refuse(what + " has no SQL");
+  if (out.up_sql.find('\0') != std::string::npos)
+    refuse("the SQL of " + what + " holds a NUL byte");
+  if (!r.staged.migrations.empty()) {
+    const auto& last = r.staged.migrations.back().id;
+    if (std::stoul(std::string(migration_number(last))) >= std::stoul(std::string(number)))
+      refuse(what + " comes after " + last + ", but ids must increase");
+  }
+  check_room(r.staged.migrations, "migrations");
+  r.staged.migrations.push_back(std::move(out));
+}
+
+void stage_job(ry_registrar& r, const ry_job_kind* in) {
+  const ry_job_kind v = taken(in, offsetof(ry_job_kind, max_attempts), "a job kind");
+  job_kind out;
+  out.owner = r.host;
+  out.kind = text(v.kind, 100, "the name of a job kind");
+  if (!out.kind.starts_with(r.facts.name + ".") ||
+      !is_word(std::string_view(out.kind).substr(r.facts.name.size() + 1), "."))
+    refuse("the job kind " + quoted(out.kind) + " is not \"" + r.facts.name + ".\" and a word");
+  const std::string what = "job kind " + out.kind;
+  check_flags(v.flags, 0, what);
+  out.queue = text(v.queue, 100, "the queue of " + what);
+  if (out.queue.empty()) out.queue = "default";
+  if (!is_word(out.queue, ".-"))
+    refuse("the queue " + quoted(out.queue) + " of " + what + " is no word");
+  out.cron = text(v.cron, 200, "the schedule of " + what);
+  if (std::any_of(out.cron.begin(), out.cron.end(),
+                  [](char c) { return static_cast<unsigned char>(c) < 0x20; }))
+    refuse("the schedule of " + what + " holds control characters");
+  if (!v.run) refuse(what + " has no function");
+  out.run = v.run;
+  out.ctx = v.ctx;
+  if (v.max_attempts) out.max_attempts = v.max_attempts;
+  if (v.concurrency) out.concurrency = v.concurrency;
+  if (v.timeout_ms) out.timeout_ms = v.timeout_ms;
+  if (v.backoff_ms) out.backoff_ms = v.backoff_ms;
+  for (const auto& before : r.staged.jobs)
+    if (before.kind == out.kind) refuse(what + " is registered twice", RY_ALREADY_EXISTS);
+  check_room(r.staged.jobs, "job kinds");
+  r.staged.jobs.push_back(std::move(out));
+}
+
+std::vector<std::string> event_kinds(const std::string& list, const std::string& what) {
+  std::vector<std::string> out;
+  std::string_view left = list;
+  for (;;) {
+    const auto comma = left.find(',');
+    const std::string_view one = left.substr(0, comma);
+    std::string_view words = one;
+    if (words.ends_with(".*")) words.remove_suffix(2);
+    if (!is_word(words, ".") || words.ends_with('.'))
+      refuse("the event kind " + quoted(one) + " of " + what +
+             " is neither a kind nor a prefix that ends in \".*\"");
+    out.emplace_back(one);
+    if (comma == std::string_view::npos) return out;
+    left.remove_prefix(comma + 1);
+  }
+}
+
+void stage_consumer(ry_registrar& r, const ry_event_consumer* in) {
+  const ry_event_consumer v = taken(in, sizeof(ry_event_consumer), "an event consumer");
+  consumer out;
+  out.owner = r.host;
+  out.name = text(v.name, 100, "the name of an event consumer");
+  if (!is_word(out.name, ".-")) refuse("the consumer name " + quoted(out.name) + " is no word");
+  const std::string what = "event consumer " + out.name;
+  check_flags(v.flags, 0, what);
+  out.kinds = event_kinds(text(v.kinds, 4096, "the kinds of " + what), what);
+  if (!v.handle) refuse(what + " has no handler");
+  out.handle = v.handle;
+  out.ctx = v.ctx;
+  for (const auto& before : r.staged.consumers)
+    if (before.name == out.name) refuse(what + " is registered twice", RY_ALREADY_EXISTS);
+  check_room(r.staged.consumers, "event consumers");
+  r.staged.consumers.push_back(std::move(out));
+}
+
+// Refuses ids that the descriptor does not promise or that were given already.
+void check_promised(const ry_registrar& r, const std::string& id) {
+  if (std::find(r.facts.provides.begin(), r.facts.provides.end(), id) == r.facts.provides.end())
+    refuse(quoted(id) + " does not stand among what the module's descriptor provides");
+  const auto same = [&](const auto& s) { return s.id == id; };
+  if (std::any_of(r.staged.services.begin(), r.staged.services.end(), same) ||
+      std::any_of(r.staged.points.begin(), r.staged.points.end(), same))
+    refuse(quoted(id) + " is provided twice", RY_ALREADY_EXISTS);
+}
+
+void check_table(const void* table, const std::string& what) {
+  if (!table) refuse(what + " has no table");
+  if (*static_cast<const std::uint32_t*>(table) < sizeof(std::uint32_t))
+    refuse("the table of " + what + " does not begin with its struct_size");
+}
+
+void stage_service(ry_registrar& r, ry_str id, const void* table, void* self) {
+  service out{text(id, 100, "the id of a service"), table, self};
+  check_promised(r, out.id);
+  check_table(table, "service " + out.id);
+  r.staged.services.push_back(std::move(out));
+}
+
+void stage_point(ry_registrar& r, const ry_point* in) {
+  const ry_point v = taken(in, sizeof(ry_point), "an extension point");
+  point out{text(v.id, 100, "the id of an extension point"), v.min_size, v.added, v.removed, v.ctx};
+  check_promised(r, out.id);
+  if (!v.added || !v.removed) refuse("extension point " + out.id + " lacks a function");
+  r.staged.points.push_back(std::move(out));
+}
+
+void stage_driver(ry_registrar& r, ry_str point_id, ry_str name, const void* table, void* self) {
+  driver out{text(point_id, 100, "the point of a driver"), text(name, 63, "the name of a driver"),
+             table, self};
+  if (!is_word(out.name, "-.")) refuse("the driver name " + quoted(out.name) + " is no word");
+  const std::string what = "driver " + out.name + " for " + out.point;
+  if (std::none_of(r.facts.needs.begin(), r.facts.needs.end(),
+                   [&](const auto& n) { return n.id == out.point; }))
+    refuse(what + ": that point does not stand among what the module's descriptor needs");
+  check_table(table, what);
+  for (const auto& before : r.staged.drivers)
+    if (before.point == out.point && before.name == out.name)
+      refuse(what + " is contributed twice", RY_ALREADY_EXISTS);
+  check_room(r.staged.drivers, "drivers");
+  r.staged.drivers.push_back(std::move(out));
+}
+
+// Runs one staging call and turns its refusal into a status, with the sentence kept for the report.
+template <class Stage>
+ry_status staged(ry_registrar* r, Stage&& stage) noexcept {
+  if (!r) return RY_INVALID_ARGUMENT;
+  if (r->thread != std::this_thread::get_id()) return RY_FAILED_PRECONDITION;
+  try {
+    stage(*r);
+    return RY_OK;
+  } catch (const refusal& no) {
+    if (r->problem.empty()) r->problem = no.message;
+    return no.status;
+  } catch (const std::exception& e) {
+    if (r->problem.empty()) r->problem = e.what();
+    return RY_INTERNAL;
+  }
+}
+
+}  // namespace
+
+const ry_registrar_v1& registrar_table() noexcept {
+  static constexpr ry_registrar_v1 table = {
+      sizeof(ry_registrar_v1),
+      0,
+      [](ry_registrar* r, const ry_route* v) noexcept {
+        return staged(r, [&](ry_registrar& to) { stage_route(to, v); });
+      },
+      [](ry_registrar* r, const ry_migration* v) noexcept {
+        return staged(r, [&](ry_registrar& to) { stage_migration(to, v); });
+      },
+      [](ry_registrar* r, const ry_job_kind* v) noexcept {
+        return staged(r, [&](ry_registrar& to) { stage_job(to, v); });
+      },
+      [](ry_registrar* r, const ry_event_consumer* v) noexcept {
+        return staged(r, [&](ry_registrar& to) { stage_consumer(to, v); });
+      },
+      [](ry_registrar* r, ry_str id, const void* table, void* self) noexcept {
+        return staged(r, [&](ry_registrar& to) { stage_service(to, id, table, self); });
+      },
+      [](ry_registrar* r, const ry_point* v) noexcept {
+        return staged(r, [&](ry_registrar& to) { stage_point(to, v); });
+      },
+      [](ry_registrar* r, ry_str point, ry_str name, const void* table, void* self) noexcept {
+        return staged(r, [&](ry_registrar& to) { stage_driver(to, point, name, table, self); });
+      }};
+  return table;
+}
+
+}  // namespace ry::module

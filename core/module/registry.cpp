@@ -1,0 +1,138 @@
+#include "core/module/registry.hpp"
+
+#include <cstdint>
+#include <stdexcept>
+
+#include "core/module/tables.hpp"
+
+struct ry_lease {
+  ry::module::registry* owner;
+  const ry_host* consumer;
+  std::string id;
+  ry::module::hold provider;
+};
+
+namespace ry::module {
+
+void interface_registry::add(std::string_view id, const void* table, std::uint32_t size) {
+  if (!table || size < sizeof(std::uint32_t) ||
+      !entries_.emplace(std::string(id), entry{table, size}).second)
+    throw std::logic_error("interface " + std::string(id) + " cannot be added");
+}
+
+const void* interface_registry::find(std::string_view id, std::uint32_t min_size) const noexcept {
+  const auto it = entries_.find(id);
+  return it == entries_.end() || it->second.size < min_size ? nullptr : it->second.table;
+}
+
+std::uint32_t interface_registry::size_of(std::string_view id) const noexcept {
+  const auto it = entries_.find(id);
+  return it == entries_.end() ? 0 : it->second.size;
+}
+
+std::vector<std::string> interface_registry::ids() const {
+  std::vector<std::string> out;
+  for (const auto& [id, e] : entries_) out.push_back(id);
+  return out;
+}
+
+registry::registry() {
+  interfaces.add(RY_CORE_1, &core_table(), sizeof(ry_core_v1));
+  interfaces.add(RY_METRICS_1, &metrics_table(), sizeof(ry_metrics_v1));
+  interfaces.add(RY_REGISTRAR_1, &registrar_table(), sizeof(ry_registrar_v1));
+  interfaces.add(RY_SERVICES_1, &services_table(), sizeof(ry_services_v1));
+}
+
+registry::~registry() = default;
+
+void registry::admit(const ry_host* host, std::vector<std::string> needs) {
+  std::lock_guard lock(mutex_);
+  needs_[host] = {needs.begin(), needs.end()};
+}
+
+std::vector<std::string> registry::dismiss(const ry_host* host) {
+  std::vector<std::string> left;
+  std::lock_guard lock(mutex_);
+  needs_.erase(host);
+  for (auto it = leases_.begin(); it != leases_.end();) {
+    if (it->second->consumer == host) {
+      left.push_back(it->second->id);
+      it = leases_.erase(it);
+    } else {
+      ++it;
+    }
+  }
+  return left;
+}
+
+void registry::publish(std::string id, ry_host* provider, const void* table, void* self) {
+  std::lock_guard lock(mutex_);
+  services_[std::move(id)] = {provider, table, self};
+}
+
+void registry::withdraw(const ry_host* provider) {
+  std::lock_guard lock(mutex_);
+  std::erase_if(services_, [&](const auto& s) { return s.second.provider == provider; });
+}
+
+std::vector<std::string> registry::leases_on(const ry_host* provider) const {
+  std::vector<std::string> out;
+  std::lock_guard lock(mutex_);
+  for (const auto& [p, lease] : leases_)
+    if (lease->provider.get() == provider)
+      out.push_back(lease->consumer->name + " (" + lease->id + ")");
+  return out;
+}
+
+ry_status registry::acquire(const ry_host* host, std::string_view id, std::uint32_t min_size,
+                            const void** table, void** self, ry_lease** lease) {
+  std::lock_guard lock(mutex_);
+  const auto needs = needs_.find(host);
+  if (needs == needs_.end() || !needs->second.contains(id)) return RY_FAILED_PRECONDITION;
+  const auto it = services_.find(id);
+  if (it == services_.end()) return RY_NOT_FOUND;
+  if (*static_cast<const std::uint32_t*>(it->second.table) < min_size)
+    return RY_FAILED_PRECONDITION;
+  auto made =
+      std::make_unique<ry_lease>(ry_lease{this, host, std::string(id), hold(it->second.provider)});
+  ry_lease* const handle = made.get();
+  leases_.emplace(handle, std::move(made));
+  *table = it->second.table;
+  *self = it->second.self;
+  *lease = handle;
+  return RY_OK;
+}
+
+void registry::release(ry_lease* lease) {
+  std::lock_guard lock(mutex_);
+  leases_.erase(lease);
+}
+
+void registry::retire(std::shared_ptr<void> what) {
+  std::lock_guard lock(mutex_);
+  retired_.push_back(std::move(what));
+}
+
+const void* get_interface(const ry_host* host, ry_str id, std::uint32_t min_size) noexcept {
+  return host->rt.modules->interfaces.find(core::sv(id), min_size);
+}
+
+const ry_services_v1& services_table() noexcept {
+  static constexpr ry_services_v1 table = {
+      sizeof(ry_services_v1), 0,
+      [](const ry_host* host, ry_str id, uint32_t min_size, const void** table, void** self,
+         ry_lease** lease) noexcept -> ry_status {
+        if (!table || !self || !lease) return RY_INVALID_ARGUMENT;
+        try {
+          return host->rt.modules->acquire(host, core::sv(id), min_size, table, self, lease);
+        } catch (...) {
+          return RY_RESOURCE_EXHAUSTED;
+        }
+      },
+      [](ry_lease* lease) noexcept {
+        if (lease) lease->owner->release(lease);
+      }};
+  return table;
+}
+
+}  // namespace ry::module

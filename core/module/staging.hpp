@@ -1,0 +1,22 @@
+// The ry_registrar of one create() call: arguments are checked at once, what is good is staged.
+#pragma once
+
+#include <ry/if/registrar.h>
+
+#include <string>
+#include <thread>
+
+#include "core/module/facts.hpp"
+#include "core/module/registration.hpp"
+
+// Lives on the stack of the lifecycle thread around create(). After close() every call is refused.
+struct ry_registrar {
+  ry_registrar(ry_host* host, const ry::module::module_facts& facts)
+      : host(host), facts(facts), thread(std::this_thread::get_id()) {}
+
+  ry_host* const host;
+  const ry::module::module_facts& facts;
+  const std::thread::id thread;
+  ry::module::registration staged;
+  std::string problem;  // the first refusal, a sentence
+};

@@ -1,0 +1,16 @@
+// The function tables of the interfaces that this room implements.
+#pragma once
+
+#include <ry/if/core.h>
+#include <ry/if/metrics.h>
+#include <ry/if/registrar.h>
+#include <ry/if/services.h>
+
+namespace ry::module {
+
+const ry_core_v1& core_table() noexcept;
+const ry_metrics_v1& metrics_table() noexcept;
+const ry_registrar_v1& registrar_table() noexcept;
+const ry_services_v1& services_table() noexcept;
+
+}  // namespace ry::module

@@ -1,0 +1,20 @@
+// UUIDv7 that increase within the process (RFC 9562, 12 bits of counter below the millisecond).
+#pragma once
+
+#include <ry/abi.h>
+
+#include <atomic>
+#include <cstdint>
+
+namespace ry::module {
+
+class uuid7_source {
+ public:
+  // Throws std::runtime_error when the system has no randomness. [any]
+  ry_uuid next();
+
+ private:
+  std::atomic<std::uint64_t> last_{0};  // milliseconds << 12 | counter
+};
+
+}  // namespace ry::module
