@@ -1,0 +1,53 @@
+// A statement with its parameters, copied and encoded for the wire: made on the caller's thread,
+// sent by a worker. Scalars go as untyped text (their type comes from the statement), bytes, UUIDs
+// and arrays in binary with their type.
+#pragma once
+
+#include <ry/if/db.h>
+
+#include <boost/container/small_vector.hpp>
+#include <chrono>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace ry::db {
+
+class call {
+ public:
+  // Throws failure (RY_INVALID_ARGUMENT): a NUL byte in SQL or text, an unknown kind, too many
+  // values.
+  call(std::string_view schema, std::string_view sql, std::span<const ry_value> params,
+       std::uint32_t flags = 0, std::chrono::milliseconds timeout = {});
+
+  // NUL-terminated.
+  const char* sql() const noexcept { return key_.c_str() + sql_at_; }
+  std::string_view schema() const noexcept { return std::string_view(key_).substr(0, schema_len_); }
+  // Schema, parameter types and text: what a prepared statement is kept under.
+  std::string_view key() const noexcept { return key_; }
+  std::uint32_t flags() const noexcept { return flags_; }
+  std::chrono::milliseconds timeout() const noexcept { return timeout_; }  // 0: the default
+
+  int size() const noexcept { return static_cast<int>(lengths_.size()); }
+  const unsigned* types() const noexcept { return types_.data(); }
+  const int* lengths() const noexcept { return lengths_.data(); }
+  const int* formats() const noexcept { return formats_.data(); }
+  // Pointers into this object, valid until it moves.
+  const char* const* values() const;
+
+ private:
+  void add(const ry_value& v, std::size_t index);
+
+  std::string key_, data_;
+  std::size_t schema_len_ = 0, sql_at_ = 0;
+  std::uint32_t flags_ = 0;
+  std::chrono::milliseconds timeout_{};
+  boost::container::small_vector<unsigned, 8> types_;
+  boost::container::small_vector<int, 8> lengths_, formats_;
+  boost::container::small_vector<std::ptrdiff_t, 8> offsets_;  // -1: NULL
+  mutable boost::container::small_vector<const char*, 8> values_;
+};
+
+}  // namespace ry::db

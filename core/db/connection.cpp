@@ -1,0 +1,620 @@
+#include "core/db/connection.hpp"
+
+#include <libpq-fe.h>
+#include <poll.h>
+#include <soci/postgresql/soci-postgresql.h>
+#include <soci/session.h>
+
+#include <algorithm>
+#include <random>
+#include <thread>
+
+#include "core/observe/log.hpp"
+
+namespace ry::db {
+
+namespace {
+
+using namespace std::chrono_literals;
+constexpr std::size_t max_plans = 256;
+
+struct result_clear {
+  void operator()(PGresult* r) const noexcept { PQclear(r); }
+};
+using result_ptr = std::unique_ptr<PGresult, result_clear>;
+
+bool has_error(const PGresult* r) {
+  const auto s = PQresultStatus(r);
+  return s != PGRES_TUPLES_OK && s != PGRES_COMMAND_OK && s != PGRES_EMPTY_QUERY;
+}
+
+std::string_view trimmed(std::string_view s) {
+  while (!s.empty() && (s.back() == '\n' || s.back() == ' ')) s.remove_suffix(1);
+  return s;
+}
+
+std::string search_path(std::string_view schema) {
+  if (schema.empty() || schema == "core") return "core";
+  std::string out = "\"";
+  for (const char c : schema) {
+    if (c == '"') out.push_back('"');
+    out.push_back(c);
+  }
+  return out + "\", core";
+}
+
+// A plan that the server refuses although the SQL is right: another session changed the tables, or
+// the server forgot the statement.
+bool stale_plan(const failure& f) {
+  return f.is("26000") ||
+         (f.is("0A000") && f.server_message.find("cached plan") != std::string::npos);
+}
+
+std::int64_t now_ms() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+const char set_state_sql[] =
+    "select set_config('search_path', $1, false), set_config('statement_timeout', $2, false)";
+
+}  // namespace
+
+std::string conninfo(const connect_settings& s) {
+  char* message = nullptr;
+  std::unique_ptr<PQconninfoOption, decltype(&PQconninfoFree)> given(
+      PQconninfoParse(s.url.c_str(), &message), PQconninfoFree);
+  if (message) PQfreemem(message);  // may quote the password: not shown
+  if (!given)
+    throw failure({RY_INVALID_ARGUMENT,
+                   "db.url",
+                   "database.url is neither a postgresql:// address nor key=value text.",
+                   {},
+                   0,
+                   0});
+  std::vector<std::pair<std::string, std::string>> all = {{"application_name", s.application_name},
+                                                          {"client_encoding", "UTF8"},
+                                                          {"connect_timeout", "3"},
+                                                          {"keepalives", "1"},
+                                                          {"keepalives_idle", "30"},
+                                                          {"keepalives_interval", "5"},
+                                                          {"keepalives_count", "3"},
+                                                          {"tcp_user_timeout", "10000"}};
+  std::string options;
+  for (const auto* o = given.get(); o->keyword; ++o) {
+    if (!o->val) continue;
+    const std::string key = o->keyword;
+    if (key == "options") {
+      options = std::string(o->val) + " ";
+    } else if (const auto it = std::find_if(all.begin(), all.end(),
+                                            [&](const auto& p) { return p.first == key; });
+               it == all.end()) {
+      all.emplace_back(key, o->val);
+    } else if (key != "client_encoding") {
+      it->second = o->val;
+    }
+  }
+  options += "-c statement_timeout=" + std::to_string(s.statement_timeout.count()) +
+             " -c idle_in_transaction_session_timeout=" +
+             std::to_string(s.transaction_timeout.count() + 5'000) +
+             " -c timezone=UTC -c datestyle=ISO -c intervalstyle=postgres -c bytea_output=hex"
+             " -c standard_conforming_strings=on";
+  all.emplace_back("options", options);
+  std::string out;
+  for (const auto& [key, val] : all) {
+    out += key + "='";
+    for (const char c : val) {
+      if (c == '\'' || c == '\\') out.push_back('\\');
+      out.push_back(c);
+    }
+    out += "' ";
+  }
+  return out;
+}
+
+struct connection::command {
+  enum kind_t { own, begin, prepare, exec, sync } kind;
+  unit* of = nullptr;          // nullptr: the connection's own business
+  const call* what = nullptr;  // of a prepare
+};
+
+connection::connection(connect_settings settings)
+    : settings_(std::move(settings)), conninfo_(conninfo(settings_)) {}
+
+connection::~connection() {
+  close();
+}
+
+void connection::on_notice(void* self, const pg_result* notice) {
+  const char* severity = PQresultErrorField(notice, PG_DIAG_SEVERITY_NONLOCALIZED);
+  const char* text = PQresultErrorField(notice, PG_DIAG_MESSAGE_PRIMARY);
+  if (severity && std::string_view(severity) == "FATAL")
+    static_cast<connection*>(self)->fatal_notice_ = true;
+  if (text && observe::log_enabled(observe::level::debug))
+    observe::log(observe::level::debug, "db", text, {{"severity", severity ? severity : ""}});
+}
+
+void connection::open() {
+  close();
+  try {
+    session_ = std::make_unique<soci::session>(soci::postgresql, conninfo_);
+  } catch (const soci::soci_error& e) {
+    session_.reset();
+    throw unavailable(trimmed(e.get_error_message()));
+  }
+  pg_ = static_cast<soci::postgresql_session_backend*>(session_->get_backend())->conn_;
+  PQsetNoticeReceiver(pg_, &connection::on_notice, this);
+  if (!PQenterPipelineMode(pg_)) {
+    close();
+    throw unavailable("cannot enter pipeline mode");
+  }
+  std::lock_guard lock(cancel_mutex_);
+  cancel_ = PQgetCancel(pg_);
+}
+
+void connection::close() noexcept {
+  {
+    std::lock_guard lock(cancel_mutex_);
+    if (cancel_) PQfreeCancel(cancel_);
+    cancel_ = nullptr;
+    busy_ = false;
+  }
+  pg_ = nullptr;
+  session_.reset();
+  by_key_.clear();
+  plans_.clear();
+  dropped_.clear();
+  state_.reset();
+  pending_begin_.clear();
+  in_transaction_ = fatal_notice_ = false;
+}
+
+bool connection::is_open() const noexcept {
+  return pg_ && PQstatus(pg_) == CONNECTION_OK;
+}
+
+bool connection::check_alive() noexcept {
+  for (int i = 0; i < 8 && is_open() && !fatal_notice_; ++i) {
+    pollfd p{PQsocket(pg_), POLLIN, 0};
+    if (::poll(&p, 1, 0) <= 0) return true;
+    if (!PQconsumeInput(pg_)) break;
+    PQisBusy(pg_);  // takes in notices and parameter changes
+  }
+  if (is_open() && !fatal_notice_) return true;
+  if (pg_) close();
+  return false;
+}
+
+int connection::server_version() const noexcept {
+  return pg_ ? PQserverVersion(pg_) : 0;
+}
+int connection::backend_pid() const noexcept {
+  return pg_ ? PQbackendPID(pg_) : 0;
+}
+
+void connection::set_running(const void* tag, bool busy) noexcept {
+  std::lock_guard lock(cancel_mutex_);
+  running_ = tag;
+  busy_ = busy;
+}
+
+void connection::cancel_if(const void* tag) noexcept {
+  std::lock_guard lock(cancel_mutex_);
+  if (!cancel_ || !busy_ || (tag && running_ != tag)) return;
+  char text[256];
+  cancelled_at_ms_ = now_ms();
+  PQcancel(cancel_, text, sizeof text);
+}
+
+// The wish came before its unit was known to be running.
+void connection::cancel_when_asked(const unit& u) noexcept {
+  if (u.cancelled && *u.cancelled) cancel_if(u.tag);
+}
+
+// A cancellation is delivered asynchronously: it can hit the statement after the one it was meant
+// for.
+bool connection::stray_cancel() const noexcept {
+  return now_ms() - cancelled_at_ms_ < 1000;
+}
+
+// ---- sending
+// ---------------------------------------------------------------------------------------
+
+const std::string& connection::plan_for(const call& c, bool& is_new) {
+  if (const auto it = by_key_.find(c.key()); it != by_key_.end()) {
+    plans_.splice(plans_.begin(), plans_, it->second);
+    is_new = false;
+    return plans_.front().name;
+  }
+  if (plans_.size() >= max_plans) {
+    dropped_.push_back(std::move(plans_.back().name));
+    by_key_.erase(plans_.back().key);
+    plans_.pop_back();
+  }
+  plans_.push_front({std::string(c.key()), "s" + std::to_string(++next_name_)});
+  by_key_.emplace(plans_.front().key, plans_.begin());
+  is_new = true;
+  return plans_.front().name;
+}
+
+void connection::forget(std::string_view key) {
+  const auto it = by_key_.find(key);
+  if (it == by_key_.end()) return;
+  const auto at = it->second;
+  by_key_.erase(it);
+  plans_.erase(at);
+}
+
+bool connection::send_plain(const char* sql) {
+  return PQsendQueryParams(pg_, sql, 0, nullptr, nullptr, nullptr, nullptr, 0);
+}
+
+bool connection::send_call(const call& c, unit& u, commands& log) {
+  if (c.flags() & RY_DB_NO_PREPARE) {
+    log.push_back({command::exec, &u, nullptr});
+    return PQsendQueryParams(pg_, c.sql(), c.size(), c.types(), c.values(), c.lengths(),
+                             c.formats(), 0);
+  }
+  bool is_new = false;
+  const auto& name = plan_for(c, is_new);
+  if (is_new) {
+    log.push_back({command::prepare, &u, &c});
+    if (!PQsendPrepare(pg_, name.c_str(), c.sql(), c.size(), c.types())) return false;
+  }
+  log.push_back({command::exec, &u, nullptr});
+  return PQsendQueryPrepared(pg_, name.c_str(), c.size(), c.values(), c.lengths(), c.formats(), 0);
+}
+
+// In a segment of its own, so that an error of what follows does not undo it.
+bool connection::send_state(std::string_view schema, std::chrono::milliseconds timeout,
+                            commands& log) {
+  const ry_value params[] = {value::null(), value::null()};
+  call c("", set_state_sql, params);
+  const auto path = search_path(schema), limit = std::to_string(timeout.count());
+  const char* values[] = {path.c_str(), limit.c_str()};
+  bool is_new = false;
+  const auto& name = plan_for(c, is_new);
+  if (is_new) {
+    log.push_back({command::own});
+    if (!PQsendPrepare(pg_, name.c_str(), c.sql(), 0, nullptr)) return false;
+  }
+  log.push_back({command::own});
+  log.push_back({command::sync});
+  state_.emplace(schema, timeout);
+  return PQsendQueryPrepared(pg_, name.c_str(), 2, values, nullptr, nullptr, 0) &&
+         PQpipelineSync(pg_);
+}
+
+bool connection::send(unit& u, commands& log) {
+  std::vector<std::string> dropped;
+  if (!in_transaction_) dropped.swap(dropped_);
+  for (const auto& name : dropped) {
+    log.push_back({command::own});
+    log.push_back({command::sync});
+    if (!send_plain(("deallocate " + name).c_str()) || !PQpipelineSync(pg_)) return false;
+  }
+  auto timeout = settings_.statement_timeout;
+  if (std::any_of(u.calls.begin(), u.calls.end(), [](auto& c) { return c.timeout() > 0ms; })) {
+    timeout = 0ms;
+    for (const auto& c : u.calls)
+      timeout = std::max(timeout, c.timeout() > 0ms ? c.timeout() : settings_.statement_timeout);
+  }
+  const auto schema = u.calls.empty() ? std::string_view("core") : u.calls.front().schema();
+  if (!state_ || state_->first != schema || state_->second != timeout)
+    if (!send_state(schema, timeout, log)) return false;
+  if (!pending_begin_.empty()) {
+    log.push_back({command::begin, &u, nullptr});
+    if (!send_plain(std::exchange(pending_begin_, {}).c_str())) return false;
+  }
+  for (const auto& c : u.calls)
+    if (!send_call(c, u, log)) return false;
+  log.push_back({command::sync, &u, nullptr});
+  return PQpipelineSync(pg_);
+}
+
+// ---- reading
+// ---------------------------------------------------------------------------------------
+
+void connection::fail_unread(std::span<unit*> units, std::size_t from, const failure& why) {
+  for (std::size_t i = from; i < units.size(); ++i) {
+    auto& u = *units[i];
+    // The server announces its own going away before it ends the session; a unit whose statements
+    // had not all been answered by then was not committed.
+    u.surely_undone = why.is("57P01") && u.results.size() < u.calls.size();
+    u.results.clear();
+    if (!u.error) u.error = why;
+    u.error->connection_lost = true;
+  }
+}
+
+void connection::read(std::span<unit*> units, commands& log) {
+  std::size_t at = 0;  // the unit whose answers come now
+  const auto lost = [&](const failure& why) {
+    fail_unread(units, at, why);
+    close();
+  };
+  for (const auto& cmd : log) {
+    if (cmd.kind == command::sync) {
+      for (int guard = 0;; ++guard) {
+        result_ptr r(PQgetResult(pg_));
+        if (r && PQresultStatus(r.get()) == PGRES_PIPELINE_SYNC) break;
+        if (r && has_error(r.get())) {
+          auto f = from_result(r.get());
+          if (f.connection_lost) return lost(f);
+          if (cmd.of && !cmd.of->error)
+            cmd.of->error = std::move(f);  // at commit: a deferred constraint
+        } else if (PQstatus(pg_) != CONNECTION_OK || guard > 8) {
+          return lost(unavailable(trimmed(PQerrorMessage(pg_))));
+        }
+      }
+      if (!cmd.of) continue;
+      if (cmd.of->error) {
+        cmd.of->results.clear();
+        cmd.of->surely_undone = true;
+      }
+      ++at;
+      set_running(at < units.size() ? units[at]->tag : nullptr, at < units.size());
+      if (at < units.size()) cancel_when_asked(*units[at]);
+      continue;
+    }
+    result_ptr r(PQgetResult(pg_));
+    if (!r) return lost(unavailable(trimmed(PQerrorMessage(pg_))));
+    const auto status = PQresultStatus(r.get());
+    if (status == PGRES_COPY_IN || status == PGRES_COPY_OUT || status == PGRES_COPY_BOTH) {
+      // Cannot be ended inside a pipeline.
+      failure f({RY_INVALID_ARGUMENT,
+                 "db.copy",
+                 "COPY from or to the client is not possible here.",
+                 {},
+                 0,
+                 0});
+      return lost(f);
+    }
+    std::optional<failure> error;
+    if (status != PGRES_PIPELINE_ABORTED && has_error(r.get())) {
+      error = from_result(r.get());
+      if (error->connection_lost) return lost(*error);
+    }
+    for (result_ptr more(PQgetResult(pg_)); more; more.reset(PQgetResult(pg_)))
+      if (PQstatus(pg_) != CONNECTION_OK) break;
+    const bool failed = error || status == PGRES_PIPELINE_ABORTED;
+    if (cmd.kind == command::own) {
+      if (!failed) continue;
+      state_.reset();
+      if (error)
+        observe::log(observe::level::warn, "db", "session set-up failed",
+                     {{"error", error->what()}});
+    } else if (cmd.kind == command::prepare) {
+      if (failed) forget(cmd.what->key());
+    } else if (cmd.kind == command::exec && !failed) {
+      cmd.of->results.emplace_back(r.release());
+    }
+    if (error && cmd.of && !cmd.of->error) cmd.of->error = std::move(error);
+  }
+}
+
+// A caller's SQL opened a transaction by itself: nobody would ever end it.
+std::optional<failure> connection::leave_stray_transaction() {
+  if (!is_open() || in_transaction_ || PQtransactionStatus(pg_) == PQTRANS_IDLE)
+    return std::nullopt;
+  close();
+  return failure({RY_INVALID_ARGUMENT,
+                  "db.transaction",
+                  "A statement must not open a transaction by itself; use begin().",
+                  {},
+                  0,
+                  0});
+}
+
+void connection::run(std::span<unit*> units) {
+  for (auto* u : units) {
+    u->results.clear();
+    u->results.reserve(u->calls.size());
+    u->error.reset();
+    u->surely_undone = false;
+    u->tried = is_open();
+  }
+  if (!is_open()) return fail_unread(units, 0, unavailable("not connected"));
+  if (units.empty()) return;
+  set_running(units.front()->tag, true);
+  commands log;
+  log.reserve(4 * units.size());
+  try {
+    for (auto* u : units)
+      if (!send(*u, log)) break;  // what was sent is read; then the broken connection shows itself
+    cancel_when_asked(*units.front());
+    read(units, log);
+  } catch (const std::exception& e) {
+    fail_unread(units, 0, unavailable(e.what()));
+    close();
+  }
+  set_running(nullptr, false);
+  for (auto* u : units)
+    if (!u->error && u->results.size() != u->calls.size())
+      fail_unread({&u, 1}, 0, unavailable("the connection broke while sending"));
+  if (std::any_of(units.begin(), units.end(),
+                  [](auto* u) { return u->error && u->error->connection_lost; }))
+    close();
+  const auto stray = leave_stray_transaction();
+  if (!stray) return;
+  for (auto* u : units) {
+    if (u->error) continue;
+    u->results.clear();
+    u->error = stray;
+  }
+}
+
+void connection::run_with_retry(unit& u) {
+  unit* one = &u;
+  run({&one, 1});
+  retry_failed(u);
+}
+
+void connection::retry_failed(unit& u) {
+  int races = 1, strays = 0;
+  bool replanned = false, reconnected = false;
+  const auto may_repeat = [&] {
+    return u.surely_undone || std::all_of(u.calls.begin(), u.calls.end(), [](const call& c) {
+             return (c.flags() & RY_DB_READ_ONLY) != 0;
+           });
+  };
+  while (u.error) {
+    const auto& f = *u.error;
+    if (u.cancelled && *u.cancelled) return;
+    if (f.serialisation() && races < max_attempts) {
+      wait_before_retry(races++);
+    } else if (stale_plan(f) && !replanned) {
+      replanned = true;
+      for (const auto& c : u.calls) {
+        if (const auto it = by_key_.find(c.key()); it != by_key_.end()) {
+          if (!f.is("26000")) dropped_.push_back(it->second->name);
+          forget(c.key());
+        }
+      }
+    } else if (f.is("57014") && stray_cancel() && strays++ < 3) {
+      // Meant for another statement.
+    } else if (f.connection_lost && u.tried && !reconnected && may_repeat()) {
+      reconnected = true;
+      try {
+        if (!check_alive()) open();
+      } catch (const failure&) {
+        return;
+      }
+    } else {
+      return;
+    }
+    unit* one = &u;
+    run({&one, 1});
+  }
+}
+
+// ---- for work
+// ----------------------------------------------------------------------------------------
+
+rows connection::exec(std::string_view sql, std::initializer_list<ry_value> params,
+                      std::uint32_t flags) {
+  return exec(sql, std::span(params.begin(), params.size()), flags);
+}
+
+rows connection::exec(std::string_view sql, std::span<const ry_value> params, std::uint32_t flags) {
+  const call c(schema_, sql, params, flags, timeout_);
+  unit u;
+  u.calls = {&c, 1};
+  if (in_transaction_) {
+    unit* one = &u;
+    run({&one, 1});
+  } else {
+    run_with_retry(u);
+  }
+  if (u.error) throw *u.error;
+  return std::move(u.results.front());
+}
+
+std::vector<rows> connection::exec_all(std::span<const statement> statements) {
+  std::vector<call> calls;
+  calls.reserve(statements.size());
+  for (const auto& s : statements) calls.emplace_back(schema_, s.sql, s.params, 0, timeout_);
+  unit u;
+  u.calls = calls;
+  if (in_transaction_) {
+    unit* one = &u;
+    run({&one, 1});
+  } else {
+    run_with_retry(u);
+  }
+  if (u.error) throw *u.error;
+  return std::move(u.results);
+}
+
+void connection::exec_script(std::string_view text) {
+  exec("select 1");  // sets the schema, and starts the transaction when one is pending
+  const std::string copy(text);
+  if (copy.find('\0') != std::string::npos)
+    throw failure(
+        {RY_INVALID_ARGUMENT, "db.nul_byte", "A script must not contain a NUL byte.", {}, 0, 0});
+  PQexitPipelineMode(pg_);
+  set_running(nullptr, true);
+  result_ptr r(PQexec(pg_, copy.c_str()));
+  set_running(nullptr, false);
+  std::optional<failure> error;
+  if (!r) {
+    error = unavailable(trimmed(PQerrorMessage(pg_)));
+  } else if (has_error(r.get())) {
+    error = from_result(r.get());
+  }
+  state_.reset();  // the script may have set anything
+  if ((error && error->connection_lost) || !PQenterPipelineMode(pg_)) close();
+  const auto stray = leave_stray_transaction();
+  if (error) throw *error;
+  if (stray) throw *stray;
+}
+
+transaction connection::begin(std::uint32_t flags) {
+  if (in_transaction_)
+    throw failure(
+        {RY_FAILED_PRECONDITION, "db.transaction", "A transaction is open already.", {}, 0, 0});
+  if (!is_open()) throw unavailable("not connected");
+  pending_begin_ = "begin";
+  if (flags & RY_TX_SERIALIZABLE) pending_begin_ += " isolation level serializable";
+  if (flags & RY_TX_READ_ONLY) pending_begin_ += " read only";
+  in_transaction_ = true;
+  return transaction(*this);
+}
+
+void connection::end_transaction(const char* sql) {
+  if (!in_transaction_) throw unavailable("the connection broke inside the transaction");
+  if (!pending_begin_.empty()) {  // nothing was ever sent
+    pending_begin_.clear();
+    in_transaction_ = false;
+    return;
+  }
+  const call c(state_ ? state_->first : schema_, sql, {}, RY_DB_NO_PREPARE,
+               state_ ? state_->second : timeout_);
+  unit u;
+  u.calls = {&c, 1};
+  unit* one = &u;
+  run({&one, 1});
+  in_transaction_ = false;
+  if (u.error) {
+    if (is_open() && PQtransactionStatus(pg_) != PQTRANS_IDLE) close();
+    throw *u.error;
+  }
+}
+
+transaction::~transaction() {
+  if (!conn_ || !conn_->in_transaction_) return;
+  try {
+    rollback();
+  } catch (const std::exception& e) {
+    observe::log(observe::level::debug, "db", "rollback failed", {{"error", e.what()}});
+  }
+}
+
+void transaction::commit() {
+  auto* c = std::exchange(conn_, nullptr);
+  if (!c)
+    throw failure(
+        {RY_FAILED_PRECONDITION, "db.transaction", "The transaction has ended.", {}, 0, 0});
+  const bool aborted = c->is_open() && PQtransactionStatus(c->native()) == PQTRANS_INERROR;
+  c->end_transaction("commit");
+  if (!aborted) return;
+  c->state_.reset();
+  throw from_sqlstate("25P02", "a statement of the transaction failed", {}, {});
+}
+
+void transaction::rollback() {
+  auto* c = std::exchange(conn_, nullptr);
+  if (!c || !c->in_transaction_) return;
+  c->end_transaction("rollback");
+  c->state_.reset();
+}
+
+void wait_before_retry(int attempt) {
+  thread_local std::minstd_rand rng{std::random_device{}()};
+  const int most = 4 << std::min(attempt, 6);
+  std::this_thread::sleep_for(
+      std::chrono::milliseconds(1 + std::uniform_int_distribution(0, most)(rng)));
+}
+
+}  // namespace ry::db

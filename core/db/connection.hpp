@@ -1,0 +1,215 @@
+// One connection to PostgreSQL, used by one thread at a time. SOCI opens, owns and reconnects it;
+// statements go through the backend's native handle in libpq's pipeline mode (README.md says why).
+#pragma once
+
+#include <ry/if/db.h>
+
+#include <atomic>
+#include <chrono>
+#include <initializer_list>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "core/db/call.hpp"
+#include "core/db/failure.hpp"
+#include "core/db/rows.hpp"
+#include "core/db/value.hpp"
+
+struct pg_conn;
+struct pg_cancel;
+namespace soci {
+class session;
+}
+
+namespace ry::db {
+
+struct connect_settings {
+  std::string url;  // libpq URL or key=value text
+  std::string application_name = "runyard";
+  std::chrono::milliseconds statement_timeout{30'000};
+  std::chrono::milliseconds transaction_timeout{10'000};  // idle in an open transaction
+};
+
+// libpq key=value text: the url with our time-outs, keepalives and session settings added.
+// Throws failure (RY_INVALID_ARGUMENT) when libpq cannot read the url.
+std::string conninfo(const connect_settings& settings);
+
+struct statement {
+  std::string_view sql;
+  std::span<const ry_value> params{};
+};
+
+class transaction;
+
+class connection {
+ public:
+  explicit connection(connect_settings settings);
+  ~connection();
+  connection(const connection&) = delete;
+  connection& operator=(const connection&) = delete;
+
+  // ---- for work given to database::submit; all throw failure -----------------------------------
+
+  // Unqualified names are looked up in `schema`, then in core. Costs no round trip.
+  void use_schema(std::string_view schema) { schema_ = schema; }
+  // For the statements that follow; 0 = the default.
+  void use_timeout(std::chrono::milliseconds timeout) { timeout_ = timeout; }
+
+  // Runs one prepared statement. Alone it is a transaction of its own.
+  rows exec(std::string_view sql, std::initializer_list<ry_value> params = {},
+            std::uint32_t flags = 0);
+  rows exec(std::string_view sql, std::span<const ry_value> params, std::uint32_t flags = 0);
+  // All in one round trip and, outside of a transaction, all or nothing.
+  std::vector<rows> exec_all(std::span<const statement> statements);
+  // Several statements separated by semicolons, without parameters; not prepared. One transaction
+  // unless the text itself says otherwise.
+  void exec_script(std::string_view text);
+  // BEGIN travels with the first statement. flags: RY_TX_*.
+  transaction begin(std::uint32_t flags = 0);
+
+  // Runs fn in a transaction and commits; repeats it all up to 5 times when it lost a race (40001,
+  // 40P01). fn must have no effect outside of the database.
+  template <class F>
+  auto with_retry(F&& fn, std::uint32_t tx_flags = 0);
+
+  // ---- for the room itself
+  // -----------------------------------------------------------------------
+
+  // Calls that are one implicit transaction; filled by run().
+  struct unit {
+    std::span<const call> calls;
+    std::vector<rows> results;  // one per call unless failed
+    std::optional<failure> error;
+    bool tried = false;          // handed to an open connection
+    bool surely_undone = false;  // failed, and nothing of it can have been committed
+    const void* tag = nullptr;   // names it for cancel_if()
+    const std::atomic<bool>* cancelled = nullptr;  // its caller wants it to end early
+  };
+  // Sends all units in one go and reads all answers. Never throws failure.
+  void run(std::span<unit*> units);
+  // run() for one unit with what can be repeated safely: lost races, stale plans, lost connections
+  // when the unit is read-only or was surely undone. `first` = false: it has been tried once
+  // already.
+  void run_with_retry(unit& u);
+  void retry_failed(unit& u);
+
+  void open();  // throws failure; closes first when open
+  void close() noexcept;
+  bool is_open() const noexcept;
+  // Looks, without a round trip, whether the server has hung up; closes then. True when open.
+  bool check_alive() noexcept;
+  int server_version() const noexcept;
+  int backend_pid() const noexcept;
+  pg_conn* native() noexcept { return pg_; }
+  // Asks the server to stop the statement now running if it belongs to the unit of that tag; any
+  // unit when nullptr. From any thread; may block for a connection's time.
+  void cancel_if(const void* tag) noexcept;
+
+ private:
+  friend class transaction;
+  struct plan {
+    std::string key, name;
+  };
+  using plan_list = std::list<plan>;
+
+  struct command;
+  using commands = std::vector<command>;
+  bool send(unit& u, commands& log);
+  bool send_state(std::string_view schema, std::chrono::milliseconds timeout, commands& log);
+  bool send_plain(const char* sql);
+  bool send_call(const call& c, unit& u, commands& log);
+  void read(std::span<unit*> units, commands& log);
+  void fail_unread(std::span<unit*> units, std::size_t from, const failure& why);
+  const std::string& plan_for(const call& c, bool& is_new);
+  void forget(std::string_view key);
+  void set_running(const void* tag, bool busy) noexcept;
+  std::optional<failure> leave_stray_transaction();
+  void cancel_when_asked(const unit& u) noexcept;
+  bool stray_cancel() const noexcept;
+  void end_transaction(const char* sql);
+  static void on_notice(void* self, const pg_result* notice);
+
+  const connect_settings settings_;
+  const std::string conninfo_;
+  std::unique_ptr<soci::session> session_;
+  pg_conn* pg_ = nullptr;
+
+  plan_list plans_;  // most recently used first
+  std::unordered_map<std::string_view, plan_list::iterator> by_key_;
+  std::vector<std::string> dropped_;  // names to deallocate with the next unit
+  std::uint64_t next_name_ = 0;
+
+  std::string schema_ = "core";
+  std::chrono::milliseconds timeout_{};
+  // What the server's session has; nullopt: not known.
+  std::optional<std::pair<std::string, std::chrono::milliseconds>> state_;
+  bool in_transaction_ = false;
+  bool fatal_notice_ = false;
+  std::string pending_begin_;
+
+  std::mutex cancel_mutex_;
+  pg_cancel* cancel_ = nullptr;
+  const void* running_ = nullptr;
+  bool busy_ = false;
+  std::atomic<std::int64_t> cancelled_at_ms_{0};
+};
+
+// Rolls back unless committed. Lives no longer than its connection; one at a time per connection.
+class transaction {
+ public:
+  transaction(transaction&& o) noexcept : conn_(std::exchange(o.conn_, nullptr)) {}
+  transaction& operator=(transaction&&) = delete;
+  ~transaction();
+  void commit();    // throws failure
+  void rollback();  // throws failure
+
+ private:
+  friend class connection;
+  explicit transaction(connection& c) : conn_(&c) {}
+  connection* conn_;
+};
+
+// Calls fn until it does not lose a race any more, at most 5 times, waiting a little longer, at
+// random, between the attempts. The last failure is thrown.
+template <class F>
+auto with_retry(F&& fn);
+void wait_before_retry(int attempt);
+inline constexpr int max_attempts = 5;
+
+template <class F>
+auto with_retry(F&& fn) {
+  for (int attempt = 1;; ++attempt) {
+    try {
+      return fn();
+    } catch (const failure& f) {
+      if (!f.serialisation() || attempt == max_attempts) throw;
+    }
+    wait_before_retry(attempt);
+  }
+}
+
+template <class F>
+auto connection::with_retry(F&& fn, std::uint32_t tx_flags) {
+  return db::with_retry([&] {
+    auto tx = begin(tx_flags);
+    if constexpr (std::is_void_v<decltype(fn())>) {
+      fn();
+      tx.commit();
+    } else {
+      auto out = fn();
+      tx.commit();
+      return out;
+    }
+  });
+}
+
+}  // namespace ry::db

@@ -1,0 +1,93 @@
+#include "core/db/database.hpp"
+
+#include "core/db/database_impl.hpp"
+#include "core/observe/log.hpp"
+
+namespace ry::db {
+
+namespace {
+
+class work_task final : public task {
+ public:
+  work_task(std::function<void(connection&)> work, repeat r) : work_(std::move(work)), repeat_(r) {}
+
+  void run(connection& c) noexcept override {
+    for (int left = repeat_ == repeat::after_loss ? 1 : 0;; --left) {
+      try {
+        c.use_schema("core");
+        c.use_timeout({});
+        work_(c);
+      } catch (const failure& f) {
+        if (left > 0 && f.connection_lost && reopened(c)) continue;
+        log(f.what());
+      } catch (const std::exception& e) {
+        log(e.what());
+      }
+      work_ = nullptr;  // what it holds goes now, not with the queue's last reference
+      return;
+    }
+  }
+
+ private:
+  static bool reopened(connection& c) noexcept {
+    try {
+      c.open();
+      return true;
+    } catch (const std::exception&) {
+      return false;
+    }
+  }
+  static void log(const char* what) noexcept {
+    observe::log(observe::level::error, "db", "work on the database failed", {{"error", what}});
+  }
+  std::function<void(connection&)> work_;
+  const repeat repeat_;
+};
+
+}  // namespace
+
+database::database(settings s) : impl_(std::make_unique<impl>(std::move(s))) {}
+database::~database() {
+  stop();
+}
+
+void database::submit(std::function<void(connection&)> work, lane l, repeat r) {
+  auto t = std::make_shared<work_task>(std::move(work), r);
+  auto& p = impl_->workers;
+  const auto k = l == lane::priority ? pool::kind::priority : pool::kind::normal;
+  if (p.push(t, k)) return;
+  // Refused: it still runs, and sees a database that is away.
+  connection closed(p.config().connect);
+  t->run(closed);
+}
+
+bool database::healthy() const noexcept {
+  return impl_->workers.healthy();
+}
+bool database::wait_healthy(std::chrono::milliseconds timeout) const {
+  return impl_->workers.wait_healthy(timeout);
+}
+std::string database::last_error() const {
+  return impl_->workers.last_error();
+}
+const connect_settings& database::connect() const noexcept {
+  return impl_->workers.config().connect;
+}
+
+std::uint64_t database::listen(std::string_view channel, std::function<void()> fn,
+                               std::chrono::milliseconds poll) {
+  return impl_->hints.listen(channel, std::move(fn), poll);
+}
+void database::unlisten(std::uint64_t id) {
+  impl_->hints.unlisten(id);
+}
+void database::hint(std::string_view channel) {
+  impl_->hints.hint(channel);
+}
+
+void database::stop() {
+  impl_->workers.stop();
+  impl_->hints.stop();
+}
+
+}  // namespace ry::db

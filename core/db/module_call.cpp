@@ -1,0 +1,145 @@
+#include "core/db/module_call.hpp"
+
+#include <string>
+
+#include "core/db/result.hpp"
+#include "core/exec/op_table.hpp"
+#include "core/observe/log.hpp"
+
+namespace ry::db {
+
+namespace {
+
+class canceller final : public task {
+ public:
+  canceller(pool& p, std::weak_ptr<task> what) : pool_(p), what_(std::move(what)) {}
+  void run(connection&) noexcept override {
+    const auto t = what_.lock();
+    if (!t) return;
+    if (pool_.remove(t.get())) {
+      t->done();
+    } else {
+      pool_.cancel_running(t.get());
+    }
+  }
+
+ private:
+  pool& pool_;
+  std::weak_ptr<task> what_;
+};
+
+// Failures that no caller can have provoked by its data: somebody has to mend the SQL or the
+// server.
+void log_internal(const ry_host* host, const failure& f, const char* sql) {
+  if (f.error.status != RY_INTERNAL) return;
+  observe::log(observe::level::error, host ? std::string_view(host->name) : "db",
+               "a statement failed",
+               {{"error", f.what()}, {"sql", std::string(sql).substr(0, 160)}});
+}
+
+}  // namespace
+
+void cancel_later(pool& p, std::weak_ptr<task> what) {
+  p.push(std::make_shared<canceller>(p, std::move(what)), pool::kind::priority);
+}
+
+module_call::module_call(pool& p, const ry_host* host, ry_exec* exec, ry_db_fn fn, void* ctx)
+    : pool_(p), keep_(host), exec_(exec), fn_(fn), ctx_(ctx) {
+  unit_.tag = static_cast<const task*>(this);
+  unit_.cancelled = &cancelled_;
+}
+
+void module_call::set_calls(std::vector<call> calls) {
+  calls_ = std::move(calls);
+  unit_.calls = calls_;
+  auto limit = pool_.config().connect.statement_timeout;
+  for (const auto& c : calls_) limit = std::max(limit, c.timeout());
+  if (calls_.size() == 1 && calls_.front().timeout().count() > 0) limit = calls_.front().timeout();
+  deadline_ = steady::now() + limit;
+}
+
+void module_call::offer_cancel(ry_op_id* op) {
+  auto* ops = keep_.get()->rt.ops;
+  if (!op || !ops) return;
+  *op = op_ = ops->start([&p = pool_, this, self = weak_from_this()] {
+    const auto alive = self.lock();
+    if (!alive) return;
+    cancelled_ = true;
+    cancel_later(p, self);
+  });
+}
+
+void module_call::drop() noexcept {
+  if (op_) keep_.get()->rt.ops->finish(op_);
+}
+
+void module_call::fail(failure f) {
+  unit_.error = std::move(f);
+  complete();
+}
+
+bool module_call::begin() noexcept {
+  if (cancelled_) {
+    unit_.error.emplace(
+        core::error{RY_CANCELLED, "db.cancelled", "The call was cancelled.", {}, 0, 0});
+  } else if (steady::now() > deadline_) {
+    unit_.error.emplace(core::error{RY_DEADLINE_EXCEEDED,
+                                    "db.queue",
+                                    "The database was too busy to answer in time.",
+                                    {},
+                                    0,
+                                    1});
+  }
+  return !unit_.error;
+}
+
+void module_call::run(connection& c) noexcept {
+  if (begin()) {
+    connection::unit* one = &unit_;
+    c.run({&one, 1});
+  }
+  complete();
+}
+
+void module_call::done() noexcept {
+  if (cancelled_ && unit_.results.size() != calls_.size() && !unit_.error) begin();
+  complete();
+}
+
+void module_call::complete() noexcept {
+  const auto* host = keep_.get();
+  if (op_) host->rt.ops->finish(op_);
+  if (unit_.error) {
+    if (cancelled_ && unit_.error->is("57014"))
+      unit_.error->error = {RY_CANCELLED, "db.cancelled", "The call was cancelled.", {}, 0, 0};
+    log_internal(host, *unit_.error, calls_.empty() ? "" : calls_.front().sql());
+  }
+  std::vector<std::unique_ptr<ry_db_result>> results;
+  try {
+    if (!unit_.error)
+      for (auto& r : unit_.results)
+        results.push_back(std::make_unique<ry_db_result>(host, std::move(r)));
+  } catch (const failure& f) {
+    results.clear();
+    unit_.error = f;
+  }
+  unit_.results.clear();
+  auto self = std::static_pointer_cast<module_call>(shared_from_this());
+  module::post(host, exec_, [self = std::move(self), results = std::move(results)]() mutable {
+    auto* h = self->keep_.get();
+    if (self->unit_.error) {
+      const auto& e = self->unit_.error->error;
+      const auto v = e.view();
+      module::invoke(h, "db.run", self->fn_, self->ctx_, e.status,
+                     static_cast<ry_db_result* const*>(nullptr), std::size_t{0}, &v);
+      return;
+    }
+    std::vector<ry_db_result*> given;
+    for (auto& r : results) given.push_back(r.release());
+    module::invoke(h, "db.run", self->fn_, self->ctx_, RY_OK,
+                   static_cast<ry_db_result* const*>(given.data()), given.size(),
+                   static_cast<const ry_error_view*>(nullptr));
+  });
+}
+
+}  // namespace ry::db

@@ -1,0 +1,53 @@
+// One run() of ry.db/1 on its way through a worker and back to its executor. Internal to the room.
+#pragma once
+
+#include <ry/if/db.h>
+
+#include <atomic>
+#include <vector>
+
+#include "core/db/pool.hpp"
+#include "core/module/host.hpp"
+
+namespace ry::db {
+
+class module_call final : public task {
+ public:
+  module_call(pool& p, const ry_host* host, ry_exec* exec, ry_db_fn fn, void* ctx);
+
+  void set_calls(std::vector<call> calls);
+  // Registers a cancel function and gives out its id; op may be nullptr.
+  void offer_cancel(ry_op_id* op);
+  // It was not started: nothing is ever completed.
+  void drop() noexcept;
+  // Completes with this failure; only while no worker has it.
+  void fail(failure f);
+
+  void run(connection& c) noexcept override;  // inside a transaction
+  connection::unit* unit() noexcept override { return &unit_; }
+  bool begin() noexcept override;
+  void done() noexcept override;
+
+  bool failed() const noexcept { return unit_.error.has_value(); }
+  bool lost() const noexcept { return failed() && unit_.error->connection_lost; }
+
+ private:
+  void complete() noexcept;
+
+  pool& pool_;
+  module::hold keep_;
+  ry_exec* const exec_;
+  const ry_db_fn fn_;
+  void* const ctx_;
+  ry_op_id op_ = 0;
+  std::vector<call> calls_;
+  connection::unit unit_;
+  steady::time_point deadline_{};
+  std::atomic<bool> cancelled_{false};
+};
+
+// Shared by everything that can be called off: removes it from the queue and finishes it, or
+// interrupts it. Called under the operation table's lock; hands over to a worker.
+void cancel_later(pool& p, std::weak_ptr<task> what);
+
+}  // namespace ry::db

@@ -1,0 +1,227 @@
+#include "core/db/notifier.hpp"
+
+#include <libpq-fe.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "core/observe/log.hpp"
+
+namespace ry::db {
+
+namespace {
+using namespace std::chrono_literals;
+constexpr auto merge_time = 10ms;
+constexpr std::size_t max_channel = 63;  // NAMEDATALEN - 1
+}  // namespace
+
+notifier::notifier(connect_settings s)
+    : conn_(std::move(s)), wake_fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  if (wake_fd_ < 0) throw std::bad_alloc();
+  thread_ = std::thread([this] { loop(); });
+}
+
+notifier::~notifier() {
+  stop();
+  ::close(wake_fd_);
+}
+
+void notifier::stop() {
+  stopping_ = true;
+  wake();
+  if (thread_.joinable()) thread_.join();
+}
+
+void notifier::wake() noexcept {
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const auto n = ::write(wake_fd_, &one, sizeof one);
+}
+
+std::uint64_t notifier::listen(std::string_view channel, std::function<void()> fn,
+                               std::chrono::milliseconds poll) {
+  if (channel.empty() || channel.size() > max_channel ||
+      channel.find('\0') != std::string_view::npos)
+    throw failure(
+        {RY_INVALID_ARGUMENT, "db.channel", "A channel name has 1 to 63 bytes.", {}, 0, 0});
+  auto s = std::make_shared<subscription>();
+  s->channel = channel;
+  s->fn = std::move(fn);
+  s->poll = std::clamp<std::chrono::milliseconds>(poll, 1ms, 1h);
+  s->due = clock::now() + s->poll;
+  std::uint64_t id;
+  {
+    std::lock_guard lock(mutex_);
+    id = ++next_id_;
+    subscriptions_.emplace(id, std::move(s));
+  }
+  wake();
+  return id;
+}
+
+void notifier::unlisten(std::uint64_t id) {
+  subscription_ptr s;
+  {
+    std::lock_guard lock(mutex_);
+    const auto it = subscriptions_.find(id);
+    if (it == subscriptions_.end()) return;
+    s = std::move(it->second);
+    subscriptions_.erase(it);
+  }
+  wake();
+  std::lock_guard lock(s->running);
+  s->ended = true;
+  s->fn = nullptr;
+}
+
+void notifier::hint(std::string_view channel) {
+  if (channel.empty() || channel.size() > max_channel ||
+      channel.find('\0') != std::string_view::npos) {
+    observe::log(observe::level::warn, "db", "hint at an impossible channel name dropped");
+    return;
+  }
+  bool first;
+  {
+    std::lock_guard lock(mutex_);
+    first = local_hints_.empty();
+    local_hints_.emplace(channel);
+    remote_hints_.emplace(channel);
+  }
+  if (first) wake();
+}
+
+void notifier::call(subscription& s) {
+  std::lock_guard lock(s.running);
+  if (s.ended) return;
+  try {
+    s.fn();
+  } catch (const std::exception& e) {
+    observe::log(observe::level::error, "db", "a listener threw",
+                 {{"channel", s.channel}, {"error", e.what()}});
+  }
+}
+
+void notifier::fire(const std::set<std::string>* channels) {
+  std::vector<subscription_ptr> due;
+  const auto now = clock::now();
+  {
+    std::lock_guard lock(mutex_);
+    for (auto& [id, s] : subscriptions_) {
+      if (channels && !channels->contains(s->channel)) continue;
+      s->due = now + s->poll;
+      due.push_back(s);
+    }
+  }
+  for (auto& s : due) call(*s);
+}
+
+bool notifier::connect() {
+  if (conn_.check_alive()) return true;
+  listening_.clear();
+  if (clock::now() < connect_at_) return false;
+  try {
+    conn_.open();
+    pause_ = 50ms;
+    send_listens();
+    fire(nullptr);  // what was hinted in between is lost
+    return conn_.is_open();
+  } catch (const failure& e) {
+    conn_.close();
+    connect_at_ = clock::now() + pause_;
+    pause_ = std::min<std::chrono::milliseconds>(pause_ * 2, 2s);
+    return false;
+  }
+}
+
+void notifier::send_listens() {
+  std::set<std::string> wanted;
+  {
+    std::lock_guard lock(mutex_);
+    for (auto& [id, s] : subscriptions_) wanted.insert(s->channel);
+  }
+  const auto quoted = [&](const std::string& name) {
+    std::string out = "\"";
+    for (const char c : name) {
+      if (c == '"') out.push_back('"');
+      out.push_back(c);
+    }
+    return out + '"';
+  };
+  for (const auto& c : wanted)
+    if (!listening_.contains(c)) conn_.exec("listen " + quoted(c), {}, RY_DB_NO_PREPARE);
+  for (const auto& c : listening_)
+    if (!wanted.contains(c)) conn_.exec("unlisten " + quoted(c), {}, RY_DB_NO_PREPARE);
+  listening_ = std::move(wanted);
+}
+
+void notifier::take_notifications() {
+  std::set<std::string> channels;
+  const int own = conn_.backend_pid();
+  while (PGnotify* n = PQnotifies(conn_.native())) {
+    // Hints of this process reached its own listeners directly.
+    if (n->be_pid != own) channels.insert(n->relname);
+    PQfreemem(n);
+  }
+  if (!channels.empty()) fire(&channels);
+}
+
+void notifier::send_hints(const std::set<std::string>& channels) {
+  text_array names;
+  for (const auto& c : channels) names.add(c);
+  conn_.exec("select pg_notify(c, '') from unnest($1) c", {names.value()});
+}
+
+void notifier::loop() {
+  while (!stopping_) {
+    const bool connected = connect();
+    std::set<std::string> local, remote;
+    std::vector<subscription_ptr> polled;
+    auto next = clock::now() + 1s;
+    {
+      std::lock_guard lock(mutex_);
+      local.swap(local_hints_);
+      const auto now = clock::now();
+      if (!remote_hints_.empty() && send_hints_at_ == clock::time_point::max())
+        send_hints_at_ = now + merge_time;
+      if (now >= send_hints_at_ && connected) {
+        remote.swap(remote_hints_);
+        send_hints_at_ = clock::time_point::max();
+      }
+      if (!remote_hints_.empty() && connected) next = std::min(next, send_hints_at_);
+      for (auto& [id, s] : subscriptions_) {
+        if (now >= s->due) {
+          s->due = now + s->poll;
+          polled.push_back(s);
+        }
+        next = std::min(next, s->due);
+      }
+    }
+    if (!connected) next = std::min(next, connect_at_);
+    if (!local.empty()) fire(&local);
+    for (auto& s : polled) call(*s);
+    try {
+      if (connected) {
+        send_listens();
+        if (!remote.empty()) send_hints(remote);
+        take_notifications();
+      }
+    } catch (const failure& e) {
+      observe::log(observe::level::warn, "db", "the listener's connection failed",
+                   {{"error", e.what()}});
+      if (!e.connection_lost) conn_.close();
+      continue;
+    }
+    pollfd fds[2] = {{wake_fd_, POLLIN, 0}, {connected ? PQsocket(conn_.native()) : -1, POLLIN, 0}};
+    const auto wait = std::chrono::ceil<std::chrono::milliseconds>(next - clock::now()).count();
+    ::poll(fds, 2, static_cast<int>(std::clamp<std::int64_t>(wait, 0, 1000)));
+    if (fds[0].revents) {
+      std::uint64_t n;
+      [[maybe_unused]] const auto r = ::read(wake_fd_, &n, sizeof n);
+    }
+  }
+  conn_.close();
+}
+
+}  // namespace ry::db

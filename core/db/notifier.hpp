@@ -1,0 +1,69 @@
+// LISTEN and NOTIFY of one process: one connection on a thread of its own, hints merged per
+// channel. Internal to the room; the contract is in database.hpp.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "core/db/connection.hpp"
+
+namespace ry::db {
+
+class notifier {
+ public:
+  explicit notifier(connect_settings s);
+  ~notifier();
+
+  std::uint64_t listen(std::string_view channel, std::function<void()> fn,
+                       std::chrono::milliseconds poll);
+  void unlisten(std::uint64_t id);
+  void hint(std::string_view channel);
+  void stop();
+
+ private:
+  using clock = std::chrono::steady_clock;
+  struct subscription {
+    std::string channel;
+    std::function<void()> fn;
+    std::chrono::milliseconds poll;
+    clock::time_point due;
+    std::mutex running;  // held while fn runs; unlisten waits for it
+    bool ended = false;  // under `running`
+  };
+  using subscription_ptr = std::shared_ptr<subscription>;
+
+  void loop();
+  void wake() noexcept;
+  bool connect();
+  void send_listens();
+  void take_notifications();
+  void send_hints(const std::set<std::string>& channels);
+  void fire(const std::set<std::string>* channels);  // nullptr: all
+  static void call(subscription& s);
+
+  connection conn_;
+  int wake_fd_ = -1;
+  std::mutex mutex_;
+  std::map<std::uint64_t, subscription_ptr> subscriptions_;
+  std::set<std::string> local_hints_, remote_hints_;
+  std::uint64_t next_id_ = 0;
+  std::atomic<bool> stopping_{false};
+
+  // Only on the thread.
+  std::set<std::string> listening_;
+  clock::time_point send_hints_at_ = clock::time_point::max(), connect_at_{};
+  std::chrono::milliseconds pause_{50};
+  std::thread thread_;
+};
+
+}  // namespace ry::db

@@ -1,0 +1,281 @@
+#include "core/db/pool.hpp"
+
+#include <algorithm>
+
+#include "core/observe/log.hpp"
+
+namespace ry::db {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+// Ordinary calls that one worker sends together when more wait than workers are free.
+constexpr std::size_t max_batch = 8;
+
+std::int64_t now_ms() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(steady::now().time_since_epoch())
+      .count();
+}
+
+std::size_t default_workers() {
+  return std::clamp<std::size_t>(4 * std::thread::hardware_concurrency(), 8, 32);
+}
+
+}  // namespace
+
+pool::pool(settings s) : settings_(std::move(s)) {
+  const auto n = settings_.workers ? settings_.workers : default_workers();
+  max_transactions_ =
+      settings_.max_transactions ? settings_.max_transactions : std::max<std::size_t>(1, n / 2);
+  if (n > 1) max_transactions_ = std::min(max_transactions_, n - 1);
+  away_since_ms_ = now_ms();
+  for (std::size_t i = 0; i <= n; ++i) {
+    workers_.push_back(std::make_unique<worker>(settings_.connect));
+    workers_.back()->priority_only = i == 0;
+  }
+  running_workers_ = workers_.size();
+  for (auto& w : workers_) w->thread = std::thread([this, &w = *w] { loop(w); });
+}
+
+pool::~pool() {
+  stop();
+}
+
+bool pool::push(task_ptr t, kind k) {
+  std::lock_guard lock(mutex_);
+  if (stopping()) return false;
+  if (k == kind::priority) {
+    priority_.push_back(std::move(t));
+    if (priority_idle_) {
+      priority_wake_.notify_one();
+    } else {
+      ordinary_wake_.notify_one();
+    }
+    return true;
+  }
+  const bool of_a_module = t->unit() || k == kind::transaction;
+  if (of_a_module && normal_.size() + transactions_.size() >= settings_.max_queue) return false;
+  (k == kind::normal ? normal_ : transactions_).push_back(std::move(t));
+  if (idle_ > 0) ordinary_wake_.notify_one();
+  return true;
+}
+
+bool pool::remove(const task* t) {
+  std::lock_guard lock(mutex_);
+  for (auto* q : {&normal_, &priority_, &transactions_})
+    for (auto it = q->begin(); it != q->end(); ++it)
+      if (it->get() == t) {
+        q->erase(it);
+        return true;
+      }
+  return false;
+}
+
+void pool::cancel_running(const void* tag) noexcept {
+  for (auto& w : workers_) w->conn.cancel_if(tag);
+}
+
+bool pool::wait_healthy(std::chrono::milliseconds timeout) const {
+  std::unique_lock lock(mutex_);
+  return health_.wait_for(lock, timeout, [&] { return healthy(); });
+}
+
+bool pool::away() const noexcept {
+  const auto since = away_since_ms_.load(std::memory_order_relaxed);
+  return since && now_ms() - since > settings_.away_grace.count();
+}
+
+std::string pool::last_error() const {
+  std::lock_guard lock(mutex_);
+  return last_error_;
+}
+
+// ---- workers
+// -----------------------------------------------------------------------------------------
+
+std::vector<task_ptr> pool::take(worker& w, kind& k) {
+  std::vector<task_ptr> out;
+  const auto pop = [&](std::deque<task_ptr>& q) {
+    out.push_back(std::move(q.front()));
+    q.pop_front();
+  };
+  std::unique_lock lock(mutex_);
+  const auto something = [&] {
+    return !priority_.empty() ||
+           (!w.priority_only && (!normal_.empty() || (!transactions_.empty() &&
+                                                      open_transactions_ < max_transactions_)));
+  };
+  if (!something()) {
+    if (stopping()) return out;
+    auto& wake = w.priority_only ? priority_wake_ : ordinary_wake_;
+    if (w.priority_only) {
+      priority_idle_ = true;
+    } else {
+      ++idle_;
+    }
+    wake.wait_for(lock, 1s, [&] { return something() || stopping(); });
+    if (w.priority_only) {
+      priority_idle_ = false;
+    } else {
+      --idle_;
+    }
+    if (!something()) return out;
+  }
+  if (!priority_.empty()) {
+    k = kind::priority;
+    pop(priority_);
+  } else if (!transactions_.empty() && open_transactions_ < max_transactions_) {
+    k = kind::transaction;
+    ++open_transactions_;
+    pop(transactions_);
+  } else {
+    k = kind::normal;
+    pop(normal_);
+    const std::size_t ordinary = workers_.size() - 1;
+    const auto share = idle_ ? 1 : std::min(max_batch, 1 + normal_.size() / ordinary);
+    while (out.front()->unit() && out.size() < share && !normal_.empty() && normal_.front()->unit())
+      pop(normal_);
+  }
+  return out;
+}
+
+void pool::put_back(std::vector<task_ptr> tasks, kind k) {
+  std::lock_guard lock(mutex_);
+  auto& q = k == kind::priority ? priority_ : k == kind::normal ? normal_ : transactions_;
+  if (k == kind::transaction) --open_transactions_;
+  for (auto it = tasks.rbegin(); it != tasks.rend(); ++it) q.push_front(std::move(*it));
+  ordinary_wake_.notify_one();
+}
+
+void pool::execute(worker& w, std::vector<task_ptr>& tasks) {
+  if (!tasks.front()->unit()) return tasks.front()->run(w.conn);
+  std::vector<connection::unit*> units;
+  units.reserve(tasks.size());
+  for (auto& t : tasks)
+    if (t->begin()) units.push_back(t->unit());
+  w.conn.run(units);
+  for (auto* u : units)
+    if (u->error) w.conn.retry_failed(*u);
+  for (auto& t : tasks) t->done();
+}
+
+void pool::set_connected(worker& w, bool yes, const std::string& why) {
+  std::lock_guard lock(mutex_);
+  if (!yes && !why.empty()) last_error_ = why;
+  if (yes == w.connected) return;
+  w.connected = yes;
+  if (yes) {
+    if (connected_.fetch_add(1) == 0) {
+      away_since_ms_ = 0;
+      observe::log(observe::level::info, "db", "connected to the database");
+    }
+  } else if (connected_.fetch_sub(1) == 1) {
+    away_since_ms_ = now_ms();
+    if (!stopping())
+      observe::log(observe::level::warn, "db", "the database is away", {{"error", last_error_}});
+  }
+  health_.notify_all();
+}
+
+bool pool::connect(worker& w) {
+  if (w.conn.check_alive()) return true;
+  try {
+    set_connected(w, false, {});
+    w.conn.open();
+    set_connected(w, true, {});
+    return true;
+  } catch (const std::exception& e) {
+    set_connected(w, false, e.what());
+    return false;
+  }
+}
+
+void pool::wait_disconnected(worker& w, std::chrono::milliseconds pause) {
+  std::vector<task_ptr> hopeless;
+  {
+    std::unique_lock lock(mutex_);
+    stop_wake_.wait_for(lock, pause, [&] { return stopping(); });
+    if (healthy()) return;  // others serve the queue
+    if (!away() && !stopping()) return;
+    for (auto* q : {&priority_, &normal_, &transactions_}) {
+      for (auto& t : *q) hopeless.push_back(std::move(t));
+      q->clear();
+    }
+  }
+  for (auto& t : hopeless) {
+    std::vector<task_ptr> one{std::move(t)};
+    execute(w, one);
+  }
+}
+
+void pool::loop(worker& w) {
+  auto pause = 50ms;
+  bool said = false;
+  for (;;) {
+    if (aborting()) {
+      w.conn.close();
+      set_connected(w, false, {});
+    } else if (w.conn.is_open() || connect(w)) {
+      pause = 50ms;
+      said = false;
+    } else {
+      if (!said && !healthy() && !stopping())
+        observe::log(observe::level::warn, "db", "cannot connect", {{"error", last_error()}});
+      said = true;
+      wait_disconnected(w, pause);
+      pause = std::min<std::chrono::milliseconds>(pause * 2, 1s);
+      std::lock_guard lock(mutex_);
+      if (stopping() && empty()) break;
+      continue;
+    }
+    kind k = kind::normal;
+    auto tasks = take(w, k);
+    if (tasks.empty()) {
+      if (stopping()) break;
+      connect(w);
+      continue;
+    }
+    if (!aborting() && !connect(w)) {
+      put_back(std::move(tasks), k);
+      continue;
+    }
+    execute(w, tasks);
+    tasks.clear();
+    if (k == kind::transaction) {
+      std::lock_guard lock(mutex_);
+      --open_transactions_;
+      ordinary_wake_.notify_one();
+    }
+  }
+  w.conn.close();
+  set_connected(w, false, {});
+  std::lock_guard lock(mutex_);
+  --running_workers_;
+  exited_.notify_all();
+}
+
+void pool::stop() {
+  {
+    std::unique_lock lock(mutex_);
+    if (stopping_.exchange(true)) return;
+    ordinary_wake_.notify_all();
+    priority_wake_.notify_all();
+    stop_wake_.notify_all();
+    if (!exited_.wait_for(lock, settings_.drain, [&] { return running_workers_ == 0; })) {
+      observe::log(observe::level::warn, "db",
+                   "statements still run at the end of the drain; cancelling");
+      aborting_ = true;
+    }
+    while (running_workers_) {
+      lock.unlock();
+      cancel_running(nullptr);
+      lock.lock();
+      exited_.wait_for(lock, 100ms, [&] { return running_workers_ == 0; });
+    }
+  }
+  for (auto& w : workers_)
+    if (w->thread.joinable()) w->thread.join();
+}
+
+}  // namespace ry::db
