@@ -1,0 +1,353 @@
+#include "core/app/client/run_client.hpp"
+
+#include <curl/curl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/json/object.hpp>
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string_view>
+#include <thread>
+
+#include "core/app/client/run_view.hpp"
+#include "core/app/client/sse_reader.hpp"
+
+namespace ry::app::client {
+
+namespace json = boost::json;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto patience = 60s;         // without any progress, while the server cannot be reached
+constexpr auto first_pause = 200ms;    // between tries; doubled
+constexpr auto longest_pause = 5'000ms;
+constexpr long silence_limit_s = 45;   // the server sends a ping every 10 s
+
+volatile sig_atomic_t g_interrupted = 0;
+void on_interrupt(int) { g_interrupted = 1; }
+
+struct curl_deleter {
+  void operator()(CURL* c) const { curl_easy_cleanup(c); }
+  void operator()(curl_slist* l) const { curl_slist_free_all(l); }
+  void operator()(curl_mime* m) const { curl_mime_free(m); }
+};
+using handle = std::unique_ptr<CURL, curl_deleter>;
+using headers = std::unique_ptr<curl_slist, curl_deleter>;
+
+void add(headers& list, const std::string& line) {
+  auto* grown = curl_slist_append(list.get(), line.c_str());
+  if (!grown) throw std::bad_alloc();
+  (void)list.release();
+  list.reset(grown);
+}
+
+void say(const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); }
+
+std::string new_key() {
+  std::random_device source;
+  std::string out;
+  for (int i = 0; i < 4; ++i) {
+    char part[9];
+    std::snprintf(part, sizeof part, "%08x", source());
+    out += part;
+  }
+  return out;
+}
+
+// What a server says in {"detail": ...}, or the body itself.
+std::string detail_of(const std::string& body) {
+  boost::system::error_code ec;
+  const auto v = json::parse(body, ec);
+  const auto* o = ec ? nullptr : v.if_object();
+  const auto* detail = o ? o->if_contains("detail") : nullptr;
+  if (!detail) return printable(body.substr(0, 500));
+  if (detail->is_string()) return printable(detail->get_string());
+  if (const auto* d = detail->if_object()) {
+    std::string out;
+    if (const auto* m = d->if_contains("message"); m && m->is_string()) out = m->get_string();
+    if (const auto* c = d->if_contains("error_code"); c && c->is_string())
+      out += (out.empty() ? "" : " (") + std::string(c->get_string()) + (out.empty() ? "" : ")");
+    if (!out.empty()) return printable(out);
+  }
+  return json::serialize(*detail);
+}
+
+struct reply {
+  CURLcode code = CURLE_OK;
+  long status = 0;
+  std::string body, reason;  // reason: for people, when code is not CURLE_OK
+};
+
+class session {
+ public:
+  explicit session(const run_request& request)
+      : request_(request),
+        view_([this](std::string_view s) { if (as_text()) print(stdout, s); },
+              [this](std::string_view s) { if (as_text()) print(stderr, s); },
+              isatty(STDERR_FILENO) ? style::color : style::plain) {
+    while (base_.ends_with('/')) base_.pop_back();
+  }
+
+  exit_code run() {
+    if (const auto failure = start()) return *failure;
+    if (as_text())
+      say("run " + run_id_ + (thread_id_.empty() ? "" : ", thread " + thread_id_));
+    return follow();
+  }
+
+ private:
+  using clock = std::chrono::steady_clock;
+
+  bool as_text() const noexcept { return request_.as == output::text; }
+
+  static void print(FILE* to, std::string_view text) {
+    std::fwrite(text.data(), 1, text.size(), to);
+    std::fflush(to);
+  }
+
+  handle open(const std::string& path, headers& list) {
+    handle c(curl_easy_init());
+    if (!c) throw std::bad_alloc();
+    curl_easy_setopt(c.get(), CURLOPT_URL, (base_ + path).c_str());
+    curl_easy_setopt(c.get(), CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(c.get(), CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(c.get(), CURLOPT_CONNECTTIMEOUT, 10L);
+    curl_easy_setopt(c.get(), CURLOPT_NOPROGRESS, 0L);
+    curl_easy_setopt(c.get(), CURLOPT_XFERINFOFUNCTION,
+                     +[](void*, curl_off_t, curl_off_t, curl_off_t, curl_off_t) -> int {
+                       return g_interrupted ? 1 : 0;
+                     });
+    add(list, "Authorization: Bearer " + request_.token);
+    add(list, "Expect:");  // the round trip of 100-continue buys nothing here
+    curl_easy_setopt(c.get(), CURLOPT_USERAGENT, "runyard");
+    return c;
+  }
+
+  reply perform(CURL* c, headers& list, const std::function<void(std::string_view, long)>& on_bytes) {
+    struct context {
+      CURL* c;
+      const std::function<void(std::string_view, long)>& on_bytes;
+    } ctx{c, on_bytes};
+    char message[CURL_ERROR_SIZE] = "";
+    curl_easy_setopt(c, CURLOPT_HTTPHEADER, list.get());
+    curl_easy_setopt(c, CURLOPT_ERRORBUFFER, message);
+    curl_easy_setopt(c, CURLOPT_WRITEDATA, &ctx);
+    curl_easy_setopt(c, CURLOPT_WRITEFUNCTION,
+                     +[](char* data, size_t, size_t n, void* p) -> size_t {
+                       auto& ctx = *static_cast<context*>(p);
+                       long status = 0;
+                       curl_easy_getinfo(ctx.c, CURLINFO_RESPONSE_CODE, &status);
+                       ctx.on_bytes({data, n}, status);
+                       return n;
+                     });
+    reply r;
+    r.code = curl_easy_perform(c);
+    curl_easy_getinfo(c, CURLINFO_RESPONSE_CODE, &r.status);
+    if (r.code != CURLE_OK) r.reason = *message ? message : curl_easy_strerror(r.code);
+    return r;
+  }
+
+  reply fetch(CURL* c, headers& list) {
+    std::string body;
+    auto r = perform(c, list, [&](std::string_view bytes, long) { body += bytes; });
+    r.body = std::move(body);
+    return r;
+  }
+
+  // The same key with every try: the server makes one run of them all.
+  std::optional<exit_code> start() {
+    const auto key = new_key();
+    const auto begun = clock::now();
+    auto pause = first_pause;
+    while (true) {
+      headers list;
+      auto c = open("/agent/start", list);
+      add(list, "Idempotency-Key: " + key);
+      std::unique_ptr<curl_mime, curl_deleter> form(curl_mime_init(c.get()));
+      const auto field = [&](const char* name, const std::string& value) {
+        auto* part = curl_mime_addpart(form.get());
+        curl_mime_name(part, name);
+        curl_mime_data(part, value.data(), value.size());
+      };
+      if (!request_.prompt.empty()) field("prompt", request_.prompt);
+      if (!request_.model.empty()) field("model_name", request_.model);
+      if (!request_.thread.empty()) field("thread_id", request_.thread);
+      if (!request_.agent.empty()) field("agent_id", request_.agent);
+      for (const auto& file : request_.files) {
+        auto* part = curl_mime_addpart(form.get());
+        curl_mime_name(part, "files");
+        if (curl_mime_filedata(part, file.c_str()) != CURLE_OK) {
+          say("runyard: " + file + " cannot be read");
+          return exit_code::refused;
+        }
+      }
+      curl_easy_setopt(c.get(), CURLOPT_MIMEPOST, form.get());
+      const auto r = fetch(c.get(), list);
+      if (g_interrupted) return exit_code::interrupted;
+      const bool busy = r.code == CURLE_OK && r.status == 503;
+      // Nothing listening at the first try is an answer; a connection that broke is worth another.
+      const bool broke = r.code == CURLE_RECV_ERROR || r.code == CURLE_SEND_ERROR ||
+                         r.code == CURLE_GOT_NOTHING || r.code == CURLE_PARTIAL_FILE;
+      if ((busy || broke) && clock::now() - begun < patience) {
+        wait(pause);
+        if (g_interrupted) return exit_code::interrupted;
+        continue;
+      }
+      if (r.code != CURLE_OK) {
+        say("runyard: no answer from " + base_ + ": " + r.reason);
+        return exit_code::failed;
+      }
+      if (r.status < 200 || r.status > 299) {
+        say("runyard: the server refused the run (" + std::to_string(r.status) +
+            "): " + detail_of(r.body));
+        return exit_code::failed;
+      }
+      return accepted(r.body);
+    }
+  }
+
+  std::optional<exit_code> accepted(const std::string& body) {
+    boost::system::error_code ec;
+    const auto v = json::parse(body, ec);
+    const auto* o = ec ? nullptr : v.if_object();
+    const auto get = [&](const char* name) {
+      const auto* s = o ? o->if_contains(name) : nullptr;
+      return s && s->is_string() ? std::string(s->get_string()) : std::string();
+    };
+    run_id_ = get("agent_run_id");
+    thread_id_ = get("thread_id");
+    const bool plain = !run_id_.empty() && run_id_.find_first_not_of("0123456789abcdefABCDEF-") ==
+                                               std::string::npos;
+    if (!plain) {
+      say("runyard: " + base_ + " does not answer like a Runyard server");
+      return exit_code::failed;
+    }
+    if (!as_text()) print(stdout, json::serialize(v) + "\n");
+    return std::nullopt;
+  }
+
+  exit_code follow() {
+    sse_reader reader;
+    auto progress = clock::now();
+    auto pause = first_pause;
+    while (true) {
+      headers list;
+      auto c = open("/agent-run/" + run_id_ + "/stream", list);
+      if (!reader.last_id().empty()) add(list, "Last-Event-ID: " + reader.last_id());
+      add(list, "Accept: text/event-stream");
+      curl_easy_setopt(c.get(), CURLOPT_LOW_SPEED_LIMIT, 1L);
+      curl_easy_setopt(c.get(), CURLOPT_LOW_SPEED_TIME, silence_limit_s);
+      reader.reconnect();
+      std::string refusal;
+      bool readable = true;
+      auto r = perform(c.get(), list, [&](std::string_view bytes, long status) {
+        if (status != 200) {
+          if (refusal.size() < 4096) refusal += bytes;
+          return;
+        }
+        progress = clock::now();
+        pause = first_pause;
+        readable = readable && reader.feed(bytes, [&](const sse_event& e) { show(e); });
+      });
+      if (view_.ended()) return outcome();
+      if (g_interrupted) {
+        say("\nrunyard: no longer watching; the run " + run_id_ + " goes on");
+        return exit_code::interrupted;
+      }
+      if (!readable) {
+        say("runyard: the stream holds an event that is too large");
+        return exit_code::failed;
+      }
+      if (r.status == 204) return ended_elsewhere();
+      if (r.status >= 400 && r.status < 500 && r.status != 429) {
+        say("runyard: the stream was refused (" + std::to_string(r.status) + "): " +
+            detail_of(refusal));
+        return exit_code::failed;
+      }
+      if (clock::now() - progress > patience) {
+        say("runyard: the stream was lost and does not come back; the run " + run_id_ +
+            " may go on" + (r.reason.empty() ? "" : " (" + r.reason + ")"));
+        return exit_code::failed;
+      }
+      if (reader.retry_ms() >= 0)
+        pause = std::clamp<std::chrono::milliseconds>(std::chrono::milliseconds(reader.retry_ms()),
+                                                      20ms, longest_pause);
+      wait(pause);
+    }
+  }
+
+  void show(const sse_event& e) {
+    if (!as_text()) print(stdout, e.data + "\n");
+    view_.show(e.data);
+  }
+
+  // The terminal event was delivered to this account before: the run's own record knows the end.
+  exit_code ended_elsewhere() {
+    headers list;
+    auto c = open("/agent-run/" + run_id_, list);
+    const auto r = fetch(c.get(), list);
+    boost::system::error_code ec;
+    auto v = json::parse(r.body, ec);
+    if (!ec && v.is_object()) {
+      v.as_object()["type"] = "status";
+      view_.show(json::serialize(v));
+    }
+    if (view_.ended()) return outcome();
+    say("runyard: the stream has ended and the server does not tell how");
+    return exit_code::failed;
+  }
+
+  exit_code outcome() {
+    if (view_.status() == "completed") return exit_code::ok;
+    if (view_.status() == "stopped") {
+      say("runyard: the run was stopped");
+      return exit_code::run_stopped;
+    }
+    say("runyard: the run failed" + (view_.error().empty() ? "" : ": " + view_.error()));
+    return exit_code::run_failed;
+  }
+
+  static void wait(std::chrono::milliseconds& pause) {
+    for (auto left = pause; left > 0ms && !g_interrupted; left -= 20ms)
+      std::this_thread::sleep_for(std::min<std::chrono::milliseconds>(left, 20ms));
+    pause = std::min<std::chrono::milliseconds>(pause * 2, longest_pause);
+  }
+
+  const run_request& request_;
+  std::string base_ = request_.url;
+  std::string run_id_, thread_id_;
+  run_view view_;
+};
+
+}  // namespace
+
+exit_code run(const run_request& request) {
+  for (const auto& file : request.files) {
+    std::error_code ec;
+    if (!std::filesystem::is_regular_file(file, ec) || access(file.c_str(), R_OK) != 0) {
+      say("runyard: " + file + " cannot be read");
+      return exit_code::refused;
+    }
+  }
+  if (request.token.find_first_of("\r\n") != std::string::npos) {
+    say("runyard: the token is malformed");
+    return exit_code::refused;
+  }
+  struct sigaction action {};
+  action.sa_handler = on_interrupt;
+  sigaction(SIGINT, &action, nullptr);
+  signal(SIGPIPE, SIG_IGN);
+  curl_global_init(CURL_GLOBAL_DEFAULT);
+  return session(request).run();
+}
+
+}  // namespace ry::app::client

@@ -1,0 +1,26 @@
+// `runyard run`: starts a run on a server and follows its stream to the end.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/app/exit_code.hpp"
+
+namespace ry::app::client {
+
+enum class output { text, json_lines };
+
+struct run_request {
+  std::string url;    // of the server, maybe with a base path
+  std::string token;  // bearer
+  std::string prompt;
+  std::vector<std::string> files;
+  std::string model, thread, agent;  // empty: not sent
+  output as = output::text;
+};
+
+// Blocks until the run has ended, the stream is lost for good, or SIGINT (the run goes on then).
+// Writes the answer to standard output, the rest to standard error.
+exit_code run(const run_request& request);
+
+}  // namespace ry::app::client

@@ -1,0 +1,72 @@
+#include "core/app/client/run_view.hpp"
+
+#include <gtest/gtest.h>
+
+namespace ry::app::client {
+namespace {
+
+struct terminal {
+  std::string answer, notes;
+  run_view view{[this](std::string_view s) { answer += s; }, [this](std::string_view s) { notes += s; },
+                style::plain};
+};
+
+TEST(run_view, the_answer_alone_goes_to_standard_output) {
+  terminal t;
+  for (const auto* e :
+       {R"({"type": "status", "status": "running", "sequence": 1})",
+        R"({"type":"llm_response_start","step":1,"attempt":1})",
+        R"({"type":"llm_response_chunk","content":"Let me "})",
+        R"({"type":"llm_response_chunk","content":"look."})",
+        R"({"type":"tool_call","name":"read_file","arguments":{"path":"a.txt"}})",
+        R"({"type":"tool_result","name":"read_file","is_error":false,"content":"x\ny"})",
+        R"({"type":"ping"})", R"({"type":"llm_response_chunk","content":"Done.\n"})",
+        R"({"type":"llm_response_end","usage":{}})"})
+    t.view.show(e);
+  EXPECT_FALSE(t.view.ended());
+  t.view.show(R"({"type": "status", "status": "completed"})");
+  EXPECT_EQ(t.answer, "Let me look.\nDone.\n");
+  EXPECT_EQ(t.notes, "> read_file {\"path\":\"a.txt\"}\n< x y\n");
+  EXPECT_EQ(t.view.status(), "completed");
+}
+
+TEST(run_view, tells_why_a_run_failed) {
+  terminal t;
+  t.view.show(R"({"type":"llm_response_chunk","content":"half"})");
+  t.view.show(R"({"type":"status","status":"failed","error":"No credits","error_code":"INSUFFICIENT_CREDITS"})");
+  EXPECT_EQ(t.answer, "half\n");
+  EXPECT_EQ(t.view.status(), "failed");
+  EXPECT_EQ(t.view.error(), "No credits (INSUFFICIENT_CREDITS)");
+}
+
+TEST(run_view, a_second_attempt_is_announced) {
+  terminal t;
+  t.view.show(R"({"type":"llm_response_start","step":1,"attempt":2})");
+  EXPECT_NE(t.notes.find("begins anew"), std::string::npos);
+}
+
+TEST(run_view, terminal_escapes_of_a_model_do_nothing) {
+  EXPECT_EQ(printable("a\x1b[31mb\tc\n\x7f\xc2\x9b" "d\xc3\xa9\r"), "a[31mb\tc\nd\xc3\xa9");
+  terminal t;
+  t.view.show("{\"type\":\"tool_call\",\"name\":\"\\u001b]0;x\\u0007\",\"arguments\":{}}");
+  EXPECT_EQ(t.notes, "> ]0;x {}\n");
+}
+
+TEST(run_view, long_results_are_cut_at_a_character) {
+  terminal t;
+  std::string content;
+  for (int i = 0; i < 300; ++i) content += "\xc3\xa9";
+  t.view.show("{\"type\":\"tool_result\",\"content\":\"" + content + "\"}");
+  EXPECT_EQ(t.notes, "< " + content.substr(0, 200) + "...\n");
+}
+
+TEST(run_view, what_is_no_event_is_ignored) {
+  terminal t;
+  for (const auto* e : {"", "[]", "{", "null", R"({"type":5})", R"({"type":"status","status":7})"})
+    t.view.show(e);
+  EXPECT_EQ(t.answer + t.notes, "");
+  EXPECT_FALSE(t.view.ended());
+}
+
+}  // namespace
+}  // namespace ry::app::client
