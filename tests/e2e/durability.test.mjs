@@ -1,0 +1,150 @@
+// No run is ever lost: the server is killed in each phase of a run, restarted, and the run goes on.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { lastUser, startLlm, turns } from './lib/llm.mjs';
+import { Client, Server, gapless, makeDatabase, sleep, statuses, textOf, waitFor } from './lib/server.mjs';
+
+let database, llm, server;
+let answers = 0;
+
+before(async () => {
+  database = makeDatabase();
+  llm = await startLlm(async (request, reply) => {
+    const prompt = lastUser(request);
+    const done = turns(request).filter((m) => m.role === 'tool');
+    answers++;
+    if (prompt.includes('[tool]') && done.length === 0)
+      return reply.tools([{ name: 'shell', arguments: { command: 'echo ran >> /workspace/count; sleep 3; cat /workspace/count' } }]);
+    if (prompt.includes('[tool]')) return reply.say(`result: ${done[0].content}`);
+    if (prompt.includes('[silent]')) { await sleep(3000); return reply.say('after a while'); }
+    for (let i = 0; i < 60; i++) { reply.text(`w${i} `); await sleep(50); if (reply.res.destroyed) return; }
+    reply.end({ input: 100, output: 60 });
+  });
+  server = await new Server({ database, llm }).start();
+});
+after(async () => {
+  await server?.close();
+  await llm?.close();
+  database?.drop();
+});
+
+// What one reader sees who resumes by id after the kill.
+async function killDuring(prompt, until) {
+  const u = await server.user();
+  const r = await u.start({ prompt });
+  assert.equal(r.status, 200, r.text);
+  const id = r.json.agent_run_id;
+  const first = await u.stream(id, { until });
+  await server.kill();
+  await server.start();
+  const rest = await u.stream(id, { headers: first.events.length ? { 'last-event-id': String(first.events.at(-1).sequence) } : {}, timeout: 40000 });
+  const all = [...first.events, ...rest.events];
+  return { u, id, all, run: r.json };
+}
+
+function checkWhole({ u, id, all }) {
+  const sequences = all.map((e) => e.sequence);
+  assert.deepEqual(sequences, [...new Set(sequences)], 'no event twice');
+  assert.deepEqual(sequences, [...sequences].sort((a, b) => a - b), 'in order');
+  const ends = statuses(all).filter((s) => s !== 'running');
+  assert.deepEqual(ends, ['completed'], JSON.stringify(all.slice(-3)));
+  assert.equal(database.sql(`select coalesce(sum(delta_micro), 0) = (select balance_micro from accounts.accounts where id = '${u.id}') from accounts.ledger where account_id = '${u.id}'`), 't');
+  assert.equal(database.sql(`select count(*) = count(distinct ref) from accounts.ledger where account_id = '${u.id}' and kind = 'charge'`), 't');
+}
+
+test('killed before the first token', async () => {
+  const seen = llm.seen.length;
+  const x = await killDuring('[silent]', () => llm.seen.length > seen);
+  checkWhole(x);
+  assert.equal(textOf(x.all), 'after a while');
+});
+
+test('killed in mid-answer: the half answer is closed honestly and given again', async () => {
+  const x = await killDuring('count to sixty', (e) => e.type === 'llm_response_chunk' && e.content.includes('w20'));
+  checkWhole(x);
+  assert.equal(textOf(x.all), Array.from({ length: 60 }, (_, i) => `w${i} `).join(''));
+  const aborted = x.all.find((e) => e.type === 'turn_aborted');
+  assert.ok(aborted, 'turn_aborted is announced');
+  assert.ok(aborted.from_sequence <= aborted.to_sequence);
+  const starts = x.all.filter((e) => e.type === 'llm_response_start');
+  assert.equal(starts.at(-1).attempt, starts[0].attempt + 1);
+  // A reader that comes later and reads everything sees the same.
+  const replay = await x.u.stream(x.id);
+  assert.equal(textOf(replay.events), textOf(x.all));
+});
+
+test('killed during a tool call: it is not run twice behind the model\'s back', async () => {
+  const x = await killDuring('[tool]', (e) => e.type === 'tool_call');
+  checkWhole(x);
+  const content = await x.u.get(`/projects/${x.run.project_id}/files/content?path=count`);
+  assert.equal(content.text, 'ran\n');
+});
+
+test('the slot of a run is free after its end, also when its worker was killed', async () => {
+  const x = await killDuring('[silent] slot', () => true);
+  const next = await x.u.start({ prompt: '[silent] next' });
+  assert.equal(next.status, 200, next.text);
+  await x.u.post(`/agent-run/${next.json.agent_run_id}/stop`);
+});
+
+test('SIGTERM hands a run over: readers are told, nothing ends, another process goes on', async () => {
+  const u = await server.user();
+  const r = await u.start({ prompt: 'count to sixty' });
+  const id = r.json.agent_run_id;
+  let raw = '';
+  const reading = u.stream(id, { onEvent: () => {} });
+  await sleep(600);
+  const exit = await server.stop();
+  assert.equal(exit.code, 0, server.log.slice(-2000));
+  const first = await reading;
+  raw += first.raw;
+  assert.ok(!statuses(first.events).some((s) => s === 'stopped' || s === 'failed'), raw);
+  await server.start();
+  const rest = await u.stream(id, { headers: { 'last-event-id': String(first.events.at(-1).sequence) }, timeout: 40000 });
+  checkWhole({ u, id, all: [...first.events, ...rest.events] });
+});
+
+test('two nodes: started on one, read from another, stopped from a third', async () => {
+  const b = await new Server({ database, llm, settings: '' }).start();
+  const c = await new Server({ database, llm, settings: '' }).start();
+  try {
+    // Nodes of one deployment share the secret their tokens are signed with.
+    const secret = 'a secret of at least thirty-two bytes for this test';
+    await Promise.all([b.stop(), c.stop()]);
+    for (const n of [b, c]) { n.set = [`auth.jwt.hs256_secret=${secret}`]; await n.start(); }
+    await server.stop();
+    server.set = [`auth.jwt.hs256_secret=${secret}`];
+    await server.start();
+    const token = (n) => n.token.bind(n);
+    assert.ok(token(server));
+    const { execFileSync } = await import('node:child_process');
+    const { binary } = await import('./lib/server.mjs');
+    const subject = crypto.randomUUID();
+    const minted = execFileSync(binary, ['token', '--config', server.config, '--set', `auth.jwt.hs256_secret=${secret}`, '--subject', subject], { encoding: 'utf8' }).trim();
+    const [ua, ub, uc] = [server, b, c].map((n) => new Client(n, minted, subject));
+    const r = await ua.start({ prompt: 'count to sixty' });
+    assert.equal(r.status, 200, r.text);
+    const id = r.json.agent_run_id;
+    const s = await ub.stream(id, { until: (e) => e.type === 'llm_response_chunk' && e.content.includes('w15') });
+    assert.ok(gapless(s.events));
+    const stop = await uc.post(`/agent-run/${id}/stop`);
+    assert.deepEqual([stop.status, stop.json], [200, { status: 'stopped' }], stop.text);
+    const rest = await ub.stream(id, { headers: { 'last-event-id': String(s.events.at(-1).sequence) } });
+    assert.deepEqual(statuses(rest.events), ['stopped']);
+  } finally {
+    await b.close();
+    await c.close();
+  }
+});
+
+test('a dead database: starts are refused, readiness says so, and all goes on when it is back', async () => {
+  // The server's connections are cut, as by a restart of the database.
+  const u = await server.user();
+  database.sql('select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()');
+  await waitFor('starts work again', async () => {
+    const r = await u.start({ prompt: '[silent] back' });
+    if (r.status !== 200) { assert.ok(r.status >= 500, r.text); return false; }
+    await u.post(`/agent-run/${r.json.agent_run_id}/stop`);
+    return true;
+  });
+});

@@ -1,0 +1,76 @@
+// A stand-in for a model provider that speaks OpenAI chat completions and does what a test tells it:
+// `answer(request, reply)` is called for every completion. It records what it received and how each
+// connection ended.
+import http from 'node:http';
+
+export async function startLlm(answer) {
+  const seen = [];
+  const sockets = new Set();
+  const server = http.createServer((req, res) => {
+    let body = '';
+    req.setEncoding('utf8');
+    req.on('data', (c) => (body += c));
+    req.on('end', async () => {
+      const call = { path: req.url, headers: req.headers, json: JSON.parse(body || '{}'), aborted: null, at: Date.now() };
+      seen.push(call);
+      call.closed = new Promise((resolve) =>
+        res.on('close', () => { call.aborted = !res.writableFinished; call.closedAt = Date.now(); resolve(); }));
+      const reply = makeReply(res, call.json);
+      try {
+        await answer(call.json, reply, seen.length - 1);
+      } catch (e) {
+        if (!res.headersSent) res.writeHead(500);
+        res.end(String(e));
+      }
+    });
+  });
+  server.on('connection', (s) => { sockets.add(s); s.on('close', () => sockets.delete(s)); });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${server.address().port}/v1`,
+    seen,
+    set answer(fn) { answer = fn; },
+    close: () => new Promise((resolve) => { for (const s of sockets) s.destroy(); server.close(resolve); }),
+  };
+}
+
+function makeReply(res, request) {
+  const head = () => {
+    if (!res.headersSent) res.writeHead(200, { 'content-type': 'text/event-stream' });
+  };
+  const frame = (choice, extra = {}) => {
+    head();
+    res.write(`data: ${JSON.stringify({ id: 'c1', object: 'chat.completion.chunk', created: 1, model: request.model, choices: choice ? [choice] : [], ...extra })}\n\n`);
+  };
+  const finish = (reason, usage) => {
+    frame({ index: 0, delta: {}, finish_reason: reason });
+    frame(null, { usage: { prompt_tokens: usage.input, completion_tokens: usage.output, total_tokens: usage.input + usage.output } });
+    res.end('data: [DONE]\n\n');
+  };
+  return {
+    res,
+    text: (content) => frame({ index: 0, delta: { role: 'assistant', content }, finish_reason: null }),
+    end: (usage = { input: 10, output: 5 }) => finish('stop', usage),
+    say(content, usage) { this.text(content); this.end(usage); },
+    tools(calls, usage = { input: 10, output: 5 }) {
+      calls.forEach((c, index) =>
+        frame({ index: 0, delta: { tool_calls: [{ index, id: c.id ?? `call_${index}`, type: 'function', function: { name: c.name, arguments: JSON.stringify(c.arguments ?? {}) } }] }, finish_reason: null }));
+      finish('tool_calls', usage);
+    },
+    fail(status, headers = {}, message = 'told to fail') {
+      res.writeHead(status, { 'content-type': 'application/json', ...headers });
+      res.end(JSON.stringify({ error: { message, type: 'server_error', code: null } }));
+    },
+    cut: () => res.destroy(),
+  };
+}
+
+// The messages after the last one by the user.
+export const turns = (request) => {
+  const last = request.messages.findLastIndex((m) => m.role === 'user');
+  return request.messages.slice(last + 1);
+};
+export const lastUser = (request) => {
+  const m = request.messages.findLast((m) => m.role === 'user');
+  return typeof m.content === 'string' ? m.content : m.content.map((p) => p.text ?? '').join('');
+};
