@@ -1,0 +1,10 @@
+# Fails unless LIBRARY exports ry_module_entry and nothing else, according to NM.
+execute_process(COMMAND ${NM} -D --defined-only ${LIBRARY} OUTPUT_VARIABLE out RESULT_VARIABLE rc)
+if(NOT rc EQUAL 0)
+  message(FATAL_ERROR "nm cannot read ${LIBRARY}")
+endif()
+string(REGEX MATCHALL "[^\n]+" lines "${out}")
+list(LENGTH lines n)
+if(NOT n EQUAL 1 OR NOT lines MATCHES "^[0-9a-f]+ T ry_module_entry$")
+  message(FATAL_ERROR "${LIBRARY} must export ry_module_entry only, but exports:\n${out}")
+endif()

@@ -1,0 +1,303 @@
+// RY_MODULE: a class becomes a module.
+//
+//   class hello {
+//    public:
+//     hello(ry::context& ctx, ry::registrar& reg);   // create: settings, interfaces, registration; no I/O
+//     void start();                                  // optional; or ry::task<void> start()
+//     ry::task<void> stop();                         // optional: before the module's tasks are cancelled
+//     ry::result<void> health() const;               // optional
+//   };
+//   RY_MODULE(hello, "hello", "1.0.0", .needs("ry.http/1", "ry.db/1").wants("mail/1").provides("hello/1"))
+//
+// The macro emits the descriptor, ry_module_entry() and the section .ry.module: the same facts as
+// one JSON object, for reading without running module code. Both come from one constant.
+#pragma once
+
+#include <ry/cpp/registrar.hpp>
+
+namespace ry {
+
+// The facts of a module, built in a constant expression.
+class module_facts {
+ public:
+  static constexpr std::size_t most = 32;  // needs, and provided ids
+
+  constexpr module_facts(std::string_view name, std::string_view version)
+      : name_(name), version_(version) {}
+  // Host interfaces, services or points it does not load without.
+  template <class... S>
+  constexpr module_facts needs(S... ids) const {
+    module_facts f = *this;
+    (f.add_need(ids, 0), ...);
+    return f;
+  }
+  // What it uses when it is there: only orders the start.
+  template <class... S>
+  constexpr module_facts wants(S... ids) const {
+    module_facts f = *this;
+    (f.add_need(ids, 1), ...);
+    return f;
+  }
+  template <class... S>
+  constexpr module_facts provides(S... ids) const {
+    module_facts f = *this;
+    (f.add_provided(ids), ...);
+    return f;
+  }
+  // JSON Schema of the settings; text that lives as long as the library.
+  constexpr module_facts settings(std::string_view schema_json) const {
+    module_facts f = *this;
+    f.schema_ = schema_json;
+    return f;
+  }
+  constexpr module_facts flags(std::uint32_t bits) const {
+    module_facts f = *this;
+    f.flags_ |= bits;
+    return f;
+  }
+  // The oldest host it runs on; the minor it is built with unless said otherwise.
+  constexpr module_facts min_host_minor(std::uint32_t minor) const {
+    module_facts f = *this;
+    f.min_host_minor_ = minor;
+    return f;
+  }
+
+  constexpr std::string_view name() const { return name_; }
+  constexpr std::string_view version() const { return version_; }
+  constexpr std::string_view schema() const { return schema_; }
+  constexpr std::uint32_t flag_bits() const { return flags_; }
+  constexpr std::uint32_t oldest_minor() const { return min_host_minor_; }
+  constexpr std::size_t need_count() const { return n_needs_; }
+  constexpr std::size_t provided_count() const { return n_provided_; }
+
+  constexpr std::array<ry_need, most> c_needs() const {
+    std::array<ry_need, most> out{};
+    for (std::size_t i = 0; i < n_needs_; ++i) {
+      out[i].struct_size = sizeof(ry_need);
+      out[i].optional = optional_[i];
+      out[i].id = {needs_[i].data(), needs_[i].size()};
+    }
+    return out;
+  }
+  constexpr std::array<ry_str, most> c_provided() const {
+    std::array<ry_str, most> out{};
+    for (std::size_t i = 0; i < n_provided_; ++i) {
+      out[i] = {provided_[i].data(), provided_[i].size()};
+    }
+    return out;
+  }
+
+  // The content of the section: writes at most `cap` characters, returns the whole length.
+  constexpr std::size_t json(char* to, std::size_t cap) const {
+    writer w{to, cap, 0};
+    w.put("{\"name\":").quoted(name_).put(",\"version\":").quoted(version_);
+    w.put(",\"abi_major\":").number(RY_ABI_MAJOR).put(",\"abi_minor\":").number(RY_ABI_MINOR);
+    w.put(",\"min_host_minor\":").number(min_host_minor_).put(",\"flags\":").number(flags_);
+    w.put(",\"needs\":[");
+    for (std::size_t i = 0; i < n_needs_; ++i) {
+      w.put(i == 0 ? "{\"id\":" : ",{\"id\":").quoted(needs_[i]);
+      w.put(",\"optional\":").put(optional_[i] != 0 ? "true" : "false").put("}");
+    }
+    w.put("],\"provides\":[");
+    for (std::size_t i = 0; i < n_provided_; ++i) {
+      w.put(i == 0 ? "" : ",").quoted(provided_[i]);
+    }
+    w.put("]}");
+    return w.at;
+  }
+
+ private:
+  struct writer {
+    char* to;
+    std::size_t cap;
+    std::size_t at;
+    constexpr writer& put(std::string_view s) {
+      for (const char c : s) {
+        if (at < cap) to[at] = c;
+        ++at;
+      }
+      return *this;
+    }
+    constexpr writer& quoted(std::string_view s) {
+      for (const char c : s) {
+        if (c == '"' || c == '\\' || static_cast<unsigned char>(c) < 0x20) {
+          throw "names and ids hold no quotes, backslashes or control characters";
+        }
+      }
+      return put("\"").put(s).put("\"");
+    }
+    constexpr writer& number(std::uint32_t n) {
+      char digits[10] = {};
+      std::size_t len = 0;
+      do {
+        digits[len++] = static_cast<char>('0' + n % 10);
+        n /= 10;
+      } while (n != 0);
+      while (len != 0) put(std::string_view(&digits[--len], 1));
+      return *this;
+    }
+  };
+  constexpr void add_need(std::string_view id, std::uint32_t optional) {
+    if (n_needs_ == most) throw "too many needs";
+    needs_[n_needs_] = id;
+    optional_[n_needs_++] = optional;
+  }
+  constexpr void add_provided(std::string_view id) {
+    if (n_provided_ == most) throw "too many provided ids";
+    provided_[n_provided_++] = id;
+  }
+
+  std::string_view name_, version_, schema_;
+  std::uint32_t flags_ = 0;
+  std::uint32_t min_host_minor_ = RY_ABI_MINOR;
+  std::size_t n_needs_ = 0, n_provided_ = 0;
+  std::array<std::string_view, most> needs_{}, provided_{};
+  std::array<std::uint32_t, most> optional_{};
+};
+
+namespace detail {
+
+template <std::size_t N>
+struct section_text {
+  char text[N];
+};
+template <std::size_t N>
+constexpr section_text<N> section_of(const module_facts& f) {
+  section_text<N> out{};
+  f.json(out.text, N);
+  return out;
+}
+
+}  // namespace detail
+
+// The five lifecycle functions around an object of T.
+template <class T>
+class module {
+ public:
+  static ry_status create(const ry_host* host, ry_get_interface_fn get, ry_registrar* r,
+                          ry_str config, void** self, ry_errbuf* err) noexcept {
+    return guard(
+        [&] {
+          auto m = std::make_unique<module>(host, get, text(config));
+          registrar reg(m->ctx_, r, m->kept_);
+          m->object_.emplace(m->ctx_, reg);
+          *self = m.release();
+        },
+        err);
+  }
+
+  static ry_status start(void* self, ry_errbuf* err) noexcept {
+    return guard(
+        [&] {
+          [[maybe_unused]] auto* m = static_cast<module*>(self);
+          if constexpr (requires(T& t) { t.start(); }) {
+            if constexpr (std::is_void_v<decltype(m->object_->start())>) {
+              m->object_->start();
+            } else {
+              m->await_start();
+            }
+          }
+        },
+        err);
+  }
+
+  static void stop(void* self, std::int64_t, ry_done done) noexcept {
+    auto* m = static_cast<module*>(self);
+    if constexpr (requires(T& t) { t.stop(); }) {
+      m->stopped_ = done;
+      // Spawned with its own token: the module's says good-bye only when it is cancelled below.
+      bool started = false;
+      (void)guard([&] {
+        started = m->ctx_.spawn(wind_down(m), nullptr, cancel_source().token());
+      });
+      if (started) return;
+    }
+    m->ctx_.tasks().cancel(RY_WHY_SHUTDOWN);
+    m->ctx_.tasks().close(done);
+  }
+
+  static void destroy(void* self) noexcept { delete static_cast<module*>(self); }
+
+  static ry_status health(void* self, ry_errbuf* err) noexcept {
+    [[maybe_unused]] auto* m = static_cast<module*>(self);
+    if constexpr (requires(T& t) { t.health(); }) {
+      return guard(
+          [&]() -> ry_status {
+            const result<void> r = m->object_->health();
+            if (!r.ok()) detail::put_error(err, r.error().message());
+            return r.ok() ? RY_OK : RY_UNAVAILABLE;
+          },
+          err);
+    } else {
+      (void)err;
+      return RY_OK;
+    }
+  }
+
+  module(const ry_host* host, ry_get_interface_fn get, std::string config)
+      : ctx_(host, get, std::move(config)) {}
+
+ private:
+  static task<void> wind_down(module* m) {
+    try {
+      co_await m->object_->stop();
+    } catch (...) {
+      m->ctx_.complain("stop failed", current_error());
+    }
+    m->ctx_.tasks().cancel(RY_WHY_SHUTDOWN);
+    m->ctx_.tasks().close(m->stopped_);
+  }
+
+  // start() may block: the loops run while this thread waits.
+  struct started {
+    std::mutex mutex;
+    std::condition_variable changed;
+    bool done = false;
+    std::exception_ptr failed;
+  };
+  static task<void> run_start(module* m, started* to) {
+    std::exception_ptr failed;
+    try {
+      co_await m->object_->start();
+    } catch (...) {
+      failed = std::current_exception();
+    }
+    std::lock_guard lock(to->mutex);
+    to->failed = failed;
+    to->done = true;
+    to->changed.notify_all();
+  }
+  void await_start() {
+    started s;
+    if (!ctx_.spawn(run_start(this, &s))) throw error(RY_UNAVAILABLE);
+    std::unique_lock lock(s.mutex);
+    while (!s.done) s.changed.wait(lock);
+    if (s.failed) std::rethrow_exception(s.failed);
+  }
+
+  context ctx_;
+  registrar::storage kept_;  // handlers go after the object that they call
+  std::optional<T> object_;
+  ry_done stopped_{};
+};
+
+}  // namespace ry
+
+#define RY_MODULE(Type, name_, version_, ...)                                                      \
+  namespace {                                                                                     \
+  constexpr ::ry::module_facts ry_facts_ = ::ry::module_facts(name_, version_) __VA_ARGS__;         \
+  constexpr auto ry_needs_ = ry_facts_.c_needs();                                                 \
+  constexpr auto ry_provided_ = ry_facts_.c_provided();                                           \
+  __attribute__((section(".ry.module"), used)) constexpr auto ry_section_ =                       \
+      ::ry::detail::section_of<ry_facts_.json(nullptr, 0)>(ry_facts_);                            \
+  constexpr ry_str ry_text_(std::string_view s) { return {s.data(), s.size()}; }                  \
+  constexpr ry_module_v1 ry_descriptor_ = {                                                       \
+      RY_ABI_MAGIC, sizeof(ry_module_v1), RY_ABI_MAJOR, RY_ABI_MINOR, ry_facts_.oldest_minor(),   \
+      ry_facts_.flag_bits(), ry_text_(ry_facts_.name()), ry_text_(ry_facts_.version()),           \
+      ry_text_(ry_facts_.schema()), ry_needs_.data(), ry_facts_.need_count(), sizeof(ry_need),    \
+      ry_provided_.data(), ry_facts_.provided_count(), &::ry::module<Type>::create,               \
+      &::ry::module<Type>::start, &::ry::module<Type>::stop, &::ry::module<Type>::destroy,        \
+      &::ry::module<Type>::health};                                                               \
+  }                                                                                               \
+  extern "C" RY_EXPORT const ry_module_v1* ry_module_entry(void) { return &ry_descriptor_; }      \
+  static_assert(true)

@@ -1,0 +1,16 @@
+// ry/ry.hpp - the C++20 wrapper of the module ABI: everything a module needs, header only.
+//
+//   ry/cpp/types.hpp      text, bytes, uuid, error, result, guard
+//   ry/cpp/cancel.hpp     cancel_source, cancel_token
+//   ry/cpp/task.hpp       task, shield, with_cancel
+//   ry/cpp/context.hpp    context, task_group
+//   ry/cpp/op.hpp         call, call_done, signal, queue, when_all
+//   ry/cpp/db.hpp         database, rows, tx, batch, subscription
+//   ry/cpp/http.hpp       request, response, stream, sse, form
+//   ry/cpp/outside.hpp    http_client, processes, secrets, metrics, auth, service
+//   ry/cpp/durable.hpp    jobs, domain events, live topics
+//   ry/cpp/registrar.hpp  registrar, drivers
+//   ry/cpp/module.hpp     RY_MODULE
+#pragma once
+
+#include <ry/cpp/module.hpp>
