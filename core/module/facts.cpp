@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "core/exec/error.hpp"
+#include "core/module/text.hpp"
 
 namespace ry::module {
 
@@ -22,14 +23,6 @@ constexpr std::size_t max_schema = 256 * 1024;
 
 [[noreturn]] void refuse(const std::string& why) {
   throw std::invalid_argument(why);
-}
-
-// For text of unknown origin in sentences.
-std::string quoted(std::string_view s) {
-  std::string out = "\"";
-  for (const char c : s.substr(0, 100))
-    out += static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7f ? '?' : c;
-  return out + '"';
 }
 
 const json::value* member(const json::object& o, const char* key) {
@@ -67,7 +60,7 @@ const json::array* list_member(const json::object& o, const char* key) {
 }
 
 std::string named(const module_facts& f) {
-  return "module " + quoted(f.name) + (f.version.empty() ? "" : " " + f.version);
+  return "module " + in_quotes(f.name) + (f.version.empty() ? "" : " " + f.version);
 }
 
 std::string abi(std::uint32_t major, std::uint32_t minor) {
@@ -121,7 +114,7 @@ module_facts facts_of_json(std::string_view text) {
   module_facts f;
   f.name = text_member(o, "name");
   if (!valid_module_name(f.name))
-    refuse("its name " + quoted(f.name) +
+    refuse("its name " + in_quotes(f.name) +
            " is not valid: a lower-case letter followed by at most 62 of a-z, 0-9 and _");
   f.version = text_member(o, "version");
   f.abi_major = number(member(o, "abi_major"), "abi_major", true);
@@ -146,9 +139,10 @@ module_facts facts_of_json(std::string_view text) {
     }
   for (const auto& n : f.needs)
     if (!valid_interface_id(n.id))
-      refuse("it needs " + quoted(n.id) + ", which is no interface id");
+      refuse("it needs " + in_quotes(n.id) + ", which is no interface id");
   for (const auto& p : f.provides)
-    if (!valid_interface_id(p)) refuse("it provides " + quoted(p) + ", which is no interface id");
+    if (!valid_interface_id(p))
+      refuse("it provides " + in_quotes(p) + ", which is no interface id");
   return f;
 }
 
@@ -170,7 +164,7 @@ module_facts facts_of_descriptor(const ry_module_v1& d) {
 }
 
 std::string refuse_descriptor(const ry_module_v1* d, std::string_view origin) {
-  const std::string who = "module file " + quoted(origin) + ": ";
+  const std::string who = "module file " + in_quotes(origin) + ": ";
   if (!d) return who + "ry_module_entry() returned no descriptor; rebuild it with the SDK.";
   if (d->magic != RY_ABI_MAGIC)
     return who + "its descriptor has the wrong magic number (" + std::to_string(d->magic) +
@@ -191,7 +185,7 @@ std::string refuse_descriptor(const ry_module_v1* d, std::string_view origin) {
   if (bad(d->name, 63) || bad(d->version, max_text) || bad(d->config_schema_json, max_schema))
     return who + "a text of its descriptor has no bytes or too many.";
   if (!valid_module_name(core::sv(d->name)))
-    return who + "its name " + quoted(core::sv(d->name)) +
+    return who + "its name " + in_quotes(core::sv(d->name)) +
            " is not valid: a lower-case letter followed by at most 62 of a-z, 0-9 and _.";
   if (d->n_needs > max_list || (d->n_needs && !d->needs) ||
       (d->n_needs && (d->need_stride < sizeof(ry_need) || d->need_stride > 4096 ||
@@ -241,8 +235,8 @@ std::string refuse_mismatch(const module_facts& section, const module_facts& des
   const auto n = [](std::uint32_t v) { return std::to_string(v); };
   const auto& s = section;
   const auto& d = descriptor;
-  if (s.name != d.name) return differ("name", quoted(s.name), quoted(d.name));
-  if (s.version != d.version) return differ("version", quoted(s.version), quoted(d.version));
+  if (s.name != d.name) return differ("name", in_quotes(s.name), in_quotes(d.name));
+  if (s.version != d.version) return differ("version", in_quotes(s.version), in_quotes(d.version));
   if (s.abi_major != d.abi_major || s.abi_minor != d.abi_minor)
     return differ("ABI", abi(s.abi_major, s.abi_minor), abi(d.abi_major, d.abi_minor));
   if (s.min_host_minor != d.min_host_minor)

@@ -5,11 +5,13 @@
 #include <set>
 #include <string_view>
 
+#include "core/module/text.hpp"
+
 namespace ry::module {
 
 namespace {
 
-std::string quoted(const std::string& name) {
+std::string called(const std::string& name) {
   return "module \"" + name + "\"";
 }
 
@@ -21,7 +23,8 @@ class resolver {
  public:
   resolver(const std::vector<graph_node>& nodes, const host_offer& host)
       : nodes_(nodes), host_(host), alive_(nodes.size()) {
-    for (std::size_t i = 0; i < nodes.size(); ++i) alive_[i] = nodes[i].enabled;
+    for (std::size_t i = 0; i < nodes.size(); ++i)
+      alive_[i] = nodes[i].present == graph_node::presence::enabled;
   }
 
   graph_result run() {
@@ -58,13 +61,13 @@ class resolver {
       for (std::size_t k = 0; k < i && alive_[i]; ++k) {
         if (!alive_[k]) continue;
         if (nodes_[k].name == nodes_[i].name) {
-          refuse(i, quoted(nodes_[i].name) + " is present twice, in " + nodes_[k].file +
+          refuse(i, called(nodes_[i].name) + " is present twice, in " + nodes_[k].file +
                         " and in " + nodes_[i].file + "; remove one of the files.");
           break;
         }
         for (const auto& id : nodes_[i].provides)
           if (provides(k, id)) {
-            refuse(i, quoted(nodes_[i].name) + " and " + quoted(nodes_[k].name) + " both provide " +
+            refuse(i, called(nodes_[i].name) + " and " + called(nodes_[k].name) + " both provide " +
                           id + "; disable one of them.");
             break;
           }
@@ -72,7 +75,7 @@ class resolver {
       if (!alive_[i]) continue;
       for (const auto& id : nodes_[i].provides)
         if (host_.contains(id) || id.starts_with("ry.")) {
-          refuse(i, quoted(nodes_[i].name) + " provides " + id +
+          refuse(i, called(nodes_[i].name) + " provides " + id +
                         ", but names that begin with \"ry.\" are the host's own.");
           break;
         }
@@ -81,7 +84,7 @@ class resolver {
 
   // A sentence when `need` of node i cannot be met.
   std::optional<std::string> unmet(std::size_t i, const need_fact& need) const {
-    const std::string who = quoted(nodes_[i].name) + " needs " + need.id;
+    const std::string who = called(nodes_[i].name) + " needs " + need.id;
     if (const auto it = host_.find(need.id); it != host_.end()) {
       if (it->second == 0 || need.min_size <= it->second) return std::nullopt;
       return who + " of at least " + std::to_string(need.min_size) + " bytes; this host's has " +
@@ -93,16 +96,16 @@ class resolver {
       return who + ", which this host does not have. Upgrade the host.";
     for (std::size_t k = 0; k < nodes_.size(); ++k) {
       if (!provides(k, need.id)) continue;
-      if (!nodes_[k].enabled)
-        return who + ", which " + quoted(nodes_[k].name) +
+      if (nodes_[k].present == graph_node::presence::disabled)
+        return who + ", which " + called(nodes_[k].name) +
                " provides, but that is disabled; set modules." + nodes_[k].name +
                ".enabled = true.";
-      return who + ", which " + quoted(nodes_[k].name) + " would provide, but that is refused.";
+      return who + ", which " + called(nodes_[k].name) + " would provide, but that is refused.";
     }
     for (const auto& other : nodes_)
       for (const auto& id : other.provides)
         if (stem(id) == stem(need.id))
-          return who + ", but " + quoted(other.name) + " provides " + id +
+          return who + ", but " + called(other.name) + " provides " + id +
                  ". Use versions of the two that fit.";
     return who + ", which no module that is present provides.";
   }
@@ -162,7 +165,7 @@ class resolver {
       for (const std::size_t i : cycle) chain += nodes_[i].name + " -> ";
       chain += nodes_[cycle.front()].name;
       for (const std::size_t i : cycle)
-        refuse(i, quoted(nodes_[i].name) + " is part of a cycle of needs: " + chain +
+        refuse(i, called(nodes_[i].name) + " is part of a cycle of needs: " + chain +
                       "; one of these needs must become optional.");
     }
   }
@@ -184,7 +187,7 @@ class resolver {
         // Required needs have no cycle, so somebody waits for optional ones only.
         next =
             std::find_if(left.begin(), left.end(), [&](std::size_t i) { return !waits(i, false); });
-        out_.notes.push_back(quoted(nodes_[*next].name) +
+        out_.notes.push_back(called(nodes_[*next].name) +
                              " starts before a module that it needs optionally, because that one "
                              "needs it in turn.");
       }

@@ -14,7 +14,8 @@ namespace ry::module {
 
 struct graph_node {
   std::string name, file;
-  bool enabled = true;
+  enum class presence { enabled, disabled, refused };  // refused: for reasons of its own
+  presence present = presence::enabled;
   std::vector<need_fact> needs;
   std::vector<std::string> provides;
 };

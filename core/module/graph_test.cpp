@@ -15,7 +15,7 @@ using testing::IsEmpty;
 const host_offer host = {{"ry.core/1", 100}, {"ry.db/1", 64}, {"ry.authenticator/1", 0}};
 
 graph_node node(std::string name, std::vector<need_fact> needs, std::vector<std::string> provides) {
-  return {name, name + ".so", true, std::move(needs), std::move(provides)};
+  return {name, name + ".so", graph_node::presence::enabled, std::move(needs), std::move(provides)};
 }
 need_fact need(std::string id) {
   return {std::move(id), false, 0};
@@ -69,13 +69,24 @@ TEST(graph, a_missing_need_says_who_and_what_and_its_users_fall_too) {
 TEST(graph, a_disabled_provider_is_named_with_the_remedy) {
   std::vector<graph_node> nodes = {node("mcp", {need("agents/1")}, {}),
                                    node("agents", {}, {"agents/1"})};
-  nodes[1].enabled = false;
+  nodes[1].present = graph_node::presence::disabled;
   const auto r = resolve(nodes, host);
   EXPECT_THAT(r.order, IsEmpty());
   EXPECT_EQ(
       why(nodes, r, "mcp"),
       "module \"mcp\" needs agents/1, which module \"agents\" provides, but that is disabled; "
       "set modules.agents.enabled = true.");
+  EXPECT_EQ(r.refused.size(), 1u);
+}
+
+TEST(graph, a_refused_provider_is_not_called_disabled) {
+  std::vector<graph_node> nodes = {node("mcp", {need("agents/1")}, {}),
+                                   node("agents", {}, {"agents/1"})};
+  nodes[1].present = graph_node::presence::refused;
+  const auto r = resolve(nodes, host);
+  EXPECT_EQ(why(nodes, r, "mcp"),
+            "module \"mcp\" needs agents/1, which module \"agents\" would provide, but that is "
+            "refused.");
   EXPECT_EQ(r.refused.size(), 1u);
 }
 
@@ -134,7 +145,7 @@ TEST(graph, clashes_name_both_owners) {
   EXPECT_THAT(why(nodes, r, "b"), HasSubstr("module \"b\" and module \"a\" both provide x/1"));
   EXPECT_THAT(why(nodes, r, "a"), HasSubstr("a.so and in copy.so"));
   EXPECT_THAT(why(nodes, r, "thief"), HasSubstr("host's own"));
-  nodes[0].enabled = false;
+  nodes[0].present = graph_node::presence::disabled;
   r = resolve(nodes, host);
   EXPECT_THAT(names(nodes, r), ElementsAre("b", "a"));
 }

@@ -37,7 +37,7 @@ void misbehaved(ry_host* host, const char* what, const char* how) noexcept {
     host->strikes.fetch_add(1, std::memory_order_relaxed);
     try {
       std::lock_guard lock(host->mutex);
-      host->last_strike = std::string(how) + " left " + what;
+      host->last_strike = std::string("exception in ") + what + ": " + how;
     } catch (const std::bad_alloc&) {
       // The count stays right; only its explanation is old.
     }

@@ -63,6 +63,8 @@ using settings_fn =
 struct set_options {
   std::uint32_t host_minor = RY_ABI_MINOR;
   settings_fn settings;  // empty: every module gets "{}"
+  // Routes of the host itself (GET, outside of http.base_path), which modules cannot take.
+  std::vector<std::string> host_routes = {"/healthz", "/readyz", "/metrics"};
 };
 
 struct module_migrations {
@@ -106,9 +108,10 @@ class module_set {
   std::vector<job_kind> jobs() const;
   std::vector<consumer> consumers() const;
 
-  // Started modules only. [any]
+  // Started modules only. [any], after prepare()
   std::vector<module_health> health() const;
-  // All modules that were found, in order of start; the disabled and the refused last. [any]
+  // All modules that were found, in order of start; the disabled and the refused last. [any],
+  // after prepare()
   std::vector<module_description> describe() const;
 
  private:

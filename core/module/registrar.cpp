@@ -9,6 +9,7 @@
 #include "core/module/pattern.hpp"
 #include "core/module/staging.hpp"
 #include "core/module/tables.hpp"
+#include "core/module/text.hpp"
 
 namespace ry::module {
 
@@ -28,13 +29,6 @@ struct refusal {
 
 [[noreturn]] void refuse(std::string message, ry_status status = RY_INVALID_ARGUMENT) {
   throw refusal{status, std::move(message)};
-}
-
-// For text of unknown origin in sentences.
-std::string quoted(std::string_view s) {
-  std::string out = "\"";
-  for (const char c : s.substr(0, 100)) out += static_cast<unsigned char>(c) < 0x20 ? '?' : c;
-  return out + '"';
 }
 
 // Copies a struct that the module's headers may know shorter or longer than ours: what is missing
@@ -81,7 +75,7 @@ void stage_route(ry_registrar& r, const ry_route* in) {
   route out;
   out.owner = r.host;
   out.method = text(v.method, 16, "the method of a route");
-  if (!known_method(out.method)) refuse("the method " + quoted(out.method) + " is not known");
+  if (!known_method(out.method)) refuse("the method " + in_quotes(out.method) + " is not known");
   const std::string name = text(v.pattern, 512, "the pattern of a route");
   try {
     out.pattern = pattern(name).text();
@@ -125,7 +119,7 @@ void stage_migration(ry_registrar& r, const ry_migration* in) {
   const std::string_view number = migration_number(out.id);
   if (number.size() < 4 || number.size() > 9 || out.id.size() < number.size() + 2 ||
       out.id[number.size()] != '_' || !is_word(out.id.substr(number.size() + 1)))
-    refuse("the migration id " + quoted(out.id) + " does not look like \"0001_init\"");
+    refuse("the migration id " + in_quotes(out.id) + " does not look like \"0001_init\"");
   const std::string what = "migration " + out.id;
   out.flags = v.flags;
   check_flags(v.flags, RY_MIGRATION_NO_TX, what);
@@ -149,13 +143,13 @@ void stage_job(ry_registrar& r, const ry_job_kind* in) {
   out.kind = text(v.kind, 100, "the name of a job kind");
   if (!out.kind.starts_with(r.facts.name + ".") ||
       !is_word(std::string_view(out.kind).substr(r.facts.name.size() + 1), "."))
-    refuse("the job kind " + quoted(out.kind) + " is not \"" + r.facts.name + ".\" and a word");
+    refuse("the job kind " + in_quotes(out.kind) + " is not \"" + r.facts.name + ".\" and a word");
   const std::string what = "job kind " + out.kind;
   check_flags(v.flags, 0, what);
   out.queue = text(v.queue, 100, "the queue of " + what);
   if (out.queue.empty()) out.queue = "default";
   if (!is_word(out.queue, ".-"))
-    refuse("the queue " + quoted(out.queue) + " of " + what + " is no word");
+    refuse("the queue " + in_quotes(out.queue) + " of " + what + " is no word");
   out.cron = text(v.cron, 200, "the schedule of " + what);
   if (std::any_of(out.cron.begin(), out.cron.end(),
                   [](char c) { return static_cast<unsigned char>(c) < 0x20; }))
@@ -182,7 +176,7 @@ std::vector<std::string> event_kinds(const std::string& list, const std::string&
     std::string_view words = one;
     if (words.ends_with(".*")) words.remove_suffix(2);
     if (!is_word(words, ".") || words.ends_with('.'))
-      refuse("the event kind " + quoted(one) + " of " + what +
+      refuse("the event kind " + in_quotes(one) + " of " + what +
              " is neither a kind nor a prefix that ends in \".*\"");
     out.emplace_back(one);
     if (comma == std::string_view::npos) return out;
@@ -195,7 +189,7 @@ void stage_consumer(ry_registrar& r, const ry_event_consumer* in) {
   consumer out;
   out.owner = r.host;
   out.name = text(v.name, 100, "the name of an event consumer");
-  if (!is_word(out.name, ".-")) refuse("the consumer name " + quoted(out.name) + " is no word");
+  if (!is_word(out.name, ".-")) refuse("the consumer name " + in_quotes(out.name) + " is no word");
   const std::string what = "event consumer " + out.name;
   check_flags(v.flags, 0, what);
   out.kinds = event_kinds(text(v.kinds, 4096, "the kinds of " + what), what);
@@ -211,11 +205,11 @@ void stage_consumer(ry_registrar& r, const ry_event_consumer* in) {
 // Refuses ids that the descriptor does not promise or that were given already.
 void check_promised(const ry_registrar& r, const std::string& id) {
   if (std::find(r.facts.provides.begin(), r.facts.provides.end(), id) == r.facts.provides.end())
-    refuse(quoted(id) + " does not stand among what the module's descriptor provides");
+    refuse(in_quotes(id) + " does not stand among what the module's descriptor provides");
   const auto same = [&](const auto& s) { return s.id == id; };
   if (std::any_of(r.staged.services.begin(), r.staged.services.end(), same) ||
       std::any_of(r.staged.points.begin(), r.staged.points.end(), same))
-    refuse(quoted(id) + " is provided twice", RY_ALREADY_EXISTS);
+    refuse(in_quotes(id) + " is provided twice", RY_ALREADY_EXISTS);
 }
 
 void check_table(const void* table, const std::string& what) {
@@ -242,7 +236,7 @@ void stage_point(ry_registrar& r, const ry_point* in) {
 void stage_driver(ry_registrar& r, ry_str point_id, ry_str name, const void* table, void* self) {
   driver out{text(point_id, 100, "the point of a driver"), text(name, 63, "the name of a driver"),
              table, self};
-  if (!is_word(out.name, "-.")) refuse("the driver name " + quoted(out.name) + " is no word");
+  if (!is_word(out.name, "-.")) refuse("the driver name " + in_quotes(out.name) + " is no word");
   const std::string what = "driver " + out.name + " for " + out.point;
   if (std::none_of(r.facts.needs.begin(), r.facts.needs.end(),
                    [&](const auto& n) { return n.id == out.point; }))

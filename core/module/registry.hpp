@@ -5,6 +5,7 @@
 
 #include <ry/if/services.h>
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -60,6 +61,9 @@ class registry {
   interface_registry interfaces;
   std::vector<host_point> host_points;  // filled before the first module is created
 
+  // A number that no other generation of this process has. [any]
+  std::uint64_t next_generation() noexcept { return ++generations_; }
+
   uuid7_source uuids;
   sleep_book sleeps;
 
@@ -94,6 +98,7 @@ class registry {
   std::map<std::string, published, std::less<>> services_;
   std::map<ry_lease*, std::unique_ptr<ry_lease>> leases_;
   std::vector<std::shared_ptr<void>> retired_;
+  std::atomic<std::uint64_t> generations_{0};
 };
 
 // `get_interface` of create().

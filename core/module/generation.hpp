@@ -1,0 +1,85 @@
+// One loaded module: its library, its ry_host, and the calls of its life. Every call into the
+// module passes the exception firewall.
+#pragma once
+
+#include <ry/abi.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "core/module/facts.hpp"
+#include "core/module/host.hpp"
+#include "core/module/library.hpp"
+#include "core/module/registration.hpp"
+
+namespace ry::module {
+
+// A ry_done that somebody waits for. Kept as long as the module whose code may call it.
+class latch {
+ public:
+  ry_done done() noexcept;
+  void open() noexcept;
+  // False: the time is over.
+  bool wait_until(std::chrono::steady_clock::time_point deadline);
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool open_ = false;
+};
+
+using steady_time = std::chrono::steady_clock::time_point;
+
+// Threads: [lifecycle], but health() and host().
+class generation {
+ public:
+  // Loads, and checks the descriptor against the section and this host. Throws std::runtime_error
+  // with a sentence.
+  generation(runtime& rt, const std::filesystem::path& file, const std::string& sha256_pin,
+             const module_facts& section, std::uint32_t host_minor);
+  ~generation();
+
+  const module_facts& facts() const noexcept { return facts_; }
+  std::string_view config_schema() const noexcept {
+    return core::sv(descriptor_->config_schema_json);
+  }
+  ry_host* host() const noexcept { return host_.get(); }
+  const registration& registered() const noexcept { return registered_; }
+
+  // Each answers a sentence, or nothing when all went well.
+  std::string create(const std::string& config_json);
+  std::string start();
+  // Asks it to stop and waits. False: not done at the deadline.
+  bool stop(steady_time deadline);
+  // Wakes its timers and waits until nothing is outstanding and no loop is inside its code.
+  // False: not at the deadline; destroy() must not be called.
+  bool quiesce(steady_time deadline);
+  void destroy();
+  ry_status health(std::string& message) const;  // [any]
+
+  // Tells `owner` of one of this module's drivers, or takes it back and waits (false: the owner
+  // still uses it).
+  void announce(const driver& d, generation& owner, const point& p);
+  bool withdraw(const driver& d, generation& owner, const point& p, steady_time deadline);
+
+  library& code() noexcept { return code_; }
+  // A latch that lives as long as this object.
+  latch& new_latch();
+
+ private:
+  bool pass_all_loops(steady_time deadline);
+
+  library code_;
+  const ry_module_v1* descriptor_ = nullptr;
+  module_facts facts_;
+  std::unique_ptr<ry_host> host_;
+  registration registered_;
+  void* self_ = nullptr;
+  std::list<latch> latches_;
+};
+
+}  // namespace ry::module

@@ -1,0 +1,22 @@
+// Pieces of the sentences of this room. Names come from files of unknown origin.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace ry::module {
+
+// In quotation marks, at most 100 bytes, without control characters.
+inline std::string in_quotes(std::string_view s) {
+  std::string out = "\"";
+  for (const char c : s.substr(0, 100))
+    out += static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7f ? '?' : c;
+  return out + '"';
+}
+
+// module "name"
+inline std::string called(std::string_view name) {
+  return "module " + in_quotes(name);
+}
+
+}  // namespace ry::module
