@@ -81,6 +81,15 @@ std::uint64_t database::listen(std::string_view channel, std::function<void()> f
 void database::unlisten(std::uint64_t id) {
   impl_->hints.unlisten(id);
 }
+std::uint64_t database::on_message(std::string_view channel,
+                                   std::function<void(std::string_view)> fn) {
+  return impl_->hints.on_message(channel, std::move(fn));
+}
+
+void database::broadcast(std::string_view channel, std::string payload) {
+  impl_->hints.broadcast(channel, std::move(payload));
+}
+
 void database::hint(std::string_view channel) {
   impl_->hints.hint(channel);
 }

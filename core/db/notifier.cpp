@@ -15,7 +15,8 @@ namespace ry::db {
 namespace {
 using namespace std::chrono_literals;
 constexpr auto merge_time = 10ms;
-constexpr std::size_t max_channel = 63;  // NAMEDATALEN - 1
+constexpr std::size_t max_channel = 63;   // NAMEDATALEN - 1
+constexpr std::size_t max_messages = 1000;  // waiting for a connection; the oldest are dropped
 }  // namespace
 
 notifier::notifier(connect_settings s)
@@ -50,6 +51,19 @@ std::uint64_t notifier::listen(std::string_view channel, std::function<void()> f
   s->channel = channel;
   s->fn = std::move(fn);
   s->poll = std::clamp<std::chrono::milliseconds>(poll, 1ms, 1h);
+  return add(std::move(s));
+}
+
+std::uint64_t notifier::on_message(std::string_view channel,
+                                   std::function<void(std::string_view)> fn) {
+  auto s = std::make_shared<subscription>();
+  s->channel = channel;
+  s->message = std::move(fn);
+  s->poll = 1h;
+  return add(std::move(s));
+}
+
+std::uint64_t notifier::add(subscription_ptr s) {
   s->due = clock::now() + s->poll;
   std::uint64_t id;
   {
@@ -74,6 +88,16 @@ void notifier::unlisten(std::uint64_t id) {
   std::lock_guard lock(s->running);
   s->ended = true;
   s->fn = nullptr;
+  s->message = nullptr;
+}
+
+void notifier::broadcast(std::string_view channel, std::string payload) {
+  {
+    std::lock_guard lock(mutex_);
+    if (messages_.size() >= max_messages) messages_.erase(messages_.begin());
+    messages_.push_back({std::string(channel), std::move(payload)});
+  }
+  wake();
 }
 
 void notifier::hint(std::string_view channel) {
@@ -94,7 +118,7 @@ void notifier::hint(std::string_view channel) {
 
 void notifier::call(subscription& s) {
   std::lock_guard lock(s.running);
-  if (s.ended) return;
+  if (s.ended || !s.fn) return;
   try {
     s.fn();
   } catch (const std::exception& e) {
@@ -158,13 +182,47 @@ void notifier::send_listens() {
 
 void notifier::take_notifications() {
   std::set<std::string> channels;
+  std::vector<message> messages;
   const int own = conn_.backend_pid();
   while (PGnotify* n = PQnotifies(conn_.native())) {
     // Hints of this process reached its own listeners directly.
-    if (n->be_pid != own) channels.insert(n->relname);
+    if (n->be_pid != own) {
+      channels.insert(n->relname);
+      if (n->extra && *n->extra) messages.push_back({n->relname, n->extra});
+    }
     PQfreemem(n);
   }
   if (!channels.empty()) fire(&channels);
+  for (const auto& m : messages) receive(m);
+}
+
+void notifier::receive(const message& m) {
+  std::vector<subscription_ptr> targets;
+  {
+    std::lock_guard lock(mutex_);
+    for (auto& [id, s] : subscriptions_)
+      if (s->channel == m.channel) targets.push_back(s);
+  }
+  for (auto& s : targets) {
+    std::lock_guard lock(s->running);
+    if (s->ended || !s->message) continue;
+    try {
+      s->message(m.payload);
+    } catch (const std::exception& e) {
+      observe::log(observe::level::error, "db", "a listener threw",
+                   {{"channel", s->channel}, {"error", e.what()}});
+    }
+  }
+}
+
+void notifier::send_messages(const std::vector<message>& messages) {
+  text_array channels, payloads;
+  for (const auto& m : messages) {
+    channels.add(m.channel);
+    payloads.add(m.payload);
+  }
+  conn_.exec("select pg_notify(c, p) from unnest($1, $2) t(c, p)",
+             {channels.value(), payloads.value()});
 }
 
 void notifier::send_hints(const std::set<std::string>& channels) {
@@ -178,10 +236,12 @@ void notifier::loop() {
     const bool connected = connect();
     std::set<std::string> local, remote;
     std::vector<subscription_ptr> polled;
+    std::vector<message> messages;
     auto next = clock::now() + 1s;
     {
       std::lock_guard lock(mutex_);
       local.swap(local_hints_);
+      if (connected) messages.swap(messages_);
       const auto now = clock::now();
       if (!remote_hints_.empty() && send_hints_at_ == clock::time_point::max())
         send_hints_at_ = now + merge_time;
@@ -205,6 +265,7 @@ void notifier::loop() {
       if (connected) {
         send_listens();
         if (!remote.empty()) send_hints(remote);
+        if (!messages.empty()) send_messages(messages);
         take_notifications();
       }
     } catch (const failure& e) {

@@ -14,6 +14,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 #include "core/db/connection.hpp"
 
@@ -26,8 +27,10 @@ class notifier {
 
   std::uint64_t listen(std::string_view channel, std::function<void()> fn,
                        std::chrono::milliseconds poll);
+  std::uint64_t on_message(std::string_view channel, std::function<void(std::string_view)> fn);
   void unlisten(std::uint64_t id);
   void hint(std::string_view channel);
+  void broadcast(std::string_view channel, std::string payload);
   void stop();
 
  private:
@@ -35,12 +38,16 @@ class notifier {
   struct subscription {
     std::string channel;
     std::function<void()> fn;
+    std::function<void(std::string_view)> message;  // instead of fn, for broadcasts
     std::chrono::milliseconds poll;
     clock::time_point due;
     std::mutex running;  // held while fn runs; unlisten waits for it
     bool ended = false;  // under `running`
   };
   using subscription_ptr = std::shared_ptr<subscription>;
+  struct message {
+    std::string channel, payload;
+  };
 
   void loop();
   void wake() noexcept;
@@ -48,6 +55,9 @@ class notifier {
   void send_listens();
   void take_notifications();
   void send_hints(const std::set<std::string>& channels);
+  void send_messages(const std::vector<message>& messages);
+  void receive(const message& m);
+  std::uint64_t add(subscription_ptr s);
   void fire(const std::set<std::string>* channels);  // nullptr: all
   static void call(subscription& s);
 
@@ -56,6 +66,7 @@ class notifier {
   std::mutex mutex_;
   std::map<std::uint64_t, subscription_ptr> subscriptions_;
   std::set<std::string> local_hints_, remote_hints_;
+  std::vector<message> messages_;  // to be sent; bounded, they are hints too
   std::uint64_t next_id_ = 0;
   std::atomic<bool> stopping_{false};
 

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <string>
@@ -12,6 +11,7 @@
 
 #include "core/db/connection.hpp"
 #include "core/db/database.hpp"
+#include "core/db/test_database.hpp"
 #include "core/exec/loop.hpp"
 #include "core/exec/op_table.hpp"
 #include "core/jobs/migrations.hpp"
@@ -40,29 +40,11 @@ inline std::string new_uuid() {
 class database {
  public:
   database() {
-    const char* url = std::getenv("RY_TEST_DATABASE_URL");
-    if (!url) throw std::runtime_error("RY_TEST_DATABASE_URL is not set");
-    base_ = url;
-    static std::atomic<int> n{0};
-    name_ = "ry_jobs_" + std::to_string(::getpid()) + "_" + std::to_string(++n);
-    admin_ = std::make_unique<db::connection>(db::connect_settings{base_});
-    admin_->open();
-    admin_->exec_script("create database " + name_);
-    url_ = base_;
-    const auto path = url_.find("/postgres?");
-    url_.replace(path, 10, "/" + name_ + "?");
-    conn_ = std::make_unique<db::connection>(db::connect_settings{url_});
+    conn_ = std::make_unique<db::connection>(db::connect_settings{base_.url()});
     conn_->open();
     std::string script = "create schema core; set search_path = core;";
     for (const auto& m : core_migrations()) script += m.up_sql;
     conn_->exec_script(script);
-  }
-  ~database() {
-    conn_.reset();
-    try {
-      admin_->exec_script("drop database " + name_ + " with (force)");
-    } catch (const db::failure&) {
-    }
   }
   void sql(const std::string& text) { conn_->exec_script(text); }
   std::int64_t number(const std::string& text) {
@@ -81,11 +63,11 @@ class database {
       return f.sqlstate;
     }
   }
-  const std::string& url() const { return url_; }
+  std::string url() const { return base_.url(); }
 
  private:
-  std::string base_, name_, url_;
-  std::unique_ptr<db::connection> admin_, conn_;
+  db::test_database base_;
+  std::unique_ptr<db::connection> conn_;
 };
 
 struct node {

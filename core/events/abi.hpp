@@ -1,0 +1,8 @@
+// The table behind ry.events/1.
+#pragma once
+
+#include <ry/if/events.h>
+
+namespace ry::events {
+const ry_events_v1* table() noexcept;
+}

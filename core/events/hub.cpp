@@ -1,0 +1,287 @@
+#include "core/events/hub.hpp"
+
+#include <algorithm>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <charconv>
+#include <future>
+
+#include "core/db/database.hpp"
+#include "core/events/event.hpp"
+#include "core/observe/log.hpp"
+
+namespace ry::events {
+
+namespace json = boost::json;
+
+namespace {
+
+constexpr auto live_channel = "core.live";
+constexpr auto hint_delay = std::chrono::milliseconds(10);
+constexpr std::size_t max_payload = 7800;  // PostgreSQL refuses 8000 and more
+
+std::string job_kind_of(const module::consumer& c) {
+  return "event." + c.owner->name + "." + c.name;
+}
+
+ry_status run_consumer(const module::consumer& c, const ry_job_view* view, ry_job* job) {
+  boost::system::error_code ec;
+  const auto args = json::parse(core::sv(view->args_json), ec);
+  const auto* o = ec ? nullptr : args.if_object();
+  if (!o) return RY_DATA_LOSS;
+  auto event = std::make_unique<ry_event>(job, module::hold(c.owner));
+  event->kind = o->at("kind").as_string();
+  event->key = o->at("key").as_string();
+  event->payload = json::serialize(o->at("payload"));
+  auto& v = event->view;
+  v.struct_size = sizeof v;
+  v.attempt = view->attempt;
+  v.id = o->at("id").to_number<std::int64_t>();
+  v.published_unix_us = o->at("at").to_number<std::int64_t>();
+  v.kind = core::view(event->kind);
+  v.key = core::view(event->key);
+  v.payload_json = core::view(event->payload);
+  v.exec = view->exec;
+  auto* raw = event.release();
+  const auto st = module::invoke(c.owner, "event consumer", c.handle, c.ctx,
+                                 static_cast<const ry_event_view*>(&raw->view), raw);
+  if (st != RY_OK) delete raw;
+  return st;
+}
+
+}  // namespace
+
+hub::hub(module::runtime& rt) : rt_(rt) {
+  for (std::size_t i = 0; i < rt.loops->size(); ++i) lanes_.push_back(std::make_unique<lane>());
+}
+
+hub::~hub() = default;
+
+std::string hub::add_consumers(const std::vector<module::consumer>& consumers) {
+  if (consumers.empty()) return {};
+  std::promise<std::string> registered;
+  rt_.db->submit(
+      [&](db::connection& c) {
+        std::string error;
+        try {
+          for (const auto& k : consumers) {
+            c.exec("insert into core.event_consumer as e (module, name, kinds) "
+                   "values ($1, $2, $3) on conflict (module, name) do update "
+                   "set kinds = excluded.kinds, last_seen = now()",
+                   {db::value::text(k.owner->name), db::value::text(k.name),
+                    db::text_array(k.kinds).value()});
+          }
+        } catch (const db::failure& e) {
+          error = std::string("registering event consumers: ") + e.what();
+        }
+        registered.set_value(std::move(error));
+      },
+      db::lane::priority);
+  auto error = registered.get_future().get();
+  if (!error.empty()) return error;
+  for (const auto& c : consumers) {
+    module::job_kind kind;
+    kind.owner = c.owner;
+    kind.kind = job_kind_of(c);
+    kind.queue = "events";
+    kind.max_attempts = 25;
+    kind.concurrency = 16;
+    rt_.jobs->add(std::move(kind), [c](const ry_job_view* view, ry_job* job) {
+      try {
+        return run_consumer(c, view, job);
+      } catch (const std::exception&) {  // arguments that are not what event_publish writes
+        return static_cast<ry_status>(RY_DATA_LOSS);
+      }
+    });
+  }
+  return {};
+}
+
+void hub::start() {
+  listen_ = rt_.db->on_message(live_channel, [this](std::string_view payload) { hinted(payload); });
+}
+
+void hub::stop() {
+  stopped_.store(true);
+  if (listen_) rt_.db->unlisten(std::exchange(listen_, 0));
+}
+
+hub_stats hub::stats() const {
+  hub_stats s{published_.load(), delivered_.load(), hints_sent_.load(), hints_received_.load(), 0};
+  for (const auto& sh : shards_) {
+    std::lock_guard lock(sh.mutex);
+    for (const auto& [topic, loops] : sh.loops)
+      for (const auto n : loops) s.subscriptions += n;
+  }
+  return s;
+}
+
+// ---- live topics ---------------------------------------------------------------------------------
+
+ry_subscription* hub::subscribe(const ry_host* host, std::string_view topic, ry_exec* exec,
+                                ry_live_fn fn, void* ctx) {
+  auto s = std::make_shared<ry_subscription>(module::hold(host), std::string(topic), exec, fn, ctx);
+  {
+    std::lock_guard lock(owned_mutex_);
+    owned_.emplace(s.get(), s);
+  }
+  {
+    auto& sh = shard_of(topic);
+    std::lock_guard lock(sh.mutex);
+    auto& loops = sh.loops[s->topic];
+    if (loops.empty()) loops.resize(lanes_.size());
+    ++loops[exec->index];
+  }
+  // Goes into the loop's inbox order: whatever is published from now on is drained after it.
+  exec->post([this, s] {
+    if (!s->closed.load(std::memory_order_relaxed))
+      lanes_[s->exec->index]->topics[s->topic].push_back(s);
+  });
+  return s.get();
+}
+
+void hub::unsubscribe(ry_subscription* raw) {
+  std::shared_ptr<ry_subscription> s;
+  {
+    std::lock_guard lock(owned_mutex_);
+    auto it = owned_.find(raw);
+    if (it == owned_.end()) return;
+    s = std::move(it->second);
+    owned_.erase(it);
+  }
+  s->closed.store(true, std::memory_order_release);
+  {
+    auto& sh = shard_of(s->topic);
+    std::lock_guard lock(sh.mutex);
+    auto it = sh.loops.find(s->topic);
+    if (it != sh.loops.end()) {
+      --it->second[s->exec->index];
+      if (std::all_of(it->second.begin(), it->second.end(), [](auto n) { return n == 0; }))
+        sh.loops.erase(it);
+    }
+  }
+  s->exec->post([this, s] { forget(s); });
+}
+
+void hub::forget(const std::shared_ptr<ry_subscription>& s) {
+  auto& topics = lanes_[s->exec->index]->topics;
+  auto it = topics.find(s->topic);
+  if (it == topics.end()) return;
+  std::erase(it->second, s);
+  if (it->second.empty()) topics.erase(it);
+}
+
+void hub::publish(std::string_view topic, std::uint64_t cursor, std::string_view bytes,
+                  std::uint32_t flags) {
+  published_.fetch_add(1, std::memory_order_relaxed);
+  if (!(flags & RY_LIVE_HINT))
+    deliver(topic, cursor, bytes.empty() ? exec::buffer_ref() : exec::buffer_ref(bytes));
+  if (!(flags & RY_LIVE_LOCAL)) hint_others(topic, cursor);
+}
+
+void hub::deliver(std::string_view topic, std::uint64_t cursor, const exec::buffer_ref& buffer) {
+  std::vector<std::uint32_t> loops;
+  {
+    auto& sh = shard_of(topic);
+    std::lock_guard lock(sh.mutex);
+    auto it = sh.loops.find(std::string(topic));
+    if (it == sh.loops.end()) return;
+    loops = it->second;
+  }
+  for (std::size_t i = 0; i < loops.size(); ++i) {
+    if (loops[i] == 0) continue;
+    bool wake;
+    {
+      std::lock_guard lock(lanes_[i]->mutex);
+      wake = lanes_[i]->inbox.empty();
+      lanes_[i]->inbox.push_back({std::string(topic), cursor, buffer});
+    }
+    if (wake) rt_.loops->at(i).post([this, i] { drain(i); });
+  }
+}
+
+void hub::drain(std::size_t loop) {
+  auto& l = *lanes_[loop];
+  std::vector<message> batch;
+  {
+    std::lock_guard lock(l.mutex);
+    batch.swap(l.inbox);
+  }
+  for (const auto& m : batch) {
+    auto it = l.topics.find(m.topic);
+    if (it == l.topics.end()) continue;
+    // A callback may subscribe or unsubscribe; the map changes only by posts, so the list is stable.
+    for (const auto& s : it->second) {
+      if (s->closed.load(std::memory_order_acquire)) continue;
+      delivered_.fetch_add(1, std::memory_order_relaxed);
+      module::invoke(s->owner.get(), "live topic", s->fn, s->ctx, core::view(m.topic), m.cursor,
+                     core::bytes(m.buffer.view()), m.buffer.get());
+    }
+  }
+}
+
+// ---- other nodes ---------------------------------------------------------------------------------
+
+void hub::hint_others(std::string_view topic, std::uint64_t cursor) {
+  // A node that has just appeared is seen at the next beat; until then its readers poll.
+  if (stopped_.load() || !rt_.jobs || rt_.jobs->other_nodes() == 0) return;
+  bool arm;
+  {
+    std::lock_guard lock(hints_mutex_);
+    auto& at = hints_[std::string(topic)];
+    at = std::max(at, cursor);
+    arm = !hints_armed_;
+    hints_armed_ = true;
+  }
+  if (!arm) return;
+  auto& loop = rt_.loops->at(0);
+  loop.post([this, &loop] {
+    auto timer = std::make_shared<boost::asio::steady_timer>(loop.ctx, hint_delay);
+    timer->async_wait([this, timer](const boost::system::error_code& ec) {
+      if (!ec) flush_hints();
+    });
+  });
+}
+
+// Payload: "<node>\n" and then "<cursor> <topic>\n" as often as it fits.
+void hub::flush_hints() {
+  std::unordered_map<std::string, std::uint64_t> hints;
+  {
+    std::lock_guard lock(hints_mutex_);
+    hints.swap(hints_);
+    hints_armed_ = false;
+  }
+  const std::string head = rt_.jobs->node_id() + "\n";
+  std::string payload = head;
+  auto send = [&] {
+    if (payload.size() == head.size()) return;
+    hints_sent_.fetch_add(1, std::memory_order_relaxed);
+    rt_.db->broadcast(live_channel, payload);
+    payload = head;
+  };
+  for (const auto& [topic, cursor] : hints) {
+    auto line = std::to_string(cursor) + " " + topic + "\n";
+    if (payload.size() + line.size() > max_payload) send();
+    payload += line;
+  }
+  send();
+}
+
+void hub::hinted(std::string_view payload) {
+  const auto eol = payload.find('\n');
+  if (eol == payload.npos || payload.substr(0, eol) == rt_.jobs->node_id()) return;
+  hints_received_.fetch_add(1, std::memory_order_relaxed);
+  payload.remove_prefix(eol + 1);
+  while (!payload.empty()) {
+    const auto end = std::min(payload.find('\n'), payload.size());
+    const auto line = payload.substr(0, end);
+    payload.remove_prefix(std::min(end + 1, payload.size()));
+    std::uint64_t cursor = 0;
+    const auto [p, ec] = std::from_chars(line.data(), line.data() + line.size(), cursor);
+    if (ec != std::errc() || p == line.data() + line.size() || *p != ' ') continue;
+    deliver(line.substr(static_cast<std::size_t>(p - line.data()) + 1), cursor, {});
+  }
+}
+
+}  // namespace ry::events

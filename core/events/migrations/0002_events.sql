@@ -1,0 +1,34 @@
+-- Domain events. An event becomes one job per interested consumer in the publisher's own transaction:
+-- delivery, retries, dead letters and hand-over are those of jobs.
+create table event_consumer (
+  module text not null,
+  name text not null,
+  kinds text[] not null,              -- exact, or a prefix ending in '.*'
+  last_seen timestamptz not null default now(),
+  primary key (module, name)
+);
+
+create table event (
+  id bigint generated always as identity primary key,
+  published_at timestamptz not null default now(),
+  kind text not null,
+  key text not null,
+  payload jsonb not null
+) with (autovacuum_vacuum_scale_factor = 0.02);
+create index event_published on event using brin (published_at);
+
+create function event_publish(p_kind text, p_key text, p_payload jsonb) returns bigint
+language plpgsql as $$
+declare
+  v_id bigint;
+begin
+  insert into core.event (kind, key, payload) values (p_kind, p_key, p_payload) returning id into v_id;
+  insert into core.job (kind, queue, state, max_attempts, args)
+  select 'event.' || c.module || '.' || c.name, 'events', 0, 25,
+         jsonb_build_object('id', v_id, 'kind', p_kind, 'key', p_key, 'payload', p_payload,
+                            'at', (extract(epoch from clock_timestamp()) * 1000000)::bigint)
+    from core.event_consumer c
+   where exists (select 1 from unnest(c.kinds) k
+                  where k = p_kind or (right(k, 2) = '.*' and starts_with(p_kind, left(k, -1))));
+  return v_id;
+end $$;
