@@ -24,12 +24,12 @@ constexpr std::uint32_t quad(unsigned a, unsigned b, unsigned c, unsigned d) {
 }
 
 constexpr v4_block v4_blocks[] = {
-    {quad(0, 0, 0, 0), 8, "unspecified"},     {quad(10, 0, 0, 0), 8, "private"},
-    {quad(100, 64, 0, 0), 10, "shared"},      {quad(127, 0, 0, 0), 8, "loopback"},
-    {quad(169, 254, 0, 0), 16, "link-local"}, {quad(172, 16, 0, 0), 12, "private"},
-    {quad(192, 0, 0, 0), 24, "reserved"},     {quad(192, 0, 2, 0), 24, "documentation"},
-    {quad(192, 88, 99, 0), 24, "reserved"},   {quad(192, 168, 0, 0), 16, "private"},
-    {quad(198, 18, 0, 0), 15, "benchmark"},   {quad(198, 51, 100, 0), 24, "documentation"},
+    {quad(0, 0, 0, 0), 8, "unspecified"},        {quad(10, 0, 0, 0), 8, "private"},
+    {quad(100, 64, 0, 0), 10, "shared"},         {quad(127, 0, 0, 0), 8, "loopback"},
+    {quad(169, 254, 0, 0), 16, "link-local"},    {quad(172, 16, 0, 0), 12, "private"},
+    {quad(192, 0, 0, 0), 24, "reserved"},        {quad(192, 0, 2, 0), 24, "documentation"},
+    {quad(192, 88, 99, 0), 24, "reserved"},      {quad(192, 168, 0, 0), 16, "private"},
+    {quad(198, 18, 0, 0), 15, "benchmark"},      {quad(198, 51, 100, 0), 24, "documentation"},
     {quad(203, 0, 113, 0), 24, "documentation"}, {quad(224, 0, 0, 0), 4, "multicast"},
     {quad(240, 0, 0, 0), 4, "reserved"},
 };
@@ -48,10 +48,10 @@ struct v6_block {
 
 // Inside 2000::/3; everything outside of it is refused except NAT64.
 constexpr v6_block v6_blocks[] = {
-    {{0x20, 0x01, 0x00, 0x00}, 32, "tunnel"},           // Teredo
+    {{0x20, 0x01, 0x00, 0x00}, 32, "tunnel"},  // Teredo
     {{0x20, 0x01, 0x00, 0x02, 0x00, 0x00}, 48, "benchmark"},
-    {{0x20, 0x01, 0x00, 0x10}, 28, "reserved"},         // ORCHID
-    {{0x20, 0x01, 0x00, 0x20}, 28, "reserved"},         // ORCHIDv2
+    {{0x20, 0x01, 0x00, 0x10}, 28, "reserved"},  // ORCHID
+    {{0x20, 0x01, 0x00, 0x20}, 28, "reserved"},  // ORCHIDv2
     {{0x20, 0x01, 0x0d, 0xb8}, 32, "documentation"},
     {{0x3f, 0xff, 0x00, 0x00}, 20, "documentation"},
 };
@@ -91,8 +91,12 @@ std::optional<std::string_view> refused_v6(const std::array<std::uint8_t, 16>& a
   return std::nullopt;
 }
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f'); }
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+bool is_hex(char c) {
+  return is_digit(c) || (c >= 'a' && c <= 'f');
+}
 
 // "0x7f", "0177", "127"; nullopt when it is no number or above 32 bits.
 std::optional<std::uint64_t> number(std::string_view s) {
@@ -119,8 +123,7 @@ std::optional<std::uint64_t> number(std::string_view s) {
 bool numeric_label(std::string_view s) {
   if (s.empty()) return false;
   if (std::all_of(s.begin(), s.end(), is_digit)) return true;
-  return s.size() >= 2 && s[0] == '0' && s[1] == 'x' &&
-         std::all_of(s.begin() + 2, s.end(), is_hex);
+  return s.size() >= 2 && s[0] == '0' && s[1] == 'x' && std::all_of(s.begin() + 2, s.end(), is_hex);
 }
 
 std::vector<std::string_view> labels(std::string_view s) {
@@ -165,10 +168,17 @@ std::optional<std::string_view> refused_address(const ip::address& address) {
 }
 
 std::optional<std::string_view> refused_name(std::string_view host) {
-  constexpr std::string_view exact[] = {"localhost",     "ip6-localhost", "ip6-loopback",
-                                        "localdomain",   "metadata",      "instance-data",
-                                        "kubernetes",    "local",         "internal",
-                                        "kubernetes.default", "kubernetes.default.svc"};
+  constexpr std::string_view exact[] = {"localhost",
+                                        "ip6-localhost",
+                                        "ip6-loopback",
+                                        "localdomain",
+                                        "metadata",
+                                        "instance-data",
+                                        "kubernetes",
+                                        "local",
+                                        "internal",
+                                        "kubernetes.default",
+                                        "kubernetes.default.svc"};
   constexpr std::string_view suffixes[] = {".localhost", ".localdomain", ".local", ".internal",
                                            ".home.arpa"};
   for (auto name : exact)

@@ -97,8 +97,8 @@ TEST(guard, refuses_local_and_metadata_names) {
                         "metadata.google.internal", "instance-data", "x.ec2.internal",
                         "kubernetes.default.svc", "a.svc.cluster.local", "router.home.arpa"})
     EXPECT_TRUE(refused_name(n)) << n;
-  for (const char* n : {"example.com", "localhost.example.com", "metadata.example.com", "mylocal",
-                        "notlocalhost"})
+  for (const char* n :
+       {"example.com", "localhost.example.com", "metadata.example.com", "mylocal", "notlocalhost"})
     EXPECT_FALSE(refused_name(n)) << n;
 }
 

@@ -22,8 +22,8 @@ int hex(char c) {
 
 namespace beast = boost::beast;
 
-// Beast reads start line and fields; body framing is decided here because Beast 1.81 takes an unknown
-// transfer coding for an empty body and asserts on a last chunk that arrives in pieces.
+// Beast reads start line and fields; body framing is decided here because Beast 1.81 takes an
+// unknown transfer coding for an empty body and asserts on a last chunk that arrives in pieces.
 class head_parser : public beast::http::basic_parser<false> {
  public:
   explicit head_parser(response_head& head) : head_(head) {
@@ -253,8 +253,7 @@ response_reader::outcome response_reader::feed_body(std::span<char> data, piece&
       out.unused = data.size();
       return outcome::done;
     case framing::length: {
-      const auto n =
-          static_cast<std::size_t>(std::min<std::uint64_t>(left_, data.size()));
+      const auto n = static_cast<std::size_t>(std::min<std::uint64_t>(left_, data.size()));
       out.body = {data.data(), n};
       out.unused = data.size() - n;
       left_ -= n;

@@ -1,5 +1,5 @@
-// Reads one HTTP/1.1 response from bytes, without I/O. Strict: a response that could be understood in
-// two ways is an error. The body is de-chunked in place, in the buffer that was fed.
+// Reads one HTTP/1.1 response from bytes, without I/O. Strict: a response that could be understood
+// in two ways is an error. The body is de-chunked in place, in the buffer that was fed.
 #pragma once
 
 #include <cstddef>
@@ -34,16 +34,27 @@ struct response_head {
 // Chunked transfer coding, decoded in place.
 class chunk_decoder {
  public:
-  // Consumes bytes of `data` and moves what is body to `out` (at or before data.data()), advancing it.
-  // Returns how many bytes were consumed: all, unless the body ended or is wrong.
+  // Consumes bytes of `data` and moves what is body to `out` (at or before data.data()), advancing
+  // it. Returns how many bytes were consumed: all, unless the body ended or is wrong.
   std::size_t decode(std::span<char> data, char*& out);
   bool done() const noexcept { return state_ == state::done; }
   bool failed() const noexcept { return state_ == state::failed; }
 
  private:
   enum class state : std::uint8_t {
-    size_first, size, extension, size_lf, data, data_cr, data_lf,
-    trailer_first, trailer, trailer_lf, last_lf, done, failed
+    size_first,
+    size,
+    extension,
+    size_lf,
+    data,
+    data_cr,
+    data_lf,
+    trailer_first,
+    trailer,
+    trailer_lf,
+    last_lf,
+    done,
+    failed
   };
   state state_ = state::size_first;
   std::uint8_t digits_ = 0;
@@ -63,9 +74,9 @@ class response_reader {
     malformed,  // see problem()
   };
   struct piece {
-    bool head = false;        // the head was completed by these bytes: see head()
-    std::string_view body;    // valid until the next feed() and as long as the fed buffer
-    std::size_t unused = 0;   // bytes behind a complete response
+    bool head = false;       // the head was completed by these bytes: see head()
+    std::string_view body;   // valid until the next feed() and as long as the fed buffer
+    std::size_t unused = 0;  // bytes behind a complete response
   };
 
   // `head_only`: the answer to a HEAD request.
@@ -77,7 +88,7 @@ class response_reader {
   outcome eof();
 
   response_head& head() noexcept { return head_; }
-  bool started() const noexcept { return started_; }      // at least one byte was received
+  bool started() const noexcept { return started_; }  // at least one byte was received
   bool head_complete() const noexcept { return head_complete_; }
   // A literal that names what is wrong; empty when cut off.
   std::string_view problem() const noexcept { return problem_; }

@@ -20,8 +20,8 @@ struct target {
   std::string url() const { return (tls ? "https://" : "http://") + authority + path; }
 };
 
-// Reads an absolute http or https URL. The alternative is a sentence saying what is wrong with it; it
-// never repeats the URL.
+// Reads an absolute http or https URL. The alternative is a sentence saying what is wrong with it;
+// it never repeats the URL.
 std::variant<target, std::string> parse_target(std::string_view url);
 
 // Reads a Location header relative to `base`.

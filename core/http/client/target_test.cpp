@@ -30,8 +30,8 @@ TEST(target, refuses_what_is_no_plain_http_url) {
         "http://example.com:65536/", "http://exa mple.com/", "http://a\r\nb/", "http://h/\r\nX: y",
         "http://[fe80::1%25eth0]/", "http://%6c%6fcalhost/", "javascript:alert(1)", "http://h/ x"})
     EXPECT_TRUE(std::holds_alternative<std::string>(parse_target(url))) << url;
-  EXPECT_TRUE(std::holds_alternative<std::string>(
-      parse_target("http://h/" + std::string(9000, 'a'))));
+  EXPECT_TRUE(
+      std::holds_alternative<std::string>(parse_target("http://h/" + std::string(9000, 'a'))));
 }
 
 TEST(target, resolves_redirects_and_knows_the_same_host) {

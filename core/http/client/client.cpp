@@ -1,0 +1,206 @@
+#include "core/http/client/client.hpp"
+
+#include <algorithm>
+#include <array>
+#include <boost/beast/core/string.hpp>
+#include <mutex>
+#include <unordered_map>
+
+#include "core/exec/op_table.hpp"
+#include "core/http/client/exchange.hpp"
+
+namespace ry::http {
+
+namespace {
+
+using core::sv;
+
+std::chrono::milliseconds duration(std::uint64_t ms, std::uint64_t standard) {
+  constexpr std::uint64_t week = 7ull * 24 * 3600 * 1000;
+  return std::chrono::milliseconds(std::min(ms ? ms : standard, week));
+}
+
+bool is_token(std::string_view s) {
+  constexpr std::string_view marks = "!#$%&'*+-.^_`|~";
+  return !s.empty() && std::all_of(s.begin(), s.end(), [&](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           marks.find(c) != std::string_view::npos;
+  });
+}
+
+bool is_value(std::string_view s) {
+  return std::all_of(s.begin(), s.end(), [](char c) {
+    const auto u = static_cast<unsigned char>(c);
+    return c == '\t' || (u >= 0x20 && u != 0x7f);
+  });
+}
+
+// Fields that say how the message travels: the client writes them itself.
+bool is_own(std::string_view name) {
+  for (std::string_view own : {"host", "content-length", "connection", "transfer-encoding", "te",
+                               "trailer", "upgrade", "keep-alive", "proxy-connection", "expect"})
+    if (boost::beast::iequals(name, own)) return true;
+  return false;
+}
+
+// The header lines of a request, or what is wrong with it.
+std::string render(const ry_client_request& r, const std::string& agent, std::string& problem) {
+  std::string out;
+  const auto method = sv(r.method);
+  if (!is_token(method) || method.size() > 32 || method == "CONNECT") {
+    problem = "the method is not allowed";
+    return out;
+  }
+  bool has_agent = false, has_accept = false;
+  for (std::size_t i = 0; i < r.n_headers; ++i) {
+    const auto name = sv(r.headers[i].name);
+    const auto value = sv(r.headers[i].value);
+    if (!is_token(name)) {
+      problem = "a header name holds a character that is not allowed";
+      return {};
+    }
+    if (!is_value(value)) {
+      problem = "the header " + std::string(name) + " holds a character that is not allowed";
+      return {};
+    }
+    if (is_own(name)) continue;
+    has_agent = has_agent || boost::beast::iequals(name, "user-agent");
+    has_accept = has_accept || boost::beast::iequals(name, "accept");
+    out.append(name).append(": ").append(value).append("\r\n");
+  }
+  if (!has_agent) out.append("User-Agent: ").append(agent).append("\r\n");
+  if (!has_accept) out.append("Accept: */*\r\n");
+  return out;
+}
+
+}  // namespace
+
+struct client::impl {
+  impl(exec::loop_pool& loops, exec::op_table& ops, client_settings s)
+      : loops(loops), ops(ops), names(s.lookup), parts{std::move(s), nullptr, names, stats} {
+    parts.tls = std::make_shared<const tls_context>(parts.settings.ca_file);
+    for (std::size_t i = 0; i < loops.size(); ++i)
+      states.push_back(std::make_unique<loop_state>(loops.at(i), parts.settings.idle_limits));
+  }
+
+  loop_state* state_of(ry_exec* exec) {
+    if (!exec || exec->index >= states.size()) return nullptr;
+    auto* s = states[exec->index].get();
+    return &s->loop == exec ? s : nullptr;
+  }
+
+  // Requests that can be resumed, by id.
+  struct alignas(64) shard {
+    std::mutex mutex;
+    struct entry {
+      std::weak_ptr<exchange> what;
+      ry_exec* exec;
+    };
+    std::unordered_map<ry_op_id, entry> running;
+  };
+  shard& shard_of(ry_op_id id) { return shards[id % shards.size()]; }
+
+  exec::loop_pool& loops;
+  exec::op_table& ops;
+  client_stats stats;
+  resolver names;
+  client_parts parts;
+  std::array<shard, 16> shards;
+  std::vector<std::unique_ptr<loop_state>> states;
+  std::atomic<bool> stopping{false};
+};
+
+client::client(exec::loop_pool& loops, exec::op_table& ops, client_settings settings)
+    : impl_(std::make_unique<impl>(loops, ops, std::move(settings))) {}
+
+client::~client() {
+  for (auto& s : impl_->states) {
+    for (auto& e : s->running) e->abandon();
+    s->running.clear();
+    s->idle.clear();
+  }
+}
+
+ry_status client::request(const ry_host* host, ry_exec* exec, const ry_client_request& r,
+                          const ry_client_handler& handler, void* ctx, ry_op_id* op) {
+  auto* state = impl_->state_of(exec);
+  if (!state || r.struct_size < sizeof(ry_client_request) ||
+      handler.struct_size < sizeof(ry_client_handler) || !handler.on_done ||
+      (r.n_headers && !r.headers) || (r.body.len && !r.body.ptr))
+    return RY_INVALID_ARGUMENT;
+  if (impl_->stopping.load(std::memory_order_acquire)) return RY_UNAVAILABLE;
+  exchange_request x;
+  x.to = parse_target(sv(r.url));
+  x.method = core::str(r.method);
+  x.headers = render(r, impl_->parts.settings.user_agent, x.problem);
+  x.body = std::string(sv(r.body));
+  x.pool_key = core::str(r.pool_key);
+  x.flags = r.flags;
+  x.connect_timeout = duration(r.connect_timeout_ms, 10'000);
+  x.idle_timeout = duration(r.idle_timeout_ms, 60'000);
+  x.total_timeout = duration(r.total_timeout_ms, 0);
+  x.max_response = r.max_response_bytes ? r.max_response_bytes : 64ull * 1024 * 1024;
+
+  impl_->stats.requests.fetch_add(1, std::memory_order_relaxed);
+  auto slot = std::make_shared<ry_op_id>(0);
+  auto e = std::make_shared<exchange>(impl_->parts, *state, std::move(x), handler, ctx,
+                                      module::hold(host), [i = impl_.get(), slot] {
+                                        i->ops.finish(*slot);
+                                        auto& s = i->shard_of(*slot);
+                                        std::lock_guard lock(s.mutex);
+                                        s.running.erase(*slot);
+                                      });
+  *slot = impl_->ops.start([weak = std::weak_ptr(e), exec] {
+    exec->post([weak] {
+      if (auto self = weak.lock()) self->cancel();
+    });
+  });
+  {
+    auto& s = impl_->shard_of(*slot);
+    std::lock_guard lock(s.mutex);
+    s.running.emplace(*slot, impl::shard::entry{e, exec});
+  }
+  if (op) *op = *slot;
+  exec->post([i = impl_.get(), e = std::move(e)] {
+    // A stop() that came first has not seen this one.
+    if (i->stopping.load(std::memory_order_acquire)) e->cancel();
+    e->start();
+  });
+  return RY_OK;
+}
+
+void client::resume(ry_op_id op) {
+  auto& s = impl_->shard_of(op);
+  std::lock_guard lock(s.mutex);
+  const auto it = s.running.find(op);
+  if (it == s.running.end()) return;
+  it->second.exec->post([weak = it->second.what] {
+    if (auto self = weak.lock()) self->resume();
+  });
+}
+
+ry_status client::check_url(std::string_view url) const {
+  const auto t = parse_target(url);
+  if (!std::holds_alternative<target>(t)) return RY_INVALID_ARGUMENT;
+  if (impl_->parts.settings.guard == address_guard::off) return RY_OK;
+  const auto& host = std::get<target>(t).host;
+  const bool refused = host.literal ? guard::refused_address(*host.literal).has_value()
+                                    : guard::refused_name(host.name).has_value();
+  return refused ? RY_PERMISSION_DENIED : RY_OK;
+}
+
+void client::stop() {
+  impl_->stopping.store(true, std::memory_order_release);
+  for (auto& s : impl_->states)
+    s->loop.post([state = s.get()] {
+      const auto running = state->running;
+      for (const auto& e : running) e->cancel();
+      state->idle.clear();
+    });
+}
+
+const client_stats& client::stats() const noexcept {
+  return impl_->stats;
+}
+
+}  // namespace ry::http

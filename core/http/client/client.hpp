@@ -1,0 +1,96 @@
+// The egress client behind ry.http_client/1: outgoing HTTP/1.1 requests with the address guard,
+// streamed answers, pooled connections per loop, and deadlines that hold.
+//
+// Lifetime: made before the first module is created; stop() while the loops still run, destroyed
+// after they were joined and before they are destroyed. A request lives on the loop of its executor
+// from beginning to end; its handler is called inline there. Errors: reasons as in
+// ry/if/http_client.h, besides RY_INVALID_ARGUMENT "http_client.request" for a method or header
+// that cannot be sent and RY_RESOURCE_EXHAUSTED "http_client.too_large".
+#pragma once
+
+#include <ry/if/http_client.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/exec/error.hpp"
+#include "core/exec/loop.hpp"
+#include "core/http/client/pool.hpp"
+#include "core/http/client/resolver.hpp"
+#include "core/module/host.hpp"
+
+namespace ry::exec {
+class op_table;
+}
+
+namespace ry::http {
+
+enum class address_guard { on, off };  // off only in deployment.mode = local
+
+struct client_settings {
+  address_guard guard = address_guard::on;
+  std::string ca_file;  // PEM, trusted beside the system's certificates; empty = none
+  std::string user_agent = "runyard";
+  pool::limits idle_limits;
+  resolver::lookup_fn lookup = resolver::system_lookup;
+};
+
+// Counts since the start, and what is there now.
+struct client_stats {
+  std::atomic<std::uint64_t> requests{0}, connections_opened{0}, connections_reused{0};
+  std::atomic<std::uint64_t> retries{0}, refused{0}, failed{0};
+  std::atomic<std::int64_t> active{0};
+};
+
+// A request of the host itself, answered as a whole.
+struct fetch_request {
+  std::string method = "GET", url;
+  std::vector<std::pair<std::string, std::string>> headers;
+  std::string body;
+  std::uint32_t flags = 0;  // RY_CLIENT_*
+  std::chrono::milliseconds timeout{10'000};
+  std::uint64_t max_bytes = 1024 * 1024;
+};
+struct fetch_result {
+  core::error error;         // error.status == RY_OK: there is an answer
+  std::uint32_t status = 0;  // HTTP
+  std::string body;
+};
+
+class client {
+ public:
+  // Throws std::runtime_error with a sentence when the certificates cannot be used.
+  client(exec::loop_pool& loops, exec::op_table& ops, client_settings settings);
+  ~client();
+  client(const client&) = delete;
+  client& operator=(const client&) = delete;
+
+  // ry.http_client/1; `host` may be nullptr for the host's own requests. [any]
+  ry_status request(const ry_host* host, ry_exec* exec, const ry_client_request& request,
+                    const ry_client_handler& handler, void* ctx, ry_op_id* op);
+  void resume(ry_op_id op);
+  ry_status check_url(std::string_view url) const;
+
+  // `done` runs on exec, once; dropped when the loops end first. [any]
+  void fetch(ry_exec* exec, const fetch_request& request, std::function<void(fetch_result)> done);
+
+  // Refuses new requests and ends all that run with RY_CANCELLED. [any]
+  void stop();
+
+  const client_stats& stats() const noexcept;
+
+ private:
+  struct impl;
+  std::unique_ptr<impl> impl_;
+};
+
+// The table of ry.http_client/1; it reaches the client through the caller's runtime.
+const ry_http_client_v1& http_client_interface() noexcept;
+
+}  // namespace ry::http

@@ -1,0 +1,124 @@
+// The address guard at work: which connections are made, and to what.
+#include <gtest/gtest.h>
+
+#include <future>
+
+#include "core/http/client/test_client.hpp"
+#include "core/http/client/test_server.hpp"
+
+namespace {
+
+using namespace ry::http::test;
+using ry::http::address_guard;
+using ry::http::client_settings;
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+ry::http::resolver::addresses ips(std::initializer_list<const char*> list) {
+  ry::http::resolver::addresses out;
+  for (const char* a : list) out.push_back(boost::asio::ip::make_address(a));
+  return out;
+}
+
+client_settings guarded(ry::http::resolver::lookup_fn lookup) {
+  client_settings s{address_guard::on};
+  s.lookup = std::move(lookup);
+  return s;
+}
+
+TEST(client_guard, refuses_literals_names_and_resolved_addresses) {
+  server s([](peer& p) {
+    p.request();
+    p.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+  });
+  const auto port = ":" + std::to_string(s.port) + "/";
+  world w(guarded([](const std::string& host) {
+    if (host == "mixed.example") return ips({"93.184.216.34", "10.0.0.1"});
+    if (host == "none.example") return ips({});
+    return ips({"127.0.0.1"});
+  }));
+  for (const char* host : {"127.0.0.1", "2130706433", "0x7f.1", "[::1]", "[::ffff:127.0.0.1]",
+                           "169.254.169.254", "localhost", "metadata.google.internal", "LOCALHOST.",
+                           "rebound.example", "mixed.example", "0"}) {
+    const auto a = w.run({.url = "http://" + std::string(host) + port});
+    EXPECT_EQ(a->status, RY_PERMISSION_DENIED) << host;
+    EXPECT_EQ(a->reason, "http_client.address_refused") << host;
+  }
+  const auto a = w.run({.url = "http://none.example/"});
+  EXPECT_EQ(a->status, RY_UNAVAILABLE);
+  EXPECT_EQ(a->reason, "http_client.resolve");
+  EXPECT_EQ(s.connections, 0);
+  EXPECT_EQ(w.run({.url = "http://127.0.0.1" + port, .flags = RY_CLIENT_OPERATOR_URL})->body, "ok");
+}
+
+TEST(client_guard, an_operators_connection_is_not_shared_with_guarded_requests) {
+  server s([](peer& p) {
+    while (!p.request().empty()) p.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+  });
+  world w(guarded([](const std::string&) { return ips({"127.0.0.1"}); }));
+  const auto url = "http://intern.example:" + std::to_string(s.port) + "/";
+  EXPECT_EQ(w.run({.url = url, .flags = RY_CLIENT_OPERATOR_URL})->body, "ok");
+  EXPECT_EQ(w.run({.url = url})->status, RY_PERMISSION_DENIED);
+}
+
+TEST(client_guard, check_url_judges_the_literal_form) {
+  world w(guarded([](const std::string&) { return ips({}); }));
+  const auto check = [&](std::string_view url) {
+    return ry::http::http_client_interface().check_url(&w.host, ry::core::view(url));
+  };
+  EXPECT_EQ(check("https://example.com/x"), RY_OK);
+  EXPECT_EQ(check("http://8.8.8.8/"), RY_OK);
+  EXPECT_EQ(check("http://127.1/"), RY_PERMISSION_DENIED);
+  EXPECT_EQ(check("http://localhost:9/"), RY_PERMISSION_DENIED);
+  EXPECT_EQ(check("ftp://example.com/"), RY_INVALID_ARGUMENT);
+  EXPECT_EQ(check(""), RY_INVALID_ARGUMENT);
+  world local;
+  EXPECT_EQ(ry::http::http_client_interface().check_url(
+                &local.host, ry::core::view(std::string_view("http://127.0.0.1/"))),
+            RY_OK);
+}
+
+TEST(client_guard, a_slow_look_up_extends_no_deadline_and_blocks_nobody) {
+  std::promise<void> release;
+  auto released = release.get_future().share();
+  server s([](peer& p) {
+    p.request();
+    p.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+  });
+  client_settings settings{address_guard::off};
+  settings.lookup = [released](const std::string& host) {
+    if (host == "slow.example") released.wait();
+    return ips({"127.0.0.1"});
+  };
+  {
+    world w(settings);
+    const auto begin = steady_clock::now();
+    auto slow = w.start({.url = "http://slow.example/", .connect_ms = 200});
+    auto total = w.start({.url = "http://slow.example/", .connect_ms = 5000, .total_ms = 100});
+    auto cancelled = w.start({.url = "http://slow.example/"});
+    EXPECT_EQ(w.run({.url = "http://fast.example:" + std::to_string(s.port) + "/"})->body, "ok");
+    w.ops.cancel(cancelled->op);
+    ASSERT_TRUE(slow->wait(3000) && total->wait(3000) && cancelled->wait(3000));
+    EXPECT_EQ(slow->reason, "http_client.connect_timeout");
+    EXPECT_EQ(total->reason, "http_client.total_timeout");
+    EXPECT_EQ(cancelled->status, RY_CANCELLED);
+    EXPECT_LT(slow->ended - begin, milliseconds(700));
+    EXPECT_LT(total->ended - begin, milliseconds(600));
+  }
+  release.set_value();  // the look-up ends after the client is gone
+}
+
+TEST(client_guard, tries_the_next_address_when_one_fails) {
+  server s([](peer& p) {
+    p.request();
+    p.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+  });
+  client_settings settings{address_guard::off};
+  settings.lookup = [](const std::string&) { return ips({"::1", "127.0.0.9", "127.0.0.1"}); };
+  world w(settings);
+  const auto a = w.run({.url = "http://many.example:" + std::to_string(s.port) + "/"});
+  EXPECT_EQ(a->body, "ok") << a->message;
+  EXPECT_EQ(a->peer, "127.0.0.1");
+}
+
+}  // namespace

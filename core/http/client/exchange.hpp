@@ -1,0 +1,147 @@
+// One request from its first byte to on_done, redirects and the retry on a stale connection
+// included. Lives on one loop; everything here is called on that loop.
+#pragma once
+
+#include <ry/if/http_client.h>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "core/exec/error.hpp"
+#include "core/http/client/client.hpp"
+#include "core/http/client/connector.hpp"
+#include "core/http/client/pool.hpp"
+#include "core/http/client/resolver.hpp"
+#include "core/http/client/response_reader.hpp"
+#include "core/http/client/target.hpp"
+
+namespace ry::http {
+
+class exchange;
+
+// What the exchanges of one loop share. Made and used on the loop.
+struct loop_state {
+  loop_state(ry_exec& loop, pool::limits limits) : loop(loop), idle(limits) {}
+
+  // Puts a connection into the pool and sees to it that it does not stay for ever.
+  void keep(const std::string& name, std::unique_ptr<connection> c);
+
+  ry_exec& loop;
+  pool idle;
+  std::list<std::shared_ptr<exchange>> running;
+  std::vector<char> buffer;  // of the read under way: connections that wait own none
+  std::optional<loop_timer> sweeper;
+
+ private:
+  void sweep_later();
+  bool sweeping_ = false;
+};
+
+// What all exchanges share.
+struct client_parts {
+  client_settings settings;
+  std::shared_ptr<const tls_context> tls;
+  resolver& names;
+  client_stats& stats;
+};
+
+struct exchange_request {
+  std::variant<target, std::string> to;  // or what is wrong with the URL
+  std::string problem;                   // of method or headers; empty = none
+  std::string method;
+  std::string headers;  // "Name: value\r\n"...
+  std::string body;
+  std::string pool_key;
+  std::uint32_t flags = 0;
+  std::chrono::milliseconds connect_timeout{}, idle_timeout{}, total_timeout{};  // total 0: none
+  std::uint64_t max_response = 0;
+};
+
+class exchange : public std::enable_shared_from_this<exchange> {
+ public:
+  exchange(const client_parts& parts, loop_state& loop, exchange_request request,
+           const ry_client_handler& handler, void* ctx, module::hold hold,
+           std::function<void()> forget);
+
+  void start();
+  void resume();
+  void cancel();
+  // Lets go of socket and timers without any call; the loop has ended.
+  void abandon();
+
+ private:
+  using clock = std::chrono::steady_clock;
+  enum class phase : std::uint8_t { idle, connecting, handshake, active, done };
+  enum class redirect : std::uint8_t { none, draining };
+
+  bool guarded() const;
+  bool safe_to_resend() const;
+  void begin();  // take a pooled connection or open one
+  void open();
+  void found(const std::vector<boost::asio::ip::address>& addresses);
+  void connect(std::vector<boost::asio::ip::address> addresses);
+  void connected(std::optional<loop_socket> socket, const boost::asio::ip::address& address,
+                 const std::string& problem);
+  void shake_hands();
+  void send();
+  void write_some();
+  void pump();
+  void arm();
+  void received(std::span<char> data);
+  void take_head();
+  bool begin_redirect(std::string_view location);
+  void deliver(std::string_view body);
+  void complete(std::size_t unused);
+  void ended(bool orderly, const std::string& problem);
+  bool retry();
+  void follow();
+  void drop_connection();
+
+  void enter(phase p);
+  std::optional<clock::time_point> due() const;
+  void arm_timer();
+  void timed_out();
+
+  void fail(ry_status st, const char* reason, std::string message);
+  void finish(core::error err);
+
+  const client_parts& parts_;
+  loop_state& loop_;
+  exchange_request request_;
+  const ry_client_handler handler_;
+  void* const ctx_;
+  module::hold hold_;
+  std::function<void()> forget_;
+  std::list<std::shared_ptr<exchange>>::iterator place_;
+
+  phase phase_ = phase::idle;
+  redirect redirect_ = redirect::none;
+  std::uint8_t redirects_ = 0;
+  bool started_ = false, cancelled_ = false, wrote_ = false;
+  bool retried_ = false, paused_ = false, answered_ = false;
+  bool reading_ = false, writing_ = false, write_failed_ = false;
+  std::uint32_t turn_ = 0;  // counts connections; handlers of an earlier one do nothing
+  std::unique_ptr<connection> connection_;
+  std::shared_ptr<connector> connector_;
+  std::string pool_name_;
+  std::string out_;
+  std::size_t sent_ = 0;
+  response_reader reader_;
+  std::uint64_t received_ = 0;
+  target next_;  // of a redirect
+
+  std::optional<loop_timer> timer_;
+  std::optional<clock::time_point> timer_at_;
+  std::uint32_t timer_turn_ = 0;
+  clock::time_point began_, phase_began_, last_sign_;
+};
+
+}  // namespace ry::http

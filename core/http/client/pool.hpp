@@ -1,0 +1,51 @@
+// Idle connections of one loop, for reuse. The last one used is taken first.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/http/client/transport.hpp"
+
+namespace ry::http {
+
+struct connection {
+  explicit connection(loop_socket socket) : io(std::move(socket)) {}
+  transport io;
+  std::string peer;
+  bool reused = false;
+};
+
+class pool {
+ public:
+  using clock = std::chrono::steady_clock;
+  struct limits {
+    std::size_t per_key = 256;
+    std::size_t total = 1024;
+    std::chrono::milliseconds idle{30'000};
+  };
+  explicit pool(limits l) : limits_(l) {}
+
+  // A connection that is still alive, or nullptr.
+  std::unique_ptr<connection> take(const std::string& key);
+  // Keeps it, or closes it when the pool is full.
+  void give(const std::string& key, std::unique_ptr<connection> c, clock::time_point now);
+  // Closes what has been idle for too long; returns how many are left.
+  std::size_t sweep(clock::time_point now);
+  void clear();
+  std::size_t size() const noexcept { return size_; }
+
+ private:
+  struct entry {
+    std::unique_ptr<connection> c;
+    clock::time_point since;
+  };
+  limits limits_;
+  std::size_t size_ = 0;
+  std::unordered_map<std::string, std::vector<entry>> idle_;
+};
+
+}  // namespace ry::http

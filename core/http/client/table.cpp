@@ -1,0 +1,45 @@
+#include "core/http/client/client.hpp"
+
+namespace ry::http {
+
+namespace {
+
+client* client_of(const ry_host* host) noexcept {
+  return host ? host->rt.http_client : nullptr;
+}
+
+ry_status request(const ry_host* host, ry_exec* exec, const ry_client_request* r,
+                  const ry_client_handler* handler, void* ctx, ry_op_id* op) noexcept {
+  if (!host || !r || !handler) return RY_INVALID_ARGUMENT;
+  auto* c = client_of(host);
+  if (!c) return RY_UNAVAILABLE;
+  try {
+    return c->request(host, exec, *r, *handler, ctx, op);
+  } catch (const std::exception&) {
+    return RY_RESOURCE_EXHAUSTED;
+  }
+}
+
+void resume(const ry_host* host, ry_op_id op) noexcept {
+  if (auto* c = client_of(host)) c->resume(op);
+}
+
+ry_status check_url(const ry_host* host, ry_str url) noexcept {
+  auto* c = client_of(host);
+  if (!c) return RY_UNAVAILABLE;
+  try {
+    return c->check_url(core::sv(url));
+  } catch (const std::exception&) {
+    return RY_INVALID_ARGUMENT;
+  }
+}
+
+}  // namespace
+
+const ry_http_client_v1& http_client_interface() noexcept {
+  static constexpr ry_http_client_v1 table{sizeof(ry_http_client_v1), 0, request, resume,
+                                           check_url};
+  return table;
+}
+
+}  // namespace ry::http

@@ -1,0 +1,43 @@
+// TLS settings of outgoing connections: certificates are always verified.
+#pragma once
+
+#include <openssl/bio.h>
+#include <openssl/ssl.h>
+
+#include <memory>
+#include <string>
+
+#include "core/http/client/guard.hpp"
+
+namespace ry::http {
+
+// Shared by all connections; outlives them (they hold it). Any thread after construction.
+class tls_context {
+ public:
+  // Trusts the system's certificates and, when given, those in `ca_file` (PEM). Throws
+  // std::runtime_error with a sentence when that file cannot be used.
+  explicit tls_context(const std::string& ca_file);
+
+  struct ssl_free {
+    void operator()(SSL* ssl) const noexcept { SSL_free(ssl); }
+  };
+  using ssl_ptr = std::unique_ptr<SSL, ssl_free>;
+  // A client session over a connected, non-blocking descriptor, with server name and the check of
+  // the certificate's name or address set up; nullptr when there is no memory.
+  ssl_ptr session(int fd, const guard::host& host) const;
+
+ private:
+  struct ctx_free {
+    void operator()(SSL_CTX* ctx) const noexcept { SSL_CTX_free(ctx); }
+  };
+  struct method_free {
+    void operator()(BIO_METHOD* m) const noexcept { BIO_meth_free(m); }
+  };
+  std::unique_ptr<BIO_METHOD, method_free> method_;  // writes without raising SIGPIPE
+  std::unique_ptr<SSL_CTX, ctx_free> ctx_;
+};
+
+// The oldest queued OpenSSL error as text without file names; empties the queue.
+std::string tls_error_text();
+
+}  // namespace ry::http
