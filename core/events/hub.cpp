@@ -80,6 +80,10 @@ std::string hub::add_consumers(const std::vector<module::consumer>& consumers) {
       db::lane::priority);
   auto error = registered.get_future().get();
   if (!error.empty()) return error;
+  {
+    std::lock_guard lock(owned_mutex_);
+    for (const auto& c : consumers) consumers_.emplace(c.owner->name, c.name);
+  }
   for (const auto& c : consumers) {
     module::job_kind kind;
     kind.owner = c.owner;
@@ -98,7 +102,38 @@ std::string hub::add_consumers(const std::vector<module::consumer>& consumers) {
   return {};
 }
 
+// Consumers of modules that are gone stop costing anything, and what nobody needs is removed.
+void hub::trim(db::connection& c) {
+  {
+    std::lock_guard lock(owned_mutex_);
+    for (const auto& [module, name] : consumers_)
+      c.exec("update core.event_consumer set last_seen = now() where module = $1 and name = $2",
+             {db::value::text(module), db::value::text(name)});
+  }
+  c.exec("delete from core.event_consumer where last_seen < now() - interval '30 days'");
+  c.exec("delete from core.event where published_at < now() - interval '30 days'");
+  c.exec("delete from core.job where state in (0, 2) and enqueued_at < now() - interval '90 days'");
+}
+
 void hub::start() {
+  module::job_kind trim_kind;
+  trim_kind.kind = "core.trim";
+  trim_kind.queue = "core";
+  trim_kind.cron = "17 * * * *";
+  rt_.jobs->add(std::move(trim_kind), [this](const ry_job_view*, ry_job* job) {
+    rt_.db->submit(
+        [this, job](db::connection& c) {
+          try {
+            trim(c);
+            job->q.finish(job, RY_JOB_DONE, 0, nullptr);
+          } catch (const db::failure& f) {
+            const auto v = f.error.view();
+            job->q.finish(job, RY_JOB_RETRY, 0, &v);
+          }
+        },
+        db::lane::priority);
+    return RY_OK;
+  });
   listen_ = rt_.db->on_message(live_channel, [this](std::string_view payload) { hinted(payload); });
 }
 

@@ -15,6 +15,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -94,12 +95,14 @@ class hub {
   void hint_others(std::string_view topic, std::uint64_t cursor);
   void flush_hints();
   void hinted(std::string_view payload);
+  void trim(db::connection& c);
 
   module::runtime& rt_;
   std::vector<std::unique_ptr<lane>> lanes_;
   std::array<shard, 64> shards_;
 
-  std::mutex owned_mutex_;  // guards owned_
+  std::mutex owned_mutex_;  // guards owned_ and consumers_
+  std::set<std::pair<std::string, std::string>> consumers_;  // module, name
   std::unordered_map<ry_subscription*, std::shared_ptr<ry_subscription>> owned_;
 
   std::mutex hints_mutex_;  // guards the two below

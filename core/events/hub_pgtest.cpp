@@ -20,7 +20,11 @@ struct event_node {
       : n(d), hub(n.rt), host(n.rt, std::move(name), 1) {
     n.rt.events = &hub;
   }
-  ~event_node() { hub.stop(); }
+  ~event_node() {
+    hub.stop();
+    n.queue.stop(std::chrono::steady_clock::now() + 200ms);
+    n.vanish();  // the loops end before the hub that their handlers refer to
+  }
   node n;
   ry::events::hub hub;
   ry_host host;
