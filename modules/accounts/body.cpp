@@ -1,0 +1,63 @@
+#include "body.hpp"
+
+#include <algorithm>
+#include <boost/json/parse.hpp>
+
+namespace accounts {
+
+namespace json = boost::json;
+
+ry::error body::invalid(std::string_view field, const std::string& what) {
+  return ry::http_error(422, RY_INVALID_ARGUMENT, "accounts.invalid_value",
+                        std::string(field) + " " + what);
+}
+
+body::body(std::string_view text, std::initializer_list<std::string_view> fields) {
+  if (text.find_first_not_of(" \t\r\n") == text.npos) return;
+  json::error_code ec;
+  auto v = json::parse(json::string_view(text.data(), text.size()), ec);
+  if (ec || !v.is_object()) {
+    throw ry::bad_request("accounts.body", "The body must be a JSON object");
+  }
+  object_ = std::move(v.get_object());
+  for (const auto& member : object_) {
+    const std::string_view name(member.key().data(), member.key().size());
+    if (std::find(fields.begin(), fields.end(), name) == fields.end()) {
+      throw invalid(std::string(name.substr(0, 64)), "is not known here");
+    }
+  }
+}
+
+bool body::has(std::string_view name) const {
+  const auto* v = object_.if_contains(json::string_view(name.data(), name.size()));
+  return v && !v->is_null();
+}
+
+std::optional<std::string> body::text(std::string_view name, std::size_t min,
+                                      std::size_t max) const {
+  if (!has(name)) return std::nullopt;
+  const auto& v = object_.at(json::string_view(name.data(), name.size()));
+  if (!v.is_string()) throw invalid(name, "must be a text");
+  std::string s(v.get_string().data(), v.get_string().size());
+  if (s.size() < min || s.size() > max) {
+    throw invalid(name,
+                  "must have " + std::to_string(min) + " to " + std::to_string(max) + " bytes");
+  }
+  if (std::any_of(s.begin(), s.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; })) {
+    throw invalid(name, "must not hold control characters");
+  }
+  return s;
+}
+
+std::optional<std::int64_t> body::integer(std::string_view name, std::int64_t min,
+                                          std::int64_t max) const {
+  if (!has(name)) return std::nullopt;
+  const auto& v = object_.at(json::string_view(name.data(), name.size()));
+  if (!v.is_int64() || v.get_int64() < min || v.get_int64() > max) {
+    throw invalid(
+        name, "must be a whole number from " + std::to_string(min) + " to " + std::to_string(max));
+  }
+  return v.get_int64();
+}
+
+}  // namespace accounts

@@ -1,0 +1,33 @@
+// JSON bodies of requests, read strictly: each refusal names the field. 400 for what is no JSON
+// object, 422 for a value that is not valid.
+#pragma once
+
+#include <ry/cpp/types.hpp>
+
+#include <boost/json/object.hpp>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace accounts {
+
+class body {
+ public:
+  // An empty text counts as {}. `fields` are the known ones; others are refused.
+  body(std::string_view text, std::initializer_list<std::string_view> fields);
+
+  bool has(std::string_view name) const;
+  // nullopt when absent or null. Control characters are refused; bytes are counted.
+  std::optional<std::string> text(std::string_view name, std::size_t min, std::size_t max) const;
+  std::optional<std::int64_t> integer(std::string_view name, std::int64_t min,
+                                      std::int64_t max) const;
+
+  static ry::error invalid(std::string_view field, const std::string& what);
+
+ private:
+  boost::json::object object_;
+};
+
+}  // namespace accounts

@@ -1,0 +1,181 @@
+#include "directory.hpp"
+
+#include <algorithm>
+
+namespace accounts {
+namespace {
+
+constexpr std::size_t most_known = 100'000;
+constexpr std::int64_t max_age_us = 60'000'000;
+
+}  // namespace
+
+bool directory::is_current(const account& a, const ry_principal& who) const {
+  if (ctx_.mono_us() - a.read_us > max_age_us) return false;
+  // A token that says something new about its bearer; looked into at most every few seconds, so
+  // that two tokens that contradict each other cannot turn each request into a write.
+  if (ctx_.mono_us() - a.read_us < max_age_us / 10) return true;
+  if (who.email.len != 0 && ry::view(who.email) != a.email) return false;
+  return a.verified || ry::view(who.claims_json).find("email_verified") == std::string_view::npos;
+}
+
+ry_status directory::ensure(const ry_principal* who, ry_exec* exec, ry_account_fn fn, void* ctx) {
+  if (who == nullptr || who->struct_size < sizeof(ry_principal) || who->subject.len == 0) {
+    return RY_INVALID_ARGUMENT;
+  }
+  const waiter w{exec, fn, ctx, who->role};
+  const auto subject = ry::view(who->subject);
+  account_ptr hit;
+  {
+    std::lock_guard lock(mutex_);
+    if (const auto it = known_.find(subject); it != known_.end()) {
+      if (is_current(*it->second, *who)) {
+        hit = it->second;
+      } else {
+        known_.erase(it);
+      }
+    }
+    if (!hit) {
+      if (const auto it = waiting_.find(subject); it != waiting_.end()) {
+        it->second.push_back(w);
+        return RY_OK;
+      }
+      waiting_.emplace(subject, std::vector<waiter>{w});
+    }
+  }
+  if (hit) {
+    answer(w, std::move(hit), ry::error(RY_OK));
+    return RY_OK;
+  }
+  const bool started = ctx_.spawn(look_up(read_identity(*who)), exec);
+  if (started) return RY_OK;
+
+  std::vector<waiter> others;
+  {
+    std::lock_guard lock(mutex_);
+    if (auto it = waiting_.find(subject); it != waiting_.end()) {
+      others = std::move(it->second);
+      waiting_.erase(it);
+    }
+  }
+  // All but this caller's: it learns by the status that nothing was started.
+  for (const auto& o : others) {
+    if (o.ctx != w.ctx || o.fn != w.fn) answer(o, nullptr, ry::error(RY_CANCELLED));
+  }
+  return RY_UNAVAILABLE;
+}
+
+ry::task<void> directory::look_up(identity who) {
+  const std::string subject = who.subject;
+  std::uint64_t epoch = 0;
+  {
+    std::lock_guard lock(mutex_);
+    epoch = epoch_;
+  }
+  account_ptr found;
+  ry::error why(RY_OK);
+  try {
+    // Not called off by the first caller's leaving: others wait for the same answer.
+    found = co_await ry::shield(repo_.provision(std::move(who), cfg_.default_tier));
+  } catch (...) {
+    why = ry::current_error();
+  }
+  if (found) {
+    std::lock_guard lock(mutex_);
+    if (known_.size() >= most_known) known_.clear();
+    if (epoch == epoch_) known_.insert_or_assign(subject, found);
+  }
+  settle(subject, found, why);
+}
+
+void directory::settle(const std::string& subject, const account_ptr& found, const ry::error& why) {
+  std::vector<waiter> all;
+  {
+    std::lock_guard lock(mutex_);
+    if (auto it = waiting_.find(subject); it != waiting_.end()) {
+      all = std::move(it->second);
+      waiting_.erase(it);
+    }
+  }
+  for (const auto& w : all) answer(w, found, why);
+}
+
+void directory::answer(waiter w, account_ptr found, ry::error why) const noexcept {
+  try {
+    ctx_.post(w.exec, [this, w, found = std::move(found), why] {
+      if (!found) {
+        const auto v = why.view();
+        w.fn(w.ctx, why.status() == RY_OK ? RY_INTERNAL : why.status(), nullptr, &v);
+        return;
+      }
+      ry_account_view view{};
+      view.struct_size = sizeof view;
+      view.role = std::max(w.role, found->role);
+      view.account_id = found->id;
+      view.account_id_text = ry::str(found->id_text);
+      view.email = ry::str(found->email);
+      view.display_name = ry::str(found->display_name);
+      view.tier = &cfg_.find(found->tier).view;
+      w.fn(w.ctx, RY_OK, &view, nullptr);
+    });
+  } catch (...) {
+    ctx_.complain("an answer about an account was lost", ry::current_error());
+  }
+}
+
+ry_status directory::find(const ry_uuid* id, ry_exec* exec, ry_account_fn fn, void* ctx) {
+  if (id == nullptr) return RY_INVALID_ARGUMENT;
+  const auto body = [](directory* self, ry::uuid id, waiter w) -> ry::task<void> {
+    account_ptr found;
+    ry::error why = ry::not_found("accounts.not_found", "Account not found");
+    try {
+      found = co_await self->repo_.find(id);
+    } catch (...) {
+      why = ry::current_error();
+    }
+    self->answer(w, std::move(found), why);
+  };
+  return ctx_.spawn(body(this, *id, {exec, fn, ctx, RY_ROLE_USER}), exec) ? RY_OK : RY_UNAVAILABLE;
+}
+
+ry::task<account_ptr> directory::of(const ry_principal* who) {
+  if (who == nullptr) throw ry::unauthenticated("auth.required", "Not authenticated");
+  auto got = co_await ry::call<account_ptr, const ry_account_view*>(
+      [this, who](ry_exec* exec, ry_account_fn fn, void* ctx) {
+        return ensure(who, exec, fn, ctx);
+      },
+      [](const ry_account_view* v) {
+        auto a = std::make_shared<account>();
+        a->id = v->account_id;
+        a->id_text = ry::text(v->account_id_text);
+        a->email = ry::text(v->email);
+        a->display_name = ry::text(v->display_name);
+        a->tier = ry::text(v->tier->name);
+        a->role = v->role;
+        return account_ptr(std::move(a));
+      });
+  co_return std::move(got).value();
+}
+
+void directory::forget(std::string_view subject) {
+  std::lock_guard lock(mutex_);
+  ++epoch_;
+  if (const auto it = known_.find(subject); it != known_.end()) known_.erase(it);
+}
+
+const ry_accounts_v1* directory::table() noexcept {
+  static constexpr ry_accounts_v1 t{
+      sizeof(ry_accounts_v1), 0,
+      [](void* self, const ry_principal* who, ry_exec* exec, ry_account_fn fn, void* ctx) noexcept {
+        return ry::guard([&] { return static_cast<directory*>(self)->ensure(who, exec, fn, ctx); });
+      },
+      [](void* self, ry_str name) noexcept {
+        return static_cast<const directory*>(self)->tier(ry::view(name));
+      },
+      [](void* self, const ry_uuid* id, ry_exec* exec, ry_account_fn fn, void* ctx) noexcept {
+        return ry::guard([&] { return static_cast<directory*>(self)->find(id, exec, fn, ctx); });
+      }};
+  return &t;
+}
+
+}  // namespace accounts

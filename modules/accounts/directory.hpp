@@ -1,0 +1,65 @@
+// Accounts by subject, remembered: the service accounts/1. A request of a known account costs no
+// SQL; of many first requests at once one asks the database and all get its answer.
+#pragma once
+
+#include <ry/cpp/op.hpp>
+
+#include <mutex>
+#include <unordered_map>
+
+#include "repository.hpp"
+
+namespace accounts {
+
+class directory {
+ public:
+  directory(const ry::context& ctx, const repository& repo, const config& cfg)
+      : ctx_(ctx), repo_(repo), cfg_(cfg) {}
+  directory(const directory&) = delete;
+  directory& operator=(const directory&) = delete;
+
+  // As in ry_accounts_v1. [any]
+  ry_status ensure(const ry_principal* who, ry_exec* exec, ry_account_fn fn, void* ctx);
+  ry_status find(const ry_uuid* id, ry_exec* exec, ry_account_fn fn, void* ctx);
+  const ry_tier_view* tier(std::string_view name) const { return &cfg_.find(name).view; }
+
+  // For this module's own routes; the same as ensure(). Throws ry::error.
+  ry::task<account_ptr> of(const ry_principal* who);
+
+  // The next ensure() of this subject asks the database. [any]
+  void forget(std::string_view subject);
+
+  // The table of accounts/1; its self is a directory.
+  static const ry_accounts_v1* table() noexcept;
+
+ private:
+  struct waiter {
+    ry_exec* exec;
+    ry_account_fn fn;
+    void* ctx;
+    std::uint32_t role;  // of the token
+  };
+  struct text_hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view s) const noexcept {
+      return std::hash<std::string_view>()(s);
+    }
+  };
+  template <class V>
+  using by_subject = std::unordered_map<std::string, V, text_hash, std::equal_to<>>;
+
+  bool is_current(const account& a, const ry_principal& who) const;
+  ry::task<void> look_up(identity who);
+  void settle(const std::string& subject, const account_ptr& found, const ry::error& why);
+  void answer(waiter w, account_ptr found, ry::error why) const noexcept;
+
+  const ry::context& ctx_;
+  const repository& repo_;
+  const config& cfg_;
+  std::mutex mutex_;
+  by_subject<account_ptr> known_;
+  by_subject<std::vector<waiter>> waiting_;
+  std::uint64_t epoch_ = 0;  // grows with every forget()
+};
+
+}  // namespace accounts

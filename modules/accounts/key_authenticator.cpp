@@ -1,0 +1,64 @@
+#include "key_authenticator.hpp"
+
+#include <ry/cpp/op.hpp>
+
+namespace accounts {
+
+ry_status key_authenticator::start(std::string_view bearer, ry_exec* exec, ry_principal_fn fn,
+                                   void* ctx) {
+  if (bearer.substr(0, api_key_prefix.size()) != api_key_prefix) return RY_NOT_FOUND;
+  auto key = parse_api_key(bearer);
+  if (!key) return RY_UNAUTHENTICATED;
+  return ctx_.spawn(check(*std::move(key), exec, fn, ctx), exec) ? RY_OK : RY_UNAVAILABLE;
+}
+
+ry::task<void> key_authenticator::check(api_key key, ry_exec* exec, ry_principal_fn fn, void* ctx) {
+  ry_status st = RY_UNAUTHENTICATED;
+  std::optional<stored_key> stored;
+  try {
+    stored = co_await repo_.key(key.id);
+    if (stored && same_hash(stored->secret_hash, hash_secret(key.secret))) st = RY_OK;
+  } catch (...) {
+    const auto e = ry::current_error();
+    st = e.status() == RY_UNAUTHENTICATED || e.status() == RY_NOT_FOUND ? RY_INTERNAL : e.status();
+    ctx_.complain("an API key could not be looked up", e);
+  }
+  if (st == RY_OK && stored->touched_long_ago) touch(key.id);
+
+  // A post: a look-up that failed at once is still inside the host's call.
+  ctx_.post(exec, [st, stored, fn, ctx] {
+    if (st != RY_OK) {
+      fn(ctx, st, nullptr);
+      return;
+    }
+    ry_principal who{};
+    who.struct_size = sizeof who;
+    who.role = stored->owner->role;
+    who.subject = ry::str(stored->owner->subject);
+    who.email = ry::str(stored->owner->email);
+    who.auth_kind = ry::str("api_key");
+    who.claims_json = ry::str("{}");
+    who.expires_unix_us = stored->expires_unix_us;
+    fn(ctx, RY_OK, &who);
+  });
+}
+
+void key_authenticator::touch(std::string id) const {
+  const auto body = [](const repository* repo, std::string id) -> ry::task<void> {
+    co_await repo->touch_key(std::move(id));
+  };
+  ctx_.spawn(body(&repo_, std::move(id)));
+}
+
+const ry_authenticator_v1* key_authenticator::table() noexcept {
+  static constexpr ry_authenticator_v1 t{
+      sizeof(ry_authenticator_v1), 0,
+      [](void* self, ry_str bearer, ry_exec* exec, ry_principal_fn fn, void* ctx) noexcept {
+        return ry::guard([&] {
+          return static_cast<key_authenticator*>(self)->start(ry::view(bearer), exec, fn, ctx);
+        });
+      }};
+  return &t;
+}
+
+}  // namespace accounts

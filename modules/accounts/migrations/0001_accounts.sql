@@ -1,0 +1,206 @@
+-- UUIDv7: increasing in time, so that new rows land at the end of their indexes.
+create function new_id() returns uuid language sql volatile as $$
+  select encode(
+    set_bit(set_bit(
+      overlay(uuid_send(gen_random_uuid())
+              placing substring(int8send((extract(epoch from clock_timestamp()) * 1000)::bigint) from 3)
+              from 1 for 6),
+      52, 1), 53, 1), 'hex')::uuid
+$$;
+
+-- One row. Written by the module at its start, from its settings.
+create table setting (
+  only_row boolean primary key default true check (only_row),
+  low_percent int not null default 20 check (low_percent between 0 and 100)
+);
+insert into setting default values;
+
+-- `subject` is the token's `sub`. When that is a UUID it is the id too; else the id is made once and this
+-- row is the stable mapping. The fill factor leaves room for balances to move within a page.
+create table account (
+  id uuid primary key,
+  subject text not null unique,
+  tier text not null,
+  role smallint not null default 0 check (role between 0 and 2),
+  balance_micro bigint not null default 0,
+  low_mark_micro bigint not null default 0,  -- falling below it is the crossing of credits.low
+  email text not null default '',
+  display_name text not null default '',
+  verified_at timestamptz,
+  created_at timestamptz not null default now()
+) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02);
+
+-- Append-only. No reference to `account`: ledger_add() is the only writer and has locked that row.
+create table ledger (
+  account_id uuid not null,
+  id bigint generated always as identity,
+  at timestamptz not null default now(),
+  delta_micro bigint not null,
+  balance_micro bigint not null,  -- after this entry
+  kind text not null check (kind in ('grant', 'charge', 'revoke', 'referral', 'adjust')),
+  ref text not null,
+  note jsonb not null default '{}',
+  primary key (account_id, id)
+);
+create unique index ledger_once on ledger (kind, ref);
+
+-- The hash is SHA-256 of the key's secret, which has 256 bits of entropy.
+create table api_key (
+  id text primary key check (id ~ '^[0-9a-f]{16}$'),
+  account_id uuid not null references account,
+  name text not null,
+  secret_hash bytea not null check (octet_length(secret_hash) = 32),
+  created_at timestamptz not null default now(),
+  expires_at timestamptz,
+  last_used_at timestamptz,
+  revoked_at timestamptz
+) with (fillfactor = 80);
+create index api_key_account on api_key (account_id, created_at);
+
+-- Who did what to whose account. Also read by all nodes to learn which remembered verdicts to drop.
+create table audit (
+  id bigint generated always as identity primary key,
+  at timestamptz not null default clock_timestamp(),
+  actor text not null,
+  action text not null,
+  account_id uuid not null,
+  subject text not null,
+  detail jsonb not null default '{}'
+);
+create index audit_recent on audit (at);
+
+create function refuse_change() returns trigger language plpgsql as $$
+begin
+  raise exception 'accounts.% is append-only', tg_table_name using errcode = 'restrict_violation';
+end $$;
+create trigger ledger_append_only before update or delete or truncate on ledger
+  for each statement execute function refuse_change();
+create trigger audit_append_only before update or delete or truncate on audit
+  for each statement execute function refuse_change();
+
+-- PL/pgSQL keeps the plans of these functions for the life of a connection; functions in SQL that cannot
+-- be inlined would be planned at every call.
+
+create function lock_account(account uuid) returns table (tier text, balance_micro bigint)
+language plpgsql as $$
+begin
+  return query select a.tier, a.balance_micro from accounts.account a where a.id = lock_account.account
+               for no key update;
+end $$;
+
+create function ledger_add(account uuid, delta_micro bigint, kind text, ref text,
+                           note jsonb default '{}') returns bigint
+language plpgsql as $$
+#variable_conflict use_column
+declare
+  v_after bigint;
+  v_mark bigint;
+  v_percent int;
+begin
+  -- The balance moves first: a repeat, which is rare, pays for moving it back.
+  update accounts.account a set balance_micro = a.balance_micro + ledger_add.delta_micro
+   where a.id = ledger_add.account
+   returning a.balance_micro, a.low_mark_micro into v_after, v_mark;
+  if not found then
+    raise sqlstate 'RY404' using message = 'Account not found';
+  end if;
+
+  insert into accounts.ledger (account_id, delta_micro, balance_micro, kind, ref, note)
+  values (ledger_add.account, ledger_add.delta_micro, v_after, ledger_add.kind, ledger_add.ref,
+          coalesce(ledger_add.note, '{}'))
+  on conflict (kind, ref) do nothing;
+  if not found then
+    update accounts.account a set balance_micro = a.balance_micro - ledger_add.delta_micro
+     where a.id = ledger_add.account returning a.balance_micro into v_after;
+    return v_after;
+  end if;
+
+  if ledger_add.kind = 'grant' then
+    select s.low_percent into v_percent from accounts.setting s;
+    update accounts.account a
+       set low_mark_micro = (ledger_add.delta_micro::numeric * v_percent / 100)::bigint
+     where a.id = ledger_add.account;
+  elsif v_after < v_mark and v_after - ledger_add.delta_micro >= v_mark then
+    select s.low_percent into v_percent from accounts.setting s;
+    perform core.event_publish('credits.low', ledger_add.account::text,
+      jsonb_build_object('account_id', ledger_add.account, 'balance_micro', v_after,
+                         'threshold_percent', v_percent));
+  end if;
+  return v_after;
+end $$;
+
+-- The account of a subject, made at first sight with its starting grant. Empty texts say nothing: they
+-- never erase what is known. `fresh` tells that this call made it.
+create function provision(p_subject text, p_id uuid, p_email text, p_name text, p_verified boolean,
+                          p_referral_code text, p_tier text, p_grant_micro bigint)
+returns table (id uuid, subject text, tier text, role smallint, email text, display_name text,
+               verified boolean, fresh boolean)
+language plpgsql as $$
+#variable_conflict use_column
+declare
+  v accounts.account;
+  v_fresh boolean := false;
+  v_newly_verified boolean := false;
+begin
+  select * into v from accounts.account a where a.subject = p_subject;
+  if not found then
+    insert into accounts.account as a (id, subject, tier, email, display_name, verified_at)
+    values (coalesce(p_id, accounts.new_id()), p_subject, p_tier, p_email, p_name,
+            case when p_verified then now() end)
+    on conflict do nothing
+    returning a.* into v;
+    v_fresh := found;
+    if not v_fresh then
+      select * into v from accounts.account a where a.subject = p_subject;
+      if not found then
+        raise sqlstate 'RY403' using message = 'This subject is the id of another account';
+      end if;
+    end if;
+  end if;
+
+  if v_fresh then
+    v_newly_verified := p_verified;
+    perform core.event_publish('account.created', v.id::text,
+      jsonb_strip_nulls(jsonb_build_object('account_id', v.id, 'email', v.email,
+        'name', v.display_name, 'referral_code', nullif(p_referral_code, ''))));
+    if p_grant_micro > 0 then
+      perform accounts.ledger_add(v.id, p_grant_micro, 'grant', 'start:' || v.id,
+                                  jsonb_build_object('tier', p_tier));
+    end if;
+  elsif (p_verified and v.verified_at is null) or (p_email <> '' and p_email <> v.email)
+        or (p_name <> '' and p_name <> v.display_name) then
+    -- Locked first: of two calls at once only one sees the account unverified.
+    select * into v from accounts.account a where a.subject = p_subject for no key update;
+    v_newly_verified := p_verified and v.verified_at is null;
+    update accounts.account a
+       set email = coalesce(nullif(p_email, ''), a.email),
+           display_name = coalesce(nullif(p_name, ''), a.display_name),
+           verified_at = case when v_newly_verified then now() else a.verified_at end
+     where a.id = v.id
+     returning a.* into v;
+  end if;
+  if v_newly_verified then
+    perform core.event_publish('account.verified', v.id::text,
+                               jsonb_build_object('account_id', v.id));
+  end if;
+  return query select v.id, v.subject, v.tier, v.role, v.email, v.display_name,
+                      v.verified_at is not null, v_fresh;
+end $$;
+
+create function audit_add(p_actor text, p_action text, p_account uuid, p_detail jsonb) returns void
+language plpgsql as $$
+declare
+  v_subject text;
+begin
+  select a.subject into v_subject from accounts.account a where a.id = p_account;
+  if not found then
+    raise sqlstate 'RY404' using message = 'Account not found';
+  end if;
+  insert into accounts.audit (actor, action, account_id, subject, detail)
+  values (p_actor, p_action, p_account, v_subject, p_detail);
+end $$;
+
+-- Credits as an exact decimal number.
+create function credits(p_micro bigint) returns numeric language sql immutable as $$
+  select trim_scale(p_micro::numeric / 1000000)
+$$;

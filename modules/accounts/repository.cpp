@@ -1,0 +1,223 @@
+#include "repository.hpp"
+
+namespace accounts {
+namespace {
+
+constexpr std::string_view account_columns =
+    "id, subject, tier, role, email, display_name, verified_at is not null as verified";
+
+account_ptr read_account(const ry::context& ctx, const ry::row& r) {
+  auto a = std::make_shared<account>();
+  a->id = r.uuid("id");
+  a->id_text = a->id.to_string();
+  a->subject = r.text("subject");
+  a->tier = r.text("tier");
+  a->role = static_cast<std::uint32_t>(r.int64("role"));
+  a->email = r.text("email");
+  a->display_name = r.text("display_name");
+  a->verified = r.boolean("verified");
+  a->read_us = ctx.mono_us();
+  return a;
+}
+
+}  // namespace
+
+ry::task<void> repository::set_low_percent(std::int64_t percent) const {
+  (co_await ctx_.db().query("update accounts.setting set low_percent = $1 where low_percent <> $1",
+                            percent))
+      .value();
+}
+
+ry::task<account_ptr> repository::provision(identity who, const tier* first_tier) const {
+  const auto rows = (co_await ctx_.db().query(
+                         "select * from accounts.provision($1, $2::uuid, $3, $4, $5, $6, $7, $8)",
+                         who.subject, who.id, who.email, who.name, who.verified, who.referral_code,
+                         first_tier->name, first_tier->starting_credits * RY_MICRO_PER_CREDIT))
+                        .value();
+  co_return read_account(ctx_, rows.front());
+}
+
+ry::task<account_ptr> repository::find(ry::uuid id) const {
+  static const std::string sql =
+      "select " + std::string(account_columns) + " from accounts.account where id = $1";
+  const auto rows = (co_await ctx_.db().query_with({RY_DB_READ_ONLY}, sql, id)).value();
+  co_return rows.empty() ? nullptr : read_account(ctx_, rows.front());
+}
+
+ry::task<std::optional<account_row>> repository::describe(ry::uuid id) const {
+  const auto rows =
+      (co_await ctx_.db().query_with(
+           {RY_DB_READ_ONLY},
+           "select tier, role, json_build_object("
+           "  'id', id, 'account_id', id, 'email', nullif(email, ''),"
+           "  'display_name', nullif(display_name, ''), 'tier', tier,"
+           "  'balance_credits', accounts.credits(balance_micro), 'balance_micro', balance_micro,"
+           "  'email_verified', verified_at is not null,"
+           "  'created_at', to_char(created_at at time zone 'utc', "
+           "'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'))::text"
+           "  as doc from accounts.account where id = $1",
+           id))
+          .value();
+  if (rows.empty()) co_return std::nullopt;
+  const auto r = rows.front();
+  co_return account_row{ry::text(ry::str(r.text("tier"))),
+                        static_cast<std::uint32_t>(r.int64("role")),
+                        ry::text(ry::str(r.text("doc")))};
+}
+
+ry::task<void> repository::set_tier(std::string actor, ry::uuid id, std::string tier) const {
+  ry::batch b;
+  b.add(
+      "select accounts.audit_add($1, 'tier', $2, jsonb_build_object('from',"
+      "  (select a.tier from accounts.account a where a.id = $2), 'to', $3::text))",
+      actor, id, tier);
+  b.add("update accounts.account set tier = $2 where id = $1", id, tier);
+  (co_await ctx_.db().run(b)).value();
+}
+
+ry::task<void> repository::set_role(std::string actor, ry::uuid id, std::int64_t role) const {
+  ry::batch b;
+  b.add("select accounts.audit_add($1, 'role', $2, jsonb_build_object('to', $3::bigint))", actor,
+        id, role);
+  b.add("update accounts.account set role = $2 where id = $1", id, role);
+  (co_await ctx_.db().run(b)).value();
+}
+
+ry::task<std::string> repository::move_balance(ry::uuid id, movement m) const {
+  ry::batch b;
+  b.add(
+      "select json_build_object('balance_credits', accounts.credits(b), 'balance_micro', b)::text"
+      "  from accounts.ledger_add($1, $2, $3, $4, $5::jsonb) b",
+      id, m.delta_micro, m.action, m.ref, m.note_json);
+  b.add(
+      "select accounts.audit_add($1, $2, $3, jsonb_build_object('delta_micro', $4::bigint,"
+      "  'ref', $5::text, 'note', $6::jsonb))",
+      m.actor, m.action, id, m.delta_micro, m.ref, m.note_json);
+  const auto done = (co_await ctx_.db().run(b)).value();
+  co_return ry::text(ry::str(done.at(0).front().text(0)));
+}
+
+ry::task<page_of_rows> repository::ledger(ry::uuid id, std::optional<std::int64_t> before,
+                                          std::int64_t limit) const {
+  const auto rows =
+      (co_await ctx_.db().query_with(
+           {RY_DB_READ_ONLY},
+           "select id, json_build_object("
+           "  'id', id, 'at', to_char(at at time zone 'utc', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"'),"
+           "  'kind', kind, 'ref', ref, 'delta_credits', accounts.credits(delta_micro),"
+           "  'delta_micro', delta_micro, 'balance_credits', accounts.credits(balance_micro),"
+           "  'balance_micro', balance_micro, 'note', note)::text as doc"
+           "  from accounts.ledger where account_id = $1 and id < $2 order by id desc limit $3",
+           id, before.value_or(INT64_MAX), limit + 1))
+          .value();
+  page_of_rows out;
+  for (const auto r : rows) {
+    if (static_cast<std::int64_t>(out.rows.size()) == limit) {
+      out.next = rows[out.rows.size() - 1].int64("id");
+      break;
+    }
+    out.rows.emplace_back(r.text("doc"));
+  }
+  co_return out;
+}
+
+ry::task<std::string> repository::add_key(std::string actor, ry::uuid account, new_key key,
+                                          std::int64_t most) const {
+  const auto rows =
+      (co_await ctx_.db().query(
+           "with live as ("
+           "  select count(*) as n from accounts.api_key"
+           "   where account_id = $2 and revoked_at is null and coalesce(expires_at > now(), "
+           "true)),"
+           " added as ("
+           "  insert into accounts.api_key (id, account_id, name, secret_hash, expires_at)"
+           "  select $3, $2, $4, $5, now() + make_interval(days => $6::int) from live where n < $7"
+           "  returning id, name, created_at, expires_at)"
+           "select json_build_object('id', id, 'name', name,"
+           "  'created_at', to_char(created_at at time zone 'utc', "
+           "'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'),"
+           "  'expires_at', to_char(expires_at at time zone 'utc', "
+           "'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'))::text,"
+           "  accounts.audit_add($1, 'api_key.create', $2, jsonb_build_object('key', id))"
+           "  from added",
+           actor, account, key.id, key.name, ry::bytes_view(key.secret_hash), key.expires_in_days,
+           most))
+          .value();
+  if (rows.empty()) co_return std::string();
+  co_return ry::text(ry::str(rows.front().text(0)));
+}
+
+ry::task<std::string> repository::list_keys(ry::uuid account) const {
+  const auto rows =
+      (co_await ctx_.db().query_with(
+           {RY_DB_READ_ONLY},
+           "select coalesce(json_agg(json_build_object('id', id, 'name', name,"
+           "  'created_at', to_char(created_at at time zone 'utc', "
+           "'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'),"
+           "  'expires_at', to_char(expires_at at time zone 'utc', "
+           "'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'),"
+           "  'last_used_at', to_char(last_used_at at time zone 'utc', "
+           "'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"'))"
+           "  order by created_at desc, id), '[]')::text"
+           "  from accounts.api_key"
+           " where account_id = $1 and revoked_at is null and coalesce(expires_at > now(), true)",
+           account))
+          .value();
+  co_return ry::text(ry::str(rows.front().text(0)));
+}
+
+ry::task<bool> repository::revoke_key(std::string actor, ry::uuid account, std::string id) const {
+  const auto rows = (co_await ctx_.db().query(
+                         "with gone as ("
+                         "  update accounts.api_key set revoked_at = coalesce(revoked_at, now())"
+                         "   where id = $3 and account_id = $2 returning id)"
+                         "select accounts.audit_add($1, 'api_key.revoke', $2, "
+                         "jsonb_build_object('key', id)) from gone",
+                         actor, account, id))
+                        .value();
+  co_return !rows.empty();
+}
+
+ry::task<std::optional<stored_key>> repository::key(std::string id) const {
+  const auto rows =
+      (co_await ctx_.db().query_with(
+           {RY_DB_READ_ONLY},
+           "select k.secret_hash, (extract(epoch from k.expires_at) * 1000000)::bigint as "
+           "expires_us,"
+           "  coalesce(k.last_used_at < now() - interval '1 minute', true) as old_touch,"
+           "  a.id, a.subject, a.tier, a.role, a.email, a.display_name,"
+           "  a.verified_at is not null as verified"
+           "  from accounts.api_key k join accounts.account a on a.id = k.account_id"
+           " where k.id = $1 and k.revoked_at is null and coalesce(k.expires_at > now(), true)",
+           id))
+          .value();
+  if (rows.empty()) co_return std::nullopt;
+  const auto r = rows.front();
+  stored_key out;
+  out.secret_hash = r.text("secret_hash");
+  out.expires_unix_us = r.opt_int64("expires_us").value_or(0);
+  out.touched_long_ago = r.boolean("old_touch");
+  out.owner = read_account(ctx_, r);
+  co_return out;
+}
+
+ry::task<void> repository::touch_key(std::string id) const {
+  (co_await ctx_.db().query(
+       "update accounts.api_key set last_used_at = now()"
+       " where id = $1 and coalesce(last_used_at < now() - interval '1 minute', true)",
+       id))
+      .value();
+}
+
+ry::task<std::vector<std::string>> repository::changed_lately() const {
+  const auto rows =
+      (co_await ctx_.db().query_with({RY_DB_READ_ONLY},
+                                     "select distinct subject from accounts.audit"
+                                     " where at > clock_timestamp() - interval '20 seconds'"))
+          .value();
+  std::vector<std::string> out;
+  for (const auto r : rows) out.emplace_back(r.text(0));
+  co_return out;
+}
+
+}  // namespace accounts

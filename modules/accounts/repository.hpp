@@ -1,0 +1,81 @@
+// All SQL of this module. Every function throws ry::error when the database says no.
+#pragma once
+
+#include <ry/cpp/db.hpp>
+
+#include "types.hpp"
+
+namespace accounts {
+
+// A row of api_key joined with its account.
+struct stored_key {
+  std::string secret_hash;
+  account_ptr owner;
+  std::int64_t expires_unix_us = 0;  // 0 = never
+  bool touched_long_ago = false;     // last use was written down more than a minute ago
+};
+
+struct new_key {
+  std::string id;
+  std::string secret_hash;
+  std::string name;
+  std::optional<std::int64_t> expires_in_days;
+};
+
+// An act of `actor` on somebody's balance. `ref` makes a repeat harmless.
+struct movement {
+  std::string actor;
+  std::string action;  // "grant" or "revoke"; the ledger's kind too
+  std::int64_t delta_micro = 0;
+  std::string ref;
+  std::string note_json;
+};
+
+struct page_of_rows {
+  std::vector<std::string> rows;  // JSON objects
+  std::optional<std::int64_t> next;
+};
+
+struct account_row {
+  std::string tier;
+  std::uint32_t role;
+  std::string json;  // an object, without the limits
+};
+
+class repository {
+ public:
+  explicit repository(const ry::context& ctx) : ctx_(ctx) {}
+
+  ry::task<void> set_low_percent(std::int64_t percent) const;
+  // Made at first sight; refreshed with what the identity says.
+  ry::task<account_ptr> provision(identity who, const tier* first_tier) const;
+  // nullptr: unknown.
+  ry::task<account_ptr> find(ry::uuid id) const;
+  ry::task<std::optional<account_row>> describe(ry::uuid id) const;
+
+  ry::task<void> set_tier(std::string actor, ry::uuid id, std::string tier) const;
+  ry::task<void> set_role(std::string actor, ry::uuid id, std::int64_t role) const;
+  // {"balance_micro":...,"balance_credits":...}
+  ry::task<std::string> move_balance(ry::uuid id, movement m) const;
+  // Newest first, entries older than `before`.
+  ry::task<page_of_rows> ledger(ry::uuid id, std::optional<std::int64_t> before,
+                                std::int64_t limit) const;
+
+  // Empty: the account has `most` keys already. Else the key as JSON, without its secret.
+  ry::task<std::string> add_key(std::string actor, ry::uuid account, new_key key,
+                                std::int64_t most) const;
+  ry::task<std::string> list_keys(ry::uuid account) const;  // a JSON array
+  // False: the account has no such key.
+  ry::task<bool> revoke_key(std::string actor, ry::uuid account, std::string id) const;
+  // nullopt: unknown, revoked or expired.
+  ry::task<std::optional<stored_key>> key(std::string id) const;
+  ry::task<void> touch_key(std::string id) const;
+
+  // Subjects whose account or keys somebody changed within the last seconds.
+  ry::task<std::vector<std::string>> changed_lately() const;
+
+ private:
+  const ry::context& ctx_;
+};
+
+}  // namespace accounts

@@ -1,0 +1,210 @@
+#include "routes.hpp"
+
+#include <algorithm>
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+#include <charconv>
+
+#include "body.hpp"
+
+namespace accounts {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::int64_t most_keys = 50;
+constexpr std::int64_t most_credits = 1'000'000'000;
+constexpr std::int64_t default_page = 50;
+constexpr std::int64_t largest_page = 200;
+
+ry::error unknown_account() {
+  return ry::not_found("accounts.not_found", "Account not found");
+}
+
+ry::uuid account_in_path(const ry::request& r) {
+  const auto id = ry::uuid::parse(r.param("id"));
+  if (!id) throw ry::bad_request("accounts.invalid_id", "Invalid UUID format");
+  return *id;
+}
+
+const char* role_name(std::uint32_t role) {
+  if (role >= RY_ROLE_SUPER_ADMIN) return "super_admin";
+  return role == RY_ROLE_ADMIN ? "admin" : "user";
+}
+
+// `{...}` and more members: `{...,"name":value}`.
+std::string with_member(std::string object, std::string_view name, std::string_view value) {
+  object.pop_back();
+  object.append(",\"").append(name).append("\":").append(value).append("}");
+  return object;
+}
+
+std::optional<std::int64_t> integer_in_query(const ry::request& r, std::string_view name,
+                                             std::int64_t min, std::int64_t max) {
+  const auto text = r.query(name);
+  if (!text) return std::nullopt;
+  std::int64_t out = 0;
+  const auto [end, ec] = std::from_chars(text->data(), text->data() + text->size(), out);
+  if (ec != std::errc() || end != text->data() + text->size() || out < min || out > max) {
+    throw body::invalid(
+        name, "must be a whole number from " + std::to_string(min) + " to " + std::to_string(max));
+  }
+  return out;
+}
+
+}  // namespace
+
+void routes::add_to(ry::registrar& reg) {
+  reg.route("GET", "/account", 0, this, &routes::own_account);
+  reg.route("GET", "/api-keys", 0, this, &routes::list_keys);
+  reg.route("POST", "/api-keys", 0, this, &routes::create_key);
+  reg.route("DELETE", "/api-keys/{id}", 0, this, &routes::revoke_key);
+  reg.route("GET", "/admin/accounts/{id}", RY_ROUTE_ADMIN, this, &routes::show_account);
+  reg.route("PUT", "/admin/accounts/{id}", RY_ROUTE_ADMIN, this, &routes::change_account);
+  reg.route("POST", "/admin/accounts/{id}/grant", RY_ROUTE_ADMIN, this, &routes::grant);
+  reg.route("POST", "/admin/accounts/{id}/revoke", RY_ROUTE_ADMIN, this, &routes::revoke);
+  reg.route("GET", "/admin/accounts/{id}/ledger", RY_ROUTE_ADMIN, this, &routes::ledger);
+}
+
+ry::task<ry::response> routes::answer_account(ry::uuid id, std::uint32_t at_least_role) {
+  auto row = co_await repo_.describe(id);
+  if (!row) throw unknown_account();
+  auto doc = with_member(std::move(row->json), "role",
+                         ry::json_string(role_name(std::max(row->role, at_least_role))));
+  co_return ry::response::json(
+      with_member(std::move(doc), "limits", limits_json(cfg_.find(row->tier))));
+}
+
+ry::task<ry::response> routes::own_account(ry::request r) {
+  const auto me = co_await people_.of(r.principal());
+  co_return co_await answer_account(me->id, me->role);
+}
+
+ry::task<ry::response> routes::show_account(ry::request r) {
+  co_return co_await answer_account(account_in_path(r), RY_ROLE_USER);
+}
+
+ry::task<void> routes::changed(ry::uuid id) {
+  const auto account = co_await repo_.find(id);
+  if (account) {
+    people_.forget(account->subject);
+    ry::auth(ctx_).forget(account->subject);
+  }
+  ctx_.db().hint(changed_channel);
+}
+
+ry::task<ry::response> routes::change_account(ry::request r) {
+  const auto id = account_in_path(r);
+  const body b(r.body(), {"tier", "role"});
+  const auto tier = b.text("tier", 1, 64);
+  const auto role = b.text("role", 1, 64);
+  if (!tier && !role) throw body::invalid("tier", "or role is required");
+  if (tier && !cfg_.knows(*tier)) {
+    std::string known;
+    for (const auto& [name, t] : cfg_.tiers) known += (known.empty() ? "" : ", ") + name;
+    throw body::invalid("tier", "must be one of " + known);
+  }
+  std::int64_t role_number = RY_ROLE_USER;
+  if (role) {
+    if (*role == "admin") {
+      role_number = RY_ROLE_ADMIN;
+    } else if (*role == "super_admin") {
+      role_number = RY_ROLE_SUPER_ADMIN;
+    } else if (*role != "user") {
+      throw body::invalid("role", "must be one of user, admin, super_admin");
+    }
+    if (r.principal()->role < RY_ROLE_SUPER_ADMIN) {
+      throw ry::forbidden("accounts.super_admin_only", "Only a super admin may change roles");
+    }
+  }
+  const std::string actor(r.subject());
+  if (tier) co_await repo_.set_tier(actor, id, *tier);
+  if (role) co_await repo_.set_role(actor, id, role_number);
+  co_await changed(id);
+  co_return co_await answer_account(id, RY_ROLE_USER);
+}
+
+ry::task<ry::response> routes::move_balance(ry::request r, std::string action, std::int64_t sign) {
+  const auto id = account_in_path(r);
+  const body b(r.body(), {"credits", "reason", "ref"});
+  const auto credits = b.integer("credits", 1, most_credits);
+  if (!credits) throw body::invalid("credits", "is required");
+  const auto reason = b.text("reason", 0, 500);
+  auto ref = b.text("ref", 1, 200);
+  if (!ref && !r.header("Idempotency-Key").empty()) {
+    ref = std::string(r.header("Idempotency-Key").substr(0, 200));
+  }
+  movement m;
+  m.actor = r.subject();
+  m.action = action;
+  m.delta_micro = sign * *credits * RY_MICRO_PER_CREDIT;
+  // The account is part of it: the same key on another account is another act.
+  m.ref = "admin:" + id.to_string() + ":" + (ref ? *ref : ctx_.new_uuid().to_string());
+  json::object note{{"actor", m.actor}};
+  if (reason) note["reason"] = *reason;
+  m.note_json = json::serialize(note);
+  auto doc = co_await repo_.move_balance(id, std::move(m));
+  co_return ry::response::json(
+      with_member(std::move(doc), "account_id", ry::json_string(id.to_string())));
+}
+
+ry::task<ry::response> routes::grant(ry::request r) {
+  co_return co_await move_balance(std::move(r), "grant", 1);
+}
+
+ry::task<ry::response> routes::revoke(ry::request r) {
+  co_return co_await move_balance(std::move(r), "revoke", -1);
+}
+
+ry::task<ry::response> routes::ledger(ry::request r) {
+  const auto id = account_in_path(r);
+  const auto limit = integer_in_query(r, "limit", 1, largest_page).value_or(default_page);
+  const auto before = integer_in_query(r, "cursor", 1, INT64_MAX);
+  if (!(co_await repo_.find(id))) throw unknown_account();
+  const auto page = co_await repo_.ledger(id, before, limit);
+  std::string doc = "{\"entries\":[";
+  for (const auto& row : page.rows) {
+    if (doc.back() != '[') doc += ',';
+    doc += row;
+  }
+  doc += "],\"next_cursor\":";
+  doc += page.next ? ry::json_string(std::to_string(*page.next)) : std::string("null");
+  doc += '}';
+  co_return ry::response::json(std::move(doc));
+}
+
+ry::task<ry::response> routes::list_keys(ry::request r) {
+  const auto me = co_await people_.of(r.principal());
+  co_return ry::response::json("{\"api_keys\":" + co_await repo_.list_keys(me->id) + "}");
+}
+
+ry::task<ry::response> routes::create_key(ry::request r) {
+  const auto me = co_await people_.of(r.principal());
+  const body b(r.body(), {"name", "expires_in_days"});
+  const auto key = make_api_key();
+  new_key row;
+  row.id = key.id;
+  row.secret_hash = hash_secret(key.secret);
+  row.name = b.text("name", 1, 100).value_or("API key");
+  row.expires_in_days = b.integer("expires_in_days", 1, 3650);
+  const auto doc =
+      co_await repo_.add_key(std::string(r.subject()), me->id, std::move(row), most_keys);
+  if (doc.empty()) {
+    throw ry::conflict("accounts.too_many_keys",
+                       "An account has at most " + std::to_string(most_keys) + " API keys");
+  }
+  const auto text = std::string(api_key_prefix) + key.id + "_" + key.secret;
+  co_return ry::response::json(201, with_member(doc, "key", ry::json_string(text)))
+      .header("Cache-Control", "no-store");
+}
+
+ry::task<ry::response> routes::revoke_key(ry::request r) {
+  const auto me = co_await people_.of(r.principal());
+  const bool was_there =
+      co_await repo_.revoke_key(std::string(r.subject()), me->id, std::string(r.param("id")));
+  if (!was_there) throw ry::not_found("accounts.key_not_found", "API key not found");
+  co_await changed(me->id);
+  co_return ry::response::empty();
+}
+
+}  // namespace accounts

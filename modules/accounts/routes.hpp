@@ -1,0 +1,41 @@
+// The HTTP interface of this module.
+#pragma once
+
+#include <ry/cpp/registrar.hpp>
+
+#include "directory.hpp"
+
+namespace accounts {
+
+// The channel on which nodes tell each other to look into the audit log.
+inline constexpr std::string_view changed_channel = "accounts_changed";
+
+class routes {
+ public:
+  routes(const ry::context& ctx, const repository& repo, directory& people, const config& cfg)
+      : ctx_(ctx), repo_(repo), people_(people), cfg_(cfg) {}
+  void add_to(ry::registrar& reg);
+
+ private:
+  ry::task<ry::response> own_account(ry::request r);
+  ry::task<ry::response> list_keys(ry::request r);
+  ry::task<ry::response> create_key(ry::request r);
+  ry::task<ry::response> revoke_key(ry::request r);
+  ry::task<ry::response> show_account(ry::request r);
+  ry::task<ry::response> change_account(ry::request r);
+  ry::task<ry::response> grant(ry::request r);
+  ry::task<ry::response> revoke(ry::request r);
+  ry::task<ry::response> ledger(ry::request r);
+
+  ry::task<ry::response> answer_account(ry::uuid id, std::uint32_t at_least_role);
+  ry::task<ry::response> move_balance(ry::request r, std::string action, std::int64_t sign);
+  // Whoever changed something about an account calls this, after the commit.
+  ry::task<void> changed(ry::uuid id);
+
+  const ry::context& ctx_;
+  const repository& repo_;
+  directory& people_;
+  const config& cfg_;
+};
+
+}  // namespace accounts

@@ -1,0 +1,93 @@
+// What the parts of this module speak of: accounts, tiers, who a token says its bearer is.
+#pragma once
+
+#include <ry/svc/accounts.h>
+#include <ry/cpp/types.hpp>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace accounts {
+
+// Limits of one tier. The view borrows from this object, which therefore never moves.
+struct tier {
+  std::string name;
+  bool all_models = false;
+  std::vector<std::string> models;
+  std::int64_t concurrent_runs = 0;
+  std::int64_t threads = 0;
+  std::int64_t custom_mcps = 0;
+  std::int64_t upload_file_bytes = 0;
+  std::int64_t upload_files = 0;
+  std::int64_t starting_credits = 0;
+
+  std::vector<ry_str> model_views;
+  ry_tier_view view{};
+};
+
+// Settings of the module; immutable after the module was created.
+struct config {
+  std::map<std::string, std::unique_ptr<const tier>, std::less<>> tiers;
+  const tier* default_tier = nullptr;
+  std::int64_t low_credit_percent = 20;
+
+  // The default tier for an unknown name.
+  const tier& find(std::string_view name) const;
+  bool knows(std::string_view name) const { return tiers.find(name) != tiers.end(); }
+};
+
+// Reads the settings over the built-in tiers. Throws ry::error naming the key.
+config read_config(std::string_view settings_json);
+// {"concurrent_runs":1,...,"models":[...]}: the part of a tier that its owner may see.
+std::string limits_json(const tier& t);
+
+// An account as remembered. Immutable once shared.
+struct account {
+  ry::uuid id;
+  std::string id_text;
+  std::string subject;
+  std::string tier;
+  std::string email;
+  std::string display_name;
+  std::uint32_t role = RY_ROLE_USER;
+  bool verified = false;
+  std::int64_t read_us = 0;  // monotonic, when it came from the database
+};
+using account_ptr = std::shared_ptr<const account>;
+
+// What a token says about its bearer.
+struct identity {
+  std::string subject;
+  std::optional<ry::uuid> id;  // the subject, when that is a UUID
+  std::string email;
+  std::string name;
+  std::string referral_code;
+  bool verified = false;
+};
+
+// Name: user_metadata.full_name, .name, .display_name, the claim `name`, else the part of the
+// e-mail address before the '@'. Verified: the claim email_verified or app_metadata.email_verified
+// (user_metadata does not count: users edit it). Values that are no clean text of a sensible length
+// are left out.
+identity read_identity(const ry_principal& who);
+
+// An API key: ry_<16 hex digits>_<64 hex digits>.
+struct api_key {
+  std::string id;
+  std::string secret;
+};
+inline constexpr std::string_view api_key_prefix = "ry_";
+// nullopt: not well formed.
+std::optional<api_key> parse_api_key(std::string_view text);
+api_key make_api_key();
+// SHA-256, 32 bytes. The secret has 256 random bits: a slow hash would add nothing.
+std::string hash_secret(std::string_view secret);
+// In constant time.
+bool same_hash(std::string_view a, std::string_view b);
+
+}  // namespace accounts
