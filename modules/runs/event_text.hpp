@@ -1,0 +1,49 @@
+// The events of a run's stream as text. A payload is the JSON object of the data line; its wire form adds
+// the id line. Deployed clients search for `"type": "status"`: at the top level there is one space after
+// each ':' and ','. Pure.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace runs {
+
+// Builds one payload, straight into its wire form at the end of `out`.
+class event_text {
+ public:
+  event_text(std::string& out, std::uint64_t sequence, std::string_view type);
+  event_text(const event_text&) = delete;
+  event_text& operator=(const event_text&) = delete;
+  ~event_text();  // ends the event
+
+  event_text& text(std::string_view name, std::string_view value);
+  event_text& integer(std::string_view name, std::int64_t value);
+  event_text& boolean(std::string_view name, bool value);
+  // A JSON value that is known to be valid and without line breaks.
+  event_text& json(std::string_view name, std::string_view value);
+
+ private:
+  void key(std::string_view name);
+  std::string& out_;
+};
+
+struct event_view {
+  std::uint64_t sequence = 0;
+  std::string_view payload;
+  std::string_view wire;
+};
+
+// Reads the next event of a text in wire form and removes it from the front; sequence 0 at the end
+// or when the text is malformed.
+event_view next_event(std::string_view& wire);
+
+inline constexpr std::string_view ping_event = "data: {\"type\": \"ping\"}\n\n";
+inline constexpr std::string_view draining_event =
+    "retry: 1000\ndata: {\"type\": \"server_draining\"}\n\n";
+
+// True for the payload of a terminal status event.
+bool is_terminal(std::string_view payload);
+
+}  // namespace runs

@@ -1,0 +1,111 @@
+#include "feed.hpp"
+
+#include <algorithm>
+
+namespace runs {
+namespace {
+// A young run's whole stream stays in memory up to here, so that its readers need no look-up; older
+// text goes as soon as it is durable.
+constexpr std::size_t keep_bytes = 3 * 1024;
+constexpr std::uint64_t least_window = 64;
+constexpr std::uint64_t most_window = 8192;
+}  // namespace
+
+void event_feed::seed(std::string_view wire) {
+  std::string_view rest = wire;
+  if (const event_view event = next_event(rest); event.sequence != 0) tail_from_ = event.sequence;
+  tail_.insert(0, wire);
+  forget_hints();
+}
+
+void event_feed::withdraw(std::uint64_t sequence) {
+  if (sequence > last()) return;
+  tail_.resize(offset_of(sequence));
+  next_ = sequence;
+  forget_hints();
+}
+
+std::uint64_t event_feed::deliverable() const {
+  const std::uint64_t end = held_from_ != 0 ? held_from_ - 1 : last();
+  return std::min(end, std::max(reserved_, durable_));
+}
+
+std::size_t event_feed::offset_of(std::uint64_t sequence) const {
+  hint best{tail_from_, 0};
+  for (const hint& h : hints_)
+    if (h.sequence > best.sequence && h.sequence <= sequence) best = h;
+  std::size_t offset = best.offset;
+  if (sequence > last()) {
+    offset = tail_.size();
+  } else {
+    for (std::uint64_t at = best.sequence; at < sequence; ++at) {
+      const std::size_t end = tail_.find("\n\n", offset);
+      if (end == std::string::npos) break;
+      offset = end + 2;
+    }
+  }
+  if (sequence != best.sequence) hints_[next_hint_++ % 2] = {sequence, offset};
+  return offset;
+}
+
+void event_feed::forget_hints() {
+  for (hint& h : hints_) h = {};
+}
+
+event_feed::range event_feed::slice(std::uint64_t from, std::uint64_t to) const {
+  if (to < from) return {from, to, {}};
+  const std::size_t begin = offset_of(from);
+  return {from, to, std::string_view(tail_).substr(begin, offset_of(to + 1) - begin)};
+}
+
+event_feed::range event_feed::take() {
+  const range out = slice(taken_ + 1, last());
+  if (out.empty()) return out;
+  flush_size_ = std::max(flush_size_, out.to - out.from + 1);
+  taken_ = out.to;
+  flights_.push_back({out.from, out.to, false});
+  return out;
+}
+
+event_feed::range event_feed::take_free() {
+  const std::uint64_t end = held_from_ != 0 ? held_from_ - 1 : last();
+  const range out = slice(taken_ + 1, end);
+  if (out.empty()) return out;
+  flush_size_ = std::max(flush_size_, out.to - out.from + 1);
+  taken_ = out.to;
+  flights_.push_back({out.from, out.to, false});
+  return out;
+}
+
+void event_feed::done(std::uint64_t from, std::uint64_t to) {
+  for (flight& f : flights_)
+    if (f.from == from && f.to == to) f.done = true;
+  while (!flights_.empty() && flights_.front().done) {
+    durable_ = flights_.front().to;
+    flights_.erase(flights_.begin());
+  }
+  trim();
+}
+
+std::uint64_t event_feed::wanted_reservation() const {
+  const std::uint64_t window = std::clamp(flush_size_ * 4, least_window, most_window);
+  return last() + window / 2 > reserved_ ? last() + window : 0;
+}
+
+event_feed::range event_feed::text_from(std::uint64_t sequence) const {
+  if (sequence < tail_from_) return {0, 0, {}};
+  return slice(sequence, deliverable());
+}
+
+void event_feed::trim() {
+  if (tail_.size() <= keep_bytes) return;
+  // Readers are served before the next append, so what is durable and deliverable can go.
+  const std::uint64_t keep_from = std::min(durable_, deliverable()) + 1;
+  if (keep_from <= tail_from_) return;
+  tail_.erase(0, offset_of(keep_from));
+  tail_from_ = keep_from;
+  forget_hints();
+  if (tail_.empty() && tail_.capacity() > keep_bytes) tail_ = {};
+}
+
+}  // namespace runs

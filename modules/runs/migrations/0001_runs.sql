@@ -1,0 +1,114 @@
+-- Projects, threads, messages, runs and the event log of the runs. Rows refer to each other without
+-- foreign keys: each is written and removed by the functions of 0002 alone, under the account's
+-- lock, and the checks would cost a fifth of a start.
+create table projects (
+  id uuid primary key,
+  account_id uuid not null,
+  name text not null default '',
+  sandbox_id uuid,                    -- null until files were sent or a tool used the workspace
+  created_at timestamptz not null default now()
+);
+
+create table threads (
+  id uuid primary key,
+  project_id uuid not null,
+  account_id uuid not null,
+  title text not null default '',
+  created_at timestamptz not null default now()
+);
+create index threads_of_account on threads (account_id, created_at desc, id desc);
+create index threads_of_project on threads (project_id);
+
+-- Kept under the account's lock, so that a start costs the same with ten and with a hundred thousand
+-- threads or runs. `runs_bound` is no count of slots: it only grows with each start and says that at
+-- most so many runs can be running. When it reaches the limit the rows are counted and it is set to
+-- what was found, so a crash cannot leak a slot.
+create table account_usage (
+  account_id uuid primary key,
+  threads bigint not null default 0,
+  runs_bound bigint not null default 0
+) with (fillfactor = 50);
+
+-- `body` is the message in the neutral form of llm.provider/1.
+create table messages (
+  thread_id uuid not null,
+  position bigint generated always as identity,
+  id uuid not null,
+  run_id uuid not null,
+  role text not null,
+  body text not null,
+  created_at timestamptz not null default now(),
+  primary key (thread_id, position)
+);
+
+create table runs (
+  id uuid primary key,                -- a UUIDv7 of ours: its order is the order of start
+  account_id uuid not null,
+  project_id uuid not null,
+  thread_id uuid not null,
+  agent_id uuid not null,
+  agent_version int not null,
+  model text not null,
+  mode text,
+  memory_enabled boolean,
+  status text not null default 'running' check (status in ('running', 'completed', 'failed', 'stopped')),
+  job_id bigint not null,
+  fence bigint not null,              -- of the worker that may write
+  step int not null default 0,        -- model answers persisted
+  border_seq bigint not null default 1,   -- last event that was appended together with a step
+  seq_reserved bigint not null,       -- events up to here may have been delivered before they were durable
+  timeout_seconds int not null,
+  stop_requested_at timestamptz,
+  reason text,
+  error text,
+  error_code text,
+  input_tokens bigint not null default 0,
+  output_tokens bigint not null default 0,
+  cached_tokens bigint not null default 0,
+  charged_micro bigint not null default 0,
+  started_at timestamptz not null default now(),
+  completed_at timestamptz
+) with (fillfactor = 80);
+create index runs_of_account on runs (account_id, id desc);
+create index runs_of_account_by_status on runs (account_id, status, id desc);
+create index runs_of_thread on runs (thread_id, id desc);
+
+-- Append-only. `payload` is the JSON object as it stands in the stream's data line.
+create table events (
+  run_id uuid not null,
+  seq bigint not null,
+  payload text not null,
+  primary key (run_id, seq)
+) with (autovacuum_vacuum_insert_scale_factor = 0.05);
+
+-- Files that came with a start, by their final names beneath uploads/.
+create table uploads (
+  run_id uuid not null,
+  name text not null,
+  project_id uuid not null,
+  size bigint not null,
+  media_type text not null,
+  created_at timestamptz not null default now(),
+  primary key (run_id, name)
+);
+
+-- Answers to starts with an Idempotency-Key, for 24 hours.
+create table idempotency (
+  account_id uuid not null,
+  key text not null,
+  body_hash text not null,
+  run_id uuid not null,
+  thread_id uuid not null,
+  project_id uuid not null,
+  sandbox_id uuid,
+  created_at timestamptz not null default now(),
+  primary key (account_id, key)
+);
+create index idempotency_by_age on idempotency (created_at);
+
+-- How far the log has been pruned: every run up to here has no events any more.
+create table prune_state (
+  one boolean primary key default true check (one),
+  up_to_run uuid not null default '00000000-0000-0000-0000-000000000000'
+);
+insert into prune_state default values;

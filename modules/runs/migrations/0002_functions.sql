@@ -1,0 +1,428 @@
+create function iso(p_at timestamptz) returns text language sql stable as $$
+  select to_char(p_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
+$$;
+
+-- A start in one statement and one commit. Refusals are an outcome, not an exception: nothing was
+-- written when `outcome` is not 'ok'. Under the account's lock, so parallel starts see each other.
+--
+-- outcome: ok, replay; no_account; tier (detail: the present tier; ask again with its limits);
+-- key_reused; thread_not_found; project_not_found; agent_not_found; model (detail: the agent's own
+-- model; ask again with it in p_model); model_denied; no_credits; thread_limit (detail: count);
+-- run_limit (detail: JSON array of thread ids); thread_busy (detail: the run's id).
+create function start_run(
+  p_account uuid, p_tier text, p_max_runs bigint, p_max_threads bigint,
+  p_thread uuid, p_project uuid, p_optimistic boolean, p_new_thread uuid, p_new_project uuid,
+  p_run uuid, p_message uuid, p_agent uuid, p_model text, p_default_model text,
+  p_model_denied boolean, p_body text, p_title text, p_mode text, p_memory boolean,
+  p_sandbox uuid, p_key text, p_hash text, p_node uuid, p_timeout int, p_first_event text,
+  p_reserve bigint)
+returns table (outcome text, detail text, thread_id uuid, project_id uuid, sandbox_id uuid,
+               run_id uuid, agent_id uuid, agent_version int, model text, job_id bigint, fence bigint,
+               fresh_thread boolean)
+language plpgsql as $$
+#variable_conflict use_column
+declare
+  v_tier text;
+  v_balance bigint;
+  v_count bigint;
+  v_bound bigint;
+  v_ids uuid[];
+  v_status text;
+  v_owner uuid;
+  v_old runs.idempotency%rowtype;
+  v_fresh_project boolean := false;
+begin
+  fresh_thread := false;
+  select l.tier, l.balance_micro into v_tier, v_balance from accounts.lock_account(p_account) l;
+  if not found then
+    outcome := 'no_account'; return next; return;
+  end if;
+
+  if p_key is not null then
+    select * into v_old from runs.idempotency i
+     where i.account_id = p_account and i.key = p_key and i.created_at > now() - interval '24 hours';
+    if found then
+      if v_old.body_hash <> p_hash then
+        outcome := 'key_reused'; return next; return;
+      end if;
+      outcome := 'replay'; run_id := v_old.run_id; thread_id := v_old.thread_id;
+      project_id := v_old.project_id; sandbox_id := v_old.sandbox_id;
+      return next; return;
+    end if;
+  end if;
+
+  if v_tier is distinct from p_tier then
+    outcome := 'tier'; detail := v_tier; return next; return;
+  end if;
+
+  thread_id := p_thread;
+  project_id := p_project;
+  if p_thread is not null then
+    select t.account_id, t.project_id into v_owner, project_id from runs.threads t where t.id = p_thread;
+    if found then
+      if v_owner <> p_account or project_id <> coalesce(p_project, project_id) then
+        outcome := 'thread_not_found'; return next; return;
+      end if;
+    elsif p_optimistic then
+      fresh_thread := true;
+      project_id := p_project;
+    else
+      outcome := 'thread_not_found'; return next; return;
+    end if;
+  else
+    fresh_thread := true;
+    thread_id := p_new_thread;
+  end if;
+  if project_id is null then
+    v_fresh_project := true;
+    project_id := p_new_project;
+  else
+    select p.account_id, p.sandbox_id into v_owner, sandbox_id from runs.projects p where p.id = project_id;
+    if not found then
+      if not p_optimistic then
+        outcome := 'project_not_found'; return next; return;
+      end if;
+      v_fresh_project := true;
+    elsif v_owner <> p_account then
+      outcome := case when p_optimistic then 'thread_not_found' else 'project_not_found' end;
+      return next; return;
+    end if;
+  end if;
+
+  select r.agent_id, r.version, r.model_name into agent_id, agent_version, model
+    from agents.resolve(p_account, p_agent) r;
+  if not found then
+    outcome := 'agent_not_found'; return next; return;
+  end if;
+  if p_model_denied then
+    outcome := 'model_denied'; return next; return;
+  end if;
+  if p_model is null and model is not null then
+    outcome := 'model'; detail := model; return next; return;
+  end if;
+  model := coalesce(p_model, p_default_model);
+
+  if v_balance <= 0 then
+    outcome := 'no_credits'; return next; return;
+  end if;
+  select u.threads, u.runs_bound into v_count, v_bound
+    from runs.account_usage u where u.account_id = p_account;
+  v_bound := coalesce(v_bound, 0);
+  if fresh_thread and coalesce(v_count, 0) >= p_max_threads then
+    outcome := 'thread_limit'; detail := coalesce(v_count, 0)::text; return next; return;
+  end if;
+  if v_bound >= p_max_runs then
+    select array_agg(r.thread_id) into v_ids
+      from runs.runs r where r.account_id = p_account and r.status = 'running';
+    v_bound := coalesce(cardinality(v_ids), 0);
+    if v_bound >= p_max_runs then
+      outcome := 'run_limit'; detail := coalesce(to_jsonb(v_ids), '[]'::jsonb)::text;
+      return next; return;
+    end if;
+  end if;
+  if not fresh_thread then
+    select r.status, r.id into v_status, v_owner from runs.runs r
+     where r.thread_id = start_run.thread_id order by r.id desc limit 1;
+    if v_status = 'running' then
+      outcome := 'thread_busy'; detail := v_owner::text; return next; return;
+    end if;
+  end if;
+
+  if p_sandbox is not null and sandbox_id is null then
+    sandbox_id := p_sandbox;
+    if not v_fresh_project then
+      update runs.projects p set sandbox_id = p_sandbox where p.id = project_id;
+    end if;
+  end if;
+  if v_fresh_project then
+    insert into runs.projects (id, account_id, name, sandbox_id)
+    values (project_id, p_account, p_title, sandbox_id);
+  end if;
+  if fresh_thread then
+    insert into runs.threads (id, project_id, account_id, title)
+    values (thread_id, project_id, p_account, p_title);
+  end if;
+  insert into runs.account_usage as u (account_id, threads, runs_bound)
+  values (p_account, fresh_thread::int, v_bound + 1)
+  on conflict (account_id) do update
+    set threads = u.threads + excluded.threads, runs_bound = excluded.runs_bound;
+  if p_body is not null then
+    insert into runs.messages (thread_id, id, run_id, role, body)
+    values (thread_id, p_message, p_run, 'user', p_body);
+  end if;
+  run_id := p_run;
+  select j.id, j.fence into job_id, fence
+    from core.job_enqueue(p_kind => 'runs.execute', p_args => jsonb_build_object('run_id', p_run),
+                          p_queue => 'runs', p_unique_key => 'runs.execute:' || p_run,
+                          p_max_attempts => 1000000, p_node => p_node) j;
+  insert into runs.runs (id, account_id, project_id, thread_id, agent_id, agent_version, model, mode,
+                         memory_enabled, job_id, fence, seq_reserved, timeout_seconds)
+  values (p_run, p_account, project_id, thread_id, agent_id, agent_version, model, p_mode, p_memory,
+          job_id, fence, p_reserve, p_timeout);
+  insert into runs.events (run_id, seq, payload) values (p_run, 1, p_first_event);
+  if p_key is not null then
+    insert into runs.idempotency as i (account_id, key, body_hash, run_id, thread_id, project_id, sandbox_id)
+    values (p_account, p_key, p_hash, p_run, thread_id, project_id, sandbox_id)
+    on conflict (account_id, key) do update
+      set body_hash = excluded.body_hash, run_id = excluded.run_id, thread_id = excluded.thread_id,
+          project_id = excluded.project_id, sandbox_id = excluded.sandbox_id, created_at = now();
+  end if;
+  outcome := 'ok';
+  return next;
+end $$;
+
+-- Completes the user message of a start whose files were moved into place inside its transaction.
+create function attach_uploads(p_run uuid, p_thread uuid, p_project uuid, p_message uuid, p_body text,
+                               p_names text[], p_sizes bigint[], p_types text[])
+returns void language sql as $$
+  insert into runs.uploads (run_id, name, project_id, size, media_type)
+  select p_run, u.name, p_project, u.size, u.type from unnest(p_names, p_sizes, p_types) u (name, size, type);
+  insert into runs.messages (thread_id, id, run_id, role, body)
+  values (p_thread, p_message, p_run, 'user', p_body)
+$$;
+
+-- What a worker writes at a border: the events since the last one, messages, usage and charge; with
+-- p_status also the end of the run and of its job. One statement, one commit.
+-- outcome: ok, or gone (the run ended or belongs to another worker: write nothing more). Raises RYF01
+-- when the job's lease was lost.
+create function persist_step(
+  p_run uuid, p_job bigint, p_fence bigint, p_seqs bigint[], p_payloads text[], p_reserved bigint,
+  p_ids text[], p_roles text[], p_bodies text[], p_step int, p_input bigint, p_output bigint,
+  p_cached bigint, p_charge bigint, p_charge_ref text, p_status text, p_reason text, p_error text,
+  p_error_code text, p_event jsonb)
+returns table (outcome text, balance_micro bigint)
+language plpgsql as $$
+declare
+  v_account uuid;
+  v_thread uuid;
+begin
+  update runs.runs r
+     set step = p_step,
+         border_seq = greatest(r.border_seq, coalesce(p_seqs[cardinality(p_seqs)], 0)),
+         seq_reserved = greatest(r.seq_reserved, p_reserved),
+         input_tokens = r.input_tokens + p_input,
+         output_tokens = r.output_tokens + p_output,
+         cached_tokens = r.cached_tokens + p_cached,
+         charged_micro = r.charged_micro + p_charge,
+         status = coalesce(p_status, r.status),
+         reason = p_reason, error = p_error, error_code = p_error_code,
+         completed_at = case when p_status is not null then clock_timestamp() end
+   where r.id = p_run and r.fence = p_fence and r.status = 'running'
+  returning r.account_id, r.thread_id into v_account, v_thread;
+  if not found then
+    outcome := 'gone'; return next; return;
+  end if;
+  if p_status is null then
+    perform core.job_hold(p_job, p_fence);
+  else
+    perform core.job_complete(p_job, p_fence);
+  end if;
+  if cardinality(p_seqs) > 0 then
+    insert into runs.events (run_id, seq, payload)
+    select p_run, e.seq, e.payload from unnest(p_seqs, p_payloads) e (seq, payload)
+    on conflict do nothing;
+  end if;
+  if cardinality(p_ids) > 0 then
+    insert into runs.messages (thread_id, id, run_id, role, body)
+    select v_thread, m.id::uuid, p_run, m.role, m.body
+      from unnest(p_ids, p_roles, p_bodies) with ordinality m (id, role, body, n) order by m.n;
+  end if;
+  if p_charge > 0 then
+    balance_micro := accounts.ledger_add(v_account, -p_charge, 'charge', p_charge_ref);
+  end if;
+  if p_status in ('completed', 'failed') then
+    perform core.event_publish('run.' || p_status, v_account::text, p_event);
+  end if;
+  outcome := 'ok';
+  return next;
+end $$;
+
+-- Appends events of many runs and moves their reservations. A stale worker's rows do no harm: its
+-- numbers were filled at the take-over, and only the holder of the fence moves a reservation.
+-- Returns the runs whose reservation was not moved.
+create function append_events(p_runs text[], p_seqs bigint[], p_payloads text[],
+                              p_reserve_runs text[], p_reserve_fences bigint[], p_reserve_to bigint[])
+returns setof text language plpgsql as $$
+begin
+  insert into runs.events (run_id, seq, payload)
+  select e.run::uuid, e.seq, e.payload from unnest(p_runs, p_seqs, p_payloads) e (run, seq, payload)
+  on conflict do nothing;
+  if cardinality(p_reserve_runs) > 0 then
+    return query
+      with want as (
+        select w.run, w.fence, w.up_to
+          from unnest(p_reserve_runs, p_reserve_fences, p_reserve_to) w (run, fence, up_to)),
+      held as (
+        select r.id from runs.runs r join want w on r.id = w.run::uuid
+         where r.fence = w.fence and r.status = 'running'
+         order by r.id for no key update of r),
+      moved as (
+        update runs.runs r set seq_reserved = greatest(r.seq_reserved, w.up_to)
+          from want w where r.id = w.run::uuid and r.id in (select h.id from held h)
+        returning r.id)
+      select w.run from want w where w.run::uuid not in (select m.id from moved m);
+  end if;
+end $$;
+
+-- Fills the numbers that an earlier worker may have delivered and that never became durable, so that
+-- no number is ever given to two events. Returns the highest durable number.
+create function fill_gap(p_run uuid, p_reserved bigint) returns bigint language plpgsql as $$
+declare
+  v_last bigint;
+begin
+  select coalesce(max(seq), 0) into v_last from runs.events where run_id = p_run;
+  insert into runs.events (run_id, seq, payload)
+  select p_run, n, '{"type": "gap", "sequence": ' || n || ', "from": ' || v_last + 1 || ', "to": ' ||
+                   p_reserved || '}'
+    from generate_series(v_last + 1, p_reserved) n
+  on conflict do nothing;
+  return v_last;
+end $$;
+
+-- A worker takes a run over: everything it needs to go on from the last border. No row: no such run.
+-- `status` other than running: there is nothing to do but to end the job.
+create function take_over(p_run uuid, p_job bigint, p_fence bigint, p_reserve bigint)
+returns table (account_id uuid, project_id uuid, thread_id uuid, agent_id uuid, agent_version int,
+               model text, mode text, status text, step int, border_seq bigint, durable_seq bigint,
+               reserved_seq bigint, turn_payload text, charged_micro bigint, input_tokens bigint,
+               output_tokens bigint, cached_tokens bigint, started_us bigint, timeout_seconds int,
+               stop_requested boolean, title text)
+language plpgsql as $$
+#variable_conflict use_column
+declare
+  v runs.runs%rowtype;
+begin
+  select * into v from runs.runs r where r.id = p_run for no key update;
+  if not found then
+    return;
+  end if;
+  account_id := v.account_id; project_id := v.project_id; thread_id := v.thread_id;
+  agent_id := v.agent_id; agent_version := v.agent_version; model := v.model; mode := v.mode;
+  status := v.status; step := v.step; border_seq := v.border_seq; reserved_seq := v.seq_reserved;
+  charged_micro := v.charged_micro; input_tokens := v.input_tokens; output_tokens := v.output_tokens;
+  cached_tokens := v.cached_tokens; timeout_seconds := v.timeout_seconds;
+  started_us := (extract(epoch from v.started_at) * 1000000)::bigint;
+  stop_requested := v.stop_requested_at is not null;
+  select t.title into title from runs.threads t where t.id = v.thread_id;
+  if v.status = 'running' then
+    perform core.job_hold(p_job, p_fence);
+    durable_seq := runs.fill_gap(p_run, v.seq_reserved);
+    reserved_seq := greatest(v.seq_reserved, durable_seq);
+    select e.payload into turn_payload from runs.events e
+     where e.run_id = p_run and e.seq > v.border_seq and e.payload like '{"type": "llm_response_start"%'
+     order by e.seq desc limit 1;
+    update runs.runs r set job_id = p_job, fence = p_fence, seq_reserved = start_at.n + p_reserve
+      from (select greatest(v.seq_reserved, durable_seq) as n) start_at where r.id = p_run;
+  end if;
+  return next;
+end $$;
+
+-- Gives a run back at a border without loss: nothing beyond p_last was delivered.
+create function hand_over(p_run uuid, p_fence bigint, p_last bigint) returns void language sql as $$
+  update runs.runs set seq_reserved = p_last, border_seq = greatest(border_seq, p_last)
+   where id = p_run and fence = p_fence and status = 'running'
+$$;
+
+-- Notes a stop request. No row: unknown or foreign.
+create function request_stop(p_account uuid, p_run uuid)
+returns table (status text, job_id bigint) language sql as $$
+  update runs.runs set stop_requested_at = coalesce(stop_requested_at, now())
+   where id = p_run and account_id = p_account and status = 'running';
+  select r.status, r.job_id from runs.runs r where r.id = p_run and r.account_id = p_account
+$$;
+
+-- Ends a run whose worker does not answer, or that has none: its writes are refused from here on.
+-- Returns the run's status afterwards.
+create function force_stop(p_run uuid, p_event jsonb) returns text language plpgsql as $$
+declare
+  v runs.runs%rowtype;
+  v_last bigint;
+begin
+  select * into v from runs.runs r where r.id = p_run for no key update;
+  if not found or v.status <> 'running' then
+    return v.status;
+  end if;
+  v_last := greatest(v.seq_reserved, runs.fill_gap(p_run, v.seq_reserved)) + 1;
+  insert into runs.events (run_id, seq, payload)
+  values (p_run, v_last, '{"type": "status", "sequence": ' || v_last ||
+                         ', "status": "stopped", "reason": "user_stop"}');
+  update runs.runs set status = 'stopped', reason = 'user_stop', completed_at = clock_timestamp(),
+                       seq_reserved = v_last, border_seq = v_last
+   where id = p_run;
+  begin
+    perform core.job_complete(v.job_id, v.fence);
+  exception when sqlstate 'RYF01' then
+    -- Another worker is about to take it, or it is gone already: it will find the run ended.
+    null;
+  end;
+  return 'stopped';
+end $$;
+
+create function run_json(r runs.runs) returns jsonb language sql stable as $$
+  select jsonb_build_object(
+    'id', r.id, 'agent_run_id', r.id, 'thread_id', r.thread_id, 'project_id', r.project_id,
+    'agent_id', r.agent_id, 'status', r.status, 'model_name', r.model, 'started_at', runs.iso(r.started_at),
+    'completed_at', runs.iso(r.completed_at), 'reason', r.reason, 'error', r.error,
+    'error_code', r.error_code,
+    'usage', jsonb_build_object('input_tokens', r.input_tokens, 'output_tokens', r.output_tokens,
+                                'cached_tokens', r.cached_tokens,
+                                'credits', trim_scale(r.charged_micro / 1000000.0)))
+$$;
+
+create function thread_json(t runs.threads) returns jsonb language sql stable as $$
+  select jsonb_build_object(
+    'thread_id', t.id, 'project_id', t.project_id, 'title', t.title, 'created_at', runs.iso(t.created_at),
+    'latest_run', (select jsonb_build_object('agent_run_id', r.id, 'status', r.status)
+                     from runs.runs r where r.thread_id = t.id order by r.id desc limit 1))
+$$;
+
+-- Removes a thread and all that hangs on it. outcome: ok, not_found, busy. project_id is set when no
+-- thread of the project is left: its workspace may go too.
+create function delete_thread(p_account uuid, p_thread uuid)
+returns table (outcome text, project_id uuid) language plpgsql as $$
+#variable_conflict use_column
+declare
+  v_project uuid;
+begin
+  perform 1 from accounts.lock_account(p_account);
+  select t.project_id into v_project from runs.threads t
+   where t.id = p_thread and t.account_id = p_account;
+  if not found then
+    outcome := 'not_found'; return next; return;
+  end if;
+  if exists (select 1 from runs.runs r where r.thread_id = p_thread and r.status = 'running') then
+    outcome := 'busy'; return next; return;
+  end if;
+  delete from runs.events e using runs.runs r where r.thread_id = p_thread and e.run_id = r.id;
+  delete from runs.uploads u using runs.runs r where r.thread_id = p_thread and u.run_id = r.id;
+  delete from runs.idempotency i where i.account_id = p_account and i.thread_id = p_thread;
+  delete from runs.runs r where r.thread_id = p_thread;
+  delete from runs.messages m where m.thread_id = p_thread;
+  delete from runs.threads t where t.id = p_thread;
+  update runs.account_usage u set threads = greatest(u.threads - 1, 0) where u.account_id = p_account;
+  if not exists (select 1 from runs.threads t where t.project_id = v_project) then
+    delete from runs.projects p where p.id = v_project;
+    project_id := v_project;
+  end if;
+  outcome := 'ok';
+  return next;
+end $$;
+
+-- One batch of the removal of old events; true when there may be more. Ids of runs grow with time, so
+-- a bound on the id is a bound on the start.
+create function prune_events(p_before uuid, p_batch int) returns boolean language plpgsql as $$
+declare
+  v_ids uuid[];
+begin
+  perform 1 from runs.prune_state for update;
+  select array_agg(x.id order by x.id) into v_ids
+    from (select r.id from runs.runs r, runs.prune_state s
+           where r.id > s.up_to_run and r.id < p_before order by r.id limit p_batch) x;
+  if v_ids is null then
+    return false;
+  end if;
+  delete from runs.events e using runs.runs r
+   where e.run_id = any (v_ids) and r.id = e.run_id and r.status <> 'running';
+  update runs.prune_state set up_to_run = v_ids[cardinality(v_ids)];
+  return cardinality(v_ids) = p_batch;
+end $$;

@@ -1,0 +1,109 @@
+#include "command_line.hpp"
+
+namespace bubblewrap {
+namespace {
+
+constexpr std::uint32_t inner_uid = 1000;
+
+void add(std::vector<std::string>& out, std::initializer_list<std::string_view> words) {
+  for (std::string_view word : words) out.emplace_back(word);
+}
+
+void add_limit(std::vector<std::string>& out, std::string_view option, std::uint64_t value) {
+  if (value != 0) out.push_back(std::string(option) + std::to_string(value));
+}
+
+}  // namespace
+
+std::vector<std::string> build_command_line(const command_spec& spec) {
+  std::vector<std::string> out;
+  out.reserve(96 + spec.argv.size());
+  out.push_back(spec.bwrap_path);
+  if (spec.mode == confinement::user_namespace) {
+    const std::string id = std::to_string(inner_uid);
+    add(out, {"--unshare-user", "--disable-userns", "--uid", id, "--gid", id});
+  }
+  add(out, {"--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--hostname",
+            "sandbox", "--die-with-parent", "--new-session"});
+  if (spec.network == network_access::none) add(out, {"--unshare-net"});
+  add(out, {"--ro-bind", "/usr", "/usr", "--symlink", "usr/bin", "/bin", "--symlink", "usr/sbin",
+            "/sbin", "--symlink", "usr/lib", "/lib", "--symlink", "usr/lib64", "/lib64"});
+  // What programs commonly need of /etc; never the whole of it. Left to itself bwrap makes the
+  // directory readable by root only.
+  add(out, {"--perms", "0755", "--dir", "/etc", "--perms", "0755", "--dir", "/etc/ssl"});
+  for (std::string_view path : {"/etc/alternatives", "/etc/ld.so.cache", "/etc/localtime",
+                                "/etc/mime.types", "/etc/ssl/certs", "/etc/fonts"})
+    add(out, {"--ro-bind-try", path, path});
+  if (spec.network == network_access::host)
+    add(out, {"--ro-bind-try", "/etc/resolv.conf", "/etc/resolv.conf", "--ro-bind-try", "/etc/hosts",
+              "/etc/hosts", "--ro-bind-try", "/etc/nsswitch.conf", "/etc/nsswitch.conf"});
+  const std::string passwd = spec.etc_directory + "/passwd";
+  const std::string group = spec.etc_directory + "/group";
+  add(out, {"--ro-bind", passwd, "/etc/passwd", "--ro-bind", group, "/etc/group"});
+  add(out, {"--proc", "/proc", "--dev", "/dev"});
+  for (std::string_view path : {"/tmp", "/dev/shm"}) {
+    if (spec.limit.tmp_bytes != 0) add(out, {"--size", std::to_string(spec.limit.tmp_bytes)});
+    add(out, {"--perms", "1777", "--tmpfs", path});
+  }
+  add(out, {"--bind", spec.workspace, "/workspace", "--chdir", "/workspace"});
+  // The root and /dev are memory file systems without a bound: nobody may fill them.
+  add(out, {"--remount-ro", "/dev", "--remount-ro", "/"});
+  add(out, {"--cap-drop", "ALL"});
+  if (spec.mode == confinement::drop_root) {
+    const std::string uid = std::to_string(spec.uid);
+    // The three capabilities live until setpriv has used them to become the project's uid.
+    add(out, {"--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--cap-add", "CAP_SETPCAP", "--",
+              "/usr/bin/setpriv", "--reuid", uid, "--regid", uid, "--clear-groups",
+              "--inh-caps=-all", "--bounding-set=-all", "--no-new-privs"});
+  } else {
+    add(out, {"--"});
+  }
+  // Limits are set inside: in the user namespace the number of processes is then counted for this
+  // sandbox alone, and bwrap itself is not subject to them.
+  add(out, {"/usr/bin/prlimit", "--core=0"});
+  add_limit(out, "--as=", spec.limit.memory_bytes);
+  add_limit(out, "--nproc=", spec.limit.processes);
+  add_limit(out, "--fsize=", spec.limit.file_bytes);
+  add_limit(out, "--nofile=", spec.limit.open_files);
+  add(out, {"--"});
+  for (std::string_view word : spec.argv) out.emplace_back(word);
+  return out;
+}
+
+std::vector<std::string> command_environment() {
+  return {"PATH=/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin",
+          "HOME=/workspace",
+          "USER=agent",
+          "LOGNAME=agent",
+          "SHELL=/bin/sh",
+          "TMPDIR=/tmp",
+          "LANG=C.UTF-8",
+          "TERM=dumb"};
+}
+
+std::uint32_t project_uid(std::string_view project_id, std::uint32_t base, std::uint32_t count) {
+  std::uint64_t hash = 1469598103934665603u;  // FNV-1a: must give the same uid in every build
+  for (char c : project_id) {
+    hash ^= static_cast<unsigned char>(c);
+    hash *= 1099511628211u;
+  }
+  return base + static_cast<std::uint32_t>(hash % (count == 0 ? 1 : count));
+}
+
+std::string passwd_text(std::uint32_t base, std::uint32_t count) {
+  const auto line = [](std::uint32_t id) {
+    const std::string text = std::to_string(id);
+    return "agent:x:" + text + ":" + text + "::/workspace:/bin/sh\n";
+  };
+  std::string out = "root:x:0:0::/nonexistent:/usr/sbin/nologin\n" + line(inner_uid);
+  for (std::uint32_t i = 0; i < count; ++i) out += line(base + i);
+  return out + "nobody:x:65534:65534::/nonexistent:/usr/sbin/nologin\n";
+}
+
+std::string group_text(std::uint32_t base, std::uint32_t count) {
+  std::string out = "root:x:0:\nagent:x:" + std::to_string(inner_uid) + ":\n";
+  for (std::uint32_t i = 0; i < count; ++i) out += "agent:x:" + std::to_string(base + i) + ":\n";
+  return out + "nogroup:x:65534:\n";
+}
+
+}  // namespace bubblewrap

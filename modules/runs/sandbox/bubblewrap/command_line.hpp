@@ -1,0 +1,55 @@
+// The argument vector that runs one command inside bubblewrap.
+//
+// Two ways of confinement, chosen once by probing:
+//  - user_namespace: started by an ordinary user (or by a root that has no CAP_SYS_ADMIN). bwrap makes a
+//    user namespace in which the command is uid 1000 and may not make further ones.
+//  - drop_root: started by root. bwrap prepares the mounts as root, so that the data directory need not
+//    be open to others; the command then runs as an unprivileged uid of its own per project, with
+//    no capability and no way to get one. A uid of its own makes the limit on processes hold.
+// Either way the command sees a read-only system, its own /workspace, an empty /tmp, its own processes
+// and, unless asked otherwise, no network.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bubblewrap {
+
+enum class confinement { user_namespace, drop_root };
+enum class network_access { none, host };
+
+struct limits {
+  std::uint64_t memory_bytes = 0;  // address space of each process
+  std::uint64_t processes = 0;
+  std::uint64_t file_bytes = 0;
+  std::uint64_t open_files = 0;
+  std::uint64_t tmp_bytes = 0;  // size of /tmp
+};
+
+struct command_spec {
+  confinement mode = confinement::user_namespace;
+  network_access network = network_access::none;
+  std::string bwrap_path;     // absolute
+  std::string workspace;      // host directory that appears as /workspace
+  std::string etc_directory;  // host directory with passwd and group
+  std::uint32_t uid = 0;      // drop_root only
+  limits limit;
+  std::vector<std::string_view> argv;  // not empty
+};
+
+// What to execute on the host. Throws std::bad_alloc only.
+std::vector<std::string> build_command_line(const command_spec& spec);
+
+// The environment of every sandboxed command; nothing of the server's is inherited.
+std::vector<std::string> command_environment();
+
+// The uid of a project in drop_root mode: stable, spread over [base, base + count).
+std::uint32_t project_uid(std::string_view project_id, std::uint32_t base, std::uint32_t count);
+
+// The text of the sandbox's /etc/passwd and /etc/group: uid 1000 and the range of drop_root are all
+// the user "agent", with /workspace as home.
+std::string passwd_text(std::uint32_t base, std::uint32_t count);
+std::string group_text(std::uint32_t base, std::uint32_t count);
+
+}  // namespace bubblewrap

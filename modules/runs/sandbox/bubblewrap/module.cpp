@@ -1,0 +1,401 @@
+// sandbox.driver/1 by bubblewrap: glue between the driver's table, ry.process/1 and the two plain parts,
+// command_line and workspace.
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <boost/json.hpp>
+#include <condition_variable>
+#include <fstream>
+#include <mutex>
+#include <ry/ry.hpp>
+
+#include "command_line.hpp"
+#include "ry/ext/sandbox_driver.h"
+#include "workspace.hpp"
+
+namespace bubblewrap {
+namespace {
+
+constexpr char schema[] = R"json({
+  "type": "object",
+  "properties": {
+    "bwrap_path": {"type": "string", "default": "/usr/bin/bwrap"},
+    "wall_seconds": {"type": "integer", "minimum": 1, "default": 120, "description": "Time of one command"},
+    "max_wall_seconds": {"type": "integer", "minimum": 1, "default": 900},
+    "memory_mb": {"type": "integer", "minimum": 16, "default": 4096, "description": "Address space of each process"},
+    "processes": {"type": "integer", "minimum": 4, "default": 128},
+    "file_mb": {"type": "integer", "minimum": 1, "default": 512, "description": "Largest file that a command may write"},
+    "open_files": {"type": "integer", "minimum": 16, "default": 512},
+    "tmp_mb": {"type": "integer", "minimum": 1, "default": 256},
+    "output_kb": {"type": "integer", "minimum": 1, "default": 1024, "description": "Output of a command that is handed on"},
+    "uid_base": {"type": "integer", "minimum": 1000, "default": 61184, "description": "When started as root: first of the user ids of the projects"},
+    "uid_count": {"type": "integer", "minimum": 1, "maximum": 65536, "default": 4096}
+  }
+})json";
+
+std::uint64_t setting(const boost::json::object& o, const char* key, std::uint64_t otherwise) {
+  const boost::json::value* v = o.if_contains(key);
+  return v != nullptr && v->is_int64() ? static_cast<std::uint64_t>(v->as_int64()) : otherwise;
+}
+
+ry::error as_error(const file_error& e) { return ry::error(e.status, "sandbox.file", e.message); }
+
+class driver;
+
+// One command under way. Held by whoever starts it until that is done with it, and until its exit:
+// the exit may come on another thread while the start is still writing to it.
+struct command_call {
+  std::atomic<int> holders{2};
+  driver* owner = nullptr;
+  ry_sandbox_sink sink{};
+  void* ctx = nullptr;
+  ry_process* process = nullptr;
+  std::uint64_t output_left = 0;
+  std::uint64_t dropped = 0;
+};
+
+class driver {
+ public:
+  driver(ry::context& ctx, ry::registrar& reg)
+      : ctx_(ctx), process_(ctx.interface<ry_process_v1>()) {
+    const boost::json::value parsed =
+        ctx.settings().empty() ? boost::json::value(boost::json::object())
+                               : boost::json::parse(std::string(ctx.settings()));
+    const boost::json::object& o = parsed.as_object();
+    if (const auto* path = o.if_contains("bwrap_path"); path != nullptr && path->is_string())
+      bwrap_path_ = std::string(path->as_string());
+    wall_ms_ = setting(o, "wall_seconds", 120) * 1000;
+    max_wall_ms_ = setting(o, "max_wall_seconds", 900) * 1000;
+    output_bytes_ = setting(o, "output_kb", 1024) << 10;
+    limits_.memory_bytes = setting(o, "memory_mb", 4096) << 20;
+    limits_.processes = setting(o, "processes", 128);
+    limits_.file_bytes = setting(o, "file_mb", 512) << 20;
+    limits_.open_files = setting(o, "open_files", 512);
+    limits_.tmp_bytes = setting(o, "tmp_mb", 256) << 20;
+    uid_base_ = static_cast<std::uint32_t>(setting(o, "uid_base", 61184));
+    uid_count_ = static_cast<std::uint32_t>(setting(o, "uid_count", 4096));
+    table_.struct_size = sizeof table_;
+    table_.ensure = &driver::ensure;
+    table_.run = &driver::run;
+    table_.cancel = &driver::cancel;
+    table_.read_file = &driver::read_file;
+    table_.write_file = &driver::write_file;
+    table_.import_file = &driver::import_file;
+    table_.list_files = &driver::list_files;
+    table_.destroy = &driver::destroy;
+    reg.contribute(RY_SANDBOX_DRIVER_1, "bubblewrap", &table_, this);
+  }
+
+  void start() {
+    const std::string data(ctx_.fact("data_dir"));
+    if (data.empty()) throw ry::unavailable("sandbox.data_dir", "there is no data directory");
+    const std::string root = data + "/workspaces";
+    etc_ = data + "/etc";
+    ::mkdir(root.c_str(), 0711);
+    ::mkdir(etc_.c_str(), 0755);
+    std::ofstream(etc_ + "/passwd", std::ios::trunc) << passwd_text(uid_base_, uid_count_);
+    std::ofstream(etc_ + "/group", std::ios::trunc) << group_text(uid_base_, uid_count_);
+    ::chmod((etc_ + "/passwd").c_str(), 0644);
+    ::chmod((etc_ + "/group").c_str(), 0644);
+    files_.emplace(root);
+    probe();
+  }
+
+  ry::result<void> health() const {
+    std::lock_guard lock(mutex_);
+    if (!problem_.empty()) return ry::unavailable("sandbox.unusable", problem_);
+    return {};
+  }
+
+ private:
+  static driver* self_of(void* self) { return static_cast<driver*>(self); }
+  static std::string str(ry_str s) { return ry::text(s); }
+
+  std::optional<uid_t> owner_of(std::string_view project) const {
+    if (mode_ != confinement::drop_root) return std::nullopt;
+    return project_uid(project, uid_base_, uid_count_);
+  }
+
+  // Tries each way of confinement with a command that does nothing, and takes the first that works.
+  void probe() {
+    const std::string project = "00000000-0000-0000-0000-000000000000";
+    std::string said;
+    std::vector<confinement> ways = {confinement::user_namespace};
+    if (::geteuid() == 0) ways.insert(ways.begin(), confinement::drop_root);
+    for (confinement way : ways) {
+      mode_ = way;
+      if (const file_error e = files_->ensure(project, owner_of(project))) {
+        said = e.message;
+        continue;
+      }
+      const auto [code, output] = try_command(project);
+      files_->destroy(project);
+      if (code == 0) {
+        ctx_.info("sandbox ready",
+                  {{"confinement", way == confinement::drop_root ? "drop_root" : "user_namespace"}});
+        return;
+      }
+      said = output.empty() ? "exit code " + std::to_string(code) : output;
+    }
+    std::lock_guard lock(mutex_);
+    problem_ = "bubblewrap does not work here, so agents have no tools that run commands: " + said;
+    ctx_.warn(problem_);
+  }
+
+  struct probe_state {
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::string output;
+    int code = -1;
+    bool done = false;
+  };
+
+  std::pair<int, std::string> try_command(const std::string& project) {
+    probe_state state;
+    const ry_str words[] = {ry::str("true")};
+    ry_sandbox_command command{};
+    command.struct_size = sizeof command;
+    command.argv = words;
+    command.n_argv = 1;
+    command.wall_ms = 10000;
+    ry_sandbox_sink sink{};
+    sink.struct_size = sizeof sink;
+    sink.on_output = [](void* p, int32_t, ry_bytes bytes) noexcept {
+      auto* s = static_cast<probe_state*>(p);
+      (void)ry::guard([&] { s->output += ry::view(bytes); });
+    };
+    sink.on_exit = [](void* p, ry_status, const ry_sandbox_exit* end, const ry_error_view*) noexcept {
+      auto* s = static_cast<probe_state*>(p);
+      std::lock_guard lock(s->mutex);
+      s->code = end != nullptr ? end->exit_code : -1;
+      s->done = true;
+      s->changed.notify_all();
+    };
+    void* call = nullptr;
+    char text[256];
+    ry_errbuf err{text, sizeof text, 0};
+    const ry_status st = start_command(project, command, ctx_.pick_exec(), sink, &state, &call, &err);
+    if (st != RY_OK) return {-1, std::string(err.ptr, err.len)};
+    std::unique_lock lock(state.mutex);
+    state.changed.wait(lock, [&] { return state.done; });
+    while (!state.output.empty() && state.output.back() == '\n') state.output.pop_back();
+    return {state.code, state.output};
+  }
+
+  ry_status start_command(const std::string& project, const ry_sandbox_command& command, ry_exec* exec,
+                          const ry_sandbox_sink& sink, void* ctx, void** call, ry_errbuf* err) {
+    if (command.n_argv == 0 || files_->path_of(project).empty()) return RY_INVALID_ARGUMENT;
+    command_spec spec;
+    spec.mode = mode_;
+    spec.network = command.network != 0 ? network_access::host : network_access::none;
+    spec.bwrap_path = bwrap_path_;
+    spec.workspace = files_->path_of(project);
+    spec.etc_directory = etc_;
+    spec.uid = owner_of(project).value_or(0);
+    spec.limit = limits_;
+    if (command.memory_bytes != 0)
+      spec.limit.memory_bytes = std::min<std::uint64_t>(command.memory_bytes, limits_.memory_bytes);
+    for (std::size_t i = 0; i < command.n_argv; ++i) spec.argv.push_back(ry::view(command.argv[i]));
+    for (std::string_view word : spec.argv)
+      if (word.find('\0') != std::string_view::npos) return RY_INVALID_ARGUMENT;
+    const std::vector<std::string> words = build_command_line(spec);
+    const std::vector<std::string> environment = command_environment();
+    std::vector<ry_str> argv, env;
+    for (const std::string& word : words) argv.push_back(ry::str(word));
+    for (const std::string& variable : environment) env.push_back(ry::str(variable));
+    ry_process_spec p{};
+    p.struct_size = sizeof p;
+    p.argv = argv.data();
+    p.n_argv = argv.size();
+    p.env = env.data();
+    p.n_env = env.size();
+    p.limits.struct_size = sizeof p.limits;
+    p.limits.wall_ms = std::min(command.wall_ms != 0 ? command.wall_ms : wall_ms_, max_wall_ms_);
+    ry_process_handler handler{};
+    handler.struct_size = sizeof handler;
+    handler.on_stdout = [](void* c, ry_bytes chunk) noexcept { return output(c, 1, chunk); };
+    handler.on_stderr = [](void* c, ry_bytes chunk) noexcept { return output(c, 2, chunk); };
+    handler.on_exit = &driver::exited;
+    auto own = std::make_unique<command_call>();
+    own->owner = this;
+    own->sink = sink;
+    own->ctx = ctx;
+    own->output_left = command.output_bytes != 0 ? command.output_bytes : output_bytes_;
+    const ry_status st = process_.spawn(ctx_.host(), exec, &p, &handler, own.get(), &own->process, err);
+    if (st != RY_OK) return st;
+    command_call* started = own.release();
+    *call = started;
+    if (command.stdin_bytes.len != 0) process_.write(started->process, command.stdin_bytes, ry_done{});
+    process_.close_stdin(started->process);
+    let_go(started);
+    return RY_OK;
+  }
+
+  static void let_go(command_call* call) noexcept {
+    if (call->holders.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+    call->owner->process_.release(call->process);
+    delete call;
+  }
+
+  static ry_status output(void* p, std::int32_t fd, ry_bytes chunk) noexcept {
+    auto* call = static_cast<command_call*>(p);
+    const std::size_t pass = std::min<std::uint64_t>(chunk.len, call->output_left);
+    call->output_left -= pass;
+    call->dropped += chunk.len - pass;
+    if (pass != 0) call->sink.on_output(call->ctx, fd, {chunk.ptr, pass});
+    return RY_OK;
+  }
+
+  static void exited(void* p, std::int32_t code, std::int32_t why) noexcept {
+    auto* call = static_cast<command_call*>(p);
+    ry_sandbox_exit end{};
+    end.struct_size = sizeof end;
+    end.exit_code = code;
+    end.why = why;
+    end.dropped_bytes = call->dropped;
+    call->sink.on_exit(call->ctx, RY_OK, &end, nullptr);
+    let_go(call);
+  }
+
+  // ---- the table ----
+
+  static ry_status run(void* self, ry_str project, const ry_sandbox_command* command, ry_exec* exec,
+                       const ry_sandbox_sink* sink, void* ctx, void** call) noexcept {
+    return ry::guard([&] {
+      driver* d = self_of(self);
+      if (!d->health().ok()) return static_cast<ry_status>(RY_UNAVAILABLE);
+      char text[256];
+      ry_errbuf err{text, sizeof text, 0};
+      return d->start_command(str(project), *command, exec, *sink, ctx, call, &err);
+    });
+  }
+
+  static void cancel(void* self, void* call) noexcept {
+    self_of(self)->process_.kill(static_cast<command_call*>(call)->process, SIGKILL);
+  }
+
+  // Does `work` on a thread that may block, then hands its outcome to `finish` on exec.
+  template <class Work, class Finish>
+  ry_status blocking(ry_exec* exec, Work work, Finish finish) {
+    struct block {
+      Work work;
+      Finish finish;
+      file_error error;
+    };
+    auto own = std::make_unique<block>(block{std::move(work), std::move(finish), {}});
+    const ry_status st = ctx_.core().run_blocking(
+        ctx_.host(), exec,
+        [](void* p) noexcept {
+          auto* b = static_cast<block*>(p);
+          const ry_status failed = ry::guard([&] { b->error = b->work(); });
+          if (failed != RY_OK) b->error = {failed, "the sandbox failed"};
+        },
+        own.get(),
+        {[](void* p, ry_status ran, const ry_error_view*) noexcept {
+           std::unique_ptr<block> b(static_cast<block*>(p));
+           if (ran != RY_OK) b->error = {ran, "called off"};
+           const ry::error e = as_error(b->error);
+           const ry_error_view view = e.view();
+           b->finish(b->error.status, b->error.status == RY_OK ? nullptr : &view);
+         },
+         own.get()});
+    if (st == RY_OK) own.release();
+    return st;
+  }
+
+  static ry_status ensure(void* self, ry_str project, ry_exec* exec, ry_done done) noexcept {
+    return ry::guard([&] {
+      driver* d = self_of(self);
+      return d->blocking(
+          exec, [d, id = str(project)] { return d->files_->ensure(id, d->owner_of(id)); },
+          [done](ry_status st, const ry_error_view* err) { done.fn(done.ctx, st, err); });
+    });
+  }
+
+  static ry_status read_file(void* self, ry_str project, ry_str path, uint64_t offset,
+                             uint64_t max_bytes, ry_exec* exec, ry_sandbox_read_fn fn,
+                             void* ctx) noexcept {
+    return ry::guard([&] {
+      driver* d = self_of(self);
+      auto content = std::make_shared<file_content>();
+      return d->blocking(
+          exec,
+          [d, id = str(project), name = str(path), offset, max_bytes, content] {
+            return d->files_->read(id, name, offset, max_bytes, *content);
+          },
+          [fn, ctx, content](ry_status st, const ry_error_view* err) {
+            fn(ctx, st, ry::raw(content->bytes), content->total_size, err);
+          });
+    });
+  }
+
+  static ry_status write_file(void* self, ry_str project, ry_str path, ry_bytes content, ry_exec* exec,
+                              ry_done done) noexcept {
+    return ry::guard([&] {
+      driver* d = self_of(self);
+      return d->blocking(
+          exec,
+          [d, id = str(project), name = str(path), bytes = ry::text(content)] {
+            return d->files_->write(id, name, bytes, d->owner_of(id));
+          },
+          [done](ry_status st, const ry_error_view* err) { done.fn(done.ctx, st, err); });
+    });
+  }
+
+  static ry_status import_file(void* self, ry_str project, ry_str path, ry_str host_path,
+                               ry_exec* exec, ry_done done) noexcept {
+    return ry::guard([&] {
+      driver* d = self_of(self);
+      return d->blocking(
+          exec,
+          [d, id = str(project), name = str(path), from = str(host_path)] {
+            return d->files_->import(id, name, from, d->owner_of(id));
+          },
+          [done](ry_status st, const ry_error_view* err) { done.fn(done.ctx, st, err); });
+    });
+  }
+
+  static ry_status list_files(void* self, ry_str project, ry_str path, ry_exec* exec,
+                              ry_sandbox_list_fn fn, void* ctx) noexcept {
+    return ry::guard([&] {
+      driver* d = self_of(self);
+      auto json = std::make_shared<std::string>();
+      return d->blocking(
+          exec,
+          [d, id = str(project), name = str(path), json] { return d->files_->list(id, name, *json); },
+          [fn, ctx, json](ry_status st, const ry_error_view* err) {
+            fn(ctx, st, st == RY_OK ? ry::str(*json) : ry_str{}, err);
+          });
+    });
+  }
+
+  static ry_status destroy(void* self, ry_str project, ry_exec* exec, ry_done done) noexcept {
+    return ry::guard([&] {
+      driver* d = self_of(self);
+      return d->blocking(
+          exec, [d, id = str(project)] { return d->files_->destroy(id); },
+          [done](ry_status st, const ry_error_view* err) { done.fn(done.ctx, st, err); });
+    });
+  }
+
+  ry::context& ctx_;
+  const ry_process_v1& process_;
+  ry_sandbox_driver_v1 table_{};
+  std::string bwrap_path_ = "/usr/bin/bwrap";
+  std::string etc_;
+  std::uint64_t wall_ms_ = 0, max_wall_ms_ = 0, output_bytes_ = 0;
+  limits limits_;
+  std::uint32_t uid_base_ = 0, uid_count_ = 1;
+  confinement mode_ = confinement::user_namespace;
+  std::optional<workspaces> files_;
+  mutable std::mutex mutex_;
+  std::string problem_;
+};
+
+}  // namespace
+}  // namespace bubblewrap
+
+RY_MODULE(bubblewrap::driver, "sandbox_bubblewrap", "0.1.0",
+          .needs("ry.core/1", "ry.process/1", "sandbox.driver/1").settings(bubblewrap::schema));

@@ -1,0 +1,400 @@
+#include "workspace.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+namespace bubblewrap {
+namespace {
+
+constexpr std::size_t max_entries = 10000;
+
+file_error fail(ry_status status, std::string message) { return {status, std::move(message)}; }
+
+file_error from_errno(int error, std::string_view path) {
+  const std::string name = "\"" + std::string(path) + "\"";
+  switch (error) {
+    case ENOENT: return fail(RY_NOT_FOUND, "there is no file " + name);
+    case ENOTDIR: return fail(RY_NOT_FOUND, name + " goes through something that is not a directory");
+    case EXDEV: return fail(RY_PERMISSION_DENIED, name + " leaves the workspace");
+    case ELOOP: return fail(RY_PERMISSION_DENIED, name + " goes through a link that is not followed");
+    case EACCES:
+    case EPERM: return fail(RY_PERMISSION_DENIED, "no access to " + name);
+    case EISDIR: return fail(RY_FAILED_PRECONDITION, name + " is a directory");
+    case EEXIST: return fail(RY_ALREADY_EXISTS, name + " exists already");
+    case ENAMETOOLONG: return fail(RY_INVALID_ARGUMENT, "the path is too long");
+    case ENOSPC:
+    case EDQUOT: return fail(RY_RESOURCE_EXHAUSTED, "no space is left for " + name);
+    default: return fail(RY_INTERNAL, name + ": " + std::strerror(error));
+  }
+}
+
+int open_beneath(int directory, const std::string& path, std::uint64_t flags) {
+  open_how how{};
+  how.flags = flags | O_CLOEXEC;
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
+  int fd = -1;
+  // EAGAIN: something was renamed during the look-up, so the kernel could not vouch for the result.
+  for (int attempt = 0; attempt < 16; ++attempt) {
+    fd = static_cast<int>(::syscall(SYS_openat2, directory, path.c_str(), &how, sizeof(how)));
+    if (fd >= 0 || (errno != EAGAIN && errno != EINTR)) break;
+  }
+  return fd;
+}
+
+file_error check_path(std::string_view path) {
+  if (path.find('\0') != std::string_view::npos)
+    return fail(RY_INVALID_ARGUMENT, "the path contains a NUL byte");
+  if (path.size() > 4000) return fail(RY_INVALID_ARGUMENT, "the path is too long");
+  if (!path.empty() && path.front() == '/')
+    return fail(RY_PERMISSION_DENIED, "paths are relative to the workspace");
+  return {};
+}
+
+struct split_path {
+  std::vector<std::string> parents;
+  std::string name;
+};
+
+// The last component must be a name: "", "." and ".." cannot be created.
+file_error split(std::string_view path, split_path& out) {
+  if (file_error error = check_path(path)) return error;
+  std::size_t at = 0;
+  std::vector<std::string> parts;
+  while (at <= path.size()) {
+    const std::size_t end = std::min(path.find('/', at), path.size());
+    const std::string_view part = path.substr(at, end - at);
+    if (!part.empty() && part != ".") parts.emplace_back(part);
+    at = end + 1;
+  }
+  if (parts.empty() || parts.back() == ".." || path.back() == '/')
+    return fail(RY_INVALID_ARGUMENT, "the path does not name a file");
+  out.name = std::move(parts.back());
+  parts.pop_back();
+  out.parents = std::move(parts);
+  return {};
+}
+
+// Opens the directory of the file to be made, making what is missing.
+file_error open_parent(int workspace, const split_path& path, std::optional<uid_t> owner,
+                       unique_fd& out) {
+  std::string prefix = ".";
+  unique_fd at(open_beneath(workspace, prefix, O_RDONLY | O_DIRECTORY));
+  if (!at) return from_errno(errno, prefix);
+  for (const std::string& part : path.parents) {
+    prefix += "/" + part;
+    int fd = open_beneath(workspace, prefix, O_RDONLY | O_DIRECTORY);
+    if (fd < 0 && errno == ENOENT) {
+      if (::mkdirat(at.get(), part.c_str(), 0755) != 0 && errno != EEXIST)
+        return from_errno(errno, prefix.substr(2));
+      fd = open_beneath(workspace, prefix, O_RDONLY | O_DIRECTORY);
+      if (fd >= 0 && owner && ::fchown(fd, *owner, *owner) != 0) {
+        const int error = errno;
+        ::close(fd);
+        return from_errno(error, prefix.substr(2));
+      }
+    }
+    if (fd < 0) return from_errno(errno, prefix.substr(2));
+    at = unique_fd(fd);
+  }
+  out = std::move(at);
+  return {};
+}
+
+bool write_all(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
+    if (n < 0) {
+      if (errno == EINTR) continue;
+      return false;
+    }
+    bytes.remove_prefix(static_cast<std::size_t>(n));
+  }
+  return true;
+}
+
+bool copy_all(int from, int to) {
+  std::vector<char> buffer(256 * 1024);
+  for (;;) {
+    const ssize_t n = ::read(from, buffer.data(), buffer.size());
+    if (n == 0) return true;
+    if (n < 0) {
+      if (errno == EINTR) continue;
+      return false;
+    }
+    if (!write_all(to, {buffer.data(), static_cast<std::size_t>(n)})) return false;
+  }
+}
+
+std::string temporary_name() {
+  unsigned char random[8] = {};
+  if (::getrandom(random, sizeof random, 0) != sizeof random) std::memset(random, 0, sizeof random);
+  std::string name = ".ry-new-";
+  for (unsigned char byte : random) {
+    name += "0123456789abcdef"[byte >> 4];
+    name += "0123456789abcdef"[byte & 15];
+  }
+  return name;
+}
+
+// Removes its file again unless it got its final name.
+struct temporary_file {
+  int directory;
+  std::string name = temporary_name();
+  bool placed = false;
+  ~temporary_file() {
+    if (!placed) ::unlinkat(directory, name.c_str(), 0);
+  }
+};
+
+void append_json_string(std::string& out, std::string_view text) {
+  static constexpr char hex[] = "0123456789abcdef";
+  out += '"';
+  for (std::size_t i = 0; i < text.size();) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    if (c < 0x80) {
+      if (c == '"' || c == '\\') {
+        out += '\\';
+        out += static_cast<char>(c);
+      } else if (c < 0x20) {
+        out += "\\u00";
+        out += hex[c >> 4];
+        out += hex[c & 15];
+      } else {
+        out += static_cast<char>(c);
+      }
+      ++i;
+      continue;
+    }
+    const std::size_t length = c >= 0xF0 && c <= 0xF4 ? 4 : c >= 0xE0 ? 3 : c >= 0xC2 ? 2 : 0;
+    bool whole = length != 0 && c <= 0xF4 && i + length <= text.size();
+    for (std::size_t k = 1; whole && k < length; ++k)
+      whole = (static_cast<unsigned char>(text[i + k]) & 0xC0) == 0x80;
+    if (whole && c >= 0xE0) {  // overlong forms, surrogates, beyond U+10FFFF
+      const auto second = static_cast<unsigned char>(text[i + 1]);
+      if ((c == 0xE0 && second < 0xA0) || (c == 0xED && second > 0x9F) ||
+          (c == 0xF0 && second < 0x90) || (c == 0xF4 && second > 0x8F))
+        whole = false;
+    }
+    if (whole) {
+      out.append(text, i, length);
+      i += length;
+    } else {
+      out += "\xEF\xBF\xBD";
+      ++i;
+    }
+  }
+  out += '"';
+}
+
+const char* kind_of(mode_t mode) {
+  if (S_ISREG(mode)) return "file";
+  if (S_ISDIR(mode)) return "dir";
+  if (S_ISLNK(mode)) return "link";
+  return "other";
+}
+
+}  // namespace
+
+unique_fd& unique_fd::operator=(unique_fd&& other) noexcept {
+  std::swap(fd_, other.fd_);
+  return *this;
+}
+
+unique_fd::~unique_fd() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+bool is_project_id(std::string_view text) {
+  if (text.size() != 36) return false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (i == 8 || i == 13 || i == 18 || i == 23) {
+      if (c != '-') return false;
+    } else if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+workspaces::workspaces(std::string root) : root_(std::move(root)) {}
+
+std::string workspaces::path_of(std::string_view project_id) const {
+  if (!is_project_id(project_id)) return {};
+  return root_ + "/" + std::string(project_id);
+}
+
+file_error workspaces::ensure(std::string_view project_id, std::optional<uid_t> owner) const {
+  const std::string path = path_of(project_id);
+  if (path.empty()) return fail(RY_INVALID_ARGUMENT, "project_id is not a UUID");
+  if (::mkdir(path.c_str(), 0700) == 0) {
+    if (owner && ::chown(path.c_str(), *owner, *owner) != 0)
+      return from_errno(errno, "the workspace");
+    return {};
+  }
+  if (errno == EEXIST) return {};
+  return from_errno(errno, "the workspace");
+}
+
+file_error workspaces::open_workspace(std::string_view project_id, unique_fd& out) const {
+  const std::string path = path_of(project_id);
+  if (path.empty()) return fail(RY_INVALID_ARGUMENT, "project_id is not a UUID");
+  out = unique_fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (out) return {};
+  if (errno == ENOENT) return fail(RY_NOT_FOUND, "the project has no workspace yet");
+  return from_errno(errno, "the workspace");
+}
+
+file_error workspaces::read(std::string_view project_id, std::string_view path, std::uint64_t offset,
+                            std::uint64_t max_bytes, file_content& out) const {
+  if (file_error error = check_path(path)) return error;
+  unique_fd workspace;
+  if (file_error error = open_workspace(project_id, workspace)) return error;
+  const std::string relative = path.empty() ? "." : std::string(path);
+  // O_NONBLOCK: a named pipe must not hold the worker.
+  unique_fd file(open_beneath(workspace.get(), relative, O_RDONLY | O_NONBLOCK | O_NOCTTY));
+  if (!file) return from_errno(errno, path);
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0) return from_errno(errno, path);
+  if (S_ISDIR(status.st_mode)) return from_errno(EISDIR, path);
+  if (!S_ISREG(status.st_mode))
+    return fail(RY_FAILED_PRECONDITION, "\"" + std::string(path) + "\" is not a regular file");
+  out.total_size = static_cast<std::uint64_t>(status.st_size);
+  out.bytes.clear();
+  if (offset >= out.total_size) return {};
+  out.bytes.resize(std::min(max_bytes, out.total_size - offset));
+  std::size_t have = 0;
+  while (have < out.bytes.size()) {
+    const ssize_t n = ::pread(file.get(), out.bytes.data() + have, out.bytes.size() - have,
+                              static_cast<off_t>(offset + have));
+    if (n < 0) {
+      if (errno == EINTR) continue;
+      return from_errno(errno, path);
+    }
+    if (n == 0) break;
+    have += static_cast<std::size_t>(n);
+  }
+  out.bytes.resize(have);
+  return {};
+}
+
+file_error workspaces::write(std::string_view project_id, std::string_view path,
+                             std::string_view content, std::optional<uid_t> owner) const {
+  split_path parts;
+  if (file_error error = split(path, parts)) return error;
+  unique_fd workspace;
+  if (file_error error = open_workspace(project_id, workspace)) return error;
+  unique_fd parent;
+  if (file_error error = open_parent(workspace.get(), parts, owner, parent)) return error;
+  struct stat present {};
+  mode_t mode = 0644;
+  if (::fstatat(parent.get(), parts.name.c_str(), &present, AT_SYMLINK_NOFOLLOW) == 0) {
+    if (S_ISDIR(present.st_mode)) return from_errno(EISDIR, path);
+    if (S_ISREG(present.st_mode)) mode = present.st_mode & 0777;
+  }
+  temporary_file fresh{parent.get()};
+  unique_fd file(::openat(parent.get(), fresh.name.c_str(),
+                          O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!file) return from_errno(errno, path);
+  if (!write_all(file.get(), content)) return from_errno(errno, path);
+  if (owner && ::fchown(file.get(), *owner, *owner) != 0) return from_errno(errno, path);
+  if (::fchmod(file.get(), mode) != 0) return from_errno(errno, path);
+  if (::renameat(parent.get(), fresh.name.c_str(), parent.get(), parts.name.c_str()) != 0)
+    return from_errno(errno, path);
+  fresh.placed = true;
+  return {};
+}
+
+file_error workspaces::import(std::string_view project_id, std::string_view path,
+                              const std::string& host_path, std::optional<uid_t> owner) const {
+  split_path parts;
+  if (file_error error = split(path, parts)) return error;
+  unique_fd workspace;
+  if (file_error error = open_workspace(project_id, workspace)) return error;
+  unique_fd parent;
+  if (file_error error = open_parent(workspace.get(), parts, owner, parent)) return error;
+  unique_fd source(::open(host_path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  struct stat status {};
+  if (!source || ::fstat(source.get(), &status) != 0 || !S_ISREG(status.st_mode))
+    return fail(RY_NOT_FOUND, "the file to import into \"" + std::string(path) + "\" is gone");
+  if (::faccessat(parent.get(), parts.name.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+    return from_errno(EEXIST, path);
+  if (owner && ::fchown(source.get(), *owner, *owner) != 0) return from_errno(errno, path);
+  if (::fchmod(source.get(), 0644) != 0) return from_errno(errno, path);
+  if (::renameat2(AT_FDCWD, host_path.c_str(), parent.get(), parts.name.c_str(), RENAME_NOREPLACE) ==
+      0)
+    return {};
+  if (errno != EXDEV && errno != EINVAL) return from_errno(errno, path);
+  temporary_file fresh{parent.get()};
+  unique_fd copy(::openat(parent.get(), fresh.name.c_str(),
+                          O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
+  if (!copy || !copy_all(source.get(), copy.get())) return from_errno(errno, path);
+  if (owner && ::fchown(copy.get(), *owner, *owner) != 0) return from_errno(errno, path);
+  // A hard link fails where the name is taken, on every file system; the temporary name goes after.
+  if (::linkat(parent.get(), fresh.name.c_str(), parent.get(), parts.name.c_str(), 0) != 0)
+    return from_errno(errno, path);
+  ::unlink(host_path.c_str());
+  return {};
+}
+
+file_error workspaces::list(std::string_view project_id, std::string_view path,
+                            std::string& json) const {
+  if (file_error error = check_path(path)) return error;
+  unique_fd workspace;
+  if (file_error error = open_workspace(project_id, workspace)) return error;
+  const std::string relative = path.empty() ? "." : std::string(path);
+  unique_fd directory(open_beneath(workspace.get(), relative, O_RDONLY | O_DIRECTORY));
+  if (!directory) {
+    if (errno == ENOTDIR)
+      return fail(RY_FAILED_PRECONDITION, "\"" + std::string(path) + "\" is not a directory");
+    return from_errno(errno, path);
+  }
+  std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(directory.get()), &::closedir);
+  if (!stream) return from_errno(errno, path);
+  const int fd = directory.release();
+  std::vector<std::string> names;
+  while (const dirent* entry = ::readdir(stream.get())) {
+    const std::string_view name = entry->d_name;
+    if (name == "." || name == ".." || name.starts_with(".ry-new-")) continue;
+    if (names.size() == max_entries) break;
+    names.emplace_back(name);
+  }
+  std::sort(names.begin(), names.end());
+  json = "[";
+  for (const std::string& name : names) {
+    struct stat status {};
+    if (::fstatat(fd, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) continue;  // just removed
+    if (json.size() > 1) json += ',';
+    json += "{\"name\":";
+    append_json_string(json, name);
+    json += ",\"kind\":\"";
+    json += kind_of(status.st_mode);
+    json += "\",\"size\":" + std::to_string(status.st_size) + ",\"modified_unix_us\":" +
+            std::to_string(status.st_mtim.tv_sec * 1000000LL + status.st_mtim.tv_nsec / 1000) + "}";
+  }
+  json += "]";
+  return {};
+}
+
+file_error workspaces::destroy(std::string_view project_id) const {
+  const std::string path = path_of(project_id);
+  if (path.empty()) return fail(RY_INVALID_ARGUMENT, "project_id is not a UUID");
+  std::error_code error;
+  std::filesystem::remove_all(path, error);
+  if (error) return fail(RY_INTERNAL, "the workspace could not be removed: " + error.message());
+  return {};
+}
+
+}  // namespace bubblewrap

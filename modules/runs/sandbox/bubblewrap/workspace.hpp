@@ -1,0 +1,82 @@
+// The files of the projects: <root>/<project uuid>/ appears as /workspace in the sandbox.
+//
+// Every path is resolved by the kernel beneath the workspace (openat2 with RESOLVE_BENEATH and
+// RESOLVE_NO_MAGICLINKS), so that no link an agent makes leads out of it, also not one that is
+// exchanged while we look. Only regular files are read.
+//
+// Thread: all functions block and may be called from any thread at once. Lifetime: outlives its calls.
+// Errors: a status with one sentence that names only paths inside the workspace.
+#pragma once
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "ry/abi.h"
+
+namespace bubblewrap {
+
+// Closes a descriptor.
+class unique_fd {
+ public:
+  unique_fd() = default;
+  explicit unique_fd(int fd) : fd_(fd) {}
+  unique_fd(unique_fd&& other) noexcept : fd_(other.release()) {}
+  unique_fd& operator=(unique_fd&& other) noexcept;
+  ~unique_fd();
+  int get() const { return fd_; }
+  int release() {
+    const int fd = fd_;
+    fd_ = -1;
+    return fd;
+  }
+  explicit operator bool() const { return fd_ >= 0; }
+
+ private:
+  int fd_ = -1;
+};
+
+struct file_error {
+  ry_status status = RY_OK;
+  std::string message;
+  explicit operator bool() const { return status != RY_OK; }
+};
+
+struct file_content {
+  std::string bytes;
+  std::uint64_t total_size = 0;
+};
+
+class workspaces {
+ public:
+  // `root` must exist.
+  explicit workspaces(std::string root);
+
+  // The directory on the host, whether or not it is there. Empty for a malformed id.
+  std::string path_of(std::string_view project_id) const;
+  // Makes the workspace if it is not there. `owner`: uid and gid of new files and directories; none =
+  // the server's own.
+  file_error ensure(std::string_view project_id, std::optional<uid_t> owner) const;
+  file_error read(std::string_view project_id, std::string_view path, std::uint64_t offset,
+                  std::uint64_t max_bytes, file_content& out) const;
+  file_error write(std::string_view project_id, std::string_view path, std::string_view content,
+                   std::optional<uid_t> owner) const;
+  // RY_ALREADY_EXISTS when the target exists.
+  file_error import(std::string_view project_id, std::string_view path, const std::string& host_path,
+                    std::optional<uid_t> owner) const;
+  // JSON array, sorted by name, at most 10 000 entries.
+  file_error list(std::string_view project_id, std::string_view path, std::string& json) const;
+  file_error destroy(std::string_view project_id) const;
+
+ private:
+  file_error open_workspace(std::string_view project_id, unique_fd& out) const;
+
+  std::string root_;
+};
+
+// 8-4-4-4-12 hexadecimal digits, lower case: the only names that become directories.
+bool is_project_id(std::string_view text);
+
+}  // namespace bubblewrap

@@ -1,0 +1,148 @@
+#include "settings.hpp"
+
+#include <boost/json.hpp>
+#include <stdexcept>
+
+namespace runs {
+
+namespace json = boost::json;
+
+namespace {
+
+std::string text_at(const json::object& o, std::string_view key, std::string_view otherwise = {}) {
+  const json::value* v = o.if_contains(key);
+  return v != nullptr && v->is_string() ? std::string(v->as_string()) : std::string(otherwise);
+}
+
+std::int64_t int_at(const json::object& o, std::string_view key, std::int64_t otherwise) {
+  const json::value* v = o.if_contains(key);
+  if (v == nullptr) return otherwise;
+  if (v->is_int64()) return v->as_int64();
+  if (v->is_uint64()) return static_cast<std::int64_t>(v->as_uint64());
+  throw std::invalid_argument("runs." + std::string(key) + " must be an integer");
+}
+
+json::object object_at(const json::object& o, std::string_view key) {
+  const json::value* v = o.if_contains(key);
+  return v != nullptr && v->is_object() ? v->as_object() : json::object();
+}
+
+bool is_price_unit(std::int64_t v) { return v >= 0 && v <= 1'000'000'000'000'000; }
+
+}  // namespace
+
+std::int64_t charge_micro(const price& p, const token_usage& usage) {
+  const std::int64_t cached = usage.cached < usage.input ? usage.cached : usage.input;
+  const __int128 sum = static_cast<__int128>(usage.input - cached) * p.input +
+                       static_cast<__int128>(cached) * p.cached_input +
+                       static_cast<__int128>(usage.output) * p.output;
+  const __int128 micro = (sum + 500000) / 1000000;
+  constexpr std::int64_t most = 1'000'000'000'000'000;
+  return micro > most ? most : micro < 0 ? 0 : static_cast<std::int64_t>(micro);
+}
+
+std::optional<model_target> settings::target(std::string_view name) const {
+  std::string_view full = name;
+  if (const auto alias = models.find(name); alias != models.end()) full = alias->second;
+  const std::size_t slash = full.find('/');
+  if (slash == std::string_view::npos || slash == 0 || slash + 1 == full.size()) return std::nullopt;
+  const std::string_view provider = full.substr(0, slash);
+  for (const provider_settings& p : providers)
+    if (p.name == provider) return model_target{p.name, std::string(full.substr(slash + 1))};
+  return std::nullopt;
+}
+
+price settings::price_of(std::string_view name) const {
+  if (const auto found = prices.find(name); found != prices.end()) return found->second;
+  if (const auto alias = models.find(name); alias != models.end())
+    if (const auto found = prices.find(alias->second); found != prices.end()) return found->second;
+  return {};
+}
+
+model_choice choose_model(const settings& s, const ry_tier_view& tier, std::string_view wish) {
+  const auto may_use = [&](std::string_view name) {
+    if (tier.all_models != 0) return true;
+    for (std::size_t i = 0; i < tier.n_models; ++i)
+      if (std::string_view(tier.models[i].ptr, tier.models[i].len) == name) return true;
+    return false;
+  };
+  if (!s.target(wish)) return {};
+  if (may_use(wish)) return {std::string(wish)};
+  if (const auto lower = s.downgrades.find(wish); lower != s.downgrades.end())
+    if (s.target(lower->second) && may_use(lower->second)) return {lower->second};
+  return {};
+}
+
+settings parse_settings(std::string_view text) {
+  settings out;
+  const json::value root = text.empty() ? json::value(json::object()) : json::parse(text);
+  if (!root.is_object()) throw std::invalid_argument("the settings of runs must be a table");
+  const json::object& o = root.as_object();
+
+  const json::object providers = object_at(o, "providers");
+  for (const auto& item : providers) {
+    if (!item.value().is_object())
+      throw std::invalid_argument("runs.providers." + std::string(item.key()) + " must be a table");
+    json::object config = item.value().as_object();
+    // The driver's own keys stand beside the common ones in what it is given.
+    if (const json::value* options = config.if_contains("options"); options && options->is_object()) {
+      const json::object own = options->as_object();
+      config.erase("options");
+      for (const auto& option : own) config.insert_or_assign(option.key(), option.value());
+    }
+    provider_settings p{std::string(item.key()), text_at(config, "kind"), json::serialize(config)};
+    if (p.kind.empty()) throw std::invalid_argument("runs.providers." + p.name + ".kind is missing");
+    if (p.name.find('/') != std::string::npos)
+      throw std::invalid_argument("runs.providers: the name \"" + p.name + "\" must not contain '/'");
+    out.providers.push_back(std::move(p));
+  }
+  bool has_offline = false;
+  for (const provider_settings& p : out.providers) has_offline = has_offline || p.name == "offline";
+  if (!has_offline) out.providers.push_back({"offline", "offline", R"({"kind":"offline"})"});
+
+  const json::object models = object_at(o, "models");
+  for (const auto& item : models)
+    if (item.value().is_string())
+      out.models.emplace(std::string(item.key()), std::string(item.value().as_string()));
+  out.models.emplace("runyard/basic", "offline/basic");
+  out.models.emplace("runyard/power", out.models.at("runyard/basic"));
+  for (const auto& [alias, full] : out.models)
+    if (!out.target(alias))
+      throw std::invalid_argument("runs.models.\"" + alias + "\" is \"" + full +
+                                  "\": it must be \"<provider>/<model>\" with a provider that stands "
+                                  "under runs.providers");
+
+  const json::object prices = object_at(o, "prices");
+  for (const auto& item : prices) {
+    if (!item.value().is_object()) continue;
+    const json::object& p = item.value().as_object();
+    price value{int_at(p, "input", 0), int_at(p, "output", 0), 0};
+    value.cached_input = int_at(p, "cached_input", value.input);
+    if (!is_price_unit(value.input) || !is_price_unit(value.output) || !is_price_unit(value.cached_input))
+      throw std::invalid_argument("runs.prices.\"" + std::string(item.key()) + "\" is out of range");
+    out.prices.emplace(std::string(item.key()), value);
+  }
+  out.downgrades.emplace("runyard/power", "runyard/basic");
+  const json::object downgrades = object_at(o, "downgrades");
+  for (const auto& item : downgrades)
+    if (item.value().is_string())
+      out.downgrades.insert_or_assign(std::string(item.key()), std::string(item.value().as_string()));
+
+  out.default_model = text_at(o, "default_model", "runyard/basic");
+  if (!out.target(out.default_model))
+    throw std::invalid_argument("runs.default_model \"" + out.default_model + "\" is no known model");
+  out.sandbox_driver = text_at(o, "sandbox");
+  out.system_prompt = text_at(o, "system_prompt");
+  out.timeout_seconds = int_at(o, "timeout_seconds", out.timeout_seconds);
+  out.max_steps = int_at(o, "max_steps", out.max_steps);
+  out.max_attempts = int_at(o, "max_attempts", out.max_attempts);
+  out.max_crashes = int_at(o, "max_crashes", out.max_crashes);
+  out.drain_seconds = int_at(o, "drain_seconds", out.drain_seconds);
+  out.event_retention_days = int_at(o, "event_retention_days", out.event_retention_days);
+  out.max_output_tokens = int_at(o, "max_output_tokens", 0);
+  out.upload_total_bytes = int_at(o, "upload_total_bytes", 1 << 30);
+  out.max_live_runs = int_at(o, "max_live_runs", out.max_live_runs);
+  return out;
+}
+
+}  // namespace runs

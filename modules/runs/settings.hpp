@@ -1,0 +1,67 @@
+// The module's settings, models and prices. Read once in create(); immutable afterwards.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ry/svc/accounts.h"
+
+namespace runs {
+
+// Micro-credits per million tokens.
+struct price {
+  std::int64_t input = 0, output = 0, cached_input = 0;
+};
+
+struct token_usage {
+  std::int64_t input = 0, output = 0, cached = 0;  // input includes cached
+};
+
+// Exact to the micro-credit, half a micro-credit rounds up.
+std::int64_t charge_micro(const price& p, const token_usage& usage);
+
+struct provider_settings {
+  std::string name, kind, config_json;
+};
+
+struct model_target {
+  std::string provider, model;  // the provider's name in the settings, its own name of the model
+};
+
+struct settings {
+  std::vector<provider_settings> providers;
+  std::map<std::string, std::string, std::less<>> models;      // alias -> "<provider>/<model>"
+  std::map<std::string, price, std::less<>> prices;            // by alias or "<provider>/<model>"
+  std::map<std::string, std::string, std::less<>> downgrades;  // asked alias -> what is given instead
+  std::string default_model;
+  std::string sandbox_driver;  // empty: whatever is there
+  std::int64_t timeout_seconds = 3000;
+  std::int64_t max_steps = 100;
+  std::int64_t max_attempts = 4;  // per model answer
+  std::int64_t max_crashes = 3;
+  std::int64_t drain_seconds = 10;
+  std::int64_t event_retention_days = 30;
+  std::int64_t max_output_tokens = 0;  // 0: the provider's default
+  std::int64_t upload_total_bytes = 0;
+  std::int64_t max_live_runs = 20000;
+  std::string system_prompt;
+
+  // "<provider>/<model>" behind an alias, or the name itself when it is one. nullopt: no such model.
+  std::optional<model_target> target(std::string_view name) const;
+  price price_of(std::string_view name) const;
+};
+
+// Throws std::invalid_argument with a sentence that names the key.
+settings parse_settings(std::string_view json);
+
+// What a tier gets for a wish. model empty: refused.
+struct model_choice {
+  std::string model;
+  bool granted() const { return !model.empty(); }
+};
+model_choice choose_model(const settings& s, const ry_tier_view& tier, std::string_view wish);
+
+}  // namespace runs

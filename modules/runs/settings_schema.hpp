@@ -1,0 +1,67 @@
+// The JSON Schema of the module's settings; stands in the module's descriptor.
+#pragma once
+
+namespace runs {
+
+inline constexpr char settings_schema[] = R"json({
+  "type": "object",
+  "properties": {
+    "providers": {
+      "type": "object",
+      "description": "Language model providers by name. The provider 'offline' exists without configuration.",
+      "additionalProperties": {
+        "type": "object",
+        "properties": {
+          "kind": {"type": "string", "description": "Driver: openai, anthropic, offline, ..."},
+          "base_url": {"type": "string"},
+          "api_key": {"type": "string", "secret": true},
+          "headers": {"type": "object", "additionalProperties": {"type": "string", "secret": true}},
+          "timeout_seconds": {"type": "integer", "minimum": 1},
+          "idle_timeout_seconds": {"type": "integer", "minimum": 1},
+          "options": {"type": "object", "additionalProperties": {}, "description": "Keys of the driver's own"}
+        },
+        "required": ["kind"]
+      },
+      "default": {}
+    },
+    "models": {
+      "type": "object",
+      "description": "Aliases: runyard/basic (entry) and runyard/power (mid-level) and any other, each '<provider>/<model>'",
+      "additionalProperties": {"type": "string", "minLength": 3},
+      "default": {}
+    },
+    "prices": {
+      "type": "object",
+      "description": "Micro-credits per million tokens, by alias or '<provider>/<model>' (1 credit = 1 cent = 1000000 micro-credits)",
+      "additionalProperties": {
+        "type": "object",
+        "properties": {
+          "input": {"type": "integer", "minimum": 0, "default": 0},
+          "output": {"type": "integer", "minimum": 0, "default": 0},
+          "cached_input": {"type": "integer", "minimum": 0, "description": "Default: the price of input"}
+        }
+      },
+      "default": {}
+    },
+    "downgrades": {
+      "type": "object",
+      "description": "Models that a tier without access to them silently gets another for",
+      "additionalProperties": {"type": "string"},
+      "default": {"runyard/power": "runyard/basic"}
+    },
+    "default_model": {"type": "string", "default": "runyard/basic"},
+    "system_prompt": {"type": "string", "default": "", "description": "For agents without one of their own"},
+    "sandbox": {"type": "string", "default": "", "description": "Name of the sandbox driver; empty: the one that is loaded"},
+    "timeout_seconds": {"type": "integer", "minimum": 1, "maximum": 604800, "default": 3000},
+    "max_steps": {"type": "integer", "minimum": 1, "maximum": 10000, "default": 100},
+    "max_attempts": {"type": "integer", "minimum": 1, "maximum": 20, "default": 4, "description": "Tries of one model answer"},
+    "max_crashes": {"type": "integer", "minimum": 0, "maximum": 1000, "default": 3},
+    "drain_seconds": {"type": "integer", "minimum": 0, "maximum": 3600, "default": 10, "description": "How long a shutdown waits for the end of a step"},
+    "event_retention_days": {"type": "integer", "minimum": 1, "maximum": 36500, "default": 30},
+    "max_output_tokens": {"type": "integer", "minimum": 0, "default": 0},
+    "upload_total_bytes": {"type": "integer", "minimum": 1048576, "default": 1073741824},
+    "max_live_runs": {"type": "integer", "minimum": 1, "maximum": 1000000, "default": 20000, "description": "Runs executed at once on this node"}
+  }
+})json";
+
+}  // namespace runs

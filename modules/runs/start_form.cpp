@@ -1,0 +1,146 @@
+#include "start_form.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "text.hpp"
+
+namespace runs {
+namespace {
+
+std::optional<bool> boolean(std::string_view text) {
+  const std::string value = lower(trim(text));
+  if (value == "true" || value == "1") return true;
+  if (value == "false" || value == "0" || value.empty()) return false;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::variant<start_request, form_refusal> parse_start(const std::vector<form_field>& fields) {
+  start_request out;
+  const auto refuse = [](std::string detail) { return form_refusal{std::move(detail)}; };
+  for (const form_field& f : fields) {
+    const std::string_view name = f.name;
+    const bool known = name == "prompt" || name == "thread_id" || name == "project_id" ||
+                       name == "agent_id" || name == "model_name" || name == "mode" ||
+                       name == "optimistic" || name == "memory_enabled" || name == "queue" ||
+                       name == "on_busy" || name == "budget_credits" || name == "budget_policy";
+    if (!known) continue;
+    if (!is_utf8(f.value)) return refuse(std::string(name) + " is not valid UTF-8");
+    if (f.value.find('\0') != std::string_view::npos)
+      return refuse(std::string(name) + " must not contain a NUL character");
+    const std::string value = trim(f.value);
+    if (name == "prompt") {
+      if (!value.empty()) out.prompt = std::string(f.value);
+    } else if (name == "optimistic") {
+      const auto flag = boolean(value);
+      if (!flag) return refuse("optimistic must be true or false");
+      out.optimistic = *flag;
+    } else if (name == "memory_enabled") {
+      const auto flag = boolean(value);
+      if (!flag) return refuse("memory_enabled must be true or false");
+      if (!value.empty()) out.memory_enabled = *flag;
+    } else if (name == "queue") {
+      const auto flag = boolean(value);
+      if (!flag || *flag) return refuse("queue is not supported: leave it out or send false");
+    } else if (name == "on_busy") {
+      if (!value.empty() && value != "reject")
+        return refuse("on_busy supports only reject");
+    } else if (name == "budget_credits" || name == "budget_policy") {
+      if (!value.empty()) return refuse(std::string(name) + " is not supported");
+    } else if (!value.empty()) {
+      if (name == "thread_id") out.thread_id = value;
+      if (name == "project_id") out.project_id = value;
+      if (name == "agent_id") out.agent_id = value;
+      if (name == "model_name") {
+        if (value.size() > 200) return refuse("model_name is too long");
+        out.model_name = value;
+      }
+      if (name == "mode") {
+        if (value.size() > 64) return refuse("mode is too long");
+        out.mode = value;
+      }
+    }
+  }
+  if (out.optimistic && (!out.thread_id || !out.project_id))
+    return refuse("thread_id and project_id required for optimistic mode");
+  for (auto* id : {&out.thread_id, &out.project_id, &out.agent_id}) {
+    if (!*id) continue;
+    auto normal = normal_uuid(**id);
+    if (!normal) return refuse("Invalid UUID format");
+    *id = std::move(normal);
+  }
+  if (!out.thread_id && out.prompt.empty()) return refuse("prompt required when creating new thread");
+  return out;
+}
+
+std::string safe_file_name(std::string_view sent) {
+  // Some browsers send the whole path, in the notation of their system.
+  if (const std::size_t cut = sent.find_last_of("/\\"); cut != std::string_view::npos)
+    sent.remove_prefix(cut + 1);
+  std::string name;
+  const std::string clean = is_utf8(sent) ? std::string(sent) : std::string();
+  for (char c : clean.empty() ? sent : std::string_view(clean)) {
+    const auto u = static_cast<unsigned char>(c);
+    const bool keep = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                      c == '.' || c == '-' || c == '_' || c == ' ' || c == '(' || c == ')' || c == '+' ||
+                      c == ',' || c == '@' || c == '=' || (u >= 0x80 && !clean.empty());
+    name += keep ? c : '_';
+  }
+  name = trim(name);
+  while (!name.empty() && (name.front() == '.' || name.front() == '-')) name.erase(0, 1);
+  while (!name.empty() && (name.back() == '.' || name.back() == ' ')) name.pop_back();
+  constexpr std::size_t most = 120;
+  if (name.size() > most) {
+    const std::size_t dot = name.rfind('.');
+    std::string extension = dot != std::string::npos && name.size() - dot <= 16 ? name.substr(dot) : "";
+    name.resize(whole_characters(std::string_view(name).substr(0, most - extension.size())));
+    name += extension;
+  }
+  return name.empty() ? "file" : name;
+}
+
+std::string numbered_name(const std::string& name, unsigned n) {
+  if (n <= 1) return name;
+  const std::size_t dot = name.rfind('.');
+  const std::size_t at = dot == std::string::npos || dot == 0 ? name.size() : dot;
+  return name.substr(0, at) + "_" + std::to_string(n) + name.substr(at);
+}
+
+std::vector<std::string> distinct_names(const std::vector<std::string_view>& sent) {
+  std::vector<std::string> out;
+  std::set<std::string> taken;
+  for (std::string_view raw : sent) {
+    const std::string name = safe_file_name(raw);
+    unsigned n = 1;
+    while (!taken.insert(numbered_name(name, n)).second) ++n;
+    out.push_back(numbered_name(name, n));
+  }
+  return out;
+}
+
+std::string prompt_with_files(std::string_view prompt, const std::vector<attached_file>& files) {
+  std::string out(prompt);
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    out += i == 0 ? (out.empty() ? "" : "\n\n") : "\n";
+    out += "[Attached: " + files[i].name + " (" + size_text(files[i].size) + ") -> uploads/" +
+           files[i].name + "]";
+  }
+  return out;
+}
+
+std::string title_of(std::string_view prompt) {
+  std::string line = trim(prompt);
+  line = trim(std::string_view(line).substr(0, line.find('\n')));
+  constexpr std::size_t most = 80;
+  std::size_t characters = 0, at = 0;
+  while (at < line.size() && characters < most) {
+    ++at;
+    while (at < line.size() && (static_cast<unsigned char>(line[at]) & 0xC0) == 0x80) ++at;
+    ++characters;
+  }
+  return at < line.size() ? line.substr(0, at) + "\xE2\x80\xA6" : line;
+}
+
+}  // namespace runs

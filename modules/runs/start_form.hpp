@@ -1,0 +1,47 @@
+// The form of POST /agent/start: fields, checks that need no database, names of uploaded files. Pure.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace runs {
+
+struct form_field {
+  std::string_view name, value;
+};
+
+struct start_request {
+  std::string prompt;  // empty: continue
+  std::optional<std::string> thread_id, project_id, agent_id, model_name, mode;
+  bool optimistic = false;
+  std::optional<bool> memory_enabled;
+};
+
+// A refusal with the text of the answer's "detail".
+struct form_refusal {
+  std::string detail;
+};
+
+std::variant<start_request, form_refusal> parse_start(const std::vector<form_field>& fields);
+
+// A name that is safe in every file system and on a command line: no directories, no control
+// characters, no leading dot or dash, at most 120 bytes, valid UTF-8. Never empty.
+std::string safe_file_name(std::string_view sent);
+// "a.txt", "a_2.txt", "a_3.txt": the n-th try for a name that is taken.
+std::string numbered_name(const std::string& name, unsigned n);
+// Safe names for all files of one start, different from each other.
+std::vector<std::string> distinct_names(const std::vector<std::string_view>& sent);
+
+struct attached_file {
+  std::string name;
+  std::uint64_t size = 0;
+};
+// The user's message with a line for each file.
+std::string prompt_with_files(std::string_view prompt, const std::vector<attached_file>& files);
+// A title for a new thread: the prompt's first line, at most 80 characters.
+std::string title_of(std::string_view prompt);
+
+}  // namespace runs

@@ -1,0 +1,203 @@
+#include "text.hpp"
+
+#include <array>
+#include <charconv>
+
+#include "ry/cpp/types.hpp"
+
+namespace runs {
+namespace {
+
+// Length of the valid character at the front; 0 when there is none.
+std::size_t character_length(std::string_view s) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(s[i]); };
+  const unsigned char c = byte(0);
+  if (c < 0x80) return 1;
+  const std::size_t n = c >= 0xC2 && c <= 0xDF ? 2 : (c & 0xF0) == 0xE0 ? 3 : c >= 0xF0 && c <= 0xF4 ? 4 : 0;
+  if (n == 0 || s.size() < n) return 0;
+  for (std::size_t i = 1; i < n; ++i)
+    if ((byte(i) & 0xC0) != 0x80) return 0;
+  // Overlong forms, surrogates, beyond U+10FFFF.
+  if ((c == 0xE0 && byte(1) < 0xA0) || (c == 0xED && byte(1) > 0x9F) || (c == 0xF0 && byte(1) < 0x90) ||
+      (c == 0xF4 && byte(1) > 0x8F))
+    return 0;
+  return n;
+}
+
+constexpr char base64_digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+std::string base64(std::string_view in) {
+  std::string out;
+  std::uint32_t bits = 0;
+  int have = 0;
+  for (char c : in) {
+    bits = (bits << 8) | static_cast<unsigned char>(c);
+    for (have += 8; have >= 6; have -= 6) out += base64_digits[(bits >> (have - 6)) & 63];
+  }
+  if (have > 0) out += base64_digits[(bits << (6 - have)) & 63];
+  return out;
+}
+
+std::optional<std::string> unbase64(std::string_view in) {
+  std::string out;
+  std::uint32_t bits = 0;
+  int have = 0;
+  for (char c : in) {
+    const std::string_view digits(base64_digits, 64);
+    const std::size_t value = digits.find(c);
+    if (value == std::string_view::npos) return std::nullopt;
+    bits = (bits << 6) | static_cast<std::uint32_t>(value);
+    have += 6;
+    if (have >= 8) {
+      have -= 8;
+      out += static_cast<char>((bits >> have) & 255);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+void append_json_string(std::string& out, std::string_view text) {
+  static constexpr char hex[] = "0123456789abcdef";
+  out += '"';
+  std::size_t plain = 0;  // start of what can be copied as it is
+  std::size_t i = 0;
+  const auto copy = [&] { out.append(text, plain, i - plain); };
+  while (i < text.size()) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    if (c >= 0x20 && c < 0x80 && c != '"' && c != '\\') {
+      ++i;
+      continue;
+    }
+    if (c >= 0x80) {
+      if (const std::size_t n = character_length(text.substr(i)); n != 0) {
+        i += n;
+        continue;
+      }
+      copy();
+      out += "\xEF\xBF\xBD";
+    } else {
+      copy();
+      switch (c) {
+        case '"': out += "\\\""; break;
+        case '\\': out += "\\\\"; break;
+        case '\n': out += "\\n"; break;
+        case '\r': out += "\\r"; break;
+        case '\t': out += "\\t"; break;
+        default:
+          out += "\\u00";
+          out += hex[c >> 4];
+          out += hex[c & 15];
+      }
+    }
+    plain = ++i;
+  }
+  copy();
+  out += '"';
+}
+
+std::string json_string(std::string_view text) {
+  std::string out;
+  out.reserve(text.size() + 2);
+  append_json_string(out, text);
+  return out;
+}
+
+bool is_utf8(std::string_view text) {
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t n = character_length(text.substr(i));
+    if (n == 0) return false;
+    i += n;
+  }
+  return true;
+}
+
+std::size_t whole_characters(std::string_view text) {
+  for (std::size_t back = 1; back <= 3 && back <= text.size(); ++back) {
+    const auto c = static_cast<unsigned char>(text[text.size() - back]);
+    if ((c & 0xC0) == 0x80) continue;
+    const std::size_t need = c >= 0xF0 ? 4 : c >= 0xE0 ? 3 : c >= 0xC0 ? 2 : 1;
+    return need > back ? text.size() - back : text.size();
+  }
+  return text.size();
+}
+
+std::string shorten(std::string_view text, std::size_t max_bytes) {
+  if (text.size() <= max_bytes) return std::string(text);
+  const std::size_t head = whole_characters(text.substr(0, max_bytes / 2));
+  std::size_t tail = text.size() - max_bytes / 2;
+  while (tail < text.size() && (static_cast<unsigned char>(text[tail]) & 0xC0) == 0x80) ++tail;
+  return std::string(text.substr(0, head)) + "\n[... " + std::to_string(tail - head) +
+         " bytes left out ...]\n" + std::string(text.substr(tail));
+}
+
+std::string size_text(std::uint64_t bytes) {
+  if (bytes < 1024) return std::to_string(bytes) + " B";
+  static constexpr std::array<const char*, 4> units = {"KB", "MB", "GB", "TB"};
+  std::size_t unit = 0;
+  std::uint64_t scale = 1024;
+  while (unit + 1 < units.size() && bytes / scale >= 1024) {
+    scale *= 1024;
+    ++unit;
+  }
+  const std::uint64_t tenths = bytes / scale * 10 + bytes % scale * 10 / scale;
+  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " " + units[unit];
+}
+
+std::string credits_text(std::int64_t micro) {
+  const bool negative = micro < 0;
+  const auto magnitude = negative ? 0 - static_cast<std::uint64_t>(micro) : static_cast<std::uint64_t>(micro);
+  std::string out = (negative ? "-" : "") + std::to_string(magnitude / 1000000);
+  std::string fraction = std::to_string(1000000 + magnitude % 1000000).substr(1);
+  while (!fraction.empty() && fraction.back() == '0') fraction.pop_back();
+  return fraction.empty() ? out : out + "." + fraction;
+}
+
+std::string milliseconds_text(std::int64_t microseconds) {
+  if (microseconds < 0) microseconds = 0;
+  return std::to_string(microseconds / 1000) + "." +
+         std::to_string(1000 + microseconds % 1000).substr(1);
+}
+
+std::optional<std::int64_t> parse_int(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
+  return value;
+}
+
+std::string trim(std::string_view text) {
+  const std::string_view space = " \t\r\n\f\v";
+  const std::size_t from = text.find_first_not_of(space);
+  if (from == std::string_view::npos) return {};
+  return std::string(text.substr(from, text.find_last_not_of(space) - from + 1));
+}
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
+  return out;
+}
+
+std::optional<std::string> normal_uuid(std::string_view text) {
+  const auto parsed = ry::uuid::parse(text);
+  if (!parsed) return std::nullopt;
+  return parsed->to_string();
+}
+
+std::string encode_cursor(std::string_view first, std::string_view second) {
+  return base64(std::string(first) + "," + std::string(second));
+}
+
+std::optional<cursor> decode_cursor(std::string_view text) {
+  if (text.size() > 200) return std::nullopt;
+  const auto plain = unbase64(text);
+  if (!plain) return std::nullopt;
+  const std::size_t comma = plain->find(',');
+  if (comma == std::string::npos) return std::nullopt;
+  return cursor{plain->substr(0, comma), plain->substr(comma + 1)};
+}
+
+}  // namespace runs

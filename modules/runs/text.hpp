@@ -1,0 +1,43 @@
+// Text as it goes into events: JSON strings that are always valid UTF-8, UTF-8 that arrives in pieces,
+// sizes for people, credits. Pure functions.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace runs {
+
+// Appends `text` as a JSON string with its quotes. What is no UTF-8 becomes U+FFFD, so that one bad byte
+// from a tool can never break a client's parser.
+void append_json_string(std::string& out, std::string_view text);
+std::string json_string(std::string_view text);
+
+bool is_utf8(std::string_view text);
+// The length of the longest prefix that does not end inside a character.
+std::size_t whole_characters(std::string_view text);
+// At most max_bytes of text, cut between characters, with a note in the middle of what was left out.
+std::string shorten(std::string_view text, std::size_t max_bytes);
+
+// "532 B", "1.5 KB", "10.0 MB" (1 KB = 1024 B).
+std::string size_text(std::uint64_t bytes);
+// Micro-credits as a JSON number of credits without an exponent: 1500000 -> 1.5.
+std::string credits_text(std::int64_t micro);
+// Milliseconds with three digits after the point.
+std::string milliseconds_text(std::int64_t microseconds);
+
+std::optional<std::int64_t> parse_int(std::string_view text);
+std::string trim(std::string_view text);
+std::string lower(std::string_view text);
+
+// Lower-case form of a UUID in any case; nullopt for anything else.
+std::optional<std::string> normal_uuid(std::string_view text);
+
+// Opaque cursors of keyset pages: base64url of the parts. decode: nullopt unless it has `n` parts.
+std::string encode_cursor(std::string_view first, std::string_view second = {});
+struct cursor {
+  std::string first, second;
+};
+std::optional<cursor> decode_cursor(std::string_view text);
+
+}  // namespace runs
