@@ -202,5 +202,5 @@ end $$;
 
 -- Credits as an exact decimal number.
 create function credits(p_micro bigint) returns numeric language sql immutable as $$
-  select trim_scale(p_micro::numeric / 1000000)
+  select trim_scale(p_micro::numeric * 0.000001)
 $$;

@@ -1,0 +1,220 @@
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <thread>
+
+#include "../testing/schema.hpp"
+#include "migrations.hpp"
+
+namespace {
+
+const std::string ann = "11111111-1111-4111-8111-111111111111";
+const std::string bob = "22222222-2222-4222-8222-222222222222";
+
+class accounts_sql : public testing_sql::database_test {
+ protected:
+  void SetUp() override {
+    database_test::SetUp();
+    if (!IsSkipped()) migrate("accounts", ry_migrations::all);
+  }
+  static std::string provision_sql(const std::string& subject, const std::string& id,
+                                   const std::string& email = "", bool verified = false,
+                                   const std::string& grant = "0") {
+    return "select id from accounts.provision('" + subject + "', " +
+           (id.empty() ? "null" : "'" + id + "'") + ", '" + email + "', 'Name', " +
+           (verified ? "true" : "false") + ", 'CODE', 'free', " + grant + ")";
+  }
+  std::string provision(const std::string& subject, const std::string& id,
+                        const std::string& grant = "0") {
+    return sql(provision_sql(subject, id, "", false, grant));
+  }
+  static std::string add_sql(const std::string& account, const std::string& delta,
+                             const std::string& kind, const std::string& ref) {
+    return "select accounts.ledger_add('" + account + "', " + delta + ", '" + kind + "', '" + ref +
+           "')";
+  }
+  std::string add(const std::string& account, const std::string& delta, const std::string& kind,
+                  const std::string& ref) {
+    return sql(add_sql(account, delta, kind, ref));
+  }
+  std::string events(const std::string& kind) {
+    return sql("select count(*) from core.event where kind = '" + kind + "'");
+  }
+  std::string state_of(const std::string& text) {
+    try {
+      sql(text);
+    } catch (const testing_sql::sql_error& e) {
+      return e.state;
+    }
+    return "";
+  }
+  // Runs each text on a connection of its own, all at once, again and again while it is aborted.
+  void at_once(std::size_t n, const std::function<std::string(std::size_t)>& text) {
+    std::vector<std::thread> threads;
+    std::atomic<std::size_t> ready{0};
+    for (std::size_t i = 0; i < n; ++i) {
+      threads.emplace_back([&, i] {
+        const auto db = connect();
+        ++ready;
+        while (ready < n) std::this_thread::yield();
+        for (;;) {
+          try {
+            db(text(i));
+            return;
+          } catch (const testing_sql::sql_error& e) {
+            if (e.state != "40P01") {
+              ADD_FAILURE() << e.what();
+              return;
+            }
+          }
+        }
+      });
+    }
+    for (auto& t : threads) t.join();
+  }
+};
+
+}  // namespace
+
+TEST_F(accounts_sql, provision_makes_an_account_once_with_its_grant) {
+  EXPECT_EQ(sql(provision_sql(ann, ann, "ann@example.org", true, "500000000")), ann);
+  EXPECT_EQ(sql(provision_sql(ann, ann, "ann@example.org", true, "500000000")), ann);
+  EXPECT_EQ(sql("select balance_micro from accounts.lock_account('" + ann + "')"), "500000000");
+  EXPECT_EQ(sql("select tier from accounts.lock_account('" + ann + "')"), "free");
+  EXPECT_EQ(sql("select payload from core.event where kind = 'account.created'"),
+            R"({"name": "Name", "email": "ann@example.org", "account_id": ")" + ann +
+                R"(", "referral_code": "CODE"})");
+  EXPECT_EQ(events("account.created"), "1");
+  EXPECT_EQ(events("account.verified"), "1");
+  EXPECT_EQ(sql("select count(*) from accounts.ledger"), "1");
+  EXPECT_EQ(sql("select count(*) from accounts.lock_account('" + bob + "')"), "0");
+}
+
+TEST_F(accounts_sql, a_subject_that_is_no_uuid_has_a_stable_account) {
+  const auto id = provision("auth0|1", "");
+  EXPECT_EQ(id.size(), 36u);
+  EXPECT_EQ(id[14], '7');
+  EXPECT_EQ(provision("auth0|1", ""), id);
+  EXPECT_NE(provision("auth0|2", ""), id);
+  EXPECT_EQ(state_of(provision_sql(id, id)), "RY403") << "nobody takes an account over by its id";
+}
+
+TEST_F(accounts_sql, provision_refreshes_but_never_erases) {
+  sql(provision_sql(ann, ann, "old@example.org"));
+  sql(provision_sql(ann, ann, ""));
+  EXPECT_EQ(sql("select email from accounts.account"), "old@example.org");
+  EXPECT_EQ(events("account.verified"), "0");
+  sql(provision_sql(ann, ann, "new@example.org", true));
+  sql(provision_sql(ann, ann, "new@example.org", false));
+  sql(provision_sql(ann, ann, "new@example.org", true));
+  EXPECT_EQ(sql("select email || (verified_at is not null)::text from accounts.account"),
+            "new@example.orgtrue");
+  EXPECT_EQ(events("account.verified"), "1");
+}
+
+TEST_F(accounts_sql, first_sight_on_many_nodes_at_once) {
+  at_once(8, [](std::size_t) { return provision_sql(ann, ann, "a@b", true, "500"); });
+  at_once(8, [](std::size_t) { return provision_sql("auth0|1", "", "a@b", true, "500"); });
+  EXPECT_EQ(sql("select count(*) from accounts.account"), "2");
+  EXPECT_EQ(sql("select count(*) from accounts.ledger"), "2");
+  EXPECT_EQ(sql("select sum(balance_micro) from accounts.account"), "1000");
+  EXPECT_EQ(events("account.created"), "2");
+  EXPECT_EQ(events("account.verified"), "2");
+}
+
+TEST_F(accounts_sql, verified_at_once_is_told_once) {
+  provision(ann, ann);
+  at_once(8, [](std::size_t) { return provision_sql(ann, ann, "", true); });
+  EXPECT_EQ(events("account.verified"), "1");
+}
+
+TEST_F(accounts_sql, ledger_add_moves_the_balance_once_per_ref) {
+  provision(ann, ann);
+  EXPECT_EQ(add(ann, "1000", "grant", "g1"), "1000");
+  EXPECT_EQ(add(ann, "-300", "charge", "c1"), "700");
+  EXPECT_EQ(add(ann, "-300", "charge", "c1"), "700");
+  EXPECT_EQ(add(ann, "-999", "charge", "c1"), "700") << "a repeat changes nothing";
+  EXPECT_EQ(add(ann, "5", "adjust", "c1"), "705") << "another kind is another entry";
+  EXPECT_EQ(add(ann, "-1000", "charge", "c2"), "-295") << "a charge may overdraw";
+  EXPECT_EQ(sql("select string_agg(balance_micro::text, ',' order by id) from accounts.ledger"),
+            "1000,700,705,-295");
+  EXPECT_EQ(state_of(add_sql(bob, "1", "grant", "x")), "RY404");
+  EXPECT_EQ(state_of(add_sql(ann, "1", "gift", "x")), "23514");
+  EXPECT_EQ(state_of(add_sql(ann, "9223372036854775807", "grant", "x")), "");
+  EXPECT_EQ(state_of(add_sql(ann, "9223372036854775807", "grant", "y")), "22003");
+}
+
+TEST_F(accounts_sql, parallel_repeats_of_one_ref_count_once) {
+  provision(ann, ann, "1000");
+  provision(bob, bob, "1000");
+  at_once(8, [](std::size_t) { return add_sql(ann, "-10", "charge", "same"); });
+  EXPECT_EQ(sql("select balance_micro from accounts.account where id = '" + ann + "'"), "990");
+  at_once(8, [](std::size_t i) { return add_sql(i % 2 ? ann : bob, "-10", "charge", "across"); });
+  EXPECT_EQ(sql("select sum(balance_micro) from accounts.account"), "1980");
+  EXPECT_EQ(sql("select count(*) from accounts.ledger where kind = 'charge'"), "2");
+}
+
+TEST_F(accounts_sql, parallel_charges_add_up_and_low_credits_are_told_once) {
+  provision(ann, ann, "1000");  // the mark is at 200
+  at_once(10, [](std::size_t i) {
+    std::string all;
+    for (int k = 0; k < 9; ++k) {
+      all += add_sql(ann, "-10", "charge", std::to_string(i) + "/" + std::to_string(k)) + ";";
+    }
+    return all;
+  });
+  EXPECT_EQ(sql("select balance_micro from accounts.account"), "100");
+  EXPECT_EQ(sql("select count(*) from accounts.ledger where kind = 'charge'"), "90");
+  EXPECT_EQ(sql("select sum(delta_micro) from accounts.ledger"), "100");
+  EXPECT_EQ(events("credits.low"), "1");
+  EXPECT_EQ(sql("select payload from core.event where kind = 'credits.low'"),
+            R"({"account_id": ")" + ann + R"(", "balance_micro": 190, "threshold_percent": 20})");
+}
+
+TEST_F(accounts_sql, low_credits_are_told_again_at_the_next_crossing) {
+  provision(ann, ann, "1000");
+  add(ann, "-900", "charge", "1");
+  add(ann, "-1", "charge", "2");
+  EXPECT_EQ(events("credits.low"), "1");
+  add(ann, "500", "grant", "3");  // 599, the mark is at 100 now
+  add(ann, "-499", "charge", "4");
+  EXPECT_EQ(events("credits.low"), "1") << "100 is not below 100";
+  add(ann, "-1", "charge", "5");
+  EXPECT_EQ(events("credits.low"), "2");
+  add(ann, "-1", "charge", "5");
+  EXPECT_EQ(events("credits.low"), "2");
+  sql("update accounts.setting set low_percent = 50");
+  add(ann, "1000", "grant", "6");
+  EXPECT_EQ(sql("select low_mark_micro from accounts.account"), "500");
+}
+
+TEST_F(accounts_sql, ledger_and_audit_are_append_only) {
+  provision(ann, ann, "1000");
+  sql("select accounts.audit_add('admin', 'tier', '" + ann + "', '{}')");
+  EXPECT_EQ(state_of("select accounts.audit_add('admin', 'tier', '" + bob + "', '{}')"), "RY404");
+  for (const std::string table : {"ledger", "audit"}) {
+    EXPECT_EQ(state_of("update accounts." + table + " set account_id = account_id"), "23001");
+    EXPECT_EQ(state_of("delete from accounts." + table), "23001");
+    EXPECT_EQ(state_of("truncate accounts." + table), "23001");
+    EXPECT_EQ(sql("select count(*) from accounts." + table), "1");
+  }
+}
+
+TEST_F(accounts_sql, lock_account_holds_others_off) {
+  provision(ann, ann, "1000");
+  const auto other = connect();
+  sql("begin");
+  sql("select * from accounts.lock_account('" + ann + "')");
+  other("set lock_timeout = '50ms'");
+  EXPECT_THROW(other("select * from accounts.lock_account('" + ann + "')"), testing_sql::sql_error);
+  EXPECT_THROW(other(add_sql(ann, "-1", "charge", "x")), testing_sql::sql_error);
+  sql("commit");
+  EXPECT_EQ(other("select balance_micro from accounts.lock_account('" + ann + "')"), "1000");
+}
+
+TEST_F(accounts_sql, credits_are_exact) {
+  EXPECT_EQ(sql("select accounts.credits(1234567)"), "1.234567");
+  EXPECT_EQ(sql("select accounts.credits(-5000000)"), "-5");
+  EXPECT_EQ(sql("select accounts.credits(0)"), "0");
+  EXPECT_EQ(sql("select accounts.credits(9223372036854775807)"), "9223372036854.775807");
+}

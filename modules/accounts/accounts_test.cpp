@@ -1,0 +1,168 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "body.hpp"
+#include "types.hpp"
+
+using namespace accounts;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+namespace {
+
+template <class F>
+ry::error error_of(F f) {
+  try {
+    f();
+  } catch (const ry::error& e) {
+    return e;
+  }
+  ADD_FAILURE() << "no error";
+  return ry::error(RY_OK);
+}
+
+identity read(std::string subject, std::string email, std::string claims) {
+  ry_principal p{};
+  p.struct_size = sizeof p;
+  p.subject = ry::str(subject);
+  p.email = ry::str(email);
+  p.claims_json = ry::str(claims);
+  return read_identity(p);
+}
+
+}  // namespace
+
+TEST(config, built_in_tiers) {
+  const auto c = read_config("{}");
+  EXPECT_EQ(c.default_tier->name, "free");
+  const auto& free = c.find("free").view;
+  EXPECT_EQ(free.concurrent_runs, 1);
+  EXPECT_EQ(free.threads, 10);
+  EXPECT_EQ(free.custom_mcps, 1);
+  EXPECT_EQ(free.upload_file_bytes, 10 * 1024 * 1024);
+  EXPECT_EQ(free.upload_files, 10);
+  ASSERT_EQ(free.n_models, 1u);
+  EXPECT_EQ(ry::view(free.models[0]), "runyard/basic");
+  const auto& pro = c.find("pro").view;
+  EXPECT_EQ(pro.concurrent_runs, 3);
+  EXPECT_EQ(pro.n_models, 2u);
+  EXPECT_FALSE(pro.all_models);
+  EXPECT_TRUE(c.find("enterprise").view.all_models);
+  EXPECT_EQ(c.find("nobody").name, "free");
+  EXPECT_FALSE(c.knows("nobody"));
+  EXPECT_EQ(c.low_credit_percent, 20);
+}
+
+TEST(config, overrides_single_values_and_adds_tiers) {
+  const auto c = read_config(R"({"default_tier":"team","low_credit_percent":5,"tiers":{
+    "free":{"concurrent_runs":2},
+    "team":{"threads":77,"models":["runyard/power","openai/gpt-4o"]},
+    "pro":{"models":["*"]}}})");
+  EXPECT_EQ(c.find("free").concurrent_runs, 2);
+  EXPECT_EQ(c.find("free").threads, 10);
+  EXPECT_EQ(c.default_tier->name, "team");
+  EXPECT_EQ(c.default_tier->threads, 77);
+  EXPECT_THAT(c.default_tier->models, ElementsAre("runyard/power", "openai/gpt-4o"));
+  EXPECT_TRUE(c.find("pro").view.all_models);
+  EXPECT_EQ(c.find("pro").view.n_models, 0u);
+  EXPECT_EQ(c.low_credit_percent, 5);
+  EXPECT_EQ(limits_json(c.find("free")),
+            R"({"concurrent_runs":2,"threads":10,"custom_mcps":1,"upload_file_bytes":10485760,)"
+            R"("upload_files":10,"all_models":false,"models":["runyard/basic"]})");
+}
+
+TEST(config, refuses_nonsense_naming_the_key) {
+  for (const auto& [text, key] : std::vector<std::pair<std::string, std::string>>{
+           {R"({"tiers":{"free":{"threads":-1}}})", "accounts.tiers.free.threads"},
+           {R"({"tiers":{"free":{"threads":"1"}}})", "accounts.tiers.free.threads"},
+           {R"({"tiers":{"free":{"starting_credits":9223372036854775807}}})",
+            "accounts.tiers.free.starting_credits"},
+           {R"({"tiers":{"pro":{"models":[1]}}})", "accounts.tiers.pro.models"},
+           {R"({"tiers":{"pro":7}})", "accounts.tiers.pro"},
+           {R"({"tiers":[]})", "accounts.tiers"},
+           {R"({"low_credit_percent":101})", "accounts.low_credit_percent"},
+           {R"({"default_tier":"gold"})", "accounts.default_tier"}}) {
+    EXPECT_THAT(std::string(error_of([&] { read_config(text); }).message()), HasSubstr(key))
+        << text;
+  }
+}
+
+TEST(identity, reads_what_tokens_say) {
+  const auto a = read("11111111-1111-4111-8111-111111111111", "ann@example.org",
+                      R"({"user_metadata":{"full_name":"Ann Other","referral_code":"ABCD2345"},
+                          "email_verified":true})");
+  ASSERT_TRUE(a.id);
+  EXPECT_EQ(a.id->to_string(), "11111111-1111-4111-8111-111111111111");
+  EXPECT_EQ(a.name, "Ann Other");
+  EXPECT_EQ(a.referral_code, "ABCD2345");
+  EXPECT_TRUE(a.verified);
+
+  const auto b = read("auth0|77", "bob@example.org", "{}");
+  EXPECT_FALSE(b.id);
+  EXPECT_EQ(b.name, "bob");
+  EXPECT_FALSE(b.verified);
+  EXPECT_EQ(read("x", "", R"({"name":"From Claim"})").name, "From Claim");
+  EXPECT_TRUE(read("x", "", R"({"app_metadata":{"email_verified":true}})").verified);
+}
+
+TEST(identity, is_not_led_astray) {
+  EXPECT_FALSE(read("x", "", R"({"user_metadata":{"email_verified":true}})").verified);
+  EXPECT_FALSE(read("x", "", R"({"email_verified":"true"})").verified);
+  const auto a = read("x", "a@b", R"({"user_metadata":{"full_name":"a\u0000b","name":["n"],
+                                      "referral_code":"x\ny"},"name":7})");
+  EXPECT_EQ(a.name, "a");
+  EXPECT_EQ(a.referral_code, "");
+  EXPECT_EQ(read("x", "", "[]").name, "");
+  EXPECT_EQ(read("x", "", "no json").name, "");
+  EXPECT_EQ(read("x", "", R"({"name":")" + std::string(201, 'n') + "\"}").name, "");
+}
+
+TEST(api_key, round_trip) {
+  const auto a = make_api_key();
+  const auto b = make_api_key();
+  EXPECT_NE(a.id, b.id);
+  EXPECT_NE(a.secret, b.secret);
+  const auto parsed = parse_api_key("ry_" + a.id + "_" + a.secret);
+  ASSERT_TRUE(parsed);
+  EXPECT_EQ(parsed->id, a.id);
+  EXPECT_EQ(parsed->secret, a.secret);
+  EXPECT_TRUE(same_hash(hash_secret(a.secret), hash_secret(parsed->secret)));
+  EXPECT_FALSE(same_hash(hash_secret(a.secret), hash_secret(b.secret)));
+  EXPECT_FALSE(same_hash(hash_secret(a.secret), ""));
+  EXPECT_EQ(hash_secret("abc").substr(0, 4), "\xba\x78\x16\xbf");
+}
+
+TEST(api_key, refuses_other_shapes) {
+  const std::string id(16, 'a'), secret(64, 'b');
+  EXPECT_TRUE(parse_api_key("ry_" + id + "_" + secret));
+  for (const std::string& bad :
+       {std::string(), std::string("ry_"), "ry_" + id, "ry_" + id + "_",
+        "ry_" + id + "_" + secret + "b", "ry_" + id + secret + "__", "RY_" + id + "_" + secret,
+        "ry_" + std::string(16, 'A') + "_" + secret, "ry_" + id + "_" + std::string(64, 'g'),
+        "ry_" + id + "_" + std::string(63, 'b') + std::string(1, '\0')}) {
+    EXPECT_FALSE(parse_api_key(bad)) << bad;
+  }
+}
+
+TEST(body, reads_strictly) {
+  const body b(R"({"name":"x","n":5,"none":null})", {"name", "n", "none"});
+  EXPECT_EQ(b.text("name", 1, 10), "x");
+  EXPECT_EQ(b.integer("n", 1, 10), 5);
+  EXPECT_EQ(b.text("none", 1, 10), std::nullopt);
+  EXPECT_EQ(b.integer("absent", 1, 10), std::nullopt);
+  EXPECT_FALSE(body("  \n", {}).has("x"));
+  EXPECT_EQ(error_of([] { body("[]", {}); }).status(), RY_INVALID_ARGUMENT);
+  EXPECT_EQ(error_of([] { body("{", {}); }).http_status(), 0u);
+  for (const char* text :
+       {R"({"name":5})", R"({"name":""})", R"({"name":"a\u0000"})", R"({"name":"aaaaaaaaaaa"})"}) {
+    const auto e = error_of([&] { body(text, {"name"}).text("name", 1, 10); });
+    EXPECT_EQ(e.http_status(), 422u) << text;
+    EXPECT_THAT(std::string(e.message()), HasSubstr("name"));
+  }
+  for (const char* text : {R"({"n":0})", R"({"n":11})", R"({"n":1.5})", R"({"n":"5"})",
+                           R"({"n":99999999999999999999})", R"({"n":true})"}) {
+    EXPECT_EQ(error_of([&] { body(text, {"n"}).integer("n", 1, 10); }).http_status(), 422u) << text;
+  }
+  EXPECT_THAT(std::string(error_of([] { body(R"({"teir":"pro"})", {"tier"}); }).message()),
+              HasSubstr("teir"));
+}

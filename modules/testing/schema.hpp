@@ -1,0 +1,105 @@
+// A database of one test's own, with the schemas that its module's SQL needs. Skips the test when
+// RY_TEST_DATABASE_URL is not set.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <libpq-fe.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace testing_sql {
+
+struct sql_error : std::runtime_error {
+  sql_error(std::string state, const std::string& what)
+      : std::runtime_error(what), state(std::move(state)) {}
+  std::string state;
+};
+
+class connection {
+ public:
+  explicit connection(const std::string& url) : conn_(PQconnectdb(url.c_str()), PQfinish) {
+    if (PQstatus(conn_.get()) != CONNECTION_OK)
+      throw sql_error("08000", PQerrorMessage(conn_.get()));
+    PQsetNoticeProcessor(
+        conn_.get(), [](void*, const char*) {}, nullptr);
+  }
+
+  // The first cell of the first row; empty when there is none. Throws sql_error.
+  std::string operator()(const std::string& sql) const {
+    const std::unique_ptr<PGresult, decltype(&PQclear)> r(PQexec(conn_.get(), sql.c_str()),
+                                                          PQclear);
+    const auto st = PQresultStatus(r.get());
+    if (st != PGRES_TUPLES_OK && st != PGRES_COMMAND_OK) {
+      const char* state = PQresultErrorField(r.get(), PG_DIAG_SQLSTATE);
+      throw sql_error(state ? state : "", PQresultErrorMessage(r.get()));
+    }
+    if (PQntuples(r.get()) == 0 || PQnfields(r.get()) == 0) return {};
+    return PQgetvalue(r.get(), 0, 0);
+  }
+
+ private:
+  std::unique_ptr<PGconn, decltype(&PQfinish)> conn_;
+};
+
+class database_test : public testing::Test {
+ protected:
+  void SetUp() override {
+    const char* url = std::getenv("RY_TEST_DATABASE_URL");
+    if (!url || !*url) GTEST_SKIP() << "RY_TEST_DATABASE_URL is not set";
+    server_ = url;
+    static std::atomic<int> counter{0};
+    name_ = "ry_module_test_" + std::to_string(getpid()) + "_" + std::to_string(++counter);
+    connection admin(server_);
+    admin("create database " + name_);
+    db_ = std::make_unique<connection>(test_url());
+    // What the host's own migrations give to modules, cut down to what can be looked at afterwards.
+    (*db_)(
+        "create schema core;"
+        "create table core.event (id bigserial primary key, kind text, key text, payload jsonb);"
+        "create function core.event_publish(p_kind text, p_key text, p_payload jsonb) returns "
+        "bigint"
+        "  language sql as $$ insert into core.event (kind, key, payload)"
+        "  values (p_kind, p_key, p_payload) returning id $$");
+  }
+  void TearDown() override {
+    db_.reset();
+    if (name_.empty()) return;
+    const connection admin(server_);
+    admin("drop database " + name_ + " with (force)");
+  }
+
+  // Runs a module's migrations as the host does: in a schema of its name.
+  template <class Files>
+  void migrate(const std::string& module, const Files& files) {
+    sql("create schema " + module);
+    sql("set search_path = " + module + ", core");
+    for (const auto& f : files) sql(std::string(f.sql));
+    sql("reset search_path");
+  }
+  std::string sql(const std::string& text) const { return (*db_)(text); }
+  connection connect() const { return connection(test_url()); }
+
+ private:
+  // The server's URL with the test's database in place of its own.
+  std::string test_url() const {
+    auto url = server_;
+    const auto query = url.find('?');
+    const std::string options = query == url.npos ? "" : url.substr(query);
+    url = url.substr(0, query);
+    const auto path = url.find('/', url.find("://") + 3);
+    return (path == url.npos ? url : url.substr(0, path)) + "/" + name_ + options;
+  }
+
+  std::string server_, name_;
+  std::unique_ptr<connection> db_;
+};
+
+}  // namespace testing_sql
