@@ -102,7 +102,7 @@ struct module_set::impl {
   void add_problem(std::size_t i, const std::string& message, report& out) {
     const bool fatal = entries[i].spec.failure == module_spec::on_failure::abort;
     out.problems.push_back({entries[i].facts.name, message, fatal});
-    set_state(i, module_state::refused, message);
+    if (entries[i].state != module_state::retired) set_state(i, module_state::refused, message);
   }
 
   // Everything in `order` that cannot be without one of `failed`, in order.
@@ -136,24 +136,19 @@ struct module_set::impl {
   // Leaves out module i and all that need it; ends what was created of them.
   void drop(std::size_t i, const std::string& message, report& out) {
     std::set<std::size_t> failed = {i};
-    const auto users = dependents(failed);
-    std::vector<std::size_t> present;
-    const auto note = [&](std::size_t k, const std::string& why) {
-      if (entries[k].present()) present.push_back(k);
-      add_problem(k, why, out);
-    };
-    note(i, message);
-    for (const std::size_t k : users) {
+    std::vector<std::pair<std::size_t, std::string>> out_with = {{i, message}};
+    for (const std::size_t k : dependents(failed)) {
       if (entries[k].state == module_state::refused) continue;
-      note(k, needed_of(k, failed));
+      out_with.emplace_back(k, needed_of(k, failed));
       failed.insert(k);
     }
-    std::reverse(present.begin(), present.end());
-    for (const std::size_t k : present) end(k, clock::now() + failed_start_time, unmapping::unmap);
+    for (auto it = out_with.rbegin(); it != out_with.rend(); ++it)
+      if (entries[it->first].present())
+        end(it->first, clock::now() + failed_start_time, unmapping::unmap);
+    for (const auto& [k, why] : out_with) add_problem(k, why, out);
   }
 
-  // --- prepare
-  // ------------------------------------------------------------------------------------
+  // --- prepare ---
 
   void look(const std::vector<module_spec>& specs, report& out) {
     for (const auto& spec : specs) {
@@ -252,7 +247,6 @@ struct module_set::impl {
     if (const auto it = rt.facts.find("http.base_path"); it != rt.facts.end())
       host.base_path = it->second;
     while (host.base_path.ends_with('/')) host.base_path.pop_back();
-    // Leaving one out may take the ground from under another.
     for (;;) {
       std::vector<staged_module> staged;
       std::vector<std::size_t> which;
@@ -263,17 +257,15 @@ struct module_set::impl {
         }
       const auto refused = validate(staged, host);
       if (refused.empty()) return;
-      for (const auto& no : refused) {
-        if (entries[which[no.node]].present())
-          drop(which[no.node], no.message, out);
-        else  // a second fault of one that is out already
-          add_problem(which[no.node], no.message, out);
-      }
+      // Only the first: what the others are accused of may go with it.
+      const std::size_t node = refused.front().node;
+      drop(which[node], refused.front().message, out);
+      for (std::size_t k = 1; k < refused.size(); ++k)
+        if (refused[k].node == node) add_problem(which[node], refused[k].message, out);
     }
   }
 
-  // --- start
-  // --------------------------------------------------------------------------------------
+  // --- start ---
 
   void announce_to(std::size_t owner) {
     for (const auto& p : entries[owner].gen->registered().points)
@@ -323,8 +315,7 @@ struct module_set::impl {
     drop(i, message, out);
   }
 
-  // --- the end
-  // ------------------------------------------------------------------------------------
+  // --- the end ---
 
   // False: an owner still uses one of its drivers.
   bool withdraw_drivers(std::size_t i, clock::time_point deadline) {
@@ -377,18 +368,23 @@ struct module_set::impl {
 
   void unload(std::size_t i, unmapping unmap) {
     entry& e = entries[i];
-    remember(e);
     std::unique_lock lock(mutex);
+    remember(e);
     if (unmap == unmapping::keep_mapped || (e.facts.flags & RY_MODULE_NO_UNLOAD))
       e.gen->code().pin();
+    else if (!e.gen->code().close())
+      observe::log(level::info, "module", "ended, but its code cannot be unmapped",
+                   {{"module", e.facts.name}});
     e.gen.reset();
   }
 
   void remember(entry& e) {
-    e.registered.slow_callbacks = e.gen->host()->slow_callbacks;
-    e.registered.strikes = e.gen->host()->strikes;
-    std::lock_guard lock(e.gen->host()->mutex);
-    e.registered.last_strike = e.gen->host()->last_strike;
+    ry_host& h = *e.gen->host();
+    e.registered.slow_callbacks = h.slow_callbacks;
+    e.registered.strikes = h.strikes;
+    e.registered.outstanding = h.outstanding;
+    std::lock_guard lock(h.mutex);
+    e.registered.last_strike = h.last_strike;
   }
 
   void retire(std::size_t i, const std::string& why) {
@@ -397,10 +393,9 @@ struct module_set::impl {
                  {{"module", e.facts.name}, {"why", why}});
     e.gen->code().pin();
     reg.withdraw(e.gen->host());
-    remember(e);
-    e.registered.outstanding = e.gen->host()->outstanding;
     set_state(i, module_state::retired, why);
     std::unique_lock lock(mutex);
+    remember(e);
     reg.retire(std::move(e.gen));
     e.gen = nullptr;
   }
@@ -410,8 +405,7 @@ struct module_set::impl {
     for (auto it = order.rbegin(); it != order.rend(); ++it) end(*it, deadline, unmap);
   }
 
-  // --- views
-  // --------------------------------------------------------------------------------------
+  // --- views ---
 
   template <class T, class Get>
   std::vector<T> collect(Get&& get) const {

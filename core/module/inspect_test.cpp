@@ -1,0 +1,91 @@
+#include "core/module/inspect.hpp"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <stdexcept>
+#include <string>
+
+#include "core/module/elf.hpp"
+#include "core/module/file_image.hpp"
+#include "core/module/test_host.hpp"
+
+namespace ry::module {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+TEST(inspect, reads_a_good_module_without_running_it) {
+  const auto i = inspect(fixture("provider"));
+  EXPECT_THAT(i.problems, IsEmpty());
+  EXPECT_THAT(i.warnings, IsEmpty());
+  ASSERT_TRUE(i.facts);
+  EXPECT_EQ(i.facts->name, "provider");
+  EXPECT_THAT(i.facts->provides, ElementsAre("svc/1"));
+  EXPECT_THAT(i.exported, ElementsAre("ry_module_entry"));
+  EXPECT_THAT(i.libraries, Contains("libc.so.6"));
+  EXPECT_EQ(i.sha256.size(), 64u);
+  EXPECT_EQ(i.size, std::filesystem::file_size(fixture("provider")));
+  EXPECT_THAT(to_json(i), HasSubstr(R"("exported":["ry_module_entry"])"));
+  // Not even its constructors: an unresolved symbol would stop the loader.
+  EXPECT_THAT(inspect(fixture("unresolved")).problems, IsEmpty());
+}
+
+TEST(inspect, tells_what_a_builder_should_mend) {
+  EXPECT_THAT(inspect(fixture("extra_symbol")).warnings,
+              ElementsAre(HasSubstr("fixture_extra_symbol")));
+  EXPECT_THAT(inspect(fixture("no_section")).problems, ElementsAre(HasSubstr(".ry.module")));
+  EXPECT_THAT(inspect("/proc/self/exe").problems, testing::Not(IsEmpty()));
+  EXPECT_THAT(inspect("/").problems, ElementsAre(HasSubstr("not a regular file")));
+  EXPECT_THAT(inspect("/dev/zero").problems, ElementsAre(HasSubstr("not a regular file")));
+}
+
+// Any verdict will do, as long as there is one.
+void survives(std::string_view image) {
+  try {
+    const auto e = read_elf(image);
+    if (e.ry_section) facts_of_json(*e.ry_section);
+  } catch (const std::invalid_argument&) {
+  }
+}
+
+TEST(elf, truncated_images_are_refused_without_reading_outside) {
+  const std::string whole = read_image(fixture("provider"));
+  for (std::size_t n = 0; n < whole.size(); n += n < 256 ? 1 : 61) {
+    // A fresh allocation of the exact size, so that a sanitizer sees every byte too far.
+    const std::string part(whole.data(), n);
+    EXPECT_THROW(read_elf(part), std::invalid_argument) << n;
+  }
+}
+
+TEST(elf, damaged_images_never_crash) {
+  const std::string whole = read_image(fixture("provider"));
+  std::mt19937 random(7);
+  for (int round = 0; round < 3000; ++round) {
+    std::string bad = whole;
+    for (int k = 0; k < 1 + round % 8; ++k) {
+      // Headers and tables are at both ends.
+      const std::size_t span = std::min<std::size_t>(bad.size(), 2048);
+      const std::size_t at = random() % span;
+      bad[random() % 2 ? at : bad.size() - 1 - at] = static_cast<char>(random());
+    }
+    survives(bad);
+  }
+}
+
+TEST(discover, lists_shared_libraries_in_order) {
+  const auto dir = std::filesystem::temp_directory_path() / "ry_discover_test";
+  std::filesystem::create_directories(dir);
+  for (const char* name : {"b.so", "a.so", "readme.txt"}) std::ofstream(dir / name) << "x";
+  EXPECT_THAT(discover(dir), ElementsAre(dir / "a.so", dir / "b.so"));
+  std::filesystem::remove_all(dir);
+  EXPECT_THAT(discover(dir), IsEmpty());
+}
+
+}  // namespace
+}  // namespace ry::module

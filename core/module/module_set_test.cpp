@@ -1,0 +1,390 @@
+#include "core/module/module_set.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/module/file_image.hpp"
+#include "core/module/test_host.hpp"
+
+namespace ry::module {
+namespace {
+
+using std::chrono::system_clock;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+using use = module_spec::use;
+using on_failure = module_spec::on_failure;
+
+module_spec spec(const std::string& name, on_failure failure = on_failure::abort,
+                 use used = use::enabled) {
+  return {fixture(name), used, failure, {}};
+}
+std::vector<module_spec> specs(std::initializer_list<const char*> names,
+                               on_failure failure = on_failure::abort) {
+  std::vector<module_spec> out;
+  for (const char* n : names) out.push_back(spec(n, failure));
+  return out;
+}
+
+struct module_set_test : testing::Test {
+  void stop(int ms = 3000) { set.stop(system_clock::now() + std::chrono::milliseconds(ms)); }
+  std::string prepared(const std::vector<module_spec>& list) { return set.prepare(list).text(); }
+  module_description described(const std::string& name) {
+    for (auto& d : set.describe())
+      if (d.facts.name == name) return d;
+    ADD_FAILURE() << name << " is not described";
+    return {};
+  }
+  std::vector<std::string> trace() { return trace_log::get().take(); }
+
+  test_host host;
+  module_set set{host.rt, {}};
+};
+
+TEST_F(module_set_test, lives_from_create_to_destroy_in_order) {
+  EXPECT_EQ(prepared(specs({"user", "provider", "plain"})), "");
+  EXPECT_THAT(trace(), ElementsAre("provider create", "user create", "plain create"));
+  EXPECT_EQ(set.routes().size(), 2u);
+  ASSERT_THAT(set.migrations(), SizeIs(1));
+  EXPECT_EQ(set.migrations()[0].module, "plain");
+  EXPECT_EQ(set.migrations()[0].list.at(0).id, "0001_init");
+
+  EXPECT_EQ(set.start().text(), "");
+  EXPECT_THAT(trace(), ElementsAre("provider start", "user start", "user leased", "plain start"));
+  EXPECT_EQ(described("user").state, module_state::started);
+  EXPECT_EQ(described("provider").outstanding, 1);  // the lease
+
+  stop();
+  EXPECT_THAT(trace(), ElementsAre("plain stop", "plain destroy", "user stop", "user destroy",
+                                   "provider stop", "provider destroy"));
+  EXPECT_EQ(described("provider").state, module_state::stopped);
+  EXPECT_THAT(set.routes(), IsEmpty());
+}
+
+bool mapped(const std::filesystem::path& file) {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);)
+    if (line.ends_with(file.filename().string())) return true;
+  return false;
+}
+
+TEST_F(module_set_test, code_is_unmapped_on_wish_and_only_then) {
+  // New names: the loader knows files that other tests keep.
+  const auto dir = std::filesystem::temp_directory_path();
+  const auto kept = dir / "ry_module_set_kept.so", gone = dir / "ry_module_set_gone.so";
+  for (const auto& file : {kept, gone})
+    std::filesystem::copy_file(fixture("plain"), file,
+                               std::filesystem::copy_options::overwrite_existing);
+  for (const auto& file : {kept, gone}) {
+    module_set one{host.rt, {}};
+    EXPECT_EQ(one.prepare({{file, use::enabled, on_failure::abort, {}}}).text(), "");
+    EXPECT_EQ(one.start().text(), "");
+    EXPECT_TRUE(mapped(file));
+    one.stop(system_clock::now() + std::chrono::seconds(3),
+             file == gone ? unmapping::unmap : unmapping::keep_mapped);
+  }
+  EXPECT_TRUE(mapped(kept));
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  EXPECT_FALSE(mapped(gone));
+#endif
+  std::filesystem::remove(kept);
+  std::filesystem::remove(gone);
+}
+
+TEST_F(module_set_test,
+       drivers_are_announced_before_their_owner_starts_and_withdrawn_before_they_stop) {
+  EXPECT_EQ(prepared(specs({"driver_a", "owner"})), "");
+  trace();
+  EXPECT_EQ(set.start().text(), "");
+  EXPECT_THAT(trace(), ElementsAre("owner driver added", "owner start", "driver_a start"));
+  stop();
+  EXPECT_THAT(trace(), ElementsAre("owner driver removed", "driver_a stop", "driver_a destroy",
+                                   "owner stop", "owner destroy"));
+}
+
+TEST_F(module_set_test, a_driver_that_its_owner_will_not_give_back_stays_in_memory) {
+  EXPECT_EQ(prepared(specs({"driver_a", "owner_keeps"})), "");
+  EXPECT_EQ(set.start().text(), "");
+  trace();
+  stop(100);
+  EXPECT_THAT(trace(),
+              ElementsAre("owner driver removed", "driver_a stop", "owner stop", "owner destroy"));
+  EXPECT_EQ(described("driver_a").state, module_state::retired);
+  EXPECT_THAT(described("driver_a").reason, HasSubstr("drivers is still in use"));
+}
+
+TEST_F(module_set_test, points_of_the_host_get_drivers_of_running_modules) {
+  std::vector<std::string> seen;
+  host.modules.host_points.push_back(
+      {"ry.test_point/1", 8,
+       [&](ry_host* owner, std::string_view driver, const void* table, void*) {
+         seen.push_back("added " + owner->name + " " + std::string(driver) + " " +
+                        std::to_string(*static_cast<const std::uint32_t*>(table)));
+       },
+       [&](std::string_view driver, std::function<void()> done) {
+         seen.push_back("removed " + std::string(driver));
+         done();
+       }});
+  EXPECT_EQ(prepared(specs({"host_driver"})), "");
+  EXPECT_THAT(seen, IsEmpty());
+  EXPECT_EQ(set.start().text(), "");
+  EXPECT_THAT(seen, ElementsAre("added host_driver h 8"));
+  stop();
+  EXPECT_THAT(seen, ElementsAre("added host_driver h 8", "removed h"));
+}
+
+TEST_F(module_set_test, duplicate_routes_name_both_owners) {
+  const auto r = set.prepare(specs({"plain", "same_route"}));
+  EXPECT_FALSE(r.ok());
+  EXPECT_EQ(r.text(),
+            "error: module \"same_route\" registers the route GET /plain/{name}, which module "
+            "\"plain\" has registered already as /plain/{id}; disable one of the two.\n");
+  EXPECT_THAT(trace(), ElementsAre("plain create", "same_route create", "same_route destroy",
+                                   "plain destroy"));
+}
+
+TEST_F(module_set_test, ambiguous_routes_and_routes_of_the_host_are_refused) {
+  const auto text = prepared(specs({"plain", "ambiguous", "host_route"}, on_failure::skip));
+  EXPECT_THAT(text,
+              HasSubstr("GET /{any}/x, which is ambiguous with /plain/{id} of module \"plain\""));
+  EXPECT_THAT(text, HasSubstr("GET /healthz, which the host has registered already"));
+  EXPECT_EQ(set.routes().size(), 1u);
+}
+
+TEST_F(module_set_test, base_path_keeps_routes_of_modules_and_host_apart) {
+  host.rt.facts["http.base_path"] = "/api/";
+  EXPECT_EQ(prepared(specs({"plain", "host_route"})), "");
+}
+
+TEST_F(module_set_test, an_optional_module_is_left_out_with_its_dependents) {
+  auto list = specs({"fails_start", "needs_failing", "plain"}, on_failure::skip);
+  EXPECT_EQ(prepared(list), "");
+  trace();
+  const auto r = set.start();
+  EXPECT_TRUE(r.ok());
+  EXPECT_EQ(
+      r.text(),
+      "left out: module \"fails_start\" failed in start: port is taken.\n"
+      "left out: module \"needs_failing\" needs fs/1 of module \"fails_start\", which failed.\n");
+  EXPECT_THAT(trace(), ElementsAre("fails_start start", "fails_start destroy",
+                                   "needs_failing destroy", "plain start"));
+  EXPECT_EQ(described("needs_failing").state, module_state::refused);
+  EXPECT_THAT(set.routes(), SizeIs(1));
+}
+
+TEST_F(module_set_test, a_required_dependent_makes_it_fatal_and_all_is_undone) {
+  auto list = specs({"fails_start", "needs_failing", "plain"}, on_failure::skip);
+  list[1].failure = on_failure::abort;
+  std::rotate(list.begin(), list.begin() + 2, list.end());  // plain first: it is running by then
+  EXPECT_EQ(prepared(list), "");
+  trace();
+  EXPECT_FALSE(set.start().ok());
+  EXPECT_THAT(trace(), ElementsAre("plain start", "fails_start start", "fails_start destroy",
+                                   "needs_failing destroy", "plain stop", "plain destroy"));
+}
+
+TEST_F(module_set_test, failures_outside_of_the_set_take_the_same_way) {
+  EXPECT_EQ(prepared(specs({"provider", "user", "plain"}, on_failure::skip)), "");
+  trace();
+  const auto r = set.fail("provider", "migration 0001_init of module \"provider\" failed.");
+  EXPECT_TRUE(r.ok());
+  EXPECT_THAT(r.problems, SizeIs(2));
+  EXPECT_THAT(trace(), ElementsAre("user destroy", "provider destroy"));
+  EXPECT_EQ(set.start().text(), "");
+  EXPECT_THAT(trace(), ElementsAre("plain start"));
+}
+
+struct refusal {
+  const char* file;
+  const char* sentence;
+};
+struct module_refusal_test : module_set_test, testing::WithParamInterface<refusal> {};
+
+TEST_P(module_refusal_test, has_one_sentence_and_leaves_the_others_alone) {
+  std::vector<module_spec> list = {spec(GetParam().file, on_failure::skip), spec("other")};
+  const auto r = set.prepare(list);
+  EXPECT_TRUE(r.ok());
+  ASSERT_THAT(r.problems, SizeIs(1));
+  EXPECT_THAT(r.problems[0].message, HasSubstr(GetParam().sentence));
+  EXPECT_EQ(r.problems[0].message.back(), '.');
+  EXPECT_EQ(described("other").state, module_state::created);
+  EXPECT_EQ(set.start().text(), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    all, module_refusal_test,
+    testing::Values(
+        refusal{"wrong_magic",
+                "module file \"wrong_magic.so\": its descriptor has the wrong magic"},
+        refusal{"newer_major",
+                "module \"newer_major\" 1.0 is built for host ABI 2.0; this host "
+                "provides 1.0. Upgrade the host."},
+        refusal{"newer_minor",
+                "module \"newer_minor\" 1.0 needs host ABI >= 1.9; this host "
+                "provides 1.0. Upgrade the host or rebuild with -DRY_ABI_MINOR=0."},
+        refusal{"odd_flags", "sets flags that this host (ABI 1.0) does not know (128)"},
+        refusal{"mismatch",
+                "its .ry.module section says version \"1.1\" but its descriptor says "
+                "\"1.0\""},
+        refusal{"no_section", "no .ry.module section; build it with RY_MODULE or ry_add_module()"},
+        refusal{"unresolved", "fixture_symbol_that_nobody_has"},
+        refusal{"user", "needs svc/1, which no module that is present provides"},
+        refusal{"driver_a", "needs owner.point/1"},
+        refusal{"promises", "says that it provides promise/1, but registered neither"},
+        refusal{"undeclared", "\"secret/1\" does not stand among what the module's descriptor"},
+        refusal{"bad_route", "pattern \"no-slash\": it must begin with '/'"},
+        refusal{"fails_create", "module \"fails_create\" failed in create: no luck."},
+        refusal{"throws_create",
+                "module \"throws_create\" failed in create: exception in create: "
+                "no luck today."}),
+    [](const auto& info) { return std::string(info.param.file); });
+
+TEST_F(module_set_test, an_exception_in_start_is_a_sentence_too) {
+  EXPECT_EQ(prepared({spec("throws_start", on_failure::skip), spec("other")}), "");
+  EXPECT_EQ(
+      set.start().text(),
+      "left out: module \"throws_start\" failed in start: exception in start: an exception of "
+      "unknown type.\n");
+  EXPECT_EQ(described("throws_start").strikes, 1u);
+  EXPECT_THAT(described("throws_start").last_strike, HasSubstr("exception in start"));
+}
+
+TEST_F(module_set_test, cycles_disabled_providers_and_twins_are_explained) {
+  auto list = specs({"cycle_a", "cycle_b", "user", "other", "other"}, on_failure::skip);
+  list.push_back(spec("provider", on_failure::skip, use::disabled));
+  const auto text = prepared(list);
+  EXPECT_THAT(text, HasSubstr("cycle_a -> cycle_b -> cycle_a"));
+  EXPECT_THAT(text, HasSubstr("needs svc/1, which module \"provider\" provides, but that is "
+                              "disabled; set modules.provider.enabled = true."));
+  EXPECT_THAT(text, HasSubstr("module \"other\" is present twice"));
+  EXPECT_EQ(described("provider").state, module_state::disabled);
+}
+
+TEST_F(module_set_test, tables_that_are_too_short_are_refused) {
+  auto text =
+      prepared(specs({"provider", "wants_more", "owner", "driver_short", "driver_a", "driver_a2"},
+                     on_failure::skip));
+  EXPECT_THAT(text,
+              HasSubstr("needs svc/1 of at least 64 bytes; that of module \"provider\" has 8"));
+  EXPECT_THAT(text, HasSubstr("with a table of 4 bytes; module \"owner\" needs at least 8"));
+  EXPECT_THAT(text, HasSubstr("but module \"driver_a\" contributes one of the same name"));
+}
+
+TEST_F(module_set_test, optional_needs_order_and_do_not_bind) {
+  EXPECT_EQ(prepared(specs({"wisher", "provider"})), "");
+  EXPECT_THAT(trace(), ElementsAre("provider create", "wisher create"));
+  module_set alone{host.rt, {}};
+  EXPECT_EQ(alone.prepare(specs({"wisher"})).text(), "");
+}
+
+TEST_F(module_set_test, settings_come_from_the_caller_by_schema) {
+  std::string schema;
+  module_set strict{host.rt,
+                    {.settings = [&](const module_facts& f, std::string_view s) -> settings_result {
+                      schema = s;
+                      if (f.name == "plain") return {"{}", "plain.colour is not known."};
+                      return {};
+                    }}};
+  const auto r = strict.prepare(specs({"other", "plain"}, on_failure::skip));
+  EXPECT_EQ(
+      r.text(),
+      "left out: module \"plain\" has settings that are not valid: plain.colour is not known.\n");
+  EXPECT_EQ(schema, R"({"type":"object"})");
+}
+
+TEST_F(module_set_test, sleepers_are_woken_when_their_module_stops) {
+  EXPECT_EQ(prepared(specs({"sleeps"})), "");
+  EXPECT_EQ(set.start().text(), "");
+  EXPECT_EQ(described("sleeps").outstanding, 1);
+  trace();
+  stop();
+  EXPECT_THAT(trace(), ElementsAre("sleeps stop", "sleeps woken", "sleeps destroy"));
+}
+
+TEST_F(module_set_test, one_that_does_not_stop_is_left_and_the_others_end_well) {
+  EXPECT_EQ(prepared(specs({"other", "hangs"})), "");
+  EXPECT_EQ(set.start().text(), "");
+  trace();
+  stop(50);
+  EXPECT_THAT(trace(), ElementsAre("hangs stop", "other stop", "other destroy"));
+  EXPECT_EQ(described("hangs").state, module_state::retired);
+  EXPECT_EQ(described("other").state, module_state::stopped);
+}
+
+TEST_F(module_set_test, a_forgotten_lease_is_ended_and_counted_as_a_strike) {
+  EXPECT_EQ(prepared(specs({"provider", "keeper"})), "");
+  EXPECT_EQ(set.start().text(), "");
+  stop();
+  EXPECT_EQ(described("keeper").state, module_state::stopped);
+  EXPECT_EQ(described("keeper").strikes, 1u);
+  EXPECT_EQ(described("provider").state, module_state::stopped);
+}
+
+TEST_F(module_set_test, a_pin_is_checked_on_the_bytes_that_are_loaded) {
+  const std::string sum = sha256_hex(read_image(fixture("plain")));
+  module_spec good = spec("plain", on_failure::skip);
+  good.sha256 = sum;
+  module_spec bad = spec("other", on_failure::skip);
+  bad.sha256 = sum;
+  module_spec nonsense = spec("sick", on_failure::skip);
+  nonsense.sha256 = "abc";
+  const auto text = prepared({good, bad, nonsense});
+  EXPECT_EQ(described("plain").state, module_state::created);
+  EXPECT_THAT(text, HasSubstr("but the configuration pins " + sum));
+  EXPECT_THAT(text, HasSubstr("not 64 hexadecimal digits"));
+  EXPECT_EQ(set.start().text(), "");
+  EXPECT_THAT(trace(), ElementsAre("plain create", "plain start"));
+}
+
+TEST_F(module_set_test, health_is_asked_while_running) {
+  EXPECT_EQ(prepared(specs({"plain", "sick"})), "");
+  EXPECT_THAT(set.health(), IsEmpty());
+  EXPECT_EQ(set.start().text(), "");
+  const auto h = set.health();
+  ASSERT_THAT(h, SizeIs(2));
+  EXPECT_EQ(h[0].status, RY_OK);
+  EXPECT_EQ(h[1].status, RY_UNAVAILABLE);
+  EXPECT_EQ(h[1].message, "database is slow");
+  std::thread asks([&] {
+    for (int i = 0; i < 50; ++i) set.health(), set.describe();
+  });
+  stop();
+  asks.join();
+  EXPECT_THAT(set.health(), IsEmpty());
+}
+
+TEST_F(module_set_test, description_is_complete) {
+  EXPECT_EQ(prepared(specs({"plain", "owner", "driver_a", "provider"})), "");
+  const auto d = described("plain");
+  EXPECT_THAT(d.routes, ElementsAre("GET /plain/{id}"));
+  EXPECT_THAT(d.migrations, ElementsAre("0001_init"));
+  EXPECT_EQ(d.sha256, sha256_hex(read_image(fixture("plain"))));
+  EXPECT_THAT(described("owner").points, ElementsAre("owner.point/1"));
+  EXPECT_THAT(described("provider").services, ElementsAre("svc/1"));
+  EXPECT_EQ(described("driver_a").drivers.at(0).name, "a");
+  const auto json = to_json(set.describe());
+  EXPECT_THAT(json, HasSubstr(R"("state":"created")"));
+  EXPECT_THAT(json, HasSubstr(R"("drivers":[{"point":"owner.point/1","name":"a"}])"));
+}
+
+TEST_F(module_set_test, missing_and_foreign_files_are_problems_not_crashes) {
+  const auto junk = std::filesystem::temp_directory_path() / "ry_module_set_junk.so";
+  std::ofstream(junk) << "not a library";
+  module_spec missing = spec("there_is_no_such_file", on_failure::skip);
+  const auto text = prepared({missing, {junk, use::enabled, on_failure::skip, {}}});
+  EXPECT_THAT(text, HasSubstr("\"there_is_no_such_file.so\": it cannot be opened"));
+  EXPECT_THAT(text, HasSubstr("it is not an ELF file"));
+  std::filesystem::remove(junk);
+}
+
+}  // namespace
+}  // namespace ry::module
