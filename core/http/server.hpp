@@ -29,20 +29,21 @@ struct credential {
   std::string_view path;  // without http.base_path: a query token is good for one path only
 };
 
-// RY_OK with `who`; RY_UNAUTHENTICATED: 401; anything else: 503. `who` keeps its strings alive.
+// RY_OK with `who`; RY_UNAUTHENTICATED: 401; anything else: 503. `owner` keeps the strings alive.
 struct verdict {
   ry_status status = RY_UNAUTHENTICATED;
-  std::shared_ptr<const ry_principal> who;
+  ry_principal who{};
+  std::shared_ptr<const void> owner;
 };
 
-// Implemented by core/auth (through core/app); lives longer than the server.
+// Implemented by core/app over core/auth; lives longer than the server.
 class authenticator {
  public:
   virtual ~authenticator() = default;
-  // The verdict if it is known without waiting; nullopt: ask begin(). Called on `exec`.
-  virtual std::optional<verdict> try_now(const credential& c, ry_exec* exec) = 0;
-  // Calls done exactly once, on `exec`, never inside the call. `c` is borrowed-in.
-  virtual void begin(const credential& c, ry_exec* exec, std::function<void(verdict)> done) = 0;
+  // The verdict when it is known without waiting; else nullopt, and `later` is called exactly once, on
+  // `exec`, never inside the call. `c` is borrowed-in. Called on `exec`.
+  virtual std::optional<verdict> authenticate(const credential& c, ry_exec* exec,
+                                              std::function<void(verdict)> later) = 0;
 };
 
 enum class access_log { off, on };
@@ -101,8 +102,7 @@ struct host_route {
 struct rooms {
   exec::loop_pool* loops = nullptr;
   authenticator* auth = nullptr;  // null: every route that is not public answers 401
-  // Runs a function on a thread that may block. [any]
-  std::function<void(std::function<void()>)> run_blocking;
+  exec::blocking_pool* blocking = nullptr;  // for spool files and files that are sent
 };
 
 // Lifetime: made before the modules' create(), destroyed after the last module is destroyed (handles

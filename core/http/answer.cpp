@@ -1,0 +1,223 @@
+#include "core/http/answer.hpp"
+
+#include <charconv>
+#include <cstring>
+#include <ctime>
+
+#include "core/http/message.hpp"
+
+namespace ry::http::serving {
+
+std::string_view reason_phrase(std::uint32_t status) noexcept {
+  switch (status) {
+    case 200: return "OK";
+    case 201: return "Created";
+    case 202: return "Accepted";
+    case 204: return "No Content";
+    case 206: return "Partial Content";
+    case 301: return "Moved Permanently";
+    case 302: return "Found";
+    case 303: return "See Other";
+    case 304: return "Not Modified";
+    case 307: return "Temporary Redirect";
+    case 308: return "Permanent Redirect";
+    case 400: return "Bad Request";
+    case 401: return "Unauthorized";
+    case 402: return "Payment Required";
+    case 403: return "Forbidden";
+    case 404: return "Not Found";
+    case 405: return "Method Not Allowed";
+    case 408: return "Request Timeout";
+    case 409: return "Conflict";
+    case 410: return "Gone";
+    case 411: return "Length Required";
+    case 412: return "Precondition Failed";
+    case 413: return "Content Too Large";
+    case 414: return "URI Too Long";
+    case 415: return "Unsupported Media Type";
+    case 416: return "Range Not Satisfiable";
+    case 417: return "Expectation Failed";
+    case 422: return "Unprocessable Content";
+    case 425: return "Too Early";
+    case 428: return "Precondition Required";
+    case 429: return "Too Many Requests";
+    case 431: return "Request Header Fields Too Large";
+    case 500: return "Internal Server Error";
+    case 501: return "Not Implemented";
+    case 502: return "Bad Gateway";
+    case 503: return "Service Unavailable";
+    case 504: return "Gateway Timeout";
+    case 505: return "HTTP Version Not Supported";
+    case 507: return "Insufficient Storage";
+    default: return "Status";
+  }
+}
+
+void append_number(std::string& out, std::uint64_t n) {
+  char buf[20];
+  const auto r = std::to_chars(buf, buf + sizeof buf, n);
+  out.append(buf, r.ptr);
+}
+
+void append_status_line(std::string& out, std::uint32_t status) {
+  if (status == 200) {
+    out.append("HTTP/1.1 200 OK\r\n");
+    return;
+  }
+  out.append("HTTP/1.1 ");
+  append_number(out, status);
+  out.push_back(' ');
+  out.append(reason_phrase(status)).append("\r\n");
+}
+
+std::string http_date(std::int64_t unix_seconds) {
+  // Not strftime: its names follow the locale.
+  static constexpr const char* days[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
+  static constexpr const char* months[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                           "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+  const std::time_t t = unix_seconds;
+  std::tm tm{};
+  gmtime_r(&t, &tm);
+  std::string out;
+  const auto two = [&out](int n) {
+    out.push_back(static_cast<char>('0' + n / 10));
+    out.push_back(static_cast<char>('0' + n % 10));
+  };
+  out.append(days[tm.tm_wday]).append(", ");
+  two(tm.tm_mday);
+  out.append(" ").append(months[tm.tm_mon]).append(" ");
+  append_number(out, static_cast<std::uint64_t>(tm.tm_year) + 1900);
+  out.push_back(' ');
+  two(tm.tm_hour);
+  out.push_back(':');
+  two(tm.tm_min);
+  out.push_back(':');
+  two(tm.tm_sec);
+  return out.append(" GMT");
+}
+
+bool append_module_headers(std::string& out, const ry_header* headers, std::size_t n,
+                           std::string* content_length) {
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto name = core::sv(headers[i].name), value = core::sv(headers[i].value);
+    if (name.empty()) return false;
+    for (const char c : name) {
+      const bool alnum = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+      if (!alnum && (c == '\0' || !std::strchr("!#$%&'*+-.^_`|~", c))) return false;
+    }
+    for (const char c : value)
+      if ((static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f) return false;
+    switch (name.size()) {
+      case 4:
+        if (iequals(name, "date")) continue;
+        break;
+      case 10:
+        if (iequals(name, "connection") || iequals(name, "keep-alive")) continue;
+        break;
+      case 12:
+        if (iequals(name, "x-request-id")) continue;
+        break;
+      case 14:
+        if (iequals(name, "content-length")) {
+          if (content_length) {
+            if (value.empty() || value.size() > 18 ||
+                value.find_first_not_of("0123456789") != std::string_view::npos)
+              return false;
+            content_length->assign(value);
+          }
+          continue;
+        }
+        break;
+      case 17:
+        if (iequals(name, "transfer-encoding")) continue;
+        break;
+      default: break;
+    }
+    append_header(out, name, value);
+  }
+  return true;
+}
+
+std::uint32_t http_status(const core::error& e) noexcept {
+  if (e.http_status >= 400 && e.http_status < 600) return e.http_status;
+  switch (e.status) {
+    case RY_INVALID_ARGUMENT:
+    case RY_OUT_OF_RANGE: return 400;
+    case RY_UNAUTHENTICATED: return 401;
+    case RY_PERMISSION_DENIED: return 403;
+    case RY_NOT_FOUND: return 404;
+    case RY_ALREADY_EXISTS:
+    case RY_FAILED_PRECONDITION:
+    case RY_ABORTED: return 409;
+    case RY_RESOURCE_EXHAUSTED: return e.reason.compare(0, 10, "http.form_") == 0 ? 413 : 429;
+    case RY_UNIMPLEMENTED: return 501;
+    case RY_CANCELLED:
+    case RY_UNAVAILABLE: return 503;
+    case RY_DEADLINE_EXCEEDED: return 504;
+    default: return 500;
+  }
+}
+
+void append_json_string(std::string& out, std::string_view text) {
+  static constexpr char hex[] = "0123456789abcdef";
+  out.push_back('"');
+  for (std::size_t i = 0; i < text.size();) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    if (c < 0x80) {
+      if (c == '"' || c == '\\') {
+        out.push_back('\\');
+        out.push_back(static_cast<char>(c));
+      } else if (c < 0x20) {
+        out.append("\\u00");
+        out.push_back(hex[c >> 4]);
+        out.push_back(hex[c & 15]);
+      } else {
+        out.push_back(static_cast<char>(c));
+      }
+      ++i;
+      continue;
+    }
+    const std::size_t len = c >= 0xf0 && c <= 0xf4 ? 4 : c >= 0xe0 ? 3 : c >= 0xc2 ? 2 : 0;
+    bool good = len != 0 && c <= 0xf4 && i + len <= text.size();
+    std::uint32_t code = good ? c & (0x7fu >> len) : 0;
+    for (std::size_t k = 1; good && k < len; ++k) {
+      const auto d = static_cast<unsigned char>(text[i + k]);
+      good = (d & 0xc0) == 0x80;
+      code = code << 6 | (d & 0x3f);
+    }
+    if (good && ((len == 3 && code < 0x800) || (len == 4 && (code < 0x10000 || code > 0x10ffff)) ||
+                 (code >= 0xd800 && code <= 0xdfff)))
+      good = false;
+    if (good) {
+      out.append(text.substr(i, len));
+      i += len;
+    } else {
+      out.append("\\ufffd");
+      ++i;
+    }
+  }
+  out.push_back('"');
+}
+
+std::string error_body(const core::error& e) {
+  std::string out = "{\"detail\":";
+  if (!e.detail_json.empty()) {
+    out += e.detail_json;
+  } else if (!e.message.empty()) {
+    append_json_string(out, e.message);
+  } else {
+    const auto status = http_status(e);
+    append_json_string(out, status == 401   ? std::string_view("Not authenticated")
+                            : status == 500 ? std::string_view("Internal server error")
+                                            : reason_phrase(status));
+  }
+  return out += '}';
+}
+
+std::string error_body(std::string_view detail) {
+  std::string out = "{\"detail\":";
+  append_json_string(out, detail);
+  return out += '}';
+}
+
+}  // namespace ry::http::serving

@@ -1,0 +1,38 @@
+// Sans-io: heads of answers, error bodies, and how statuses of the ABI map to HTTP.
+#pragma once
+
+#include <ry/abi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "core/exec/error.hpp"
+
+namespace ry::http::serving {
+
+std::string_view reason_phrase(std::uint32_t status) noexcept;
+// "HTTP/1.1 200 OK\r\n"
+void append_status_line(std::string& out, std::uint32_t status);
+void append_number(std::string& out, std::uint64_t n);
+inline void append_header(std::string& out, std::string_view name, std::string_view value) {
+  out.append(name).append(": ").append(value).append("\r\n");
+}
+// "Sun, 06 Nov 1994 08:49:37 GMT"
+std::string http_date(std::int64_t unix_seconds);
+
+// Appends headers a module gave as lines. False: a name that is no token, or a value with a control
+// character. Content-Length, Connection, Transfer-Encoding, Keep-Alive, Date and X-Request-Id are the
+// host's: they are left out; the value of Content-Length is put into *content_length when that is given.
+bool append_module_headers(std::string& out, const ry_header* headers, std::size_t n,
+                           std::string* content_length = nullptr);
+
+std::uint32_t http_status(const core::error& e) noexcept;
+// {"detail": ...}
+std::string error_body(const core::error& e);
+std::string error_body(std::string_view detail);
+// A JSON string with its quotes; bytes that are not UTF-8 become U+FFFD.
+void append_json_string(std::string& out, std::string_view text);
+
+}  // namespace ry::http::serving

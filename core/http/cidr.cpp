@@ -1,0 +1,86 @@
+#include "core/http/cidr.hpp"
+
+#include <boost/asio/ip/address.hpp>
+#include <charconv>
+#include <optional>
+#include <stdexcept>
+
+namespace ry::http::serving {
+
+namespace {
+
+struct parsed {
+  std::array<std::uint8_t, 16> bytes;
+  bool v4;
+};
+
+std::optional<parsed> parse(std::string_view text) {
+  boost::system::error_code ec;
+  const auto a = boost::asio::ip::make_address(std::string(text), ec);
+  if (ec) return std::nullopt;
+  parsed p{{}, a.is_v4()};
+  if (a.is_v4()) {
+    p.bytes[10] = p.bytes[11] = 0xff;
+    const auto b = a.to_v4().to_bytes();
+    std::copy(b.begin(), b.end(), p.bytes.begin() + 12);
+  } else {
+    const auto b = a.to_v6().to_bytes();
+    std::copy(b.begin(), b.end(), p.bytes.begin());
+  }
+  return p;
+}
+
+}  // namespace
+
+address_set::address_set(const std::vector<std::string>& blocks) {
+  for (const auto& text : blocks) {
+    const auto slash = text.find('/');
+    const auto p = parse(std::string_view(text).substr(0, slash));
+    if (!p) throw std::invalid_argument("\"" + text + "\" is no address or address block");
+    int bits = p->v4 ? 32 : 128;
+    if (slash != std::string::npos) {
+      const char* end = text.data() + text.size();
+      int given = -1;
+      const auto r = std::from_chars(text.data() + slash + 1, end, given);
+      if (r.ec != std::errc() || r.ptr != end || given < 0 || given > bits)
+        throw std::invalid_argument("\"" + text + "\" has no usable prefix length");
+      bits = given;
+    }
+    blocks_.push_back({p->bytes, p->v4 ? bits + 96 : bits});
+  }
+}
+
+bool address_set::contains(std::string_view address) const {
+  if (blocks_.empty()) return false;
+  const auto p = parse(address);
+  if (!p) return false;
+  for (const auto& b : blocks_) {
+    bool same = true;
+    for (int i = 0; i < 16 && same && i * 8 < b.bits; ++i) {
+      const int bits = b.bits - i * 8;
+      const auto mask = static_cast<std::uint8_t>(bits >= 8 ? 0xff : 0xff << (8 - bits));
+      same = (p->bytes[i] & mask) == (b.bytes[i] & mask);
+    }
+    if (same) return true;
+  }
+  return false;
+}
+
+std::string_view client_address(const address_set& trusted, std::string_view peer,
+                                std::string_view forwarded_for) {
+  if (trusted.empty() || !trusted.contains(peer)) return peer;
+  std::string_view client = peer;
+  while (!forwarded_for.empty()) {
+    const auto comma = forwarded_for.rfind(',');
+    auto one = comma == std::string_view::npos ? forwarded_for : forwarded_for.substr(comma + 1);
+    forwarded_for = comma == std::string_view::npos ? std::string_view() : forwarded_for.substr(0, comma);
+    while (!one.empty() && (one.front() == ' ' || one.front() == '\t')) one.remove_prefix(1);
+    while (!one.empty() && (one.back() == ' ' || one.back() == '\t')) one.remove_suffix(1);
+    if (!parse(one)) return client;
+    client = one;
+    if (!trusted.contains(one)) return client;
+  }
+  return client;
+}
+
+}  // namespace ry::http::serving

@@ -1,0 +1,34 @@
+// Address blocks of trusted proxies, and the client's address behind them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ry::http::serving {
+
+// Immutable after construction. [any]
+class address_set {
+ public:
+  address_set() = default;
+  // "10.0.0.0/8", "::1". Throws std::invalid_argument naming the entry.
+  explicit address_set(const std::vector<std::string>& blocks);
+  bool contains(std::string_view address) const;
+  bool empty() const noexcept { return blocks_.empty(); }
+
+ private:
+  struct block {
+    std::array<std::uint8_t, 16> bytes;  // IPv4 as ::ffff:a.b.c.d
+    int bits;
+  };
+  std::vector<block> blocks_;
+};
+
+// The right-most address of X-Forwarded-For that is no trusted proxy; `peer` when it is not trusted itself
+// or the header says nothing usable. The result borrows from its arguments.
+std::string_view client_address(const address_set& trusted, std::string_view peer,
+                                std::string_view forwarded_for);
+
+}  // namespace ry::http::serving

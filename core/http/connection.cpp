@@ -1,0 +1,396 @@
+#include "core/http/connection.hpp"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace ry::http::serving {
+
+connection::connection(worker& w, std::string peer, overload over)
+    : w_(w),
+      keep_alive_(w.keep()),
+      socket_(w.loop.ctx.get_executor()),
+      peer_(std::move(peer)),
+      over_limit_(over == overload::yes) {}
+
+connection::~connection() = default;
+
+void connection::start(int fd) {
+  boost::system::error_code ec;
+  socket_.assign(peer_.find(':') == std::string::npos ? boost::asio::ip::tcp::v4()
+                                                      : boost::asio::ip::tcp::v6(),
+                 fd, ec);
+  if (ec) {
+    ::close(fd);
+    phase_ = phase::closed;
+    w_.forget(*this);
+    return;
+  }
+  if (w_.shared.tls) tls_ = std::make_unique<tls_session>(*w_.shared.tls, fd);
+  head_due_ = clock::now() + cfg().header_timeout;
+  due(head_due_);
+  // What came with the connection is read without waiting for the reactor.
+  on_readable();
+}
+
+// ---- input
+
+void connection::arm_read() {
+  if (reading_ || eof_ || phase_ == phase::closed || in_.size() >= max_kept) return;
+  if (phase_ == phase::head && out_.size() - sent_ > max_backlog) return;
+  if (tls_ && tls_->has_pending()) {
+    // Decrypted bytes do not wake the socket.
+    reading_ = true;
+    w_.loop.post([self = boost::intrusive_ptr<connection>(this)] {
+      self->reading_ = false;
+      if (self->phase_ != phase::closed) self->on_readable();
+    });
+    return;
+  }
+  reading_ = true;
+  socket_.async_wait(
+      boost::asio::socket_base::wait_read,
+      [self = boost::intrusive_ptr<connection>(this)](const boost::system::error_code& ec) {
+        self->reading_ = false;
+        if (!ec && self->phase_ != phase::closed) self->on_readable();
+      });
+}
+
+io_result connection::receive(char* data, std::size_t n) {
+  using kind = io_result::kind;
+  io_result r;
+  if (tls_) {
+    r = tls_->read(data, n);
+  } else {
+    for (;;) {
+      const auto got = ::recv(socket_.native_handle(), data, n, MSG_DONTWAIT);
+      if (got > 0) {
+        r = {kind::done, static_cast<std::size_t>(got)};
+      } else if (got == 0) {
+        r = {kind::closed};
+      } else if (errno == EINTR) {
+        continue;
+      } else {
+        r = {errno == EAGAIN || errno == EWOULDBLOCK ? kind::want_read : kind::failed};
+      }
+      break;
+    }
+  }
+  if (r.what == kind::done) worker::add(w_.count.bytes_in, r.n);
+  return r;
+}
+
+void connection::on_readable() {
+  // A bounded number of pieces, so that one fast sender does not starve the loop.
+  for (int i = 0; i < 8; ++i) {
+    if (in_.size() >= max_kept) break;
+    const auto r = receive(w_.scratch.get(), worker::scratch_size);
+    if (r.what == io_result::kind::want_read) break;
+    if (r.what == io_result::kind::want_write) {
+      arm_write();
+      break;
+    }
+    if (r.what == io_result::kind::failed) return cut(RY_WHY_GONE);
+    if (r.what == io_result::kind::closed) {
+      end_of_input();
+      break;
+    }
+    pump({w_.scratch.get(), r.n});
+    if (phase_ == phase::closed) return;
+    if (!tls_ && r.n < worker::scratch_size) break;
+  }
+  if (phase_ != phase::closed) arm_read();
+}
+
+void connection::end_of_input() {
+  eof_ = true;
+  // Requests that came before the end are still served.
+  closing_ = closing_ || in_.empty() || phase_ == phase::head;
+  switch (phase_) {
+    case phase::head:
+    case phase::discard:
+    case phase::linger:
+      // Answers may still be on their way out.
+      if (phase_ != phase::linger && sent_ < out_.size()) return;
+      return close();
+    case phase::authenticating:
+    case phase::body:
+    case phase::streaming: return cut(RY_WHY_GONE);
+    case phase::handling:
+      if (parser_ && !parser_->is_done()) return cut(RY_WHY_GONE);
+      // The client may have closed only its side: the answer is sent all the same.
+      fire_cancel(RY_WHY_GONE);
+      return;
+    case phase::sending:
+    case phase::closed: return;
+  }
+}
+
+void connection::pump(std::string_view fresh) {
+  const bool kept = !in_.empty();
+  if (kept) {
+    in_.append(fresh);
+    cur_ = in_;
+  } else {
+    cur_ = fresh;
+  }
+  in_pump_ = true;
+  while (step()) {
+  }
+  in_pump_ = false;
+  if (kept)
+    in_.erase(0, in_.size() - cur_.size());
+  else if (!cur_.empty())
+    in_.assign(cur_);
+  cur_ = {};
+  if (in_.empty() && in_.capacity() > 1024) in_ = std::string();
+  flush();
+}
+
+// One step of the connection; false: nothing more to do without new bytes or an answer.
+bool connection::step() {
+  switch (phase_) {
+    case phase::head: return read_head();
+    case phase::body:
+    case phase::handling: return wants_body() && read_body();
+    case phase::discard: {
+      const auto before = cur_.size();
+      w_.scrap.clear();
+      const bool good = decode_some(w_.scrap);
+      discarded_ += before - cur_.size();
+      if (parser_->is_done()) {
+        parser_.reset();
+        phase_ = phase::head;
+        return true;
+      }
+      if (!good || discarded_ > 2 * max_discard) {
+        closing_ = true;
+        phase_ = phase::linger;
+      }
+      return false;
+    }
+    case phase::linger:
+    case phase::closed: cur_ = {}; return false;
+    case phase::authenticating:
+    case phase::sending:
+    case phase::streaming: return false;
+  }
+  return false;
+}
+
+void connection::resume() {
+  if (phase_ == phase::closed) return;
+  pump({});
+  if (phase_ != phase::closed) arm_read();
+}
+
+// ---- output
+
+io_result connection::send(const char* data, std::size_t n) {
+  using kind = io_result::kind;
+  io_result r;
+  if (tls_) {
+    r = tls_->write(data, n);
+  } else {
+    for (;;) {
+      const auto put = ::send(socket_.native_handle(), data, n, MSG_DONTWAIT | MSG_NOSIGNAL);
+      if (put >= 0) {
+        r = {kind::done, static_cast<std::size_t>(put)};
+      } else if (errno == EINTR) {
+        continue;
+      } else {
+        r = {errno == EAGAIN || errno == EWOULDBLOCK ? kind::want_write : kind::failed};
+      }
+      break;
+    }
+  }
+  if (r.what == kind::done) {
+    worker::add(w_.count.bytes_out, r.n);
+    write_due_ = {};
+  }
+  return r;
+}
+
+void connection::arm_write() {
+  if (writing_ || phase_ == phase::closed) return;
+  writing_ = true;
+  if (write_due_ == clock::time_point{}) write_due_ = clock::now() + cfg().write_stall_timeout;
+  due(write_due_);
+  socket_.async_wait(
+      boost::asio::socket_base::wait_write,
+      [self = boost::intrusive_ptr<connection>(this)](const boost::system::error_code& ec) {
+        self->writing_ = false;
+        if (!ec) self->resume();
+      });
+}
+
+// False: not everything could be sent now, or the connection is closed.
+bool connection::flush_out() {
+  while (sent_ < out_.size()) {
+    const auto r = send(out_.data() + sent_, out_.size() - sent_);
+    switch (r.what) {
+      case io_result::kind::done: sent_ += r.n; break;
+      case io_result::kind::want_write: arm_write(); return false;
+      case io_result::kind::want_read: arm_read(); return false;
+      default: cut(RY_WHY_GONE); return false;
+    }
+  }
+  sent_ = 0;
+  if (out_.capacity() > 16 * 1024)
+    out_ = std::string();
+  else
+    out_.clear();
+  return true;
+}
+
+void connection::flush() {
+  while (phase_ != phase::closed) {
+    if (!flush_out()) return;
+    if (phase_ == phase::streaming) {
+      if (!fill_from_stream()) return;
+    } else if (phase_ == phase::sending) {
+      if (!fill_from_file()) return;
+    } else {
+      break;
+    }
+  }
+  if (closing_ && (phase_ == phase::head || phase_ == phase::linger)) finish_close();
+}
+
+// Everything is sent and no request follows. Closing with unread input would reset the connection and
+// could take the answer with it.
+void connection::finish_close() {
+  if (phase_ == phase::closed || linger_due_ != clock::time_point{}) return;
+  if (eof_) return close();
+  phase_ = phase::linger;
+  in_ = std::string();
+  if (tls_) tls_->shutdown();
+  ::shutdown(socket_.native_handle(), SHUT_WR);
+  linger_due_ = clock::now() + std::chrono::seconds(2);
+  due(linger_due_);
+}
+
+void connection::close() {
+  if (phase_ == phase::closed) return;
+  phase_ = phase::closed;
+  if (job_) job_->conn = nullptr;
+  job_.reset();
+  file_.reset();
+  tls_.reset();
+  boost::system::error_code ec;
+  socket_.close(ec);
+  in_ = out_ = std::string();
+  sent_ = 0;
+  parser_.reset();
+  w_.forget(*this);
+}
+
+void connection::cut(std::int32_t why) {
+  if (phase_ == phase::closed) return;
+  boost::intrusive_ptr<connection> keep(this);
+  const auto was = phase_;
+  if (was == phase::streaming) {
+    stream_gone(why);
+  } else if (ex_) {
+    if (was == phase::handling) fire_cancel(why);
+    if (ex_) drop_request();
+  }
+  // Unsent bytes are dropped instead of lingering in the kernel.
+  if (sent_ < out_.size() || was == phase::streaming) {
+    const linger now{1, 0};
+    ::setsockopt(socket_.native_handle(), SOL_SOCKET, SO_LINGER, &now, sizeof now);
+  }
+  close();
+}
+
+void connection::drain() {
+  switch (phase_) {
+    case phase::head:
+      // A head that is on its way is still served.
+      closing_ = in_.empty();
+      keep_ = false;
+      flush();
+      return;
+    case phase::handling: fire_cancel(RY_WHY_SHUTDOWN); return;
+    case phase::streaming: {
+      std::unique_lock lock(ex_->mutex);
+      auto& st = *ex_->stream_state;
+      if (!st.close_fn || st.closed) return;
+      const auto fn = std::exchange(st.close_fn, nullptr);
+      auto* exec = st.close_exec;
+      const auto ctx = st.close_ctx;
+      lock.unlock();
+      return w_.tell_closed(*ex_, exec, fn, ctx, RY_WHY_SHUTDOWN);
+    }
+    default: return;
+  }
+}
+
+// ---- time
+
+void connection::timer(clock::time_point now) {
+  auto next = clock::time_point::max();
+  const auto check = [&](clock::time_point t) {
+    if (t <= now) return true;
+    next = std::min(next, t);
+    return false;
+  };
+  if (writing_ && write_due_ != clock::time_point{} && check(write_due_)) {
+    worker::add(w_.count.timeouts);
+    return cut(RY_WHY_GONE);
+  }
+  switch (phase_) {
+    case phase::head:
+      if (sent_ == out_.size() && check(head_due_)) {
+        if (in_.empty()) return close();
+        worker::add(w_.count.timeouts);
+        keep_ = false;
+        fail(408, "Request header too slow");
+        flush();
+        return;
+      }
+      break;
+    case phase::discard:
+      if (check(head_due_)) return cut(RY_WHY_GONE);
+      break;
+    case phase::linger:
+      if (linger_due_ != clock::time_point{} && check(linger_due_)) return close();
+      break;
+    case phase::body:
+    case phase::handling:
+      if (parser_ && !parser_->is_done() && wants_body()) {
+        auto waited = body_waited_;
+        if (body_armed_ != clock::time_point{}) {
+          if (check(body_armed_ + cfg().body_idle_timeout)) return body_failed({408, "Request body too slow"});
+          waited += now - body_armed_;
+        }
+        if (waited > cfg().body_rate_grace) {
+          const auto seconds = std::chrono::duration<double>(waited).count();
+          if (static_cast<double>(parser_->body_bytes()) < seconds * static_cast<double>(cfg().body_min_rate))
+            return body_failed({408, "Request body too slow"});
+        }
+        next = std::min(next, now + std::chrono::seconds(1));
+      }
+      if (phase_ == phase::handling && request_due_ != clock::time_point::max() &&
+          check(request_due_)) {
+        worker::add(w_.count.timeouts);
+        fire_cancel(RY_WHY_DEADLINE);
+        if (phase_ == phase::handling && ex_) {
+          keep_ = keep_ && (!parser_ || parser_->is_done());
+          fail(504, "The request took too long");
+        }
+        return resume();
+      }
+      break;
+    case phase::streaming: next = std::min(next, stream_due(now)); break;
+    case phase::authenticating:
+    case phase::sending:
+    case phase::closed: break;
+  }
+  if (phase_ != phase::closed && next != clock::time_point::max()) due(next);
+}
+
+}  // namespace ry::http::serving

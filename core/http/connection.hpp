@@ -1,0 +1,150 @@
+// One accepted connection: reads, serves its requests one after the other, writes. Lives on one loop.
+//
+// Readiness-driven: the socket is read into one buffer of the loop, so that a connection that waits owns no
+// buffer at all. Only bytes of an incomplete head, or that nobody wants yet, are kept in `in_`.
+#pragma once
+
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/smart_ptr/intrusive_ref_counter.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/http/worker.hpp"
+
+namespace ry::http::serving {
+
+class connection;
+
+// A piece of a file that a blocking thread reads.
+struct file_job {
+  connection* conn;  // null when it is gone; of the loop
+  std::shared_ptr<file_source> file;
+  std::string data;
+  bool failed = false;
+};
+
+class connection final
+    : public wheel_entry,
+      public boost::intrusive_ref_counter<connection, boost::thread_unsafe_counter> {
+ public:
+  enum class overload { no, yes };
+
+  connection(worker& w, std::string peer, overload over);
+  ~connection();
+  void start(int fd);
+
+  // The module's answer to the current request; never calls into a module.
+  void answer(std::uint32_t status, std::string_view lines, std::string_view body,
+              std::shared_ptr<file_source> file);
+  void begin_stream(std::uint32_t status, std::string_view lines, std::string_view content_length);
+  // The stream has bytes, was closed, or is too slow.
+  void stream_news();
+  void authenticated(const verdict& v);
+  // The module asks for the body.
+  void body_wanted() {
+    if (!in_pump_) w_.schedule(*this);
+  }
+  // Takes up work that another callback left: flush, next request, body that is wanted now.
+  void resume();
+  void file_piece_read(file_job& job);
+  void timer(clock::time_point now);
+  void drain();
+  void cut(std::int32_t why);
+
+  std::size_t index = 0;   // in the worker's list
+  bool scheduled = false;  // in the worker's resume list
+
+ private:
+  enum class phase { head, authenticating, body, handling, sending, streaming, discard, linger, closed };
+  static constexpr std::size_t max_kept = 64 * 1024;      // unread input
+  static constexpr std::size_t max_backlog = 64 * 1024;   // unsent answers before the next request
+  static constexpr std::size_t file_piece = 256 * 1024;
+  static constexpr std::size_t max_discard = 256 * 1024;
+
+  // connection.cpp
+  void arm_read();
+  void arm_write();
+  void on_readable();
+  io_result receive(char* data, std::size_t n);
+  io_result send(const char* data, std::size_t n);
+  void pump(std::string_view fresh);
+  bool step();
+  void flush();
+  bool flush_out();
+  void finish_close();
+  void close();
+  void end_of_input();
+  void due(clock::time_point when) { w_.wheel.at_latest(*this, when); }
+
+  // connection_request.cpp
+  bool read_head();
+  void begin_request(std::string_view head);
+  void route_request();
+  bool preflight();
+  void authenticate();
+  void admitted();
+  void dispatch();
+  void run_host_route();
+  void fire_cancel(std::int32_t why);
+  void fail(std::uint32_t status, std::string_view detail, std::string_view lines = {});
+  void respond_error(const core::error& e);
+  void drop_request();
+  void write_head(std::uint32_t status, std::string_view lines);
+  void log_request(std::uint32_t status);
+  void plan_rest();
+  void begin_answer();
+  void end_answer();
+  const settings& cfg() const noexcept { return w_.shared.s; }
+
+  // connection_body.cpp
+  bool wants_body() const;
+  bool read_body();
+  bool decode_some(std::string& out);
+  void send_continue();
+  void deliver_body();
+  void body_failed(const refusal& r);
+
+  // connection_stream.cpp
+  bool fill_from_stream();
+  void stream_gone(std::int32_t why);
+  void end_stream();
+  bool fill_from_file();
+  clock::time_point stream_due(clock::time_point now);
+
+  worker& w_;
+  std::shared_ptr<void> keep_alive_;  // the worker and its slots
+  boost::asio::basic_stream_socket<boost::asio::ip::tcp, boost::asio::io_context::executor_type> socket_;
+  std::unique_ptr<tls_session> tls_;
+  std::string peer_;
+  phase phase_ = phase::head;
+  bool over_limit_;
+  bool reading_ = false, writing_ = false;  // waits are armed
+  bool in_pump_ = false;
+  bool closing_ = false;   // no further request
+  bool eof_ = false;       // the client sends no more
+  bool keep_ = true;       // this request allows another one
+  bool expect_ = false;    // 100-continue not sent yet
+  bool head_method_ = false;
+  bool chunked_open_ = false;
+
+  std::string in_;
+  std::string_view cur_;
+  std::string out_;
+  std::size_t sent_ = 0;  // of out_
+  head_scanner scanner_;
+  std::optional<message_parser> parser_;
+  std::uint64_t body_limit_ = 0;
+  std::uint64_t discarded_ = 0;
+  exchange* ex_ = nullptr;
+  std::shared_ptr<file_source> file_;
+  std::shared_ptr<file_job> job_;  // a piece of file_ is being read
+
+  clock::time_point head_due_{}, request_due_ = clock::time_point::max(), write_due_{}, linger_due_{};
+  clock::time_point body_armed_{};  // since when the client owes body bytes
+  clock::duration body_waited_{};
+  std::uint64_t body_received_ = 0;
+  clock::time_point last_write_{};
+};
+
+}  // namespace ry::http::serving

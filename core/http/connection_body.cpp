@@ -1,0 +1,120 @@
+// Bodies of requests: whole ones, pieces on demand, forms.
+#include "core/http/connection.hpp"
+
+namespace ry::http::serving {
+
+bool connection::wants_body() const {
+  if (!parser_) return false;
+  if (phase_ == phase::body) return true;
+  if (phase_ != phase::handling || !ex_) return false;
+  const auto& d = *ex_->data;
+  if (d.read_fn) return true;
+  if (!d.form || d.form->told || d.form->ended || d.form->reader.failed()) return false;
+  // One batch is being written, the next one is full: the client waits.
+  return !d.form->writing || d.form->reader.unwritten() < 256 * 1024;
+}
+
+void connection::send_continue() {
+  if (!expect_) return;
+  expect_ = false;
+  out_.append("HTTP/1.1 100 Continue\r\n\r\n");
+}
+
+// Decodes from cur_; false: the body is refused.
+bool connection::decode_some(std::string& out) {
+  const auto used = parser_->decode(cur_, out, body_limit_);
+  cur_.remove_prefix(used);
+  return !parser_->refused();
+}
+
+bool connection::read_body() {
+  auto& d = *ex_->data;
+  const bool was_done = parser_->is_done();
+  if (!was_done) {
+    const auto before = cur_.size();
+    const auto now = clock::now();
+    if (before != 0) {
+      expect_ = false;
+      if (body_armed_ != clock::time_point{}) body_waited_ += now - body_armed_;
+      body_armed_ = {};
+      if (!decode_some(d.body)) {
+        body_failed(parser_->refused());
+        return true;
+      }
+    }
+    if (!parser_->is_done() && cur_.size() == before) {
+      send_continue();
+      if (body_armed_ == clock::time_point{}) {
+        body_armed_ = now;
+        due(now + std::min(cfg().body_idle_timeout, cfg().body_rate_grace));
+      }
+      return false;
+    }
+  }
+  if (phase_ == phase::body) {
+    if (parser_->is_done()) dispatch();
+    return true;
+  }
+  if (!was_done && parser_->is_done() && !d.route->has(RY_ROUTE_LONG)) {
+    request_due_ = clock::now() + (d.route->def.timeout_ms != 0
+                                       ? std::chrono::milliseconds(d.route->def.timeout_ms)
+                                       : cfg().request_timeout);
+    due(request_due_);
+  }
+  deliver_body();
+  return true;
+}
+
+void connection::deliver_body() {
+  auto& ex = *ex_;
+  auto& d = *ex.data;
+  if (d.form) {
+    auto form = d.form;
+    form->reader.feed(d.body);
+    d.body.clear();
+    if (parser_->is_done() && !std::exchange(form->ended, true)) form->reader.finish();
+    w_.advance_form(ex);
+    return;
+  }
+  if (d.body.empty() && !parser_->is_done()) return;
+  // The callback may end the request, and with it what `d` holds.
+  std::string piece;
+  piece.swap(d.body);
+  d.body_ended = piece.empty();
+  const auto fn = std::exchange(d.read_fn, nullptr);
+  module::invoke(ex.hold.get(), "read_body", fn, d.read_ctx, ry_status{RY_OK}, core::bytes(piece));
+  if (ex_ == &ex && ex.data->body.empty()) {
+    piece.clear();
+    ex.data->body.swap(piece);
+  }
+}
+
+// The rest of the body will not come or is not wanted.
+void connection::body_failed(const refusal& r) {
+  keep_ = false;
+  worker::add(r.status == 408 ? w_.count.timeouts : w_.count.parse_errors);
+  if (phase_ == phase::body) {
+    fail(r.status, r.detail);
+    if (!in_pump_) flush();
+    return;
+  }
+  auto& d = *ex_->data;
+  const ry_status st = r.status == 413   ? RY_RESOURCE_EXHAUSTED
+                       : r.status == 408 ? RY_DEADLINE_EXCEEDED
+                                         : RY_INVALID_ARGUMENT;
+  // From now on the module has the usual time to answer.
+  request_due_ = clock::now() + cfg().request_timeout;
+  due(request_due_);
+  if (d.form) {
+    d.form->reader.fail_body({st, r.status == 413 ? "http.form_too_large" : "http.body_failed", r.detail,
+                              {}, r.status, 0});
+    w_.advance_form(*ex_);
+  } else if (const auto fn = std::exchange(d.read_fn, nullptr)) {
+    auto* owner = ex_->hold.get();
+    module::post(owner, &w_.loop, [owner, fn, ctx = d.read_ctx, st] {
+      module::invoke(owner, "read_body", fn, ctx, st, ry_bytes{nullptr, 0});
+    });
+  }
+}
+
+}  // namespace ry::http::serving

@@ -1,0 +1,483 @@
+// From the head of a request to its handler, and from the answer to the wire.
+#include <algorithm>
+#include <ctime>
+
+#include "core/exec/blocking_pool.hpp"
+#include "core/http/answer.hpp"
+#include "core/http/connection.hpp"
+#include "core/http/uri.hpp"
+#include "core/observe/log.hpp"
+
+namespace ry::http::serving {
+
+namespace {
+
+std::int64_t unix_us() noexcept {
+  timespec ts{};
+  ::clock_gettime(CLOCK_REALTIME, &ts);
+  return static_cast<std::int64_t>(ts.tv_sec) * 1'000'000 + ts.tv_nsec / 1000;
+}
+
+bool sane_request_id(std::string_view s) noexcept {
+  if (s.empty() || s.size() > 64) return false;
+  return std::all_of(s.begin(), s.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_' || c == '.';
+  });
+}
+
+std::string_view bearer_of(std::string_view authorization) noexcept {
+  if (authorization.size() < 8 || !iequals(authorization.substr(0, 7), "bearer ")) return {};
+  authorization.remove_prefix(7);
+  while (!authorization.empty() && authorization.front() == ' ') authorization.remove_prefix(1);
+  return authorization;
+}
+
+bool header_name_list(std::string_view s) noexcept {
+  return !s.empty() && s.size() <= 1024 && std::all_of(s.begin(), s.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_' || c == ',' || c == ' ';
+  });
+}
+
+constexpr std::string_view json_type = "Content-Type: application/json\r\n";
+
+}  // namespace
+
+// ---- head
+
+bool connection::read_head() {
+  if (eof_ && cur_.empty()) closing_ = true;
+  if (closing_ || cur_.empty() || out_.size() - sent_ > max_backlog) return false;
+  // Some clients send an empty line after a body.
+  if (cur_.front() == '\r') {
+    if (cur_.size() == 1) return false;
+    if (cur_[1] == '\n') {
+      cur_.remove_prefix(2);
+      return true;
+    }
+  }
+  const auto n = scanner_.scan(cur_, w_.shared.limits);
+  if (const auto refused = scanner_.refused()) {
+    keep_ = false;
+    worker::add(w_.count.parse_errors);
+    fail(refused.status, refused.detail);
+    return false;
+  }
+  if (n == 0) {
+    if (in_.empty() || head_due_ > clock::now() + cfg().header_timeout) {
+      head_due_ = clock::now() + cfg().header_timeout;
+      due(head_due_);
+    }
+    return false;
+  }
+  scanner_.reset();
+  const auto head = cur_.substr(0, n);
+  cur_.remove_prefix(n);
+  begin_request(head);
+  return true;
+}
+
+void connection::begin_request(std::string_view head) {
+  worker::add(w_.count.requests);
+  ex_ = &w_.take_slot();
+  ex_->conn = this;
+  auto& d = *ex_->data;
+  d.start = clock::now();
+  d.head.assign(head);
+  parser_.emplace();
+  const auto refused = parser_->parse_head(d.head, d.headers, d.info);
+  if (!refused && sane_request_id(d.info.request_id))
+    d.request_id = d.info.request_id;
+  else
+    d.request_id = w_.new_request_id();
+  head_method_ = d.info.method == "HEAD";
+  keep_ = d.info.keep_alive && !refused;
+  expect_ = !d.info.expect.empty() && d.info.version == 11 && d.info.has_body;
+  body_armed_ = {};
+  body_waited_ = {};
+  request_due_ = clock::time_point::max();
+  if (refused) {
+    worker::add(w_.count.parse_errors);
+    return fail(refused.status, refused.detail);
+  }
+  if (over_limit_) {
+    keep_ = false;
+    return fail(503, "Too many connections", "Retry-After: 1\r\n");
+  }
+  route_request();
+}
+
+void connection::route_request() {
+  auto& d = *ex_->data;
+  const auto target = split_target(d.info.target);
+  if (!target || (target->path == "*" && d.info.method != "OPTIONS"))
+    return fail(400, "Bad request target");
+  if (d.info.target.size() > w_.shared.limits.target_bytes)
+    return fail(414, "Request target too long");
+  d.path = target->path;
+  d.raw_query = target->query;
+  d.remote = client_address(w_.shared.trusted, peer_, d.info.forwarded_for);
+  d.table = w_.table;
+  if (d.info.method == "OPTIONS" && preflight()) return;
+  auto match = d.table->match(d.info.method, d.path, d.values);
+  switch (match.outcome) {
+    case match_outcome::found: break;
+    case match_outcome::no_path: return fail(404, "Not Found");
+    case match_outcome::bad_encoding: return fail(400, "Bad request target");
+    case match_outcome::wrong_method:
+      return fail(405, "Method Not Allowed", "Allow: " + match.allow + "\r\n");
+  }
+  d.route = match.route;
+  d.path = match.path;
+  authenticate();
+}
+
+// Answers OPTIONS unless a route does. True: answered.
+bool connection::preflight() {
+  auto& d = *ex_->data;
+  const auto allowed = d.path == "*" ? std::string("GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS")
+                                     : d.table->allowed(d.path);
+  if (!d.info.origin.empty() && !d.info.preflight_method.empty() && !cfg().cors.origins.empty()) {
+    if (allowed.empty()) {
+      fail(404, "Not Found");
+      return true;
+    }
+    const auto& origins = cfg().cors.origins;
+    if (std::find(origins.begin(), origins.end(), d.info.origin) == origins.end() &&
+        std::find(origins.begin(), origins.end(), "*") == origins.end()) {
+      fail(403, "Origin not allowed");
+      return true;
+    }
+    std::string lines = "Access-Control-Allow-Methods: " + allowed + "\r\n";
+    append_header(lines, "Access-Control-Allow-Headers",
+                  header_name_list(d.info.preflight_headers) ? d.info.preflight_headers
+                                                             : "Authorization, Content-Type");
+    lines += "Access-Control-Max-Age: ";
+    append_number(lines, static_cast<std::uint64_t>(cfg().cors.max_age.count()));
+    lines += "\r\n";
+    fail(204, {}, lines);
+    return true;
+  }
+  path_values values;
+  if (d.table->match("OPTIONS", d.path, values).outcome == match_outcome::found) return false;
+  if (allowed.empty()) {
+    fail(404, "Not Found");
+  } else {
+    fail(204, {}, "Allow: " + allowed + "\r\n");
+  }
+  return true;
+}
+
+void connection::authenticate() {
+  auto& d = *ex_->data;
+  const auto& route = *d.route;
+  credential c{credential::kind::bearer, bearer_of(d.info.authorization), d.path};
+  std::string token;
+  if (route.has(RY_ROUTE_QUERY_TOKEN)) {
+    token = take_token(d.raw_query, d.query);
+    d.raw_query = d.query;
+    if (c.value.empty() && !token.empty()) {
+      c.from = credential::kind::query_token;
+      c.value = token;
+    }
+  }
+  auto* auth = w_.shared.r.auth;
+  if (c.value.empty() || !auth) return authenticated({});
+  phase_ = phase::authenticating;
+  const auto generation = ex_->generation();
+  auto now = auth->authenticate(
+      c, &w_.loop, [keep = w_.keep(), ex = ex_, generation](const verdict& v) {
+        // The client may have left meanwhile; then the slot has moved on.
+        if (ex->word.load(std::memory_order_acquire) ==
+                exchange::pack(generation, exchange::authenticating) &&
+            ex->conn) {
+          boost::intrusive_ptr<connection> self(ex->conn);
+          self->authenticated(v);
+          ex->home.schedule(*self);
+        }
+      });
+  if (now) authenticated(*now);
+}
+
+void connection::authenticated(const verdict& v) {
+  auto& d = *ex_->data;
+  const auto& route = *d.route;
+  phase_ = phase::head;
+  if (v.status == RY_OK) {
+    d.principal = v.who;
+    d.principal_owner = v.owner;
+    d.has_principal = true;
+  } else if (!route.has(RY_ROUTE_PUBLIC)) {
+    if (v.status == RY_UNAUTHENTICATED)
+      return fail(401, "Not authenticated", "WWW-Authenticate: Bearer\r\n");
+    return fail(503, "Authentication is not available at the moment", "Retry-After: 2\r\n");
+  }
+  if (route.has(RY_ROUTE_ADMIN) && d.principal.role < RY_ROLE_ADMIN) return fail(403, "Forbidden");
+  admitted();
+}
+
+void connection::admitted() {
+  auto& d = *ex_->data;
+  const auto& route = *d.route;
+  body_limit_ = route.def.max_body != 0           ? route.def.max_body
+                : route.has(RY_ROUTE_STREAM_BODY) ? cfg().form_max_total_bytes
+                                                  : cfg().max_body_bytes;
+  if (d.info.content_length > body_limit_) return fail(413, "Request body too large");
+  if (parser_->is_done() || route.has(RY_ROUTE_STREAM_BODY)) return dispatch();
+  phase_ = phase::body;
+  if (d.info.content_length != 0)
+    d.body.reserve(std::min<std::uint64_t>(d.info.content_length, worker::scratch_size));
+}
+
+// ---- handler
+
+void connection::dispatch() {
+  auto& d = *ex_->data;
+  const auto& route = *d.route;
+  auto& ex = *ex_;
+  for (std::size_t i = 0; i < route.params.size(); ++i)
+    d.params.push_back({core::view(route.params[i]), core::view(d.values.at(i))});
+  const bool timed = !route.has(RY_ROUTE_LONG);
+  const auto timeout = route.def.timeout_ms != 0 ? std::chrono::milliseconds(route.def.timeout_ms)
+                                                 : cfg().request_timeout;
+  const auto received = unix_us();
+  d.view = {sizeof(ry_request_view),
+            static_cast<std::uint32_t>(d.headers.size()),
+            core::view(d.info.method),
+            core::view(d.path),
+            core::view(d.raw_query),
+            core::view(route.def.pattern),
+            d.headers.data(),
+            d.params.data(),
+            d.params.size(),
+            core::bytes(d.body),
+            d.has_principal ? &d.principal : nullptr,
+            core::view(d.request_id),
+            core::view(d.remote),
+            core::view(d.info.traceparent),
+            received,
+            0,
+            &w_.loop};
+  phase_ = phase::handling;
+  // A body that streams in has its own time-outs; the clock of the answer starts behind it.
+  if (timed && parser_->is_done()) {
+    d.view.deadline_unix_us =
+        received + std::chrono::duration_cast<std::chrono::microseconds>(timeout).count();
+    request_due_ = clock::now() + timeout;
+    due(request_due_);
+  }
+  ex.hold = module::hold(route.def.owner);
+  ex.word.store(exchange::pack(ex.generation(), exchange::open), std::memory_order_release);
+  if (route.host) return run_host_route();
+  const auto generation = ex.generation();
+  ex.in_handler = true;
+  const ry_status st =
+      module::invoke(route.def.owner, "route handler", route.def.handle, route.def.ctx,
+                     static_cast<const ry_request_view*>(&d.view),
+                     static_cast<ry_request*>(ex.handle()));
+  ex.in_handler = false;
+  if (ex.over) {
+    w_.release(ex);
+  } else if (st != RY_OK && ex.advance(generation, exchange::open, exchange::ended)) {
+    if (ex.conn) respond_error({st, {}, {}, {}, 0, 0});
+    w_.release(ex);
+  } else if (ex.conn && phase_ == phase::streaming) {
+    w_.drop_data(ex);
+  }
+}
+
+void connection::run_host_route() {
+  auto& ex = *ex_;
+  const auto& route = *ex.data->route;
+  if (route.where == runs_on::blocking) {
+    const auto generation = ex.generation();
+    auto work = [keep = w_.keep(), &ex, &route, generation] {
+      auto a = route.host(ex.data->view);
+      if (!ex.advance(generation, exchange::open, exchange::ended)) return;
+      auto answer = std::make_unique<pending_answer>();
+      answer->status = a.status;
+      append_header(answer->lines, "Content-Type", a.content_type);
+      answer->body = std::move(a.body);
+      {
+        std::lock_guard lock(ex.mutex);
+        ex.answer = std::move(answer);
+      }
+      ex.home.enqueue(ex);
+    };
+    if (w_.shared.r.blocking->submit(std::move(work)) == exec::submitted::yes) return;
+    ex.advance(generation, exchange::open, exchange::ended);
+    fail(503, "Too busy", "Retry-After: 1\r\n");
+    return w_.release(ex);
+  }
+  const auto a = route.host(ex.data->view);
+  ex.advance(ex.generation(), exchange::open, exchange::ended);
+  w_.lines.clear();
+  append_header(w_.lines, "Content-Type", a.content_type);
+  w_.finish(ex, a.status, w_.lines, a.body, nullptr);
+}
+
+void connection::fire_cancel(std::int32_t why) {
+  if (!ex_ || phase_ != phase::handling) return;
+  auto& d = *ex_->data;
+  const auto fn = std::exchange(d.cancel_fn, nullptr);
+  if (!fn || ex_->current() != exchange::open) return;
+  const auto before = std::exchange(in_pump_, true);
+  module::invoke(ex_->hold.get(), "on_cancel", fn, d.cancel_ctx, why);
+  in_pump_ = before;
+  if (!before) w_.schedule(*this);
+}
+
+// ---- answers
+
+// What happens to the rest of the body, and whether another request may follow.
+void connection::plan_rest() {
+  const auto& d = *ex_->data;
+  if (!keep_ || w_.draining || (eof_ && cur_.empty() && in_.empty())) closing_ = true;
+  if (!parser_ || parser_->is_done()) return;
+  if (expect_ || parser_->refused() || !parser_->is_header_done() || d.info.chunked ||
+      d.info.content_length - parser_->body_bytes() > max_discard)
+    closing_ = true;
+}
+
+void connection::write_head(std::uint32_t status, std::string_view lines) {
+  const auto& d = *ex_->data;
+  append_status_line(out_, status);
+  out_.append(w_.date_line());
+  append_header(out_, "X-Request-Id", d.request_id);
+  out_.append(lines);
+  const auto& cors = cfg().cors;
+  if (!cors.origins.empty()) {
+    const bool any =
+        std::find(cors.origins.begin(), cors.origins.end(), "*") != cors.origins.end();
+    const bool with_credentials = cors.allow_credentials == cors_settings::credentials::yes;
+    if (!any || with_credentials) out_.append("Vary: Origin\r\n");
+    if (!d.info.origin.empty() &&
+        (any || std::find(cors.origins.begin(), cors.origins.end(), d.info.origin) !=
+                    cors.origins.end())) {
+      append_header(out_, "Access-Control-Allow-Origin",
+                    any && !with_credentials ? std::string_view("*") : d.info.origin);
+      out_.append("Access-Control-Expose-Headers: X-Request-Id, Retry-After, Server-Timing\r\n");
+      if (with_credentials) out_.append("Access-Control-Allow-Credentials: true\r\n");
+    }
+  }
+}
+
+void connection::begin_answer() {
+  const auto& d = *ex_->data;
+  if (closing_)
+    out_.append("Connection: close\r\n");
+  else if (d.info.version == 10)
+    out_.append("Connection: keep-alive\r\n");
+  out_.append("\r\n");
+}
+
+void connection::answer(std::uint32_t status, std::string_view lines, std::string_view body,
+                        std::shared_ptr<file_source> file) {
+  plan_rest();
+  write_head(status, lines);
+  const bool bodiless = status == 204 || status == 304;
+  if (!bodiless) {
+    out_.append("Content-Length: ");
+    append_number(out_, body.size() + (file ? file->left : 0));
+    out_.append("\r\n");
+  }
+  begin_answer();
+  if (!bodiless && !head_method_) out_.append(body);
+  log_request(status);
+  ex_->conn = nullptr;
+  ex_ = nullptr;
+  if (file && file->left != 0 && !bodiless && !head_method_) {
+    file_ = std::move(file);
+    phase_ = phase::sending;
+  } else {
+    end_answer();
+  }
+  if (!in_pump_) w_.schedule(*this);
+}
+
+// The answer is complete (perhaps not sent yet).
+void connection::end_answer() {
+  expect_ = false;
+  request_due_ = clock::time_point::max();
+  phase_ = phase::head;
+  head_due_ = clock::now() + cfg().idle_timeout;
+  if (parser_ && !parser_->is_done() && !closing_) {
+    phase_ = phase::discard;
+    discarded_ = 0;
+    head_due_ = clock::now() + cfg().header_timeout;
+    // The rest is bounded by what plan_rest() allows; the route's own limit does not matter any more.
+    body_limit_ = ~std::uint64_t{0};
+  } else {
+    parser_.reset();
+  }
+  due(head_due_);
+}
+
+// An answer of the host itself. Ends the use of a slot that no module has seen; a module's request is
+// left for the module to end.
+void connection::fail(std::uint32_t status, std::string_view detail, std::string_view lines) {
+  if (!ex_) {
+    ex_ = &w_.take_slot();
+    ex_->conn = this;
+    ex_->data->start = clock::now();
+    ex_->data->request_id = w_.new_request_id();
+    head_method_ = false;
+  }
+  auto& ex = *ex_;
+  std::string all(lines), body;
+  if (status != 204) {
+    all += json_type;
+    body = error_body(detail);
+  }
+  answer(status, all, body, nullptr);
+  switch (ex.current()) {
+    case exchange::authenticating: w_.release(ex); break;
+    case exchange::open: w_.detach(ex); break;
+    default: break;
+  }
+}
+
+void connection::respond_error(const core::error& e) {
+  std::string lines(json_type);
+  const auto status = http_status(e);
+  if (status == 401) lines += "WWW-Authenticate: Bearer\r\n";
+  if (e.retry_after_s != 0) {
+    lines += "Retry-After: ";
+    append_number(lines, e.retry_after_s);
+    lines += "\r\n";
+  }
+  answer(status, lines, error_body(e), nullptr);
+}
+
+// The connection is going; nobody will read an answer.
+void connection::drop_request() {
+  auto& ex = *std::exchange(ex_, nullptr);
+  switch (ex.current()) {
+    case exchange::authenticating:
+      ex.conn = nullptr;
+      w_.release(ex);
+      break;
+    case exchange::open: w_.detach(ex); break;
+    default: ex.conn = nullptr; break;  // ended elsewhere; its answer is on the way to be dropped
+  }
+}
+
+void connection::log_request(std::uint32_t status) {
+  const auto& d = *ex_->data;
+  const auto us = std::chrono::duration_cast<std::chrono::microseconds>(clock::now() - d.start).count();
+  (d.route ? d.route->counters : w_.shared.unmatched)->add(status, static_cast<std::uint64_t>(us));
+  const bool failed = status >= 500 && d.route;
+  if (!failed && cfg().access == access_log::off) return;
+  const auto level = failed ? observe::level::error : observe::level::info;
+  if (!observe::log_enabled(level)) return;
+  observe::log(level, "http", failed ? "request failed" : "request",
+               {{"method", std::string(d.info.method)},
+                {"path", std::string(d.path)},
+                {"status", std::to_string(status)},
+                {"us", std::to_string(us)},
+                {"request_id", d.request_id},
+                {"remote", d.remote.empty() ? peer_ : d.remote}});
+}
+
+}  // namespace ry::http::serving

@@ -1,0 +1,175 @@
+// One request and what becomes of it, as the ABI sees it: the memory behind ry_request and ry_stream.
+//
+// Modules hold handles, not pointers: a handle is the slot's address with a generation in the upper 16 bits.
+// Slots are never freed while the server lives, so that a handle used after its end is recognised
+// instead of touching what became of the slot.
+#pragma once
+
+#include <ry/if/http.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/exec/buffer.hpp"
+#include "core/http/form.hpp"
+#include "core/http/message.hpp"
+#include "core/http/router.hpp"
+#include "core/http/timer_wheel.hpp"
+
+namespace ry::http::serving {
+
+class connection;
+class worker;
+
+// An open file that is to be sent.
+struct file_source {
+  int fd = -1;
+  std::uint64_t offset = 0, left = 0;
+  file_source() = default;
+  file_source(const file_source&) = delete;
+  file_source& operator=(const file_source&) = delete;
+  ~file_source();
+};
+
+// What a module answered on a thread that is not the request's loop.
+struct pending_answer {
+  std::uint32_t status = 200;
+  std::string lines;  // headers
+  std::string body;
+  std::shared_ptr<file_source> file;
+  std::string content_length;  // of a stream
+};
+
+struct form_state {
+  form_state(std::string_view type, const ry_form_limits& limits, form_reader::file_names& names)
+      : reader(type, limits, names) {}
+  form_reader reader;
+  std::shared_ptr<spool> files = std::make_shared<spool>();
+  ry_form form{};
+  ry_form_fn fn = nullptr;
+  void* ctx = nullptr;
+  bool writing = false;  // a batch is with the blocking threads
+  bool ended = false;    // the body is complete
+  bool told = false;     // fn was called
+  bool left = false;     // the request is over; the batch under way is the last
+};
+
+// Everything that belongs to a request before its end. Recycled.
+struct request_data {
+  std::string head;  // as received; headers and info point into it
+  std::vector<ry_header> headers;
+  head_info info;
+  path_values values;
+  std::vector<ry_header> params;
+  std::string query;  // without the token
+  std::string body;   // whole, or the pieces that wait for read_body
+  std::string request_id, remote;
+  std::string_view path, raw_query;
+  ry_principal principal{};
+  std::shared_ptr<const void> principal_owner;
+  bool has_principal = false;
+  std::shared_ptr<const route_table> table;  // leased
+  const compiled_route* route = nullptr;
+  clock::time_point start{};
+  ry_request_view view{};
+
+  bool body_started = false;  // read_body or read_form was called
+  bool body_ended = false;    // its end was told
+  ry_body_fn read_fn = nullptr;
+  void* read_ctx = nullptr;
+  std::shared_ptr<form_state> form;
+  ry_cancel_fn cancel_fn = nullptr;
+  void* cancel_ctx = nullptr;
+
+  void clear();
+};
+
+struct stream_data {
+  struct waiter {
+    ry_exec* exec;
+    ry_done done;
+  };
+  // Bytes on their way; the front has been sent up to front_sent.
+  std::vector<exec::buffer_ref> queue;
+  std::size_t head = 0;
+  std::size_t bytes = 0;
+  bool chunked = true;
+  bool no_body = false;    // answer to HEAD
+  bool closed = false;     // by the module
+  bool gone = false;       // the connection is
+  bool too_slow = false;   // the bound was reached
+  bool has_length = false;
+  std::uint64_t length_left = 0;  // with Content-Length
+  std::int32_t why = RY_WHY_GONE;
+  std::vector<waiter> waiters;
+  ry_exec* close_exec = nullptr;
+  ry_cancel_fn close_fn = nullptr;
+  void* close_ctx = nullptr;
+  std::chrono::milliseconds keepalive{0};
+  std::string keepalive_bytes;
+
+  std::size_t pieces() const noexcept { return queue.size() - head; }
+};
+
+struct exchange {
+  enum state : std::uint32_t { free_slot = 0, authenticating, open, ended, stream };
+
+  explicit exchange(worker& home) : home(home) {}
+  exchange(const exchange&) = delete;
+  exchange& operator=(const exchange&) = delete;
+
+  worker& home;
+  std::atomic<std::uint32_t> word{0};  // generation << 8 | state
+  std::mutex mutex;                    // guards `stream_state`; taken after the word was checked, checked again
+  std::unique_ptr<stream_data> stream_state;
+  std::unique_ptr<pending_answer> answer;  // of whoever ended it, for the loop
+  bool queued = false;                     // guarded by the worker's inbox
+
+  // Of the loop only.
+  connection* conn = nullptr;
+  std::unique_ptr<request_data> data;
+  module::hold hold;
+  bool in_handler = false;
+  bool over = false;  // to be released when the handler returns
+
+  static std::uint32_t pack(std::uint32_t generation, state s) noexcept {
+    return (generation & 0xffff) << 8 | s;
+  }
+  std::uint32_t generation() const noexcept {
+    return word.load(std::memory_order_acquire) >> 8;
+  }
+  state current() const noexcept {
+    return static_cast<state>(word.load(std::memory_order_acquire) & 0xff);
+  }
+  void* handle() noexcept {
+    return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(this) |
+                                   static_cast<std::uintptr_t>(generation()) << 48);
+  }
+  // From `from` of this generation to `to` of the next one. False: somebody else was first.
+  bool advance(std::uint32_t generation, state from, state to) noexcept {
+    auto expected = pack(generation, from);
+    return word.compare_exchange_strong(expected, pack(generation + 1, to),
+                                        std::memory_order_acq_rel);
+  }
+};
+
+// A decoded handle.
+struct exchange_ref {
+  exchange* ex = nullptr;
+  std::uint32_t generation = 0;
+  explicit exchange_ref(const void* handle) noexcept {
+    const auto h = reinterpret_cast<std::uintptr_t>(handle);
+    ex = reinterpret_cast<exchange*>(h & ((std::uintptr_t{1} << 48) - 1));
+    generation = static_cast<std::uint32_t>(h >> 48);
+  }
+  bool is(exchange::state s) const noexcept {
+    return ex && ex->word.load(std::memory_order_acquire) == exchange::pack(generation, s);
+  }
+};
+
+}  // namespace ry::http::serving

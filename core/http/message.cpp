@@ -1,0 +1,209 @@
+#include "core/http/message.hpp"
+
+#include <boost/beast/http/error.hpp>
+#include <cstring>
+
+namespace ry::http::serving {
+
+namespace bh = boost::beast::http;
+
+namespace {
+
+std::string_view to_sv(boost::beast::string_view v) noexcept { return {v.data(), v.size()}; }
+
+bool is_token_char(char c) noexcept {
+  return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+         (c != '\0' && std::strchr("!#$%&'*+-.^_`|~", c) != nullptr);
+}
+
+bool known_method(std::string_view m) noexcept {
+  return m == "GET" || m == "POST" || m == "PUT" || m == "DELETE" || m == "PATCH" || m == "HEAD" ||
+         m == "OPTIONS";
+}
+
+}  // namespace
+
+bool iequals(std::string_view a, std::string_view b) noexcept {
+  if (a.size() != b.size()) return false;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+    if (lower(a[i]) != lower(b[i])) return false;
+  }
+  return true;
+}
+
+std::size_t head_scanner::scan(std::string_view data, const head_limits& limits) {
+  if (refused_) return 0;
+  // Garbage (a TLS greeting on a plain port) is answered at once instead of after the time-out.
+  if (looked_ == 0 && !data.empty() && !is_token_char(data.front())) {
+    refused_ = {400, "Bad request line"};
+    return 0;
+  }
+  while (looked_ < data.size()) {
+    const auto* nl = static_cast<const char*>(
+        std::memchr(data.data() + looked_, '\n', data.size() - looked_));
+    if (!nl) {
+      looked_ = data.size();
+      break;
+    }
+    const auto at = static_cast<std::size_t>(nl - data.data());
+    looked_ = at + 1;
+    if (at == 0 || data[at - 1] != '\r') {
+      refused_ = {400, "Lines must end with CR LF"};
+      return 0;
+    }
+    if (at - line_ == 1) {
+      if (looked_ > limits.header_bytes) break;
+      return looked_;
+    }
+    if (line_ == 0 && at > limits.target_bytes + 32) {
+      refused_ = {414, "Request target too long"};
+      return 0;
+    }
+    // The parser would join folded lines; proxies in front may not.
+    if (line_ != 0 && (data[line_] == ' ' || data[line_] == '\t')) {
+      refused_ = {400, "Folded header lines are not accepted"};
+      return 0;
+    }
+    line_ = looked_;
+  }
+  if (looked_ > limits.header_bytes)
+    refused_ = line_ == 0 ? refusal{414, "Request target too long"}
+                          : refusal{431, "Request header too large"};
+  else if (line_ == 0 && looked_ > limits.target_bytes + 32)
+    refused_ = {414, "Request target too long"};
+  return 0;
+}
+
+refusal message_parser::parse_head(std::string_view head, std::vector<ry_header>& headers,
+                                   head_info& info) {
+  headers_ = &headers;
+  info_ = &info;
+  headers.clear();
+  info = {};
+  header_limit(static_cast<std::uint32_t>(head.size() + 16));
+  body_limit(boost::none);
+  boost::beast::error_code ec;
+  const auto used = put(boost::asio::const_buffer(head.data(), head.size()), ec);
+  headers_ = nullptr;
+  info_ = nullptr;
+  if (refused_) return refused_;
+  if (ec == bh::error::bad_version) return refused_ = {505, "HTTP version not supported"};
+  if (ec == bh::error::bad_transfer_encoding || ec == bh::error::bad_content_length ||
+      ec == bh::error::multiple_content_length)
+    return refused_ = {400, "Bad body length"};
+  if (ec || used != head.size() || !is_header_done()) return refused_ = {400, "Malformed request"};
+
+  const bool v11 = info.version == 11;
+  if (!known_method(info.method)) return refused_ = {501, "Method not implemented"};
+  if (hosts_ > 1 || (v11 && hosts_ == 0)) return refused_ = {400, "Exactly one Host header is needed"};
+  if (lengths_ > 1) return refused_ = {400, "Bad body length"};
+  if (encodings_ != 0) {
+    if (!v11) return refused_ = {400, "Transfer-Encoding in HTTP/1.0"};
+    if (lengths_ != 0) return refused_ = {400, "Bad body length"};
+    if (encodings_ != 1 || !plain_chunked_)
+      return refused_ = {501, "Transfer-Encoding not implemented"};
+  }
+  if (!info.expect.empty() && v11 && !iequals(info.expect, "100-continue"))
+    return refused_ = {417, "Expectation failed"};
+  info.keep_alive = keep_alive();
+  info.chunked = chunked();
+  info.content_length = content_length().value_or(0);
+  info.has_body = info.chunked || info.content_length != 0;
+  return {};
+}
+
+std::size_t message_parser::decode(std::string_view data, std::string& out, std::uint64_t limit) {
+  out_ = &out;
+  limit_ = limit;
+  std::size_t used = 0;
+  while (used < data.size() && !is_done()) {
+    boost::beast::error_code ec;
+    const auto n = put(boost::asio::const_buffer(data.data() + used, data.size() - used), ec);
+    used += n;
+    if (ec == bh::error::need_more) break;
+    if (ec) {
+      if (!refused_) refused_ = {400, "Malformed body"};
+      break;
+    }
+    if (n == 0) break;
+  }
+  out_ = nullptr;
+  return used;
+}
+
+void message_parser::refuse(ec_ref ec, std::uint32_t status, const char* detail) {
+  refused_ = {status, detail};
+  ec = bh::error::bad_value;
+}
+
+void message_parser::on_request_impl(bh::verb, view method, view target, int version, ec_ref) {
+  info_->method = to_sv(method);
+  info_->target = to_sv(target);
+  info_->version = version;
+}
+
+void message_parser::on_field_impl(bh::field f, view name, view value, ec_ref ec) {
+  if (!info_) return;  // a trailer
+  const auto v = to_sv(value);
+  headers_->push_back({{name.data(), name.size()}, {value.data(), value.size()}});
+  switch (f) {
+    case bh::field::host:
+      ++hosts_;
+      info_->host = v;
+      return;
+    case bh::field::content_length:
+      // The parser reads "5, 5" as 5; what stands before us may not.
+      if (v.find_first_not_of("0123456789") != std::string_view::npos)
+        return refuse(ec, 400, "Bad body length");
+      ++lengths_;
+      return;
+    case bh::field::transfer_encoding:
+      ++encodings_;
+      plain_chunked_ = iequals(v, "chunked");
+      return;
+    case bh::field::authorization:
+      if (!info_->authorization.empty()) return refuse(ec, 400, "More than one Authorization header");
+      info_->authorization = v;
+      return;
+    case bh::field::expect: info_->expect = v; return;
+    case bh::field::origin: info_->origin = v; return;
+    case bh::field::content_type: info_->content_type = v; return;
+    case bh::field::access_control_request_method: info_->preflight_method = v; return;
+    case bh::field::access_control_request_headers: info_->preflight_headers = v; return;
+    case bh::field::unknown: break;
+    default: return;
+  }
+  const auto n = to_sv(name);
+  if (iequals(n, "x-request-id"))
+    info_->request_id = v;
+  else if (iequals(n, "traceparent"))
+    info_->traceparent = v;
+  else if (iequals(n, "x-forwarded-for"))
+    info_->forwarded_for = v;
+}
+
+// Stops put() after the head, which is all that it was given.
+void message_parser::on_header_impl(ec_ref) { eager(true); }
+
+std::size_t message_parser::on_body_impl(view body, ec_ref ec) { return take(body, ec); }
+
+void message_parser::on_chunk_header_impl(std::uint64_t size, view, ec_ref ec) {
+  if (size > limit_ || body_bytes_ > limit_ - size) refuse(ec, 413, "Request body too large");
+}
+
+std::size_t message_parser::on_chunk_body_impl(std::uint64_t, view body, ec_ref ec) {
+  return take(body, ec);
+}
+
+std::size_t message_parser::take(view body, ec_ref ec) {
+  body_bytes_ += body.size();
+  if (body_bytes_ > limit_) {
+    refuse(ec, 413, "Request body too large");
+    return 0;
+  }
+  out_->append(body.data(), body.size());
+  return body.size();
+}
+
+}  // namespace ry::http::serving

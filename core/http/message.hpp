@@ -1,0 +1,90 @@
+// Sans-io: finding, checking and parsing the head of a request, and decoding its body.
+#pragma once
+
+#include <ry/abi.h>
+
+#include <boost/beast/http/basic_parser.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ry::http::serving {
+
+// Why a request is refused before anybody sees it. The connection closes after the answer.
+struct refusal {
+  std::uint32_t status = 0;  // 0 = not refused
+  const char* detail = "";
+  explicit operator bool() const noexcept { return status != 0; }
+};
+
+struct head_limits {
+  std::size_t header_bytes = 32 * 1024;
+  std::size_t target_bytes = 8 * 1024;
+};
+
+// Looks for the end of a head in the bytes received so far. Remembers how far it has looked; reset for
+// the next request.
+class head_scanner {
+ public:
+  // Bytes of the head with its last empty line; 0 = not complete yet, or refused.
+  std::size_t scan(std::string_view data, const head_limits& limits);
+  const refusal& refused() const noexcept { return refused_; }
+  void reset() noexcept { *this = head_scanner(); }
+
+ private:
+  std::size_t looked_ = 0;  // bytes
+  std::size_t line_ = 0;    // start of the line under way
+  refusal refused_;
+};
+
+// What the server itself wants to know of a head; views into the parsed text.
+struct head_info {
+  std::string_view method, target, host;
+  std::string_view authorization, expect, request_id, origin, traceparent, forwarded_for, content_type;
+  std::string_view preflight_method, preflight_headers;
+  int version = 11;
+  bool keep_alive = true, has_body = false, chunked = false;
+  std::uint64_t content_length = 0;
+};
+
+// One request. parse_head() takes the whole head, decode() then whatever follows. Trailers are checked
+// for form and dropped.
+class message_parser final : public boost::beast::http::basic_parser<true> {
+ public:
+  // `head` is what head_scanner measured, and outlives `headers` and `info`.
+  refusal parse_head(std::string_view head, std::vector<ry_header>& headers, head_info& info);
+  // Appends decoded body bytes to `out`; returns how much of `data` it consumed. Stops with refused()
+  // when more than `limit` bytes of body have come in all.
+  std::size_t decode(std::string_view data, std::string& out, std::uint64_t limit);
+  const refusal& refused() const noexcept { return refused_; }
+  std::uint64_t body_bytes() const noexcept { return body_bytes_; }
+
+ private:
+  using view = boost::beast::string_view;
+  using ec_ref = boost::beast::error_code&;
+  void on_request_impl(boost::beast::http::verb, view method, view target, int version, ec_ref) override;
+  void on_response_impl(int, view, int, ec_ref) override {}
+  void on_field_impl(boost::beast::http::field f, view name, view value, ec_ref ec) override;
+  void on_header_impl(ec_ref) override;
+  void on_body_init_impl(boost::optional<std::uint64_t> const&, ec_ref) override {}
+  std::size_t on_body_impl(view body, ec_ref ec) override;
+  void on_chunk_header_impl(std::uint64_t size, view, ec_ref ec) override;
+  std::size_t on_chunk_body_impl(std::uint64_t, view body, ec_ref ec) override;
+  void on_finish_impl(ec_ref) override {}
+  std::size_t take(view body, ec_ref ec);
+  void refuse(ec_ref ec, std::uint32_t status, const char* detail);
+
+  std::vector<ry_header>* headers_ = nullptr;
+  head_info* info_ = nullptr;
+  std::string* out_ = nullptr;
+  std::uint64_t body_bytes_ = 0, limit_ = 0;
+  unsigned hosts_ = 0, lengths_ = 0, encodings_ = 0;
+  bool plain_chunked_ = false;
+  refusal refused_;
+};
+
+bool iequals(std::string_view a, std::string_view b) noexcept;
+
+}  // namespace ry::http::serving

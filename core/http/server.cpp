@@ -1,0 +1,291 @@
+#include "core/http/server.hpp"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/asio/ip/tcp.hpp>
+#include <csignal>
+#include <filesystem>
+#include <future>
+#include <stdexcept>
+#include <thread>
+
+#include "core/http/connection.hpp"
+#include "core/http/router.hpp"
+#include "core/http/worker.hpp"
+#include "core/observe/log.hpp"
+
+namespace ry::http {
+
+namespace asio = boost::asio;
+using namespace serving;
+
+namespace {
+
+constexpr std::int64_t overflow_connections = 128;  // answered 503 instead of waiting in the backlog
+constexpr auto accept_pause = std::chrono::milliseconds(100);
+
+std::string checked_base_path(std::string path) {
+  while (!path.empty() && path.back() == '/') path.pop_back();
+  if (!path.empty() && path.front() != '/') path.insert(path.begin(), '/');
+  return path;
+}
+
+std::string prepare_spool(const std::string& configured) {
+  namespace fs = std::filesystem;
+  const fs::path dir = configured.empty()
+                           ? fs::temp_directory_path() / ("runyard-spool-" + std::to_string(::getpid()))
+                           : fs::path(configured);
+  std::error_code ec;
+  fs::create_directories(dir, ec);
+  if (ec)
+    throw std::runtime_error("cannot make the directory for uploads \"" + dir.string() +
+                             "\": " + ec.message());
+  fs::permissions(dir, fs::perms::owner_all, ec);
+  for (const auto& e : fs::directory_iterator(dir, ec))
+    if (e.path().filename().string().compare(0, 5, "form-") == 0) fs::remove(e.path(), ec);
+  return dir.string();
+}
+
+}  // namespace
+
+struct server::impl : std::enable_shared_from_this<server::impl> {
+  explicit impl(rooms r, settings s) {
+    s.base_path = checked_base_path(std::move(s.base_path));
+    shared.trusted = address_set(s.trusted_proxies);
+    shared.limits = {s.max_header_bytes, s.max_target_bytes};
+    shared.r = r;
+    shared.s = std::move(s);
+    for (std::size_t i = 0; i < r.loops->size(); ++i)
+      workers.push_back(std::make_unique<worker>(shared, r.loops->at(i)));
+  }
+
+  using acceptor_type =
+      asio::basic_socket_acceptor<asio::ip::tcp, asio::io_context::executor_type>;
+  using timer_type = asio::basic_waitable_timer<clock, asio::wait_traits<clock>,
+                                                asio::io_context::executor_type>;
+
+  shared_state shared;
+  std::vector<std::unique_ptr<worker>> workers;
+  std::vector<host_route> host_routes;
+  std::vector<std::shared_ptr<route_counters>> counters;
+  mutable std::mutex counters_mutex;
+  // Of the first loop.
+  std::unique_ptr<acceptor_type> acceptor;
+  std::unique_ptr<timer_type> pause;
+  std::atomic<std::uint16_t> port{0};
+  std::atomic<bool> draining{false};
+  std::atomic<std::uint64_t> refused{0};
+
+  std::shared_ptr<route_counters> counters_of(const std::string& method, const std::string& pattern) {
+    std::lock_guard lock(counters_mutex);
+    for (const auto& c : counters)
+      if (c->method() == method && c->pattern() == pattern) return c;
+    counters.push_back(std::make_shared<route_counters>(method, pattern));
+    return counters.back();
+  }
+
+  // Runs f(worker) on every loop and waits.
+  template <class F>
+  void on_every_loop(F f) {
+    if (ry_exec::current()) throw std::logic_error("http::server was called on a loop");
+    std::vector<std::future<void>> all;
+    for (auto& w : workers) {
+      if (w->loop.ctx.stopped()) continue;
+      auto told = std::make_shared<std::promise<void>>();
+      all.push_back(told->get_future());
+      w->loop.post([f, told, w = w.get(), self = shared_from_this()] {
+        f(*w);
+        told->set_value();
+      });
+    }
+    for (auto& one : all) one.wait();
+  }
+
+  void accept_later() {
+    pause->expires_after(accept_pause);
+    pause->async_wait([self = shared_from_this()](const boost::system::error_code& ec) {
+      if (!ec) self->wait_accept();
+    });
+  }
+
+  void wait_accept() {
+    if (!acceptor || !acceptor->is_open()) return;
+    acceptor->async_wait(asio::socket_base::wait_read,
+                         [self = shared_from_this()](const boost::system::error_code& ec) {
+                           if (!ec) self->accept_some();
+                         });
+  }
+
+  void accept_some() {
+    for (int i = 0; i < 64; ++i) {
+      if (!acceptor || !acceptor->is_open()) return;
+      const auto open = shared.connections.load(std::memory_order_acquire);
+      const auto limit = static_cast<std::int64_t>(shared.s.max_connections);
+      if (open >= limit + overflow_connections) return accept_later();
+      sockaddr_storage from{};
+      socklen_t len = sizeof from;
+      const int fd = ::accept4(acceptor->native_handle(), reinterpret_cast<sockaddr*>(&from), &len,
+                               SOCK_NONBLOCK | SOCK_CLOEXEC);
+      if (fd < 0) {
+        if (errno == EAGAIN || errno == EWOULDBLOCK) return wait_accept();
+        if (errno == EINTR || errno == ECONNABORTED) continue;
+        // No descriptors or memory: the client waits in the backlog.
+        refused.fetch_add(1, std::memory_order_relaxed);
+        observe::log(observe::level::error, "http", "cannot accept connections for the moment",
+                     {{"error", std::error_code(errno, std::generic_category()).message()}});
+        return accept_later();
+      }
+      hand_over(fd, from, open >= limit);
+    }
+    wait_accept();
+  }
+
+  void hand_over(int fd, const sockaddr_storage& from, bool over_limit) {
+    const int on = 1;
+    ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    const auto stall = static_cast<unsigned>(shared.s.write_stall_timeout.count());
+    ::setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &stall, sizeof stall);
+    std::string peer;
+    if (from.ss_family == AF_INET6) {
+      const auto& a = reinterpret_cast<const sockaddr_in6&>(from);
+      asio::ip::address_v6::bytes_type b;
+      std::copy(a.sin6_addr.s6_addr, a.sin6_addr.s6_addr + 16, b.begin());
+      peer = asio::ip::address_v6(b).to_string();
+    } else {
+      peer = asio::ip::address_v4(ntohl(reinterpret_cast<const sockaddr_in&>(from).sin_addr.s_addr))
+                 .to_string();
+    }
+    worker* best = workers.front().get();
+    for (const auto& w : workers)
+      if (w->count.accepting.load(std::memory_order_relaxed) <
+          best->count.accepting.load(std::memory_order_relaxed))
+        best = w.get();
+    best->count.accepting.fetch_add(1, std::memory_order_relaxed);
+    shared.connections.fetch_add(1, std::memory_order_acq_rel);
+    if (over_limit) refused.fetch_add(1, std::memory_order_relaxed);
+    if (best->loop.is_current()) return best->accept(fd, std::move(peer), over_limit);
+    best->loop.post([best, fd, peer = std::move(peer), over_limit, self = shared_from_this()] {
+      best->accept(fd, peer, over_limit);
+    });
+  }
+};
+
+server::server(rooms r, settings s) : impl_(std::make_shared<impl>(r, std::move(s))) {
+  impl_->shared.alive = impl_;
+}
+
+server::~server() {
+  try {
+    drain(clock::now());
+    impl_->on_every_loop([](worker&) {});
+  } catch (const std::exception& e) {
+    observe::log(observe::level::error, "http", "the server did not end cleanly", {{"error", e.what()}});
+  }
+}
+
+void server::add_host_route(host_route route) { impl_->host_routes.push_back(std::move(route)); }
+
+void server::publish(std::vector<module::route> routes) {
+  auto table = std::make_shared<route_table>(impl_->shared.s.base_path);
+  for (const auto& h : impl_->host_routes) {
+    compiled_route c;
+    c.def.method = h.method;
+    c.def.pattern = h.pattern;
+    c.def.flags = h.flags;
+    c.host = h.handle;
+    c.where = h.where;
+    c.counters = impl_->counters_of(h.method, h.pattern);
+    table->add(std::move(c));
+  }
+  for (auto& r : routes) {
+    compiled_route c;
+    c.counters = impl_->counters_of(r.method, r.pattern);
+    c.def = std::move(r);
+    table->add(std::move(c));
+  }
+  impl_->on_every_loop([table](worker& w) { w.table = table; });
+}
+
+void server::start() {
+  auto& s = impl_->shared.s;
+  const auto where = s.address + ":" + std::to_string(s.port);
+  if (s.tls_cert_file.empty() != s.tls_key_file.empty())
+    throw std::runtime_error("http.tls_cert_file and http.tls_key_file need each other");
+  if (!s.tls_cert_file.empty()) {
+    impl_->shared.tls = std::make_unique<tls_context>(s.tls_cert_file, s.tls_key_file);
+    // OpenSSL writes without MSG_NOSIGNAL.
+    std::signal(SIGPIPE, SIG_IGN);
+  }
+  const auto dir = prepare_spool(s.spool_dir);
+  for (auto& w : impl_->workers)
+    w->spool_names.prefix = dir + "/form-" + std::to_string(w->loop.index) + "-";
+
+  boost::system::error_code ec;
+  const auto address = asio::ip::make_address(s.address, ec);
+  if (ec) throw std::runtime_error("http.listen: \"" + s.address + "\" is no numeric address");
+  auto acceptor =
+      std::make_unique<impl::acceptor_type>(impl_->workers.front()->loop.ctx.get_executor());
+  const asio::ip::tcp::endpoint endpoint(address, s.port);
+  acceptor->open(endpoint.protocol(), ec);
+  if (!ec) acceptor->set_option(asio::socket_base::reuse_address(true), ec);
+  if (!ec) acceptor->bind(endpoint, ec);
+  if (!ec) acceptor->listen(4096, ec);
+  if (!ec) acceptor->non_blocking(true, ec);
+  if (ec) throw std::runtime_error("cannot listen on " + where + ": " + ec.message());
+  impl_->port = acceptor->local_endpoint(ec).port();
+  impl_->acceptor = std::move(acceptor);
+  impl_->pause =
+      std::make_unique<impl::timer_type>(impl_->workers.front()->loop.ctx.get_executor());
+  impl_->workers.front()->loop.post([self = impl_] { self->wait_accept(); });
+}
+
+std::uint16_t server::port() const noexcept { return impl_->port; }
+
+void server::drain(clock::time_point deadline) {
+  impl_->draining = true;
+  impl_->on_every_loop([self = impl_.get()](worker& w) {
+    if (&w == self->workers.front().get() && self->acceptor) {
+      boost::system::error_code ec;
+      self->acceptor->close(ec);
+      self->pause->cancel();
+    }
+  });
+  impl_->on_every_loop([](worker& w) { w.start_drain(); });
+  const auto left = [this] {
+    if (impl_->workers.front()->loop.ctx.stopped()) return false;
+    return impl_->shared.connections.load(std::memory_order_acquire) > 0;
+  };
+  while (left() && clock::now() < deadline)
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  if (!left()) return;
+  impl_->on_every_loop([](worker& w) { w.cut_all(); });
+  while (left() && clock::now() < deadline + std::chrono::seconds(5))
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+server_stats server::stats() const {
+  server_stats s;
+  for (const auto& w : impl_->workers) {
+    const auto& c = w->count;
+    s.connections += c.connections;
+    s.streams += c.streams;
+    s.accepted += c.accepted;
+    s.requests += c.requests;
+    s.bytes_in += c.bytes_in;
+    s.bytes_out += c.bytes_out;
+    s.streams_cut += c.streams_cut;
+    s.parse_errors += c.parse_errors;
+    s.timeouts += c.timeouts;
+  }
+  s.refused = impl_->refused;
+  s.routes.push_back(impl_->shared.unmatched->snapshot());
+  std::lock_guard lock(impl_->counters_mutex);
+  for (const auto& c : impl_->counters) s.routes.push_back(c->snapshot());
+  return s;
+}
+
+}  // namespace ry::http

@@ -1,0 +1,53 @@
+// TLS of accepted connections, over non-blocking sockets: used like recv and send.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+struct ssl_st;
+struct ssl_ctx_st;
+
+namespace ry::http::serving {
+
+// What a read or write did.
+struct io_result {
+  enum class kind { done, want_read, want_write, closed, failed };
+  kind what = kind::failed;
+  std::size_t n = 0;  // when done
+};
+
+class tls_context {
+ public:
+  // PEM files. Throws std::runtime_error naming the file that is wrong.
+  tls_context(const std::string& cert_file, const std::string& key_file);
+  ~tls_context();
+  tls_context(const tls_context&) = delete;
+  tls_context& operator=(const tls_context&) = delete;
+  ssl_ctx_st* native() const noexcept { return ctx_; }
+
+ private:
+  ssl_ctx_st* ctx_;
+};
+
+// One connection; used on its loop only. The handshake happens inside read and write.
+class tls_session {
+ public:
+  tls_session(const tls_context& ctx, int fd);
+  ~tls_session();
+  tls_session(const tls_session&) = delete;
+  tls_session& operator=(const tls_session&) = delete;
+  io_result read(char* data, std::size_t n);
+  io_result write(const char* data, std::size_t n);
+  // Decrypted bytes wait although the socket may be empty.
+  bool has_pending() const noexcept;
+  // Tells the peer that no more comes.
+  void shutdown() noexcept;
+
+ private:
+  io_result result(int r);
+  ssl_st* ssl_;
+  bool failed_ = false;
+};
+
+}  // namespace ry::http::serving

@@ -1,0 +1,125 @@
+// What the server keeps per event loop: connections, slots of requests, timers, counters.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/smart_ptr/intrusive_ptr.hpp>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "core/http/cidr.hpp"
+#include "core/http/exchange.hpp"
+#include "core/http/server.hpp"
+#include "core/http/tls.hpp"
+
+namespace ry::http::serving {
+
+// What all workers share; immutable once the server listens.
+struct shared_state {
+  rooms r;
+  settings s;
+  address_set trusted;
+  std::unique_ptr<tls_context> tls;
+  head_limits limits;
+  // Keeps workers and slots alive for work that is under way elsewhere.
+  std::weak_ptr<void> alive;
+  std::atomic<std::int64_t> connections{0};
+  std::shared_ptr<route_counters> unmatched =
+      std::make_shared<route_counters>(std::string(), std::string());
+};
+
+class worker {
+ public:
+  worker(shared_state& shared, exec::loop& loop);
+  ~worker();
+  worker(const worker&) = delete;
+  worker& operator=(const worker&) = delete;
+
+  shared_state& shared;
+  exec::loop& loop;
+
+  struct counters {
+    std::atomic<std::uint64_t> connections{0}, streams{0}, accepted{0}, requests{0},
+        bytes_in{0}, bytes_out{0}, streams_cut{0}, parse_errors{0}, timeouts{0};
+    std::atomic<std::int64_t> accepting{0};  // connections here or on their way here
+  };
+  counters count;
+  // One writer: no read-modify-write on the bus.
+  static void add(std::atomic<std::uint64_t>& c, std::uint64_t n = 1) noexcept {
+    c.store(c.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
+  }
+  static void sub(std::atomic<std::uint64_t>& c) noexcept { add(c, ~std::uint64_t{0}); }
+
+  // ---- any thread
+  // The loop looks at the exchange soon: it has an answer, or its stream has news. Many calls, one wake.
+  void enqueue(exchange& ex);
+
+  // ---- on the loop
+  void accept(int fd, std::string peer, bool over_limit);
+  void adopt(connection& c);
+  void forget(connection& c);
+  void schedule(connection& c);  // connection::resume() soon
+  exchange& take_slot();
+  // Ends the use of a slot. Its word must be `ended` or `authenticating`.
+  void release(exchange& ex);
+  void drop_data(exchange& ex);
+  // The module ended the request: hands the answer to the connection, if there still is one.
+  void finish(exchange& ex, std::uint32_t status, std::string_view lines, std::string_view body,
+              std::shared_ptr<file_source> file);
+  // The connection lets go of a request whose module has not ended it yet.
+  void detach(exchange& ex);
+  // The stream's connection is gone; the module hears of it.
+  void lose_stream(exchange& ex, std::int32_t why);
+  // Calls stream_on_close's function on `exec`, unless the stream is closed by then. [any]
+  void tell_closed(exchange& ex, ry_exec* exec, ry_cancel_fn fn, void* ctx, std::int32_t why);
+  void advance_form(exchange& ex);
+  void remove_files(std::vector<std::string> paths);
+  void arm_tick();
+  void start_drain();
+  void cut_all();
+  std::string new_request_id();
+  std::string_view date_line();
+  std::shared_ptr<void> keep() const { return shared.alive.lock(); }
+
+  std::shared_ptr<const route_table> table = std::make_shared<route_table>();
+  timer_wheel wheel{clock::now()};
+  bool draining = false;
+  static constexpr std::size_t scratch_size = 64 * 1024;
+  std::unique_ptr<char[]> scratch;  // read buffer of all connections
+  std::string gather;               // write buffer of all streams
+  std::string lines;                // headers of the answer being made
+  std::string scrap;                // bodies that nobody wants
+  form_reader::file_names spool_names;
+  std::vector<boost::intrusive_ptr<connection>> connections;
+
+  enum class form_end { complete, failed, called_off };
+
+ private:
+  void call_off_body(exchange& ex);
+  void tell_form(exchange& ex, form_end end);
+  void run_batch();
+  void process(exchange& ex);
+  void post_batch();
+  void on_tick();
+
+  std::vector<std::unique_ptr<exchange>> slots_;
+  std::vector<exchange*> free_;
+  std::vector<std::unique_ptr<request_data>> spare_;
+  std::vector<boost::intrusive_ptr<connection>> resume_;
+  boost::asio::basic_waitable_timer<clock, boost::asio::wait_traits<clock>,
+                                    boost::asio::io_context::executor_type>
+      tick_;
+  bool ticking_ = false;
+  std::string date_;
+  std::int64_t date_second_ = 0;
+  std::array<std::uint64_t, 2> rng_{};
+
+  std::mutex inbox_mutex_;
+  std::vector<exchange*> inbox_, batch_;
+  bool posted_ = false;
+};
+
+}  // namespace ry::http::serving
