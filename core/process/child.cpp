@@ -1,0 +1,303 @@
+#include "core/process/child.hpp"
+
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cerrno>
+
+#ifndef P_PIDFD
+#define P_PIDFD 3
+#endif
+
+namespace ry::process {
+
+namespace {
+
+constexpr std::size_t buffer_size = 64 * 1024;
+// After the leader's end: time for the pipes to run dry by themselves, then for the killed rest.
+constexpr auto end_grace = std::chrono::milliseconds(200);
+constexpr auto kill_grace = std::chrono::milliseconds(1000);
+
+}  // namespace
+
+child::child(ry_exec& loop, launched l, const ry_process_handler& handler, void* ctx,
+             module::hold hold, std::uint64_t wall_ms, std::function<void(child&)> gone)
+    : loop_(loop),
+      pid_(l.pid),
+      fresh_(std::move(l)),
+      handler_(handler),
+      ctx_(ctx),
+      hold_(std::move(hold)),
+      wall_ms_(wall_ms),
+      gone_(std::move(gone)) {
+  out_.fn = handler.on_stdout;
+  out_.what = "process.on_stdout";
+  err_.fn = handler.on_stderr;
+  err_.what = "process.on_stderr";
+}
+
+child::~child() {
+  abandon();
+}
+
+bool child::adopt(std::optional<descriptor>& to, unique_fd from) {
+  if (!from) return true;
+  boost::system::error_code ec;
+  to.emplace(loop_.ctx);
+  to->assign(from.get(), ec);
+  if (ec) {
+    to.reset();
+    return false;
+  }
+  from.release();
+  return true;
+}
+
+void child::start() {
+  const bool ok = adopt(in_, std::move(fresh_.in)) & adopt(out_.pipe, std::move(fresh_.out)) &
+                  adopt(err_.pipe, std::move(fresh_.err)) & adopt(watch_, std::move(fresh_.pidfd));
+  if (!watch_) {
+    // Without a watch there is no end to wait for but the one made here.
+    signal_group(SIGKILL);
+    cut_pipes();
+    return finish();
+  }
+  if (!ok) signal_group(SIGKILL);
+  watch_->async_wait(descriptor::wait_read,
+                     [self = shared_from_this()](const boost::system::error_code& ec) {
+                       if (!ec) self->leader_ended();
+                     });
+  wait_output(out_);
+  wait_output(err_);
+  if (wall_ms_) {
+    wall_.emplace(loop_.ctx);
+    wall_->expires_after(
+        std::chrono::milliseconds(std::min<std::uint64_t>(wall_ms_, 365ull * 24 * 3600 * 1000)));
+    wall_->async_wait([weak = weak_from_this()](const boost::system::error_code& ec) {
+      if (auto self = weak.lock(); self && !ec) self->kill(SIGKILL, RY_WHY_DEADLINE);
+    });
+  }
+  write_some();
+}
+
+// ---- output
+
+void child::wait_output(output& o) {
+  if (!o.pipe || o.waiting || o.paused) return;
+  o.waiting = true;
+  o.pipe->async_wait(descriptor::wait_read,
+                     [self = shared_from_this(), &o](const boost::system::error_code& ec) {
+                       o.waiting = false;
+                       if (!ec) self->read_output(o);
+                     });
+}
+
+void child::read_output(output& o) {
+  static thread_local std::array<char, buffer_size> buffer;
+  if (!o.pipe || o.paused) return;
+  const auto n = ::read(o.pipe->native_handle(), buffer.data(), buffer.size());
+  if (n < 0 && (errno == EAGAIN || errno == EINTR)) return wait_output(o);
+  if (n <= 0) {
+    o.pipe.reset();
+    return finish_if_ended();
+  }
+  ry_status st = RY_OK;
+  if (o.fn && !released_)
+    st = module::invoke(hold_.get(), o.what, o.fn, ctx_,
+                        core::bytes(std::string_view(buffer.data(), static_cast<std::size_t>(n))));
+  if (st == RY_RESOURCE_EXHAUSTED && !released_) {
+    o.paused = true;
+  } else if (st != RY_OK) {
+    o.pipe.reset();
+    return finish_if_ended();
+  }
+  wait_output(o);
+}
+
+void child::resume() {
+  loop_.post([self = shared_from_this()] {
+    self->out_.paused = self->err_.paused = false;
+    self->wait_output(self->out_);
+    self->wait_output(self->err_);
+  });
+}
+
+// ---- input
+
+ry_status child::write(const ry_host* host, std::string_view bytes, ry_done done) {
+  if (input_closed_.load(std::memory_order_acquire)) return RY_CANCELLED;
+  const auto before = queued_bytes_.fetch_add(bytes.size(), std::memory_order_relaxed);
+  if (before + bytes.size() > max_queued) {
+    queued_bytes_.fetch_sub(bytes.size(), std::memory_order_relaxed);
+    return RY_RESOURCE_EXHAUSTED;
+  }
+  loop_.post([self = shared_from_this(),
+              q = queued{std::string(bytes), 0, done, module::hold(host)}]() mutable {
+    self->queue_.push_back(std::move(q));
+    self->write_some();
+  });
+  return RY_OK;
+}
+
+void child::write_some() {
+  if (writing_) return;
+  while (!queue_.empty()) {
+    auto& q = queue_.front();
+    if (!in_) return end_input(RY_CANCELLED);
+    while (q.written < q.bytes.size()) {
+      const auto n =
+          ::write(in_->native_handle(), q.bytes.data() + q.written, q.bytes.size() - q.written);
+      if (n > 0) {
+        q.written += static_cast<std::size_t>(n);
+        continue;
+      }
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0 && errno == EAGAIN) {
+        writing_ = true;
+        in_->async_wait(descriptor::wait_write,
+                        [self = shared_from_this()](const boost::system::error_code& ec) {
+                          self->writing_ = false;
+                          if (!ec || !self->in_) self->write_some();
+                        });
+        return;
+      }
+      return end_input(RY_CANCELLED);
+    }
+    queued sent = std::move(q);
+    queue_.pop_front();
+    complete(sent, RY_OK);
+  }
+  if (closing_) end_input(RY_CANCELLED);
+}
+
+void child::complete(queued& q, ry_status st) {
+  queued_bytes_.fetch_sub(q.bytes.size(), std::memory_order_relaxed);
+  if (q.done.fn)
+    module::invoke(q.hold.get(), "process.write", q.done.fn, q.done.ctx, st,
+                   static_cast<const ry_error_view*>(nullptr));
+}
+
+void child::end_input(ry_status st) {
+  input_closed_.store(true, std::memory_order_release);
+  in_.reset();
+  while (!queue_.empty()) {
+    queued q = std::move(queue_.front());
+    queue_.pop_front();
+    complete(q, st);
+  }
+}
+
+void child::close_stdin() {
+  loop_.post([self = shared_from_this()] {
+    self->closing_ = true;
+    self->write_some();
+  });
+}
+
+// ---- the end
+
+bool child::signal_group(int signal) {
+  std::lock_guard lock(mutex_);
+  if (reaped_) return false;
+  ::kill(-pid_, signal);
+  return true;
+}
+
+void child::kill(int signal, int why) {
+  {
+    std::lock_guard lock(mutex_);
+    if (!reaped_ && why_ == 0) why_ = why;
+  }
+  signal_group(signal);
+}
+
+void child::leader_ended() {
+  leader_gone_ = true;
+  wall_.reset();
+  end_input(RY_CANCELLED);
+  finish_if_ended();
+  if (leader_gone_ && watch_) expire(end_grace, &child::kill_rest);
+}
+
+void child::expire(std::chrono::milliseconds after, void (child::*then)()) {
+  if (!grace_) grace_.emplace(loop_.ctx);
+  grace_->expires_after(after);
+  grace_->async_wait([weak = weak_from_this(), then](const boost::system::error_code& ec) {
+    if (auto self = weak.lock(); self && !ec) (self.get()->*then)();
+  });
+}
+
+void child::kill_rest() {
+  signal_group(SIGKILL);
+  expire(kill_grace, &child::cut_pipes);
+}
+
+// What left the group may hold a pipe open for ever; a receiver that paused still gets the rest.
+void child::cut_pipes() {
+  if (!released_ && (out_.paused || err_.paused)) return expire(kill_grace, &child::cut_pipes);
+  out_.pipe.reset();
+  err_.pipe.reset();
+  finish_if_ended();
+}
+
+void child::finish_if_ended() {
+  if (leader_gone_ && !out_.pipe && !err_.pipe) finish();
+}
+
+void child::finish() {
+  if (!gone_) return;
+  const auto keep = shared_from_this();
+  grace_.reset();
+  wall_.reset();
+  end_input(RY_CANCELLED);
+  // While the leader is a zombie its number, and with it the group's, belongs to nobody else.
+  signal_group(SIGKILL);
+  std::exchange(gone_, nullptr)(*this);
+  int code = 0, why = 0;
+  {
+    std::lock_guard lock(mutex_);
+    siginfo_t info{};
+    while (::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED) < 0 && errno == EINTR) {
+    }
+    reaped_ = true;
+    code = info.si_code == CLD_EXITED ? info.si_status : -info.si_status;
+    why = why_;
+  }
+  watch_.reset();
+  if (!released_ && handler_.on_exit)
+    module::invoke(hold_.get(), "process.on_exit", handler_.on_exit, ctx_,
+                   static_cast<std::int32_t>(code), static_cast<std::int32_t>(why));
+  hold_ = module::hold();
+}
+
+void child::release() {
+  released_.store(true, std::memory_order_release);
+  signal_group(SIGKILL);
+  loop_.post([self = shared_from_this()] {
+    self->hold_ = module::hold();
+    self->out_.paused = self->err_.paused = false;
+    self->out_.pipe.reset();
+    self->err_.pipe.reset();
+    self->end_input(RY_CANCELLED);
+    self->finish_if_ended();
+  });
+}
+
+void child::abandon() {
+  std::lock_guard lock(mutex_);
+  if (reaped_ || pid_ <= 0) return;
+  ::kill(-pid_, SIGKILL);
+  siginfo_t info{};
+  while (::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED) < 0 && errno == EINTR) {
+  }
+  reaped_ = true;
+  wall_.reset();
+  grace_.reset();
+  watch_.reset();
+  in_.reset();
+  out_.pipe.reset();
+  err_.pipe.reset();
+}
+
+}  // namespace ry::process

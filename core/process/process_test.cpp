@@ -1,0 +1,431 @@
+#include <dirent.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/process/supervisor.hpp"
+
+namespace {
+
+using ry::core::view;
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+using testing::HasSubstr;
+
+const ry_process_v1& table() {
+  return ry::process::process_interface();
+}
+
+struct running {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::string out, err;
+  int exits = 0;
+  std::int32_t code = 0, why = 0;
+  bool order_broken = false, wrong_thread = false;
+  ry_exec* exec = nullptr;
+  ry_process* handle = nullptr;
+  std::function<ry_status()> on_out;
+
+  bool wait(int ms = 20'000) {
+    std::unique_lock lock(mutex);
+    return changed.wait_for(lock, milliseconds(ms), [&] { return exits > 0; });
+  }
+  bool wait_out(std::string_view text, int ms = 10'000) {
+    std::unique_lock lock(mutex);
+    return changed.wait_for(lock, milliseconds(ms),
+                            [&] { return out.find(text) != std::string::npos; });
+  }
+};
+
+struct options {
+  std::vector<std::string> env = {"PATH=/usr/bin:/bin"};
+  std::string cwd;
+  ry_process_limits limits{sizeof(ry_process_limits)};
+  std::uint32_t flags = 0;
+  std::function<ry_status()> on_out;
+};
+
+struct world {
+  ry::exec::loop_pool loops{2};
+  ry::module::runtime rt;
+  ry::process::supervisor processes{loops};
+  ry_host host{rt, "tester", 1};
+  std::string error;
+  std::vector<std::shared_ptr<running>> all;
+
+  world() { rt.processes = &processes; }
+  ~world() {
+    for (auto& r : all)
+      if (r->handle) table().release(r->handle);
+    processes.stop();
+    for (int i = 0; i < 5000 && (processes.alive() || host.outstanding); ++i)
+      std::this_thread::sleep_for(milliseconds(1));
+    EXPECT_EQ(processes.alive(), 0u);
+    EXPECT_EQ(host.outstanding, 0);
+    loops.stop_and_join();
+  }
+
+  ry_status try_start(const std::vector<std::string>& argv, std::shared_ptr<running>& r,
+                      const options& o = {}) {
+    r = std::make_shared<running>();
+    r->exec = &loops.pick();
+    r->on_out = o.on_out;
+    std::vector<ry_str> a, e;
+    for (const auto& s : argv) a.push_back(view(s));
+    for (const auto& s : o.env) e.push_back(view(s));
+    ry_process_spec spec{};
+    spec.struct_size = sizeof spec;
+    spec.flags = o.flags;
+    spec.argv = a.data();
+    spec.n_argv = a.size();
+    spec.env = e.data();
+    spec.n_env = e.size();
+    spec.cwd = view(o.cwd);
+    spec.limits = o.limits;
+    const ry_process_handler h{sizeof h, 0, &on_stdout, &on_stderr, &on_exit};
+    char text[256];
+    ry_errbuf err{text, sizeof text, 0};
+    ry_process* handle = nullptr;
+    all.push_back(r);
+    const auto st = table().spawn(&host, r->exec, &spec, &h, r.get(), &handle, &err);
+    std::lock_guard lock(r->mutex);
+    r->handle = handle;
+    error.assign(text, err.len);
+    return st;
+  }
+  std::shared_ptr<running> start(const std::vector<std::string>& argv, const options& o = {}) {
+    std::shared_ptr<running> r;
+    const auto st = try_start(argv, r, o);
+    EXPECT_EQ(st, RY_OK) << error;
+    if (st != RY_OK) std::abort();
+    return r;
+  }
+  std::shared_ptr<running> shell(const std::string& script, const options& o = {}) {
+    return start({"sh", "-c", script}, o);
+  }
+
+  static ry_status on_stdout(void* ctx, ry_bytes b) noexcept {
+    auto& r = *static_cast<running*>(ctx);
+    {
+      std::lock_guard lock(r.mutex);
+      r.out.append(ry::core::sv(b));
+      r.order_broken = r.order_broken || r.exits;
+      r.wrong_thread = r.wrong_thread || !r.exec->is_current();
+      r.changed.notify_all();
+    }
+    return r.on_out ? r.on_out() : RY_OK;
+  }
+  static ry_status on_stderr(void* ctx, ry_bytes b) noexcept {
+    auto& r = *static_cast<running*>(ctx);
+    std::lock_guard lock(r.mutex);
+    r.err.append(ry::core::sv(b));
+    r.order_broken = r.order_broken || r.exits;
+    return RY_OK;
+  }
+  static void on_exit(void* ctx, std::int32_t code, std::int32_t why) noexcept {
+    auto& r = *static_cast<running*>(ctx);
+    std::lock_guard lock(r.mutex);
+    ++r.exits;
+    r.code = code;
+    r.why = why;
+    r.changed.notify_all();
+  }
+};
+
+bool lives(pid_t pid) {
+  if (::kill(pid, 0) != 0) return false;
+  std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
+  std::string line;
+  std::getline(stat, line);
+  const auto at = line.rfind(')');
+  return at != std::string::npos && at + 2 < line.size() && line[at + 2] != 'Z' &&
+         line[at + 2] != 'X';
+}
+
+bool dies_within(pid_t pid, int ms) {
+  for (int i = 0; i < ms / 5; ++i) {
+    if (!lives(pid)) return true;
+    std::this_thread::sleep_for(milliseconds(5));
+  }
+  return !lives(pid);
+}
+
+std::size_t open_descriptors() {
+  std::size_t n = 0;
+  DIR* d = ::opendir("/proc/self/fd");
+  while (::readdir(d)) ++n;
+  ::closedir(d);
+  return n;
+}
+
+TEST(process, runs_a_program_with_nothing_inherited) {
+  ::setenv("RY_TEST_SECRET", "x", 1);
+  world w;
+  auto r =
+      w.start({"sh", "-c", "cat; env; pwd; ls /proc/self/fd | tr '\\n' ' '; echo e >&2; exit 7"},
+              {.env = {"PATH=/usr/bin:/bin", "A=b c"}, .cwd = "/usr"});
+  const std::string text = "hello\n";
+  EXPECT_EQ(table().write(r->handle, ry::core::bytes(text), {}), RY_OK);
+  table().close_stdin(r->handle);
+  ASSERT_TRUE(r->wait());
+  EXPECT_EQ(r->code, 7);
+  EXPECT_EQ(r->why, 0);
+  EXPECT_EQ(r->err, "e\n");
+  EXPECT_FALSE(r->order_broken);
+  EXPECT_FALSE(r->wrong_thread);
+  EXPECT_THAT(r->out, testing::StartsWith("hello\n"));
+  EXPECT_THAT(r->out, HasSubstr("A=b c\n"));
+  EXPECT_THAT(r->out, HasSubstr("/usr\n"));
+  EXPECT_THAT(r->out, HasSubstr("0 1 2 3 "));
+  EXPECT_THAT(r->out, testing::Not(HasSubstr("4 ")));
+  EXPECT_THAT(r->out, testing::Not(HasSubstr("RY_TEST_SECRET")));
+}
+
+TEST(process, standard_error_can_join_standard_output) {
+  world w;
+  auto r = w.shell("echo a; echo b >&2", {.flags = RY_PROCESS_STDERR_TO_STDOUT});
+  ASSERT_TRUE(r->wait());
+  EXPECT_EQ(r->out, "a\nb\n");
+}
+
+TEST(process, says_why_it_could_not_start) {
+  world w;
+  std::shared_ptr<running> r;
+  EXPECT_EQ(w.try_start({"no-such-program"}, r), RY_NOT_FOUND);
+  EXPECT_THAT(w.error, HasSubstr("no-such-program"));
+  EXPECT_EQ(w.try_start({"/no/such/program"}, r), RY_NOT_FOUND);
+  EXPECT_EQ(w.try_start({"/etc/passwd"}, r), RY_PERMISSION_DENIED);
+  EXPECT_EQ(w.try_start({"sh"}, r, {.cwd = "/no/such/dir"}), RY_FAILED_PRECONDITION);
+  EXPECT_EQ(w.try_start({"sh"}, r, {.env = {"PATH=/nowhere"}}), RY_NOT_FOUND);
+  EXPECT_EQ(w.try_start({}, r), RY_INVALID_ARGUMENT);
+  EXPECT_EQ(w.try_start({std::string("a\0b", 3)}, r), RY_INVALID_ARGUMENT);
+  EXPECT_EQ(w.try_start({"sh"}, r, {.env = {"NOEQUALS"}}), RY_INVALID_ARGUMENT);
+  EXPECT_THAT(w.error, HasSubstr("env"));
+}
+
+TEST(process, reports_signals) {
+  world w;
+  auto r = w.shell("kill -TERM $$; sleep 5");
+  ASSERT_TRUE(r->wait());
+  EXPECT_EQ(r->code, -SIGTERM);
+  EXPECT_EQ(r->why, 0);
+}
+
+TEST(process, ends_a_child_that_ignores_signals_when_its_time_is_up) {
+  world w;
+  options o;
+  o.limits.wall_ms = 200;
+  const auto begin = steady_clock::now();
+  auto r = w.shell("trap '' TERM INT HUP; while :; do sleep 1; done", o);
+  ASSERT_TRUE(r->wait());
+  EXPECT_LT(steady_clock::now() - begin, milliseconds(3000));
+  EXPECT_EQ(r->code, -SIGKILL);
+  EXPECT_EQ(r->why, RY_WHY_DEADLINE);
+}
+
+TEST(process, kill_signals_the_whole_group) {
+  world w;
+  auto r = w.shell("sleep 300 & echo $!; trap '' TERM; sleep 300 & echo $! ready; wait");
+  ASSERT_TRUE(r->wait_out("ready"));
+  const pid_t grandchild = std::stoi(r->out);
+  table().kill(r->handle, SIGTERM);
+  EXPECT_TRUE(dies_within(grandchild, 3000));
+  table().kill(r->handle, SIGKILL);
+  ASSERT_TRUE(r->wait());
+  EXPECT_EQ(r->why, RY_WHY_USER);
+}
+
+TEST(process, release_kills_grandchildren_and_silences_the_handler) {
+  world w;
+  auto r = w.shell("sleep 300 & echo $! ready; wait");
+  ASSERT_TRUE(r->wait_out("ready"));
+  const pid_t grandchild = std::stoi(r->out);
+  const pid_t leader = table().pid(r->handle);
+  table().release(std::exchange(r->handle, nullptr));
+  EXPECT_TRUE(dies_within(grandchild, 3000));
+  EXPECT_TRUE(dies_within(leader, 3000));
+  for (int i = 0; i < 1000 && w.processes.alive(); ++i)
+    std::this_thread::sleep_for(milliseconds(2));
+  EXPECT_EQ(w.processes.alive(), 0u);
+  EXPECT_EQ(r->exits, 0);
+  EXPECT_EQ(::waitpid(leader, nullptr, WNOHANG), -1);  // reaped
+}
+
+TEST(process, what_a_leader_leaves_behind_does_not_keep_it_running) {
+  world w;
+  const auto begin = steady_clock::now();
+  auto r = w.shell("sleep 300 & echo $! ready; exit 3");
+  ASSERT_TRUE(r->wait());
+  EXPECT_LT(steady_clock::now() - begin, milliseconds(3000));
+  EXPECT_EQ(r->code, 3);
+  EXPECT_TRUE(dies_within(std::stoi(r->out), 1000));
+}
+
+TEST(process, a_pipe_held_by_a_process_outside_the_group_is_cut) {
+  world w;
+  auto r = w.shell("setsid sleep 4 & exit 0");
+  ASSERT_TRUE(r->wait(3500));
+  EXPECT_EQ(r->code, 0);
+}
+
+TEST(process, floods_are_read_in_full_and_slowed_by_a_pause) {
+  world w;
+  std::atomic<bool> pausing{true};
+  options o;
+  o.on_out = [&]() -> ry_status { return pausing ? RY_RESOURCE_EXHAUSTED : RY_OK; };
+  auto r = w.shell("head -c 20000000 /dev/zero", o);
+  std::this_thread::sleep_for(milliseconds(200));
+  {
+    std::lock_guard lock(r->mutex);
+    EXPECT_LE(r->out.size(), 65536u);
+    EXPECT_EQ(r->exits, 0);
+  }
+  pausing = false;
+  table().resume(r->handle);
+  ASSERT_TRUE(r->wait());
+  EXPECT_EQ(r->out.size(), 20'000'000u);
+  EXPECT_EQ(r->code, 0);
+}
+
+TEST(process, a_paused_receiver_gets_what_was_written_before_the_end) {
+  world w;
+  std::atomic<bool> pausing{true};
+  options o;
+  o.on_out = [&]() -> ry_status { return pausing ? RY_RESOURCE_EXHAUSTED : RY_OK; };
+  auto r = w.shell("echo one; sleep 0.2; echo two", o);
+  EXPECT_FALSE(r->wait(600));
+  pausing = false;
+  table().resume(r->handle);
+  ASSERT_TRUE(r->wait());
+  EXPECT_EQ(r->out, "one\ntwo\n");
+}
+
+TEST(process, limits_hold) {
+  world w;
+  options o;
+  o.limits.file_bytes = 100'000;
+  o.limits.memory_bytes = 512ull << 20;
+  o.limits.open_files = 40;
+  auto r = w.shell(
+      "f=$(mktemp); head -c 1000000 /dev/zero > $f 2>/dev/null; stat -c %s $f; rm $f; ulimit -n; "
+      "ulimit -v; ulimit -c",
+      o);
+  ASSERT_TRUE(r->wait());
+  EXPECT_EQ(r->out, "100000\n40\n524288\n0\n");
+  options cpu;
+  cpu.limits.cpu_s = 1;
+  auto busy = w.shell("while :; do :; done", cpu);
+  ASSERT_TRUE(busy->wait());
+  EXPECT_LT(busy->code, 0);
+}
+
+TEST(process, input_is_bounded_and_tells_when_the_reader_is_gone) {
+  world w;
+  auto r = w.shell("sleep 300");
+  const std::string block(600 * 1024, 'x');
+  struct state {
+    std::atomic<int> calls{0};
+    std::atomic<int> last{-1};
+  } s;
+  const ry_done done{[](void* ctx, ry_status st, const ry_error_view*) noexcept {
+                       auto& x = *static_cast<state*>(ctx);
+                       x.last = st;
+                       ++x.calls;
+                     },
+                     &s};
+  EXPECT_EQ(table().write(r->handle, ry::core::bytes(block), done), RY_OK);
+  EXPECT_EQ(table().write(r->handle, ry::core::bytes(block), done), RY_RESOURCE_EXHAUSTED);
+  table().kill(r->handle, SIGKILL);
+  ASSERT_TRUE(r->wait());
+  EXPECT_EQ(s.calls, 1);
+  EXPECT_EQ(s.last, RY_CANCELLED);
+  EXPECT_EQ(table().write(r->handle, ry::core::bytes(block), done), RY_CANCELLED);
+
+  auto cat = w.start({"cat"});
+  s.calls = 0;
+  const std::string megabyte(1 << 20, 'y');
+  EXPECT_EQ(table().write(cat->handle, ry::core::bytes(megabyte), done), RY_OK);
+  table().close_stdin(cat->handle);
+  ASSERT_TRUE(cat->wait());
+  EXPECT_EQ(cat->out.size(), megabyte.size());
+  EXPECT_EQ(s.calls, 1);
+  EXPECT_EQ(s.last, RY_OK);
+}
+
+TEST(process, many_children_at_once_leave_nothing_behind) {
+  const auto before = open_descriptors();
+  {
+    world w;
+    std::vector<std::shared_ptr<running>> all;
+    for (int i = 0; i < 200; ++i)
+      all.push_back(w.shell("echo out" + std::to_string(i) + "; sleep 0.05; echo err >&2"));
+    for (int i = 0; i < 200; ++i) {
+      ASSERT_TRUE(all[i]->wait());
+      EXPECT_EQ(all[i]->out, "out" + std::to_string(i) + "\n");
+      EXPECT_EQ(all[i]->err, "err\n");
+      EXPECT_EQ(all[i]->exits, 1);
+    }
+  }
+  EXPECT_EQ(open_descriptors(), before);
+  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
+}
+
+TEST(process, stop_ends_all_children) {
+  world w;
+  std::vector<std::shared_ptr<running>> all;
+  for (int i = 0; i < 10; ++i) all.push_back(w.shell("sleep 300"));
+  w.processes.stop();
+  for (auto& r : all) {
+    ASSERT_TRUE(r->wait(3000));
+    EXPECT_EQ(r->code, -SIGKILL);
+    EXPECT_EQ(r->why, RY_WHY_SHUTDOWN);
+  }
+  std::shared_ptr<running> r;
+  EXPECT_EQ(w.try_start({"sh"}, r), RY_UNAVAILABLE);
+}
+
+// A host that is killed takes its children and theirs with it. The host is a process of its own
+// here.
+TEST(process, children_and_grandchildren_die_with_the_host) {
+  int pipe_fds[2];
+  ASSERT_EQ(::pipe(pipe_fds), 0);
+  const pid_t host = ::fork();
+  ASSERT_GE(host, 0);
+  if (host == 0) {
+    ::close(pipe_fds[0]);
+    auto* w = new world;
+    auto r = w->shell("sleep 300 & echo $! ready; wait");
+    r->wait_out("ready");
+    const std::string line = std::to_string(table().pid(r->handle)) + " " + r->out;
+    if (::write(pipe_fds[1], line.data(), line.size()) < 0) ::_exit(1);
+    for (;;) ::pause();
+  }
+  ::close(pipe_fds[1]);
+  char text[128];
+  const auto n = ::read(pipe_fds[0], text, sizeof text - 1);
+  ::close(pipe_fds[0]);
+  ASSERT_GT(n, 0);
+  text[n] = 0;
+  pid_t leader = 0, grandchild = 0;
+  ASSERT_EQ(std::sscanf(text, "%d %d", &leader, &grandchild), 2);
+  EXPECT_TRUE(lives(leader));
+  EXPECT_TRUE(lives(grandchild));
+  ::kill(host, SIGKILL);
+  ::waitpid(host, nullptr, 0);
+  EXPECT_TRUE(dies_within(leader, 3000));
+  EXPECT_TRUE(dies_within(grandchild, 3000));
+}
+
+}  // namespace
