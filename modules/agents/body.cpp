@@ -1,0 +1,74 @@
+#include "body.hpp"
+
+#include <algorithm>
+#include <array>
+#include <boost/json/parse.hpp>
+
+namespace agents {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::size_t max_prompt = 64 * 1024;
+
+ry::error invalid(std::string_view field, const std::string& what) {
+  return ry::http_error(422, RY_INVALID_ARGUMENT, "agents.invalid_value",
+                        std::string(field) + " " + what);
+}
+
+enum class lines { one, many };
+
+std::optional<std::string> text(const json::object& o, const char* name, std::size_t min,
+                                std::size_t max, lines allowed) {
+  const auto* v = o.if_contains(name);
+  if (!v || v->is_null()) return std::nullopt;
+  if (!v->is_string()) throw invalid(name, "must be a text");
+  std::string s(v->get_string().data(), v->get_string().size());
+  if (s.size() < min || s.size() > max) {
+    throw invalid(name,
+                  "must have " + std::to_string(min) + " to " + std::to_string(max) + " bytes");
+  }
+  for (const unsigned char c : s) {
+    const bool layout = allowed == lines::many && (c == '\n' || c == '\r' || c == '\t');
+    if ((c < 0x20 && !layout) || c == 0x7f) throw invalid(name, "must not hold control characters");
+  }
+  return s;
+}
+
+}  // namespace
+
+agent_body read_agent_body(std::string_view body) {
+  json::error_code ec;
+  const auto doc = json::parse(json::string_view(body.data(), body.size()), ec);
+  if (ec || !doc.is_object())
+    throw ry::bad_request("agents.body", "The body must be a JSON object");
+  const auto& o = doc.get_object();
+  constexpr std::array known = {"name",        "description", "system_prompt",    "model_name",
+                                "custom_mcps", "agent_id",    "expected_version", "version",
+                                "is_default",  "created_at",  "updated_at"};
+  for (const auto& member : o) {
+    if (std::find(known.begin(), known.end(),
+                  std::string_view(member.key().data(), member.key().size())) == known.end()) {
+      throw invalid(
+          std::string(member.key().data(), std::min<std::size_t>(64, member.key().size())),
+          "is not known here");
+    }
+  }
+
+  agent_body out;
+  out.change.name = text(o, "name", 1, 100, lines::one);
+  out.change.description = text(o, "description", 0, 2000, lines::many);
+  out.change.system_prompt = text(o, "system_prompt", 0, max_prompt, lines::many);
+  out.change.model_name = text(o, "model_name", 0, 200, lines::one);
+  if (const auto* m = o.if_contains("model_name"); m && m->is_null()) out.change.model_name = "";
+  if (const auto* v = o.if_contains("expected_version"); v && !v->is_null()) {
+    if (!v->is_int64() || v->get_int64() < 1 || v->get_int64() > INT32_MAX) {
+      throw invalid("expected_version", "must be a whole number of at least 1");
+    }
+    out.change.expected_version = static_cast<std::int32_t>(v->get_int64());
+  }
+  if (const auto* v = o.if_contains("custom_mcps"); v && !v->is_null()) out.mcps = *v;
+  return out;
+}
+
+}  // namespace agents

@@ -1,0 +1,194 @@
+#include "mcp_list.hpp"
+
+#include <sodium.h>
+
+#include <algorithm>
+#include <boost/json/object.hpp>
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+
+namespace agents {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::size_t most_servers = 100;
+constexpr std::size_t most_tools = 1000;
+constexpr std::size_t most_pairs = 100;
+
+[[noreturn]] void refuse(const std::string& place, const char* what) {
+  throw ry::http_error(422, RY_INVALID_ARGUMENT, "agents.invalid_value", place + " " + what);
+}
+
+std::string_view sv(const json::string& s) {
+  return {s.data(), s.size()};
+}
+json::string_view jv(std::string_view s) {
+  return {s.data(), s.size()};
+}
+
+const json::value* find(const json::object& o, const char* name, const char* other = nullptr) {
+  const auto* v = o.if_contains(name);
+  return v || !other ? v : o.if_contains(other);
+}
+
+std::string text(const json::value* v, const std::string& place, std::size_t max) {
+  if (!v) refuse(place, "is required");
+  if (!v->is_string()) refuse(place, "must be a text");
+  const auto s = sv(v->get_string());
+  if (s.empty() || s.size() > max) refuse(place, "is empty or too long");
+  if (std::any_of(s.begin(), s.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; })) {
+    refuse(place, "must not hold control characters");
+  }
+  return std::string(s);
+}
+
+json::array texts(const json::value* v, const std::string& place, std::size_t most) {
+  if (!v || !v->is_array()) refuse(place, "must be a list of texts");
+  json::array out;
+  for (const auto& item : v->get_array()) {
+    if (out.size() == most) refuse(place, "is too long");
+    out.emplace_back(text(&item, place + "[" + std::to_string(out.size()) + "]", 4096));
+  }
+  return out;
+}
+
+std::string sealed_text(const std::string& bytes) {
+  std::string out(sodium_base64_ENCODED_LEN(bytes.size(), sodium_base64_VARIANT_URLSAFE_NO_PADDING),
+                  '\0');
+  sodium_bin2base64(out.data(), out.size(), reinterpret_cast<const unsigned char*>(bytes.data()),
+                    bytes.size(), sodium_base64_VARIANT_URLSAFE_NO_PADDING);
+  out.pop_back();
+  return out;
+}
+
+// The kept configuration of the server of that name and type; nullptr when there is none.
+const json::object* stored_config(const json::array& stored, const std::string& name,
+                                  const std::string& type) {
+  for (const auto& item : stored) {
+    const auto* o = item.if_object();
+    if (!o) continue;
+    const auto* n = o->if_contains("name");
+    const auto* t = o->if_contains("type");
+    const auto* c = o->if_contains("config");
+    if (n && t && c && n->is_string() && t->is_string() && n->get_string() == jv(name) &&
+        t->get_string() == jv(type)) {
+      return c->if_object();
+    }
+  }
+  return nullptr;
+}
+
+json::object secrets(const json::value* given, const char* name, const std::string& place,
+                     const json::object* before, const seal_fn& seal) {
+  if (!given->is_object()) refuse(place, "must be an object of texts");
+  const auto* old = before ? before->if_contains(name) : nullptr;
+  json::object out;
+  for (const auto& [key, value] : given->get_object()) {
+    const auto at = place + "." + std::string(key.data(), key.size());
+    if (out.size() == most_pairs) refuse(place, "is too long");
+    if (!value.is_string()) refuse(at, "must be a text");
+    if (sv(value.get_string()) == mask) {
+      const auto* kept = old && old->is_object() ? old->get_object().if_contains(key) : nullptr;
+      if (!kept) refuse(at, "is the mask, but there is no stored value");
+      out[key] = *kept;
+      continue;
+    }
+    const auto plain = text(&value, at, 8192);
+    out[key] = json::object{{"sealed", sealed_text(seal(plain))}};
+  }
+  return out;
+}
+
+json::object read_config(const json::object& given, const std::string& type,
+                         const std::string& place, const json::object* before,
+                         const seal_fn& seal) {
+  json::object out;
+  if (type == "http" || type == "sse") {
+    const auto url = text(find(given, "url"), place + ".url", 2048);
+    if (url.substr(0, 7) != "http://" && url.substr(0, 8) != "https://") {
+      refuse(place + ".url", "must begin with http:// or https://");
+    }
+    out["url"] = url;
+    if (const auto* h = find(given, "headers"); h && !h->is_null()) {
+      out["headers"] = secrets(h, "headers", place + ".headers", before, seal);
+    }
+  } else if (type == "json") {
+    out["command"] = text(find(given, "command"), place + ".command", 4096);
+    if (const auto* args = find(given, "args"); args && !args->is_null()) {
+      out["args"] = texts(args, place + ".args", most_pairs);
+    }
+    if (const auto* env = find(given, "env"); env && !env->is_null()) {
+      out["env"] = secrets(env, "env", place + ".env", before, seal);
+    }
+  } else {
+    out["profile_id"] = text(find(given, "profile_id"), place + ".profile_id", 200);
+  }
+  return out;
+}
+
+json::array parse_stored(std::string_view stored) {
+  json::error_code ec;
+  auto v = json::parse(jv(stored), ec);
+  return !ec && v.is_array() ? std::move(v.get_array()) : json::array();
+}
+
+}  // namespace
+
+std::string mcp_place(std::string_view agent_id) {
+  return "agents.mcp:" + std::string(agent_id);
+}
+
+mcp_list read_mcp_list(const json::value& given, std::string_view stored_text,
+                       const seal_fn& seal) {
+  if (!given.is_array()) refuse("custom_mcps", "must be a list");
+  if (given.get_array().size() > most_servers) refuse("custom_mcps", "is too long");
+  const auto stored = parse_stored(stored_text);
+  json::array out;
+  for (const auto& item : given.get_array()) {
+    const auto place = "custom_mcps[" + std::to_string(out.size()) + "]";
+    if (!item.is_object()) refuse(place, "must be an object");
+    const auto& o = item.get_object();
+    json::object kept;
+    const auto name = text(find(o, "name"), place + ".name", 200);
+    const auto type = text(find(o, "type"), place + ".type", 40);
+    for (const auto& other : out) {
+      if (sv(other.at("name").get_string()) == name) refuse(place + ".name", "is used twice");
+    }
+    if (type != "http" && type != "sse" && type != "json" && type != "prebuilt" &&
+        type != "composio") {
+      refuse(place + ".type", "must be one of http, sse, prebuilt, json");
+    }
+    kept["name"] = name;
+    kept["type"] = type;
+    if (const auto* custom = find(o, "customType", "custom_type"); custom && !custom->is_null()) {
+      kept["customType"] = text(custom, place + ".customType", 100);
+    }
+    const auto* config = find(o, "config");
+    if (!config || !config->is_object()) refuse(place + ".config", "must be an object");
+    kept["config"] = read_config(config->get_object(), type, place + ".config",
+                                 stored_config(stored, name, type), seal);
+    kept["enabledTools"] =
+        texts(find(o, "enabledTools", "enabled_tools"), place + ".enabledTools", most_tools);
+    out.push_back(std::move(kept));
+  }
+  const auto count = out.size();
+  return {json::serialize(out), count};
+}
+
+json::array masked_mcp_list(std::string_view stored) {
+  auto list = parse_stored(stored);
+  for (auto& item : list) {
+    auto* o = item.if_object();
+    auto* config = o && o->if_contains("config") ? o->at("config").if_object() : nullptr;
+    if (!config) continue;
+    for (const char* name : {"headers", "env"}) {
+      auto* values = config->if_contains(name);
+      if (!values || !values->is_object()) continue;
+      for (auto& member : values->get_object()) member.value() = jv(mask);
+    }
+  }
+  return list;
+}
+
+}  // namespace agents

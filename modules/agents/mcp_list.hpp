@@ -1,0 +1,37 @@
+// The list of MCP configurations of an agent: read strictly, kept with sealed secrets, shown with
+// masked ones.
+//
+// Secrets are the values of config.headers and config.env. Kept, each is {"sealed": "<base64url>"},
+// sealed for the place mcp_place(agent id); shown, each is the mask. The mask sent back keeps the
+// stored value.
+#pragma once
+
+#include <ry/cpp/types.hpp>
+
+#include <boost/json/array.hpp>
+#include <boost/json/value.hpp>
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace agents {
+
+inline constexpr std::string_view mask = "********";
+std::string mcp_place(std::string_view agent_id);
+
+using seal_fn = std::function<std::string(std::string_view plain)>;
+
+struct mcp_list {
+  std::string json;  // as it is kept
+  std::size_t count = 0;
+};
+
+// `given` is what a client sent; `stored` is what is kept now. Throws ry::error with status 422
+// naming the place
+// ("custom_mcps[1].config.url").
+mcp_list read_mcp_list(const boost::json::value& given, std::string_view stored,
+                       const seal_fn& seal);
+// For a client.
+boost::json::array masked_mcp_list(std::string_view stored);
+
+}  // namespace agents

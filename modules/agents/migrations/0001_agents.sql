@@ -1,0 +1,143 @@
+-- UUIDv7: increasing in time, so that new rows land at the end of their indexes.
+create function new_id() returns uuid language sql volatile as $$
+  select encode(
+    set_bit(set_bit(
+      overlay(uuid_send(gen_random_uuid())
+              placing substring(int8send((extract(epoch from clock_timestamp()) * 1000)::bigint) from 3)
+              from 1 for 6),
+      52, 1), 53, 1), 'hex')::uuid
+$$;
+
+-- What runs and lists need of an agent's current version stands here as well.
+create table agent (
+  id uuid primary key,
+  account_id uuid not null,
+  is_default boolean not null default false,
+  version int not null default 1,
+  name text not null,
+  description text not null default '',
+  model_name text,  -- null: the deployment's default
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now()
+) with (fillfactor = 90);
+create unique index agent_default on agent (account_id) where is_default;
+create index agent_list on agent (account_id, id);
+
+-- Immutable: a run and a cache may keep what they read.
+create table agent_version (
+  agent_id uuid not null references agent on delete cascade,
+  version int not null,
+  name text not null,
+  description text not null default '',
+  system_prompt text not null default '',
+  model_name text,
+  custom_mcps jsonb not null default '[]' check (jsonb_typeof(custom_mcps) = 'array'),
+  created_at timestamptz not null default now(),
+  primary key (agent_id, version)
+);
+create function refuse_change() returns trigger language plpgsql as $$
+begin
+  raise exception 'a version of an agent never changes' using errcode = 'restrict_violation';
+end $$;
+create trigger agent_version_immutable before update on agent_version
+  for each statement execute function refuse_change();
+
+-- The account's default agent, made when there is none.
+create function ensure_default(p_account uuid) returns uuid language plpgsql as $$
+declare
+  v_id uuid;
+begin
+  select a.id into v_id from agents.agent a where a.account_id = p_account and a.is_default;
+  if found then return v_id; end if;
+  insert into agents.agent as a (id, account_id, is_default, name, description)
+  values (agents.new_id(), p_account, true, 'Assistant', 'The default agent')
+  on conflict (account_id) where is_default do nothing
+  returning a.id into v_id;
+  if found then
+    insert into agents.agent_version (agent_id, version, name, description)
+    values (v_id, 1, 'Assistant', 'The default agent');
+  else
+    select a.id into v_id from agents.agent a where a.account_id = p_account and a.is_default;
+  end if;
+  return v_id;
+end $$;
+
+create function resolve(account uuid, agent uuid)
+returns table (agent_id uuid, version int, model_name text) language plpgsql as $$
+#variable_conflict use_column
+declare
+  v_default uuid;
+begin
+  if resolve.agent is not null then
+    return query select a.id, a.version, a.model_name from agents.agent a
+                  where a.id = resolve.agent and a.account_id = resolve.account;
+    return;
+  end if;
+  return query select a.id, a.version, a.model_name from agents.agent a
+                where a.account_id = resolve.account and a.is_default;
+  if found then return; end if;
+  v_default := agents.ensure_default(resolve.account);
+  return query select a.id, a.version, a.model_name from agents.agent a where a.id = v_default;
+end $$;
+
+-- Takes a change over; null leaves a value as it is, an empty model name means the deployment's default. No
+-- change, no new version. RY404: unknown or foreign; RY409: another change came first.
+create function revise(p_account uuid, p_agent uuid, p_expected int, p_name text, p_description text,
+                       p_prompt text, p_model text, p_mcps jsonb) returns int
+language plpgsql as $$
+declare
+  v_old agents.agent_version;
+  v_new agents.agent_version;
+  v_now int;
+begin
+  select a.version into v_now from agents.agent a
+   where a.id = p_agent and a.account_id = p_account for no key update;
+  if not found then
+    raise sqlstate 'RY404' using message = 'Worker not found';
+  end if;
+  if p_expected <> 0 and p_expected <> v_now then
+    raise sqlstate 'RY409' using message = 'The agent was changed meanwhile: its version is ' || v_now;
+  end if;
+  select * into v_old from agents.agent_version v where v.agent_id = p_agent and v.version = v_now;
+  v_new := v_old;
+  v_new.name := coalesce(p_name, v_old.name);
+  v_new.description := coalesce(p_description, v_old.description);
+  v_new.system_prompt := coalesce(p_prompt, v_old.system_prompt);
+  v_new.model_name := nullif(coalesce(p_model, v_old.model_name), '');
+  v_new.custom_mcps := coalesce(p_mcps, v_old.custom_mcps);
+  if v_new is not distinct from v_old then
+    return v_now;
+  end if;
+  v_new.version := v_now + 1;
+  v_new.created_at := now();
+  insert into agents.agent_version select v_new.*;
+  update agents.agent
+     set version = v_new.version, name = v_new.name, description = v_new.description,
+         model_name = v_new.model_name, updated_at = now()
+   where id = p_agent;
+  return v_new.version;
+end $$;
+
+-- RY404: unknown or foreign; RY409: the default agent stays.
+create function remove(p_account uuid, p_agent uuid) returns void language plpgsql as $$
+declare
+  v_default boolean;
+begin
+  select a.is_default into v_default from agents.agent a
+   where a.id = p_agent and a.account_id = p_account for update;
+  if not found then
+    raise sqlstate 'RY404' using message = 'Worker not found';
+  end if;
+  if v_default then
+    raise sqlstate 'RY409' using message = 'The default agent cannot be deleted';
+  end if;
+  delete from agents.agent where id = p_agent;
+end $$;
+
+-- How many MCP servers the current versions of an account's agents name, without those of one agent.
+create function mcp_count(p_account uuid, p_without uuid) returns bigint language sql stable as $$
+  select coalesce(sum(jsonb_array_length(v.custom_mcps)), 0)
+    from agents.agent a
+    join agents.agent_version v on v.agent_id = a.id and v.version = a.version
+   where a.account_id = p_account and a.id is distinct from p_without
+$$;

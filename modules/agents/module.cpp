@@ -1,0 +1,45 @@
+#include <ry/cpp/module.hpp>
+
+#include "migrations.hpp"
+#include "routes.hpp"
+#include "service.hpp"
+
+namespace agents {
+namespace {
+
+class agents_module {
+ public:
+  agents_module(ry::context& ctx, ry::registrar& reg)
+      : ctx_(ctx), repo_(ctx), service_(ctx, repo_), routes_(ctx, repo_, accounts_) {
+    reg.migrations(ry_migrations::all);
+    routes_.add_to(reg);
+    reg.provide(RY_SVC_AGENTS_1, service::table(), &service_);
+    reg.subscribe("default_agent", "account.created", this, &agents_module::account_created);
+  }
+
+  void start() { accounts_ = ctx_.acquire<ry_accounts_v1>(RY_SVC_ACCOUNTS_1); }
+
+ private:
+  ry::task<void> account_created(ry::event e) {
+    const auto account = ry::uuid::parse(e.key());
+    // Would fail at every delivery: better said once than tried for days.
+    if (!account) {
+      ctx_.warn("account.created without an account's id", {{"event", e.id()}});
+      co_return;
+    }
+    co_await repo_.ensure_default(*account);
+  }
+
+  const ry::context& ctx_;
+  const repository repo_;
+  service service_;
+  ry::service<ry_accounts_v1> accounts_;
+  routes routes_;
+};
+
+}  // namespace
+}  // namespace agents
+
+RY_MODULE(agents::agents_module, "agents", "0.1.0",
+          .needs(RY_HTTP_1, RY_DB_1, RY_EVENTS_1, RY_SECRETS_1, RY_SVC_ACCOUNTS_1)
+              .provides(RY_SVC_AGENTS_1));

@@ -1,0 +1,124 @@
+#include "repository.hpp"
+
+namespace agents {
+namespace {
+
+#define AGENT_COLUMNS                                                                            \
+  "select a.id, a.account_id, a.is_default, a.version as current_version, v.version, v.name,"    \
+  " v.description, v.system_prompt, v.model_name, v.custom_mcps::text as mcps,"                  \
+  " to_char(v.created_at at time zone 'utc', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"') as created_at" \
+  " from agents.agent a join agents.agent_version v on v.agent_id = a.id"
+
+agent_ptr read_agent(const ry::row& r) {
+  auto a = std::make_shared<agent>();
+  a->id = r.uuid("id");
+  a->account_id = r.uuid("account_id");
+  a->id_text = a->id.to_string();
+  a->account_id_text = a->account_id.to_string();
+  a->version = static_cast<std::int32_t>(r.int64("version"));
+  a->current_version = static_cast<std::int32_t>(r.int64("current_version"));
+  a->is_default = r.boolean("is_default");
+  a->name = r.text("name");
+  a->description = r.text("description");
+  a->system_prompt = r.text("system_prompt");
+  a->model_name = r.opt_text("model_name").value_or("");
+  a->custom_mcps_json = r.text("mcps");
+  a->created_at = r.text("created_at");
+  return a;
+}
+
+page read_page(const ry::rows& rows, std::int64_t limit) {
+  page out;
+  for (const auto r : rows) {
+    if (static_cast<std::int64_t>(out.agents.size()) == limit) {
+      out.more = true;
+      break;
+    }
+    out.agents.push_back(read_agent(r));
+  }
+  return out;
+}
+
+}  // namespace
+
+ry::task<void> repository::ensure_default(ry::uuid account) const {
+  (co_await ctx_.db().query("select agents.ensure_default($1)", account)).value();
+}
+
+ry::task<agent_ptr> repository::get(ry::uuid account, ry::uuid id, std::int32_t version) const {
+  const auto rows =
+      (co_await ctx_.db().query_with(
+           {RY_DB_READ_ONLY},
+           AGENT_COLUMNS " and v.version = case when $3::int = 0 then a.version else $3::int end"
+                         " where a.id = $2 and a.account_id = $1",
+           account, id, version))
+          .value();
+  co_return rows.empty() ? nullptr : read_agent(rows.front());
+}
+
+ry::task<page> repository::list(ry::uuid account, std::optional<ry::uuid> before,
+                                std::int64_t limit) const {
+  ry::batch b;
+  b.add("select agents.ensure_default($1)", account);
+  if (before) {
+    b.add(AGENT_COLUMNS
+          " and v.version = a.version where a.account_id = $1 and a.id < $2"
+          " order by a.id desc limit $3",
+          account, *before, limit + 1);
+  } else {
+    b.add(AGENT_COLUMNS
+          " and v.version = a.version where a.account_id = $1 order by a.id desc limit $2",
+          account, limit + 1);
+  }
+  const auto done = (co_await ctx_.db().run(b)).value();
+  co_return read_page(done.at(1), limit);
+}
+
+ry::task<page> repository::versions(ry::uuid account, ry::uuid id, std::int64_t before,
+                                    std::int64_t limit) const {
+  const auto rows =
+      (co_await ctx_.db().query_with({RY_DB_READ_ONLY},
+                                     AGENT_COLUMNS " and ($3::bigint = 0 or v.version < $3::bigint)"
+                                                   " where a.id = $2 and a.account_id = $1"
+                                                   " order by v.version desc limit $4",
+                                     account, id, before, limit + 1))
+          .value();
+  co_return read_page(rows, limit);
+}
+
+ry::task<void> repository::create(ry::uuid account, ry::uuid id, revision first) const {
+  ry::batch b;
+  b.add(
+      "insert into agents.agent (id, account_id, name, description, model_name)"
+      " values ($1, $2, $3, $4, nullif($5, ''))",
+      id, account, first.name, first.description.value_or(""), first.model_name.value_or(""));
+  b.add(
+      "insert into agents.agent_version"
+      " (agent_id, version, name, description, system_prompt, model_name, custom_mcps)"
+      " values ($1, 1, $2, $3, $4, nullif($5, ''), $6::jsonb)",
+      id, first.name, first.description.value_or(""), first.system_prompt.value_or(""),
+      first.model_name.value_or(""), first.custom_mcps_json.value_or("[]"));
+  (co_await ctx_.db().run(b)).value();
+}
+
+ry::task<std::int32_t> repository::revise(ry::uuid account, ry::uuid id, revision change) const {
+  const auto rows = (co_await ctx_.db().query(
+                         "select agents.revise($1, $2, $3::int, $4, $5, $6, $7, $8::jsonb)",
+                         account, id, change.expected_version, change.name, change.description,
+                         change.system_prompt, change.model_name, change.custom_mcps_json))
+                        .value();
+  co_return static_cast<std::int32_t>(rows.front().int64(0));
+}
+
+ry::task<void> repository::remove(ry::uuid account, ry::uuid id) const {
+  (co_await ctx_.db().query("select agents.remove($1, $2)", account, id)).value();
+}
+
+ry::task<std::int64_t> repository::mcp_count(ry::uuid account, ry::uuid without) const {
+  const auto rows = (co_await ctx_.db().query_with(
+                         {RY_DB_READ_ONLY}, "select agents.mcp_count($1, $2)", account, without))
+                        .value();
+  co_return rows.front().int64(0);
+}
+
+}  // namespace agents

@@ -1,0 +1,40 @@
+// All SQL of this module. Every function throws ry::error when the database says no.
+#pragma once
+
+#include <ry/cpp/db.hpp>
+
+#include <vector>
+
+#include "types.hpp"
+
+namespace agents {
+
+struct page {
+  std::vector<agent_ptr> agents;
+  bool more = false;
+};
+
+class repository {
+ public:
+  explicit repository(const ry::context& ctx) : ctx_(ctx) {}
+
+  ry::task<void> ensure_default(ry::uuid account) const;
+  // version 0 = the current one. nullptr: unknown or foreign.
+  ry::task<agent_ptr> get(ry::uuid account, ry::uuid id, std::int32_t version) const;
+  // Newest first, those made before `before`; makes the default agent when there is none.
+  ry::task<page> list(ry::uuid account, std::optional<ry::uuid> before, std::int64_t limit) const;
+  // Newest first, those below `before` (0 = all).
+  ry::task<page> versions(ry::uuid account, ry::uuid id, std::int64_t before,
+                          std::int64_t limit) const;
+  ry::task<void> create(ry::uuid account, ry::uuid id, revision first) const;
+  // The version it has afterwards. Throws "db.RY404" and "db.RY409".
+  ry::task<std::int32_t> revise(ry::uuid account, ry::uuid id, revision change) const;
+  ry::task<void> remove(ry::uuid account, ry::uuid id) const;
+  // MCP servers of the account's other agents.
+  ry::task<std::int64_t> mcp_count(ry::uuid account, ry::uuid without) const;
+
+ private:
+  const ry::context& ctx_;
+};
+
+}  // namespace agents

@@ -1,0 +1,209 @@
+#include "routes.hpp"
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+#include <charconv>
+
+#include "body.hpp"
+#include "mcp_list.hpp"
+
+namespace agents {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::int64_t default_page = 50;
+constexpr std::int64_t largest_page = 100;
+// Races with other writers of one agent that a change without an expected version goes through.
+constexpr int most_tries = 5;
+
+ry::error invalid(std::string_view field, const std::string& what) {
+  return ry::http_error(422, RY_INVALID_ARGUMENT, "agents.invalid_value",
+                        std::string(field) + " " + what);
+}
+
+ry::uuid agent_in_path(const ry::request& r) {
+  const auto id = ry::uuid::parse(r.param("id"));
+  if (!id) throw unknown_agent();
+  return *id;
+}
+
+std::int64_t integer_in_query(const ry::request& r, std::string_view name, std::int64_t max,
+                              std::int64_t otherwise) {
+  const auto text = r.query(name);
+  if (!text) return otherwise;
+  std::int64_t out = 0;
+  const auto [end, ec] = std::from_chars(text->data(), text->data() + text->size(), out);
+  if (ec != std::errc() || end != text->data() + text->size() || out < 1 || out > max) {
+    throw invalid(name, "must be a whole number from 1 to " + std::to_string(max));
+  }
+  return out;
+}
+
+json::object content(const agent& a) {
+  json::object o;
+  o["agent_id"] = a.id_text;
+  o["version"] = a.version;
+  o["name"] = a.name;
+  o["description"] = a.description;
+  o["system_prompt"] = a.system_prompt;
+  o["model_name"] = a.model_name.empty() ? json::value(nullptr) : json::value(a.model_name);
+  o["custom_mcps"] = masked_mcp_list(a.custom_mcps_json);
+  return o;
+}
+
+json::object shown(const agent& a) {
+  auto o = content(a);
+  o["is_default"] = a.is_default;
+  o["updated_at"] = a.created_at;
+  return o;
+}
+
+std::string paged(const char* name, json::array items, const std::optional<std::string>& next) {
+  json::object o;
+  o[name] = std::move(items);
+  o["next_cursor"] = next ? json::value(*next) : json::value(nullptr);
+  return json::serialize(o);
+}
+
+}  // namespace
+
+void routes::add_to(ry::registrar& reg) {
+  reg.route("GET", "/agents", 0, this, &routes::list);
+  reg.route("POST", "/agents", 0, this, &routes::create);
+  reg.route("GET", "/agents/{id}", 0, this, &routes::show);
+  reg.route("PUT", "/agents/{id}", 0, this, &routes::change);
+  reg.route("DELETE", "/agents/{id}", 0, this, &routes::remove);
+  reg.route("GET", "/agents/{id}/versions", 0, this, &routes::versions);
+}
+
+ry::task<owner> routes::caller(ry::request r) {
+  auto got = co_await ry::call<owner, const ry_account_view*>(
+      [this, &r](ry_exec* exec, ry_account_fn fn, void* ctx) {
+        return accounts_->ensure(accounts_.self(), r.principal(), exec, fn, ctx);
+      },
+      [](const ry_account_view* v) {
+        return owner{v->account_id, ry::text(v->tier->name), v->tier->custom_mcps};
+      });
+  co_return std::move(got).value();
+}
+
+ry::task<agent_ptr> routes::own_agent(ry::uuid account, ry::uuid id, std::int32_t version) {
+  auto found = co_await repo_.get(account, id, version);
+  if (!found) throw unknown_agent();
+  co_return found;
+}
+
+std::string routes::seal(const ry::uuid& agent, std::string_view plain) const {
+  const ry::secrets box(ctx_);
+  box.redact(plain);
+  return box.seal(mcp_place(agent.to_string()), plain).value();
+}
+
+ry::task<void> routes::check_mcp_limit(owner who, ry::uuid agent, std::size_t wanted,
+                                       std::size_t before) {
+  if (wanted <= before) co_return;
+  const auto others = co_await repo_.mcp_count(who.account_id, agent);
+  if (others + static_cast<std::int64_t>(wanted) <= who.custom_mcps) co_return;
+  json::object detail;
+  detail["message"] = "The plan's number of custom MCP servers is reached";
+  detail["current_count"] = others + static_cast<std::int64_t>(before);
+  detail["limit"] = who.custom_mcps;
+  detail["tier_name"] = who.tier_name;
+  detail["error_code"] = "CUSTOM_WORKER_LIMIT_EXCEEDED";
+  throw ry::http_error(402, RY_RESOURCE_EXHAUSTED, "agents.mcp_limit",
+                       "The plan's number of custom MCP servers is reached",
+                       json::serialize(detail));
+}
+
+ry::task<ry::response> routes::list(ry::request r) {
+  const auto who = co_await caller(r);
+  const auto limit = integer_in_query(r, "limit", largest_page, default_page);
+  std::optional<ry::uuid> before;
+  if (const auto cursor = r.query("cursor")) {
+    before = ry::uuid::parse(*cursor);
+    if (!before) throw invalid("cursor", "is not one that was given out");
+  }
+  const auto got = co_await repo_.list(who.account_id, before, limit);
+  json::array items;
+  for (const auto& a : got.agents) items.push_back(shown(*a));
+  std::optional<std::string> next;
+  if (got.more) next = got.agents.back()->id_text;
+  co_return ry::response::json(paged("agents", std::move(items), next));
+}
+
+ry::task<ry::response> routes::create(ry::request r) {
+  const auto who = co_await caller(r);
+  auto body = read_agent_body(r.body());
+  if (!body.change.name) throw invalid("name", "is required");
+  const auto id = ctx_.new_uuid();
+  if (body.mcps) {
+    auto list =
+        read_mcp_list(*body.mcps, "[]", [&](std::string_view plain) { return seal(id, plain); });
+    co_await check_mcp_limit(who, id, list.count, 0);
+    body.change.custom_mcps_json = std::move(list.json);
+  }
+  co_await repo_.create(who.account_id, id, std::move(body.change));
+  const auto made = co_await own_agent(who.account_id, id);
+  co_return ry::response::json(201, json::serialize(shown(*made)));
+}
+
+ry::task<ry::response> routes::show(ry::request r) {
+  const auto who = co_await caller(r);
+  const auto found = co_await own_agent(who.account_id, agent_in_path(r));
+  co_return ry::response::json(json::serialize(shown(*found)));
+}
+
+ry::task<ry::response> routes::change(ry::request r) {
+  const auto who = co_await caller(r);
+  const auto id = agent_in_path(r);
+  const auto body = read_agent_body(r.body());
+  for (int tries = 1;; ++tries) {
+    const auto now = co_await own_agent(who.account_id, id);
+    auto next = body.change;
+    if (body.mcps) {
+      auto list = read_mcp_list(*body.mcps, now->custom_mcps_json,
+                                [&](std::string_view plain) { return seal(id, plain); });
+      const auto before = masked_mcp_list(now->custom_mcps_json).size();
+      co_await check_mcp_limit(who, id, list.count, before);
+      next.custom_mcps_json = std::move(list.json);
+      // Masks stand for values of the version that was read.
+      if (next.expected_version == 0) next.expected_version = now->version;
+    }
+    try {
+      const auto version = co_await repo_.revise(who.account_id, id, std::move(next));
+      const auto made = co_await own_agent(who.account_id, id, version);
+      co_return ry::response::json(json::serialize(shown(*made)));
+    } catch (const ry::error& e) {
+      if (!e.is("db.RY409") || body.change.expected_version != 0 || tries == most_tries) throw;
+    }
+  }
+}
+
+ry::task<ry::response> routes::remove(ry::request r) {
+  const auto who = co_await caller(r);
+  co_await repo_.remove(who.account_id, agent_in_path(r));
+  co_return ry::response::empty();
+}
+
+ry::task<ry::response> routes::versions(ry::request r) {
+  const auto who = co_await caller(r);
+  const auto id = agent_in_path(r);
+  const auto limit = integer_in_query(r, "limit", largest_page, default_page);
+  const auto before = integer_in_query(r, "cursor", INT32_MAX, 0);
+  const auto got = co_await repo_.versions(who.account_id, id, before, limit);
+  if (got.agents.empty()) co_await own_agent(who.account_id, id);
+  json::array items;
+  for (const auto& a : got.agents) {
+    auto o = content(*a);
+    o["is_current"] = a->version == a->current_version;
+    o["created_at"] = a->created_at;
+    items.push_back(std::move(o));
+  }
+  std::optional<std::string> next;
+  if (got.more) next = std::to_string(got.agents.back()->version);
+  co_return ry::response::json(paged("versions", std::move(items), next));
+}
+
+}  // namespace agents

@@ -1,0 +1,44 @@
+// The HTTP interface of this module.
+#pragma once
+
+#include <ry/svc/accounts.h>
+#include <ry/cpp/registrar.hpp>
+
+#include "repository.hpp"
+
+namespace agents {
+
+// The caller, as accounts/1 knows it.
+struct owner {
+  ry::uuid account_id;
+  std::string tier_name;
+  std::int64_t custom_mcps = 0;  // limit
+};
+
+class routes {
+ public:
+  // `accounts` is filled before the first request.
+  routes(const ry::context& ctx, const repository& repo,
+         const ry::service<ry_accounts_v1>& accounts)
+      : ctx_(ctx), repo_(repo), accounts_(accounts) {}
+  void add_to(ry::registrar& reg);
+
+ private:
+  ry::task<ry::response> list(ry::request r);
+  ry::task<ry::response> create(ry::request r);
+  ry::task<ry::response> show(ry::request r);
+  ry::task<ry::response> change(ry::request r);
+  ry::task<ry::response> remove(ry::request r);
+  ry::task<ry::response> versions(ry::request r);
+
+  ry::task<owner> caller(ry::request r);
+  ry::task<agent_ptr> own_agent(ry::uuid account, ry::uuid id, std::int32_t version = 0);
+  ry::task<void> check_mcp_limit(owner who, ry::uuid agent, std::size_t wanted, std::size_t before);
+  std::string seal(const ry::uuid& agent, std::string_view plain) const;
+
+  const ry::context& ctx_;
+  const repository& repo_;
+  const ry::service<ry_accounts_v1>& accounts_;
+};
+
+}  // namespace agents

@@ -1,0 +1,132 @@
+#include "service.hpp"
+
+namespace agents {
+namespace {
+
+constexpr std::size_t most_kept = 4096;
+
+std::string key_of(const std::string& agent, std::int32_t version) {
+  return agent + "/" + std::to_string(version);
+}
+
+}  // namespace
+
+agent_ptr service::remembered(const std::string& key) const {
+  std::lock_guard lock(mutex_);
+  const auto it = versions_.find(key);
+  return it == versions_.end() ? nullptr : it->second;
+}
+
+void service::remember(const agent_ptr& a) {
+  std::lock_guard lock(mutex_);
+  if (versions_.size() >= most_kept) versions_.clear();
+  versions_.insert_or_assign(key_of(a->id_text, a->version), a);
+}
+
+ry_status service::get(ry_str account, ry_str agent, std::int32_t version, caller c) {
+  const auto account_id = ry::uuid::parse(ry::view(account));
+  const auto agent_id = ry::uuid::parse(ry::view(agent));
+  if (!account_id || !agent_id || version < 0) {
+    answer(c, nullptr, unknown_agent());
+    return RY_OK;
+  }
+  if (version != 0) {
+    auto kept = remembered(key_of(agent_id->to_string(), version));
+    if (kept) {
+      const bool own = kept->account_id == *account_id;
+      answer(c, own ? std::move(kept) : nullptr, unknown_agent());
+      return RY_OK;
+    }
+  }
+  return ctx_.spawn(look_up(*account_id, *agent_id, version, c), c.exec) ? RY_OK : RY_UNAVAILABLE;
+}
+
+ry::task<void> service::look_up(ry::uuid account, ry::uuid agent, std::int32_t version, caller c) {
+  agent_ptr found;
+  ry::error why = unknown_agent();
+  try {
+    found = co_await repo_.get(account, agent, version);
+    if (found) remember(found);
+  } catch (...) {
+    why = ry::current_error();
+  }
+  answer(c, std::move(found), why);
+}
+
+ry_status service::set_mcps(ry_str account, ry_str agent, std::int32_t expected, ry_str mcps,
+                            caller c) {
+  const auto account_id = ry::uuid::parse(ry::view(account));
+  const auto agent_id = ry::uuid::parse(ry::view(agent));
+  if (!account_id || !agent_id) {
+    answer(c, nullptr, unknown_agent());
+    return RY_OK;
+  }
+  revision change;
+  change.expected_version = expected;
+  change.custom_mcps_json = ry::text(mcps);
+  return ctx_.spawn(revise(*account_id, *agent_id, std::move(change), c), c.exec) ? RY_OK
+                                                                                  : RY_UNAVAILABLE;
+}
+
+ry::task<void> service::revise(ry::uuid account, ry::uuid agent, revision change, caller c) {
+  agent_ptr found;
+  ry::error why = unknown_agent();
+  try {
+    const auto version = co_await repo_.revise(account, agent, std::move(change));
+    found = co_await repo_.get(account, agent, version);
+    if (found) remember(found);
+  } catch (...) {
+    why = ry::current_error();
+    if (why.is("db.RY409")) {
+      why = ry::error(RY_ABORTED, "agents.version_conflict", std::string(why.message()))
+                .with_http(409);
+    }
+  }
+  answer(c, std::move(found), why);
+}
+
+void service::answer(caller c, agent_ptr found, ry::error why) const noexcept {
+  try {
+    ctx_.post(c.exec, [c, found = std::move(found), why] {
+      if (!found) {
+        const auto v = why.view();
+        c.fn(c.ctx, why.status(), nullptr, &v);
+        return;
+      }
+      ry_agent_view view{};
+      view.struct_size = sizeof view;
+      view.version = found->version;
+      view.agent_id = ry::str(found->id_text);
+      view.account_id = ry::str(found->account_id_text);
+      view.name = ry::str(found->name);
+      view.system_prompt = ry::str(found->system_prompt);
+      view.model_name = ry::str(found->model_name);
+      view.custom_mcps_json = ry::str(found->custom_mcps_json);
+      view.is_default = found->is_default ? 1 : 0;
+      c.fn(c.ctx, RY_OK, &view, nullptr);
+    });
+  } catch (...) {
+    ctx_.complain("an answer about an agent was lost", ry::current_error());
+  }
+}
+
+const ry_agents_v1* service::table() noexcept {
+  static constexpr ry_agents_v1 t{
+      sizeof(ry_agents_v1), 0,
+      [](void* self, ry_str account, ry_str agent, std::int32_t version, ry_exec* exec,
+         ry_agent_fn fn, void* ctx) noexcept {
+        return ry::guard([&] {
+          return static_cast<service*>(self)->get(account, agent, version, {exec, fn, ctx});
+        });
+      },
+      [](void* self, ry_str account, ry_str agent, std::int32_t expected, ry_str mcps,
+         ry_exec* exec, ry_agent_fn fn, void* ctx) noexcept {
+        return ry::guard([&] {
+          return static_cast<service*>(self)->set_mcps(account, agent, expected, mcps,
+                                                       {exec, fn, ctx});
+        });
+      }};
+  return &t;
+}
+
+}  // namespace agents

@@ -1,0 +1,42 @@
+// The service agents/1. Versions are immutable, so that an answer about one is kept.
+#pragma once
+
+#include <ry/cpp/op.hpp>
+
+#include <mutex>
+#include <unordered_map>
+
+#include "repository.hpp"
+
+namespace agents {
+
+class service {
+ public:
+  service(const ry::context& ctx, const repository& repo) : ctx_(ctx), repo_(repo) {}
+  service(const service&) = delete;
+  service& operator=(const service&) = delete;
+
+  // The table of agents/1; its self is a service.
+  static const ry_agents_v1* table() noexcept;
+
+ private:
+  struct caller {
+    ry_exec* exec;
+    ry_agent_fn fn;
+    void* ctx;
+  };
+  ry_status get(ry_str account, ry_str agent, std::int32_t version, caller c);
+  ry_status set_mcps(ry_str account, ry_str agent, std::int32_t expected, ry_str mcps, caller c);
+  ry::task<void> look_up(ry::uuid account, ry::uuid agent, std::int32_t version, caller c);
+  ry::task<void> revise(ry::uuid account, ry::uuid agent, revision change, caller c);
+  void answer(caller c, agent_ptr found, ry::error why) const noexcept;
+  agent_ptr remembered(const std::string& key) const;
+  void remember(const agent_ptr& a);
+
+  const ry::context& ctx_;
+  const repository& repo_;
+  mutable std::mutex mutex_;
+  std::unordered_map<std::string, agent_ptr> versions_;  // "<agent id>/<version>"
+};
+
+}  // namespace agents
