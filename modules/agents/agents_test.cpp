@@ -1,0 +1,162 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+
+#include "body.hpp"
+#include "mcp_list.hpp"
+
+using namespace agents;
+using testing::HasSubstr;
+using testing::Not;
+namespace json = boost::json;
+
+namespace {
+
+template <class F>
+ry::error error_of(F f) {
+  try {
+    f();
+  } catch (const ry::error& e) {
+    return e;
+  }
+  ADD_FAILURE() << "no error";
+  return ry::error(RY_OK);
+}
+
+std::string toy_seal(std::string_view plain) {
+  return std::string(plain.rbegin(), plain.rend());
+}
+
+mcp_list read(const std::string& given, std::string_view stored = "[]") {
+  return read_mcp_list(json::parse(given), stored, toy_seal);
+}
+
+const std::string weather =
+    R"({"name":"weather","type":"http","config":{"url":"https://w.example/mcp",)"
+    R"("headers":{"Authorization":"Bearer top-secret"}},"enabledTools":["forecast"]})";
+
+}  // namespace
+
+TEST(mcp_list, keeps_secrets_sealed_and_shows_them_masked) {
+  const auto kept = read("[" + weather + "]");
+  EXPECT_EQ(kept.count, 1u);
+  EXPECT_THAT(kept.json, Not(HasSubstr("top-secret")));
+  EXPECT_THAT(kept.json, HasSubstr(R"("sealed":)"));
+  const auto shown = json::serialize(masked_mcp_list(kept.json));
+  EXPECT_THAT(shown, HasSubstr(R"("headers":{"Authorization":"********"})"));
+  EXPECT_THAT(shown, Not(HasSubstr("sealed")));
+
+  const auto again = read(shown, kept.json);
+  EXPECT_EQ(json::parse(again.json), json::parse(kept.json)) << "the mask keeps the stored value";
+  const auto e = error_of([&] { read(shown, "[]"); });
+  EXPECT_EQ(e.http_status(), 422u);
+  EXPECT_THAT(std::string(e.message()), HasSubstr("custom_mcps[0].config.headers.Authorization"));
+}
+
+TEST(mcp_list, a_mask_takes_only_what_was_stored_for_the_same_server) {
+  const auto kept = read("[" + weather + "]");
+  EXPECT_EQ(error_of([&] {
+              read(R"([{"name":"other","type":"http","config":{"url":"https://evil.example",)"
+                   R"("headers":{"Authorization":"********"}},"enabledTools":[]}])",
+                   kept.json);
+            }).http_status(),
+            422u);
+}
+
+TEST(mcp_list, reads_all_types_and_both_spellings) {
+  const auto kept = read(
+      R"([{"name":"a","type":"json","config":{"command":"npx","args":["-y","x"],"env":{"K":"v-secret"}},
+           "enabled_tools":[],"custom_type":"local"},
+          {"name":"b","type":"prebuilt","config":{"profile_id":"p1","ignored":1},"enabledTools":["t"]},
+          {"name":"c","type":"composio","config":{"profile_id":"p2"},"enabledTools":[]},
+          {"name":"d","type":"sse","config":{"url":"http://x"},"enabledTools":[]}])");
+  EXPECT_EQ(kept.count, 4u);
+  const auto list = json::parse(kept.json).as_array();
+  EXPECT_EQ(list[0].at("customType"), "local");
+  EXPECT_EQ(list[0].at("enabledTools").as_array().size(), 0u);
+  EXPECT_THAT(kept.json, Not(HasSubstr("v-secret")));
+  EXPECT_THAT(kept.json, Not(HasSubstr("ignored")));
+  EXPECT_EQ(list[2].at("type"), "composio");
+}
+
+TEST(mcp_list, refuses_naming_the_place) {
+  const auto item = [](const std::string& rest) { return "[{" + rest + "}]"; };
+  const std::string tail = R"(,"enabledTools":[])";
+  for (const auto& [given, place] : std::vector<std::pair<std::string, std::string>>{
+           {"{}", "custom_mcps"},
+           {"[7]", "custom_mcps[0]"},
+           {item(R"("type":"http")"), "custom_mcps[0].name"},
+           {item(R"("name":"a")"), "custom_mcps[0].type"},
+           {item(R"("name":"a","type":"ftp")"), "custom_mcps[0].type"},
+           {item(R"("name":"a\u0000","type":"http")"), "custom_mcps[0].name"},
+           {item(R"("name":"a","type":"http")" + tail), "custom_mcps[0].config"},
+           {item(R"("name":"a","type":"http","config":{})" + tail), "custom_mcps[0].config.url"},
+           {item(R"("name":"a","type":"http","config":{"url":"file:///etc/passwd"})" + tail),
+            "custom_mcps[0].config.url"},
+           {item(R"("name":"a","type":"http","config":{"url":"http://x","headers":[1]})" + tail),
+            "custom_mcps[0].config.headers"},
+           {item(R"("name":"a","type":"http","config":{"url":"http://x","headers":{"A":1}})" +
+                 tail),
+            "custom_mcps[0].config.headers.A"},
+           {item(
+                R"("name":"a","type":"http","config":{"url":"http://x","headers":{"A":"b\r\nc"}})" +
+                tail),
+            "custom_mcps[0].config.headers.A"},
+           {item(R"("name":"a","type":"json","config":{"command":""})" + tail),
+            "custom_mcps[0].config.command"},
+           {item(R"("name":"a","type":"json","config":{"command":"x","args":[1]})" + tail),
+            "custom_mcps[0].config.args[0]"},
+           {item(R"("name":"a","type":"prebuilt","config":{})" + tail),
+            "custom_mcps[0].config.profile_id"},
+           {item(R"("name":"a","type":"http","config":{"url":"http://x"})"),
+            "custom_mcps[0].enabledTools"},
+           {"[" + weather + "," + weather + "]", "custom_mcps[1].name"}}) {
+    const auto e = error_of([&] { read(given); });
+    EXPECT_EQ(e.http_status(), 422u) << given;
+    EXPECT_THAT(std::string(e.message()), testing::StartsWith(place + " ")) << given;
+  }
+}
+
+TEST(mcp_list, survives_what_is_stored_badly) {
+  for (const char* stored :
+       {"", "{", "{}", "null", R"([1,{"config":7},{"config":{"headers":7}}])"}) {
+    EXPECT_LE(masked_mcp_list(stored).size(), 3u);
+    EXPECT_EQ(read("[]", stored).json, "[]");
+  }
+}
+
+TEST(agent_body, reads_what_is_there) {
+  const auto b = read_agent_body(
+      R"({"name":"A","system_prompt":"one\ntwo","model_name":null,"expected_version":3,
+          "agent_id":"x","is_default":true,"version":9})");
+  EXPECT_EQ(b.change.name, "A");
+  EXPECT_EQ(b.change.system_prompt, "one\ntwo");
+  EXPECT_EQ(b.change.model_name, "");
+  EXPECT_EQ(b.change.description, std::nullopt);
+  EXPECT_EQ(b.change.expected_version, 3);
+  EXPECT_FALSE(b.mcps);
+  EXPECT_TRUE(read_agent_body(R"({"custom_mcps":[]})").mcps);
+}
+
+TEST(agent_body, refuses_naming_the_field) {
+  for (const auto& [text, field] : std::vector<std::pair<std::string, std::string>>{
+           {R"({"name":""})", "name"},
+           {R"({"name":"a\nb"})", "name"},
+           {R"({"name":5})", "name"},
+           {R"({"name":")" + std::string(101, 'x') + "\"}", "name"},
+           {R"({"system_prompt":"a\u0000b"})", "system_prompt"},
+           {R"({"system_prompt":")" + std::string(64 * 1024 + 1, 'x') + "\"}", "system_prompt"},
+           {R"({"model_name":[]})", "model_name"},
+           {R"({"expected_version":0})", "expected_version"},
+           {R"({"expected_version":"1"})", "expected_version"},
+           {R"({"promt":"x"})", "promt"}}) {
+    const auto e = error_of([&] { read_agent_body(text); });
+    EXPECT_EQ(e.http_status(), 422u) << text.substr(0, 40);
+    EXPECT_THAT(std::string(e.message()), HasSubstr(field));
+  }
+  for (const char* text : {"", "[]", "{", "\"x\""}) {
+    EXPECT_EQ(error_of([&] { read_agent_body(text); }).reason(), "agents.body") << text;
+  }
+}
