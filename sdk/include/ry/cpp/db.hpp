@@ -34,7 +34,7 @@ class arguments {
   enum class texts { borrow, copy };
 
   template <class... A>
-  static arguments make(texts mode, const A&... a) {
+  static arguments make([[maybe_unused]] texts mode, const A&... a) {
     arguments out;
     out.values_.reserve(sizeof...(A));
     (out.add(mode, a), ...);

@@ -116,26 +116,26 @@ class body_op {
           auto* self = static_cast<body_op*>(p);
           try {
             if (got == RY_OK) {
-              self->out_ = ry::text(chunk);
+              self->out_.emplace(ry::text(chunk));
             } else {
-              self->out_ = error(got);
+              self->out_.emplace(error(got));
             }
           } catch (...) {
-            self->out_ = current_error();
+            self->out_.emplace(current_error());
           }
           self->waiting_.resume();
         },
         this);
     if (st == RY_OK) return true;
-    out_ = error(st);
+    out_.emplace(error(st));
     return false;
   }
-  result<std::string> await_resume() { return std::move(out_); }
+  result<std::string> await_resume() { return *std::move(out_); }
 
  private:
   std::shared_ptr<request_state> state_;
   std::coroutine_handle<> waiting_;
-  result<std::string> out_{error(RY_UNKNOWN)};
+  std::optional<result<std::string>> out_;
 };
 
 }  // namespace detail

@@ -32,7 +32,7 @@ class call_op : cancel_node {
     env_ = h.promise().env_;
     const ry_status st = start_(env_->exec, &completed, static_cast<void*>(this), &op_);
     if (st != RY_OK) {
-      out_ = error(st);
+      out_.emplace(error(st));
       return false;
     }
     if (op_ != 0 && env_->cancel) {
@@ -41,22 +41,22 @@ class call_op : cancel_node {
     }
     return true;
   }
-  result<R> await_resume() { return std::move(out_); }
+  result<R> await_resume() { return *std::move(out_); }
 
  private:
   static void completed(void* ctx, ry_status st, V... v, const ry_error_view* err) noexcept {
     auto* self = static_cast<call_op*>(ctx);
     try {
       if (st != RY_OK) {
-        self->out_ = error::from(st, err);
+        self->out_.emplace(error::from(st, err));
       } else if constexpr (std::is_void_v<R>) {
         self->convert_(v...);
-        self->out_ = result<void>();
+        self->out_.emplace();
       } else {
-        self->out_ = result<R>(self->convert_(v...));
+        self->out_.emplace(self->convert_(v...));
       }
     } catch (...) {
-      self->out_ = current_error();
+      self->out_.emplace(current_error());
     }
     if (self->fire != nullptr) self->env_->cancel.state()->remove(*self);
     self->waiting_.resume();
@@ -72,7 +72,7 @@ class call_op : cancel_node {
   std::coroutine_handle<> waiting_;
   env* env_ = nullptr;
   ry_op_id op_ = 0;
-  result<R> out_{error(RY_UNKNOWN)};
+  std::optional<result<R>> out_;
 };
 
 struct nothing {

@@ -1,0 +1,111 @@
+#include <ry/cpp/cancel.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <vector>
+
+namespace ry {
+namespace {
+
+TEST(Cancel, RunsCallbacksOnceWithTheReason) {
+  cancel_source s;
+  int calls = 0;
+  std::int32_t why = 0;
+  cancel_callback on(s.token(), [&](std::int32_t w) {
+    ++calls;
+    why = w;
+  });
+  EXPECT_FALSE(s.token().cancelled());
+  s.cancel(RY_WHY_DEADLINE);
+  s.cancel(RY_WHY_USER);
+  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(why, RY_WHY_DEADLINE);
+  EXPECT_EQ(s.token().why(), RY_WHY_DEADLINE);
+  EXPECT_THROW(s.token().check(), error);
+}
+
+TEST(Cancel, CallbackAfterTheFactRunsAtOnce) {
+  cancel_source s;
+  s.cancel(RY_WHY_GONE);
+  int calls = 0;
+  cancel_callback on(s.token(), [&](std::int32_t) { ++calls; });
+  EXPECT_EQ(calls, 1);
+}
+
+TEST(Cancel, RemovedCallbackDoesNotRun) {
+  cancel_source s;
+  int calls = 0;
+  { cancel_callback on(s.token(), [&](std::int32_t) { ++calls; }); }
+  s.cancel();
+  EXPECT_EQ(calls, 0);
+}
+
+TEST(Cancel, CallbackMayRemoveItselfAndOthers) {
+  cancel_source s;
+  int calls = 0;
+  struct any {
+    virtual ~any() = default;
+  };
+  std::vector<std::unique_ptr<any>> all;
+  struct one : any {
+    one(cancel_token t, std::vector<std::unique_ptr<any>>& all, int& calls)
+        : on(std::move(t), [&all, &calls](std::int32_t) {
+            ++calls;
+            all.clear();
+          }) {}
+    cancel_callback<std::function<void(std::int32_t)>> on;
+  };
+  for (int i = 0; i < 3; ++i) all.push_back(std::make_unique<one>(s.token(), all, calls));
+  s.cancel();
+  EXPECT_EQ(calls, 1);
+}
+
+TEST(Cancel, ChildFollowsParentNotTheOtherWayRound) {
+  cancel_source parent;
+  cancel_source first(parent.token()), second(parent.token());
+  first.cancel(RY_WHY_USER);
+  EXPECT_FALSE(parent.cancelled());
+  EXPECT_FALSE(second.cancelled());
+  parent.cancel(RY_WHY_SHUTDOWN);
+  EXPECT_EQ(second.token().why(), RY_WHY_SHUTDOWN);
+  EXPECT_EQ(first.token().why(), RY_WHY_USER);
+  EXPECT_TRUE(cancel_source(parent.token()).cancelled());
+}
+
+TEST(Cancel, ChildMayDieBeforeItsParent) {
+  cancel_source parent;
+  { cancel_source child(parent.token()); }
+  parent.cancel();
+  EXPECT_FALSE(cancel_token().cancelled());
+}
+
+// Registration, removal and cancel race; a callback never runs after its removal returned.
+TEST(Cancel, RemovalWaitsForARunningCallback) {
+  for (int round = 0; round < 300; ++round) {
+    cancel_source s;
+    std::atomic<int> alive{0};
+    std::atomic<bool> bad{false};
+    std::thread canceller([&] { s.cancel(); });
+    for (int i = 0; i < 8; ++i) {
+      auto flag = std::make_unique<std::atomic<bool>>(true);
+      {
+        cancel_callback on(s.token(), [&, f = flag.get()](std::int32_t) {
+          if (!f->load()) bad = true;
+          alive.fetch_add(1);
+        });
+      }
+      flag->store(false);
+    }
+    canceller.join();
+    EXPECT_FALSE(bad);
+    EXPECT_LE(alive.load(), 8);
+  }
+}
+
+}  // namespace
+}  // namespace ry

@@ -1,0 +1,251 @@
+// A module as an author writes it, run in the fake host.
+#include <ry/testing.hpp>
+
+#include <gtest/gtest.h>
+
+namespace {
+
+struct probe {
+  int destroyed = 0;
+  int stopped = 0;
+  int background_ended = 0;
+};
+probe* g_probe = nullptr;
+
+class sample {
+ public:
+  sample(ry::context& ctx, ry::registrar& reg) : ctx_(ctx) {
+    if (ctx.settings().find("refuse") != std::string_view::npos) {
+      throw ry::precondition("sample.settings", "settings.refuse was set");
+    }
+    reg.route("GET", "/items/{id}", 0, this, &sample::get);
+    reg.route("GET", "/sync", RY_ROUTE_PUBLIC, [](const ry::request& r) {
+      return ry::response::json(200, "{\"q\":" + ry::json_string(r.query("q").value_or("")) + "}");
+    });
+    reg.route("GET", "/throws", 0, [](const ry::request&) -> ry::response {
+      throw std::runtime_error("secret path /etc/x");
+    });
+    reg.route("GET", "/dropped", 0, [](ry::request) -> ry::task<void> { co_return; });
+    reg.route("GET", "/events", RY_ROUTE_LONG, this, &sample::events);
+    reg.route("GET", "/fetch", 0, this, &sample::fetch);
+    reg.route("POST", "/echo", RY_ROUTE_STREAM_BODY, this, &sample::echo);
+    reg.job("sample.work", this, &sample::work);
+    reg.subscribe("sample", "account.created", this, &sample::on_account);
+    reg.migration("0001_init", "create table t (a text)");
+  }
+  ~sample() { ++g_probe->destroyed; }
+
+  ry::task<void> start() {
+    ctx_.spawn(background());
+    co_return;
+  }
+  ry::task<void> stop() {
+    ++g_probe->stopped;
+    co_return;
+  }
+  ry::result<void> health() const {
+    if (healthy_) return {};
+    return ry::unavailable("sample.sick", "the provider does not answer");
+  }
+
+ private:
+  ry::task<void> background() {
+    for (;;) {
+      ry::result<void> slept = co_await ctx_.sleep(1'000'000'000);
+      if (!slept) break;
+    }
+    ++g_probe->background_ended;
+  }
+  ry::task<ry::response> get(ry::request r) {
+    ry::result<ry::rows> found =
+        co_await ctx_.db().query("select name from items where id = $1", r.param("id"));
+    if (found.value().empty()) throw ry::not_found("sample.not_found", "Item not found");
+    co_return ry::response::json(200, ry::json_string(found->front().text("name")))
+        .header("X-Who", std::string(r.subject()));
+  }
+  ry::task<void> events(ry::request r) {
+    ry::sse s = r.open_sse();
+    s.send("one\ntwo", "7", "note");
+    ry::signal never;
+    ry::result<void> ended = co_await never.wait();
+    s.send(ended.status() == RY_CANCELLED ? "bye" : "?");
+  }
+  ry::task<ry::response> fetch(ry::request) {
+    ry::client_request q("POST", "http://model/x");
+    q.header("Authorization", "k").body("{}", "application/json");
+    ry::result<ry::client_response> got = co_await ctx_.http_client().fetch(std::move(q));
+    co_return ry::response::text(200, got.value().body);
+  }
+  ry::task<ry::response> echo(ry::request r) {
+    std::string all;
+    for (;;) {
+      ry::result<std::string> piece = co_await r.read_body();
+      if (piece.value().empty()) break;
+      all += *piece;
+    }
+    co_return ry::response::text(200, all);
+  }
+  ry::task<ry::job_outcome> work(ry::job j) {
+    if (j.args() == "throw") throw std::runtime_error("no");
+    if (j.args() == "snooze") co_return ry::job_outcome::snooze(10);
+    co_return ry::job_outcome::done();
+  }
+  ry::task<void> on_account(ry::event e) {
+    if (e.key() == "bad") throw ry::unavailable("x", "later");
+    healthy_ = e.key() != "sick";
+    co_return;
+  }
+
+  ry::context& ctx_;
+  bool healthy_ = true;
+};
+
+constexpr char schema[] = R"({"type":"object","properties":{"limit":{"type":"integer"}}})";
+
+}  // namespace
+
+RY_MODULE(sample, "sample", "1.2.3",
+          .needs("ry.http/1", "ry.db/1")
+              .wants("mail/1")
+              .provides("sample/1")
+              .settings(schema)
+              .flags(RY_MODULE_NO_RELOAD));
+
+namespace {
+
+using ry::testing::call_options;
+using ry::testing::fake_host;
+
+struct ModuleTest : ::testing::Test {
+  probe p;
+  fake_host host;
+  ModuleTest() { g_probe = &p; }
+};
+
+TEST_F(ModuleTest, DescriptorAndSectionSayTheSame) {
+  const ry_module_v1& m = *ry_module_entry();
+  EXPECT_EQ(m.magic, RY_ABI_MAGIC);
+  EXPECT_EQ(m.struct_size, sizeof(ry_module_v1));
+  EXPECT_EQ(ry::view(m.name), "sample");
+  EXPECT_EQ(ry::view(m.version), "1.2.3");
+  EXPECT_EQ(ry::view(m.config_schema_json), schema);
+  ASSERT_EQ(m.n_needs, 3u);
+  EXPECT_EQ(ry::view(m.needs[2].id), "mail/1");
+  EXPECT_EQ(m.needs[2].optional, 1u);
+  EXPECT_EQ(m.need_stride, sizeof(ry_need));
+  ASSERT_EQ(m.n_provides, 1u);
+  EXPECT_EQ(ry::view(m.provides[0]), "sample/1");
+  EXPECT_EQ(std::string_view(ry_section_.text, sizeof ry_section_.text),
+            R"({"name":"sample","version":"1.2.3","abi_major":1,"abi_minor":0,"min_host_minor":0,)"
+            R"("flags":4,"needs":[{"id":"ry.http/1","optional":false},)"
+            R"({"id":"ry.db/1","optional":false},{"id":"mail/1","optional":true}],)"
+            R"("provides":["sample/1"]})");
+}
+
+TEST_F(ModuleTest, CreateFailsWithItsSentence) {
+  try {
+    host.load(*ry_module_entry(), R"({"refuse":true})");
+    FAIL();
+  } catch (const std::runtime_error& e) {
+    EXPECT_STREQ(e.what(), "create: settings.refuse was set");
+  }
+}
+
+TEST_F(ModuleTest, MissingInterfaceFailsCreate) {
+  host.hide("ry.jobs/1");
+  EXPECT_THROW(host.load(*ry_module_entry()), std::runtime_error);
+  EXPECT_EQ(p.destroyed, 0);
+}
+
+TEST_F(ModuleTest, AnswersRequests) {
+  host.db.on("from items", {{"name"}, {{"Lamp"}}});
+  host.db.on("from items", {{"name"}, {}});
+  host.load(*ry_module_entry());
+  EXPECT_EQ(host.migrations.at(0).first, "0001_init");
+
+  auto a = host.call("GET", "/items/5");
+  EXPECT_EQ(a.status, 200u);
+  EXPECT_EQ(a.body, "\"Lamp\"");
+  EXPECT_EQ(a.header("x-who"), "11111111-1111-4111-8111-111111111111");
+  EXPECT_EQ(host.db.calls.at(0).params.at(0), "5");
+
+  a = host.call("GET", "/items/6");
+  EXPECT_EQ(a.status, 404u);
+  EXPECT_EQ(a.body, R"({"detail":"Item not found"})");
+  EXPECT_EQ(a.failure.reason(), "sample.not_found");
+
+  a = host.call("GET", "/sync?x=1&q=a%20b+c");
+  EXPECT_EQ(a.body, R"({"q":"a b c"})");
+  EXPECT_EQ(host.call("GET", "/sync?q=%zz").status, 400u);
+}
+
+TEST_F(ModuleTest, WhatAHandlerThrowsStaysInTheLog) {
+  host.load(*ry_module_entry());
+  const auto a = host.call("GET", "/throws");
+  EXPECT_EQ(a.status, 500u);
+  EXPECT_EQ(a.body.find("secret"), std::string::npos);
+  ASSERT_FALSE(host.log.empty());
+  EXPECT_NE(host.log.back().fields.find("secret path"), std::string::npos);
+}
+
+TEST_F(ModuleTest, ADroppedRequestAnswers500) {
+  host.load(*ry_module_entry());
+  EXPECT_EQ(host.call("GET", "/dropped").status, 500u);
+}
+
+TEST_F(ModuleTest, StreamsUntilTheClientLeaves) {
+  host.load(*ry_module_entry());
+  const auto a = host.send("GET", "/events");
+  EXPECT_TRUE(a->streaming);
+  EXPECT_EQ(a->header("content-type"), "text/event-stream");
+  EXPECT_EQ(a->body, "id: 7\nevent: note\ndata: one\ndata: two\n\n");
+  host.drop_client(*a);
+  EXPECT_FALSE(a->streaming);
+  EXPECT_NE(a->body.find("data: bye\n\n"), std::string::npos);
+}
+
+TEST_F(ModuleTest, FetchesAndReportsFailures) {
+  host.client.on("model", 200, {"a", "b", "c"});
+  host.load(*ry_module_entry());
+  EXPECT_EQ(host.call("GET", "/fetch").body, "abc");
+  EXPECT_EQ(host.client.requests.at(0).body, "{}");
+  EXPECT_EQ(host.client.requests.at(0).fields.size(), 2u);
+  host.client.on("model", 200, {"a"}, ry::unavailable("http_client.reset", "The connection broke"));
+  EXPECT_EQ(host.call("GET", "/fetch").status, 503u);
+}
+
+TEST_F(ModuleTest, ReadsBodiesPieceByPiece) {
+  host.load(*ry_module_entry());
+  call_options o;
+  o.body = "hello";
+  EXPECT_EQ(host.call("POST", "/echo", o).body, "hello");
+}
+
+TEST_F(ModuleTest, JobsAndEventsEndAsTheirHandlersSay) {
+  host.load(*ry_module_entry());
+  EXPECT_EQ(host.run_job("sample.work", "{}"), RY_JOB_DONE);
+  EXPECT_EQ(host.run_job("sample.work", "snooze"), RY_JOB_SNOOZE);
+  EXPECT_EQ(host.run_job("sample.work", "throw"), RY_JOB_RETRY);
+  EXPECT_EQ(host.deliver("sample", "account.created", "good", "{}"), RY_OK);
+  EXPECT_EQ(host.deliver("sample", "account.created", "bad", "{}"), RY_UNAVAILABLE);
+  EXPECT_TRUE(host.health().ok());
+  EXPECT_EQ(host.deliver("sample", "account.created", "sick", "{}"), RY_OK);
+  EXPECT_EQ(host.health().error().message(), "the provider does not answer");
+}
+
+TEST_F(ModuleTest, StopCancelsAndWaitsForEverything) {
+  host.load(*ry_module_entry());
+  const auto open = host.send("GET", "/events");
+  host.unload();
+  EXPECT_EQ(p.stopped, 1);
+  EXPECT_EQ(p.background_ended, 1);
+  EXPECT_EQ(p.destroyed, 1);
+  EXPECT_FALSE(open->streaming);
+}
+
+TEST(Sse, FormatKeepsEveryLineInItsField) {
+  EXPECT_EQ(ry::sse::format(""), "data: \n\n");
+  EXPECT_EQ(ry::sse::format("a\r\nb\n"), "data: a\ndata: b\ndata: \n\n");
+}
+
+}  // namespace

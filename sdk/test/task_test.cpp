@@ -1,0 +1,345 @@
+#include <ry/testing.hpp>
+
+#include <gtest/gtest.h>
+
+namespace ry {
+namespace {
+
+using testing::fake_host;
+
+task<int> answer() { co_return 42; }
+task<int> plus_one() { co_return 1 + co_await answer(); }
+task<int> failing() {
+  throw not_found("t.not_found", "nothing there");
+  co_return 0;
+}
+
+struct TaskTest : ::testing::Test {
+  fake_host host;
+  context& ctx = host.ctx();
+};
+
+TEST_F(TaskTest, IsLazyAndNests) {
+  bool ran = false;
+  const auto body = [&]() -> task<void> {
+    ran = true;
+    co_return;
+  };
+  task<void> t = body();
+  EXPECT_FALSE(ran);
+  host.await(std::move(t));
+  EXPECT_TRUE(ran);
+  EXPECT_EQ(host.await(plus_one()), 43);
+}
+
+TEST_F(TaskTest, DroppedUnrunFreesItsArguments) {
+  auto shared = std::make_shared<int>(1);
+  const auto body = [](std::shared_ptr<int> p) -> task<void> {
+    *p = 2;
+    co_return;
+  };
+  { task<void> t = body(shared); }
+  EXPECT_EQ(*shared, 1);
+  EXPECT_EQ(shared.use_count(), 1);
+}
+
+TEST_F(TaskTest, ExceptionsReachTheAwaiter) {
+  const auto body = []() -> task<std::string> {
+    try {
+      co_await failing();
+    } catch (const error& e) {
+      co_return std::string(e.reason());
+    }
+    co_return "not thrown";
+  };
+  EXPECT_EQ(host.await(body()), "t.not_found");
+  EXPECT_THROW(host.await(failing()), error);
+}
+
+TEST_F(TaskTest, MoveOnlyValues) {
+  const auto body = []() -> task<std::unique_ptr<int>> { co_return std::make_unique<int>(5); };
+  EXPECT_EQ(*host.await(body()), 5);
+}
+
+TEST_F(TaskTest, ManyAwaitsInALoopKeepTheStackFlat) {
+#if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  const int rounds = 200'000;
+#else
+  const int rounds = 1'000;  // without optimisation g++ makes no tail call of a symmetric transfer
+#endif
+  const auto body = [](int n) -> task<std::int64_t> {
+    std::int64_t sum = 0;
+    for (int i = 0; i < n; ++i) sum += co_await answer();
+    co_return sum;
+  };
+  EXPECT_EQ(host.await(body(rounds)), std::int64_t{42} * rounds);
+}
+
+TEST_F(TaskTest, SleepMovesTheClock) {
+  const auto body = [this]() -> task<std::int64_t> {
+    const std::int64_t before = ctx.now_unix_us();
+    result<void> slept = co_await ctx.sleep(1500);
+    slept.value();
+    co_return ctx.now_unix_us() - before;
+  };
+  EXPECT_EQ(host.await(body()), 1'500'000);
+}
+
+TEST_F(TaskTest, CancelEndsASleepEarly) {
+  cancel_source s;
+  ry_status st = -1;
+  const auto body = [&]() -> task<void> {
+    result<void> slept = co_await ctx.sleep(60'000);
+    st = slept.status();
+  };
+  ctx.spawn(body(), host.exec(), s.token());
+  host.advance(10);
+  EXPECT_EQ(st, -1);
+  s.cancel(RY_WHY_USER);
+  host.run_ready();
+  EXPECT_EQ(st, RY_CANCELLED);
+}
+
+TEST_F(TaskTest, CancelledBeforeTheSleepStarts) {
+  cancel_source s;
+  s.cancel();
+  ry_status st = -1;
+  const auto body = [&]() -> task<void> {
+    result<void> slept = co_await ctx.sleep(60'000);
+    st = slept.status();
+  };
+  ctx.spawn(body(), host.exec(), s.token());
+  host.run_ready();
+  EXPECT_EQ(st, RY_CANCELLED);
+}
+
+TEST_F(TaskTest, ShieldedWorkRunsOnAndTheTokenComesBack) {
+  cancel_source s;
+  std::vector<ry_status> seen;
+  const auto pause = [&]() -> task<void> {
+    result<void> slept = co_await ctx.sleep(10);
+    seen.push_back(slept.status());
+  };
+  const auto body = [&]() -> task<void> {
+    s.cancel();
+    co_await shield(pause());
+    co_await pause();
+  };
+  ctx.spawn(body(), host.exec(), s.token());
+  host.run();
+  EXPECT_EQ(seen, (std::vector<ry_status>{RY_OK, RY_CANCELLED}));
+}
+
+TEST_F(TaskTest, RunBlockingGivesValuesAndExceptions) {
+  const auto body = [this]() -> task<int> {
+    int n = co_await ctx.run_blocking([] { return 7; });
+    co_await ctx.run_blocking([&n] { n += 1; });
+    try {
+      co_await ctx.run_blocking([] { throw not_found("a", "b"); });
+    } catch (const error& e) {
+      n += e.status();
+    }
+    co_return n;
+  };
+  EXPECT_EQ(host.await(body()), 8 + RY_NOT_FOUND);
+}
+
+TEST_F(TaskTest, WhenAllKeepsOrderAndFailures) {
+  const auto part = [this](int n) -> task<int> {
+    result<void> slept = co_await ctx.sleep(static_cast<std::uint64_t>(100 - n));
+    slept.value();
+    if (n == 1) throw conflict("one", "one is taken");
+    co_return n;
+  };
+  const auto body = [&]() -> task<void> {
+    std::vector<task<int>> parts;
+    for (int i = 0; i < 3; ++i) parts.push_back(part(i));
+    const std::int64_t before = ctx.now_unix_us();
+    const std::vector<result<int>> all = co_await when_all(std::move(parts));
+    EXPECT_EQ(ctx.now_unix_us() - before, 100'000);  // at the same time, not in turn
+    EXPECT_EQ(all[0].value(), 0);
+    EXPECT_EQ(all[1].error().reason(), "one");
+    EXPECT_EQ(all[2].value(), 2);
+    std::vector<task<void>> none;
+    const auto nothing = co_await when_all(std::move(none));
+    EXPECT_TRUE(nothing.empty());
+  };
+  host.await(body());
+}
+
+TEST_F(TaskTest, WhenAllPassesTheCancelOn) {
+  cancel_source s;
+  int cancelled = 0;
+  const auto part = [&]() -> task<void> {
+    result<void> slept = co_await ctx.sleep(60'000);
+    if (slept.status() == RY_CANCELLED) ++cancelled;
+  };
+  const auto body = [&]() -> task<void> {
+    std::vector<task<void>> parts;
+    parts.push_back(part());
+    parts.push_back(part());
+    const auto all = co_await when_all(std::move(parts));
+    EXPECT_EQ(all.size(), 2u);
+  };
+  ctx.spawn(body(), host.exec(), s.token());
+  host.run_ready();
+  s.cancel();
+  host.run_ready();
+  EXPECT_EQ(cancelled, 2);
+}
+
+TEST_F(TaskTest, AFailedDetachedTaskIsLoggedNotFatal) {
+  const auto body = []() -> task<void> {
+    throw std::runtime_error("boom");
+    co_return;
+  };
+  EXPECT_TRUE(ctx.spawn(body(), host.exec()));
+  ASSERT_EQ(host.log.size(), 1u);
+  EXPECT_EQ(host.log[0].level, RY_LOG_ERROR);
+  EXPECT_NE(host.log[0].fields.find("boom"), std::string::npos);
+}
+
+TEST_F(TaskTest, GroupJoinWaitsForItsTasks) {
+  int ended = 0;
+  const auto part = [&]() -> task<void> {
+    result<void> slept = co_await ctx.sleep(50);
+    EXPECT_EQ(slept.status(), RY_CANCELLED);
+    ++ended;
+  };
+  const auto body = [&]() -> task<void> {
+    task_group group(ctx, co_await this_cancel());
+    for (int i = 0; i < 4; ++i) group.spawn(part(), host.exec());
+    EXPECT_EQ(group.size(), 4u);
+    group.cancel(RY_WHY_USER);
+    result<void> joined = co_await group.join();
+    joined.value();
+    EXPECT_EQ(ended, 4);
+    EXPECT_EQ(group.size(), 0u);
+    EXPECT_FALSE(group.spawn(part(), host.exec()));
+  };
+  host.await(body());
+  EXPECT_EQ(ended, 4);
+}
+
+TEST_F(TaskTest, EmptyGroupJoins) {
+  const auto body = [&]() -> task<void> {
+    task_group group(ctx);
+    result<void> joined = co_await group.join();
+    joined.value();
+  };
+  host.await(body());
+}
+
+TEST_F(TaskTest, SignalWakesAllWaitersAndRemembersOneSet) {
+  signal s;
+  int woken = 0;
+  const auto waiter = [&]() -> task<void> {
+    result<void> w = co_await s.wait();
+    w.value();
+    ++woken;
+  };
+  ctx.spawn(waiter(), host.exec());
+  ctx.spawn(waiter(), host.exec());
+  host.run_ready();
+  EXPECT_EQ(woken, 0);
+  s.set();
+  EXPECT_EQ(woken, 0);  // never inside set()
+  host.run_ready();
+  EXPECT_EQ(woken, 2);
+  s.set();
+  ctx.spawn(waiter(), host.exec());
+  EXPECT_EQ(woken, 3);
+}
+
+TEST_F(TaskTest, SignalWaitIsCancelledOnceAlsoWhenSetComesTogether) {
+  signal s;
+  cancel_source c;
+  std::vector<ry_status> seen;
+  const auto waiter = [&]() -> task<void> {
+    result<void> w = co_await s.wait();
+    seen.push_back(w.status());
+  };
+  ctx.spawn(waiter(), host.exec(), c.token());
+  ctx.spawn(waiter(), host.exec(), c.token());
+  c.cancel();
+  s.set();
+  host.run_ready();
+  EXPECT_EQ(seen, (std::vector<ry_status>{RY_CANCELLED, RY_CANCELLED}));
+}
+
+TEST_F(TaskTest, QueueHandsOutInOrderThenEnds) {
+  queue<std::string> q(2);
+  std::vector<std::string> got;
+  ry_status end = -1;
+  const auto consumer = [&]() -> task<void> {
+    for (;;) {
+      result<std::optional<std::string>> item = co_await q.pop();
+      if (!item || !*item) {
+        end = item.status();
+        co_return;
+      }
+      got.push_back(**item);
+    }
+  };
+  ctx.spawn(consumer(), host.exec());
+  q.push("a");
+  q.push("b");
+  EXPECT_TRUE(q.full());
+  host.run_ready();
+  EXPECT_FALSE(q.full());
+  q.push("c");
+  q.close();
+  q.push("dropped");
+  host.run_ready();
+  EXPECT_EQ(got, (std::vector<std::string>{"a", "b", "c"}));
+  EXPECT_EQ(end, RY_OK);
+}
+
+TEST_F(TaskTest, QueueClosedWithAnErrorGivesItAfterTheItems) {
+  queue<int> q;
+  q.push(1);
+  q.close(unavailable("x", "gone"));
+  const auto body = [&]() -> task<void> {
+    result<std::optional<int>> one = co_await q.pop();
+    EXPECT_EQ(one.value(), 1);
+    result<std::optional<int>> end = co_await q.pop();
+    EXPECT_EQ(end.error().reason(), "x");
+  };
+  host.await(body());
+}
+
+TEST_F(TaskTest, CallReportsWhatWasNotStarted) {
+  const auto body = []() -> task<ry_status> {
+    result<void> r = co_await call_done([](ry_exec*, ry_done) -> ry_status { return RY_INVALID_ARGUMENT; });
+    co_return r.status();
+  };
+  EXPECT_EQ(host.await(body()), RY_INVALID_ARGUMENT);
+}
+
+TEST_F(TaskTest, CallConvertsItsValuesAndGuardsTheConversion) {
+  using fn = void(void*, ry_status, int, const ry_error_view*) noexcept;
+  const auto start = [this](ry_exec*, fn* done, void* p) -> ry_status {
+    ctx.post(host.exec(), [done, p] { done(p, RY_OK, 20, nullptr); });
+    return RY_OK;
+  };
+  const auto body = [&]() -> task<int> {
+    result<int> r = co_await call<int, int>(start, [](int v) { return v + 1; });
+    result<int> bad = co_await call<int, int>(start, [](int) -> int { throw not_found("a", "b"); });
+    EXPECT_EQ(bad.status(), RY_NOT_FOUND);
+    co_return r.value();
+  };
+  EXPECT_EQ(host.await(body()), 21);
+}
+
+TEST_F(TaskTest, MissingInterfaceIsAClearError) {
+  host.hide("ry.db/1");
+  try {
+    ctx.db();
+    FAIL();
+  } catch (const error& e) {
+    EXPECT_EQ(e.message(), "this host does not offer ry.db/1");
+  }
+}
+
+}  // namespace
+}  // namespace ry

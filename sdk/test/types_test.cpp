@@ -1,0 +1,106 @@
+#include <ry/cpp/types.hpp>
+
+#include <gtest/gtest.h>
+
+namespace ry {
+namespace {
+
+TEST(Uuid, ParsesAndFormats) {
+  const auto u = uuid::parse("018F3b1c-0000-7abc-8def-0123456789ab");
+  ASSERT_TRUE(u);
+  EXPECT_EQ(u->to_string(), "018f3b1c-0000-7abc-8def-0123456789ab");
+  EXPECT_TRUE(uuid().is_nil());
+  EXPECT_FALSE(u->is_nil());
+}
+
+TEST(Uuid, RefusesEverythingElse) {
+  for (const char* bad : {"", "018f3b1c00007abc8def0123456789ab", "018f3b1c-0000-7abc-8def-0123456789a",
+                          "018f3b1c-0000-7abc-8def-0123456789abc",
+                          "018f3b1c-0000-7abc-8def_0123456789ab",
+                          "018f3b1c-0000-7abc-8def-0123456789ag",
+                          "{18f3b1c-0000-7abc-8def-0123456789ab",
+                          "018f3b1c-00-007abc-8def-0123456789ab"}) {
+    EXPECT_FALSE(uuid::parse(bad)) << bad;
+  }
+}
+
+TEST(Error, CarriesEverythingThroughItsView) {
+  const error e = http_error(402, RY_RESOURCE_EXHAUSTED, "runs.no_credits", "Not enough credits",
+                             R"({"balance":0})")
+                      .with_retry_after(7);
+  const error copy = error::from(e.status(), [&] {
+    static ry_error_view v;
+    v = e.view();
+    return &v;
+  }());
+  EXPECT_EQ(copy.status(), RY_RESOURCE_EXHAUSTED);
+  EXPECT_EQ(copy.reason(), "runs.no_credits");
+  EXPECT_EQ(copy.message(), "Not enough credits");
+  EXPECT_EQ(copy.detail_json(), R"({"balance":0})");
+  EXPECT_EQ(copy.http_status(), 402u);
+  EXPECT_EQ(copy.retry_after_s(), 7u);
+  EXPECT_STREQ(copy.what(), "Not enough credits");
+  EXPECT_EQ(copy.with_detail("[1]").detail_json(), "[1]");
+  EXPECT_EQ(copy.with_detail("[1]").http_status(), 402u);
+}
+
+TEST(Error, WithoutTextsNamesItsStatus) {
+  EXPECT_EQ(error::from(RY_ABORTED, nullptr).message(), "aborted");
+  EXPECT_EQ(error(99).message(), "unknown");
+}
+
+TEST(Result, ThrowsItsErrorWhenAskedForAValue) {
+  result<int> good = 3;
+  result<int> bad = not_found("x.not_found", "No such x");
+  EXPECT_EQ(good.value(), 3);
+  EXPECT_TRUE(good.ok());
+  EXPECT_EQ(std::move(bad).value_or(9), 9);
+  try {
+    bad.value();
+    FAIL();
+  } catch (const error& e) {
+    EXPECT_EQ(e.reason(), "x.not_found");
+  }
+  EXPECT_THROW(result<void>(error(RY_CANCELLED)).value(), error);
+  EXPECT_NO_THROW(result<void>().value());
+}
+
+TEST(Guard, TurnsEveryExceptionIntoAStatus) {
+  char text_of_error[8];
+  ry_errbuf err{text_of_error, sizeof text_of_error, 0};
+  EXPECT_EQ(guard([] {}), RY_OK);
+  EXPECT_EQ(guard([]() -> ry_status { return RY_ABORTED; }), RY_ABORTED);
+  EXPECT_EQ(guard([] { throw not_found("a", "b"); }), RY_NOT_FOUND);
+  EXPECT_EQ(guard([] { throw std::bad_alloc(); }), RY_RESOURCE_EXHAUSTED);
+  EXPECT_EQ(guard([] { throw 3; }), RY_INTERNAL);
+  EXPECT_EQ(guard([] { throw error(RY_OK); }), RY_INTERNAL);
+  EXPECT_EQ(guard([] { throw std::runtime_error("longer than the buffer"); }, &err), RY_INTERNAL);
+  EXPECT_EQ(std::string_view(err.ptr, err.len), "longer t");
+}
+
+// noexcept is part of the function types of the ABI: without a guard there is no conversion.
+using abi_done = ry_done_fn;
+static_assert(!std::is_convertible_v<void (*)(void*, ry_status, const ry_error_view*), abi_done>);
+static_assert(std::is_convertible_v<void (*)(void*, ry_status, const ry_error_view*) noexcept, abi_done>);
+
+TEST(Text, JsonStringsEscapeWhatMustBe) {
+  EXPECT_EQ(json_string("a\"b\\c\n\x01\xc3\xa4"), "\"a\\\"b\\\\c\\n\\u0001\xc3\xa4\"");
+}
+
+TEST(Text, PercentDecoding) {
+  EXPECT_EQ(percent_decode("a%20b+c%2F"), "a b c/");
+  EXPECT_FALSE(percent_decode("a%2"));
+  EXPECT_FALSE(percent_decode("a%"));
+  EXPECT_FALSE(percent_decode("%zz"));
+  EXPECT_EQ(percent_decode("%00"), std::string(1, '\0'));
+}
+
+TEST(Text, ViewsOfNothingAreEmpty) {
+  EXPECT_EQ(view(ry_str{nullptr, 0}), "");
+  EXPECT_EQ(view(ry_bytes{nullptr, 0}), "");
+  EXPECT_TRUE(iequals("Content-Type", "content-TYPE"));
+  EXPECT_FALSE(iequals("a", "ab"));
+}
+
+}  // namespace
+}  // namespace ry
