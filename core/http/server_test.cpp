@@ -1,0 +1,359 @@
+// Requests and answers over real sockets.
+#include <atomic>
+
+#include "core/http/test_world.hpp"
+
+namespace ry::http::test {
+namespace {
+
+struct basic : ::testing::Test {
+  basic() { reset(world::defaults()); }
+  void reset(settings s) {
+    w = std::make_unique<world>(std::move(s));
+    w->route("GET", "/hello", [](auto&, auto* r) { return reply(r, 200, "hi"); });
+    w->route("POST", "/echo", [](auto& v, auto* r) { return reply(r, 200, core::sv(v.body)); });
+    w->route("GET", "/things/{id}/parts/{rest...}", [](auto& v, auto* r) {
+      return reply(r, 200, core::str(v.params[0].value) + "|" + core::str(v.params[1].value) + "|" +
+                               core::str(v.query) + "|" + core::str(v.route));
+    });
+    w->route("GET", "/mine", [](auto& v, auto* r) {
+      return reply(r, 200, v.principal ? core::sv(v.principal->subject) : "nobody");
+    }, 0);
+    w->route("GET", "/boss", [](auto&, auto* r) { return reply(r, 200, "ok"); }, RY_ROUTE_ADMIN);
+    w->route("GET", "/open", [](auto& v, auto* r) {
+      return reply(r, 200, v.principal ? core::sv(v.principal->subject) : "nobody");
+    });
+    w->route("GET", "/stream/{id}", [](auto& v, auto* r) { return reply(r, 200, core::sv(v.query)); },
+             RY_ROUTE_QUERY_TOKEN);
+    w->route("GET", "/throws", [](auto&, auto*) -> ry_status { return RY_INTERNAL; });
+    w->route("GET", "/never", [this](auto&, auto* r) {
+      kept = r;
+      return RY_OK;
+    }, RY_ROUTE_PUBLIC, 0, 300);
+  }
+  void start() { w->start(); }
+  std::unique_ptr<world> w;
+  std::atomic<ry_request*> kept{nullptr};
+};
+
+TEST_F(basic, AnswersAndKeepsAlive) {
+  start();
+  client c(*w);
+  for (int i = 0; i < 3; ++i) {
+    const auto r = c.get("/hello");
+    EXPECT_EQ(200, r.status);
+    EXPECT_EQ("hi", r.body);
+    EXPECT_EQ("2", r.header("Content-Length"));
+    EXPECT_EQ(36u, r.header("X-Request-Id").size());
+    EXPECT_EQ(29u, r.header("Date").size());
+    EXPECT_EQ("", r.header("Connection"));
+  }
+  EXPECT_EQ(200, c.get("/hello", "Connection: close\r\n").status);
+  EXPECT_TRUE(c.ends());
+}
+
+TEST_F(basic, RequestIdOfTheClient) {
+  start();
+  client c(*w);
+  EXPECT_EQ("abc-1", c.get("/hello", "X-Request-Id: abc-1\r\n").header("X-Request-Id"));
+  EXPECT_EQ(36u, c.get("/hello", "X-Request-Id: a b\"<\r\n").header("X-Request-Id").size());
+}
+
+TEST_F(basic, PathsAndParameters) {
+  start();
+  client c(*w);
+  EXPECT_EQ("a b|x/y z|q=1&r|/things/{id}/parts/{rest...}",
+            c.get("/things/a%20b/parts/x/y%20z?q=1&r").body);
+  EXPECT_EQ(400, c.get("/things/a%00b/parts/x").status);
+  EXPECT_EQ(400, c.get("/things/a%zz/parts/x").status);
+  EXPECT_EQ(400, c.get("/things/../parts/x").status);
+  EXPECT_EQ(400, c.get("/things/%2e%2E/parts/x").status);
+  EXPECT_EQ(404, c.get("/things//parts/x").status);
+  EXPECT_EQ("{\"detail\":\"Not Found\"}", c.get("/nothing").body);
+  EXPECT_EQ("hi", c.get("http://example.org/hello").body);
+  EXPECT_EQ("hi", c.get("/hello?x").body);
+}
+
+TEST_F(basic, MethodsAndHead) {
+  start();
+  client c(*w);
+  auto r = c.ask("DELETE /hello HTTP/1.1\r\nHost: x\r\n\r\n");
+  EXPECT_EQ(405, r.status);
+  EXPECT_EQ("GET, HEAD, OPTIONS", r.header("Allow"));
+  r = c.ask("HEAD /hello HTTP/1.1\r\nHost: x\r\n\r\n");
+  EXPECT_EQ(200, r.status);
+  EXPECT_EQ("2", r.header("Content-Length"));
+  EXPECT_EQ("hi", c.get("/hello").body);
+  r = c.ask("OPTIONS /echo HTTP/1.1\r\nHost: x\r\n\r\n");
+  EXPECT_EQ(204, r.status);
+  EXPECT_EQ("OPTIONS, POST", r.header("Allow"));
+  EXPECT_EQ(204, c.ask("OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n").status);
+}
+
+TEST_F(basic, OneDotZero) {
+  start();
+  client c(*w);
+  EXPECT_EQ("hi", c.ask("GET /hello HTTP/1.0\r\n\r\n").body);
+  EXPECT_TRUE(c.ends());
+  client k(*w);
+  EXPECT_EQ("keep-alive", k.ask("GET /hello HTTP/1.0\r\nConnection: keep-alive\r\n\r\n").header("Connection"));
+  EXPECT_EQ("hi", k.ask("GET /hello HTTP/1.0\r\nConnection: keep-alive\r\n\r\n").body);
+}
+
+TEST_F(basic, Authentication) {
+  start();
+  client c(*w);
+  auto r = c.get("/mine");
+  EXPECT_EQ(401, r.status);
+  EXPECT_EQ("{\"detail\":\"Not authenticated\"}", r.body);
+  EXPECT_EQ("Bearer", r.header("WWW-Authenticate"));
+  EXPECT_EQ(401, c.get("/mine", "Authorization: Bearer bad\r\n").status);
+  EXPECT_EQ(401, c.get("/mine", "Authorization: Basic good\r\n").status);
+  EXPECT_EQ("subject-1", c.get("/mine", "Authorization: bearer good\r\n").body);
+  EXPECT_EQ("subject-1", c.get("/mine", "Authorization: Bearer later-good\r\n").body);
+  EXPECT_EQ(401, c.get("/mine", "Authorization: Bearer later-bad\r\n").status);
+  EXPECT_EQ(503, c.get("/mine", "Authorization: Bearer down\r\n").status);
+  EXPECT_EQ(403, c.get("/boss", "Authorization: Bearer good\r\n").status);
+  EXPECT_EQ(401, c.get("/boss").status);
+  EXPECT_EQ(200, c.get("/boss", "Authorization: Bearer boss\r\n").status);
+  EXPECT_EQ("nobody", c.get("/open").body);
+  EXPECT_EQ("nobody", c.get("/open", "Authorization: Bearer bad\r\n").body);
+  EXPECT_EQ("subject-1", c.get("/open", "Authorization: Bearer good\r\n").body);
+}
+
+TEST_F(basic, ClientLeavesWhileItsTokenIsChecked) {
+  start();
+  for (int i = 0; i < 20; ++i) {
+    client c(*w);
+    c.send("GET /mine HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer later-good\r\n\r\n");
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    c.reset();
+  }
+  EXPECT_TRUE(eventually([&] { return w->srv->stats().connections == 0; }));
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_EQ("hi", client(*w).get("/hello").body);
+}
+
+TEST_F(basic, QueryTokenIsTakenOut) {
+  start();
+  client c(*w);
+  EXPECT_EQ("a=1&b=2", c.get("/stream/7?a=1&token=q-%2Fstream%2F7&b=2").body);
+  EXPECT_EQ(401, c.get("/stream/7?token=q-/stream/8").status);
+  EXPECT_EQ(401, c.get("/mine?token=q-/mine").status);
+}
+
+TEST_F(basic, ErrorsAndTimeouts) {
+  start();
+  client c(*w);
+  auto r = c.get("/throws");
+  EXPECT_EQ(500, r.status);
+  EXPECT_EQ("{\"detail\":\"Internal server error\"}", r.body);
+  r = c.get("/never");
+  EXPECT_EQ(504, r.status);
+  ASSERT_NE(nullptr, kept.load());
+  // The handle is still good for one end, from any thread; the second one is recognised.
+  EXPECT_EQ(RY_OK, reply(kept, 200, "late"));
+  EXPECT_EQ(RY_FAILED_PRECONDITION, reply(kept, 200, "later"));
+  EXPECT_EQ("hi", c.get("/hello").body);
+}
+
+TEST_F(basic, RespondingTwiceIsRecognised) {
+  std::atomic<int> second{-1}, bad_header{-1}, stale{-1};
+  std::atomic<ry_request*> old{nullptr};
+  w->route("GET", "/twice", [&](auto&, auto* r) {
+    const ry_header split{{"X-A", 3}, {"a\r\nX-B: 1", 9}};
+    bad_header = api().respond(r, 200, &split, 1, {});
+    if (old.load()) stale = reply(old, 200, "stale");
+    reply(r, 200, "one");
+    second = reply(r, 200, "two");
+    old = r;
+    return RY_OK;
+  });
+  start();
+  client c(*w);
+  EXPECT_EQ("one", c.get("/twice").body);
+  EXPECT_EQ(RY_FAILED_PRECONDITION, second);
+  EXPECT_EQ(RY_INVALID_ARGUMENT, bad_header);
+  EXPECT_EQ("one", c.get("/twice").body);
+  EXPECT_EQ(RY_FAILED_PRECONDITION, stale) << "the slot is in use again, the old handle is not";
+  EXPECT_GE(w->host.strikes.load(), 2u);
+}
+
+TEST_F(basic, ForeignThreadAnswers) {
+  w->route("GET", "/thread/{n}", [](auto& v, auto* r) {
+    std::thread([r, n = core::str(v.params[0].value)] { reply(r, 200, n); }).detach();
+    return RY_OK;
+  });
+  start();
+  client c(*w);
+  std::string all;
+  for (int i = 0; i < 50; ++i)
+    all += "GET /thread/" + std::to_string(i) + " HTTP/1.1\r\nHost: x\r\n\r\n";
+  c.send(all);
+  for (int i = 0; i < 50; ++i) EXPECT_EQ(std::to_string(i), c.read().body);
+}
+
+TEST_F(basic, PipelinesInOrder) {
+  start();
+  client c(*w);
+  std::string all;
+  for (int i = 0; i < 500; ++i)
+    all += i % 2 ? "GET /hello HTTP/1.1\r\nHost: x\r\n\r\n"
+                 : "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\n" +
+                       std::to_string(100 + i % 900);
+  std::thread sender([&] { c.send(all); });
+  for (int i = 0; i < 500; ++i)
+    ASSERT_EQ(i % 2 ? "hi" : std::to_string(100 + i % 900), c.read().body) << i;
+  sender.join();
+}
+
+TEST_F(basic, OneByteAtATime) {
+  start();
+  client c(*w);
+  for (const char b : std::string("POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+                                  "3\r\nabc\r\n2;x=y\r\nde\r\n0\r\nX-Trailer: 1\r\n\r\n"
+                                  "GET /hello HTTP/1.1\r\nHost: x\r\n\r\n"))
+    c.send({&b, 1});
+  EXPECT_EQ("abcde", c.read().body);
+  EXPECT_EQ("hi", c.read().body);
+}
+
+TEST_F(basic, PipelinedRequestsBeforeHalfClose) {
+  w->route("GET", "/slow", [](auto&, auto* r) {
+    std::thread([r] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      reply(r, 200, "slow");
+    }).detach();
+    return RY_OK;
+  });
+  start();
+  client c(*w);
+  c.send("GET /slow HTTP/1.1\r\nHost: x\r\n\r\nGET /hello HTTP/1.1\r\nHost: x\r\n\r\n");
+  c.half_close();
+  EXPECT_EQ("slow", c.read().body);
+  EXPECT_EQ("hi", c.read().body);
+  EXPECT_TRUE(c.ends());
+}
+
+TEST_F(basic, Cors) {
+  auto s = world::defaults();
+  s.cors.origins = {"https://app.example"};
+  reset(s);
+  start();
+  client c(*w);
+  auto r = c.ask("OPTIONS /echo HTTP/1.1\r\nHost: x\r\nOrigin: https://app.example\r\n"
+                 "Access-Control-Request-Method: POST\r\n"
+                 "Access-Control-Request-Headers: authorization,content-type\r\n\r\n");
+  EXPECT_EQ(204, r.status);
+  EXPECT_EQ("https://app.example", r.header("Access-Control-Allow-Origin"));
+  EXPECT_EQ("authorization,content-type", r.header("Access-Control-Allow-Headers"));
+  EXPECT_NE(std::string::npos, r.header("Access-Control-Allow-Methods").find("POST"));
+  r = c.get("/hello", "Origin: https://app.example\r\n");
+  EXPECT_EQ("https://app.example", r.header("Access-Control-Allow-Origin"));
+  EXPECT_EQ("Origin", r.header("Vary"));
+  EXPECT_EQ("", c.get("/hello", "Origin: https://evil.example\r\n").header("Access-Control-Allow-Origin"));
+  EXPECT_EQ(403, c.ask("OPTIONS /echo HTTP/1.1\r\nHost: x\r\nOrigin: https://evil.example\r\n"
+                       "Access-Control-Request-Method: POST\r\n\r\n")
+                     .status);
+}
+
+TEST_F(basic, BasePathAndHostRoutes) {
+  auto s = world::defaults();
+  s.base_path = "/api/";
+  reset(s);
+  w->srv->add_host_route({"GET", "/healthz", [](auto&) { return host_answer{200, "text/plain", "ok"}; }});
+  w->srv->add_host_route({"GET", "/slowz", [](auto& v) {
+                            return host_answer{200, "text/plain", core::str(v.path)};
+                          }, runs_on::blocking});
+  start();
+  client c(*w);
+  EXPECT_EQ("hi", c.get("/api/hello").body);
+  EXPECT_EQ(404, c.get("/hello").status);
+  EXPECT_EQ(404, c.get("/apihello").status);
+  EXPECT_EQ("ok", c.get("/healthz").body);
+  EXPECT_EQ("/slowz", c.get("/slowz").body);
+}
+
+TEST_F(basic, DuplicateRoutesAreRefused) {
+  w->route("GET", "/things/{other}/parts/{x...}", [](auto&, auto* r) { return reply(r, 200, ""); });
+  try {
+    w->srv->publish(w->routes);
+    FAIL();
+  } catch (const std::invalid_argument& e) {
+    EXPECT_NE(std::string::npos, std::string(e.what()).find("module \"fake\""));
+  }
+}
+
+TEST_F(basic, RoutesChangeUnderTraffic) {
+  start();
+  std::atomic<bool> stop{false};
+  std::atomic<int> bad{0}, good{0};
+  std::thread traffic([&] {
+    client c(*w);
+    while (!stop) {
+      const auto r = c.get("/hello");
+      ++(r.status == 200 && r.body == "hi" ? good : bad);
+    }
+  });
+  for (int i = 0; i < 50; ++i) w->srv->publish(w->routes);
+  EXPECT_TRUE(eventually([&] { return good > 50; }));
+  stop = true;
+  traffic.join();
+  EXPECT_EQ(0, bad);
+  w->srv->publish({});
+  EXPECT_EQ(404, client(*w).get("/hello").status);
+}
+
+TEST_F(basic, TrustedProxies) {
+  for (const bool trusted : {false, true}) {
+    auto s = world::defaults();
+    if (trusted) s.trusted_proxies = {"127.0.0.0/8", "10.0.0.0/8"};
+    reset(s);
+    w->route("GET", "/remote", [](auto& v, auto* r) { return reply(r, 200, core::sv(v.remote_address)); });
+    start();
+    client c(*w);
+    EXPECT_EQ(trusted ? "203.0.113.9" : "127.0.0.1",
+              c.get("/remote", "X-Forwarded-For: 6.6.6.6, 203.0.113.9, 10.1.2.3\r\n").body);
+  }
+}
+
+TEST_F(basic, Counters) {
+  start();
+  client c(*w);
+  c.get("/hello");
+  c.get("/hello");
+  c.get("/nope");
+  const auto s = w->srv->stats();
+  EXPECT_EQ(1u, s.connections);
+  EXPECT_EQ(3u, s.requests);
+  EXPECT_GT(s.bytes_in, 0u);
+  EXPECT_GT(s.bytes_out, 0u);
+  bool seen = false;
+  for (const auto& r : s.routes)
+    if (r.pattern == "/hello") {
+      seen = true;
+      ASSERT_EQ(1u, r.by_status.size());
+      EXPECT_EQ(200u, r.by_status[0].first);
+      EXPECT_EQ(2u, r.by_status[0].second);
+    }
+  EXPECT_TRUE(seen);
+}
+
+TEST_F(basic, ManyConnectionsAtOnce) {
+  start();
+  std::vector<std::thread> threads;
+  std::atomic<int> good{0};
+  for (int t = 0; t < 8; ++t)
+    threads.emplace_back([&] {
+      for (int i = 0; i < 20; ++i) {
+        client c(*w);
+        for (int k = 0; k < 20; ++k) good += c.get("/hello").status == 200;
+      }
+    });
+  for (auto& t : threads) t.join();
+  EXPECT_EQ(8 * 20 * 20, good);
+  EXPECT_TRUE(eventually([&] { return w->srv->stats().connections == 0; }));
+}
+
+}  // namespace
+}  // namespace ry::http::test
