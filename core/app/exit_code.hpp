@@ -16,7 +16,8 @@ inline constexpr const char* exit_code_help =
     "Exit codes: 0 done; 1 failed, the reason is on standard error; 2 wrong command line or "
     "configuration;\n130 interrupted.";
 inline constexpr const char* run_exit_code_help =
-    "Exit codes: 0 the run completed; 1 no answer from the server; 2 wrong command line;\n3 the run "
+    "Exit codes: 0 the run completed; 1 no answer from the server; 2 wrong command line;\n3 the "
+    "run "
     "failed; 4 the run was stopped; 130 interrupted (the run goes on at the server).";
 
 }  // namespace ry::app

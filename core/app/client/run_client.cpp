@@ -27,13 +27,15 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr auto patience = 60s;         // without any progress, while the server cannot be reached
-constexpr auto first_pause = 200ms;    // between tries; doubled
+constexpr auto patience = 60s;       // without any progress, while the server cannot be reached
+constexpr auto first_pause = 200ms;  // between tries; doubled
 constexpr auto longest_pause = 5'000ms;
-constexpr long silence_limit_s = 45;   // the server sends a ping every 10 s
+constexpr long silence_limit_s = 45;  // the server sends a ping every 10 s
 
 volatile sig_atomic_t g_interrupted = 0;
-void on_interrupt(int) { g_interrupted = 1; }
+void on_interrupt(int) {
+  g_interrupted = 1;
+}
 
 struct curl_deleter {
   void operator()(CURL* c) const { curl_easy_cleanup(c); }
@@ -50,7 +52,9 @@ void add(headers& list, const std::string& line) {
   list.reset(grown);
 }
 
-void say(const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); }
+void say(const std::string& line) {
+  std::fprintf(stderr, "%s\n", line.c_str());
+}
 
 std::string new_key() {
   std::random_device source;
@@ -91,16 +95,20 @@ class session {
  public:
   explicit session(const run_request& request)
       : request_(request),
-        view_([this](std::string_view s) { if (as_text()) print(stdout, s); },
-              [this](std::string_view s) { if (as_text()) print(stderr, s); },
-              isatty(STDERR_FILENO) ? style::color : style::plain) {
+        view_(
+            [this](std::string_view s) {
+              if (as_text()) print(stdout, s);
+            },
+            [this](std::string_view s) {
+              if (as_text()) print(stderr, s);
+            },
+            isatty(STDERR_FILENO) ? style::color : style::plain) {
     while (base_.ends_with('/')) base_.pop_back();
   }
 
   exit_code run() {
     if (const auto failure = start()) return *failure;
-    if (as_text())
-      say("run " + run_id_ + (thread_id_.empty() ? "" : ", thread " + thread_id_));
+    if (as_text()) say("run " + run_id_ + (thread_id_.empty() ? "" : ", thread " + thread_id_));
     return follow();
   }
 
@@ -122,17 +130,19 @@ class session {
     curl_easy_setopt(c.get(), CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(c.get(), CURLOPT_CONNECTTIMEOUT, 10L);
     curl_easy_setopt(c.get(), CURLOPT_NOPROGRESS, 0L);
-    curl_easy_setopt(c.get(), CURLOPT_XFERINFOFUNCTION,
-                     +[](void*, curl_off_t, curl_off_t, curl_off_t, curl_off_t) -> int {
-                       return g_interrupted ? 1 : 0;
-                     });
+    curl_easy_setopt(
+        c.get(), CURLOPT_XFERINFOFUNCTION,
+        +[](void*, curl_off_t, curl_off_t, curl_off_t, curl_off_t) -> int {
+          return g_interrupted ? 1 : 0;
+        });
     add(list, "Authorization: Bearer " + request_.token);
     add(list, "Expect:");  // the round trip of 100-continue buys nothing here
     curl_easy_setopt(c.get(), CURLOPT_USERAGENT, "runyard");
     return c;
   }
 
-  reply perform(CURL* c, headers& list, const std::function<void(std::string_view, long)>& on_bytes) {
+  reply perform(CURL* c, headers& list,
+                const std::function<void(std::string_view, long)>& on_bytes) {
     struct context {
       CURL* c;
       const std::function<void(std::string_view, long)>& on_bytes;
@@ -141,14 +151,14 @@ class session {
     curl_easy_setopt(c, CURLOPT_HTTPHEADER, list.get());
     curl_easy_setopt(c, CURLOPT_ERRORBUFFER, message);
     curl_easy_setopt(c, CURLOPT_WRITEDATA, &ctx);
-    curl_easy_setopt(c, CURLOPT_WRITEFUNCTION,
-                     +[](char* data, size_t, size_t n, void* p) -> size_t {
-                       auto& ctx = *static_cast<context*>(p);
-                       long status = 0;
-                       curl_easy_getinfo(ctx.c, CURLINFO_RESPONSE_CODE, &status);
-                       ctx.on_bytes({data, n}, status);
-                       return n;
-                     });
+    curl_easy_setopt(
+        c, CURLOPT_WRITEFUNCTION, +[](char* data, size_t, size_t n, void* p) -> size_t {
+          auto& ctx = *static_cast<context*>(p);
+          long status = 0;
+          curl_easy_getinfo(ctx.c, CURLINFO_RESPONSE_CODE, &status);
+          ctx.on_bytes({data, n}, status);
+          return n;
+        });
     reply r;
     r.code = curl_easy_perform(c);
     curl_easy_getinfo(c, CURLINFO_RESPONSE_CODE, &r.status);
@@ -225,8 +235,8 @@ class session {
     };
     run_id_ = get("agent_run_id");
     thread_id_ = get("thread_id");
-    const bool plain = !run_id_.empty() && run_id_.find_first_not_of("0123456789abcdefABCDEF-") ==
-                                               std::string::npos;
+    const bool plain = !run_id_.empty() &&
+                       run_id_.find_first_not_of("0123456789abcdefABCDEF-") == std::string::npos;
     if (!plain) {
       say("runyard: " + base_ + " does not answer like a Runyard server");
       return exit_code::failed;
@@ -269,8 +279,8 @@ class session {
       }
       if (r.status == 204) return ended_elsewhere();
       if (r.status >= 400 && r.status < 500 && r.status != 429) {
-        say("runyard: the stream was refused (" + std::to_string(r.status) + "): " +
-            detail_of(refusal));
+        say("runyard: the stream was refused (" + std::to_string(r.status) +
+            "): " + detail_of(refusal));
         return exit_code::failed;
       }
       if (clock::now() - progress > patience) {

@@ -7,8 +7,8 @@ namespace {
 
 struct terminal {
   std::string answer, notes;
-  run_view view{[this](std::string_view s) { answer += s; }, [this](std::string_view s) { notes += s; },
-                style::plain};
+  run_view view{[this](std::string_view s) { answer += s; },
+                [this](std::string_view s) { notes += s; }, style::plain};
 };
 
 TEST(run_view, the_answer_alone_goes_to_standard_output) {
@@ -33,7 +33,8 @@ TEST(run_view, the_answer_alone_goes_to_standard_output) {
 TEST(run_view, tells_why_a_run_failed) {
   terminal t;
   t.view.show(R"({"type":"llm_response_chunk","content":"half"})");
-  t.view.show(R"({"type":"status","status":"failed","error":"No credits","error_code":"INSUFFICIENT_CREDITS"})");
+  t.view.show(
+      R"({"type":"status","status":"failed","error":"No credits","error_code":"INSUFFICIENT_CREDITS"})");
   EXPECT_EQ(t.answer, "half\n");
   EXPECT_EQ(t.view.status(), "failed");
   EXPECT_EQ(t.view.error(), "No credits (INSUFFICIENT_CREDITS)");
@@ -46,7 +47,9 @@ TEST(run_view, a_second_attempt_is_announced) {
 }
 
 TEST(run_view, terminal_escapes_of_a_model_do_nothing) {
-  EXPECT_EQ(printable("a\x1b[31mb\tc\n\x7f\xc2\x9b" "d\xc3\xa9\r"), "a[31mb\tc\nd\xc3\xa9");
+  EXPECT_EQ(printable("a\x1b[31mb\tc\n\x7f\xc2\x9b"
+                      "d\xc3\xa9\r"),
+            "a[31mb\tc\nd\xc3\xa9");
   terminal t;
   t.view.show("{\"type\":\"tool_call\",\"name\":\"\\u001b]0;x\\u0007\",\"arguments\":{}}");
   EXPECT_EQ(t.notes, "> ]0;x {}\n");

@@ -1,5 +1,5 @@
-// Splits a text/event-stream into events (WHATWG HTML, "Server-sent events"). Pure: bytes in, events
-// out; any cutting of the bytes gives the same events.
+// Splits a text/event-stream into events (WHATWG HTML, "Server-sent events"). Pure: bytes in,
+// events out; any cutting of the bytes gives the same events.
 #pragma once
 
 #include <cstddef>

@@ -59,6 +59,16 @@ config::config(const sources& from, const environment& env, const defaults& plac
         {tree_.where, "auth.jwt.jwks_file", "cannot stand beside auth.jwt.jwks_url; keep one"});
 }
 
+void config::refuse(std::string_view key, std::string message) {
+  const node* n = &tree_;
+  auto where = tree_.where;
+  for (const auto& part : parse_key(key).value_or(key_path{})) {
+    n = n ? n->find(part) : nullptr;
+    if (n) where = n->where;
+  }
+  faults_.push_back({where, std::string(key), std::move(message)});
+}
+
 const json::value& config::at(std::string_view key) const {
   const auto* v = &host_;
   while (true) {
@@ -70,9 +80,15 @@ const json::value& config::at(std::string_view key) const {
   }
 }
 
-std::string config::text(std::string_view key) const { return std::string(at(key).as_string()); }
-std::int64_t config::integer(std::string_view key) const { return at(key).as_int64(); }
-bool config::flag(std::string_view key) const { return at(key).as_bool(); }
+std::string config::text(std::string_view key) const {
+  return std::string(at(key).as_string());
+}
+std::int64_t config::integer(std::string_view key) const {
+  return at(key).as_int64();
+}
+bool config::flag(std::string_view key) const {
+  return at(key).as_bool();
+}
 
 std::chrono::milliseconds config::duration(std::string_view key) const {
   return std::chrono::milliseconds(

@@ -1,7 +1,7 @@
 // The configuration of one process: read once, checked, then only looked at.
 //
-// Order of what wins: file < modules.d/*.toml < environment < --set. Threads: immutable after load(),
-// but for the settings of modules, which are checked one by one when their schema is known.
+// Order of what wins: file < modules.d/*.toml < environment < --set. Threads: immutable after
+// load(), but for the settings of modules, which are checked one by one when their schema is known.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -36,13 +36,15 @@ class config {
 
   // Everything found wrong so far, in the order it was found.
   const problems& faults() const noexcept { return faults_; }
+  // Adds what only the rest of the host can see: a value of the right form that cannot be used.
+  void refuse(std::string_view key, std::string message);
 
   // Host settings; the key must stand in the schema and faults() must be empty.
   std::string text(std::string_view key) const;
   std::int64_t integer(std::string_view key) const;
   bool flag(std::string_view key) const;
   std::chrono::milliseconds duration(std::string_view key) const;  // a key ending in _seconds
-  std::vector<std::string> list(std::string_view key) const;       // a single string is a list of one
+  std::vector<std::string> list(std::string_view key) const;  // a single string is a list of one
 
   std::vector<module_entry> modules() const;
   std::vector<std::string> module_paths() const;  // modules.path, split at ':'
@@ -66,7 +68,8 @@ class config {
   node tree_;
   boost::json::value schema_;
   boost::json::value host_;
-  std::map<std::string, std::pair<boost::json::value, boost::json::value>> modules_;  // value, schema
+  std::map<std::string, std::pair<boost::json::value, boost::json::value>>
+      modules_;  // value, schema
   problems faults_;
 };
 

@@ -45,9 +45,9 @@ TEST(config, defaults_stand_without_any_file) {
 }
 
 TEST(config, values_lists_and_durations) {
-  const auto c = with({"http.header_timeout_seconds=0.25", "auth.jwt.audience=web",
-                       "modules.path=/a:/b", "http.cors.origins=[\"https://x\"]",
-                       "http.access_log=false"});
+  const auto c =
+      with({"http.header_timeout_seconds=0.25", "auth.jwt.audience=web", "modules.path=/a:/b",
+            "http.cors.origins=[\"https://x\"]", "http.access_log=false"});
   ASSERT_THAT(faults(c), IsEmpty());
   EXPECT_EQ(c.duration("http.header_timeout_seconds"), std::chrono::milliseconds(250));
   EXPECT_THAT(c.list("auth.jwt.audience"), ElementsAre("web"));
@@ -57,7 +57,8 @@ TEST(config, values_lists_and_durations) {
 }
 
 TEST(config, a_numeric_looking_secret_stays_text) {
-  const auto c = with({}, {{"RUNYARD_AUTH__JWT__HS256_SECRET", "00123456789012345678901234567890"}});
+  const auto c =
+      with({}, {{"RUNYARD_AUTH__JWT__HS256_SECRET", "00123456789012345678901234567890"}});
   ASSERT_THAT(faults(c), IsEmpty());
   EXPECT_EQ(c.text("auth.jwt.hs256_secret"), "00123456789012345678901234567890");
 }
@@ -85,13 +86,14 @@ TEST(config, tables_of_unknown_modules_are_refused) {
                  "modules.own.path=/x/own.so", "htpp.listen=1"});
   ASSERT_THAT(faults(c), IsEmpty());
   c.check_names({"runs", "accounts", "agents", "own"});
-  EXPECT_THAT(faults(c),
-              ElementsAre("--set: accuonts: unknown key, and no module of this name is installed; did "
-                          "you mean \"accounts\"?",
-                          "--set: htpp: unknown key, and no module of this name is installed; did you "
-                          "mean \"http\"?",
-                          "--set: modules.agnts: there is no module \"agnts\" in modules.path; did you "
-                          "mean \"agents\"?"));
+  EXPECT_THAT(
+      faults(c),
+      ElementsAre("--set: accuonts: unknown key, and no module of this name is installed; did "
+                  "you mean \"accounts\"?",
+                  "--set: htpp: unknown key, and no module of this name is installed; did you "
+                  "mean \"http\"?",
+                  "--set: modules.agnts: there is no module \"agnts\" in modules.path; did you "
+                  "mean \"agents\"?"));
 }
 
 TEST(config, module_settings_are_checked_against_the_modules_schema) {
@@ -122,9 +124,10 @@ TEST(config, a_schema_that_cannot_be_used_is_a_fault_of_the_module) {
   auto c = with({});
   EXPECT_FALSE(c.module_settings("m", "{"));
   EXPECT_FALSE(c.module_settings("m", R"({"type":"thing"})"));
-  EXPECT_THAT(faults(c),
-              ElementsAre("module m: its settings schema cannot be used: no JSON",
-                          HasSubstr("module m: its settings schema cannot be used: the top level")));
+  EXPECT_THAT(
+      faults(c),
+      ElementsAre("module m: its settings schema cannot be used: no JSON",
+                  HasSubstr("module m: its settings schema cannot be used: the top level")));
 }
 
 // The shipped file documents every key with its default: uncommented, it must change nothing.
@@ -133,7 +136,8 @@ std::string shipped() {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-void leaves(const boost::json::value& schema, const std::string& prefix, std::set<std::string>& out) {
+void leaves(const boost::json::value& schema, const std::string& prefix,
+            std::set<std::string>& out) {
   const auto& o = schema.as_object();
   if (!o.contains("properties")) {
     out.insert(prefix);
@@ -180,9 +184,9 @@ TEST(shipped_file, is_valid_as_it_is) {
   std::set<std::string> enabled;
   for (const auto& m : c.modules())
     if (m.enabled) enabled.insert(m.name);
-  EXPECT_THAT(enabled, ::testing::IsSupersetOf({"accounts", "agents", "runs", "llm_openai",
-                                                "llm_anthropic", "llm_offline",
-                                                "sandbox_bubblewrap"}));
+  EXPECT_THAT(enabled,
+              ::testing::IsSupersetOf({"accounts", "agents", "runs", "llm_openai", "llm_anthropic",
+                                       "llm_offline", "sandbox_bubblewrap"}));
 }
 
 }  // namespace

@@ -47,6 +47,7 @@ constexpr const char* schema_text = R"JSON({
   "data_dir": {"type": "string", "minLength": 1},
   "database": {"type": "object", "properties": {
     "url": {"type": "string", "secret": true, "default": ""},
+    "wait_seconds": {"type": "number", "minimum": 0, "maximum": 3600, "default": 10},
     "connections": {"type": "integer", "minimum": 0, "maximum": 500, "default": 0},
     "transactions": {"type": "integer", "minimum": 0, "maximum": 500, "default": 0},
     "max_queue": {"type": "integer", "minimum": 1, "maximum": 1000000, "default": 20000},
@@ -86,9 +87,9 @@ constexpr const char* schema_text = R"JSON({
     "batch": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 100}
   }},
   "egress": {"type": "object", "properties": {
-    "allow_private": {"type": "array", "items": {"type": "string", "minLength": 1}, "default": []},
-    "connect_timeout_seconds": {"type": "number", "minimum": 0.1, "maximum": 300, "default": 10},
-    "max_idle_per_host": {"type": "integer", "minimum": 0, "maximum": 10000, "default": 64},
+    "idle_connections": {"type": "integer", "minimum": 0, "maximum": 100000, "default": 1024},
+    "idle_connections_per_host": {"type": "integer", "minimum": 0, "maximum": 100000, "default": 256},
+    "idle_seconds": {"type": "number", "minimum": 0, "maximum": 3600, "default": 30},
     "ca_file": {"type": "string", "default": ""}
   }},
   "shutdown": {"type": "object", "properties": {

@@ -86,8 +86,9 @@ bool less(const json::value& a, const json::value& b) {
 
 // Characters, not bytes: limits in a schema are meant for people.
 std::size_t length(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(
-      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  }));
 }
 
 node from_json(const json::value& v, const std::string& where) {
@@ -171,8 +172,7 @@ class checker {
     const auto types = types_of(schema);
     const node value = retyped(given, types);
     const auto type = type_of(value);
-    const bool fits =
-        allows(types, type) || (type == "integer" && allows(types, "number"));
+    const bool fits = allows(types, type) || (type == "integer" && allows(types, "number"));
     if (!fits) {
       fail(value, "must be " + human(types) + ", not " + std::string(human(type)));
       return nullptr;
@@ -233,7 +233,8 @@ class checker {
         result[key] = check(from_json(*fallback, value.where + " (default)"), schema);
         path_.pop_back();
       } else if (const auto types = types_of(schema); types.size() == 1 && types[0] == "object") {
-        // A table nobody wrote still has its defaults, unless it cannot stand without being written.
+        // A table nobody wrote still has its defaults, unless it cannot stand without being
+        // written.
         node absent;
         absent.is = node::kind::table;
         problems refused;
@@ -260,7 +261,8 @@ class checker {
     const auto& v = value.scalar;
     if (const auto* s = v.if_string()) {
       const std::string_view text(*s);
-      if (text.find('\0') != std::string_view::npos) fail(value, "must not contain a NUL character");
+      if (text.find('\0') != std::string_view::npos)
+        fail(value, "must not contain a NUL character");
       bounds(value, schema, length(text), "minLength", "maxLength", "characters");
       if (const auto* p = member(schema, "pattern"); p && p->is_string()) {
         const auto pattern = std::string(p->get_string());
@@ -350,7 +352,8 @@ std::string fault_at(const json::value& schema, const std::string& path) {
       return here("\"pattern\" is no regular expression");
     }
   }
-  for (const auto* number : {"minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems"})
+  for (const auto* number :
+       {"minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems"})
     if (const auto* v = member(schema, number); v && !v->is_number())
       return here("\"" + std::string(number) + "\" must be a number");
   for (const auto* array : {"enum", "required"})
@@ -380,7 +383,9 @@ json::value check(const node& value, const json::value& schema, key_path path, p
   return checker(std::move(path), out).check(value, schema);
 }
 
-std::string schema_fault(const json::value& schema) { return fault_at(schema, ""); }
+std::string schema_fault(const json::value& schema) {
+  return fault_at(schema, "");
+}
 
 json::value masked(const json::value& value, const json::value& schema) {
   json::value copy = value;

@@ -48,8 +48,7 @@ constexpr const char* sample = R"({"type":"object","properties":{
 TEST(schema, fills_defaults_everywhere) {
   const auto r = run("", sample);
   EXPECT_THAT(r.faults, IsEmpty());
-  EXPECT_EQ(json::serialize(r.value),
-            R"({"port":8080,"on":false,"deep":{"x":1},"providers":{}})");
+  EXPECT_EQ(json::serialize(r.value), R"({"port":8080,"on":false,"deep":{"x":1},"providers":{}})");
 }
 
 TEST(schema, a_table_with_a_required_key_is_not_invented) {
@@ -58,21 +57,22 @@ TEST(schema, a_table_with_a_required_key_is_not_invented) {
 }
 
 TEST(schema, reports_all_faults_with_positions) {
-  const auto r = run(
-      "port = 70000\nrate = 0.1\nname = \"A\"\non = \"yes\"\nmode = \"prodution\"\ntags = []\n"
-      "[deep]\nx = 1.5\n[providers.a]\nkind = 1\n[providers.b]\n",
-      sample);
-  EXPECT_THAT(r.faults,
-              ElementsAre("f:1:1: port: must be at most 65535", "f:2:1: rate: must be at least 5E-1",
-                          "f:3:1: name: must have at least 2 characters",
-                          "f:3:1: name: must match ^[a-zé]+$",
-                          "f:4:1: on: must be true or false, not a string",
-                          "f:5:1: mode: must be one of \"local\", \"production\"; did you mean "
-                          "\"production\"?",
-                          "f:6:1: tags: must have at least 1 entries",
-                          "f:8:1: deep.x: must be an integer, not a number",
-                          "f:10:1: providers.a.kind: must be a string, not an integer",
-                          "f:11:12: providers.b.kind: is required"));
+  const auto r =
+      run("port = 70000\nrate = 0.1\nname = \"A\"\non = \"yes\"\nmode = \"prodution\"\ntags = []\n"
+          "[deep]\nx = 1.5\n[providers.a]\nkind = 1\n[providers.b]\n",
+          sample);
+  EXPECT_THAT(
+      r.faults,
+      ElementsAre("f:1:1: port: must be at most 65535", "f:2:1: rate: must be at least 5E-1",
+                  "f:3:1: name: must have at least 2 characters",
+                  "f:3:1: name: must match ^[a-zé]+$",
+                  "f:4:1: on: must be true or false, not a string",
+                  "f:5:1: mode: must be one of \"local\", \"production\"; did you mean "
+                  "\"production\"?",
+                  "f:6:1: tags: must have at least 1 entries",
+                  "f:8:1: deep.x: must be an integer, not a number",
+                  "f:10:1: providers.a.kind: must be a string, not an integer",
+                  "f:11:12: providers.b.kind: is required"));
 }
 
 TEST(schema, unknown_keys_get_the_nearest_name) {
@@ -105,8 +105,9 @@ TEST(schema, values_from_outside_take_the_wanted_type) {
 TEST(schema, additional_properties) {
   EXPECT_THAT(run("a = 1\n", R"({"type":"object","additionalProperties":true})").faults, IsEmpty());
   EXPECT_THAT(run("a = 1\n", R"({"type":"object"})").faults, ElementsAre("f:1:1: a: unknown key"));
-  EXPECT_THAT(run("a = 1\n", R"({"type":"object","additionalProperties":{"type":"string"}})").faults,
-              ElementsAre("f:1:1: a: must be a string, not an integer"));
+  EXPECT_THAT(
+      run("a = 1\n", R"({"type":"object","additionalProperties":{"type":"string"}})").faults,
+      ElementsAre("f:1:1: a: must be a string, not an integer"));
 }
 
 TEST(schema, a_nul_in_a_string_is_refused) {
@@ -115,8 +116,9 @@ TEST(schema, a_nul_in_a_string_is_refused) {
 }
 
 TEST(schema, a_long_text_does_not_meet_the_pattern_engine) {
-  const auto r = run("name = \"" + std::string(200'000, 'a') + "\"\n",
-                     R"({"type":"object","properties":{"name":{"type":"string","pattern":"^(a|b)*$"}}})");
+  const auto r =
+      run("name = \"" + std::string(200'000, 'a') + "\"\n",
+          R"({"type":"object","properties":{"name":{"type":"string","pattern":"^(a|b)*$"}}})");
   EXPECT_EQ(r.faults.size(), 1u);
 }
 
@@ -137,7 +139,8 @@ TEST(schema, secrets_are_masked_and_collected) {
   const auto shown = json::serialize(masked(value, schema));
   for (const auto* s : {"k1", "k2", "k3", "k4"}) EXPECT_EQ(shown.find(s), std::string::npos) << s;
   EXPECT_NE(shown.find("open"), std::string::npos);
-  EXPECT_NE(shown.find(R"("y":{"api_key":""})"), std::string::npos) << "unset stays visible as unset";
+  EXPECT_NE(shown.find(R"("y":{"api_key":""})"), std::string::npos)
+      << "unset stays visible as unset";
 }
 
 TEST(schema, faults_never_show_a_secret) {

@@ -51,8 +51,8 @@ bool expand(std::string& text, const environment& env, const std::string& where,
       result += found->second;
     } else {
       out.push_back({where, path,
-                     "the environment variable " + std::string(name) +
-                         " is not set (write ${" + std::string(name) + ":-} to allow that)"});
+                     "the environment variable " + std::string(name) + " is not set (write ${" +
+                         std::string(name) + ":-} to allow that)"});
     }
     replaced = true;
     i = end + 1;
@@ -138,9 +138,9 @@ node loose_value(const std::string& text, const std::string& where) {
   node value;
   const auto first = text.find_first_not_of(" \t");
   // A lone word or date would parse as something nobody means; only these starts are TOML values.
-  const bool maybe = first != std::string::npos && text.find('\n') == std::string::npos &&
-                     std::string_view("\"'[{+-0123456789tf").find(text[first]) !=
-                         std::string_view::npos;
+  const bool maybe =
+      first != std::string::npos && text.find('\n') == std::string::npos &&
+      std::string_view("\"'[{+-0123456789tf").find(text[first]) != std::string_view::npos;
   if (maybe) {
     try {
       const auto table = toml::parse("v = " + text);
@@ -286,10 +286,11 @@ node read(const sources& from, const environment& env,
     read_file(from.file);
     std::error_code ec;
     std::vector<fs::path> drop_ins;
-    for (fs::directory_iterator it(from.file.parent_path() / "modules.d", ec), end; !ec && it != end;
-         it.increment(ec)) {
+    for (fs::directory_iterator it(from.file.parent_path() / "modules.d", ec), end;
+         !ec && it != end; it.increment(ec)) {
       const auto& p = it->path();
-      if (p.extension() == ".toml" && !p.filename().string().starts_with('.')) drop_ins.push_back(p);
+      if (p.extension() == ".toml" && !p.filename().string().starts_with('.'))
+        drop_ins.push_back(p);
     }
     std::sort(drop_ins.begin(), drop_ins.end());
     for (const auto& p : drop_ins) read_file(p);

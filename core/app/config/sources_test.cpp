@@ -36,7 +36,8 @@ std::vector<std::string> formatted(const problems& all) {
 
 TEST(key, reads_dotted_and_quoted_parts) {
   EXPECT_THAT(*parse_key("http.listen"), ElementsAre("http", "listen"));
-  EXPECT_THAT(*parse_key("runs.models.\"runyard/b.c\""), ElementsAre("runs", "models", "runyard/b.c"));
+  EXPECT_THAT(*parse_key("runs.models.\"runyard/b.c\""),
+              ElementsAre("runs", "models", "runyard/b.c"));
   EXPECT_THAT(*parse_key("a.runyard/basic"), ElementsAre("a", "runyard/basic"));
   for (const auto* bad : {"", ".", "a.", ".a", "a..b", "\"a", "\"a\"b", "\"\""})
     EXPECT_FALSE(parse_key(bad)) << bad;
@@ -46,7 +47,8 @@ TEST(key, reads_dotted_and_quoted_parts) {
 
 TEST(toml, remembers_where_a_key_stands) {
   problems p;
-  const auto tree = parse_toml("# c\n[http]\n  listen = \"x\"\n[http.tls]\ncert='y'\n", "c.toml", {}, p);
+  const auto tree =
+      parse_toml("# c\n[http]\n  listen = \"x\"\n[http.tls]\ncert='y'\n", "c.toml", {}, p);
   EXPECT_THAT(p, IsEmpty());
   EXPECT_EQ(at(tree, {"http", "listen"})->where, "c.toml:3:3");
   EXPECT_EQ(at(tree, {"http", "tls", "cert"})->where, "c.toml:5:1");
@@ -70,8 +72,8 @@ TEST(toml, a_syntax_error_names_line_and_column) {
 
 TEST(toml, types) {
   problems p;
-  const auto tree =
-      parse_toml("i = 42\nf = 1.5\nb = true\nl = [1, \"x\"]\nd = 2026-01-02\nh = 0xff\n", "c", {}, p);
+  const auto tree = parse_toml(
+      "i = 42\nf = 1.5\nb = true\nl = [1, \"x\"]\nd = 2026-01-02\nh = 0xff\n", "c", {}, p);
   EXPECT_THAT(p, IsEmpty());
   EXPECT_EQ(at(tree, {"i"})->scalar, 42);
   EXPECT_EQ(at(tree, {"f"})->scalar, 1.5);
@@ -103,9 +105,10 @@ TEST(substitution, a_missing_variable_is_named) {
   problems p;
   parse_toml("[a]\nb = [\"ok\", \"${NOT_THERE}\"]\nc = \"${open\"\n", "c", {}, p);
   ASSERT_THAT(p, SizeIs(2));
-  EXPECT_EQ(p[0].format(),
-            "c:2:12: a.b[1]: the environment variable NOT_THERE is not set (write ${NOT_THERE:-} to "
-            "allow that)");
+  EXPECT_EQ(
+      p[0].format(),
+      "c:2:12: a.b[1]: the environment variable NOT_THERE is not set (write ${NOT_THERE:-} to "
+      "allow that)");
   EXPECT_THAT(p[1].format(), HasSubstr("c:3:5: a.c: \"${\" without \"}\""));
 }
 
@@ -135,8 +138,8 @@ TEST(overrides, are_toml_values_or_strings) {
   node tree;
   tree.is = node::kind::table;
   for (const auto* o :
-       {"a.i=8", "a.b=true", "a.s=127.0.0.1:0", "a.q=\"8\"", "a.l=[\"x\", \"y\"]", "a.e=",
-        "a.eq=x=y", "a.d=2026-01-02", "a.t={k=1}", "a.n=1\nb=2", "q.\"a=b\"=1"})
+       {"a.i=8", "a.b=true", "a.s=127.0.0.1:0", "a.q=\"8\"", "a.l=[\"x\", \"y\"]",
+        "a.e=", "a.eq=x=y", "a.d=2026-01-02", "a.t={k=1}", "a.n=1\nb=2", "q.\"a=b\"=1"})
     apply_override(tree, o, p);
   EXPECT_THAT(p, IsEmpty());
   EXPECT_EQ(at(tree, {"a", "i"})->scalar, 8);
@@ -185,8 +188,8 @@ TEST_F(files, later_sources_win) {
   write("modules.d/ignored.toml.bak", "k.b = 99\n");
   write("modules.d/.hidden.toml", "k.b = 98\n");
   problems p;
-  const auto tree = read({dir_ / "r.toml", {"k.d=5"}},
-                         {{"RUNYARD_K__C", "4"}, {"RUNYARD_K__D", "4"}}, {"k"}, p);
+  const auto tree =
+      read({dir_ / "r.toml", {"k.d=5"}}, {{"RUNYARD_K__C", "4"}, {"RUNYARD_K__D", "4"}}, {"k"}, p);
   EXPECT_THAT(formatted(p), IsEmpty());
   EXPECT_EQ(at(tree, {"k", "a"})->scalar, 1);
   EXPECT_EQ(at(tree, {"k", "b"})->scalar, 3);

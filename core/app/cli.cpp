@@ -1,0 +1,214 @@
+#include "core/app/cli.hpp"
+
+#include <ry/abi.h>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <functional>
+
+#include "core/app/client/run_client.hpp"
+#include "core/app/commands.hpp"
+
+namespace ry::app {
+
+namespace {
+
+std::string example(const std::string& lines, const char* codes = exit_code_help) {
+  return "Example:\n" + lines + "\n\n" + codes + "\n";
+}
+
+std::string version_text() {
+  return "runyard " RY_VERSION " (module ABI " + std::to_string(RY_ABI_MAJOR) + "." +
+         std::to_string(RY_ABI_MINOR) + ")";
+}
+
+void add_config(CLI::App* command, config_options& options) {
+  command
+      ->add_option("--config", options.file,
+                   "Configuration file; else $RUNYARD_CONFIG, conf/runyard.toml, "
+                   "/etc/runyard/runyard.toml")
+      ->type_name("FILE");
+  command->add_option("--set", options.overrides, "Overrides one key; may be repeated")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false)
+      ->take_all();
+}
+
+std::string from_environment(const char* name, std::string fallback) {
+  const char* value = std::getenv(name);
+  return value && *value ? value : std::move(fallback);
+}
+
+class command_line {
+ public:
+  command_line() {
+    app_.set_version_flag("--version", version_text());
+    app_.require_subcommand(1);
+    app_.get_formatter()->column_width(34);
+    app_.footer(std::string("`runyard COMMAND --help` shows options and an example.\n") +
+                exit_code_help + "\n");
+    add_serve();
+    add_check();
+    add_modules();
+    add_inspect();
+    add_migrate();
+    add_token();
+    add_run();
+  }
+
+  exit_code run(int argc, char** argv) {
+    try {
+      app_.parse(argc, argv);
+    } catch (const CLI::ParseError& e) {
+      // Help and --version are "errors" with code 0 here.
+      return app_.exit(e) == 0 ? exit_code::ok : exit_code::refused;
+    }
+    return chosen_();
+  }
+
+ private:
+  CLI::App* add(const char* name, const char* about, const std::string& footer,
+                std::function<exit_code()> action) {
+    auto* command = app_.add_subcommand(name, about);
+    command->footer(footer);
+    command->callback([this, action = std::move(action)] { chosen_ = action; });
+    return command;
+  }
+
+  void add_serve() {
+    add_config(
+        add("serve", "Runs the server until SIGTERM or SIGINT.",
+            example("  runyard serve --config conf/runyard.toml --set http.listen=127.0.0.1:0\n"
+                    "prints \"listening on http://127.0.0.1:PORT\" once it is ready."),
+            [this] { return serve(config_); }),
+        config_);
+  }
+
+  void add_check() {
+    auto* command =
+        add("check", "Validates configuration and modules; serves nothing, needs no database.",
+            example("  runyard check --config conf/runyard.toml --show"),
+            [this] { return check(config_, show_ ? listing::yes : listing::no); });
+    add_config(command, config_);
+    command->add_flag("--show", show_, "Print the settings in force and where each comes from");
+  }
+
+  void add_modules() {
+    const auto text = example("  runyard modules list --config conf/runyard.toml --json");
+    const auto action = [this] {
+      return list_modules(config_, json_ ? format::json : format::text);
+    };
+    auto* command =
+        add("modules", "Shows the modules and what each of them registers.", text, action);
+    add_config(command, config_);
+    command->add_flag("--json", json_, "As a JSON array");
+    auto* list = command->add_subcommand("list", "The same; the default.");
+    list->footer(text);
+    add_config(list, config_);
+    list->add_flag("--json", json_, "As a JSON array");
+  }
+
+  void add_inspect() {
+    auto* command = add("inspect", "Reads a module file without running its code.",
+                        example("  runyard inspect build/modules/runs.so --json"), [this] {
+                          return inspect_file(file_, json_ ? format::json : format::text);
+                        });
+    command->add_option("file", file_, "Module file (x.so)")->required()->type_name("FILE");
+    command->add_flag("--json", json_, "As one JSON object");
+  }
+
+  void add_migrate() {
+    const auto text = example("  runyard migrate status --config conf/runyard.toml");
+    auto* command = add("migrate", "Brings the database's schemas up to date.", text,
+                        [this] { return migrate(config_, action_); });
+    add_config(command, config_);
+    auto* up = command->add_subcommand("up", "Apply what is pending; the default.");
+    auto* status = command->add_subcommand("status", "Show what is applied and what is pending.");
+    for (auto* sub : {up, status}) {
+      sub->footer(text);
+      add_config(sub, config_);
+    }
+    status->callback([this] { action_ = migrate_action::status; });
+    command->require_subcommand(0, 1);
+  }
+
+  void add_token() {
+    auto* command = add(
+        "token", "Mints a bearer token with this deployment's own key.",
+        example("  export RUNYARD_TOKEN=$(runyard token --config conf/runyard.toml \\\n"
+                "      --subject 7d444840-9dc0-11d1-b245-5ffdce74fad2 --email ann@example.org)"),
+        [this] { return mint_token(config_, token_); });
+    add_config(command, config_);
+    command->add_option("--subject", token_.subject, "Account the token speaks for")
+        ->required()
+        ->type_name("UUID");
+    command->add_option("--email", token_.email, "The account's e-mail address")->type_name("E");
+    command->add_option("--role", token_.role, "user, admin or super_admin; default user")
+        ->type_name("R");
+    command->add_option("--ttl", token_.ttl_seconds, "Seconds it is good for; default 86400")
+        ->type_name("S");
+  }
+
+  void add_run() {
+    auto* command =
+        add("run", "Starts a run on a server and streams its answer to the terminal.",
+            example("  runyard run \"Summarise the attached file.\" --file report.csv\n"
+                    "The answer goes to standard output, tool calls and notes to standard "
+                    "error.",
+                    run_exit_code_help),
+            [this] {
+              run_.as = json_ ? client::output::json_lines : client::output::text;
+              if (run_.token.empty()) {
+                std::fprintf(stderr,
+                             "runyard: a token is needed: --token or RUNYARD_TOKEN (see "
+                             "`runyard token --help`)\n");
+                return exit_code::refused;
+              }
+              return client::run(run_);
+            });
+    run_.url = from_environment("RUNYARD_URL", "http://127.0.0.1:8080");
+    run_.token = from_environment("RUNYARD_TOKEN", "");
+    command->add_option("prompt", run_.prompt, "What the agent shall do")
+        ->required()
+        ->type_name("PROMPT");
+    command->add_option("--file", run_.files, "A file for the agent; may be repeated")
+        ->type_name("F")
+        ->allow_extra_args(false)
+        ->take_all();
+    command->add_option("--url", run_.url, "Server; default $RUNYARD_URL or http://127.0.0.1:8080");
+    command->add_option("--token", run_.token, "Bearer token; default $RUNYARD_TOKEN");
+    command->add_option("--model", run_.model, "Model, e.g. runyard/basic");
+    command->add_option("--thread", run_.thread, "Thread to continue")->type_name("UUID");
+    command->add_option("--agent", run_.agent, "Agent other than the default one")
+        ->type_name("UUID");
+    command->add_flag("--json", json_, "Print the start's answer and each event as a line of JSON");
+  }
+
+  CLI::App app_{"Runyard, a self-hosted server for agent runs.", "runyard"};
+  std::function<exit_code()> chosen_;
+  config_options config_;
+  token_options token_;
+  client::run_request run_;
+  std::string file_;
+  migrate_action action_ = migrate_action::up;
+  bool json_ = false, show_ = false;
+};
+
+}  // namespace
+
+exit_code run_command_line(int argc, char** argv) {
+  try {
+    return command_line().run(argc, argv);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "runyard: %s\n", e.what());
+  } catch (...) {
+    std::fprintf(stderr, "runyard: an unknown error\n");
+  }
+  return exit_code::failed;
+}
+
+}  // namespace ry::app

@@ -1,0 +1,12 @@
+// The command line: subcommands, their options and help.
+#pragma once
+
+#include "core/app/exit_code.hpp"
+
+namespace ry::app {
+
+// Runs the command that argv names. Catches everything; the reason of a failure stands on standard
+// error as one sentence.
+exit_code run_command_line(int argc, char** argv);
+
+}  // namespace ry::app

@@ -1,0 +1,116 @@
+#!/usr/bin/env bash
+# Drives the executable from outside: help, exit codes, faults of configuration and modules.
+# usage: command_line_test.sh path/to/runyard
+set -uo pipefail
+runyard=$1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+unset RUNYARD_CONFIG RUNYARD_TOKEN RUNYARD_URL
+failures=0
+mkdir -p none conf
+
+fail() { printf 'FAILED: %s\n' "$*"; sed 's/^/    /' out err; failures=$((failures + 1)); }
+# expect CODE ARGS...: runs it; standard output and error are kept in out and err.
+expect() {
+  local want=$1 got
+  shift
+  "$runyard" "$@" >out 2>err </dev/null
+  got=$?
+  [[ $got == "$want" ]] || fail "runyard $* ended with $got instead of $want"
+}
+in_out() { grep -qF -- "$1" out || fail "standard output lacks: $1"; }
+in_err() { grep -qF -- "$1" err || fail "standard error lacks: $1"; }
+not_anywhere() { ! grep -qF -- "$1" out err || fail "must not be shown: $1"; }
+
+# help, version, wrong usage
+expect 0 --version; in_out 'runyard 0.'
+expect 0 --help; in_out 'Exit codes'
+for command in serve check modules 'modules list' inspect migrate 'migrate status' token run; do
+  # shellcheck disable=SC2086
+  expect 0 $command --help; in_out 'Example:'; in_out "runyard ${command%% *}"; in_out 'Exit codes'
+done
+expect 2; expect 2 nonsense; expect 2 serve --nonsense; expect 2 inspect; expect 2 token; expect 2 run
+expect 2 modules reload; expect 2 migrate sideways
+
+# configuration faults: all at once, with positions, exit code 2
+cat >bad.toml <<'T'
+[http]
+lsiten = "127.0.0.1:0"
+max_connections = "many"
+[deployment]
+mode = "prod"
+T
+for command in serve check modules migrate; do
+  expect 2 "$command" --config bad.toml --set modules.path=none
+  in_err 'bad.toml:2:1: http.lsiten: unknown key; did you mean "listen"?'
+  in_err 'bad.toml:3:1: http.max_connections: must be an integer, not a string'
+  in_err 'bad.toml:5:1: deployment.mode: must be one of "local", "staging", "production"'
+  in_err 'the configuration has 3 faults'
+done
+expect 2 check --config nowhere.toml; in_err 'nowhere.toml: cannot be read'
+printf '[http\n' >syntax.toml
+expect 2 check --config syntax.toml; in_err 'syntax.toml:1:'
+
+# check without any module
+cat >empty.toml <<'T'
+modules.path = "none"
+data_dir = "data"
+[auth.jwt]
+hs256_secret = "${TEST_SECRET:-a-secret-of-at-least-32-characters}"
+T
+expect 0 check --config empty.toml; in_out '0 modules: ok'
+[[ ! -e data ]] || fail 'check made a data directory'
+expect 0 check --config empty.toml --show --set http.listen=127.0.0.1:7
+in_out 'http.listen = "127.0.0.1:7"  # --set'
+in_out 'auth.jwt.hs256_secret = "********"  # empty.toml:4:1'
+not_anywhere a-secret-of
+RUNYARD_HTTP__LISTEN=127.0.0.1:9 expect 0 check --config empty.toml --show
+in_out 'http.listen = "127.0.0.1:9"  # environment RUNYARD_HTTP__LISTEN'
+expect 2 check --config empty.toml --set http.listen=nowhere; in_err '--set: http.listen: must be ADDRESS:PORT'
+expect 2 check --config empty.toml --set modules.runs.enabled=true
+in_err '--set: modules.runs: there is no module "runs" in modules.path'
+expect 2 check --config empty.toml --set runz.a=1; in_err '--set: runz: unknown key'
+expect 2 check --config empty.toml --set novalue; in_err 'must be key=value'
+
+# modules that are none
+mkdir -p broken && printf 'not an ELF file' >broken/odd.so && printf '\177ELF' >broken/cut.so
+expect 2 check --config empty.toml --set modules.path=broken --set modules.odd.enabled=true --set modules.cut.enabled=true
+in_err 'odd.so'; in_err 'cut.so'
+expect 0 check --config empty.toml --set modules.path=broken --set modules.odd.enabled=true --set modules.odd.required=false
+in_err 'odd.so'
+expect 0 modules --config empty.toml --set modules.path=broken --json; in_out '"disabled"'
+expect 1 inspect broken/odd.so; in_err 'broken/odd.so: '
+expect 1 inspect broken/nowhere.so
+expect 1 inspect broken/cut.so --json; in_out '"problems":['
+
+# token
+subject=7d444840-9dc0-11d1-b245-5ffdce74fad2
+expect 0 token --config empty.toml --subject $subject --email ann@example.org --role admin --ttl 60
+grep -qE '^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$' out || fail 'that is no JWT'
+payload=$(cut -d. -f2 out | tr '_-' '/+')
+while ((${#payload} % 4)); do payload+='='; done
+claims=$(base64 -d <<<"$payload")
+[[ $claims == *"\"sub\":\"$subject\""* && $claims == *'"email":"ann@example.org"'* && $claims == *admin* ]] ||
+  fail "claims are $claims"
+[[ ! -e data ]] || fail 'a configured secret needs no data directory'
+expect 2 token --config empty.toml --subject ann; in_err '--subject must be a UUID'
+expect 2 token --config empty.toml --subject $subject --role king; in_err '--role must be'
+expect 2 token --config empty.toml --subject $subject --ttl 0; in_err '--ttl must be'
+expect 0 token --config empty.toml --set auth.jwt.hs256_secret= --subject $subject
+[[ $(stat -c %a data/auth.key 2>/dev/null) == 600 ]] || fail 'the key made for tokens is not private'
+
+# a server that cannot start says so in a sentence
+expect 1 serve --config empty.toml --set http.listen=127.0.0.1:0 --set database.wait_seconds=0 \
+  --set database.url=postgresql://nobody:hunter22@127.0.0.1:1/none
+in_err 'runyard: '; not_anywhere hunter22; not_anywhere 'listening on'
+printf 'x' >file
+expect 1 serve --config empty.toml --set data_dir=file; in_err 'data_dir'
+
+# run: faults before anything is sent
+expect 2 run hello; in_err 'a token is needed'
+expect 2 run hello --token t --file nowhere.txt; in_err 'nowhere.txt cannot be read'
+expect 1 run hello --token t --url http://127.0.0.1:1; in_err 'no answer from http://127.0.0.1:1'
+
+((failures == 0)) && echo 'all well'
+exit $((failures > 0))

@@ -1,0 +1,230 @@
+#include "core/app/commands.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+#include <optional>
+
+#include "core/app/instance.hpp"
+#include "core/app/loading.hpp"
+#include "core/app/places.hpp"
+#include "core/app/postgres_start.hpp"
+#include "core/app/rooms.hpp"
+#include "core/app/schema_update.hpp"
+#include "core/app/settings.hpp"
+#include "core/auth/authenticator.hpp"
+#include "core/module/inspect.hpp"
+
+namespace ry::app {
+
+namespace {
+
+// One loop is enough to create modules.
+constexpr std::size_t one_loop = 1;
+constexpr long long longest_ttl_s = 10LL * 365 * 86'400;
+
+bool is_uuid(const std::string& text) {
+  if (text.size() != 36) return false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+    if (dash ? text[i] != '-' : !std::isxdigit(static_cast<unsigned char>(text[i]))) return false;
+  }
+  return true;
+}
+
+exit_code refuse(const std::string& why) {
+  std::fprintf(stderr, "runyard: %s\n", why.c_str());
+  return exit_code::refused;
+}
+
+void print_list(const char* title, const std::vector<std::string>& list) {
+  for (const auto& entry : list) std::printf("    %-10s %s\n", title, entry.c_str());
+}
+
+void print_module(const module::module_description& m) {
+  std::printf("%s %s  %s%s\n", m.facts.name.c_str(), m.facts.version.c_str(),
+              module::to_string(m.state), m.required ? "" : " (not required)");
+  std::printf("    %-10s %s\n", "file", m.file.c_str());
+  if (!m.reason.empty()) std::printf("    %-10s %s\n", "why", m.reason.c_str());
+  std::vector<std::string> needs;
+  for (const auto& n : m.facts.needs) needs.push_back(n.id + (n.optional ? " (optional)" : ""));
+  print_list("needs", needs);
+  print_list("provides", m.facts.provides);
+  print_list("route", m.routes);
+  print_list("job", m.jobs);
+  print_list("consumer", m.consumers);
+  print_list("point", m.points);
+  for (const auto& d : m.drivers)
+    std::printf("    %-10s %s in %s\n", "driver", d.name.c_str(), d.point.c_str());
+  print_list("migration", m.migrations);
+}
+
+const char* to_string(db::migration_step::state s) {
+  using state = db::migration_step::state;
+  switch (s) {
+    case state::applied:
+      return "applied";
+    case state::pending:
+      return "pending";
+    case state::changed:
+      return "CHANGED";
+    case state::unknown:
+      return "not in this build";
+  }
+  return "";
+}
+
+exit_code show_status(const db::connect_settings& connect,
+                      const std::vector<module::module_migrations>& all) {
+  using state = db::migration_step::state;
+  const auto steps = db::migrator(connect).status(all);
+  bool sound = true;
+  for (const auto& s : steps) {
+    std::printf("%-20s %-32s %s %s\n", s.module.c_str(), s.id.c_str(), to_string(s.is),
+                s.applied_at.c_str());
+    sound = sound && s.is != state::changed;
+  }
+  const auto pending = std::count_if(steps.begin(), steps.end(),
+                                     [](const auto& s) { return s.is == state::pending; });
+  std::printf("%td pending\n", pending);
+  return sound ? exit_code::ok : exit_code::failed;
+}
+
+}  // namespace
+
+config::config load_config(const config_options& options) {
+  config::sources from{options.file, options.overrides};
+  if (from.file.empty()) from.file = default_config_file();
+  config::config c(from, config::process_environment(), default_places(executable_dir()));
+  if (c.faults().empty()) {
+    // What each room would refuse later belongs to the same list.
+    (void)http_settings(c);
+    (void)auth_settings(c);
+    (void)egress_settings(c);
+    (void)secret_keys(c);
+  }
+  return c;
+}
+
+bool report_faults(const config::config& c) {
+  for (const auto& p : c.faults()) std::fprintf(stderr, "%s\n", p.format().c_str());
+  if (c.faults().empty()) return true;
+  std::fprintf(stderr, "runyard: the configuration has %zu fault%s\n", c.faults().size(),
+               c.faults().size() == 1 ? "" : "s");
+  return false;
+}
+
+exit_code check(const config_options& options, listing show) {
+  auto c = load_config(options);
+  if (!report_faults(c)) return exit_code::refused;
+  observe::configure_log(log_settings(c));
+  workshop w(c, one_loop);
+  if (!w.prepare()) return exit_code::refused;
+  if (show == listing::yes) std::fputs(c.listing().c_str(), stdout);
+  const auto modules = w.modules.describe();
+  const auto created = std::count_if(modules.begin(), modules.end(), [](const auto& m) {
+    return m.state == module::module_state::created;
+  });
+  std::printf("configuration and %td module%s: ok\n", created, created == 1 ? "" : "s");
+  return exit_code::ok;
+}
+
+exit_code list_modules(const config_options& options, format as) {
+  auto c = load_config(options);
+  if (!report_faults(c)) return exit_code::refused;
+  observe::configure_log(log_settings(c));
+  workshop w(c, one_loop);
+  const bool sound = w.prepare();
+  const auto modules = w.modules.describe();
+  if (as == format::json)
+    std::printf("%s\n", module::to_json(modules).c_str());
+  else
+    for (const auto& m : modules) print_module(m);
+  return sound ? exit_code::ok : exit_code::refused;
+}
+
+exit_code inspect_file(const std::string& file, format as) {
+  const auto seen = module::inspect(file);
+  if (as == format::json) {
+    std::printf("%s\n", module::to_json(seen).c_str());
+  } else {
+    std::printf("%-10s %s\n", "file", seen.file.c_str());
+    if (!seen.sha256.empty()) std::printf("%-10s %s\n", "sha256", seen.sha256.c_str());
+    if (seen.facts) {
+      const auto& f = *seen.facts;
+      std::printf("%-10s %s %s\n", "module", f.name.c_str(), f.version.c_str());
+      std::printf("%-10s %u.%u, needs a host of %u.%u or later\n", "abi", f.abi_major, f.abi_minor,
+                  f.abi_major, f.min_host_minor);
+      for (const auto& n : f.needs)
+        std::printf("%-10s %s%s\n", "needs", n.id.c_str(), n.optional ? " (optional)" : "");
+      for (const auto& p : f.provides) std::printf("%-10s %s\n", "provides", p.c_str());
+    }
+    for (const auto& l : seen.libraries) std::printf("%-10s %s\n", "library", l.c_str());
+    for (const auto& w : seen.warnings) std::printf("%-10s %s\n", "warning", w.c_str());
+  }
+  for (const auto& p : seen.problems) std::fprintf(stderr, "%s: %s\n", file.c_str(), p.c_str());
+  return seen.problems.empty() ? exit_code::ok : exit_code::failed;
+}
+
+exit_code migrate(const config_options& options, migrate_action action) {
+  auto c = load_config(options);
+  if (!report_faults(c)) return exit_code::refused;
+  observe::configure_log(log_settings(c));
+  std::optional<instance> place;
+  // A private PostgreSQL belongs to whoever holds the directory; another one is anybody's.
+  if (c.text("database.url").empty()) place.emplace(c.text("data_dir"));
+  workshop w(c, one_loop);
+  if (!w.prepare()) return exit_code::refused;
+  std::optional<postgres_start> own;
+  auto connect = db_settings(c).connect;
+  if (place) connect = own.emplace(c, *place).wait().connect;
+  const auto all = all_migrations(w.modules);
+  if (action == migrate_action::status) return show_status(connect, all);
+
+  const auto report = update_schema(
+      connect, all, c.duration("database.wait_seconds"), [] { return false; },
+      [](const db::migration_step& s) {
+        std::printf("%-20s %s\n", s.module.c_str(), s.id.c_str());
+        std::fflush(stdout);
+      });
+  for (const auto& p : report.problems)
+    std::fprintf(stderr, "%s: %s\n", p.module.c_str(), p.message.c_str());
+  std::printf("%zu applied%s\n", report.applied.size(), report.ok() ? "" : ", with problems");
+  return report.ok() ? exit_code::ok : exit_code::failed;
+}
+
+exit_code mint_token(const config_options& options, const token_options& token) {
+  auto c = load_config(options);
+  if (!report_faults(c)) return exit_code::refused;
+  observe::configure_log({observe::level::error, false});
+  if (!is_uuid(token.subject)) return refuse("--subject must be a UUID");
+  if (token.ttl_seconds <= 0 || token.ttl_seconds > longest_ttl_s)
+    return refuse("--ttl must be a number of seconds, at most ten years");
+  auth::token_request request;
+  request.subject = token.subject;
+  request.email = token.email;
+  if (token.role == "admin")
+    request.role = auth::role::admin;
+  else if (token.role == "super_admin")
+    request.role = auth::role::super_admin;
+  else if (token.role != "user")
+    return refuse("--role must be user, admin or super_admin");
+  request.ttl = std::chrono::seconds(token.ttl_seconds);
+
+  auto settings = auth_settings(c);
+  // Signing needs the deployment's own key only, not the keys of identity providers.
+  settings.jwks_url.clear();
+  settings.jwks_file.clear();
+  settings.data_dir = settings.hs256_secret.empty() ? ensure_data_dir(c.text("data_dir"))
+                                                    : std::filesystem::path(c.text("data_dir"));
+  const auth::authenticator authenticator(std::move(settings), {});
+  const auto issued = authenticator.mint_token(request);
+  if (issued.error) {
+    std::fprintf(stderr, "runyard: %s\n", issued.error->message.c_str());
+    return exit_code::failed;
+  }
+  std::printf("%s\n", issued.token.c_str());
+  return exit_code::ok;
+}
+
+}  // namespace ry::app

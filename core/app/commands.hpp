@@ -1,0 +1,44 @@
+// What each subcommand does. All print for people on standard output, and the reason of a failure
+// on standard error.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/app/config/config.hpp"
+#include "core/app/exit_code.hpp"
+
+namespace ry::app {
+
+// --config and --set of the commands that read the configuration.
+struct config_options {
+  std::string file;  // empty: see default_config_file()
+  std::vector<std::string> overrides;
+};
+
+enum class format { text, json };
+
+// Reads the configuration and checks what the host needs of it.
+config::config load_config(const config_options& options);
+// Tells the faults on standard error; true when there are none.
+bool report_faults(const config::config& c);
+
+exit_code serve(const config_options& options);
+
+enum class listing { no, yes };
+exit_code check(const config_options& options, listing show);
+
+exit_code list_modules(const config_options& options, format as);
+
+exit_code inspect_file(const std::string& file, format as);
+
+enum class migrate_action { up, status };
+exit_code migrate(const config_options& options, migrate_action action);
+
+struct token_options {
+  std::string subject, email, role = "user";
+  long long ttl_seconds = 86'400;
+};
+exit_code mint_token(const config_options& options, const token_options& token);
+
+}  // namespace ry::app

@@ -1,0 +1,34 @@
+// The database of this server: database.url, or a private PostgreSQL that starts in the background
+// while the modules are loaded.
+#pragma once
+
+#include <future>
+#include <optional>
+#include <string>
+
+#include "core/app/config/config.hpp"
+#include "core/app/instance.hpp"
+#include "core/db/database.hpp"
+#include "core/db/embedded_postgres.hpp"
+
+namespace ry::app {
+
+class postgres_start {
+ public:
+  // Begins at once when there is no database.url.
+  postgres_start(const config::config& c, const instance& place);
+  ~postgres_start();  // stops the private one
+  postgres_start(const postgres_start&) = delete;
+  postgres_start& operator=(const postgres_start&) = delete;
+
+  // Settings with the URL to use; waits for the private one. Throws db::failure with a sentence.
+  db::settings wait();
+  void stop();
+
+ private:
+  db::settings settings_;
+  std::optional<db::embedded_postgres> own_;
+  std::future<void> starting_;
+};
+
+}  // namespace ry::app

@@ -1,0 +1,59 @@
+#include "core/app/probes.hpp"
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+
+#include "core/app/host_metrics.hpp"
+
+namespace ry::app {
+
+namespace json = boost::json;
+
+probes::probes(workshop& w, rooms& r) : workshop_(w), rooms_(r) {
+  using http::runs_on;
+  r.server.add_host_route({"GET", "/healthz", [this](auto&) { return healthz(); }, runs_on::loop});
+  r.server.add_host_route(
+      {"GET", "/readyz", [this](auto&) { return readyz(); }, runs_on::blocking});
+  r.server.add_host_route(
+      {"GET", "/metrics", [this](auto&) { return metrics(); }, runs_on::blocking});
+}
+
+http::host_answer probes::healthz() const {
+  return {200, "application/json", R"({"status": "ok"})"};
+}
+
+http::host_answer probes::readyz() const {
+  json::array reasons;
+  const auto add = [&](std::string_view room, std::string_view message) {
+    reasons.push_back(json::object{{"room", room}, {"message", message}});
+  };
+  switch (phase_.load()) {
+    case phase::starting:
+      add("host", "starting");
+      break;
+    case phase::draining:
+      add("host", "draining");
+      break;
+    case phase::serving:
+      break;
+  }
+  if (!workshop_.rt.db || !workshop_.rt.db->healthy()) add("db", "the database does not answer");
+  for (const auto& h : workshop_.modules.health())
+    if (h.status != RY_OK) add(h.module, h.message.empty() ? std::string("unhealthy") : h.message);
+  const bool ready = reasons.empty();
+  const json::object body{{"status", ready ? "ready" : "not_ready"},
+                          {"reasons", std::move(reasons)}};
+  return {ready ? 200u : 503u, "application/json", json::serialize(body)};
+}
+
+http::host_answer probes::metrics() const {
+  auto text = workshop_.metrics.render();
+  text += render(rooms_.server.stats());
+  text += render(rooms_.egress.stats());
+  text += render(rooms_.jobs.stats());
+  text += render(rooms_.events.stats());
+  return {200, "text/plain; version=0.0.4; charset=utf-8", std::move(text)};
+}
+
+}  // namespace ry::app

@@ -1,0 +1,32 @@
+// What the host itself serves: /healthz, /readyz, /metrics.
+#pragma once
+
+#include <atomic>
+
+#include "core/app/rooms.hpp"
+
+namespace ry::app {
+
+// Lifetime: as long as the server whose routes call it. Threads: any.
+class probes {
+ public:
+  probes(workshop& w, rooms& r);
+
+  enum class phase { starting, serving, draining };
+  void set(phase p) noexcept { phase_ = p; }
+
+  // The process lives and its loops turn.
+  http::host_answer healthz() const;
+  // 200, or 503 with every reason: {"status": "not_ready", "reasons": [{"room": ..., "message":
+  // ...}]}.
+  http::host_answer readyz() const;
+  // Prometheus text of host and modules.
+  http::host_answer metrics() const;
+
+ private:
+  workshop& workshop_;
+  rooms& rooms_;
+  std::atomic<phase> phase_{phase::starting};
+};
+
+}  // namespace ry::app

@@ -1,0 +1,149 @@
+#include "core/app/rooms.hpp"
+
+#include <ry/if/auth.h>
+#include <ry/if/db.h>
+#include <ry/if/events.h>
+#include <ry/if/http.h>
+#include <ry/if/http_client.h>
+#include <ry/if/jobs.h>
+#include <ry/if/process.h>
+#include <ry/if/secrets.h>
+
+#include <cstdio>
+
+#include "core/app/commands.hpp"
+#include "core/app/loading.hpp"
+#include "core/app/settings.hpp"
+#include "core/events/abi.hpp"
+#include "core/jobs/abi.hpp"
+#include "core/observe/log.hpp"
+
+namespace ry::app {
+
+namespace {
+
+// What modules may take to end when nobody asked them in order, as in `check`.
+constexpr auto short_stop = std::chrono::seconds(2);
+
+template <class Table>
+void offer(module::registry& r, const char* id, const Table* table) {
+  r.interfaces.add(id, table, sizeof(Table));
+}
+
+auth::fetch_fn fetch_by(http::client& egress, exec::loop_pool& loops) {
+  return [&egress, &loops](const std::string& url, std::function<void(auth::fetched)> done) {
+    http::fetch_request request;
+    request.url = url;
+    egress.fetch(&loops.pick(), request, [done = std::move(done)](http::fetch_result r) {
+      if (r.error.status != RY_OK)
+        done({{}, r.error.message});
+      else if (r.status != 200)
+        done({{}, "the server answered " + std::to_string(r.status)});
+      else
+        done({std::move(r.body), {}});
+    });
+  };
+}
+
+auth::settings with_dir(auth::settings s, const instance& place) {
+  s.data_dir = place.data_dir();
+  return s;
+}
+
+jobs::queue_settings with_node(jobs::queue_settings s, const instance& place) {
+  s.node_id = place.node_id();
+  s.previous_node_id = place.previous_node_id();
+  return s;
+}
+
+http::settings with_dir(http::settings s, const instance& place) {
+  s.spool_dir = (place.data_dir() / "spool").string();
+  return s;
+}
+
+// Contributors of API keys and the like come and go with their modules.
+module::host_point authenticators(auth::authenticator* auth) {
+  module::host_point p;
+  p.id = RY_AUTHENTICATOR_1;
+  p.min_size = sizeof(ry_authenticator_v1);
+  p.added = [auth](ry_host* owner, std::string_view name, const void* table, void* self) {
+    if (auth)
+      auth->add_contributor(
+          {std::string(name), owner, static_cast<const ry_authenticator_v1*>(table), self});
+  };
+  p.removed = [auth](std::string_view name, std::function<void()> done) {
+    if (auth)
+      auth->remove_contributor(name, std::move(done));
+    else
+      done();
+  };
+  return p;
+}
+
+}  // namespace
+
+workshop::workshop(config::config& c, std::size_t loops)
+    : loops(loops), modules((rt.modules = &registry, rt), module_options(c)), config_(c) {
+  rt.loops = &this->loops;
+  rt.ops = &ops;
+  rt.metrics = &metrics;
+  rt.facts = {{"version", RY_VERSION},
+              {"deployment.mode", c.text("deployment.mode")},
+              {"http.base_path", c.text("http.base_path")},
+              {"http.public_url", c.text("http.public_url")}};
+  offer(registry, RY_HTTP_1, &http::http_interface());
+  offer(registry, RY_HTTP_CLIENT_1, &http::http_client_interface());
+  offer(registry, RY_DB_1, db::table());
+  offer(registry, RY_JOBS_1, jobs::table());
+  offer(registry, RY_EVENTS_1, events::table());
+  offer(registry, RY_PROCESS_1, &process::process_interface());
+  offer(registry, RY_SECRETS_1, auth::secrets_table());
+  offer(registry, RY_AUTH_1, auth::auth_table());
+  registry.host_points.push_back(authenticators(nullptr));
+}
+
+workshop::~workshop() {
+  modules.stop(std::chrono::system_clock::now() + short_stop);
+  loops.stop_and_join();
+}
+
+bool workshop::prepare() {
+  const auto found = find_modules(config_);
+  config_.check_names(found.names);
+  const auto report = modules.prepare(found.specs);
+  for (const auto& secret : config_.secret_texts()) observe::redact(secret);
+  report_modules(report);
+  return report_faults(config_) && report.ok();
+}
+
+rooms::rooms(workshop& w, config::config& c, const instance& place)
+    : egress(w.loops, w.ops, egress_settings(c)),
+      auth(with_dir(auth_settings(c), place), fetch_by(egress, w.loops)),
+      secrets(secret_keys(c), place.data_dir()),
+      callers(auth),
+      processes(w.loops),
+      jobs(w.rt, with_node(queue_settings(c), place)),
+      events(w.rt),
+      server({&w.loops, &callers, &blocking}, with_dir(http_settings(c), place)),
+      workshop_(w) {
+  auto& rt = w.rt;
+  rt.blocking = &blocking;
+  rt.http_client = &egress;
+  rt.auth = &auth;
+  rt.secrets = &secrets;
+  rt.processes = &processes;
+  rt.jobs = &jobs;
+  rt.events = &events;
+  rt.facts["node_id"] = place.node_id();
+  rt.facts["data_dir"] = place.data_dir().string();
+  w.registry.host_points = {authenticators(&auth)};
+}
+
+rooms::~rooms() {
+  workshop_.modules.stop(std::chrono::system_clock::now() + short_stop);
+  egress.stop();
+  processes.stop();
+  workshop_.loops.stop_and_join();
+}
+
+}  // namespace ry::app

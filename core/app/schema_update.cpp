@@ -1,0 +1,39 @@
+#include "core/app/schema_update.hpp"
+
+#include <thread>
+
+#include "core/db/failure.hpp"
+#include "core/jobs/migrations.hpp"
+#include "core/observe/log.hpp"
+
+namespace ry::app {
+
+using namespace std::chrono_literals;
+
+std::vector<module::module_migrations> all_migrations(const module::module_set& modules) {
+  std::vector<module::module_migrations> all;
+  all.push_back({"core", jobs::core_migrations()});
+  for (auto& m : modules.migrations()) all.push_back(std::move(m));
+  return all;
+}
+
+db::migration_report update_schema(const db::connect_settings& connect,
+                                   const std::vector<module::module_migrations>& migrations,
+                                   std::chrono::milliseconds patience,
+                                   const std::function<bool()>& give_up,
+                                   const std::function<void(const db::migration_step&)>& progress) {
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  while (true) {
+    try {
+      return db::migrator(connect).up(migrations, progress);
+    } catch (const db::failure& e) {
+      if (e.error.status != RY_UNAVAILABLE || std::chrono::steady_clock::now() >= deadline ||
+          give_up())
+        throw;
+      observe::log(observe::level::warn, "db", "waiting for the database", {{"error", e.what()}});
+    }
+    std::this_thread::sleep_for(500ms);
+  }
+}
+
+}  // namespace ry::app

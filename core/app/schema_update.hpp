@@ -1,0 +1,23 @@
+// Migrations of the host and of the loaded modules, in the order in which they must run.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <vector>
+
+#include "core/db/migrator.hpp"
+#include "core/module/module_set.hpp"
+
+namespace ry::app {
+
+std::vector<module::module_migrations> all_migrations(const module::module_set& modules);
+
+// Applies what is pending. A database that cannot be reached is tried again until `patience` is
+// over or `give_up` says so. Throws db::failure.
+db::migration_report update_schema(const db::connect_settings& connect,
+                                   const std::vector<module::module_migrations>& migrations,
+                                   std::chrono::milliseconds patience,
+                                   const std::function<bool()>& give_up,
+                                   const std::function<void(const db::migration_step&)>& progress);
+
+}  // namespace ry::app

@@ -1,0 +1,144 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <optional>
+#include <thread>
+
+#include "core/app/commands.hpp"
+#include "core/app/instance.hpp"
+#include "core/app/loading.hpp"
+#include "core/app/postgres_start.hpp"
+#include "core/app/probes.hpp"
+#include "core/app/rooms.hpp"
+#include "core/app/schema_update.hpp"
+#include "core/app/settings.hpp"
+#include "core/app/signals.hpp"
+#include "core/observe/log.hpp"
+
+namespace ry::app {
+
+namespace {
+
+using observe::level;
+using steady = std::chrono::steady_clock;
+
+exit_code fail(const std::string& why) {
+  std::fprintf(stderr, "runyard: the server cannot start: %s\n", why.c_str());
+  return exit_code::failed;
+}
+
+// Brings host and modules up to date; what fails for one module is that module's affair.
+module::report migrate_all(workshop& w, const db::settings& s, const config::config& c,
+                           const signals& stop) {
+  const auto report = update_schema(
+      s.connect, all_migrations(w.modules), c.duration("database.wait_seconds"),
+      [&] { return stop.requested(); },
+      [](const db::migration_step& step) {
+        observe::log(level::info, "db", "migrated", {{"module", step.module}, {"step", step.id}});
+      });
+  module::report out;
+  for (const auto& p : report.problems) {
+    if (p.module == "core") {
+      out.problems.push_back({p.module, p.message, true});
+      continue;
+    }
+    for (auto& each : w.modules.fail(p.module, p.message).problems)
+      out.problems.push_back(std::move(each));
+  }
+  return out;
+}
+
+// Readers and requests end, jobs are handed over: both at once, within one deadline.
+void drain(rooms& r, steady::time_point deadline) {
+  std::thread jobs([&] { r.jobs.stop(deadline); });
+  r.server.drain(deadline);
+  jobs.join();
+}
+
+bool all_ended(const workshop& w) {
+  const auto modules = w.modules.describe();
+  return std::none_of(modules.begin(), modules.end(),
+                      [](const auto& m) { return m.state == module::module_state::retired; });
+}
+
+}  // namespace
+
+exit_code serve(const config_options& options) {
+  const auto begun = steady::now();
+  signals stop;
+
+  // configuration, log
+  auto c = load_config(options);
+  if (!report_faults(c)) return exit_code::refused;
+  observe::configure_log(log_settings(c));
+
+  // a place on disk; PostgreSQL starts there while the modules are loaded
+  const instance place(c.text("data_dir"));
+  postgres_start postgres(c, place);
+  workshop w(c, static_cast<std::size_t>(c.integer("http.threads")));
+  std::optional<db::database> database;
+  rooms r(w, c, place);
+  probes probe(w, r);
+
+  // inspect, load, create, validate
+  if (!w.prepare()) return exit_code::refused;
+
+  // database, migrations
+  const auto db_settings = postgres.wait();
+  database.emplace(db_settings);
+  w.rt.db = &*database;
+  auto report = migrate_all(w, db_settings, c, stop);
+  report_modules(report);
+  if (!report.ok()) return fail("the database could not be brought up to date");
+
+  // start
+  report = w.modules.start();
+  report_modules(report);
+  if (!report.ok()) return fail("a required module did not start");
+  for (auto& kind : w.modules.jobs()) r.jobs.add(std::move(kind));
+  if (const auto why = r.events.add_consumers(w.modules.consumers()); !why.empty())
+    return fail(why);
+  r.jobs.start();
+  r.events.start();
+  r.auth.warm_up();
+
+  // listen
+  r.server.publish(w.modules.routes());
+  r.server.start();
+  probe.set(probes::phase::serving);
+  const auto http = http_settings(c);
+  const auto url =
+      base_url({http.address, http.port}, r.server.port(), !http.tls_cert_file.empty());
+  observe::log(
+      level::info, "host", "ready",
+      {{"url", url},
+       {"ms",
+        std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(steady::now() - begun)
+                           .count())}});
+  std::printf("listening on %s\n", url.c_str());
+  std::fflush(stdout);
+
+  stop.wait();
+
+  // stop in reverse
+  const auto patience = c.duration("shutdown.drain_seconds");
+  probe.set(probes::phase::draining);
+  drain(r, steady::now() + patience);
+  w.modules.stop(std::chrono::system_clock::now() + patience);
+  r.events.stop();
+  r.egress.stop();
+  r.processes.stop();
+  database->stop();
+  postgres.stop();
+  observe::log(level::info, "host", "stopped");
+  if (!all_ended(w)) {
+    // Code of a module that would not stop may still run: nothing it can reach may be taken apart.
+    std::fflush(nullptr);
+    _exit(static_cast<int>(exit_code::ok));
+  }
+  return exit_code::ok;
+}
+
+}  // namespace ry::app

@@ -1,0 +1,173 @@
+#include "core/app/settings.hpp"
+
+#include <arpa/inet.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+
+namespace ry::app {
+
+namespace {
+
+bool numeric(const std::string& address) {
+  in_addr v4;
+  in6_addr v6;
+  return inet_pton(AF_INET, address.c_str(), &v4) == 1 ||
+         inet_pton(AF_INET6, address.c_str(), &v6) == 1;
+}
+
+void need_file(config::config& c, const char* key) {
+  const auto path = c.text(key);
+  if (!path.empty() && ::access(path.c_str(), R_OK) != 0)
+    c.refuse(key, "the file " + path + " cannot be read");
+}
+
+}  // namespace
+
+std::optional<listen_address> parse_listen(std::string_view text) {
+  const auto colon = text.rfind(':');
+  if (colon == std::string_view::npos) return std::nullopt;
+  listen_address out;
+  const auto digits = text.substr(colon + 1);
+  const auto r = std::from_chars(digits.data(), digits.data() + digits.size(), out.port);
+  if (digits.empty() || r.ec != std::errc{} || r.ptr != digits.data() + digits.size())
+    return std::nullopt;
+  auto host = text.substr(0, colon);
+  if (host.starts_with('[') && host.ends_with(']')) {
+    host = host.substr(1, host.size() - 2);
+    if (host.find(':') == std::string_view::npos) return std::nullopt;
+  } else if (host.find(':') != std::string_view::npos) {
+    return std::nullopt;
+  }
+  out.address = host.empty() || host == "*" ? "0.0.0.0" : host == "localhost" ? "127.0.0.1" : host;
+  if (!numeric(out.address)) return std::nullopt;
+  return out;
+}
+
+std::string base_url(const listen_address& at, std::uint16_t port, bool tls) {
+  std::string host = at.address;
+  // Nobody can connect to "any address".
+  if (host == "0.0.0.0") host = "127.0.0.1";
+  if (host == "::") host = "::1";
+  if (host.find(':') != std::string::npos) host = "[" + host + "]";
+  return (tls ? "https://" : "http://") + host + ":" + std::to_string(port);
+}
+
+observe::log_settings log_settings(const config::config& c) {
+  static const std::pair<const char*, observe::level> levels[] = {
+      {"trace", observe::level::trace}, {"debug", observe::level::debug},
+      {"info", observe::level::info},   {"warn", observe::level::warn},
+      {"error", observe::level::error}, {"off", observe::level::off}};
+  observe::log_settings s;
+  for (const auto& [name, level] : levels)
+    if (c.text("log.level") == name) s.min = level;
+  s.json = c.text("log.format") == "json";
+  return s;
+}
+
+http::settings http_settings(config::config& c) {
+  http::settings s;
+  if (const auto at = parse_listen(c.text("http.listen"))) {
+    s.address = at->address;
+    s.port = at->port;
+  } else {
+    c.refuse("http.listen",
+             "must be ADDRESS:PORT with a numeric address, e.g. 127.0.0.1:8080 or [::1]:0");
+  }
+  need_file(c, "http.tls.cert");
+  need_file(c, "http.tls.key");
+  s.tls_cert_file = c.text("http.tls.cert");
+  s.tls_key_file = c.text("http.tls.key");
+  s.base_path = c.text("http.base_path");
+  s.cors.origins = c.list("http.cors.origins");
+  s.cors.allow_credentials = c.flag("http.cors.allow_credentials")
+                                 ? http::cors_settings::credentials::yes
+                                 : http::cors_settings::credentials::no;
+  s.cors.max_age = std::chrono::seconds(c.integer("http.cors.max_age_seconds"));
+  s.trusted_proxies = c.list("http.trusted_proxies");
+  s.access = c.flag("http.access_log") ? http::access_log::on : http::access_log::off;
+  const auto size = [&](const char* key) { return static_cast<std::size_t>(c.integer(key)); };
+  s.max_header_bytes = size("http.max_header_bytes");
+  s.max_target_bytes = size("http.max_target_bytes");
+  s.max_body_bytes = size("http.max_body_bytes");
+  s.form_max_total_bytes = size("http.max_form_bytes");
+  s.max_connections = size("http.max_connections");
+  s.stream_queue_bytes = size("http.stream_queue_bytes");
+  s.stream_queue_pieces = size("http.stream_queue_pieces");
+  s.header_timeout = c.duration("http.header_timeout_seconds");
+  s.idle_timeout = c.duration("http.idle_timeout_seconds");
+  s.body_idle_timeout = c.duration("http.body_idle_timeout_seconds");
+  s.body_min_rate = size("http.body_min_rate_bytes");
+  s.request_timeout = c.duration("http.request_timeout_seconds");
+  s.write_stall_timeout = c.duration("http.write_stall_timeout_seconds");
+  return s;
+}
+
+db::settings db_settings(const config::config& c) {
+  db::settings s;
+  s.connect.url = c.text("database.url");
+  s.connect.statement_timeout = c.duration("database.statement_timeout_seconds");
+  s.connect.transaction_timeout = c.duration("database.transaction_timeout_seconds");
+  s.workers = static_cast<std::size_t>(c.integer("database.connections"));
+  s.max_transactions = static_cast<std::size_t>(c.integer("database.transactions"));
+  s.max_queue = static_cast<std::size_t>(c.integer("database.max_queue"));
+  return s;
+}
+
+auth::settings auth_settings(config::config& c) {
+  need_file(c, "auth.jwt.jwks_file");
+  auth::settings s;
+  s.hs256_secret = c.text("auth.jwt.hs256_secret");
+  if (!s.hs256_secret.empty() && s.hs256_secret.size() < 32 && c.text("deployment.mode") != "local")
+    c.refuse("auth.jwt.hs256_secret", "must have at least 32 characters outside local mode");
+  s.jwks_url = c.text("auth.jwt.jwks_url");
+  s.jwks_file = c.text("auth.jwt.jwks_file");
+  s.issuer = c.text("auth.jwt.issuer");
+  s.audiences = c.list("auth.jwt.audience");
+  s.leeway_s = c.integer("auth.jwt.leeway_seconds");
+  return s;
+}
+
+http::client_settings egress_settings(config::config& c) {
+  need_file(c, "egress.ca_file");
+  http::client_settings s;
+  s.guard =
+      c.text("deployment.mode") == "local" ? http::address_guard::off : http::address_guard::on;
+  s.ca_file = c.text("egress.ca_file");
+  s.idle_limits.total = static_cast<std::size_t>(c.integer("egress.idle_connections"));
+  s.idle_limits.per_key = static_cast<std::size_t>(c.integer("egress.idle_connections_per_host"));
+  s.idle_limits.idle = c.duration("egress.idle_seconds");
+  return s;
+}
+
+jobs::queue_settings queue_settings(const config::config& c) {
+  jobs::queue_settings s;
+  s.lease = c.duration("jobs.lease_seconds");
+  s.beat = s.lease / 4;  // three beats may be lost before anybody takes over
+  s.poll = c.duration("jobs.poll_seconds");
+  s.batch = static_cast<int>(c.integer("jobs.batch"));
+  return s;
+}
+
+std::vector<std::string> secret_keys(config::config& c) {
+  std::vector<std::string> keys;
+  if (auto key = c.text("secrets.key"); !key.empty()) keys.push_back(std::move(key));
+  need_file(c, "secrets.key_file");
+  if (const auto path = c.text("secrets.key_file"); !path.empty()) {
+    std::ifstream in(path);
+    for (std::string line; std::getline(in, line);) {
+      const auto from = line.find_first_not_of(" \t\r");
+      if (from == std::string::npos || line[from] == '#') continue;
+      keys.push_back(line.substr(from, line.find_last_not_of(" \t\r") - from + 1));
+    }
+  }
+  const auto old = c.list("secrets.old_keys");
+  if (keys.empty() && !old.empty())
+    c.refuse("secrets.old_keys", "needs a present key: set secrets.key or secrets.key_file");
+  keys.insert(keys.end(), old.begin(), old.end());
+  return keys;
+}
+
+}  // namespace ry::app

@@ -1,0 +1,61 @@
+#include "core/app/signals.hpp"
+
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/observe/log.hpp"
+
+namespace ry::app {
+
+namespace {
+
+sigset_t stop_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGTERM);
+  sigaddset(&set, SIGINT);
+  return set;
+}
+
+}  // namespace
+
+signals::signals() {
+  const auto set = stop_signals();
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  // A peer that closes its socket is an error of that socket, not of the process.
+  ::signal(SIGPIPE, SIG_IGN);
+  thread_ = std::thread([this] { listen(); });
+}
+
+signals::~signals() {
+  ended_ = true;
+  pthread_kill(thread_.native_handle(), SIGTERM);
+  thread_.join();
+}
+
+void signals::listen() {
+  const auto set = stop_signals();
+  while (true) {
+    int signal = 0;
+    if (sigwait(&set, &signal) != 0) continue;
+    if (ended_) return;
+    const char* name = signal == SIGINT ? "SIGINT" : "SIGTERM";
+    if (requested_.exchange(true)) {
+      observe::log(observe::level::warn, "host", "second signal: ending at once",
+                   {{"signal", name}});
+      _exit(1);
+    }
+    observe::log(observe::level::info, "host", "stopping", {{"signal", name}});
+    std::lock_guard lock(mutex_);
+    arrived_.notify_all();
+  }
+}
+
+void signals::wait() {
+  std::unique_lock lock(mutex_);
+  arrived_.wait(lock, [this] { return requested(); });
+}
+
+}  // namespace ry::app
