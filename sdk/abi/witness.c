@@ -1,0 +1,679 @@
+/* Sizes and offsets of every public struct on 64-bit machines (LP64), as released. A line that fails means
+ * that modules which exist would break: restore the struct, see sdk/POLICY.md. New members of a table go
+ * to its end; then its SIZE line grows and its other lines stay. */
+#include <ry/abi.h>
+#include <ry/ext/agent_tools.h>
+#include <ry/ext/llm_provider.h>
+#include <ry/ext/sandbox_driver.h>
+#include <ry/if/auth.h>
+#include <ry/if/core.h>
+#include <ry/if/db.h>
+#include <ry/if/events.h>
+#include <ry/if/http.h>
+#include <ry/if/http_client.h>
+#include <ry/if/jobs.h>
+#include <ry/if/metrics.h>
+#include <ry/if/process.h>
+#include <ry/if/registrar.h>
+#include <ry/if/secrets.h>
+#include <ry/if/services.h>
+#include <ry/svc/accounts.h>
+#include <ry/svc/agents.h>
+
+#define SIZE(type, size) _Static_assert(sizeof(type) == (size), "size of " #type)
+#define AT(type, member, offset) \
+  _Static_assert(offsetof(type, member) == (offset), "offset of " #type "." #member)
+
+_Static_assert(sizeof(void*) == 8 && sizeof(size_t) == 8, "the figures below are for LP64");
+
+SIZE(ry_str, 16);
+AT(ry_str, ptr, 0);
+AT(ry_str, len, 8);
+
+SIZE(ry_bytes, 16);
+AT(ry_bytes, ptr, 0);
+AT(ry_bytes, len, 8);
+
+SIZE(ry_errbuf, 24);
+AT(ry_errbuf, ptr, 0);
+AT(ry_errbuf, cap, 8);
+AT(ry_errbuf, len, 16);
+
+SIZE(ry_uuid, 16);
+AT(ry_uuid, bytes, 0);
+
+SIZE(ry_error_view, 64);
+AT(ry_error_view, struct_size, 0);
+AT(ry_error_view, status, 4);
+AT(ry_error_view, reason, 8);
+AT(ry_error_view, message, 24);
+AT(ry_error_view, detail_json, 40);
+AT(ry_error_view, http_status, 56);
+AT(ry_error_view, retry_after_s, 60);
+
+SIZE(ry_done, 16);
+AT(ry_done, fn, 0);
+AT(ry_done, ctx, 8);
+
+SIZE(ry_header, 32);
+AT(ry_header, name, 0);
+AT(ry_header, value, 16);
+
+SIZE(ry_principal, 96);
+AT(ry_principal, struct_size, 0);
+AT(ry_principal, role, 4);
+AT(ry_principal, subject, 8);
+AT(ry_principal, issuer, 24);
+AT(ry_principal, email, 40);
+AT(ry_principal, auth_kind, 56);
+AT(ry_principal, claims_json, 72);
+AT(ry_principal, expires_unix_us, 88);
+
+SIZE(ry_need, 32);
+AT(ry_need, struct_size, 0);
+AT(ry_need, optional, 4);
+AT(ry_need, id, 8);
+AT(ry_need, min_size, 24);
+AT(ry_need, reserved0, 28);
+
+SIZE(ry_module_v1, 152);
+AT(ry_module_v1, magic, 0);
+AT(ry_module_v1, struct_size, 4);
+AT(ry_module_v1, abi_major, 8);
+AT(ry_module_v1, abi_minor, 12);
+AT(ry_module_v1, min_host_minor, 16);
+AT(ry_module_v1, flags, 20);
+AT(ry_module_v1, name, 24);
+AT(ry_module_v1, version, 40);
+AT(ry_module_v1, config_schema_json, 56);
+AT(ry_module_v1, needs, 72);
+AT(ry_module_v1, n_needs, 80);
+AT(ry_module_v1, need_stride, 88);
+AT(ry_module_v1, provides, 96);
+AT(ry_module_v1, n_provides, 104);
+AT(ry_module_v1, create, 112);
+AT(ry_module_v1, start, 120);
+AT(ry_module_v1, stop, 128);
+AT(ry_module_v1, destroy, 136);
+AT(ry_module_v1, health, 144);
+
+SIZE(ry_tools_scope, 88);
+AT(ry_tools_scope, struct_size, 0);
+AT(ry_tools_scope, agent_version, 4);
+AT(ry_tools_scope, account_id, 8);
+AT(ry_tools_scope, agent_id, 24);
+AT(ry_tools_scope, project_id, 40);
+AT(ry_tools_scope, thread_id, 56);
+AT(ry_tools_scope, run_id, 72);
+
+SIZE(ry_tool_sink, 24);
+AT(ry_tool_sink, struct_size, 0);
+AT(ry_tool_sink, reserved0, 4);
+AT(ry_tool_sink, on_output, 8);
+AT(ry_tool_sink, on_result, 16);
+
+SIZE(ry_agent_tools_v1, 32);
+AT(ry_agent_tools_v1, struct_size, 0);
+AT(ry_agent_tools_v1, reserved0, 4);
+AT(ry_agent_tools_v1, list, 8);
+AT(ry_agent_tools_v1, call, 16);
+AT(ry_agent_tools_v1, cancel, 24);
+
+SIZE(ry_llm_usage, 32);
+AT(ry_llm_usage, struct_size, 0);
+AT(ry_llm_usage, estimated, 4);
+AT(ry_llm_usage, input_tokens, 8);
+AT(ry_llm_usage, output_tokens, 16);
+AT(ry_llm_usage, cached_tokens, 24);
+
+SIZE(ry_llm_end, 40);
+AT(ry_llm_end, struct_size, 0);
+AT(ry_llm_end, finish, 4);
+AT(ry_llm_end, usage, 8);
+
+SIZE(ry_llm_sink, 40);
+AT(ry_llm_sink, struct_size, 0);
+AT(ry_llm_sink, reserved0, 4);
+AT(ry_llm_sink, on_text, 8);
+AT(ry_llm_sink, on_reasoning, 16);
+AT(ry_llm_sink, on_tool_call, 24);
+AT(ry_llm_sink, on_end, 32);
+
+SIZE(ry_llm_provider_v1, 40);
+AT(ry_llm_provider_v1, struct_size, 0);
+AT(ry_llm_provider_v1, reserved0, 4);
+AT(ry_llm_provider_v1, open, 8);
+AT(ry_llm_provider_v1, close, 16);
+AT(ry_llm_provider_v1, complete, 24);
+AT(ry_llm_provider_v1, cancel, 32);
+
+SIZE(ry_sandbox_command, 64);
+AT(ry_sandbox_command, struct_size, 0);
+AT(ry_sandbox_command, network, 4);
+AT(ry_sandbox_command, argv, 8);
+AT(ry_sandbox_command, n_argv, 16);
+AT(ry_sandbox_command, stdin_bytes, 24);
+AT(ry_sandbox_command, wall_ms, 40);
+AT(ry_sandbox_command, memory_bytes, 48);
+AT(ry_sandbox_command, output_bytes, 56);
+
+SIZE(ry_sandbox_exit, 24);
+AT(ry_sandbox_exit, struct_size, 0);
+AT(ry_sandbox_exit, exit_code, 4);
+AT(ry_sandbox_exit, why, 8);
+AT(ry_sandbox_exit, reserved0, 12);
+AT(ry_sandbox_exit, dropped_bytes, 16);
+
+SIZE(ry_sandbox_sink, 24);
+AT(ry_sandbox_sink, struct_size, 0);
+AT(ry_sandbox_sink, reserved0, 4);
+AT(ry_sandbox_sink, on_output, 8);
+AT(ry_sandbox_sink, on_exit, 16);
+
+SIZE(ry_sandbox_driver_v1, 72);
+AT(ry_sandbox_driver_v1, struct_size, 0);
+AT(ry_sandbox_driver_v1, reserved0, 4);
+AT(ry_sandbox_driver_v1, ensure, 8);
+AT(ry_sandbox_driver_v1, run, 16);
+AT(ry_sandbox_driver_v1, cancel, 24);
+AT(ry_sandbox_driver_v1, read_file, 32);
+AT(ry_sandbox_driver_v1, write_file, 40);
+AT(ry_sandbox_driver_v1, import_file, 48);
+AT(ry_sandbox_driver_v1, list_files, 56);
+AT(ry_sandbox_driver_v1, destroy, 64);
+
+SIZE(ry_auth_v1, 32);
+AT(ry_auth_v1, struct_size, 0);
+AT(ry_auth_v1, reserved0, 4);
+AT(ry_auth_v1, mint, 8);
+AT(ry_auth_v1, mint_query_token, 16);
+AT(ry_auth_v1, forget, 24);
+
+SIZE(ry_authenticator_v1, 16);
+AT(ry_authenticator_v1, struct_size, 0);
+AT(ry_authenticator_v1, reserved0, 4);
+AT(ry_authenticator_v1, authenticate, 8);
+
+SIZE(ry_core_v1, 96);
+AT(ry_core_v1, struct_size, 0);
+AT(ry_core_v1, reserved0, 4);
+AT(ry_core_v1, log, 8);
+AT(ry_core_v1, now_unix_us, 16);
+AT(ry_core_v1, mono_us, 24);
+AT(ry_core_v1, info, 32);
+AT(ry_core_v1, new_uuid, 40);
+AT(ry_core_v1, pick_exec, 48);
+AT(ry_core_v1, on_exec, 56);
+AT(ry_core_v1, exec_post, 64);
+AT(ry_core_v1, sleep_ms, 72);
+AT(ry_core_v1, op_cancel, 80);
+AT(ry_core_v1, run_blocking, 88);
+
+SIZE(ry_value, 24);
+AT(ry_value, kind, 0);
+AT(ry_value, reserved0, 4);
+AT(ry_value, u, 8);
+
+SIZE(ry_db_call, 48);
+AT(ry_db_call, struct_size, 0);
+AT(ry_db_call, flags, 4);
+AT(ry_db_call, sql, 8);
+AT(ry_db_call, params, 24);
+AT(ry_db_call, n_params, 32);
+AT(ry_db_call, timeout_ms, 40);
+
+SIZE(ry_db_rows, 40);
+AT(ry_db_rows, struct_size, 0);
+AT(ry_db_rows, n_cols, 4);
+AT(ry_db_rows, n_rows, 8);
+AT(ry_db_rows, affected, 16);
+AT(ry_db_rows, columns, 24);
+AT(ry_db_rows, cells, 32);
+
+SIZE(ry_db_v1, 80);
+AT(ry_db_v1, struct_size, 0);
+AT(ry_db_v1, reserved0, 4);
+AT(ry_db_v1, run, 8);
+AT(ry_db_v1, begin, 16);
+AT(ry_db_v1, commit, 24);
+AT(ry_db_v1, rollback, 32);
+AT(ry_db_v1, result_rows, 40);
+AT(ry_db_v1, result_release, 48);
+AT(ry_db_v1, listen, 56);
+AT(ry_db_v1, unlisten, 64);
+AT(ry_db_v1, hint, 72);
+
+SIZE(ry_event_view, 80);
+AT(ry_event_view, struct_size, 0);
+AT(ry_event_view, attempt, 4);
+AT(ry_event_view, id, 8);
+AT(ry_event_view, kind, 16);
+AT(ry_event_view, key, 32);
+AT(ry_event_view, payload_json, 48);
+AT(ry_event_view, published_unix_us, 64);
+AT(ry_event_view, exec, 72);
+
+SIZE(ry_event_consumer, 56);
+AT(ry_event_consumer, struct_size, 0);
+AT(ry_event_consumer, flags, 4);
+AT(ry_event_consumer, name, 8);
+AT(ry_event_consumer, kinds, 24);
+AT(ry_event_consumer, handle, 40);
+AT(ry_event_consumer, ctx, 48);
+
+SIZE(ry_events_v1, 48);
+AT(ry_events_v1, struct_size, 0);
+AT(ry_events_v1, reserved0, 4);
+AT(ry_events_v1, publish, 8);
+AT(ry_events_v1, ack, 16);
+AT(ry_events_v1, live_subscribe, 24);
+AT(ry_events_v1, live_unsubscribe, 32);
+AT(ry_events_v1, live_publish, 40);
+
+SIZE(ry_request_view, 192);
+AT(ry_request_view, struct_size, 0);
+AT(ry_request_view, n_headers, 4);
+AT(ry_request_view, method, 8);
+AT(ry_request_view, path, 24);
+AT(ry_request_view, query, 40);
+AT(ry_request_view, route, 56);
+AT(ry_request_view, headers, 72);
+AT(ry_request_view, params, 80);
+AT(ry_request_view, n_params, 88);
+AT(ry_request_view, body, 96);
+AT(ry_request_view, principal, 112);
+AT(ry_request_view, request_id, 120);
+AT(ry_request_view, remote_address, 136);
+AT(ry_request_view, traceparent, 152);
+AT(ry_request_view, received_unix_us, 168);
+AT(ry_request_view, deadline_unix_us, 176);
+AT(ry_request_view, exec, 184);
+
+SIZE(ry_form_limits, 40);
+AT(ry_form_limits, struct_size, 0);
+AT(ry_form_limits, max_files, 4);
+AT(ry_form_limits, max_file_bytes, 8);
+AT(ry_form_limits, max_total_bytes, 16);
+AT(ry_form_limits, max_value_bytes, 24);
+AT(ry_form_limits, max_parts, 32);
+AT(ry_form_limits, reserved0, 36);
+
+SIZE(ry_form_part, 96);
+AT(ry_form_part, struct_size, 0);
+AT(ry_form_part, is_file, 4);
+AT(ry_form_part, name, 8);
+AT(ry_form_part, filename, 24);
+AT(ry_form_part, content_type, 40);
+AT(ry_form_part, value, 56);
+AT(ry_form_part, path, 72);
+AT(ry_form_part, size, 88);
+
+SIZE(ry_form, 24);
+AT(ry_form, struct_size, 0);
+AT(ry_form, part_stride, 4);
+AT(ry_form, parts, 8);
+AT(ry_form, n_parts, 16);
+
+SIZE(ry_http_v1, 128);
+AT(ry_http_v1, struct_size, 0);
+AT(ry_http_v1, reserved0, 4);
+AT(ry_http_v1, respond, 8);
+AT(ry_http_v1, respond_file, 16);
+AT(ry_http_v1, fail, 24);
+AT(ry_http_v1, on_cancel, 32);
+AT(ry_http_v1, read_body, 40);
+AT(ry_http_v1, read_form, 48);
+AT(ry_http_v1, stream_open, 56);
+AT(ry_http_v1, stream_write, 64);
+AT(ry_http_v1, stream_write_buffer, 72);
+AT(ry_http_v1, stream_ready, 80);
+AT(ry_http_v1, stream_keepalive, 88);
+AT(ry_http_v1, stream_on_close, 96);
+AT(ry_http_v1, stream_close, 104);
+AT(ry_http_v1, buffer_new, 112);
+AT(ry_http_v1, buffer_release, 120);
+
+SIZE(ry_client_request, 120);
+AT(ry_client_request, struct_size, 0);
+AT(ry_client_request, flags, 4);
+AT(ry_client_request, method, 8);
+AT(ry_client_request, url, 24);
+AT(ry_client_request, headers, 40);
+AT(ry_client_request, n_headers, 48);
+AT(ry_client_request, body, 56);
+AT(ry_client_request, connect_timeout_ms, 72);
+AT(ry_client_request, idle_timeout_ms, 80);
+AT(ry_client_request, total_timeout_ms, 88);
+AT(ry_client_request, max_response_bytes, 96);
+AT(ry_client_request, pool_key, 104);
+
+SIZE(ry_client_response, 56);
+AT(ry_client_response, struct_size, 0);
+AT(ry_client_response, status, 4);
+AT(ry_client_response, headers, 8);
+AT(ry_client_response, n_headers, 16);
+AT(ry_client_response, url, 24);
+AT(ry_client_response, peer_address, 40);
+
+SIZE(ry_client_handler, 32);
+AT(ry_client_handler, struct_size, 0);
+AT(ry_client_handler, reserved0, 4);
+AT(ry_client_handler, on_head, 8);
+AT(ry_client_handler, on_data, 16);
+AT(ry_client_handler, on_done, 24);
+
+SIZE(ry_http_client_v1, 32);
+AT(ry_http_client_v1, struct_size, 0);
+AT(ry_http_client_v1, reserved0, 4);
+AT(ry_http_client_v1, request, 8);
+AT(ry_http_client_v1, resume, 16);
+AT(ry_http_client_v1, check_url, 24);
+
+SIZE(ry_job_view, 88);
+AT(ry_job_view, struct_size, 0);
+AT(ry_job_view, attempt, 4);
+AT(ry_job_view, max_attempts, 8);
+AT(ry_job_view, crashes, 12);
+AT(ry_job_view, id, 16);
+AT(ry_job_view, fence, 24);
+AT(ry_job_view, kind, 32);
+AT(ry_job_view, args_json, 48);
+AT(ry_job_view, enqueued_unix_us, 64);
+AT(ry_job_view, deadline_unix_us, 72);
+AT(ry_job_view, exec, 80);
+
+SIZE(ry_job_kind, 96);
+AT(ry_job_kind, struct_size, 0);
+AT(ry_job_kind, flags, 4);
+AT(ry_job_kind, kind, 8);
+AT(ry_job_kind, queue, 24);
+AT(ry_job_kind, cron, 40);
+AT(ry_job_kind, run, 56);
+AT(ry_job_kind, ctx, 64);
+AT(ry_job_kind, max_attempts, 72);
+AT(ry_job_kind, concurrency, 76);
+AT(ry_job_kind, timeout_ms, 80);
+AT(ry_job_kind, backoff_ms, 88);
+
+SIZE(ry_job_request, 88);
+AT(ry_job_request, struct_size, 0);
+AT(ry_job_request, priority, 4);
+AT(ry_job_request, kind, 8);
+AT(ry_job_request, args_json, 24);
+AT(ry_job_request, queue, 40);
+AT(ry_job_request, unique_key, 56);
+AT(ry_job_request, run_at_unix_us, 72);
+AT(ry_job_request, max_attempts, 80);
+AT(ry_job_request, reserved0, 84);
+
+SIZE(ry_jobs_v1, 56);
+AT(ry_jobs_v1, struct_size, 0);
+AT(ry_jobs_v1, reserved0, 4);
+AT(ry_jobs_v1, enqueue, 8);
+AT(ry_jobs_v1, adopt, 16);
+AT(ry_jobs_v1, poke, 24);
+AT(ry_jobs_v1, cancel, 32);
+AT(ry_jobs_v1, on_cancel, 40);
+AT(ry_jobs_v1, finish, 48);
+
+SIZE(ry_metrics_v1, 40);
+AT(ry_metrics_v1, struct_size, 0);
+AT(ry_metrics_v1, reserved0, 4);
+AT(ry_metrics_v1, get, 8);
+AT(ry_metrics_v1, add, 16);
+AT(ry_metrics_v1, set, 24);
+AT(ry_metrics_v1, observe, 32);
+
+SIZE(ry_process_limits, 48);
+AT(ry_process_limits, struct_size, 0);
+AT(ry_process_limits, max_processes, 4);
+AT(ry_process_limits, wall_ms, 8);
+AT(ry_process_limits, cpu_s, 16);
+AT(ry_process_limits, memory_bytes, 24);
+AT(ry_process_limits, file_bytes, 32);
+AT(ry_process_limits, open_files, 40);
+
+SIZE(ry_process_spec, 104);
+AT(ry_process_spec, struct_size, 0);
+AT(ry_process_spec, flags, 4);
+AT(ry_process_spec, argv, 8);
+AT(ry_process_spec, n_argv, 16);
+AT(ry_process_spec, env, 24);
+AT(ry_process_spec, n_env, 32);
+AT(ry_process_spec, cwd, 40);
+AT(ry_process_spec, limits, 56);
+
+SIZE(ry_process_handler, 32);
+AT(ry_process_handler, struct_size, 0);
+AT(ry_process_handler, reserved0, 4);
+AT(ry_process_handler, on_stdout, 8);
+AT(ry_process_handler, on_stderr, 16);
+AT(ry_process_handler, on_exit, 24);
+
+SIZE(ry_process_v1, 64);
+AT(ry_process_v1, struct_size, 0);
+AT(ry_process_v1, reserved0, 4);
+AT(ry_process_v1, spawn, 8);
+AT(ry_process_v1, write, 16);
+AT(ry_process_v1, close_stdin, 24);
+AT(ry_process_v1, resume, 32);
+AT(ry_process_v1, kill, 40);
+AT(ry_process_v1, release, 48);
+AT(ry_process_v1, pid, 56);
+
+SIZE(ry_route, 88);
+AT(ry_route, struct_size, 0);
+AT(ry_route, flags, 4);
+AT(ry_route, method, 8);
+AT(ry_route, pattern, 24);
+AT(ry_route, handle, 40);
+AT(ry_route, ctx, 48);
+AT(ry_route, max_body, 56);
+AT(ry_route, timeout_ms, 64);
+AT(ry_route, openapi_json, 72);
+
+SIZE(ry_migration, 40);
+AT(ry_migration, struct_size, 0);
+AT(ry_migration, flags, 4);
+AT(ry_migration, id, 8);
+AT(ry_migration, up_sql, 24);
+
+SIZE(ry_point, 48);
+AT(ry_point, struct_size, 0);
+AT(ry_point, min_size, 4);
+AT(ry_point, id, 8);
+AT(ry_point, added, 24);
+AT(ry_point, removed, 32);
+AT(ry_point, ctx, 40);
+
+SIZE(ry_registrar_v1, 64);
+AT(ry_registrar_v1, struct_size, 0);
+AT(ry_registrar_v1, reserved0, 4);
+AT(ry_registrar_v1, route, 8);
+AT(ry_registrar_v1, migration, 16);
+AT(ry_registrar_v1, job, 24);
+AT(ry_registrar_v1, subscribe, 32);
+AT(ry_registrar_v1, provide, 40);
+AT(ry_registrar_v1, define_point, 48);
+AT(ry_registrar_v1, contribute, 56);
+
+SIZE(ry_secrets_v1, 32);
+AT(ry_secrets_v1, struct_size, 0);
+AT(ry_secrets_v1, reserved0, 4);
+AT(ry_secrets_v1, seal, 8);
+AT(ry_secrets_v1, open, 16);
+AT(ry_secrets_v1, redact, 24);
+
+SIZE(ry_services_v1, 24);
+AT(ry_services_v1, struct_size, 0);
+AT(ry_services_v1, reserved0, 4);
+AT(ry_services_v1, acquire, 8);
+AT(ry_services_v1, release, 16);
+
+SIZE(ry_tier_view, 80);
+AT(ry_tier_view, struct_size, 0);
+AT(ry_tier_view, all_models, 4);
+AT(ry_tier_view, name, 8);
+AT(ry_tier_view, models, 24);
+AT(ry_tier_view, n_models, 32);
+AT(ry_tier_view, concurrent_runs, 40);
+AT(ry_tier_view, threads, 48);
+AT(ry_tier_view, custom_mcps, 56);
+AT(ry_tier_view, upload_file_bytes, 64);
+AT(ry_tier_view, upload_files, 72);
+
+SIZE(ry_account_view, 80);
+AT(ry_account_view, struct_size, 0);
+AT(ry_account_view, role, 4);
+AT(ry_account_view, account_id, 8);
+AT(ry_account_view, account_id_text, 24);
+AT(ry_account_view, email, 40);
+AT(ry_account_view, display_name, 56);
+AT(ry_account_view, tier, 72);
+
+SIZE(ry_accounts_v1, 32);
+AT(ry_accounts_v1, struct_size, 0);
+AT(ry_accounts_v1, reserved0, 4);
+AT(ry_accounts_v1, ensure, 8);
+AT(ry_accounts_v1, tier, 16);
+AT(ry_accounts_v1, find, 24);
+
+SIZE(ry_agent_view, 112);
+AT(ry_agent_view, struct_size, 0);
+AT(ry_agent_view, version, 4);
+AT(ry_agent_view, agent_id, 8);
+AT(ry_agent_view, account_id, 24);
+AT(ry_agent_view, name, 40);
+AT(ry_agent_view, system_prompt, 56);
+AT(ry_agent_view, model_name, 72);
+AT(ry_agent_view, custom_mcps_json, 88);
+AT(ry_agent_view, is_default, 104);
+AT(ry_agent_view, reserved0, 108);
+
+SIZE(ry_agents_v1, 24);
+AT(ry_agents_v1, struct_size, 0);
+AT(ry_agents_v1, reserved0, 4);
+AT(ry_agents_v1, get, 8);
+AT(ry_agents_v1, set_custom_mcps, 16);
+
+/* One function per table, so that a comparison of debug information sees every type. */
+const void* witness_ry_str(const ry_str* p);
+const void* witness_ry_str(const ry_str* p) { return p; }
+const void* witness_ry_bytes(const ry_bytes* p);
+const void* witness_ry_bytes(const ry_bytes* p) { return p; }
+const void* witness_ry_errbuf(const ry_errbuf* p);
+const void* witness_ry_errbuf(const ry_errbuf* p) { return p; }
+const void* witness_ry_uuid(const ry_uuid* p);
+const void* witness_ry_uuid(const ry_uuid* p) { return p; }
+const void* witness_ry_error_view(const ry_error_view* p);
+const void* witness_ry_error_view(const ry_error_view* p) { return p; }
+const void* witness_ry_done(const ry_done* p);
+const void* witness_ry_done(const ry_done* p) { return p; }
+const void* witness_ry_header(const ry_header* p);
+const void* witness_ry_header(const ry_header* p) { return p; }
+const void* witness_ry_principal(const ry_principal* p);
+const void* witness_ry_principal(const ry_principal* p) { return p; }
+const void* witness_ry_need(const ry_need* p);
+const void* witness_ry_need(const ry_need* p) { return p; }
+const void* witness_ry_module_v1(const ry_module_v1* p);
+const void* witness_ry_module_v1(const ry_module_v1* p) { return p; }
+const void* witness_ry_tools_scope(const ry_tools_scope* p);
+const void* witness_ry_tools_scope(const ry_tools_scope* p) { return p; }
+const void* witness_ry_tool_sink(const ry_tool_sink* p);
+const void* witness_ry_tool_sink(const ry_tool_sink* p) { return p; }
+const void* witness_ry_agent_tools_v1(const ry_agent_tools_v1* p);
+const void* witness_ry_agent_tools_v1(const ry_agent_tools_v1* p) { return p; }
+const void* witness_ry_llm_usage(const ry_llm_usage* p);
+const void* witness_ry_llm_usage(const ry_llm_usage* p) { return p; }
+const void* witness_ry_llm_end(const ry_llm_end* p);
+const void* witness_ry_llm_end(const ry_llm_end* p) { return p; }
+const void* witness_ry_llm_sink(const ry_llm_sink* p);
+const void* witness_ry_llm_sink(const ry_llm_sink* p) { return p; }
+const void* witness_ry_llm_provider_v1(const ry_llm_provider_v1* p);
+const void* witness_ry_llm_provider_v1(const ry_llm_provider_v1* p) { return p; }
+const void* witness_ry_sandbox_command(const ry_sandbox_command* p);
+const void* witness_ry_sandbox_command(const ry_sandbox_command* p) { return p; }
+const void* witness_ry_sandbox_exit(const ry_sandbox_exit* p);
+const void* witness_ry_sandbox_exit(const ry_sandbox_exit* p) { return p; }
+const void* witness_ry_sandbox_sink(const ry_sandbox_sink* p);
+const void* witness_ry_sandbox_sink(const ry_sandbox_sink* p) { return p; }
+const void* witness_ry_sandbox_driver_v1(const ry_sandbox_driver_v1* p);
+const void* witness_ry_sandbox_driver_v1(const ry_sandbox_driver_v1* p) { return p; }
+const void* witness_ry_auth_v1(const ry_auth_v1* p);
+const void* witness_ry_auth_v1(const ry_auth_v1* p) { return p; }
+const void* witness_ry_authenticator_v1(const ry_authenticator_v1* p);
+const void* witness_ry_authenticator_v1(const ry_authenticator_v1* p) { return p; }
+const void* witness_ry_core_v1(const ry_core_v1* p);
+const void* witness_ry_core_v1(const ry_core_v1* p) { return p; }
+const void* witness_ry_value(const ry_value* p);
+const void* witness_ry_value(const ry_value* p) { return p; }
+const void* witness_ry_db_call(const ry_db_call* p);
+const void* witness_ry_db_call(const ry_db_call* p) { return p; }
+const void* witness_ry_db_rows(const ry_db_rows* p);
+const void* witness_ry_db_rows(const ry_db_rows* p) { return p; }
+const void* witness_ry_db_v1(const ry_db_v1* p);
+const void* witness_ry_db_v1(const ry_db_v1* p) { return p; }
+const void* witness_ry_event_view(const ry_event_view* p);
+const void* witness_ry_event_view(const ry_event_view* p) { return p; }
+const void* witness_ry_event_consumer(const ry_event_consumer* p);
+const void* witness_ry_event_consumer(const ry_event_consumer* p) { return p; }
+const void* witness_ry_events_v1(const ry_events_v1* p);
+const void* witness_ry_events_v1(const ry_events_v1* p) { return p; }
+const void* witness_ry_request_view(const ry_request_view* p);
+const void* witness_ry_request_view(const ry_request_view* p) { return p; }
+const void* witness_ry_form_limits(const ry_form_limits* p);
+const void* witness_ry_form_limits(const ry_form_limits* p) { return p; }
+const void* witness_ry_form_part(const ry_form_part* p);
+const void* witness_ry_form_part(const ry_form_part* p) { return p; }
+const void* witness_ry_form(const ry_form* p);
+const void* witness_ry_form(const ry_form* p) { return p; }
+const void* witness_ry_http_v1(const ry_http_v1* p);
+const void* witness_ry_http_v1(const ry_http_v1* p) { return p; }
+const void* witness_ry_client_request(const ry_client_request* p);
+const void* witness_ry_client_request(const ry_client_request* p) { return p; }
+const void* witness_ry_client_response(const ry_client_response* p);
+const void* witness_ry_client_response(const ry_client_response* p) { return p; }
+const void* witness_ry_client_handler(const ry_client_handler* p);
+const void* witness_ry_client_handler(const ry_client_handler* p) { return p; }
+const void* witness_ry_http_client_v1(const ry_http_client_v1* p);
+const void* witness_ry_http_client_v1(const ry_http_client_v1* p) { return p; }
+const void* witness_ry_job_view(const ry_job_view* p);
+const void* witness_ry_job_view(const ry_job_view* p) { return p; }
+const void* witness_ry_job_kind(const ry_job_kind* p);
+const void* witness_ry_job_kind(const ry_job_kind* p) { return p; }
+const void* witness_ry_job_request(const ry_job_request* p);
+const void* witness_ry_job_request(const ry_job_request* p) { return p; }
+const void* witness_ry_jobs_v1(const ry_jobs_v1* p);
+const void* witness_ry_jobs_v1(const ry_jobs_v1* p) { return p; }
+const void* witness_ry_metrics_v1(const ry_metrics_v1* p);
+const void* witness_ry_metrics_v1(const ry_metrics_v1* p) { return p; }
+const void* witness_ry_process_limits(const ry_process_limits* p);
+const void* witness_ry_process_limits(const ry_process_limits* p) { return p; }
+const void* witness_ry_process_spec(const ry_process_spec* p);
+const void* witness_ry_process_spec(const ry_process_spec* p) { return p; }
+const void* witness_ry_process_handler(const ry_process_handler* p);
+const void* witness_ry_process_handler(const ry_process_handler* p) { return p; }
+const void* witness_ry_process_v1(const ry_process_v1* p);
+const void* witness_ry_process_v1(const ry_process_v1* p) { return p; }
+const void* witness_ry_route(const ry_route* p);
+const void* witness_ry_route(const ry_route* p) { return p; }
+const void* witness_ry_migration(const ry_migration* p);
+const void* witness_ry_migration(const ry_migration* p) { return p; }
+const void* witness_ry_point(const ry_point* p);
+const void* witness_ry_point(const ry_point* p) { return p; }
+const void* witness_ry_registrar_v1(const ry_registrar_v1* p);
+const void* witness_ry_registrar_v1(const ry_registrar_v1* p) { return p; }
+const void* witness_ry_secrets_v1(const ry_secrets_v1* p);
+const void* witness_ry_secrets_v1(const ry_secrets_v1* p) { return p; }
+const void* witness_ry_services_v1(const ry_services_v1* p);
+const void* witness_ry_services_v1(const ry_services_v1* p) { return p; }
+const void* witness_ry_tier_view(const ry_tier_view* p);
+const void* witness_ry_tier_view(const ry_tier_view* p) { return p; }
+const void* witness_ry_account_view(const ry_account_view* p);
+const void* witness_ry_account_view(const ry_account_view* p) { return p; }
+const void* witness_ry_accounts_v1(const ry_accounts_v1* p);
+const void* witness_ry_accounts_v1(const ry_accounts_v1* p) { return p; }
+const void* witness_ry_agent_view(const ry_agent_view* p);
+const void* witness_ry_agent_view(const ry_agent_view* p) { return p; }
+const void* witness_ry_agents_v1(const ry_agents_v1* p);
+const void* witness_ry_agents_v1(const ry_agents_v1* p) { return p; }
