@@ -69,7 +69,8 @@ TEST(secret_box, rotates_keys) {
 }
 
 TEST(secret_box, refuses_bad_keys_without_showing_them) {
-  for (const std::string bad : {"", "short-and-secret", "zz", std::string(63, 'a').c_str()}) {
+  for (const auto& bad :
+       std::vector<std::string>{"", "short-and-secret", "zz", std::string(63, 'a')}) {
     try {
       const secret_box box({bad}, {});
       FAIL() << bad;
