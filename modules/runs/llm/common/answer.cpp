@@ -1,0 +1,66 @@
+#include "answer.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+namespace llm {
+
+failure failure_of_status(unsigned s, std::string message) {
+  if (message.empty()) message = "the model provider answered HTTP " + std::to_string(s);
+  if (s == 401 || s == 403) return {RY_UNAUTHENTICATED, "llm.unauthenticated", std::move(message)};
+  if (s == 404) return {RY_NOT_FOUND, "llm.not_found", std::move(message)};
+  if (s == 408 || s == 504) return {RY_DEADLINE_EXCEEDED, "llm.timeout", std::move(message)};
+  if (s == 413) return {RY_OUT_OF_RANGE, "llm.context_too_long", std::move(message)};
+  if (s == 429) return {RY_RESOURCE_EXHAUSTED, "llm.rate_limited", std::move(message)};
+  if (s >= 500) return {RY_UNAVAILABLE, "llm.unavailable", std::move(message)};
+  if (s >= 400) return {RY_INVALID_ARGUMENT, "llm.refused", std::move(message)};
+  return {RY_DATA_LOSS, "llm.protocol", std::move(message)};
+}
+
+bool says_context_too_long(std::string_view text) {
+  std::string lower(text.substr(0, 4096));
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  for (std::string_view sign :
+       {"context_length_exceeded", "maximum context length", "context length exceeded",
+        "prompt is too long", "exceed_context_size", "exceeds the available context size",
+        "input is too long", "context window"})
+    if (lower.find(sign) != std::string::npos) return true;
+  return false;
+}
+
+std::string presentable(std::string_view text, std::string_view secret) {
+  std::string out(text.substr(0, 4096));
+  if (secret.size() >= 4)
+    for (auto at = out.find(secret); at != std::string::npos; at = out.find(secret, at + 3))
+      out.replace(at, secret.size(), "***");
+  for (auto at = out.find("sk-"); at != std::string::npos; at = out.find("sk-", at + 3)) {
+    auto end = at + 3;
+    while (end < out.size() && (std::isalnum(static_cast<unsigned char>(out[end])) ||
+                                out[end] == '-' || out[end] == '_' || out[end] == '*'))
+      ++end;
+    if (end - at >= 9) out.replace(at, end - at, "***");
+  }
+  for (char& c : out)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+  if (out.size() > 500) {
+    std::size_t cut = 500;
+    while (cut > 0 && (static_cast<unsigned char>(out[cut]) & 0xc0) == 0x80) --cut;
+    out.resize(cut);
+    out += "...";
+  }
+  return out;
+}
+
+std::uint32_t retry_after(std::string_view value) {
+  std::uint32_t n = 0;
+  std::size_t i = 0;
+  for (; i < value.size() && value[i] >= '0' && value[i] <= '9'; ++i)
+    n = std::min<std::uint32_t>(n * 10 + static_cast<std::uint32_t>(value[i] - '0'), 86'400);
+  if (i == 0) return 0;
+  if (i < value.size() && value[i] != '.') return 0;
+  if (i < value.size()) n = std::min<std::uint32_t>(n + 1, 86'400);
+  return n;
+}
+
+}  // namespace llm

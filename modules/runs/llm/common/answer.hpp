@@ -1,0 +1,81 @@
+// What both wire protocols have in common: where an answer goes, how it ends, what went wrong.
+#pragma once
+
+#include <ry/ext/llm_provider.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace llm {
+
+// Takes the pieces of an answer; views are valid during the call.
+class receiver {
+ public:
+  virtual void text(std::string_view s) = 0;
+  virtual void reasoning(std::string_view s) = 0;
+  virtual void tool_call(std::string_view id, std::string_view name,
+                         std::string_view arguments) = 0;
+
+ protected:
+  ~receiver() = default;
+};
+
+struct failure {
+  ry_status status = RY_UNAVAILABLE;
+  std::string reason, message;
+  std::uint32_t retry_after_s = 0;
+};
+
+struct usage {
+  bool reported = false;
+  std::int64_t input = 0, output = 0, cached = 0;
+};
+
+// Reads one streamed answer, event by event. Sans-io.
+class answer_reader {
+ public:
+  virtual ~answer_reader() = default;
+  // One event. After it, look at ended() and failed().
+  virtual void event(std::string_view name, std::string_view data, receiver& to) = 0;
+  // The connection closed in good order (or broke: `broken`). Makes up its mind: ended or failed.
+  virtual void closed(receiver& to) = 0;
+  // An answer with an HTTP status that is no success.
+  virtual failure refused(unsigned http_status, std::string_view body) const = 0;
+
+  bool ended() const noexcept { return ended_; }  // nothing more will come
+  const std::optional<failure>& failed() const noexcept { return failed_; }
+  std::int32_t finish() const noexcept { return finish_; }
+  const usage& used() const noexcept { return usage_; }
+  // Bytes of text, reasoning and arguments so far; for an estimate.
+  std::size_t produced() const noexcept { return produced_; }
+
+ protected:
+  void fail(failure f) {
+    failed_ = std::move(f);
+    ended_ = true;
+  }
+  bool ended_ = false;
+  std::int32_t finish_ = 0;
+  usage usage_;
+  std::size_t produced_ = 0;
+  std::optional<failure> failed_;
+};
+
+// About four bytes make a token.
+inline std::int64_t estimate_tokens(std::size_t bytes) {
+  return static_cast<std::int64_t>((bytes + 3) / 4);
+}
+
+// The failure behind an HTTP status when its body says nothing better.
+failure failure_of_status(unsigned http_status, std::string message);
+// True when a provider's message or code says that the conversation does not fit.
+bool says_context_too_long(std::string_view text);
+// A text for people: one line, at most 500 bytes, without `secret` and what looks like a key.
+std::string presentable(std::string_view text, std::string_view secret);
+// Seconds of a Retry-After header (a number, fractions rounded up; at most a day); 0 = none.
+std::uint32_t retry_after(std::string_view value);
+
+}  // namespace llm

@@ -1,0 +1,56 @@
+// The table of llm.provider/1 around a driver over HTTP. A Driver has:
+//   static constexpr const char* kind;
+//   explicit Driver(std::string_view name, std::string_view config_json);   // throws ry::error
+//   const llm::endpoint& at() const;
+//   std::string build(std::string_view request_json) const;                 // throws
+//   llm::bad_request std::unique_ptr<llm::answer_reader> reader() const;
+#pragma once
+
+#include <ry/ext/llm_provider.h>
+
+#include <memory>
+#include <ry/ry.hpp>
+
+#include "request.hpp"
+#include "stream_call.hpp"
+
+namespace llm {
+
+template <class Driver>
+class http_driver_module {
+ public:
+  http_driver_module(ry::context& ctx, ry::registrar& reg) : ctx_(ctx) {
+    static constexpr ry_llm_provider_v1 table{
+        sizeof(ry_llm_provider_v1), 0, &open, &close, &complete, &cancel};
+    reg.contribute(RY_LLM_PROVIDER_1, Driver::kind, &table, this);
+  }
+
+ private:
+  static ry_status open(void*, ry_str name, ry_str config, void** provider,
+                        ry_errbuf* err) noexcept {
+    return ry::guard([&] { *provider = new Driver(ry::view(name), ry::view(config)); }, err);
+  }
+  static void close(void*, void* provider) noexcept { delete static_cast<Driver*>(provider); }
+  static ry_status complete(void* self, void* provider, ry_str request, ry_exec* exec,
+                            const ry_llm_sink* sink, void* ctx, void** call) noexcept {
+    auto& m = *static_cast<http_driver_module*>(self);
+    return ry::guard([&]() -> ry_status {
+      const auto& driver = *static_cast<const Driver*>(provider);
+      std::string body;
+      try {
+        body = driver.build(ry::view(request));
+      } catch (const bad_request& e) {
+        m.ctx_.log(RY_LOG_WARN, "a request was refused", {{"reason", std::string_view(e.what())}});
+        return RY_INVALID_ARGUMENT;
+      }
+      const auto input = estimate_tokens(request.len);
+      return stream_call::start(m.ctx_, driver.at(), std::move(body), driver.reader(), input, exec,
+                                *sink, ctx, call);
+    });
+  }
+  static void cancel(void*, void* call) noexcept { stream_call::cancel(call); }
+
+  ry::context& ctx_;
+};
+
+}  // namespace llm

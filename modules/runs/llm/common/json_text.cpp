@@ -1,0 +1,147 @@
+#include "json_text.hpp"
+
+#include <cstdint>
+
+namespace llm {
+
+namespace {
+
+int hex(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+// Four hex digits at `at`, or -1.
+int unit(std::string_view s, std::size_t at) {
+  if (at + 4 > s.size()) return -1;
+  int v = 0;
+  for (std::size_t i = at; i < at + 4; ++i) {
+    const int h = hex(s[i]);
+    if (h < 0) return -1;
+    v = v * 16 + h;
+  }
+  return v;
+}
+
+void append_utf8(std::string& out, std::uint32_t c) {
+  if (c < 0x80) {
+    out += static_cast<char>(c);
+  } else if (c < 0x800) {
+    out += static_cast<char>(0xc0 | c >> 6);
+    out += static_cast<char>(0x80 | (c & 0x3f));
+  } else if (c < 0x10000) {
+    out += static_cast<char>(0xe0 | c >> 12);
+    out += static_cast<char>(0x80 | (c >> 6 & 0x3f));
+    out += static_cast<char>(0x80 | (c & 0x3f));
+  } else {
+    out += static_cast<char>(0xf0 | c >> 18);
+    out += static_cast<char>(0x80 | (c >> 12 & 0x3f));
+    out += static_cast<char>(0x80 | (c >> 6 & 0x3f));
+    out += static_cast<char>(0x80 | (c & 0x3f));
+  }
+}
+
+}  // namespace
+
+std::optional<json_body> check_json_body(std::string_view body) {
+  json_body out;
+  for (std::size_t i = 0; i < body.size(); ++i) {
+    const auto c = static_cast<unsigned char>(body[i]);
+    if (c == '"' || c < 0x20) return std::nullopt;
+    if (c != '\\') continue;
+    out.plain = false;
+    if (++i == body.size()) return std::nullopt;
+    switch (body[i]) {
+      case '"':
+      case '\\':
+      case '/':
+      case 'b':
+      case 'f':
+      case 'n':
+      case 'r':
+      case 't':
+        break;
+      case 'u':
+        if (unit(body, i + 1) < 0) return std::nullopt;
+        i += 4;
+        break;
+      default:
+        return std::nullopt;
+    }
+  }
+  return out;
+}
+
+bool decode_json_body(std::string_view body, std::string& out) {
+  for (std::size_t i = 0; i < body.size(); ++i) {
+    if (body[i] != '\\') {
+      out += body[i];
+      continue;
+    }
+    switch (body[++i]) {
+      case 'b':
+        out += '\b';
+        break;
+      case 'f':
+        out += '\f';
+        break;
+      case 'n':
+        out += '\n';
+        break;
+      case 'r':
+        out += '\r';
+        break;
+      case 't':
+        out += '\t';
+        break;
+      case 'u': {
+        std::uint32_t c = static_cast<std::uint32_t>(unit(body, i + 1));
+        i += 4;
+        if (c >= 0xdc00 && c <= 0xdfff) return false;
+        if (c >= 0xd800 && c <= 0xdbff) {
+          if (body.substr(i + 1, 2) != "\\u") return false;
+          const int low = unit(body, i + 3);
+          if (low < 0xdc00 || low > 0xdfff) return false;
+          c = 0x10000 + ((c - 0xd800) << 10) + (static_cast<std::uint32_t>(low) - 0xdc00);
+          i += 6;
+        }
+        append_utf8(out, c);
+        break;
+      }
+      default:
+        out += body[i];
+    }
+  }
+  return true;
+}
+
+std::optional<std::string_view> delta_template::match(std::string_view chunk) {
+  if (before_.empty() || chunk.size() < before_.size() + after_.size() ||
+      !chunk.ends_with(after_) || !chunk.starts_with(before_))
+    return std::nullopt;
+  const auto body = chunk.substr(before_.size(), chunk.size() - before_.size() - after_.size());
+  const auto checked = check_json_body(body);
+  if (!checked) return std::nullopt;
+  if (checked->plain) return body;
+  decoded_.clear();
+  if (!decode_json_body(body, decoded_)) return std::nullopt;
+  return decoded_;
+}
+
+bool delta_template::learn(std::string_view chunk, std::string_view key) {
+  forget();
+  const auto at = chunk.find(key);
+  if (at == std::string_view::npos || chunk.find(key, at + 1) != std::string_view::npos)
+    return false;
+  const auto begin = at + key.size();
+  auto end = begin;
+  while (end < chunk.size() && chunk[end] != '"') end += chunk[end] == '\\' ? 2 : 1;
+  if (end >= chunk.size()) return false;
+  before_ = chunk.substr(0, begin);
+  after_ = chunk.substr(end);
+  return true;
+}
+
+}  // namespace llm

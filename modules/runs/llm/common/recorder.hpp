@@ -1,0 +1,24 @@
+// A receiver that remembers, for tests.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "answer.hpp"
+
+namespace llm::test {
+
+class recorder final : public receiver {
+ public:
+  void text(std::string_view s) override { said += s, ++pieces; }
+  void reasoning(std::string_view s) override { thought += s; }
+  void tool_call(std::string_view id, std::string_view name, std::string_view args) override {
+    calls.push_back(std::string(id) + " " + std::string(name) + " " + std::string(args));
+  }
+  std::string said, thought;
+  std::vector<std::string> calls;
+  int pieces = 0;
+};
+
+}  // namespace llm::test

@@ -1,0 +1,67 @@
+#include "settings.hpp"
+
+#include <boost/json/parse.hpp>
+
+namespace llm {
+
+namespace json = boost::json;
+
+json::object parse_config(std::string_view text) {
+  boost::system::error_code ec;
+  json::value v = json::parse(text.empty() ? std::string_view("{}") : text, ec);
+  if (ec || !v.is_object())
+    throw ry::bad_request("llm.config", "the provider's settings are not a JSON object");
+  return std::move(v.get_object());
+}
+
+std::string text_setting(const json::object& config, std::string_view key,
+                         std::string_view standard) {
+  const auto* v = config.if_contains(key);
+  if (!v || v->is_null()) return std::string(standard);
+  if (!v->is_string())
+    throw ry::bad_request("llm.config", "\"" + std::string(key) + "\" must be a string");
+  return std::string(v->get_string());
+}
+
+std::int64_t number_setting(const json::object& config, std::string_view key, std::int64_t standard,
+                            std::int64_t min, std::int64_t max) {
+  const auto* v = config.if_contains(key);
+  if (!v || v->is_null()) return standard;
+  boost::system::error_code ec;
+  const auto n = v->to_number<std::int64_t>(ec);
+  if (ec || n < min || n > max)
+    throw ry::bad_request("llm.config", "\"" + std::string(key) +
+                                            "\" must be a whole number from " +
+                                            std::to_string(min) + " to " + std::to_string(max));
+  return n;
+}
+
+endpoint read_endpoint(std::string_view name, const json::object& config,
+                       std::string_view default_base) {
+  endpoint e;
+  e.name = name;
+  e.url = text_setting(config, "base_url", default_base);
+  if (e.url.empty()) e.url = default_base;
+  if (!e.url.starts_with("http://") && !e.url.starts_with("https://"))
+    throw ry::bad_request("llm.config", "\"base_url\" must begin with http:// or https://");
+  while (e.url.ends_with('/')) e.url.pop_back();
+  e.secret = text_setting(config, "api_key", "");
+  e.total_ms =
+      static_cast<std::uint64_t>(number_setting(config, "timeout_seconds", 600, 1, 86'400)) * 1000;
+  e.idle_ms =
+      static_cast<std::uint64_t>(number_setting(config, "idle_timeout_seconds", 120, 1, 86'400)) *
+      1000;
+  if (const auto* h = config.if_contains("headers"); h && !h->is_null()) {
+    if (!h->is_object())
+      throw ry::bad_request("llm.config", "\"headers\" must be an object of strings");
+    for (const auto& [key, value] : h->get_object()) {
+      if (!value.is_string())
+        throw ry::bad_request("llm.config",
+                              "\"headers." + std::string(key) + "\" must be a string");
+      e.headers.emplace_back(std::string(key), std::string(value.get_string()));
+    }
+  }
+  return e;
+}
+
+}  // namespace llm

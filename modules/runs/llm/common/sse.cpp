@@ -1,0 +1,14 @@
+#include "sse.hpp"
+
+namespace llm {
+
+void sse_reader::take_field(std::string_view line) {
+  if (line.starts_with("data:") || line == "data") {
+    if (data_count_++ > 0) data_ += '\n';
+    if (line.size() > 4) data_.append(value_of(line, 5));
+  } else if (line.starts_with("event:")) {
+    name_ = value_of(line, 6);
+  }
+}
+
+}  // namespace llm

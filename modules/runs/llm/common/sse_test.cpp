@@ -1,0 +1,67 @@
+#include "sse.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+#include <vector>
+
+namespace {
+
+std::vector<std::string> read(std::string_view text, std::size_t step, bool* fits = nullptr) {
+  llm::sse_reader r(1000);
+  std::vector<std::string> out;
+  bool ok = true;
+  for (std::size_t at = 0; ok && at < text.size(); at += step) {
+    const std::vector<char> piece(text.begin() + at,
+                                  text.begin() + std::min(text.size(), at + step));
+    ok = r.feed({piece.data(), piece.size()}, [&](std::string_view name, std::string_view data) {
+      out.push_back(std::string(name) + "|" + std::string(data));
+      return true;
+    });
+  }
+  if (fits) *fits = ok;
+  return out;
+}
+
+TEST(sse, reads_events_at_every_split_and_line_end) {
+  const std::string text =
+      ": comment\n\ndata: one\n\nevent: a\ndata:two\n\ndata: x\ndata: y\ndata\n\nid: 7\nretry: "
+      "5\n\nevent: lost\n\ndata:  padded\n\nunknown: z\ndata: end\n\ndata: unfinished\n";
+  for (const char* ending : {"\n", "\r\n", "\r"}) {
+    std::string t;
+    for (char c : text) t += c == '\n' ? std::string(ending) : std::string(1, c);
+    for (std::size_t step = 1; step <= t.size(); ++step)
+      ASSERT_THAT(read(t, step),
+                  testing::ElementsAre("|one", "a|two", "|x\ny\n", "| padded", "|end"))
+          << "step " << step << " ending " << testing::PrintToString(ending);
+  }
+}
+
+TEST(sse, stops_when_told) {
+  llm::sse_reader r;
+  int n = 0;
+  EXPECT_TRUE(r.feed("data: a\n\ndata: b\n\n", [&](auto, auto) { return ++n < 1; }));
+  EXPECT_EQ(n, 1);
+}
+
+TEST(sse, refuses_events_without_end) {
+  bool fits = true;
+  read("data: " + std::string(5000, 'x'), 100, &fits);
+  EXPECT_FALSE(fits);
+  std::string many;
+  for (int i = 0; i < 500; ++i) many += "data: abc\n";
+  read(many, 50, &fits);
+  EXPECT_FALSE(fits);
+}
+
+TEST(sse, survives_noise) {
+  std::mt19937 rng(3);
+  for (int i = 0; i < 20000; ++i) {
+    std::string t;
+    for (int k = 0; k < 60; ++k) t += "data: \n\r:ev\0x"[rng() % 13];
+    EXPECT_EQ(read(t, 1), read(t, 1 + rng() % 20)) << testing::PrintToString(t);
+  }
+}
+
+}  // namespace

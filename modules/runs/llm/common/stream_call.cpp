@@ -1,0 +1,206 @@
+#include "stream_call.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+namespace llm {
+
+namespace {
+
+constexpr std::size_t max_refusal = 64 * 1024;
+constexpr std::size_t max_after_end = 64 * 1024;
+constexpr std::uint64_t max_answer = 256ull * 1024 * 1024;
+constexpr std::uint64_t linger_ms = 2000;
+
+bool same_name(std::string_view a, std::string_view lower) {
+  return a.size() == lower.size() &&
+         std::equal(a.begin(), a.end(), lower.begin(), [](unsigned char x, char y) {
+           return static_cast<char>(std::tolower(x)) == y;
+         });
+}
+
+failure failure_of_transport(ry_status st, std::string_view reason, std::string_view message) {
+  std::string text(message.empty() ? "the connection to the model provider failed" : message);
+  switch (st) {
+    case RY_CANCELLED:
+      return {RY_CANCELLED, "llm.cancelled", "the answer was called off"};
+    case RY_DEADLINE_EXCEEDED:
+      return {st, "llm.timeout", std::move(text)};
+    case RY_INVALID_ARGUMENT:
+      return {st, "llm.refused", std::move(text)};
+    case RY_PERMISSION_DENIED:
+      return {RY_INVALID_ARGUMENT, "llm.refused", std::move(text)};
+    case RY_DATA_LOSS:
+      if (reason == "http_client.truncated")
+        return {RY_UNAVAILABLE, "llm.cut_off", std::move(text)};
+      return {RY_DATA_LOSS, "llm.protocol", std::move(text)};
+    case RY_RESOURCE_EXHAUSTED:
+      return {RY_DATA_LOSS, "llm.protocol", std::move(text)};
+    default:
+      return {RY_UNAVAILABLE, "llm.unavailable", std::move(text)};
+  }
+}
+
+}  // namespace
+
+ry_status stream_call::start(const ry::context& host, const endpoint& at, std::string body,
+                             std::unique_ptr<answer_reader> reader, std::int64_t input_estimate,
+                             ry_exec* exec, const ry_llm_sink& sink, void* ctx, void** call) {
+  const auto& http = host.interface<ry_http_client_v1>();
+  std::vector<ry_header> fields;
+  for (const auto& [name, value] : at.headers) fields.push_back({ry::str(name), ry::str(value)});
+  fields.push_back({ry::str("Content-Type"), ry::str("application/json")});
+  fields.push_back({ry::str("Accept"), ry::str("text/event-stream")});
+  ry_client_request r{};
+  r.struct_size = sizeof r;
+  r.flags = RY_CLIENT_OPERATOR_URL;
+  r.method = ry::str("POST");
+  r.url = ry::str(at.url);
+  r.headers = fields.data();
+  r.n_headers = fields.size();
+  r.body = {reinterpret_cast<const std::uint8_t*>(body.data()), body.size()};
+  r.idle_timeout_ms = at.idle_ms;
+  r.total_timeout_ms = at.total_ms;
+  r.max_response_bytes = max_answer;
+  r.pool_key = ry::str(at.name);
+  const ry_client_handler handler{sizeof handler, 0, &stream_call::on_head, &stream_call::on_data,
+                                  &stream_call::on_done};
+  std::unique_ptr<stream_call> self(
+      new stream_call(host, at, std::move(reader), input_estimate, sink, ctx));
+  self->exec_ = exec;
+  *call = self.get();
+  // The handler may run on another thread before this returns, but it never looks at op_.
+  const auto st = http.request(host.host(), exec, &r, &handler, self.get(), &self->op_);
+  if (st == RY_OK) self.release();
+  return st;
+}
+
+void stream_call::cancel(void* call) {
+  auto* self = static_cast<stream_call*>(call);
+  self->cancelled_ = true;
+  self->host_.core().op_cancel(self->host_.host(), self->op_);
+}
+
+void stream_call::on_head(void* p, const ry_client_response* response) noexcept {
+  auto* self = static_cast<stream_call*>(p);
+  self->status_ = response->status;
+  for (std::size_t i = 0; i < response->n_headers; ++i)
+    if (same_name(ry::view(response->headers[i].name), "retry-after"))
+      self->retry_after_s_ = retry_after(ry::view(response->headers[i].value));
+}
+
+ry_status stream_call::on_data(void* p, ry_bytes chunk) noexcept {
+  auto* self = static_cast<stream_call*>(p);
+  return ry::guard([&] {
+    const ry_status st = self->take({reinterpret_cast<const char*>(chunk.ptr), chunk.len});
+    // The host would take this for a wish to pause.
+    return st == RY_RESOURCE_EXHAUSTED ? RY_ABORTED : st;
+  });
+}
+
+ry_status stream_call::take(std::string_view bytes) {
+  if (done_) {
+    after_end_ += bytes.size();
+    return after_end_ > max_after_end ? RY_ABORTED : RY_OK;
+  }
+  if (cancelled_) return RY_CANCELLED;
+  if (status_ / 100 != 2) {
+    refusal_.append(bytes.substr(0, max_refusal - std::min(max_refusal, refusal_.size())));
+    return RY_OK;
+  }
+  const bool fits = events_.feed(bytes, [this](std::string_view name, std::string_view data) {
+    reader_->event(name, data, *this);
+    return !reader_->ended();
+  });
+  if (!fits) {
+    end({RY_DATA_LOSS, "llm.protocol", "the model provider sent an event that is too large"});
+    return RY_ABORTED;
+  }
+  if (!reader_->ended()) return RY_OK;
+  if (reader_->failed()) {
+    end(*reader_->failed());
+    return RY_ABORTED;
+  }
+  end();
+  linger();
+  return RY_OK;
+}
+
+// A server that keeps the response open after its last event is not waited for.
+void stream_call::linger() {
+  struct late {
+    const ry::context& host;
+    ry_op_id op;
+  };
+  auto wait = std::make_unique<late>(late{host_, op_});
+  const ry_done done{[](void* p, ry_status, const ry_error_view*) noexcept {
+                       const std::unique_ptr<late> l(static_cast<late*>(p));
+                       l->host.core().op_cancel(l->host.host(), l->op);
+                     },
+                     wait.get()};
+  if (host_.core().sleep_ms(host_.host(), exec_, linger_ms, done, &linger_op_) == RY_OK)
+    wait.release();
+}
+
+void stream_call::on_done(void* p, ry_status st, const ry_error_view* err) noexcept {
+  const std::unique_ptr<stream_call> self(static_cast<stream_call*>(p));
+  if (self->linger_op_ != 0) self->host_.core().op_cancel(self->host_.host(), self->linger_op_);
+  if (self->done_) return;
+  (void)ry::guard([&] { self->closed(st, err); });
+  if (!self->done_) self->end({RY_INTERNAL, "llm.internal", "the answer could not be handled"});
+}
+
+void stream_call::closed(ry_status st, const ry_error_view* err) {
+  if (cancelled_) return end(failure_of_transport(RY_CANCELLED, {}, {}));
+  const bool refused = status_ != 0 && status_ / 100 != 2;
+  if (refused) {
+    auto f = reader_->refused(status_, refusal_);
+    f.message = presentable(f.message, secret_);
+    f.retry_after_s = retry_after_s_;
+    return end(f);
+  }
+  if (st != RY_OK) {
+    const auto reason = err ? ry::view(err->reason) : std::string_view();
+    // The answer may be whole although the connection did not end well.
+    if (reason == "http_client.truncated" || reason == "http_client.reset") reader_->closed(*this);
+    if (reader_->ended() && !reader_->failed()) return end();
+    return end(failure_of_transport(st, reason, err ? ry::view(err->message) : ""));
+  }
+  reader_->closed(*this);
+  if (reader_->failed()) return end(*reader_->failed());
+  end();
+}
+
+ry_llm_end stream_call::summary(std::int32_t finish) const {
+  ry_llm_end e{};
+  e.struct_size = sizeof e;
+  e.finish = finish;
+  e.usage.struct_size = sizeof e.usage;
+  const auto& u = reader_->used();
+  e.usage.estimated = u.reported ? 0 : 1;
+  e.usage.input_tokens = u.reported ? u.input : status_ / 100 == 2 ? input_estimate_ : 0;
+  e.usage.output_tokens = u.reported ? u.output : estimate_tokens(reader_->produced());
+  e.usage.cached_tokens = u.cached;
+  return e;
+}
+
+void stream_call::end() {
+  done_ = true;
+  const auto e = summary(reader_->finish());
+  sink_.on_end(ctx_, RY_OK, &e, nullptr);
+}
+
+void stream_call::end(const failure& f) {
+  done_ = true;
+  const auto e = summary(0);
+  const std::string message = presentable(f.message, secret_);
+  ry_error_view v{};
+  v.struct_size = sizeof v;
+  v.status = f.status;
+  v.reason = ry::str(f.reason);
+  v.message = ry::str(message);
+  v.retry_after_s = f.retry_after_s;
+  sink_.on_end(ctx_, f.status, &e, &v);
+}
+
+}  // namespace llm

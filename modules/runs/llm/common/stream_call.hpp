@@ -1,0 +1,76 @@
+// One answer over ry.http_client/1: sends the request, feeds the events of the response to a reader
+// and the reader's pieces to the sink, and ends exactly once. Lives on the executor of the call.
+#pragma once
+
+#include <ry/ext/llm_provider.h>
+
+#include <memory>
+#include <ry/ry.hpp>
+#include <string>
+
+#include "answer.hpp"
+#include "sse.hpp"
+
+namespace llm {
+
+// Settings that every driver over HTTP has.
+struct endpoint {
+  std::string name;  // the provider's, also the key of its connections
+  std::string url;   // of the request
+  std::string secret;
+  ry::headers headers;
+  std::uint64_t total_ms = 600'000, idle_ms = 120'000;
+};
+
+class stream_call final : receiver {
+ public:
+  // Non-zero: not started. *call is valid until on_end returned.
+  static ry_status start(const ry::context& host, const endpoint& at, std::string body,
+                         std::unique_ptr<answer_reader> reader, std::int64_t input_estimate,
+                         ry_exec* exec, const ry_llm_sink& sink, void* ctx, void** call);
+  static void cancel(void* call);
+
+ private:
+  stream_call(const ry::context& host, const endpoint& at, std::unique_ptr<answer_reader> reader,
+              std::int64_t input_estimate, const ry_llm_sink& sink, void* ctx)
+      : host_(host),
+        secret_(at.secret),
+        reader_(std::move(reader)),
+        input_estimate_(input_estimate),
+        sink_(sink),
+        ctx_(ctx) {}
+
+  static void on_head(void* self, const ry_client_response* response) noexcept;
+  static ry_status on_data(void* self, ry_bytes chunk) noexcept;
+  static void on_done(void* self, ry_status st, const ry_error_view* err) noexcept;
+
+  void text(std::string_view s) override { sink_.on_text(ctx_, ry::str(s)); }
+  void reasoning(std::string_view s) override { sink_.on_reasoning(ctx_, ry::str(s)); }
+  void tool_call(std::string_view id, std::string_view name, std::string_view args) override {
+    sink_.on_tool_call(ctx_, ry::str(id), ry::str(name), ry::str(args));
+  }
+
+  ry_status take(std::string_view bytes);
+  void closed(ry_status st, const ry_error_view* err);
+  void end();
+  void end(const failure& f);
+  ry_llm_end summary(std::int32_t finish) const;
+  void linger();
+
+  const ry::context& host_;
+  const std::string secret_;
+  std::unique_ptr<answer_reader> reader_;
+  const std::int64_t input_estimate_;
+  const ry_llm_sink sink_;
+  void* const ctx_;
+  sse_reader events_;
+  ry_op_id op_ = 0, linger_op_ = 0;
+  ry_exec* exec_ = nullptr;
+  unsigned status_ = 0;
+  std::uint32_t retry_after_s_ = 0;
+  std::size_t after_end_ = 0;
+  std::string refusal_;
+  bool done_ = false, cancelled_ = false;
+};
+
+}  // namespace llm

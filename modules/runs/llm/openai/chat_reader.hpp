@@ -1,0 +1,42 @@
+// Reads the stream of a chat completion. Sans-io.
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <boost/json/parser.hpp>
+#include <boost/json/value.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "answer.hpp"
+#include "json_text.hpp"
+
+namespace openai {
+
+class chat_reader final : public llm::answer_reader {
+ public:
+  void event(std::string_view name, std::string_view data, llm::receiver& to) override;
+  void closed(llm::receiver& to) override;
+  llm::failure refused(unsigned http_status, std::string_view body) const override;
+
+ private:
+  struct call {
+    std::int64_t index;
+    std::string id, name, arguments;
+  };
+
+  boost::json::value parse(std::string_view data, bool& ok);
+  void chunk(const boost::json::object& o, std::string_view data, llm::receiver& to);
+  void delta(const boost::json::object& d, llm::receiver& to);
+  void tool_delta(const boost::json::value& v);
+  void learn(std::string_view data);
+  void conclude(llm::receiver& to);
+
+  std::vector<call> calls_;
+  bool finished_ = false;  // a finish_reason was seen
+  int learnings_ = 0;
+  llm::delta_template content_;
+  boost::json::parser parser_;  // keeps its stack from chunk to chunk
+};
+
+}  // namespace openai

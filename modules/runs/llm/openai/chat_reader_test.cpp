@@ -1,0 +1,175 @@
+#include "chat_reader.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdio>
+
+#include "recorder.hpp"
+#include "sse.hpp"
+
+namespace {
+
+using llm::test::recorder;
+using openai::chat_reader;
+using testing::ElementsAre;
+
+std::string chunk(const std::string& delta, const std::string& finish = "null") {
+  return R"({"id":"c1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":)" +
+         delta + R"(,"finish_reason":)" + finish + "}]}";
+}
+
+struct reading {
+  chat_reader reader;
+  recorder got;
+  reading(std::initializer_list<std::string> events, bool close = false) {
+    for (const auto& e : events) {
+      if (reader.ended()) break;
+      reader.event("", e, got);
+    }
+    if (close) reader.closed(got);
+  }
+};
+
+TEST(chat_reader, reads_text_usage_and_end) {
+  const reading r(
+      {chunk(R"({"role":"assistant","content":""})"), chunk(R"({"content":"Hel"})"),
+       chunk(R"({"content":"lo \"x\""})"), chunk(R"({"content":"\n\u00e4"})"),
+       chunk("{}", "\"stop\""),
+       R"({"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":4,"total_tokens":13,"prompt_tokens_details":{"cached_tokens":5}}})",
+       "[DONE]"});
+  EXPECT_EQ(r.got.said, "Hello \"x\"\n\xc3\xa4");
+  EXPECT_EQ(r.got.pieces, 3);
+  EXPECT_TRUE(r.reader.ended());
+  EXPECT_FALSE(r.reader.failed());
+  EXPECT_EQ(r.reader.finish(), RY_LLM_FINISH_STOP);
+  EXPECT_TRUE(r.reader.used().reported);
+  EXPECT_EQ(r.reader.used().input, 9);
+  EXPECT_EQ(r.reader.used().output, 4);
+  EXPECT_EQ(r.reader.used().cached, 5);
+}
+
+TEST(chat_reader, assembles_parallel_tool_calls_by_index) {
+  const reading r(
+      {chunk(
+           R"({"tool_calls":[{"index":0,"id":"a","type":"function","function":{"name":"f","arguments":""}}]})"),
+       chunk(R"({"tool_calls":[{"index":0,"function":{"arguments":"{\"x\""}}]})"),
+       chunk(
+           R"({"tool_calls":[{"index":1,"id":"b","function":{"name":"g","arguments":"{}"}},{"index":0,"function":{"arguments":":1}"}}]})"),
+       chunk("{}", "\"tool_calls\""), "[DONE]"});
+  EXPECT_THAT(r.got.calls, ElementsAre("a f {\"x\":1}", "b g {}"));
+  EXPECT_EQ(r.reader.finish(), RY_LLM_FINISH_TOOL_CALLS);
+  EXPECT_FALSE(r.reader.used().reported);
+  EXPECT_GT(r.reader.produced(), 5u);
+}
+
+TEST(chat_reader, copes_with_servers_that_number_calls_badly) {
+  const reading same(
+      {chunk(R"({"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}]})"),
+       chunk(R"({"tool_calls":[{"index":0,"id":"b","function":{"name":"g","arguments":{"y":2}}}]})",
+             "\"stop\""),
+       "[DONE]"});
+  EXPECT_THAT(same.got.calls, ElementsAre("a f {}", "b g {\"y\":2}"));
+  EXPECT_EQ(same.reader.finish(), RY_LLM_FINISH_TOOL_CALLS);
+  const reading none({chunk(R"({"tool_calls":[{"id":"a","function":{"name":"f"}}]})"),
+                      chunk(R"({"tool_calls":[{"id":"b","function":{"name":"g"}}]})"),
+                      chunk(R"({"tool_calls":[{"function":{"arguments":"{\"z\":3}"}}]})"),
+                      "[DONE]"});
+  EXPECT_THAT(none.got.calls, ElementsAre("a f {}", "b g {\"z\":3}"));
+  const reading nameless(
+      {chunk(R"({"tool_calls":[{"index":0,"function":{"name":"f","arguments":"no json"}}]})"),
+       "[DONE]"});
+  EXPECT_THAT(nameless.got.calls, ElementsAre("call_1 f no json"));
+}
+
+TEST(chat_reader, reads_reasoning_in_both_spellings) {
+  const reading r({chunk(R"({"reasoning_content":"a"})"),
+                   chunk(R"({"reasoning":"b","content":null})"), chunk(R"({"content":"c"})"),
+                   chunk(R"({"content":"d","reasoning":"e"})"), chunk("{}", "\"length\""),
+                   "[DONE]"});
+  EXPECT_EQ(r.got.thought, "abe");
+  EXPECT_EQ(r.got.said, "cd");
+  EXPECT_EQ(r.reader.finish(), RY_LLM_FINISH_LENGTH);
+}
+
+TEST(chat_reader, the_short_cut_never_misses_what_else_a_chunk_says) {
+  const reading r(
+      {chunk(R"({"content":"a"})"), chunk(R"({"content":"b"})"),
+       chunk(R"({"content":"c","tool_calls":[{"index":0,"id":"i","function":{"name":"f"}}]})"),
+       chunk(R"({"content":"d"})", "\"content_filter\""), "[DONE]"});
+  EXPECT_EQ(r.got.said, "abcd");
+  EXPECT_THAT(r.got.calls, ElementsAre("i f {}"));
+  EXPECT_EQ(r.reader.finish(), RY_LLM_FINISH_FILTER);
+}
+
+TEST(chat_reader, an_end_needs_a_finish_or_a_done) {
+  const reading cut({chunk(R"({"content":"a"})")}, true);
+  ASSERT_TRUE(cut.reader.failed());
+  EXPECT_EQ(cut.reader.failed()->status, RY_UNAVAILABLE);
+  EXPECT_EQ(cut.reader.failed()->reason, "llm.cut_off");
+  const reading no_done({chunk(R"({"content":"a"})"), chunk("{}", "\"stop\"")}, true);
+  EXPECT_FALSE(no_done.reader.failed());
+  EXPECT_TRUE(no_done.reader.ended());
+  const reading no_finish({chunk(R"({"content":"a"})"), "[DONE]"}, true);
+  EXPECT_FALSE(no_finish.reader.failed());
+  EXPECT_EQ(no_finish.reader.finish(), RY_LLM_FINISH_STOP);
+}
+
+TEST(chat_reader, errors_in_the_stream) {
+  const reading limited({R"({"error":{"message":"slow down","code":429}})"});
+  EXPECT_EQ(limited.reader.failed()->status, RY_RESOURCE_EXHAUSTED);
+  const reading broken({R"({"error":{"message":"boom","type":"server_error"}})"});
+  EXPECT_EQ(broken.reader.failed()->status, RY_UNAVAILABLE);
+  EXPECT_EQ(broken.reader.failed()->message, "boom");
+  for (const char* junk : {"nonsense", "[1,2]", "{\"choices\":", "\"text\""}) {
+    const reading r({junk});
+    ASSERT_TRUE(r.reader.failed()) << junk;
+    EXPECT_EQ(r.reader.failed()->status, RY_DATA_LOSS);
+  }
+  const reading odd({R"({"choices":{}})", R"({"choices":[7]})", R"({"choices":[{"delta":[]}]})",
+                     R"({"choices":[{"delta":{"content":5,"tool_calls":[7,{"index":"x"}]}}]})",
+                     R"({"usage":{"prompt_tokens":-3,"completion_tokens":1e99}})", "[DONE]"});
+  EXPECT_FALSE(odd.reader.failed());
+  EXPECT_EQ(odd.reader.used().input, 0);
+}
+
+TEST(chat_reader, maps_refusals) {
+  const chat_reader r;
+  const auto status = [&](unsigned http, const char* body) { return r.refused(http, body).status; };
+  EXPECT_EQ(status(400, R"({"error":{"message":"x","code":"context_length_exceeded"}})"),
+            RY_OUT_OF_RANGE);
+  EXPECT_EQ(
+      status(400, R"({"error":{"message":"This model's maximum context length is 8 tokens"}})"),
+      RY_OUT_OF_RANGE);
+  EXPECT_EQ(status(400, R"({"error":{"message":"bad"}})"), RY_INVALID_ARGUMENT);
+  EXPECT_EQ(status(401, R"({"error":{"message":"key"}})"), RY_UNAUTHENTICATED);
+  EXPECT_EQ(status(404, R"({"error":"model 'x' not found"})"), RY_NOT_FOUND);
+  EXPECT_EQ(status(429, R"({"error":{"message":"slow"}})"), RY_RESOURCE_EXHAUSTED);
+  EXPECT_EQ(status(429, R"({"error":{"message":"pay","code":"insufficient_quota"}})"),
+            RY_UNAUTHENTICATED);
+  EXPECT_EQ(status(500, "<html>oops</html>"), RY_UNAVAILABLE);
+  EXPECT_EQ(status(503, R"([{"error":{"message":"busy"}}])"), RY_UNAVAILABLE);
+  EXPECT_EQ(r.refused(422, R"({"detail":"no such field"})").message, "no such field");
+  EXPECT_FALSE(r.refused(500, "").message.empty());
+}
+
+TEST(chat_reader, is_quick) {
+  std::string stream;
+  for (int i = 0; i < 200'000; ++i)
+    stream += "data: " + chunk(R"({"content":"token )" + std::to_string(i) + "\"}") + "\n\n";
+  chat_reader reader;
+  recorder got;
+  llm::sse_reader events;
+  const auto begin = std::chrono::steady_clock::now();
+  for (std::size_t at = 0; at < stream.size(); at += 65536)
+    events.feed(std::string_view(stream).substr(at, 65536), [&](auto name, auto data) {
+      reader.event(name, data, got);
+      return true;
+    });
+  const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - begin;
+  EXPECT_EQ(got.pieces, 200'000);
+  std::printf("%.0f ns per chunk\n", took.count() / 200'000);
+}
+
+}  // namespace
