@@ -148,6 +148,7 @@ TEST_F(core_table_test, sleeps_end_by_time_or_by_cancel_and_late_cancels_do_noth
   core.op_cancel(&self, slow_id);
   core.op_cancel(&self, slow_id);
   EXPECT_EQ(slow.wait(), RY_CANCELLED);
+  settle();
 
   completion all;
   ASSERT_EQ(core.sleep_ms(&self, exec, 3'600'000, all.done(), nullptr), RY_OK);
