@@ -18,13 +18,6 @@ void event_feed::seed(std::string_view wire) {
   forget_hints();
 }
 
-void event_feed::withdraw(std::uint64_t sequence) {
-  if (sequence > last()) return;
-  tail_.resize(offset_of(sequence));
-  next_ = sequence;
-  forget_hints();
-}
-
 std::uint64_t event_feed::deliverable() const {
   const std::uint64_t end = held_from_ != 0 ? held_from_ - 1 : last();
   return std::min(end, std::max(reserved_, durable_));

@@ -40,9 +40,6 @@ class event_feed {
     if (held_from_ == 0) held_from_ = next_;
   }
   void release() { held_from_ = 0; }
-  // Forgets the events from `sequence` on, which must be neither taken nor delivered.
-  void withdraw(std::uint64_t sequence);
-
   std::uint64_t last() const { return next_ - 1; }
   std::uint64_t durable() const { return durable_; }
   std::uint64_t reserved() const { return reserved_; }

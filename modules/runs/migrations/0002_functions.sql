@@ -5,7 +5,7 @@ $$;
 -- A start in one statement and one commit. Refusals are an outcome, not an exception: nothing was
 -- written when `outcome` is not 'ok'. Under the account's lock, so parallel starts see each other.
 --
--- outcome: ok, replay; no_account; tier (detail: the present tier; ask again with its limits);
+-- outcome: ok, replay; no_account; prompt_required; tier (detail: the present tier; ask again with its limits);
 -- key_reused; thread_not_found; project_not_found; agent_not_found; model (detail: the agent's own
 -- model; ask again with it in p_model); model_denied; no_credits; thread_limit (detail: count);
 -- run_limit (detail: JSON array of thread ids); thread_busy (detail: the run's id).
@@ -15,7 +15,7 @@ create function start_run(
   p_run uuid, p_message uuid, p_agent uuid, p_model text, p_default_model text,
   p_model_denied boolean, p_body text, p_title text, p_mode text, p_memory boolean,
   p_sandbox uuid, p_key text, p_hash text, p_node uuid, p_timeout int, p_first_event text,
-  p_reserve bigint)
+  p_reserve bigint, p_body_follows boolean)
 returns table (outcome text, detail text, thread_id uuid, project_id uuid, sandbox_id uuid,
                run_id uuid, agent_id uuid, agent_version int, model text, job_id bigint, fence bigint,
                fresh_thread boolean)
@@ -93,6 +93,9 @@ begin
     from agents.resolve(p_account, p_agent) r;
   if not found then
     outcome := 'agent_not_found'; return next; return;
+  end if;
+  if fresh_thread and p_body is null and not p_body_follows then
+    outcome := 'prompt_required'; return next; return;
   end if;
   if p_model_denied then
     outcome := 'model_denied'; return next; return;
@@ -182,7 +185,8 @@ returns void language sql as $$
 $$;
 
 -- What a worker writes at a border: the events since the last one, messages, usage and charge; with
--- p_status also the end of the run and of its job. One statement, one commit.
+-- p_status also the end of the run and of its job. One statement, one commit; repeating one whose
+-- outcome is unknown changes nothing. There is at least one event.
 -- outcome: ok, or gone (the run ended or belongs to another worker: write nothing more). Raises RYF01
 -- when the job's lease was lost.
 create function persist_step(
@@ -198,7 +202,7 @@ declare
 begin
   update runs.runs r
      set step = p_step,
-         border_seq = greatest(r.border_seq, coalesce(p_seqs[cardinality(p_seqs)], 0)),
+         border_seq = p_seqs[cardinality(p_seqs)],
          seq_reserved = greatest(r.seq_reserved, p_reserved),
          input_tokens = r.input_tokens + p_input,
          output_tokens = r.output_tokens + p_output,
@@ -208,20 +212,22 @@ begin
          reason = p_reason, error = p_error, error_code = p_error_code,
          completed_at = case when p_status is not null then clock_timestamp() end
    where r.id = p_run and r.fence = p_fence and r.status = 'running'
+     and r.border_seq < p_seqs[cardinality(p_seqs)]
   returning r.account_id, r.thread_id into v_account, v_thread;
   if not found then
-    outcome := 'gone'; return next; return;
+    select case when r.border_seq >= p_seqs[cardinality(p_seqs)] and r.status = coalesce(p_status, 'running')
+                then 'ok' else 'gone' end
+      into outcome from runs.runs r where r.id = p_run and r.fence = p_fence;
+    outcome := coalesce(outcome, 'gone'); return next; return;
   end if;
   if p_status is null then
     perform core.job_hold(p_job, p_fence);
   else
     perform core.job_complete(p_job, p_fence);
   end if;
-  if cardinality(p_seqs) > 0 then
-    insert into runs.events (run_id, seq, payload)
-    select p_run, e.seq, e.payload from unnest(p_seqs, p_payloads) e (seq, payload)
-    on conflict do nothing;
-  end if;
+  insert into runs.events (run_id, seq, payload)
+  select p_run, e.seq, e.payload from unnest(p_seqs, p_payloads) e (seq, payload)
+  on conflict do nothing;
   if cardinality(p_ids) > 0 then
     insert into runs.messages (thread_id, id, run_id, role, body)
     select v_thread, m.id::uuid, p_run, m.role, m.body
@@ -265,26 +271,26 @@ begin
 end $$;
 
 -- Fills the numbers that an earlier worker may have delivered and that never became durable, so that
--- no number is ever given to two events. Returns the highest durable number.
-create function fill_gap(p_run uuid, p_reserved bigint) returns bigint language plpgsql as $$
+-- no number is ever given to two events. Returns the last number that is taken now.
+create function fill_gap(p_run uuid, p_border bigint, p_reserved bigint) returns bigint language plpgsql as $$
 declare
   v_last bigint;
 begin
   select coalesce(max(seq), 0) into v_last from runs.events where run_id = p_run;
   insert into runs.events (run_id, seq, payload)
-  select p_run, n, '{"type": "gap", "sequence": ' || n || ', "from": ' || v_last + 1 || ', "to": ' ||
-                   p_reserved || '}'
-    from generate_series(v_last + 1, p_reserved) n
+  select p_run, n, '{"type": "gap", "sequence": ' || n || ', "from": ' || n || ', "to": ' || n || '}'
+    from generate_series(p_border + 1, greatest(p_reserved, v_last)) n
+   where not exists (select 1 from runs.events e where e.run_id = p_run and e.seq = n)
   on conflict do nothing;
-  return v_last;
+  return greatest(p_reserved, v_last);
 end $$;
 
 -- A worker takes a run over: everything it needs to go on from the last border. No row: no such run.
 -- `status` other than running: there is nothing to do but to end the job.
 create function take_over(p_run uuid, p_job bigint, p_fence bigint, p_reserve bigint)
 returns table (account_id uuid, project_id uuid, thread_id uuid, agent_id uuid, agent_version int,
-               model text, mode text, status text, step int, border_seq bigint, durable_seq bigint,
-               reserved_seq bigint, turn_payload text, charged_micro bigint, input_tokens bigint,
+               model text, mode text, status text, step int, border_seq bigint, last_seq bigint,
+               turn_payload text, charged_micro bigint, input_tokens bigint,
                output_tokens bigint, cached_tokens bigint, started_us bigint, timeout_seconds int,
                stop_requested boolean, title text)
 language plpgsql as $$
@@ -298,7 +304,7 @@ begin
   end if;
   account_id := v.account_id; project_id := v.project_id; thread_id := v.thread_id;
   agent_id := v.agent_id; agent_version := v.agent_version; model := v.model; mode := v.mode;
-  status := v.status; step := v.step; border_seq := v.border_seq; reserved_seq := v.seq_reserved;
+  status := v.status; step := v.step; border_seq := v.border_seq; last_seq := v.seq_reserved;
   charged_micro := v.charged_micro; input_tokens := v.input_tokens; output_tokens := v.output_tokens;
   cached_tokens := v.cached_tokens; timeout_seconds := v.timeout_seconds;
   started_us := (extract(epoch from v.started_at) * 1000000)::bigint;
@@ -306,20 +312,19 @@ begin
   select t.title into title from runs.threads t where t.id = v.thread_id;
   if v.status = 'running' then
     perform core.job_hold(p_job, p_fence);
-    durable_seq := runs.fill_gap(p_run, v.seq_reserved);
-    reserved_seq := greatest(v.seq_reserved, durable_seq);
+    last_seq := runs.fill_gap(p_run, v.border_seq, v.seq_reserved);
     select e.payload into turn_payload from runs.events e
      where e.run_id = p_run and e.seq > v.border_seq and e.payload like '{"type": "llm_response_start"%'
      order by e.seq desc limit 1;
-    update runs.runs r set job_id = p_job, fence = p_fence, seq_reserved = start_at.n + p_reserve
-      from (select greatest(v.seq_reserved, durable_seq) as n) start_at where r.id = p_run;
+    update runs.runs r set job_id = p_job, fence = p_fence, seq_reserved = last_seq + p_reserve
+     where r.id = p_run;
   end if;
   return next;
 end $$;
 
--- Gives a run back at a border without loss: nothing beyond p_last was delivered.
+-- Gives a run back: nothing beyond p_last was delivered, so its successor has no gap to fill.
 create function hand_over(p_run uuid, p_fence bigint, p_last bigint) returns void language sql as $$
-  update runs.runs set seq_reserved = p_last, border_seq = greatest(border_seq, p_last)
+  update runs.runs set seq_reserved = p_last
    where id = p_run and fence = p_fence and status = 'running'
 $$;
 
@@ -342,7 +347,7 @@ begin
   if not found or v.status <> 'running' then
     return v.status;
   end if;
-  v_last := greatest(v.seq_reserved, runs.fill_gap(p_run, v.seq_reserved)) + 1;
+  v_last := runs.fill_gap(p_run, v.border_seq, v.seq_reserved) + 1;
   insert into runs.events (run_id, seq, payload)
   values (p_run, v_last, '{"type": "status", "sequence": ' || v_last ||
                          ', "status": "stopped", "reason": "user_stop"}');

@@ -1,0 +1,162 @@
+#include "conversation.hpp"
+
+#include <algorithm>
+#include <boost/json.hpp>
+#include <set>
+
+#include "ry/abi.h"
+#include "text.hpp"
+
+namespace runs {
+
+namespace json = boost::json;
+
+namespace {
+
+constexpr std::string_view no_result = "The call was interrupted and has no result.";
+
+std::string text_of(const json::object& o, std::string_view key) {
+  const json::value* v = o.if_contains(key);
+  return v != nullptr && v->is_string() ? std::string(v->as_string()) : std::string();
+}
+
+json::object parse_object(std::string_view text) {
+  boost::system::error_code error;
+  json::value v = json::parse(text, error);
+  return !error && v.is_object() ? std::move(v.as_object()) : json::object();
+}
+
+std::vector<tool_call> calls_of(std::string_view body) {
+  std::vector<tool_call> out;
+  if (body.find("\"tool_calls\"") == std::string_view::npos) return out;
+  const json::object o = parse_object(body);
+  const json::value* calls = o.if_contains("tool_calls");
+  if (calls == nullptr || !calls->is_array()) return out;
+  for (const json::value& v : calls->as_array()) {
+    if (!v.is_object()) continue;
+    const json::object& c = v.as_object();
+    tool_call call{text_of(c, "id"), text_of(c, "name"), "{}", false};
+    if (const json::value* a = c.if_contains("arguments")) call.arguments = json::serialize(*a);
+    out.push_back(std::move(call));
+  }
+  return out;
+}
+
+std::string answered_id(const chat_message& m) {
+  return m.role == "tool" ? text_of(parse_object(m.body), "tool_call_id") : std::string();
+}
+
+}  // namespace
+
+std::string user_body(std::string_view text) {
+  return "{\"role\":\"user\",\"content\":" + json_string(text) + "}";
+}
+
+std::string assistant_body(std::string_view text, const std::vector<tool_call>& calls) {
+  std::string out = "{\"role\":\"assistant\",\"content\":" + json_string(text);
+  if (!calls.empty()) {
+    out += ",\"tool_calls\":[";
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+      out += i == 0 ? "{\"id\":" : ",{\"id\":";
+      append_json_string(out, calls[i].id);
+      out += ",\"name\":";
+      append_json_string(out, calls[i].name);
+      out += ",\"arguments\":" + calls[i].arguments + "}";
+    }
+    out += "]";
+  }
+  return out + "}";
+}
+
+std::string tool_body(const tool_call& call, std::string_view content, bool is_error) {
+  std::string out = "{\"role\":\"tool\",\"tool_call_id\":" + json_string(call.id) +
+                    ",\"name\":" + json_string(call.name) + ",\"content\":" + json_string(content);
+  return out + (is_error ? ",\"is_error\":true}" : ",\"is_error\":false}");
+}
+
+std::string content_of(std::string_view body) { return text_of(parse_object(body), "content"); }
+
+tool_call read_tool_call(std::string_view id, std::string_view name, std::string_view arguments,
+                         const std::vector<tool_call>& before) {
+  tool_call out{std::string(id), std::string(name), "{}", false};
+  const auto taken = [&](const std::string& wish) {
+    return wish.empty() ||
+           std::any_of(before.begin(), before.end(), [&](const tool_call& c) { return c.id == wish; });
+  };
+  for (std::size_t n = before.size() + 1; taken(out.id); ++n) out.id = "call_" + std::to_string(n);
+  if (trim(arguments).empty()) return out;
+  boost::system::error_code error;
+  const json::value v = json::parse(arguments, error);
+  if (error || !v.is_object())
+    out.malformed = true;
+  else
+    out.arguments = json::serialize(v);  // one line, whatever the model wrote
+  return out;
+}
+
+next_action decide(const std::vector<chat_message>& messages) {
+  std::set<std::string> answered;
+  for (auto m = messages.rbegin(); m != messages.rend(); ++m) {
+    if (m->role == "tool") {
+      answered.insert(answered_id(*m));
+      continue;
+    }
+    if (m->role != "assistant" || m->run != belongs::to_this_run) return {next_kind::call_model, {}};
+    std::vector<tool_call> calls = calls_of(m->body);
+    if (calls.empty()) return {next_kind::finished, {}};
+    std::erase_if(calls, [&](const tool_call& c) { return answered.contains(c.id); });
+    if (calls.empty()) return {next_kind::call_model, {}};
+    return {next_kind::run_tools, std::move(calls)};
+  }
+  return {next_kind::call_model, {}};
+}
+
+std::string build_request(const request_parts& parts, const std::vector<chat_message>& messages) {
+  std::string out = "{\"model\":" + json_string(parts.model);
+  if (!parts.system.empty()) out += ",\"system\":" + json_string(parts.system);
+  out += ",\"messages\":[";
+  bool first = true;
+  const auto add = [&](std::string_view body) {
+    if (!first) out += ',';
+    first = false;
+    out += body;
+  };
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    const chat_message& m = messages[i];
+    if (m.role == "tool") continue;  // written after the answer that asked for it
+    add(m.body);
+    if (m.role != "assistant") continue;
+    const std::vector<tool_call> calls = calls_of(m.body);
+    if (calls.empty()) continue;
+    std::size_t end = i + 1;
+    while (end < messages.size() && messages[end].role == "tool") ++end;
+    for (const tool_call& call : calls) {
+      std::size_t at = i + 1;
+      while (at < end && answered_id(messages[at]) != call.id) ++at;
+      add(at < end ? messages[at].body : tool_body(call, no_result, true));
+    }
+  }
+  // A start without a prompt means "go on"; providers want the user to have the last word.
+  if (!messages.empty() && messages.back().role == "assistant" && calls_of(messages.back().body).empty())
+    add(user_body("Continue."));
+  out += "]";
+  if (!parts.tools_json.empty() && parts.tools_json != "[]") {
+    out += ",\"tools\":";
+    out += parts.tools_json;
+  }
+  if (parts.max_output_tokens > 0)
+    out += ",\"max_output_tokens\":" + std::to_string(parts.max_output_tokens);
+  return out + "}";
+}
+
+bool is_retryable(std::int32_t status) {
+  return status == RY_RESOURCE_EXHAUSTED || status == RY_UNAVAILABLE || status == RY_DEADLINE_EXCEEDED;
+}
+
+std::uint64_t retry_delay_ms(std::int64_t attempt, std::uint32_t retry_after_s) {
+  if (retry_after_s != 0) return std::min<std::uint64_t>(retry_after_s, 60) * 1000;
+  const auto shift = std::clamp<std::int64_t>(attempt - 1, 0, 5);
+  return std::min<std::uint64_t>(500u << shift, 16000);
+}
+
+}  // namespace runs

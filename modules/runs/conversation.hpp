@@ -1,0 +1,59 @@
+// The messages of a thread in the neutral form of llm.provider/1, and what a run has to do next: the
+// decisions of the executor without its I/O. Pure.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace runs {
+
+enum class belongs { to_this_run, to_an_earlier_run };
+
+struct chat_message {
+  std::string role;  // user, assistant, tool
+  std::string body;  // JSON object, one line
+  belongs run = belongs::to_an_earlier_run;
+};
+
+struct tool_call {
+  std::string id, name;
+  std::string arguments;  // JSON object text; "{}" when the model's text was none
+  bool malformed = false;  // the model's arguments were no JSON object
+};
+
+// Bodies of messages.
+std::string user_body(std::string_view text);
+std::string assistant_body(std::string_view text, const std::vector<tool_call>& calls);
+std::string tool_body(const tool_call& call, std::string_view content, bool is_error);
+// The text of a body's "content"; empty when it is none.
+std::string content_of(std::string_view body);
+
+// A call as the model wrote it. Ids that are empty or clash get one of ours.
+tool_call read_tool_call(std::string_view id, std::string_view name, std::string_view arguments,
+                         const std::vector<tool_call>& before);
+
+enum class next_kind { call_model, run_tools, finished };
+struct next_action {
+  next_kind kind = next_kind::call_model;
+  std::vector<tool_call> calls;  // run_tools: those without a result
+};
+// From the persisted messages alone, so that any worker comes to the same answer.
+next_action decide(const std::vector<chat_message>& messages);
+
+struct request_parts {
+  std::string_view model;
+  std::string_view system;
+  std::string_view tools_json;  // array, or empty
+  std::int64_t max_output_tokens = 0;
+};
+// The request_json of llm.provider/1. Calls of earlier runs that never got a result (a stopped or failed
+// run) are answered here, as providers insist on.
+std::string build_request(const request_parts& parts, const std::vector<chat_message>& messages);
+
+// Worth another attempt (RY_* of on_end)?
+bool is_retryable(std::int32_t status);
+// Before attempt n + 1, in milliseconds; retry_after_s as the provider said, 0 = nothing.
+std::uint64_t retry_delay_ms(std::int64_t attempt, std::uint32_t retry_after_s);
+
+}  // namespace runs

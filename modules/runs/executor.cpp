@@ -1,0 +1,493 @@
+#include "executor.hpp"
+
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include "model_call.hpp"
+#include "text.hpp"
+
+namespace runs {
+namespace {
+
+// Histories below this stay in memory while a model answers; larger ones are read again.
+constexpr std::size_t kept_history_bytes = 2 * 1024;
+constexpr std::int64_t reserve_window = 64;
+
+std::string usage_json(const token_usage& u) {
+  return "{\"input_tokens\":" + std::to_string(u.input) + ",\"output_tokens\":" + std::to_string(u.output) +
+         ",\"cached_tokens\":" + std::to_string(u.cached) + "}";
+}
+
+std::int64_t attempt_in(std::string_view payload) {
+  constexpr std::string_view key = "\"attempt\": ";
+  const std::size_t at = payload.find(key);
+  if (at == std::string_view::npos) return 0;
+  std::string_view rest = payload.substr(at + key.size());
+  return parse_int(rest.substr(0, rest.find_first_not_of("0123456789"))).value_or(0);
+}
+
+bool is_transient(const ry::error& e) {
+  return e.status() == RY_UNAVAILABLE || e.status() == RY_DEADLINE_EXCEEDED ||
+         (e.status() == RY_ABORTED && !e.is("jobs.fence_lost"));
+}
+
+}  // namespace
+
+ry::task<ry::job_outcome> executor::handle(ry::job job) {
+  // A shutdown or a stop must not tear a transaction: they are heard between the steps.
+  co_return co_await ry::shield(work(std::move(job)));
+}
+
+ry::task<ry::job_outcome> executor::work(ry::job job) {
+  boost::system::error_code bad;
+  const boost::json::value args = boost::json::parse(std::string(job.args()), bad);
+  std::optional<ry::uuid> id;
+  if (!bad && args.is_object())
+    if (const auto* v = args.as_object().if_contains("run_id"); v != nullptr && v->is_string())
+      id = ry::uuid::parse(std::string_view(v->as_string()));
+  if (!id) co_return ry::job_outcome::dead(ry::bad_request("runs.job", "the job names no run"));
+
+  run_ptr run = parts_.live.find(*id);
+  const bool ours = run && run->who.job == job.id() && run->who.fence == job.fence();
+  if (!ours) {
+    std::optional<ry::job_outcome> otherwise;
+    run = co_await take(job, *id, otherwise);
+    if (!run) co_return std::move(*otherwise);
+  }
+  co_await parts_.ctx.switch_to(run->exec);
+  const auto heard = [ctx = &parts_.ctx, run](std::int32_t why) {
+    ctx->post(run->exec, [run, why] { run->interrupt(why); });
+  };
+  ry::cancel_callback listening(job.cancel(), heard);
+  co_return co_await execute(run, job.crashes());
+}
+
+ry::task<executor::run_ptr> executor::take(ry::job job, ry::uuid id,
+                                           std::optional<ry::job_outcome>& otherwise) {
+  ry::result<std::optional<taken_run>> taken =
+      co_await parts_.repo.take_over(id, job.id(), job.fence(), reserve_window);
+  if (!taken) {
+    if (taken.error().is("jobs.fence_lost"))
+      otherwise = ry::job_outcome::release();
+    else
+      otherwise = ry::job_outcome::retry(taken.error());
+    co_return nullptr;
+  }
+  if (!*taken || (*taken)->status != "running") {
+    otherwise = ry::job_outcome::done();
+    co_return nullptr;
+  }
+  const taken_run& t = **taken;
+  run_identity who;
+  who.run = id;
+  who.account = ry::uuid::parse(t.account_id).value_or(ry::uuid());
+  who.project = ry::uuid::parse(t.project_id).value_or(ry::uuid());
+  who.thread = ry::uuid::parse(t.thread_id).value_or(ry::uuid());
+  who.agent = ry::uuid::parse(t.agent_id).value_or(ry::uuid());
+  who.agent_version = t.agent_version;
+  who.model = t.model;
+  who.title = t.title;
+  who.job = job.id();
+  who.fence = job.fence();
+  who.started_us = t.started_us;
+  who.deadline_us = t.started_us + t.timeout_seconds * 1'000'000;
+  const auto last = static_cast<std::uint64_t>(t.last_seq);
+  auto run = std::make_shared<live_run>(parts_.ctx, std::move(who), job.exec(), last, last + reserve_window);
+  run->step = t.step;
+  run->usage = t.usage;
+  run->charged_micro = t.charged_micro;
+  run->taken_over = true;
+  if (t.last_seq > t.border_seq) {
+    run->open_turn = {static_cast<std::uint64_t>(t.border_seq) + 1, last,
+                      std::max<std::int64_t>(attempt_in(t.turn_payload), 1)};
+  }
+  if (t.stop_requested) run->interrupt(RY_WHY_USER);
+  parts_.live.put(run);
+  co_return run;
+}
+
+ry::task<ry::job_outcome> executor::execute(run_ptr run, std::uint32_t crashes) {
+  log_writer& writer = parts_.writers.of(run->exec);
+  writer.enlist(run);
+  run->executing_since_us = parts_.ctx.now_unix_us();
+  std::optional<ry::job_outcome> out;
+  std::optional<ry::error> failure;
+  try {
+    if (crashes > static_cast<std::uint32_t>(parts_.config.max_crashes) && run->why() == 0) {
+      out = co_await finish(run, {"failed", "crashed", "The run crashed its worker too often", "RUN_CRASHED"},
+                            nullptr);
+    } else {
+      out = co_await steps(run);
+    }
+  } catch (...) {
+    failure = ry::current_error();
+  }
+  if (failure) {
+    parts_.ctx.complain("a run failed inside the server", *failure);
+    try {
+      out = co_await finish(run, {"failed", "internal", "Internal server error", "INTERNAL"}, nullptr);
+    } catch (...) {
+      failure = ry::current_error();
+    }
+    if (!out) {
+      leave(run);
+      out = ry::job_outcome::retry(*failure);
+    }
+  }
+  writer.dismiss(run);
+  co_return std::move(*out);
+}
+
+ry::task<ry::job_outcome> executor::steps(run_ptr run) {
+  for (;;) {
+    switch (run->why()) {
+      case 0: break;
+      case RY_WHY_LEASE_LOST: co_return leave(run);
+      case RY_WHY_USER: co_return co_await finish(run, {"stopped", "user_stop", "", ""}, nullptr);
+      case RY_WHY_DEADLINE:
+        co_return co_await finish(
+            run, {"failed", "timeout", "The run took longer than allowed", "RUN_TIMEOUT"}, nullptr);
+      default: co_return co_await hand_over(run);
+    }
+    co_await load_messages(run);
+    next_action next = decide(run->messages);
+    if (next.kind == next_kind::finished)
+      co_return co_await finish(run, {"completed", "ok", "", ""}, nullptr);
+    catalog_ptr catalog = co_await tools_.catalog(run);
+    if (next.kind == next_kind::run_tools) {
+      run->open_turn = {};
+      const stored kept = co_await run_calls(run, catalog, std::move(next.calls));
+      if (kept == stored::not_ours) co_return leave(run);
+      run->taken_over = false;
+      continue;
+    }
+    run->taken_over = false;
+    if (run->open_turn.to != 0) {
+      run->attempt_base = run->open_turn.attempt;
+      run->feed.append("turn_aborted")
+          .integer("step", run->step + 1)
+          .integer("attempt", run->open_turn.attempt)
+          .integer("from_sequence", static_cast<std::int64_t>(run->open_turn.from))
+          .integer("to_sequence", static_cast<std::int64_t>(run->open_turn.to));
+      run->open_turn = {};
+      run->deliver_soon();
+      touch(run);
+    }
+    if (run->step >= parts_.config.max_steps)
+      co_return co_await finish(
+          run, {"failed", "step_limit", "The run reached its limit of steps", "STEP_LIMIT"}, nullptr);
+
+    turn t = co_await model_turn(run, catalog);
+    if (t.how == turn::end::interrupted) {
+      if (run->why() == RY_WHY_LEASE_LOST) co_return leave(run);
+      if (run->why() == RY_WHY_USER)
+        co_return co_await finish(run, {"stopped", "user_stop", "", ""}, &t);
+      if (run->why() == RY_WHY_DEADLINE)
+        co_return co_await finish(
+            run, {"failed", "timeout", "The run took longer than allowed", "RUN_TIMEOUT"}, &t);
+      co_return co_await hand_over(run);
+    }
+    if (t.how == turn::end::failed)
+      co_return co_await finish(run, {"failed", "llm_error", t.error, "LLM_ERROR"}, nullptr);
+    if (t.calls.empty()) co_return co_await finish(run, {"completed", "ok", "", ""}, &t);
+
+    step_record record;
+    run->feed.hold();
+    record_turn(*run, t, record);
+    for (const tool_call& call : t.calls) {
+      const tool_catalog::tool* tool = catalog->find(call.name);
+      run->feed.append("tool_call")
+          .text("tool_call_id", call.id)
+          .text("name", call.name)
+          .json("arguments", call.arguments)
+          .text("source", tool != nullptr ? tool->source : "unknown");
+    }
+    std::optional<std::int64_t> balance;
+    if (co_await persist(run, record, balance) == stored::not_ours) co_return leave(run);
+    if (balance && *balance <= 0)
+      co_return co_await finish(
+          run, {"failed", "credits", "Insufficient credits", "INSUFFICIENT_CREDITS"}, nullptr);
+    // What was started is not started twice: the calls are in the log before they run.
+    if (run->why() == 0) {
+      const stored kept = co_await run_calls(run, catalog, std::move(t.calls));
+      if (kept == stored::not_ours) co_return leave(run);
+    }
+  }
+}
+
+ry::task<void> executor::load_messages(run_ptr run) {
+  if (run->messages_known) co_return;
+  ry::result<ry::rows> rows{ry::error(RY_UNKNOWN)};
+  for (std::uint64_t pause = 100;; pause = std::min<std::uint64_t>(pause * 2, 5000)) {
+    rows = co_await parts_.repo.conversation(run->who.thread);
+    if (rows || !is_transient(rows.error()) || run->why() != 0) break;
+    (void)co_await parts_.ctx.sleep(pause);
+  }
+  const std::string id = run->who.run.to_string();
+  run->messages.clear();
+  for (const ry::row row : rows.value())
+    run->messages.push_back({std::string(row.text(0)), std::string(row.text(1)),
+                             row.text(2) == id ? belongs::to_this_run : belongs::to_an_earlier_run});
+  run->messages_known = true;
+}
+
+void executor::remember(live_run& run, std::string role, std::string body) {
+  if (!run.messages_known) return;
+  run.messages.push_back({std::move(role), std::move(body), belongs::to_this_run});
+}
+
+ry::task<executor::turn> executor::model_turn(run_ptr run, catalog_ptr catalog) {
+  turn out;
+  const std::optional<model_target> target = parts_.config.target(run->who.model);
+  const auto provider = target ? parts_.providers.find(target->provider) : parts_.providers.end();
+  if (provider == parts_.providers.end()) {
+    out.error = "The model \"" + run->who.model + "\" names no provider that is configured and loaded";
+    co_return out;
+  }
+  const std::string account = run->who.account.to_string(), agent = run->who.agent.to_string();
+  ry::result<std::string> system = co_await ry::call<std::string, const ry_agent_view*>(
+      [&](ry_exec* exec, ry_agent_fn fn, void* ctx) {
+        return parts_.agents->get(parts_.agents.self(), ry::str(account), ry::str(agent),
+                                  run->who.agent_version, exec, fn, ctx);
+      },
+      [](const ry_agent_view* a) { return ry::text(a->system_prompt); });
+  // An agent may be deleted while its run goes on: the deployment's prompt serves then.
+  std::string prompt = system ? std::move(*system) : std::string();
+  if (prompt.empty()) prompt = parts_.config.system_prompt;
+
+  for (std::int64_t tries = 1;; ++tries) {
+    out.attempt = run->attempt_base + tries;
+    run->feed.append("llm_response_start")
+        .integer("step", run->step + 1)
+        .integer("attempt", out.attempt)
+        .text("model", run->who.model);
+    run->deliver_soon();
+    touch(run);
+    co_await load_messages(run);
+    std::string request = build_request(
+        {target->model, prompt, catalog->json, parts_.config.max_output_tokens}, run->messages);
+    std::size_t held = 0;
+    for (const chat_message& m : run->messages) held += m.body.size();
+    if (held > kept_history_bytes) {
+      run->messages = {};
+      run->messages_known = false;
+    }
+    model_call call(parts_, run, provider->second);
+    const ry_status begun = call.start(request);
+    request = {};
+    if (begun == RY_OK) co_await call.finished();
+    out.usage = call.usage();
+    if (run->must_break()) {
+      out.how = turn::end::interrupted;
+      out.text = call.take_text();
+      co_return out;
+    }
+    if (begun == RY_OK && call.status() == RY_OK) {
+      out.how = turn::end::answered;
+      out.text = call.take_text();
+      out.calls = call.take_calls();
+      co_return out;
+    }
+    const ry_status st = begun != RY_OK ? begun : call.status();
+    out.error = call.error_text(st);
+    if (!is_retryable(st) || tries >= parts_.config.max_attempts) co_return out;
+    run->feed.append("error")
+        .text("message", out.error)
+        .text("error_code", "LLM_RETRY")
+        .boolean("recoverable", true);
+    run->deliver_soon();
+    touch(run);
+    co_await interruptible_sleep(parts_.ctx, run, retry_delay_ms(tries, call.retry_after_s()));
+    if (run->must_break() || run->why() == RY_WHY_SHUTDOWN) {
+      out.how = turn::end::interrupted;
+      out.text = {};
+      co_return out;
+    }
+  }
+}
+
+void executor::record_turn(live_run& run, turn& t, step_record& record) {
+  const std::int64_t charge = charge_micro(parts_.config.price_of(run.who.model), t.usage);
+  ++run.step;
+  run.usage.input += t.usage.input;
+  run.usage.output += t.usage.output;
+  run.usage.cached += t.usage.cached;
+  run.charged_micro += charge;
+  run.attempt_base = 0;
+  record.usage = t.usage;
+  record.charge_micro = charge;
+  record.charge_ref = run.who.run.to_string() + ":" + std::to_string(run.step) + ":" + std::to_string(t.attempt);
+  run.feed.append("llm_response_end")
+      .integer("step", run.step)
+      .json("usage", usage_json(t.usage))
+      .json("credits", credits_text(charge));
+  if (t.text.empty() && t.calls.empty()) return;
+  stored_message message{parts_.ctx.new_uuid(), "assistant", assistant_body(t.text, t.calls)};
+  run.feed.append("message")
+      .text("message_id", message.id.to_string())
+      .text("role", "assistant")
+      .text("content", t.text);
+  remember(run, message.role, message.body);
+  record.messages.push_back(std::move(message));
+}
+
+ry::task<executor::stored> executor::persist(run_ptr run, step_record& record,
+                                             std::optional<std::int64_t>& balance) {
+  touch(run);
+  while (run->feed.in_flight()) {
+    if (run->why() == RY_WHY_LEASE_LOST) co_return stored::not_ours;
+    (void)co_await run->log_moved.wait();
+  }
+  const event_feed::range text = run->feed.take();
+  std::string_view rest = text.wire;
+  for (event_view e = next_event(rest); e.sequence != 0; e = next_event(rest)) {
+    record.sequences.push_back(static_cast<std::int64_t>(e.sequence));
+    record.payloads.emplace_back(e.payload);
+  }
+  const bool terminal = record.status.has_value();
+  record.step = run->step;
+  record.reserve_to = static_cast<std::int64_t>(text.to) + (terminal ? 0 : reserve_window);
+  for (std::uint64_t pause = 100;; pause = std::min<std::uint64_t>(pause * 2, 5000)) {
+    ry::result<step_result> done =
+        co_await parts_.repo.persist(run->who.run, run->who.job, run->who.fence, record);
+    if (done) {
+      if (!done->ours) co_return stored::not_ours;
+      balance = done->balance_micro;
+      run->feed.reserve(static_cast<std::uint64_t>(record.reserve_to));
+      run->feed.release();
+      run->deliver();
+      run->feed.done(text.from, text.to);
+      (void)parts_.ctx.events().live_publish(topic_of(run->who.run), text.to, {}, RY_LIVE_HINT);
+      co_return stored::yes;
+    }
+    if (done.error().is("jobs.fence_lost") || run->why() == RY_WHY_LEASE_LOST) co_return stored::not_ours;
+    if (!is_transient(done.error())) done.value();  // throws
+    parts_.ctx.complain("a step could not be written", done.error());
+    (void)co_await parts_.ctx.sleep(pause);
+  }
+}
+
+ry::task<executor::stored> executor::run_calls(run_ptr run, catalog_ptr catalog,
+                                               std::vector<tool_call> calls) {
+  struct job {
+    tool_call call;
+    tool_outcome outcome;
+    bool finished = false, written = false;
+  };
+  std::vector<job> jobs;
+  jobs.reserve(calls.size());
+  for (tool_call& call : calls) jobs.push_back({std::move(call), {}, false, false});
+  ry::signal changed;
+  const auto one = [](parts& p, run_ptr r, catalog_ptr c, job& j, ry::signal& signal) -> ry::task<void> {
+    j.outcome = co_await run_tool(p, r, c, j.call);
+    j.finished = true;
+    signal.set();
+  };
+  for (job& j : jobs) {
+    const tool_catalog::tool* tool = catalog->find(j.call.name);
+    if (run->taken_over && (tool == nullptr || !tool->repeatable)) {
+      j.outcome = {"The outcome of this call is unknown: the server that ran it went away. It may or may "
+                   "not have taken effect.",
+                   true};
+      j.finished = true;
+      continue;
+    }
+    if (!parts_.ctx.spawn(one(parts_, run, catalog, j, changed), run->exec,
+                          ry::cancel_source().token())) {
+      j.outcome = {"the server is stopping", true};
+      j.finished = true;
+    }
+  }
+  stored kept = stored::yes;
+  // The jobs live in this frame: leave only when all have ended.
+  for (;;) {
+    step_record record;
+    bool all = true;
+    if (!run->must_break() && kept == stored::yes) {
+      bool any = false;
+      for (job& j : jobs) {
+        if (!j.finished || j.written) continue;
+        if (!any) run->feed.hold();
+        any = j.written = true;
+        run->feed.append("tool_result")
+            .text("tool_call_id", j.call.id)
+            .text("name", j.call.name)
+            .boolean("is_error", j.outcome.is_error)
+            .text("content", j.outcome.content);
+        stored_message m{parts_.ctx.new_uuid(), "tool", tool_body(j.call, j.outcome.content, j.outcome.is_error)};
+        remember(*run, m.role, m.body);
+        record.messages.push_back(std::move(m));
+      }
+      if (any) {
+        std::optional<std::int64_t> balance;
+        kept = co_await persist(run, record, balance);
+        if (kept == stored::not_ours) run->interrupt(RY_WHY_LEASE_LOST);
+        continue;
+      }
+    }
+    for (const job& j : jobs) all = all && j.finished;
+    if (all) break;
+    (void)co_await changed.wait();
+  }
+  co_return kept;
+}
+
+ry::task<ry::job_outcome> executor::finish(run_ptr run, ending how, turn* with) {
+  step_record record;
+  const std::int64_t now = parts_.ctx.now_unix_us();
+  run->feed.hold();
+  if (with != nullptr) {
+    // Of an interrupted answer only the text is kept: its calls were never made.
+    if (with->how != turn::end::answered) with->calls.clear();
+    record_turn(*run, *with, record);
+  }
+  {
+    event_text event = run->feed.append("status");
+    event.text("status", how.status).text("reason", how.reason);
+    if (how.status == "failed") event.text("error", how.error).text("error_code", how.error_code);
+    event.json("usage", usage_json(run->usage)).json("credits", credits_text(run->charged_micro));
+    event.integer("duration_ms", (now - run->who.started_us) / 1000);
+    if (run->first_token_us != 0)
+      event.integer("time_to_first_token_ms", (run->first_token_us - run->who.started_us) / 1000);
+    event.integer("queue_ms", (run->executing_since_us - run->who.started_us) / 1000);
+  }
+  record.status = how.status;
+  record.reason = how.reason;
+  if (!how.error.empty()) record.error = how.error;
+  if (!how.error_code.empty()) record.error_code = how.error_code;
+  std::string& event = record.event_json.emplace("{\"run_id\":\"");
+  event += run->who.run.to_string() + "\",\"thread_id\":\"" + run->who.thread.to_string() +
+           "\",\"project_id\":\"" + run->who.project.to_string() + "\",\"account_id\":\"" +
+           run->who.account.to_string() + "\",\"agent_id\":\"" + run->who.agent.to_string() +
+           "\",\"status\":\"" + how.status + "\",\"reason\":\"" + how.reason +
+           "\",\"error\":" + json_string(how.error) + ",\"title\":" + json_string(run->who.title) +
+           ",\"charged_micro\":" + std::to_string(run->charged_micro) + "}";
+  std::optional<std::int64_t> balance;
+  if (co_await persist(run, record, balance) == stored::not_ours) co_return leave(run);
+  run->set_final_status(how.status);
+  run->end(live_run::ending::finished);
+  parts_.live.remove(*run);
+  co_return ry::job_outcome::done_in_tx();
+}
+
+ry::task<ry::job_outcome> executor::hand_over(run_ptr run) {
+  touch(run);
+  while (!run->feed.all_durable()) {
+    if (run->why() == RY_WHY_LEASE_LOST) co_return leave(run);
+    (void)co_await run->log_moved.wait();
+  }
+  (void)co_await parts_.repo.hand_over(run->who.run, run->who.fence,
+                                       static_cast<std::int64_t>(run->feed.last()));
+  run->end(live_run::ending::left);
+  parts_.live.remove(*run);
+  co_return ry::job_outcome::release();
+}
+
+ry::job_outcome executor::leave(run_ptr run) {
+  run->interrupt(RY_WHY_LEASE_LOST);
+  run->end(live_run::ending::left);
+  parts_.live.remove(*run);
+  return ry::job_outcome::release();
+}
+
+}  // namespace runs

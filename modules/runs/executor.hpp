@@ -1,0 +1,62 @@
+// Carries a run through: model answers, tool calls, one persisted border after the other, one terminal
+// event. The handler of the job runs.execute.
+//
+// Thread: the run's executor. What is decided comes from the persisted messages alone (decide()), so
+// another worker goes on from the last border; see "Durability" in README.md.
+#pragma once
+#include "parts.hpp"
+#include "tools.hpp"
+
+namespace runs {
+
+class executor {
+ public:
+  executor(parts& p, toolbox& tools) : parts_(p), tools_(tools) {}
+
+  ry::task<ry::job_outcome> handle(ry::job job);
+
+ private:
+  using run_ptr = std::shared_ptr<live_run>;
+
+  // How a model answer went.
+  struct turn {
+    enum class end { answered, interrupted, failed } how = end::failed;
+    std::int64_t attempt = 0;
+    std::string text;
+    std::vector<tool_call> calls;
+    token_usage usage;
+    std::string error;
+  };
+  // The end of a run.
+  struct ending {
+    std::string status, reason, error, error_code;
+  };
+  enum class stored { yes, not_ours };
+
+  ry::task<ry::job_outcome> work(ry::job job);
+  // Takes over from a worker that vanished or handed over; empty: nothing to do, with the job's outcome.
+  ry::task<run_ptr> take(ry::job job, ry::uuid id, std::optional<ry::job_outcome>& otherwise);
+  ry::task<ry::job_outcome> execute(run_ptr run, std::uint32_t crashes);
+  ry::task<ry::job_outcome> steps(run_ptr run);
+
+  ry::task<void> load_messages(run_ptr run);
+  ry::task<turn> model_turn(run_ptr run, catalog_ptr catalog);
+  // False: the run is no longer ours.
+  ry::task<stored> run_calls(run_ptr run, catalog_ptr catalog, std::vector<tool_call> calls);
+
+  // Persists what was appended since hold(), with the record's rest.
+  ry::task<stored> persist(run_ptr run, step_record& record, std::optional<std::int64_t>& balance);
+  ry::task<ry::job_outcome> finish(run_ptr run, ending how, turn* with);
+  ry::task<ry::job_outcome> hand_over(run_ptr run);
+  ry::job_outcome leave(run_ptr run);
+
+  // Appends what belongs to a model answer to the feed and to the record.
+  void record_turn(live_run& run, turn& t, step_record& record);
+  void remember(live_run& run, std::string role, std::string body);
+  void touch(const run_ptr& run) { parts_.writers.of(run->exec).touch(run); }
+
+  parts& parts_;
+  toolbox& tools_;
+};
+
+}  // namespace runs

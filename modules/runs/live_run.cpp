@@ -1,0 +1,118 @@
+#include "live_run.hpp"
+
+#include <algorithm>
+
+namespace runs {
+namespace {
+
+int strength(std::int32_t why) {
+  switch (why) {
+    case 0: return 0;
+    case RY_WHY_LEASE_LOST: return 4;
+    case RY_WHY_USER: return 3;
+    case RY_WHY_DEADLINE: return 2;
+    default: return 1;
+  }
+}
+
+}  // namespace
+
+void live_run::attach(reader& r) {
+  r.at = reader::state::attached;
+  readers_.push_back(&r);
+  if (ended_) {
+    r.at = reader::state::behind;
+    r.woken.set();
+  } else {
+    deliver();
+  }
+}
+
+void live_run::detach(reader& r) { std::erase(readers_, &r); }
+
+void live_run::deliver_soon() {
+  if (delivery_due_ || readers_.empty()) return;
+  delivery_due_ = true;
+  ctx_.post(exec, [self = shared_from_this()] {
+    self->delivery_due_ = false;
+    self->deliver();
+  });
+}
+
+void live_run::deliver() {
+  // Watchers of one run usually stand at the same event: they share the bytes.
+  ry::buffer shared;
+  std::uint64_t shared_from = 0;
+  for (reader* r : readers_) {
+    if (r->at != reader::state::attached) continue;
+    const event_feed::range text = feed.text_from(r->next);
+    if (text.from == 0) {
+      r->at = reader::state::behind;
+      r->woken.set();
+      continue;
+    }
+    if (text.empty()) continue;
+    ry_status st;
+    if (readers_.size() == 1) {
+      st = r->to.write(text.wire);
+    } else {
+      if (shared_from != text.from) {
+        shared = ry::buffer(ctx_, text.wire);
+        shared_from = text.from;
+      }
+      st = r->to.write(shared);
+    }
+    r->next = text.to + 1;
+    if (st != RY_OK) {
+      r->at = reader::state::gone;
+      r->woken.set();
+    }
+  }
+}
+
+void live_run::end(ending how) {
+  if (ended_) return;
+  deliver();
+  ended_ = true;
+  for (reader* r : readers_) {
+    if (r->at != reader::state::attached) continue;
+    if (how == ending::finished && r->next > feed.last()) {
+      r->at = reader::state::finished;
+      r->to.close();
+    } else {
+      r->at = reader::state::behind;
+    }
+    r->woken.set();
+  }
+  log_moved.set();
+  over.set();
+}
+
+void live_run::interrupt(std::int32_t why) {
+  if (why == RY_WHY_SHUTDOWN && shutdown_since_us_ == 0) shutdown_since_us_ = ctx_.now_unix_us();
+  if (strength(why) <= strength(why_)) return;
+  why_ = why;
+  if (must_break()) abort_all();
+}
+
+void live_run::hurry() {
+  if (hurried_) return;
+  hurried_ = true;
+  if (must_break()) abort_all();
+}
+
+void live_run::abort_all() {
+  const std::vector<abortable*> all = active_;
+  for (abortable* a : all)
+    if (std::find(active_.begin(), active_.end(), a) != active_.end()) a->abort();
+  log_moved.set();
+}
+
+live_run::working::working(live_run& run, abortable& what) : run_(run), what_(what) {
+  run_.active_.push_back(&what_);
+  if (run_.must_break()) what_.abort();
+}
+
+live_run::working::~working() { std::erase(run_.active_, &what_); }
+
+}  // namespace runs

@@ -1,0 +1,163 @@
+// A run that this node executes, as its readers and its executor see it: identity, feed, readers,
+// the wish to end it.
+//
+// Thread: made anywhere; from then on everything but the constant members belongs to `exec`. Lifetime:
+// shared; the registry holds it while it is live here, coroutines hold it as long as they need it.
+#pragma once
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <ry/ry.hpp>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "conversation.hpp"
+#include "feed.hpp"
+#include "settings.hpp"
+
+namespace runs {
+
+// One open stream that is served from memory.
+struct reader {
+  reader(ry::stream& to, std::uint64_t next) : to(to), next(next) {}
+  ry::stream& to;
+  std::uint64_t next;    // the first event that it has not got
+  ry::signal woken;
+  enum class state { attached, behind, gone, finished } at = state::attached;
+};
+
+// What an executor is waiting for and can call off. On the run's executor.
+class abortable {
+ public:
+  virtual void abort() noexcept = 0;
+
+ protected:
+  ~abortable() = default;
+};
+
+struct run_identity {
+  ry::uuid run, account, project, thread, agent;
+  std::int32_t agent_version = 0;
+  std::string model;
+  std::string title;
+  std::int64_t job = 0, fence = 0;
+  std::int64_t started_us = 0, deadline_us = 0;
+};
+
+class live_run : public std::enable_shared_from_this<live_run> {
+ public:
+  live_run(const ry::context& ctx, run_identity who, ry_exec* exec, std::uint64_t durable,
+           std::uint64_t reserved)
+      : who(std::move(who)), exec(exec), feed(durable, reserved), ctx_(ctx) {}
+
+  run_identity who;  // job and fence change with a take-over only
+  ry_exec* const exec;
+  event_feed feed;
+
+  // ---- the executor's own ----
+  std::vector<chat_message> messages;  // empty: to be loaded
+  bool messages_known = false;
+  std::int32_t step = 0;               // model answers persisted
+  std::int64_t attempt_base = 0;       // attempts of this step that a dead worker may have shown
+  token_usage usage;
+  std::int64_t charged_micro = 0;
+  std::int64_t executing_since_us = 0, first_token_us = 0;
+  bool dirty = false;                  // known to the log writer
+  bool workspace_ready = false;
+  bool taken_over = false;             // no step was begun here yet: calls may have been begun elsewhere
+  struct {                             // a model answer that another worker left open; to == 0: none
+    std::uint64_t from = 0, to = 0;
+    std::int64_t attempt = 0;
+  } open_turn;
+
+  // ---- readers ----
+  void attach(reader& r);
+  void detach(reader& r);
+  // Hands what is deliverable to every reader, now.
+  void deliver();
+  // The same at the end of this turn of the loop: what comes together leaves together.
+  void deliver_soon();
+  // No more events from here. finished: the terminal event was delivered; else readers look elsewhere.
+  enum class ending { finished, left };
+  void end(ending how);
+  bool ended() const { return ended_; }
+  bool has_readers() const { return !readers_.empty(); }
+  std::string_view final_status() const { return final_status_; }
+  void set_final_status(std::string_view status) { final_status_ = status; }
+
+  // ---- interruption ----
+  // RY_WHY_*: the strongest of what was asked: lease lost, user, deadline, shutdown. 0: go on.
+  std::int32_t why() const { return why_; }
+  // Shutdown only asks for the next border; hurry() makes it final.
+  void interrupt(std::int32_t why);
+  void hurry();
+  bool must_break() const { return why_ != 0 && (why_ != RY_WHY_SHUTDOWN || hurried_); }
+  std::int64_t shutdown_since_us() const { return shutdown_since_us_; }
+  // While it lives, an interruption calls abort(); at once when it is due already.
+  class working {
+   public:
+    working(live_run& run, abortable& what);
+    ~working();
+    working(const working&) = delete;
+
+   private:
+    live_run& run_;
+    abortable& what_;
+  };
+
+  ry::signal log_moved;  // something became durable, or a wait for it is pointless
+  ry::signal over;       // end() was called
+
+ private:
+  void abort_all();
+
+  const ry::context& ctx_;
+  std::vector<reader*> readers_;
+  std::vector<abortable*> active_;
+  std::string final_status_ = "running";
+  std::int32_t why_ = 0;
+  std::int64_t shutdown_since_us_ = 0;
+  bool hurried_ = false, delivery_due_ = false, ended_ = false;
+};
+
+struct uuid_hash {
+  std::size_t operator()(const ry::uuid& u) const noexcept {
+    std::uint64_t low;
+    std::memcpy(&low, u.bytes + 8, sizeof low);  // the random half of a UUIDv7
+    return static_cast<std::size_t>(low);
+  }
+};
+
+// The live runs of this node by id. Any thread.
+class registry {
+ public:
+  void put(std::shared_ptr<live_run> run) {
+    std::lock_guard lock(mutex_);
+    runs_.insert_or_assign(run->who.run, std::move(run));
+  }
+  std::shared_ptr<live_run> find(const ry::uuid& id) const {
+    std::lock_guard lock(mutex_);
+    const auto found = runs_.find(id);
+    return found == runs_.end() ? nullptr : found->second;
+  }
+  // Only if it is this very one: a take-over may have put another in its place.
+  void remove(const live_run& run) {
+    std::shared_ptr<live_run> gone;
+    std::lock_guard lock(mutex_);
+    const auto found = runs_.find(run.who.run);
+    if (found == runs_.end() || found->second.get() != &run) return;
+    gone = std::move(found->second);
+    runs_.erase(found);
+  }
+  std::size_t size() const {
+    std::lock_guard lock(mutex_);
+    return runs_.size();
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::unordered_map<ry::uuid, std::shared_ptr<live_run>, uuid_hash> runs_;
+};
+
+}  // namespace runs

@@ -1,0 +1,118 @@
+#include "log_writer.hpp"
+
+#include <algorithm>
+
+namespace runs {
+namespace {
+constexpr std::uint64_t batch_ms = 25;
+constexpr std::uint64_t watch_ms = 1000;
+}  // namespace
+
+std::string topic_of(const ry::uuid& run) { return "runs." + run.to_string(); }
+
+bool log_writer::spawn(ry::task<void> t) {
+  // A token of its own: the log is written to its end also while the module stops.
+  return ctx_.spawn(std::move(t), exec_, ry::cancel_source().token());
+}
+
+void log_writer::touch(const std::shared_ptr<live_run>& run) {
+  if (!run->dirty) {
+    run->dirty = true;
+    dirty_.push_back(run);
+  }
+  if (!writing_) writing_ = spawn(write_loop());
+  if (run->feed.stalled() && !urgent_) urgent_ = spawn(write_now());
+}
+
+ry::task<void> log_writer::write_now() {
+  co_await write_once();
+  urgent_ = false;
+}
+
+ry::task<void> log_writer::write_loop() {
+  while (!dirty_.empty()) {
+    (void)co_await ctx_.sleep(batch_ms);
+    co_await write_once();
+  }
+  writing_ = false;
+}
+
+ry::task<void> log_writer::write_once() {
+  struct part {
+    std::shared_ptr<live_run> run;
+    std::uint64_t from = 0, to = 0, reserve = 0;
+  };
+  std::vector<part> parts;
+  append_batch batch;
+  const std::vector<std::shared_ptr<live_run>> runs = std::exchange(dirty_, {});
+  for (const std::shared_ptr<live_run>& run : runs) {
+    run->dirty = false;
+    if (run->ended()) continue;
+    const std::string id = run->who.run.to_string();
+    const event_feed::range text = run->feed.take_free();
+    part p{run, text.from, text.to, 0};
+    std::string_view rest = text.wire;
+    for (event_view e = next_event(rest); e.sequence != 0; e = next_event(rest)) {
+      batch.runs.push_back(id);
+      batch.sequences.push_back(static_cast<std::int64_t>(e.sequence));
+      batch.payloads.emplace_back(e.payload);
+    }
+    if (const std::uint64_t up_to = run->feed.wanted_reservation(); up_to != 0) {
+      batch.reserve_runs.push_back(id);
+      batch.reserve_fences.push_back(run->who.fence);
+      batch.reserve_to.push_back(static_cast<std::int64_t>(up_to));
+      p.reserve = up_to;
+    }
+    parts.push_back(std::move(p));
+  }
+  if (batch.runs.empty() && batch.reserve_runs.empty()) co_return;
+  for (std::uint64_t pause = 100;; pause = std::min<std::uint64_t>(pause * 2, 5000)) {
+    ry::result<std::vector<std::string>> refused = co_await repo_.append(batch);
+    if (refused) {
+      for (const part& p : parts) {
+        const std::string id = p.run->who.run.to_string();
+        const bool lost = std::find(refused->begin(), refused->end(), id) != refused->end();
+        if (p.reserve != 0 && !lost) p.run->feed.reserve(p.reserve);
+        if (p.to >= p.from) p.run->feed.done(p.from, p.to);
+        p.run->log_moved.set();
+        if (lost) p.run->interrupt(RY_WHY_LEASE_LOST);
+        p.run->deliver();
+        (void)ctx_.events().live_publish(topic_of(p.run->who.run), p.run->feed.durable(), {}, RY_LIVE_HINT);
+        if (!p.run->feed.all_taken() && !p.run->ended()) touch(p.run);
+      }
+      co_return;
+    }
+    ctx_.complain("the event log could not be written", refused.error());
+    // Nothing of this batch can ever be written: its runs are of no more use here.
+    if (refused.error().status() != RY_UNAVAILABLE && refused.error().status() != RY_ABORTED &&
+        refused.error().status() != RY_DEADLINE_EXCEEDED && pause > 3000) {
+      for (const part& p : parts) p.run->interrupt(RY_WHY_LEASE_LOST);
+      co_return;
+    }
+    const bool wanted = std::any_of(parts.begin(), parts.end(), [](const part& p) {
+      return p.run->why() != RY_WHY_LEASE_LOST && !p.run->ended();
+    });
+    if (!wanted) co_return;
+    (void)co_await ctx_.sleep(pause);
+  }
+}
+
+void log_writer::enlist(const std::shared_ptr<live_run>& run) {
+  watched_.insert(run);
+  if (!watching_) watching_ = spawn(watch_loop());
+}
+
+ry::task<void> log_writer::watch_loop() {
+  while (!watched_.empty()) {
+    (void)co_await ctx_.sleep(watch_ms);
+    const std::int64_t now = ctx_.now_unix_us();
+    const std::vector<std::shared_ptr<live_run>> all(watched_.begin(), watched_.end());
+    for (const std::shared_ptr<live_run>& run : all) {
+      if (run->who.deadline_us != 0 && now >= run->who.deadline_us) run->interrupt(RY_WHY_DEADLINE);
+      if (run->shutdown_since_us() != 0 && now - run->shutdown_since_us() >= drain_us_) run->hurry();
+    }
+  }
+  watching_ = false;
+}
+
+}  // namespace runs

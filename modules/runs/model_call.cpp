@@ -1,0 +1,85 @@
+#include "model_call.hpp"
+
+namespace runs {
+
+model_call::model_call(parts& p, std::shared_ptr<live_run> run, const open_provider& provider)
+    : parts_(p), run_(std::move(run)), provider_(provider), writer_(p.writers.of(run_->exec)) {}
+
+ry_status model_call::start(std::string_view request_json) {
+  ry_llm_sink sink{};
+  sink.struct_size = sizeof sink;
+  sink.on_text = [](void* ctx, ry_str text) noexcept {
+    auto* self = static_cast<model_call*>(ctx);
+    (void)ry::guard([&] {
+      self->text_ += ry::view(text);
+      self->add("llm_response_chunk", ry::view(text));
+    });
+  };
+  sink.on_reasoning = [](void* ctx, ry_str text) noexcept {
+    auto* self = static_cast<model_call*>(ctx);
+    (void)ry::guard([&] { self->add("reasoning_chunk", ry::view(text)); });
+  };
+  sink.on_tool_call = [](void* ctx, ry_str id, ry_str name, ry_str arguments) noexcept {
+    auto* self = static_cast<model_call*>(ctx);
+    (void)ry::guard([&] {
+      self->calls_.push_back(
+          read_tool_call(ry::view(id), ry::view(name), ry::view(arguments), self->calls_));
+    });
+  };
+  sink.on_end = [](void* ctx, ry_status st, const ry_llm_end* end, const ry_error_view* err) noexcept {
+    auto* self = static_cast<model_call*>(ctx);
+    self->status_ = st;
+    if (end != nullptr)
+      self->usage_ = {end->usage.input_tokens, end->usage.output_tokens, end->usage.cached_tokens};
+    if (err != nullptr) {
+      self->retry_after_s_ = err->retry_after_s;
+      (void)ry::guard([&] { self->message_ = ry::text(err->message); });
+    }
+    self->ended_ = true;
+    self->done_.set();
+  };
+  return provider_.driver->table->complete(provider_.driver->self, provider_.instance,
+                                           ry::str(request_json), run_->exec, &sink, this, &call_);
+}
+
+void model_call::add(std::string_view type, std::string_view text) {
+  if (text.empty()) return;
+  if (run_->first_token_us == 0) run_->first_token_us = parts_.ctx.now_unix_us();
+  run_->feed.append(type).text("content", text);
+  run_->deliver_soon();
+  writer_.touch(run_);
+}
+
+ry::task<void> model_call::finished() {
+  live_run::working busy(*run_, *this);
+  while (!ended_) (void)co_await done_.wait();
+}
+
+void model_call::abort() noexcept {
+  if (!ended_ && call_ != nullptr) provider_.driver->table->cancel(provider_.driver->self, call_);
+}
+
+std::string model_call::error_text(ry_status st) const {
+  if (!message_.empty()) return message_;
+  return std::string("The model could not be asked: ") + ry::status_name(st);
+}
+
+namespace {
+
+struct sleep_guard : abortable {
+  ry::cancel_source source;
+  void abort() noexcept override { source.cancel(RY_WHY_USER); }
+};
+
+ry::task<void> plain_sleep(const ry::context& ctx, std::uint64_t ms) { (void)co_await ctx.sleep(ms); }
+
+}  // namespace
+
+ry::task<void> interruptible_sleep(const ry::context& ctx, std::shared_ptr<live_run> run,
+                                   std::uint64_t ms) {
+  sleep_guard guard;
+  live_run::working busy(*run, guard);
+  co_await ry::with_cancel(guard.source.token(), plain_sleep(ctx, ms));
+}
+
+}  // namespace runs

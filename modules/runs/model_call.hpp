@@ -1,0 +1,47 @@
+// One call of a language model: its answer goes to the run's feed as it comes.
+// Thread: the run's executor. Lifetime: the frame that awaits it; it outlives on_end.
+#pragma once
+#include "parts.hpp"
+
+namespace runs {
+
+class model_call : abortable {
+ public:
+  model_call(parts& p, std::shared_ptr<live_run> run, const open_provider& provider);
+  model_call(const model_call&) = delete;
+
+  ry_status start(std::string_view request_json);
+  // Waits for the end of the answer; an interruption of the run closes the connection first.
+  ry::task<void> finished();
+
+  ry_status status() const { return status_; }
+  token_usage usage() const { return usage_; }
+  std::uint32_t retry_after_s() const { return retry_after_s_; }
+  // A sentence for the client about a failure.
+  std::string error_text(ry_status st) const;
+  std::string take_text() { return std::move(text_); }
+  std::vector<tool_call> take_calls() { return std::move(calls_); }
+
+ private:
+  void abort() noexcept override;
+  void add(std::string_view type, std::string_view text);
+
+  parts& parts_;
+  std::shared_ptr<live_run> run_;
+  const open_provider& provider_;
+  log_writer& writer_;
+  void* call_ = nullptr;
+  bool ended_ = false;
+  std::string text_, message_;
+  std::vector<tool_call> calls_;
+  token_usage usage_;
+  ry_status status_ = RY_UNKNOWN;
+  std::uint32_t retry_after_s_ = 0;
+  ry::signal done_;
+};
+
+// Sleeps; an interruption of the run ends it early.
+ry::task<void> interruptible_sleep(const ry::context& ctx, std::shared_ptr<live_run> run,
+                                   std::uint64_t ms);
+
+}  // namespace runs

@@ -1,0 +1,144 @@
+// The module `runs`: what it serves, which parts do it. Everything else is in the parts.
+#include <boost/json.hpp>
+#include <migrations.hpp>
+#include <ry/ry.hpp>
+
+#include "executor.hpp"
+#include "run_routes.hpp"
+#include "settings_schema.hpp"
+#include "start_route.hpp"
+#include "stream_route.hpp"
+
+namespace runs {
+namespace {
+
+settings read_settings(const ry::context& ctx) {
+  try {
+    return parse_settings(ctx.settings());
+  } catch (const std::exception& e) {
+    throw ry::bad_request("runs.settings", e.what());
+  }
+}
+
+class module {
+ public:
+  module(ry::context& ctx, ry::registrar& reg)
+      : parts_(ctx, read_settings(ctx)),
+        tools_(parts_),
+        executor_(parts_, tools_),
+        start_(parts_),
+        stream_(parts_),
+        runs_(parts_),
+        threads_(parts_),
+        files_(parts_) {
+    reg.migrations(ry_migrations::all);
+    reg.define_point(RY_LLM_PROVIDER_1, &parts_.llm_drivers);
+    reg.define_point(RY_AGENT_TOOLS_1, &parts_.tool_sources);
+    reg.define_point(RY_SANDBOX_DRIVER_1, &parts_.sandboxes);
+
+    ry::route_options upload;
+    upload.max_body = static_cast<std::uint64_t>(parts_.config.upload_total_bytes) + (8u << 20);
+    upload.timeout_ms = 10 * 60 * 1000;
+    reg.route("POST", "/agent/start", RY_ROUTE_STREAM_BODY, &start_, &start_route::serve, upload);
+    reg.route("GET", "/agent-run/{id}/stream", RY_ROUTE_QUERY_TOKEN | RY_ROUTE_LONG, &stream_,
+              &stream_route::serve);
+    reg.route("POST", "/agent-run/{id}/stream-token", 0, &stream_, &stream_route::token);
+    for (const char* prefix : {"/agent-run/{id}", "/agent-runs/{id}"}) {
+      const std::string base = prefix;
+      reg.route("GET", base, 0, &runs_, &run_routes::get);
+      reg.route("GET", base + "/status", 0, &runs_, &run_routes::get);
+      reg.route("POST", base + "/stop", 0, &runs_, &run_routes::stop);
+    }
+    reg.route("GET", "/agent-runs", 0, &runs_, &run_routes::list);
+    reg.route("GET", "/agent-runs/active", 0, &runs_, &run_routes::active);
+    reg.route("GET", "/thread/{id}/agent-runs", 0, &runs_, &run_routes::of_thread);
+    reg.route("GET", "/threads/{id}/agent-runs", 0, &runs_, &run_routes::of_thread);
+    reg.route("GET", "/threads", 0, &threads_, &thread_routes::list);
+    reg.route("GET", "/threads/{id}", 0, &threads_, &thread_routes::get);
+    reg.route("DELETE", "/threads/{id}", 0, &threads_, &thread_routes::remove);
+    reg.route("GET", "/threads/{id}/messages", 0, &threads_, &thread_routes::messages);
+    reg.route("GET", "/projects/{id}/files", 0, &files_, &file_routes::list);
+    reg.route("GET", "/projects/{id}/files/content", 0, &files_, &file_routes::content);
+
+    ry::job_options execute;
+    execute.queue = "runs";
+    execute.max_attempts = 1'000'000;  // a run ends by its own rules
+    execute.concurrency = static_cast<std::uint32_t>(parts_.config.max_live_runs);
+    execute.timeout_ms = UINT64_MAX;
+    reg.job("runs.execute", &executor_, &executor::handle, execute);
+    ry::job_options hourly;
+    hourly.cron = "17 * * * *";
+    reg.job("runs.prune", this, &module::prune, hourly);
+  }
+
+  void start() {
+    parts_.accounts = parts_.ctx.acquire<ry_accounts_v1>(RY_SVC_ACCOUNTS_1);
+    parts_.agents = parts_.ctx.acquire<ry_agents_v1>(RY_SVC_AGENTS_1);
+    parts_.node_id = std::string(parts_.ctx.fact("node_id"));
+    for (const provider_settings& p : parts_.config.providers) open(p);
+  }
+
+  ry::task<void> stop() {
+    // Runs are told by their jobs; this ends when the last of them was handed over.
+    co_return;
+  }
+
+  ~module() {
+    for (auto& [name, provider] : parts_.providers)
+      provider.driver->table->close(provider.driver->self, provider.instance);
+  }
+
+ private:
+  void open(const provider_settings& p) {
+    const auto driver = parts_.llm_drivers.find(p.kind);
+    if (!driver) {
+      if (p.name == "offline") return;  // nobody asked for it by name
+      std::string loaded;
+      for (const auto& d : parts_.llm_drivers.all()) loaded += (loaded.empty() ? "" : ", ") + d->name;
+      throw ry::precondition("runs.provider", "runs.providers." + p.name + ".kind is \"" + p.kind +
+                                                  "\", but no driver of that name is loaded (loaded: " +
+                                                  (loaded.empty() ? "none" : loaded) + ")");
+    }
+    char text[512];
+    ry_errbuf err{text, sizeof text, 0};
+    open_provider opened{driver, nullptr};
+    const ry_status st = driver->table->open(driver->self, ry::str(p.name), ry::str(p.config_json),
+                                             &opened.instance, &err);
+    if (st != RY_OK)
+      throw ry::error(st, "runs.provider", "runs.providers." + p.name + ": " + std::string(err.ptr, err.len));
+    parts_.providers.insert_or_assign(p.name, std::move(opened));
+  }
+
+  ry::task<ry::job_outcome> prune(ry::job) {
+    // The first id that a run of that moment could have had: UUIDv7 begins with the milliseconds.
+    const std::int64_t ms =
+        parts_.ctx.now_unix_us() / 1000 - parts_.config.event_retention_days * 24 * 3600 * 1000;
+    ry::uuid bound;
+    for (int i = 0; i < 6; ++i)
+      bound.bytes[i] = static_cast<std::uint8_t>(static_cast<std::uint64_t>(ms) >> (8 * (5 - i)));
+    for (;;) {
+      ry::result<bool> more = co_await parts_.repo.prune_events(bound.to_string());
+      if (!more.value()) break;
+    }
+    (co_await parts_.repo.prune_keys()).value();
+    co_return ry::job_outcome::done();
+  }
+
+  parts parts_;
+  toolbox tools_;
+  executor executor_;
+  start_route start_;
+  stream_route stream_;
+  run_routes runs_;
+  thread_routes threads_;
+  file_routes files_;
+};
+
+}  // namespace
+}  // namespace runs
+
+RY_MODULE(runs::module, "runs", "0.1.0",
+          .needs("ry.core/1", "ry.http/1", "ry.db/1", "ry.jobs/1", "ry.events/1", "ry.auth/1",
+                 "ry.services/1", "accounts/1", "agents/1")
+              .provides("llm.provider/1", "agent.tools/1", "sandbox.driver/1")
+              .settings(runs::settings_schema));

@@ -1,0 +1,42 @@
+#include "parts.hpp"
+
+#include "text.hpp"
+
+namespace runs {
+
+ry::task<caller> caller_of(const parts& p, const ry::request& request) {
+  const ry_principal* who = request.principal();
+  if (who == nullptr) throw refusal(401, "Not authenticated");
+  ry::result<caller> known = co_await ry::call<caller, const ry_account_view*>(
+      [&p, who](ry_exec* exec, ry_account_fn fn, void* ctx) {
+        return p.accounts->ensure(p.accounts.self(), who, exec, fn, ctx);
+      },
+      [](const ry_account_view* a) {
+        return caller{ry::text(a->account_id_text), a->account_id, a->role, a->tier};
+      });
+  if (!known) throw known.error();
+  co_return std::move(*known);
+}
+
+ry::error refusal(std::uint32_t http_status, std::string sentence, std::string json) {
+  ry_status st = RY_INVALID_ARGUMENT;
+  switch (http_status) {
+    case 401: st = RY_UNAUTHENTICATED; break;
+    case 402:
+    case 413: st = RY_RESOURCE_EXHAUSTED; break;
+    case 404: st = RY_NOT_FOUND; break;
+    case 409: st = RY_ALREADY_EXISTS; break;
+    case 500: st = RY_INTERNAL; break;
+    case 503: st = RY_UNAVAILABLE; break;
+    default: break;
+  }
+  return ry::http_error(http_status, st, "", std::move(sentence), std::move(json));
+}
+
+std::string uuid_or_404(std::string_view text, const char* what) {
+  auto id = normal_uuid(text);
+  if (!id) throw refusal(404, what);
+  return std::move(*id);
+}
+
+}  // namespace runs

@@ -1,0 +1,66 @@
+// What the parts of the module share: the host, the settings, the drivers, the services, the live runs.
+// Made with the module, constant from start() on; the members look after their own threads.
+#pragma once
+#include <ry/ry.hpp>
+
+#include "live_run.hpp"
+#include "log_writer.hpp"
+#include "repository.hpp"
+#include "ry/ext/agent_tools.h"
+#include "ry/ext/llm_provider.h"
+#include "ry/ext/sandbox_driver.h"
+#include "ry/svc/accounts.h"
+#include "ry/svc/agents.h"
+#include "settings.hpp"
+
+namespace runs {
+
+// A configured provider that was opened in its driver.
+struct open_provider {
+  ry::drivers<ry_llm_provider_v1>::entry driver;
+  void* instance = nullptr;
+};
+
+struct parts {
+  parts(ry::context& ctx, settings s)
+      : ctx(ctx),
+        config(std::move(s)),
+        repo(ctx),
+        writers(ctx, repo, config.drain_seconds * 1'000'000) {}
+
+  ry::context& ctx;
+  const settings config;
+  ry::drivers<ry_llm_provider_v1> llm_drivers;
+  ry::drivers<ry_agent_tools_v1> tool_sources;
+  ry::drivers<ry_sandbox_driver_v1> sandboxes;
+  std::map<std::string, open_provider, std::less<>> providers;
+  ry::service<ry_accounts_v1> accounts;
+  ry::service<ry_agents_v1> agents;
+  std::string node_id;
+  repository repo;
+  registry live;
+  log_writers writers;
+
+  // The sandbox driver in use; empty when there is none.
+  ry::drivers<ry_sandbox_driver_v1>::entry sandbox() const {
+    if (!config.sandbox_driver.empty()) return sandboxes.find(config.sandbox_driver);
+    const auto all = sandboxes.all();
+    return all.empty() ? nullptr : all.front();
+  }
+};
+
+// The caller as `accounts` knows it.
+struct caller {
+  std::string id;
+  ry::uuid uuid;
+  std::uint32_t role = RY_ROLE_USER;
+  const ry_tier_view* tier = nullptr;
+};
+ry::task<caller> caller_of(const parts& p, const ry::request& request);
+
+// An answer with {"detail": "<sentence>"} or, with json, {"detail": <json>}.
+ry::error refusal(std::uint32_t http_status, std::string sentence, std::string json = {});
+// A path parameter that must be a UUID; what is none names nothing: 404 with `what`.
+std::string uuid_or_404(std::string_view text, const char* what);
+
+}  // namespace runs

@@ -1,0 +1,362 @@
+#include "repository.hpp"
+
+#include "text.hpp"
+
+namespace runs {
+namespace {
+
+constexpr std::int64_t log_page_events = 1000;
+constexpr std::int64_t log_page_bytes = 200 * 1024;  // well below the bound of a stream's queue
+
+std::string text_or_empty(const ry::row& row, std::string_view column) {
+  return std::string(row.opt_text(column).value_or(""));
+}
+
+constexpr std::string_view start_sql =
+    "select outcome, detail, thread_id, project_id, sandbox_id, run_id, agent_id, agent_version, model, "
+    "job_id, fence, fresh_thread from runs.start_run($1::uuid, $2::text, $3::bigint, $4::bigint, "
+    "$5::uuid, $6::uuid, $7::boolean, $8::uuid, $9::uuid, $10::uuid, $11::uuid, $12::uuid, $13::text, "
+    "$14::text, $15::boolean, $16::text, $17::text, $18::text, $19::boolean, $20::uuid, $21::text, "
+    "$22::text, $23::uuid, $24::int, $25::text, $26::bigint, $27::boolean)";
+
+start_outcome read_start(const ry::rows& rows) {
+  const ry::row r = rows.front();
+  start_outcome out;
+  out.outcome = r.text(0);
+  out.detail = r.opt_text(1).value_or("");
+  out.thread_id = r.opt_text(2).value_or("");
+  out.project_id = r.opt_text(3).value_or("");
+  out.sandbox_id = r.opt_text(4).value_or("");
+  out.run_id = r.opt_text(5).value_or("");
+  out.agent_id = r.opt_text(6).value_or("");
+  out.agent_version = static_cast<std::int32_t>(r.opt_int64(7).value_or(0));
+  out.model = r.opt_text(8).value_or("");
+  out.job = r.opt_int64(9).value_or(0);
+  out.fence = r.opt_int64(10).value_or(0);
+  out.fresh_thread = r.opt_boolean(11).value_or(false);
+  return out;
+}
+
+}  // namespace
+
+ry::task<ry::result<start_outcome>> repository::start(const start_arguments& a, ry::tx* in) const {
+  const start_request& f = a.form;
+  const auto run = [&](auto& target) {
+    return target.query(start_sql, a.account, a.tier, a.max_runs, a.max_threads, f.thread_id,
+                        f.project_id, f.optimistic, a.new_thread, a.new_project, a.run, a.message,
+                        f.agent_id, a.model, a.default_model, a.model_denied, a.body, a.title, f.mode,
+                        f.memory_enabled, a.sandbox, a.key, a.hash, a.node, a.timeout_seconds,
+                        a.first_event, a.reserve, a.body_follows);
+  };
+  if (in != nullptr) {
+    ry::result<ry::rows> rows = co_await run(*in);
+    if (!rows) co_return rows.error();
+    co_return read_start(*rows);
+  }
+  ry::result<ry::rows> rows = co_await run(db_);
+  if (!rows) co_return rows.error();
+  co_return read_start(*rows);
+}
+
+ry::task<ry::result<void>> repository::attach_uploads(ry::tx& in, const start_outcome& run,
+                                                      ry::uuid message, std::string body,
+                                                      std::vector<upload_record> files) const {
+  std::vector<std::string> names, types;
+  std::vector<std::int64_t> sizes;
+  for (upload_record& file : files) {
+    names.push_back(std::move(file.name));
+    types.push_back(std::move(file.media_type));
+    sizes.push_back(file.size);
+  }
+  ry::result<ry::rows> rows = co_await in.query(
+      "select runs.attach_uploads($1::uuid, $2::uuid, $3::uuid, $4::uuid, $5::text, $6::text[], "
+      "$7::bigint[], $8::text[])",
+      run.run_id, run.thread_id, run.project_id, message, body, names, sizes, types);
+  if (!rows) co_return rows.error();
+  co_return ry::result<void>();
+}
+
+ry::task<ry::result<step_result>> repository::persist(ry::uuid run, std::int64_t job,
+                                                      std::int64_t fence,
+                                                      const step_record& r) const {
+  std::vector<std::string> ids, roles, bodies;
+  for (const stored_message& m : r.messages) {
+    ids.push_back(m.id.to_string());
+    roles.push_back(m.role);
+    bodies.push_back(m.body);
+  }
+  ry::result<ry::rows> rows = co_await db_.query(
+      "select outcome, balance_micro from runs.persist_step($1::uuid, $2::bigint, $3::bigint, "
+      "$4::bigint[], $5::text[], $6::bigint, $7::text[], $8::text[], $9::text[], $10::int, $11::bigint, "
+      "$12::bigint, $13::bigint, $14::bigint, $15::text, $16::text, $17::text, $18::text, $19::text, "
+      "$20::jsonb)",
+      run, job, fence, r.sequences, r.payloads, r.reserve_to, ids, roles, bodies, r.step,
+      r.usage.input, r.usage.output, r.usage.cached, r.charge_micro, r.charge_ref, r.status, r.reason,
+      r.error, r.error_code, r.event_json);
+  if (!rows) co_return rows.error();
+  const ry::row row = rows->front();
+  co_return step_result{row.text(0) == "ok", row.opt_int64(1)};
+}
+
+ry::task<ry::result<std::vector<std::string>>> repository::append(const append_batch& b) const {
+  ry::result<ry::rows> rows = co_await db_.query(
+      "select * from runs.append_events($1::text[], $2::bigint[], $3::text[], $4::text[], $5::bigint[], "
+      "$6::bigint[])",
+      b.runs, b.sequences, b.payloads, b.reserve_runs, b.reserve_fences, b.reserve_to);
+  if (!rows) co_return rows.error();
+  std::vector<std::string> refused;
+  for (const ry::row row : *rows) refused.emplace_back(row.text(0));
+  co_return refused;
+}
+
+ry::task<ry::result<std::optional<taken_run>>> repository::take_over(ry::uuid run, std::int64_t job,
+                                                                     std::int64_t fence,
+                                                                     std::int64_t reserve) const {
+  ry::result<ry::rows> rows = co_await db_.query(
+      "select * from runs.take_over($1::uuid, $2::bigint, $3::bigint, $4::bigint)", run, job, fence,
+      reserve);
+  if (!rows) co_return rows.error();
+  if (rows->empty()) co_return std::optional<taken_run>();
+  const ry::row r = rows->front();
+  taken_run out;
+  out.account_id = r.text("account_id");
+  out.project_id = r.text("project_id");
+  out.thread_id = r.text("thread_id");
+  out.agent_id = r.text("agent_id");
+  out.agent_version = static_cast<std::int32_t>(r.int64("agent_version"));
+  out.model = r.text("model");
+  out.status = r.text("status");
+  out.step = static_cast<std::int32_t>(r.int64("step"));
+  out.border_seq = r.int64("border_seq");
+  out.last_seq = r.int64("last_seq");
+  out.turn_payload = text_or_empty(r, "turn_payload");
+  out.charged_micro = r.int64("charged_micro");
+  out.usage = {r.int64("input_tokens"), r.int64("output_tokens"), r.int64("cached_tokens")};
+  out.started_us = r.int64("started_us");
+  out.timeout_seconds = r.int64("timeout_seconds");
+  out.stop_requested = r.boolean("stop_requested");
+  out.title = text_or_empty(r, "title");
+  co_return std::optional<taken_run>(std::move(out));
+}
+
+ry::task<ry::result<void>> repository::hand_over(ry::uuid run, std::int64_t fence,
+                                                 std::int64_t last) const {
+  ry::result<ry::rows> rows = co_await db_.query(
+      "select runs.hand_over($1::uuid, $2::bigint, $3::bigint)", run, fence, last);
+  if (!rows) co_return rows.error();
+  co_return ry::result<void>();
+}
+
+ry::task<ry::result<ry::rows>> repository::conversation(ry::uuid thread) const {
+  co_return co_await db_.query_with(
+      {RY_DB_READ_ONLY, 0},
+      "select role, body, run_id from runs.messages where thread_id = $1::uuid order by position", thread);
+}
+
+ry::task<ry::result<std::string>> repository::mark_sandbox(ry::uuid project, ry::uuid sandbox) const {
+  ry::result<ry::rows> rows = co_await db_.query(
+      "update runs.projects set sandbox_id = coalesce(sandbox_id, $2::uuid) where id = $1::uuid "
+      "returning sandbox_id",
+      project, sandbox);
+  if (!rows) co_return rows.error();
+  if (rows->empty()) co_return std::string();
+  co_return std::string(rows->front().text(0));
+}
+
+ry::task<ry::result<std::optional<run_head>>> repository::head(std::string run) const {
+  ry::result<ry::rows> rows = co_await db_.query_with(
+      {RY_DB_READ_ONLY, 0},
+      "select r.account_id, r.status, case when r.status = 'running' then 0 else r.border_seq end "
+      "from runs.runs r where r.id = $1::uuid",
+      run);
+  if (!rows) co_return rows.error();
+  if (rows->empty()) co_return std::optional<run_head>();
+  const ry::row r = rows->front();
+  co_return std::optional<run_head>(run_head{std::string(r.text(0)), std::string(r.text(1)),
+                                             static_cast<std::uint64_t>(r.int64(2))});
+}
+
+ry::task<ry::result<log_page>> repository::log(std::string run, std::uint64_t from) const {
+  ry::result<ry::rows> rows = co_await db_.query_with(
+      {RY_DB_READ_ONLY, 0},
+      "select coalesce(string_agg('id: ' || seq || E'\\ndata: ' || payload || E'\\n\\n', '' order by seq), "
+      "''), coalesce(min(seq), 0), coalesce(max(seq), 0) from (select seq, payload, sum(octet_length("
+      "payload)) over (order by seq rows between unbounded preceding and 1 preceding) as before from ("
+      "select seq, payload from runs.events where run_id = $1::uuid and seq >= $2::bigint order by seq "
+      "limit $3::bigint) p) e where coalesce(before, 0) < $4::bigint",
+      run, static_cast<std::int64_t>(from), log_page_events, log_page_bytes);
+  if (!rows) co_return rows.error();
+  const ry::row r = rows->front();
+  co_return log_page{std::string(r.text(0)), static_cast<std::uint64_t>(r.int64(1)),
+                     static_cast<std::uint64_t>(r.int64(2))};
+}
+
+ry::task<ry::result<std::optional<repository::stop_answer>>> repository::request_stop(
+    std::string account, std::string run) const {
+  ry::result<ry::rows> rows = co_await db_.query(
+      "select status, job_id from runs.request_stop($1::uuid, $2::uuid)", account, run);
+  if (!rows) co_return rows.error();
+  if (rows->empty()) co_return std::optional<stop_answer>();
+  co_return std::optional<stop_answer>(
+      stop_answer{std::string(rows->front().text(0)), rows->front().int64(1)});
+}
+
+ry::task<ry::result<std::string>> repository::force_stop(std::string run) const {
+  ry::result<ry::rows> rows = co_await db_.query("select runs.force_stop($1::uuid)", run);
+  if (!rows) co_return rows.error();
+  co_return std::string(rows->front().opt_text(0).value_or(""));
+}
+
+ry::task<ry::result<std::string>> repository::status_of(std::string run) const {
+  ry::result<ry::rows> rows = co_await db_.query_with(
+      {RY_DB_READ_ONLY, 0}, "select status from runs.runs where id = $1::uuid", run);
+  if (!rows) co_return rows.error();
+  co_return rows->empty() ? std::string() : std::string(rows->front().text(0));
+}
+
+ry::task<ry::result<std::optional<std::string>>> repository::run_json(std::string account,
+                                                                      std::string run) const {
+  ry::result<ry::rows> rows = co_await db_.query_with(
+      {RY_DB_READ_ONLY, 0},
+      "select runs.run_json(r) from runs.runs r where r.id = $1::uuid and r.account_id = $2::uuid", run,
+      account);
+  if (!rows) co_return rows.error();
+  if (rows->empty()) co_return std::optional<std::string>();
+  co_return std::optional<std::string>(rows->front().text(0));
+}
+
+ry::task<ry::result<repository::page>> repository::runs_page(std::string account,
+                                                             std::optional<std::string> status,
+                                                             std::optional<std::string> before,
+                                                             std::int64_t limit) const {
+  // Two texts, so that each has one plan on its own index.
+  constexpr std::string_view of_all =
+      "select coalesce(jsonb_agg(runs.run_json(r) order by r.id desc), '[]'), count(*), min(r.id::text) "
+      "from (select * from runs.runs x where x.account_id = $1::uuid and $4::text is null and "
+      "($2::uuid is null or x.id < $2::uuid) order by x.id desc limit $3::bigint) r";
+  constexpr std::string_view of_status =
+      "select coalesce(jsonb_agg(runs.run_json(r) order by r.id desc), '[]'), count(*), min(r.id::text) "
+      "from (select * from runs.runs x where x.account_id = $1::uuid and x.status = $4::text and "
+      "($2::uuid is null or x.id < $2::uuid) order by x.id desc limit $3::bigint) r";
+  const std::string_view sql = status ? of_status : of_all;
+  ry::result<ry::rows> rows =
+      co_await db_.query_with({RY_DB_READ_ONLY, 0}, sql, account, before, limit, status);
+  if (!rows) co_return rows.error();
+  const ry::row r = rows->front();
+  page out{std::string(r.text(0)), {}};
+  if (r.int64(1) == limit) out.next = encode_cursor(r.text(2));
+  co_return out;
+}
+
+ry::task<ry::result<std::optional<std::string>>> repository::thread_runs(std::string account,
+                                                                         std::string thread) const {
+  ry::result<ry::rows> rows = co_await db_.query_with(
+      {RY_DB_READ_ONLY, 0},
+      "select coalesce((select jsonb_agg(runs.run_json(r) order by r.id desc) from (select * from "
+      "runs.runs x where x.thread_id = t.id order by x.id desc limit 200) r), '[]') "
+      "from runs.threads t where t.id = $1::uuid and t.account_id = $2::uuid",
+      thread, account);
+  if (!rows) co_return rows.error();
+  if (rows->empty()) co_return std::optional<std::string>();
+  co_return std::optional<std::string>(rows->front().text(0));
+}
+
+ry::task<ry::result<repository::page>> repository::threads_page(std::string account,
+                                                                std::optional<std::int64_t> before_us,
+                                                                std::optional<std::string> before_id,
+                                                                std::int64_t limit) const {
+  constexpr std::string_view first_page =
+      "select coalesce(jsonb_agg(runs.thread_json(t) order by t.created_at desc, t.id desc), '[]'), "
+      "count(*), (extract(epoch from min(t.created_at)) * 1000000)::bigint, "
+      "(array_agg(t.id order by t.created_at, t.id))[1] from (select * from runs.threads x where "
+      "x.account_id = $1::uuid order by x.created_at desc, x.id desc limit $2::bigint) t";
+  constexpr std::string_view later_page =
+      "select coalesce(jsonb_agg(runs.thread_json(t) order by t.created_at desc, t.id desc), '[]'), "
+      "count(*), (extract(epoch from min(t.created_at)) * 1000000)::bigint, "
+      "(array_agg(t.id order by t.created_at, t.id))[1] from (select * from runs.threads x where "
+      "x.account_id = $1::uuid and (x.created_at, x.id) < (timestamptz 'epoch' + $3::bigint * "
+      "interval '1 microsecond', $4::uuid) order by x.created_at desc, x.id desc limit $2::bigint) t";
+  ry::result<ry::rows> rows{ry::error(RY_UNKNOWN)};
+  if (before_us && before_id)
+    rows = co_await db_.query_with({RY_DB_READ_ONLY, 0}, later_page, account, limit, before_us, before_id);
+  else
+    rows = co_await db_.query_with({RY_DB_READ_ONLY, 0}, first_page, account, limit);
+  if (!rows) co_return rows.error();
+  const ry::row r = rows->front();
+  page out{std::string(r.text(0)), {}};
+  if (r.int64(1) == limit) out.next = encode_cursor(r.text(2), r.text(3));
+  co_return out;
+}
+
+ry::task<ry::result<std::optional<std::string>>> repository::thread_json(std::string account,
+                                                                         std::string thread) const {
+  ry::result<ry::rows> rows = co_await db_.query_with(
+      {RY_DB_READ_ONLY, 0},
+      "select runs.thread_json(t) from runs.threads t where t.id = $1::uuid and t.account_id = $2::uuid",
+      thread, account);
+  if (!rows) co_return rows.error();
+  if (rows->empty()) co_return std::optional<std::string>();
+  co_return std::optional<std::string>(rows->front().text(0));
+}
+
+ry::task<ry::result<std::optional<repository::page>>> repository::messages_page(
+    std::string account, std::string thread, order how, std::optional<std::int64_t> after,
+    std::int64_t limit) const {
+  constexpr std::string_view ascending =
+      "select t.id, m.items, m.n, m.last from runs.threads t, lateral (select '[' || coalesce(string_agg("
+      "'{\"message_id\":\"' || x.id || '\",\"thread_id\":\"' || x.thread_id || '\",\"agent_run_id\":\"' || "
+      "x.run_id || '\",\"created_at\":\"' || runs.iso(x.created_at) || '\",' || substr(x.body, 2), ',' "
+      "order by x.position), '') || ']' as items, count(*) as n, max(x.position) as last from (select * "
+      "from runs.messages y where y.thread_id = t.id and y.position > coalesce($3::bigint, 0) order by "
+      "y.position limit $4::bigint) x) m where t.id = $1::uuid and t.account_id = $2::uuid";
+  constexpr std::string_view descending =
+      "select t.id, m.items, m.n, m.last from runs.threads t, lateral (select '[' || coalesce(string_agg("
+      "'{\"message_id\":\"' || x.id || '\",\"thread_id\":\"' || x.thread_id || '\",\"agent_run_id\":\"' || "
+      "x.run_id || '\",\"created_at\":\"' || runs.iso(x.created_at) || '\",' || substr(x.body, 2), ',' "
+      "order by x.position desc), '') || ']' as items, count(*) as n, min(x.position) as last from "
+      "(select * from runs.messages y where y.thread_id = t.id and y.position < coalesce($3::bigint, "
+      "9223372036854775807) order by y.position desc limit $4::bigint) x) m where t.id = $1::uuid and "
+      "t.account_id = $2::uuid";
+  const std::string_view sql = how == order::oldest_first ? ascending : descending;
+  ry::result<ry::rows> rows =
+      co_await db_.query_with({RY_DB_READ_ONLY, 0}, sql, thread, account, after, limit);
+  if (!rows) co_return rows.error();
+  if (rows->empty()) co_return std::optional<page>();
+  const ry::row r = rows->front();
+  page out{std::string(r.text(1)), {}};
+  if (r.int64(2) == limit) out.next = encode_cursor(r.text(3));
+  co_return std::optional<page>(std::move(out));
+}
+
+ry::task<ry::result<repository::deletion>> repository::delete_thread(std::string account,
+                                                                     std::string thread) const {
+  ry::result<ry::rows> rows = co_await db_.query(
+      "select outcome, project_id from runs.delete_thread($1::uuid, $2::uuid)", account, thread);
+  if (!rows) co_return rows.error();
+  const ry::row r = rows->front();
+  co_return deletion{std::string(r.text(0)), std::string(r.opt_text(1).value_or(""))};
+}
+
+ry::task<ry::result<bool>> repository::owns_project(std::string account, std::string project) const {
+  ry::result<ry::rows> rows = co_await db_.query_with(
+      {RY_DB_READ_ONLY, 0}, "select 1 from runs.projects where id = $1::uuid and account_id = $2::uuid",
+      project, account);
+  if (!rows) co_return rows.error();
+  co_return !rows->empty();
+}
+
+ry::task<ry::result<bool>> repository::prune_events(std::string before_run) const {
+  ry::result<ry::rows> rows =
+      co_await db_.query("select runs.prune_events($1::uuid, 200)", before_run);
+  if (!rows) co_return rows.error();
+  co_return rows->front().boolean(0);
+}
+
+ry::task<ry::result<void>> repository::prune_keys() const {
+  ry::result<ry::rows> rows = co_await db_.query(
+      "delete from runs.idempotency where created_at < now() - interval '24 hours'");
+  if (!rows) co_return rows.error();
+  co_return ry::result<void>();
+}
+
+}  // namespace runs

@@ -1,0 +1,159 @@
+// All SQL of the module. Statements are constant and prepared once per connection. Functions return what
+// the database said; who calls decides what it means.
+#pragma once
+#include <optional>
+#include <ry/ry.hpp>
+#include <string>
+#include <vector>
+
+#include "settings.hpp"
+#include "start_form.hpp"
+
+namespace runs {
+
+struct start_arguments {
+  std::string account;  // UUID text
+  std::string tier;
+  std::int64_t max_runs = 0, max_threads = 0;
+  start_request form;
+  ry::uuid new_thread, new_project, run, message;
+  std::optional<std::string> model;  // as granted; none: the agent's or the default
+  std::string default_model;
+  bool model_denied = false;
+  std::optional<std::string> body;   // of the user's message; none: it comes with the files, or "continue"
+  bool body_follows = false;
+  std::string title;
+  std::optional<std::string> sandbox;
+  std::optional<std::string> key, hash;
+  std::string node;
+  std::int64_t timeout_seconds = 0;
+  std::string first_event;
+  std::int64_t reserve = 0;
+};
+
+struct start_outcome {
+  std::string outcome, detail;
+  std::string thread_id, project_id, sandbox_id, run_id, agent_id, model;
+  std::int32_t agent_version = 0;
+  std::int64_t job = 0, fence = 0;
+  bool fresh_thread = false;
+};
+
+struct upload_record {
+  std::string name, media_type;
+  std::int64_t size = 0;
+};
+
+struct stored_message {
+  ry::uuid id;
+  std::string role, body;
+};
+
+// One border of a run. See persist_step in the migrations.
+struct step_record {
+  std::vector<std::int64_t> sequences;
+  std::vector<std::string> payloads;
+  std::int64_t reserve_to = 0;
+  std::vector<stored_message> messages;
+  std::int32_t step = 0;
+  token_usage usage;
+  std::int64_t charge_micro = 0;
+  std::string charge_ref;
+  std::optional<std::string> status, reason, error, error_code, event_json;
+};
+
+struct step_result {
+  bool ours = false;                  // false: the run ended or belongs to another worker
+  std::optional<std::int64_t> balance_micro;
+};
+
+struct taken_run {
+  std::string account_id, project_id, thread_id, agent_id, model, status, turn_payload, title;
+  std::int32_t agent_version = 0, step = 0;
+  std::int64_t border_seq = 0, last_seq = 0, charged_micro = 0, started_us = 0, timeout_seconds = 0;
+  token_usage usage;
+  bool stop_requested = false;
+};
+
+struct append_batch {
+  std::vector<std::string> runs;
+  std::vector<std::int64_t> sequences;
+  std::vector<std::string> payloads;
+  std::vector<std::string> reserve_runs;
+  std::vector<std::int64_t> reserve_fences, reserve_to;
+};
+
+// A page of a run's log in wire form.
+struct log_page {
+  std::string wire;
+  std::uint64_t first = 0, last = 0;  // 0: empty
+};
+
+struct run_head {
+  std::string account_id, status;
+  std::uint64_t last_seq = 0;  // of the log
+};
+
+class repository {
+ public:
+  explicit repository(const ry::context& ctx) : db_(ctx) {}
+
+  ry::task<ry::result<start_outcome>> start(const start_arguments& a, ry::tx* in = nullptr) const;
+  ry::task<ry::result<void>> attach_uploads(ry::tx& in, const start_outcome& run, ry::uuid message,
+                                            std::string body, std::vector<upload_record> files) const;
+  ry::task<ry::result<ry::tx>> begin() const { return db_.begin(); }
+
+  ry::task<ry::result<step_result>> persist(ry::uuid run, std::int64_t job, std::int64_t fence,
+                                            const step_record& record) const;
+  // Runs whose reservation was refused.
+  ry::task<ry::result<std::vector<std::string>>> append(const append_batch& batch) const;
+  ry::task<ry::result<std::optional<taken_run>>> take_over(ry::uuid run, std::int64_t job,
+                                                           std::int64_t fence, std::int64_t reserve) const;
+  ry::task<ry::result<void>> hand_over(ry::uuid run, std::int64_t fence, std::int64_t last) const;
+  // role, body, run id of each message, oldest first.
+  ry::task<ry::result<ry::rows>> conversation(ry::uuid thread) const;
+  ry::task<ry::result<std::string>> mark_sandbox(ry::uuid project, ry::uuid sandbox) const;
+
+  ry::task<ry::result<std::optional<run_head>>> head(std::string run) const;
+  ry::task<ry::result<log_page>> log(std::string run, std::uint64_t from) const;
+
+  struct stop_answer {
+    std::string status;
+    std::int64_t job = 0;
+  };
+  ry::task<ry::result<std::optional<stop_answer>>> request_stop(std::string account, std::string run) const;
+  ry::task<ry::result<std::string>> force_stop(std::string run) const;
+  ry::task<ry::result<std::string>> status_of(std::string run) const;
+
+  // JSON texts; nullopt: unknown or foreign.
+  ry::task<ry::result<std::optional<std::string>>> run_json(std::string account, std::string run) const;
+  struct page {
+    std::string items;  // JSON array
+    std::string next;   // cursor; empty: the last page
+  };
+  ry::task<ry::result<page>> runs_page(std::string account, std::optional<std::string> status,
+                                       std::optional<std::string> before, std::int64_t limit) const;
+  ry::task<ry::result<std::optional<std::string>>> thread_runs(std::string account, std::string thread) const;
+  ry::task<ry::result<page>> threads_page(std::string account, std::optional<std::int64_t> before_us,
+                                          std::optional<std::string> before_id, std::int64_t limit) const;
+  ry::task<ry::result<std::optional<std::string>>> thread_json(std::string account, std::string thread) const;
+  enum class order { oldest_first, newest_first };
+  ry::task<ry::result<std::optional<page>>> messages_page(std::string account, std::string thread,
+                                                          order how, std::optional<std::int64_t> after,
+                                                          std::int64_t limit) const;
+  struct deletion {
+    std::string outcome;  // ok, not_found, busy
+    std::string orphaned_project;
+  };
+  ry::task<ry::result<deletion>> delete_thread(std::string account, std::string thread) const;
+  ry::task<ry::result<bool>> owns_project(std::string account, std::string project) const;
+
+  // True: there may be more.
+  ry::task<ry::result<bool>> prune_events(std::string before_run) const;
+  ry::task<ry::result<void>> prune_keys() const;
+
+ private:
+  ry::database db_;
+};
+
+}  // namespace runs

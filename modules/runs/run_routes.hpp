@@ -1,0 +1,50 @@
+// The operations on runs, threads and the files of a project.
+#pragma once
+#include "parts.hpp"
+
+namespace runs {
+
+class run_routes {
+ public:
+  explicit run_routes(parts& p) : parts_(p) {}
+  ry::task<ry::response> stop(ry::request request);
+  ry::task<ry::response> get(ry::request request);
+  ry::task<ry::response> list(ry::request request);
+  ry::task<ry::response> active(ry::request request);
+  ry::task<ry::response> of_thread(ry::request request);
+
+ private:
+  ry::task<std::string> stop_run(std::string account, std::string id);
+  parts& parts_;
+};
+
+class thread_routes {
+ public:
+  explicit thread_routes(parts& p) : parts_(p) {}
+  ry::task<ry::response> list(ry::request request);
+  ry::task<ry::response> get(ry::request request);
+  ry::task<ry::response> messages(ry::request request);
+  ry::task<ry::response> remove(ry::request request);
+
+ private:
+  parts& parts_;
+};
+
+class file_routes {
+ public:
+  explicit file_routes(parts& p) : parts_(p) {}
+  ry::task<ry::response> list(ry::request request);
+  ry::task<ry::response> content(ry::request request);
+
+ private:
+  // The project's id, after it was found to be the caller's.
+  ry::task<std::string> project_of(const ry::request& request);
+  parts& parts_;
+};
+
+// ?limit= within 1..100. Throws a 422.
+std::int64_t page_limit(const ry::request& request, std::int64_t otherwise);
+// ?cursor=; throws a 400 when it is none of ours.
+std::optional<struct cursor> page_cursor(const ry::request& request);
+
+}  // namespace runs

@@ -1,0 +1,365 @@
+#include "start_route.hpp"
+
+#include <fcntl.h>
+#include <sodium.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "text.hpp"
+
+namespace runs {
+namespace {
+
+constexpr std::int64_t first_reservation = 64;
+
+std::string upload_detail(std::int64_t limit, std::string_view sentence) {
+  return "{\"message\":" + json_string(sentence) + ",\"limit\":" + std::to_string(limit) +
+         ",\"error_code\":\"UPLOAD_TOO_LARGE\"}";
+}
+
+// Limits of the form that the host found exceeded, in the contract's words.
+[[noreturn]] void refuse_form(const ry::error& e, const ry_tier_view& tier) {
+  if (e.is("http.form_file_too_large")) {
+    const std::string sentence =
+        "A file is larger than your plan allows (" + size_text(static_cast<std::uint64_t>(tier.upload_file_bytes)) + ")";
+    throw refusal(413, sentence, upload_detail(tier.upload_file_bytes, sentence));
+  }
+  if (e.is("http.form_too_many_files")) {
+    const std::string sentence =
+        "Too many files: your plan allows " + std::to_string(tier.upload_files) + " per start";
+    throw refusal(413, sentence, upload_detail(tier.upload_files, sentence));
+  }
+  if (e.is("http.form_too_large") || e.is("http.form_too_many_parts"))
+    throw refusal(413, "The form is too large", upload_detail(0, "The form is too large"));
+  if (e.status() == RY_INVALID_ARGUMENT) throw refusal(400, std::string(e.message()));
+  throw e;
+}
+
+class form_hash {
+ public:
+  form_hash() { crypto_generichash_init(&state_, nullptr, 0, size); }
+  // Length first: "ab"+"c" and "a"+"bc" differ.
+  void add(std::string_view text) {
+    const std::string length = std::to_string(text.size()) + ":";
+    raw(length);
+    raw(text);
+  }
+  void raw(std::string_view bytes) {
+    crypto_generichash_update(&state_, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
+  }
+  bool add_file(const std::string& path) {
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return false;
+    std::vector<char> buffer(128 * 1024);
+    ssize_t n;
+    while ((n = ::read(fd, buffer.data(), buffer.size())) > 0)
+      raw({buffer.data(), static_cast<std::size_t>(n)});
+    ::close(fd);
+    return n == 0;
+  }
+  std::string hex() {
+    unsigned char out[size];
+    crypto_generichash_final(&state_, out, size);
+    std::string text;
+    for (unsigned char byte : out) {
+      text += "0123456789abcdef"[byte >> 4];
+      text += "0123456789abcdef"[byte & 15];
+    }
+    return text;
+  }
+
+ private:
+  static constexpr std::size_t size = 32;
+  crypto_generichash_state state_;
+};
+
+}  // namespace
+
+ry::task<void> start_route::serve(ry::request request) {
+  try {
+    const ry::response out = co_await answer(request);
+    request.respond(out);
+  } catch (const ry::error& e) {
+    const ry_status st = e.status();
+    const bool ours = st == RY_INTERNAL || st == RY_UNKNOWN || st == RY_UNAVAILABLE || st == RY_ABORTED ||
+                      st == RY_DEADLINE_EXCEEDED || st == RY_DATA_LOSS;
+    if (e.http_status() != 0 || !ours) throw;
+    parts_.ctx.complain("a run could not be started", e);
+    const std::string why = e.status() == RY_UNAVAILABLE ? "a part of the server is not available"
+                                                         : "internal error";
+    throw refusal(500, "Failed to start agent: " + why, json_string("Failed to start agent: " + why));
+  }
+}
+
+ry::task<ry::response> start_route::answer(ry::request request) {
+  const std::int64_t begun = parts_.ctx.mono_us();
+  work w;
+  w.who = co_await caller_of(parts_, request);
+  ry_form_limits limits{};
+  limits.max_files = static_cast<std::uint32_t>(w.who.tier->upload_files);
+  limits.max_file_bytes = static_cast<std::uint64_t>(w.who.tier->upload_file_bytes);
+  limits.max_total_bytes = static_cast<std::uint64_t>(parts_.config.upload_total_bytes);
+  ry::result<ry::form> form = co_await request.read_form(limits);
+  if (!form) refuse_form(form.error(), *w.who.tier);
+
+  std::vector<form_field> fields;
+  for (const ry::form_part& part : form->parts()) {
+    if (!part.is_file)
+      fields.push_back({part.name, part.value});
+    else if (!part.filename.empty() || part.size != 0)  // browsers send an empty part for no file
+      w.files.push_back(part);
+  }
+  auto parsed = parse_start(fields);
+  if (auto* refused = std::get_if<form_refusal>(&parsed)) throw refusal(400, refused->detail);
+  start_arguments& a = w.args;
+  a.form = std::move(std::get<start_request>(parsed));
+
+  const std::string_view key = request.header("Idempotency-Key");
+  if (!key.empty()) {
+    if (key.size() > 255 || !is_utf8(key)) throw refusal(400, "Idempotency-Key must have at most 255 characters");
+    form_hash hash;
+    for (const form_field& f : fields) {
+      hash.add(f.name);
+      hash.add(f.value);
+    }
+    for (const ry::form_part& file : w.files) {
+      hash.add(file.filename);
+      hash.add(std::to_string(file.size));
+    }
+    if (!w.files.empty()) {
+      const bool whole = co_await parts_.ctx.run_blocking([&hash, &w] {
+        for (const ry::form_part& file : w.files)
+          if (!hash.add_file(std::string(file.path))) return false;
+        return true;
+      });
+      if (!whole) throw ry::internal("runs.upload", "an uploaded file could not be read");
+    }
+    a.key = std::string(key);
+    a.hash = hash.hex();
+  }
+
+  a.account = w.who.id;
+  a.new_thread = parts_.ctx.new_uuid();
+  a.new_project = parts_.ctx.new_uuid();
+  a.run = parts_.ctx.new_uuid();
+  a.message = parts_.ctx.new_uuid();
+  a.title = title_of(a.form.prompt);
+  a.node = parts_.node_id;
+  a.timeout_seconds = parts_.config.timeout_seconds;
+  a.reserve = first_reservation;
+  a.first_event = "{\"type\": \"status\", \"sequence\": 1, \"status\": \"running\"}";
+
+  start_outcome run = w.files.empty() ? co_await decide(w) : co_await decide_with_files(w);
+  if (run.outcome == "ok")
+    begin(w, run, request.exec());
+  else if (run.outcome != "replay")
+    refuse(w, run);
+
+  const std::int64_t took = parts_.ctx.mono_us() - begun;
+  std::string body = "{\"thread_id\":\"" + run.thread_id + "\",\"agent_run_id\":\"" + run.run_id +
+                     "\",\"project_id\":\"" + run.project_id + "\"";
+  if (!run.sandbox_id.empty()) body += ",\"sandbox_id\":\"" + run.sandbox_id + "\"";
+  body += ",\"status\":\"running\"";
+  if (w.who.role == RY_ROLE_SUPER_ADMIN && lower(trim(request.header("X-Emit-Timing"))) == "true")
+    body += ",\"timing_breakdown\":{\"setup_ms\":" + milliseconds_text(took) + "}";
+  body += "}";
+  ry::response out = ry::response::json(200, std::move(body));
+  out.header("Server-Timing", "setup;dur=" + milliseconds_text(took));
+  if (run.outcome == "replay") out.header("Idempotency-Replayed", "true");
+  co_return out;
+}
+
+ry::task<start_outcome> start_route::decide(work& w) {
+  if (!w.args.form.prompt.empty()) w.args.body = user_body(w.args.form.prompt);
+  start_outcome out = co_await ask(w, nullptr);
+  co_return out;
+}
+
+// Asks until the question fits: the tier or the agent's model may be other than what was known here.
+ry::task<start_outcome> start_route::ask(work& w, ry::tx* in) {
+  start_arguments& a = w.args;
+  const ry_tier_view* tier = w.who.tier;
+  std::optional<std::string> wish = a.form.model_name;
+  for (int attempt = 0; attempt < 6; ++attempt) {
+    a.tier = ry::text(tier->name);
+    a.max_runs = tier->concurrent_runs;
+    a.max_threads = tier->threads;
+    const model_choice by_default = choose_model(parts_.config, *tier, parts_.config.default_model);
+    a.default_model = by_default.granted() ? by_default.model : parts_.config.default_model;
+    a.model.reset();
+    a.model_denied = false;
+    if (wish) {
+      const model_choice choice = choose_model(parts_.config, *tier, *wish);
+      a.model = choice.granted() ? choice.model : *wish;
+      a.model_denied = !choice.granted();
+    }
+    ry::result<start_outcome> out = co_await parts_.repo.start(a, in);
+    if (!out) {
+      // Two starts made the same client-made id at once: the second look sees whose it is.
+      if (out.error().status() == RY_ALREADY_EXISTS && in == nullptr && attempt < 5) continue;
+      throw out.error();
+    }
+    if (out->outcome == "tier") {
+      tier = parts_.accounts->tier(parts_.accounts.self(), ry::str(out->detail));
+      if (ry::view(tier->name) != out->detail)
+        throw ry::internal("runs.tier", "the tier \"" + out->detail + "\" is not configured");
+      w.who.tier = tier;
+    } else if (out->outcome == "model") {
+      wish = out->detail;
+    } else {
+      co_return std::move(*out);
+    }
+  }
+  throw ry::unavailable("runs.start", "the account kept changing");
+}
+
+ry::task<start_outcome> start_route::decide_with_files(work& w) {
+  const auto driver = parts_.sandbox();
+  if (!driver) throw ry::unavailable("runs.no_sandbox", "no sandbox driver is loaded");
+  w.args.sandbox = parts_.ctx.new_uuid().to_string();
+  w.args.body_follows = true;
+  std::optional<start_outcome> out;
+  std::optional<ry::error> failure;
+  bool imported = false;
+  {
+    ry::result<ry::tx> begun = co_await parts_.repo.begin();
+    ry::tx tx = std::move(begun).value();
+    out = co_await ask(w, &tx);
+    if (out->outcome != "ok") {
+      (void)co_await tx.rollback();
+      co_return std::move(*out);
+    }
+    try {
+      std::vector<upload_record> records;
+      imported = true;
+      co_await import_files(w, *out, records);
+      std::vector<attached_file> attached;
+      for (const upload_record& r : records)
+        attached.push_back({r.name, static_cast<std::uint64_t>(r.size)});
+      w.args.body = user_body(prompt_with_files(w.args.form.prompt, attached));
+      ry::result<void> noted =
+          co_await parts_.repo.attach_uploads(tx, *out, w.args.message, *w.args.body, std::move(records));
+      noted.value();
+      ry::result<void> committed = co_await tx.commit();
+      committed.value();
+      co_return std::move(*out);
+    } catch (...) {
+      failure = ry::current_error();
+    }
+  }
+  // A project that was new is gone with the transaction: its workspace goes too.
+  if (imported && out->fresh_thread && !w.args.form.project_id) {
+    const std::string project = out->project_id;
+    (void)co_await ry::call_done([&](ry_exec* exec, ry_done done) {
+      return driver->table->destroy(driver->self, ry::str(project), exec, done);
+    });
+  }
+  throw *failure;
+}
+
+ry::task<void> start_route::import_files(work& w, const start_outcome& run,
+                                         std::vector<upload_record>& records) {
+  const auto driver = parts_.sandbox();
+  ry::result<void> made = co_await ry::call_done([&](ry_exec* exec, ry_done done) {
+    return driver->table->ensure(driver->self, ry::str(run.project_id), exec, done);
+  });
+  made.value();
+  std::vector<std::string_view> sent;
+  for (const ry::form_part& file : w.files) sent.push_back(file.filename);
+  const std::vector<std::string> wished = distinct_names(sent);
+  for (std::size_t i = 0; i < w.files.size(); ++i) {
+    const std::string from(w.files[i].path);
+    std::string name;
+    for (unsigned n = 1;; ++n) {
+      name = numbered_name(wished[i], n);
+      const std::string path = "uploads/" + name;
+      ry::result<void> moved = co_await ry::call_done([&](ry_exec* exec, ry_done done) {
+        return driver->table->import_file(driver->self, ry::str(run.project_id), ry::str(path),
+                                          ry::str(from), exec, done);
+      });
+      if (moved) break;
+      if (moved.status() != RY_ALREADY_EXISTS || n >= 10000) throw moved.error();
+    }
+    w.names.push_back(name);
+    records.push_back({name, std::string(w.files[i].content_type.substr(0, 200)),
+                       static_cast<std::int64_t>(w.files[i].size)});
+  }
+}
+
+void start_route::begin(const work& w, const start_outcome& run, ry_exec* exec) {
+  run_identity who;
+  who.run = w.args.run;
+  who.account = w.who.uuid;
+  who.project = ry::uuid::parse(run.project_id).value_or(ry::uuid());
+  who.thread = ry::uuid::parse(run.thread_id).value_or(ry::uuid());
+  who.agent = ry::uuid::parse(run.agent_id).value_or(ry::uuid());
+  who.agent_version = run.agent_version;
+  who.model = run.model;
+  who.title = w.args.title;
+  who.job = run.job;
+  who.fence = run.fence;
+  who.started_us = parts_.ctx.now_unix_us();
+  who.deadline_us = who.started_us + parts_.config.timeout_seconds * 1'000'000;
+  auto live = std::make_shared<live_run>(parts_.ctx, std::move(who), exec, 1, first_reservation);
+  live->feed.seed("id: 1\ndata: " + w.args.first_event + "\n\n");
+  if (run.fresh_thread && w.args.body) {
+    live->messages.push_back({"user", *w.args.body, belongs::to_this_run});
+    live->messages_known = true;
+  }
+  live->workspace_ready = !w.files.empty();
+  parts_.live.put(live);
+  const ry_status st = parts_.ctx.jobs().adopt("runs.execute", run.job, run.fence,
+                                               "{\"run_id\":\"" + run.run_id + "\"}");
+  if (st != RY_OK) {
+    // The job is durable: another worker takes it when the lease runs out.
+    parts_.live.remove(*live);
+    parts_.ctx.warn("a started run could not be adopted", {{"run", run.run_id}});
+  }
+}
+
+void start_route::refuse(const work& w, const start_outcome& run) const {
+  const std::string tier = ry::text(w.who.tier->name);
+  const std::string& o = run.outcome;
+  if (o == "no_account") throw refusal(401, "Not authenticated");
+  if (o == "prompt_required") throw refusal(400, "prompt required when creating new thread");
+  if (o == "key_reused")
+    throw refusal(409, "Idempotency-Key was used before with another body");
+  if (o == "thread_not_found") throw refusal(404, "Thread not found");
+  if (o == "project_not_found") throw refusal(404, "Project not found");
+  if (o == "agent_not_found") throw refusal(404, "Worker not found");
+  if (o == "model_denied") {
+    const std::string sentence = "Your plan (" + tier + ") does not include the model " +
+                                 w.args.model.value_or("asked for");
+    throw refusal(402, sentence, "{\"message\":" + json_string(sentence) + ",\"tier_name\":" +
+                                     json_string(tier) + ",\"error_code\":\"MODEL_ACCESS_DENIED\"}");
+  }
+  if (o == "no_credits")
+    throw refusal(402, "Insufficient credits",
+                  R"({"message":"Insufficient credits","error_code":"INSUFFICIENT_CREDITS"})");
+  if (o == "thread_limit") {
+    const std::string sentence = "You have reached the limit of " +
+                                 std::to_string(w.args.max_threads) + " threads of your plan";
+    throw refusal(402, sentence,
+                  "{\"message\":" + json_string(sentence) + ",\"current_count\":" + run.detail +
+                      ",\"limit\":" + std::to_string(w.args.max_threads) +
+                      ",\"error_code\":\"THREAD_LIMIT_EXCEEDED\"}");
+  }
+  if (o == "run_limit") {
+    const auto count = run.detail == "[]" ? 0 : 1 + std::count(run.detail.begin(), run.detail.end(), ',');
+    const std::string sentence = "You have reached the limit of " + std::to_string(w.args.max_runs) +
+                                 " concurrent runs of your plan";
+    throw refusal(402, sentence,
+                  "{\"message\":" + json_string(sentence) + ",\"running_thread_ids\":" + run.detail +
+                      ",\"running_count\":" + std::to_string(count) +
+                      ",\"limit\":" + std::to_string(w.args.max_runs) +
+                      ",\"error_code\":\"AGENT_RUN_LIMIT_EXCEEDED\"}");
+  }
+  if (o == "thread_busy")
+    throw refusal(409, "The thread has a run in progress",
+                  "{\"message\":\"The thread has a run in progress\",\"agent_run_id\":\"" + run.detail +
+                      "\",\"error_code\":\"THREAD_BUSY\"}");
+  throw ry::internal("runs.start", "unexpected outcome " + o);
+}
+
+}  // namespace runs

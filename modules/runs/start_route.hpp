@@ -1,0 +1,33 @@
+// POST /agent/start: reads the form, decides everything in one statement and one commit, and starts the
+// run on this node.
+#pragma once
+#include "parts.hpp"
+
+namespace runs {
+
+class start_route {
+ public:
+  explicit start_route(parts& p) : parts_(p) {}
+  ry::task<void> serve(ry::request request);
+
+ private:
+  ry::task<ry::response> answer(ry::request request);
+
+  // What a start works on.
+  struct work {
+    caller who;
+    start_arguments args;
+    std::vector<ry::form_part> files;
+    std::vector<std::string> names;  // final ones
+  };
+  ry::task<start_outcome> decide(work& w);
+  ry::task<start_outcome> decide_with_files(work& w);
+  ry::task<start_outcome> ask(work& w, ry::tx* in);
+  ry::task<void> import_files(work& w, const start_outcome& run, std::vector<upload_record>& records);
+  void begin(const work& w, const start_outcome& run, ry_exec* exec);
+  [[noreturn]] void refuse(const work& w, const start_outcome& run) const;
+
+  parts& parts_;
+};
+
+}  // namespace runs

@@ -1,0 +1,69 @@
+#include "run_routes.hpp"
+#include "text.hpp"
+
+namespace runs {
+
+ry::task<ry::response> thread_routes::list(ry::request request) {
+  const std::int64_t limit = page_limit(request, 50);
+  const std::optional<cursor> at = page_cursor(request);
+  std::optional<std::int64_t> before_us;
+  std::optional<std::string> before_id;
+  if (at) {
+    before_us = parse_int(at->first);
+    before_id = normal_uuid(at->second);
+    if (!before_us || !before_id) throw refusal(400, "cursor is not valid");
+  }
+  const caller who = co_await caller_of(parts_, request);
+  ry::result<repository::page> page =
+      co_await parts_.repo.threads_page(who.id, before_us, before_id, limit);
+  const std::string next = page.value().next.empty() ? "null" : json_string(page->next);
+  co_return ry::response::json(200, "{\"threads\":" + page->items + ",\"next_cursor\":" + next + "}");
+}
+
+ry::task<ry::response> thread_routes::get(ry::request request) {
+  const std::string id = uuid_or_404(request.param("id"), "Thread not found");
+  const caller who = co_await caller_of(parts_, request);
+  ry::result<std::optional<std::string>> json = co_await parts_.repo.thread_json(who.id, id);
+  if (!json.value()) throw refusal(404, "Thread not found");
+  co_return ry::response::json(200, std::move(**json));
+}
+
+ry::task<ry::response> thread_routes::messages(ry::request request) {
+  const std::string id = uuid_or_404(request.param("id"), "Thread not found");
+  const std::int64_t limit = page_limit(request, 100);
+  const std::string wish = lower(request.query("order").value_or("asc"));
+  if (wish != "asc" && wish != "desc") throw refusal(422, "order must be asc or desc");
+  const std::optional<cursor> at = page_cursor(request);
+  std::optional<std::int64_t> after;
+  if (at) {
+    after = parse_int(at->first);
+    if (!after) throw refusal(400, "cursor is not valid");
+  }
+  const caller who = co_await caller_of(parts_, request);
+  const auto how =
+      wish == "asc" ? repository::order::oldest_first : repository::order::newest_first;
+  ry::result<std::optional<repository::page>> page =
+      co_await parts_.repo.messages_page(who.id, id, how, after, limit);
+  if (!page.value()) throw refusal(404, "Thread not found");
+  const std::string next = (*page)->next.empty() ? "null" : json_string((*page)->next);
+  co_return ry::response::json(200,
+                               "{\"messages\":" + (*page)->items + ",\"next_cursor\":" + next + "}");
+}
+
+ry::task<ry::response> thread_routes::remove(ry::request request) {
+  const std::string id = uuid_or_404(request.param("id"), "Thread not found");
+  const caller who = co_await caller_of(parts_, request);
+  ry::result<repository::deletion> done = co_await parts_.repo.delete_thread(who.id, id);
+  if (done.value().outcome == "not_found") throw refusal(404, "Thread not found");
+  if (done->outcome == "busy") throw refusal(409, "The thread has a run in progress");
+  if (const auto driver = parts_.sandbox(); driver && !done->orphaned_project.empty()) {
+    const std::string project = done->orphaned_project;
+    ry::result<void> removed = co_await ry::call_done([&](ry_exec* exec, ry_done d) {
+      return driver->table->destroy(driver->self, ry::str(project), exec, d);
+    });
+    if (!removed) parts_.ctx.complain("a workspace could not be removed", removed.error());
+  }
+  co_return ry::response::empty(204);
+}
+
+}  // namespace runs

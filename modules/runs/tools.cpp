@@ -1,0 +1,426 @@
+#include "tools.hpp"
+
+#include <boost/json.hpp>
+
+#include "text.hpp"
+
+namespace runs {
+
+namespace json = boost::json;
+
+namespace {
+
+constexpr std::size_t most_result_bytes = 48 * 1024;   // of one result, for the model
+constexpr std::size_t most_output_bytes = 256 * 1024;  // of one call, as chunks to the readers
+constexpr std::uint64_t most_read_bytes = 256 * 1024;
+
+constexpr std::string_view sandbox_tools = R"json([
+{"name":"shell","description":"Runs a command with /bin/sh in the sandbox. The working directory is /workspace, which keeps its files between calls. There is no network. Returns the output and the exit code.","parameters":{"type":"object","properties":{"command":{"type":"string","description":"The command line"},"timeout_seconds":{"type":"integer","minimum":1,"description":"Ends the command after this time; 120 by default"}},"required":["command"]}},
+{"name":"read_file","description":"Reads a text file of the workspace. Uploaded files are under uploads/.","parameters":{"type":"object","properties":{"path":{"type":"string","description":"Relative to /workspace"},"offset":{"type":"integer","minimum":0,"description":"First byte"},"limit":{"type":"integer","minimum":1,"description":"At most so many bytes"}},"required":["path"]}},
+{"name":"write_file","description":"Writes a file of the workspace as a whole; missing directories are made.","parameters":{"type":"object","properties":{"path":{"type":"string","description":"Relative to /workspace"},"content":{"type":"string"}},"required":["path","content"]}},
+{"name":"list_files","description":"Lists a directory of the workspace.","parameters":{"type":"object","properties":{"path":{"type":"string","description":"Relative to /workspace; the workspace itself by default"}}}}
+])json";
+
+std::string text_of(const json::object& o, std::string_view key) {
+  const json::value* v = o.if_contains(key);
+  return v != nullptr && v->is_string() ? std::string(v->as_string()) : std::string();
+}
+
+std::int64_t int_of(const json::object& o, std::string_view key, std::int64_t otherwise) {
+  const json::value* v = o.if_contains(key);
+  return v != nullptr && v->is_int64() ? v->as_int64() : otherwise;
+}
+
+bool bool_of(const json::object& o, std::string_view key) {
+  const json::value* v = o.if_contains(key);
+  return v != nullptr && v->is_bool() && v->as_bool();
+}
+
+// Models write "/workspace/a.txt" as often as "a.txt".
+std::string relative_path(std::string path) {
+  for (std::string_view prefix : {"/workspace/", "./"})
+    if (path.starts_with(prefix)) path.erase(0, prefix.size());
+  if (path == "/workspace" || path == ".") path.clear();
+  return path;
+}
+
+// Output on its way to the readers: whole characters, and not without bound.
+class output_stream {
+ public:
+  output_stream(parts& p, std::shared_ptr<live_run> run, std::string id)
+      : parts_(p), run_(std::move(run)), id_(std::move(id)) {}
+
+  void add(std::string_view bytes) {
+    if (sent_ >= most_output_bytes) return;
+    carry_ += bytes;
+    const std::size_t whole = whole_characters(carry_);
+    if (whole == 0) return;
+    emit(std::string_view(carry_).substr(0, whole));
+    carry_.erase(0, whole);
+  }
+  void end() {
+    if (!carry_.empty() && sent_ < most_output_bytes) emit(carry_);
+    carry_.clear();
+  }
+
+ private:
+  void emit(std::string_view text) {
+    sent_ += text.size();
+    run_->feed.append("tool_output_chunk").text("tool_call_id", id_).text("content", text);
+    run_->deliver_soon();
+    parts_.writers.of(run_->exec).touch(run_);
+  }
+  parts& parts_;
+  std::shared_ptr<live_run> run_;
+  std::string id_, carry_;
+  std::size_t sent_ = 0;
+};
+
+// A sandboxed command; lives in the frame that waits for it.
+struct command_run : abortable {
+  const ry_sandbox_driver_v1* table = nullptr;
+  void* self = nullptr;
+  void* call = nullptr;
+  output_stream* out = nullptr;
+  std::string text;
+  std::size_t left_out = 0;
+  ry_status status = RY_OK;
+  ry_sandbox_exit exit{};
+  std::string message;
+  ry::signal done;
+
+  void abort() noexcept override {
+    if (call != nullptr) table->cancel(self, call);
+  }
+  static void on_output(void* ctx, std::int32_t, ry_bytes bytes) noexcept {
+    auto* c = static_cast<command_run*>(ctx);
+    (void)ry::guard([&] {
+      const std::string_view piece = ry::view(bytes);
+      // Twice what the model gets, so that the end of a long output is still the end.
+      if (c->text.size() < 4 * most_result_bytes)
+        c->text += piece;
+      else
+        c->left_out += piece.size();
+      c->out->add(piece);
+    });
+  }
+  static void on_exit(void* ctx, ry_status st, const ry_sandbox_exit* end,
+                      const ry_error_view* err) noexcept {
+    auto* c = static_cast<command_run*>(ctx);
+    c->call = nullptr;
+    c->status = st;
+    if (end != nullptr) c->exit = *end;
+    (void)ry::guard([&] {
+      if (err != nullptr) c->message = ry::text(err->message);
+    });
+    c->done.set();
+  }
+};
+
+ry::task<tool_outcome> run_shell(parts& p, std::shared_ptr<live_run> run,
+                                 ry::drivers<ry_sandbox_driver_v1>::entry driver, std::string id,
+                                 json::object arguments) {
+  const std::string command = text_of(arguments, "command");
+  if (command.empty()) co_return tool_outcome{"the argument \"command\" is missing", true};
+  if (command.find('\0') != std::string::npos)
+    co_return tool_outcome{"the command contains a NUL character", true};
+  output_stream out(p, run, std::move(id));
+  command_run state;
+  state.table = driver->table;
+  state.self = driver->self;
+  state.out = &out;
+  const ry_str argv[] = {ry::str("/bin/sh"), ry::str("-c"), ry::str(command)};
+  ry_sandbox_command spec{};
+  spec.struct_size = sizeof spec;
+  spec.argv = argv;
+  spec.n_argv = 3;
+  spec.wall_ms = static_cast<std::uint64_t>(std::max<std::int64_t>(int_of(arguments, "timeout_seconds", 0), 0)) * 1000;
+  ry_sandbox_sink sink{};
+  sink.struct_size = sizeof sink;
+  sink.on_output = &command_run::on_output;
+  sink.on_exit = &command_run::on_exit;
+  const std::string project = run->who.project.to_string();
+  const ry_status st = driver->table->run(driver->self, ry::str(project), &spec, run->exec, &sink, &state,
+                                          &state.call);
+  if (st != RY_OK) co_return tool_outcome{"the sandbox could not run the command", true};
+  {
+    live_run::working busy(*run, state);
+    // The state lives in this frame: leave only after on_exit.
+    while (state.call != nullptr) (void)co_await state.done.wait();
+  }
+  out.end();
+  if (state.status != RY_OK)
+    co_return tool_outcome{"the sandbox failed: " + state.message, true};
+  std::string text = std::move(state.text);
+  const std::uint64_t dropped = state.exit.dropped_bytes + state.left_out;
+  if (dropped != 0) text += "\n[" + std::to_string(dropped) + " more bytes of output were dropped]";
+  text = shorten(text, most_result_bytes);
+  if (state.exit.why == RY_WHY_DEADLINE)
+    text += "\n[the command was ended because its time was over]";
+  else if (state.exit.why == RY_WHY_USER)
+    text += "\n[the command was called off]";
+  if (!text.empty() && text.back() != '\n') text += '\n';
+  text += "[exit code " + std::to_string(state.exit.exit_code) + "]";
+  co_return tool_outcome{std::move(text), state.exit.exit_code != 0};
+}
+
+ry::task<tool_outcome> run_read(std::shared_ptr<live_run> run,
+                                ry::drivers<ry_sandbox_driver_v1>::entry driver,
+                                json::object arguments) {
+  struct read {
+    std::string bytes;
+    std::uint64_t total = 0;
+  };
+  const std::string project = run->who.project.to_string();
+  const std::string path = relative_path(text_of(arguments, "path"));
+  const auto offset = static_cast<std::uint64_t>(std::max<std::int64_t>(int_of(arguments, "offset", 0), 0));
+  const auto limit = std::min<std::uint64_t>(
+      static_cast<std::uint64_t>(std::max<std::int64_t>(int_of(arguments, "limit", most_read_bytes), 1)),
+      most_read_bytes);
+  ry::result<read> got = co_await ry::call<read, ry_bytes, std::uint64_t>(
+      [&](ry_exec* exec, ry_sandbox_read_fn fn, void* ctx) {
+        return driver->table->read_file(driver->self, ry::str(project), ry::str(path), offset, limit,
+                                        exec, fn, ctx);
+      },
+      [](ry_bytes content, std::uint64_t total) { return read{ry::text(content), total}; });
+  if (!got) co_return tool_outcome{std::string(got.error().message()), true};
+  std::string text = shorten(got->bytes, most_result_bytes);
+  if (offset + got->bytes.size() < got->total)
+    text += "\n[" + std::to_string(got->total - offset - got->bytes.size()) +
+            " more bytes: go on with offset " + std::to_string(offset + got->bytes.size()) + "]";
+  co_return tool_outcome{std::move(text), false};
+}
+
+ry::task<tool_outcome> run_write(std::shared_ptr<live_run> run,
+                                 ry::drivers<ry_sandbox_driver_v1>::entry driver,
+                                 json::object arguments) {
+  const json::value* content = arguments.if_contains("content");
+  if (content == nullptr || !content->is_string())
+    co_return tool_outcome{"the argument \"content\" is missing", true};
+  const std::string project = run->who.project.to_string();
+  const std::string path = relative_path(text_of(arguments, "path"));
+  const std::string bytes(content->as_string());
+  ry::result<void> done = co_await ry::call_done([&](ry_exec* exec, ry_done d) {
+    return driver->table->write_file(driver->self, ry::str(project), ry::str(path), ry::raw(bytes), exec, d);
+  });
+  if (!done) co_return tool_outcome{std::string(done.error().message()), true};
+  co_return tool_outcome{"wrote " + std::to_string(bytes.size()) + " bytes to " + path, false};
+}
+
+ry::task<tool_outcome> run_list(std::shared_ptr<live_run> run,
+                                ry::drivers<ry_sandbox_driver_v1>::entry driver,
+                                json::object arguments) {
+  const std::string project = run->who.project.to_string();
+  const std::string path = relative_path(text_of(arguments, "path"));
+  ry::result<std::string> entries = co_await ry::call<std::string, ry_str>(
+      [&](ry_exec* exec, ry_sandbox_list_fn fn, void* ctx) {
+        return driver->table->list_files(driver->self, ry::str(project), ry::str(path), exec, fn, ctx);
+      },
+      [](ry_str text) { return ry::text(text); });
+  if (!entries) co_return tool_outcome{std::string(entries.error().message()), true};
+  std::string text;
+  boost::system::error_code bad;
+  const json::value parsed = json::parse(*entries, bad);
+  if (!bad && parsed.is_array()) {
+    for (const json::value& v : parsed.as_array()) {
+      if (!v.is_object()) continue;
+      const json::object& e = v.as_object();
+      const std::string kind = text_of(e, "kind");
+      text += text_of(e, "name") + (kind == "dir" ? "/" : "");
+      if (kind == "file")
+        text += "  " + size_text(static_cast<std::uint64_t>(int_of(e, "size", 0)));
+      text += "\n";
+    }
+  }
+  co_return tool_outcome{text.empty() ? "(empty)" : shorten(text, most_result_bytes), false};
+}
+
+// A call to an agent.tools/1 source; lives in the frame that waits for it.
+struct foreign_run : abortable {
+  const ry_agent_tools_v1* table = nullptr;
+  void* self = nullptr;
+  void* call = nullptr;
+  output_stream* out = nullptr;
+  bool ended = false;
+  tool_outcome outcome;
+  ry::signal done;
+
+  void abort() noexcept override {
+    if (!ended && call != nullptr) table->cancel(self, call);
+  }
+  static void on_output(void* ctx, ry_str text) noexcept {
+    auto* c = static_cast<foreign_run*>(ctx);
+    (void)ry::guard([&] { c->out->add(ry::view(text)); });
+  }
+  static void on_result(void* ctx, ry_status st, ry_str result, const ry_error_view* err) noexcept {
+    auto* c = static_cast<foreign_run*>(ctx);
+    const ry_status read = ry::guard([&] {
+      if (st != RY_OK) {
+        const std::string why = err != nullptr ? ry::text(err->message) : ry::status_name(st);
+        c->outcome = {"the tool could not be called: " + why, true};
+        return;
+      }
+      boost::system::error_code bad;
+      const json::value v = json::parse(std::string(ry::view(result)), bad);
+      if (bad || !v.is_object()) {
+        c->outcome = {"the tool's answer was malformed", true};
+        return;
+      }
+      c->outcome = {shorten(text_of(v.as_object(), "content"), most_result_bytes),
+                    bool_of(v.as_object(), "is_error")};
+    });
+    if (read != RY_OK) c->outcome.is_error = true;
+    c->ended = true;
+    c->done.set();
+  }
+};
+
+struct scope_texts {
+  explicit scope_texts(const live_run& run)
+      : account(run.who.account.to_string()),
+        agent(run.who.agent.to_string()),
+        project(run.who.project.to_string()),
+        thread(run.who.thread.to_string()),
+        id(run.who.run.to_string()) {
+    scope.struct_size = sizeof scope;
+    scope.agent_version = run.who.agent_version;
+    scope.account_id = ry::str(account);
+    scope.agent_id = ry::str(agent);
+    scope.project_id = ry::str(project);
+    scope.thread_id = ry::str(thread);
+    scope.run_id = ry::str(id);
+  }
+  std::string account, agent, project, thread, id;
+  ry_tools_scope scope{};
+};
+
+ry::task<tool_outcome> run_foreign(parts& p, std::shared_ptr<live_run> run,
+                                   ry::drivers<ry_agent_tools_v1>::entry driver, tool_call call) {
+  const scope_texts scope(*run);
+  output_stream out(p, run, call.id);
+  foreign_run state;
+  state.table = driver->table;
+  state.self = driver->self;
+  state.out = &out;
+  ry_tool_sink sink{};
+  sink.struct_size = sizeof sink;
+  sink.on_output = &foreign_run::on_output;
+  sink.on_result = &foreign_run::on_result;
+  const ry_status st =
+      driver->table->call(driver->self, &scope.scope, ry::str(call.id), ry::str(call.name),
+                          ry::str(call.arguments), run->exec, &sink, &state, &state.call);
+  if (st != RY_OK)
+    co_return tool_outcome{std::string("the tool could not be called: ") + ry::status_name(st), true};
+  {
+    live_run::working busy(*run, state);
+    while (!state.ended) (void)co_await state.done.wait();
+  }
+  out.end();
+  co_return std::move(state.outcome);
+}
+
+}  // namespace
+
+const tool_catalog::tool* tool_catalog::find(std::string_view name) const {
+  for (const tool& t : tools)
+    if (t.name == name) return &t;
+  return nullptr;
+}
+
+catalog_ptr toolbox::sandbox_only() {
+  const bool there = parts_.sandbox() != nullptr;
+  std::lock_guard lock(mutex_);
+  catalog_ptr& slot = there ? with_sandbox_ : empty_;
+  if (slot) return slot;
+  auto made = std::make_shared<tool_catalog>();
+  made->json = "[]";
+  if (there) {
+    made->json = json::serialize(json::parse(sandbox_tools));
+    made->tools = {{"shell", "sandbox", false, nullptr},
+                   {"read_file", "sandbox", true, nullptr},
+                   {"write_file", "sandbox", true, nullptr},  // whole files: writing twice is writing once
+                   {"list_files", "sandbox", true, nullptr}};
+  }
+  slot = made;
+  return slot;
+}
+
+ry::task<catalog_ptr> toolbox::catalog(std::shared_ptr<live_run> run) {
+  catalog_ptr base = sandbox_only();
+  const auto sources = parts_.tool_sources.all();
+  if (sources.empty()) co_return base;
+  const scope_texts scope(*run);
+  auto made = std::make_shared<tool_catalog>(*base);
+  json::array all = json::parse(base->json).as_array();
+  for (const auto& source : sources) {
+    ry::result<std::string> listed = co_await ry::call<std::string, ry_str>(
+        [&](ry_exec* exec, ry_tools_list_fn fn, void* ctx) {
+          return source->table->list(source->self, &scope.scope, exec, fn, ctx);
+        },
+        [](ry_str text) { return ry::text(text); });
+    boost::system::error_code bad;
+    json::value v;
+    if (listed) v = json::parse(*listed, bad);
+    if (!listed || bad || !v.is_array()) {
+      parts_.ctx.complain("the tools of " + source->name + " could not be listed",
+                          listed ? ry::error(RY_DATA_LOSS) : listed.error());
+      continue;
+    }
+    for (json::value& item : v.as_array()) {
+      if (!item.is_object()) continue;
+      json::object& o = item.as_object();
+      const std::string name = text_of(o, "name");
+      if (name.empty() || made->find(name) != nullptr) continue;
+      made->tools.push_back({name, text_of(o, "source"), bool_of(o, "read_only") || bool_of(o, "idempotent"),
+                             source});
+      json::object for_model;
+      for (const char* key : {"name", "description", "parameters"})
+        if (const json::value* part = o.if_contains(key)) for_model.emplace(key, *part);
+      all.push_back(std::move(for_model));
+    }
+  }
+  made->json = json::serialize(all);
+  co_return catalog_ptr(std::move(made));
+}
+
+ry::task<ry::result<void>> ensure_workspace(parts& p, std::shared_ptr<live_run> run) {
+  if (run->workspace_ready) co_return ry::result<void>();
+  const auto driver = p.sandbox();
+  if (!driver) co_return ry::unavailable("runs.no_sandbox", "no sandbox driver is loaded");
+  const std::string project = run->who.project.to_string();
+  ry::result<void> made = co_await ry::call_done([&](ry_exec* exec, ry_done done) {
+    return driver->table->ensure(driver->self, ry::str(project), exec, done);
+  });
+  if (!made) co_return made.error();
+  ry::result<std::string> noted = co_await p.repo.mark_sandbox(run->who.project, p.ctx.new_uuid());
+  if (!noted) co_return noted.error();
+  run->workspace_ready = true;
+  co_return ry::result<void>();
+}
+
+ry::task<tool_outcome> run_tool(parts& p, std::shared_ptr<live_run> run, catalog_ptr catalog,
+                                tool_call call) {
+  try {
+    const tool_catalog::tool* tool = catalog->find(call.name);
+    if (tool == nullptr) co_return tool_outcome{"there is no tool named \"" + call.name + "\"", true};
+    if (call.malformed) co_return tool_outcome{"the arguments were no valid JSON object", true};
+    if (tool->driver) co_return co_await run_foreign(p, run, tool->driver, call);
+    ry::result<void> ready = co_await ensure_workspace(p, run);
+    if (!ready)
+      co_return tool_outcome{"the sandbox is not available: " + std::string(ready.error().message()), true};
+    const auto driver = p.sandbox();
+    if (!driver) co_return tool_outcome{"the sandbox is not available", true};
+    json::object arguments = json::parse(call.arguments).as_object();
+    if (call.name == "shell")
+      co_return co_await run_shell(p, run, driver, call.id, std::move(arguments));
+    if (call.name == "read_file") co_return co_await run_read(run, driver, std::move(arguments));
+    if (call.name == "write_file") co_return co_await run_write(run, driver, std::move(arguments));
+    co_return co_await run_list(run, driver, std::move(arguments));
+  } catch (...) {
+    const ry::error e = ry::current_error();
+    p.ctx.complain("a tool call failed", e);
+    co_return tool_outcome{"the tool failed", true};
+  }
+}
+
+}  // namespace runs

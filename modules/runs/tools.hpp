@@ -1,0 +1,55 @@
+// The tools of a run: those of the sandbox, built in, and those of the agent.tools/1 sources.
+#pragma once
+#include <memory>
+#include <ry/ry.hpp>
+#include <string>
+#include <vector>
+
+#include "conversation.hpp"
+#include "live_run.hpp"
+#include "parts.hpp"
+
+namespace runs {
+
+// What a model may call. Immutable once made; the one without foreign tools is shared by all runs.
+struct tool_catalog {
+  struct tool {
+    std::string name, source;  // source: "sandbox", "mcp:<server>"
+    bool repeatable = false;   // read-only or idempotent
+    ry::drivers<ry_agent_tools_v1>::entry driver;  // empty: the sandbox
+  };
+  std::vector<tool> tools;
+  std::string json;  // for the request, array
+
+  const tool* find(std::string_view name) const;
+};
+using catalog_ptr = std::shared_ptr<const tool_catalog>;
+
+class toolbox {
+ public:
+  explicit toolbox(parts& p) : parts_(p) {}
+  // The sandbox's tools and what the sources say; a source that fails is left out with a log line.
+  ry::task<catalog_ptr> catalog(std::shared_ptr<live_run> run);
+
+ private:
+  catalog_ptr sandbox_only();
+
+  parts& parts_;
+  std::mutex mutex_;
+  catalog_ptr with_sandbox_, empty_;
+};
+
+struct tool_outcome {
+  std::string content;
+  bool is_error = false;
+};
+
+// Runs one call to its end; its output goes to the run's feed as it comes. Never throws: what goes wrong
+// is an outcome for the model. On the run's executor; ends soon after an interruption.
+ry::task<tool_outcome> run_tool(parts& p, std::shared_ptr<live_run> run, catalog_ptr catalog,
+                                tool_call call);
+
+// Makes the project's workspace if needed and notes it in the database, once per live run.
+ry::task<ry::result<void>> ensure_workspace(parts& p, std::shared_ptr<live_run> run);
+
+}  // namespace runs
