@@ -181,7 +181,22 @@ server::server(rooms r, settings s) : impl_(std::make_shared<impl>(r, std::move(
 server::~server() {
   try {
     drain(clock::now());
+    const auto close = [self = impl_.get()](worker& w) {
+      if (&w == self->workers.front().get()) {
+        self->acceptor.reset();
+        self->pause.reset();
+      }
+      w.close();
+    };
+    impl_->on_every_loop([close](worker& w) {
+      w.cut_all();
+      close(w);
+    });
+    // The handlers that were called off have run behind this.
     impl_->on_every_loop([](worker&) {});
+    // Loops that run no more: nobody else is there.
+    for (auto& w : impl_->workers)
+      if (w->loop.ctx.stopped()) close(*w);
   } catch (const std::exception& e) {
     observe::log(observe::level::error, "http", "the server did not end cleanly", {{"error", e.what()}});
   }

@@ -51,7 +51,7 @@ void request_data::clear() {
 }
 
 worker::worker(shared_state& shared, exec::loop& loop)
-    : shared(shared), loop(loop), tick_(loop.ctx.get_executor()) {
+    : shared(shared), loop(loop), tick_(std::in_place, loop.ctx.get_executor()) {
   if (::getrandom(rng_.data(), sizeof rng_, 0) != sizeof rng_)
     rng_ = {static_cast<std::uint64_t>(clock::now().time_since_epoch().count()), loop.index + 1};
   if (rng_[0] == 0) rng_[0] = 1;
@@ -339,10 +339,10 @@ void worker::forget(connection& c) {
 }
 
 void worker::arm_tick() {
-  if (ticking_) return;
+  if (ticking_ || !tick_) return;
   ticking_ = true;
-  tick_.expires_after(timer_wheel::tick_length);
-  tick_.async_wait([this, keep = keep()](const boost::system::error_code& ec) {
+  tick_->expires_after(timer_wheel::tick_length);
+  tick_->async_wait([this, keep = keep()](const boost::system::error_code& ec) {
     ticking_ = false;
     if (ec) return;
     on_tick();
@@ -367,6 +367,11 @@ void worker::start_drain() {
 void worker::cut_all() {
   const auto all = connections;
   for (const auto& c : all) c->cut(RY_WHY_SHUTDOWN);
+}
+
+void worker::close() {
+  tick_.reset();
+  connections.clear();
 }
 
 std::string worker::new_request_id() {

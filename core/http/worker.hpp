@@ -7,6 +7,7 @@
 #include <boost/smart_ptr/intrusive_ptr.hpp>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -80,6 +81,9 @@ class worker {
   void arm_tick();
   void start_drain();
   void cut_all();
+  // Ends everything that belongs to the loop's io_context: handlers that are never run may keep this
+  // object alive until the io_context itself goes.
+  void close();
   std::string new_request_id();
   std::string_view date_line();
   std::shared_ptr<void> keep() const { return shared.alive.lock(); }
@@ -109,9 +113,9 @@ class worker {
   std::vector<exchange*> free_;
   std::vector<std::unique_ptr<request_data>> spare_;
   std::vector<boost::intrusive_ptr<connection>> resume_;
-  boost::asio::basic_waitable_timer<clock, boost::asio::wait_traits<clock>,
-                                    boost::asio::io_context::executor_type>
-      tick_;
+  using timer_type = boost::asio::basic_waitable_timer<clock, boost::asio::wait_traits<clock>,
+                                                       boost::asio::io_context::executor_type>;
+  std::optional<timer_type> tick_;  // empty after close()
   bool ticking_ = false;
   std::string date_;
   std::int64_t date_second_ = 0;
