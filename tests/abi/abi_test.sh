@@ -1,0 +1,160 @@
+#!/usr/bin/env bash
+# Drives the host with modules of several toolchains, and with modules that it must refuse.
+# usage: abi_test.sh RUNYARD GOOD_DIRECTORY BAD_DIRECTORY inspect|refusals|serve
+set -uo pipefail
+runyard=$1 good=$2 bad=$3 what=$4
+work=$(mktemp -d)
+chmod 755 "$work"
+server=
+finish() {
+  if [[ -n $server ]]; then kill -KILL "$server" 2>/dev/null; fi
+  rm -rf "$work"
+}
+trap finish EXIT
+cd "$work" || exit 1
+unset RUNYARD_CONFIG
+failures=0
+
+fail() {
+  printf 'FAILED: %s\n' "$*"
+  sed 's/^/    /' out err 2>/dev/null
+  failures=$((failures + 1))
+}
+in_file() { grep -qF -- "$2" "$1" || fail "$1 lacks: $2"; }
+# Settings that enable the modules given and look for them in a directory of their own.
+enabled() {
+  local directory=$1 name
+  shift
+  rm -rf chosen && mkdir chosen
+  settings=(--set modules.path=chosen --set data_dir=data
+            --set auth.jwt.hs256_secret=a-secret-of-at-least-32-characters)
+  for name in "$@"; do
+    cp "$directory/$name.so" chosen/ || fail "$name was not built"
+    settings+=(--set "modules.$name.enabled=true")
+  done
+}
+languages() {
+  local file
+  for file in "$good"/abi_*.so; do
+    file=${file##*/abi_}
+    [[ $file == unguarded.so ]] || printf '%s\n' "${file%.so}"
+  done
+}
+
+# check must end with an error, and say every sentence given.
+refused() {
+  local modules=$1 got sentence
+  shift
+  # shellcheck disable=SC2086
+  enabled "$bad" $modules
+  "$runyard" check --config none.toml "${settings[@]}" "${extra[@]}" >out 2>err </dev/null
+  got=$?
+  if ((got == 0)); then fail "check of $modules ended with 0"; fi
+  if ((got > 128)); then fail "check of $modules was killed by signal $((got - 128))"; fi
+  for sentence in "$@"; do in_file err "$sentence"; done
+}
+
+: >none.toml
+extra=()
+case $what in
+inspect)
+  for language in $(languages); do
+    "$runyard" inspect "$good/abi_$language.so" --json >out 2>err || fail "inspect abi_$language"
+    in_file out "\"name\":\"abi_$language\""
+    in_file out '"ry.http/1"'
+  done
+  # Inspection runs no code of the library, also not its constructors.
+  "$runyard" inspect "$bad/abi_aborts.so" --json >out 2>err || fail 'inspect abi_aborts'
+  in_file out '"name":"abi_aborts"'
+  "$runyard" inspect "$bad/abi_newer_minor.so" >out 2>err
+  in_file out 1.9
+  head -c 3000 "$good/abi_c.so" >cut.so
+  "$runyard" inspect cut.so >out 2>err && fail 'a file that was cut is no module'
+  ;;
+
+refusals)
+  refused abi_wrong_magic 'wrong magic number (7, this host expects 827937369)'
+  refused abi_newer_major 'module "abi_newer_major" 1.0.0 is built for host ABI 2.0' \
+    'this host provides 1.0' 'Upgrade the host'
+  refused abi_newer_minor 'module "abi_newer_minor" 1.0.0 needs host ABI >= 1.9' \
+    'this host provides 1.0' 'rebuild with -DRY_ABI_MINOR=0'
+  refused abi_missing_need 'module "abi_missing_need" needs nowhere/1, which no module'
+  refused 'abi_cycle_a abi_cycle_b' 'part of a cycle of needs' abi_cycle_a abi_cycle_b
+  refused 'abi_same_route_a abi_same_route_b' 'registers the route GET /abi/same' \
+    abi_same_route_a abi_same_route_b
+  refused abi_fails 'abi_fails' 'the licence file is missing'
+  refused abi_unresolved 'abi_unresolved' 'nobody_defines_this'
+
+  # The others of the set do not save it, and an optional module that is refused does not stop them.
+  extra=(--set modules.abi_fails.required=false)
+  enabled "$bad" abi_fails
+  "$runyard" check --config none.toml "${settings[@]}" "${extra[@]}" >out 2>err </dev/null ||
+    fail 'an optional module that fails must not end check with an error'
+  in_file err 'the licence file is missing'
+
+  for name in abi_gcc abi_unguarded abi_clang; do
+    [[ -e $good/$name.so ]] || continue
+    enabled "$good" "$name"
+    "$runyard" check --config none.toml "${settings[@]}" --set "modules.$name.throw_in_create=true" \
+      >out 2>err </dev/null && fail "check of $name that throws in create ended with 0"
+    in_file err "$name"
+  done
+  ;;
+
+serve)
+  mapfile -t names < <(languages)
+  enabled "$good" "${names[@]/#/abi_}" abi_unguarded
+  if [[ -n ${RY_TEST_DATABASE_URL:-} ]]; then
+    settings+=(--set "database.url=$RY_TEST_DATABASE_URL")
+  fi
+  "$runyard" check --config none.toml "${settings[@]}" >out 2>err </dev/null ||
+    fail 'modules of all toolchains must pass the check together'
+  "$runyard" serve --config none.toml "${settings[@]}" --set http.listen=127.0.0.1:0 >out 2>err \
+    </dev/null &
+  server=$!
+  for _ in $(seq 600); do
+    grep -q 'listening on' out && break
+    kill -0 "$server" 2>/dev/null || break
+    sleep 0.1
+  done
+  url=$(sed -n 's/.*listening on \(http:[^ ]*\).*/\1/p' out | head -n 1)
+  if [[ -z $url ]]; then
+    fail 'the server did not come up'
+    exit 1
+  fi
+  for round in 1 2 3; do
+    for language in "${names[@]}"; do
+      answer=$(curl -sS -m 10 "$url/abi/$language")
+      case $language in
+      gcc | clang) want="{\"lang\":\"$language\",\"n\":36,\"on_exec\":true}" ;;
+      c) want='{"lang":"abi_c"}' ;;
+      *) want="{\"lang\":\"$language\"}" ;;
+      esac
+      [[ $answer == "$want" ]] || fail "round $round: $language answered: $answer"
+    done
+  done
+  for language in gcc clang; do
+    [[ -e $good/abi_$language.so ]] || continue
+    code=$(curl -s -m 10 -o body -w '%{http_code}' "$url/abi/$language/throws")
+    [[ $code == 500 ]] || fail "$language: a handler that throws answered $code"
+    grep -q 'on purpose' body && fail "$language: the exception's text reached the client"
+    stream=$(curl -sS -N -m 10 "$url/abi/$language/stream" | tr '\n' '|')
+    [[ $stream == 'data: 1||data: 2||data: 3||' ]] || fail "$language streamed: $stream"
+  done
+  code=$(curl -s -m 10 -o body -w '%{http_code}' "$url/abi/unguarded")
+  [[ $code == 500 ]] || fail "an exception out of a handler answered $code"
+  code=$(curl -s -m 10 -o body -w '%{http_code}' "$url/abi/c")
+  [[ $code == 200 ]] || fail "after an exception the server answers $code"
+  kill -TERM "$server"
+  wait "$server"
+  got=$?
+  server=
+  ((got == 0)) || fail "the server ended with $got"
+  ;;
+*)
+  echo "unknown: $what"
+  exit 1
+  ;;
+esac
+((failures == 0)) && echo "$what: all well"
+exit $((failures > 0))
