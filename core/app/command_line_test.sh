@@ -3,6 +3,7 @@
 # usage: command_line_test.sh path/to/runyard
 set -uo pipefail
 runyard=$1
+[[ -x $runyard ]] || { echo "$runyard cannot be run"; exit 1; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1

@@ -21,6 +21,7 @@ class postgres_start {
   postgres_start(const postgres_start&) = delete;
   postgres_start& operator=(const postgres_start&) = delete;
 
+  bool is_private() const noexcept { return own_.has_value(); }
   // Settings with the URL to use; waits for the private one. Throws db::failure with a sentence.
   db::settings wait();
   void stop();

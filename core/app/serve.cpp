@@ -32,12 +32,9 @@ exit_code fail(const std::string& why) {
 // Brings host and modules up to date; what fails for one module is that module's affair.
 module::report migrate_all(workshop& w, const db::settings& s, const config::config& c,
                            const signals& stop) {
-  const auto report = update_schema(
-      s.connect, all_migrations(w.modules), c.duration("database.wait_seconds"),
-      [&] { return stop.requested(); },
-      [](const db::migration_step& step) {
-        observe::log(level::info, "db", "migrated", {{"module", step.module}, {"step", step.id}});
-      });
+  const auto report =
+      update_schema(s.connect, all_migrations(w.modules), c.duration("database.wait_seconds"),
+                    [&] { return stop.requested(); }, {});
   module::report out;
   for (const auto& p : report.problems) {
     if (p.module == "core") {
@@ -82,14 +79,17 @@ exit_code serve(const config_options& options) {
   rooms r(w, c, place);
   probes probe(w, r);
 
+  const auto connect = [&] {
+    if (!database) w.rt.db = &database.emplace(postgres.wait());
+  };
+
   // inspect, load, create, validate
+  if (!postgres.is_private()) connect();  // beside the loading
   if (!w.prepare()) return exit_code::refused;
 
   // database, migrations
-  const auto db_settings = postgres.wait();
-  database.emplace(db_settings);
-  w.rt.db = &*database;
-  auto report = migrate_all(w, db_settings, c, stop);
+  connect();
+  auto report = migrate_all(w, postgres.wait(), c, stop);
   report_modules(report);
   if (!report.ok()) return fail("the database could not be brought up to date");
 

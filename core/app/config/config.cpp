@@ -24,7 +24,7 @@ void split(std::string_view text, std::vector<std::string>& out) {
 }
 
 void list_values(const json::value& value, const node* given, key_path& path, std::string& out) {
-  if (const auto* o = value.if_object(); o && !o->empty()) {
+  if (const auto* o = value.if_object()) {
     for (const auto& [key, child] : *o) {
       path.emplace_back(key);
       list_values(child, given ? given->find(key) : nullptr, path, out);

@@ -1,0 +1,239 @@
+#include "core/app/client/run_client.hpp"
+
+#include <arpa/inet.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <mutex>
+#include <thread>
+
+namespace ry::app::client {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+// Answers connection after connection with prepared bytes, closes each, and keeps what was asked.
+class scripted_server {
+ public:
+  explicit scripted_server(std::vector<std::string> answers) : answers_(std::move(answers)) {
+    fd_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in at{};
+    at.sin_family = AF_INET;
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof at;
+    if (bind(fd_, reinterpret_cast<sockaddr*>(&at), size) != 0 || listen(fd_, 8) != 0 ||
+        getsockname(fd_, reinterpret_cast<sockaddr*>(&at), &size) != 0)
+      throw std::runtime_error("no listening socket");
+    url_ = "http://127.0.0.1:" + std::to_string(ntohs(at.sin_port));
+    thread_ = std::thread([this] { serve(); });
+  }
+  ~scripted_server() {
+    shutdown(fd_, SHUT_RDWR);
+    thread_.join();
+    close(fd_);
+  }
+  const std::string& url() const { return url_; }
+  std::vector<std::string> asked() {
+    std::lock_guard lock(mutex_);
+    return asked_;
+  }
+
+ private:
+  static bool complete(const std::string& request) {
+    const auto head = request.find("\r\n\r\n");
+    if (head == std::string::npos) return false;
+    const auto length = request.find("Content-Length: ");
+    if (length == std::string::npos || length > head) return true;
+    return request.size() >= head + 4 + std::stoul(request.substr(length + 16));
+  }
+  void serve() {
+    for (const auto& answer : answers_) {
+      const int c = accept(fd_, nullptr, nullptr);
+      if (c < 0) return;
+      std::string request;
+      char buffer[4096];
+      while (!complete(request)) {
+        const auto n = read(c, buffer, sizeof buffer);
+        if (n <= 0) break;
+        request.append(buffer, static_cast<std::size_t>(n));
+      }
+      {
+        std::lock_guard lock(mutex_);
+        asked_.push_back(request);
+      }
+      if (write(c, answer.data(), answer.size()) < 0) ADD_FAILURE() << "the client has gone";
+      shutdown(c, SHUT_WR);
+      while (read(c, buffer, sizeof buffer) > 0) {
+      }
+      close(c);
+    }
+  }
+
+  const std::vector<std::string> answers_;
+  int fd_ = -1;
+  std::string url_;
+  std::mutex mutex_;
+  std::vector<std::string> asked_;
+  std::thread thread_;
+};
+
+std::string json_answer(const char* status, const std::string& body) {
+  return std::string("HTTP/1.1 ") + status +
+         "\r\nContent-Type: application/json\r\nContent-Length: " + std::to_string(body.size()) +
+         "\r\nConnection: close\r\n\r\n" + body;
+}
+
+std::string stream(const std::string& events) {
+  return "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\nretry: "
+         "20\n\n" +
+         events;
+}
+
+const std::string started = json_answer(
+    "200 OK",
+    R"({"thread_id":"aaaaaaaa-0000-0000-0000-000000000000","agent_run_id":"bbbbbbbb-0000-0000-0000-000000000000","status":"running"})");
+
+struct outcome {
+  exit_code code;
+  std::string out, err;
+};
+
+outcome run_at(const scripted_server& server, output as = output::text,
+               std::vector<std::string> files = {}) {
+  run_request request;
+  request.url = server.url() + "/";
+  request.token = "secret-token";
+  request.prompt = "Do it.";
+  request.files = std::move(files);
+  request.model = "runyard/basic";
+  request.as = as;
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  const auto code = run(request);
+  return {code, testing::internal::GetCapturedStdout(), testing::internal::GetCapturedStderr()};
+}
+
+std::string header(const std::string& request, const std::string& name) {
+  const auto at = request.find("\r\n" + name + ": ");
+  if (at == std::string::npos) return {};
+  const auto from = at + name.size() + 4;
+  return request.substr(from, request.find("\r\n", from) - from);
+}
+
+TEST(run_client, goes_on_after_a_cut_where_it_was) {
+  scripted_server server(
+      {started,
+       stream("id: 1\ndata: {\"type\": \"llm_response_chunk\", \"content\": \"Hel\"}\n\n"
+              "id: 2\ndata: {\"type\": \"llm_response_chunk\", \"content\": \"lo\"}\n\n"
+              "id: 3\ndata: {\"type\": \"llm_resp"),
+       "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+       stream("id: 3\ndata: {\"type\": \"llm_response_chunk\", \"content\": \" world\"}\n\n"
+              "id: 4\ndata: {\"type\": \"status\", \"status\": \"completed\"}\n\n")});
+  const auto r = run_at(server);
+  EXPECT_EQ(r.code, exit_code::ok) << r.err;
+  EXPECT_EQ(r.out, "Hello world\n");
+  const auto asked = server.asked();
+  ASSERT_THAT(asked, SizeIs(4));
+  EXPECT_THAT(asked[0], HasSubstr("POST /agent/start HTTP/1.1\r\n"));
+  EXPECT_EQ(header(asked[0], "Authorization"), "Bearer secret-token");
+  EXPECT_THAT(asked[0], HasSubstr("name=\"prompt\"\r\n\r\nDo it.\r\n"));
+  EXPECT_THAT(asked[0], HasSubstr("name=\"model_name\"\r\n\r\nrunyard/basic\r\n"));
+  EXPECT_THAT(asked[1], HasSubstr("GET /agent-run/bbbbbbbb-0000-0000-0000-000000000000/stream "));
+  EXPECT_EQ(header(asked[1], "Last-Event-ID"), "");
+  EXPECT_EQ(header(asked[2], "Last-Event-ID"), "2");
+  EXPECT_EQ(header(asked[3], "Last-Event-ID"), "2");
+}
+
+TEST(run_client, a_start_whose_answer_was_lost_is_repeated_under_the_same_key) {
+  scripted_server server(
+      {"", started, stream("id: 1\ndata: {\"type\": \"status\", \"status\": \"completed\"}\n\n")});
+  const auto r = run_at(server);
+  EXPECT_EQ(r.code, exit_code::ok) << r.err;
+  const auto asked = server.asked();
+  ASSERT_THAT(asked, SizeIs(3));
+  const auto key = header(asked[0], "Idempotency-Key");
+  EXPECT_THAT(key, SizeIs(32));
+  EXPECT_EQ(header(asked[1], "Idempotency-Key"), key);
+}
+
+TEST(run_client, how_a_run_ended_is_the_exit_code) {
+  {
+    scripted_server server(
+        {started, stream("id: 1\ndata: {\"type\":\"status\",\"status\":\"failed\",\"error\":\"No "
+                         "credits\"}\n\n")});
+    const auto r = run_at(server);
+    EXPECT_EQ(r.code, exit_code::run_failed);
+    EXPECT_THAT(r.err, HasSubstr("the run failed: No credits"));
+  }
+  {
+    scripted_server server(
+        {started, stream("id: 1\ndata: {\"type\":\"status\",\"status\":\"stopped\"}\n\n")});
+    EXPECT_EQ(run_at(server).code, exit_code::run_stopped);
+  }
+  {
+    scripted_server server({started, "HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n",
+                            json_answer("200 OK", R"({"status":"completed"})")});
+    EXPECT_EQ(run_at(server).code, exit_code::ok);
+    EXPECT_THAT(server.asked().at(2),
+                HasSubstr("GET /agent-run/bbbbbbbb-0000-0000-0000-000000000000 "));
+  }
+}
+
+TEST(run_client, a_refusal_is_told_in_the_servers_words) {
+  {
+    scripted_server server({json_answer(
+        "402 Payment Required",
+        R"({"detail":{"message":"Too many runs","error_code":"AGENT_RUN_LIMIT_EXCEEDED"}})")});
+    const auto r = run_at(server);
+    EXPECT_EQ(r.code, exit_code::failed);
+    EXPECT_THAT(r.err, HasSubstr("(402): Too many runs (AGENT_RUN_LIMIT_EXCEEDED)"));
+  }
+  {
+    scripted_server server({json_answer("401 Unauthorized", R"({"detail":"Not authenticated"})")});
+    const auto r = run_at(server);
+    EXPECT_THAT(r.err, HasSubstr("(401): Not authenticated"));
+    EXPECT_THAT(r.err, Not(HasSubstr("secret-token")));
+  }
+  {
+    scripted_server server(
+        {started, json_answer("404 Not Found", R"({"detail":"Run not found"})")});
+    EXPECT_THAT(run_at(server).err, HasSubstr("(404): Run not found"));
+  }
+  {
+    scripted_server server({json_answer("200 OK", R"({"agent_run_id":"../../x"})")});
+    EXPECT_THAT(run_at(server).err, HasSubstr("does not answer like a Runyard server"));
+  }
+}
+
+TEST(run_client, files_are_sent_with_their_names) {
+  char name[] = "/tmp/ry-upload-XXXXXX";
+  const int fd = mkstemp(name);
+  ASSERT_EQ(write(fd, "a,b\n1,2\n", 8), 8);
+  close(fd);
+  scripted_server server(
+      {started, stream("id: 1\ndata: {\"type\": \"status\", \"status\": \"completed\"}\n\n")});
+  EXPECT_EQ(run_at(server, output::text, {name}).code, exit_code::ok);
+  unlink(name);
+  const auto sent = server.asked().at(0);
+  EXPECT_THAT(sent, HasSubstr("name=\"files\"; filename=\"" + std::string(name + 5) + "\""));
+  EXPECT_THAT(sent, HasSubstr("\r\n\r\na,b\n1,2\n\r\n"));
+}
+
+TEST(run_client, json_lines_are_the_events_as_they_came) {
+  const std::string end = R"({"type": "status", "status": "completed", "sequence": 2})";
+  scripted_server server(
+      {started, stream("id: 1\ndata: {\"type\": \"ping\"}\n\nid: 2\ndata: " + end + "\n\n")});
+  const auto r = run_at(server, output::json_lines);
+  EXPECT_EQ(r.code, exit_code::ok);
+  EXPECT_THAT(r.out, ::testing::StartsWith("{\"thread_id\":"));
+  EXPECT_THAT(r.out, ::testing::EndsWith("\n{\"type\": \"ping\"}\n" + end + "\n"));
+  EXPECT_EQ(r.err, "");
+}
+
+}  // namespace
+}  // namespace ry::app::client
