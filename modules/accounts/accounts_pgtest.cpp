@@ -1,10 +1,13 @@
 #include <gtest/gtest.h>
 
+#include <ry/testing.hpp>
+
 #include <functional>
 #include <thread>
 
 #include "../testing/schema.hpp"
 #include "migrations.hpp"
+#include "repository.hpp"
 
 namespace {
 
@@ -217,4 +220,39 @@ TEST_F(accounts_sql, credits_are_exact) {
   EXPECT_EQ(sql("select accounts.credits(-5000000)"), "-5");
   EXPECT_EQ(sql("select accounts.credits(0)"), "0");
   EXPECT_EQ(sql("select accounts.credits(9223372036854775807)"), "9223372036854.775807");
+}
+
+// The texts of the repository against the real schema: each must prepare.
+TEST_F(accounts_sql, every_statement_of_the_repository_prepares) {
+  ry::testing::fake_host host;
+  host.db.on("", {});
+  const accounts::repository repo(host.ctx());
+  const auto cfg = accounts::read_config("{}");
+  const auto id = *ry::uuid::parse(ann);
+  const auto call = [&](auto task) {
+    try {
+      host.await(std::move(task));
+    } catch (const ry::error&) {
+      // The fake answers without rows; only the text counts here.
+    }
+  };
+  call(repo.set_low_percent(20));
+  call(repo.provision(accounts::identity{}, cfg.default_tier));
+  call(repo.find(id));
+  call(repo.describe(id));
+  call(repo.set_tier("actor", id, "pro"));
+  call(repo.set_role("actor", id, 1));
+  call(repo.move_balance(id, {}));
+  call(repo.ledger(id, std::nullopt, 10));
+  call(repo.add_key("actor", id, {}, 50));
+  call(repo.list_keys(id));
+  call(repo.revoke_key("actor", id, "x"));
+  call(repo.key("x"));
+  call(repo.touch_key("x"));
+  call(repo.changed_lately());
+  EXPECT_EQ(host.db.calls.size(), 17u);
+  int n = 0;
+  for (const auto& c : host.db.calls) {
+    EXPECT_EQ(state_of("prepare s" + std::to_string(++n) + " as " + c.sql), "") << c.sql;
+  }
 }

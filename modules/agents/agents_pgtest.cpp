@@ -1,9 +1,11 @@
 #include <gtest/gtest.h>
+#include <ry/testing.hpp>
 
 #include <thread>
 
 #include "../testing/schema.hpp"
 #include "migrations.hpp"
+#include "repository.hpp"
 
 namespace {
 
@@ -125,4 +127,35 @@ TEST_F(agents_sql, the_default_agent_stays) {
   EXPECT_EQ(state_of("select agents.remove(" + ann + ", " + second + ")"), "");
   EXPECT_EQ(state_of("select agents.remove(" + ann + ", " + second + ")"), "RY404");
   EXPECT_EQ(sql("select count(*) from agents.agent_version"), "1");
+}
+
+// The texts of the repository against the real schema: each must prepare.
+TEST_F(agents_sql, every_statement_of_the_repository_prepares) {
+  ry::testing::fake_host host;
+  host.db.on("", {});
+  const agents::repository repo(host.ctx());
+  const ry::uuid id;
+  const auto call = [&](auto task) {
+    try {
+      host.await(std::move(task));
+    } catch (const ry::error&) {
+      // The fake answers without rows; only the text counts here.
+    }
+  };
+  agents::revision change;
+  change.name = "A";
+  call(repo.ensure_default(id));
+  call(repo.get(id, id, 0));
+  call(repo.list(id, std::nullopt, 10));
+  call(repo.list(id, id, 10));
+  call(repo.versions(id, id, 0, 10));
+  call(repo.create(id, id, change));
+  call(repo.revise(id, id, change));
+  call(repo.remove(id, id));
+  call(repo.mcp_count(id, id));
+  EXPECT_EQ(host.db.calls.size(), 12u);
+  int n = 0;
+  for (const auto& c : host.db.calls) {
+    EXPECT_EQ(state_of("prepare s" + std::to_string(++n) + " as " + c.sql), "") << c.sql;
+  }
 }

@@ -96,9 +96,7 @@ ry::task<agent_ptr> routes::own_agent(ry::uuid account, ry::uuid id, std::int32_
 }
 
 std::string routes::seal(const ry::uuid& agent, std::string_view plain) const {
-  const ry::secrets box(ctx_);
-  box.redact(plain);
-  return box.seal(mcp_place(agent.to_string()), plain).value();
+  return ry::secrets(ctx_).seal(mcp_place(agent.to_string()), plain).value();
 }
 
 ry::task<void> routes::check_mcp_limit(owner who, ry::uuid agent, std::size_t wanted,

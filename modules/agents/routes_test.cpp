@@ -1,0 +1,138 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <ry/svc/accounts.h>
+#include <ry/testing.hpp>
+
+using testing::HasSubstr;
+using testing::Not;
+
+namespace {
+
+const std::string ann = "11111111-1111-4111-8111-111111111111";
+const std::string agent_id = "33333333-3333-4333-8333-333333333333";
+
+// accounts/1 with one account of the tier free: one MCP server.
+ry_status ensure(void*, const ry_principal*, ry_exec* exec, ry_account_fn fn, void* ctx) noexcept;
+const ry_tier_view* no_tier(void*, ry_str) noexcept {
+  return nullptr;
+}
+ry_status no_find(void*, const ry_uuid*, ry_exec*, ry_account_fn, void*) noexcept {
+  return RY_UNIMPLEMENTED;
+}
+constexpr ry_accounts_v1 accounts_table{sizeof(ry_accounts_v1), 0, ensure, no_tier, no_find};
+
+class agent_routes : public testing::Test {
+ protected:
+  agent_routes() {
+    host_.services[RY_SVC_ACCOUNTS_1] = {&accounts_table, &host_};
+    current = &host_;
+    host_.load(*ry_module_entry());
+  }
+  void stored(const std::string& mcps) {
+    host_.db.on("where a.id = $2",
+                {{"id", "account_id", "is_default", "current_version", "version", "name",
+                  "description", "system_prompt", "model_name", "mcps", "created_at"},
+                 {{agent_id, ann, "f", "1", "1", "A", "", "", std::nullopt, mcps,
+                   "2026-01-01T00:00:00.000Z"}}});
+  }
+  ry::testing::answer put(const std::string& body) {
+    ry::testing::call_options o;
+    o.body = body;
+    return host_.call("PUT", "/agents/" + agent_id, o);
+  }
+  ry::testing::fake_host host_;
+
+ public:
+  static ry::testing::fake_host* current;
+};
+ry::testing::fake_host* agent_routes::current = nullptr;
+
+ry_status ensure(void*, const ry_principal*, ry_exec* exec, ry_account_fn fn, void* ctx) noexcept {
+  agent_routes::current->ctx().post(exec, [fn, ctx] {
+    ry_tier_view tier{};
+    tier.struct_size = sizeof tier;
+    tier.name = ry::str("free");
+    tier.custom_mcps = 1;
+    ry_account_view v{};
+    v.struct_size = sizeof v;
+    v.account_id = *ry::uuid::parse(ann);
+    v.account_id_text = ry::str(ann);
+    v.tier = &tier;
+    fn(ctx, RY_OK, &v, nullptr);
+  });
+  return RY_OK;
+}
+
+std::string server(const std::string& name, const std::string& secret) {
+  return R"({"name":")" + name + R"(","type":"http","config":{"url":"https://x","headers":{"A":")" +
+         secret + R"("}},"enabledTools":[]})";
+}
+
+}  // namespace
+
+TEST_F(agent_routes, unknown_and_malformed_ids_are_404) {
+  host_.db.on("where a.id = $2", {});
+  EXPECT_EQ(host_.call("GET", "/agents/" + agent_id).status, 404u);
+  const auto a = host_.call("GET", "/agents/nonsense");
+  EXPECT_EQ(a.status, 404u);
+  EXPECT_EQ(a.failure.message(), "Worker not found");
+}
+
+TEST_F(agent_routes, shows_secrets_masked) {
+  stored("[" + server("w", "x") + "]");
+  const auto a = host_.call("GET", "/agents/" + agent_id);
+  EXPECT_EQ(a.status, 200u);
+  EXPECT_THAT(a.body, HasSubstr(R"("headers":{"A":"********"})"));
+  EXPECT_THAT(a.body, HasSubstr(R"("model_name":null)"));
+}
+
+TEST_F(agent_routes, seals_secrets_before_they_reach_the_database) {
+  stored("[]");
+  host_.db.on("agents.mcp_count", {{"mcp_count"}, {{"0"}}});
+  host_.db.on("agents.revise", {{"revise"}, {{"2"}}});
+  const auto a = put(R"({"custom_mcps":[)" + server("w", "plain-secret") + "]}");
+  EXPECT_EQ(a.status, 200u) << a.failure.message();
+  bool revised = false;
+  for (const auto& c : host_.db.calls) {
+    for (const auto& p : c.params) EXPECT_THAT(p.value_or(""), Not(HasSubstr("plain-secret")));
+    if (c.sql.find("agents.revise") == std::string::npos) continue;
+    revised = true;
+    EXPECT_EQ(c.params.at(2), "1") << "bound to the version that was read";
+    EXPECT_THAT(c.params.at(7).value_or(""), HasSubstr("sealed"));
+  }
+  EXPECT_TRUE(revised);
+}
+
+TEST_F(agent_routes, holds_to_the_tiers_number_of_servers) {
+  stored("[" + server("w", "x") + "]");
+  host_.db.on("agents.mcp_count", {{"mcp_count"}, {{"0"}}});
+  const auto a =
+      put(R"({"custom_mcps":[)" + server("a", "xxxxxx") + "," + server("b", "yyyyyy") + "]}");
+  EXPECT_EQ(a.status, 402u);
+  EXPECT_EQ(
+      a.failure.detail_json(),
+      R"({"message":"The plan's number of custom MCP servers is reached","current_count":1,"limit":1,)"
+      R"("tier_name":"free","error_code":"CUSTOM_WORKER_LIMIT_EXCEEDED"})");
+}
+
+TEST_F(agent_routes, a_lost_race_is_tried_again_unless_a_version_was_expected) {
+  stored("[]");
+  const auto lost = ry::error(RY_ALREADY_EXISTS, "db.RY409", "changed meanwhile").with_http(409);
+  host_.db.fail("agents.revise", lost);
+  host_.db.on("agents.revise", {{"revise"}, {{"2"}}});
+  EXPECT_EQ(put(R"({"name":"B"})").status, 200u);
+  host_.db.script_["agents.revise"] = {{{}, {}, 0, lost}};
+  EXPECT_EQ(put(R"({"name":"B","expected_version":1})").status, 409u);
+  EXPECT_EQ(put(R"({"name":""})").status, 422u);
+  EXPECT_EQ(put("[]").status, 400u);
+}
+
+TEST_F(agent_routes, the_default_agent_is_made_when_an_account_comes) {
+  host_.db.on("agents.ensure_default", {});
+  EXPECT_EQ(host_.deliver("default_agent", "account.created", ann, "{}"), RY_OK);
+  EXPECT_THAT(host_.db.calls.back().sql, HasSubstr("agents.ensure_default"));
+  host_.db.script_.clear();
+  host_.db.fail("agents.ensure_default", ry::unavailable("db.down", "away"));
+  EXPECT_EQ(host_.deliver("default_agent", "account.created", ann, "{}"), RY_UNAVAILABLE);
+  EXPECT_EQ(host_.deliver("default_agent", "account.created", "nonsense", "{}"), RY_OK);
+}
