@@ -33,7 +33,7 @@ struct answer {
   std::function<ry_status(std::string_view)> on_data;  // on the loop
   std::chrono::steady_clock::time_point ended;
 
-  bool wait(int ms = 10'000) {
+  bool wait(int ms = 30'000) {
     std::unique_lock lock(mutex);
     return changed.wait_for(lock, std::chrono::milliseconds(ms), [&] { return done; });
   }
@@ -47,7 +47,7 @@ struct call {
   std::string method = "GET", url, body, pool_key;
   std::vector<std::pair<std::string, std::string>> headers;
   std::uint32_t flags = 0;
-  std::uint64_t connect_ms = 2'000, idle_ms = 2'000, total_ms = 0, max = 0;
+  std::uint64_t connect_ms = 10'000, idle_ms = 10'000, total_ms = 0, max = 0;
   std::function<ry_status(std::string_view)> on_data;
 };
 

@@ -44,7 +44,7 @@ class peer {
       if (end != std::string::npos) {
         std::size_t body = 0;
         const auto at = in_.find("Content-Length: ");
-        if (at != std::string::npos && at < end) body = std::stoul(in_.substr(at + 16));
+        if (at != std::string::npos && at < end) body = std::stoul(in_.substr(at + 16, 20));
         if (in_.size() >= end + 4 + body) {
           std::string out = in_.substr(0, end + 4 + body);
           in_.erase(0, out.size());

@@ -1,0 +1,210 @@
+// TLS: what is trusted, and streaming through it. The server is OpenSSL on a blocking socket.
+#include <gtest/gtest.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+#include <signal.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+
+#include "core/http/client/test_client.hpp"
+#include "core/http/client/test_server.hpp"
+
+namespace {
+
+using namespace ry::http::test;
+using ry::http::address_guard;
+using ry::http::client_settings;
+
+template <auto F>
+struct deleter {
+  template <class T>
+  void operator()(T* p) const {
+    F(p);
+  }
+};
+using key_ptr = std::unique_ptr<EVP_PKEY, deleter<EVP_PKEY_free>>;
+using cert_ptr = std::unique_ptr<X509, deleter<X509_free>>;
+using ctx_ptr = std::unique_ptr<SSL_CTX, deleter<SSL_CTX_free>>;
+
+// A certificate that signs itself.
+struct identity {
+  key_ptr key{EVP_EC_gen("P-256")};
+  cert_ptr cert{X509_new()};
+
+  explicit identity(const char* names, long valid_s = 3600) {
+    X509_set_version(cert.get(), 2);
+    ASN1_INTEGER_set(X509_get_serialNumber(cert.get()), 1);
+    X509_gmtime_adj(X509_getm_notBefore(cert.get()), -7200);
+    X509_gmtime_adj(X509_getm_notAfter(cert.get()), valid_s);
+    X509_set_pubkey(cert.get(), key.get());
+    X509_NAME* name = X509_get_subject_name(cert.get());
+    X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC,
+                               reinterpret_cast<const unsigned char*>("test"), -1, -1, 0);
+    X509_set_issuer_name(cert.get(), name);
+    X509_EXTENSION* alt = X509V3_EXT_conf_nid(nullptr, nullptr, NID_subject_alt_name, names);
+    X509_add_ext(cert.get(), alt, -1);
+    X509_EXTENSION_free(alt);
+    X509_sign(cert.get(), key.get(), EVP_sha256());
+  }
+  std::string pem_file() const {
+    char name[] = "/tmp/ry-ca-XXXXXX";
+    FILE* f = ::fdopen(::mkstemp(name), "w");
+    PEM_write_X509(f, cert.get());
+    std::fclose(f);
+    return name;
+  }
+};
+
+struct tls_server {
+  ctx_ptr ctx{SSL_CTX_new(TLS_server_method())};
+  server tcp;
+
+  tls_server(const identity& id, std::function<void(SSL*)> script, int version = TLS1_3_VERSION)
+      : tcp([this, script](peer& p) {
+          SSL* ssl = SSL_new(ctx.get());
+          SSL_set_fd(ssl, p.fd());
+          if (SSL_accept(ssl) == 1) script(ssl);
+          SSL_free(ssl);
+        }) {
+    ::signal(SIGPIPE, SIG_IGN);  // of the server's own writes
+    SSL_CTX_use_certificate(ctx.get(), id.cert.get());
+    SSL_CTX_use_PrivateKey(ctx.get(), id.key.get());
+    SSL_CTX_set_max_proto_version(ctx.get(), version);
+  }
+  std::string url(const std::string& host) const {
+    return "https://" + host + ":" + std::to_string(tcp.port) + "/";
+  }
+};
+
+std::string read_request(SSL* ssl) {
+  std::string in;
+  char buf[4096];
+  while (in.find("\r\n\r\n") == std::string::npos) {
+    const int n = SSL_read(ssl, buf, sizeof buf);
+    if (n <= 0) return {};
+    in.append(buf, static_cast<std::size_t>(n));
+  }
+  return in;
+}
+void send_all(SSL* ssl, const std::string& s) {
+  SSL_write(ssl, s.data(), static_cast<int>(s.size()));
+}
+
+struct trusting {
+  std::string file;
+  explicit trusting(const identity& id) : file(id.pem_file()) {}
+  ~trusting() { std::filesystem::remove(file); }
+  client_settings settings() const {
+    client_settings s{address_guard::off, file};
+    s.lookup = [](const std::string&) {
+      return ry::http::resolver::addresses{boost::asio::ip::make_address("127.0.0.1")};
+    };
+    return s;
+  }
+};
+
+TEST(client_tls, streams_and_reuses_connections) {
+  const identity id("DNS:tls.example,IP:127.0.0.1");
+  const trusting ca(id);
+  for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
+    tls_server s(
+        id,
+        [](SSL* ssl) {
+          for (std::string r = read_request(ssl); !r.empty(); r = read_request(ssl)) {
+            send_all(ssl, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+            for (int i = 0; i < 20; ++i)
+              send_all(ssl, "8000\r\n" + std::string(0x8000, 'x') + "\r\n");
+            send_all(ssl, "0\r\n\r\n");
+          }
+        },
+        version);
+    world w(ca.settings());
+    for (const char* host : {"tls.example", "tls.example", "127.0.0.1"}) {
+      const auto a = w.run({.url = s.url(host)});
+      EXPECT_EQ(a->status, RY_OK) << a->message;
+      EXPECT_EQ(a->body.size(), 20u * 0x8000);
+    }
+    EXPECT_EQ(s.tcp.connections, 2);
+  }
+}
+
+TEST(client_tls, back_pressure_loses_nothing) {
+  const identity id("DNS:tls.example");
+  const trusting ca(id);
+  constexpr std::size_t size = 1 << 20;
+  tls_server s(id, [](SSL* ssl) {
+    read_request(ssl);
+    send_all(ssl, "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(size) + "\r\n\r\n");
+    send_all(ssl, std::string(size, 'y'));
+    char c;
+    SSL_read(ssl, &c, 1);
+  });
+  world w(ca.settings());
+  auto a = w.start({.url = s.url("tls.example"), .on_data = [](std::string_view) -> ry_status {
+                      return RY_RESOURCE_EXHAUSTED;
+                    }});
+  for (std::size_t n = 1; n <= size && a->wait_body(n); n = a->body.size() + 1) w.resume(*a);
+  w.resume(*a);
+  ASSERT_TRUE(a->wait());
+  EXPECT_EQ(a->status, RY_OK) << a->message;
+  EXPECT_EQ(a->body.size(), size);
+}
+
+TEST(client_tls, refuses_what_it_cannot_verify) {
+  const identity good("DNS:tls.example"), expired("DNS:tls.example", -3600),
+      stranger("DNS:tls.example");
+  const trusting ca(good), old(expired);
+  const auto run = [](const identity& id, const trusting& t, const std::string& host) {
+    tls_server s(id, [](SSL* ssl) { read_request(ssl); });
+    world w(t.settings());
+    return w.run({.url = s.url(host)});
+  };
+  for (const auto& a : {run(good, ca, "other.example"), run(good, ca, "127.0.0.1"),
+                        run(expired, old, "tls.example"), run(stranger, ca, "tls.example")}) {
+    EXPECT_EQ(a->status, RY_UNAVAILABLE);
+    EXPECT_EQ(a->reason, "http_client.tls") << a->message;
+    EXPECT_EQ(a->heads, 0);
+  }
+  server plain([](peer& p) {
+    p.send("HTTP/1.1 400 Bad Request\r\n\r\n");
+    p.closed_within(1000);
+  });
+  world w(ca.settings());
+  EXPECT_EQ(w.run({.url = "https://tls.example:" + std::to_string(plain.port) + "/"})->reason,
+            "http_client.tls");
+}
+
+TEST(client_tls, an_end_without_notice_is_a_cut) {
+  const identity id("DNS:tls.example");
+  const trusting ca(id);
+  tls_server s(id, [](SSL* ssl) {
+    read_request(ssl);
+    send_all(ssl, "HTTP/1.1 200 OK\r\n\r\npartial");
+  });
+  world w(ca.settings());
+  const auto a = w.run({.url = s.url("tls.example")});
+  EXPECT_NE(a->status, RY_OK);
+  EXPECT_EQ(a->body, "partial");
+}
+
+TEST(client_tls, a_silent_handshake_times_out) {
+  server s([](peer& p) { p.closed_within(5000); });
+  world w;
+  const auto a =
+      w.run({.url = "https://127.0.0.1:" + std::to_string(s.port) + "/", .connect_ms = 150});
+  EXPECT_EQ(a->reason, "http_client.connect_timeout");
+}
+
+TEST(client_tls, an_unusable_ca_file_is_reported) {
+  ry::exec::loop_pool loops(1);
+  ry::exec::op_table ops;
+  EXPECT_THROW(ry::http::client(loops, ops, {address_guard::off, "/no/such/file"}),
+               std::runtime_error);
+}
+
+}  // namespace
