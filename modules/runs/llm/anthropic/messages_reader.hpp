@@ -1,0 +1,45 @@
+// Reads the stream of the messages API. Sans-io.
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <boost/json/parser.hpp>
+#include <boost/json/value.hpp>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "answer.hpp"
+#include "json_text.hpp"
+
+namespace anthropic {
+
+class messages_reader final : public llm::answer_reader {
+ public:
+  void event(std::string_view name, std::string_view data, llm::receiver& to) override;
+  void closed(llm::receiver& to) override;
+  llm::failure refused(unsigned http_status, std::string_view body) const override;
+
+ private:
+  struct tool_block {
+    std::int64_t index;
+    std::string id, name, arguments, given;  // given: an input that came whole
+  };
+
+  boost::json::value parse(std::string_view data, bool& ok);
+  void usage(const boost::json::object& u);
+  void block_start(const boost::json::object& o, llm::receiver& to);
+  void block_delta(const boost::json::object& o, std::string_view data, llm::receiver& to);
+  void block_stop(const boost::json::object& o, llm::receiver& to);
+  void learn(std::string_view data);
+
+  std::vector<tool_block> open_;
+  std::size_t calls_ = 0;
+  bool stopped_ = false;  // a stop_reason was seen
+  int learnings_ = 0;
+  std::int64_t fresh_ = 0, cache_read_ = 0, cache_written_ = 0;
+  llm::delta_template text_;
+  boost::json::parser parser_;  // keeps its stack from event to event
+};
+
+}  // namespace anthropic

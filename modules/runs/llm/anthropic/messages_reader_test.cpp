@@ -1,0 +1,124 @@
+#include "messages_reader.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "recorder.hpp"
+
+namespace {
+
+using anthropic::messages_reader;
+using llm::test::recorder;
+using testing::ElementsAre;
+
+struct reading {
+  messages_reader reader;
+  recorder got;
+  reading(std::initializer_list<std::string> events, bool close = false) {
+    for (const auto& e : events) reader.event("", e, got);
+    if (close) reader.closed(got);
+  }
+};
+
+std::string text(const std::string& s) {
+  return R"({"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":")" + s +
+         "\"}}";
+}
+const std::string start =
+    R"({"type":"message_start","message":{"id":"m","usage":{"input_tokens":10,"cache_read_input_tokens":100,"cache_creation_input_tokens":5,"output_tokens":1}}})";
+const std::string stop = R"({"type":"message_stop"})";
+
+TEST(messages_reader, reads_text_thinking_usage_and_end) {
+  const reading r(
+      {start,
+       R"({"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":""}})",
+       R"({"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"hm"}})",
+       R"({"type":"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":"s"}})",
+       R"({"type":"content_block_stop","index":0})", R"({"type":"ping"})",
+       R"({"type":"content_block_start","index":1,"content_block":{"type":"text","text":""}})",
+       text("a"), text("b\\n"), text("c"), R"({"type":"content_block_stop","index":1})",
+       R"({"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":12}})",
+       R"({"type":"something_new"})", stop});
+  EXPECT_EQ(r.got.said, "ab\nc");
+  EXPECT_EQ(r.got.thought, "hm");
+  EXPECT_EQ(r.got.pieces, 3);
+  EXPECT_TRUE(r.reader.ended());
+  EXPECT_FALSE(r.reader.failed());
+  EXPECT_EQ(r.reader.finish(), RY_LLM_FINISH_STOP);
+  EXPECT_EQ(r.reader.used().input, 115);
+  EXPECT_EQ(r.reader.used().cached, 100);
+  EXPECT_EQ(r.reader.used().output, 12);
+}
+
+TEST(messages_reader, assembles_tool_calls) {
+  const reading r(
+      {start,
+       R"({"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"t1","name":"f","input":{}}})",
+       R"({"type":"content_block_start","index":2,"content_block":{"type":"tool_use","id":"t2","name":"g","input":{"k":1}}})",
+       R"({"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"{\"a\":"}})",
+       R"({"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"2}"}})",
+       R"({"type":"content_block_delta","index":9,"delta":{"type":"input_json_delta","partial_json":"x"}})",
+       R"({"type":"content_block_stop","index":1})", R"({"type":"content_block_stop","index":2})",
+       R"({"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":3}})",
+       stop});
+  EXPECT_THAT(r.got.calls, ElementsAre("t1 f {\"a\":2}", "t2 g {\"k\":1}"));
+  EXPECT_EQ(r.reader.finish(), RY_LLM_FINISH_TOOL_CALLS);
+}
+
+TEST(messages_reader, the_short_cut_never_takes_another_kind_of_event_for_text) {
+  const reading r(
+      {start, text("a"), text("b"),
+       R"({"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"c"}})",
+       R"({"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"d"}})",
+       text("e"), stop});
+  EXPECT_EQ(r.got.said, "abcde");
+}
+
+TEST(messages_reader, ends_and_cuts) {
+  const reading cut({start, text("a")}, true);
+  EXPECT_EQ(cut.reader.failed()->status, RY_UNAVAILABLE);
+  const reading almost({start, R"({"type":"message_delta","delta":{"stop_reason":"max_tokens"}})"},
+                       true);
+  EXPECT_FALSE(almost.reader.failed());
+  EXPECT_EQ(almost.reader.finish(), RY_LLM_FINISH_LENGTH);
+  const reading refusal({R"({"type":"message_delta","delta":{"stop_reason":"refusal"}})", stop});
+  EXPECT_EQ(refusal.reader.finish(), RY_LLM_FINISH_FILTER);
+}
+
+TEST(messages_reader, errors_in_mid_stream_and_refusals) {
+  const auto in_stream = [](const char* type) {
+    const reading r({start, std::string(R"({"type":"error","error":{"type":")") + type +
+                                R"(","message":"m"}})"});
+    return r.reader.failed()->status;
+  };
+  EXPECT_EQ(in_stream("overloaded_error"), RY_UNAVAILABLE);
+  EXPECT_EQ(in_stream("rate_limit_error"), RY_RESOURCE_EXHAUSTED);
+  EXPECT_EQ(in_stream("api_error"), RY_UNAVAILABLE);
+  EXPECT_EQ(in_stream("authentication_error"), RY_UNAUTHENTICATED);
+  EXPECT_EQ(in_stream("never_heard_of"), RY_UNAVAILABLE);
+  const messages_reader r;
+  const auto status = [&](unsigned http, const char* body) { return r.refused(http, body).status; };
+  EXPECT_EQ(status(529, R"({"type":"error","error":{"type":"overloaded_error","message":"o"}})"),
+            RY_UNAVAILABLE);
+  EXPECT_EQ(
+      status(
+          400,
+          R"({"error":{"type":"invalid_request_error","message":"prompt is too long: 9 tokens"}})"),
+      RY_OUT_OF_RANGE);
+  EXPECT_EQ(status(400, R"({"error":{"type":"invalid_request_error","message":"x"}})"),
+            RY_INVALID_ARGUMENT);
+  EXPECT_EQ(status(413, R"({"error":{"type":"request_too_large","message":"x"}})"),
+            RY_OUT_OF_RANGE);
+  EXPECT_EQ(status(404, R"({"error":{"type":"not_found_error","message":"model: x"}})"),
+            RY_NOT_FOUND);
+  EXPECT_EQ(status(502, "<html>"), RY_UNAVAILABLE);
+  for (const char* junk : {"nonsense", "[]", "{\"type\":"}) {
+    const reading bad({junk});
+    EXPECT_EQ(bad.reader.failed()->status, RY_DATA_LOSS) << junk;
+  }
+  const reading odd({R"({"type":"content_block_delta"})", R"({"type":"content_block_start"})",
+                     R"({"type":7})", R"({"type":"message_start","message":3})", stop});
+  EXPECT_FALSE(odd.reader.failed());
+}
+
+}  // namespace

@@ -1,0 +1,19 @@
+// The neutral request as a request of the messages API. Pure.
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace anthropic {
+
+struct request_options {
+  std::int64_t max_tokens = 8192;  // when the request names none: the API insists on a limit
+  boost::json::object extra_body;  // members added to every request
+};
+
+// Throws llm::bad_request.
+std::string build_request(std::string_view neutral_json, const request_options& options);
+
+}  // namespace anthropic

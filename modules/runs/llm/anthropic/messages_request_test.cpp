@@ -1,0 +1,56 @@
+#include "messages_request.hpp"
+
+#include <gtest/gtest.h>
+
+#include <boost/json/parse.hpp>
+
+#include "request.hpp"
+
+namespace {
+
+namespace json = boost::json;
+
+json::value build(const char* neutral, const anthropic::request_options& o = {}) {
+  return json::parse(anthropic::build_request(neutral, o));
+}
+
+TEST(messages_request, builds_every_kind_of_message) {
+  EXPECT_EQ(build(R"({"model":"claude","system":"be brief","temperature":1,"stop":["X"],
+    "tools":[{"name":"f","description":"d","parameters":{"type":"object"}}],
+    "messages":[
+     {"role":"user","content":[{"type":"text","text":"look"},{"type":"image","media_type":"image/png","data":"QUJD"}]},
+     {"role":"assistant","content":"","tool_calls":[{"id":"1","name":"f","arguments":{"a":1}},{"id":"2","name":"f","arguments":"broken"}]},
+     {"role":"tool","tool_call_id":"1","name":"f","content":"seen"},
+     {"role":"tool","tool_call_id":"2","name":"f","content":"bad","is_error":true},
+     {"role":"user","content":"go on"},
+     {"role":"assistant","content":"done"}]})"),
+            json::parse(R"({"model":"claude","stream":true,"max_tokens":8192,"system":"be brief",
+    "temperature":1,"stop_sequences":["X"],
+    "tools":[{"name":"f","description":"d","input_schema":{"type":"object"}}],
+    "messages":[
+     {"role":"user","content":[{"type":"text","text":"look"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"QUJD"}}]},
+     {"role":"assistant","content":[{"type":"tool_use","id":"1","name":"f","input":{"a":1}},{"type":"tool_use","id":"2","name":"f","input":{}}]},
+     {"role":"user","content":[{"type":"tool_result","tool_use_id":"1","content":"seen"},
+       {"type":"tool_result","tool_use_id":"2","content":"bad","is_error":true},{"type":"text","text":"go on"}]},
+     {"role":"assistant","content":[{"type":"text","text":"done"}]}]})"));
+}
+
+TEST(messages_request, limits_and_first_turn) {
+  anthropic::request_options o;
+  o.max_tokens = 5;
+  EXPECT_EQ(
+      build(R"({"model":"m","messages":[{"role":"user","content":"x"}]})", o).at("max_tokens"), 5);
+  const auto v = build(
+      R"({"model":"m","max_output_tokens":9,"messages":[{"role":"assistant","content":"x"},{"role":"user","content":"y"}]})");
+  EXPECT_EQ(v.at("max_tokens"), 9);
+  EXPECT_EQ(v.at("messages").at(0).at("role"), "user");
+  EXPECT_EQ(v.at("messages").as_array().size(), 3u);
+}
+
+TEST(messages_request, refuses_what_is_no_request) {
+  for (const char* bad : {"", "{}", R"({"model":"m","messages":[{"role":"user","content":""}]})",
+                          R"({"model":"m","messages":[{"role":"assistant","tool_calls":[1]}]})"})
+    EXPECT_THROW(build(bad), llm::bad_request) << bad;
+}
+
+}  // namespace

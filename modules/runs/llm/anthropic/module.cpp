@@ -1,0 +1,44 @@
+// Driver `anthropic` of llm.provider/1: the messages API.
+#include "driver.hpp"
+#include "messages_reader.hpp"
+#include "messages_request.hpp"
+#include "settings.hpp"
+
+namespace {
+
+class driver {
+ public:
+  static constexpr const char* kind = "anthropic";
+
+  driver(std::string_view name, std::string_view config_json) {
+    const auto config = llm::parse_config(config_json);
+    at_ = llm::read_endpoint(name, config, "https://api.anthropic.com");
+    if (!at_.secret.empty()) at_.headers.emplace_back("x-api-key", at_.secret);
+    at_.headers.emplace_back("anthropic-version",
+                             llm::text_setting(config, "version", "2023-06-01"));
+    options_.max_tokens = llm::number_setting(config, "max_tokens", 8192, 1, 10'000'000);
+    if (const auto* v = config.if_contains("extra_body"); v && !v->is_null()) {
+      if (!v->is_object()) throw ry::bad_request("llm.config", "\"extra_body\" must be a table");
+      options_.extra_body = v->get_object();
+    }
+    at_.url += at_.url.ends_with("/v1") ? "/messages" : "/v1/messages";
+  }
+
+  const llm::endpoint& at() const { return at_; }
+  std::string build(std::string_view request) const {
+    return anthropic::build_request(request, options_);
+  }
+  std::unique_ptr<llm::answer_reader> reader() const {
+    return std::make_unique<anthropic::messages_reader>();
+  }
+
+ private:
+  llm::endpoint at_;
+  anthropic::request_options options_;
+};
+
+using anthropic_module = llm::http_driver_module<driver>;
+
+}  // namespace
+
+RY_MODULE(anthropic_module, "llm_anthropic", "1.0.0", .needs("llm.provider/1", "ry.http_client/1"));
