@@ -1,0 +1,469 @@
+#include "core/db/embedded_postgres.hpp"
+
+#include <fcntl.h>
+#include <libpq-fe.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <condition_variable>
+#include <cstring>
+#include <fstream>
+#include <future>
+#include <mutex>
+#include <optional>
+#include <sstream>
+#include <thread>
+#include <vector>
+
+#include "core/db/failure.hpp"
+#include "core/db/migrator.hpp"
+#include "core/db/spawn.hpp"
+#include "core/observe/log.hpp"
+
+namespace ry::db {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+using clock = std::chrono::steady_clock;
+
+namespace {
+
+constexpr auto role = "runyard";           // owner of the cluster, and name of its database
+constexpr auto start_limit = 60s;          // crash recovery may take its time
+constexpr std::size_t socket_path_max = 90;  // sun_path has 108 bytes; PostgreSQL adds a file name
+constexpr std::uintmax_t log_max = 10 << 20;
+
+[[noreturn]] void refuse(std::string message) {
+  throw failure({RY_FAILED_PRECONDITION, "db.embedded", std::move(message), {}, 0, 0});
+}
+
+std::string last_error() { return std::strerror(errno); }
+
+std::string first_line(const fs::path& file) {
+  std::ifstream in(file);
+  std::string line;
+  std::getline(in, line);
+  return line;
+}
+
+// The last few lines of a log, on one line.
+std::string tail(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary | std::ios::ate);
+  if (!in) return {};
+  const auto size = static_cast<std::streamoff>(in.tellg());
+  in.seekg(std::max<std::streamoff>(0, size - 600));
+  std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+bool has_server(const fs::path& dir) {
+  return ::access((dir / "postgres").c_str(), X_OK) == 0 &&
+         ::access((dir / "initdb").c_str(), X_OK) == 0;
+}
+
+// Folders with PostgreSQL's programs, the newest version first.
+std::vector<fs::path> program_dirs() {
+  std::vector<std::pair<int, fs::path>> versions;
+  std::error_code ec;
+  for (const auto& e : fs::directory_iterator("/usr/lib/postgresql", ec)) {
+    const auto name = e.path().filename().string();
+    const int version = std::atoi(name.c_str());
+    if (version > 0 && has_server(e.path() / "bin")) versions.emplace_back(version, e.path() / "bin");
+  }
+  std::sort(versions.rbegin(), versions.rend());
+  std::vector<fs::path> out;
+  for (auto& [v, dir] : versions) out.push_back(std::move(dir));
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path ? path : "");
+  for (std::string dir; std::getline(folders, dir, ':');)
+    if (!dir.empty() && has_server(dir)) out.emplace_back(dir);
+  return out;
+}
+
+int major_of(const fs::path& bindir) {
+  // "postgres (PostgreSQL) 15.20 (Debian 15.20-0+deb12u1)"
+  const auto said = run_program({(bindir / "postgres").string(), "--version"}, unprivileged_user());
+  const auto at = said.output.find("PostgreSQL) ");
+  return at == std::string::npos ? 0 : std::atoi(said.output.c_str() + at + 12);
+}
+
+void own(const fs::path& dir, const std::optional<run_as>& user, mode_t mode) {
+  if (user && ::chown(dir.c_str(), user->uid, user->gid) != 0)
+    refuse("Cannot hand " + dir.string() + " to the user " + user->name + ": " + last_error());
+  if (::chmod(dir.c_str(), mode) != 0)
+    refuse("Cannot set the permissions of " + dir.string() + ": " + last_error());
+}
+
+fs::path make_dir(const fs::path& dir) {
+  std::error_code ec;
+  fs::create_directories(dir, ec);
+  if (ec) refuse("Cannot make the directory " + dir.string() + ": " + ec.message());
+  return dir;
+}
+
+std::string percent_encoded(std::string_view text) {
+  std::string out;
+  for (const unsigned char c : text) {
+    if (std::isalnum(c) || c == '-' || c == '_' || c == '.' || c == '~') {
+      out.push_back(static_cast<char>(c));
+    } else {
+      char hex[4];
+      std::snprintf(hex, sizeof hex, "%%%02X", c);
+      out += hex;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+class embedded_postgres::impl {
+ public:
+  explicit impl(embedded_settings s) : settings_(std::move(s)) {}
+  ~impl() { stop(); }
+
+  void start() {
+    const auto begin = clock::now();
+    std::promise<void> ready;
+    auto result = ready.get_future();
+    // PostgreSQL gets a signal when the thread that started it ends, so that thread lives as long as we do.
+    thread_ = std::thread([this, &ready] {
+      try {
+        prepare();
+        launch();
+        make_database();
+        running_ = true;
+        ready.set_value();
+      } catch (...) {
+        end_server(SIGINT);
+        ready.set_exception(std::current_exception());
+        return;
+      }
+      supervise();
+    });
+    try {
+      result.get();
+    } catch (...) {
+      thread_.join();
+      throw;
+    }
+    start_time_ = std::chrono::duration_cast<std::chrono::milliseconds>(clock::now() - begin);
+    observe::log(observe::level::info, "db", "embedded PostgreSQL is ready",
+                 {{"version", std::to_string(version_)}, {"data", cluster_.string()},
+                  {"ms", std::to_string(start_time_.count())}});
+  }
+
+  void stop() {
+    {
+      std::lock_guard lock(mutex_);
+      stopping_ = true;
+      if (pid_ > 0) ::kill(pid_, SIGINT);
+    }
+    wake_.notify_all();
+    if (thread_.joinable()) thread_.join();
+  }
+
+  std::string url() const { return url_of(role); }
+  bool running() const noexcept { return running_; }
+  std::chrono::milliseconds start_time() const noexcept { return start_time_; }
+
+ private:
+  std::string url_of(std::string_view database) const {
+    return "postgresql://" + std::string(role) + "@/" + std::string(database) +
+           "?host=" + percent_encoded(socket_dir_.string());
+  }
+
+  // ---- the place ---------------------------------------------------------------------------------
+
+  void prepare() {
+    user_ = unprivileged_user();
+    const auto data = fs::absolute(make_dir(settings_.data_dir));
+    place_ = reachable(data);
+    cluster_ = place_ / "postgres";
+    log_ = place_ / "postgres.log";
+    choose_programs();
+    choose_socket_dir();
+    if (!fs::exists(cluster_ / "PG_VERSION")) make_cluster();
+    end_leftover();
+  }
+
+  // As root the cluster belongs to another user, who must be able to get there; a data directory below
+  // /root is out of its reach.
+  fs::path reachable(const fs::path& data) {
+    if (!user_) return data;
+    if (!can_enter(data, user_)) {
+      // Passing through, without reading: what is inside keeps its own permissions.
+      struct stat st {};
+      if (::stat(data.c_str(), &st) == 0) ::chmod(data.c_str(), st.st_mode | 0011);
+    }
+    if (can_enter(data, user_)) return data;
+    const auto other = fs::path("/var/lib/runyard-embedded") / sha256_hex(data.string()).substr(0, 16);
+    make_dir(other);
+    ::chmod(other.parent_path().c_str(), 0755);
+    ::chmod(other.c_str(), 0755);
+    if (!can_enter(other, user_))
+      refuse("The user " + user_->name + ", as whom PostgreSQL runs, can enter neither " +
+             data.string() + " nor " + other.string() + "; choose another data_dir.");
+    observe::log(observe::level::info, "db", "the data directory is out of reach for PostgreSQL's user",
+                 {{"user", user_->name}, {"cluster", other.string()}});
+    return other;
+  }
+
+  void choose_programs() {
+    std::vector<fs::path> dirs;
+    if (!settings_.bindir.empty()) {
+      if (!has_server(settings_.bindir))
+        refuse("There is no PostgreSQL in " + settings_.bindir.string() + ".");
+      dirs.push_back(settings_.bindir);
+    } else {
+      dirs = program_dirs();
+    }
+    if (dirs.empty())
+      refuse("No PostgreSQL was found on this machine: install the package postgresql, or set "
+             "database.url to use a server elsewhere.");
+    const int wanted = std::atoi(first_line(cluster_ / "PG_VERSION").c_str());
+    for (const auto& dir : dirs) {
+      version_ = major_of(dir);
+      bindir_ = dir;
+      if (wanted == 0 || wanted == version_) return;
+    }
+    refuse("The database in " + cluster_.string() + " was made by PostgreSQL " +
+           std::to_string(wanted) + ", but only version " + std::to_string(version_) +
+           " is installed: install postgresql-" + std::to_string(wanted) +
+           ", or move the data with pg_dump.");
+  }
+
+  void choose_socket_dir() {
+    socket_dir_ = place_ / "pg-socket";
+    if (socket_dir_.string().size() > socket_path_max) {
+      // Its name says whose it is; a stranger's folder of that name is refused.
+      socket_dir_ = fs::path("/tmp") / ("runyard-pg-" + std::to_string(::geteuid()) + "-" +
+                                        sha256_hex(place_.string()).substr(0, 16));
+    }
+    const auto uid = user_ ? user_->uid : ::geteuid();
+    if (::mkdir(socket_dir_.c_str(), 0700) == 0) {
+      own(socket_dir_, user_, 0700);
+      return;
+    }
+    struct stat st {};
+    if (errno != EEXIST || ::lstat(socket_dir_.c_str(), &st) != 0)
+      refuse("Cannot make the directory " + socket_dir_.string() + ": " + last_error());
+    if (!S_ISDIR(st.st_mode) || (st.st_uid != uid && st.st_uid != ::geteuid()))
+      refuse("The directory " + socket_dir_.string() + " belongs to somebody else.");
+    own(socket_dir_, user_, 0700);
+  }
+
+  void make_cluster() {
+    observe::log(observe::level::info, "db", "making a private PostgreSQL cluster",
+                 {{"data", cluster_.string()}});
+    if (fs::exists(cluster_) && !fs::is_empty(cluster_))
+      refuse(cluster_.string() + " is not empty and is no PostgreSQL cluster; move it away.");
+    // Made beside and renamed: a first start that is cut short leaves nothing half-made.
+    const auto fresh = place_ / "postgres.new";
+    std::error_code ec;
+    fs::remove_all(fresh, ec);
+    make_dir(fresh);
+    own(fresh, user_, 0700);
+    const auto made = run_program(
+        {(bindir_ / "initdb").string(), "-D", fresh.string(), "-U", role, "--auth=trust", "-E", "UTF8",
+         "--locale=C.UTF-8", "--data-checksums", "--no-instructions"},
+        user_);
+    if (made.status != 0) {
+      fs::remove_all(fresh, ec);
+      refuse("initdb failed: " + made.output.substr(0, 600));
+    }
+    fs::remove(cluster_, ec);
+    fs::rename(fresh, cluster_, ec);
+    if (ec) refuse("Cannot rename " + fresh.string() + ": " + ec.message());
+  }
+
+  // A server whose host was killed may still be shutting down, or be alive.
+  void end_leftover() {
+    const auto pid = static_cast<pid_t>(std::atoi(first_line(cluster_ / "postmaster.pid").c_str()));
+    if (pid <= 1) return;
+    std::error_code ec;
+    const auto proc = fs::path("/proc") / std::to_string(pid);
+    const auto ours = [&] { return fs::read_symlink(proc / "cwd", ec) == fs::canonical(cluster_, ec) && !ec; };
+    if (!ours()) return;  // the id went to another program; PostgreSQL sorts the stale file out itself
+    const auto begin = clock::now();
+    int signal = SIGINT;
+    ::kill(pid, signal);
+    while (ours()) {
+      if (signal == SIGINT && clock::now() - begin > 10s) ::kill(pid, signal = SIGQUIT);
+      if (clock::now() - begin > 20s)
+        refuse("A PostgreSQL server (process " + std::to_string(pid) + ") still uses " +
+               cluster_.string() + " and does not end.");
+      std::this_thread::sleep_for(10ms);
+    }
+  }
+
+  // ---- the server --------------------------------------------------------------------------------
+
+  void launch() {
+    std::error_code ec;
+    if (fs::file_size(log_, ec) > log_max && !ec) fs::rename(log_, place_ / "postgres.log.1", ec);
+    const int log = ::open(log_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    if (log < 0) refuse("Cannot write " + log_.string() + ": " + last_error());
+    std::vector<std::string> argv = {(bindir_ / "postgres").string(), "-D", cluster_.string()};
+    const auto set = [&](const std::string& setting) {
+      argv.push_back("-c");
+      argv.push_back(setting);
+    };
+    set("listen_addresses=");
+    set("unix_socket_directories=" + socket_dir_.string());
+    set("unix_socket_permissions=0700");
+    set("max_connections=" + std::to_string(settings_.max_connections));
+    set("shared_buffers=" + std::to_string(settings_.shared_buffers_mb) + "MB");
+    set("huge_pages=off");
+    set("jit=off");
+    set("max_parallel_workers_per_gather=0");
+    set("max_wal_size=1GB");
+    set("checkpoint_timeout=15min");
+    set("autovacuum_naptime=15s");
+    set("log_min_messages=warning");
+    set("log_line_prefix=%m [%p] ");
+    set("logging_collector=off");
+    set("cluster_name=runyard");
+    set("timezone=UTC");
+    pid_t child = 0;
+    try {
+      // Fast shutdown when this process goes, however it goes.
+      child = spawn({std::move(argv), user_, log, SIGINT});
+    } catch (...) {
+      ::close(log);
+      throw;
+    }
+    ::close(log);
+    {
+      std::lock_guard lock(mutex_);
+      pid_ = child;
+      if (stopping_) ::kill(pid_, SIGINT);
+    }
+    const auto begin = clock::now();
+    const auto url = url_of("postgres");
+    while (true) {
+      if (const auto ended = reap(WNOHANG))
+        refuse("PostgreSQL did not start: " + tail(log_));
+      if (PQping(url.c_str()) == PQPING_OK) return;
+      if (clock::now() - begin > start_limit)
+        refuse("PostgreSQL was not ready within a minute: " + tail(log_));
+      std::this_thread::sleep_for(5ms);
+    }
+  }
+
+  void make_database() {
+    connect_settings s;
+    s.url = url_of("postgres");
+    connection c(s);
+    c.open();
+    if (c.exec("select 1 from pg_database where datname = $1", {value::text(role)}).empty())
+      c.exec_script(std::string("create database ") + role);
+  }
+
+  // The status when the server has ended. Only on the thread.
+  std::optional<int> reap(int flags) {
+    int status = 0;
+    pid_t got;
+    do got = ::waitpid(pid_, &status, flags);
+    while (got < 0 && errno == EINTR);
+    if (got == 0) return std::nullopt;
+    std::lock_guard lock(mutex_);
+    pid_ = 0;
+    return status;
+  }
+
+  void end_server(int signal) noexcept {
+    {
+      std::lock_guard lock(mutex_);
+      if (pid_ <= 0) return;
+      ::kill(pid_, signal);
+    }
+    const auto begin = clock::now();
+    bool insisted = false;
+    while (!reap(WNOHANG)) {
+      if (!insisted && clock::now() - begin > 20s) {
+        ::kill(pid_, SIGQUIT);
+        insisted = true;
+      }
+      std::this_thread::sleep_for(5ms);
+    }
+  }
+
+  void supervise() {
+    auto pause = 100ms;
+    while (true) {
+      const auto begin = clock::now();
+      {
+        std::unique_lock lock(mutex_);
+        while (!stopping_) {
+          lock.unlock();
+          const bool ended = reap(WNOHANG).has_value();
+          lock.lock();
+          if (ended) break;
+          wake_.wait_for(lock, 50ms);
+        }
+        running_ = false;
+        if (stopping_) break;
+      }
+      observe::log(observe::level::error, "db", "embedded PostgreSQL ended and is started again",
+                   {{"log", tail(log_)}});
+      if (clock::now() - begin > 60s) pause = 100ms;
+      while (!restarted(pause)) {
+        std::lock_guard lock(mutex_);
+        if (stopping_) break;
+      }
+    }
+    end_server(SIGINT);
+  }
+
+  bool restarted(std::chrono::milliseconds& pause) {
+    {
+      std::unique_lock lock(mutex_);
+      if (wake_.wait_for(lock, pause, [this] { return stopping_; })) return false;
+    }
+    pause = std::min<std::chrono::milliseconds>(pause * 2, 10s);
+    try {
+      launch();
+      running_ = true;
+      return true;
+    } catch (const failure& f) {
+      observe::log(observe::level::error, "db", "embedded PostgreSQL did not start",
+                   {{"error", f.what()}});
+      end_server(SIGINT);
+      return false;
+    }
+  }
+
+  const embedded_settings settings_;
+  std::optional<run_as> user_;
+  fs::path place_, cluster_, log_, socket_dir_, bindir_;
+  int version_ = 0;
+  std::chrono::milliseconds start_time_{};
+  std::atomic<bool> running_{false};
+
+  std::mutex mutex_;  // guards pid_ and stopping_
+  std::condition_variable wake_;
+  pid_t pid_ = 0;
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+embedded_postgres::embedded_postgres(embedded_settings settings)
+    : impl_(std::make_unique<impl>(std::move(settings))) {}
+embedded_postgres::~embedded_postgres() = default;
+void embedded_postgres::start() { impl_->start(); }
+std::string embedded_postgres::url() const { return impl_->url(); }
+bool embedded_postgres::running() const noexcept { return impl_->running(); }
+std::chrono::milliseconds embedded_postgres::start_time() const noexcept {
+  return impl_->start_time();
+}
+void embedded_postgres::stop() { impl_->stop(); }
+
+}  // namespace ry::db

@@ -1,0 +1,42 @@
+// A private PostgreSQL for servers without database.url: made on the first start, reachable by a unix
+// socket only, restarted when it dies, stopped with us. The cluster lives in data_dir/postgres.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+namespace ry::db {
+
+struct embedded_settings {
+  std::filesystem::path data_dir;  // of the server; made when absent
+  std::filesystem::path bindir;    // of PostgreSQL; empty: /usr/lib/postgresql/*/bin, pg_config, PATH
+  int max_connections = 60;
+  int shared_buffers_mb = 64;
+};
+
+class embedded_postgres {
+ public:
+  explicit embedded_postgres(embedded_settings settings);
+  ~embedded_postgres();  // stop()
+  embedded_postgres(const embedded_postgres&) = delete;
+  embedded_postgres& operator=(const embedded_postgres&) = delete;
+
+  // Returns when it answers. Throws failure with a sentence for the operator: no PostgreSQL found, another
+  // version's cluster, another server on this data_dir, a directory that cannot be used. Once.
+  void start();
+  // Of the database, valid after start(); stays the same over restarts.
+  std::string url() const;
+  // Answers now. False while a dead server is being restarted. [any]
+  bool running() const noexcept;
+  std::chrono::milliseconds start_time() const noexcept;
+  // Fast shutdown (running transactions are rolled back) and wait. Idempotent.
+  void stop();
+
+ private:
+  class impl;
+  std::unique_ptr<impl> impl_;
+};
+
+}  // namespace ry::db

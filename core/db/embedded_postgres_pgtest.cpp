@@ -1,0 +1,140 @@
+#include "core/db/embedded_postgres.hpp"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <thread>
+
+#include "core/db/connection.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+using ry::db::connect_settings;
+using ry::db::connection;
+using ry::db::embedded_postgres;
+using ry::db::failure;
+
+struct folder {
+  folder() {
+    char name[] = "/tmp/ry-embedded-XXXXXX";
+    path = ::mkdtemp(name);
+    ::chmod(path.c_str(), 0755);
+  }
+  ~folder() { fs::remove_all(path); }
+  fs::path path;
+};
+
+std::string ask(const embedded_postgres& pg, std::string_view sql) {
+  connect_settings s;
+  s.url = pg.url();
+  connection c(s);
+  c.open();
+  auto rows = c.exec(sql);
+  return rows.empty() ? std::string() : std::string(rows.text(0, 0));
+}
+
+pid_t postmaster(const folder& f) {
+  std::ifstream in(f.path / "postgres" / "postmaster.pid");
+  pid_t pid = 0;
+  in >> pid;
+  return pid;
+}
+
+TEST(embedded, makes_a_cluster_keeps_its_data_and_stops_cleanly) {
+  folder f;
+  {
+    embedded_postgres pg({f.path});
+    pg.start();
+    EXPECT_TRUE(pg.running());
+    ask(pg, "create table public.kept as select 42 as n");
+    EXPECT_EQ(ask(pg, "show listen_addresses"), "");
+    EXPECT_EQ(ask(pg, "show fsync"), "on");
+    EXPECT_EQ(ask(pg, "select current_database()"), "runyard");
+  }
+  EXPECT_FALSE(fs::exists(f.path / "postgres" / "postmaster.pid"));
+  embedded_postgres again({f.path});
+  again.start();
+  EXPECT_EQ(ask(again, "select n from public.kept"), "42");
+}
+
+TEST(embedded, strangers_cannot_reach_its_socket) {
+  folder f;
+  embedded_postgres pg({f.path});
+  pg.start();
+  struct stat st {};
+  ASSERT_EQ(::stat((f.path / "pg-socket").c_str(), &st), 0);
+  EXPECT_EQ(st.st_mode & 0077, 0u);
+  ASSERT_EQ(::stat((f.path / "postgres").c_str(), &st), 0);
+  EXPECT_EQ(st.st_mode & 0077, 0u);
+  EXPECT_NE(st.st_uid, 0u);
+}
+
+TEST(embedded, a_server_that_dies_comes_back_with_its_data) {
+  folder f;
+  embedded_postgres pg({f.path});
+  pg.start();
+  ask(pg, "create table public.kept as select 42 as n");
+  ::kill(postmaster(f), SIGKILL);
+  const auto end = std::chrono::steady_clock::now() + 30s;
+  while (pg.running() && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(5ms);
+  while (!pg.running() && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(5ms);
+  ASSERT_TRUE(pg.running());
+  EXPECT_EQ(ask(pg, "select n from public.kept"), "42");
+}
+
+TEST(embedded, a_leftover_of_a_killed_host_is_ended_first) {
+  folder f;
+  pid_t host = ::fork();
+  if (host == 0) {
+    embedded_postgres pg({f.path});
+    pg.start();
+    ::kill(::getpid(), SIGKILL);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(host, &status, 0), host);
+  ASSERT_TRUE(WIFSIGNALED(status));
+  embedded_postgres pg({f.path});
+  pg.start();
+  EXPECT_EQ(ask(pg, "select 1"), "1");
+}
+
+TEST(embedded, a_long_path_gets_a_short_socket) {
+  folder f;
+  embedded_postgres pg({f.path / std::string(120, 'x')});
+  pg.start();
+  EXPECT_EQ(ask(pg, "select 1"), "1");
+}
+
+TEST(embedded, another_versions_cluster_is_refused_with_both_versions) {
+  folder f;
+  fs::create_directories(f.path / "postgres");
+  std::ofstream(f.path / "postgres" / "PG_VERSION") << "9\n";
+  embedded_postgres pg({f.path});
+  try {
+    pg.start();
+    FAIL() << "started";
+  } catch (const failure& e) {
+    EXPECT_NE(e.error.message.find("PostgreSQL 9"), std::string::npos) << e.error.message;
+    EXPECT_NE(e.error.message.find("pg_dump"), std::string::npos) << e.error.message;
+  }
+}
+
+TEST(embedded, a_machine_without_postgresql_is_told_what_to_install) {
+  folder f;
+  embedded_postgres pg({f.path, f.path / "nowhere"});
+  try {
+    pg.start();
+    FAIL() << "started";
+  } catch (const failure& e) {
+    EXPECT_NE(e.error.message.find("no PostgreSQL in"), std::string::npos) << e.error.message;
+  }
+}
+
+}  // namespace

@@ -1,0 +1,67 @@
+// Brings the schemas of the host and its modules up to date. Blocks; used before the modules start and by
+// `runyard migrate`. Several nodes may do it at once: one works, the others wait and find it done.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/db/connection.hpp"
+#include "core/module/module_set.hpp"
+
+namespace ry::db {
+
+struct migration_step {
+  enum class state { applied, pending, changed, unknown };
+  std::string module, id;
+  state is = state::pending;  // unknown: in the database, but not in this build
+  std::string applied_at;     // ISO 8601, UTC; empty unless applied
+};
+
+struct migration_problem {
+  std::string module;
+  std::string message;  // one sentence for the operator
+};
+
+struct migration_report {
+  std::vector<migration_step> applied;  // by this call
+  std::vector<migration_problem> problems;
+  bool ok() const noexcept { return problems.empty(); }
+};
+
+class migrator {
+ public:
+  // `url` of connect is used as it is; there is no statement time-out.
+  explicit migrator(connect_settings connect,
+                    std::chrono::milliseconds lock_wait = std::chrono::minutes(5));
+
+  // Applies what is pending, module by module in the order given (put "core" first), each step in a
+  // transaction of its own unless it is RY_MIGRATION_NO_TX (one statement then). A module with a problem is
+  // left where it stands; after a problem of "core" nothing more is tried. `progress` may be empty.
+  // Throws failure when the database cannot be reached or the lock is not had in time.
+  migration_report up(std::span<const module::module_migrations> modules,
+                      const std::function<void(const migration_step&)>& progress = {});
+
+  // Changes nothing. Throws failure when the database cannot be reached.
+  std::vector<migration_step> status(std::span<const module::module_migrations> modules);
+
+ private:
+  struct applied_row;
+  std::vector<applied_row> applied();
+  void lock();
+  void prepare_core();
+  void up_one(const module::module_migrations& m, const std::vector<applied_row>& done,
+              migration_report& report, const std::function<void(const migration_step&)>& progress);
+  void apply(const std::string& module, const module::migration& step);
+
+  connection conn_;
+  const std::chrono::milliseconds lock_wait_;
+};
+
+// Lower-case hexadecimal SHA-256.
+std::string sha256_hex(std::string_view text);
+
+}  // namespace ry::db

@@ -1,0 +1,132 @@
+#include "core/db/spawn.hpp"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "core/db/failure.hpp"
+
+namespace ry::db {
+
+namespace {
+
+[[noreturn]] void refuse(std::string message) {
+  throw failure({RY_FAILED_PRECONDITION, "db.embedded", std::move(message), {}, 0, 0});
+}
+
+// Between fork and exec: only calls that are safe there.
+[[noreturn]] void become(const spawn_spec& spec, char* const* argv, char* const* env, int report,
+                         pid_t parent) {
+  const auto fail = [&] {
+    const int e = errno;
+    [[maybe_unused]] const auto n = ::write(report, &e, sizeof e);
+    ::_exit(127);
+  };
+  sigset_t none;
+  sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  for (int s = 1; s < 32; ++s) ::signal(s, SIG_DFL);
+  ::setsid();  // a terminal's Ctrl-C is for us, who then stop the server in order
+  if (::chdir("/") != 0) fail();
+  const int null = ::open("/dev/null", O_RDWR);
+  if (null < 0) fail();
+  const int out = spec.output < 0 ? null : spec.output;
+  if (::dup2(null, 0) < 0 || ::dup2(out, 1) < 0 || ::dup2(out, 2) < 0) fail();
+  ::umask(077);
+  if (spec.user &&
+      (::setgroups(0, nullptr) != 0 || ::setgid(spec.user->gid) != 0 || ::setuid(spec.user->uid) != 0))
+    fail();
+  if (spec.death_signal) {  // after the change of user, which clears it
+    ::prctl(PR_SET_PDEATHSIG, spec.death_signal);
+    if (::getppid() != parent) ::_exit(127);
+  }
+  ::execve(argv[0], argv, env);
+  fail();
+  ::_exit(127);
+}
+
+}  // namespace
+
+pid_t spawn(const spawn_spec& spec) {
+  std::vector<char*> argv;
+  for (const auto& a : spec.argv) argv.push_back(const_cast<char*>(a.c_str()));
+  argv.push_back(nullptr);
+  char path[] = "PATH=/usr/local/bin:/usr/bin:/bin", lang[] = "LC_ALL=C.UTF-8", zone[] = "TZ=UTC";
+  char* const env[] = {path, lang, zone, nullptr};
+  int report[2];
+  if (::pipe2(report, O_CLOEXEC) != 0) refuse("Cannot make a pipe: " + std::string(std::strerror(errno)));
+  const pid_t parent = ::getpid();
+  const pid_t child = ::fork();
+  if (child == 0) become(spec, argv.data(), env, report[1], parent);
+  const int fork_error = errno;
+  ::close(report[1]);
+  int e = 0;
+  ssize_t n = 0;
+  if (child > 0) {
+    do n = ::read(report[0], &e, sizeof e);
+    while (n < 0 && errno == EINTR);
+  }
+  ::close(report[0]);
+  if (child < 0) refuse("Cannot start a process: " + std::string(std::strerror(fork_error)));
+  if (n == sizeof e) {
+    ::waitpid(child, nullptr, 0);
+    refuse("Cannot start " + spec.argv[0] + ": " + std::strerror(e));
+  }
+  return child;
+}
+
+finished run_program(std::vector<std::string> argv, const std::optional<run_as>& user) {
+  int out[2];
+  if (::pipe2(out, O_CLOEXEC) != 0) refuse("Cannot make a pipe: " + std::string(std::strerror(errno)));
+  finished f;
+  pid_t child = 0;
+  try {
+    child = spawn({std::move(argv), user, out[1], SIGKILL});
+  } catch (...) {
+    ::close(out[0]);
+    ::close(out[1]);
+    throw;
+  }
+  ::close(out[1]);
+  char buf[4096];
+  for (;;) {
+    const auto n = ::read(out[0], buf, sizeof buf);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) break;
+    if (f.output.size() < 65536) f.output.append(buf, static_cast<std::size_t>(n));
+  }
+  ::close(out[0]);
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  f.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return f;
+}
+
+bool can_enter(const std::filesystem::path& dir, const std::optional<run_as>& user) {
+  if (!user) return ::access(dir.c_str(), X_OK) == 0;
+  return run_program({"/usr/bin/test", "-x", dir.string()}, user).status == 0;
+}
+
+std::optional<run_as> unprivileged_user() {
+  if (::geteuid() != 0) return std::nullopt;
+  for (const char* name : {"postgres", "nobody"}) {
+    passwd pw{}, *found = nullptr;
+    char buf[4096];
+    if (::getpwnam_r(name, &pw, buf, sizeof buf, &found) == 0 && found && found->pw_uid != 0)
+      return run_as{found->pw_uid, found->pw_gid, name};
+  }
+  refuse(
+      "PostgreSQL does not run as root, and there is neither a user postgres nor nobody; start the server as "
+      "another user or set database.url.");
+}
+
+}  // namespace ry::db
