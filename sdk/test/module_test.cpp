@@ -25,6 +25,9 @@ class sample {
     reg.route("GET", "/throws", 0, [](const ry::request&) -> ry::response {
       throw std::runtime_error("secret path /etc/x");
     });
+    reg.route("GET", "/bad_header", 0, [](const ry::request&) {
+      return ry::response::json("{}").header("X-Bad", "refuse me");
+    });
     reg.route("GET", "/dropped", 0, [](ry::request) -> ry::task<void> { co_return; });
     reg.route("GET", "/events", RY_ROUTE_LONG, this, &sample::events);
     reg.route("GET", "/fetch", 0, this, &sample::fetch);
@@ -37,7 +40,11 @@ class sample {
 
   ry::task<void> start() {
     ctx_.spawn(background());
-    co_return;
+    ry::result<void> slept = co_await ctx_.sleep(5);  // start() may wait
+    slept.value();
+    if (ctx_.settings().find("start_fails") != std::string_view::npos) {
+      throw ry::unavailable("sample.start", "the port is taken");
+    }
   }
   ry::task<void> stop() {
     ++g_probe->stopped;
@@ -186,6 +193,24 @@ TEST_F(ModuleTest, WhatAHandlerThrowsStaysInTheLog) {
   EXPECT_EQ(a.body.find("secret"), std::string::npos);
   ASSERT_FALSE(host.log.empty());
   EXPECT_NE(host.log.back().fields.find("secret path"), std::string::npos);
+}
+
+TEST_F(ModuleTest, AnAnswerThatTheHostRefusesBecomesA500) {
+  host.load(*ry_module_entry());
+  EXPECT_EQ(host.call("GET", "/bad_header").status, 500u);
+  EXPECT_NE(host.log.back().fields.find("http.answer_refused"), std::string::npos);
+}
+
+TEST_F(ModuleTest, AFailedStartLeavesNoTaskBehind) {
+  try {
+    host.load(*ry_module_entry(), R"({"start_fails":true})");
+    FAIL();
+  } catch (const std::runtime_error& e) {
+    EXPECT_STREQ(e.what(), "start: the port is taken");
+  }
+  EXPECT_EQ(p.background_ended, 1);
+  EXPECT_EQ(p.destroyed, 1);
+  EXPECT_EQ(p.stopped, 0);
 }
 
 TEST_F(ModuleTest, ADroppedRequestAnswers500) {

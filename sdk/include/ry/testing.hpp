@@ -10,13 +10,15 @@
 // Nothing happens between two calls: call(), await(), run() and advance() run what is due. The clock moves
 // only when everything waits. Offered: ry.core, registrar, http, db, jobs, events, secrets, services,
 // metrics and http_client; a test can hide one with `host.hide("ry.jobs/1")`. Not thread-safe; blocking
-// work runs in the same thread.
+// work runs in the same thread. Only start() has a thread of its own, because it may wait: what it does at
+// the same time as tasks that it spawned is not protected here.
 #pragma once
 
 #include <functional>
 #include <map>
 #include <set>
 #include <stdexcept>
+#include <thread>
 
 #include <ry/ry.hpp>
 
@@ -122,9 +124,14 @@ class fake_host {
   }
   // Runs what is ready now.
   void run_ready() {
-    while (!ready_.empty()) {
-      auto f = std::move(ready_.front());
-      ready_.pop_front();
+    for (;;) {
+      std::function<void()> f;
+      {
+        std::lock_guard lock(mutex_);
+        if (ready_.empty()) return;
+        f = std::move(ready_.front());
+        ready_.pop_front();
+      }
       f();
     }
   }
@@ -165,7 +172,18 @@ class fake_host {
     }
     module_ = &descriptor;
     self_ = self;
-    if (descriptor.start(self, &err) != RY_OK) {
+    std::atomic<bool> ended{false};
+    ry_status st = RY_OK;
+    std::thread starter([&] {
+      st = descriptor.start(self, &err);
+      ended = true;
+    });
+    while (!ended) {
+      advance(1);
+      std::this_thread::yield();
+    }
+    starter.join();
+    if (st != RY_OK) {
       descriptor.destroy(self);
       module_ = nullptr;
       throw std::runtime_error("start: " + std::string(err.ptr, err.len));
@@ -270,7 +288,10 @@ class fake_host {
     done.fn(done.ctx, RY_OK, nullptr);
     return true;
   }
-  void post(std::function<void()> f) { ready_.push_back(std::move(f)); }
+  void post(std::function<void()> f) {
+    std::lock_guard lock(mutex_);
+    ready_.push_back(std::move(f));
+  }
   void complete(ry_done done, ry_status st) {
     if (done.fn != nullptr) post([done, st] { done.fn(done.ctx, st, nullptr); });
   }
@@ -280,7 +301,9 @@ class fake_host {
   std::int64_t now_us_ = 1'750'000'000'000'000;
   ry_op_id next_op_ = 1;
   std::uint64_t next_uuid_ = 1;
+  std::mutex mutex_;  // of ready_
   std::deque<std::function<void()>> ready_;
+  const std::thread::id thread_ = std::this_thread::get_id();
   std::map<ry_op_id, timer> timers_;
   std::map<ry_op_id, flow> flows_;
   std::set<std::string> hidden_;

@@ -444,22 +444,29 @@ struct subscription_block {
   void (*end)(const context&, Handle*) noexcept = nullptr;
   F f;
   std::atomic<bool> open{true};
+  bool running = false;  // on exec only, like `ended`
+  bool ended = false;
 
   explicit subscription_block(F f) : f(std::move(f)) {}
   template <class... A>
   void run(const char* what, A&&... a) noexcept {
     if (!open.load(std::memory_order_acquire)) return;
+    running = true;
     try {
       f(std::forward<A>(a)...);
     } catch (...) {
       ctx->complain(what, current_error());
     }
+    running = false;
+    if (ended) delete this;  // f let go of its own subscription
   }
   static void close(void* p) noexcept {
     std::unique_ptr<subscription_block> own(static_cast<subscription_block*>(p));
     own->open.store(false, std::memory_order_release);
     if (own->ctx->on_exec(own->exec)) {
       own->end(*own->ctx, own->handle);
+      own->ended = true;
+      if (own->running) (void)own.release();
       return;
     }
     auto* raw_block = own.release();

@@ -69,7 +69,11 @@ namespace detail {
 
 struct request_state {
   request_state(const context& ctx, const ry_request_view* view, ry_request* handle)
-      : ctx(ctx), http(*ctx.try_interface<ry_http_v1>()), view(view), handle(handle) {}
+      : ctx(ctx),
+        http(*ctx.try_interface<ry_http_v1>()),
+        view(view),
+        exec(view->exec),
+        handle(handle) {}
   request_state(const request_state&) = delete;
   request_state& operator=(const request_state&) = delete;
   ~request_state() {
@@ -88,6 +92,23 @@ struct request_state {
     if (r == nullptr) throw precondition("http.request_ended", "the request is answered already");
     return r;
   }
+  // Ends the request by f(handle). A refusal of the host (a header that cannot be sent) leaves it open
+  // and throws.
+  template <class F>
+  void end(const char* what, F&& f) {
+    ry_request* r = take();
+    const ry_status st = f(r);
+    if (st == RY_OK || st == RY_CANCELLED) return;
+    handle.store(r, std::memory_order_release);
+    throw internal("http.answer_refused",
+                   std::string("the host refused ") + what + ": " + status_name(st));
+  }
+  void respond(const response& a) {
+    const auto fields = c_headers(a.fields());
+    end("respond", [&](ry_request* r) {
+      return http.respond(r, a.status(), fields.data(), fields.size(), raw(a.body()));
+    });
+  }
   void fail(const error& e) noexcept {
     ry_request* r = handle.exchange(nullptr, std::memory_order_acq_rel);
     if (r == nullptr) return;
@@ -98,6 +119,7 @@ struct request_state {
   const context& ctx;
   const ry_http_v1& http;
   const ry_request_view* view;
+  ry_exec* exec;
   std::atomic<ry_request*> handle;
   cancel_state cancel;
 };
@@ -179,7 +201,12 @@ class stream {
                               : RY_CANCELLED;
   }
   void close() noexcept {
-    if (handle_ != nullptr) state_->http.stream_close(std::exchange(handle_, nullptr));
+    if (handle_ == nullptr) return;
+    state_->http.stream_close(std::exchange(handle_, nullptr));
+    // A close seen elsewhere may be running on the stream's executor: keep what it touches.
+    if (!state_->ctx.on_exec(state_->exec)) {
+      (void)guard([&] { state_->ctx.post(state_->exec, [keep = state_] { (void)keep; }); });
+    }
   }
   bool is_open() const noexcept { return handle_ != nullptr; }
   // Cancelled when the client is gone, was cut, or the host drains (RY_WHY_SHUTDOWN).
@@ -286,7 +313,7 @@ class request {
   std::string_view body() const noexcept { return view(v().body); }
   std::int64_t received_unix_us() const noexcept { return v().received_unix_us; }
   std::int64_t deadline_unix_us() const noexcept { return v().deadline_unix_us; }
-  ry_exec* exec() const noexcept { return v().exec; }
+  ry_exec* exec() const noexcept { return state_->exec; }
   const ry_request_view& view_of() const noexcept { return v(); }
 
   // The first header of that name in any case; empty when there is none.
@@ -344,10 +371,7 @@ class request {
   bool ended() const noexcept { return state_->handle.load(std::memory_order_acquire) == nullptr; }
 
   // ---- ends of the request; a second end throws RY_FAILED_PRECONDITION ----
-  void respond(const response& r) const {
-    const auto fields = detail::c_headers(r.fields());
-    state_->http.respond(state_->take(), r.status(), fields.data(), fields.size(), raw(r.body()));
-  }
+  void respond(const response& r) const { state_->respond(r); }
   // Does nothing when the request was ended already.
   void fail(const error& e) const noexcept { state_->fail(e); }
   // A part of a file; RY_NOT_FOUND leaves the request open.
@@ -363,11 +387,14 @@ class request {
   stream open_stream(std::uint32_t status, const headers& fields) const {
     const auto c_fields = detail::c_headers(fields);
     ry_stream* out = nullptr;
-    ry_exec* exec = v().exec;
-    check(state_->http.stream_open(state_->take(), status, c_fields.data(), c_fields.size(), &out),
-          "stream_open");
+    state_->end("stream_open", [&](ry_request* r) {
+      return state_->http.stream_open(r, status, c_fields.data(), c_fields.size(), &out);
+    });
+    if (out == nullptr) throw error(RY_CANCELLED, "http.client_gone", "The client is gone");
     stream s(state_, out);
-    check(state_->http.stream_on_close(out, exec, &cancelled, &state_->cancel), "stream_on_close");
+    const ry_status told =
+        state_->http.stream_on_close(out, state_->exec, &cancelled, &state_->cancel);
+    if (told != RY_OK) state_->cancel.cancel(RY_WHY_GONE);
     return s;
   }
   sse open_sse(headers fields = {}) const {

@@ -191,10 +191,15 @@ class module {
         [&] {
           [[maybe_unused]] auto* m = static_cast<module*>(self);
           if constexpr (requires(T& t) { t.start(); }) {
-            if constexpr (std::is_void_v<decltype(m->object_->start())>) {
-              m->object_->start();
-            } else {
-              m->await_start();
+            try {
+              if constexpr (std::is_void_v<decltype(m->object_->start())>) {
+                m->object_->start();
+              } else {
+                m->await_start();
+              }
+            } catch (...) {
+              m->await_idle();  // destroy() follows, without stop()
+              throw;
             }
           }
         },
@@ -249,30 +254,47 @@ class module {
   }
 
   // start() may block: the loops run while this thread waits.
-  struct started {
-    std::mutex mutex;
-    std::condition_variable changed;
-    bool done = false;
+  class latch {
+   public:
+    void open() noexcept {
+      // Under the lock: the waiter may free this as soon as it can go on.
+      std::lock_guard lock(mutex_);
+      open_ = true;
+      changed_.notify_all();
+    }
+    void wait() {
+      std::unique_lock lock(mutex_);
+      while (!open_) changed_.wait(lock);
+    }
     std::exception_ptr failed;
+
+   private:
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    bool open_ = false;
   };
-  static task<void> run_start(module* m, started* to) {
-    std::exception_ptr failed;
+  static task<void> run_start(module* m, latch* to) {
     try {
       co_await m->object_->start();
     } catch (...) {
-      failed = std::current_exception();
+      to->failed = std::current_exception();
     }
-    std::lock_guard lock(to->mutex);
-    to->failed = failed;
-    to->done = true;
-    to->changed.notify_all();
+    to->open();
   }
   void await_start() {
-    started s;
-    if (!ctx_.spawn(run_start(this, &s))) throw error(RY_UNAVAILABLE);
-    std::unique_lock lock(s.mutex);
-    while (!s.done) s.changed.wait(lock);
-    if (s.failed) std::rethrow_exception(s.failed);
+    latch started;
+    if (!ctx_.spawn(run_start(this, &started))) throw error(RY_UNAVAILABLE);
+    started.wait();
+    if (started.failed) std::rethrow_exception(started.failed);
+  }
+  void await_idle() {
+    latch idle;
+    ctx_.tasks().cancel(RY_WHY_SHUTDOWN);
+    ctx_.tasks().close({[](void* p, ry_status, const ry_error_view*) noexcept {
+                          static_cast<latch*>(p)->open();
+                        },
+                        &idle});
+    idle.wait();
   }
 
   context ctx_;

@@ -57,7 +57,9 @@ struct route_handler {
     try {
       if constexpr (is_task<answer>) {
         state->cancel.follow(self->ctx.tasks().token().state());
-        state->http.on_cancel(handle, &request::cancelled, &state->cancel);
+        if (state->http.on_cancel(handle, &request::cancelled, &state->cancel) != RY_OK) {
+          state->cancel.cancel(RY_WHY_GONE);
+        }
         // A copy of the shared state keeps the token's owner alive through the whole chain.
         cancel_token token(std::shared_ptr<cancel_state>(state, &state->cancel));
         if (!self->ctx.spawn(run(self, state), view->exec, std::move(token))) {
@@ -86,9 +88,7 @@ struct route_handler {
     }
   }
   static void finish(request_state& state, const response& r) {
-    if (state.handle.load(std::memory_order_acquire) == nullptr) return;
-    const auto fields = c_headers(r.fields());
-    state.http.respond(state.take(), r.status(), fields.data(), fields.size(), raw(r.body()));
+    if (state.handle.load(std::memory_order_acquire) != nullptr) state.respond(r);
   }
   static void finish(request_state& state, const result<response>& r) {
     if (r.ok()) return finish(state, *r);

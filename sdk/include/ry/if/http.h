@@ -122,7 +122,8 @@ typedef struct ry_http_v1 {
    * zero interval ends that. [any] */
   ry_status (*stream_keepalive)(ry_stream* stream, uint64_t interval_ms, ry_bytes bytes) RY_NOEXCEPT;
   /* fn runs once on exec when the client is gone, was cut, or the host drains (RY_WHY_SHUTDOWN: say
-   * good-bye and close); never after stream_close returned. [any] */
+   * good-bye and close); not begun after stream_close returned (a call that has begun on another
+   * thread may still be running: close on exec where that matters). [any] */
   ry_status (*stream_on_close)(ry_stream* stream, ry_exec* exec, ry_cancel_fn fn, void* ctx)
       RY_NOEXCEPT;
   /* Sends what is queued, ends the body, and ends the handle. [any] */

@@ -40,7 +40,7 @@ typedef struct ry_route {
   ry_str pattern;      /* "/threads/{id}/messages"; "{name}" matches one segment, "{name...}" the rest */
   ry_handler_fn handle;
   void* ctx;
-  uint64_t max_body;   /* bytes; 0 = the host's default (1 MiB) */
+  uint64_t max_body;   /* bytes; 0 = the host's default (1 MiB; 1 GiB with RY_ROUTE_STREAM_BODY) */
   uint64_t timeout_ms; /* until the answer; 0 = the host's default (30 s) */
   ry_str openapi_json; /* OpenAPI 3.1 operation object, or empty */
 } ry_route;
