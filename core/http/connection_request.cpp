@@ -401,6 +401,8 @@ void connection::end_answer() {
   expect_ = false;
   request_due_ = clock::time_point::max();
   phase_ = phase::head;
+  // A long answer may have begun before the drain did.
+  if (w_.draining) closing_ = true;
   head_due_ = clock::now() + cfg().idle_timeout;
   if (parser_ && !parser_->is_done() && !closing_) {
     phase_ = phase::discard;

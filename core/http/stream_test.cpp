@@ -270,6 +270,7 @@ TEST_F(streams, Drain) {
   EXPECT_EQ(RY_WHY_SHUTDOWN, cancelled);
   EXPECT_TRUE(idle.ends());
   EXPECT_TRUE(streaming.until("0\r\n\r\n")) << "the module closed it properly";
+  EXPECT_TRUE(streaming.ends());
   reply(pending, 200, "done");
   const auto r = working.read();
   EXPECT_EQ("done", r.body);
