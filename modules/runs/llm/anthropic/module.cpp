@@ -11,7 +11,7 @@ class driver {
   static constexpr const char* kind = "anthropic";
 
   driver(std::string_view name, std::string_view config_json) {
-    const auto config = llm::parse_config(config_json);
+    const auto config = llm::parse_config(config_json, {"max_tokens", "version", "extra_body"});
     at_ = llm::read_endpoint(name, config, "https://api.anthropic.com");
     if (!at_.secret.empty()) at_.headers.emplace_back("x-api-key", at_.secret);
     at_.headers.emplace_back("anthropic-version",

@@ -1,17 +1,34 @@
 #include "settings.hpp"
 
+#include <algorithm>
 #include <boost/json/parse.hpp>
+#include <iterator>
 
 namespace llm {
 
 namespace json = boost::json;
 
-json::object parse_config(std::string_view text) {
+json::object parse_config(std::string_view text, std::initializer_list<std::string_view> own_keys) {
+  constexpr std::string_view common[] = {"kind",    "base_url",        "api_key",
+                                         "headers", "timeout_seconds", "idle_timeout_seconds"};
   boost::system::error_code ec;
   json::value v = json::parse(text.empty() ? std::string_view("{}") : text, ec);
   if (ec || !v.is_object())
     throw ry::bad_request("llm.config", "the provider's settings are not a JSON object");
-  return std::move(v.get_object());
+  json::object config = std::move(v.get_object());
+  if (const auto* options = config.if_contains("options")) {
+    if (!options->is_object()) throw ry::bad_request("llm.config", "\"options\" must be a table");
+    const json::object own = options->get_object();
+    config.erase("options");
+    for (const auto& [key, value] : own) config[key] = value;
+  }
+  for (const auto& [key, value] : config) {
+    const std::string_view name(key.data(), key.size());
+    if (std::find(std::begin(common), std::end(common), name) == std::end(common) &&
+        std::find(own_keys.begin(), own_keys.end(), name) == own_keys.end())
+      throw ry::bad_request("llm.config", "unknown key \"" + std::string(name) + "\"");
+  }
+  return config;
 }
 
 std::string text_setting(const json::object& config, std::string_view key,

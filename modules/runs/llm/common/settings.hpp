@@ -3,6 +3,7 @@
 
 #include <boost/json/object.hpp>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 
@@ -10,8 +11,10 @@
 
 namespace llm {
 
-// Parses config_json. Throws ry::error naming the key.
-boost::json::object parse_config(std::string_view json);
+// Parses config_json; what stands in its table `options` is lifted to the top. Keys other than
+// those that all providers have and `own_keys` are refused. Throws ry::error naming the key.
+boost::json::object parse_config(std::string_view json,
+                                 std::initializer_list<std::string_view> own_keys);
 
 // Reads base_url, api_key, headers, timeout_seconds and idle_timeout_seconds; `url` is the base
 // without a trailing slash. Throws ry::error naming the key.

@@ -110,12 +110,13 @@ ry_status stream_call::take(std::string_view bytes) {
   }
   const bool fits = events_.feed(bytes, [this](std::string_view name, std::string_view data) {
     reader_->event(name, data, *this);
-    return !reader_->ended();
+    return !reader_->ended() && !cancelled_;
   });
   if (!fits) {
     end({RY_DATA_LOSS, "llm.protocol", "the model provider sent an event that is too large"});
     return RY_ABORTED;
   }
+  if (cancelled_) return RY_CANCELLED;
   if (!reader_->ended()) return RY_OK;
   if (reader_->failed()) {
     end(*reader_->failed());

@@ -11,7 +11,8 @@ class driver {
   static constexpr const char* kind = "openai";
 
   driver(std::string_view name, std::string_view config_json) {
-    const auto config = llm::parse_config(config_json);
+    const auto config =
+        llm::parse_config(config_json, {"max_tokens_field", "stream_usage", "extra_body"});
     at_ = llm::read_endpoint(name, config, "https://api.openai.com/v1");
     if (!at_.secret.empty()) at_.headers.emplace_back("Authorization", "Bearer " + at_.secret);
     const bool own = at_.url.starts_with("https://api.openai.com");

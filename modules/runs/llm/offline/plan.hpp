@@ -1,0 +1,28 @@
+// What the offline stand-in says and does next, from the conversation alone. Pure and
+// deterministic: the same request always gives the same plan.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace offline {
+
+struct tool_call {
+  std::string id, name, arguments_json;
+};
+
+struct plan {
+  std::string say;
+  std::vector<tool_call> calls;  // after the text; empty: the answer is complete
+};
+
+// Throws llm::bad_request.
+plan make_plan(std::string_view neutral_json);
+
+// Cuts a text into pieces of about `size` bytes, never inside a character, preferably after a
+// blank.
+std::vector<std::string_view> cut(std::string_view text, std::size_t size);
+
+}  // namespace offline

@@ -1,0 +1,49 @@
+// Plays a plan to a sink, piece by piece, as if a model were speaking. Lives on the executor of the
+// call.
+#pragma once
+
+#include <ry/ext/llm_provider.h>
+
+#include <ry/ry.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plan.hpp"
+
+namespace offline {
+
+struct pace {
+  std::uint64_t delay_ms = 15;  // between two pieces
+  std::size_t piece = 24;       // bytes
+};
+
+class playback {
+ public:
+  // Non-zero: not started. *call is valid until on_end returned.
+  static ry_status start(const ry::context& host, plan p, pace speed, std::size_t request_bytes,
+                         ry_exec* exec, const ry_llm_sink& sink, void* ctx, void** call);
+  static void cancel(void* call);
+
+ private:
+  playback(const ry::context& host, plan p, pace speed, std::size_t request_bytes, ry_exec* exec,
+           const ry_llm_sink& sink, void* ctx);
+  static void step(void* self) noexcept;
+  static void waited(void* self, ry_status st, const ry_error_view*) noexcept;
+  bool next();  // schedules step(); false: impossible
+  void end(ry_status st);
+
+  const ry::context& host_;
+  const plan plan_;
+  const std::vector<std::string_view> pieces_;
+  const pace speed_;
+  const std::size_t request_bytes_;
+  ry_exec* const exec_;
+  const ry_llm_sink sink_;
+  void* const ctx_;
+  std::size_t at_ = 0, said_ = 0;
+  ry_op_id wait_ = 0;
+  bool cancelled_ = false;
+};
+
+}  // namespace offline
