@@ -338,7 +338,7 @@ $$;
 
 -- Ends a run whose worker does not answer, or that has none: its writes are refused from here on.
 -- Returns the run's status afterwards.
-create function force_stop(p_run uuid, p_event jsonb) returns text language plpgsql as $$
+create function force_stop(p_run uuid) returns text language plpgsql as $$
 declare
   v runs.runs%rowtype;
   v_last bigint;

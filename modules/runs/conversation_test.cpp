@@ -1,0 +1,127 @@
+#include "conversation.hpp"
+
+#include <gtest/gtest.h>
+
+#include <boost/json.hpp>
+
+#include "ry/abi.h"
+
+using namespace runs;
+namespace json = boost::json;
+
+namespace {
+
+chat_message user(std::string_view text, belongs run = belongs::to_this_run) {
+  return {"user", user_body(text), run};
+}
+chat_message assistant(std::string_view text, std::vector<tool_call> calls = {},
+                       belongs run = belongs::to_this_run) {
+  return {"assistant", assistant_body(text, calls), run};
+}
+chat_message result(const tool_call& call, std::string_view text, belongs run = belongs::to_this_run) {
+  return {"tool", tool_body(call, text, false), run};
+}
+
+const tool_call first{"c1", "shell", R"({"command":"ls"})", false};
+const tool_call second{"c2", "read_file", R"({"path":"a"})", false};
+
+std::vector<std::string> roles(const std::string& request) {
+  std::vector<std::string> out;
+  const json::value v = json::parse(request);
+  for (const json::value& m : v.at("messages").as_array()) {
+    std::string entry(m.at("role").as_string());
+    if (entry == "tool") entry += ":" + std::string(m.at("tool_call_id").as_string());
+    out.push_back(entry);
+  }
+  return out;
+}
+
+TEST(decide_test, a_run_step_by_step) {
+  std::vector<chat_message> m = {user("go")};
+  EXPECT_EQ(decide(m).kind, next_kind::call_model);
+  m.push_back(assistant("", {first, second}));
+  next_action next = decide(m);
+  ASSERT_EQ(next.kind, next_kind::run_tools);
+  ASSERT_EQ(next.calls.size(), 2u);
+  EXPECT_EQ(next.calls[0].arguments, R"({"command":"ls"})");
+  m.push_back(result(second, "text"));
+  next = decide(m);
+  ASSERT_EQ(next.kind, next_kind::run_tools);
+  ASSERT_EQ(next.calls.size(), 1u);
+  EXPECT_EQ(next.calls[0].id, "c1");
+  m.push_back(result(first, "files"));
+  EXPECT_EQ(decide(m).kind, next_kind::call_model);
+  m.push_back(assistant("done"));
+  EXPECT_EQ(decide(m).kind, next_kind::finished);
+}
+
+TEST(decide_test, what_earlier_runs_left_is_not_done_again) {
+  EXPECT_EQ(decide({user("a", belongs::to_an_earlier_run),
+                    assistant("b", {}, belongs::to_an_earlier_run)})
+                .kind,
+            next_kind::call_model)
+      << "a start without a prompt";
+  EXPECT_EQ(decide({assistant("", {first}, belongs::to_an_earlier_run), user("new")}).kind,
+            next_kind::call_model);
+  EXPECT_EQ(decide({}).kind, next_kind::call_model);
+}
+
+TEST(build_request_test, results_follow_their_answer_in_the_order_of_the_calls) {
+  const std::string request =
+      build_request({"m", "be kind", R"([{"name":"shell"}])", 100},
+                    {user("go"), assistant("", {first, second}), result(second, "2"), result(first, "1"),
+                     assistant("ok"), user("more")});
+  EXPECT_EQ(roles(request),
+            (std::vector<std::string>{"user", "assistant", "tool:c1", "tool:c2", "assistant", "user"}));
+  const json::value v = json::parse(request);
+  EXPECT_EQ(v.at("system").as_string(), "be kind");
+  EXPECT_EQ(v.at("max_output_tokens").as_int64(), 100);
+  EXPECT_EQ(v.at("tools").as_array().size(), 1u);
+}
+
+TEST(build_request_test, calls_without_a_result_are_answered) {
+  const std::string request = build_request(
+      {"m", "", "[]", 0}, {assistant("", {first, second}, belongs::to_an_earlier_run),
+                           result(first, "1", belongs::to_an_earlier_run), user("next")});
+  EXPECT_EQ(roles(request), (std::vector<std::string>{"assistant", "tool:c1", "tool:c2", "user"}));
+  EXPECT_TRUE(json::parse(request).at("messages").at(2).at("is_error").as_bool());
+  EXPECT_FALSE(json::parse(request).as_object().contains("tools"));
+  EXPECT_FALSE(json::parse(request).as_object().contains("system"));
+}
+
+TEST(build_request_test, the_user_has_the_last_word) {
+  EXPECT_EQ(roles(build_request({"m", "", "", 0}, {user("a"), assistant("b")})),
+            (std::vector<std::string>{"user", "assistant", "user"}));
+}
+
+TEST(read_tool_call_test, what_models_get_wrong) {
+  EXPECT_EQ(read_tool_call("x", "shell", "{\"a\" :\n 1}", {}).arguments, "{\"a\":1}");
+  EXPECT_FALSE(read_tool_call("x", "shell", "", {}).malformed);
+  EXPECT_EQ(read_tool_call("x", "shell", " ", {}).arguments, "{}");
+  EXPECT_TRUE(read_tool_call("x", "shell", "{\"a\":", {}).malformed);
+  EXPECT_TRUE(read_tool_call("x", "shell", "[1]", {}).malformed);
+  EXPECT_EQ(read_tool_call("x", "shell", "{\"a\":", {}).arguments, "{}");
+  EXPECT_EQ(read_tool_call("", "shell", "{}", {}).id, "call_1");
+  EXPECT_NE(read_tool_call("c1", "shell", "{}", {first}).id, "c1");
+}
+
+TEST(bodies_test, hold_what_was_said) {
+  EXPECT_EQ(content_of(user_body("a \"b\"\n\xFF")), "a \"b\"\n\xEF\xBF\xBD");
+  EXPECT_EQ(content_of("no json"), "");
+  EXPECT_EQ(assistant_body("x", {}).find('\n'), std::string::npos);
+}
+
+TEST(retry_test, what_is_worth_it_and_when) {
+  EXPECT_TRUE(is_retryable(RY_UNAVAILABLE));
+  EXPECT_TRUE(is_retryable(RY_RESOURCE_EXHAUSTED));
+  EXPECT_TRUE(is_retryable(RY_DEADLINE_EXCEEDED));
+  for (int st : {RY_UNAUTHENTICATED, RY_INVALID_ARGUMENT, RY_NOT_FOUND, RY_OUT_OF_RANGE, RY_DATA_LOSS, RY_CANCELLED})
+    EXPECT_FALSE(is_retryable(st)) << st;
+  EXPECT_EQ(retry_delay_ms(1, 0), 500u);
+  EXPECT_EQ(retry_delay_ms(3, 0), 2000u);
+  EXPECT_EQ(retry_delay_ms(60, 0), 16000u);
+  EXPECT_EQ(retry_delay_ms(1, 7), 7000u);
+  EXPECT_EQ(retry_delay_ms(1, 100000), 60000u);
+}
+
+}  // namespace

@@ -1,0 +1,320 @@
+// The module's SQL beside the real schemas of the job queue, accounts and agents.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "../testing/schema.hpp"
+#include "migrations.hpp"
+
+namespace fs = std::filesystem;
+
+namespace {
+
+const std::string ann = "11111111-1111-4111-8111-111111111111";
+const std::string bob = "22222222-2222-4222-8222-222222222222";
+const std::string node = "99999999-9999-4999-8999-999999999999";
+
+std::string q(const std::string& text) { return text == "null" ? text : "'" + text + "'"; }
+
+class runs_sql : public testing_sql::database_test {
+ protected:
+  void SetUp() override {
+    database_test::SetUp();
+    if (IsSkipped()) return;
+    const fs::path source = RY_SOURCE_DIR;
+    sql("set search_path = core");
+    sql(text_of(source / "core/jobs/migrations/0001_jobs.sql"));
+    for (const char* module : {"accounts", "agents"}) {
+      std::vector<fs::path> files;
+      for (const auto& entry : fs::directory_iterator(source / "modules" / module / "migrations"))
+        files.push_back(entry.path());
+      std::sort(files.begin(), files.end());
+      sql("create schema " + std::string(module));
+      sql("set search_path = " + std::string(module) + ", core");
+      for (const fs::path& file : files) sql(text_of(file));
+    }
+    sql("reset search_path");
+    migrate("runs", ry_migrations::all);
+    for (const std::string& id : {ann, bob})
+      sql("select accounts.provision(" + q(id) + ", " + q(id) + ", '', '', true, '', 'free', 5000000)");
+  }
+
+  static std::string text_of(const fs::path& path) {
+    std::ifstream in(path);
+    std::stringstream out;
+    out << in.rdbuf();
+    return out.str();
+  }
+
+  struct wish {
+    std::string account = ann, tier = "free", thread = "null", project = "null", agent = "null",
+                model = "null", body = R"({"role":"user","content":"hi"})", key = "null", hash = "null",
+                sandbox = "null", run = "null";
+    int max_runs = 1, max_threads = 10;
+    bool optimistic = false, denied = false;
+  };
+  static std::string start_sql(const wish& w) {
+    return "select outcome || coalesce(' ' || detail, '') from runs.start_run(" + q(w.account) + ", " +
+           q(w.tier) + ", " + std::to_string(w.max_runs) + ", " + std::to_string(w.max_threads) + ", " +
+           q(w.thread) + ", " + q(w.project) + ", " + (w.optimistic ? "true" : "false") +
+           ", gen_random_uuid(), gen_random_uuid(), " +
+           (w.run == "null" ? "accounts.new_id()" : q(w.run)) + ", gen_random_uuid(), " + q(w.agent) +
+           ", " + q(w.model) + ", 'runyard/basic', " + (w.denied ? "true" : "false") + ", " + q(w.body) +
+           ", 'title', null, null, " + q(w.sandbox) + ", " + q(w.key) + ", " + q(w.hash) + ", " + q(node) +
+           R"(, 3000, '{"type": "status", "sequence": 1, "status": "running"}', 64, false))";
+  }
+  std::string start(const wish& w) const { return sql(start_sql(w)); }
+  std::string last_run() const { return sql("select id from runs.runs order by id desc limit 1"); }
+  std::string counts() const {
+    return sql("select (select count(*) from runs.projects) || ' ' || (select count(*) from runs.threads) || ' ' "
+               "|| (select count(*) from runs.messages) || ' ' || (select count(*) from runs.runs) || ' ' || "
+               "(select count(*) from runs.events) || ' ' || (select count(*) from core.job)");
+  }
+  std::string persist(const std::string& run, int from, int to, const std::string& rest,
+                      const std::string& fence = "") const {
+    std::string seqs, payloads;
+    for (int n = from; n <= to; ++n) {
+      seqs += (n == from ? "" : ",") + std::to_string(n);
+      payloads += (n == from ? "'" : ",'") + std::string("{\"n\": ") + std::to_string(n) + "}'";
+    }
+    return sql("select outcome || coalesce(' ' || balance_micro, '') from runs.persist_step(" + q(run) +
+               ", (select job_id from runs.runs where id = " + q(run) + "), " +
+               (fence.empty() ? "(select fence from runs.runs where id = " + q(run) + ")" : fence) +
+               ", array[" + seqs + "], array[" + payloads + "], " + std::to_string(to + 64) + ", " + rest +
+               ")");
+  }
+  // ids, roles, bodies, step, usage, charge, ref, status, reason, error, code, event
+  static std::string plain_step() {
+    return "'{}', '{}', '{}', 1, 10, 5, 0, 0, '', null, null, null, null, null";
+  }
+  static std::string answer_step(const std::string& ref, int charge) {
+    return "array[gen_random_uuid()::text], array['assistant'], array['{\"role\":\"assistant\"}'], 1, 10, "
+           "5, 0, " + std::to_string(charge) + ", " + q(ref) + ", null, null, null, null, null";
+  }
+  static std::string end_step(const std::string& status) {
+    return "'{}', '{}', '{}', 2, 0, 0, 0, 0, '', " + q(status) + ", 'ok', null, null, '{\"x\":1}'";
+  }
+};
+
+TEST_F(runs_sql, a_start_writes_everything_once) {
+  EXPECT_EQ(start({}), "ok");
+  EXPECT_EQ(counts(), "1 1 1 1 1 1");
+  EXPECT_EQ(sql("select node::text || ' ' || state || ' ' || fence from core.job"), node + " 1 1");
+  EXPECT_EQ(sql("select args->>'run_id' = r.id::text from core.job, runs.runs r"), "t");
+  EXPECT_EQ(sql("select payload from runs.events"),
+            R"({"type": "status", "sequence": 1, "status": "running"})");
+}
+
+TEST_F(runs_sql, refused_starts_leave_nothing) {
+  const std::string unknown = "33333333-3333-4333-8333-333333333333";
+  EXPECT_EQ(start({.account = unknown}), "no_account");
+  EXPECT_EQ(start({.thread = unknown}), "thread_not_found");
+  EXPECT_EQ(start({.project = unknown}), "project_not_found");
+  EXPECT_EQ(start({.agent = unknown}), "agent_not_found");
+  EXPECT_EQ(start({.denied = true}), "model_denied");
+  EXPECT_EQ(start({.body = "null"}), "prompt_required");
+  EXPECT_EQ(start({.max_threads = 0}), "thread_limit 0");
+  EXPECT_EQ(start({.max_runs = 0}), "run_limit []");
+  EXPECT_EQ(start({.tier = "pro"}), "tier free");
+  sql("select accounts.ledger_add(" + q(ann) + ", -5000000, 'charge', 'x')");
+  EXPECT_EQ(start({}), "no_credits");
+  EXPECT_EQ(start({.max_runs = 0}), "no_credits") << "credits come before the limits";
+  EXPECT_EQ(start({.denied = true}), "model_denied") << "the model comes before the credits";
+  EXPECT_EQ(start({.thread = unknown, .denied = true}), "thread_not_found") << "404 comes first";
+  EXPECT_EQ(counts(), "0 0 0 0 0 0");
+}
+
+TEST_F(runs_sql, an_agents_own_model_is_asked_about) {
+  const std::string agent = sql("select agent_id from agents.resolve(" + q(ann) + ", null)");
+  sql("select agents.revise(" + q(ann) + ", " + q(agent) + ", 0, null, null, null, 'runyard/power', null)");
+  EXPECT_EQ(start({}), "model runyard/power");
+  EXPECT_EQ(start({.model = "runyard/basic"}), "ok");
+  EXPECT_EQ(sql("select model from runs.runs"), "runyard/basic");
+}
+
+TEST_F(runs_sql, the_limit_of_runs_is_counted_from_rows) {
+  EXPECT_EQ(start({.max_runs = 2}), "ok");
+  EXPECT_EQ(start({.max_runs = 2}), "ok");
+  const std::string refused = start({.max_runs = 2});
+  EXPECT_EQ(refused.find("run_limit [\""), 0u) << refused;
+  EXPECT_EQ(start({.account = bob}), "ok") << "another account's runs do not count";
+  const std::string first = sql("select id from runs.runs where account_id = " + q(ann) + " order by id limit 1");
+  EXPECT_EQ(sql("select runs.force_stop(" + q(first) + ")"), "stopped");
+  EXPECT_EQ(start({.max_runs = 2}), "ok");
+  EXPECT_EQ(start({.max_runs = 2}).find("run_limit"), 0u);
+}
+
+TEST_F(runs_sql, two_starts_at_the_limit_give_one_run) {
+  for (int round = 0; round < 10; ++round) {
+    std::vector<std::string> out(4);
+    std::vector<std::thread> all;
+    for (std::size_t i = 0; i < out.size(); ++i)
+      all.emplace_back([&, i] { out[i] = connect()(start_sql({})); });
+    for (std::thread& t : all) t.join();
+    EXPECT_EQ(std::count(out.begin(), out.end(), "ok"), 1);
+    EXPECT_EQ(sql("select count(*) from runs.runs where status = 'running'"), "1");
+    EXPECT_EQ(sql("select (select count(*) from runs.threads) = (select count(*) from runs.runs)"), "t");
+    sql("select runs.force_stop(id) from runs.runs where status = 'running'");
+  }
+}
+
+TEST_F(runs_sql, a_key_answers_the_first_result_also_at_the_limit) {
+  const wish w{.key = "k1", .hash = "h1"};
+  EXPECT_EQ(start(w), "ok");
+  EXPECT_EQ(start(w), "replay");
+  EXPECT_EQ(start({.key = "k1", .hash = "h2"}), "key_reused");
+  EXPECT_EQ(start({.account = bob, .key = "k1", .hash = "h2"}), "ok") << "keys belong to an account";
+  sql("update runs.idempotency set created_at = now() - interval '25 hours'");
+  EXPECT_EQ(start({.key = "k1", .hash = "h2", .max_runs = 5}), "ok") << "kept for 24 hours";
+  EXPECT_EQ(sql("select count(*) from runs.runs where account_id = " + q(ann)), "2");
+}
+
+TEST_F(runs_sql, the_same_key_at_once_gives_one_run) {
+  std::vector<std::string> out(6);
+  std::vector<std::thread> all;
+  for (std::size_t i = 0; i < out.size(); ++i)
+    all.emplace_back([&, i] { out[i] = connect()(start_sql({.key = "k", .hash = "h", .max_runs = 10})); });
+  for (std::thread& t : all) t.join();
+  EXPECT_EQ(std::count(out.begin(), out.end(), "ok"), 1);
+  EXPECT_EQ(std::count(out.begin(), out.end(), "replay"), 5);
+}
+
+TEST_F(runs_sql, optimistic_ids) {
+  const std::string thread = "44444444-4444-4444-8444-444444444444";
+  const std::string project = "55555555-5555-4555-8555-555555555555";
+  const wish w{.thread = thread, .project = project, .max_runs = 5, .optimistic = true};
+  EXPECT_EQ(start(w), "ok");
+  EXPECT_EQ(sql("select id || ' ' || project_id from runs.threads"), thread + " " + project);
+  EXPECT_EQ(start(w).find("thread_busy "), 0u);
+  wish foreign = w;
+  foreign.account = bob;
+  EXPECT_EQ(start(foreign), "thread_not_found");
+  foreign.thread = "66666666-6666-4666-8666-666666666666";
+  EXPECT_EQ(start(foreign), "thread_not_found") << "another account's project is no hint either";
+  sql("select runs.force_stop(id) from runs.runs");
+  EXPECT_EQ(start({.thread = thread, .project = "77777777-7777-4777-8777-777777777777"}), "thread_not_found");
+  EXPECT_EQ(start({.thread = thread, .body = "null"}), "ok") << "an empty prompt goes on";
+  EXPECT_EQ(sql("select count(*) from runs.messages"), "1");
+}
+
+TEST_F(runs_sql, a_step_is_written_once_however_often_it_is_tried) {
+  start({});
+  const std::string run = last_run();
+  EXPECT_EQ(persist(run, 2, 5, answer_step("r:1:1", 1000)), "ok 4999000");
+  EXPECT_EQ(persist(run, 2, 5, answer_step("r:1:1", 1000)), "ok");
+  EXPECT_EQ(sql("select count(*) from runs.messages where role = 'assistant'"), "1");
+  EXPECT_EQ(sql("select input_tokens || ' ' || charged_micro || ' ' || border_seq || ' ' || seq_reserved "
+                "from runs.runs"),
+            "10 1000 5 69");
+  EXPECT_EQ(sql("select count(*) from runs.events"), "5");
+}
+
+TEST_F(runs_sql, the_end_is_written_once_and_ends_the_job) {
+  start({});
+  const std::string run = last_run();
+  EXPECT_EQ(persist(run, 2, 3, end_step("completed")), "ok");
+  EXPECT_EQ(persist(run, 2, 3, end_step("completed")), "ok");
+  EXPECT_EQ(persist(run, 4, 4, end_step("failed")), "gone");
+  EXPECT_EQ(sql("select status || ' ' || (completed_at is not null) from runs.runs"), "completed true");
+  EXPECT_EQ(sql("select count(*) from core.job"), "0");
+  EXPECT_EQ(sql("select count(*) from core.event where kind = 'run.completed'"), "1");
+  EXPECT_EQ(sql("select runs.force_stop(" + q(run) + ")"), "completed") << "terminal states stay";
+}
+
+TEST_F(runs_sql, a_stale_worker_writes_nothing) {
+  start({});
+  const std::string run = last_run();
+  persist(run, 2, 4, plain_step());
+  // The queue gives the job to another worker.
+  sql("update core.job set fence = 2");
+  EXPECT_THROW(persist(run, 5, 6, plain_step()), testing_sql::sql_error);
+  const std::string job = sql("select job_id from runs.runs");
+  EXPECT_EQ(sql("select last_seq || ' ' || border_seq || ' ' || step from runs.take_over(" + q(run) + ", " +
+                job + ", 2, 64)"),
+            "68 4 1");
+  EXPECT_EQ(persist(run, 69, 69, plain_step(), "1"), "gone");
+  EXPECT_EQ(persist(run, 69, 69, plain_step()), "ok");
+  EXPECT_THROW(sql("select runs.take_over(" + q(run) + ", " + job + ", 1, 64)"), testing_sql::sql_error);
+}
+
+TEST_F(runs_sql, a_take_over_gives_no_number_twice) {
+  start({});
+  const std::string run = last_run();
+  const std::string job = sql("select job_id from runs.runs");
+  sql("select runs.append_events(array[" + q(run) + "," + q(run) + "], array[2,5], "
+      "array['{\"type\": \"llm_response_start\", \"sequence\": 2, \"step\": 1, \"attempt\": 3}','{}'], '{}', '{}', '{}')");
+  sql("update core.job set fence = 2");
+  EXPECT_EQ(sql("select last_seq || ' ' || border_seq || ' ' || turn_payload from runs.take_over(" + q(run) +
+                ", " + job + ", 2, 64)"),
+            "64 1 {\"type\": \"llm_response_start\", \"sequence\": 2, \"step\": 1, \"attempt\": 3}");
+  EXPECT_EQ(sql("select count(*) || ' ' || min(seq) || ' ' || max(seq) from runs.events"), "64 1 64");
+  EXPECT_EQ(sql("select payload from runs.events where seq = 3"),
+            R"({"type": "gap", "sequence": 3, "from": 3, "to": 3})");
+  // What the dead worker still had on its way changes nothing.
+  sql("select runs.append_events(array[" + q(run) + "], array[3], array['late'], '{}', '{}', '{}')");
+  EXPECT_EQ(sql("select count(*) from runs.events where payload = 'late'"), "0");
+  EXPECT_EQ(sql("select count(*) from runs.append_events('{}', '{}', '{}', array[" + q(run) +
+                "], array[1], array[500])"),
+            "1")
+      << "nor does it move the reservation";
+  EXPECT_EQ(sql("select count(*) from runs.append_events('{}', '{}', '{}', array[" + q(run) +
+                "], array[2], array[500])"),
+            "0");
+  EXPECT_EQ(sql("select seq_reserved from runs.runs"), "500");
+}
+
+TEST_F(runs_sql, a_hand_over_leaves_no_gap) {
+  start({});
+  const std::string run = last_run();
+  persist(run, 2, 9, plain_step());
+  sql("select runs.hand_over(" + q(run) + ", 1, 9)");
+  sql("update core.job set fence = 2");
+  EXPECT_EQ(sql("select last_seq from runs.take_over(" + q(run) + ", (select job_id from runs.runs), 2, 64)"), "9");
+  EXPECT_EQ(sql("select count(*) from runs.events"), "9");
+}
+
+TEST_F(runs_sql, a_forced_stop_holds_against_its_worker) {
+  start({});
+  const std::string run = last_run();
+  EXPECT_EQ(sql("select status from runs.request_stop(" + q(bob) + ", " + q(run) + ")"), "") << "foreign";
+  EXPECT_EQ(sql("select status from runs.request_stop(" + q(ann) + ", " + q(run) + ")"), "running");
+  EXPECT_EQ(sql("select runs.force_stop(" + q(run) + ")"), "stopped");
+  EXPECT_EQ(persist(run, 2, 2, end_step("completed")), "gone");
+  EXPECT_EQ(sql("select payload from runs.events order by seq desc limit 1"),
+            R"({"type": "status", "sequence": 65, "status": "stopped", "reason": "user_stop"})");
+  EXPECT_EQ(sql("select count(*) from core.job"), "0");
+  EXPECT_EQ(sql("select count(*) from core.event where kind like 'run.%'"), "0");
+}
+
+TEST_F(runs_sql, deleting_a_thread_removes_all_of_it_and_nothing_else) {
+  start({.max_runs = 5});
+  start({.account = bob});
+  const std::string thread = sql("select id from runs.threads where account_id = " + q(ann));
+  const auto remove = [&](const std::string& account) {
+    return sql("select outcome || ' ' || (project_id is not null) from runs.delete_thread(" + q(account) +
+               ", " + q(thread) + ")");
+  };
+  EXPECT_EQ(remove(bob), "not_found false");
+  EXPECT_EQ(remove(ann), "busy false");
+  sql("select runs.force_stop(id) from runs.runs where account_id = " + q(ann));
+  EXPECT_EQ(remove(ann), "ok true");
+  EXPECT_EQ(counts(), "1 1 1 1 1 1");
+  EXPECT_EQ(sql("select threads from runs.account_usage where account_id = " + q(ann)), "0");
+  EXPECT_EQ(start({.max_threads = 1}), "ok") << "its place is free again";
+}
+
+TEST_F(runs_sql, pruning_goes_by_age_and_spares_what_runs) {
+  start({.run = "01000000-0000-7000-8000-000000000001", .max_runs = 9});
+  start({.run = "01000000-0000-7000-8000-000000000002", .max_runs = 9});
+  start({.run = "0f000000-0000-7000-8000-000000000003", .max_runs = 9});
+  sql("select runs.force_stop(id) from runs.runs where id <> '01000000-0000-7000-8000-000000000002'");
+  const std::string bound = "'02000000-0000-0000-0000-000000000000'";
+  EXPECT_EQ(sql("select runs.prune_events(" + bound + ", 1)"), "t");
+  EXPECT_EQ(sql("select runs.prune_events(" + bound + ", 10)"), "f");
+  EXPECT_EQ(sql("select string_agg(distinct right(run_id::text, 1), ',') from runs.events"), "2,3");
+}
+
+}  // namespace

@@ -1,0 +1,99 @@
+#include "settings.hpp"
+
+#include <gtest/gtest.h>
+
+#include <boost/json.hpp>
+
+#include "settings_schema.hpp"
+
+using namespace runs;
+
+namespace {
+
+struct tier {
+  explicit tier(std::vector<std::string> allowed, bool all = false) : names(std::move(allowed)) {
+    for (const std::string& name : names) texts.push_back({name.data(), name.size()});
+    view.all_models = all ? 1 : 0;
+    view.models = texts.data();
+    view.n_models = texts.size();
+  }
+  std::vector<std::string> names;
+  std::vector<ry_str> texts;
+  ry_tier_view view{};
+};
+
+TEST(settings_test, the_schema_is_json) {
+  EXPECT_TRUE(boost::json::parse(settings_schema).is_object());
+}
+
+TEST(settings_test, without_configuration_everything_is_offline) {
+  const settings s = parse_settings("{}");
+  const auto target = s.target("runyard/power");
+  ASSERT_TRUE(target);
+  EXPECT_EQ(target->provider, "offline");
+  EXPECT_EQ(s.timeout_seconds, 3000);
+  EXPECT_EQ(s.default_model, "runyard/basic");
+}
+
+TEST(settings_test, names_resolve_to_providers) {
+  const settings s = parse_settings(
+      R"({"providers":{"or":{"kind":"openai","api_key":"k","options":{"extra":1}}},
+          "models":{"runyard/basic":"or/meta/llama-3"}})");
+  const auto basic = s.target("runyard/basic");
+  ASSERT_TRUE(basic);
+  EXPECT_EQ(basic->provider, "or");
+  EXPECT_EQ(basic->model, "meta/llama-3");
+  EXPECT_EQ(s.target("or/gpt-4o")->model, "gpt-4o");
+  EXPECT_FALSE(s.target("other/gpt"));
+  EXPECT_FALSE(s.target("nothing"));
+  EXPECT_FALSE(s.target("or/"));
+  const auto config = boost::json::parse(s.providers.front().config_json).as_object();
+  EXPECT_EQ(config.at("extra").as_int64(), 1) << "options stand beside the common keys";
+}
+
+TEST(settings_test, mistakes_are_named) {
+  const auto sentence = [](std::string_view json) -> std::string {
+    try {
+      parse_settings(json);
+    } catch (const std::invalid_argument& e) {
+      return e.what();
+    }
+    return "";
+  };
+  EXPECT_NE(sentence(R"({"models":{"runyard/basic":"openai/x"}})").find("runs.models.\"runyard/basic\""),
+            std::string::npos);
+  EXPECT_NE(sentence(R"({"providers":{"x":{}}})").find("runs.providers.x.kind"), std::string::npos);
+  EXPECT_NE(sentence(R"({"default_model":"a/b"})").find("default_model"), std::string::npos);
+  EXPECT_NE(sentence(R"({"prices":{"x":{"input":-1}}})").find("prices"), std::string::npos);
+  EXPECT_NE(sentence(R"({"timeout_seconds":"soon"})").find("timeout_seconds"), std::string::npos);
+}
+
+TEST(settings_test, prices_are_exact) {
+  const price p{15'000'000, 60'000'000, 7'500'000};  // 15, 60 and 7.5 credits per million tokens
+  EXPECT_EQ(charge_micro(p, {1'000'000, 0, 0}), 15'000'000);
+  EXPECT_EQ(charge_micro(p, {1000, 500, 400}), 600 * 15 + 400 * 75 / 10 + 500 * 60);
+  EXPECT_EQ(charge_micro(p, {0, 0, 0}), 0);
+  EXPECT_EQ(charge_micro({1, 0, 0}, {499'999, 0, 0}), 0) << "half a micro-credit and more rounds up";
+  EXPECT_EQ(charge_micro({1, 0, 0}, {500'000, 0, 0}), 1);
+  EXPECT_EQ(charge_micro({1'000'000'000'000'000, 0, 0}, {INT64_MAX / 2, 0, 0}), 1'000'000'000'000'000);
+  EXPECT_EQ(charge_micro(p, {10, 0, 100}), 75) << "cached tokens are part of the input";
+  const settings s = parse_settings(R"({"prices":{"offline/basic":{"input":5,"output":7}}})");
+  EXPECT_EQ(s.price_of("runyard/basic").output, 7) << "by what the alias stands for";
+  EXPECT_EQ(s.price_of("runyard/basic").cached_input, 5) << "the price of input unless given";
+  EXPECT_EQ(s.price_of("unknown/x").input, 0);
+}
+
+TEST(choose_model_test, access_by_tier) {
+  const settings s = parse_settings("{}");
+  const tier free({"runyard/basic"}), pro({"runyard/basic", "runyard/power", "offline/extra"}), all({}, true);
+  EXPECT_EQ(choose_model(s, free.view, "runyard/basic").model, "runyard/basic");
+  EXPECT_EQ(choose_model(s, free.view, "runyard/power").model, "runyard/basic") << "silently";
+  EXPECT_FALSE(choose_model(s, free.view, "offline/basic").granted());
+  EXPECT_EQ(choose_model(s, pro.view, "runyard/power").model, "runyard/power");
+  EXPECT_EQ(choose_model(s, pro.view, "offline/extra").model, "offline/extra");
+  EXPECT_FALSE(choose_model(s, pro.view, "offline/other").granted());
+  EXPECT_TRUE(choose_model(s, all.view, "offline/anything").granted());
+  EXPECT_FALSE(choose_model(s, all.view, "nowhere/anything").granted()) << "no such provider";
+}
+
+}  // namespace

@@ -1,0 +1,107 @@
+#include "start_form.hpp"
+
+#include <gtest/gtest.h>
+
+#include "text.hpp"
+
+using namespace runs;
+
+namespace {
+
+constexpr const char* id_a = "0192F0C1-2d3e-7f00-8a1b-0123456789ab";
+constexpr const char* id_b = "0192f0c1-2d3e-7f00-8a1b-0123456789ac";
+
+std::string refused(const std::vector<form_field>& fields) {
+  const auto out = parse_start(fields);
+  const auto* r = std::get_if<form_refusal>(&out);
+  return r != nullptr ? r->detail : "";
+}
+
+start_request accepted(const std::vector<form_field>& fields) {
+  auto out = parse_start(fields);
+  EXPECT_TRUE(std::holds_alternative<start_request>(out));
+  return std::get<start_request>(out);
+}
+
+TEST(parse_start_test, the_contracts_refusals) {
+  EXPECT_EQ(refused({}), "prompt required when creating new thread");
+  EXPECT_EQ(refused({{"prompt", " \n "}}), "prompt required when creating new thread");
+  EXPECT_EQ(refused({{"prompt", "x"}, {"optimistic", "true"}}),
+            "thread_id and project_id required for optimistic mode");
+  EXPECT_EQ(refused({{"prompt", "x"}, {"optimistic", "true"}, {"thread_id", id_a}}),
+            "thread_id and project_id required for optimistic mode");
+  EXPECT_EQ(refused({{"prompt", "x"}, {"thread_id", "7"}}), "Invalid UUID format");
+  EXPECT_EQ(refused({{"prompt", "x"}, {"agent_id", "me"}}), "Invalid UUID format");
+  EXPECT_EQ(refused({{"prompt", "x"}, {"optimistic", "true"}, {"thread_id", id_a}, {"project_id", "no"}}),
+            "Invalid UUID format");
+}
+
+TEST(parse_start_test, what_is_read) {
+  const start_request r = accepted({{"prompt", " do it "},
+                                    {"optimistic", "TRUE"},
+                                    {"thread_id", id_a},
+                                    {"project_id", id_b},
+                                    {"model_name", "runyard/power"},
+                                    {"mode", "code"},
+                                    {"memory_enabled", "false"},
+                                    {"unknown_field", "is left alone"}});
+  EXPECT_EQ(r.prompt, " do it ");
+  EXPECT_TRUE(r.optimistic);
+  EXPECT_EQ(r.thread_id, "0192f0c1-2d3e-7f00-8a1b-0123456789ab");
+  EXPECT_EQ(r.memory_enabled, false);
+  EXPECT_FALSE(r.agent_id);
+  EXPECT_TRUE(accepted({{"thread_id", id_a}}).prompt.empty()) << "an empty prompt means: go on";
+  EXPECT_FALSE(accepted({{"prompt", "x"}, {"thread_id", ""}}).thread_id) << "empty means left out";
+}
+
+TEST(parse_start_test, bad_values_name_their_field) {
+  EXPECT_NE(refused({{"prompt", "x"}, {"optimistic", "maybe"}}).find("optimistic"), std::string::npos);
+  EXPECT_NE(refused({{"prompt", "a\xFF"}}).find("prompt"), std::string::npos);
+  EXPECT_NE(refused({{"prompt", std::string_view("a\0b", 3)}}).find("prompt"), std::string::npos);
+  EXPECT_NE(refused({{"prompt", "x"}, {"queue", "true"}}).find("queue"), std::string::npos);
+  EXPECT_NE(refused({{"prompt", "x"}, {"on_busy", "interrupt"}}).find("on_busy"), std::string::npos);
+  EXPECT_NE(refused({{"prompt", "x"}, {"budget_credits", "5"}}).find("budget_credits"), std::string::npos);
+  EXPECT_EQ(refused({{"prompt", "x"}, {"queue", "false"}, {"on_busy", "reject"}}), "");
+}
+
+TEST(safe_file_name_test, hostile_names) {
+  EXPECT_EQ(safe_file_name("report.pdf"), "report.pdf");
+  EXPECT_EQ(safe_file_name("../../etc/passwd"), "passwd");
+  EXPECT_EQ(safe_file_name("C:\\Users\\me\\notes.txt"), "notes.txt");
+  EXPECT_EQ(safe_file_name("..."), "file");
+  EXPECT_EQ(safe_file_name(""), "file");
+  EXPECT_EQ(safe_file_name("/"), "file");
+  EXPECT_EQ(safe_file_name("-rf.txt"), "rf.txt");
+  EXPECT_EQ(safe_file_name(".bashrc"), "bashrc");
+  EXPECT_EQ(safe_file_name("a\nb]\x01;rm *.txt"), "a_b___rm _.txt");
+  EXPECT_EQ(safe_file_name("\xC3\xBC" "ber.txt"), "\xC3\xBC" "ber.txt");
+  EXPECT_EQ(safe_file_name("x\xFF.txt"), "x_.txt");
+  const std::string longest = safe_file_name(std::string(500, 'a') + ".tar");
+  EXPECT_EQ(longest.size(), 120u);
+  EXPECT_TRUE(longest.ends_with(".tar"));
+  std::string euros;
+  for (int i = 0; i < 100; ++i) euros += "\xE2\x82\xAC";
+  EXPECT_TRUE(is_utf8(safe_file_name(euros + ".md")));
+}
+
+TEST(distinct_names_test, clashes_get_suffixes) {
+  EXPECT_EQ(distinct_names({"a.txt", "a.txt", "b", "x/a.txt", "b", "a_2.txt"}),
+            (std::vector<std::string>{"a.txt", "a_2.txt", "b", "a_3.txt", "b_2", "a_2_2.txt"}));
+}
+
+TEST(prompt_with_files_test, one_line_each) {
+  EXPECT_EQ(prompt_with_files("Look", {{"a.txt", 3}, {"b.pdf", 2048}}),
+            "Look\n\n[Attached: a.txt (3 B) -> uploads/a.txt]\n[Attached: b.pdf (2.0 KB) -> uploads/b.pdf]");
+  EXPECT_EQ(prompt_with_files("", {{"a.txt", 3}}), "[Attached: a.txt (3 B) -> uploads/a.txt]");
+  EXPECT_EQ(prompt_with_files("Look", {}), "Look");
+}
+
+TEST(title_of_test, first_line_in_whole_characters) {
+  EXPECT_EQ(title_of("  One\nTwo"), "One");
+  EXPECT_EQ(title_of(std::string(200, 'x')), std::string(80, 'x') + "\xE2\x80\xA6");
+  std::string euros;
+  for (int i = 0; i < 100; ++i) euros += "\xE2\x82\xAC";
+  EXPECT_TRUE(is_utf8(title_of(euros)));
+}
+
+}  // namespace

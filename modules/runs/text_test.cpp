@@ -1,0 +1,106 @@
+#include "text.hpp"
+
+#include <gtest/gtest.h>
+
+#include <boost/json.hpp>
+
+#include "event_text.hpp"
+
+using namespace runs;
+
+namespace {
+
+TEST(json_string_test, escapes_and_repairs) {
+  EXPECT_EQ(json_string("a\"b\\c\n\r\t\x01"), R"("a\"b\\c\n\r\t\u0001")");
+  EXPECT_EQ(json_string("gr\xC3\xBC\xC3\x9F \xF0\x9F\x90\x8D"), "\"gr\xC3\xBC\xC3\x9F \xF0\x9F\x90\x8D\"");
+  const std::string bad = "\xEF\xBF\xBD";
+  EXPECT_EQ(json_string("\xFF"), "\"" + bad + "\"");
+  EXPECT_EQ(json_string("x\xC3"), "\"x" + bad + "\"");
+  EXPECT_EQ(json_string("\xC0\xAF"), "\"" + bad + bad + "\"") << "overlong";
+  EXPECT_EQ(json_string("\xED\xA0\x80"), "\"" + bad + bad + bad + "\"") << "surrogate";
+  EXPECT_EQ(json_string(std::string_view("\0", 1)), R"("\u0000")");
+}
+
+TEST(json_string_test, every_pair_of_bytes_gives_valid_json) {
+  for (int a = 0; a < 256; ++a) {
+    for (int b = 0; b < 256; ++b) {
+      const char text[] = {static_cast<char>(a), static_cast<char>(b)};
+      boost::system::error_code error;
+      boost::json::parse(json_string({text, 2}), error);
+      ASSERT_FALSE(error) << a << " " << b;
+    }
+  }
+}
+
+TEST(whole_characters_test, never_cuts_a_character) {
+  const std::string text = "a\xC3\xBC\xE2\x82\xAC\xF0\x9F\x90\x8D";
+  std::size_t last = 0;
+  for (std::size_t n = 0; n <= text.size(); ++n) {
+    const std::size_t whole = whole_characters(std::string_view(text).substr(0, n));
+    EXPECT_TRUE(is_utf8(std::string_view(text).substr(0, whole))) << n;
+    EXPECT_GE(whole, last);
+    last = whole;
+  }
+  EXPECT_EQ(last, text.size());
+  EXPECT_EQ(whole_characters("\x80\x80\x80\x80"), 4u) << "what is no UTF-8 does not wait for ever";
+}
+
+TEST(shorten_test, keeps_both_ends) {
+  const std::string text = shorten(std::string(100, 'a') + std::string(100, 'b'), 40);
+  EXPECT_EQ(text, std::string(20, 'a') + "\n[... 160 bytes left out ...]\n" + std::string(20, 'b'));
+  EXPECT_EQ(shorten("short", 40), "short");
+  std::string many;
+  for (int i = 0; i < 100; ++i) many += "\xE2\x82\xAC";
+  for (std::size_t n = 10; n < 30; ++n) EXPECT_TRUE(is_utf8(shorten(many, n))) << n;
+}
+
+TEST(number_text_test, sizes_credits_milliseconds) {
+  EXPECT_EQ(size_text(0), "0 B");
+  EXPECT_EQ(size_text(1023), "1023 B");
+  EXPECT_EQ(size_text(1536), "1.5 KB");
+  EXPECT_EQ(size_text(10 << 20), "10.0 MB");
+  EXPECT_EQ(credits_text(0), "0");
+  EXPECT_EQ(credits_text(1500000), "1.5");
+  EXPECT_EQ(credits_text(1), "0.000001");
+  EXPECT_EQ(credits_text(-2000010), "-2.00001");
+  EXPECT_EQ(credits_text(INT64_MIN), "-9223372036854.775808");
+  EXPECT_EQ(milliseconds_text(1234), "1.234");
+  EXPECT_EQ(milliseconds_text(5), "0.005");
+}
+
+TEST(cursor_test, comes_back_and_refuses_rubbish) {
+  const auto c = decode_cursor(encode_cursor("1732", "0192f0c1-2d3e-7f00-8a1b-0123456789ab"));
+  ASSERT_TRUE(c);
+  EXPECT_EQ(c->first, "1732");
+  EXPECT_EQ(c->second, "0192f0c1-2d3e-7f00-8a1b-0123456789ab");
+  EXPECT_FALSE(decode_cursor("!!"));
+  EXPECT_FALSE(decode_cursor("AAAA"));
+  EXPECT_FALSE(decode_cursor(std::string(5000, 'A')));
+}
+
+TEST(event_text_test, has_the_form_that_clients_search_for) {
+  std::string out;
+  event_text(out, 7, "status").text("status", "completed").integer("n", -1).json("usage", "{\"a\":1}").boolean("b", true);
+  EXPECT_EQ(out,
+            "id: 7\ndata: {\"type\": \"status\", \"sequence\": 7, \"status\": \"completed\", \"n\": -1, "
+            "\"usage\": {\"a\":1}, \"b\": true}\n\n");
+}
+
+TEST(event_text_test, is_read_back_one_by_one) {
+  std::string out;
+  event_text(out, 7, "llm_response_chunk").text("content", "a\n\nid: 9\ndata: {}");
+  event_text(out, 8, "status").text("status", "failed");
+  std::string_view rest = out;
+  const event_view first = next_event(rest), second = next_event(rest), none = next_event(rest);
+  EXPECT_EQ(first.sequence, 7u);
+  EXPECT_EQ(second.sequence, 8u);
+  EXPECT_EQ(none.sequence, 0u);
+  EXPECT_EQ(std::string(first.wire) + std::string(second.wire), out);
+  EXPECT_EQ(boost::json::parse(std::string(first.payload)).at("content").as_string(), "a\n\nid: 9\ndata: {}");
+  EXPECT_FALSE(is_terminal(first.payload));
+  EXPECT_TRUE(is_terminal(second.payload));
+  EXPECT_FALSE(is_terminal(R"({"type": "status", "sequence": 1, "status": "running"})"));
+  EXPECT_FALSE(is_terminal(R"({"type": "message", "content": "\"status\": \"failed\""})"));
+}
+
+}  // namespace
