@@ -10,46 +10,86 @@ namespace ry::http::serving {
 
 std::string_view reason_phrase(std::uint32_t status) noexcept {
   switch (status) {
-    case 200: return "OK";
-    case 201: return "Created";
-    case 202: return "Accepted";
-    case 204: return "No Content";
-    case 206: return "Partial Content";
-    case 301: return "Moved Permanently";
-    case 302: return "Found";
-    case 303: return "See Other";
-    case 304: return "Not Modified";
-    case 307: return "Temporary Redirect";
-    case 308: return "Permanent Redirect";
-    case 400: return "Bad Request";
-    case 401: return "Unauthorized";
-    case 402: return "Payment Required";
-    case 403: return "Forbidden";
-    case 404: return "Not Found";
-    case 405: return "Method Not Allowed";
-    case 408: return "Request Timeout";
-    case 409: return "Conflict";
-    case 410: return "Gone";
-    case 411: return "Length Required";
-    case 412: return "Precondition Failed";
-    case 413: return "Content Too Large";
-    case 414: return "URI Too Long";
-    case 415: return "Unsupported Media Type";
-    case 416: return "Range Not Satisfiable";
-    case 417: return "Expectation Failed";
-    case 422: return "Unprocessable Content";
-    case 425: return "Too Early";
-    case 428: return "Precondition Required";
-    case 429: return "Too Many Requests";
-    case 431: return "Request Header Fields Too Large";
-    case 500: return "Internal Server Error";
-    case 501: return "Not Implemented";
-    case 502: return "Bad Gateway";
-    case 503: return "Service Unavailable";
-    case 504: return "Gateway Timeout";
-    case 505: return "HTTP Version Not Supported";
-    case 507: return "Insufficient Storage";
-    default: return "Status";
+    case 200:
+      return "OK";
+    case 201:
+      return "Created";
+    case 202:
+      return "Accepted";
+    case 204:
+      return "No Content";
+    case 206:
+      return "Partial Content";
+    case 301:
+      return "Moved Permanently";
+    case 302:
+      return "Found";
+    case 303:
+      return "See Other";
+    case 304:
+      return "Not Modified";
+    case 307:
+      return "Temporary Redirect";
+    case 308:
+      return "Permanent Redirect";
+    case 400:
+      return "Bad Request";
+    case 401:
+      return "Unauthorized";
+    case 402:
+      return "Payment Required";
+    case 403:
+      return "Forbidden";
+    case 404:
+      return "Not Found";
+    case 405:
+      return "Method Not Allowed";
+    case 408:
+      return "Request Timeout";
+    case 409:
+      return "Conflict";
+    case 410:
+      return "Gone";
+    case 411:
+      return "Length Required";
+    case 412:
+      return "Precondition Failed";
+    case 413:
+      return "Content Too Large";
+    case 414:
+      return "URI Too Long";
+    case 415:
+      return "Unsupported Media Type";
+    case 416:
+      return "Range Not Satisfiable";
+    case 417:
+      return "Expectation Failed";
+    case 422:
+      return "Unprocessable Content";
+    case 425:
+      return "Too Early";
+    case 428:
+      return "Precondition Required";
+    case 429:
+      return "Too Many Requests";
+    case 431:
+      return "Request Header Fields Too Large";
+    case 500:
+      return "Internal Server Error";
+    case 501:
+      return "Not Implemented";
+    case 502:
+      return "Bad Gateway";
+    case 503:
+      return "Service Unavailable";
+    case 504:
+      return "Gateway Timeout";
+    case 505:
+      return "HTTP Version Not Supported";
+    case 507:
+      return "Insufficient Storage";
+    default:
+      return "Status";
   }
 }
 
@@ -131,7 +171,8 @@ bool append_module_headers(std::string& out, const ry_header* headers, std::size
       case 17:
         if (iequals(name, "transfer-encoding")) continue;
         break;
-      default: break;
+      default:
+        break;
     }
     append_header(out, name, value);
   }
@@ -142,19 +183,29 @@ std::uint32_t http_status(const core::error& e) noexcept {
   if (e.http_status >= 400 && e.http_status < 600) return e.http_status;
   switch (e.status) {
     case RY_INVALID_ARGUMENT:
-    case RY_OUT_OF_RANGE: return 400;
-    case RY_UNAUTHENTICATED: return 401;
-    case RY_PERMISSION_DENIED: return 403;
-    case RY_NOT_FOUND: return 404;
+    case RY_OUT_OF_RANGE:
+      return 400;
+    case RY_UNAUTHENTICATED:
+      return 401;
+    case RY_PERMISSION_DENIED:
+      return 403;
+    case RY_NOT_FOUND:
+      return 404;
     case RY_ALREADY_EXISTS:
     case RY_FAILED_PRECONDITION:
-    case RY_ABORTED: return 409;
-    case RY_RESOURCE_EXHAUSTED: return e.reason.compare(0, 10, "http.form_") == 0 ? 413 : 429;
-    case RY_UNIMPLEMENTED: return 501;
+    case RY_ABORTED:
+      return 409;
+    case RY_RESOURCE_EXHAUSTED:
+      return e.reason.compare(0, 10, "http.form_") == 0 ? 413 : 429;
+    case RY_UNIMPLEMENTED:
+      return 501;
     case RY_CANCELLED:
-    case RY_UNAVAILABLE: return 503;
-    case RY_DEADLINE_EXCEEDED: return 504;
-    default: return 500;
+    case RY_UNAVAILABLE:
+      return 503;
+    case RY_DEADLINE_EXCEEDED:
+      return 504;
+    default:
+      return 500;
   }
 }
 

@@ -23,8 +23,9 @@ inline void append_header(std::string& out, std::string_view name, std::string_v
 std::string http_date(std::int64_t unix_seconds);
 
 // Appends headers a module gave as lines. False: a name that is no token, or a value with a control
-// character. Content-Length, Connection, Transfer-Encoding, Keep-Alive, Date and X-Request-Id are the
-// host's: they are left out; the value of Content-Length is put into *content_length when that is given.
+// character. Content-Length, Connection, Transfer-Encoding, Keep-Alive, Date and X-Request-Id are
+// the host's: they are left out; the value of Content-Length is put into *content_length when that
+// is given.
 bool append_module_headers(std::string& out, const ry_header* headers, std::size_t n,
                            std::string* content_length = nullptr);
 

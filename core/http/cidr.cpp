@@ -73,7 +73,8 @@ std::string_view client_address(const address_set& trusted, std::string_view pee
   while (!forwarded_for.empty()) {
     const auto comma = forwarded_for.rfind(',');
     auto one = comma == std::string_view::npos ? forwarded_for : forwarded_for.substr(comma + 1);
-    forwarded_for = comma == std::string_view::npos ? std::string_view() : forwarded_for.substr(0, comma);
+    forwarded_for =
+        comma == std::string_view::npos ? std::string_view() : forwarded_for.substr(0, comma);
     while (!one.empty() && (one.front() == ' ' || one.front() == '\t')) one.remove_prefix(1);
     while (!one.empty() && (one.back() == ' ' || one.back() == '\t')) one.remove_suffix(1);
     if (!parse(one)) return client;

@@ -118,14 +118,16 @@ void connection::end_of_input() {
       return close();
     case phase::authenticating:
     case phase::body:
-    case phase::streaming: return cut(RY_WHY_GONE);
+    case phase::streaming:
+      return cut(RY_WHY_GONE);
     case phase::handling:
       if (parser_ && !parser_->is_done()) return cut(RY_WHY_GONE);
       // The client may have closed only its side: the answer is sent all the same.
       fire_cancel(RY_WHY_GONE);
       return;
     case phase::sending:
-    case phase::closed: return;
+    case phase::closed:
+      return;
   }
 }
 
@@ -153,9 +155,11 @@ void connection::pump(std::string_view fresh) {
 // One step of the connection; false: nothing more to do without new bytes or an answer.
 bool connection::step() {
   switch (phase_) {
-    case phase::head: return read_head();
+    case phase::head:
+      return read_head();
     case phase::body:
-    case phase::handling: return wants_body() && read_body();
+    case phase::handling:
+      return wants_body() && read_body();
     case phase::discard: {
       const auto before = cur_.size();
       w_.scrap.clear();
@@ -173,10 +177,13 @@ bool connection::step() {
       return false;
     }
     case phase::linger:
-    case phase::closed: cur_ = {}; return false;
+    case phase::closed:
+      cur_ = {};
+      return false;
     case phase::authenticating:
     case phase::sending:
-    case phase::streaming: return false;
+    case phase::streaming:
+      return false;
   }
   return false;
 }
@@ -232,10 +239,18 @@ bool connection::flush_out() {
   while (sent_ < out_.size()) {
     const auto r = send(out_.data() + sent_, out_.size() - sent_);
     switch (r.what) {
-      case io_result::kind::done: sent_ += r.n; break;
-      case io_result::kind::want_write: arm_write(); return false;
-      case io_result::kind::want_read: arm_read(); return false;
-      default: cut(RY_WHY_GONE); return false;
+      case io_result::kind::done:
+        sent_ += r.n;
+        break;
+      case io_result::kind::want_write:
+        arm_write();
+        return false;
+      case io_result::kind::want_read:
+        arm_read();
+        return false;
+      default:
+        cut(RY_WHY_GONE);
+        return false;
     }
   }
   sent_ = 0;
@@ -260,8 +275,8 @@ void connection::flush() {
   if (closing_ && (phase_ == phase::head || phase_ == phase::linger)) finish_close();
 }
 
-// Everything is sent and no request follows. Closing with unread input would reset the connection and
-// could take the answer with it.
+// Everything is sent and no request follows. Closing with unread input would reset the connection
+// and could take the answer with it.
 void connection::finish_close() {
   if (phase_ == phase::closed || linger_due_ != clock::time_point{}) return;
   if (eof_) return close();
@@ -314,7 +329,9 @@ void connection::drain() {
       keep_ = false;
       flush();
       return;
-    case phase::handling: fire_cancel(RY_WHY_SHUTDOWN); return;
+    case phase::handling:
+      fire_cancel(RY_WHY_SHUTDOWN);
+      return;
     case phase::streaming: {
       std::unique_lock lock(ex_->mutex);
       auto& st = *ex_->stream_state;
@@ -325,7 +342,8 @@ void connection::drain() {
       lock.unlock();
       return w_.tell_closed(*ex_, exec, fn, ctx, RY_WHY_SHUTDOWN);
     }
-    default: return;
+    default:
+      return;
   }
 }
 
@@ -364,12 +382,14 @@ void connection::timer(clock::time_point now) {
       if (parser_ && !parser_->is_done() && wants_body()) {
         auto waited = body_waited_;
         if (body_armed_ != clock::time_point{}) {
-          if (check(body_armed_ + cfg().body_idle_timeout)) return body_failed({408, "Request body too slow"});
+          if (check(body_armed_ + cfg().body_idle_timeout))
+            return body_failed({408, "Request body too slow"});
           waited += now - body_armed_;
         }
         if (waited > cfg().body_rate_grace) {
           const auto seconds = std::chrono::duration<double>(waited).count();
-          if (static_cast<double>(parser_->body_bytes()) < seconds * static_cast<double>(cfg().body_min_rate))
+          if (static_cast<double>(parser_->body_bytes()) <
+              seconds * static_cast<double>(cfg().body_min_rate))
             return body_failed({408, "Request body too slow"});
         }
         next = std::min(next, now + std::chrono::seconds(1));
@@ -385,10 +405,13 @@ void connection::timer(clock::time_point now) {
         return resume();
       }
       break;
-    case phase::streaming: next = std::min(next, stream_due(now)); break;
+    case phase::streaming:
+      next = std::min(next, stream_due(now));
+      break;
     case phase::authenticating:
     case phase::sending:
-    case phase::closed: break;
+    case phase::closed:
+      break;
   }
   if (phase_ != phase::closed && next != clock::time_point::max()) due(next);
 }

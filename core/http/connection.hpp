@@ -1,7 +1,9 @@
-// One accepted connection: reads, serves its requests one after the other, writes. Lives on one loop.
+// One accepted connection: reads, serves its requests one after the other, writes. Lives on one
+// loop.
 //
-// Readiness-driven: the socket is read into one buffer of the loop, so that a connection that waits owns no
-// buffer at all. Only bytes of an incomplete head, or that nobody wants yet, are kept in `in_`.
+// Readiness-driven: the socket is read into one buffer of the loop, so that a connection that waits
+// owns no buffer at all. Only bytes of an incomplete head, or that nobody wants yet, are kept in
+// `in_`.
 #pragma once
 
 #include <boost/asio/ip/tcp.hpp>
@@ -56,9 +58,19 @@ class connection final
   bool scheduled = false;  // in the worker's resume list
 
  private:
-  enum class phase { head, authenticating, body, handling, sending, streaming, discard, linger, closed };
-  static constexpr std::size_t max_kept = 64 * 1024;      // unread input
-  static constexpr std::size_t max_backlog = 64 * 1024;   // unsent answers before the next request
+  enum class phase {
+    head,
+    authenticating,
+    body,
+    handling,
+    sending,
+    streaming,
+    discard,
+    linger,
+    closed
+  };
+  static constexpr std::size_t max_kept = 64 * 1024;     // unread input
+  static constexpr std::size_t max_backlog = 64 * 1024;  // unsent answers before the next request
   static constexpr std::size_t file_piece = 256 * 1024;
   static constexpr std::size_t max_discard = 256 * 1024;
 
@@ -114,17 +126,18 @@ class connection final
 
   worker& w_;
   std::shared_ptr<void> keep_alive_;  // the worker and its slots
-  boost::asio::basic_stream_socket<boost::asio::ip::tcp, boost::asio::io_context::executor_type> socket_;
+  boost::asio::basic_stream_socket<boost::asio::ip::tcp, boost::asio::io_context::executor_type>
+      socket_;
   std::unique_ptr<tls_session> tls_;
   std::string peer_;
   phase phase_ = phase::head;
   bool over_limit_;
   bool reading_ = false, writing_ = false;  // waits are armed
   bool in_pump_ = false;
-  bool closing_ = false;   // no further request
-  bool eof_ = false;       // the client sends no more
-  bool keep_ = true;       // this request allows another one
-  bool expect_ = false;    // 100-continue not sent yet
+  bool closing_ = false;  // no further request
+  bool eof_ = false;      // the client sends no more
+  bool keep_ = true;      // this request allows another one
+  bool expect_ = false;   // 100-continue not sent yet
   bool head_method_ = false;
   bool chunked_open_ = false;
 
@@ -140,7 +153,8 @@ class connection final
   std::shared_ptr<file_source> file_;
   std::shared_ptr<file_job> job_;  // a piece of file_ is being read
 
-  clock::time_point head_due_{}, request_due_ = clock::time_point::max(), write_due_{}, linger_due_{};
+  clock::time_point head_due_{}, request_due_ = clock::time_point::max(), write_due_{},
+                                 linger_due_{};
   clock::time_point body_armed_{};  // since when the client owes body bytes
   clock::duration body_waited_{};
   std::uint64_t body_received_ = 0;

@@ -106,8 +106,12 @@ void connection::body_failed(const refusal& r) {
   request_due_ = clock::now() + cfg().request_timeout;
   due(request_due_);
   if (d.form) {
-    d.form->reader.fail_body({st, r.status == 413 ? "http.form_too_large" : "http.body_failed", r.detail,
-                              {}, r.status, 0});
+    d.form->reader.fail_body({st,
+                              r.status == 413 ? "http.form_too_large" : "http.body_failed",
+                              r.detail,
+                              {},
+                              r.status,
+                              0});
     w_.advance_form(*ex_);
   } else if (const auto fn = std::exchange(d.read_fn, nullptr)) {
     auto* owner = ex_->hold.get();

@@ -122,9 +122,12 @@ void connection::route_request() {
   if (d.info.method == "OPTIONS" && preflight()) return;
   auto match = d.table->match(d.info.method, d.path, d.values);
   switch (match.outcome) {
-    case match_outcome::found: break;
-    case match_outcome::no_path: return fail(404, "Not Found");
-    case match_outcome::bad_encoding: return fail(400, "Bad request target");
+    case match_outcome::found:
+      break;
+    case match_outcome::no_path:
+      return fail(404, "Not Found");
+    case match_outcome::bad_encoding:
+      return fail(400, "Bad request target");
     case match_outcome::wrong_method:
       return fail(405, "Method Not Allowed", "Allow: " + match.allow + "\r\n");
   }
@@ -186,8 +189,8 @@ void connection::authenticate() {
   if (c.value.empty() || !auth) return authenticated({});
   phase_ = phase::authenticating;
   const auto generation = ex_->generation();
-  auto now = auth->authenticate(
-      c, &w_.loop, [keep = w_.keep(), ex = ex_, generation](const verdict& v) {
+  auto now =
+      auth->authenticate(c, &w_.loop, [keep = w_.keep(), ex = ex_, generation](const verdict& v) {
         // The client may have left meanwhile; then the slot has moved on.
         if (ex->word.load(std::memory_order_acquire) ==
                 exchange::pack(generation, exchange::authenticating) &&
@@ -272,10 +275,9 @@ void connection::dispatch() {
   if (route.host) return run_host_route();
   const auto generation = ex.generation();
   ex.in_handler = true;
-  const ry_status st =
-      module::invoke(route.def.owner, "route handler", route.def.handle, route.def.ctx,
-                     static_cast<const ry_request_view*>(&d.view),
-                     static_cast<ry_request*>(ex.handle()));
+  const ry_status st = module::invoke(route.def.owner, "route handler", route.def.handle,
+                                      route.def.ctx, static_cast<const ry_request_view*>(&d.view),
+                                      static_cast<ry_request*>(ex.handle()));
   ex.in_handler = false;
   if (ex.over) {
     w_.release(ex);
@@ -348,13 +350,11 @@ void connection::write_head(std::uint32_t status, std::string_view lines) {
   out_.append(lines);
   const auto& cors = cfg().cors;
   if (!cors.origins.empty()) {
-    const bool any =
-        std::find(cors.origins.begin(), cors.origins.end(), "*") != cors.origins.end();
+    const bool any = std::find(cors.origins.begin(), cors.origins.end(), "*") != cors.origins.end();
     const bool with_credentials = cors.allow_credentials == cors_settings::credentials::yes;
     if (!any || with_credentials) out_.append("Vary: Origin\r\n");
-    if (!d.info.origin.empty() &&
-        (any || std::find(cors.origins.begin(), cors.origins.end(), d.info.origin) !=
-                    cors.origins.end())) {
+    if (!d.info.origin.empty() && (any || std::find(cors.origins.begin(), cors.origins.end(),
+                                                    d.info.origin) != cors.origins.end())) {
       append_header(out_, "Access-Control-Allow-Origin",
                     any && !with_credentials ? std::string_view("*") : d.info.origin);
       out_.append("Access-Control-Expose-Headers: X-Request-Id, Retry-After, Server-Timing\r\n");
@@ -408,7 +408,8 @@ void connection::end_answer() {
     phase_ = phase::discard;
     discarded_ = 0;
     head_due_ = clock::now() + cfg().header_timeout;
-    // The rest is bounded by what plan_rest() allows; the route's own limit does not matter any more.
+    // The rest is bounded by what plan_rest() allows; the route's own limit does not matter any
+    // more.
     body_limit_ = ~std::uint64_t{0};
   } else {
     parser_.reset();
@@ -416,8 +417,8 @@ void connection::end_answer() {
   due(head_due_);
 }
 
-// An answer of the host itself. Ends the use of a slot that no module has seen; a module's request is
-// left for the module to end.
+// An answer of the host itself. Ends the use of a slot that no module has seen; a module's request
+// is left for the module to end.
 void connection::fail(std::uint32_t status, std::string_view detail, std::string_view lines) {
   if (!ex_) {
     ex_ = &w_.take_slot();
@@ -434,9 +435,14 @@ void connection::fail(std::uint32_t status, std::string_view detail, std::string
   }
   answer(status, all, body, nullptr);
   switch (ex.current()) {
-    case exchange::authenticating: w_.release(ex); break;
-    case exchange::open: w_.detach(ex); break;
-    default: break;
+    case exchange::authenticating:
+      w_.release(ex);
+      break;
+    case exchange::open:
+      w_.detach(ex);
+      break;
+    default:
+      break;
   }
 }
 
@@ -460,14 +466,19 @@ void connection::drop_request() {
       ex.conn = nullptr;
       w_.release(ex);
       break;
-    case exchange::open: w_.detach(ex); break;
-    default: ex.conn = nullptr; break;  // ended elsewhere; its answer is on the way to be dropped
+    case exchange::open:
+      w_.detach(ex);
+      break;
+    default:
+      ex.conn = nullptr;
+      break;  // ended elsewhere; its answer is on the way to be dropped
   }
 }
 
 void connection::log_request(std::uint32_t status) {
   const auto& d = *ex_->data;
-  const auto us = std::chrono::duration_cast<std::chrono::microseconds>(clock::now() - d.start).count();
+  const auto us =
+      std::chrono::duration_cast<std::chrono::microseconds>(clock::now() - d.start).count();
   (d.route ? d.route->counters : w_.shared.unmatched)->add(status, static_cast<std::uint64_t>(us));
   const bool failed = status >= 500 && d.route;
   if (!failed && cfg().access == access_log::off) return;

@@ -25,7 +25,8 @@ void connection::begin_stream(std::uint32_t status, std::string_view lines,
   plan_rest();
   const bool bodiless = status == 204 || status == 304;
   const bool chunked = content_length.empty() && ex.data->info.version == 11 && !bodiless;
-  if (content_length.empty() && !chunked && !bodiless) closing_ = true;  // HTTP/1.0: ends with the connection
+  if (content_length.empty() && !chunked && !bodiless)
+    closing_ = true;  // HTTP/1.0: ends with the connection
   write_head(status, lines);
   if (chunked) out_.append("Transfer-Encoding: chunked\r\n");
   if (!content_length.empty() && !bodiless) append_header(out_, "Content-Length", content_length);
@@ -73,7 +74,8 @@ void connection::stream_news() {
   if (phase_ != phase::streaming && phase_ != phase::closed) w_.schedule(*this);
 }
 
-// Moves what is queued to the socket in one write. True: go on; false: wait for news or for the socket.
+// Moves what is queued to the socket in one write. True: go on; false: wait for news or for the
+// socket.
 bool connection::fill_from_stream() {
   auto& ex = *ex_;
   auto& out = w_.gather;
@@ -177,8 +179,9 @@ clock::time_point connection::stream_due(clock::time_point now) {
     }
   }
   if (last_write_ + interval <= now) flush();
-  return phase_ == phase::streaming ? std::max(last_write_ + interval, now + std::chrono::milliseconds(1))
-                                    : clock::time_point::max();
+  return phase_ == phase::streaming
+             ? std::max(last_write_ + interval, now + std::chrono::milliseconds(1))
+             : clock::time_point::max();
 }
 
 // ---- files
@@ -191,21 +194,22 @@ bool connection::fill_from_file() {
   }
   if (job_) return false;
   job_ = std::make_shared<file_job>(file_job{this, file_, {}});
-  const auto accepted = w_.shared.r.blocking->submit([this_worker = &w_, keep = w_.keep(), job = job_] {
-    job->data.resize(std::min<std::uint64_t>(job->file->left, file_piece));
-    std::size_t got = 0;
-    while (got < job->data.size()) {
-      const auto n = ::pread(job->file->fd, job->data.data() + got, job->data.size() - got,
-                             static_cast<off_t>(job->file->offset + got));
-      if (n < 0 && errno == EINTR) continue;
-      if (n <= 0) break;
-      got += static_cast<std::size_t>(n);
-    }
-    job->failed = got < job->data.size();
-    this_worker->loop.post([keep, job] {
-      if (job->conn) job->conn->file_piece_read(*job);
-    });
-  });
+  const auto accepted =
+      w_.shared.r.blocking->submit([this_worker = &w_, keep = w_.keep(), job = job_] {
+        job->data.resize(std::min<std::uint64_t>(job->file->left, file_piece));
+        std::size_t got = 0;
+        while (got < job->data.size()) {
+          const auto n = ::pread(job->file->fd, job->data.data() + got, job->data.size() - got,
+                                 static_cast<off_t>(job->file->offset + got));
+          if (n < 0 && errno == EINTR) continue;
+          if (n <= 0) break;
+          got += static_cast<std::size_t>(n);
+        }
+        job->failed = got < job->data.size();
+        this_worker->loop.post([keep, job] {
+          if (job->conn) job->conn->file_piece_read(*job);
+        });
+      });
   if (accepted != exec::submitted::yes) cut(RY_WHY_OVERLOAD);
   return false;
 }

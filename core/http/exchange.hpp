@@ -1,8 +1,9 @@
-// One request and what becomes of it, as the ABI sees it: the memory behind ry_request and ry_stream.
+// One request and what becomes of it, as the ABI sees it: the memory behind ry_request and
+// ry_stream.
 //
-// Modules hold handles, not pointers: a handle is the slot's address with a generation in the upper 16 bits.
-// Slots are never freed while the server lives, so that a handle used after its end is recognised
-// instead of touching what became of the slot.
+// Modules hold handles, not pointers: a handle is the slot's address with a generation in the upper
+// 16 bits. Slots are never freed while the server lives, so that a handle used after its end is
+// recognised instead of touching what became of the slot.
 #pragma once
 
 #include <ry/if/http.h>
@@ -99,10 +100,10 @@ struct stream_data {
   std::size_t head = 0;
   std::size_t bytes = 0;
   bool chunked = true;
-  bool no_body = false;    // answer to HEAD
-  bool closed = false;     // by the module
-  bool gone = false;       // the connection is
-  bool too_slow = false;   // the bound was reached
+  bool no_body = false;   // answer to HEAD
+  bool closed = false;    // by the module
+  bool gone = false;      // the connection is
+  bool too_slow = false;  // the bound was reached
   bool has_length = false;
   std::uint64_t length_left = 0;  // with Content-Length
   std::int32_t why = RY_WHY_GONE;
@@ -125,7 +126,7 @@ struct exchange {
 
   worker& home;
   std::atomic<std::uint32_t> word{0};  // generation << 8 | state
-  std::mutex mutex;                    // guards `stream_state`; taken after the word was checked, checked again
+  std::mutex mutex;  // guards `stream_state`; taken after the word was checked, checked again
   std::unique_ptr<stream_data> stream_state;
   std::unique_ptr<pending_answer> answer;  // of whoever ended it, for the loop
   bool queued = false;                     // guarded by the worker's inbox
@@ -140,9 +141,7 @@ struct exchange {
   static std::uint32_t pack(std::uint32_t generation, state s) noexcept {
     return (generation & 0xffff) << 8 | s;
   }
-  std::uint32_t generation() const noexcept {
-    return word.load(std::memory_order_acquire) >> 8;
-  }
+  std::uint32_t generation() const noexcept { return word.load(std::memory_order_acquire) >> 8; }
   state current() const noexcept {
     return static_cast<state>(word.load(std::memory_order_acquire) & 0xff);
   }

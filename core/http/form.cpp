@@ -71,10 +71,13 @@ form_reader::form_reader(std::string_view content_type, const ry_form_limits& li
     return;
   }
   if (!iequals(type, "multipart/form-data")) {
-    failed_ = core::error{RY_INVALID_ARGUMENT, "http.form_malformed",
+    failed_ = core::error{RY_INVALID_ARGUMENT,
+                          "http.form_malformed",
                           "Content-Type must be multipart/form-data or "
                           "application/x-www-form-urlencoded",
-                          {}, 415, 0};
+                          {},
+                          415,
+                          0};
     return;
   }
   const auto boundary = multipart_boundary(content_type);
@@ -87,18 +90,23 @@ form_reader::form_reader(std::string_view content_type, const ry_form_limits& li
 }
 
 void form_reader::malformed(const char* why) {
-  failed_ = core::error{RY_INVALID_ARGUMENT, "http.form_malformed",
-                        std::string("Malformed form: ") + why, {}, 400, 0};
+  failed_ = core::error{RY_INVALID_ARGUMENT,
+                        "http.form_malformed",
+                        std::string("Malformed form: ") + why,
+                        {},
+                        400,
+                        0};
 }
 
 void form_reader::fail_disk(int error) {
   observe::log(observe::level::error, "http", "an uploaded file could not be stored",
                {{"error", std::error_code(error, std::generic_category()).message()}});
   if (error == ENOSPC || error == EDQUOT)
-    failed_ = core::error{RY_UNAVAILABLE, "http.spool_full", "No room to store the upload", {}, 507, 0};
+    failed_ =
+        core::error{RY_UNAVAILABLE, "http.spool_full", "No room to store the upload", {}, 507, 0};
   else
-    failed_ = core::error{RY_UNAVAILABLE, "http.spool_failed", "The upload could not be stored",
-                          {}, 503, 0};
+    failed_ = core::error{
+        RY_UNAVAILABLE, "http.spool_failed", "The upload could not be stored", {}, 503, 0};
 }
 
 bool form_reader::over(const char* reason, const char* message, std::uint64_t limit) {
@@ -121,7 +129,8 @@ void form_reader::feed(std::string_view data) {
     return;
   }
   if (kind_ == kind::multipart) {
-    if (multipart_->feed(data) == multipart_parser::state::malformed) malformed(multipart_->error());
+    if (multipart_->feed(data) == multipart_parser::state::malformed)
+      malformed(multipart_->error());
     return;
   }
   pending_pair_.append(data);
@@ -204,7 +213,9 @@ bool form_reader::part_end() {
   return true;
 }
 
-spool_batch form_reader::take_batch() { return std::exchange(batch_, {}); }
+spool_batch form_reader::take_batch() {
+  return std::exchange(batch_, {});
+}
 
 ry_form form_reader::view() {
   views_.clear();

@@ -1,6 +1,6 @@
-// A form on its way in: parts kept in memory, files on disk, limits with their reasons. The parsing is
-// done on the request's loop; what touches the disk is collected in batches that the caller runs on a
-// thread that may block, one at a time.
+// A form on its way in: parts kept in memory, files on disk, limits with their reasons. The parsing
+// is done on the request's loop; what touches the disk is collected in batches that the caller runs
+// on a thread that may block, one at a time.
 #pragma once
 
 #include <ry/if/http.h>
@@ -22,7 +22,7 @@ struct spool_batch {
   struct op {
     enum class kind { open, write, close };
     kind what;
-    std::string path;               // open
+    std::string path;                 // open
     std::size_t offset = 0, len = 0;  // write: a piece of `data`
   };
   std::vector<op> ops;
@@ -53,7 +53,8 @@ class form_reader final : private multipart_parser::sink {
     bool is_file = false;
   };
 
-  // `names` outlives this object; it gives out file names. A content type that is no form: see failed().
+  // `names` outlives this object; it gives out file names. A content type that is no form: see
+  // failed().
   form_reader(std::string_view content_type, const ry_form_limits& limits, file_names& names);
   form_reader(const form_reader&) = delete;
   form_reader& operator=(const form_reader&) = delete;

@@ -41,8 +41,9 @@ ry_status guarded(F&& f) noexcept {
 constexpr const char* ended_already = "the handle was ended before";
 
 // Ends the request with an answer, from whatever thread.
-ry_status finish(const exchange_ref& ref, const char* what, std::uint32_t status, std::string& lines,
-                 std::string_view body, std::shared_ptr<file_source> file = nullptr) {
+ry_status finish(const exchange_ref& ref, const char* what, std::uint32_t status,
+                 std::string& lines, std::string_view body,
+                 std::shared_ptr<file_source> file = nullptr) {
   if (!ref.ex) return misused(what, "no handle");
   auto& ex = *ref.ex;
   auto& w = ex.home;
@@ -67,10 +68,12 @@ ry_status finish(const exchange_ref& ref, const char* what, std::uint32_t status
   return RY_OK;
 }
 
-bool valid_status(std::uint32_t status) noexcept { return status >= 200 && status < 600; }
+bool valid_status(std::uint32_t status) noexcept {
+  return status >= 200 && status < 600;
+}
 
-ry_status respond(ry_request* request, std::uint32_t status, const ry_header* headers, std::size_t n,
-                  ry_bytes body) noexcept {
+ry_status respond(ry_request* request, std::uint32_t status, const ry_header* headers,
+                  std::size_t n, ry_bytes body) noexcept {
   return guarded([&]() -> ry_status {
     if (!valid_status(status) || (n != 0 && !headers)) return RY_INVALID_ARGUMENT;
     const exchange_ref ref(request);
@@ -83,7 +86,8 @@ ry_status respond(ry_request* request, std::uint32_t status, const ry_header* he
 }
 
 ry_status respond_file(ry_request* request, std::uint32_t status, const ry_header* headers,
-                       std::size_t n, ry_str path, std::uint64_t offset, std::uint64_t len) noexcept {
+                       std::size_t n, ry_str path, std::uint64_t offset,
+                       std::uint64_t len) noexcept {
   return guarded([&]() -> ry_status {
     if (!valid_status(status) || (n != 0 && !headers)) return RY_INVALID_ARGUMENT;
     std::string lines;
@@ -178,8 +182,9 @@ ry_status read_form(ry_request* request, const ry_form_limits* limits, ry_form_f
     if (d.body_started) return misused("read_form", "the body was read before");
     d.body_started = true;
     auto& w = ex->home;
-    d.form = std::make_shared<form_state>(
-        d.info.content_type, complete_limits(limits, w.shared.s.form_max_total_bytes), w.spool_names);
+    d.form = std::make_shared<form_state>(d.info.content_type,
+                                          complete_limits(limits, w.shared.s.form_max_total_bytes),
+                                          w.spool_names);
     d.form->fn = fn;
     d.form->ctx = ctx;
     w.advance_form(*ex);
@@ -332,11 +337,23 @@ void buffer_release(ry_buffer* buffer) noexcept {
 }  // namespace
 
 const ry_http_v1& http_interface() noexcept {
-  static constexpr ry_http_v1 table{
-      sizeof(ry_http_v1), 0,           respond,          respond_file,    fail,
-      on_cancel,          read_body,   read_form,        stream_open,     stream_write,
-      stream_write_buffer, stream_ready, stream_keepalive, stream_on_close, stream_close,
-      buffer_new,         buffer_release};
+  static constexpr ry_http_v1 table{sizeof(ry_http_v1),
+                                    0,
+                                    respond,
+                                    respond_file,
+                                    fail,
+                                    on_cancel,
+                                    read_body,
+                                    read_form,
+                                    stream_open,
+                                    stream_write,
+                                    stream_write_buffer,
+                                    stream_ready,
+                                    stream_keepalive,
+                                    stream_on_close,
+                                    stream_close,
+                                    buffer_new,
+                                    buffer_release};
   return table;
 }
 

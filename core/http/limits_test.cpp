@@ -26,8 +26,9 @@ struct limits : ::testing::Test {
         if (core::sv(v.headers[i].name) == "X-Admin") return reply(r, 200, "admin");
       return reply(r, 200, core::sv(v.body));
     });
-    w->route("POST", "/small", [](auto& v, auto* r) { return reply(r, 200, core::sv(v.body)); },
-             RY_ROUTE_PUBLIC, 10);
+    w->route(
+        "POST", "/small", [](auto& v, auto* r) { return reply(r, 200, core::sv(v.body)); },
+        RY_ROUTE_PUBLIC, 10);
     w->start();
   }
 };
@@ -37,7 +38,9 @@ struct bad_request {
   const char* text;
   int status;
 };
-std::ostream& operator<<(std::ostream& o, const bad_request& b) { return o << b.name; }
+std::ostream& operator<<(std::ostream& o, const bad_request& b) {
+  return o << b.name;
+}
 
 struct smuggling : limits, ::testing::WithParamInterface<bad_request> {};
 
@@ -58,67 +61,115 @@ TEST_P(smuggling, IsRefusedAndClosed) {
 INSTANTIATE_TEST_SUITE_P(
     all, smuggling,
     ::testing::Values(
-        bad_request{"te_gzip", "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n", 501},
+        bad_request{"te_gzip", "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n",
+                    501},
         bad_request{"te_chunked_identity",
-                    "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n", 501},
+                    "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked, "
+                    "identity\r\n\r\n0\r\n\r\n",
+                    501},
         bad_request{"te_identity_chunked",
-                    "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: identity, chunked\r\n\r\n0\r\n\r\n", 501},
-        bad_request{"te_xchunked",
-                    "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: xchunked\r\n\r\n0\r\n\r\n", 501},
-        bad_request{"te_empty", "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: \r\n\r\n", 501},
-        bad_request{"te_twice",
-                    "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\nTransfer-Encoding: "
-                    "chunked\r\n\r\n0\r\n\r\n", 501},
-        bad_request{"te_chunked_twice",
-                    "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: "
-                    "chunked\r\n\r\n0\r\n\r\n", 400},
-        bad_request{"te_in_1_0", "POST /echo HTTP/1.0\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400},
+                    "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: identity, "
+                    "chunked\r\n\r\n0\r\n\r\n",
+                    501},
+        bad_request{
+            "te_xchunked",
+            "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: xchunked\r\n\r\n0\r\n\r\n", 501},
+        bad_request{"te_empty", "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: \r\n\r\n",
+                    501},
+        bad_request{
+            "te_twice",
+            "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\nTransfer-Encoding: "
+            "chunked\r\n\r\n0\r\n\r\n",
+            501},
+        bad_request{
+            "te_chunked_twice",
+            "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: "
+            "chunked\r\n\r\n0\r\n\r\n",
+            400},
+        bad_request{"te_in_1_0",
+                    "POST /echo HTTP/1.0\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+                    400},
         bad_request{"te_and_cl",
-                    "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400},
+                    "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: "
+                    "chunked\r\n\r\n0\r\n\r\n",
+                    400},
         bad_request{"cl_and_te",
-                    "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n", 400},
+                    "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: "
+                    "chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n",
+                    400},
         bad_request{"te_gzip_and_cl",
-                    "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\nContent-Length: 5\r\n\r\nabcde", 400},
-        bad_request{"two_lengths", "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab", 400},
-        bad_request{"same_lengths", "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\na", 400},
-        bad_request{"length_list", "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 1, 1\r\n\r\na", 400},
-        bad_request{"length_plus", "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: +1\r\n\r\na", 400},
-        bad_request{"length_negative", "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\na", 400},
-        bad_request{"length_hex", "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 0x1\r\n\r\na", 400},
-        bad_request{"length_overflow", "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 18446744073709551617\r\n\r\na", 400},
+                    "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\nContent-Length: "
+                    "5\r\n\r\nabcde",
+                    400},
+        bad_request{
+            "two_lengths",
+            "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
+            400},
+        bad_request{
+            "same_lengths",
+            "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\na",
+            400},
+        bad_request{"length_list",
+                    "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 1, 1\r\n\r\na", 400},
+        bad_request{"length_plus", "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: +1\r\n\r\na",
+                    400},
+        bad_request{"length_negative",
+                    "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\na", 400},
+        bad_request{"length_hex", "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 0x1\r\n\r\na",
+                    400},
+        bad_request{
+            "length_overflow",
+            "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 18446744073709551617\r\n\r\na", 400},
         bad_request{"no_host", "GET /hello HTTP/1.1\r\n\r\n", 400},
         bad_request{"two_hosts", "GET /hello HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", 400},
         bad_request{"lower_case_method", "get /hello HTTP/1.1\r\nHost: x\r\n\r\n", 501},
         bad_request{"unknown_method", "BREW /hello HTTP/1.1\r\nHost: x\r\n\r\n", 501},
         bad_request{"connect", "CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n", 501},
         bad_request{"fold", "GET /hello HTTP/1.1\r\nHost: x\r\nX-A: a\r\n b\r\n\r\n", 400},
-        bad_request{"fold_empty", "GET /hello HTTP/1.1\r\nHost: x\r\nX-A:\r\n\tTransfer-Encoding: chunked\r\n\r\n", 400},
+        bad_request{
+            "fold_empty",
+            "GET /hello HTTP/1.1\r\nHost: x\r\nX-A:\r\n\tTransfer-Encoding: chunked\r\n\r\n", 400},
         bad_request{"space_before_colon", "GET /hello HTTP/1.1\r\nHost: x\r\nX-A : b\r\n\r\n", 400},
         bad_request{"no_colon", "GET /hello HTTP/1.1\r\nHost: x\r\nX-A\r\n\r\n", 400},
         bad_request{"bare_lf", "GET /hello HTTP/1.1\nHost: x\n\n", 400},
         bad_request{"bare_lf_in_header", "GET /hello HTTP/1.1\r\nHost: x\nX-A: b\r\n\r\n", 400},
         bad_request{"bare_cr_in_value", "GET /hello HTTP/1.1\r\nHost: x\r\nX-A: a\rb\r\n\r\n", 400},
-        bad_request{"control_in_value", "GET /hello HTTP/1.1\r\nHost: x\r\nX-A: a\x01\r\n\r\n", 400},
+        bad_request{"control_in_value", "GET /hello HTTP/1.1\r\nHost: x\r\nX-A: a\x01\r\n\r\n",
+                    400},
         bad_request{"control_in_target", "GET /he\x01llo HTTP/1.1\r\nHost: x\r\n\r\n", 400},
         bad_request{"tab_in_request_line", "GET\t/hello\tHTTP/1.1\r\nHost: x\r\n\r\n", 400},
         bad_request{"version_2", "GET /hello HTTP/2.0\r\nHost: x\r\n\r\n", 505},
         bad_request{"version_0_9", "GET /hello\r\n\r\n", 400},
         bad_request{"version_garbage", "GET /hello HTTP/1.1x\r\nHost: x\r\n\r\n", 505},
-        bad_request{"expect_other", "POST /echo HTTP/1.1\r\nHost: x\r\nExpect: 200-ok\r\nContent-Length: 1\r\n\r\na", 417},
-        bad_request{"chunk_size_bad", "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n\r\n", 400},
+        bad_request{
+            "expect_other",
+            "POST /echo HTTP/1.1\r\nHost: x\r\nExpect: 200-ok\r\nContent-Length: 1\r\n\r\na", 417},
+        bad_request{
+            "chunk_size_bad",
+            "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n\r\n", 400},
         bad_request{"chunk_size_overflow",
-                    "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n11111111111111111\r\na\r\n", 400},
-        bad_request{"chunk_no_crlf", "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nabc\r\n0\r\n\r\n", 400},
+                    "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: "
+                    "chunked\r\n\r\n11111111111111111\r\na\r\n",
+                    400},
+        bad_request{"chunk_no_crlf",
+                    "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: "
+                    "chunked\r\n\r\n1\r\nabc\r\n0\r\n\r\n",
+                    400},
         bad_request{"trailer_te",
-                    "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nTransfer-Encoding: chunked\r\n\r\n", 400},
-        bad_request{"two_authorizations", "GET /hello HTTP/1.1\r\nHost: x\r\nAuthorization: a\r\nAuthorization: b\r\n\r\n", 400}),
+                    "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: "
+                    "chunked\r\n\r\n0\r\nTransfer-Encoding: chunked\r\n\r\n",
+                    400},
+        bad_request{
+            "two_authorizations",
+            "GET /hello HTTP/1.1\r\nHost: x\r\nAuthorization: a\r\nAuthorization: b\r\n\r\n", 400}),
     [](const auto& p) { return std::string(p.param.name); });
 
 TEST_F(limits, NulBytes) {
   start();
-  for (const std::string& text : {std::string("GET /he\0llo HTTP/1.1\r\nHost: x\r\n\r\n", 35),
-                                 std::string("GET /hello HTTP/1.1\r\nHost: x\r\nX: a\0b\r\n\r\n", 40),
-                                 std::string("\0\0\0\0", 4), std::string("\x16\x03\x01\x02\x00\x01", 6)}) {
+  for (const std::string& text :
+       {std::string("GET /he\0llo HTTP/1.1\r\nHost: x\r\n\r\n", 35),
+        std::string("GET /hello HTTP/1.1\r\nHost: x\r\nX: a\0b\r\n\r\n", 40),
+        std::string("\0\0\0\0", 4), std::string("\x16\x03\x01\x02\x00\x01", 6)}) {
     client c(*w);
     c.send(text);
     EXPECT_EQ(400, c.read().status);
@@ -129,9 +180,11 @@ TEST_F(limits, NulBytes) {
 TEST_F(limits, TrailersNeverBecomeHeaders) {
   start();
   client c(*w);
-  EXPECT_EQ("abc", c.ask("POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n"
-                         "X-Admin: 1\r\nHost: y\r\n\r\n")
-                       .body);
+  EXPECT_EQ(
+      "abc",
+      c.ask("POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n"
+            "X-Admin: 1\r\nHost: y\r\n\r\n")
+          .body);
   EXPECT_EQ("hi", c.get("/hello").body);
 }
 
@@ -148,13 +201,23 @@ TEST_F(limits, Sizes) {
   EXPECT_EQ(414, client(*w).get("/" + std::string(20000, 'a')).status);
   client c(*w);
   EXPECT_EQ(200, c.get("/hello", "X-A: " + std::string(3500, 'a') + "\r\n").status);
-  EXPECT_EQ(413, c.ask("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 1001\r\n\r\n" + std::string(1001, 'a')).status);
-  EXPECT_EQ(200, c.ask("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n" + std::string(1000, 'a')).status)
+  EXPECT_EQ(413, c.ask("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 1001\r\n\r\n" +
+                       std::string(1001, 'a'))
+                     .status);
+  EXPECT_EQ(200, c.ask("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n" +
+                       std::string(1000, 'a'))
+                     .status)
       << "the small rest of the refused body is drained";
-  EXPECT_EQ(413, client(*w).ask("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 100000000000\r\n\r\n").status);
-  EXPECT_EQ(413, client(*w).ask("POST /small HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
-                                "6\r\nabcdef\r\n6\r\nabcdef\r\n0\r\n\r\n").status);
-  EXPECT_EQ(200, client(*w).ask("POST /small HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n0123456789").status);
+  EXPECT_EQ(413, client(*w)
+                     .ask("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 100000000000\r\n\r\n")
+                     .status);
+  EXPECT_EQ(413, client(*w)
+                     .ask("POST /small HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+                          "6\r\nabcdef\r\n6\r\nabcdef\r\n0\r\n\r\n")
+                     .status);
+  EXPECT_EQ(200, client(*w)
+                     .ask("POST /small HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n0123456789")
+                     .status);
 }
 
 TEST_F(limits, ExpectContinue) {
@@ -165,7 +228,8 @@ TEST_F(limits, ExpectContinue) {
   c.send("abc");
   EXPECT_EQ("abc", c.read().body);
   // Refused before the body: no 100, and the connection cannot be used for anything else.
-  const auto r = c.ask("POST /small HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 11\r\n\r\n");
+  const auto r = c.ask(
+      "POST /small HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 11\r\n\r\n");
   EXPECT_EQ(413, r.status);
   EXPECT_EQ("close", r.header("Connection"));
   EXPECT_TRUE(c.ends());
@@ -270,7 +334,8 @@ TEST_F(limits, NoDescriptorsLeft) {
   EXPECT_EQ(200, waiting.get("/hello").status) << "others are served meanwhile";
   for (int fd : fds) ::close(fd);
   ::setrlimit(RLIMIT_NOFILE, &old);
-  EXPECT_TRUE(eventually([&] { return w->srv->stats().connections == 2; })) << "and then it is accepted";
+  EXPECT_TRUE(eventually([&] { return w->srv->stats().connections == 2; }))
+      << "and then it is accepted";
   ::close(probe);
 }
 

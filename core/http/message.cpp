@@ -9,7 +9,9 @@ namespace bh = boost::beast::http;
 
 namespace {
 
-std::string_view to_sv(boost::beast::string_view v) noexcept { return {v.data(), v.size()}; }
+std::string_view to_sv(boost::beast::string_view v) noexcept {
+  return {v.data(), v.size()};
+}
 
 bool is_token_char(char c) noexcept {
   return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
@@ -40,8 +42,8 @@ std::size_t head_scanner::scan(std::string_view data, const head_limits& limits)
     return 0;
   }
   while (looked_ < data.size()) {
-    const auto* nl = static_cast<const char*>(
-        std::memchr(data.data() + looked_, '\n', data.size() - looked_));
+    const auto* nl =
+        static_cast<const char*>(std::memchr(data.data() + looked_, '\n', data.size() - looked_));
     if (!nl) {
       looked_ = data.size();
       break;
@@ -96,7 +98,8 @@ refusal message_parser::parse_head(std::string_view head, std::vector<ry_header>
 
   const bool v11 = info.version == 11;
   if (!known_method(info.method)) return refused_ = {501, "Method not implemented"};
-  if (hosts_ > 1 || (v11 && hosts_ == 0)) return refused_ = {400, "Exactly one Host header is needed"};
+  if (hosts_ > 1 || (v11 && hosts_ == 0))
+    return refused_ = {400, "Exactly one Host header is needed"};
   if (lengths_ > 1) return refused_ = {400, "Bad body length"};
   if (encodings_ != 0) {
     if (!v11) return refused_ = {400, "Transfer-Encoding in HTTP/1.0"};
@@ -163,16 +166,29 @@ void message_parser::on_field_impl(bh::field f, view name, view value, ec_ref ec
       plain_chunked_ = iequals(v, "chunked");
       return;
     case bh::field::authorization:
-      if (!info_->authorization.empty()) return refuse(ec, 400, "More than one Authorization header");
+      if (!info_->authorization.empty())
+        return refuse(ec, 400, "More than one Authorization header");
       info_->authorization = v;
       return;
-    case bh::field::expect: info_->expect = v; return;
-    case bh::field::origin: info_->origin = v; return;
-    case bh::field::content_type: info_->content_type = v; return;
-    case bh::field::access_control_request_method: info_->preflight_method = v; return;
-    case bh::field::access_control_request_headers: info_->preflight_headers = v; return;
-    case bh::field::unknown: break;
-    default: return;
+    case bh::field::expect:
+      info_->expect = v;
+      return;
+    case bh::field::origin:
+      info_->origin = v;
+      return;
+    case bh::field::content_type:
+      info_->content_type = v;
+      return;
+    case bh::field::access_control_request_method:
+      info_->preflight_method = v;
+      return;
+    case bh::field::access_control_request_headers:
+      info_->preflight_headers = v;
+      return;
+    case bh::field::unknown:
+      break;
+    default:
+      return;
   }
   const auto n = to_sv(name);
   if (iequals(n, "x-request-id"))
@@ -184,9 +200,13 @@ void message_parser::on_field_impl(bh::field f, view name, view value, ec_ref ec
 }
 
 // Stops put() after the head, which is all that it was given.
-void message_parser::on_header_impl(ec_ref) { eager(true); }
+void message_parser::on_header_impl(ec_ref) {
+  eager(true);
+}
 
-std::size_t message_parser::on_body_impl(view body, ec_ref ec) { return take(body, ec); }
+std::size_t message_parser::on_body_impl(view body, ec_ref ec) {
+  return take(body, ec);
+}
 
 void message_parser::on_chunk_header_impl(std::uint64_t size, view, ec_ref ec) {
   if (size > limit_ || body_bytes_ > limit_ - size) refuse(ec, 413, "Request body too large");

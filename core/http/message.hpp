@@ -24,8 +24,8 @@ struct head_limits {
   std::size_t target_bytes = 8 * 1024;
 };
 
-// Looks for the end of a head in the bytes received so far. Remembers how far it has looked; reset for
-// the next request.
+// Looks for the end of a head in the bytes received so far. Remembers how far it has looked; reset
+// for the next request.
 class head_scanner {
  public:
   // Bytes of the head with its last empty line; 0 = not complete yet, or refused.
@@ -42,21 +42,22 @@ class head_scanner {
 // What the server itself wants to know of a head; views into the parsed text.
 struct head_info {
   std::string_view method, target, host;
-  std::string_view authorization, expect, request_id, origin, traceparent, forwarded_for, content_type;
+  std::string_view authorization, expect, request_id, origin, traceparent, forwarded_for,
+      content_type;
   std::string_view preflight_method, preflight_headers;
   int version = 11;
   bool keep_alive = true, has_body = false, chunked = false;
   std::uint64_t content_length = 0;
 };
 
-// One request. parse_head() takes the whole head, decode() then whatever follows. Trailers are checked
-// for form and dropped.
+// One request. parse_head() takes the whole head, decode() then whatever follows. Trailers are
+// checked for form and dropped.
 class message_parser final : public boost::beast::http::basic_parser<true> {
  public:
   // `head` is what head_scanner measured, and outlives `headers` and `info`.
   refusal parse_head(std::string_view head, std::vector<ry_header>& headers, head_info& info);
-  // Appends decoded body bytes to `out`; returns how much of `data` it consumed. Stops with refused()
-  // when more than `limit` bytes of body have come in all.
+  // Appends decoded body bytes to `out`; returns how much of `data` it consumed. Stops with
+  // refused() when more than `limit` bytes of body have come in all.
   std::size_t decode(std::string_view data, std::string& out, std::uint64_t limit);
   const refusal& refused() const noexcept { return refused_; }
   std::uint64_t body_bytes() const noexcept { return body_bytes_; }
@@ -64,7 +65,8 @@ class message_parser final : public boost::beast::http::basic_parser<true> {
  private:
   using view = boost::beast::string_view;
   using ec_ref = boost::beast::error_code&;
-  void on_request_impl(boost::beast::http::verb, view method, view target, int version, ec_ref) override;
+  void on_request_impl(boost::beast::http::verb, view method, view target, int version,
+                       ec_ref) override;
   void on_response_impl(int, view, int, ec_ref) override {}
   void on_field_impl(boost::beast::http::field f, view name, view value, ec_ref ec) override;
   void on_header_impl(ec_ref) override;

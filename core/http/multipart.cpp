@@ -15,8 +15,8 @@ std::string_view trim(std::string_view s) noexcept {
   return s;
 }
 
-// Takes the next `; name=value` off a header value. Value quoting is undone; browsers send %22 for a
-// quote and a bare backslash in file names, so a backslash escapes only a quote or itself.
+// Takes the next `; name=value` off a header value. Value quoting is undone; browsers send %22 for
+// a quote and a bare backslash in file names, so a backslash escapes only a quote or itself.
 bool next_param(std::string_view& s, std::string_view& name, std::string& value) {
   s = trim(s);
   while (!s.empty() && s.front() == ';') s = trim(s.substr(1));
@@ -155,8 +155,10 @@ multipart_parser::state multipart_parser::step() {
       }
       // A delimiter may have begun in the tail.
       auto keep = all.size();
-      const auto tail = all.size() - at_ >= delimiter_.size() ? all.size() - delimiter_.size() + 1 : at_;
-      for (auto cr = all.find('\r', tail); cr != std::string_view::npos; cr = all.find('\r', cr + 1)) {
+      const auto tail =
+          all.size() - at_ >= delimiter_.size() ? all.size() - delimiter_.size() + 1 : at_;
+      for (auto cr = all.find('\r', tail); cr != std::string_view::npos;
+           cr = all.find('\r', cr + 1)) {
         if (delimiter_.compare(0, all.size() - cr, all.substr(cr)) == 0) {
           keep = cr;
           break;
@@ -166,7 +168,8 @@ multipart_parser::state multipart_parser::step() {
       at_ = keep;
       return state::more;
     }
-    case phase::epilogue: return state::more;
+    case phase::epilogue:
+      return state::more;
   }
   return state::more;
 }

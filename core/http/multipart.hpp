@@ -1,5 +1,5 @@
-// Sans-io parser of multipart/form-data. Feed it pieces of any size; memory is bounded by one piece plus
-// one part's header.
+// Sans-io parser of multipart/form-data. Feed it pieces of any size; memory is bounded by one piece
+// plus one part's header.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,8 @@
 
 namespace ry::http::serving {
 
-// The boundary of a Content-Type; empty when it is no multipart/form-data or has no usable boundary.
+// The boundary of a Content-Type; empty when it is no multipart/form-data or has no usable
+// boundary.
 std::string multipart_boundary(std::string_view content_type);
 
 class multipart_parser {

@@ -56,9 +56,9 @@ void route_table::add(compiled_route route) {
   auto& list = rest ? n->rest : n->here;
   for (const auto* other : list)
     if (other->def.method == route.def.method)
-      throw std::invalid_argument("route \"" + route.def.method + " " + route.def.pattern + "\" of " +
-                                  owner_of(route) + " is taken by \"" + other->def.pattern +
-                                  "\" of " + owner_of(*other));
+      throw std::invalid_argument("route \"" + route.def.method + " " + route.def.pattern +
+                                  "\" of " + owner_of(route) + " is taken by \"" +
+                                  other->def.pattern + "\" of " + owner_of(*other));
   routes_.push_back(std::make_unique<compiled_route>(std::move(route)));
   list.push_back(routes_.back().get());
 }

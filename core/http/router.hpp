@@ -56,8 +56,8 @@ class route_table {
   route_table(const route_table&) = delete;
   route_table& operator=(const route_table&) = delete;
 
-  // Throws std::invalid_argument when the pattern is wrong or (method, pattern) is there already; the
-  // sentence names both owners.
+  // Throws std::invalid_argument when the pattern is wrong or (method, pattern) is there already;
+  // the sentence names both owners.
   void add(compiled_route route);
 
   // `values` is filled for `found`. Literal segments win over parameters, those over a rest.

@@ -20,7 +20,8 @@ TEST(uri, Decoding) {
   std::string out;
   EXPECT_TRUE(percent_decode("a%20b%2Fc+", out));
   EXPECT_EQ("a b/c+", out);
-  for (const char* bad : {"%", "%4", "%zz", "a%00", "%0"}) EXPECT_FALSE(percent_decode(bad, out)) << bad;
+  for (const char* bad : {"%", "%4", "%zz", "a%00", "%0"})
+    EXPECT_FALSE(percent_decode(bad, out)) << bad;
   out.clear();
   EXPECT_TRUE(form_decode("a+b", out));
   EXPECT_EQ("a b", out);
@@ -57,8 +58,10 @@ TEST(addresses, ClientBehindProxies) {
 
 TEST(answers, Text) {
   EXPECT_EQ("Sun, 06 Nov 1994 08:49:37 GMT", http_date(784111777));
-  EXPECT_EQ("{\"detail\":\"a\\\"\\u000a\\ufffd\xc3\xa9\"}", error_body(std::string_view("a\"\n\xff\xc3\xa9")));
-  EXPECT_EQ("{\"detail\":{\"x\":1}}", error_body(core::error{RY_NOT_FOUND, {}, "m", "{\"x\":1}", 0, 0}));
+  EXPECT_EQ("{\"detail\":\"a\\\"\\u000a\\ufffd\xc3\xa9\"}",
+            error_body(std::string_view("a\"\n\xff\xc3\xa9")));
+  EXPECT_EQ("{\"detail\":{\"x\":1}}",
+            error_body(core::error{RY_NOT_FOUND, {}, "m", "{\"x\":1}", 0, 0}));
   EXPECT_EQ(413u, http_status({RY_RESOURCE_EXHAUSTED, "http.form_too_large", {}, {}, 0, 0}));
   EXPECT_EQ(429u, http_status({RY_RESOURCE_EXHAUSTED, "runs.limit", {}, {}, 0, 0}));
   EXPECT_EQ(402u, http_status({RY_RESOURCE_EXHAUSTED, {}, {}, {}, 402, 0}));
@@ -78,7 +81,7 @@ TEST(wheel, FiresOnceAtTheRightTime) {
   w.at_latest(a, t0 + ms(1000));
   w.at_latest(b, t0 + ms(300'000));  // more than one turn
   w.at_latest(c, t0 + ms(5000));
-  w.at_latest(c, t0 + ms(9000));     // later: keeps the earlier look
+  w.at_latest(c, t0 + ms(9000));  // later: keeps the earlier look
   go(ms(900));
   EXPECT_TRUE(seen.empty());
   go(ms(1300));
@@ -125,7 +128,8 @@ const std::string sample =
     "preamble\r\n--B\r\nContent-Disposition: form-data; name=\"prompt\"\r\n\r\nhello\r\n--B  \r\n"
     "content-disposition: form-data; name=\"files\"; filename=\"a \\\"b\\\" c:\\\\x\\y.txt\"\r\n"
     "Content-Type: text/plain\r\n\r\n\r\n--not the end\r\n--\r\n\r\n--B\r\n"
-    "Content-Disposition: form-data; name=f; filename=\"fallback\"; filename*=UTF-8''na%C3%AFve%20x.txt\r\n\r\n"
+    "Content-Disposition: form-data; name=f; filename=\"fallback\"; "
+    "filename*=UTF-8''na%C3%AFve%20x.txt\r\n\r\n"
     "\r\n--B--\r\nepilogue --B";
 
 void check_sample(const collect& c) {
@@ -146,7 +150,8 @@ TEST(multipart, EverySplitGivesTheSame) {
     collect c;
     multipart_parser p("B", c);
     for (std::size_t i = 0; i < sample.size(); i += step)
-      ASSERT_EQ(multipart_parser::state::more, p.feed(std::string_view(sample).substr(i, step))) << p.error();
+      ASSERT_EQ(multipart_parser::state::more, p.feed(std::string_view(sample).substr(i, step)))
+          << p.error();
     EXPECT_EQ(multipart_parser::state::done, p.finish()) << p.error();
     check_sample(c);
   }
@@ -159,9 +164,15 @@ TEST(multipart, MutationsNeverCrash) {
     for (int k = 0; k < 3; ++k) {
       const auto at = rng() % text.size();
       switch (rng() % 3) {
-        case 0: text[at] = static_cast<char>(rng()); break;
-        case 1: text.erase(at, rng() % 9); break;
-        default: text.insert(at, std::string_view("\r\n--B").substr(0, rng() % 6)); break;
+        case 0:
+          text[at] = static_cast<char>(rng());
+          break;
+        case 1:
+          text.erase(at, rng() % 9);
+          break;
+        default:
+          text.insert(at, std::string_view("\r\n--B").substr(0, rng() % 6));
+          break;
       }
     }
     collect c;
@@ -186,11 +197,15 @@ TEST(multipart, Malformed) {
   };
   EXPECT_EQ("the boundary never occurs", verdict("nothing"));
   EXPECT_EQ("the boundary never occurs", verdict(""));
-  EXPECT_EQ("the last boundary is missing", verdict("--B\r\nContent-Disposition: form-data; name=a\r\n\r\nx"));
-  EXPECT_EQ("the last boundary is missing", verdict("--B\r\nContent-Disposition: form-data; name=a\r\n\r\nx\r\n--B"));
-  EXPECT_EQ("a part has no name", verdict("--B\r\nContent-Disposition: form-data\r\n\r\nx\r\n--B--"));
+  EXPECT_EQ("the last boundary is missing",
+            verdict("--B\r\nContent-Disposition: form-data; name=a\r\n\r\nx"));
+  EXPECT_EQ("the last boundary is missing",
+            verdict("--B\r\nContent-Disposition: form-data; name=a\r\n\r\nx\r\n--B"));
+  EXPECT_EQ("a part has no name",
+            verdict("--B\r\nContent-Disposition: form-data\r\n\r\nx\r\n--B--"));
   EXPECT_EQ("a part has no name", verdict("--B\r\n\r\nx\r\n--B--"));
-  EXPECT_EQ("a part is not form-data", verdict("--B\r\nContent-Disposition: attachment; name=a\r\n\r\nx\r\n--B--"));
+  EXPECT_EQ("a part is not form-data",
+            verdict("--B\r\nContent-Disposition: attachment; name=a\r\n\r\nx\r\n--B--"));
   EXPECT_EQ("a part's header is too large", verdict("--B\r\nX: " + std::string(20'000, 'a')));
   EXPECT_EQ("a boundary is followed by other text", verdict("--Bxy\r\n\r\n"));
   EXPECT_EQ("", verdict("--B--"));
@@ -213,7 +228,8 @@ std::string field(const std::string& name, const std::string& value, bool file =
          (file ? "; filename=\"x\"" : "") + "\r\n\r\n" + value + "\r\n";
 }
 
-std::string reason(const std::string& body, const ry_form_limits& l, std::string* detail = nullptr) {
+std::string reason(const std::string& body, const ry_form_limits& l,
+                   std::string* detail = nullptr) {
   form_reader::file_names names{"/nowhere/form-", 0};
   form_reader f("multipart/form-data; boundary=B", l, names);
   f.feed(body);
@@ -228,7 +244,8 @@ TEST(form, Limits) {
   EXPECT_EQ("", reason(two, limits()));
   EXPECT_EQ("http.form_too_many_files", reason(two, limits(1)));
   EXPECT_EQ("http.form_file_too_large", reason(two, limits(0, 4), &detail));
-  EXPECT_EQ("{\"message\":\"A file of the form is too large\",\"limit\":4,\"field\":\"a\"}", detail);
+  EXPECT_EQ("{\"message\":\"A file of the form is too large\",\"limit\":4,\"field\":\"a\"}",
+            detail);
   EXPECT_EQ("http.form_too_large", reason(two, limits(0, 0, 50)));
   EXPECT_EQ("http.form_too_large", reason(field("a", "12345") + "--B--", limits(0, 0, 0, 4)));
   EXPECT_EQ("http.form_too_many_parts", reason(two, limits(0, 0, 0, 0, 1)));
@@ -270,7 +287,8 @@ TEST(form, Urlencoded) {
 
 TEST(heads, MutationsNeverCrash) {
   const std::string sample =
-      "POST /a?b HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nX-A: b\r\n\r\n5\r\nhello\r\n0\r\nT: 1\r\n\r\n";
+      "POST /a?b HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nX-A: "
+      "b\r\n\r\n5\r\nhello\r\n0\r\nT: 1\r\n\r\n";
   std::mt19937 rng(3);
   for (int i = 0; i < 30'000; ++i) {
     std::string text = sample;

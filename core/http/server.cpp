@@ -25,7 +25,8 @@ using namespace serving;
 
 namespace {
 
-constexpr std::int64_t overflow_connections = 128;  // answered 503 instead of waiting in the backlog
+constexpr std::int64_t overflow_connections =
+    128;  // answered 503 instead of waiting in the backlog
 constexpr auto accept_pause = std::chrono::milliseconds(100);
 
 std::string checked_base_path(std::string path) {
@@ -36,9 +37,9 @@ std::string checked_base_path(std::string path) {
 
 std::string prepare_spool(const std::string& configured) {
   namespace fs = std::filesystem;
-  const fs::path dir = configured.empty()
-                           ? fs::temp_directory_path() / ("runyard-spool-" + std::to_string(::getpid()))
-                           : fs::path(configured);
+  const fs::path dir = configured.empty() ? fs::temp_directory_path() /
+                                                ("runyard-spool-" + std::to_string(::getpid()))
+                                          : fs::path(configured);
   std::error_code ec;
   fs::create_directories(dir, ec);
   if (ec)
@@ -63,10 +64,9 @@ struct server::impl : std::enable_shared_from_this<server::impl> {
       workers.push_back(std::make_unique<worker>(shared, r.loops->at(i)));
   }
 
-  using acceptor_type =
-      asio::basic_socket_acceptor<asio::ip::tcp, asio::io_context::executor_type>;
-  using timer_type = asio::basic_waitable_timer<clock, asio::wait_traits<clock>,
-                                                asio::io_context::executor_type>;
+  using acceptor_type = asio::basic_socket_acceptor<asio::ip::tcp, asio::io_context::executor_type>;
+  using timer_type =
+      asio::basic_waitable_timer<clock, asio::wait_traits<clock>, asio::io_context::executor_type>;
 
   shared_state shared;
   std::vector<std::unique_ptr<worker>> workers;
@@ -80,7 +80,8 @@ struct server::impl : std::enable_shared_from_this<server::impl> {
   std::atomic<bool> draining{false};
   std::atomic<std::uint64_t> refused{0};
 
-  std::shared_ptr<route_counters> counters_of(const std::string& method, const std::string& pattern) {
+  std::shared_ptr<route_counters> counters_of(const std::string& method,
+                                              const std::string& pattern) {
     std::lock_guard lock(counters_mutex);
     for (const auto& c : counters)
       if (c->method() == method && c->pattern() == pattern) return c;
@@ -198,11 +199,14 @@ server::~server() {
     for (auto& w : impl_->workers)
       if (w->loop.ctx.stopped()) close(*w);
   } catch (const std::exception& e) {
-    observe::log(observe::level::error, "http", "the server did not end cleanly", {{"error", e.what()}});
+    observe::log(observe::level::error, "http", "the server did not end cleanly",
+                 {{"error", e.what()}});
   }
 }
 
-void server::add_host_route(host_route route) { impl_->host_routes.push_back(std::move(route)); }
+void server::add_host_route(host_route route) {
+  impl_->host_routes.push_back(std::move(route));
+}
 
 void server::publish(std::vector<module::route> routes) {
   auto table = std::make_shared<route_table>(impl_->shared.s.base_path);
@@ -258,7 +262,9 @@ void server::start() {
   impl_->workers.front()->loop.post([self = impl_] { self->wait_accept(); });
 }
 
-std::uint16_t server::port() const noexcept { return impl_->port; }
+std::uint16_t server::port() const noexcept {
+  return impl_->port;
+}
 
 void server::drain(clock::time_point deadline) {
   impl_->draining = true;

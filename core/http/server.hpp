@@ -40,8 +40,8 @@ struct verdict {
 class authenticator {
  public:
   virtual ~authenticator() = default;
-  // The verdict when it is known without waiting; else nullopt, and `later` is called exactly once, on
-  // `exec`, never inside the call. `c` is borrowed-in. Called on `exec`.
+  // The verdict when it is known without waiting; else nullopt, and `later` is called exactly once,
+  // on `exec`, never inside the call. `c` is borrowed-in. Called on `exec`.
   virtual std::optional<verdict> authenticate(const credential& c, ry_exec* exec,
                                               std::function<void(verdict)> later) = 0;
 };
@@ -55,8 +55,8 @@ struct cors_settings {
 };
 
 struct settings {
-  std::string address = "127.0.0.1";  // numeric
-  std::uint16_t port = 8080;          // 0 picks a free one
+  std::string address = "127.0.0.1";        // numeric
+  std::uint16_t port = 8080;                // 0 picks a free one
   std::string tls_cert_file, tls_key_file;  // PEM; both empty: plain HTTP
   std::string base_path;                    // "/api" or empty
   std::string spool_dir;  // for files of forms; this process's own: start() removes leftovers
@@ -77,7 +77,7 @@ struct settings {
   std::chrono::milliseconds body_idle_timeout{20'000};  // no byte of the body
   std::uint64_t body_min_rate = 512;                    // bytes/s, after body_rate_grace
   std::chrono::milliseconds body_rate_grace{15'000};
-  std::chrono::milliseconds request_timeout{30'000};    // until the answer; routes may differ
+  std::chrono::milliseconds request_timeout{30'000};  // until the answer; routes may differ
   std::chrono::milliseconds write_stall_timeout{30'000};
 };
 
@@ -101,14 +101,14 @@ struct host_route {
 // What the server needs of the other rooms; all live longer than it.
 struct rooms {
   exec::loop_pool* loops = nullptr;
-  authenticator* auth = nullptr;  // null: every route that is not public answers 401
+  authenticator* auth = nullptr;            // null: every route that is not public answers 401
   exec::blocking_pool* blocking = nullptr;  // for spool files and files that are sent
 };
 
-// Lifetime: made before the modules' create(), destroyed after the last module is destroyed (handles
-// of requests point into it) and before the loops are joined or right after.
-// Threads: all members are for the main thread unless said otherwise; none may be called on a loop.
-// Errors: start() throws std::runtime_error with a sentence that names address or file.
+// Lifetime: made before the modules' create(), destroyed after the last module is destroyed
+// (handles of requests point into it) and before the loops are joined or right after. Threads: all
+// members are for the main thread unless said otherwise; none may be called on a loop. Errors:
+// start() throws std::runtime_error with a sentence that names address or file.
 class server {
  public:
   server(rooms r, settings s);
@@ -118,16 +118,17 @@ class server {
 
   // Routes of the host; they stand in every table published from now on.
   void add_host_route(host_route route);
-  // Replaces all routes of modules. When this returns, no request can reach a route that is no longer in
-  // the list (requests under way hold their owner, see ry_host::outstanding). Throws
-  // std::invalid_argument for a pattern that is wrong or registered twice; the old table stays then.
+  // Replaces all routes of modules. When this returns, no request can reach a route that is no
+  // longer in the list (requests under way hold their owner, see ry_host::outstanding). Throws
+  // std::invalid_argument for a pattern that is wrong or registered twice; the old table stays
+  // then.
   void publish(std::vector<module::route> routes);
   // Binds and listens. Idle connections cost nothing until the first one comes.
   void start();
   std::uint16_t port() const noexcept;
   // From now on /healthz and the like go on, but the listener is closed: connections finish their
-  // request, on_cancel and stream_on_close get RY_WHY_SHUTDOWN; at the deadline what is left is cut.
-  // Returns when no connection is left.
+  // request, on_cancel and stream_on_close get RY_WHY_SHUTDOWN; at the deadline what is left is
+  // cut. Returns when no connection is left.
   void drain(std::chrono::steady_clock::time_point deadline);
 
   server_stats stats() const;  // [any]

@@ -13,23 +13,32 @@ struct basic : ::testing::Test {
     w->route("GET", "/hello", [](auto&, auto* r) { return reply(r, 200, "hi"); });
     w->route("POST", "/echo", [](auto& v, auto* r) { return reply(r, 200, core::sv(v.body)); });
     w->route("GET", "/things/{id}/parts/{rest...}", [](auto& v, auto* r) {
-      return reply(r, 200, core::str(v.params[0].value) + "|" + core::str(v.params[1].value) + "|" +
-                               core::str(v.query) + "|" + core::str(v.route));
+      return reply(r, 200,
+                   core::str(v.params[0].value) + "|" + core::str(v.params[1].value) + "|" +
+                       core::str(v.query) + "|" + core::str(v.route));
     });
-    w->route("GET", "/mine", [](auto& v, auto* r) {
-      return reply(r, 200, v.principal ? core::sv(v.principal->subject) : "nobody");
-    }, 0);
-    w->route("GET", "/boss", [](auto&, auto* r) { return reply(r, 200, "ok"); }, RY_ROUTE_ADMIN);
+    w->route(
+        "GET", "/mine",
+        [](auto& v, auto* r) {
+          return reply(r, 200, v.principal ? core::sv(v.principal->subject) : "nobody");
+        },
+        0);
+    w->route(
+        "GET", "/boss", [](auto&, auto* r) { return reply(r, 200, "ok"); }, RY_ROUTE_ADMIN);
     w->route("GET", "/open", [](auto& v, auto* r) {
       return reply(r, 200, v.principal ? core::sv(v.principal->subject) : "nobody");
     });
-    w->route("GET", "/stream/{id}", [](auto& v, auto* r) { return reply(r, 200, core::sv(v.query)); },
-             RY_ROUTE_QUERY_TOKEN);
+    w->route(
+        "GET", "/stream/{id}", [](auto& v, auto* r) { return reply(r, 200, core::sv(v.query)); },
+        RY_ROUTE_QUERY_TOKEN);
     w->route("GET", "/throws", [](auto&, auto*) -> ry_status { return RY_INTERNAL; });
-    w->route("GET", "/never", [this](auto&, auto* r) {
-      kept = r;
-      return RY_OK;
-    }, RY_ROUTE_PUBLIC, 0, 300);
+    w->route(
+        "GET", "/never",
+        [this](auto&, auto* r) {
+          kept = r;
+          return RY_OK;
+        },
+        RY_ROUTE_PUBLIC, 0, 300);
   }
   void start() { w->start(); }
   std::unique_ptr<world> w;
@@ -96,7 +105,8 @@ TEST_F(basic, OneDotZero) {
   EXPECT_EQ("hi", c.ask("GET /hello HTTP/1.0\r\n\r\n").body);
   EXPECT_TRUE(c.ends());
   client k(*w);
-  EXPECT_EQ("keep-alive", k.ask("GET /hello HTTP/1.0\r\nConnection: keep-alive\r\n\r\n").header("Connection"));
+  EXPECT_EQ("keep-alive",
+            k.ask("GET /hello HTTP/1.0\r\nConnection: keep-alive\r\n\r\n").header("Connection"));
   EXPECT_EQ("hi", k.ask("GET /hello HTTP/1.0\r\nConnection: keep-alive\r\n\r\n").body);
 }
 
@@ -210,9 +220,10 @@ TEST_F(basic, PipelinesInOrder) {
 TEST_F(basic, OneByteAtATime) {
   start();
   client c(*w);
-  for (const char b : std::string("POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
-                                  "3\r\nabc\r\n2;x=y\r\nde\r\n0\r\nX-Trailer: 1\r\n\r\n"
-                                  "GET /hello HTTP/1.1\r\nHost: x\r\n\r\n"))
+  for (const char b :
+       std::string("POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+                   "3\r\nabc\r\n2;x=y\r\nde\r\n0\r\nX-Trailer: 1\r\n\r\n"
+                   "GET /hello HTTP/1.1\r\nHost: x\r\n\r\n"))
     c.send({&b, 1});
   EXPECT_EQ("abcde", c.read().body);
   EXPECT_EQ("hi", c.read().body);
@@ -241,9 +252,10 @@ TEST_F(basic, Cors) {
   reset(s);
   start();
   client c(*w);
-  auto r = c.ask("OPTIONS /echo HTTP/1.1\r\nHost: x\r\nOrigin: https://app.example\r\n"
-                 "Access-Control-Request-Method: POST\r\n"
-                 "Access-Control-Request-Headers: authorization,content-type\r\n\r\n");
+  auto r = c.ask(
+      "OPTIONS /echo HTTP/1.1\r\nHost: x\r\nOrigin: https://app.example\r\n"
+      "Access-Control-Request-Method: POST\r\n"
+      "Access-Control-Request-Headers: authorization,content-type\r\n\r\n");
   EXPECT_EQ(204, r.status);
   EXPECT_EQ("https://app.example", r.header("Access-Control-Allow-Origin"));
   EXPECT_EQ("authorization,content-type", r.header("Access-Control-Allow-Headers"));
@@ -251,7 +263,9 @@ TEST_F(basic, Cors) {
   r = c.get("/hello", "Origin: https://app.example\r\n");
   EXPECT_EQ("https://app.example", r.header("Access-Control-Allow-Origin"));
   EXPECT_EQ("Origin", r.header("Vary"));
-  EXPECT_EQ("", c.get("/hello", "Origin: https://evil.example\r\n").header("Access-Control-Allow-Origin"));
+  EXPECT_EQ(
+      "",
+      c.get("/hello", "Origin: https://evil.example\r\n").header("Access-Control-Allow-Origin"));
   EXPECT_EQ(403, c.ask("OPTIONS /echo HTTP/1.1\r\nHost: x\r\nOrigin: https://evil.example\r\n"
                        "Access-Control-Request-Method: POST\r\n\r\n")
                      .status);
@@ -261,10 +275,14 @@ TEST_F(basic, BasePathAndHostRoutes) {
   auto s = world::defaults();
   s.base_path = "/api/";
   reset(s);
-  w->srv->add_host_route({"GET", "/healthz", [](auto&) { return host_answer{200, "text/plain", "ok"}; }});
-  w->srv->add_host_route({"GET", "/slowz", [](auto& v) {
+  w->srv->add_host_route({"GET", "/healthz", [](auto&) {
+                            return host_answer{200, "text/plain", "ok"};
+                          }});
+  w->srv->add_host_route({"GET", "/slowz",
+                          [](auto& v) {
                             return host_answer{200, "text/plain", core::str(v.path)};
-                          }, runs_on::blocking});
+                          },
+                          runs_on::blocking});
   start();
   client c(*w);
   EXPECT_EQ("hi", c.get("/api/hello").body);
@@ -309,7 +327,8 @@ TEST_F(basic, TrustedProxies) {
     auto s = world::defaults();
     if (trusted) s.trusted_proxies = {"127.0.0.0/8", "10.0.0.0/8"};
     reset(s);
-    w->route("GET", "/remote", [](auto& v, auto* r) { return reply(r, 200, core::sv(v.remote_address)); });
+    w->route("GET", "/remote",
+             [](auto& v, auto* r) { return reply(r, 200, core::sv(v.remote_address)); });
     start();
     client c(*w);
     EXPECT_EQ(trusted ? "203.0.113.9" : "127.0.0.1",

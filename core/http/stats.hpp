@@ -12,7 +12,7 @@ namespace ry::http {
 
 // Upper bounds of the latency buckets in microseconds; the last bucket has none.
 inline constexpr std::array<std::uint64_t, 13> latency_bounds_us{
-    100,    250,    500,     1'000,   2'500,     5'000,     10'000,
+    100,    250,    500,     1'000,   2'500,     5'000,    10'000,
     25'000, 50'000, 100'000, 250'000, 1'000'000, 5'000'000};
 
 struct route_stats {
@@ -28,7 +28,7 @@ struct server_stats {
   std::uint64_t streams = 0;      // open now
   std::uint64_t accepted = 0, refused = 0, requests = 0;
   std::uint64_t bytes_in = 0, bytes_out = 0;
-  std::uint64_t streams_cut = 0;   // slow readers
+  std::uint64_t streams_cut = 0;  // slow readers
   std::uint64_t parse_errors = 0, timeouts = 0;
   std::vector<route_stats> routes;
 };

@@ -25,14 +25,17 @@
 namespace ry::http::test {
 
 using handler = std::function<ry_status(const ry_request_view&, ry_request*)>;
-inline const ry_http_v1& api() { return http_interface(); }
+inline const ry_http_v1& api() {
+  return http_interface();
+}
 
 inline ry_status reply(ry_request* r, std::uint32_t status, std::string_view body,
                        std::vector<ry_header> headers = {}) {
   return api().respond(r, status, headers.data(), headers.size(), core::bytes(body));
 }
 
-// "good" is a user, "boss" an admin; "later-good" answers on another thread; query tokens "q-<path>".
+// "good" is a user, "boss" an admin; "later-good" answers on another thread; query tokens
+// "q-<path>".
 class fake_auth final : public authenticator {
  public:
   std::optional<verdict> authenticate(const credential& c, ry_exec* exec,
@@ -45,7 +48,8 @@ class fake_auth final : public authenticator {
       const bool good = c.value == "later-good";
       std::thread([exec, later = std::move(later), good]() mutable {
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
-        exec->post([later = std::move(later), good] { later(good ? user(RY_ROLE_USER) : verdict{}); });
+        exec->post(
+            [later = std::move(later), good] { later(good ? user(RY_ROLE_USER) : verdict{}); });
       }).detach();
       return std::nullopt;
     }
@@ -64,8 +68,10 @@ class fake_auth final : public authenticator {
 class world {
  public:
   explicit world(settings s = defaults(), std::size_t loops = 2)
-      : loops(loops), blocking(2), spool(std::filesystem::temp_directory_path() /
-                                         ("ry-http-test-" + std::to_string(::getpid()))) {
+      : loops(loops),
+        blocking(2),
+        spool(std::filesystem::temp_directory_path() /
+              ("ry-http-test-" + std::to_string(::getpid()))) {
     if (s.spool_dir.empty()) s.spool_dir = spool.string();
     srv = std::make_unique<server>(rooms{&this->loops, &auth, &blocking}, std::move(s));
   }
@@ -219,7 +225,8 @@ class client {
     return read(request.substr(0, 5) == "HEAD ");
   }
   response get(std::string_view path, std::string_view headers = {}) {
-    return ask("GET " + std::string(path) + " HTTP/1.1\r\nHost: x\r\n" + std::string(headers) + "\r\n");
+    return ask("GET " + std::string(path) + " HTTP/1.1\r\nHost: x\r\n" + std::string(headers) +
+               "\r\n");
   }
   // The server ends the connection within the time.
   bool ends(int ms = 5000) {

@@ -1,5 +1,5 @@
-// Coarse deadlines of many connections: a hashed wheel of 250 ms ticks. Moving a deadline further away
-// costs nothing; it is looked at again when the old one comes.
+// Coarse deadlines of many connections: a hashed wheel of 250 ms ticks. Moving a deadline further
+// away costs nothing; it is looked at again when the old one comes.
 #pragma once
 
 #include <array>
@@ -29,7 +29,8 @@ class timer_wheel {
   explicit timer_wheel(clock::time_point start) : start_(start) {
     for (auto& s : slots_) s.prev = s.next = &s;
   }
-  // Looks at `e` at `when` or up to one tick later, or earlier when it was scheduled for earlier already.
+  // Looks at `e` at `when` or up to one tick later, or earlier when it was scheduled for earlier
+  // already.
   void at_latest(wheel_entry& e, clock::time_point when) {
     const auto t = std::max(tick_of(when) + 1, done_ + 1);
     if (e.linked()) {
@@ -49,7 +50,8 @@ class timer_wheel {
     e.next->prev = e.prev;
     e.prev = e.next = nullptr;
   }
-  // Calls due(entry) for every entry whose time has come; it is unlinked before and may link itself again.
+  // Calls due(entry) for every entry whose time has come; it is unlinked before and may link itself
+  // again.
   template <class F>
   void advance(clock::time_point now, F&& due) {
     const auto target = tick_of(now);

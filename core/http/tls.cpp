@@ -37,8 +37,8 @@ tls_context::tls_context(const std::string& cert_file, const std::string& key_fi
     SSL_CTX_set_min_proto_version(ctx_, TLS1_2_VERSION);
     SSL_CTX_set_mode(ctx_, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                                SSL_MODE_RELEASE_BUFFERS);
-    SSL_CTX_set_options(ctx_, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION |
-                                  SSL_OP_CIPHER_SERVER_PREFERENCE);
+    SSL_CTX_set_options(
+        ctx_, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE);
     SSL_CTX_set_session_id_context(ctx_, reinterpret_cast<const unsigned char*>("ry"), 2);
     SSL_CTX_set_alpn_select_cb(ctx_, select_alpn, nullptr);
     if (SSL_CTX_use_certificate_chain_file(ctx_, cert_file.c_str()) != 1)
@@ -53,7 +53,9 @@ tls_context::tls_context(const std::string& cert_file, const std::string& key_fi
   }
 }
 
-tls_context::~tls_context() { SSL_CTX_free(ctx_); }
+tls_context::~tls_context() {
+  SSL_CTX_free(ctx_);
+}
 
 tls_session::tls_session(const tls_context& ctx, int fd) : ssl_(SSL_new(ctx.native())) {
   if (!ssl_) throw std::bad_alloc();
@@ -61,14 +63,21 @@ tls_session::tls_session(const tls_context& ctx, int fd) : ssl_(SSL_new(ctx.nati
   SSL_set_accept_state(ssl_);
 }
 
-tls_session::~tls_session() { SSL_free(ssl_); }
+tls_session::~tls_session() {
+  SSL_free(ssl_);
+}
 
 io_result tls_session::result(int r) {
   switch (SSL_get_error(ssl_, r)) {
-    case SSL_ERROR_WANT_READ: return {io_result::kind::want_read};
-    case SSL_ERROR_WANT_WRITE: return {io_result::kind::want_write};
-    case SSL_ERROR_ZERO_RETURN: return {io_result::kind::closed};
-    default: failed_ = true; return {io_result::kind::failed};
+    case SSL_ERROR_WANT_READ:
+      return {io_result::kind::want_read};
+    case SSL_ERROR_WANT_WRITE:
+      return {io_result::kind::want_write};
+    case SSL_ERROR_ZERO_RETURN:
+      return {io_result::kind::closed};
+    default:
+      failed_ = true;
+      return {io_result::kind::failed};
   }
 }
 
@@ -86,7 +95,9 @@ io_result tls_session::write(const char* data, std::size_t n) {
   return r > 0 ? io_result{io_result::kind::done, static_cast<std::size_t>(r)} : result(r);
 }
 
-bool tls_session::has_pending() const noexcept { return SSL_has_pending(ssl_) == 1; }
+bool tls_session::has_pending() const noexcept {
+  return SSL_has_pending(ssl_) == 1;
+}
 
 void tls_session::shutdown() noexcept {
   if (failed_ || !SSL_is_init_finished(ssl_)) return;

@@ -40,8 +40,12 @@ bool starts_with_nocase(std::string_view s, std::string_view lower) {
 
 }  // namespace
 
-bool percent_decode(std::string_view in, std::string& out) { return decode(in, out, '+'); }
-bool form_decode(std::string_view in, std::string& out) { return decode(in, out, ' '); }
+bool percent_decode(std::string_view in, std::string& out) {
+  return decode(in, out, '+');
+}
+bool form_decode(std::string_view in, std::string& out) {
+  return decode(in, out, ' ');
+}
 
 std::optional<target> split_target(std::string_view raw) {
   for (const char c : raw)

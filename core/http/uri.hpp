@@ -8,8 +8,8 @@
 
 namespace ry::http::serving {
 
-// Appends the decoded text. False, with `out` in an unspecified state, for a broken or cut escape and for
-// %00 and a raw NUL.
+// Appends the decoded text. False, with `out` in an unspecified state, for a broken or cut escape
+// and for %00 and a raw NUL.
 bool percent_decode(std::string_view in, std::string& out);
 // The same where '+' stands for a space.
 bool form_decode(std::string_view in, std::string& out);
@@ -25,8 +25,8 @@ std::optional<target> split_target(std::string_view raw);
 // True when a decoded segment of the path is "." or "..".
 bool has_dot_segments(std::string_view path);
 
-// Removes every `token` parameter. Returns the first one's decoded value; empty when there is none or it
-// is badly encoded.
+// Removes every `token` parameter. Returns the first one's decoded value; empty when there is none
+// or it is badly encoded.
 std::string take_token(std::string_view query, std::string& rest);
 
 }  // namespace ry::http::serving

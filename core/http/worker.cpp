@@ -11,7 +11,8 @@
 namespace ry::http::serving {
 
 namespace {
-// Buffers that a request has grown beyond this are given back instead of being kept for the next one.
+// Buffers that a request has grown beyond this are given back instead of being kept for the next
+// one.
 constexpr std::size_t keep_capacity = 16 * 1024;
 constexpr std::size_t max_spare = 256;
 
@@ -221,7 +222,8 @@ void worker::lose_stream(exchange& ex, std::int32_t why) {
   if (fn) tell_closed(ex, exec, fn, ctx, why);
 }
 
-void worker::tell_closed(exchange& ex, ry_exec* exec, ry_cancel_fn fn, void* ctx, std::int32_t why) {
+void worker::tell_closed(exchange& ex, ry_exec* exec, ry_cancel_fn fn, void* ctx,
+                         std::int32_t why) {
   auto* owner = ex.hold.get();
   module::post(owner, exec, [owner, fn, ctx, why, keep = keep(), ref = exchange_ref(ex.handle())] {
     if (ref.is(exchange::stream)) module::invoke(owner, "stream_on_close", fn, ctx, why);
@@ -311,8 +313,7 @@ void worker::remove_files(std::vector<std::string> paths) {
 void worker::accept(int fd, std::string peer, bool over_limit) {
   if (!scratch) scratch = std::make_unique<char[]>(scratch_size);
   boost::intrusive_ptr<connection> c(new connection(
-      *this, std::move(peer),
-      over_limit ? connection::overload::yes : connection::overload::no));
+      *this, std::move(peer), over_limit ? connection::overload::yes : connection::overload::no));
   add(count.accepted);
   adopt(*c);
   c->start(fd);

@@ -43,8 +43,8 @@ class worker {
   exec::loop& loop;
 
   struct counters {
-    std::atomic<std::uint64_t> connections{0}, streams{0}, accepted{0}, requests{0},
-        bytes_in{0}, bytes_out{0}, streams_cut{0}, parse_errors{0}, timeouts{0};
+    std::atomic<std::uint64_t> connections{0}, streams{0}, accepted{0}, requests{0}, bytes_in{0},
+        bytes_out{0}, streams_cut{0}, parse_errors{0}, timeouts{0};
     std::atomic<std::int64_t> accepting{0};  // connections here or on their way here
   };
   counters count;
@@ -55,7 +55,8 @@ class worker {
   static void sub(std::atomic<std::uint64_t>& c) noexcept { add(c, ~std::uint64_t{0}); }
 
   // ---- any thread
-  // The loop looks at the exchange soon: it has an answer, or its stream has news. Many calls, one wake.
+  // The loop looks at the exchange soon: it has an answer, or its stream has news. Many calls, one
+  // wake.
   void enqueue(exchange& ex);
 
   // ---- on the loop
@@ -81,8 +82,8 @@ class worker {
   void arm_tick();
   void start_drain();
   void cut_all();
-  // Ends everything that belongs to the loop's io_context: handlers that are never run may keep this
-  // object alive until the io_context itself goes.
+  // Ends everything that belongs to the loop's io_context: handlers that are never run may keep
+  // this object alive until the io_context itself goes.
   void close();
   std::string new_request_id();
   std::string_view date_line();
