@@ -150,7 +150,11 @@ ry::task<ry::response> start_route::answer(ry::request request) {
   a.reserve = first_reservation;
   a.first_event = "{\"type\": \"status\", \"sequence\": 1, \"status\": \"running\"}";
 
-  start_outcome run = w.files.empty() ? co_await decide(w) : co_await decide_with_files(w);
+  start_outcome run;
+  if (w.files.empty())
+    run = co_await decide(w);
+  else
+    run = co_await decide_with_files(w);
   if (run.outcome == "ok")
     begin(w, run, request.exec());
   else if (run.outcome != "replay")
