@@ -92,7 +92,10 @@ void messages_reader::event(std::string_view, std::string_view data, llm::receiv
     if (const auto* m = object_at(o, "message"))
       if (const auto* u = object_at(*m, "usage")) usage(*u);
   } else if (type == "message_delta") {
-    if (const auto* u = object_at(o, "usage")) usage(*u);
+    if (const auto* u = object_at(o, "usage")) {
+      usage(*u);
+      usage_.reported = true;
+    }
     const auto* d = object_at(o, "delta");
     if (const auto reason = d ? text_at(*d, "stop_reason") : ""; !reason.empty()) {
       stopped_ = true;
@@ -108,7 +111,6 @@ void messages_reader::event(std::string_view, std::string_view data, llm::receiv
 
 // Counts are cumulative: a later event replaces what an earlier one said.
 void messages_reader::usage(const json::object& u) {
-  usage_.reported = true;
   fresh_ = number_at(u, "input_tokens", fresh_);
   cache_read_ = number_at(u, "cache_read_input_tokens", cache_read_);
   cache_written_ = number_at(u, "cache_creation_input_tokens", cache_written_);

@@ -45,6 +45,7 @@ TEST(messages_reader, reads_text_thinking_usage_and_end) {
   EXPECT_TRUE(r.reader.ended());
   EXPECT_FALSE(r.reader.failed());
   EXPECT_EQ(r.reader.finish(), RY_LLM_FINISH_STOP);
+  EXPECT_TRUE(r.reader.used().reported);
   EXPECT_EQ(r.reader.used().input, 115);
   EXPECT_EQ(r.reader.used().cached, 100);
   EXPECT_EQ(r.reader.used().output, 12);
@@ -77,6 +78,8 @@ TEST(messages_reader, the_short_cut_never_takes_another_kind_of_event_for_text) 
 TEST(messages_reader, ends_and_cuts) {
   const reading cut({start, text("a")}, true);
   EXPECT_EQ(cut.reader.failed()->status, RY_UNAVAILABLE);
+  EXPECT_FALSE(cut.reader.used().reported);
+  EXPECT_EQ(cut.reader.used().input, 115);
   const reading almost({start, R"({"type":"message_delta","delta":{"stop_reason":"max_tokens"}})"},
                        true);
   EXPECT_FALSE(almost.reader.failed());

@@ -126,8 +126,9 @@ std::string build_request(std::string_view neutral_json, const request_options& 
     }
     out["tools"] = std::move(list);
   }
-  if (const auto* t = request.if_contains("temperature"); t && t->is_number())
-    out["temperature"] = *t;
+  const auto* temperature = request.if_contains("temperature");
+  if (options.temperature == sampling::send && temperature && temperature->is_number())
+    out["temperature"] = *temperature;
   if (const auto* stop = llm::array_at(request, "stop"); stop && !stop->empty())
     out["stop_sequences"] = *stop;
   return json::serialize(out);

@@ -8,8 +8,12 @@
 
 namespace anthropic {
 
+enum class sampling { send, leave_out };
+
 struct request_options {
   std::int64_t max_tokens = 8192;  // when the request names none: the API insists on a limit
+  // API versions from 2026-10-21 on refuse every request that names a temperature.
+  sampling temperature = sampling::leave_out;
   boost::json::object extra_body;  // members added to every request
 };
 

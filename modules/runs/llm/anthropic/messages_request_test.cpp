@@ -15,6 +15,8 @@ json::value build(const char* neutral, const anthropic::request_options& o = {})
 }
 
 TEST(messages_request, builds_every_kind_of_message) {
+  anthropic::request_options older;
+  older.temperature = anthropic::sampling::send;
   EXPECT_EQ(build(R"({"model":"claude","system":"be brief","temperature":1,"stop":["X"],
     "tools":[{"name":"f","description":"d","parameters":{"type":"object"}}],
     "messages":[
@@ -23,7 +25,8 @@ TEST(messages_request, builds_every_kind_of_message) {
      {"role":"tool","tool_call_id":"1","name":"f","content":"seen"},
      {"role":"tool","tool_call_id":"2","name":"f","content":"bad","is_error":true},
      {"role":"user","content":"go on"},
-     {"role":"assistant","content":"done"}]})"),
+     {"role":"assistant","content":"done"}]})",
+                  older),
             json::parse(R"({"model":"claude","stream":true,"max_tokens":8192,"system":"be brief",
     "temperature":1,"stop_sequences":["X"],
     "tools":[{"name":"f","description":"d","input_schema":{"type":"object"}}],
@@ -41,8 +44,9 @@ TEST(messages_request, limits_and_first_turn) {
   EXPECT_EQ(
       build(R"({"model":"m","messages":[{"role":"user","content":"x"}]})", o).at("max_tokens"), 5);
   const auto v = build(
-      R"({"model":"m","max_output_tokens":9,"messages":[{"role":"assistant","content":"x"},{"role":"user","content":"y"}]})");
+      R"({"model":"m","max_output_tokens":9,"temperature":0.5,"messages":[{"role":"assistant","content":"x"},{"role":"user","content":"y"}]})");
   EXPECT_EQ(v.at("max_tokens"), 9);
+  EXPECT_FALSE(v.as_object().contains("temperature"));
   EXPECT_EQ(v.at("messages").at(0).at("role"), "user");
   EXPECT_EQ(v.at("messages").as_array().size(), 3u);
 }

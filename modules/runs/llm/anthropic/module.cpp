@@ -14,8 +14,9 @@ class driver {
     const auto config = llm::parse_config(config_json, {"max_tokens", "version", "extra_body"});
     at_ = llm::read_endpoint(name, config, "https://api.anthropic.com");
     if (!at_.secret.empty()) at_.headers.emplace_back("x-api-key", at_.secret);
-    at_.headers.emplace_back("anthropic-version",
-                             llm::text_setting(config, "version", "2023-06-01"));
+    const auto version = llm::text_setting(config, "version", "2026-10-21");
+    at_.headers.emplace_back("anthropic-version", version);
+    if (version < "2026-10-21") options_.temperature = anthropic::sampling::send;
     options_.max_tokens = llm::number_setting(config, "max_tokens", 8192, 1, 10'000'000);
     if (const auto* v = config.if_contains("extra_body"); v && !v->is_null()) {
       if (!v->is_object()) throw ry::bad_request("llm.config", "\"extra_body\" must be a table");

@@ -30,7 +30,7 @@ struct failure {
 };
 
 struct usage {
-  bool reported = false;
+  bool reported = false;  // by the provider, for the whole answer
   std::int64_t input = 0, output = 0, cached = 0;
 };
 

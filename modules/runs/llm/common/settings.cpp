@@ -16,12 +16,6 @@ json::object parse_config(std::string_view text, std::initializer_list<std::stri
   if (ec || !v.is_object())
     throw ry::bad_request("llm.config", "the provider's settings are not a JSON object");
   json::object config = std::move(v.get_object());
-  if (const auto* options = config.if_contains("options")) {
-    if (!options->is_object()) throw ry::bad_request("llm.config", "\"options\" must be a table");
-    const json::object own = options->get_object();
-    config.erase("options");
-    for (const auto& [key, value] : own) config[key] = value;
-  }
   for (const auto& [key, value] : config) {
     const std::string_view name(key.data(), key.size());
     if (std::find(std::begin(common), std::end(common), name) == std::end(common) &&

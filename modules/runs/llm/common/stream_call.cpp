@@ -179,8 +179,11 @@ ry_llm_end stream_call::summary(std::int32_t finish) const {
   e.usage.struct_size = sizeof e.usage;
   const auto& u = reader_->used();
   e.usage.estimated = u.reported ? 0 : 1;
-  e.usage.input_tokens = u.reported ? u.input : status_ / 100 == 2 ? input_estimate_ : 0;
-  e.usage.output_tokens = u.reported ? u.output : estimate_tokens(reader_->produced());
+  // A provider may have counted the input before the answer broke off.
+  const auto input = status_ / 100 == 2 ? input_estimate_ : 0;
+  e.usage.input_tokens = u.reported || u.input > 0 ? u.input : input;
+  e.usage.output_tokens =
+      u.reported ? u.output : std::max(u.output, estimate_tokens(reader_->produced()));
   e.usage.cached_tokens = u.cached;
   return e;
 }
