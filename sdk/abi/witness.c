@@ -1,6 +1,6 @@
-/* Sizes and offsets of every public struct on 64-bit machines (LP64), as released. A line that fails means
- * that modules which exist would break: restore the struct, see sdk/POLICY.md. New members of a table go
- * to its end; then its SIZE line grows and its other lines stay. */
+/* Sizes and offsets of every public struct on 64-bit machines (LP64), as released. A line that
+ * fails means that modules which exist would break: restore the struct, see sdk/POLICY.md. New
+ * members of a table go to its end; then its SIZE line grows and its other lines stay. */
 #include <ry/abi.h>
 #include <ry/ext/agent_tools.h>
 #include <ry/ext/llm_provider.h>
@@ -558,122 +558,242 @@ AT(ry_agents_v1, set_custom_mcps, 16);
 
 /* One function per table, so that a comparison of debug information sees every type. */
 const void* witness_ry_str(const ry_str* p);
-const void* witness_ry_str(const ry_str* p) { return p; }
+const void* witness_ry_str(const ry_str* p) {
+  return p;
+}
 const void* witness_ry_bytes(const ry_bytes* p);
-const void* witness_ry_bytes(const ry_bytes* p) { return p; }
+const void* witness_ry_bytes(const ry_bytes* p) {
+  return p;
+}
 const void* witness_ry_errbuf(const ry_errbuf* p);
-const void* witness_ry_errbuf(const ry_errbuf* p) { return p; }
+const void* witness_ry_errbuf(const ry_errbuf* p) {
+  return p;
+}
 const void* witness_ry_uuid(const ry_uuid* p);
-const void* witness_ry_uuid(const ry_uuid* p) { return p; }
+const void* witness_ry_uuid(const ry_uuid* p) {
+  return p;
+}
 const void* witness_ry_error_view(const ry_error_view* p);
-const void* witness_ry_error_view(const ry_error_view* p) { return p; }
+const void* witness_ry_error_view(const ry_error_view* p) {
+  return p;
+}
 const void* witness_ry_done(const ry_done* p);
-const void* witness_ry_done(const ry_done* p) { return p; }
+const void* witness_ry_done(const ry_done* p) {
+  return p;
+}
 const void* witness_ry_header(const ry_header* p);
-const void* witness_ry_header(const ry_header* p) { return p; }
+const void* witness_ry_header(const ry_header* p) {
+  return p;
+}
 const void* witness_ry_principal(const ry_principal* p);
-const void* witness_ry_principal(const ry_principal* p) { return p; }
+const void* witness_ry_principal(const ry_principal* p) {
+  return p;
+}
 const void* witness_ry_need(const ry_need* p);
-const void* witness_ry_need(const ry_need* p) { return p; }
+const void* witness_ry_need(const ry_need* p) {
+  return p;
+}
 const void* witness_ry_module_v1(const ry_module_v1* p);
-const void* witness_ry_module_v1(const ry_module_v1* p) { return p; }
+const void* witness_ry_module_v1(const ry_module_v1* p) {
+  return p;
+}
 const void* witness_ry_tools_scope(const ry_tools_scope* p);
-const void* witness_ry_tools_scope(const ry_tools_scope* p) { return p; }
+const void* witness_ry_tools_scope(const ry_tools_scope* p) {
+  return p;
+}
 const void* witness_ry_tool_sink(const ry_tool_sink* p);
-const void* witness_ry_tool_sink(const ry_tool_sink* p) { return p; }
+const void* witness_ry_tool_sink(const ry_tool_sink* p) {
+  return p;
+}
 const void* witness_ry_agent_tools_v1(const ry_agent_tools_v1* p);
-const void* witness_ry_agent_tools_v1(const ry_agent_tools_v1* p) { return p; }
+const void* witness_ry_agent_tools_v1(const ry_agent_tools_v1* p) {
+  return p;
+}
 const void* witness_ry_llm_usage(const ry_llm_usage* p);
-const void* witness_ry_llm_usage(const ry_llm_usage* p) { return p; }
+const void* witness_ry_llm_usage(const ry_llm_usage* p) {
+  return p;
+}
 const void* witness_ry_llm_end(const ry_llm_end* p);
-const void* witness_ry_llm_end(const ry_llm_end* p) { return p; }
+const void* witness_ry_llm_end(const ry_llm_end* p) {
+  return p;
+}
 const void* witness_ry_llm_sink(const ry_llm_sink* p);
-const void* witness_ry_llm_sink(const ry_llm_sink* p) { return p; }
+const void* witness_ry_llm_sink(const ry_llm_sink* p) {
+  return p;
+}
 const void* witness_ry_llm_provider_v1(const ry_llm_provider_v1* p);
-const void* witness_ry_llm_provider_v1(const ry_llm_provider_v1* p) { return p; }
+const void* witness_ry_llm_provider_v1(const ry_llm_provider_v1* p) {
+  return p;
+}
 const void* witness_ry_sandbox_command(const ry_sandbox_command* p);
-const void* witness_ry_sandbox_command(const ry_sandbox_command* p) { return p; }
+const void* witness_ry_sandbox_command(const ry_sandbox_command* p) {
+  return p;
+}
 const void* witness_ry_sandbox_exit(const ry_sandbox_exit* p);
-const void* witness_ry_sandbox_exit(const ry_sandbox_exit* p) { return p; }
+const void* witness_ry_sandbox_exit(const ry_sandbox_exit* p) {
+  return p;
+}
 const void* witness_ry_sandbox_sink(const ry_sandbox_sink* p);
-const void* witness_ry_sandbox_sink(const ry_sandbox_sink* p) { return p; }
+const void* witness_ry_sandbox_sink(const ry_sandbox_sink* p) {
+  return p;
+}
 const void* witness_ry_sandbox_driver_v1(const ry_sandbox_driver_v1* p);
-const void* witness_ry_sandbox_driver_v1(const ry_sandbox_driver_v1* p) { return p; }
+const void* witness_ry_sandbox_driver_v1(const ry_sandbox_driver_v1* p) {
+  return p;
+}
 const void* witness_ry_auth_v1(const ry_auth_v1* p);
-const void* witness_ry_auth_v1(const ry_auth_v1* p) { return p; }
+const void* witness_ry_auth_v1(const ry_auth_v1* p) {
+  return p;
+}
 const void* witness_ry_authenticator_v1(const ry_authenticator_v1* p);
-const void* witness_ry_authenticator_v1(const ry_authenticator_v1* p) { return p; }
+const void* witness_ry_authenticator_v1(const ry_authenticator_v1* p) {
+  return p;
+}
 const void* witness_ry_core_v1(const ry_core_v1* p);
-const void* witness_ry_core_v1(const ry_core_v1* p) { return p; }
+const void* witness_ry_core_v1(const ry_core_v1* p) {
+  return p;
+}
 const void* witness_ry_value(const ry_value* p);
-const void* witness_ry_value(const ry_value* p) { return p; }
+const void* witness_ry_value(const ry_value* p) {
+  return p;
+}
 const void* witness_ry_db_call(const ry_db_call* p);
-const void* witness_ry_db_call(const ry_db_call* p) { return p; }
+const void* witness_ry_db_call(const ry_db_call* p) {
+  return p;
+}
 const void* witness_ry_db_rows(const ry_db_rows* p);
-const void* witness_ry_db_rows(const ry_db_rows* p) { return p; }
+const void* witness_ry_db_rows(const ry_db_rows* p) {
+  return p;
+}
 const void* witness_ry_db_v1(const ry_db_v1* p);
-const void* witness_ry_db_v1(const ry_db_v1* p) { return p; }
+const void* witness_ry_db_v1(const ry_db_v1* p) {
+  return p;
+}
 const void* witness_ry_event_view(const ry_event_view* p);
-const void* witness_ry_event_view(const ry_event_view* p) { return p; }
+const void* witness_ry_event_view(const ry_event_view* p) {
+  return p;
+}
 const void* witness_ry_event_consumer(const ry_event_consumer* p);
-const void* witness_ry_event_consumer(const ry_event_consumer* p) { return p; }
+const void* witness_ry_event_consumer(const ry_event_consumer* p) {
+  return p;
+}
 const void* witness_ry_events_v1(const ry_events_v1* p);
-const void* witness_ry_events_v1(const ry_events_v1* p) { return p; }
+const void* witness_ry_events_v1(const ry_events_v1* p) {
+  return p;
+}
 const void* witness_ry_request_view(const ry_request_view* p);
-const void* witness_ry_request_view(const ry_request_view* p) { return p; }
+const void* witness_ry_request_view(const ry_request_view* p) {
+  return p;
+}
 const void* witness_ry_form_limits(const ry_form_limits* p);
-const void* witness_ry_form_limits(const ry_form_limits* p) { return p; }
+const void* witness_ry_form_limits(const ry_form_limits* p) {
+  return p;
+}
 const void* witness_ry_form_part(const ry_form_part* p);
-const void* witness_ry_form_part(const ry_form_part* p) { return p; }
+const void* witness_ry_form_part(const ry_form_part* p) {
+  return p;
+}
 const void* witness_ry_form(const ry_form* p);
-const void* witness_ry_form(const ry_form* p) { return p; }
+const void* witness_ry_form(const ry_form* p) {
+  return p;
+}
 const void* witness_ry_http_v1(const ry_http_v1* p);
-const void* witness_ry_http_v1(const ry_http_v1* p) { return p; }
+const void* witness_ry_http_v1(const ry_http_v1* p) {
+  return p;
+}
 const void* witness_ry_client_request(const ry_client_request* p);
-const void* witness_ry_client_request(const ry_client_request* p) { return p; }
+const void* witness_ry_client_request(const ry_client_request* p) {
+  return p;
+}
 const void* witness_ry_client_response(const ry_client_response* p);
-const void* witness_ry_client_response(const ry_client_response* p) { return p; }
+const void* witness_ry_client_response(const ry_client_response* p) {
+  return p;
+}
 const void* witness_ry_client_handler(const ry_client_handler* p);
-const void* witness_ry_client_handler(const ry_client_handler* p) { return p; }
+const void* witness_ry_client_handler(const ry_client_handler* p) {
+  return p;
+}
 const void* witness_ry_http_client_v1(const ry_http_client_v1* p);
-const void* witness_ry_http_client_v1(const ry_http_client_v1* p) { return p; }
+const void* witness_ry_http_client_v1(const ry_http_client_v1* p) {
+  return p;
+}
 const void* witness_ry_job_view(const ry_job_view* p);
-const void* witness_ry_job_view(const ry_job_view* p) { return p; }
+const void* witness_ry_job_view(const ry_job_view* p) {
+  return p;
+}
 const void* witness_ry_job_kind(const ry_job_kind* p);
-const void* witness_ry_job_kind(const ry_job_kind* p) { return p; }
+const void* witness_ry_job_kind(const ry_job_kind* p) {
+  return p;
+}
 const void* witness_ry_job_request(const ry_job_request* p);
-const void* witness_ry_job_request(const ry_job_request* p) { return p; }
+const void* witness_ry_job_request(const ry_job_request* p) {
+  return p;
+}
 const void* witness_ry_jobs_v1(const ry_jobs_v1* p);
-const void* witness_ry_jobs_v1(const ry_jobs_v1* p) { return p; }
+const void* witness_ry_jobs_v1(const ry_jobs_v1* p) {
+  return p;
+}
 const void* witness_ry_metrics_v1(const ry_metrics_v1* p);
-const void* witness_ry_metrics_v1(const ry_metrics_v1* p) { return p; }
+const void* witness_ry_metrics_v1(const ry_metrics_v1* p) {
+  return p;
+}
 const void* witness_ry_process_limits(const ry_process_limits* p);
-const void* witness_ry_process_limits(const ry_process_limits* p) { return p; }
+const void* witness_ry_process_limits(const ry_process_limits* p) {
+  return p;
+}
 const void* witness_ry_process_spec(const ry_process_spec* p);
-const void* witness_ry_process_spec(const ry_process_spec* p) { return p; }
+const void* witness_ry_process_spec(const ry_process_spec* p) {
+  return p;
+}
 const void* witness_ry_process_handler(const ry_process_handler* p);
-const void* witness_ry_process_handler(const ry_process_handler* p) { return p; }
+const void* witness_ry_process_handler(const ry_process_handler* p) {
+  return p;
+}
 const void* witness_ry_process_v1(const ry_process_v1* p);
-const void* witness_ry_process_v1(const ry_process_v1* p) { return p; }
+const void* witness_ry_process_v1(const ry_process_v1* p) {
+  return p;
+}
 const void* witness_ry_route(const ry_route* p);
-const void* witness_ry_route(const ry_route* p) { return p; }
+const void* witness_ry_route(const ry_route* p) {
+  return p;
+}
 const void* witness_ry_migration(const ry_migration* p);
-const void* witness_ry_migration(const ry_migration* p) { return p; }
+const void* witness_ry_migration(const ry_migration* p) {
+  return p;
+}
 const void* witness_ry_point(const ry_point* p);
-const void* witness_ry_point(const ry_point* p) { return p; }
+const void* witness_ry_point(const ry_point* p) {
+  return p;
+}
 const void* witness_ry_registrar_v1(const ry_registrar_v1* p);
-const void* witness_ry_registrar_v1(const ry_registrar_v1* p) { return p; }
+const void* witness_ry_registrar_v1(const ry_registrar_v1* p) {
+  return p;
+}
 const void* witness_ry_secrets_v1(const ry_secrets_v1* p);
-const void* witness_ry_secrets_v1(const ry_secrets_v1* p) { return p; }
+const void* witness_ry_secrets_v1(const ry_secrets_v1* p) {
+  return p;
+}
 const void* witness_ry_services_v1(const ry_services_v1* p);
-const void* witness_ry_services_v1(const ry_services_v1* p) { return p; }
+const void* witness_ry_services_v1(const ry_services_v1* p) {
+  return p;
+}
 const void* witness_ry_tier_view(const ry_tier_view* p);
-const void* witness_ry_tier_view(const ry_tier_view* p) { return p; }
+const void* witness_ry_tier_view(const ry_tier_view* p) {
+  return p;
+}
 const void* witness_ry_account_view(const ry_account_view* p);
-const void* witness_ry_account_view(const ry_account_view* p) { return p; }
+const void* witness_ry_account_view(const ry_account_view* p) {
+  return p;
+}
 const void* witness_ry_accounts_v1(const ry_accounts_v1* p);
-const void* witness_ry_accounts_v1(const ry_accounts_v1* p) { return p; }
+const void* witness_ry_accounts_v1(const ry_accounts_v1* p) {
+  return p;
+}
 const void* witness_ry_agent_view(const ry_agent_view* p);
-const void* witness_ry_agent_view(const ry_agent_view* p) { return p; }
+const void* witness_ry_agent_view(const ry_agent_view* p) {
+  return p;
+}
 const void* witness_ry_agents_v1(const ry_agents_v1* p);
-const void* witness_ry_agents_v1(const ry_agents_v1* p) { return p; }
+const void* witness_ry_agents_v1(const ry_agents_v1* p) {
+  return p;
+}

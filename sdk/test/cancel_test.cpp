@@ -40,7 +40,9 @@ TEST(Cancel, CallbackAfterTheFactRunsAtOnce) {
 TEST(Cancel, RemovedCallbackDoesNotRun) {
   cancel_source s;
   int calls = 0;
-  { cancel_callback on(s.token(), [&](std::int32_t) { ++calls; }); }
+  {
+    cancel_callback on(s.token(), [&](std::int32_t) { ++calls; });
+  }
   s.cancel();
   EXPECT_EQ(calls, 0);
 }

@@ -21,16 +21,26 @@ TEST_F(DbTest, ArgumentsOfEveryKindArrive) {
     const std::vector<std::int64_t> ids{1, 2};
     const std::optional<std::int64_t> none;
     const auto id = *uuid::parse("018f3b1c-0000-7abc-8def-0123456789ab");
-    result<rows> r = co_await db.query("select 1", 7, true, 1.5, "text", std::string("temporary"),
-                                       names, some, ids, none, nullptr, id, bytes_view("\x01\x02"),
-                                       std::string_view());
+    result<rows> r =
+        co_await db.query("select 1", 7, true, 1.5, "text", std::string("temporary"), names, some,
+                          ids, none, nullptr, id, bytes_view("\x01\x02"), std::string_view());
     r.value();
   };
   host.await(body());
   using c = testing::cell;
-  const std::vector<c> expected{"7", "t", "1.500000", "text", "temporary", "{a,,c}", "{x,NULL}",
-                                "{1,2}", c(), c(), "018f3b1c-0000-7abc-8def-0123456789ab",
-                                "\x01\x02", ""};
+  const std::vector<c> expected{"7",
+                                "t",
+                                "1.500000",
+                                "text",
+                                "temporary",
+                                "{a,,c}",
+                                "{x,NULL}",
+                                "{1,2}",
+                                c(),
+                                c(),
+                                "018f3b1c-0000-7abc-8def-0123456789ab",
+                                "\x01\x02",
+                                ""};
   EXPECT_EQ(host.db.calls.at(0).params, expected);
 }
 
@@ -109,8 +119,7 @@ TEST_F(DbTest, BatchCopiesItsArguments) {
   };
   host.await(body());
   ASSERT_EQ(host.db.calls.size(), 2u);
-  EXPECT_EQ(host.db.calls[0].params[1],
-            "{a text that is long enough to live on the heap,b}");
+  EXPECT_EQ(host.db.calls[0].params[1], "{a text that is long enough to live on the heap,b}");
   EXPECT_EQ(host.db.calls[0].params[2], "{4,5}");
 }
 

@@ -7,8 +7,12 @@ namespace {
 
 using testing::fake_host;
 
-task<int> answer() { co_return 42; }
-task<int> plus_one() { co_return 1 + co_await answer(); }
+task<int> answer() {
+  co_return 42;
+}
+task<int> plus_one() {
+  co_return 1 + co_await answer();
+}
 task<int> failing() {
   throw not_found("t.not_found", "nothing there");
   co_return 0;
@@ -310,7 +314,8 @@ TEST_F(TaskTest, QueueClosedWithAnErrorGivesItAfterTheItems) {
 
 TEST_F(TaskTest, CallReportsWhatWasNotStarted) {
   const auto body = []() -> task<ry_status> {
-    result<void> r = co_await call_done([](ry_exec*, ry_done) -> ry_status { return RY_INVALID_ARGUMENT; });
+    result<void> r =
+        co_await call_done([](ry_exec*, ry_done) -> ry_status { return RY_INVALID_ARGUMENT; });
     co_return r.status();
   };
   EXPECT_EQ(host.await(body()), RY_INVALID_ARGUMENT);

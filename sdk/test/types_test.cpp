@@ -14,12 +14,11 @@ TEST(Uuid, ParsesAndFormats) {
 }
 
 TEST(Uuid, RefusesEverythingElse) {
-  for (const char* bad : {"", "018f3b1c00007abc8def0123456789ab", "018f3b1c-0000-7abc-8def-0123456789a",
-                          "018f3b1c-0000-7abc-8def-0123456789abc",
-                          "018f3b1c-0000-7abc-8def_0123456789ab",
-                          "018f3b1c-0000-7abc-8def-0123456789ag",
-                          "{18f3b1c-0000-7abc-8def-0123456789ab",
-                          "018f3b1c-00-007abc-8def-0123456789ab"}) {
+  for (const char* bad :
+       {"", "018f3b1c00007abc8def0123456789ab", "018f3b1c-0000-7abc-8def-0123456789a",
+        "018f3b1c-0000-7abc-8def-0123456789abc", "018f3b1c-0000-7abc-8def_0123456789ab",
+        "018f3b1c-0000-7abc-8def-0123456789ag", "{18f3b1c-0000-7abc-8def-0123456789ab",
+        "018f3b1c-00-007abc-8def-0123456789ab"}) {
     EXPECT_FALSE(uuid::parse(bad)) << bad;
   }
 }
@@ -81,7 +80,8 @@ TEST(Guard, TurnsEveryExceptionIntoAStatus) {
 // noexcept is part of the function types of the ABI: without a guard there is no conversion.
 using abi_done = ry_done_fn;
 static_assert(!std::is_convertible_v<void (*)(void*, ry_status, const ry_error_view*), abi_done>);
-static_assert(std::is_convertible_v<void (*)(void*, ry_status, const ry_error_view*) noexcept, abi_done>);
+static_assert(
+    std::is_convertible_v<void (*)(void*, ry_status, const ry_error_view*) noexcept, abi_done>);
 
 TEST(Text, JsonStringsEscapeWhatMustBe) {
   EXPECT_EQ(json_string("a\"b\\c\n\x01\xc3\xa4"), "\"a\\\"b\\\\c\\n\\u0001\xc3\xa4\"");

@@ -7,11 +7,12 @@
 //   EXPECT_EQ(answer.status, 200u);
 //   int n = host.await(some_task(host.ctx()));                    // without a module
 //
-// Nothing happens between two calls: call(), await(), run() and advance() run what is due. The clock moves
-// only when everything waits. Offered: ry.core, registrar, http, db, jobs, events, secrets, services,
-// metrics and http_client; a test can hide one with `host.hide("ry.jobs/1")`. Not thread-safe; blocking
-// work runs in the same thread. Only start() has a thread of its own, because it may wait: what it does at
-// the same time as tasks that it spawned is not protected here.
+// Nothing happens between two calls: call(), await(), run() and advance() run what is due. The
+// clock moves only when everything waits. Offered: ry.core, registrar, http, db, jobs, events,
+// secrets, services, metrics and http_client; a test can hide one with `host.hide("ry.jobs/1")`.
+// Not thread-safe; blocking work runs in the same thread. Only start() has a thread of its own,
+// because it may wait: what it does at the same time as tasks that it spawned is not protected
+// here.
 #pragma once
 
 #include <functional>
@@ -80,7 +81,9 @@ class fake_host {
   // ---- scripting and records ----
   struct database_script {
     // Answers statements whose text contains `part`; several answers come in turn, the last stays.
-    void on(std::string part, db_reply reply) { script_[std::move(part)].push_back(std::move(reply)); }
+    void on(std::string part, db_reply reply) {
+      script_[std::move(part)].push_back(std::move(reply));
+    }
     void fail(std::string part, error e) { on(std::move(part), db_reply{{}, {}, 0, std::move(e)}); }
     std::vector<db_call> calls;
     int commits = 0, rollbacks = 0;
@@ -194,9 +197,10 @@ class fake_host {
   void unload() {
     bool stopped = false;
     const ry_module_v1* m = std::exchange(module_, nullptr);
-    m->stop(self_, now_us_ + 30'000'000,
-            {[](void* p, ry_status, const ry_error_view*) noexcept { *static_cast<bool*>(p) = true; },
-             &stopped});
+    m->stop(
+        self_, now_us_ + 30'000'000,
+        {[](void* p, ry_status, const ry_error_view*) noexcept { *static_cast<bool*>(p) = true; },
+         &stopped});
     run();
     if (!stopped) throw std::logic_error("the module did not stop");
     m->destroy(self_);
@@ -221,7 +225,8 @@ class fake_host {
   // Cancels the request of an answer that is still open.
   void drop_client(const answer& a, std::int32_t why = RY_WHY_GONE);
   // Runs a registered job to its end; its outcome is RY_JOB_*.
-  std::int32_t run_job(std::string_view kind, std::string_view args_json, std::uint32_t attempt = 1);
+  std::int32_t run_job(std::string_view kind, std::string_view args_json,
+                       std::uint32_t attempt = 1);
   // Delivers an event to a registered consumer; the status it was acknowledged with.
   ry_status deliver(std::string_view consumer, std::string_view kind, std::string_view key,
                     std::string_view payload_json);

@@ -1,5 +1,5 @@
-/* A module in plain C99: a route that answers after a timer. The macros turn it into modules that a host
- * must refuse; each is off unless CMakeLists.txt sets it. */
+/* A module in plain C99: a route that answers after a timer. The macros turn it into modules that a
+ * host must refuse; each is off unless CMakeLists.txt sets it. */
 #include <ry/if/core.h>
 #include <ry/if/http.h>
 #include <ry/if/registrar.h>
@@ -20,7 +20,8 @@
 #define ABI_ROUTE "/abi/" ABI_NAME
 #endif
 
-#define TEXT(literal) {literal, sizeof(literal) - 1}
+#define TEXT(literal) \
+  { literal, sizeof(literal) - 1 }
 #define QUOTED_(x) #x
 #define QUOTED(x) QUOTED_(x)
 
@@ -52,7 +53,9 @@ struct waiting {
 
 #ifdef ABI_ABORTS
 /* Runs when the library is mapped: whoever only inspects the file must not see it. */
-__attribute__((constructor)) static void aborts(void) { abort(); }
+__attribute__((constructor)) static void aborts(void) {
+  abort();
+}
 #endif
 #ifdef ABI_UNRESOLVED
 void nobody_defines_this(void);
@@ -141,16 +144,19 @@ static void stop(void* self, int64_t deadline_unix_us, ry_done done) {
   (void)deadline_unix_us;
   done.fn(done.ctx, RY_OK, NULL);
 }
-static void destroy(void* self) { free(self); }
+static void destroy(void* self) {
+  free(self);
+}
 static ry_status health(void* self, ry_errbuf* err) {
   (void)self;
   (void)err;
   return RY_OK;
 }
 
-static const ry_need needs[] = {{sizeof(ry_need), 0, TEXT(RY_HTTP_1), 0, 0},
+static const ry_need needs[] = {
+    {sizeof(ry_need), 0, TEXT(RY_HTTP_1), 0, 0},
 #ifdef ABI_NEED
-                                {sizeof(ry_need), 0, TEXT(ABI_NEED), 0, 0},
+    {sizeof(ry_need), 0, TEXT(ABI_NEED), 0, 0},
 #endif
 };
 #ifdef ABI_PROVIDE
@@ -160,9 +166,26 @@ static const ry_str provides[] = {TEXT(ABI_PROVIDE)};
 #define provides NULL
 #define N_PROVIDES 0
 #endif
-static const ry_module_v1 module = {
-    ABI_MAGIC, sizeof(ry_module_v1), ABI_MAJOR, 0, ABI_MIN_HOST_MINOR, 0, TEXT(ABI_NAME),
-    TEXT("1.0.0"), {NULL, 0}, needs, sizeof needs / sizeof needs[0], sizeof(ry_need), provides,
-    N_PROVIDES, create, start, stop, destroy, health};
+static const ry_module_v1 module = {ABI_MAGIC,
+                                    sizeof(ry_module_v1),
+                                    ABI_MAJOR,
+                                    0,
+                                    ABI_MIN_HOST_MINOR,
+                                    0,
+                                    TEXT(ABI_NAME),
+                                    TEXT("1.0.0"),
+                                    {NULL, 0},
+                                    needs,
+                                    sizeof needs / sizeof needs[0],
+                                    sizeof(ry_need),
+                                    provides,
+                                    N_PROVIDES,
+                                    create,
+                                    start,
+                                    stop,
+                                    destroy,
+                                    health};
 
-const ry_module_v1* ry_module_entry(void) { return &module; }
+const ry_module_v1* ry_module_entry(void) {
+  return &module;
+}

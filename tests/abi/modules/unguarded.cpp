@@ -1,5 +1,5 @@
-// A module that breaks the rule: its functions throw through the ABI, behind a cast that hides it from
-// the compiler. The host must answer and live on. In create() when the setting asks for it.
+// A module that breaks the rule: its functions throw through the ABI, behind a cast that hides it
+// from the compiler. The host must answer and live on. In create() when the setting asks for it.
 #include <ry/if/http.h>
 #include <ry/if/registrar.h>
 
@@ -72,4 +72,6 @@ const ry_module_v1 descriptor = {
 
 }  // namespace
 
-extern "C" RY_EXPORT const ry_module_v1* ry_module_entry(void) { return &descriptor; }
+extern "C" RY_EXPORT const ry_module_v1* ry_module_entry(void) {
+  return &descriptor;
+}

@@ -41,12 +41,12 @@ namespace detail {
 // later are tested with RY_HAS where the wrapper uses them.
 template <class Table>
 struct interface_of;
-#define RY_INTERFACE_(type, name, place)              \
-  template <>                                         \
-  struct interface_of<type> {                         \
-    static constexpr const char* id = name;           \
+#define RY_INTERFACE_(type, name, place)                    \
+  template <>                                               \
+  struct interface_of<type> {                               \
+    static constexpr const char* id = name;                 \
     static constexpr std::uint32_t min_size = sizeof(type); \
-    static constexpr std::size_t slot = place;        \
+    static constexpr std::size_t slot = place;              \
   }
 RY_INTERFACE_(ry_core_v1, RY_CORE_1, 0);
 RY_INTERFACE_(ry_http_v1, RY_HTTP_1, 1);
@@ -281,8 +281,9 @@ inline bool task_group::spawn(task<void> t, ry_exec* exec, cancel_token token) {
   if (!enter()) return false;
   try {
     detail::root r = drive(&ctx_, std::move(t));
-    auto handle = r.prepare({&ctx_, exec, token ? std::move(token) : source_.token()},
-                            [](void* g) noexcept { static_cast<task_group*>(g)->leave(); }, this);
+    auto handle = r.prepare(
+        {&ctx_, exec, token ? std::move(token) : source_.token()},
+        [](void* g) noexcept { static_cast<task_group*>(g)->leave(); }, this);
     if (ctx_.on_exec(exec)) {
       handle.resume();
       return true;

@@ -1,10 +1,10 @@
 // SQL: queries, batches, transactions, hints.
 //
-// Arguments may be: bool, integers, double, text, bytes_view, uuid, std::optional of these (NULL when
-// empty), nullptr, and contiguous containers of int64_t or of text (arrays). They are copied by the
-// starting call; a query can only be awaited as a temporary, so they cannot dangle. A batch copies.
-// Failures are results; the getters of a row throw RY_INTERNAL "db.column" when the SQL does not
-// give what the code asks for.
+// Arguments may be: bool, integers, double, text, bytes_view, uuid, std::optional of these (NULL
+// when empty), nullptr, and contiguous containers of int64_t or of text (arrays). They are copied
+// by the starting call; a query can only be awaited as a temporary, so they cannot dangle. A batch
+// copies. Failures are results; the getters of a row throw RY_INTERNAL "db.column" when the SQL
+// does not give what the code asks for.
 #pragma once
 
 #include <charconv>
@@ -203,8 +203,8 @@ class row {
     throw internal("db.column", "the statement gave no column " + std::string(name));
   }
   template <class I>
-    requires std::is_integral_v<I>
-  std::size_t index(I i) const {
+  requires std::is_integral_v<I> std::size_t index(I i)
+  const {
     if (static_cast<std::size_t>(i) >= rows_->n_cols) {
       throw internal("db.column", "the statement gave no column " + std::to_string(i));
     }
@@ -380,7 +380,10 @@ class tx {
   tx(const context* ctx, const ry_db_v1* table, ry_tx* handle, ry_exec* exec) noexcept
       : ctx_(ctx), table_(table), handle_(handle), exec_(exec) {}
   tx(tx&& o) noexcept
-      : ctx_(o.ctx_), table_(o.table_), handle_(std::exchange(o.handle_, nullptr)), exec_(o.exec_) {}
+      : ctx_(o.ctx_),
+        table_(o.table_),
+        handle_(std::exchange(o.handle_, nullptr)),
+        exec_(o.exec_) {}
   tx& operator=(tx&& o) noexcept {
     if (this != &o) {
       drop();
@@ -470,19 +473,20 @@ struct subscription_block {
       return;
     }
     auto* raw_block = own.release();
-    raw_block->ctx->core().exec_post(raw_block->ctx->host(), raw_block->exec,
-                                     [](void* q) noexcept { close(q); }, raw_block);
+    raw_block->ctx->core().exec_post(
+        raw_block->ctx->host(), raw_block->exec, [](void* q) noexcept { close(q); }, raw_block);
   }
 };
 
 }  // namespace detail
 
-// Ends a subscription (of hints or of a live topic) when destroyed. On the subscription's executor no
-// call comes afterwards; elsewhere a call that is under way may still finish.
+// Ends a subscription (of hints or of a live topic) when destroyed. On the subscription's executor
+// no call comes afterwards; elsewhere a call that is under way may still finish.
 class subscription {
  public:
   subscription() = default;
-  subscription(void* block, void (*close)(void*) noexcept) noexcept : block_(block), close_(close) {}
+  subscription(void* block, void (*close)(void*) noexcept) noexcept
+      : block_(block), close_(close) {}
   subscription(subscription&& o) noexcept
       : block_(std::exchange(o.block_, nullptr)), close_(o.close_) {}
   subscription& operator=(subscription&& o) noexcept {
@@ -565,6 +569,8 @@ class database {
   const ry_db_v1* table_;
 };
 
-inline database context::db() const { return database(*this); }
+inline database context::db() const {
+  return database(*this);
+}
 
 }  // namespace ry

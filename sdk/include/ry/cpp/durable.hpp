@@ -22,7 +22,9 @@ class job_outcome {
   }
   // Another worker may take it at once.
   static job_outcome release() noexcept { return job_outcome(RY_JOB_RELEASE); }
-  static job_outcome dead(error why) noexcept { return job_outcome(RY_JOB_DEAD, 0, std::move(why)); }
+  static job_outcome dead(error why) noexcept {
+    return job_outcome(RY_JOB_DEAD, 0, std::move(why));
+  }
 
   std::int32_t kind() const noexcept { return kind_; }
   std::uint64_t delay_ms() const noexcept { return delay_ms_; }
@@ -172,7 +174,9 @@ class job_queue {
   const context* ctx_;
   const ry_jobs_v1* table_;
 };
-inline job_queue context::jobs() const { return job_queue(*this); }
+inline job_queue context::jobs() const {
+  return job_queue(*this);
+}
 
 // ---- events -----------------------------------------------------------------------------------
 
@@ -276,6 +280,8 @@ class event_bus {
   const context* ctx_;
   const ry_events_v1* table_;
 };
-inline event_bus context::events() const { return event_bus(*this); }
+inline event_bus context::events() const {
+  return event_bus(*this);
+}
 
 }  // namespace ry

@@ -2,8 +2,8 @@
 //
 // A request is a cheap handle that may be copied; it is ended by respond, fail, respond_file or
 // open_stream, and answers 500 by itself when the last copy goes without that. Everything it shows
-// is valid until it is ended. Its cancel token tells that the client left, the deadline passed or the
-// host drains; after open_stream the same token speaks for the stream.
+// is valid until it is ended. Its cancel token tells that the client left, the deadline passed or
+// the host drains; after open_stream the same token speaks for the stream.
 #pragma once
 
 #include <ry/cpp/op.hpp>
@@ -92,8 +92,8 @@ struct request_state {
     if (r == nullptr) throw precondition("http.request_ended", "the request is answered already");
     return r;
   }
-  // Ends the request by f(handle). A refusal of the host (a header that cannot be sent) leaves it open
-  // and throws.
+  // Ends the request by f(handle). A refusal of the host (a header that cannot be sent) leaves it
+  // open and throws.
   template <class F>
   void end(const char* what, F&& f) {
     ry_request* r = take();
@@ -162,8 +162,8 @@ class body_op {
 
 }  // namespace detail
 
-// An open answer. Closed (what is queued is sent) when destroyed. write and close may be called from
-// any thread, but not two members at once on one object.
+// An open answer. Closed (what is queued is sent) when destroyed. write and close may be called
+// from any thread, but not two members at once on one object.
 class stream {
  public:
   stream(std::shared_ptr<detail::request_state> of, ry_stream* handle) noexcept

@@ -2,12 +2,13 @@
 //
 //   class hello {
 //    public:
-//     hello(ry::context& ctx, ry::registrar& reg);   // create: settings, interfaces, registration; no I/O
-//     void start();                                  // optional; or ry::task<void> start()
-//     ry::task<void> stop();                         // optional: before the module's tasks are cancelled
-//     ry::result<void> health() const;               // optional
+//     hello(ry::context& ctx, ry::registrar& reg);   // create: settings, interfaces, registration;
+//     no I/O void start();                                  // optional; or ry::task<void> start()
+//     ry::task<void> stop();                         // optional: before the module's tasks are
+//     cancelled ry::result<void> health() const;               // optional
 //   };
-//   RY_MODULE(hello, "hello", "1.0.0", .needs("ry.http/1", "ry.db/1").wants("mail/1").provides("hello/1"))
+//   RY_MODULE(hello, "hello", "1.0.0", .needs("ry.http/1",
+//   "ry.db/1").wants("mail/1").provides("hello/1"))
 //
 // The macro emits the descriptor, ry_module_entry() and the section .ry.module: the same facts as
 // one JSON object, for reading without running module code. Both come from one constant.
@@ -190,7 +191,7 @@ class module {
     return guard(
         [&] {
           [[maybe_unused]] auto* m = static_cast<module*>(self);
-          if constexpr (requires(T& t) { t.start(); }) {
+          if constexpr (requires(T & t) { t.start(); }) {
             try {
               if constexpr (std::is_void_v<decltype(m->object_->start())>) {
                 m->object_->start();
@@ -208,13 +209,11 @@ class module {
 
   static void stop(void* self, std::int64_t, ry_done done) noexcept {
     auto* m = static_cast<module*>(self);
-    if constexpr (requires(T& t) { t.stop(); }) {
+    if constexpr (requires(T & t) { t.stop(); }) {
       m->stopped_ = done;
       // Spawned with its own token: the module's says good-bye only when it is cancelled below.
       bool started = false;
-      (void)guard([&] {
-        started = m->ctx_.spawn(wind_down(m), nullptr, cancel_source().token());
-      });
+      (void)guard([&] { started = m->ctx_.spawn(wind_down(m), nullptr, cancel_source().token()); });
       if (started) return;
     }
     m->ctx_.tasks().cancel(RY_WHY_SHUTDOWN);
@@ -225,7 +224,7 @@ class module {
 
   static ry_status health(void* self, ry_errbuf* err) noexcept {
     [[maybe_unused]] auto* m = static_cast<module*>(self);
-    if constexpr (requires(T& t) { t.health(); }) {
+    if constexpr (requires(T & t) { t.health(); }) {
       return guard(
           [&]() -> ry_status {
             const result<void> r = m->object_->health();
@@ -239,8 +238,8 @@ class module {
     }
   }
 
-  module(const ry_host* host, ry_get_interface_fn get, std::string config)
-      : ctx_(host, get, std::move(config)) {}
+  module(const ry_host* host, ry_get_interface_fn get,
+         std::string config) :ctx_(host, get, std::move(config)) {}
 
  private:
   static task<void> wind_down(module* m) {
@@ -290,10 +289,9 @@ class module {
   void await_idle() {
     latch idle;
     ctx_.tasks().cancel(RY_WHY_SHUTDOWN);
-    ctx_.tasks().close({[](void* p, ry_status, const ry_error_view*) noexcept {
-                          static_cast<latch*>(p)->open();
-                        },
-                        &idle});
+    ctx_.tasks().close(
+        {[](void* p, ry_status, const ry_error_view*) noexcept { static_cast<latch*>(p)->open(); },
+         &idle});
     idle.wait();
   }
 
@@ -305,21 +303,37 @@ class module {
 
 }  // namespace ry
 
-#define RY_MODULE(Type, name_, version_, ...)                                                      \
-  namespace {                                                                                     \
-  constexpr ::ry::module_facts ry_facts_ = ::ry::module_facts(name_, version_) __VA_ARGS__;         \
-  constexpr auto ry_needs_ = ry_facts_.c_needs();                                                 \
-  constexpr auto ry_provided_ = ry_facts_.c_provided();                                           \
-  __attribute__((section(".ry.module"), used)) constexpr auto ry_section_ =                       \
-      ::ry::detail::section_of<ry_facts_.json(nullptr, 0)>(ry_facts_);                            \
-  constexpr ry_str ry_text_(std::string_view s) { return {s.data(), s.size()}; }                  \
-  constexpr ry_module_v1 ry_descriptor_ = {                                                       \
-      RY_ABI_MAGIC, sizeof(ry_module_v1), RY_ABI_MAJOR, RY_ABI_MINOR, ry_facts_.oldest_minor(),   \
-      ry_facts_.flag_bits(), ry_text_(ry_facts_.name()), ry_text_(ry_facts_.version()),           \
-      ry_text_(ry_facts_.schema()), ry_needs_.data(), ry_facts_.need_count(), sizeof(ry_need),    \
-      ry_provided_.data(), ry_facts_.provided_count(), &::ry::module<Type>::create,               \
-      &::ry::module<Type>::start, &::ry::module<Type>::stop, &::ry::module<Type>::destroy,        \
-      &::ry::module<Type>::health};                                                               \
-  }                                                                                               \
-  extern "C" RY_EXPORT const ry_module_v1* ry_module_entry(void) { return &ry_descriptor_; }      \
+#define RY_MODULE(Type, name_, version_, ...)                                               \
+  namespace {                                                                               \
+  constexpr ::ry::module_facts ry_facts_ = ::ry::module_facts(name_, version_) __VA_ARGS__; \
+  constexpr auto ry_needs_ = ry_facts_.c_needs();                                           \
+  constexpr auto ry_provided_ = ry_facts_.c_provided();                                     \
+  __attribute__((section(".ry.module"), used)) constexpr auto ry_section_ =                 \
+      ::ry::detail::section_of<ry_facts_.json(nullptr, 0)>(ry_facts_);                      \
+  constexpr ry_str ry_text_(std::string_view s) {                                           \
+    return {s.data(), s.size()};                                                            \
+  }                                                                                         \
+  constexpr ry_module_v1 ry_descriptor_ = {RY_ABI_MAGIC,                                    \
+                                           sizeof(ry_module_v1),                            \
+                                           RY_ABI_MAJOR,                                    \
+                                           RY_ABI_MINOR,                                    \
+                                           ry_facts_.oldest_minor(),                        \
+                                           ry_facts_.flag_bits(),                           \
+                                           ry_text_(ry_facts_.name()),                      \
+                                           ry_text_(ry_facts_.version()),                   \
+                                           ry_text_(ry_facts_.schema()),                    \
+                                           ry_needs_.data(),                                \
+                                           ry_facts_.need_count(),                          \
+                                           sizeof(ry_need),                                 \
+                                           ry_provided_.data(),                             \
+                                           ry_facts_.provided_count(),                      \
+                                           &::ry::module<Type>::create,                     \
+                                           &::ry::module<Type>::start,                      \
+                                           &::ry::module<Type>::stop,                       \
+                                           &::ry::module<Type>::destroy,                    \
+                                           &::ry::module<Type>::health};                    \
+  }                                                                                         \
+  extern "C" RY_EXPORT const ry_module_v1* ry_module_entry(void) {                          \
+    return &ry_descriptor_;                                                                 \
+  }                                                                                         \
   static_assert(true)

@@ -1,9 +1,9 @@
-// Awaitables over the completions of the C ABI, and what a chain waits on beside them: timers, blocking
-// work, signals, queues, several tasks at once.
+// Awaitables over the completions of the C ABI, and what a chain waits on beside them: timers,
+// blocking work, signals, queues, several tasks at once.
 //
 // An awaitable holds its state inline in the frame of the coroutine, starts when it is awaited and
-// resumes on the executor of its chain. Each can be awaited once and only as a temporary, so what was
-// passed to it by reference lives until the starting call has copied it.
+// resumes on the executor of its chain. Each can be awaited once and only as a temporary, so what
+// was passed to it by reference lives until the starting call has copied it.
 #pragma once
 
 #include <deque>
@@ -118,7 +118,8 @@ auto call(Start start, Convert convert) {
   return detail::pending_call<R, decltype(adapted), Convert, V...>(std::move(adapted),
                                                                    std::move(convert));
 }
-// The same for functions that take a ry_done: start(ry_exec*, ry_done[, ry_op_id*]) -> result<void>.
+// The same for functions that take a ry_done: start(ry_exec*, ry_done[, ry_op_id*]) ->
+// result<void>.
 template <class Start>
 auto call_done(Start start) {
   return call<void>(

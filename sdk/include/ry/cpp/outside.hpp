@@ -1,5 +1,5 @@
-// What a module reaches out with: HTTP requests, child processes, secrets, services of other modules,
-// metrics, tokens.
+// What a module reaches out with: HTTP requests, child processes, secrets, services of other
+// modules, metrics, tokens.
 #pragma once
 
 #include <ry/cpp/op.hpp>
@@ -211,11 +211,10 @@ class http_client {
     handler.on_done = &detail::client_flow::on_done;
     std::vector<ry_header> fields;
     const ry_client_request r = request.c_form(fields);
-    const ry_status st =
-        table_->request(ctx_->host(), env.exec, &r, &handler, own.get(), &own->op);
+    const ry_status st = table_->request(ctx_->host(), env.exec, &r, &handler, own.get(), &own->op);
     if (st != RY_OK) {
-      co_return error(st, "http_client.start", std::string("the request was not started: ") +
-                                                   status_name(st));
+      co_return error(st, "http_client.start",
+                      std::string("the request was not started: ") + status_name(st));
     }
     detail::client_flow* f = own.release();
     client_stream s(f);
@@ -249,7 +248,9 @@ class http_client {
   const context* ctx_;
   const ry_http_client_v1* table_;
 };
-inline http_client context::http_client() const { return ry::http_client(*this); }
+inline http_client context::http_client() const {
+  return ry::http_client(*this);
+}
 
 // ---- child processes --------------------------------------------------------------------------
 
@@ -348,8 +349,8 @@ struct process_flow {
 
 }  // namespace detail
 
-// A running child; killed with its whole group when destroyed. On the executor given to spawn, except
-// for write, close_stdin, kill and the destructor.
+// A running child; killed with its whole group when destroyed. On the executor given to spawn,
+// except for write, close_stdin, kill and the destructor.
 class child {
  public:
   explicit child(detail::process_flow* f) noexcept : flow_(f) {}
@@ -430,7 +431,9 @@ class processes {
   const context* ctx_;
   const ry_process_v1* table_;
 };
-inline processes context::processes() const { return ry::processes(*this); }
+inline processes context::processes() const {
+  return ry::processes(*this);
+}
 
 // ---- secrets, metrics, tokens -----------------------------------------------------------------
 
@@ -469,22 +472,21 @@ class secrets {
     });
   }
   // Masks this text in the host's log from now on.
-  void redact(std::string_view secret) const noexcept {
-    table_->redact(ctx_->host(), str(secret));
-  }
+  void redact(std::string_view secret) const noexcept { table_->redact(ctx_->host(), str(secret)); }
 
  private:
   const context* ctx_;
   const ry_secrets_v1* table_;
 };
-inline secrets context::secrets() const { return ry::secrets(*this); }
+inline secrets context::secrets() const {
+  return ry::secrets(*this);
+}
 
 // A figure; copy it freely. One that could not be made does nothing.
 class metric {
  public:
   metric() = default;
-  metric(const ry_metrics_v1* table, ry_metric* handle) noexcept
-      : table_(table), handle_(handle) {}
+  metric(const ry_metrics_v1* table, ry_metric* handle) noexcept : table_(table), handle_(handle) {}
   void add(double v = 1) const noexcept {
     if (handle_ != nullptr) table_->add(handle_, v);
   }
@@ -516,8 +518,8 @@ class metrics {
   }
 
  private:
-  metric get(std::int32_t kind, std::string_view name, std::string_view help,
-             const headers& labels, const std::vector<double>& bounds) const {
+  metric get(std::int32_t kind, std::string_view name, std::string_view help, const headers& labels,
+             const std::vector<double>& bounds) const {
     const auto l = detail::c_headers(labels);
     return metric(table_, table_->get(ctx_->host(), kind, str(name), str(help), l.data(), l.size(),
                                       bounds.empty() ? nullptr : bounds.data(), bounds.size()));
@@ -525,7 +527,9 @@ class metrics {
   const context* ctx_;
   const ry_metrics_v1* table_;
 };
-inline metrics context::metrics() const { return ry::metrics(*this); }
+inline metrics context::metrics() const {
+  return ry::metrics(*this);
+}
 
 class auth {
  public:
@@ -541,13 +545,17 @@ class auth {
       return table_->mint_query_token(ctx_->host(), &who, str(path), ttl_ms, take, p);
     });
   }
-  void forget(std::string_view subject) const noexcept { table_->forget(ctx_->host(), str(subject)); }
+  void forget(std::string_view subject) const noexcept {
+    table_->forget(ctx_->host(), str(subject));
+  }
 
  private:
   const context* ctx_;
   const ry_auth_v1* table_;
 };
-inline auth context::auth() const { return ry::auth(*this); }
+inline auth context::auth() const {
+  return ry::auth(*this);
+}
 
 // ---- services of other modules ----------------------------------------------------------------
 
@@ -593,8 +601,7 @@ service<Table> context::acquire(std::string_view id) const {
   const void* table = nullptr;
   void* self = nullptr;
   ry_lease* lease = nullptr;
-  const ry_status st =
-      services.acquire(host_, str(id), sizeof(Table), &table, &self, &lease);
+  const ry_status st = services.acquire(host_, str(id), sizeof(Table), &table, &self, &lease);
   if (st != RY_OK) {
     throw error(st, "services.acquire",
                 "the service " + std::string(id) + " cannot be had: " + status_name(st));

@@ -172,8 +172,8 @@ struct event_handler {
 
 }  // namespace detail
 
-// Drivers of an extension point that this module owns. Any thread. A driver that is removed is handed
-// back to the host when the last `entry` of it is gone.
+// Drivers of an extension point that this module owns. Any thread. A driver that is removed is
+// handed back to the host when the last `entry` of it is gone.
 template <class Table>
 class drivers {
  public:
@@ -262,7 +262,7 @@ class registrar {
     registered(table_.route(handle_, &r), "route", pattern);
   }
   template <class T, class M>
-    requires std::is_member_function_pointer_v<M>
+  requires std::is_member_function_pointer_v<M>
   void route(std::string_view method, std::string_view pattern, std::uint32_t flags, T* object,
              M member, const route_options& o = {}) {
     route(method, pattern, flags, detail::bound(object, member), o);
@@ -283,7 +283,8 @@ class registrar {
     for (const auto& f : files) migration(f.id, f.sql, f.flags);
   }
 
-  // f(job) -> task<job_outcome>. What it throws is a failed attempt; a cancel of the host hands over.
+  // f(job) -> task<job_outcome>. What it throws is a failed attempt; a cancel of the host hands
+  // over.
   template <class F>
   void job(std::string_view kind, F f, const job_options& o = {}) {
     using handler = detail::job_handler<F>;
@@ -302,7 +303,7 @@ class registrar {
     registered(table_.job(handle_, &k), "job", kind);
   }
   template <class T, class M>
-    requires std::is_member_function_pointer_v<M>
+  requires std::is_member_function_pointer_v<M>
   void job(std::string_view kind, T* object, M member, const job_options& o = {}) {
     job(kind, detail::bound(object, member), o);
   }
@@ -321,7 +322,7 @@ class registrar {
     registered(table_.subscribe(handle_, &c), "consumer", name);
   }
   template <class T, class M>
-    requires std::is_member_function_pointer_v<M>
+  requires std::is_member_function_pointer_v<M>
   void subscribe(std::string_view name, std::string_view kinds, T* object, M member) {
     subscribe(name, kinds, detail::bound(object, member));
   }

@@ -48,10 +48,8 @@ template <class T>
 struct promise_value : promise_base {
   std::variant<std::monostate, T, std::exception_ptr> out_;
   template <class U = T>
-    requires std::is_convertible_v<U&&, T>
-  void return_value(U&& v) {
-    out_.template emplace<1>(std::forward<U>(v));
-  }
+  requires std::is_convertible_v<U&&, T>
+  void return_value(U&& v) { out_.template emplace<1>(std::forward<U>(v)); }
   void unhandled_exception() noexcept { out_.template emplace<2>(std::current_exception()); }
   T take() {
     if (out_.index() == 2) std::rethrow_exception(std::get<2>(std::move(out_)));
@@ -188,7 +186,8 @@ inline task<cancel_token> this_cancel() {
 template <class T>
 task<T> with_cancel(cancel_token token, task<T> t) {
   struct restore {
-    restore(detail::env& env, cancel_token token) : e(env), before(std::exchange(env.cancel, token)) {}
+    restore(detail::env& env, cancel_token token)
+        : e(env), before(std::exchange(env.cancel, token)) {}
     ~restore() { e.cancel = std::move(before); }
     detail::env& e;
     cancel_token before;

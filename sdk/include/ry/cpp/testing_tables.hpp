@@ -26,7 +26,8 @@ struct tables {
 
   static const ry_core_v1& core() {
     static const ry_core_v1 t = {
-        sizeof(ry_core_v1), 0,
+        sizeof(ry_core_v1),
+        0,
         [](const ry_host* h, std::int32_t level, ry_str m, ry_str f) noexcept {
           H::of(h)->log.push_back({level, text(m), text(f)});
         },
@@ -67,7 +68,8 @@ struct tables {
             host->post([host, op] { host->pump(op); });
           }
         },
-        [](const ry_host* h, ry_exec*, ry_call_fn work, void* ctx, ry_done done) noexcept -> ry_status {
+        [](const ry_host* h, ry_exec*, ry_call_fn work, void* ctx,
+           ry_done done) noexcept -> ry_status {
           H::of(h)->post([work, ctx, done] {
             work(ctx);
             done.fn(done.ctx, RY_OK, nullptr);
@@ -80,7 +82,8 @@ struct tables {
   static const ry_registrar_v1& registrar() {
     static const auto of = [](ry_registrar* r) { return reinterpret_cast<H*>(r); };
     static const ry_registrar_v1 t = {
-        sizeof(ry_registrar_v1), 0,
+        sizeof(ry_registrar_v1),
+        0,
         [](ry_registrar* r, const ry_route* x) noexcept -> ry_status {
           of(r)->routes_.push_back({text(x->method), text(x->pattern), x->handle, x->ctx});
           return RY_OK;
@@ -127,7 +130,8 @@ struct tables {
   }
   static const ry_http_v1& http() {
     static const ry_http_v1 t = {
-        sizeof(ry_http_v1), 0,
+        sizeof(ry_http_v1),
+        0,
         [](ry_request* r, std::uint32_t status, const ry_header* f, std::size_t n,
            ry_bytes body) noexcept -> ry_status {
           // Like a host that will not send a header; a test asks for it by this value.
@@ -152,7 +156,8 @@ struct tables {
           } else {
             append_json_string(body, view(e->message));
           }
-          return answered(r, e->http_status != 0 ? e->http_status : derived, nullptr, 0, body + "}");
+          return answered(r, e->http_status != 0 ? e->http_status : derived, nullptr, 0,
+                          body + "}");
         },
         [](ry_request* r, ry_cancel_fn fn, void* ctx) noexcept -> ry_status {
           ex(r)->on_cancel = fn;
@@ -206,7 +211,8 @@ struct tables {
   // The database's handles hold their host; a ry_tx is a host.
   static const ry_db_v1& db() {
     static const ry_db_v1 t = {
-        sizeof(ry_db_v1), 0,
+        sizeof(ry_db_v1),
+        0,
         [](const ry_host* h, ry_tx* tx, const ry_db_call* calls, std::size_t n, ry_exec*,
            ry_db_fn fn, void* ctx, ry_op_id*) noexcept -> ry_status {
           H* host = H::of(h);
@@ -222,9 +228,9 @@ struct tables {
                 r->cells.push_back(c ? ry_str{c->data(), c->size()} : ry_str{});
               }
             }
-            r->view = {sizeof(ry_db_rows), static_cast<std::uint32_t>(r->columns.size()),
-                       r->reply.rows.size(), r->reply.affected, r->columns.data(),
-                       r->cells.data()};
+            r->view = {sizeof(ry_db_rows),   static_cast<std::uint32_t>(r->columns.size()),
+                       r->reply.rows.size(), r->reply.affected,
+                       r->columns.data(),    r->cells.data()};
             results.push_back(r);
           }
           host->post([results, failure, fn, ctx] {
@@ -242,9 +248,8 @@ struct tables {
         },
         [](const ry_host* h, std::uint32_t, ry_exec*, ry_tx_fn fn, void* ctx,
            ry_op_id*) noexcept -> ry_status {
-          H::of(h)->post([h, fn, ctx] {
-            fn(ctx, RY_OK, reinterpret_cast<ry_tx*>(H::of(h)), nullptr);
-          });
+          H::of(h)->post(
+              [h, fn, ctx] { fn(ctx, RY_OK, reinterpret_cast<ry_tx*>(H::of(h)), nullptr); });
           return RY_OK;
         },
         [](ry_tx* tx, ry_exec*, ry_done done) noexcept -> ry_status {
@@ -273,7 +278,8 @@ struct tables {
 
   static const ry_jobs_v1& jobs() {
     static const ry_jobs_v1 t = {
-        sizeof(ry_jobs_v1), 0,
+        sizeof(ry_jobs_v1),
+        0,
         [](const ry_host* h, ry_tx*, const ry_job_request* r, ry_exec*, ry_enqueued_fn fn,
            void* ctx) noexcept -> ry_status {
           H* host = H::of(h);
@@ -283,7 +289,8 @@ struct tables {
           });
           return RY_OK;
         },
-        [](const ry_host* h, ry_str kind, std::int64_t, std::int64_t, ry_str args) noexcept -> ry_status {
+        [](const ry_host* h, ry_str kind, std::int64_t, std::int64_t,
+           ry_str args) noexcept -> ry_status {
           H::of(h)->enqueued.emplace_back(text(kind), text(args));
           return RY_OK;
         },
@@ -301,7 +308,8 @@ struct tables {
 
   static const ry_events_v1& events() {
     static const ry_events_v1 t = {
-        sizeof(ry_events_v1), 0,
+        sizeof(ry_events_v1),
+        0,
         [](const ry_host* h, ry_tx*, ry_str kind, ry_str, ry_str payload, ry_exec*,
            ry_done done) noexcept -> ry_status {
           H::of(h)->published.emplace_back(text(kind), text(payload));
@@ -325,21 +333,22 @@ struct tables {
 
   static const ry_secrets_v1& secrets() {
     // "sealed:<context>:<plain>": readable in a failed test.
-    static const ry_secrets_v1 t = {
-        sizeof(ry_secrets_v1), 0,
-        [](const ry_host*, ry_str c, ry_bytes plain, ry_take_fn take, void* ctx) noexcept -> ry_status {
-          const std::string s = "sealed:" + text(c) + ":" + text(plain);
-          take(ctx, raw(s));
-          return RY_OK;
-        },
-        [](const ry_host*, ry_str c, ry_bytes sealed, ry_take_fn take,
-           void* ctx) noexcept -> ry_status {
-          const std::string head = "sealed:" + text(c) + ":";
-          if (view(sealed).substr(0, head.size()) != head) return RY_DATA_LOSS;
-          take(ctx, raw(view(sealed).substr(head.size())));
-          return RY_OK;
-        },
-        [](const ry_host*, ry_str) noexcept {}};
+    static const ry_secrets_v1 t = {sizeof(ry_secrets_v1), 0,
+                                    [](const ry_host*, ry_str c, ry_bytes plain, ry_take_fn take,
+                                       void* ctx) noexcept -> ry_status {
+                                      const std::string s = "sealed:" + text(c) + ":" + text(plain);
+                                      take(ctx, raw(s));
+                                      return RY_OK;
+                                    },
+                                    [](const ry_host*, ry_str c, ry_bytes sealed, ry_take_fn take,
+                                       void* ctx) noexcept -> ry_status {
+                                      const std::string head = "sealed:" + text(c) + ":";
+                                      if (view(sealed).substr(0, head.size()) != head)
+                                        return RY_DATA_LOSS;
+                                      take(ctx, raw(view(sealed).substr(head.size())));
+                                      return RY_OK;
+                                    },
+                                    [](const ry_host*, ry_str) noexcept {}};
     return t;
   }
 
@@ -361,7 +370,8 @@ struct tables {
 
   static const ry_metrics_v1& metrics() {
     static const ry_metrics_v1 t = {
-        sizeof(ry_metrics_v1), 0,
+        sizeof(ry_metrics_v1),
+        0,
         [](const ry_host* h, std::int32_t, ry_str name, ry_str, const ry_header*, std::size_t,
            const double*, std::size_t) noexcept {
           return reinterpret_cast<ry_metric*>(&H::of(h)->figures[text(name)]);
@@ -407,7 +417,8 @@ struct tables {
   }
 };
 
-inline const void* fake_host::get_interface(const ry_host* host, ry_str id, std::uint32_t) noexcept {
+inline const void* fake_host::get_interface(const ry_host* host, ry_str id,
+                                            std::uint32_t) noexcept {
   const std::string_view name = view(id);
   if (of(host)->hidden_.count(std::string(name)) != 0) return nullptr;
   if (name == RY_CORE_1) return &tables::core();
@@ -428,11 +439,21 @@ inline db_reply fake_host::reply_to(const ry_db_call& c, bool in_tx) {
   for (std::size_t i = 0; i < c.n_params; ++i) {
     const ry_value& v = c.params[i];
     switch (v.kind) {
-      case RY_V_BOOL: record.params.emplace_back(v.u.i != 0 ? "t" : "f"); break;
-      case RY_V_INT: record.params.emplace_back(std::to_string(v.u.i)); break;
-      case RY_V_DOUBLE: record.params.emplace_back(std::to_string(v.u.d)); break;
-      case RY_V_TEXT: record.params.emplace_back(text(v.u.s)); break;
-      case RY_V_BYTES: record.params.emplace_back(text(v.u.b)); break;
+      case RY_V_BOOL:
+        record.params.emplace_back(v.u.i != 0 ? "t" : "f");
+        break;
+      case RY_V_INT:
+        record.params.emplace_back(std::to_string(v.u.i));
+        break;
+      case RY_V_DOUBLE:
+        record.params.emplace_back(std::to_string(v.u.d));
+        break;
+      case RY_V_TEXT:
+        record.params.emplace_back(text(v.u.s));
+        break;
+      case RY_V_BYTES:
+        record.params.emplace_back(text(v.u.b));
+        break;
       case RY_V_UUID: {
         ry_uuid u;
         std::memcpy(u.bytes, v.u.b.ptr, 16);
@@ -454,7 +475,8 @@ inline db_reply fake_host::reply_to(const ry_db_call& c, bool in_tx) {
         record.params.emplace_back(all + "}");
         break;
       }
-      default: record.params.emplace_back(std::nullopt);
+      default:
+        record.params.emplace_back(std::nullopt);
     }
   }
   db.calls.push_back(record);
@@ -464,7 +486,10 @@ inline db_reply fake_host::reply_to(const ry_db_call& c, bool in_tx) {
     if (replies.size() > 1) replies.erase(replies.begin());
     return reply;
   }
-  return {{}, {}, 0, error(RY_UNIMPLEMENTED, "testing.no_script", "no scripted answer for: " + record.sql)};
+  return {{},
+          {},
+          0,
+          error(RY_UNIMPLEMENTED, "testing.no_script", "no scripted answer for: " + record.sql)};
 }
 
 inline void fake_host::pump(ry_op_id op) {

@@ -22,7 +22,9 @@ namespace ry {
 
 // ---- views ------------------------------------------------------------------------------------
 
-inline ry_str str(std::string_view s) noexcept { return {s.data(), s.size()}; }
+inline ry_str str(std::string_view s) noexcept {
+  return {s.data(), s.size()};
+}
 inline ry_bytes raw(std::string_view s) noexcept {
   return {reinterpret_cast<const std::uint8_t*>(s.data()), s.size()};
 }
@@ -33,8 +35,12 @@ inline std::string_view view(ry_bytes b) noexcept {
   return b.len == 0 ? std::string_view()
                     : std::string_view(reinterpret_cast<const char*>(b.ptr), b.len);
 }
-inline std::string text(ry_str s) { return std::string(view(s)); }
-inline std::string text(ry_bytes b) { return std::string(view(b)); }
+inline std::string text(ry_str s) {
+  return std::string(view(s));
+}
+inline std::string text(ry_bytes b) {
+  return std::string(view(b));
+}
 
 // Bytes as a parameter of a statement or a message, told apart from text by type.
 struct bytes_view {
@@ -106,13 +112,23 @@ struct uuid : ry_uuid {
 // ---- errors -----------------------------------------------------------------------------------
 
 inline const char* status_name(ry_status st) noexcept {
-  static constexpr const char* names[] = {
-      "ok",           "cancelled",         "unknown",
-      "invalid",      "deadline_exceeded", "not_found",
-      "exists",       "permission_denied", "resource_exhausted",
-      "precondition", "aborted",           "out_of_range",
-      "unimplemented", "internal",         "unavailable",
-      "data_loss",    "unauthenticated"};
+  static constexpr const char* names[] = {"ok",
+                                          "cancelled",
+                                          "unknown",
+                                          "invalid",
+                                          "deadline_exceeded",
+                                          "not_found",
+                                          "exists",
+                                          "permission_denied",
+                                          "resource_exhausted",
+                                          "precondition",
+                                          "aborted",
+                                          "out_of_range",
+                                          "unimplemented",
+                                          "internal",
+                                          "unavailable",
+                                          "data_loss",
+                                          "unauthenticated"};
   return st >= 0 && st <= RY_UNAUTHENTICATED ? names[st] : "unknown";
 }
 
@@ -130,8 +146,8 @@ class error : public std::exception {
     error e(st);
     if (v == nullptr) return e;
     try {
-      e.texts_ = std::make_shared<texts>(
-          texts{text(v->reason), text(v->message), text(v->detail_json)});
+      e.texts_ =
+          std::make_shared<texts>(texts{text(v->reason), text(v->message), text(v->detail_json)});
     } catch (...) {
       e.texts_ = nullptr;
     }
@@ -260,9 +276,9 @@ class [[nodiscard]] result {
  public:
   using value_type = T;
   template <class U = T>
-    requires(std::is_convertible_v<U &&, T> && !std::is_base_of_v<::ry::error, std::decay_t<U>> &&
-             !std::is_same_v<std::decay_t<U>, result>)
-  result(U&& v) : value_(std::forward<U>(v)), error_(RY_OK) {}
+  requires(std::is_convertible_v<U&&, T> && !std::is_base_of_v<::ry::error, std::decay_t<U>> &&
+           !std::is_same_v<std::decay_t<U>, result>) result(U&& v)
+      : value_(std::forward<U>(v)), error_(RY_OK) {}
   result(::ry::error e) noexcept : error_(std::move(e)) {}
 
   bool ok() const noexcept { return value_.has_value(); }
