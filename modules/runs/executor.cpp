@@ -26,6 +26,17 @@ std::int64_t attempt_in(std::string_view payload) {
   return parse_int(rest.substr(0, rest.find_first_not_of("0123456789"))).value_or(0);
 }
 
+// How runs end. Named, because g++ 12 destroys braced arguments of an awaited call twice.
+using how_it_ended = executor::ending;
+how_it_ended completed() { return {"completed", "ok", "", ""}; }
+how_it_ended stopped() { return {"stopped", "user_stop", "", ""}; }
+how_it_ended timed_out() {
+  return {"failed", "timeout", "The run took longer than allowed", "RUN_TIMEOUT"};
+}
+how_it_ended failed(std::string reason, std::string error, std::string code) {
+  return {"failed", std::move(reason), std::move(error), std::move(code)};
+}
+
 bool is_transient(const ry::error& e) {
   return e.status() == RY_UNAVAILABLE || e.status() == RY_DEADLINE_EXCEEDED ||
          (e.status() == RY_ABORTED && !e.is("jobs.fence_lost"));
@@ -114,7 +125,7 @@ ry::task<ry::job_outcome> executor::execute(run_ptr run, std::uint32_t crashes) 
   std::optional<ry::error> failure;
   try {
     if (crashes > static_cast<std::uint32_t>(parts_.config.max_crashes) && run->why() == 0) {
-      out = co_await finish(run, {"failed", "crashed", "The run crashed its worker too often", "RUN_CRASHED"},
+      out = co_await finish(run, failed("crashed", "The run crashed its worker too often", "RUN_CRASHED"),
                             nullptr);
     } else {
       out = co_await steps(run);
@@ -125,7 +136,7 @@ ry::task<ry::job_outcome> executor::execute(run_ptr run, std::uint32_t crashes) 
   if (failure) {
     parts_.ctx.complain("a run failed inside the server", *failure);
     try {
-      out = co_await finish(run, {"failed", "internal", "Internal server error", "INTERNAL"}, nullptr);
+      out = co_await finish(run, failed("internal", "Internal server error", "INTERNAL"), nullptr);
     } catch (...) {
       failure = ry::current_error();
     }
@@ -143,16 +154,15 @@ ry::task<ry::job_outcome> executor::steps(run_ptr run) {
     switch (run->why()) {
       case 0: break;
       case RY_WHY_LEASE_LOST: co_return leave(run);
-      case RY_WHY_USER: co_return co_await finish(run, {"stopped", "user_stop", "", ""}, nullptr);
+      case RY_WHY_USER: co_return co_await finish(run, stopped(), nullptr);
       case RY_WHY_DEADLINE:
-        co_return co_await finish(
-            run, {"failed", "timeout", "The run took longer than allowed", "RUN_TIMEOUT"}, nullptr);
+        co_return co_await finish(run, timed_out(), nullptr);
       default: co_return co_await hand_over(run);
     }
     co_await load_messages(run);
     next_action next = decide(run->messages);
     if (next.kind == next_kind::finished)
-      co_return co_await finish(run, {"completed", "ok", "", ""}, nullptr);
+      co_return co_await finish(run, completed(), nullptr);
     catalog_ptr catalog = co_await tools_.catalog(run);
     if (next.kind == next_kind::run_tools) {
       run->open_turn = {};
@@ -175,21 +185,20 @@ ry::task<ry::job_outcome> executor::steps(run_ptr run) {
     }
     if (run->step >= parts_.config.max_steps)
       co_return co_await finish(
-          run, {"failed", "step_limit", "The run reached its limit of steps", "STEP_LIMIT"}, nullptr);
+          run, failed("step_limit", "The run reached its limit of steps", "STEP_LIMIT"), nullptr);
 
     turn t = co_await model_turn(run, catalog);
     if (t.how == turn::end::interrupted) {
       if (run->why() == RY_WHY_LEASE_LOST) co_return leave(run);
       if (run->why() == RY_WHY_USER)
-        co_return co_await finish(run, {"stopped", "user_stop", "", ""}, &t);
+        co_return co_await finish(run, stopped(), &t);
       if (run->why() == RY_WHY_DEADLINE)
-        co_return co_await finish(
-            run, {"failed", "timeout", "The run took longer than allowed", "RUN_TIMEOUT"}, &t);
+        co_return co_await finish(run, timed_out(), &t);
       co_return co_await hand_over(run);
     }
     if (t.how == turn::end::failed)
-      co_return co_await finish(run, {"failed", "llm_error", t.error, "LLM_ERROR"}, nullptr);
-    if (t.calls.empty()) co_return co_await finish(run, {"completed", "ok", "", ""}, &t);
+      co_return co_await finish(run, failed("llm_error", t.error, "LLM_ERROR"), nullptr);
+    if (t.calls.empty()) co_return co_await finish(run, completed(), &t);
 
     step_record record;
     run->feed.hold();
@@ -206,7 +215,7 @@ ry::task<ry::job_outcome> executor::steps(run_ptr run) {
     if (co_await persist(run, record, balance) == stored::not_ours) co_return leave(run);
     if (balance && *balance <= 0)
       co_return co_await finish(
-          run, {"failed", "credits", "Insufficient credits", "INSUFFICIENT_CREDITS"}, nullptr);
+          run, failed("credits", "Insufficient credits", "INSUFFICIENT_CREDITS"), nullptr);
     // What was started is not started twice: the calls are in the log before they run.
     if (run->why() == 0) {
       const stored kept = co_await run_calls(run, catalog, std::move(t.calls));

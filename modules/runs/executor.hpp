@@ -15,6 +15,11 @@ class executor {
 
   ry::task<ry::job_outcome> handle(ry::job job);
 
+  // The end of a run, as it stands in its terminal event.
+  struct ending {
+    std::string status, reason, error, error_code;
+  };
+
  private:
   using run_ptr = std::shared_ptr<live_run>;
 
@@ -26,10 +31,6 @@ class executor {
     std::vector<tool_call> calls;
     token_usage usage;
     std::string error;
-  };
-  // The end of a run.
-  struct ending {
-    std::string status, reason, error, error_code;
   };
   enum class stored { yes, not_ours };
 
