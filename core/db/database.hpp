@@ -66,8 +66,9 @@ class database {
   // Local subscribers at once, other nodes within about 10 ms, merged. [any]
   void hint(std::string_view channel);
 
-  // Short messages to the other nodes, at most once and without history: fn runs on the internal thread, as
-  // for listen, with what another process broadcast. Payload: at most 7900 bytes of text. [any]
+  // Short messages to the other nodes, at most once and without history: fn runs on the internal
+  // thread, as for listen, with what another process broadcast. Payload: at most 7900 bytes of
+  // text. [any]
   std::uint64_t on_message(std::string_view channel, std::function<void(std::string_view)> fn);
   void broadcast(std::string_view channel, std::string payload);
 

@@ -60,15 +60,20 @@ migrator::migrator(connect_settings connect, std::chrono::milliseconds lock_wait
     : conn_(patient(std::move(connect))), lock_wait_(lock_wait) {}
 
 void migrator::lock() {
-  // Waiting inside the server would hold a snapshot, on which CREATE INDEX CONCURRENTLY waits in turn.
+  // Waiting inside the server would hold a snapshot, on which CREATE INDEX CONCURRENTLY waits in
+  // turn.
   const auto end = std::chrono::steady_clock::now() + lock_wait_;
   bool said = false;
-  while (!conn_.exec("select pg_try_advisory_lock($1::bigint)", {value::int64(lock_key)}).boolean(0, 0)) {
+  while (!conn_.exec("select pg_try_advisory_lock($1::bigint)", {value::int64(lock_key)})
+              .boolean(0, 0)) {
     if (!said)
-      observe::log(observe::level::info, "db", "another node migrates the database; waiting for it");
+      observe::log(observe::level::info, "db",
+                   "another node migrates the database; waiting for it");
     said = true;
     if (std::chrono::steady_clock::now() > end)
-      refuse("Another node has been migrating this database for too long; see what it does and try again.");
+      refuse(
+          "Another node has been migrating this database for too long; see what it does and try "
+          "again.");
     std::this_thread::sleep_for(50ms);
   }
 }
@@ -84,7 +89,8 @@ void migrator::prepare_core() {
 std::vector<migrator::applied_row> migrator::applied() {
   if (conn_.exec("select to_regclass('core.migration')").is_null(0, 0)) return {};
   const auto r = conn_.exec(
-      "select module, id, checksum, to_char(applied_at at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')"
+      "select module, id, checksum, to_char(applied_at at time zone 'UTC', "
+      "'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')"
       " from core.migration order by module, id");
   std::vector<applied_row> out;
   for (std::size_t i = 0; i < r.size(); ++i)
@@ -94,8 +100,6 @@ std::vector<migrator::applied_row> migrator::applied() {
 }
 
 void migrator::apply(const std::string& module, const module::migration& step) {
-
-
   const auto checksum = sha256_hex(step.up_sql);
   const ry_value params[] = {value::text(module), value::text(step.id), value::text(checksum)};
   constexpr char note[] = "insert into core.migration(module, id, checksum) values ($1, $2, $3)";
@@ -120,12 +124,15 @@ void migrator::up_one(const module::module_migrations& m, const std::vector<appl
   for (const auto& d : done) {
     if (d.module != m.module) continue;
     last = std::max(last, d.id);
-    const auto known = std::find_if(m.list.begin(), m.list.end(), [&](auto& s) { return s.id == d.id; });
+    const auto known =
+        std::find_if(m.list.begin(), m.list.end(), [&](auto& s) { return s.id == d.id; });
     if (known == m.list.end())
-      refuse("The database is ahead of this build: module " + m.module + " does not know migration " + d.id +
-             ", which was applied at " + d.at + "; install the newer version again.");
+      refuse("The database is ahead of this build: module " + m.module +
+             " does not know migration " + d.id + ", which was applied at " + d.at +
+             "; install the newer version again.");
     if (sha256_hex(known->up_sql) != d.checksum)
-      refuse("Migration " + d.id + " of module " + m.module + " was changed after it was applied at " + d.at +
+      refuse("Migration " + d.id + " of module " + m.module +
+             " was changed after it was applied at " + d.at +
              "; put the old text back and add a new migration instead.");
   }
   conn_.use_schema("core");
@@ -135,8 +142,8 @@ void migrator::up_one(const module::module_migrations& m, const std::vector<appl
                     [&](auto& d) { return d.module == m.module && d.id == step.id; }))
       continue;
     if (step.id < last)
-      refuse("Migration " + step.id + " of module " + m.module + " is new but sorts before " + last +
-             ", which was applied already; give it a later number.");
+      refuse("Migration " + step.id + " of module " + m.module + " is new but sorts before " +
+             last + ", which was applied already; give it a later number.");
     try {
       apply(m.module, step);
     } catch (const failure& f) {
@@ -144,7 +151,8 @@ void migrator::up_one(const module::module_migrations& m, const std::vector<appl
       refuse("Migration " + step.id + " of module " + m.module + " failed: " + f.what());
     }
     report.applied.push_back({m.module, step.id, state::applied, {}});
-    observe::log(observe::level::info, "db", "migration applied", {{"module", m.module}, {"id", step.id}});
+    observe::log(observe::level::info, "db", "migration applied",
+                 {{"module", m.module}, {"id", step.id}});
     if (progress) progress(report.applied.back());
   }
 }
@@ -185,8 +193,8 @@ std::vector<migration_step> migrator::status(std::span<const module::module_migr
       out.push_back(std::move(s));
     }
     for (const auto& d : done)
-      if (d.module == m.module && std::none_of(m.list.begin(), m.list.end(),
-                                               [&](auto& s) { return s.id == d.id; }))
+      if (d.module == m.module &&
+          std::none_of(m.list.begin(), m.list.end(), [&](auto& s) { return s.id == d.id; }))
         out.push_back({m.module, d.id, state::unknown, d.at});
   }
   return out;

@@ -1,5 +1,6 @@
-// Brings the schemas of the host and its modules up to date. Blocks; used before the modules start and by
-// `runyard migrate`. Several nodes may do it at once: one works, the others wait and find it done.
+// Brings the schemas of the host and its modules up to date. Blocks; used before the modules start
+// and by `runyard migrate`. Several nodes may do it at once: one works, the others wait and find it
+// done.
 #pragma once
 
 #include <chrono>
@@ -39,9 +40,10 @@ class migrator {
                     std::chrono::milliseconds lock_wait = std::chrono::minutes(5));
 
   // Applies what is pending, module by module in the order given (put "core" first), each step in a
-  // transaction of its own unless it is RY_MIGRATION_NO_TX (one statement then). A module with a problem is
-  // left where it stands; after a problem of "core" nothing more is tried. `progress` may be empty.
-  // Throws failure when the database cannot be reached or the lock is not had in time.
+  // transaction of its own unless it is RY_MIGRATION_NO_TX (one statement then). A module with a
+  // problem is left where it stands; after a problem of "core" nothing more is tried. `progress`
+  // may be empty. Throws failure when the database cannot be reached or the lock is not had in
+  // time.
   migration_report up(std::span<const module::module_migrations> modules,
                       const std::function<void(const migration_step&)>& progress = {});
 

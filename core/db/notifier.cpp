@@ -15,7 +15,7 @@ namespace ry::db {
 namespace {
 using namespace std::chrono_literals;
 constexpr auto merge_time = 10ms;
-constexpr std::size_t max_channel = 63;   // NAMEDATALEN - 1
+constexpr std::size_t max_channel = 63;     // NAMEDATALEN - 1
 constexpr std::size_t max_messages = 1000;  // waiting for a connection; the oldest are dropped
 }  // namespace
 

@@ -162,12 +162,17 @@ void pool::execute(worker& w, std::vector<task_ptr>& tasks) {
 
 void pool::set_connected(worker& w, bool yes, const std::string& why) {
   std::lock_guard lock(mutex_);
-  if (!yes && !why.empty()) last_error_ = why;
+  if (!yes && !why.empty()) {
+    if (last_error_.empty() && !healthy() && !stopping())
+      observe::log(observe::level::warn, "db", "cannot connect", {{"error", why}});
+    last_error_ = why;
+  }
   if (yes == w.connected) return;
   w.connected = yes;
   if (yes) {
     if (connected_.fetch_add(1) == 0) {
       away_since_ms_ = 0;
+      last_error_.clear();
       observe::log(observe::level::info, "db", "connected to the database");
     }
   } else if (connected_.fetch_sub(1) == 1) {
@@ -211,18 +216,13 @@ void pool::wait_disconnected(worker& w, std::chrono::milliseconds pause) {
 
 void pool::loop(worker& w) {
   auto pause = 50ms;
-  bool said = false;
   for (;;) {
     if (aborting()) {
       w.conn.close();
       set_connected(w, false, {});
     } else if (w.conn.is_open() || connect(w)) {
       pause = 50ms;
-      said = false;
     } else {
-      if (!said && !healthy() && !stopping())
-        observe::log(observe::level::warn, "db", "cannot connect", {{"error", last_error()}});
-      said = true;
       wait_disconnected(w, pause);
       pause = std::min<std::chrono::milliseconds>(pause * 2, 1s);
       std::lock_guard lock(mutex_);

@@ -41,8 +41,8 @@ namespace {
   const int out = spec.output < 0 ? null : spec.output;
   if (::dup2(null, 0) < 0 || ::dup2(out, 1) < 0 || ::dup2(out, 2) < 0) fail();
   ::umask(077);
-  if (spec.user &&
-      (::setgroups(0, nullptr) != 0 || ::setgid(spec.user->gid) != 0 || ::setuid(spec.user->uid) != 0))
+  if (spec.user && (::setgroups(0, nullptr) != 0 || ::setgid(spec.user->gid) != 0 ||
+                    ::setuid(spec.user->uid) != 0))
     fail();
   if (spec.death_signal) {  // after the change of user, which clears it
     ::prctl(PR_SET_PDEATHSIG, spec.death_signal);
@@ -62,7 +62,8 @@ pid_t spawn(const spawn_spec& spec) {
   char path[] = "PATH=/usr/local/bin:/usr/bin:/bin", lang[] = "LC_ALL=C.UTF-8", zone[] = "TZ=UTC";
   char* const env[] = {path, lang, zone, nullptr};
   int report[2];
-  if (::pipe2(report, O_CLOEXEC) != 0) refuse("Cannot make a pipe: " + std::string(std::strerror(errno)));
+  if (::pipe2(report, O_CLOEXEC) != 0)
+    refuse("Cannot make a pipe: " + std::string(std::strerror(errno)));
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
   if (child == 0) become(spec, argv.data(), env, report[1], parent);
@@ -85,7 +86,8 @@ pid_t spawn(const spawn_spec& spec) {
 
 finished run_program(std::vector<std::string> argv, const std::optional<run_as>& user) {
   int out[2];
-  if (::pipe2(out, O_CLOEXEC) != 0) refuse("Cannot make a pipe: " + std::string(std::strerror(errno)));
+  if (::pipe2(out, O_CLOEXEC) != 0)
+    refuse("Cannot make a pipe: " + std::string(std::strerror(errno)));
   finished f;
   pid_t child = 0;
   try {
@@ -125,7 +127,8 @@ std::optional<run_as> unprivileged_user() {
       return run_as{found->pw_uid, found->pw_gid, name};
   }
   refuse(
-      "PostgreSQL does not run as root, and there is neither a user postgres nor nobody; start the server as "
+      "PostgreSQL does not run as root, and there is neither a user postgres nor nobody; start the "
+      "server as "
       "another user or set database.url.");
 }
 

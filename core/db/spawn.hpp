@@ -1,5 +1,5 @@
-// Starting PostgreSQL's programs: as another user, with a clean environment, ended when we end. Internal
-// to the room.
+// Starting PostgreSQL's programs: as another user, with a clean environment, ended when we end.
+// Internal to the room.
 #pragma once
 
 #include <sys/types.h>
@@ -37,8 +37,8 @@ finished run_program(std::vector<std::string> argv, const std::optional<run_as>&
 // Whether that user could enter the directory.
 bool can_enter(const std::filesystem::path& dir, const std::optional<run_as>& user);
 
-// The user that PostgreSQL runs as when we are root: postgres, or else nobody. nullopt when we are not root.
-// Throws failure when root has neither.
+// The user that PostgreSQL runs as when we are root: postgres, or else nobody. nullopt when we are
+// not root. Throws failure when root has neither.
 std::optional<run_as> unprivileged_user();
 
 }  // namespace ry::db
