@@ -166,10 +166,10 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST_F(limits, NulBytes) {
   start();
-  for (const std::string& text :
-       {std::string("GET /he\0llo HTTP/1.1\r\nHost: x\r\n\r\n", 35),
-        std::string("GET /hello HTTP/1.1\r\nHost: x\r\nX: a\0b\r\n\r\n", 40),
-        std::string("\0\0\0\0", 4), std::string("\x16\x03\x01\x02\x00\x01", 6)}) {
+  using namespace std::string_literals;
+  for (const std::string& text : {"GET /he\0llo HTTP/1.1\r\nHost: x\r\n\r\n"s,
+                                  "GET /hello HTTP/1.1\r\nHost: x\r\nX: a\0b\r\n\r\n"s, "\0\0\0\0"s,
+                                  "\x16\x03\x01\x02\x00\x01"s}) {
     client c(*w);
     c.send(text);
     EXPECT_EQ(400, c.read().status);
