@@ -11,7 +11,7 @@ unset RUNYARD_CONFIG RUNYARD_TOKEN RUNYARD_URL
 failures=0
 mkdir -p none conf
 
-fail() { printf 'FAILED: %s\n' "$*"; sed 's/^/    /' out err; failures=$((failures + 1)); }
+fail() { printf 'FAILED: %s\n' "$*"; tail -n 20 out err; failures=$((failures + 1)); }
 # expect CODE ARGS...: runs it; standard output and error are kept in out and err.
 expect() {
   local want=$1 got

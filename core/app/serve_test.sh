@@ -1,0 +1,116 @@
+#!/usr/bin/env bash
+# A server without modules, seen from outside: readiness, probes, data directory, TLS, signals, the
+# private PostgreSQL coming and going. usage: serve_test.sh path/to/runyard
+set -uo pipefail
+runyard=$1
+[[ -x $runyard ]] || { echo "$runyard cannot be run"; exit 1; }
+work=$(mktemp -d /tmp/ry-serve-XXXXXX)
+# Started by root, PostgreSQL runs as another user, who must reach its cluster.
+chmod 755 "$work"
+server=''
+cleanup() {
+  [[ -z $server ]] || { kill -TERM "$server" 2>/dev/null; wait "$server" 2>/dev/null; }
+  rm -rf "$work"
+}
+trap cleanup EXIT
+cd "$work" || exit 1
+unset RUNYARD_CONFIG RUNYARD_TOKEN RUNYARD_URL
+failures=0
+fail() { printf 'FAILED: %s\n' "$*"; tail -n 20 out err; failures=$((failures + 1)); }
+mkdir none
+cat >c.toml <<'T'
+data_dir = "data"
+modules.path = "none"
+http.listen = "127.0.0.1:0"
+http.access_log = false
+T
+
+# start ARGS...: sets server and url, or gives up.
+start() {
+  url=''
+  : >out
+  "$runyard" serve --config c.toml "$@" >out 2>err </dev/null &
+  server=$!
+  for _ in $(seq 600); do
+    url=$(sed -n 's/^listening on \(https\{0,1\}:.*\)$/\1/p' out)
+    [[ -z $url ]] || return 0
+    kill -0 "$server" 2>/dev/null || break
+    sleep 0.1
+  done
+  fail 'the server did not become ready'
+  exit 1
+}
+# ended CODE: the server ends with it within 30 s.
+ended() {
+  local got
+  for _ in $(seq 300); do kill -0 "$server" 2>/dev/null || break; sleep 0.1; done
+  kill -0 "$server" 2>/dev/null && { fail 'the server does not end'; kill -9 "$server"; }
+  wait "$server"; got=$?
+  server=''
+  [[ $got == "$1" ]] || fail "the server ended with $got instead of $1"
+}
+status() { curl -sk -m 10 -o body -w '%{http_code}' "$1"; }
+becomes() {  # CODE URL: within 30 s
+  for _ in $(seq 300); do [[ $(status "$2") == "$1" ]] && return; sleep 0.1; done
+  fail "$2 did not become $1"
+}
+
+# first start: everything is made
+start
+[[ $(cat out) == "listening on $url" ]] || fail 'standard output holds more than the one line'
+[[ $(status "$url/healthz") == 200 ]] || fail 'healthz'
+[[ $(status "$url/readyz") == 200 ]] || fail "readyz: $(cat body)"
+grep -q '"ready"' body || fail "readyz says $(cat body)"
+[[ $(status "$url/metrics") == 200 ]] || fail 'metrics'
+grep -q '^runyard_http_requests_total{method="GET",route="/healthz",status="200"} 1$' body || fail 'metrics lack the request'
+[[ $(status "$url/nothing") == 404 ]] || fail 'an unknown route'
+[[ $(stat -c %a data) == 7?? && $(stat -c %a data/secrets.key) == 600 ]] || fail 'permissions of the data directory'
+first_node=$(cat data/node_id)
+
+# one data directory, one server
+"$runyard" serve --config c.toml >out2 2>err2 </dev/null
+[[ $? == 1 ]] && grep -q 'another server uses it' err2 || fail "a second server: $(cat err2)"
+[[ $(status "$url/readyz") == 200 ]] || fail 'the second server disturbed the first'
+
+# the database dies and comes back
+mv data/postgres/global/pg_control data/pg_control  # keeps it away until it is back
+kill -9 "$(head -n 1 data/postgres/postmaster.pid)"
+becomes 503 "$url/readyz"
+grep -q '"room":"db"' body || fail "readyz does not name the room: $(cat body)"
+[[ $(status "$url/healthz") == 200 ]] || fail 'the process lives without its database'
+mv data/pg_control data/postgres/global/pg_control
+becomes 200 "$url/readyz"
+
+# stop in order
+kill -TERM "$server"; ended 0
+[[ ! -e data/postgres/postmaster.pid ]] || fail 'PostgreSQL was left running'
+grep -q 'stopped' err || fail 'the log does not say so'
+
+# start again, now with TLS and a base path; what was there is used
+openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost \
+  -keyout key.pem -out cert.pem 2>/dev/null
+start --set http.tls.cert=cert.pem --set http.tls.key=key.pem --set http.base_path=/api
+[[ $url == https://127.0.0.1:* ]] || fail "url is $url"
+[[ $(status "$url/readyz") == 200 ]] || fail 'readyz over TLS'
+[[ $(cat data/node_id) != "$first_node" ]] || fail 'the node id is new at every start'
+kill -INT "$server"; ended 0
+
+# an address that is taken
+start
+port=${url##*:}
+"$runyard" serve --config c.toml --set data_dir=other --set "http.listen=127.0.0.1:$port" >out2 2>err2 </dev/null
+[[ $? == 1 ]] && grep -q "$port" err2 || fail "a taken port: $(cat err2)"
+grep -qi 'terminate\|what()' err2 && fail "that is no sentence: $(cat err2)"
+
+# the second signal ends it at once, even while a request is under way
+exec 9<>"/dev/tcp/127.0.0.1/$port"
+printf 'GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow' >&9
+sleep 0.3
+kill -TERM "$server"; sleep 0.5
+kill -0 "$server" 2>/dev/null || fail 'the server did not wait for the request'
+kill -TERM "$server"; ended 1
+exec 9>&-
+grep -q 'second signal' err || fail 'the log does not tell of the second signal'
+
+((failures == 0)) && echo 'all well'
+exit $((failures > 0))
