@@ -37,6 +37,10 @@ struct answer {
     std::unique_lock lock(mutex);
     return changed.wait_for(lock, std::chrono::milliseconds(ms), [&] { return done; });
   }
+  std::size_t size() {
+    std::lock_guard lock(mutex);
+    return body.size();
+  }
   bool wait_body(std::size_t n, int ms = 5'000) {
     std::unique_lock lock(mutex);
     return changed.wait_for(lock, std::chrono::milliseconds(ms), [&] { return body.size() >= n; });
