@@ -248,8 +248,9 @@ void executor::remember(live_run& run, std::string role, std::string body) {
 ry::task<executor::turn> executor::model_turn(run_ptr run, catalog_ptr catalog) {
   turn out;
   const std::optional<model_target> target = parts_.config.target(run->who.model);
-  const auto provider = target ? parts_.providers.find(target->provider) : parts_.providers.end();
-  if (provider == parts_.providers.end()) {
+  provider_set::handle provider;
+  if (target) provider = parts_.providers.find(target->provider);
+  if (!provider) {
     out.error = "The model \"" + run->who.model + "\" names no provider that is configured and loaded";
     co_return out;
   }
@@ -281,7 +282,7 @@ ry::task<executor::turn> executor::model_turn(run_ptr run, catalog_ptr catalog) 
       run->messages = {};
       run->messages_known = false;
     }
-    model_call call(parts_, run, provider->second);
+    model_call call(parts_, run, provider);
     const ry_status begun = call.start(request);
     request = {};
     if (begun == RY_OK) co_await call.finished();

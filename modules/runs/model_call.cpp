@@ -2,8 +2,8 @@
 
 namespace runs {
 
-model_call::model_call(parts& p, std::shared_ptr<live_run> run, const open_provider& provider)
-    : parts_(p), run_(std::move(run)), provider_(provider), writer_(p.writers.of(run_->exec)) {}
+model_call::model_call(parts& p, std::shared_ptr<live_run> run, provider_set::handle provider)
+    : parts_(p), run_(std::move(run)), provider_(std::move(provider)), writer_(p.writers.of(run_->exec)) {}
 
 ry_status model_call::start(std::string_view request_json) {
   ry_llm_sink sink{};
@@ -38,7 +38,7 @@ ry_status model_call::start(std::string_view request_json) {
     self->ended_ = true;
     self->done_.set();
   };
-  return provider_.driver->table->complete(provider_.driver->self, provider_.instance,
+  return provider_->of->table->complete(provider_->of->self, provider_->instance,
                                            ry::str(request_json), run_->exec, &sink, this, &call_);
 }
 
@@ -56,7 +56,7 @@ ry::task<void> model_call::finished() {
 }
 
 void model_call::abort() noexcept {
-  if (!ended_ && call_ != nullptr) provider_.driver->table->cancel(provider_.driver->self, call_);
+  if (!ended_ && call_ != nullptr) provider_->of->table->cancel(provider_->of->self, call_);
 }
 
 std::string model_call::error_text(ry_status st) const {

@@ -7,7 +7,7 @@ namespace runs {
 
 class model_call : abortable {
  public:
-  model_call(parts& p, std::shared_ptr<live_run> run, const open_provider& provider);
+  model_call(parts& p, std::shared_ptr<live_run> run, provider_set::handle provider);
   model_call(const model_call&) = delete;
 
   ry_status start(std::string_view request_json);
@@ -28,7 +28,7 @@ class model_call : abortable {
 
   parts& parts_;
   std::shared_ptr<live_run> run_;
-  const open_provider& provider_;
+  const provider_set::handle provider_;
   log_writer& writer_;
   void* call_ = nullptr;
   bool ended_ = false;

@@ -32,7 +32,7 @@ class module {
         threads_(parts_),
         files_(parts_) {
     reg.migrations(ry_migrations::all);
-    reg.define_point(RY_LLM_PROVIDER_1, &parts_.llm_drivers);
+    parts_.providers.define(reg);
     reg.define_point(RY_AGENT_TOOLS_1, &parts_.tool_sources);
     reg.define_point(RY_SANDBOX_DRIVER_1, &parts_.sandboxes);
 
@@ -75,40 +75,10 @@ class module {
     parts_.accounts = parts_.ctx.acquire<ry_accounts_v1>(RY_SVC_ACCOUNTS_1);
     parts_.agents = parts_.ctx.acquire<ry_agents_v1>(RY_SVC_AGENTS_1);
     parts_.node_id = std::string(parts_.ctx.fact("node_id"));
-    for (const provider_settings& p : parts_.config.providers) open(p);
-  }
-
-  ry::task<void> stop() {
-    // Runs are told by their jobs; this ends when the last of them was handed over.
-    co_return;
-  }
-
-  ~module() {
-    for (auto& [name, provider] : parts_.providers)
-      provider.driver->table->close(provider.driver->self, provider.instance);
+    parts_.providers.check();
   }
 
  private:
-  void open(const provider_settings& p) {
-    const auto driver = parts_.llm_drivers.find(p.kind);
-    if (!driver) {
-      if (p.name == "offline") return;  // nobody asked for it by name
-      std::string loaded;
-      for (const auto& d : parts_.llm_drivers.all()) loaded += (loaded.empty() ? "" : ", ") + d->name;
-      throw ry::precondition("runs.provider", "runs.providers." + p.name + ".kind is \"" + p.kind +
-                                                  "\", but no driver of that name is loaded (loaded: " +
-                                                  (loaded.empty() ? "none" : loaded) + ")");
-    }
-    char text[512];
-    ry_errbuf err{text, sizeof text, 0};
-    open_provider opened{driver, nullptr};
-    const ry_status st = driver->table->open(driver->self, ry::str(p.name), ry::str(p.config_json),
-                                             &opened.instance, &err);
-    if (st != RY_OK)
-      throw ry::error(st, "runs.provider", "runs.providers." + p.name + ": " + std::string(err.ptr, err.len));
-    parts_.providers.insert_or_assign(p.name, std::move(opened));
-  }
-
   ry::task<ry::job_outcome> prune(ry::job) {
     // The first id that a run of that moment could have had: UUIDv7 begins with the milliseconds.
     const std::int64_t ms =

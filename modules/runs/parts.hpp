@@ -5,9 +5,9 @@
 
 #include "live_run.hpp"
 #include "log_writer.hpp"
+#include "providers.hpp"
 #include "repository.hpp"
 #include "ry/ext/agent_tools.h"
-#include "ry/ext/llm_provider.h"
 #include "ry/ext/sandbox_driver.h"
 #include "ry/svc/accounts.h"
 #include "ry/svc/agents.h"
@@ -15,25 +15,19 @@
 
 namespace runs {
 
-// A configured provider that was opened in its driver.
-struct open_provider {
-  ry::drivers<ry_llm_provider_v1>::entry driver;
-  void* instance = nullptr;
-};
-
 struct parts {
   parts(ry::context& ctx, settings s)
       : ctx(ctx),
         config(std::move(s)),
+        providers(config),
         repo(ctx),
         writers(ctx, repo, config.drain_seconds * 1'000'000) {}
 
   ry::context& ctx;
   const settings config;
-  ry::drivers<ry_llm_provider_v1> llm_drivers;
+  provider_set providers;
   ry::drivers<ry_agent_tools_v1> tool_sources;
   ry::drivers<ry_sandbox_driver_v1> sandboxes;
-  std::map<std::string, open_provider, std::less<>> providers;
   ry::service<ry_accounts_v1> accounts;
   ry::service<ry_agents_v1> agents;
   std::string node_id;

@@ -1,0 +1,90 @@
+#include "providers.hpp"
+
+namespace runs {
+
+void provider_set::define(ry::registrar& reg) {
+  ry_point point{};
+  point.struct_size = sizeof point;
+  point.min_size = sizeof(ry_llm_provider_v1);
+  point.id = ry::str(RY_LLM_PROVIDER_1);
+  point.added = &provider_set::added;
+  point.removed = &provider_set::removed;
+  point.ctx = this;
+  ry::check(reg.table().define_point(reg.handle(), &point), "the extension point llm.provider/1");
+}
+
+provider_set::handle provider_set::find(std::string_view name) const {
+  std::lock_guard lock(mutex_);
+  const auto found = open_.find(name);
+  return found == open_.end() ? nullptr : found->second;
+}
+
+void provider_set::check() const {
+  std::lock_guard lock(mutex_);
+  for (const provider_settings& p : settings_.providers) {
+    if (open_.contains(p.name)) continue;
+    if (const auto why = failures_.find(p.name); why != failures_.end())
+      throw ry::precondition("runs.provider", "runs.providers." + p.name + ": " + why->second);
+    if (p.name == "offline") continue;  // nobody asked for it by name
+    std::string loaded;
+    for (const auto& [name, d] : drivers_) loaded += (loaded.empty() ? "" : ", ") + name;
+    throw ry::precondition("runs.provider", "runs.providers." + p.name + ".kind is \"" + p.kind +
+                                                "\", but no driver of that name is loaded (loaded: " +
+                                                (loaded.empty() ? "none" : loaded) + ")");
+  }
+}
+
+void provider_set::added(void* self, ry_str name, const void* table, void* driver_self) noexcept {
+  (void)ry::guard([&] {
+    auto d = std::make_shared<driver>();
+    d->name = ry::text(name);
+    d->table = static_cast<const ry_llm_provider_v1*>(table);
+    d->self = driver_self;
+    static_cast<provider_set*>(self)->add(std::move(d));
+  });
+}
+
+void provider_set::add(std::shared_ptr<driver> d) {
+  std::lock_guard lock(mutex_);
+  drivers_.insert_or_assign(d->name, d);
+  for (const provider_settings& p : settings_.providers) {
+    if (p.kind != d->name) continue;
+    auto opened = std::make_shared<provider>();
+    char text[512];
+    ry_errbuf err{text, sizeof text, 0};
+    const ry_status st = d->table->open(d->self, ry::str(p.name), ry::str(p.config_json), &opened->instance, &err);
+    if (st != RY_OK) {
+      failures_.insert_or_assign(p.name, std::string(err.ptr, err.len));
+      continue;
+    }
+    opened->of = d;
+    failures_.erase(p.name);
+    open_.insert_or_assign(p.name, std::move(opened));
+  }
+}
+
+void provider_set::removed(void* self, ry_str name, ry_done done) noexcept {
+  auto* set = static_cast<provider_set*>(self);
+  std::shared_ptr<driver> gone;
+  std::vector<handle> closing;  // closed after the lock is given up
+  {
+    std::lock_guard lock(set->mutex_);
+    const auto found = set->drivers_.find(ry::view(name));
+    if (found != set->drivers_.end()) {
+      gone = std::move(found->second);
+      set->drivers_.erase(found);
+      for (auto it = set->open_.begin(); it != set->open_.end();) {
+        if (it->second->of != gone) {
+          ++it;
+          continue;
+        }
+        closing.push_back(std::move(it->second));
+        it = set->open_.erase(it);
+      }
+      gone->removed = done;
+    }
+  }
+  if (!gone) done.fn(done.ctx, RY_OK, nullptr);
+}
+
+}  // namespace runs

@@ -1,0 +1,56 @@
+// The configured providers of language models, each opened in the driver of its kind.
+//
+// A driver that the host takes away is given back when the last answer that uses it has ended; its
+// providers are closed before. Any thread, except define(), which belongs to the module's constructor.
+#pragma once
+#include <map>
+#include <memory>
+#include <mutex>
+#include <ry/ry.hpp>
+#include <string>
+
+#include "ry/ext/llm_provider.h"
+#include "settings.hpp"
+
+namespace runs {
+
+class provider_set {
+ public:
+  struct driver {
+    std::string name;
+    const ry_llm_provider_v1* table = nullptr;
+    void* self = nullptr;
+    ry_done removed{};
+    ~driver() {
+      if (removed.fn != nullptr) removed.fn(removed.ctx, RY_OK, nullptr);
+    }
+  };
+  struct provider {
+    std::shared_ptr<driver> of;
+    void* instance = nullptr;
+    ~provider() {
+      if (of) of->table->close(of->self, instance);
+    }
+  };
+  using handle = std::shared_ptr<const provider>;
+
+  explicit provider_set(const settings& s) : settings_(s) {}
+  void define(ry::registrar& reg);
+  // The open provider of that name; empty when there is none.
+  handle find(std::string_view name) const;
+  // Throws a sentence about the first configured provider that could not be opened.
+  void check() const;
+
+ private:
+  static void added(void* self, ry_str name, const void* table, void* driver_self) noexcept;
+  static void removed(void* self, ry_str name, ry_done done) noexcept;
+  void add(std::shared_ptr<driver> d);
+
+  const settings& settings_;
+  mutable std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<driver>, std::less<>> drivers_;
+  std::map<std::string, handle, std::less<>> open_;
+  std::map<std::string, std::string, std::less<>> failures_;  // provider -> sentence
+};
+
+}  // namespace runs
