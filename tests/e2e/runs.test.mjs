@@ -362,7 +362,7 @@ test('credits are charged per answer and the ledger balances', async () => {
   const before = (await u.get('/account')).json;
   const r = await u.start({ prompt: 'Say hello' });
   await u.stream(r.json.agent_run_id);
-  const sum = database.sql(`select sum(delta_micro) = (select balance_micro from accounts.accounts where id = '${u.id}') from accounts.ledger where account_id = '${u.id}'`);
+  const sum = database.sql(`select sum(delta_micro) = (select balance_micro from accounts.account where id = '${u.id}') from accounts.ledger where account_id = '${u.id}'`);
   assert.equal(sum, 't');
   assert.ok(before.balance_credits !== undefined);
 });
