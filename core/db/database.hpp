@@ -56,10 +56,10 @@ class database {
   std::string last_error() const;
   const connect_settings& connect() const noexcept;
 
-  // Hints. `fn` runs on an internal thread (post from it, do not block) after a hint by any node
-  // and after a lost connection came back. Returns an id for unlisten; no call of fn starts after
-  // unlisten returned (do not call unlisten from fn). Throws failure for a channel name over 63
-  // bytes. [any]
+  // Hints. `fn` runs on an internal thread (post from it, do not block) after a hint by any node,
+  // every `poll`, and whenever hints may have been lost. Returns an id for unlisten; no call of fn
+  // starts after unlisten returned (do not call unlisten from fn). Throws failure for a channel
+  // name over 63 bytes. [any]
   std::uint64_t listen(std::string_view channel, std::function<void()> fn,
                        std::chrono::milliseconds poll = std::chrono::milliseconds(1000));
   void unlisten(std::uint64_t id);

@@ -33,8 +33,8 @@ using clock = std::chrono::steady_clock;
 
 namespace {
 
-constexpr auto role = "runyard";           // owner of the cluster, and name of its database
-constexpr auto start_limit = 60s;          // crash recovery may take its time
+constexpr auto role = "runyard";             // owner of the cluster, and name of its database
+constexpr auto start_limit = 60s;            // crash recovery may take its time
 constexpr std::size_t socket_path_max = 90;  // sun_path has 108 bytes; PostgreSQL adds a file name
 constexpr std::uintmax_t log_max = 10 << 20;
 
@@ -42,7 +42,9 @@ constexpr std::uintmax_t log_max = 10 << 20;
   throw failure({RY_FAILED_PRECONDITION, "db.embedded", std::move(message), {}, 0, 0});
 }
 
-std::string last_error() { return std::strerror(errno); }
+std::string last_error() {
+  return std::strerror(errno);
+}
 
 std::string first_line(const fs::path& file) {
   std::ifstream in(file);
@@ -75,7 +77,8 @@ std::vector<fs::path> program_dirs() {
   for (const auto& e : fs::directory_iterator("/usr/lib/postgresql", ec)) {
     const auto name = e.path().filename().string();
     const int version = std::atoi(name.c_str());
-    if (version > 0 && has_server(e.path() / "bin")) versions.emplace_back(version, e.path() / "bin");
+    if (version > 0 && has_server(e.path() / "bin"))
+      versions.emplace_back(version, e.path() / "bin");
   }
   std::sort(versions.rbegin(), versions.rend());
   std::vector<fs::path> out;
@@ -133,7 +136,8 @@ class embedded_postgres::impl {
     const auto begin = clock::now();
     std::promise<void> ready;
     auto result = ready.get_future();
-    // PostgreSQL gets a signal when the thread that started it ends, so that thread lives as long as we do.
+    // PostgreSQL gets a signal when the thread that started it ends, so that thread lives as long
+    // as we do.
     thread_ = std::thread([this, &ready] {
       try {
         prepare();
@@ -156,7 +160,8 @@ class embedded_postgres::impl {
     }
     start_time_ = std::chrono::duration_cast<std::chrono::milliseconds>(clock::now() - begin);
     observe::log(observe::level::info, "db", "embedded PostgreSQL is ready",
-                 {{"version", std::to_string(version_)}, {"data", cluster_.string()},
+                 {{"version", std::to_string(version_)},
+                  {"data", cluster_.string()},
                   {"ms", std::to_string(start_time_.count())}});
   }
 
@@ -180,7 +185,8 @@ class embedded_postgres::impl {
            "?host=" + percent_encoded(socket_dir_.string());
   }
 
-  // ---- the place ---------------------------------------------------------------------------------
+  // ---- the place
+  // ---------------------------------------------------------------------------------
 
   void prepare() {
     user_ = unprivileged_user();
@@ -194,25 +200,37 @@ class embedded_postgres::impl {
     end_leftover();
   }
 
-  // As root the cluster belongs to another user, who must be able to get there; a data directory below
-  // /root is out of its reach.
+  // As root the cluster belongs to another user, who must be able to get there; a data directory
+  // below /root is out of its reach.
   fs::path reachable(const fs::path& data) {
     if (!user_) return data;
+    const auto link = data / "postgres";
+    std::error_code ec;
+    if (fs::is_symlink(link, ec)) {
+      const auto place = fs::read_symlink(link).parent_path();
+      if (!fs::is_directory(place, ec))
+        refuse(link.string() + " leads to " + place.string() +
+               ", which is gone; put it back, or remove the link to begin with an empty database.");
+      return place;
+    }
     if (!can_enter(data, user_)) {
       // Passing through, without reading: what is inside keeps its own permissions.
       struct stat st {};
       if (::stat(data.c_str(), &st) == 0) ::chmod(data.c_str(), st.st_mode | 0011);
     }
     if (can_enter(data, user_)) return data;
-    const auto other = fs::path("/var/lib/runyard-embedded") / sha256_hex(data.string()).substr(0, 16);
-    make_dir(other);
-    ::chmod(other.parent_path().c_str(), 0755);
+    // The cluster goes elsewhere, and a link here leads to it: the two stay together, and a new
+    // data directory under an old name never gets an old database.
+    std::string other = "/var/lib/runyard-XXXXXX";
+    if (!::mkdtemp(other.data())) refuse("Cannot make " + other + ": " + last_error());
     ::chmod(other.c_str(), 0755);
     if (!can_enter(other, user_))
       refuse("The user " + user_->name + ", as whom PostgreSQL runs, can enter neither " +
-             data.string() + " nor " + other.string() + "; choose another data_dir.");
-    observe::log(observe::level::info, "db", "the data directory is out of reach for PostgreSQL's user",
-                 {{"user", user_->name}, {"cluster", other.string()}});
+             data.string() + " nor " + other + "; choose another data_dir.");
+    fs::create_directory_symlink(fs::path(other) / "postgres", link);
+    observe::log(observe::level::info, "db",
+                 "the data directory is out of reach for PostgreSQL's user",
+                 {{"user", user_->name}, {"cluster", other}});
     return other;
   }
 
@@ -226,8 +244,9 @@ class embedded_postgres::impl {
       dirs = program_dirs();
     }
     if (dirs.empty())
-      refuse("No PostgreSQL was found on this machine: install the package postgresql, or set "
-             "database.url to use a server elsewhere.");
+      refuse(
+          "No PostgreSQL was found on this machine: install the package postgresql, or set "
+          "database.url to use a server elsewhere.");
     const int wanted = std::atoi(first_line(cluster_ / "PG_VERSION").c_str());
     for (const auto& dir : dirs) {
       version_ = major_of(dir);
@@ -272,8 +291,8 @@ class embedded_postgres::impl {
     make_dir(fresh);
     own(fresh, user_, 0700);
     const auto made = run_program(
-        {(bindir_ / "initdb").string(), "-D", fresh.string(), "-U", role, "--auth=trust", "-E", "UTF8",
-         "--locale=C.UTF-8", "--data-checksums", "--no-instructions"},
+        {(bindir_ / "initdb").string(), "-D", fresh.string(), "-U", role, "--auth=trust", "-E",
+         "UTF8", "--locale=C.UTF-8", "--data-checksums", "--no-instructions"},
         user_);
     if (made.status != 0) {
       fs::remove_all(fresh, ec);
@@ -290,8 +309,11 @@ class embedded_postgres::impl {
     if (pid <= 1) return;
     std::error_code ec;
     const auto proc = fs::path("/proc") / std::to_string(pid);
-    const auto ours = [&] { return fs::read_symlink(proc / "cwd", ec) == fs::canonical(cluster_, ec) && !ec; };
-    if (!ours()) return;  // the id went to another program; PostgreSQL sorts the stale file out itself
+    const auto ours = [&] {
+      return fs::read_symlink(proc / "cwd", ec) == fs::canonical(cluster_, ec) && !ec;
+    };
+    if (!ours())
+      return;  // the id went to another program; PostgreSQL sorts the stale file out itself
     const auto begin = clock::now();
     int signal = SIGINT;
     ::kill(pid, signal);
@@ -304,7 +326,8 @@ class embedded_postgres::impl {
     }
   }
 
-  // ---- the server --------------------------------------------------------------------------------
+  // ---- the server
+  // --------------------------------------------------------------------------------
 
   void launch() {
     std::error_code ec;
@@ -349,8 +372,7 @@ class embedded_postgres::impl {
     const auto begin = clock::now();
     const auto url = url_of("postgres");
     while (true) {
-      if (const auto ended = reap(WNOHANG))
-        refuse("PostgreSQL did not start: " + tail(log_));
+      if (const auto ended = reap(WNOHANG)) refuse("PostgreSQL did not start: " + tail(log_));
       if (PQping(url.c_str()) == PQPING_OK) return;
       if (clock::now() - begin > start_limit)
         refuse("PostgreSQL was not ready within a minute: " + tail(log_));
@@ -458,12 +480,20 @@ class embedded_postgres::impl {
 embedded_postgres::embedded_postgres(embedded_settings settings)
     : impl_(std::make_unique<impl>(std::move(settings))) {}
 embedded_postgres::~embedded_postgres() = default;
-void embedded_postgres::start() { impl_->start(); }
-std::string embedded_postgres::url() const { return impl_->url(); }
-bool embedded_postgres::running() const noexcept { return impl_->running(); }
+void embedded_postgres::start() {
+  impl_->start();
+}
+std::string embedded_postgres::url() const {
+  return impl_->url();
+}
+bool embedded_postgres::running() const noexcept {
+  return impl_->running();
+}
 std::chrono::milliseconds embedded_postgres::start_time() const noexcept {
   return impl_->start_time();
 }
-void embedded_postgres::stop() { impl_->stop(); }
+void embedded_postgres::stop() {
+  impl_->stop();
+}
 
 }  // namespace ry::db

@@ -112,6 +112,36 @@ TEST(embedded, a_long_path_gets_a_short_socket) {
   EXPECT_EQ(ask(pg, "select 1"), "1");
 }
 
+TEST(embedded, a_data_directory_out_of_reach_gets_a_link_to_its_cluster) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root has an unprivileged user to start";
+  folder f;
+  fs::create_directory(f.path / "closed");
+  ::chmod((f.path / "closed").c_str(), 0700);
+  const auto data = f.path / "closed" / "data";
+  fs::path place;
+  {
+    embedded_postgres pg({data});
+    pg.start();
+    ask(pg, "create table public.kept as select 42 as n");
+    ASSERT_TRUE(fs::is_symlink(data / "postgres"));
+    place = fs::read_symlink(data / "postgres").parent_path();
+    EXPECT_EQ(place.parent_path(), "/var/lib");
+  }
+  {
+    embedded_postgres pg({data});
+    pg.start();
+    EXPECT_EQ(ask(pg, "select n from public.kept"), "42");
+  }
+  fs::remove_all(place);
+  embedded_postgres pg({data});
+  try {
+    pg.start();
+    FAIL() << "started";
+  } catch (const failure& e) {
+    EXPECT_NE(e.error.message.find("which is gone"), std::string::npos) << e.error.message;
+  }
+}
+
 TEST(embedded, another_versions_cluster_is_refused_with_both_versions) {
   folder f;
   fs::create_directories(f.path / "postgres");

@@ -127,13 +127,13 @@ void notifier::call(subscription& s) {
   }
 }
 
-void notifier::fire(const std::set<std::string>* channels) {
+void notifier::fire(const std::set<std::string>& channels) {
   std::vector<subscription_ptr> due;
   const auto now = clock::now();
   {
     std::lock_guard lock(mutex_);
     for (auto& [id, s] : subscriptions_) {
-      if (channels && !channels->contains(s->channel)) continue;
+      if (!channels.contains(s->channel)) continue;
       s->due = now + s->poll;
       due.push_back(s);
     }
@@ -149,7 +149,6 @@ bool notifier::connect() {
     conn_.open();
     pause_ = 50ms;
     send_listens();
-    fire(nullptr);  // what was hinted in between is lost
     return conn_.is_open();
   } catch (const failure& e) {
     conn_.close();
@@ -173,11 +172,16 @@ void notifier::send_listens() {
     }
     return out + '"';
   };
-  for (const auto& c : wanted)
-    if (!listening_.contains(c)) conn_.exec("listen " + quoted(c), {}, RY_DB_NO_PREPARE);
+  std::set<std::string> fresh;
+  for (const auto& c : wanted) {
+    if (listening_.contains(c)) continue;
+    conn_.exec("listen " + quoted(c), {}, RY_DB_NO_PREPARE);
+    fresh.insert(c);
+  }
   for (const auto& c : listening_)
     if (!wanted.contains(c)) conn_.exec("unlisten " + quoted(c), {}, RY_DB_NO_PREPARE);
   listening_ = std::move(wanted);
+  if (!fresh.empty()) fire(fresh);  // what was hinted before is lost
 }
 
 void notifier::take_notifications() {
@@ -192,7 +196,7 @@ void notifier::take_notifications() {
     }
     PQfreemem(n);
   }
-  if (!channels.empty()) fire(&channels);
+  if (!channels.empty()) fire(channels);
   for (const auto& m : messages) receive(m);
 }
 
@@ -259,7 +263,7 @@ void notifier::loop() {
       }
     }
     if (!connected) next = std::min(next, connect_at_);
-    if (!local.empty()) fire(&local);
+    if (!local.empty()) fire(local);
     for (auto& s : polled) call(*s);
     try {
       if (connected) {

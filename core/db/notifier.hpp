@@ -58,7 +58,7 @@ class notifier {
   void send_messages(const std::vector<message>& messages);
   void receive(const message& m);
   std::uint64_t add(subscription_ptr s);
-  void fire(const std::set<std::string>* channels);  // nullptr: all
+  void fire(const std::set<std::string>& channels);
   static void call(subscription& s);
 
   connection conn_;
