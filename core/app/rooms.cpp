@@ -34,6 +34,7 @@ auth::fetch_fn fetch_by(http::client& egress, exec::loop_pool& loops) {
   return [&egress, &loops](const std::string& url, std::function<void(auth::fetched)> done) {
     http::fetch_request request;
     request.url = url;
+    request.flags = RY_CLIENT_OPERATOR_URL;  // the key set's address stands in the configuration
     egress.fetch(&loops.pick(), request, [done = std::move(done)](http::fetch_result r) {
       if (r.error.status != RY_OK)
         done({{}, r.error.message});

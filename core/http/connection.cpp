@@ -121,7 +121,7 @@ void connection::end_of_input() {
     case phase::streaming:
       return cut(RY_WHY_GONE);
     case phase::handling:
-      if (parser_ && !parser_->is_done()) return cut(RY_WHY_GONE);
+      if (parser_ && !parser_->body_done()) return cut(RY_WHY_GONE);
       // The client may have closed only its side: the answer is sent all the same.
       fire_cancel(RY_WHY_GONE);
       return;
@@ -165,7 +165,7 @@ bool connection::step() {
       w_.scrap.clear();
       const bool good = decode_some(w_.scrap);
       discarded_ += before - cur_.size();
-      if (parser_->is_done()) {
+      if (parser_->body_done()) {
         parser_.reset();
         phase_ = phase::head;
         return true;
@@ -379,7 +379,7 @@ void connection::timer(clock::time_point now) {
       break;
     case phase::body:
     case phase::handling:
-      if (parser_ && !parser_->is_done() && wants_body()) {
+      if (parser_ && !parser_->body_done() && wants_body()) {
         auto waited = body_waited_;
         if (body_armed_ != clock::time_point{}) {
           if (check(body_armed_ + cfg().body_idle_timeout))
@@ -399,7 +399,7 @@ void connection::timer(clock::time_point now) {
         worker::add(w_.count.timeouts);
         fire_cancel(RY_WHY_DEADLINE);
         if (phase_ == phase::handling && ex_) {
-          keep_ = keep_ && (!parser_ || parser_->is_done());
+          keep_ = keep_ && (!parser_ || parser_->body_done());
           fail(504, "The request took too long");
         }
         return resume();

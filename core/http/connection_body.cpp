@@ -29,7 +29,7 @@ bool connection::decode_some(std::string& out) {
 
 bool connection::read_body() {
   auto& d = *ex_->data;
-  const bool was_done = parser_->is_done();
+  const bool was_done = parser_->body_done();
   if (!was_done) {
     const auto before = cur_.size();
     const auto now = clock::now();
@@ -42,7 +42,7 @@ bool connection::read_body() {
         return true;
       }
     }
-    if (!parser_->is_done() && cur_.size() == before) {
+    if (!parser_->body_done() && cur_.size() == before) {
       send_continue();
       if (body_armed_ == clock::time_point{}) {
         body_armed_ = now;
@@ -52,10 +52,10 @@ bool connection::read_body() {
     }
   }
   if (phase_ == phase::body) {
-    if (parser_->is_done()) dispatch();
+    if (parser_->body_done()) dispatch();
     return true;
   }
-  if (!was_done && parser_->is_done() && !d.route->has(RY_ROUTE_LONG)) {
+  if (!was_done && parser_->body_done() && !d.route->has(RY_ROUTE_LONG)) {
     request_due_ = clock::now() + (d.route->def.timeout_ms != 0
                                        ? std::chrono::milliseconds(d.route->def.timeout_ms)
                                        : cfg().request_timeout);
@@ -72,11 +72,11 @@ void connection::deliver_body() {
     auto form = d.form;
     form->reader.feed(d.body);
     d.body.clear();
-    if (parser_->is_done() && !std::exchange(form->ended, true)) form->reader.finish();
+    if (parser_->body_done() && !std::exchange(form->ended, true)) form->reader.finish();
     w_.advance_form(ex);
     return;
   }
-  if (d.body.empty() && !parser_->is_done()) return;
+  if (d.body.empty() && !parser_->body_done()) return;
   // The callback may end the request, and with it what `d` holds.
   std::string piece;
   piece.swap(d.body);

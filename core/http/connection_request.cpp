@@ -227,7 +227,7 @@ void connection::admitted() {
                 : route.has(RY_ROUTE_STREAM_BODY) ? cfg().form_max_total_bytes
                                                   : cfg().max_body_bytes;
   if (d.info.content_length > body_limit_) return fail(413, "Request body too large");
-  if (parser_->is_done() || route.has(RY_ROUTE_STREAM_BODY)) return dispatch();
+  if (parser_->body_done() || route.has(RY_ROUTE_STREAM_BODY)) return dispatch();
   phase_ = phase::body;
   if (d.info.content_length != 0)
     d.body.reserve(std::min<std::uint64_t>(d.info.content_length, worker::scratch_size));
@@ -264,7 +264,7 @@ void connection::dispatch() {
             &w_.loop};
   phase_ = phase::handling;
   // A body that streams in has its own time-outs; the clock of the answer starts behind it.
-  if (timed && parser_->is_done()) {
+  if (timed && parser_->body_done()) {
     d.view.deadline_unix_us =
         received + std::chrono::duration_cast<std::chrono::microseconds>(timeout).count();
     request_due_ = clock::now() + timeout;
@@ -336,7 +336,7 @@ void connection::fire_cancel(std::int32_t why) {
 void connection::plan_rest() {
   const auto& d = *ex_->data;
   if (!keep_ || w_.draining || (eof_ && cur_.empty() && in_.empty())) closing_ = true;
-  if (!parser_ || parser_->is_done()) return;
+  if (!parser_ || parser_->body_done()) return;
   if (expect_ || parser_->refused() || !parser_->is_header_done() || d.info.chunked ||
       d.info.content_length - parser_->body_bytes() > max_discard)
     closing_ = true;
@@ -404,7 +404,7 @@ void connection::end_answer() {
   // A long answer may have begun before the drain did.
   if (w_.draining) closing_ = true;
   head_due_ = clock::now() + cfg().idle_timeout;
-  if (parser_ && !parser_->is_done() && !closing_) {
+  if (parser_ && !parser_->body_done() && !closing_) {
     phase_ = phase::discard;
     discarded_ = 0;
     head_due_ = clock::now() + cfg().header_timeout;

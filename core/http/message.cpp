@@ -113,25 +113,40 @@ refusal message_parser::parse_head(std::string_view head, std::vector<ry_header>
   info.chunked = chunked();
   info.content_length = content_length().value_or(0);
   info.has_body = info.chunked || info.content_length != 0;
+  chunked_ = info.chunked;
+  length_ = info.content_length;
+  body_done_ = !info.has_body;
   return {};
 }
 
 std::size_t message_parser::decode(std::string_view data, std::string& out, std::uint64_t limit) {
-  out_ = &out;
-  limit_ = limit;
-  std::size_t used = 0;
-  while (used < data.size() && !is_done()) {
-    boost::beast::error_code ec;
-    const auto n = put(boost::asio::const_buffer(data.data() + used, data.size() - used), ec);
-    used += n;
-    if (ec == bh::error::need_more) break;
-    if (ec) {
-      if (!refused_) refused_ = {400, "Malformed body"};
-      break;
+  if (body_done_ || refused_) return 0;
+  const auto before = out.size();
+  std::size_t used;
+  if (chunked_) {
+    out.append(data);
+    char* const begin = out.data() + before;
+    char* end = begin;
+    used = chunks_.decode({begin, data.size()}, end);
+    out.resize(static_cast<std::size_t>(end - out.data()));
+    if (chunks_.failed()) {
+      out.resize(before);
+      refused_ = {400, "Malformed body"};
+      return used;
     }
-    if (n == 0) break;
+    body_done_ = chunks_.done();
+  } else {
+    used = static_cast<std::size_t>(
+        std::min<std::uint64_t>(data.size(), length_ - body_bytes_));
+    out.append(data.substr(0, used));
+    body_done_ = body_bytes_ + used == length_;
   }
-  out_ = nullptr;
+  body_bytes_ += out.size() - before;
+  const auto announced = chunked_ && !body_done_ ? chunks_.left() : 0;
+  if (body_bytes_ > limit || announced > limit - body_bytes_) {
+    out.resize(before);
+    refused_ = {413, "Request body too large"};
+  }
   return used;
 }
 
@@ -147,7 +162,6 @@ void message_parser::on_request_impl(bh::verb, view method, view target, int ver
 }
 
 void message_parser::on_field_impl(bh::field f, view name, view value, ec_ref ec) {
-  if (!info_) return;  // a trailer
   const auto v = to_sv(value);
   headers_->push_back({{name.data(), name.size()}, {value.data(), value.size()}});
   switch (f) {
@@ -202,28 +216,6 @@ void message_parser::on_field_impl(bh::field f, view name, view value, ec_ref ec
 // Stops put() after the head, which is all that it was given.
 void message_parser::on_header_impl(ec_ref) {
   eager(true);
-}
-
-std::size_t message_parser::on_body_impl(view body, ec_ref ec) {
-  return take(body, ec);
-}
-
-void message_parser::on_chunk_header_impl(std::uint64_t size, view, ec_ref ec) {
-  if (size > limit_ || body_bytes_ > limit_ - size) refuse(ec, 413, "Request body too large");
-}
-
-std::size_t message_parser::on_chunk_body_impl(std::uint64_t, view body, ec_ref ec) {
-  return take(body, ec);
-}
-
-std::size_t message_parser::take(view body, ec_ref ec) {
-  body_bytes_ += body.size();
-  if (body_bytes_ > limit_) {
-    refuse(ec, 413, "Request body too large");
-    return 0;
-  }
-  out_->append(body.data(), body.size());
-  return body.size();
 }
 
 }  // namespace ry::http::serving

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/http/chunk_decoder.hpp"
+
 namespace ry::http::serving {
 
 // Why a request is refused before anybody sees it. The connection closes after the answer.
@@ -61,6 +63,8 @@ class message_parser final : public boost::beast::http::basic_parser<true> {
   std::size_t decode(std::string_view data, std::string& out, std::uint64_t limit);
   const refusal& refused() const noexcept { return refused_; }
   std::uint64_t body_bytes() const noexcept { return body_bytes_; }
+  // The head is read and nothing of the body is missing.
+  bool body_done() const noexcept { return body_done_; }
 
  private:
   using view = boost::beast::string_view;
@@ -71,17 +75,18 @@ class message_parser final : public boost::beast::http::basic_parser<true> {
   void on_field_impl(boost::beast::http::field f, view name, view value, ec_ref ec) override;
   void on_header_impl(ec_ref) override;
   void on_body_init_impl(boost::optional<std::uint64_t> const&, ec_ref) override {}
-  std::size_t on_body_impl(view body, ec_ref ec) override;
-  void on_chunk_header_impl(std::uint64_t size, view, ec_ref ec) override;
-  std::size_t on_chunk_body_impl(std::uint64_t, view body, ec_ref ec) override;
+  // Beast sees heads only.
+  std::size_t on_body_impl(view, ec_ref) override { return 0; }
+  void on_chunk_header_impl(std::uint64_t, view, ec_ref) override {}
+  std::size_t on_chunk_body_impl(std::uint64_t, view, ec_ref) override { return 0; }
   void on_finish_impl(ec_ref) override {}
-  std::size_t take(view body, ec_ref ec);
   void refuse(ec_ref ec, std::uint32_t status, const char* detail);
 
   std::vector<ry_header>* headers_ = nullptr;
   head_info* info_ = nullptr;
-  std::string* out_ = nullptr;
-  std::uint64_t body_bytes_ = 0, limit_ = 0;
+  chunk_decoder chunks_;
+  std::uint64_t body_bytes_ = 0, length_ = 0;
+  bool chunked_ = false, body_done_ = false;
   unsigned hosts_ = 0, lengths_ = 0, encodings_ = 0;
   bool plain_chunked_ = false;
   refusal refused_;

@@ -314,6 +314,27 @@ TEST(heads, MutationsNeverCrash) {
   }
 }
 
+TEST(message, ChunkedBodySplitAnywhere) {
+  const std::string head = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
+  const std::string body = "5\r\nhello\r\nA;x=1\r\n, world!!!\r\n0\r\nX-Late: 1\r\n\r\n";
+  for (std::size_t a = 0; a <= body.size(); ++a) {
+    for (std::size_t b = a; b <= body.size(); ++b) {
+      message_parser p;
+      std::vector<ry_header> headers;
+      head_info info;
+      ASSERT_FALSE(p.parse_head(head, headers, info));
+      std::string out;
+      const std::string_view whole = body;
+      for (const auto piece : {whole.substr(0, a), whole.substr(a, b - a), whole.substr(b)})
+        ASSERT_EQ(p.decode(piece, out, 1000), piece.size());
+      EXPECT_EQ(out, "hello, world!!!");
+      EXPECT_TRUE(p.body_done());
+      EXPECT_FALSE(p.refused());
+      EXPECT_EQ(headers.size(), 2u);
+    }
+  }
+}
+
 TEST(routes, LiteralBeforeParameterWithBacktracking) {
   route_table t;
   const auto add = [&](const char* method, const char* pattern) {

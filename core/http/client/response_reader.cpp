@@ -10,16 +10,6 @@ namespace ry::http {
 
 namespace {
 
-constexpr std::uint32_t max_extension = 4 * 1024;
-constexpr std::uint32_t max_trailers = 16 * 1024;
-
-int hex(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
 namespace beast = boost::beast;
 
 // Beast reads start line and fields; body framing is decided here because Beast 1.81 takes an
@@ -80,95 +70,6 @@ std::string_view response_head::find(std::string_view lower_name) const {
   for (const auto& f : fields)
     if (beast::iequals(name(f), lower_name)) return value(f);
   return {};
-}
-
-std::size_t chunk_decoder::decode(std::span<char> data, char*& out) {
-  char* p = data.data();
-  char* const end = p + data.size();
-  while (p != end) {
-    switch (state_) {
-      case state::size_first:
-      case state::size: {
-        const int d = hex(*p);
-        if (d >= 0) {
-          if (++digits_ > 15) goto bad;
-          left_ = left_ << 4 | static_cast<unsigned>(d);
-          state_ = state::size;
-        } else if (state_ == state::size && *p == '\r') {
-          state_ = state::size_lf;
-        } else if (state_ == state::size && (*p == ';' || *p == ' ' || *p == '\t')) {
-          overhead_ = 0;
-          state_ = state::extension;
-        } else {
-          goto bad;
-        }
-        ++p;
-        break;
-      }
-      case state::extension:
-        if (*p == '\r')
-          state_ = state::size_lf;
-        else if (*p == '\n' || *p == '\0' || ++overhead_ > max_extension)
-          goto bad;
-        ++p;
-        break;
-      case state::size_lf:
-        if (*p != '\n') goto bad;
-        ++p;
-        overhead_ = 0;
-        state_ = left_ ? state::data : state::trailer_first;
-        break;
-      case state::data: {
-        const auto n = static_cast<std::size_t>(
-            std::min<std::uint64_t>(left_, static_cast<std::uint64_t>(end - p)));
-        if (out != p) std::memmove(out, p, n);
-        out += n;
-        p += n;
-        left_ -= n;
-        if (left_ == 0) state_ = state::data_cr;
-        break;
-      }
-      case state::data_cr:
-        if (*p != '\r') goto bad;
-        ++p;
-        state_ = state::data_lf;
-        break;
-      case state::data_lf:
-        if (*p != '\n') goto bad;
-        ++p;
-        digits_ = 0;
-        state_ = state::size_first;
-        break;
-      case state::trailer_first:
-        state_ = *p == '\r' ? state::last_lf : state::trailer;
-        if (state_ == state::last_lf) ++p;
-        break;
-      case state::trailer:
-        if (*p == '\r')
-          state_ = state::trailer_lf;
-        else if (*p == '\n' || *p == '\0' || ++overhead_ > max_trailers)
-          goto bad;
-        ++p;
-        break;
-      case state::trailer_lf:
-        if (*p != '\n') goto bad;
-        ++p;
-        state_ = state::trailer_first;
-        break;
-      case state::last_lf:
-        if (*p != '\n') goto bad;
-        ++p;
-        state_ = state::done;
-        return static_cast<std::size_t>(p - data.data());
-      case state::done:
-      case state::failed:
-        return static_cast<std::size_t>(p - data.data());
-    }
-  }
-  return data.size();
-bad:
-  state_ = state::failed;
-  return static_cast<std::size_t>(p - data.data());
 }
 
 bool response_reader::parse_head(std::string_view block) {

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/http/chunk_decoder.hpp"
+
 namespace ry::http {
 
 // The head of a response. Views point into `text`.
@@ -29,37 +31,6 @@ struct response_head {
   }
   // The first field of this name (lower case); empty when there is none.
   std::string_view find(std::string_view lower_name) const;
-};
-
-// Chunked transfer coding, decoded in place.
-class chunk_decoder {
- public:
-  // Consumes bytes of `data` and moves what is body to `out` (at or before data.data()), advancing
-  // it. Returns how many bytes were consumed: all, unless the body ended or is wrong.
-  std::size_t decode(std::span<char> data, char*& out);
-  bool done() const noexcept { return state_ == state::done; }
-  bool failed() const noexcept { return state_ == state::failed; }
-
- private:
-  enum class state : std::uint8_t {
-    size_first,
-    size,
-    extension,
-    size_lf,
-    data,
-    data_cr,
-    data_lf,
-    trailer_first,
-    trailer,
-    trailer_lf,
-    last_lf,
-    done,
-    failed
-  };
-  state state_ = state::size_first;
-  std::uint8_t digits_ = 0;
-  std::uint32_t overhead_ = 0;  // bytes of this chunk's extension, or of all trailers
-  std::uint64_t left_ = 0;
 };
 
 class response_reader {

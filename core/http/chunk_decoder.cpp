@@ -1,0 +1,136 @@
+#include "core/http/chunk_decoder.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+
+namespace ry::http {
+
+namespace {
+
+constexpr std::uint32_t max_extension = 4 * 1024;
+constexpr std::uint32_t max_trailers = 16 * 1024;
+
+int hex(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+bool is_token(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+         std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
+}
+
+// Fields that say where a message ends or whom it is for; nobody honest sends them behind the body.
+bool speaks_of_framing(std::string_view name) {
+  return name == "transfer-encoding" || name == "content-length" || name == "host";
+}
+
+}  // namespace
+
+std::size_t chunk_decoder::decode(std::span<char> data, char*& out) {
+  char* p = data.data();
+  char* const end = p + data.size();
+  while (p != end) {
+    switch (state_) {
+      case state::size_first:
+      case state::size: {
+        const int d = hex(*p);
+        if (d >= 0) {
+          if (++digits_ > 15) goto bad;
+          left_ = left_ << 4 | static_cast<unsigned>(d);
+          state_ = state::size;
+        } else if (state_ == state::size && *p == '\r') {
+          state_ = state::size_lf;
+        } else if (state_ == state::size && (*p == ';' || *p == ' ' || *p == '\t')) {
+          overhead_ = 0;
+          state_ = state::extension;
+        } else {
+          goto bad;
+        }
+        ++p;
+        break;
+      }
+      case state::extension:
+        if (*p == '\r')
+          state_ = state::size_lf;
+        else if (*p == '\n' || *p == '\0' || ++overhead_ > max_extension)
+          goto bad;
+        ++p;
+        break;
+      case state::size_lf:
+        if (*p != '\n') goto bad;
+        ++p;
+        overhead_ = 0;
+        state_ = left_ ? state::data : state::trailer_first;
+        break;
+      case state::data: {
+        const auto n = static_cast<std::size_t>(
+            std::min<std::uint64_t>(left_, static_cast<std::uint64_t>(end - p)));
+        if (out != p) std::memmove(out, p, n);
+        out += n;
+        p += n;
+        left_ -= n;
+        if (left_ == 0) state_ = state::data_cr;
+        break;
+      }
+      case state::data_cr:
+        if (*p != '\r') goto bad;
+        ++p;
+        state_ = state::data_lf;
+        break;
+      case state::data_lf:
+        if (*p != '\n') goto bad;
+        ++p;
+        digits_ = 0;
+        state_ = state::size_first;
+        break;
+      case state::trailer_first:
+        name_size_ = 0;
+        state_ = *p == '\r' ? state::last_lf : state::trailer_name;
+        if (state_ == state::last_lf) ++p;
+        break;
+      case state::trailer_name:
+        if (*p == ':') {
+          if (name_size_ == 0 || speaks_of_framing({name_.data(), name_size_})) goto bad;
+          state_ = state::trailer;
+        } else if (!is_token(*p) || ++overhead_ > max_trailers) {
+          goto bad;
+        } else if (name_size_ < name_.size()) {
+          name_[name_size_++] = lower(*p);
+        }
+        ++p;
+        break;
+      case state::trailer:
+        if (*p == '\r')
+          state_ = state::trailer_lf;
+        else if (*p == '\n' || *p == '\0' || ++overhead_ > max_trailers)
+          goto bad;
+        ++p;
+        break;
+      case state::trailer_lf:
+        if (*p != '\n') goto bad;
+        ++p;
+        state_ = state::trailer_first;
+        break;
+      case state::last_lf:
+        if (*p != '\n') goto bad;
+        ++p;
+        state_ = state::done;
+        return static_cast<std::size_t>(p - data.data());
+      case state::done:
+      case state::failed:
+        return static_cast<std::size_t>(p - data.data());
+    }
+  }
+  return data.size();
+bad:
+  state_ = state::failed;
+  return static_cast<std::size_t>(p - data.data());
+}
+
+}  // namespace ry::http

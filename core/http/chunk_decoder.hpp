@@ -1,0 +1,47 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace ry::http {
+
+// Chunked transfer coding, decoded in place; for requests and answers alike. Not left to Beast, whose 1.81
+// asserts on a last chunk that arrives in pieces.
+class chunk_decoder {
+ public:
+  // Consumes bytes of `data` and moves what is body to `out` (at or before data.data()), advancing
+  // it. Returns how many bytes were consumed: all, unless the body ended or is wrong.
+  std::size_t decode(std::span<char> data, char*& out);
+  bool done() const noexcept { return state_ == state::done; }
+  // Bytes of the present chunk that are still to come.
+  std::uint64_t left() const noexcept { return left_; }
+  bool failed() const noexcept { return state_ == state::failed; }
+
+ private:
+  enum class state : std::uint8_t {
+    size_first,
+    size,
+    extension,
+    size_lf,
+    data,
+    data_cr,
+    data_lf,
+    trailer_first,
+    trailer_name,
+    trailer,
+    trailer_lf,
+    last_lf,
+    done,
+    failed
+  };
+  state state_ = state::size_first;
+  std::uint8_t digits_ = 0;
+  std::uint32_t overhead_ = 0;  // bytes of this chunk's extension, or of all trailers
+  std::uint8_t name_size_ = 0;
+  std::array<char, 18> name_{};  // begin of a trailer's name, lower case
+  std::uint64_t left_ = 0;
+};
+
+}  // namespace ry::http
