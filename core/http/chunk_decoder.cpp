@@ -25,10 +25,9 @@ bool is_token(char c) {
          std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
 }
 
-// Fields that say where a message ends or whom it is for; nobody honest sends them behind the body.
-bool speaks_of_framing(std::string_view name) {
-  return name == "transfer-encoding" || name == "content-length" || name == "host";
-}
+// A coding that is announced behind the body it should have changed: nobody honest does that. Other
+// trailers, whatever they claim, are dropped.
+bool announces_coding(std::string_view name) { return name == "transfer-encoding"; }
 
 }  // namespace
 
@@ -96,7 +95,7 @@ std::size_t chunk_decoder::decode(std::span<char> data, char*& out) {
         break;
       case state::trailer_name:
         if (*p == ':') {
-          if (name_size_ == 0 || speaks_of_framing({name_.data(), name_size_})) goto bad;
+          if (name_size_ == 0 || announces_coding({name_.data(), name_size_})) goto bad;
           state_ = state::trailer;
         } else if (!is_token(*p) || ++overhead_ > max_trailers) {
           goto bad;
