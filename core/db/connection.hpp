@@ -121,6 +121,7 @@ class connection {
   };
   using plan_list = std::list<plan>;
 
+  void probe() const;
   struct command;
   using commands = std::vector<command>;
   bool send(unit& u, commands& log);
@@ -154,6 +155,7 @@ class connection {
   std::optional<std::pair<std::string, std::chrono::milliseconds>> state_;
   bool in_transaction_ = false;
   bool fatal_notice_ = false;
+  bool failed_before_ = false;
   std::string pending_begin_;
 
   std::mutex cancel_mutex_;
