@@ -111,10 +111,24 @@ workshop::~workshop() {
 bool workshop::prepare() {
   const auto found = find_modules(config_);
   config_.check_names(found.names);
+  const auto mask_secrets = [this] {
+    for (const auto& secret : config_.secret_texts()) observe::redact(secret);
+  };
+  mask_secrets();  // those of the host; the modules' are known when their schemas are
   const auto report = modules.prepare(found.specs);
-  for (const auto& secret : config_.secret_texts()) observe::redact(secret);
+  mask_secrets();
   report_modules(report);
-  return report_faults(config_) && report.ok();
+  bool sound = report.ok();
+  std::vector<std::pair<std::string, std::string>> faults;
+  for (const auto& kind : modules.jobs())
+    if (auto fault = jobs::queue::check(kind); !fault.empty())
+      faults.emplace_back(kind.owner->name, std::move(fault));
+  for (auto& [owner, fault] : faults) {
+    const auto more = modules.fail(owner, std::move(fault));
+    report_modules(more);
+    sound = sound && more.ok();
+  }
+  return report_faults(config_) && sound;
 }
 
 rooms::rooms(workshop& w, config::config& c, const instance& place)

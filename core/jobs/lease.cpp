@@ -1,0 +1,129 @@
+// How a node keeps its jobs, and takes those of nodes that vanished.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/db/database.hpp"
+#include "core/jobs/queue.hpp"
+#include "core/observe/log.hpp"
+
+namespace ry::jobs {
+
+using clock = std::chrono::steady_clock;
+
+void queue::beat() {
+  if (beating_) return;
+  beating_ = true;
+  last_beat_ = clock::now();
+  submit([this](db::connection& c) { beat_on(c); }, "lease renewal", [this] {
+    beating_ = false;
+    bool lost = false;
+    {
+      std::lock_guard lock(mutex_);
+      const auto silent = clock::now() - last_beat_ok_;
+      stats_.connected = silent < settings_.lease;
+      lost = !stats_.connected && last_beat_ok_ != clock::time_point{} && !running_.empty();
+      if (lost) stats_.leases_lost += running_.size();
+    }
+    // Others may have taken the jobs by now: the fence keeps the data right, this saves the work.
+    if (lost) tell_all(RY_WHY_LEASE_LOST);
+  });
+}
+
+void queue::beat_on(db::connection& c) {
+  const auto lease_ms = static_cast<std::int64_t>(settings_.lease.count());
+  const auto sent = clock::now();
+  auto mine = c.exec(
+      "insert into core.node as n (id, lease_until) "
+      "values ($1::uuid, now() + $2 * interval '1 ms') on conflict (id) do update "
+      "set lease_until = excluded.lease_until returning (xmax = 0)::int",
+      {db::value::text(settings_.node_id), db::value::int64(lease_ms)});
+  const bool fresh = mine.int64(0, 0) != 0;
+  bool first;
+  {
+    std::lock_guard lock(mutex_);
+    first = last_beat_ok_ == clock::time_point{};
+    last_beat_ok_ = sent;
+  }
+  if (fresh && !first) {
+    // Another node saw the lease run out and took everything.
+    {
+      std::lock_guard lock(mutex_);
+      stats_.leases_lost += running_.size();
+    }
+    tell_all(RY_WHY_LEASE_LOST);
+  }
+  // Take the jobs of nodes that are silent, and of this data directory's previous process. Jobs
+  // whose node has no row any more belong to a rescue that was cut short.
+  auto rescued = c.exec(
+      "with gone as (delete from core.node where (lease_until < now() and id <> $1::uuid) "
+      "  or id = nullif($2, '')::uuid returning id), "
+      "lost as (select j.id from core.job j where j.state = 1 and (j.node in (select id from gone) "
+      "  or not exists (select 1 from core.node n where n.id = j.node)) "
+      "  for update skip locked) "
+      "update core.job j set state = case when j.attempt >= j.max_attempts then 2 else 0 end, "
+      "  crashes = j.crashes + 1, node = null, "
+      "  last_error = case when j.attempt >= j.max_attempts then 'its worker vanished' "
+      "               else j.last_error end "
+      "from lost where j.id = lost.id returning j.id",
+      {db::value::text(settings_.node_id), db::value::text(first ? settings_.previous_node_id : "")});
+  const auto others = c.exec("select count(*) from core.node where id <> $1::uuid",
+                             {db::value::text(settings_.node_id)});
+  other_nodes_.store(static_cast<int>(others.int64(0, 0)), std::memory_order_relaxed);
+  if (rescued.size() > 0) {
+    observe::log(observe::level::warn, "jobs", "took over jobs of a node that vanished",
+                 {{"jobs", std::to_string(rescued.size())}});
+    {
+      std::lock_guard lock(mutex_);
+      stats_.rescued += rescued.size();
+    }
+    poke();
+  }
+  look_for_cancels(c);
+}
+
+void queue::look_for_cancels(db::connection& c) {
+  auto calls = c.exec(
+      "select id from core.job where node = $1::uuid and state = 1 and cancel_requested",
+      {db::value::text(settings_.node_id)});
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    std::shared_ptr<ry_job> job;
+    {
+      std::lock_guard lock(mutex_);
+      if (auto it = running_.find(calls.int64(i, 0)); it != running_.end()) job = it->second;
+    }
+    if (job) tell(job, RY_WHY_USER);
+  }
+}
+
+void queue::reconcile() {
+  if (reconciling_) return;
+  reconciling_ = true;
+  submit(
+      [this](db::connection& c) {
+        auto mine = c.exec(
+            "select id, fence from core.job where node = $1::uuid and state = 1 "
+            "and started_at < now() - interval '15 s'",
+            {db::value::text(settings_.node_id)});
+        std::vector<std::int64_t> ids, fences;
+        {
+          std::lock_guard lock(mutex_);
+          for (std::size_t i = 0; i < mine.size(); ++i) {
+            const auto id = mine.int64(i, 0);
+            if (running_.contains(id) || writing_.contains(id)) continue;
+            ids.push_back(id);
+            fences.push_back(mine.int64(i, 1));
+          }
+        }
+        if (ids.empty()) return;
+        c.exec(
+            "update core.job j set state = 0, node = null, attempt = greatest(j.attempt - 1, 0) "
+            "from unnest($1::bigint[], $2::bigint[]) d(id, fence) "
+            "where j.id = d.id and j.fence = d.fence and j.state = 1",
+            {db::value::ints(ids), db::value::ints(fences)});
+        poke();
+      },
+      "reconciliation of leases", [this] { reconciling_ = false; });
+}
+
+}  // namespace ry::jobs
