@@ -12,14 +12,19 @@ namespace ry::jobs {
 using clock = std::chrono::steady_clock;
 
 void queue::beat() {
-  if (beating_) return;
-  beating_ = true;
+  {
+    std::lock_guard lock(mutex_);
+    if (beating_ || leaving_) return;
+    beating_ = true;
+    ++in_flight_;  // from now on, not only from submit() on
+  }
   last_beat_ = clock::now();
   submit([this](db::connection& c) { beat_on(c); }, "lease renewal", [this] {
-    beating_ = false;
     bool lost = false;
     {
       std::lock_guard lock(mutex_);
+      beating_ = false;
+      --in_flight_;
       const auto silent = clock::now() - last_beat_ok_;
       stats_.connected = silent < settings_.lease;
       lost = !stats_.connected && last_beat_ok_ != clock::time_point{} && !running_.empty();

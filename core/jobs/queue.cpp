@@ -598,8 +598,11 @@ void queue::stop(clock::time_point deadline) {
   });
   {
     std::unique_lock lock(mutex_);
-    idle_.wait_until(lock, std::max(deadline, clock::now() + std::chrono::seconds(2)),
-                     [this] { return ended_.empty() && !flushing_ && !fetching_; });
+    const auto limit = std::max(deadline, clock::now() + std::chrono::seconds(2));
+    idle_.wait_until(lock, limit, [this] { return ended_.empty() && !flushing_ && !fetching_; });
+    // A renewal under way would bring the node's row back after its removal.
+    leaving_ = true;
+    idle_.wait_until(lock, limit, [this] { return in_flight_ == 0; });
   }
   submit(
       [this](db::connection& c) {

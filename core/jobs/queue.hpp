@@ -165,7 +165,7 @@ class queue {
   queue_stats stats_;
   bool fetching_ = false, fetch_again_ = false, flushing_ = false, flush_armed_ = false;
   bool beating_ = false, reconciling_ = false;
-  bool started_ = false, stopping_ = false;
+  bool started_ = false, stopping_ = false, leaving_ = false;
   int in_flight_ = 0;  // submitted database work that refers to this object
   std::chrono::steady_clock::time_point last_beat_{}, last_beat_ok_{}, last_reconcile_{};
   std::atomic<int> other_nodes_{0};
