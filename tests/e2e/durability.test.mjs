@@ -111,22 +111,16 @@ test('SIGTERM hands a run over: readers are told, nothing ends, another process 
 });
 
 test('two nodes: started on one, read from another, stopped from a third', async () => {
-  const b = await new Server({ database, llm, settings: '' }).start();
-  const c = await new Server({ database, llm, settings: '' }).start();
+  // Nodes of one deployment share the secret their tokens are signed with.
+  const set = ['auth.jwt.hs256_secret=a secret of at least thirty-two bytes for this test'];
+  await server.stop();
+  server.set = set;
+  await server.start();
+  const b = new Server({ database, llm, set }), c = new Server({ database, llm, set });
   try {
-    // Nodes of one deployment share the secret their tokens are signed with.
-    const secret = 'a secret of at least thirty-two bytes for this test';
-    await Promise.all([b.stop(), c.stop()]);
-    for (const n of [b, c]) { n.set = [`auth.jwt.hs256_secret=${secret}`]; await n.start(); }
-    await server.stop();
-    server.set = [`auth.jwt.hs256_secret=${secret}`];
-    await server.start();
-    const token = (n) => n.token.bind(n);
-    assert.ok(token(server));
-    const { execFileSync } = await import('node:child_process');
-    const { binary } = await import('./lib/server.mjs');
+    await Promise.all([b.start(), c.start()]);
     const subject = crypto.randomUUID();
-    const minted = execFileSync(binary, ['token', '--config', server.config, '--set', `auth.jwt.hs256_secret=${secret}`, '--subject', subject], { encoding: 'utf8' }).trim();
+    const minted = server.token({ subject });
     const [ua, ub, uc] = [server, b, c].map((n) => new Client(n, minted, subject));
     const r = await ua.start({ prompt: 'count to sixty' });
     assert.equal(r.status, 200, r.text);

@@ -273,5 +273,7 @@ static MODULE: Module = Module {
 
 #[no_mangle]
 extern "C" fn ry_module_entry() -> *const Module {
+    // Older compilers let the linker drop a static that only #[used] speaks for.
+    unsafe { core::ptr::read_volatile(SECTION.as_ptr()) };
     &MODULE
 }

@@ -100,6 +100,7 @@ ${settings}
 
   token({ subject = randomUUID(), email, role, ttl } = {}) {
     const args = ['token', '--config', this.config, '--set', `data_dir=${path.join(this.dir, 'data')}`, '--subject', subject];
+    for (const s of this.set) args.push('--set', s);
     if (email) args.push('--email', email);
     if (role) args.push('--role', role);
     if (ttl) args.push('--ttl', String(ttl));
