@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# POST /agent/start per second, durable commit before the answer, against the rate at which pgbench commits
+# one durable INSERT, on the same cluster with as many clients, in turns. Needs pgbench and wrk. The database is
+# the server's own embedded one. The started runs are really begun, and then wait for a model that pauses for
+# DELAY_MS after each word: 60000 measures the start, 0 a start together with a whole short run.
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+build=${RY_BUILD_DIR:-$root/build} rounds=${ROUNDS:-3} seconds=${SECONDS_PER_ROUND:-5} clients=${CLIENTS:-16} accounts=${ACCOUNTS:-64} delay=${DELAY_MS:-60000}
+work=$(mktemp -d); pid=''
+chmod 755 "$work"
+cleanup() { if [[ -n $pid ]]; then kill "$pid" 2>/dev/null || true; wait "$pid" 2>/dev/null || true; fi; rm -rf "$work"; }
+trap cleanup EXIT
+cat >"$work/runyard.toml" <<TEXT
+[http]
+listen = "127.0.0.1:18193"
+[log]
+level = "error"
+[modules]
+path = "$build/modules"
+accounts = { enabled = true }
+agents = { enabled = true }
+runs = { enabled = true }
+llm_offline = { enabled = true }
+[accounts.tiers.free]
+concurrent_runs = 1000000
+threads = 100000000
+[runs]
+max_live_runs = 1000000
+[runs.providers.offline]
+kind = "offline"
+options = { delay_ms = $delay }
+TEXT
+options=(--config "$work/runyard.toml" --set "data_dir=$work/data")
+"$build/bin/runyard" serve "${options[@]}" >"$work/out" 2>"$work/err" & pid=$!
+for _ in $(seq 300); do if grep -q '^listening' "$work/out"; then break; fi; sleep 0.1; done
+grep -q '^listening' "$work/out" || { cat "$work/err" >&2; exit 1; }
+{
+  echo 'local tokens = {'
+  for _ in $(seq "$accounts"); do
+    echo "\"$("$build/bin/runyard" token "${options[@]}" --subject "$(cat /proc/sys/kernel/random/uuid)")\","
+  done
+  cat <<'LUA'
+}
+local n = 0
+wrk.method = "POST"
+wrk.body = "--b\r\nContent-Disposition: form-data; name=\"prompt\"\r\n\r\nSay hello\r\n--b--\r\n"
+wrk.headers["Content-Type"] = "multipart/form-data; boundary=b"
+function request()
+  n = n + 1
+  wrk.headers["Authorization"] = "Bearer " .. tokens[n % #tokens + 1]
+  return wrk.format()
+end
+local refused = 0
+function response(status) if status ~= 200 then refused = refused + 1 end end
+LUA
+} >"$work/start.lua"
+url="postgresql://runyard@/runyard?host=$work/data/pg-socket"
+psql -Xq "$url" -c 'create table public.bench_insert (id bigint generated always as identity primary key, body text)'
+echo "insert into public.bench_insert (body) values ('one durable row');" >"$work/insert.sql"
+commits() { pgbench -n -M prepared -c "$clients" -j 2 -T "$seconds" -f "$work/insert.sql" "$url" 2>/dev/null | awk '/^tps/{print $3}'; }
+starts() { wrk -t1 -c"$clients" -d"${seconds}s" -s "$work/start.lua" http://127.0.0.1:18193/agent/start | tee "$work/wrk" | awk '/Requests\/sec/{print $2}'; }
+settle() { if [[ $delay -ge 1000 ]]; then return; fi; for _ in $(seq 600); do [[ $(psql -XqAt "$url" -c 'select count(*) from core.job') == 0 ]] && return; sleep 0.2; done; }
+median() { sort -n | awk '{v[NR]=$1} END{print v[int((NR+1)/2)]}'; }
+starts >/dev/null; settle
+for i in $(seq "$rounds"); do
+  c=$(commits); s=$(starts)
+  if grep -q 'Non-2xx' "$work/wrk"; then grep 'Non-2xx' "$work/wrk"; fi
+  settle
+  echo "$c" >>"$work/c"; echo "$s" >>"$work/s"; awk -v a="$s" -v b="$c" 'BEGIN{print a/b}' >>"$work/q"
+  echo "round $i: pgbench $c commits/s, $s starts/s"
+done
+echo "median: pgbench $(median <"$work/c")/s, starts $(median <"$work/s")/s, ratio $(median <"$work/q")"
+psql -XqAt "$url" -c "select 'runs: '||status||' '||count(*) from runs.runs group by status"
