@@ -5,7 +5,7 @@
 #include <functional>
 #include <thread>
 
-#include "../testing/schema.hpp"
+#include "../../tests/support/schema.hpp"
 #include "migrations.hpp"
 #include "repository.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <thread>
 
-#include "../testing/schema.hpp"
+#include "../../tests/support/schema.hpp"
 #include "migrations.hpp"
 #include "repository.hpp"
 

@@ -6,7 +6,7 @@
 #include <sstream>
 #include <thread>
 
-#include "../testing/schema.hpp"
+#include "../../tests/support/schema.hpp"
 #include "migrations.hpp"
 
 namespace fs = std::filesystem;
