@@ -118,6 +118,10 @@ class driver {
     return project_uid(project, uid_base_, uid_count_);
   }
 
+  static const char* name_of(confinement way) {
+    return way == confinement::drop_root ? "drop_root" : "user_namespace";
+  }
+
   // Tries each way of confinement with a command that does nothing, and takes the first that works.
   void probe() {
     const std::string project = "00000000-0000-0000-0000-000000000000";
@@ -134,10 +138,12 @@ class driver {
       files_->destroy(project);
       if (code == 0) {
         ctx_.info("sandbox ready",
-                  {{"confinement", way == confinement::drop_root ? "drop_root" : "user_namespace"}});
+                  {{"confinement", name_of(way)}});
         return;
       }
       said = output.empty() ? "exit code " + std::to_string(code) : output;
+      ctx_.debug("a way of confinement does not work here",
+                 {{"confinement", name_of(way)}, {"said", said}});
     }
     std::lock_guard lock(mutex_);
     problem_ = "bubblewrap does not work here, so agents have no tools that run commands: " + said;
