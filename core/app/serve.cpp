@@ -105,8 +105,20 @@ exit_code serve(const config_options& options) {
   r.auth.warm_up();
 
   // listen
-  r.server.publish(w.modules.routes());
-  r.server.start();
+  try {
+    r.server.publish(w.modules.routes());
+    r.server.start();
+  } catch (...) {
+    // Work is under way already: it ends before what it stands on is taken apart.
+    constexpr auto patience = std::chrono::seconds(5);
+    r.jobs.stop(steady::now() + patience);
+    w.modules.stop(std::chrono::system_clock::now() + patience);
+    r.events.stop();
+    r.egress.stop();
+    r.processes.stop();
+    database->stop();
+    throw;
+  }
   probe.set(probes::phase::serving);
   const auto http = http_settings(c);
   const auto url =
