@@ -252,7 +252,9 @@ void append_json_string(std::string& out, std::string_view text) {
 
 std::string error_body(const core::error& e) {
   std::string out = "{\"detail\":";
-  if (!e.detail_json.empty()) {
+  // What the database says of its constraints is for the log; what a module's SQL raised is for the client.
+  const bool database_text = e.reason.starts_with("db.") && !e.reason.starts_with("db.RY");
+  if (!e.detail_json.empty() && !database_text) {
     out += e.detail_json;
   } else if (!e.message.empty()) {
     append_json_string(out, e.message);

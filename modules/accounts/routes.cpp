@@ -132,7 +132,8 @@ ry::task<ry::response> routes::move_balance(ry::request r, std::string action, s
   const auto reason = b.text("reason", 0, 500);
   auto ref = b.text("ref", 1, 200);
   if (!ref && !r.header("Idempotency-Key").empty()) {
-    ref = std::string(r.header("Idempotency-Key").substr(0, 200));
+    ref = std::string(r.header("Idempotency-Key"));
+    if (ref->size() > 200) throw body::invalid("Idempotency-Key", "has at most 200 characters");
   }
   movement m;
   m.actor = r.subject();
