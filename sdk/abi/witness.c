@@ -4,6 +4,7 @@
 #include <ry/abi.h>
 #include <ry/ext/agent_tools.h>
 #include <ry/ext/llm_provider.h>
+#include <ry/ext/mcp_transport.h>
 #include <ry/ext/sandbox_driver.h>
 #include <ry/if/auth.h>
 #include <ry/if/core.h>
@@ -146,6 +147,51 @@ AT(ry_llm_provider_v1, open, 8);
 AT(ry_llm_provider_v1, close, 16);
 AT(ry_llm_provider_v1, complete, 24);
 AT(ry_llm_provider_v1, cancel, 32);
+
+SIZE(ry_mcp_target, 88);
+AT(ry_mcp_target, struct_size, 0);
+AT(ry_mcp_target, flags, 4);
+AT(ry_mcp_target, server, 8);
+AT(ry_mcp_target, config_json, 24);
+AT(ry_mcp_target, account_id, 40);
+AT(ry_mcp_target, identity, 56);
+AT(ry_mcp_target, connect_timeout_ms, 72);
+AT(ry_mcp_target, max_message_bytes, 80);
+
+SIZE(ry_mcp_message, 56);
+AT(ry_mcp_message, struct_size, 0);
+AT(ry_mcp_message, kind, 4);
+AT(ry_mcp_message, token, 8);
+AT(ry_mcp_message, json, 16);
+AT(ry_mcp_message, headers, 32);
+AT(ry_mcp_message, n_headers, 40);
+AT(ry_mcp_message, timeout_ms, 48);
+
+SIZE(ry_mcp_outcome, 48);
+AT(ry_mcp_outcome, struct_size, 0);
+AT(ry_mcp_outcome, flags, 4);
+AT(ry_mcp_outcome, http_status, 8);
+AT(ry_mcp_outcome, retry_after_s, 12);
+AT(ry_mcp_outcome, body, 16);
+AT(ry_mcp_outcome, authenticate, 32);
+
+SIZE(ry_mcp_sink, 32);
+AT(ry_mcp_sink, struct_size, 0);
+AT(ry_mcp_sink, reserved0, 4);
+AT(ry_mcp_sink, on_message, 8);
+AT(ry_mcp_sink, on_sent, 16);
+AT(ry_mcp_sink, on_closed, 24);
+
+SIZE(ry_mcp_transport_v1, 64);
+AT(ry_mcp_transport_v1, struct_size, 0);
+AT(ry_mcp_transport_v1, capabilities, 4);
+AT(ry_mcp_transport_v1, check, 8);
+AT(ry_mcp_transport_v1, open, 16);
+AT(ry_mcp_transport_v1, send, 24);
+AT(ry_mcp_transport_v1, finish, 32);
+AT(ry_mcp_transport_v1, resume, 40);
+AT(ry_mcp_transport_v1, close, 48);
+AT(ry_mcp_transport_v1, resolve, 56);
 
 SIZE(ry_sandbox_command, 64);
 AT(ry_sandbox_command, struct_size, 0);
@@ -623,6 +669,26 @@ const void* witness_ry_llm_sink(const ry_llm_sink* p) {
 }
 const void* witness_ry_llm_provider_v1(const ry_llm_provider_v1* p);
 const void* witness_ry_llm_provider_v1(const ry_llm_provider_v1* p) {
+  return p;
+}
+const void* witness_ry_mcp_target(const ry_mcp_target* p);
+const void* witness_ry_mcp_target(const ry_mcp_target* p) {
+  return p;
+}
+const void* witness_ry_mcp_message(const ry_mcp_message* p);
+const void* witness_ry_mcp_message(const ry_mcp_message* p) {
+  return p;
+}
+const void* witness_ry_mcp_outcome(const ry_mcp_outcome* p);
+const void* witness_ry_mcp_outcome(const ry_mcp_outcome* p) {
+  return p;
+}
+const void* witness_ry_mcp_sink(const ry_mcp_sink* p);
+const void* witness_ry_mcp_sink(const ry_mcp_sink* p) {
+  return p;
+}
+const void* witness_ry_mcp_transport_v1(const ry_mcp_transport_v1* p);
+const void* witness_ry_mcp_transport_v1(const ry_mcp_transport_v1* p) {
   return p;
 }
 const void* witness_ry_sandbox_command(const ry_sandbox_command* p);

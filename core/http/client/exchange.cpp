@@ -10,6 +10,7 @@ namespace {
 constexpr std::size_t buffer_size = 64 * 1024;
 constexpr std::uint64_t max_redirect_body = 64 * 1024;
 constexpr int max_redirects = 5;
+constexpr std::uint32_t leaves_none = RY_CLIENT_FRESH_CONNECTION | RY_CLIENT_LAST;
 constexpr int max_reads = 4;  // per wake-up, so that one fast peer does not starve the loop
 
 bool is_redirect(unsigned status) {
@@ -175,7 +176,7 @@ void exchange::send() {
                  request_.headers.size() + request_.body.size() + 96);
     out_.append(request_.method).append(" ").append(to.path).append(" HTTP/1.1\r\nHost: ");
     out_.append(to.authority).append("\r\n").append(request_.headers);
-    if (request_.flags & RY_CLIENT_FRESH_CONNECTION) out_.append("Connection: close\r\n");
+    if (request_.flags & leaves_none) out_.append("Connection: close\r\n");
     const auto& m = request_.method;
     if (!request_.body.empty() || m == "POST" || m == "PUT" || m == "PATCH")
       out_.append("Content-Length: ").append(std::to_string(request_.body.size())).append("\r\n");
@@ -325,7 +326,7 @@ void exchange::deliver(std::string_view body) {
 
 void exchange::complete(std::size_t unused) {
   const bool keep = reader_.head().keep_alive && unused == 0 && sent_ == out_.size() &&
-                    !write_failed_ && !(request_.flags & RY_CLIENT_FRESH_CONNECTION);
+                    !write_failed_ && !(request_.flags & leaves_none);
   if (!keep) {
     drop_connection();
   } else {

@@ -11,6 +11,7 @@
 //   ry/cpp/durable.hpp    jobs, domain events, live topics
 //   ry/cpp/registrar.hpp  registrar, drivers
 //   ry/cpp/module.hpp     RY_MODULE
+//   ry/cpp/mcp.hpp        drivers of mcp.transport/1 (not included here)
 #pragma once
 
 #include <ry/cpp/module.hpp>

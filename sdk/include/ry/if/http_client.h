@@ -16,6 +16,7 @@ extern "C" {
 #define RY_CLIENT_OPERATOR_URL 1u     /* the URL stands in the operator's configuration: no address guard */
 #define RY_CLIENT_FOLLOW_REDIRECTS 2u /* same host, at most 5, GET and HEAD or 307/308 */
 #define RY_CLIENT_FRESH_CONNECTION 4u /* neither takes a pooled connection nor leaves one */
+#define RY_CLIENT_LAST 8u             /* may take a pooled connection, but leaves none */
 
 typedef struct ry_client_request {
   uint32_t struct_size;
