@@ -37,7 +37,7 @@ class module {
     reg.define_point(RY_SANDBOX_DRIVER_1, &parts_.sandboxes);
 
     ry::route_options upload;
-    upload.max_body = static_cast<std::uint64_t>(parts_.config.upload_total_bytes) + (8u << 20);
+    upload.max_body = UINT64_MAX;  // the route's own limits have the contract's words
     upload.timeout_ms = 10 * 60 * 1000;
     reg.route("POST", "/agent/start", RY_ROUTE_STREAM_BODY, &start_, &start_route::serve, upload);
     reg.route("GET", "/agent-run/{id}/stream", RY_ROUTE_QUERY_TOKEN | RY_ROUTE_LONG, &stream_,

@@ -15,18 +15,28 @@ std::optional<bool> boolean(std::string_view text) {
   return std::nullopt;
 }
 
+constexpr std::string_view start_fields[] = {
+    "prompt",     "thread_id",      "project_id", "agent_id", "model_name",     "mode",
+    "optimistic", "memory_enabled", "queue",      "on_busy",  "budget_credits", "budget_policy"};
+
 }  // namespace
+
+bool is_start_field(std::string_view name) {
+  return std::find(std::begin(start_fields), std::end(start_fields), name) != std::end(start_fields);
+}
 
 std::variant<start_request, form_refusal> parse_start(const std::vector<form_field>& fields) {
   start_request out;
   const auto refuse = [](std::string detail) { return form_refusal{std::move(detail)}; };
+  std::vector<std::string_view> seen;
   for (const form_field& f : fields) {
     const std::string_view name = f.name;
-    const bool known = name == "prompt" || name == "thread_id" || name == "project_id" ||
-                       name == "agent_id" || name == "model_name" || name == "mode" ||
-                       name == "optimistic" || name == "memory_enabled" || name == "queue" ||
-                       name == "on_busy" || name == "budget_credits" || name == "budget_policy";
-    if (!known) continue;
+    if (name == "files" && !trim(f.value).empty())
+      return refuse("files must be file parts: each with a filename");
+    if (!is_start_field(name)) continue;
+    if (std::find(seen.begin(), seen.end(), name) != seen.end())
+      return refuse(std::string(name) + " is given more than once");
+    seen.push_back(name);
     if (!is_utf8(f.value)) return refuse(std::string(name) + " is not valid UTF-8");
     if (f.value.find('\0') != std::string_view::npos)
       return refuse(std::string(name) + " must not contain a NUL character");

@@ -25,6 +25,9 @@ struct form_refusal {
   std::string detail;
 };
 
+// One of the fields that parse_start reads; each may be given once.
+bool is_start_field(std::string_view name);
+
 std::variant<start_request, form_refusal> parse_start(const std::vector<form_field>& fields);
 
 // A name that is safe in every file system and on a command line: no directories, no control

@@ -36,6 +36,14 @@ TEST(parse_start_test, the_contracts_refusals) {
             "Invalid UUID format");
 }
 
+TEST(parse_start_test, a_field_is_given_once_and_files_are_files) {
+  EXPECT_EQ(refused({{"prompt", "x"}, {"prompt", "y"}}), "prompt is given more than once");
+  EXPECT_EQ(refused({{"prompt", "x"}, {"mode", ""}, {"mode", "code"}}), "mode is given more than once");
+  EXPECT_EQ(refused({{"prompt", "x"}, {"files", "text"}}),
+            "files must be file parts: each with a filename");
+  accepted({{"prompt", "x"}, {"files", ""}, {"unknown", "1"}, {"unknown", "2"}});
+}
+
 TEST(parse_start_test, what_is_read) {
   const start_request r = accepted({{"prompt", " do it "},
                                     {"optimistic", "TRUE"},

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <boost/json.hpp>
 
 #include "text.hpp"
 
@@ -12,14 +13,30 @@ namespace runs {
 namespace {
 
 constexpr std::int64_t first_reservation = 64;
+constexpr std::uint64_t max_field_bytes = 1 << 20;
+constexpr std::uint32_t max_parts = 1000;
 
 std::string upload_detail(std::int64_t limit, std::string_view sentence) {
   return "{\"message\":" + json_string(sentence) + ",\"limit\":" + std::to_string(limit) +
          ",\"error_code\":\"UPLOAD_TOO_LARGE\"}";
 }
 
+// A member of the host's {"message", "limit", "field"}.
+std::string member_of(const boost::json::object& o, std::string_view key) {
+  const boost::json::value* v = o.if_contains(key);
+  if (v == nullptr) return {};
+  if (v->is_string()) return std::string(v->as_string());
+  return v->is_number() ? std::to_string(v->to_number<std::uint64_t>()) : std::string();
+}
+
+[[noreturn]] void refuse_total(std::int64_t limit) {
+  const std::string sentence =
+      "The files of a start may have " + size_text(static_cast<std::uint64_t>(limit)) + " together";
+  throw refusal(413, sentence, upload_detail(limit, sentence));
+}
+
 // Limits of the form that the host found exceeded, in the contract's words.
-[[noreturn]] void refuse_form(const ry::error& e, const ry_tier_view& tier) {
+[[noreturn]] void refuse_form(const ry::error& e, const ry_tier_view& tier, const ry_form_limits& limits) {
   if (e.is("http.form_file_too_large")) {
     const std::string sentence =
         "A file is larger than your plan allows (" + size_text(static_cast<std::uint64_t>(tier.upload_file_bytes)) + ")";
@@ -30,9 +47,22 @@ std::string upload_detail(std::int64_t limit, std::string_view sentence) {
         "Too many files: your plan allows " + std::to_string(tier.upload_files) + " per start";
     throw refusal(413, sentence, upload_detail(tier.upload_files, sentence));
   }
-  if (e.is("http.form_too_large") || e.is("http.form_too_many_parts"))
-    throw refusal(413, "The form is too large", upload_detail(0, "The form is too large"));
-  if (e.status() == RY_INVALID_ARGUMENT) throw refusal(400, std::string(e.message()));
+  if (e.is("http.form_too_many_parts"))
+    throw refusal(400, "The form has too many parts: at most " + std::to_string(limits.max_parts) +
+                           " are read");
+  if (e.is("http.form_too_large")) {
+    boost::system::error_code bad;
+    const boost::json::value said = boost::json::parse(std::string(e.detail_json()), bad);
+    const auto none = boost::json::object();
+    const boost::json::object& o = !bad && said.is_object() ? said.as_object() : none;
+    if (member_of(o, "limit") != std::to_string(limits.max_value_bytes))
+      refuse_total(static_cast<std::int64_t>(limits.max_total_bytes));
+    const std::string field = member_of(o, "field");
+    throw refusal(400, (field.empty() ? "A field" : field.substr(0, 100)) + " is too long: at most " +
+                           size_text(limits.max_value_bytes));
+  }
+  if (e.status() == RY_INVALID_ARGUMENT && e.http_status() == 0)
+    throw refusal(400, std::string(e.message()));
   throw e;
 }
 
@@ -100,13 +130,20 @@ ry::task<ry::response> start_route::answer(ry::request request) {
   limits.max_files = static_cast<std::uint32_t>(w.who.tier->upload_files);
   limits.max_file_bytes = static_cast<std::uint64_t>(w.who.tier->upload_file_bytes);
   limits.max_total_bytes = static_cast<std::uint64_t>(parts_.config.upload_total_bytes);
+  limits.max_value_bytes = max_field_bytes;
+  limits.max_parts = max_parts;
+  if (const auto length = parse_int(request.header("Content-Length"));
+      length && *length > parts_.config.upload_total_bytes)
+    refuse_total(parts_.config.upload_total_bytes);
   ry::result<ry::form> form = co_await request.read_form(limits);
-  if (!form) refuse_form(form.error(), *w.who.tier);
+  if (!form) refuse_form(form.error(), *w.who.tier, limits);
 
   std::vector<form_field> fields;
   for (const ry::form_part& part : form->parts()) {
     if (!part.is_file)
       fields.push_back({part.name, part.value});
+    else if (is_start_field(part.name))
+      throw refusal(400, std::string(part.name) + " must not be a file");
     else if (!part.filename.empty() || part.size != 0)  // browsers send an empty part for no file
       w.files.push_back(part);
   }

@@ -193,7 +193,7 @@ AT(ry_mcp_transport_v1, resume, 40);
 AT(ry_mcp_transport_v1, close, 48);
 AT(ry_mcp_transport_v1, resolve, 56);
 
-SIZE(ry_sandbox_command, 64);
+SIZE(ry_sandbox_command, 80);
 AT(ry_sandbox_command, struct_size, 0);
 AT(ry_sandbox_command, network, 4);
 AT(ry_sandbox_command, argv, 8);
@@ -202,6 +202,8 @@ AT(ry_sandbox_command, stdin_bytes, 24);
 AT(ry_sandbox_command, wall_ms, 40);
 AT(ry_sandbox_command, memory_bytes, 48);
 AT(ry_sandbox_command, output_bytes, 56);
+AT(ry_sandbox_command, host_files, 64);
+AT(ry_sandbox_command, n_host_files, 72);
 
 SIZE(ry_sandbox_exit, 24);
 AT(ry_sandbox_exit, struct_size, 0);
@@ -216,7 +218,19 @@ AT(ry_sandbox_sink, reserved0, 4);
 AT(ry_sandbox_sink, on_output, 8);
 AT(ry_sandbox_sink, on_exit, 16);
 
-SIZE(ry_sandbox_driver_v1, 72);
+SIZE(ry_sandbox_entry, 80);
+AT(ry_sandbox_entry, struct_size, 0);
+AT(ry_sandbox_entry, kind, 4);
+AT(ry_sandbox_entry, path, 8);
+AT(ry_sandbox_entry, target, 24);
+AT(ry_sandbox_entry, size, 40);
+AT(ry_sandbox_entry, inode, 48);
+AT(ry_sandbox_entry, modified_ns, 56);
+AT(ry_sandbox_entry, changed_ns, 64);
+AT(ry_sandbox_entry, mode, 72);
+AT(ry_sandbox_entry, reserved0, 76);
+
+SIZE(ry_sandbox_driver_v1, 88);
 AT(ry_sandbox_driver_v1, struct_size, 0);
 AT(ry_sandbox_driver_v1, reserved0, 4);
 AT(ry_sandbox_driver_v1, ensure, 8);
@@ -227,6 +241,8 @@ AT(ry_sandbox_driver_v1, write_file, 40);
 AT(ry_sandbox_driver_v1, import_file, 48);
 AT(ry_sandbox_driver_v1, list_files, 56);
 AT(ry_sandbox_driver_v1, destroy, 64);
+AT(ry_sandbox_driver_v1, scan, 72);
+AT(ry_sandbox_driver_v1, place, 80);
 
 SIZE(ry_auth_v1, 32);
 AT(ry_auth_v1, struct_size, 0);

@@ -46,6 +46,11 @@ std::vector<std::string> build_command_line(const command_spec& spec) {
     add(out, {"--perms", "1777", "--tmpfs", path});
   }
   add(out, {"--bind", spec.workspace, "/workspace", "--chdir", "/workspace"});
+  for (std::string_view file : spec.host_files) {
+    const std::string inside = "/opt/runyard/" + std::string(file.substr(file.rfind('/') + 1));
+    add(out, {"--perms", "0755", "--dir", "/opt", "--perms", "0755", "--dir", "/opt/runyard",
+              "--ro-bind", file, inside});
+  }
   // The root and /dev are memory file systems without a bound: nobody may fill them.
   add(out, {"--remount-ro", "/dev", "--remount-ro", "/"});
   add(out, {"--cap-drop", "ALL"});

@@ -36,6 +36,7 @@ struct command_spec {
   std::uint32_t uid = 0;      // drop_root only
   limits limit;
   std::vector<std::string_view> argv;  // not empty
+  std::vector<std::string_view> host_files;  // programs that appear in /opt/runyard
 };
 
 // What to execute on the host. Throws std::bad_alloc only.

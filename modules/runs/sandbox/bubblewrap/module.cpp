@@ -1,5 +1,5 @@
-// sandbox.driver/1 by bubblewrap: glue between the driver's table, ry.process/1 and the two plain parts,
-// command_line and workspace.
+// sandbox.driver/1 by bubblewrap: glue between the driver's table, ry.process/1 and the plain parts:
+// command_line, workspace and tree.
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,6 +13,7 @@
 
 #include "command_line.hpp"
 #include "ry/ext/sandbox_driver.h"
+#include "tree.hpp"
 #include "workspace.hpp"
 
 namespace bubblewrap {
@@ -85,6 +86,8 @@ class driver {
     table_.import_file = &driver::import_file;
     table_.list_files = &driver::list_files;
     table_.destroy = &driver::destroy;
+    table_.scan = &driver::scan;
+    table_.place = &driver::place;
     reg.contribute(RY_SANDBOX_DRIVER_1, "bubblewrap", &table_, this);
   }
 
@@ -204,6 +207,13 @@ class driver {
     if (command.memory_bytes != 0)
       spec.limit.memory_bytes = std::min<std::uint64_t>(command.memory_bytes, limits_.memory_bytes);
     for (std::size_t i = 0; i < command.n_argv; ++i) spec.argv.push_back(ry::view(command.argv[i]));
+    if (RY_HAS(&command, ry_sandbox_command, n_host_files))
+      for (std::size_t i = 0; i < command.n_host_files; ++i)
+        spec.host_files.push_back(ry::view(command.host_files[i]));
+    for (std::string_view file : spec.host_files)
+      if (file.empty() || file.front() != '/' || file.back() == '/' ||
+          file.find('\0') != std::string_view::npos)
+        return RY_INVALID_ARGUMENT;
     for (std::string_view word : spec.argv)
       if (word.find('\0') != std::string_view::npos) return RY_INVALID_ARGUMENT;
     const std::vector<std::string> words = build_command_line(spec);
@@ -382,6 +392,55 @@ class driver {
       driver* d = self_of(self);
       return d->blocking(
           exec, [d, id = str(project)] { return d->files_->destroy(id); },
+          [done](ry_status st, const ry_error_view* err) { done.fn(done.ctx, st, err); });
+    });
+  }
+
+  static ry_status scan(void* self, ry_str project, uint64_t max_entries, ry_exec* exec,
+                        ry_sandbox_scan_fn fn, void* ctx) noexcept {
+    return ry::guard([&] {
+      driver* d = self_of(self);
+      auto found = std::make_shared<std::vector<tree_entry>>();
+      return d->blocking(
+          exec,
+          [d, id = str(project), max_entries, found] {
+            return scan_tree(*d->files_, id, max_entries, *found);
+          },
+          [fn, ctx, found](ry_status st, const ry_error_view* err) {
+            std::vector<ry_sandbox_entry> entries(st == RY_OK ? found->size() : 0);
+            for (std::size_t i = 0; i < entries.size(); ++i) {
+              const tree_entry& from = (*found)[i];
+              ry_sandbox_entry& e = entries[i];
+              e.struct_size = sizeof e;
+              e.kind = from.kind;
+              e.path = ry::str(from.path);
+              e.target = ry::str(from.target);
+              e.size = from.size;
+              e.inode = from.inode;
+              e.modified_ns = from.modified_ns;
+              e.changed_ns = from.changed_ns;
+              e.mode = from.mode;
+            }
+            fn(ctx, st, entries.data(), entries.size(), err);
+          });
+    });
+  }
+
+  static ry_status place(void* self, ry_str project, const ry_sandbox_entry* entry, ry_str host_path,
+                         ry_exec* exec, ry_done done) noexcept {
+    return ry::guard([&] {
+      driver* d = self_of(self);
+      tree_entry wish;
+      wish.kind = entry->kind;
+      wish.path = str(entry->path);
+      wish.target = str(entry->target);
+      wish.modified_ns = entry->modified_ns;
+      wish.mode = entry->mode;
+      return d->blocking(
+          exec,
+          [d, id = str(project), wish, from = str(host_path)] {
+            return place_entry(*d->files_, id, wish, from, d->owner_of(id));
+          },
           [done](ry_status st, const ry_error_view* err) { done.fn(done.ctx, st, err); });
     });
   }

@@ -70,9 +70,10 @@ class workspaces {
   file_error list(std::string_view project_id, std::string_view path, std::string& json) const;
   file_error destroy(std::string_view project_id) const;
 
- private:
+  // RY_NOT_FOUND: the project has none.
   file_error open_workspace(std::string_view project_id, unique_fd& out) const;
 
+ private:
   std::string root_;
 };
 

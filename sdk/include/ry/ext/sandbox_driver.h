@@ -22,6 +22,9 @@ typedef struct ry_sandbox_command {
   uint64_t wall_ms;         /* 0 = the driver's default; its maximum holds */
   uint64_t memory_bytes;    /* 0 = default */
   uint64_t output_bytes;    /* total of both pipes handed on; more is dropped and counted. 0 = default */
+  const ry_str* host_files; /* absolute paths of programs of the host: each appears, readable and
+                               executable only, as /opt/runyard/<its last component> */
+  size_t n_host_files;
 } ry_sandbox_command;
 
 typedef struct ry_sandbox_exit {
@@ -46,6 +49,30 @@ typedef void (*ry_sandbox_read_fn)(void* ctx, ry_status st, ry_bytes content, ui
                                    const ry_error_view* err) RY_NOEXCEPT;
 /* entries_json: [{"name":"a.txt","kind":"file|dir|link|other","size":12,"modified_unix_us":...}], sorted. */
 typedef void (*ry_sandbox_list_fn)(void* ctx, ry_status st, ry_str entries_json,
+                                   const ry_error_view* err) RY_NOEXCEPT;
+
+#define RY_SANDBOX_GONE 0u
+#define RY_SANDBOX_FILE 1u
+#define RY_SANDBOX_DIR 2u
+#define RY_SANDBOX_LINK 3u
+
+/* One thing in a workspace. */
+typedef struct ry_sandbox_entry {
+  uint32_t struct_size;
+  uint32_t kind;            /* RY_SANDBOX_* */
+  ry_str path;              /* any bytes but NUL; empty: the workspace itself */
+  ry_str target;            /* of a link */
+  uint64_t size;            /* of a file */
+  uint64_t inode;
+  int64_t modified_ns;      /* since 1970 */
+  int64_t changed_ns;       /* as the file system counts changes; of the workspace itself: when it was made */
+  uint32_t mode;            /* permission bits, 0777 */
+  uint32_t reserved0;
+} ry_sandbox_entry;
+
+/* entries: borrowed-out; the next stands struct_size bytes after one. The workspace itself comes first,
+ * a directory before what is in it. Pipes, sockets and devices are left out. */
+typedef void (*ry_sandbox_scan_fn)(void* ctx, ry_status st, const ry_sandbox_entry* entries, size_t n,
                                    const ry_error_view* err) RY_NOEXCEPT;
 
 typedef struct ry_sandbox_driver_v1 {
@@ -73,6 +100,15 @@ typedef struct ry_sandbox_driver_v1 {
                           ry_sandbox_list_fn fn, void* ctx) RY_NOEXCEPT; /* [any] */
   /* Removes the workspace and everything in it. [any] */
   ry_status (*destroy)(void* self, ry_str project_id, ry_exec* exec, ry_done done) RY_NOEXCEPT;
+  /* Everything in the workspace. RY_NOT_FOUND: there is none; RY_RESOURCE_EXHAUSTED: more than
+   * max_entries. [any] */
+  ry_status (*scan)(void* self, ry_str project_id, uint64_t max_entries, ry_exec* exec,
+                    ry_sandbox_scan_fn fn, void* ctx) RY_NOEXCEPT;
+  /* Makes entry->path what the entry says, replacing whatever is there; parents are made. A file
+   * takes over host_path (rename, or copy across devices) with mode and modified_ns; RY_SANDBOX_GONE
+   * removes it with all beneath. Follows no link at the end of the path. [any] */
+  ry_status (*place)(void* self, ry_str project_id, const ry_sandbox_entry* entry, ry_str host_path,
+                     ry_exec* exec, ry_done done) RY_NOEXCEPT;
 } ry_sandbox_driver_v1;
 
 #ifdef __cplusplus

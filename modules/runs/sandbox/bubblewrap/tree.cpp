@@ -1,0 +1,202 @@
+#include "tree.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <memory>
+
+#include "beneath.hpp"
+
+namespace bubblewrap {
+namespace {
+
+constexpr std::size_t max_path = 4000;
+
+std::int64_t nanoseconds(const timespec& t) { return t.tv_sec * 1'000'000'000LL + t.tv_nsec; }
+
+bool read_link(int directory, const char* name, std::string& out) {
+  char text[4096];
+  const ssize_t n = ::readlinkat(directory, name, text, sizeof text);
+  if (n < 0 || n == static_cast<ssize_t>(sizeof text)) return false;
+  out.assign(text, static_cast<std::size_t>(n));
+  return true;
+}
+
+std::string below(const std::string& directory, std::string_view name) {
+  return directory.empty() ? std::string(name) : directory + "/" + std::string(name);
+}
+
+// An agent can take its own directories away from an unprivileged server; it gets them back.
+unique_fd open_directory(int workspace, const std::string& path) {
+  const std::string at = path.empty() ? "." : path;
+  unique_fd fd(open_beneath(workspace, at, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, links::refuse));
+  if (fd || errno != EACCES) return fd;
+  unique_fd handle(open_beneath(workspace, at, O_PATH | O_DIRECTORY | O_NOFOLLOW, links::refuse));
+  if (!handle) return {};
+  const std::string self = "/proc/self/fd/" + std::to_string(handle.get());
+  if (::chmod(self.c_str(), 0755) != 0) return {};
+  return unique_fd(open_beneath(workspace, at, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, links::refuse));
+}
+
+// Adds everything beneath `top`, which is a directory. In order: a directory before its contents.
+file_error walk(int workspace, const std::string& top, std::uint64_t max_entries,
+                std::vector<tree_entry>& out) {
+  std::vector<std::string> waiting{top};
+  while (!waiting.empty()) {
+    const std::string path = std::move(waiting.back());
+    waiting.pop_back();
+    unique_fd directory = open_directory(workspace, path);
+    if (!directory) {
+      if (errno == ENOENT || errno == ENOTDIR || errno == ELOOP) continue;  // just replaced
+      return from_errno(errno, path);
+    }
+    std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(directory.get()), &::closedir);
+    if (!stream) return from_errno(errno, path);
+    const int fd = directory.release();
+    while (const dirent* item = ::readdir(stream.get())) {
+      const std::string_view name = item->d_name;
+      if (name == "." || name == ".." || name.starts_with(temporary_prefix)) continue;
+      struct stat status {};
+      if (::fstatat(fd, item->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) continue;  // just removed
+      tree_entry e;
+      e.path = below(path, name);
+      if (e.path.size() > max_path) continue;
+      if (S_ISREG(status.st_mode)) {
+        e.kind = RY_SANDBOX_FILE;
+        e.size = static_cast<std::uint64_t>(status.st_size);
+      } else if (S_ISDIR(status.st_mode)) {
+        e.kind = RY_SANDBOX_DIR;
+        waiting.push_back(e.path);
+      } else if (S_ISLNK(status.st_mode)) {
+        e.kind = RY_SANDBOX_LINK;
+        if (!read_link(fd, item->d_name, e.target)) continue;
+      } else {
+        continue;
+      }
+      e.inode = status.st_ino;
+      e.modified_ns = nanoseconds(status.st_mtim);
+      e.changed_ns = nanoseconds(status.st_ctim);
+      e.mode = status.st_mode & 0777;
+      if (out.size() >= max_entries)
+        return fail(RY_RESOURCE_EXHAUSTED, "the workspace has more than " +
+                                               std::to_string(max_entries) + " files");
+      out.push_back(std::move(e));
+    }
+  }
+  return {};
+}
+
+// Removes what has that name, whatever it is.
+file_error clear(int workspace, int parent, const std::string& path, const std::string& name) {
+  if (::unlinkat(parent, name.c_str(), 0) == 0 || errno == ENOENT) return {};
+  if (errno != EISDIR && errno != EPERM) return from_errno(errno, path);
+  std::vector<tree_entry> all;
+  if (file_error error = walk(workspace, path, UINT64_MAX, all)) return error;
+  for (auto e = all.rbegin(); e != all.rend(); ++e) {
+    const std::size_t slash = e->path.rfind('/');
+    unique_fd directory = open_directory(workspace, e->path.substr(0, slash));
+    if (!directory) continue;
+    ::unlinkat(directory.get(), e->path.c_str() + slash + 1,
+               e->kind == RY_SANDBOX_DIR ? AT_REMOVEDIR : 0);
+  }
+  if (::unlinkat(parent, name.c_str(), AT_REMOVEDIR) != 0) return from_errno(errno, path);
+  return {};
+}
+
+file_error place_file(int workspace, int parent, const tree_entry& entry, const std::string& name,
+                      const std::string& host_path, std::optional<uid_t> owner) {
+  unique_fd source(::open(host_path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  struct stat status {};
+  if (!source || ::fstat(source.get(), &status) != 0 || !S_ISREG(status.st_mode))
+    return fail(RY_NOT_FOUND, "the file to place at \"" + entry.path + "\" is gone");
+  const auto dress = [&](int fd) {
+    const timespec times[2] = {{0, UTIME_OMIT},
+                               {entry.modified_ns / 1'000'000'000, entry.modified_ns % 1'000'000'000}};
+    return (!owner || ::fchown(fd, *owner, *owner) == 0) && ::fchmod(fd, entry.mode & 0777) == 0 &&
+           (entry.modified_ns <= 0 || ::futimens(fd, times) == 0);
+  };
+  struct stat there {};
+  if (::fstatat(parent, name.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(there.st_mode))
+    if (file_error error = clear(workspace, parent, entry.path, name)) return error;
+  if (!dress(source.get())) return from_errno(errno, entry.path);
+  if (::renameat(AT_FDCWD, host_path.c_str(), parent, name.c_str()) == 0) return {};
+  if (errno != EXDEV) return from_errno(errno, entry.path);
+  temporary_file fresh{parent};
+  unique_fd copy(::openat(parent, fresh.name.c_str(),
+                          O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!copy || !copy_all(source.get(), copy.get()) || !dress(copy.get()))
+    return from_errno(errno, entry.path);
+  if (::renameat(parent, fresh.name.c_str(), parent, name.c_str()) != 0)
+    return from_errno(errno, entry.path);
+  fresh.placed = true;
+  ::unlink(host_path.c_str());
+  return {};
+}
+
+}  // namespace
+
+file_error scan_tree(const workspaces& all, std::string_view project_id, std::uint64_t max_entries,
+                     std::vector<tree_entry>& out) {
+  unique_fd workspace;
+  if (file_error error = all.open_workspace(project_id, workspace)) return error;
+  struct statx made {};
+  if (::statx(workspace.get(), "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &made) != 0)
+    return from_errno(errno, "the workspace");
+  tree_entry self;
+  self.kind = RY_SANDBOX_DIR;
+  self.inode = made.stx_ino;
+  self.mode = made.stx_mode & 0777;
+  if ((made.stx_mask & STATX_BTIME) != 0)
+    self.changed_ns = made.stx_btime.tv_sec * 1'000'000'000LL + made.stx_btime.tv_nsec;
+  out.push_back(std::move(self));
+  return walk(workspace.get(), "", max_entries == UINT64_MAX ? max_entries : max_entries + 1, out);
+}
+
+file_error place_entry(const workspaces& all, std::string_view project_id, const tree_entry& entry,
+                       const std::string& host_path, std::optional<uid_t> owner) {
+  split_path parts;
+  if (file_error error = split(entry.path, parts)) return error;
+  unique_fd workspace;
+  if (file_error error = all.open_workspace(project_id, workspace)) return error;
+  unique_fd parent;
+  if (file_error error = open_parent(workspace.get(), parts, owner, parent)) {
+    // What is in a directory that is gone is gone.
+    if (entry.kind == RY_SANDBOX_GONE && error.status == RY_NOT_FOUND) return {};
+    return error;
+  }
+  const char* name = parts.name.c_str();
+  switch (entry.kind) {
+    case RY_SANDBOX_GONE: return clear(workspace.get(), parent.get(), entry.path, parts.name);
+    case RY_SANDBOX_FILE:
+      return place_file(workspace.get(), parent.get(), entry, parts.name, host_path, owner);
+    case RY_SANDBOX_DIR: {
+      struct stat there {};
+      const bool taken = ::fstatat(parent.get(), name, &there, AT_SYMLINK_NOFOLLOW) == 0;
+      if (!taken || !S_ISDIR(there.st_mode)) {
+        if (taken)
+          if (file_error error = clear(workspace.get(), parent.get(), entry.path, parts.name))
+            return error;
+        if (::mkdirat(parent.get(), name, 0700) != 0) return from_errno(errno, entry.path);
+      }
+      unique_fd made(::openat(parent.get(), name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+      if (!made || (owner && ::fchown(made.get(), *owner, *owner) != 0) ||
+          ::fchmod(made.get(), (entry.mode & 0777) | 0700) != 0)
+        return from_errno(errno, entry.path);
+      return {};
+    }
+    case RY_SANDBOX_LINK:
+      if (file_error error = clear(workspace.get(), parent.get(), entry.path, parts.name)) return error;
+      if (::symlinkat(entry.target.c_str(), parent.get(), name) != 0) return from_errno(errno, entry.path);
+      if (owner && ::fchownat(parent.get(), name, *owner, *owner, AT_SYMLINK_NOFOLLOW) != 0)
+        return from_errno(errno, entry.path);
+      return {};
+    default: return fail(RY_INVALID_ARGUMENT, "the entry has an unknown kind");
+  }
+}
+
+}  // namespace bubblewrap
