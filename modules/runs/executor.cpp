@@ -107,6 +107,8 @@ ry::task<executor::run_ptr> executor::take(ry::job job, ry::uuid id,
   run->step = t.step;
   run->usage = t.usage;
   run->charged_micro = t.charged_micro;
+  run->queue_wait_ms = t.queue_wait_ms;
+  run->first_token_ms = t.first_token_ms;
   run->taken_over = true;
   if (t.last_seq > t.border_seq) {
     run->open_turn = {static_cast<std::uint64_t>(t.border_seq) + 1, last,
@@ -120,7 +122,8 @@ ry::task<executor::run_ptr> executor::take(ry::job job, ry::uuid id,
 ry::task<ry::job_outcome> executor::execute(run_ptr run, std::uint32_t crashes) {
   log_writer& writer = parts_.writers.of(run->exec);
   writer.enlist(run);
-  run->executing_since_us = parts_.ctx.now_unix_us();
+  if (!run->queue_wait_ms)
+    run->queue_wait_ms = std::max<std::int64_t>(parts_.ctx.now_unix_us() - run->who.started_us, 0) / 1000;
   std::optional<ry::job_outcome> out;
   std::optional<ry::error> failure;
   try {
@@ -356,6 +359,8 @@ ry::task<executor::stored> executor::persist(run_ptr run, step_record& record,
   }
   const bool terminal = record.status.has_value();
   record.step = run->step;
+  record.queue_wait_ms = run->queue_wait_ms;
+  record.first_token_ms = run->first_token_ms;
   record.reserve_to = static_cast<std::int64_t>(text.to) + (terminal ? 0 : reserve_window);
   for (std::uint64_t pause = 100;; pause = std::min<std::uint64_t>(pause * 2, 5000)) {
     ry::result<step_result> done =
@@ -442,6 +447,22 @@ ry::task<executor::stored> executor::run_calls(run_ptr run, catalog_ptr catalog,
   co_return kept;
 }
 
+// The terminal event. runs.terminal_payload in the migrations has the same form.
+void executor::append_terminal(live_run& run, const ending& how, std::int64_t duration_ms) {
+  const auto or_null = [](const std::optional<std::int64_t>& ms) {
+    return ms ? std::to_string(*ms) : std::string("null");
+  };
+  event_text event = run.feed.append("status");
+  event.text("status", how.status).text("reason", how.reason);
+  if (how.status == "failed") event.text("error", how.error).text("error_code", how.error_code);
+  event.json("usage", usage_json(run.usage))
+      .integer("tokens", run.usage.input + run.usage.output)
+      .json("credits", credits_text(run.charged_micro))
+      .integer("duration_ms", duration_ms)
+      .json("queue_wait_ms", or_null(run.queue_wait_ms))
+      .json("time_to_first_token_ms", or_null(run.first_token_ms));
+}
+
 ry::task<ry::job_outcome> executor::finish(run_ptr run, ending how, turn* with) {
   step_record record;
   const std::int64_t now = parts_.ctx.now_unix_us();
@@ -451,16 +472,7 @@ ry::task<ry::job_outcome> executor::finish(run_ptr run, ending how, turn* with) 
     if (with->how != turn::end::answered) with->calls.clear();
     record_turn(*run, *with, record);
   }
-  {
-    event_text event = run->feed.append("status");
-    event.text("status", how.status).text("reason", how.reason);
-    if (how.status == "failed") event.text("error", how.error).text("error_code", how.error_code);
-    event.json("usage", usage_json(run->usage)).json("credits", credits_text(run->charged_micro));
-    event.integer("duration_ms", (now - run->who.started_us) / 1000);
-    if (run->first_token_us != 0)
-      event.integer("time_to_first_token_ms", (run->first_token_us - run->who.started_us) / 1000);
-    event.integer("queue_ms", (run->executing_since_us - run->who.started_us) / 1000);
-  }
+  append_terminal(*run, how, std::max<std::int64_t>(now - run->who.started_us, 0) / 1000);
   record.status = how.status;
   record.reason = how.reason;
   if (!how.error.empty()) record.error = how.error;

@@ -48,6 +48,7 @@ class executor {
   // Persists what was appended since hold(), with the record's rest.
   ry::task<stored> persist(run_ptr run, step_record& record, std::optional<std::int64_t>& balance);
   ry::task<ry::job_outcome> finish(run_ptr run, ending how, turn* with);
+  static void append_terminal(live_run& run, const ending& how, std::int64_t duration_ms);
   ry::task<ry::job_outcome> hand_over(run_ptr run);
   ry::job_outcome leave(run_ptr run);
 

@@ -7,7 +7,7 @@ namespace {
 constexpr std::uint64_t most_bytes = 16 * 1024 * 1024;  // of one answer
 
 std::string clean_path(std::string path) {
-  if (path.starts_with("/workspace")) path.erase(0, 10);
+  if (path == "/workspace" || path.starts_with("/workspace/")) path.erase(0, 10);
   while (path.starts_with("/")) path.erase(0, 1);
   return path;
 }
@@ -25,7 +25,7 @@ std::string clean_path(std::string path) {
 }  // namespace
 
 ry::task<std::string> file_routes::project_of(const ry::request& request) {
-  std::string id = uuid_or_404(request.param("id"), "Project not found");
+  std::string id = uuid_param(request.param("id"));
   const caller who = co_await caller_of(parts_, request);
   ry::result<bool> mine = co_await parts_.repo.owns_project(who.id, id);
   if (!mine.value()) throw refusal(404, "Project not found");

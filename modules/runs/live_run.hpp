@@ -62,7 +62,7 @@ class live_run : public std::enable_shared_from_this<live_run> {
   std::int64_t attempt_base = 0;       // attempts of this step that a dead worker may have shown
   token_usage usage;
   std::int64_t charged_micro = 0;
-  std::int64_t executing_since_us = 0, first_token_us = 0;
+  std::optional<std::int64_t> queue_wait_ms, first_token_ms;  // from the start
   bool dirty = false;                  // known to the log writer
   bool workspace_ready = false;
   bool taken_over = false;             // no step was begun here yet: calls may have been begun elsewhere

@@ -1,5 +1,7 @@
 #include "model_call.hpp"
 
+#include <algorithm>
+
 namespace runs {
 
 model_call::model_call(parts& p, std::shared_ptr<live_run> run, provider_set::handle provider)
@@ -44,7 +46,8 @@ ry_status model_call::start(std::string_view request_json) {
 
 void model_call::add(std::string_view type, std::string_view text) {
   if (text.empty()) return;
-  if (run_->first_token_us == 0) run_->first_token_us = parts_.ctx.now_unix_us();
+  if (!run_->first_token_ms)
+    run_->first_token_ms = std::max<std::int64_t>(parts_.ctx.now_unix_us() - run_->who.started_us, 0) / 1000;
   run_->feed.append(type).text("content", text);
   run_->deliver_soon();
   writer_.touch(run_);

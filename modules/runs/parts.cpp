@@ -33,9 +33,9 @@ ry::error refusal(std::uint32_t http_status, std::string sentence, std::string j
   return ry::http_error(http_status, st, "", std::move(sentence), std::move(json));
 }
 
-std::string uuid_or_404(std::string_view text, const char* what) {
+std::string uuid_param(std::string_view text) {
   auto id = normal_uuid(text);
-  if (!id) throw refusal(404, what);
+  if (!id) throw refusal(400, "Invalid UUID format");
   return std::move(*id);
 }
 

@@ -54,7 +54,7 @@ ry::task<caller> caller_of(const parts& p, const ry::request& request);
 
 // An answer with {"detail": "<sentence>"} or, with json, {"detail": <json>}.
 ry::error refusal(std::uint32_t http_status, std::string sentence, std::string json = {});
-// A path parameter that must be a UUID; what is none names nothing: 404 with `what`.
-std::string uuid_or_404(std::string_view text, const char* what);
+// A path parameter that must be a UUID, in its lower-case form. Throws a 400.
+std::string uuid_param(std::string_view text);
 
 }  // namespace runs

@@ -89,10 +89,10 @@ ry::task<ry::result<step_result>> repository::persist(ry::uuid run, std::int64_t
       "select outcome, balance_micro from runs.persist_step($1::uuid, $2::bigint, $3::bigint, "
       "$4::bigint[], $5::text[], $6::bigint, $7::text[], $8::text[], $9::text[], $10::int, $11::bigint, "
       "$12::bigint, $13::bigint, $14::bigint, $15::text, $16::text, $17::text, $18::text, $19::text, "
-      "$20::jsonb)",
+      "$20::jsonb, $21::bigint, $22::bigint)",
       run, job, fence, r.sequences, r.payloads, r.reserve_to, ids, roles, bodies, r.step,
       r.usage.input, r.usage.output, r.usage.cached, r.charge_micro, r.charge_ref, r.status, r.reason,
-      r.error, r.error_code, r.event_json);
+      r.error, r.error_code, r.event_json, r.queue_wait_ms, r.first_token_ms);
   if (!rows) co_return rows.error();
   const ry::row row = rows->front();
   co_return step_result{row.text(0) == "ok", row.opt_int64(1)};
@@ -136,6 +136,8 @@ ry::task<ry::result<std::optional<taken_run>>> repository::take_over(ry::uuid ru
   out.timeout_seconds = r.int64("timeout_seconds");
   out.stop_requested = r.boolean("stop_requested");
   out.title = text_or_empty(r, "title");
+  out.queue_wait_ms = r.opt_int64("queue_wait_ms");
+  out.first_token_ms = r.opt_int64("first_token_ms");
   co_return std::optional<taken_run>(std::move(out));
 }
 
@@ -233,32 +235,38 @@ ry::task<ry::result<repository::page>> repository::runs_page(std::string account
   constexpr std::string_view of_all =
       "select coalesce(jsonb_agg(runs.run_json(r) order by r.id desc), '[]'), count(*), min(r.id::text) "
       "from (select * from runs.runs x where x.account_id = $1::uuid and $4::text is null and "
-      "($2::uuid is null or x.id < $2::uuid) order by x.id desc limit $3::bigint) r";
+      "x.id < coalesce($2::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff') order by x.id desc limit $3::bigint) r";
   constexpr std::string_view of_status =
       "select coalesce(jsonb_agg(runs.run_json(r) order by r.id desc), '[]'), count(*), min(r.id::text) "
       "from (select * from runs.runs x where x.account_id = $1::uuid and x.status = $4::text and "
-      "($2::uuid is null or x.id < $2::uuid) order by x.id desc limit $3::bigint) r";
+      "x.id < coalesce($2::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff') order by x.id desc limit $3::bigint) r";
   const std::string_view sql = status ? of_status : of_all;
   ry::result<ry::rows> rows =
       co_await db_.query_with({RY_DB_READ_ONLY, 0}, sql, account, before, limit, status);
   if (!rows) co_return rows.error();
   const ry::row r = rows->front();
-  page out{std::string(r.text(0)), {}};
-  if (r.int64(1) == limit) out.next = encode_cursor(r.text(2));
+  page out{std::string(r.text(0)), {}, {}};
+  if (r.int64(1) == limit) out.next_first = r.text(2);
   co_return out;
 }
 
-ry::task<ry::result<std::optional<std::string>>> repository::thread_runs(std::string account,
-                                                                         std::string thread) const {
+ry::task<ry::result<std::optional<repository::page>>> repository::thread_runs(
+    std::string account, std::string thread, std::optional<std::string> before,
+    std::int64_t limit) const {
   ry::result<ry::rows> rows = co_await db_.query_with(
       {RY_DB_READ_ONLY, 0},
-      "select coalesce((select jsonb_agg(runs.run_json(r) order by r.id desc) from (select * from "
-      "runs.runs x where x.thread_id = t.id order by x.id desc limit 200) r), '[]') "
-      "from runs.threads t where t.id = $1::uuid and t.account_id = $2::uuid",
-      thread, account);
+      "select p.items, p.n, p.last from runs.threads t, lateral (select "
+      "coalesce(jsonb_agg(runs.run_json(r) order by r.id desc), '[]') as items, count(*) as n, "
+      "min(r.id::text) as last from (select * from runs.runs x where x.thread_id = t.id and "
+      "x.id < coalesce($3::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff') order by x.id desc limit $4::bigint) r) p "
+      "where t.id = $1::uuid and t.account_id = $2::uuid",
+      thread, account, before, limit);
   if (!rows) co_return rows.error();
-  if (rows->empty()) co_return std::optional<std::string>();
-  co_return std::optional<std::string>(rows->front().text(0));
+  if (rows->empty()) co_return std::optional<page>();
+  const ry::row r = rows->front();
+  page out{std::string(r.text(0)), {}, {}};
+  if (r.int64(1) == limit) out.next_first = r.text(2);
+  co_return std::optional<page>(std::move(out));
 }
 
 ry::task<ry::result<repository::page>> repository::threads_page(std::string account,
@@ -283,8 +291,11 @@ ry::task<ry::result<repository::page>> repository::threads_page(std::string acco
     rows = co_await db_.query_with({RY_DB_READ_ONLY, 0}, first_page, account, limit);
   if (!rows) co_return rows.error();
   const ry::row r = rows->front();
-  page out{std::string(r.text(0)), {}};
-  if (r.int64(1) == limit) out.next = encode_cursor(r.text(2), r.text(3));
+  page out{std::string(r.text(0)), {}, {}};
+  if (r.int64(1) == limit) {
+    out.next_first = r.text(2);
+    out.next_second = r.text(3);
+  }
   co_return out;
 }
 
@@ -323,8 +334,8 @@ ry::task<ry::result<std::optional<repository::page>>> repository::messages_page(
   if (!rows) co_return rows.error();
   if (rows->empty()) co_return std::optional<page>();
   const ry::row r = rows->front();
-  page out{std::string(r.text(1)), {}};
-  if (r.int64(2) == limit) out.next = encode_cursor(r.text(3));
+  page out{std::string(r.text(1)), {}, {}};
+  if (r.int64(2) == limit) out.next_first = r.text(3);
   co_return std::optional<page>(std::move(out));
 }
 

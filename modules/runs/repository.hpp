@@ -60,6 +60,7 @@ struct step_record {
   std::int64_t charge_micro = 0;
   std::string charge_ref;
   std::optional<std::string> status, reason, error, error_code, event_json;
+  std::optional<std::int64_t> queue_wait_ms, first_token_ms;  // from the start; kept when known already
 };
 
 struct step_result {
@@ -73,6 +74,7 @@ struct taken_run {
   std::int64_t border_seq = 0, last_seq = 0, charged_micro = 0, started_us = 0, timeout_seconds = 0;
   token_usage usage;
   bool stop_requested = false;
+  std::optional<std::int64_t> queue_wait_ms, first_token_ms;
 };
 
 struct append_batch {
@@ -129,11 +131,13 @@ class repository {
   ry::task<ry::result<std::optional<std::string>>> run_json(std::string account, std::string run) const;
   struct page {
     std::string items;  // JSON array
-    std::string next;   // cursor; empty: the last page
+    std::string next_first, next_second;  // key of its last item; empty: the last page
   };
   ry::task<ry::result<page>> runs_page(std::string account, std::optional<std::string> status,
                                        std::optional<std::string> before, std::int64_t limit) const;
-  ry::task<ry::result<std::optional<std::string>>> thread_runs(std::string account, std::string thread) const;
+  ry::task<ry::result<std::optional<page>>> thread_runs(std::string account, std::string thread,
+                                                        std::optional<std::string> before,
+                                                        std::int64_t limit) const;
   ry::task<ry::result<page>> threads_page(std::string account, std::optional<std::int64_t> before_us,
                                           std::optional<std::string> before_id, std::int64_t limit) const;
   ry::task<ry::result<std::optional<std::string>>> thread_json(std::string account, std::string thread) const;

@@ -21,16 +21,30 @@ std::int64_t page_limit(const ry::request& request, std::int64_t otherwise) {
   return *value;
 }
 
-std::optional<cursor> page_cursor(const ry::request& request) {
+std::optional<cursor> page_cursor(const ry::request& request, std::string_view list) {
   const auto text = request.query("cursor");
   if (!text || text->empty()) return std::nullopt;
-  auto decoded = decode_cursor(*text);
-  if (!decoded) throw refusal(400, "cursor is not valid");
+  auto decoded = decode_cursor(list, *text);
+  if (!decoded) throw refusal(400, "cursor is not valid for this list");
   return decoded;
 }
 
+// The run that a page of runs goes on after.
+std::optional<std::string> run_cursor(const ry::request& request, std::string_view list) {
+  const std::optional<cursor> at = page_cursor(request, list);
+  if (!at) return std::nullopt;
+  std::optional<std::string> before = normal_uuid(at->first);
+  if (!before) throw refusal(400, "cursor is not valid for this list");
+  return before;
+}
+
+std::string page_json(const char* name, const std::string& list, const repository::page& page) {
+  const std::string next = page.next_first.empty() ? "null" : json_string(encode_cursor(list, page.next_first, page.next_second));
+  return "{\"" + std::string(name) + "\":" + page.items + ",\"next_cursor\":" + next + "}";
+}
+
 ry::task<ry::response> run_routes::stop(ry::request request) {
-  const std::string id = uuid_or_404(request.param("id"), "Run not found");
+  const std::string id = uuid_param(request.param("id"));
   const caller who = co_await caller_of(parts_, request);
   // A client that hangs up does not take its wish back.
   const std::string status = co_await ry::shield(stop_run(who.id, id));
@@ -65,7 +79,7 @@ ry::task<std::string> run_routes::stop_run(std::string account, std::string id) 
 }
 
 ry::task<ry::response> run_routes::get(ry::request request) {
-  const std::string id = uuid_or_404(request.param("id"), "Run not found");
+  const std::string id = uuid_param(request.param("id"));
   const caller who = co_await caller_of(parts_, request);
   ry::result<std::optional<std::string>> json = co_await parts_.repo.run_json(who.id, id);
   if (!json.value()) throw refusal(404, "Run not found");
@@ -74,21 +88,16 @@ ry::task<ry::response> run_routes::get(ry::request request) {
 
 ry::task<ry::response> run_routes::list(ry::request request) {
   const std::int64_t limit = page_limit(request, 50);
-  const std::optional<cursor> at = page_cursor(request);
-  std::optional<std::string> before;
-  if (at) {
-    before = normal_uuid(at->first);
-    if (!before) throw refusal(400, "cursor is not valid");
-  }
   std::optional<std::string> status = request.query("status");
   if (status && status->empty()) status.reset();
   if (status && *status != "running" && *status != "completed" && *status != "failed" &&
       *status != "stopped")
     throw refusal(422, "status must be running, completed, failed or stopped");
+  const std::string list = "runs" + (status ? ":" + *status : "");
+  const std::optional<std::string> before = run_cursor(request, list);
   const caller who = co_await caller_of(parts_, request);
   ry::result<repository::page> page = co_await parts_.repo.runs_page(who.id, status, before, limit);
-  const std::string next = page.value().next.empty() ? "null" : json_string(page->next);
-  co_return ry::response::json(200, "{\"agent_runs\":" + page->items + ",\"next_cursor\":" + next + "}");
+  co_return ry::response::json(200, page_json("agent_runs", list, page.value()));
 }
 
 ry::task<ry::response> run_routes::active(ry::request request) {
@@ -99,11 +108,15 @@ ry::task<ry::response> run_routes::active(ry::request request) {
 }
 
 ry::task<ry::response> run_routes::of_thread(ry::request request) {
-  const std::string id = uuid_or_404(request.param("id"), "Thread not found");
+  const std::string id = uuid_param(request.param("id"));
+  const std::int64_t limit = page_limit(request, 50);
+  const std::string list = "runs:" + id;
+  const std::optional<std::string> before = run_cursor(request, list);
   const caller who = co_await caller_of(parts_, request);
-  ry::result<std::optional<std::string>> items = co_await parts_.repo.thread_runs(who.id, id);
-  if (!items.value()) throw refusal(404, "Thread not found");
-  co_return ry::response::json(200, "{\"agent_runs\":" + **items + "}");
+  ry::result<std::optional<repository::page>> page =
+      co_await parts_.repo.thread_runs(who.id, id, before, limit);
+  if (!page.value()) throw refusal(404, "Thread not found");
+  co_return ry::response::json(200, page_json("agent_runs", list, **page));
 }
 
 }  // namespace runs

@@ -1,6 +1,7 @@
 // The operations on runs, threads and the files of a project.
 #pragma once
 #include "parts.hpp"
+#include "text.hpp"
 
 namespace runs {
 
@@ -44,7 +45,9 @@ class file_routes {
 
 // ?limit= within 1..100. Throws a 422.
 std::int64_t page_limit(const ry::request& request, std::int64_t otherwise);
-// ?cursor=; throws a 400 when it is none of ours.
-std::optional<struct cursor> page_cursor(const ry::request& request);
+// {"<name>": [...], "next_cursor": ...} of a page of `list`.
+std::string page_json(const char* name, const std::string& list, const repository::page& page);
+// ?cursor=; throws a 400 when it is none of this list.
+std::optional<cursor> page_cursor(const ry::request& request, std::string_view list);
 
 }  // namespace runs

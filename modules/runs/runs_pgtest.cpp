@@ -88,14 +88,14 @@ class runs_sql : public testing_sql::database_test {
   }
   // ids, roles, bodies, step, usage, charge, ref, status, reason, error, code, event
   static std::string plain_step() {
-    return "'{}', '{}', '{}', 1, 10, 5, 0, 0, '', null, null, null, null, null";
+    return "'{}', '{}', '{}', 1, 10, 5, 0, 0, '', null, null, null, null, null, 3, null";
   }
   static std::string answer_step(const std::string& ref, int charge) {
     return "array[gen_random_uuid()::text], array['assistant'], array['{\"role\":\"assistant\"}'], 1, 10, "
-           "5, 0, " + std::to_string(charge) + ", " + q(ref) + ", null, null, null, null, null";
+           "5, 0, " + std::to_string(charge) + ", " + q(ref) + ", null, null, null, null, null, 4, 7";
   }
   static std::string end_step(const std::string& status) {
-    return "'{}', '{}', '{}', 2, 0, 0, 0, 0, '', " + q(status) + ", 'ok', null, null, '{\"x\":1}'";
+    return "'{}', '{}', '{}', 2, 0, 0, 0, 0, '', " + q(status) + ", 'ok', null, null, '{\"x\":1}', 5, 8";
   }
 };
 
@@ -283,8 +283,13 @@ TEST_F(runs_sql, a_forced_stop_holds_against_its_worker) {
   EXPECT_EQ(sql("select status from runs.request_stop(" + q(ann) + ", " + q(run) + ")"), "running");
   EXPECT_EQ(sql("select runs.force_stop(" + q(run) + ")"), "stopped");
   EXPECT_EQ(persist(run, 2, 2, end_step("completed")), "gone");
-  EXPECT_EQ(sql("select payload from runs.events order by seq desc limit 1"),
-            R"({"type": "status", "sequence": 65, "status": "stopped", "reason": "user_stop"})");
+  const std::string end = sql("select payload from runs.events order by seq desc limit 1");
+  EXPECT_EQ(end.find(R"({"type": "status", "sequence": 65, "status": "stopped", "reason": "user_stop", "usage": )"
+                     R"({"input_tokens":0,"output_tokens":0,"cached_tokens":0}, "tokens": 0, "credits": 0, )"
+                     R"("duration_ms": )"),
+            0u)
+      << end;
+  EXPECT_NE(end.find(R"(, "queue_wait_ms": null, "time_to_first_token_ms": null})"), std::string::npos) << end;
   EXPECT_EQ(sql("select count(*) from core.job"), "0");
   EXPECT_EQ(sql("select count(*) from core.event where kind like 'run.%'"), "0");
 }
@@ -314,7 +319,10 @@ TEST_F(runs_sql, pruning_goes_by_age_and_spares_what_runs) {
   const std::string bound = "'02000000-0000-0000-0000-000000000000'";
   EXPECT_EQ(sql("select runs.prune_events(" + bound + ", 1)"), "t");
   EXPECT_EQ(sql("select runs.prune_events(" + bound + ", 10)"), "f");
-  EXPECT_EQ(sql("select string_agg(distinct right(run_id::text, 1), ',') from runs.events"), "2,3");
+  EXPECT_EQ(sql("select string_agg(distinct right(run_id::text, 1), ',') from runs.events where seq < 65"), "2,3");
+  EXPECT_EQ(sql("select string_agg(right(run_id::text, 1) || seq, ',') from runs.events where seq >= 65"),
+            "165,365")
+      << "how a run ended stays";
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ std::uint64_t resume_point(const ry::request& request) {
 }
 
 ry::task<void> stream_route::serve(ry::request request) {
-  const std::string id = uuid_or_404(request.param("id"), "Run not found");
+  const std::string id = uuid_param(request.param("id"));
   const ry::uuid uuid = *ry::uuid::parse(id);
   std::uint64_t next = resume_point(request);
   const caller who = co_await caller_of(parts_, request);
@@ -168,7 +168,7 @@ ry::task<stream_route::step_result> stream_route::from_log(ry::stream& to, std::
 }
 
 ry::task<ry::response> stream_route::token(ry::request request) {
-  const std::string id = uuid_or_404(request.param("id"), "Run not found");
+  const std::string id = uuid_param(request.param("id"));
   const caller who = co_await caller_of(parts_, request);
   const std::shared_ptr<live_run> live = parts_.live.find(*ry::uuid::parse(id));
   bool mine = live && live->who.account == who.uuid;

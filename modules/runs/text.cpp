@@ -183,21 +183,23 @@ std::string lower(std::string_view text) {
 
 std::optional<std::string> normal_uuid(std::string_view text) {
   const auto parsed = ry::uuid::parse(text);
-  if (!parsed) return std::nullopt;
+  if (!parsed || *parsed == ry::uuid()) return std::nullopt;
   return parsed->to_string();
 }
 
-std::string encode_cursor(std::string_view first, std::string_view second) {
-  return base64(std::string(first) + "," + std::string(second));
+std::string encode_cursor(std::string_view list, std::string_view first, std::string_view second) {
+  return base64(std::string(list) + "," + std::string(first) + "," + std::string(second));
 }
 
-std::optional<cursor> decode_cursor(std::string_view text) {
-  if (text.size() > 200) return std::nullopt;
+std::optional<cursor> decode_cursor(std::string_view list, std::string_view text) {
+  if (text.size() > 300) return std::nullopt;
   const auto plain = unbase64(text);
-  if (!plain) return std::nullopt;
-  const std::size_t comma = plain->find(',');
+  if (!plain || !plain->starts_with(list) || plain->size() == list.size() || (*plain)[list.size()] != ',')
+    return std::nullopt;
+  const std::string parts = plain->substr(list.size() + 1);
+  const std::size_t comma = parts.find(',');
   if (comma == std::string::npos) return std::nullopt;
-  return cursor{plain->substr(0, comma), plain->substr(comma + 1)};
+  return cursor{parts.substr(0, comma), parts.substr(comma + 1)};
 }
 
 }  // namespace runs

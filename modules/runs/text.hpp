@@ -30,14 +30,15 @@ std::optional<std::int64_t> parse_int(std::string_view text);
 std::string trim(std::string_view text);
 std::string lower(std::string_view text);
 
-// Lower-case form of a UUID in any case; nullopt for anything else.
+// Lower-case form of a UUID in any case; nullopt for anything else and for the nil UUID.
 std::optional<std::string> normal_uuid(std::string_view text);
 
-// Opaque cursors of keyset pages: base64url of the parts. decode: nullopt unless it has `n` parts.
-std::string encode_cursor(std::string_view first, std::string_view second = {});
+// Opaque cursors of keyset pages: base64url of the list's name and the parts. decode: nullopt for
+// anything else and for a cursor of another list.
+std::string encode_cursor(std::string_view list, std::string_view first, std::string_view second = {});
 struct cursor {
   std::string first, second;
 };
-std::optional<cursor> decode_cursor(std::string_view text);
+std::optional<cursor> decode_cursor(std::string_view list, std::string_view text);
 
 }  // namespace runs

@@ -69,13 +69,16 @@ TEST(number_text_test, sizes_credits_milliseconds) {
 }
 
 TEST(cursor_test, comes_back_and_refuses_rubbish) {
-  const auto c = decode_cursor(encode_cursor("1732", "0192f0c1-2d3e-7f00-8a1b-0123456789ab"));
+  const auto c = decode_cursor("threads", encode_cursor("threads", "1732", "0192f0c1-2d3e-7f00-8a1b-0123456789ab"));
   ASSERT_TRUE(c);
   EXPECT_EQ(c->first, "1732");
   EXPECT_EQ(c->second, "0192f0c1-2d3e-7f00-8a1b-0123456789ab");
-  EXPECT_FALSE(decode_cursor("!!"));
-  EXPECT_FALSE(decode_cursor("AAAA"));
-  EXPECT_FALSE(decode_cursor(std::string(5000, 'A')));
+  EXPECT_FALSE(decode_cursor("threads", "!!"));
+  EXPECT_FALSE(decode_cursor("threads", "AAAA"));
+  EXPECT_FALSE(decode_cursor("threads", std::string(5000, 'A')));
+  EXPECT_FALSE(decode_cursor("runs", encode_cursor("threads", "1732")));
+  EXPECT_FALSE(decode_cursor("run", encode_cursor("runs", "1732")));
+  EXPECT_FALSE(decode_cursor("runs:completed", encode_cursor("runs", "1732")));
 }
 
 TEST(event_text_test, has_the_form_that_clients_search_for) {

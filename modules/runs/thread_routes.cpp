@@ -1,27 +1,25 @@
 #include "run_routes.hpp"
-#include "text.hpp"
 
 namespace runs {
 
 ry::task<ry::response> thread_routes::list(ry::request request) {
   const std::int64_t limit = page_limit(request, 50);
-  const std::optional<cursor> at = page_cursor(request);
+  const std::optional<cursor> at = page_cursor(request, "threads");
   std::optional<std::int64_t> before_us;
   std::optional<std::string> before_id;
   if (at) {
     before_us = parse_int(at->first);
     before_id = normal_uuid(at->second);
-    if (!before_us || !before_id) throw refusal(400, "cursor is not valid");
+    if (!before_us || !before_id) throw refusal(400, "cursor is not valid for this list");
   }
   const caller who = co_await caller_of(parts_, request);
   ry::result<repository::page> page =
       co_await parts_.repo.threads_page(who.id, before_us, before_id, limit);
-  const std::string next = page.value().next.empty() ? "null" : json_string(page->next);
-  co_return ry::response::json(200, "{\"threads\":" + page->items + ",\"next_cursor\":" + next + "}");
+  co_return ry::response::json(200, page_json("threads", "threads", page.value()));
 }
 
 ry::task<ry::response> thread_routes::get(ry::request request) {
-  const std::string id = uuid_or_404(request.param("id"), "Thread not found");
+  const std::string id = uuid_param(request.param("id"));
   const caller who = co_await caller_of(parts_, request);
   ry::result<std::optional<std::string>> json = co_await parts_.repo.thread_json(who.id, id);
   if (!json.value()) throw refusal(404, "Thread not found");
@@ -29,15 +27,16 @@ ry::task<ry::response> thread_routes::get(ry::request request) {
 }
 
 ry::task<ry::response> thread_routes::messages(ry::request request) {
-  const std::string id = uuid_or_404(request.param("id"), "Thread not found");
+  const std::string id = uuid_param(request.param("id"));
   const std::int64_t limit = page_limit(request, 100);
   const std::string wish = lower(request.query("order").value_or("asc"));
   if (wish != "asc" && wish != "desc") throw refusal(422, "order must be asc or desc");
-  const std::optional<cursor> at = page_cursor(request);
+  const std::string list = "messages:" + id + ":" + wish;
+  const std::optional<cursor> at = page_cursor(request, list);
   std::optional<std::int64_t> after;
   if (at) {
     after = parse_int(at->first);
-    if (!after) throw refusal(400, "cursor is not valid");
+    if (!after) throw refusal(400, "cursor is not valid for this list");
   }
   const caller who = co_await caller_of(parts_, request);
   const auto how =
@@ -45,13 +44,11 @@ ry::task<ry::response> thread_routes::messages(ry::request request) {
   ry::result<std::optional<repository::page>> page =
       co_await parts_.repo.messages_page(who.id, id, how, after, limit);
   if (!page.value()) throw refusal(404, "Thread not found");
-  const std::string next = (*page)->next.empty() ? "null" : json_string((*page)->next);
-  co_return ry::response::json(200,
-                               "{\"messages\":" + (*page)->items + ",\"next_cursor\":" + next + "}");
+  co_return ry::response::json(200, page_json("messages", list, **page));
 }
 
 ry::task<ry::response> thread_routes::remove(ry::request request) {
-  const std::string id = uuid_or_404(request.param("id"), "Thread not found");
+  const std::string id = uuid_param(request.param("id"));
   const caller who = co_await caller_of(parts_, request);
   ry::result<repository::deletion> done = co_await parts_.repo.delete_thread(who.id, id);
   if (done.value().outcome == "not_found") throw refusal(404, "Thread not found");

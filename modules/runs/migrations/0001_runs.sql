@@ -66,6 +66,8 @@ create table runs (
   output_tokens bigint not null default 0,
   cached_tokens bigint not null default 0,
   charged_micro bigint not null default 0,
+  queue_wait_ms bigint,               -- from the start to its first worker
+  first_token_ms bigint,              -- from the start to the first piece of an answer
   started_at timestamptz not null default now(),
   completed_at timestamptz
 ) with (fillfactor = 80);

@@ -193,7 +193,7 @@ create function persist_step(
   p_run uuid, p_job bigint, p_fence bigint, p_seqs bigint[], p_payloads text[], p_reserved bigint,
   p_ids text[], p_roles text[], p_bodies text[], p_step int, p_input bigint, p_output bigint,
   p_cached bigint, p_charge bigint, p_charge_ref text, p_status text, p_reason text, p_error text,
-  p_error_code text, p_event jsonb)
+  p_error_code text, p_event jsonb, p_queue_wait_ms bigint, p_first_token_ms bigint)
 returns table (outcome text, balance_micro bigint)
 language plpgsql as $$
 declare
@@ -208,6 +208,8 @@ begin
          output_tokens = r.output_tokens + p_output,
          cached_tokens = r.cached_tokens + p_cached,
          charged_micro = r.charged_micro + p_charge,
+         queue_wait_ms = coalesce(r.queue_wait_ms, p_queue_wait_ms),
+         first_token_ms = coalesce(r.first_token_ms, p_first_token_ms),
          status = coalesce(p_status, r.status),
          reason = p_reason, error = p_error, error_code = p_error_code,
          completed_at = case when p_status is not null then clock_timestamp() end
@@ -292,7 +294,7 @@ returns table (account_id uuid, project_id uuid, thread_id uuid, agent_id uuid, 
                model text, mode text, status text, step int, border_seq bigint, last_seq bigint,
                turn_payload text, charged_micro bigint, input_tokens bigint,
                output_tokens bigint, cached_tokens bigint, started_us bigint, timeout_seconds int,
-               stop_requested boolean, title text)
+               stop_requested boolean, title text, queue_wait_ms bigint, first_token_ms bigint)
 language plpgsql as $$
 #variable_conflict use_column
 declare
@@ -309,6 +311,7 @@ begin
   cached_tokens := v.cached_tokens; timeout_seconds := v.timeout_seconds;
   started_us := (extract(epoch from v.started_at) * 1000000)::bigint;
   stop_requested := v.stop_requested_at is not null;
+  queue_wait_ms := v.queue_wait_ms; first_token_ms := v.first_token_ms;
   select t.title into title from runs.threads t where t.id = v.thread_id;
   if v.status = 'running' then
     perform core.job_hold(p_job, p_fence);
@@ -336,6 +339,21 @@ returns table (status text, job_id bigint) language sql as $$
   select r.status, r.job_id from runs.runs r where r.id = p_run and r.account_id = p_account
 $$;
 
+create function duration_ms(r runs.runs) returns bigint language sql stable as $$
+  select (extract(epoch from r.completed_at - r.started_at) * 1000)::bigint
+$$;
+
+-- The terminal event of a run that is ended without its worker; the same form as the worker's own.
+create function terminal_payload(r runs.runs) returns text language sql stable as $$
+  select format('{"type": "status", "sequence": %s, "status": "%s", "reason": "%s", "usage": '
+                '{"input_tokens":%s,"output_tokens":%s,"cached_tokens":%s}, "tokens": %s, "credits": %s, '
+                '"duration_ms": %s, "queue_wait_ms": %s, "time_to_first_token_ms": %s}',
+                r.border_seq, r.status, r.reason, r.input_tokens, r.output_tokens, r.cached_tokens,
+                r.input_tokens + r.output_tokens, trim_scale(r.charged_micro / 1000000.0),
+                runs.duration_ms(r), coalesce(r.queue_wait_ms::text, 'null'),
+                coalesce(r.first_token_ms::text, 'null'))
+$$;
+
 -- Ends a run whose worker does not answer, or that has none: its writes are refused from here on.
 -- Returns the run's status afterwards.
 create function force_stop(p_run uuid) returns text language plpgsql as $$
@@ -348,12 +366,10 @@ begin
     return v.status;
   end if;
   v_last := runs.fill_gap(p_run, v.border_seq, v.seq_reserved) + 1;
-  insert into runs.events (run_id, seq, payload)
-  values (p_run, v_last, '{"type": "status", "sequence": ' || v_last ||
-                         ', "status": "stopped", "reason": "user_stop"}');
   update runs.runs set status = 'stopped', reason = 'user_stop', completed_at = clock_timestamp(),
                        seq_reserved = v_last, border_seq = v_last
-   where id = p_run;
+   where id = p_run returning * into v;
+  insert into runs.events (run_id, seq, payload) values (p_run, v_last, runs.terminal_payload(v));
   begin
     perform core.job_complete(v.job_id, v.fence);
   exception when sqlstate 'RYF01' then
@@ -368,7 +384,8 @@ create function run_json(r runs.runs) returns jsonb language sql stable as $$
     'id', r.id, 'agent_run_id', r.id, 'thread_id', r.thread_id, 'project_id', r.project_id,
     'agent_id', r.agent_id, 'status', r.status, 'model_name', r.model, 'started_at', runs.iso(r.started_at),
     'completed_at', runs.iso(r.completed_at), 'reason', r.reason, 'error', r.error,
-    'error_code', r.error_code,
+    'error_code', r.error_code, 'duration_ms', runs.duration_ms(r), 'queue_wait_ms', r.queue_wait_ms,
+    'time_to_first_token_ms', r.first_token_ms,
     'usage', jsonb_build_object('input_tokens', r.input_tokens, 'output_tokens', r.output_tokens,
                                 'cached_tokens', r.cached_tokens,
                                 'credits', trim_scale(r.charged_micro / 1000000.0)))
@@ -426,8 +443,9 @@ begin
   if v_ids is null then
     return false;
   end if;
+  -- The terminal event stays: whoever asks later still learns how the run ended.
   delete from runs.events e using runs.runs r
-   where e.run_id = any (v_ids) and r.id = e.run_id and r.status <> 'running';
+   where e.run_id = any (v_ids) and r.id = e.run_id and r.status <> 'running' and e.seq < r.border_seq;
   update runs.prune_state set up_to_run = v_ids[cardinality(v_ids)];
   return cardinality(v_ids) = p_batch;
 end $$;
