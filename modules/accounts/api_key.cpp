@@ -27,6 +27,10 @@ std::string random_hex(std::size_t digits) {
 
 }  // namespace
 
+bool is_api_key_id(std::string_view text) {
+  return text.size() == id_digits && is_hex(text);
+}
+
 std::optional<api_key> parse_api_key(std::string_view text) {
   if (text.substr(0, api_key_prefix.size()) != api_key_prefix) return std::nullopt;
   text.remove_prefix(api_key_prefix.size());

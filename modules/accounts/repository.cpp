@@ -20,6 +20,19 @@ account_ptr read_account(const ry::context& ctx, const ry::row& r) {
   return a;
 }
 
+// One row more than asked for was read: it tells that there is a next page.
+page_of_rows read_page(const ry::rows& rows, std::int64_t limit) {
+  page_of_rows out;
+  for (const auto r : rows) {
+    if (static_cast<std::int64_t>(out.rows.size()) == limit) {
+      out.next = rows[out.rows.size() - 1].int64("id");
+      break;
+    }
+    out.rows.emplace_back(r.text("doc"));
+  }
+  return out;
+}
+
 }  // namespace
 
 ry::task<void> repository::set_low_percent(std::int64_t percent) const {
@@ -65,36 +78,38 @@ ry::task<std::optional<account_row>> repository::describe(ry::uuid id) const {
                         ry::text(ry::str(r.text("doc")))};
 }
 
-ry::task<void> repository::set_tier(std::string actor, ry::uuid id, std::string tier) const {
+ry::task<void> repository::change(std::string actor, ry::uuid id, std::optional<std::string> tier,
+                                  std::optional<std::int64_t> role) const {
   ry::batch b;
-  b.add(
-      "select accounts.audit_add($1, 'tier', $2, jsonb_build_object('from',"
-      "  (select a.tier from accounts.account a where a.id = $2), 'to', $3::text))",
-      actor, id, tier);
-  b.add("update accounts.account set tier = $2 where id = $1", id, tier);
-  (co_await ctx_.db().run(b)).value();
-}
-
-ry::task<void> repository::set_role(std::string actor, ry::uuid id, std::int64_t role) const {
-  ry::batch b;
-  b.add("select accounts.audit_add($1, 'role', $2, jsonb_build_object('to', $3::bigint))", actor,
-        id, role);
-  b.add("update accounts.account set role = $2 where id = $1", id, role);
+  // Locked first, so that the audit's "from" is what the change replaces.
+  b.add("select 1 from accounts.lock_account($1)", id);
+  if (tier) {
+    b.add(
+        "select accounts.audit_add($1, 'tier', $2, jsonb_build_object('from',"
+        "  (select a.tier from accounts.account a where a.id = $2), 'to', $3::text))",
+        actor, id, *tier);
+    b.add("update accounts.account set tier = $2 where id = $1", id, *tier);
+  }
+  if (role) {
+    b.add(
+        "select accounts.audit_add($1, 'role', $2, jsonb_build_object('from',"
+        "  (select accounts.role_name(a.role) from accounts.account a where a.id = $2),"
+        "  'to', accounts.role_name($3::int)))",
+        actor, id, *role);
+    b.add("update accounts.account set role = $2 where id = $1", id, *role);
+  }
   (co_await ctx_.db().run(b)).value();
 }
 
 ry::task<std::string> repository::move_balance(ry::uuid id, movement m) const {
-  ry::batch b;
-  b.add(
-      "select json_build_object('balance_credits', accounts.credits(b), 'balance_micro', b)::text"
-      "  from accounts.ledger_add($1, $2, $3, $4, $5::jsonb) b",
-      id, m.delta_micro, m.action, m.ref, m.note_json);
-  b.add(
-      "select accounts.audit_add($1, $2, $3, jsonb_build_object('delta_micro', $4::bigint,"
-      "  'ref', $5::text, 'note', $6::jsonb))",
-      m.actor, m.action, id, m.delta_micro, m.ref, m.note_json);
-  const auto done = (co_await ctx_.db().run(b)).value();
-  co_return ry::text(ry::str(done.at(0).front().text(0)));
+  const auto rows =
+      (co_await ctx_.db().query(
+           "select json_build_object('balance_credits', accounts.credits(balance_micro),"
+           "  'balance_micro', balance_micro, 'replayed', replayed)::text"
+           "  from accounts.admin_move($1, $2, $3, $4, $5, $6::jsonb)",
+           m.actor, id, m.action, m.delta_micro, m.ref, m.note_json))
+          .value();
+  co_return ry::text(ry::str(rows.front().text(0)));
 }
 
 ry::task<page_of_rows> repository::ledger(ry::uuid id, std::optional<std::int64_t> before,
@@ -110,41 +125,36 @@ ry::task<page_of_rows> repository::ledger(ry::uuid id, std::optional<std::int64_
            "  from accounts.ledger where account_id = $1 and id < $2 order by id desc limit $3",
            id, before.value_or(INT64_MAX), limit + 1))
           .value();
-  page_of_rows out;
-  for (const auto r : rows) {
-    if (static_cast<std::int64_t>(out.rows.size()) == limit) {
-      out.next = rows[out.rows.size() - 1].int64("id");
-      break;
-    }
-    out.rows.emplace_back(r.text("doc"));
-  }
-  co_return out;
+  co_return read_page(rows, limit);
+}
+
+ry::task<page_of_rows> repository::audit(audit_filter which, std::optional<std::int64_t> before,
+                                         std::int64_t limit) const {
+  const auto rows =
+      (co_await ctx_.db().query_with(
+           {RY_DB_READ_ONLY},
+           "select id, json_build_object("
+           "  'id', id, 'at', to_char(at at time zone 'utc', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"'),"
+           "  'actor', actor, 'action', action, 'account_id', account_id, 'subject', subject,"
+           "  'detail', detail)::text as doc"
+           "  from accounts.audit"
+           " where id < $1 and ($2::uuid is null or account_id = $2::uuid)"
+           "   and ($3::text is null or actor = $3::text)"
+           "   and ($4::text is null or action = $4::text)"
+           " order by id desc limit $5",
+           before.value_or(INT64_MAX), which.account, which.actor, which.action, limit + 1))
+          .value();
+  co_return read_page(rows, limit);
 }
 
 ry::task<std::string> repository::add_key(std::string actor, ry::uuid account, new_key key,
                                           std::int64_t most) const {
   const auto rows =
-      (co_await ctx_.db().query(
-           "with live as ("
-           "  select count(*) as n from accounts.api_key"
-           "   where account_id = $2 and revoked_at is null and coalesce(expires_at > now(), "
-           "true)),"
-           " added as ("
-           "  insert into accounts.api_key (id, account_id, name, secret_hash, expires_at)"
-           "  select $3, $2, $4, $5, now() + make_interval(days => $6::int) from live where n < $7"
-           "  returning id, name, created_at, expires_at)"
-           "select json_build_object('id', id, 'name', name,"
-           "  'created_at', to_char(created_at at time zone 'utc', "
-           "'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'),"
-           "  'expires_at', to_char(expires_at at time zone 'utc', "
-           "'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'))::text,"
-           "  accounts.audit_add($1, 'api_key.create', $2, jsonb_build_object('key', id))"
-           "  from added",
-           actor, account, key.id, key.name, ry::bytes_view(key.secret_hash), key.expires_in_days,
-           most))
+      (co_await ctx_.db().query("select accounts.add_key($1, $2, $3, $4, $5, $6::int, $7)", actor,
+                                account, key.id, key.name, ry::bytes_view(key.secret_hash),
+                                key.expires_in_days, most))
           .value();
-  if (rows.empty()) co_return std::string();
-  co_return ry::text(ry::str(rows.front().text(0)));
+  co_return std::string(rows.front().opt_text(0).value_or(std::string_view()));
 }
 
 ry::task<std::string> repository::list_keys(ry::uuid account) const {

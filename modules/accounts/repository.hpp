@@ -36,6 +36,13 @@ struct page_of_rows {
   std::optional<std::int64_t> next;
 };
 
+// What is not given does not matter.
+struct audit_filter {
+  std::optional<ry::uuid> account;
+  std::optional<std::string> actor;
+  std::optional<std::string> action;
+};
+
 struct account_row {
   std::string tier;
   std::uint32_t role;
@@ -53,13 +60,18 @@ class repository {
   ry::task<account_ptr> find(ry::uuid id) const;
   ry::task<std::optional<account_row>> describe(ry::uuid id) const;
 
-  ry::task<void> set_tier(std::string actor, ry::uuid id, std::string tier) const;
-  ry::task<void> set_role(std::string actor, ry::uuid id, std::int64_t role) const;
-  // {"balance_micro":...,"balance_credits":...}
+  // Both in one transaction, each with its audit entry.
+  ry::task<void> change(std::string actor, ry::uuid id, std::optional<std::string> tier,
+                        std::optional<std::int64_t> role) const;
+  // {"balance_credits":...,"balance_micro":...,"replayed":...}. Throws "db.RY409" for a ref that was
+  // used with another amount and for a revoke beyond the balance.
   ry::task<std::string> move_balance(ry::uuid id, movement m) const;
   // Newest first, entries older than `before`.
   ry::task<page_of_rows> ledger(ry::uuid id, std::optional<std::int64_t> before,
                                 std::int64_t limit) const;
+  // Likewise, of all accounts.
+  ry::task<page_of_rows> audit(audit_filter which, std::optional<std::int64_t> before,
+                               std::int64_t limit) const;
 
   // Empty: the account has `most` keys already. Else the key as JSON, without its secret.
   ry::task<std::string> add_key(std::string actor, ry::uuid account, new_key key,

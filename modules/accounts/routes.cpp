@@ -1,5 +1,7 @@
 #include "routes.hpp"
 
+#include <ry/cpp/input.hpp>
+
 #include <algorithm>
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
@@ -22,9 +24,7 @@ ry::error unknown_account() {
 }
 
 ry::uuid account_in_path(const ry::request& r) {
-  const auto id = ry::uuid::parse(r.param("id"));
-  if (!id) throw ry::bad_request("accounts.invalid_id", "Invalid UUID format");
-  return *id;
+  return ry::require_uuid(r.param("id"));
 }
 
 const char* role_name(std::uint32_t role) {
@@ -52,6 +52,40 @@ std::optional<std::int64_t> integer_in_query(const ry::request& r, std::string_v
   return out;
 }
 
+std::optional<std::string> text_in_query(const ry::request& r, std::string_view name) {
+  auto text = r.query(name);
+  if (text && (text->empty() || text->size() > 200 || text->find('\0') != text->npos)) {
+    throw body::invalid(name, "must have 1 to 200 bytes, none of them zero");
+  }
+  return text;
+}
+
+std::optional<std::int64_t> cursor_in_query(const ry::request& r, std::string_view list) {
+  const auto text = r.query("cursor");
+  if (!text) return std::nullopt;
+  return ry::read_number_cursor(list, *text);
+}
+
+// {"<name>":[...],"next_cursor":...}
+std::string paged(std::string_view name, std::string_view list, const page_of_rows& page) {
+  std::string doc = "{\"" + std::string(name) + "\":[";
+  for (const auto& row : page.rows) {
+    if (doc.back() != '[') doc += ',';
+    doc += row;
+  }
+  doc += "],\"next_cursor\":";
+  doc += page.next ? ry::json_string(ry::make_cursor(list, std::to_string(*page.next)))
+                   : std::string("null");
+  return doc + "}";
+}
+
+// Whoever finds a key must not be able to make itself another one that outlives it.
+void refuse_api_key(const ry::request& r) {
+  if (ry::view(r.principal()->auth_kind) == "api_key") {
+    throw ry::forbidden("accounts.needs_token", "An API key may not create or revoke API keys");
+  }
+}
+
 }  // namespace
 
 void routes::add_to(ry::registrar& reg) {
@@ -64,6 +98,7 @@ void routes::add_to(ry::registrar& reg) {
   reg.route("POST", "/admin/accounts/{id}/grant", RY_ROUTE_ADMIN, this, &routes::grant);
   reg.route("POST", "/admin/accounts/{id}/revoke", RY_ROUTE_ADMIN, this, &routes::revoke);
   reg.route("GET", "/admin/accounts/{id}/ledger", RY_ROUTE_ADMIN, this, &routes::ledger);
+  reg.route("GET", "/admin/audit", RY_ROUTE_ADMIN, this, &routes::audit);
 }
 
 ry::task<ry::response> routes::answer_account(ry::uuid id, std::uint32_t at_least_role) {
@@ -104,22 +139,22 @@ ry::task<ry::response> routes::change_account(ry::request r) {
     for (const auto& [name, t] : cfg_.tiers) known += (known.empty() ? "" : ", ") + name;
     throw body::invalid("tier", "must be one of " + known);
   }
-  std::int64_t role_number = RY_ROLE_USER;
+  std::optional<std::int64_t> role_number;
   if (role) {
     if (*role == "admin") {
       role_number = RY_ROLE_ADMIN;
     } else if (*role == "super_admin") {
       role_number = RY_ROLE_SUPER_ADMIN;
-    } else if (*role != "user") {
+    } else if (*role == "user") {
+      role_number = RY_ROLE_USER;
+    } else {
       throw body::invalid("role", "must be one of user, admin, super_admin");
     }
     if (r.principal()->role < RY_ROLE_SUPER_ADMIN) {
       throw ry::forbidden("accounts.super_admin_only", "Only a super admin may change roles");
     }
   }
-  const std::string actor(r.subject());
-  if (tier) co_await repo_.set_tier(actor, id, *tier);
-  if (role) co_await repo_.set_role(actor, id, role_number);
+  co_await repo_.change(std::string(r.subject()), id, tier, role_number);
   co_await changed(id);
   co_return co_await answer_account(id, RY_ROLE_USER);
 }
@@ -160,18 +195,24 @@ ry::task<ry::response> routes::revoke(ry::request r) {
 ry::task<ry::response> routes::ledger(ry::request r) {
   const auto id = account_in_path(r);
   const auto limit = integer_in_query(r, "limit", 1, largest_page).value_or(default_page);
-  const auto before = integer_in_query(r, "cursor", 1, INT64_MAX);
+  const auto list = "ledger:" + id.to_string();
+  const auto before = cursor_in_query(r, list);
   if (!(co_await repo_.find(id))) throw unknown_account();
   const auto page = co_await repo_.ledger(id, before, limit);
-  std::string doc = "{\"entries\":[";
-  for (const auto& row : page.rows) {
-    if (doc.back() != '[') doc += ',';
-    doc += row;
-  }
-  doc += "],\"next_cursor\":";
-  doc += page.next ? ry::json_string(std::to_string(*page.next)) : std::string("null");
-  doc += '}';
-  co_return ry::response::json(std::move(doc));
+  co_return ry::response::json(paged("entries", list, page));
+}
+
+ry::task<ry::response> routes::audit(ry::request r) {
+  const auto limit = integer_in_query(r, "limit", 1, largest_page).value_or(default_page);
+  audit_filter which;
+  if (const auto account = r.query("account_id")) which.account = ry::require_uuid(*account);
+  which.actor = text_in_query(r, "actor");
+  which.action = text_in_query(r, "action");
+  const auto list = "audit:" + (which.account ? which.account->to_string() : std::string()) + ":" +
+                    which.actor.value_or("") + ":" + which.action.value_or("");
+  const auto before = cursor_in_query(r, list);
+  const auto page = co_await repo_.audit(std::move(which), before, limit);
+  co_return ry::response::json(paged("entries", list, page));
 }
 
 ry::task<ry::response> routes::list_keys(ry::request r) {
@@ -180,6 +221,7 @@ ry::task<ry::response> routes::list_keys(ry::request r) {
 }
 
 ry::task<ry::response> routes::create_key(ry::request r) {
+  refuse_api_key(r);
   const auto me = co_await people_.of(r.principal());
   const body b(r.body(), {"name", "expires_in_days"});
   const auto key = make_api_key();
@@ -200,9 +242,13 @@ ry::task<ry::response> routes::create_key(ry::request r) {
 }
 
 ry::task<ry::response> routes::revoke_key(ry::request r) {
+  refuse_api_key(r);
   const auto me = co_await people_.of(r.principal());
-  const bool was_there =
-      co_await repo_.revoke_key(std::string(r.subject()), me->id, std::string(r.param("id")));
+  const std::string id(r.param("id"));
+  bool was_there = false;
+  if (is_api_key_id(id)) {
+    was_there = co_await repo_.revoke_key(std::string(r.subject()), me->id, id);
+  }
   if (!was_there) throw ry::not_found("accounts.key_not_found", "API key not found");
   co_await changed(me->id);
   co_return ry::response::empty();

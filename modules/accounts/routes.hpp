@@ -26,6 +26,7 @@ class routes {
   ry::task<ry::response> grant(ry::request r);
   ry::task<ry::response> revoke(ry::request r);
   ry::task<ry::response> ledger(ry::request r);
+  ry::task<ry::response> audit(ry::request r);
 
   ry::task<ry::response> answer_account(ry::uuid id, std::uint32_t at_least_role);
   ry::task<ry::response> move_balance(ry::request r, std::string action, std::int64_t sign);

@@ -82,6 +82,7 @@ struct api_key {
   std::string secret;
 };
 inline constexpr std::string_view api_key_prefix = "ry_";
+bool is_api_key_id(std::string_view text);
 // nullopt: not well formed.
 std::optional<api_key> parse_api_key(std::string_view text);
 api_key make_api_key();

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 #include <ry/testing.hpp>
 
+#include <atomic>
 #include <thread>
 
 #include "../../tests/support/schema.hpp"
@@ -32,7 +33,39 @@ class agents_sql : public testing_sql::database_test {
   static std::string revise(const std::string& account, const std::string& agent, int expected,
                             const std::string& values) {
     return "select agents.revise(" + account + ", " + agent + ", " + std::to_string(expected) +
-           ", " + values + ")";
+           ", " + values + ", null, 100, 'free')";
+  }
+  // The id, quoted.
+  std::string add(const std::string& account, const std::string& mcps, const std::string& is_default,
+                  int most) {
+    const auto id = "'" + sql("select agents.new_id()") + "'";
+    sql("select agents.add_agent(" + account + ", " + id + ", 'n', '', '', '', '" + mcps + "', " +
+        is_default + ", " + std::to_string(most) + ", 'free')");
+    return id;
+  }
+  static std::string set_default(const std::string& account, const std::string& agent,
+                                 const std::string& is_default) {
+    return "select agents.revise(" + account + ", " + agent + ", 0, null, null, null, null, null, " +
+           is_default + ", 100, 'free')";
+  }
+  // Runs f(connection, number) on connections of their own, all at once.
+  template <class F>
+  void at_once(std::size_t n, const F& f) {
+    std::vector<std::thread> threads;
+    std::atomic<std::size_t> ready{0};
+    for (std::size_t i = 0; i < n; ++i) {
+      threads.emplace_back([&, i] {
+        const auto db = connect();
+        ++ready;
+        while (ready < n) std::this_thread::yield();
+        try {
+          f(db, i);
+        } catch (const testing_sql::sql_error& e) {
+          ADD_FAILURE() << e.what();
+        }
+      });
+    }
+    for (auto& t : threads) t.join();
   }
 };
 
@@ -82,7 +115,7 @@ TEST_F(agents_sql, a_change_makes_a_version_and_no_change_makes_none) {
   EXPECT_EQ(sql("select agents.mcp_count(" + ann + ", null)"), "1");
   EXPECT_EQ(sql("select agents.mcp_count(" + ann + ", " + id + ")"), "0");
   EXPECT_EQ(state_of("update agents.agent_version set name = 'x'"), "23001");
-  EXPECT_EQ(state_of(revise(ann, id, 0, "null, null, null, null, '{}'")), "23514");
+  EXPECT_EQ(state_of(revise(ann, id, 0, "null, null, null, null, '{}'")), "22023");
 }
 
 TEST_F(agents_sql, revise_tells_conflicts_and_foreign_agents) {
@@ -129,6 +162,74 @@ TEST_F(agents_sql, the_default_agent_stays) {
   EXPECT_EQ(sql("select count(*) from agents.agent_version"), "1");
 }
 
+TEST_F(agents_sql, another_agent_becomes_the_default) {
+  const auto first = default_of(ann);
+  const auto second = add(ann, "[]", "false", 1);
+  EXPECT_EQ(default_of(ann), first);
+  EXPECT_EQ(sql(set_default(ann, second, "true")), "1") << "that makes no version";
+  EXPECT_EQ(default_of(ann), second);
+  EXPECT_EQ(sql(set_default(ann, second, "true")), "1");
+  EXPECT_EQ(sql(set_default(ann, first, "false")), "1") << "it is not the default anyway";
+  EXPECT_EQ(state_of(set_default(ann, second, "false")), "RY422");
+  EXPECT_EQ(state_of(set_default(bob, second, "true")), "RY404");
+  EXPECT_EQ(default_of(ann), second);
+  EXPECT_EQ(state_of("select agents.remove(" + ann + ", " + first + ")"), "");
+  const auto third = add(ann, "[]", "true", 1);
+  EXPECT_EQ(default_of(ann), third);
+  EXPECT_EQ(sql("select count(*) from agents.agent where is_default"), "1");
+}
+
+TEST_F(agents_sql, of_many_that_become_the_default_at_once_one_is) {
+  default_of(ann);
+  std::vector<std::string> ids;
+  for (int i = 0; i < 8; ++i) ids.push_back(add(ann, "[]", "false", 1));
+  at_once(8, [&](const auto& db, std::size_t i) {
+    for (int round = 0; round < 5; ++round) {
+      db(set_default(ann, ids[i], "true"));
+      EXPECT_NE(db("select agent_id from agents.resolve(" + ann + ", null)"), "");
+    }
+    db("select agents.add_agent(" + ann + ", agents.new_id(), 'n', '', '', '', '[]', true, 1, 'free')");
+  });
+  EXPECT_EQ(sql("select count(*) from agents.agent where is_default"), "1");
+  EXPECT_EQ(sql("select count(*) from agents.agent"), "17");
+}
+
+TEST_F(agents_sql, the_number_of_servers_holds_for_parallel_writers) {
+  std::vector<std::string> ids;
+  for (int i = 0; i < 8; ++i) ids.push_back(add(ann, "[]", "false", 3));
+  std::atomic<int> won{0}, refused{0};
+  at_once(8, [&](const auto& db, std::size_t i) {
+    for (const std::string& text :
+         {"select agents.revise(" + ann + ", " + ids[i] +
+              ", 0, null, null, null, null, '[{}]', null, 3, 'pro')",
+          "select agents.add_agent(" + ann +
+              ", agents.new_id(), 'n', '', '', '', '[{}]', false, 3, 'pro')"}) {
+      try {
+        db(text);
+        ++won;
+      } catch (const testing_sql::sql_error& e) {
+        EXPECT_EQ(e.state, "RY402") << e.what();
+        ++refused;
+      }
+    }
+  });
+  EXPECT_EQ(won, 3);
+  EXPECT_EQ(refused, 13);
+  EXPECT_EQ(sql("select agents.mcp_count(" + ann + ", null)"), "3");
+}
+
+TEST_F(agents_sql, a_plan_that_shrank_forbids_only_more_servers) {
+  const auto a = add(ann, "[{},{},{}]", "false", 3);
+  const auto revise_to = [&](const std::string& list) {
+    return "select agents.revise(" + ann + ", " + a + ", 0, null, null, null, null, '" + list +
+           "', null, 1, 'free')";
+  };
+  EXPECT_EQ(state_of(revise_to("[{},{},{\"a\":1}]")), "") << "as many as before";
+  EXPECT_EQ(state_of(revise_to("[{},{},{},{}]")), "RY402");
+  EXPECT_EQ(state_of(revise_to("[{},{}]")), "");
+  EXPECT_EQ(state_of(revise_to("[{},{},{}]")), "RY402");
+}
+
 // The texts of the repository against the real schema: each must prepare.
 TEST_F(agents_sql, every_statement_of_the_repository_prepares) {
   ry::testing::fake_host host;
@@ -149,11 +250,10 @@ TEST_F(agents_sql, every_statement_of_the_repository_prepares) {
   call(repo.list(id, std::nullopt, 10));
   call(repo.list(id, id, 10));
   call(repo.versions(id, id, 0, 10));
-  call(repo.create(id, id, change));
-  call(repo.revise(id, id, change));
+  call(repo.create(id, id, change, {"free", 1}));
+  call(repo.revise(id, id, change, {"free", 1}));
   call(repo.remove(id, id));
-  call(repo.mcp_count(id, id));
-  EXPECT_EQ(host.db.calls.size(), 12u);
+  EXPECT_EQ(host.db.calls.size(), 10u);
   int n = 0;
   for (const auto& c : host.db.calls) {
     EXPECT_EQ(state_of("prepare s" + std::to_string(++n) + " as " + c.sql), "") << c.sql;

@@ -29,7 +29,7 @@ std::string toy_seal(std::string_view plain) {
   return std::string(plain.rbegin(), plain.rend());
 }
 
-mcp_list read(const std::string& given, std::string_view stored = "[]") {
+std::string read(const std::string& given, std::string_view stored = "[]") {
   return read_mcp_list(json::parse(given), stored, toy_seal);
 }
 
@@ -41,15 +41,14 @@ const std::string weather =
 
 TEST(mcp_list, keeps_secrets_sealed_and_shows_them_masked) {
   const auto kept = read("[" + weather + "]");
-  EXPECT_EQ(kept.count, 1u);
-  EXPECT_THAT(kept.json, Not(HasSubstr("top-secret")));
-  EXPECT_THAT(kept.json, HasSubstr(R"("sealed":)"));
-  const auto shown = json::serialize(masked_mcp_list(kept.json));
+  EXPECT_THAT(kept, Not(HasSubstr("top-secret")));
+  EXPECT_THAT(kept, HasSubstr(R"("sealed":)"));
+  const auto shown = json::serialize(masked_mcp_list(kept));
   EXPECT_THAT(shown, HasSubstr(R"("headers":{"Authorization":"********"})"));
   EXPECT_THAT(shown, Not(HasSubstr("sealed")));
 
-  const auto again = read(shown, kept.json);
-  EXPECT_EQ(json::parse(again.json), json::parse(kept.json)) << "the mask keeps the stored value";
+  const auto again = read(shown, kept);
+  EXPECT_EQ(json::parse(again), json::parse(kept)) << "the mask keeps the stored value";
   const auto e = error_of([&] { read(shown, "[]"); });
   EXPECT_EQ(e.http_status(), 422u);
   EXPECT_THAT(std::string(e.message()), HasSubstr("custom_mcps[0].config.headers.Authorization"));
@@ -60,7 +59,7 @@ TEST(mcp_list, a_mask_takes_only_what_was_stored_for_the_same_server) {
   EXPECT_EQ(error_of([&] {
               read(R"([{"name":"other","type":"http","config":{"url":"https://evil.example",)"
                    R"("headers":{"Authorization":"********"}},"enabledTools":[]}])",
-                   kept.json);
+                   kept);
             }).http_status(),
             422u);
 }
@@ -72,12 +71,11 @@ TEST(mcp_list, reads_all_types_and_both_spellings) {
           {"name":"b","type":"prebuilt","config":{"profile_id":"p1","ignored":1},"enabledTools":["t"]},
           {"name":"c","type":"composio","config":{"profile_id":"p2"},"enabledTools":[]},
           {"name":"d","type":"sse","config":{"url":"http://x"},"enabledTools":[]}])");
-  EXPECT_EQ(kept.count, 4u);
-  const auto list = json::parse(kept.json).as_array();
+  const auto list = json::parse(kept).as_array();
   EXPECT_EQ(list[0].at("customType"), "local");
   EXPECT_EQ(list[0].at("enabledTools").as_array().size(), 0u);
-  EXPECT_THAT(kept.json, Not(HasSubstr("v-secret")));
-  EXPECT_THAT(kept.json, Not(HasSubstr("ignored")));
+  EXPECT_THAT(kept, Not(HasSubstr("v-secret")));
+  EXPECT_THAT(kept, Not(HasSubstr("ignored")));
   EXPECT_EQ(list[2].at("type"), "composio");
 }
 
@@ -123,7 +121,7 @@ TEST(mcp_list, survives_what_is_stored_badly) {
   for (const char* stored :
        {"", "{", "{}", "null", R"([1,{"config":7},{"config":{"headers":7}}])"}) {
     EXPECT_LE(masked_mcp_list(stored).size(), 3u);
-    EXPECT_EQ(read("[]", stored).json, "[]");
+    EXPECT_EQ(read("[]", stored), "[]");
   }
 }
 

@@ -67,6 +67,10 @@ agent_body read_agent_body(std::string_view body) {
     }
     out.change.expected_version = static_cast<std::int32_t>(v->get_int64());
   }
+  if (const auto* v = o.if_contains("is_default"); v && !v->is_null()) {
+    if (!v->is_bool()) throw invalid("is_default", "must be true or false");
+    out.change.is_default = v->get_bool();
+  }
   if (const auto* v = o.if_contains("custom_mcps"); v && !v->is_null()) out.mcps = *v;
   return out;
 }

@@ -16,7 +16,7 @@ struct agent_body {
   std::optional<boost::json::value> mcps;  // as sent
 };
 
-// What GET shows and nobody may set (agent_id, version, is_default, ...) is let pass, so that what
+// What GET shows and nobody may set (agent_id, version, updated_at, ...) is let pass, so that what
 // was read can be sent back; other unknown fields are refused.
 agent_body read_agent_body(std::string_view text);
 

@@ -139,8 +139,8 @@ std::string mcp_place(std::string_view agent_id) {
   return "agents.mcp:" + std::string(agent_id);
 }
 
-mcp_list read_mcp_list(const json::value& given, std::string_view stored_text,
-                       const seal_fn& seal) {
+std::string read_mcp_list(const json::value& given, std::string_view stored_text,
+                          const seal_fn& seal) {
   if (!given.is_array()) refuse("custom_mcps", "must be a list");
   if (given.get_array().size() > most_servers) refuse("custom_mcps", "is too long");
   const auto stored = parse_stored(stored_text);
@@ -172,8 +172,7 @@ mcp_list read_mcp_list(const json::value& given, std::string_view stored_text,
         texts(find(o, "enabledTools", "enabled_tools"), place + ".enabledTools", most_tools);
     out.push_back(std::move(kept));
   }
-  const auto count = out.size();
-  return {json::serialize(out), count};
+  return json::serialize(out);
 }
 
 json::array masked_mcp_list(std::string_view stored) {

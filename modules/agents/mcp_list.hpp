@@ -21,15 +21,10 @@ std::string mcp_place(std::string_view agent_id);
 
 using seal_fn = std::function<std::string(std::string_view plain)>;
 
-struct mcp_list {
-  std::string json;  // as it is kept
-  std::size_t count = 0;
-};
-
-// `given` is what a client sent; `stored` is what is kept now. Throws ry::error with status 422
+// The list as it is kept. `given` is what a client sent; `stored` is what is kept now. Throws ry::error with status 422
 // naming the place
 // ("custom_mcps[1].config.url").
-mcp_list read_mcp_list(const boost::json::value& given, std::string_view stored,
+std::string read_mcp_list(const boost::json::value& given, std::string_view stored,
                        const seal_fn& seal);
 // For a client.
 boost::json::array masked_mcp_list(std::string_view stored);

@@ -10,7 +10,7 @@ namespace {
 class agents_module {
  public:
   agents_module(ry::context& ctx, ry::registrar& reg)
-      : ctx_(ctx), repo_(ctx), service_(ctx, repo_), routes_(ctx, repo_, accounts_) {
+      : ctx_(ctx), repo_(ctx), service_(ctx, repo_, accounts_), routes_(ctx, repo_, accounts_) {
     reg.migrations(ry_migrations::all);
     routes_.add_to(reg);
     reg.provide(RY_SVC_AGENTS_1, service::table(), &service_);

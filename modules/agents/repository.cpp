@@ -86,39 +86,30 @@ ry::task<page> repository::versions(ry::uuid account, ry::uuid id, std::int64_t 
   co_return read_page(rows, limit);
 }
 
-ry::task<void> repository::create(ry::uuid account, ry::uuid id, revision first) const {
-  ry::batch b;
-  b.add(
-      "insert into agents.agent (id, account_id, name, description, model_name)"
-      " values ($1, $2, $3, $4, nullif($5, ''))",
-      id, account, first.name, first.description.value_or(""), first.model_name.value_or(""));
-  b.add(
-      "insert into agents.agent_version"
-      " (agent_id, version, name, description, system_prompt, model_name, custom_mcps)"
-      " values ($1, 1, $2, $3, $4, nullif($5, ''), $6::jsonb)",
-      id, first.name, first.description.value_or(""), first.system_prompt.value_or(""),
-      first.model_name.value_or(""), first.custom_mcps_json.value_or("[]"));
-  (co_await ctx_.db().run(b)).value();
+ry::task<void> repository::create(ry::uuid account, ry::uuid id, revision first,
+                                  plan allowed) const {
+  (co_await ctx_.db().query(
+       "select agents.add_agent($1, $2, $3, $4, $5, $6, $7::jsonb, $8, $9, $10)", account, id,
+       first.name, first.description.value_or(""), first.system_prompt.value_or(""),
+       first.model_name.value_or(""), first.custom_mcps_json.value_or("[]"),
+       first.is_default.value_or(false), allowed.custom_mcps, allowed.tier_name))
+      .value();
 }
 
-ry::task<std::int32_t> repository::revise(ry::uuid account, ry::uuid id, revision change) const {
-  const auto rows = (co_await ctx_.db().query(
-                         "select agents.revise($1, $2, $3::int, $4, $5, $6, $7, $8::jsonb)",
-                         account, id, change.expected_version, change.name, change.description,
-                         change.system_prompt, change.model_name, change.custom_mcps_json))
-                        .value();
+ry::task<std::int32_t> repository::revise(ry::uuid account, ry::uuid id, revision change,
+                                          plan allowed) const {
+  const auto rows =
+      (co_await ctx_.db().query(
+           "select agents.revise($1, $2, $3::int, $4, $5, $6, $7, $8::jsonb, $9, $10, $11)",
+           account, id, change.expected_version, change.name, change.description,
+           change.system_prompt, change.model_name, change.custom_mcps_json, change.is_default,
+           allowed.custom_mcps, allowed.tier_name))
+          .value();
   co_return static_cast<std::int32_t>(rows.front().int64(0));
 }
 
 ry::task<void> repository::remove(ry::uuid account, ry::uuid id) const {
   (co_await ctx_.db().query("select agents.remove($1, $2)", account, id)).value();
-}
-
-ry::task<std::int64_t> repository::mcp_count(ry::uuid account, ry::uuid without) const {
-  const auto rows = (co_await ctx_.db().query_with(
-                         {RY_DB_READ_ONLY}, "select agents.mcp_count($1, $2)", account, without))
-                        .value();
-  co_return rows.front().int64(0);
 }
 
 }  // namespace agents

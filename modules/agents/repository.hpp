@@ -26,12 +26,11 @@ class repository {
   // Newest first, those below `before` (0 = all).
   ry::task<page> versions(ry::uuid account, ry::uuid id, std::int64_t before,
                           std::int64_t limit) const;
-  ry::task<void> create(ry::uuid account, ry::uuid id, revision first) const;
-  // The version it has afterwards. Throws "db.RY404" and "db.RY409".
-  ry::task<std::int32_t> revise(ry::uuid account, ry::uuid id, revision change) const;
+  // Throws "db.RY402", as the contract words it, when there are more MCP servers than the plan allows.
+  ry::task<void> create(ry::uuid account, ry::uuid id, revision first, plan allowed) const;
+  // The version it has afterwards. Throws "db.RY404", "db.RY409", "db.RY402" and "db.RY422".
+  ry::task<std::int32_t> revise(ry::uuid account, ry::uuid id, revision change, plan allowed) const;
   ry::task<void> remove(ry::uuid account, ry::uuid id) const;
-  // MCP servers of the account's other agents.
-  ry::task<std::int64_t> mcp_count(ry::uuid account, ry::uuid without) const;
 
  private:
   const ry::context& ctx_;

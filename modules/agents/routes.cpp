@@ -1,5 +1,7 @@
 #include "routes.hpp"
 
+#include <ry/cpp/input.hpp>
+
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
@@ -24,9 +26,7 @@ ry::error invalid(std::string_view field, const std::string& what) {
 }
 
 ry::uuid agent_in_path(const ry::request& r) {
-  const auto id = ry::uuid::parse(r.param("id"));
-  if (!id) throw unknown_agent();
-  return *id;
+  return ry::require_uuid(r.param("id"));
 }
 
 std::int64_t integer_in_query(const ry::request& r, std::string_view name, std::int64_t max,
@@ -84,7 +84,7 @@ ry::task<owner> routes::caller(ry::request r) {
         return accounts_->ensure(accounts_.self(), r.principal(), exec, fn, ctx);
       },
       [](const ry_account_view* v) {
-        return owner{v->account_id, ry::text(v->tier->name), v->tier->custom_mcps};
+        return owner{v->account_id, {ry::text(v->tier->name), v->tier->custom_mcps}};
       });
   co_return std::move(got).value();
 }
@@ -99,35 +99,19 @@ std::string routes::seal(const ry::uuid& agent, std::string_view plain) const {
   return ry::secrets(ctx_).seal(mcp_place(agent.to_string()), plain).value();
 }
 
-ry::task<void> routes::check_mcp_limit(owner who, ry::uuid agent, std::size_t wanted,
-                                       std::size_t before) {
-  if (wanted <= before) co_return;
-  const auto others = co_await repo_.mcp_count(who.account_id, agent);
-  if (others + static_cast<std::int64_t>(wanted) <= who.custom_mcps) co_return;
-  json::object detail;
-  detail["message"] = "The plan's number of custom MCP servers is reached";
-  detail["current_count"] = others + static_cast<std::int64_t>(before);
-  detail["limit"] = who.custom_mcps;
-  detail["tier_name"] = who.tier_name;
-  detail["error_code"] = "CUSTOM_WORKER_LIMIT_EXCEEDED";
-  throw ry::http_error(402, RY_RESOURCE_EXHAUSTED, "agents.mcp_limit",
-                       "The plan's number of custom MCP servers is reached",
-                       json::serialize(detail));
-}
-
 ry::task<ry::response> routes::list(ry::request r) {
   const auto who = co_await caller(r);
   const auto limit = integer_in_query(r, "limit", largest_page, default_page);
   std::optional<ry::uuid> before;
   if (const auto cursor = r.query("cursor")) {
-    before = ry::uuid::parse(*cursor);
-    if (!before) throw invalid("cursor", "is not one that was given out");
+    before = ry::uuid::parse(ry::read_cursor("agents", *cursor));
+    if (!before) throw ry::detail::wrong_cursor();
   }
   const auto got = co_await repo_.list(who.account_id, before, limit);
   json::array items;
   for (const auto& a : got.agents) items.push_back(shown(*a));
   std::optional<std::string> next;
-  if (got.more) next = got.agents.back()->id_text;
+  if (got.more) next = ry::make_cursor("agents", got.agents.back()->id_text);
   co_return ry::response::json(paged("agents", std::move(items), next));
 }
 
@@ -137,12 +121,10 @@ ry::task<ry::response> routes::create(ry::request r) {
   if (!body.change.name) throw invalid("name", "is required");
   const auto id = ctx_.new_uuid();
   if (body.mcps) {
-    auto list =
+    body.change.custom_mcps_json =
         read_mcp_list(*body.mcps, "[]", [&](std::string_view plain) { return seal(id, plain); });
-    co_await check_mcp_limit(who, id, list.count, 0);
-    body.change.custom_mcps_json = std::move(list.json);
   }
-  co_await repo_.create(who.account_id, id, std::move(body.change));
+  co_await repo_.create(who.account_id, id, std::move(body.change), who.allowed);
   const auto made = co_await own_agent(who.account_id, id);
   co_return ry::response::json(201, json::serialize(shown(*made)));
 }
@@ -161,16 +143,14 @@ ry::task<ry::response> routes::change(ry::request r) {
     const auto now = co_await own_agent(who.account_id, id);
     auto next = body.change;
     if (body.mcps) {
-      auto list = read_mcp_list(*body.mcps, now->custom_mcps_json,
-                                [&](std::string_view plain) { return seal(id, plain); });
-      const auto before = masked_mcp_list(now->custom_mcps_json).size();
-      co_await check_mcp_limit(who, id, list.count, before);
-      next.custom_mcps_json = std::move(list.json);
+      next.custom_mcps_json =
+          read_mcp_list(*body.mcps, now->custom_mcps_json,
+                        [&](std::string_view plain) { return seal(id, plain); });
       // Masks stand for values of the version that was read.
       if (next.expected_version == 0) next.expected_version = now->version;
     }
     try {
-      const auto version = co_await repo_.revise(who.account_id, id, std::move(next));
+      const auto version = co_await repo_.revise(who.account_id, id, std::move(next), who.allowed);
       const auto made = co_await own_agent(who.account_id, id, version);
       co_return ry::response::json(json::serialize(shown(*made)));
     } catch (const ry::error& e) {
@@ -189,7 +169,9 @@ ry::task<ry::response> routes::versions(ry::request r) {
   const auto who = co_await caller(r);
   const auto id = agent_in_path(r);
   const auto limit = integer_in_query(r, "limit", largest_page, default_page);
-  const auto before = integer_in_query(r, "cursor", INT32_MAX, 0);
+  const auto list = "versions:" + id.to_string();
+  std::int64_t before = 0;
+  if (const auto cursor = r.query("cursor")) before = ry::read_number_cursor(list, *cursor);
   const auto got = co_await repo_.versions(who.account_id, id, before, limit);
   if (got.agents.empty()) co_await own_agent(who.account_id, id);
   json::array items;
@@ -200,7 +182,7 @@ ry::task<ry::response> routes::versions(ry::request r) {
     items.push_back(std::move(o));
   }
   std::optional<std::string> next;
-  if (got.more) next = std::to_string(got.agents.back()->version);
+  if (got.more) next = ry::make_cursor(list, std::to_string(got.agents.back()->version));
   co_return ry::response::json(paged("versions", std::move(items), next));
 }
 

@@ -11,8 +11,7 @@ namespace agents {
 // The caller, as accounts/1 knows it.
 struct owner {
   ry::uuid account_id;
-  std::string tier_name;
-  std::int64_t custom_mcps = 0;  // limit
+  plan allowed;
 };
 
 class routes {
@@ -33,7 +32,6 @@ class routes {
 
   ry::task<owner> caller(ry::request r);
   ry::task<agent_ptr> own_agent(ry::uuid account, ry::uuid id, std::int32_t version = 0);
-  ry::task<void> check_mcp_limit(owner who, ry::uuid agent, std::size_t wanted, std::size_t before);
   std::string seal(const ry::uuid& agent, std::string_view plain) const;
 
   const ry::context& ctx_;

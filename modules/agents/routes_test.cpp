@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <ry/svc/accounts.h>
+#include <ry/cpp/input.hpp>
 #include <ry/testing.hpp>
 
 using testing::HasSubstr;
@@ -70,12 +71,45 @@ std::string server(const std::string& name, const std::string& secret) {
 
 }  // namespace
 
-TEST_F(agent_routes, unknown_and_malformed_ids_are_404) {
+TEST_F(agent_routes, unknown_ids_are_404_and_malformed_ones_400) {
   host_.db.on("where a.id = $2", {});
-  EXPECT_EQ(host_.call("GET", "/agents/" + agent_id).status, 404u);
-  const auto a = host_.call("GET", "/agents/nonsense");
+  const auto a = host_.call("GET", "/agents/" + agent_id);
   EXPECT_EQ(a.status, 404u);
   EXPECT_EQ(a.failure.message(), "Worker not found");
+  for (const char* method : {"GET", "PUT", "DELETE"}) {
+    const auto b = host_.call(method, "/agents/nonsense");
+    EXPECT_EQ(b.status, 400u) << method;
+    EXPECT_EQ(b.failure.message(), "Invalid UUID format");
+  }
+}
+
+TEST_F(agent_routes, a_cursor_of_another_list_is_refused) {
+  for (const auto& cursor :
+       {agent_id, std::string("1"), ry::make_cursor("versions:" + agent_id, "1"),
+        ry::make_cursor("agents", "no-uuid")}) {
+    const auto a = host_.call("GET", "/agents?cursor=" + cursor);
+    EXPECT_EQ(a.status, 400u) << cursor;
+    EXPECT_EQ(a.failure.message(), "cursor is not valid");
+  }
+  const auto of_another = ry::make_cursor("versions:" + ann, "1");
+  for (const auto& cursor : {std::string("1"), of_another, ry::make_cursor("agents", agent_id)}) {
+    EXPECT_EQ(host_.call("GET", "/agents/" + agent_id + "/versions?cursor=" + cursor).status, 400u)
+        << cursor;
+  }
+}
+
+TEST_F(agent_routes, the_wish_to_be_the_default_reaches_the_database) {
+  stored("[]");
+  host_.db.on("agents.revise", {{"revise"}, {{"1"}}});
+  EXPECT_EQ(put(R"({"is_default":true})").status, 200u);
+  bool revised = false;
+  for (const auto& c : host_.db.calls) {
+    if (c.sql.find("agents.revise") == std::string::npos) continue;
+    revised = true;
+    EXPECT_EQ(c.params.at(8), "t");
+  }
+  EXPECT_TRUE(revised);
+  EXPECT_EQ(put(R"({"is_default":"yes"})").status, 422u);
 }
 
 TEST_F(agent_routes, shows_secrets_masked) {
@@ -88,7 +122,6 @@ TEST_F(agent_routes, shows_secrets_masked) {
 
 TEST_F(agent_routes, seals_secrets_before_they_reach_the_database) {
   stored("[]");
-  host_.db.on("agents.mcp_count", {{"mcp_count"}, {{"0"}}});
   host_.db.on("agents.revise", {{"revise"}, {{"2"}}});
   const auto a = put(R"({"custom_mcps":[)" + server("w", "plain-secret") + "]}");
   EXPECT_EQ(a.status, 200u) << a.failure.message();
@@ -103,16 +136,18 @@ TEST_F(agent_routes, seals_secrets_before_they_reach_the_database) {
   EXPECT_TRUE(revised);
 }
 
-TEST_F(agent_routes, holds_to_the_tiers_number_of_servers) {
+TEST_F(agent_routes, the_plans_number_of_servers_goes_with_the_change) {
   stored("[" + server("w", "x") + "]");
-  host_.db.on("agents.mcp_count", {{"mcp_count"}, {{"0"}}});
+  const auto full = ry::http_error(402, RY_RESOURCE_EXHAUSTED, "db.RY402", "reached",
+                                   R"({"error_code":"CUSTOM_WORKER_LIMIT_EXCEEDED"})");
+  host_.db.fail("agents.revise", full);
   const auto a =
       put(R"({"custom_mcps":[)" + server("a", "xxxxxx") + "," + server("b", "yyyyyy") + "]}");
   EXPECT_EQ(a.status, 402u);
-  EXPECT_EQ(
-      a.failure.detail_json(),
-      R"({"message":"The plan's number of custom MCP servers is reached","current_count":1,"limit":1,)"
-      R"("tier_name":"free","error_code":"CUSTOM_WORKER_LIMIT_EXCEEDED"})");
+  EXPECT_EQ(a.failure.detail_json(), R"({"error_code":"CUSTOM_WORKER_LIMIT_EXCEEDED"})");
+  const auto& p = host_.db.calls.back().params;
+  EXPECT_EQ(p.at(9), "1");
+  EXPECT_EQ(p.at(10), "free");
 }
 
 TEST_F(agent_routes, a_lost_race_is_tried_again_unless_a_version_was_expected) {

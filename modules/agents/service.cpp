@@ -68,11 +68,24 @@ ry_status service::set_mcps(ry_str account, ry_str agent, std::int32_t expected,
                                                                                   : RY_UNAVAILABLE;
 }
 
+ry::task<plan> service::plan_of(ry::uuid account) {
+  auto got = co_await ry::call<plan, const ry_account_view*>(
+      [this, &account](ry_exec* exec, ry_account_fn fn, void* ctx) {
+        return accounts_->find(accounts_.self(), &account, exec, fn, ctx);
+      },
+      [](const ry_account_view* v) {
+        return plan{ry::text(v->tier->name), v->tier->custom_mcps};
+      });
+  co_return std::move(got).value();
+}
+
 ry::task<void> service::revise(ry::uuid account, ry::uuid agent, revision change, caller c) {
   agent_ptr found;
   ry::error why = unknown_agent();
   try {
-    const auto version = co_await repo_.revise(account, agent, std::move(change));
+    auto allowed = co_await plan_of(account);
+    const auto version =
+        co_await repo_.revise(account, agent, std::move(change), std::move(allowed));
     found = co_await repo_.get(account, agent, version);
     if (found) remember(found);
   } catch (...) {

@@ -1,7 +1,9 @@
 // The service agents/1. Versions are immutable, so that an answer about one is kept.
 #pragma once
 
+#include <ry/svc/accounts.h>
 #include <ry/cpp/op.hpp>
+#include <ry/cpp/outside.hpp>
 
 #include <mutex>
 #include <unordered_map>
@@ -12,7 +14,10 @@ namespace agents {
 
 class service {
  public:
-  service(const ry::context& ctx, const repository& repo) : ctx_(ctx), repo_(repo) {}
+  // `accounts` is filled before the first call.
+  service(const ry::context& ctx, const repository& repo,
+          const ry::service<ry_accounts_v1>& accounts)
+      : ctx_(ctx), repo_(repo), accounts_(accounts) {}
   service(const service&) = delete;
   service& operator=(const service&) = delete;
 
@@ -28,6 +33,7 @@ class service {
   ry_status get(ry_str account, ry_str agent, std::int32_t version, caller c);
   ry_status set_mcps(ry_str account, ry_str agent, std::int32_t expected, ry_str mcps, caller c);
   ry::task<void> look_up(ry::uuid account, ry::uuid agent, std::int32_t version, caller c);
+  ry::task<plan> plan_of(ry::uuid account);
   ry::task<void> revise(ry::uuid account, ry::uuid agent, revision change, caller c);
   void answer(caller c, agent_ptr found, ry::error why) const noexcept;
   agent_ptr remembered(const std::string& key) const;
@@ -35,6 +41,7 @@ class service {
 
   const ry::context& ctx_;
   const repository& repo_;
+  const ry::service<ry_accounts_v1>& accounts_;
   mutable std::mutex mutex_;
   std::unordered_map<std::string, agent_ptr> versions_;  // "<agent id>/<version>"
 };

@@ -37,6 +37,13 @@ struct revision {
   std::optional<std::string> system_prompt;
   std::optional<std::string> model_name;  // empty: the deployment's default
   std::optional<std::string> custom_mcps_json;
+  std::optional<bool> is_default;
+};
+
+// What the account's plan allows.
+struct plan {
+  std::string tier_name;
+  std::int64_t custom_mcps = 0;
 };
 
 inline ry::error unknown_agent() {

@@ -1,3 +1,4 @@
+#include <ry/cpp/input.hpp>
 #include <ry/cpp/types.hpp>
 
 #include <gtest/gtest.h>
@@ -20,6 +21,40 @@ TEST(Uuid, RefusesEverythingElse) {
         "018f3b1c-0000-7abc-8def-0123456789ag", "{18f3b1c-0000-7abc-8def-0123456789ab",
         "018f3b1c-00-007abc-8def-0123456789ab"}) {
     EXPECT_FALSE(uuid::parse(bad)) << bad;
+  }
+}
+
+TEST(Input, ACursorBelongsToOneList) {
+  const auto c = make_cursor("ledger:1", "42");
+  EXPECT_EQ(read_cursor("ledger:1", c), "42");
+  EXPECT_EQ(read_number_cursor("ledger:1", c), 42);
+  for (const auto& [list, text] : std::vector<std::pair<std::string, std::string>>{
+           {"ledger:2", c},
+           {"ledger:1", "42"},
+           {"ledger:1", ""},
+           {"ledger:1", make_cursor("ledger:1", "")},
+           {"ledger:1", make_cursor("ledger:1", "0")},
+           {"ledger:1", make_cursor("ledger:1", "7x")},
+           {"ledger:1", make_cursor("ledger:1", "99999999999999999999")},
+           {"ledger:1", make_cursor("ledger:1", std::string(300, '1'))}}) {
+    try {
+      read_number_cursor(list, text);
+      ADD_FAILURE() << text;
+    } catch (const error& e) {
+      EXPECT_EQ(e.status(), RY_INVALID_ARGUMENT);
+      EXPECT_EQ(e.message(), "cursor is not valid");
+    }
+  }
+}
+
+TEST(Input, AMalformedUuidIsABadRequest) {
+  EXPECT_FALSE(require_uuid("018f3b1c-0000-7abc-8def-0123456789ab").is_nil());
+  try {
+    require_uuid("x");
+    ADD_FAILURE();
+  } catch (const error& e) {
+    EXPECT_EQ(e.status(), RY_INVALID_ARGUMENT);
+    EXPECT_EQ(e.message(), "Invalid UUID format");
   }
 }
 

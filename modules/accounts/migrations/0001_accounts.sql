@@ -8,6 +8,14 @@ create function new_id() returns uuid language sql volatile as $$
       52, 1), 53, 1), 'hex')::uuid
 $$;
 
+create function iso_time(p_at timestamptz) returns text language sql stable as $$
+  select to_char(p_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+$$;
+
+create function role_name(p_role int) returns text language sql immutable as $$
+  select (array['user', 'admin', 'super_admin'])[p_role + 1]
+$$;
+
 -- One row. Written by the module at its start, from its settings.
 create table setting (
   only_row boolean primary key default true check (only_row),
@@ -68,6 +76,7 @@ create table audit (
   detail jsonb not null default '{}'
 );
 create index audit_recent on audit (at);
+create index audit_account on audit (account_id, id);
 
 create function refuse_change() returns trigger language plpgsql as $$
 begin
@@ -204,3 +213,83 @@ end $$;
 create function credits(p_micro bigint) returns numeric language sql immutable as $$
   select trim_scale(p_micro::numeric * 0.000001)
 $$;
+
+-- An act of an admin on a balance, with its audit entry. The same `p_ref` again answers the balance that the
+-- first one left; with another amount: RY409. A revoke never makes a balance negative: RY409.
+create function admin_move(p_actor text, p_account uuid, p_action text, p_delta bigint, p_ref text,
+                           p_note jsonb)
+returns table (balance_micro bigint, replayed boolean)
+language plpgsql as $$
+declare
+  v_balance bigint;
+  v_first accounts.ledger;
+begin
+  -- The lock also puts two acts with one ref in order: the ref names the account.
+  select l.balance_micro into v_balance from accounts.lock_account(p_account) l;
+  if not found then
+    raise sqlstate 'RY404' using message = 'Account not found';
+  end if;
+  select * into v_first from accounts.ledger l where l.kind = p_action and l.ref = p_ref;
+  if found then
+    if v_first.delta_micro <> p_delta then
+      raise sqlstate 'RY409' using
+        message = 'This ref or Idempotency-Key was used before with another amount',
+        detail = json_build_object(
+          'message', 'This ref or Idempotency-Key was used before with another amount',
+          'credits', accounts.credits(abs(v_first.delta_micro)),
+          'error_code', 'IDEMPOTENCY_KEY_REUSED');
+    end if;
+    return query select v_first.balance_micro, true;
+    return;
+  end if;
+  if p_delta < 0 and v_balance + p_delta < 0 then
+    raise sqlstate 'RY409' using
+      message = 'A revoke cannot make the balance negative',
+      detail = json_build_object('message', 'A revoke cannot make the balance negative',
+                                 'balance_credits', accounts.credits(v_balance),
+                                 'balance_micro', v_balance,
+                                 'error_code', 'BALANCE_TOO_LOW');
+  end if;
+  v_balance := accounts.ledger_add(p_account, p_delta, p_action, p_ref, p_note);
+  perform accounts.audit_add(p_actor, p_action, p_account,
+    jsonb_build_object('delta_micro', p_delta, 'ref', p_ref, 'note', p_note));
+  return query select v_balance, false;
+end $$;
+
+-- Accounts whose balance is not the sum of their ledger, or whose ledger has an entry that does not follow
+-- from the one before it. Reads the whole ledger: for checks, not for requests.
+create function unbalanced() returns table (account_id uuid, balance_micro bigint, ledger_micro numeric)
+language sql stable as $$
+  select a.id, a.balance_micro, coalesce(l.total, 0)
+    from accounts.account a
+    left join (
+      select e.account_id, sum(e.delta_micro) as total, bool_or(e.balance_micro <> e.running) as torn
+        from (select x.*, sum(x.delta_micro) over (partition by x.account_id order by x.id) as running
+                from accounts.ledger x) e
+       group by e.account_id) l on l.account_id = a.id
+   where a.balance_micro <> coalesce(l.total, 0) or coalesce(l.torn, false)
+$$;
+
+-- A new API key as JSON without its secret, with its audit entry; null: the account has p_most already.
+create function add_key(p_actor text, p_account uuid, p_id text, p_name text, p_hash bytea, p_days int,
+                        p_most bigint) returns text
+language plpgsql as $$
+declare
+  v_key accounts.api_key;
+begin
+  -- Counted under the account's lock: of many at once none sees room that another one takes.
+  perform 1 from accounts.lock_account(p_account);
+  if (select count(*) from accounts.api_key k
+       where k.account_id = p_account and k.revoked_at is null
+         and coalesce(k.expires_at > now(), true)) >= p_most then
+    return null;
+  end if;
+  insert into accounts.api_key as k (id, account_id, name, secret_hash, expires_at)
+  values (p_id, p_account, p_name, p_hash, now() + make_interval(days => p_days))
+  returning k.* into v_key;
+  perform accounts.audit_add(p_actor, 'api_key.create', p_account,
+                             jsonb_build_object('key', p_id));
+  return json_build_object('id', v_key.id, 'name', v_key.name,
+    'created_at', accounts.iso_time(v_key.created_at),
+    'expires_at', accounts.iso_time(v_key.expires_at))::text;
+end $$;

@@ -80,17 +80,80 @@ begin
   return query select a.id, a.version, a.model_name from agents.agent a where a.id = v_default;
 end $$;
 
+-- Which agent is the default and how many MCP servers there are concern all agents of an account: whoever
+-- changes one of them comes here first, before any row is locked.
+create function lock_owner(p_account uuid) returns void language sql volatile as $$
+  select pg_advisory_xact_lock(hashtextextended('agents:' || p_account, 0))
+$$;
+
+-- How many MCP servers the current versions of an account's agents name, without those of one agent.
+create function mcp_count(p_account uuid, p_without uuid) returns bigint language sql stable as $$
+  select coalesce(sum(jsonb_array_length(v.custom_mcps)), 0)
+    from agents.agent a
+    join agents.agent_version v on v.agent_id = a.id and v.version = a.version
+   where a.account_id = p_account and a.id is distinct from p_without
+$$;
+
+-- RY402 when an agent's servers, grown from p_before to p_wanted, would be more than the plan allows over all
+-- agents. Called under lock_owner().
+create function check_mcp_limit(p_account uuid, p_agent uuid, p_before bigint, p_wanted bigint,
+                                p_most bigint, p_tier text) returns void
+language plpgsql as $$
+declare
+  v_others bigint;
+begin
+  if p_wanted <= p_before then return; end if;
+  v_others := agents.mcp_count(p_account, p_agent);
+  if v_others + p_wanted <= p_most then return; end if;
+  raise sqlstate 'RY402' using
+    message = 'The plan''s number of custom MCP servers is reached',
+    detail = json_build_object('message', 'The plan''s number of custom MCP servers is reached',
+                               'current_count', v_others + p_before, 'limit', p_most,
+                               'tier_name', p_tier, 'error_code', 'CUSTOM_WORKER_LIMIT_EXCEEDED');
+end $$;
+
+-- Called under lock_owner().
+create function make_default(p_account uuid, p_agent uuid) returns void language plpgsql as $$
+begin
+  update agents.agent set is_default = false
+   where account_id = p_account and is_default and id <> p_agent;
+  update agents.agent set is_default = true, updated_at = now()
+   where id = p_agent and not is_default;
+end $$;
+
+create function add_agent(p_account uuid, p_agent uuid, p_name text, p_description text, p_prompt text,
+                          p_model text, p_mcps jsonb, p_default boolean, p_most_mcps bigint, p_tier text)
+returns void language plpgsql as $$
+begin
+  perform agents.lock_owner(p_account);
+  perform agents.check_mcp_limit(p_account, p_agent, 0, jsonb_array_length(p_mcps), p_most_mcps, p_tier);
+  insert into agents.agent (id, account_id, name, description, model_name)
+  values (p_agent, p_account, p_name, p_description, nullif(p_model, ''));
+  insert into agents.agent_version
+    (agent_id, version, name, description, system_prompt, model_name, custom_mcps)
+  values (p_agent, 1, p_name, p_description, p_prompt, nullif(p_model, ''), p_mcps);
+  if p_default then
+    perform agents.make_default(p_account, p_agent);
+  end if;
+end $$;
+
 -- Takes a change over; null leaves a value as it is, an empty model name means the deployment's default. No
--- change, no new version. RY404: unknown or foreign; RY409: another change came first.
+-- change, no new version; which agent is the default is part of no version. RY404: unknown or foreign; RY409:
+-- another change came first; RY402: too many MCP servers; RY422: the default agent cannot just stop being it.
 create function revise(p_account uuid, p_agent uuid, p_expected int, p_name text, p_description text,
-                       p_prompt text, p_model text, p_mcps jsonb) returns int
+                       p_prompt text, p_model text, p_mcps jsonb, p_default boolean, p_most_mcps bigint,
+                       p_tier text) returns int
 language plpgsql as $$
 declare
   v_old agents.agent_version;
   v_new agents.agent_version;
   v_now int;
+  v_is_default boolean;
 begin
-  select a.version into v_now from agents.agent a
+  if p_mcps is not null or p_default then
+    perform agents.lock_owner(p_account);
+  end if;
+  select a.version, a.is_default into v_now, v_is_default from agents.agent a
    where a.id = p_agent and a.account_id = p_account for no key update;
   if not found then
     raise sqlstate 'RY404' using message = 'Worker not found';
@@ -98,7 +161,18 @@ begin
   if p_expected <> 0 and p_expected <> v_now then
     raise sqlstate 'RY409' using message = 'The agent was changed meanwhile: its version is ' || v_now;
   end if;
+  if v_is_default and not p_default then
+    raise sqlstate 'RY422' using
+      message = 'is_default cannot be taken from the default agent; give it to another one';
+  end if;
   select * into v_old from agents.agent_version v where v.agent_id = p_agent and v.version = v_now;
+  if p_mcps is not null then
+    perform agents.check_mcp_limit(p_account, p_agent, jsonb_array_length(v_old.custom_mcps),
+                                   jsonb_array_length(p_mcps), p_most_mcps, p_tier);
+  end if;
+  if p_default then
+    perform agents.make_default(p_account, p_agent);
+  end if;
   v_new := v_old;
   v_new.name := coalesce(p_name, v_old.name);
   v_new.description := coalesce(p_description, v_old.description);
@@ -133,11 +207,3 @@ begin
   end if;
   delete from agents.agent where id = p_agent;
 end $$;
-
--- How many MCP servers the current versions of an account's agents name, without those of one agent.
-create function mcp_count(p_account uuid, p_without uuid) returns bigint language sql stable as $$
-  select coalesce(sum(jsonb_array_length(v.custom_mcps)), 0)
-    from agents.agent a
-    join agents.agent_version v on v.agent_id = a.id and v.version = a.version
-   where a.account_id = p_account and a.id is distinct from p_without
-$$;

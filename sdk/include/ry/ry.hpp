@@ -7,6 +7,7 @@
 //   ry/cpp/op.hpp         call, call_done, signal, queue, when_all
 //   ry/cpp/db.hpp         database, rows, tx, batch, subscription
 //   ry/cpp/http.hpp       request, response, stream, sse, form
+//   ry/cpp/input.hpp      require_uuid, make_cursor, read_cursor
 //   ry/cpp/outside.hpp    http_client, processes, secrets, metrics, auth, service
 //   ry/cpp/durable.hpp    jobs, domain events, live topics
 //   ry/cpp/registrar.hpp  registrar, drivers
@@ -14,4 +15,5 @@
 //   ry/cpp/mcp.hpp        drivers of mcp.transport/1 (not included here)
 #pragma once
 
+#include <ry/cpp/input.hpp>
 #include <ry/cpp/module.hpp>

@@ -66,6 +66,7 @@ struct call_options {
   headers fields;
   std::string principal_subject = "11111111-1111-4111-8111-111111111111";
   std::uint32_t role = RY_ROLE_USER;
+  std::string auth_kind = "jwt";
 };
 
 class fake_host {

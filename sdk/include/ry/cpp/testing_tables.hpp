@@ -9,7 +9,7 @@ namespace ry::testing {
 struct fake_host::exchange {
   fake_host* host = nullptr;
   std::shared_ptr<answer> out = std::make_shared<answer>();
-  std::string method, path, query, pattern, body, subject;
+  std::string method, path, query, pattern, body, subject, auth_kind;
   headers fields, params;
   std::vector<ry_header> c_fields, c_params;
   ry_principal principal{};
@@ -529,6 +529,7 @@ inline std::shared_ptr<answer> fake_host::send(std::string_view method, std::str
   e->body = o.body;
   e->fields = o.fields;
   e->subject = o.principal_subject;
+  e->auth_kind = o.auth_kind;
   const route* found = nullptr;
   for (const auto& r : routes_) {
     if (r.method != method) continue;
@@ -564,7 +565,7 @@ inline std::shared_ptr<answer> fake_host::send(std::string_view method, std::str
   e->principal.struct_size = sizeof e->principal;
   e->principal.role = o.role;
   e->principal.subject = str(e->subject);
-  e->principal.auth_kind = str("jwt");
+  e->principal.auth_kind = str(e->auth_kind);
   e->principal.claims_json = str("{}");
   ry_request_view& v = e->view;
   v.struct_size = sizeof v;

@@ -23,7 +23,7 @@ typedef struct ry_agent_view {
   ry_str system_prompt;    /* may be empty */
   ry_str model_name;       /* may be empty */
   ry_str custom_mcps_json; /* JSON array of MCP configurations of this version, secrets sealed */
-  uint32_t is_default;
+  uint32_t is_default;     /* when this version was last read; may be out of date */
   uint32_t reserved0;
 } ry_agent_view;
 
@@ -38,7 +38,9 @@ typedef struct ry_agents_v1 {
   ry_status (*get)(void* self, ry_str account_id, ry_str agent_id, int32_t version, ry_exec* exec,
                    ry_agent_fn fn, void* ctx) RY_NOEXCEPT;
   /* Replaces the MCP configurations of the current version by a new version. expected_version 0 = any;
-   * else RY_ABORTED when another change came first. [any] */
+   * else RY_ABORTED when another change came first. RY_RESOURCE_EXHAUSTED (402, with the contract's
+   * CUSTOM_WORKER_LIMIT_EXCEEDED as detail) when the account would have more servers than its plan
+   * allows; decided race-free here, callers need no check of their own. [any] */
   ry_status (*set_custom_mcps)(void* self, ry_str account_id, ry_str agent_id,
                                int32_t expected_version, ry_str custom_mcps_json, ry_exec* exec,
                                ry_agent_fn fn, void* ctx) RY_NOEXCEPT;

@@ -1,0 +1,65 @@
+// What requests name, read by one rule in all modules: ids and cursors of pages.
+#pragma once
+
+#include <ry/cpp/types.hpp>
+
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace ry {
+
+namespace detail {
+
+// FNV-1a: tells lists apart; it guards nothing.
+inline std::string list_mark(std::string_view list) {
+  std::uint32_t h = 2166136261u;
+  for (const unsigned char c : list) h = (h ^ c) * 16777619u;
+  std::string out;
+  for (int shift = 28; shift >= 0; shift -= 4) out += "0123456789abcdef"[(h >> shift) & 15u];
+  return out;
+}
+
+inline error wrong_cursor() {
+  return bad_request("http.invalid_cursor", "cursor is not valid");
+}
+
+}  // namespace detail
+
+// Opaque cursors of keyset pages. A cursor knows the list that it was given out for: one of another
+// list is refused instead of answering a page of the wrong place.
+// `list` names the list with all that selects its rows ("ledger:<account>"); `key` is the last row's
+// key, of characters that need no escape in a URL.
+inline std::string make_cursor(std::string_view list, std::string_view key) {
+  return detail::list_mark(list) + "." + std::string(key);
+}
+
+// The key inside. Throws RY_INVALID_ARGUMENT (400 "cursor is not valid") for what make_cursor() did
+// not give out for this list; the key itself is the caller's to check.
+inline std::string read_cursor(std::string_view list, std::string_view text) {
+  const auto mark = detail::list_mark(list) + ".";
+  if (text.size() <= mark.size() || text.size() > 256 || text.substr(0, mark.size()) != mark) {
+    throw detail::wrong_cursor();
+  }
+  return std::string(text.substr(mark.size()));
+}
+// The same for keys that are whole numbers from 1 on.
+inline std::int64_t read_number_cursor(std::string_view list, std::string_view text) {
+  const auto key = read_cursor(list, text);
+  std::int64_t out = 0;
+  const auto [end, ec] = std::from_chars(key.data(), key.data() + key.size(), out);
+  if (ec != std::errc() || end != key.data() + key.size() || out < 1) throw detail::wrong_cursor();
+  return out;
+}
+
+// A path parameter or body field that must be a UUID. Throws RY_INVALID_ARGUMENT (400 "Invalid UUID
+// format").
+inline uuid require_uuid(std::string_view text) {
+  const auto id = uuid::parse(text);
+  if (!id) throw bad_request("http.invalid_uuid", "Invalid UUID format");
+  return *id;
+}
+
+}  // namespace ry
