@@ -71,8 +71,12 @@ exit_code serve(const config_options& options) {
   if (!report_faults(c)) return exit_code::refused;
   observe::configure_log(log_settings(c));
 
-  // a place on disk; PostgreSQL starts there while the modules are loaded
+  // a place on disk and a port, both for this server alone, before anything is started
   const instance place(c.text("data_dir"));
+  const auto web = http_settings(c);
+  http::listener door(web.address, web.port);
+
+  // PostgreSQL starts while the modules are loaded
   postgres_start postgres(c, place);
   workshop w(c, static_cast<std::size_t>(c.integer("http.threads")));
   std::optional<db::database> database;
@@ -107,7 +111,7 @@ exit_code serve(const config_options& options) {
   // listen
   try {
     r.server.publish(w.modules.routes());
-    r.server.start();
+    r.server.start(std::move(door));
   } catch (...) {
     // Work is under way already: it ends before what it stands on is taken apart.
     constexpr auto patience = std::chrono::seconds(5);
@@ -120,9 +124,8 @@ exit_code serve(const config_options& options) {
     throw;
   }
   probe.set(probes::phase::serving);
-  const auto http = http_settings(c);
   const auto url =
-      base_url({http.address, http.port}, r.server.port(), !http.tls_cert_file.empty());
+      base_url({web.address, web.port}, r.server.port(), !web.tls_cert_file.empty());
   observe::log(
       level::info, "host", "ready",
       {{"url", url},

@@ -99,7 +99,9 @@ kill -INT "$server"; ended 0
 start
 port=${url##*:}
 "$runyard" serve --config c.toml --set data_dir=other --set "http.listen=127.0.0.1:$port" >out2 2>err2 </dev/null
-[[ $? == 1 ]] && grep -q "$port" err2 || fail "a taken port: $(cat err2)"
+[[ $? == 1 ]] && grep -q "cannot listen on 127.0.0.1:$port" err2 || fail "a taken port: $(cat err2)"
+[[ ! -e other/postgres ]] || fail 'PostgreSQL was started although the port is taken'
+grep -qi 'postgres\|migrat\|module' err2 && fail "something was started although the port is taken: $(cat err2)"
 grep -qi 'terminate\|what()' err2 && fail "that is no sentence: $(cat err2)"
 
 # the second signal ends it at once, even while a request is under way

@@ -13,6 +13,7 @@
 #include "core/auth/contributors.hpp"
 #include "core/auth/jwt.hpp"
 #include "core/auth/key_file.hpp"
+#include "core/auth/token_path.hpp"
 #include "core/auth/verdict_cache.hpp"
 #include "core/observe/log.hpp"
 
@@ -264,7 +265,7 @@ verdict authenticator::authenticate_query(std::string_view text, std::string_vie
   if (c.refused) return {RY_UNAUTHENTICATED, nullptr, c.refused};
   const auto* bound = c.claims.if_contains("path");
   if (!bound || !bound->is_string() ||
-      std::string_view(bound->get_string().data(), bound->get_string().size()) != path) {
+      !same_path({bound->get_string().data(), bound->get_string().size()}, path)) {
     return {RY_UNAUTHENTICATED, nullptr, "a query token for another path"};
   }
   c.who.auth_kind = "query_token";

@@ -82,7 +82,8 @@ class authenticator {
   // `bearer` is the value after "Bearer ". Answers at once whenever it can; else nullopt, and
   // `later` is called exactly once, on exec, never inside this call. [any]
   std::optional<verdict> authenticate(std::string_view bearer, ry_exec* exec, verdict_fn later);
-  // A token of mint_query_token() for exactly this path (without http.base_path and query). [any]
+  // A token of mint_query_token() for this path (without http.base_path and query), compared
+  // as same_path() does. [any]
   verdict authenticate_query(std::string_view token, std::string_view path) const;
 
   // For ry.auth/1 and the command line. `claims_json` is an object with "sub"; iat, exp and iss are

@@ -276,6 +276,30 @@ TEST_F(auth_test, query_tokens_open_exactly_one_path) {
   EXPECT_EQ(a->authenticate_query(long_one, "/p").status, RY_UNAUTHENTICATED) << "cut to one hour";
 }
 
+TEST_F(auth_test, query_tokens_compare_paths_by_meaning) {
+  const auto a = make();
+  principal who;
+  who.subject = "u1";
+  const std::string id = "0192f0c1-2d3e-7f00-8a1b-0123456789ab";
+  const auto token = a->mint_query_token(who.view(), "/agent-run/" + id + "/stream", 60s).token;
+  for (const std::string path :
+       {"/agent-run/0192F0C1-2D3E-7F00-8A1B-0123456789AB/stream",
+        "/agent-run/%30192f0c1-2d3e-7f00-8a1b-0123456789%41b/stream",
+        "/agent-run/0192f0c1%2d2d3e-7f00-8a1b-0123456789ab/%73tream"}) {
+    EXPECT_EQ(a->authenticate_query(token, path).status, RY_OK) << path;
+  }
+  for (const std::string path :
+       {"/agent-run/0192f0c1-2d3e-7f00-8a1b-0123456789ac/stream",
+        "/AGENT-RUN/0192f0c1-2d3e-7f00-8a1b-0123456789ab/stream",
+        "/agent-run%2f0192f0c1-2d3e-7f00-8a1b-0123456789ab/stream",
+        "/agent-run/0192f0c1-2d3e-7f00-8a1b-0123456789ab/stream%",
+        "/agent-run/0192f0c1-2d3e-7f00-8a1b-0123456789ab/stream%2",
+        "/agent-run/0192f0c1-2d3e-7f00-8a1b-0123456789ab/stream%zz",
+        "//agent-run/0192f0c1-2d3e-7f00-8a1b-0123456789ab/stream"}) {
+    EXPECT_EQ(a->authenticate_query(token, path).status, RY_UNAUTHENTICATED) << path;
+  }
+}
+
 TEST_F(auth_test, mint_checks_its_claims) {
   const auto a = make();
   for (const char* bad : {"", "[]", "{}", R"({"sub":""})", R"({"sub":1})", "{\"sub\":\"\xff\"}"}) {

@@ -366,7 +366,7 @@ void connection::timer(clock::time_point now) {
         if (in_.empty()) return close();
         worker::add(w_.count.timeouts);
         keep_ = false;
-        fail(408, "Request header too slow");
+        fail_head(408, "Request header too slow", in_);
         flush();
         return;
       }

@@ -100,6 +100,7 @@ class connection final
   void run_host_route();
   void fire_cancel(std::int32_t why);
   void fail(std::uint32_t status, std::string_view detail, std::string_view lines = {});
+  void fail_head(std::uint32_t status, std::string_view detail, std::string_view head);
   void respond_error(const core::error& e);
   void drop_request();
   void write_head(std::uint32_t status, std::string_view lines);

@@ -61,7 +61,7 @@ bool connection::read_head() {
   if (const auto refused = scanner_.refused()) {
     keep_ = false;
     worker::add(w_.count.parse_errors);
-    fail(refused.status, refused.detail);
+    fail_head(refused.status, refused.detail, cur_);
     return false;
   }
   if (n == 0) {
@@ -99,10 +99,11 @@ void connection::begin_request(std::string_view head) {
   request_due_ = clock::time_point::max();
   if (refused) {
     worker::add(w_.count.parse_errors);
-    return fail(refused.status, refused.detail);
+    return fail_head(refused.status, refused.detail, d.head);
   }
   if (over_limit_) {
     keep_ = false;
+    d.path = first_line(d.head).path;
     return fail(503, "Too many connections", "Retry-After: 1\r\n");
   }
   route_request();
@@ -419,7 +420,8 @@ void connection::end_answer() {
 
 // An answer of the host itself. Ends the use of a slot that no module has seen; a module's request
 // is left for the module to end.
-void connection::fail(std::uint32_t status, std::string_view detail, std::string_view lines) {
+// `head` is what has arrived of it; the log names its path.
+void connection::fail_head(std::uint32_t status, std::string_view detail, std::string_view head) {
   if (!ex_) {
     ex_ = &w_.take_slot();
     ex_->conn = this;
@@ -427,6 +429,13 @@ void connection::fail(std::uint32_t status, std::string_view detail, std::string
     ex_->data->request_id = w_.new_request_id();
     head_method_ = false;
   }
+  const auto line = first_line(head);
+  ex_->data->info.method = line.method;
+  ex_->data->path = line.path;
+  fail(status, detail);
+}
+
+void connection::fail(std::uint32_t status, std::string_view detail, std::string_view lines) {
   auto& ex = *ex_;
   std::string all(lines), body;
   if (status != 204) {

@@ -33,6 +33,55 @@ struct limits : ::testing::Test {
   }
 };
 
+// The access log's lines about requests while `act` runs.
+template <class F>
+std::string logged(F act) {
+  ::testing::internal::CaptureStderr();
+  act();
+  return ::testing::internal::GetCapturedStderr();
+}
+
+TEST_F(limits, RefusedHeadsAreLoggedWithTheirPath) {
+  s.access = access_log::on;
+  s.header_timeout = std::chrono::milliseconds(300);
+  start();
+  struct bad {
+    std::string text, path, status;
+  };
+  const std::vector<bad> all = {
+      {"GET /twice?token=secret HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", "/twice", "400"},
+      {"GET /folded?token=secret HTTP/1.1\r\nHost: a\r\n more\r\n\r\n", "/folded", "400"},
+      {"GET /big HTTP/1.1\r\nX: " + std::string(40'000, 'x'), "/big", "431"},
+      {"GET /long" + std::string(20'000, 'x'), "/longxxx", "414"},
+      {"POST /slow HTTP/1.1\r\nHos", "/slow", "408"}};
+  for (const auto& b : all) {
+    const auto text = logged([&] {
+      client c(*w);
+      c.send(b.text);
+      EXPECT_EQ(b.status, std::to_string(c.read().status)) << b.path;
+    });
+    EXPECT_NE(text.find("path=" + b.path), std::string::npos) << text;
+    EXPECT_EQ(text.find("secret"), std::string::npos) << text;
+  }
+  const auto text = logged([&] {
+    client c(*w);
+    c.send("\x16\x03\x01 hello ?\r\n\r\n");
+    EXPECT_EQ(400, c.read().status);
+  });
+  EXPECT_EQ(text.find("hello"), std::string::npos) << text;
+}
+
+TEST_F(limits, TwoIdempotencyKeysAreRefused) {
+  start();
+  client c(*w);
+  c.send("POST /echo HTTP/1.1\r\nHost: x\r\nIdempotency-Key: a\r\nidempotency-key: a\r\n"
+         "Content-Length: 0\r\n\r\n");
+  const auto r = c.read();
+  EXPECT_EQ(400, r.status);
+  EXPECT_NE(r.body.find("More than one Idempotency-Key header"), std::string::npos) << r.body;
+  EXPECT_EQ(0, handled);
+}
+
 struct bad_request {
   const char* name;
   const char* text;

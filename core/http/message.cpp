@@ -34,6 +34,17 @@ bool iequals(std::string_view a, std::string_view b) noexcept {
   return true;
 }
 
+request_line first_line(std::string_view head) noexcept {
+  constexpr std::size_t most_shown = 1024;
+  const auto line = head.substr(0, head.find_first_of("\r\n"));
+  const auto space = line.find(' ');
+  // Whatever is no method may be anything, also bytes of a TLS greeting.
+  if (space == std::string_view::npos || !known_method(line.substr(0, space))) return {};
+  auto target = line.substr(space + 1);
+  target = target.substr(0, target.find_first_of(" ?#"));
+  return {line.substr(0, space), target.substr(0, most_shown)};
+}
+
 std::size_t head_scanner::scan(std::string_view data, const head_limits& limits) {
   if (refused_) return 0;
   // Garbage (a TLS greeting on a plain port) is answered at once instead of after the time-out.
@@ -207,6 +218,9 @@ void message_parser::on_field_impl(bh::field f, view name, view value, ec_ref ec
   const auto n = to_sv(name);
   if (iequals(n, "x-request-id"))
     info_->request_id = v;
+  else if (iequals(n, "idempotency-key") && ++idempotency_keys_ > 1)
+    // Which of them counts would be a guess, and a wrong guess acts twice.
+    return refuse(ec, 400, "More than one Idempotency-Key header");
   else if (iequals(n, "traceparent"))
     info_->traceparent = v;
   else if (iequals(n, "x-forwarded-for"))

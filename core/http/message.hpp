@@ -87,10 +87,17 @@ class message_parser final : public boost::beast::http::basic_parser<true> {
   chunk_decoder chunks_;
   std::uint64_t body_bytes_ = 0, length_ = 0;
   bool chunked_ = false, body_done_ = false;
-  unsigned hosts_ = 0, lengths_ = 0, encodings_ = 0;
+  unsigned hosts_ = 0, lengths_ = 0, encodings_ = 0, idempotency_keys_ = 0;
   bool plain_chunked_ = false;
   refusal refused_;
 };
+
+// What a refused head still tells of itself: method and path of its first line, as far as they have
+// arrived, views into `head`. The query, which may hold a token, is left out; long paths are cut.
+struct request_line {
+  std::string_view method, path;
+};
+request_line first_line(std::string_view head) noexcept;
 
 bool iequals(std::string_view a, std::string_view b) noexcept;
 

@@ -230,8 +230,11 @@ void server::publish(std::vector<module::route> routes) {
 }
 
 void server::start() {
+  start(listener(impl_->shared.s.address, impl_->shared.s.port));
+}
+
+void server::start(listener at) {
   auto& s = impl_->shared.s;
-  const auto where = s.address + ":" + std::to_string(s.port);
   if (s.tls_cert_file.empty() != s.tls_key_file.empty())
     throw std::runtime_error("http.tls_cert_file and http.tls_key_file need each other");
   if (!s.tls_cert_file.empty()) {
@@ -244,18 +247,15 @@ void server::start() {
     w->spool_names.prefix = dir + "/form-" + std::to_string(w->loop.index) + "-";
 
   boost::system::error_code ec;
-  const auto address = asio::ip::make_address(s.address, ec);
-  if (ec) throw std::runtime_error("http.listen: \"" + s.address + "\" is no numeric address");
   auto acceptor =
       std::make_unique<impl::acceptor_type>(impl_->workers.front()->loop.ctx.get_executor());
-  const asio::ip::tcp::endpoint endpoint(address, s.port);
-  acceptor->open(endpoint.protocol(), ec);
-  if (!ec) acceptor->set_option(asio::socket_base::reuse_address(true), ec);
-  if (!ec) acceptor->bind(endpoint, ec);
+  const auto protocol = at.family() == AF_INET6 ? asio::ip::tcp::v6() : asio::ip::tcp::v4();
+  acceptor->assign(protocol, at.take(), ec);
+  // Fails when another process bound the same port at the same moment and listens already.
   if (!ec) acceptor->listen(4096, ec);
   if (!ec) acceptor->non_blocking(true, ec);
-  if (ec) throw std::runtime_error("cannot listen on " + where + ": " + ec.message());
-  impl_->port = acceptor->local_endpoint(ec).port();
+  if (ec) throw std::runtime_error("cannot listen on " + at.name() + ": " + ec.message());
+  impl_->port = at.port();
   impl_->acceptor = std::move(acceptor);
   impl_->pause =
       std::make_unique<impl::timer_type>(impl_->workers.front()->loop.ctx.get_executor());

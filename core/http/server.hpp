@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/http/listener.hpp"
 #include "core/http/stats.hpp"
 #include "core/module/registration.hpp"
 
@@ -123,7 +124,9 @@ class server {
   // std::invalid_argument for a pattern that is wrong or registered twice; the old table stays
   // then.
   void publish(std::vector<module::route> routes);
-  // Binds and listens. Idle connections cost nothing until the first one comes.
+  // Listens on what was bound before. Idle connections cost nothing until the first one comes.
+  void start(listener at);
+  // Binds and listens.
   void start();
   std::uint16_t port() const noexcept;
   // From now on /healthz and the like go on, but the listener is closed: connections finish their

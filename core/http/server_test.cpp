@@ -61,6 +61,51 @@ TEST_F(basic, AnswersAndKeepsAlive) {
   EXPECT_TRUE(c.ends());
 }
 
+// Bound but not listening: taken for others, and clients are refused rather than left waiting.
+TEST(listener, HoldsThePortAndListensLater) {
+  listener door("127.0.0.1", 0);
+  ASSERT_NE(0, door.port());
+  const auto connects = [port = door.port()] {
+    const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in to{};
+    to.sin_family = AF_INET;
+    to.sin_port = htons(port);
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    const bool ok = ::connect(fd, reinterpret_cast<sockaddr*>(&to), sizeof to) == 0;
+    ::close(fd);
+    return ok;
+  };
+  EXPECT_FALSE(connects());
+  world w;
+  w.srv->publish({});
+  const auto port = door.port();
+  w.srv->start(std::move(door));
+  EXPECT_EQ(port, w.srv->port());
+  EXPECT_TRUE(connects());
+  try {
+    listener second("127.0.0.1", port);
+    ADD_FAILURE() << "bound twice";
+  } catch (const std::runtime_error& e) {
+    EXPECT_EQ("cannot listen on 127.0.0.1:" + std::to_string(port) + ": Address already in use",
+              std::string(e.what()));
+  }
+  EXPECT_THROW(listener("localhost", 0), std::runtime_error);
+  EXPECT_NE(0, listener("::1", 0).port());
+}
+
+TEST(listener, OfTwoThatBoundAtOnceTheSecondCannotListen) {
+  listener one("127.0.0.1", 0);
+  std::optional<listener> two;
+  try {
+    two.emplace("127.0.0.1", one.port());
+  } catch (const std::runtime_error&) {
+    GTEST_SKIP() << "this system refuses the second bind already";
+  }
+  world first, second;
+  first.srv->start(std::move(one));
+  EXPECT_THROW(second.srv->start(std::move(*two)), std::runtime_error);
+}
+
 TEST_F(basic, RequestIdOfTheClient) {
   start();
   client c(*w);

@@ -1,0 +1,12 @@
+// The path that a query token is bound to, compared by meaning: percent-escapes are decoded within
+// each segment, and a segment that is a UUID is the same in upper and lower case. "%2F" is part of a
+// segment, never its end. Thread: any.
+#pragma once
+
+#include <string_view>
+
+namespace ry::auth {
+
+bool same_path(std::string_view a, std::string_view b);
+
+}  // namespace ry::auth
