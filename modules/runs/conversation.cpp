@@ -4,7 +4,6 @@
 #include <boost/json.hpp>
 #include <set>
 
-#include "ry/abi.h"
 #include "text.hpp"
 
 namespace runs {
@@ -24,26 +23,6 @@ json::object parse_object(std::string_view text) {
   boost::system::error_code error;
   json::value v = json::parse(text, error);
   return !error && v.is_object() ? std::move(v.as_object()) : json::object();
-}
-
-std::vector<tool_call> calls_of(std::string_view body) {
-  std::vector<tool_call> out;
-  if (body.find("\"tool_calls\"") == std::string_view::npos) return out;
-  const json::object o = parse_object(body);
-  const json::value* calls = o.if_contains("tool_calls");
-  if (calls == nullptr || !calls->is_array()) return out;
-  for (const json::value& v : calls->as_array()) {
-    if (!v.is_object()) continue;
-    const json::object& c = v.as_object();
-    tool_call call{text_of(c, "id"), text_of(c, "name"), "{}", false};
-    if (const json::value* a = c.if_contains("arguments")) call.arguments = json::serialize(*a);
-    out.push_back(std::move(call));
-  }
-  return out;
-}
-
-std::string answered_id(const chat_message& m) {
-  return m.role == "tool" ? text_of(parse_object(m.body), "tool_call_id") : std::string();
 }
 
 }  // namespace
@@ -68,13 +47,56 @@ std::string assistant_body(std::string_view text, const std::vector<tool_call>& 
   return out + "}";
 }
 
-std::string tool_body(const tool_call& call, std::string_view content, bool is_error) {
+std::string tool_body(const tool_call& call, const tool_outcome& outcome) {
   std::string out = "{\"role\":\"tool\",\"tool_call_id\":" + json_string(call.id) +
-                    ",\"name\":" + json_string(call.name) + ",\"content\":" + json_string(content);
-  return out + (is_error ? ",\"is_error\":true}" : ",\"is_error\":false}");
+                    ",\"name\":" + json_string(call.name) + ",\"content\":";
+  if (outcome.images.empty())
+    append_json_string(out, outcome.content);
+  else
+    out += "[{\"type\":\"text\",\"text\":" + json_string(outcome.content) + "}," + outcome.images + "]";
+  return out + (outcome.is_error ? ",\"is_error\":true}" : ",\"is_error\":false}");
 }
 
-std::string content_of(std::string_view body) { return text_of(parse_object(body), "content"); }
+std::string with_reasoning(std::string body, std::string_view reasoning_json) {
+  if (reasoning_json.empty()) return body;
+  body.pop_back();
+  body.append(",\"reasoning\":").append(reasoning_json).append("}");
+  return body;
+}
+
+std::string content_of(std::string_view body) {
+  const json::object o = parse_object(body);
+  const json::value* content = o.if_contains("content");
+  if (content == nullptr || !content->is_array()) return text_of(o, "content");
+  std::string out;
+  for (const json::value& part : content->as_array()) {
+    if (!part.is_object() || text_of(part.as_object(), "type") != "text") continue;
+    if (!out.empty()) out += '\n';
+    out += text_of(part.as_object(), "text");
+  }
+  return out;
+}
+
+std::vector<tool_call> calls_of(std::string_view body) {
+  std::vector<tool_call> out;
+  if (body.find("\"tool_calls\"") == std::string_view::npos) return out;
+  const json::object o = parse_object(body);
+  const json::value* calls = o.if_contains("tool_calls");
+  if (calls == nullptr || !calls->is_array()) return out;
+  for (const json::value& v : calls->as_array()) {
+    if (!v.is_object()) continue;
+    const json::object& c = v.as_object();
+    tool_call call{text_of(c, "id"), text_of(c, "name"), "{}", false};
+    if (const json::value* a = c.if_contains("arguments")) call.arguments = json::serialize(*a);
+    out.push_back(std::move(call));
+  }
+  return out;
+}
+
+std::string answered_id(const chat_message& m) {
+  return m.role == "tool" ? text_of(parse_object(m.body), "tool_call_id") : std::string();
+}
+
 
 tool_call read_tool_call(std::string_view id, std::string_view name, std::string_view arguments,
                          const std::vector<tool_call>& before) {
@@ -133,7 +155,7 @@ std::string build_request(const request_parts& parts, const std::vector<chat_mes
     for (const tool_call& call : calls) {
       std::size_t at = i + 1;
       while (at < end && answered_id(messages[at]) != call.id) ++at;
-      add(at < end ? messages[at].body : tool_body(call, no_result, true));
+      add(at < end ? messages[at].body : tool_body(call, tool_outcome{std::string(no_result), true, {}}));
     }
   }
   // A start without a prompt means "go on"; providers want the user to have the last word.
@@ -147,16 +169,6 @@ std::string build_request(const request_parts& parts, const std::vector<chat_mes
   if (parts.max_output_tokens > 0)
     out += ",\"max_output_tokens\":" + std::to_string(parts.max_output_tokens);
   return out + "}";
-}
-
-bool is_retryable(std::int32_t status) {
-  return status == RY_RESOURCE_EXHAUSTED || status == RY_UNAVAILABLE || status == RY_DEADLINE_EXCEEDED;
-}
-
-std::uint64_t retry_delay_ms(std::int64_t attempt, std::uint32_t retry_after_s) {
-  if (retry_after_s != 0) return std::min<std::uint64_t>(retry_after_s, 60) * 1000;
-  const auto shift = std::clamp<std::int64_t>(attempt - 1, 0, 5);
-  return std::min<std::uint64_t>(500u << shift, 16000);
 }
 
 }  // namespace runs

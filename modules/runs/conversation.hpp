@@ -11,9 +11,10 @@ namespace runs {
 enum class belongs { to_this_run, to_an_earlier_run };
 
 struct chat_message {
-  std::string role;  // user, assistant, tool
+  std::string role;  // user, assistant, tool; summary: of all that was said before, as a message of the user
   std::string body;  // JSON object, one line
   belongs run = belongs::to_an_earlier_run;
+  std::int64_t position = 0;  // in the thread, when it was read from there
 };
 
 struct tool_call {
@@ -22,12 +23,23 @@ struct tool_call {
   bool malformed = false;  // the model's arguments were no JSON object
 };
 
+struct tool_outcome {
+  std::string content;
+  bool is_error = false;
+  std::string images;  // parts of the neutral form, separated by commas
+};
+
 // Bodies of messages.
 std::string user_body(std::string_view text);
 std::string assistant_body(std::string_view text, const std::vector<tool_call>& calls);
-std::string tool_body(const tool_call& call, std::string_view content, bool is_error);
-// The text of a body's "content"; empty when it is none.
+// The same with a member "reasoning", a JSON array; empty: without.
+std::string with_reasoning(std::string body, std::string_view reasoning_json);
+std::string tool_body(const tool_call& call, const tool_outcome& outcome);
+// The text of a body's "content", or of its text parts; empty when there is none.
 std::string content_of(std::string_view body);
+std::vector<tool_call> calls_of(std::string_view body);
+// The call that a tool's message answers; empty for other messages.
+std::string answered_id(const chat_message& m);
 
 // A call as the model wrote it. Ids that are empty or clash get one of ours.
 tool_call read_tool_call(std::string_view id, std::string_view name, std::string_view arguments,
@@ -50,10 +62,5 @@ struct request_parts {
 // The request_json of llm.provider/1. Calls of earlier runs that never got a result (a stopped or failed
 // run) are answered here, as providers insist on.
 std::string build_request(const request_parts& parts, const std::vector<chat_message>& messages);
-
-// Worth another attempt (RY_* of on_end)?
-bool is_retryable(std::int32_t status);
-// Before attempt n + 1, in milliseconds; retry_after_s as the provider said, 0 = nothing.
-std::uint64_t retry_delay_ms(std::int64_t attempt, std::uint32_t retry_after_s);
 
 }  // namespace runs

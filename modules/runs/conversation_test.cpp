@@ -4,8 +4,6 @@
 
 #include <boost/json.hpp>
 
-#include "ry/abi.h"
-
 using namespace runs;
 namespace json = boost::json;
 
@@ -19,7 +17,7 @@ chat_message assistant(std::string_view text, std::vector<tool_call> calls = {},
   return {"assistant", assistant_body(text, calls), run};
 }
 chat_message result(const tool_call& call, std::string_view text, belongs run = belongs::to_this_run) {
-  return {"tool", tool_body(call, text, false), run};
+  return {"tool", tool_body(call, {std::string(text), false, {}}), run};
 }
 
 const tool_call first{"c1", "shell", R"({"command":"ls"})", false};
@@ -109,19 +107,6 @@ TEST(bodies_test, hold_what_was_said) {
   EXPECT_EQ(content_of(user_body("a \"b\"\n\xFF")), "a \"b\"\n\xEF\xBF\xBD");
   EXPECT_EQ(content_of("no json"), "");
   EXPECT_EQ(assistant_body("x", {}).find('\n'), std::string::npos);
-}
-
-TEST(retry_test, what_is_worth_it_and_when) {
-  EXPECT_TRUE(is_retryable(RY_UNAVAILABLE));
-  EXPECT_TRUE(is_retryable(RY_RESOURCE_EXHAUSTED));
-  EXPECT_TRUE(is_retryable(RY_DEADLINE_EXCEEDED));
-  for (int st : {RY_UNAUTHENTICATED, RY_INVALID_ARGUMENT, RY_NOT_FOUND, RY_OUT_OF_RANGE, RY_DATA_LOSS, RY_CANCELLED})
-    EXPECT_FALSE(is_retryable(st)) << st;
-  EXPECT_EQ(retry_delay_ms(1, 0), 500u);
-  EXPECT_EQ(retry_delay_ms(3, 0), 2000u);
-  EXPECT_EQ(retry_delay_ms(60, 0), 16000u);
-  EXPECT_EQ(retry_delay_ms(1, 7), 7000u);
-  EXPECT_EQ(retry_delay_ms(1, 100000), 60000u);
 }
 
 }  // namespace

@@ -3,20 +3,11 @@
 #include <algorithm>
 #include <boost/json.hpp>
 
-#include "model_call.hpp"
+#include "history.hpp"
 #include "text.hpp"
 
 namespace runs {
 namespace {
-
-// Histories below this stay in memory while a model answers; larger ones are read again.
-constexpr std::size_t kept_history_bytes = 2 * 1024;
-constexpr std::int64_t reserve_window = 64;
-
-std::string usage_json(const token_usage& u) {
-  return "{\"input_tokens\":" + std::to_string(u.input) + ",\"output_tokens\":" + std::to_string(u.output) +
-         ",\"cached_tokens\":" + std::to_string(u.cached) + "}";
-}
 
 std::int64_t attempt_in(std::string_view payload) {
   constexpr std::string_view key = "\"attempt\": ";
@@ -35,11 +26,6 @@ how_it_ended timed_out() {
 }
 how_it_ended failed(std::string reason, std::string error, std::string code) {
   return {"failed", std::move(reason), std::move(error), std::move(code)};
-}
-
-bool is_transient(const ry::error& e) {
-  return e.status() == RY_UNAVAILABLE || e.status() == RY_DEADLINE_EXCEEDED ||
-         (e.status() == RY_ABORTED && !e.is("jobs.fence_lost"));
 }
 
 }  // namespace
@@ -110,6 +96,9 @@ ry::task<executor::run_ptr> executor::take(ry::job job, ry::uuid id,
   run->queue_wait_ms = t.queue_wait_ms;
   run->first_token_ms = t.first_token_ms;
   run->taken_over = true;
+  run->spending = t.spending;
+  run->balance_micro = t.balance_micro;
+  run->loops_known = false;
   if (t.last_seq > t.border_seq) {
     run->open_turn = {static_cast<std::uint64_t>(t.border_seq) + 1, last,
                       std::max<std::int64_t>(attempt_in(t.turn_payload), 1)};
@@ -162,13 +151,17 @@ ry::task<ry::job_outcome> executor::steps(run_ptr run) {
         co_return co_await finish(run, timed_out(), nullptr);
       default: co_return co_await hand_over(run);
     }
-    co_await load_messages(run);
+    const loaded there = co_await load_history(parts_, run);
+    if (there == loaded::broken_off) continue;
     next_action next = decide(run->messages);
     if (next.kind == next_kind::finished)
       co_return co_await finish(run, completed(), nullptr);
     catalog_ptr catalog = co_await tools_.catalog(run);
     if (next.kind == next_kind::run_tools) {
       run->open_turn = {};
+      std::optional<ending> refused = out_of_money(*run, spending_step::make_calls);
+      if (!refused) refused = out_of_ideas(*run, next.calls);
+      if (refused) co_return co_await finish(run, std::move(*refused), nullptr);
       const stored kept = co_await run_calls(run, catalog, std::move(next.calls));
       if (kept == stored::not_ours) co_return leave(run);
       run->taken_over = false;
@@ -189,8 +182,11 @@ ry::task<ry::job_outcome> executor::steps(run_ptr run) {
     if (run->step >= parts_.config.max_steps)
       co_return co_await finish(
           run, failed("step_limit", "The run reached its limit of steps", "STEP_LIMIT"), nullptr);
+    std::optional<ending> refused = out_of_money(*run, spending_step::ask_model);
+    if (refused) co_return co_await finish(run, std::move(*refused), nullptr);
 
-    turn t = co_await model_turn(run, catalog);
+    turn t = co_await ask_model(parts_, run, catalog);
+    if (t.how == turn::end::lost) co_return leave(run);
     if (t.how == turn::end::interrupted) {
       if (run->why() == RY_WHY_LEASE_LOST) co_return leave(run);
       if (run->why() == RY_WHY_USER)
@@ -214,11 +210,11 @@ ry::task<ry::job_outcome> executor::steps(run_ptr run) {
           .json("arguments", call.arguments)
           .text("source", tool != nullptr ? tool->source : "unknown");
     }
-    std::optional<std::int64_t> balance;
-    if (co_await persist(run, record, balance) == stored::not_ours) co_return leave(run);
-    if (balance && *balance <= 0)
-      co_return co_await finish(
-          run, failed("credits", "Insufficient credits", "INSUFFICIENT_CREDITS"), nullptr);
+    const stored written = co_await persist(parts_, run, record);
+    if (written == stored::not_ours) co_return leave(run);
+    refused = out_of_money(*run, spending_step::make_calls);
+    if (!refused) refused = out_of_ideas(*run, t.calls);
+    if (refused) co_return co_await finish(run, std::move(*refused), nullptr);
     // What was started is not started twice: the calls are in the log before they run.
     if (run->why() == 0) {
       const stored kept = co_await run_calls(run, catalog, std::move(t.calls));
@@ -227,221 +223,128 @@ ry::task<ry::job_outcome> executor::steps(run_ptr run) {
   }
 }
 
-ry::task<void> executor::load_messages(run_ptr run) {
-  if (run->messages_known) co_return;
-  ry::result<ry::rows> rows{ry::error(RY_UNKNOWN)};
-  for (std::uint64_t pause = 100;; pause = std::min<std::uint64_t>(pause * 2, 5000)) {
-    rows = co_await parts_.repo.conversation(run->who.thread);
-    if (rows || !is_transient(rows.error()) || run->why() != 0) break;
-    (void)co_await parts_.ctx.sleep(pause);
+std::optional<executor::ending> executor::out_of_money(const live_run& run, spending_step step) const {
+  const std::vector<std::string> chain = parts_.config.chain(run.who.model);
+  money m;
+  m.balance_micro = run.balance_micro;
+  m.priced = !parts_.config.price_of(chain[std::min(run.answering, chain.size() - 1)]).free();
+  m.charged_micro = run.charged_micro;
+  m.spending = run.spending;
+  switch (may_spend(m, step)) {
+    case money_says::no_credits: return failed("credits", "Insufficient credits", "INSUFFICIENT_CREDITS");
+    case money_says::over_budget: return failed("budget", "The run's budget is used up", "BUDGET_EXCEEDED");
+    case money_says::go_on: break;
   }
-  const std::string id = run->who.run.to_string();
-  run->messages.clear();
-  for (const ry::row row : rows.value())
-    run->messages.push_back({std::string(row.text(0)), std::string(row.text(1)),
-                             row.text(2) == id ? belongs::to_this_run : belongs::to_an_earlier_run});
-  run->messages_known = true;
+  return std::nullopt;
 }
 
-void executor::remember(live_run& run, std::string role, std::string body) {
-  if (!run.messages_known) return;
-  run.messages.push_back({std::move(role), std::move(body), belongs::to_this_run});
-}
-
-ry::task<executor::turn> executor::model_turn(run_ptr run, catalog_ptr catalog) {
-  turn out;
-  const std::optional<model_target> target = parts_.config.target(run->who.model);
-  provider_set::handle provider;
-  if (target) provider = parts_.providers.find(target->provider);
-  if (!provider) {
-    out.error = "The model \"" + run->who.model + "\" names no provider that is configured and loaded";
-    co_return out;
-  }
-  const std::string account = run->who.account.to_string(), agent = run->who.agent.to_string();
-  ry::result<std::string> system = co_await ry::call<std::string, const ry_agent_view*>(
-      [&](ry_exec* exec, ry_agent_fn fn, void* ctx) {
-        return parts_.agents->get(parts_.agents.self(), ry::str(account), ry::str(agent),
-                                  run->who.agent_version, exec, fn, ctx);
-      },
-      [](const ry_agent_view* a) { return ry::text(a->system_prompt); });
-  // An agent may be deleted while its run goes on: the deployment's prompt serves then.
-  std::string prompt = system ? std::move(*system) : std::string();
-  if (prompt.empty()) prompt = parts_.config.system_prompt;
-
-  for (std::int64_t tries = 1;; ++tries) {
-    out.attempt = run->attempt_base + tries;
-    run->feed.append("llm_response_start")
-        .integer("step", run->step + 1)
-        .integer("attempt", out.attempt)
-        .text("model", run->who.model);
-    run->deliver_soon();
-    touch(run);
-    co_await load_messages(run);
-    std::string request = build_request(
-        {target->model, prompt, catalog->json, parts_.config.max_output_tokens}, run->messages);
-    std::size_t held = 0;
-    for (const chat_message& m : run->messages) held += m.body.size();
-    if (held > kept_history_bytes) {
-      run->messages = {};
-      run->messages_known = false;
-    }
-    model_call call(parts_, run, provider);
-    const ry_status begun = call.start(request);
-    request = {};
-    if (begun == RY_OK) co_await call.finished();
-    out.usage = call.usage();
-    if (run->must_break()) {
-      out.how = turn::end::interrupted;
-      out.text = call.take_text();
-      co_return out;
-    }
-    if (begun == RY_OK && call.status() == RY_OK) {
-      out.how = turn::end::answered;
-      out.text = call.take_text();
-      out.calls = call.take_calls();
-      co_return out;
-    }
-    const ry_status st = begun != RY_OK ? begun : call.status();
-    out.error = call.error_text(st);
-    if (!is_retryable(st) || tries >= parts_.config.max_attempts) co_return out;
-    run->feed.append("error")
-        .text("message", out.error)
-        .text("error_code", "LLM_RETRY")
-        .boolean("recoverable", true);
-    run->deliver_soon();
-    touch(run);
-    co_await interruptible_sleep(parts_.ctx, run, retry_delay_ms(tries, call.retry_after_s()));
-    if (run->must_break() || run->why() == RY_WHY_SHUTDOWN) {
-      out.how = turn::end::interrupted;
-      out.text = {};
-      co_return out;
-    }
-  }
+std::optional<executor::ending> executor::out_of_ideas(const live_run& run,
+                                                       const std::vector<tool_call>& calls) const {
+  for (const tool_call& call : calls)
+    if (run.loops.judge(call, parts_.config.repeat_limit) == loop_guard::verdict::hopeless)
+      return failed("tool_error", "The agent kept repeating the same call of the tool " + call.name,
+                    "TOOL_LOOP");
+  return std::nullopt;
 }
 
 void executor::record_turn(live_run& run, turn& t, step_record& record) {
-  const std::int64_t charge = charge_micro(parts_.config.price_of(run.who.model), t.usage);
+  if (!t.open) return;
+  const std::int64_t charge = charge_micro(parts_.config.price_of(t.model), t.usage);
+  bill(run, t.usage, charge);
   ++run.step;
-  run.usage.input += t.usage.input;
-  run.usage.output += t.usage.output;
-  run.usage.cached += t.usage.cached;
-  run.charged_micro += charge;
   run.attempt_base = 0;
-  record.usage = t.usage;
-  record.charge_micro = charge;
-  record.charge_ref = run.who.run.to_string() + ":" + std::to_string(run.step) + ":" + std::to_string(t.attempt);
+  const std::string id = run.who.run.to_string();
+  record.charge_ref = id + ":" + std::to_string(run.step) + ":" + std::to_string(t.attempt);
+  record.charge_note = "{\"run_id\":\"" + id + "\",\"step\":" + std::to_string(run.step) +
+                       ",\"model\":" + json_string(t.model) + "}";
   run.feed.append("llm_response_end")
       .integer("step", run.step)
       .json("usage", usage_json(t.usage))
       .json("credits", credits_text(charge));
+  warn_of_budget(run);
   if (t.text.empty() && t.calls.empty()) return;
   stored_message message{parts_.ctx.new_uuid(), "assistant", assistant_body(t.text, t.calls)};
   run.feed.append("message")
       .text("message_id", message.id.to_string())
       .text("role", "assistant")
       .text("content", t.text);
-  remember(run, message.role, message.body);
+  remember(run, message.role, with_reasoning(message.body, t.reasoning));
+  if (!t.reasoning.empty()) record.reasoning = std::move(t.reasoning);
   record.messages.push_back(std::move(message));
 }
 
-ry::task<executor::stored> executor::persist(run_ptr run, step_record& record,
-                                             std::optional<std::int64_t>& balance) {
-  touch(run);
-  while (run->feed.in_flight()) {
-    if (run->why() == RY_WHY_LEASE_LOST) co_return stored::not_ours;
-    (void)co_await run->log_moved.wait();
-  }
-  const event_feed::range text = run->feed.take();
-  std::string_view rest = text.wire;
-  for (event_view e = next_event(rest); e.sequence != 0; e = next_event(rest)) {
-    record.sequences.push_back(static_cast<std::int64_t>(e.sequence));
-    record.payloads.emplace_back(e.payload);
-  }
-  const bool terminal = record.status.has_value();
-  record.step = run->step;
-  record.queue_wait_ms = run->queue_wait_ms;
-  record.first_token_ms = run->first_token_ms;
-  record.reserve_to = static_cast<std::int64_t>(text.to) + (terminal ? 0 : reserve_window);
-  for (std::uint64_t pause = 100;; pause = std::min<std::uint64_t>(pause * 2, 5000)) {
-    ry::result<step_result> done =
-        co_await parts_.repo.persist(run->who.run, run->who.job, run->who.fence, record);
-    if (done) {
-      if (!done->ours) co_return stored::not_ours;
-      balance = done->balance_micro;
-      run->feed.reserve(static_cast<std::uint64_t>(record.reserve_to));
-      run->feed.release();
-      run->deliver();
-      run->feed.done(text.from, text.to);
-      (void)parts_.ctx.events().live_publish(topic_of(run->who.run), text.to, {}, RY_LIVE_HINT);
-      co_return stored::yes;
-    }
-    if (done.error().is("jobs.fence_lost") || run->why() == RY_WHY_LEASE_LOST) co_return stored::not_ours;
-    if (!is_transient(done.error())) done.value();  // throws
-    parts_.ctx.complain("a step could not be written", done.error());
-    (void)co_await parts_.ctx.sleep(pause);
-  }
-}
-
-ry::task<executor::stored> executor::run_calls(run_ptr run, catalog_ptr catalog,
-                                               std::vector<tool_call> calls) {
+ry::task<stored> executor::run_calls(run_ptr run, catalog_ptr catalog, std::vector<tool_call> calls) {
   struct job {
     tool_call call;
     tool_outcome outcome;
-    bool finished = false, written = false;
+    bool begun = false, finished = false, written = false;
   };
   std::vector<job> jobs;
   jobs.reserve(calls.size());
-  for (tool_call& call : calls) jobs.push_back({std::move(call), {}, false, false});
+  for (tool_call& call : calls) {
+    job j;
+    j.call = std::move(call);
+    jobs.push_back(std::move(j));
+  }
   ry::signal changed;
   const auto one = [](parts& p, run_ptr r, catalog_ptr c, job& j, ry::signal& signal) -> ry::task<void> {
     j.outcome = co_await run_tool(p, r, c, j.call);
     j.finished = true;
     signal.set();
   };
+  const auto answer = [](job& j, std::string_view text) {
+    j.outcome.content = text;
+    j.outcome.is_error = true;
+    j.begun = j.finished = true;
+  };
   for (job& j : jobs) {
     const tool_catalog::tool* tool = catalog->find(j.call.name);
-    if (run->taken_over && (tool == nullptr || !tool->repeatable)) {
-      j.outcome = {"The outcome of this call is unknown: the server that ran it went away. It may or may "
-                   "not have taken effect.",
-                   true};
-      j.finished = true;
-      continue;
-    }
-    if (!parts_.ctx.spawn(one(parts_, run, catalog, j, changed), run->exec,
-                          ry::cancel_source().token())) {
-      j.outcome = {"the server is stopping", true};
-      j.finished = true;
-    }
+    if (run->taken_over && (tool == nullptr || !tool->repeatable))
+      answer(j, "The outcome of this call is unknown: the server that ran it went away. It may or may not "
+                "have taken effect.");
+    else if (run->loops.judge(j.call, parts_.config.repeat_limit) != loop_guard::verdict::make)
+      answer(j, loop_guard::refusal());
   }
   stored kept = stored::yes;
-  // The jobs live in this frame: leave only when all have ended.
+  // The jobs live in this frame: leave only when all that were begun have ended.
   for (;;) {
-    step_record record;
-    bool all = true;
-    if (!run->must_break() && kept == stored::yes) {
-      bool any = false;
+    const bool go_on = !run->must_break() && kept == stored::yes;
+    if (go_on) {
+      auto running = std::count_if(jobs.begin(), jobs.end(),
+                                   [](const job& j) { return j.begun && !j.finished; });
       for (job& j : jobs) {
-        if (!j.finished || j.written) continue;
-        if (!any) run->feed.hold();
-        any = j.written = true;
-        run->feed.append("tool_result")
-            .text("tool_call_id", j.call.id)
-            .text("name", j.call.name)
-            .boolean("is_error", j.outcome.is_error)
-            .text("content", j.outcome.content);
-        stored_message m{parts_.ctx.new_uuid(), "tool", tool_body(j.call, j.outcome.content, j.outcome.is_error)};
-        remember(*run, m.role, m.body);
-        record.messages.push_back(std::move(m));
-      }
-      if (any) {
-        std::optional<std::int64_t> balance;
-        kept = co_await persist(run, record, balance);
-        if (kept == stored::not_ours) run->interrupt(RY_WHY_LEASE_LOST);
-        continue;
+        if (j.begun || running >= parts_.config.max_parallel_tools) continue;
+        j.begun = true;
+        ++running;
+        if (!parts_.ctx.spawn(one(parts_, run, catalog, j, changed), run->exec, ry::cancel_source().token()))
+          answer(j, "the server is stopping");
       }
     }
-    for (const job& j : jobs) all = all && j.finished;
-    if (all) break;
+    step_record record;
+    bool any = false;
+    for (job& j : jobs) {
+      if (!go_on || !j.finished || j.written) continue;
+      if (!any) run->feed.hold();
+      any = j.written = true;
+      run->loops.note(j.call, j.outcome.content);
+      run->feed.append("tool_result")
+          .text("tool_call_id", j.call.id)
+          .text("name", j.call.name)
+          .boolean("is_error", j.outcome.is_error)
+          .text("content", j.outcome.content);
+      stored_message m{parts_.ctx.new_uuid(), "tool", tool_body(j.call, j.outcome)};
+      remember(*run, m.role, m.body);
+      record.messages.push_back(std::move(m));
+    }
+    if (any) {
+      kept = co_await persist(parts_, run, record);
+      if (kept == stored::not_ours) run->interrupt(RY_WHY_LEASE_LOST);
+      continue;
+    }
+    const bool waiting = std::any_of(jobs.begin(), jobs.end(), [&](const job& j) {
+      return !j.finished && (j.begun || go_on);
+    });
+    if (!waiting) break;
     (void)co_await changed.wait();
   }
   co_return kept;
@@ -484,8 +387,8 @@ ry::task<ry::job_outcome> executor::finish(run_ptr run, ending how, turn* with) 
            "\",\"status\":\"" + how.status + "\",\"reason\":\"" + how.reason +
            "\",\"error\":" + json_string(how.error) + ",\"title\":" + json_string(run->who.title) +
            ",\"charged_micro\":" + std::to_string(run->charged_micro) + "}";
-  std::optional<std::int64_t> balance;
-  if (co_await persist(run, record, balance) == stored::not_ours) co_return leave(run);
+  const stored written = co_await persist(parts_, run, record);
+  if (written == stored::not_ours) co_return leave(run);
   run->set_final_status(how.status);
   run->end(live_run::ending::finished);
   parts_.live.remove(*run);

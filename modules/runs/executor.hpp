@@ -4,6 +4,8 @@
 // Thread: the run's executor. What is decided comes from the persisted messages alone (decide()), so
 // another worker goes on from the last border; see "Durability" in README.md.
 #pragma once
+#include "border.hpp"
+#include "model_turn.hpp"
 #include "parts.hpp"
 #include "tools.hpp"
 
@@ -23,30 +25,19 @@ class executor {
  private:
   using run_ptr = std::shared_ptr<live_run>;
 
-  // How a model answer went.
-  struct turn {
-    enum class end { answered, interrupted, failed } how = end::failed;
-    std::int64_t attempt = 0;
-    std::string text;
-    std::vector<tool_call> calls;
-    token_usage usage;
-    std::string error;
-  };
-  enum class stored { yes, not_ours };
-
   ry::task<ry::job_outcome> work(ry::job job);
   // Takes over from a worker that vanished or handed over; empty: nothing to do, with the job's outcome.
   ry::task<run_ptr> take(ry::job job, ry::uuid id, std::optional<ry::job_outcome>& otherwise);
   ry::task<ry::job_outcome> execute(run_ptr run, std::uint32_t crashes);
   ry::task<ry::job_outcome> steps(run_ptr run);
 
-  ry::task<void> load_messages(run_ptr run);
-  ry::task<turn> model_turn(run_ptr run, catalog_ptr catalog);
-  // False: the run is no longer ours.
+  // not_ours: the run is no longer ours.
   ry::task<stored> run_calls(run_ptr run, catalog_ptr catalog, std::vector<tool_call> calls);
+  // How the run ends when the money does not suffice for the next step.
+  std::optional<ending> out_of_money(const live_run& run, spending_step step) const;
+  // How it ends when the agent goes round in circles.
+  std::optional<ending> out_of_ideas(const live_run& run, const std::vector<tool_call>& calls) const;
 
-  // Persists what was appended since hold(), with the record's rest.
-  ry::task<stored> persist(run_ptr run, step_record& record, std::optional<std::int64_t>& balance);
   ry::task<ry::job_outcome> finish(run_ptr run, ending how, turn* with);
   static void append_terminal(live_run& run, const ending& how, std::int64_t duration_ms);
   ry::task<ry::job_outcome> hand_over(run_ptr run);
@@ -54,7 +45,6 @@ class executor {
 
   // Appends what belongs to a model answer to the feed and to the record.
   void record_turn(live_run& run, turn& t, step_record& record);
-  void remember(live_run& run, std::string role, std::string body);
   void touch(const run_ptr& run) { parts_.writers.of(run->exec).touch(run); }
 
   parts& parts_;

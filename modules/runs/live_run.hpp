@@ -12,8 +12,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "budget.hpp"
 #include "conversation.hpp"
 #include "feed.hpp"
+#include "loop_guard.hpp"
 #include "settings.hpp"
 
 namespace runs {
@@ -60,9 +62,18 @@ class live_run : public std::enable_shared_from_this<live_run> {
   bool messages_known = false;
   std::int32_t step = 0;               // model answers persisted
   std::int64_t attempt_base = 0;       // attempts of this step that a dead worker may have shown
-  token_usage usage;
+  token_usage usage;                   // of all that was billed, charged or not yet
   std::int64_t charged_micro = 0;
   std::optional<std::int64_t> queue_wait_ms, first_token_ms;  // from the start
+  struct {                             // since the last border
+    token_usage usage;
+    std::int64_t micro = 0;
+  } unbilled;
+  budget spending;
+  std::optional<std::int64_t> balance_micro;  // of the account at the last border
+  std::size_t answering = 0;           // which model of the chain was the last to be asked
+  loop_guard loops;
+  bool loops_known = true;             // false: to be read from the messages
   bool dirty = false;                  // known to the log writer
   bool workspace_ready = false;
   bool taken_over = false;             // no step was begun here yet: calls may have been begun elsewhere

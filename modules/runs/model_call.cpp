@@ -4,8 +4,21 @@
 
 namespace runs {
 
-model_call::model_call(parts& p, std::shared_ptr<live_run> run, provider_set::handle provider)
-    : parts_(p), run_(std::move(run)), provider_(std::move(provider)), writer_(p.writers.of(run_->exec)) {}
+namespace {
+
+// A provider that says nonsense must not make a sum overflow.
+std::int64_t sane(std::int64_t tokens) {
+  return std::clamp<std::int64_t>(tokens, 0, 1'000'000'000);
+}
+
+}  // namespace
+
+model_call::model_call(parts& p, std::shared_ptr<live_run> run, provider_set::handle provider, audience who)
+    : parts_(p),
+      run_(std::move(run)),
+      provider_(std::move(provider)),
+      writer_(p.writers.of(run_->exec)),
+      who_(who) {}
 
 ry_status model_call::start(std::string_view request_json) {
   ry_llm_sink sink{};
@@ -28,11 +41,19 @@ ry_status model_call::start(std::string_view request_json) {
           read_tool_call(ry::view(id), ry::view(name), ry::view(arguments), self->calls_));
     });
   };
+  sink.on_reasoning_block = [](void* ctx, ry_str block) noexcept {
+    auto* self = static_cast<model_call*>(ctx);
+    (void)ry::guard([&] {
+      self->reasoning_ += self->reasoning_.empty() ? '[' : ',';
+      self->reasoning_ += ry::view(block);
+    });
+  };
   sink.on_end = [](void* ctx, ry_status st, const ry_llm_end* end, const ry_error_view* err) noexcept {
     auto* self = static_cast<model_call*>(ctx);
     self->status_ = st;
     if (end != nullptr)
-      self->usage_ = {end->usage.input_tokens, end->usage.output_tokens, end->usage.cached_tokens};
+      self->usage_ = {sane(end->usage.input_tokens), sane(end->usage.output_tokens),
+                      sane(end->usage.cached_tokens)};
     if (err != nullptr) {
       self->retry_after_s_ = err->retry_after_s;
       (void)ry::guard([&] { self->message_ = ry::text(err->message); });
@@ -45,7 +66,7 @@ ry_status model_call::start(std::string_view request_json) {
 }
 
 void model_call::add(std::string_view type, std::string_view text) {
-  if (text.empty()) return;
+  if (text.empty() || who_ == audience::nobody) return;
   if (!run_->first_token_ms)
     run_->first_token_ms = std::max<std::int64_t>(parts_.ctx.now_unix_us() - run_->who.started_us, 0) / 1000;
   run_->feed.append(type).text("content", text);
@@ -60,6 +81,11 @@ ry::task<void> model_call::finished() {
 
 void model_call::abort() noexcept {
   if (!ended_ && call_ != nullptr) provider_->of->table->cancel(provider_->of->self, call_);
+}
+
+std::string model_call::take_reasoning() {
+  if (!reasoning_.empty()) reasoning_ += ']';
+  return std::move(reasoning_);
 }
 
 std::string model_call::error_text(ry_status st) const {

@@ -7,7 +7,9 @@ namespace runs {
 
 class model_call : abortable {
  public:
-  model_call(parts& p, std::shared_ptr<live_run> run, provider_set::handle provider);
+  // Who sees the answer while it comes.
+  enum class audience { readers, nobody };
+  model_call(parts& p, std::shared_ptr<live_run> run, provider_set::handle provider, audience who);
   model_call(const model_call&) = delete;
 
   ry_status start(std::string_view request_json);
@@ -21,6 +23,8 @@ class model_call : abortable {
   std::string error_text(ry_status st) const;
   std::string take_text() { return std::move(text_); }
   std::vector<tool_call> take_calls() { return std::move(calls_); }
+  // Blocks that the provider wants back with the message: a JSON array, or empty.
+  std::string take_reasoning();
 
  private:
   void abort() noexcept override;
@@ -30,9 +34,10 @@ class model_call : abortable {
   std::shared_ptr<live_run> run_;
   const provider_set::handle provider_;
   log_writer& writer_;
+  const audience who_;
   void* call_ = nullptr;
   bool ended_ = false;
-  std::string text_, message_;
+  std::string text_, message_, reasoning_;
   std::vector<tool_call> calls_;
   token_usage usage_;
   ry_status status_ = RY_UNKNOWN;

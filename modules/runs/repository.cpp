@@ -17,7 +17,7 @@ constexpr std::string_view start_sql =
     "job_id, fence, fresh_thread from runs.start_run($1::uuid, $2::text, $3::bigint, $4::bigint, "
     "$5::uuid, $6::uuid, $7::boolean, $8::uuid, $9::uuid, $10::uuid, $11::uuid, $12::uuid, $13::text, "
     "$14::text, $15::boolean, $16::text, $17::text, $18::text, $19::boolean, $20::uuid, $21::text, "
-    "$22::text, $23::uuid, $24::int, $25::text, $26::bigint, $27::boolean)";
+    "$22::text, $23::uuid, $24::int, $25::text, $26::bigint, $27::boolean, $28::bigint, $29::text)";
 
 start_outcome read_start(const ry::rows& rows) {
   const ry::row r = rows.front();
@@ -41,12 +41,18 @@ start_outcome read_start(const ry::rows& rows) {
 
 ry::task<ry::result<start_outcome>> repository::start(const start_arguments& a, ry::tx* in) const {
   const start_request& f = a.form;
+  std::optional<std::int64_t> budget;
+  std::optional<std::string> policy;
+  if (f.budget.set()) {
+    budget = f.budget.micro;
+    policy = name_of(f.budget.policy);
+  }
   const auto run = [&](auto& target) {
     return target.query(start_sql, a.account, a.tier, a.max_runs, a.max_threads, f.thread_id,
                         f.project_id, f.optimistic, a.new_thread, a.new_project, a.run, a.message,
                         f.agent_id, a.model, a.default_model, a.model_denied, a.body, a.title, f.mode,
                         f.memory_enabled, a.sandbox, a.key, a.hash, a.node, a.timeout_seconds,
-                        a.first_event, a.reserve, a.body_follows);
+                        a.first_event, a.reserve, a.body_follows, budget, policy);
   };
   if (in != nullptr) {
     ry::result<ry::rows> rows = co_await run(*in);
@@ -89,10 +95,11 @@ ry::task<ry::result<step_result>> repository::persist(ry::uuid run, std::int64_t
       "select outcome, balance_micro from runs.persist_step($1::uuid, $2::bigint, $3::bigint, "
       "$4::bigint[], $5::text[], $6::bigint, $7::text[], $8::text[], $9::text[], $10::int, $11::bigint, "
       "$12::bigint, $13::bigint, $14::bigint, $15::text, $16::text, $17::text, $18::text, $19::text, "
-      "$20::jsonb, $21::bigint, $22::bigint)",
+      "$20::jsonb, $21::bigint, $22::bigint, $23::jsonb, $24::bigint, $25::text)",
       run, job, fence, r.sequences, r.payloads, r.reserve_to, ids, roles, bodies, r.step,
       r.usage.input, r.usage.output, r.usage.cached, r.charge_micro, r.charge_ref, r.status, r.reason,
-      r.error, r.error_code, r.event_json, r.queue_wait_ms, r.first_token_ms);
+      r.error, r.error_code, r.event_json, r.queue_wait_ms, r.first_token_ms, r.charge_note, r.covers_to,
+      r.reasoning);
   if (!rows) co_return rows.error();
   const ry::row row = rows->front();
   co_return step_result{row.text(0) == "ok", row.opt_int64(1)};
@@ -138,6 +145,9 @@ ry::task<ry::result<std::optional<taken_run>>> repository::take_over(ry::uuid ru
   out.title = text_or_empty(r, "title");
   out.queue_wait_ms = r.opt_int64("queue_wait_ms");
   out.first_token_ms = r.opt_int64("first_token_ms");
+  out.spending.micro = r.opt_int64("budget_micro").value_or(0);
+  out.spending.policy = budget_policy_of(text_or_empty(r, "budget_policy")).value_or(budget_policy::hard);
+  out.balance_micro = r.opt_int64("balance_micro");
   co_return std::optional<taken_run>(std::move(out));
 }
 
@@ -152,7 +162,11 @@ ry::task<ry::result<void>> repository::hand_over(ry::uuid run, std::int64_t fenc
 ry::task<ry::result<ry::rows>> repository::conversation(ry::uuid thread) const {
   co_return co_await db_.query_with(
       {RY_DB_READ_ONLY, 0},
-      "select role, body, run_id from runs.messages where thread_id = $1::uuid order by position", thread);
+      "select m.role, case when m.reasoning is null then m.body else left(m.body, -1) || ',\"reasoning\":' || "
+      "m.reasoning || '}' end, m.run_id, m.position from runs.messages m where m.thread_id = $1::uuid and "
+      "m.position > coalesce((select s.covers_to from runs.messages s where s.thread_id = $1::uuid and "
+      "s.role = 'summary' order by s.position desc limit 1), 0) order by m.position",
+      thread);
 }
 
 ry::task<ry::result<std::string>> repository::mark_sandbox(ry::uuid project, ry::uuid sandbox) const {
@@ -318,15 +332,15 @@ ry::task<ry::result<std::optional<repository::page>>> repository::messages_page(
       "'{\"message_id\":\"' || x.id || '\",\"thread_id\":\"' || x.thread_id || '\",\"agent_run_id\":\"' || "
       "x.run_id || '\",\"created_at\":\"' || runs.iso(x.created_at) || '\",' || substr(x.body, 2), ',' "
       "order by x.position), '') || ']' as items, count(*) as n, max(x.position) as last from (select * "
-      "from runs.messages y where y.thread_id = t.id and y.position > coalesce($3::bigint, 0) order by "
-      "y.position limit $4::bigint) x) m where t.id = $1::uuid and t.account_id = $2::uuid";
+      "from runs.messages y where y.thread_id = t.id and y.position > coalesce($3::bigint, 0) and "
+      "y.role <> 'summary' order by y.position limit $4::bigint) x) m where t.id = $1::uuid and t.account_id = $2::uuid";
   constexpr std::string_view descending =
       "select t.id, m.items, m.n, m.last from runs.threads t, lateral (select '[' || coalesce(string_agg("
       "'{\"message_id\":\"' || x.id || '\",\"thread_id\":\"' || x.thread_id || '\",\"agent_run_id\":\"' || "
       "x.run_id || '\",\"created_at\":\"' || runs.iso(x.created_at) || '\",' || substr(x.body, 2), ',' "
       "order by x.position desc), '') || ']' as items, count(*) as n, min(x.position) as last from "
       "(select * from runs.messages y where y.thread_id = t.id and y.position < coalesce($3::bigint, "
-      "9223372036854775807) order by y.position desc limit $4::bigint) x) m where t.id = $1::uuid and "
+      "9223372036854775807) and y.role <> 'summary' order by y.position desc limit $4::bigint) x) m where t.id = $1::uuid and "
       "t.account_id = $2::uuid";
   const std::string_view sql = how == order::oldest_first ? ascending : descending;
   ry::result<ry::rows> rows =

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "budget.hpp"
 #include "settings.hpp"
 #include "start_form.hpp"
 
@@ -58,7 +59,9 @@ struct step_record {
   std::int32_t step = 0;
   token_usage usage;
   std::int64_t charge_micro = 0;
-  std::string charge_ref;
+  std::string charge_ref, charge_note = "{}";
+  std::optional<std::int64_t> covers_to;  // of a summary among the messages
+  std::optional<std::string> reasoning;   // of an assistant's message among them
   std::optional<std::string> status, reason, error, error_code, event_json;
   std::optional<std::int64_t> queue_wait_ms, first_token_ms;  // from the start; kept when known already
 };
@@ -75,6 +78,8 @@ struct taken_run {
   token_usage usage;
   bool stop_requested = false;
   std::optional<std::int64_t> queue_wait_ms, first_token_ms;
+  budget spending;
+  std::optional<std::int64_t> balance_micro;
 };
 
 struct append_batch {
@@ -112,7 +117,8 @@ class repository {
   ry::task<ry::result<std::optional<taken_run>>> take_over(ry::uuid run, std::int64_t job,
                                                            std::int64_t fence, std::int64_t reserve) const;
   ry::task<ry::result<void>> hand_over(ry::uuid run, std::int64_t fence, std::int64_t last) const;
-  // role, body, run id of each message, oldest first.
+  // role, body, run id, position of each message from the last summary on, oldest first; the summary
+  // itself stands where it was written.
   ry::task<ry::result<ry::rows>> conversation(ry::uuid thread) const;
   ry::task<ry::result<std::string>> mark_sandbox(ry::uuid project, ry::uuid sandbox) const;
 

@@ -236,7 +236,7 @@ TEST_F(runs_sql, a_stale_worker_writes_nothing) {
                 job + ", 2, 64)"),
             "68 4 1");
   EXPECT_EQ(persist(run, 69, 69, plain_step(), "1"), "gone");
-  EXPECT_EQ(persist(run, 69, 69, plain_step()), "ok");
+  EXPECT_EQ(persist(run, 69, 69, plain_step()), "ok 5000000");
   EXPECT_THROW(sql("select runs.take_over(" + q(run) + ", " + job + ", 1, 64)"), testing_sql::sql_error);
 }
 

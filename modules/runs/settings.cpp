@@ -1,5 +1,6 @@
 #include "settings.hpp"
 
+#include <algorithm>
 #include <boost/json.hpp>
 #include <stdexcept>
 
@@ -52,11 +53,36 @@ std::optional<model_target> settings::target(std::string_view name) const {
   return std::nullopt;
 }
 
+namespace {
+
+// What stands under the name itself or under what it is an alias of.
+template <class Value>
+const Value* known_of(const settings& s, const std::map<std::string, Value, std::less<>>& all,
+                      std::string_view name) {
+  if (const auto found = all.find(name); found != all.end()) return &found->second;
+  if (const auto alias = s.models.find(name); alias != s.models.end())
+    if (const auto found = all.find(alias->second); found != all.end()) return &found->second;
+  return nullptr;
+}
+
+}  // namespace
+
 price settings::price_of(std::string_view name) const {
-  if (const auto found = prices.find(name); found != prices.end()) return found->second;
-  if (const auto alias = models.find(name); alias != models.end())
-    if (const auto found = prices.find(alias->second); found != prices.end()) return found->second;
-  return {};
+  const price* known = known_of(*this, prices, name);
+  return known != nullptr ? *known : price();
+}
+
+std::int64_t settings::window_of(std::string_view name) const {
+  const std::int64_t* known = known_of(*this, context_tokens, name);
+  return known != nullptr ? *known : default_context_tokens;
+}
+
+std::vector<std::string> settings::chain(std::string_view name) const {
+  std::vector<std::string> out = {std::string(name)};
+  if (const auto* more = known_of(*this, fallbacks, name))
+    for (const std::string& other : *more)
+      if (std::find(out.begin(), out.end(), other) == out.end()) out.push_back(other);
+  return out;
 }
 
 model_choice choose_model(const settings& s, const ry_tier_view& tier, std::string_view wish) {
@@ -122,6 +148,25 @@ settings parse_settings(std::string_view text) {
       throw std::invalid_argument("runs.prices.\"" + std::string(item.key()) + "\" is out of range");
     out.prices.emplace(std::string(item.key()), value);
   }
+  const json::object windows = object_at(o, "context_tokens");
+  for (const auto& item : windows) {
+    const std::int64_t tokens = int_at(windows, item.key(), 0);
+    if (tokens < 1024)
+      throw std::invalid_argument("runs.context_tokens.\"" + std::string(item.key()) +
+                                  "\" must be at least 1024");
+    out.context_tokens.emplace(std::string(item.key()), tokens);
+  }
+  const json::object fallbacks = object_at(o, "fallbacks");
+  for (const auto& item : fallbacks) {
+    const std::string where = "runs.fallbacks.\"" + std::string(item.key()) + "\"";
+    if (!item.value().is_array()) throw std::invalid_argument(where + " must be a list of models");
+    std::vector<std::string>& list = out.fallbacks[std::string(item.key())];
+    for (const json::value& name : item.value().as_array()) {
+      if (!name.is_string() || !out.target(name.as_string()))
+        throw std::invalid_argument(where + " names something that is no known model");
+      list.emplace_back(name.as_string());
+    }
+  }
   out.downgrades.emplace("runyard/power", "runyard/basic");
   const json::object downgrades = object_at(o, "downgrades");
   for (const auto& item : downgrades)
@@ -137,6 +182,10 @@ settings parse_settings(std::string_view text) {
   out.max_steps = int_at(o, "max_steps", out.max_steps);
   out.max_attempts = int_at(o, "max_attempts", out.max_attempts);
   out.max_crashes = int_at(o, "max_crashes", out.max_crashes);
+  out.default_context_tokens = int_at(o, "default_context_tokens", out.default_context_tokens);
+  out.max_parallel_tools = int_at(o, "max_parallel_tools", out.max_parallel_tools);
+  out.tool_timeout_seconds = int_at(o, "tool_timeout_seconds", out.tool_timeout_seconds);
+  out.repeat_limit = int_at(o, "repeat_limit", out.repeat_limit);
   out.drain_seconds = int_at(o, "drain_seconds", out.drain_seconds);
   out.event_retention_days = int_at(o, "event_retention_days", out.event_retention_days);
   out.max_output_tokens = int_at(o, "max_output_tokens", 0);

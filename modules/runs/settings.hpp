@@ -14,6 +14,7 @@ namespace runs {
 // Micro-credits per million tokens.
 struct price {
   std::int64_t input = 0, output = 0, cached_input = 0;
+  bool free() const { return input == 0 && output == 0 && cached_input == 0; }
 };
 
 struct token_usage {
@@ -35,13 +36,19 @@ struct settings {
   std::vector<provider_settings> providers;
   std::map<std::string, std::string, std::less<>> models;      // alias -> "<provider>/<model>"
   std::map<std::string, price, std::less<>> prices;            // by alias or "<provider>/<model>"
+  std::map<std::string, std::int64_t, std::less<>> context_tokens;          // the same keys
+  std::map<std::string, std::vector<std::string>, std::less<>> fallbacks;   // the same keys
   std::map<std::string, std::string, std::less<>> downgrades;  // asked alias -> what is given instead
   std::string default_model;
   std::string sandbox_driver;  // empty: whatever is there
   std::int64_t timeout_seconds = 3000;
   std::int64_t max_steps = 100;
   std::int64_t max_attempts = 4;  // per model answer
-  std::int64_t max_crashes = 3;
+  std::int64_t max_crashes = 2;
+  std::int64_t default_context_tokens = 128'000;
+  std::int64_t max_parallel_tools = 8;  // of one answer
+  std::int64_t tool_timeout_seconds = 600;
+  std::int64_t repeat_limit = 5;  // same call, same result; 0: no limit
   std::int64_t drain_seconds = 10;
   std::int64_t event_retention_days = 30;
   std::int64_t max_output_tokens = 0;  // 0: the provider's default
@@ -52,6 +59,10 @@ struct settings {
   // "<provider>/<model>" behind an alias, or the name itself when it is one. nullopt: no such model.
   std::optional<model_target> target(std::string_view name) const;
   price price_of(std::string_view name) const;
+  // How much a model takes in and gives out together.
+  std::int64_t window_of(std::string_view name) const;
+  // The model and those that stand in for it, in their order.
+  std::vector<std::string> chain(std::string_view name) const;
 };
 
 // Throws std::invalid_argument with a sentence that names the key.

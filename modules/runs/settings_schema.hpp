@@ -43,6 +43,19 @@ inline constexpr char settings_schema[] = R"json({
       },
       "default": {}
     },
+    "context_tokens": {
+      "type": "object",
+      "description": "How many tokens a model takes in and gives out together, by alias or '<provider>/<model>'",
+      "additionalProperties": {"type": "integer", "minimum": 1024},
+      "default": {}
+    },
+    "default_context_tokens": {"type": "integer", "minimum": 1024, "default": 128000, "description": "For models without an entry of their own"},
+    "fallbacks": {
+      "type": "object",
+      "description": "Models that answer in a model's place when its provider fails, by alias or '<provider>/<model>', in their order",
+      "additionalProperties": {"type": "array", "items": {"type": "string", "minLength": 3}},
+      "default": {}
+    },
     "downgrades": {
       "type": "object",
       "description": "Models that a tier without access to them silently gets another for",
@@ -55,7 +68,10 @@ inline constexpr char settings_schema[] = R"json({
     "timeout_seconds": {"type": "integer", "minimum": 1, "maximum": 604800, "default": 3000},
     "max_steps": {"type": "integer", "minimum": 1, "maximum": 10000, "default": 100},
     "max_attempts": {"type": "integer", "minimum": 1, "maximum": 20, "default": 4, "description": "Tries of one model answer"},
-    "max_crashes": {"type": "integer", "minimum": 0, "maximum": 1000, "default": 3},
+    "max_crashes": {"type": "integer", "minimum": 0, "maximum": 1000, "default": 2, "description": "A run whose worker vanished more often ends as failed"},
+    "max_parallel_tools": {"type": "integer", "minimum": 1, "maximum": 128, "default": 8, "description": "Tool calls of one answer that run at once"},
+    "tool_timeout_seconds": {"type": "integer", "minimum": 1, "maximum": 86400, "default": 600, "description": "For one tool call; then the model is told that it took too long"},
+    "repeat_limit": {"type": "integer", "minimum": 0, "maximum": 1000, "default": 5, "description": "How often the same call may give the same result before it is refused; 0: no limit"},
     "drain_seconds": {"type": "integer", "minimum": 0, "maximum": 3600, "default": 10, "description": "How long a shutdown waits for the end of a step"},
     "event_retention_days": {"type": "integer", "minimum": 1, "maximum": 36500, "default": 30},
     "max_output_tokens": {"type": "integer", "minimum": 0, "default": 0},

@@ -27,6 +27,7 @@ bool is_start_field(std::string_view name) {
 
 std::variant<start_request, form_refusal> parse_start(const std::vector<form_field>& fields) {
   start_request out;
+  bool policy_given = false;
   const auto refuse = [](std::string detail) { return form_refusal{std::move(detail)}; };
   std::vector<std::string_view> seen;
   for (const form_field& f : fields) {
@@ -57,8 +58,18 @@ std::variant<start_request, form_refusal> parse_start(const std::vector<form_fie
     } else if (name == "on_busy") {
       if (!value.empty() && value != "reject")
         return refuse("on_busy supports only reject");
-    } else if (name == "budget_credits" || name == "budget_policy") {
-      if (!value.empty()) return refuse(std::string(name) + " is not supported");
+    } else if (name == "budget_credits") {
+      if (value.empty()) continue;
+      const auto micro = micro_of_credits(value);
+      if (!micro || *micro <= 0)
+        return refuse("budget_credits must be a number of credits above 0, at most 6 digits after the point");
+      out.budget.micro = *micro;
+    } else if (name == "budget_policy") {
+      if (value.empty()) continue;
+      const auto policy = budget_policy_of(value);
+      if (!policy) return refuse("budget_policy must be hard, soft or finish_turn");
+      out.budget.policy = *policy;
+      policy_given = true;
     } else if (!value.empty()) {
       if (name == "thread_id") out.thread_id = value;
       if (name == "project_id") out.project_id = value;
@@ -75,6 +86,7 @@ std::variant<start_request, form_refusal> parse_start(const std::vector<form_fie
   }
   if (out.optimistic && (!out.thread_id || !out.project_id))
     return refuse("thread_id and project_id required for optimistic mode");
+  if (policy_given && !out.budget.set()) return refuse("budget_policy needs budget_credits");
   for (auto* id : {&out.thread_id, &out.project_id, &out.agent_id}) {
     if (!*id) continue;
     auto normal = normal_uuid(**id);

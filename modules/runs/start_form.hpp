@@ -7,6 +7,8 @@
 #include <variant>
 #include <vector>
 
+#include "budget.hpp"
+
 namespace runs {
 
 struct form_field {
@@ -18,6 +20,7 @@ struct start_request {
   std::optional<std::string> thread_id, project_id, agent_id, model_name, mode;
   bool optimistic = false;
   std::optional<bool> memory_enabled;
+  runs::budget budget;
 };
 
 // A refusal with the text of the answer's "detail".

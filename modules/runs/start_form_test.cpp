@@ -68,8 +68,19 @@ TEST(parse_start_test, bad_values_name_their_field) {
   EXPECT_NE(refused({{"prompt", std::string_view("a\0b", 3)}}).find("prompt"), std::string::npos);
   EXPECT_NE(refused({{"prompt", "x"}, {"queue", "true"}}).find("queue"), std::string::npos);
   EXPECT_NE(refused({{"prompt", "x"}, {"on_busy", "interrupt"}}).find("on_busy"), std::string::npos);
-  EXPECT_NE(refused({{"prompt", "x"}, {"budget_credits", "5"}}).find("budget_credits"), std::string::npos);
+  for (const char* bad : {"0", "-1", "five", "1.0000001", "0.0"})
+    EXPECT_NE(refused({{"prompt", "x"}, {"budget_credits", bad}}).find("budget_credits"), std::string::npos) << bad;
+  EXPECT_NE(refused({{"prompt", "x"}, {"budget_credits", "1"}, {"budget_policy", "Hard"}}).find("budget_policy"),
+            std::string::npos);
+  EXPECT_NE(refused({{"prompt", "x"}, {"budget_policy", "soft"}}).find("budget_credits"), std::string::npos);
   EXPECT_EQ(refused({{"prompt", "x"}, {"queue", "false"}, {"on_busy", "reject"}}), "");
+}
+
+TEST(parse_start_test, a_budget_is_exact_and_hard_by_default) {
+  EXPECT_EQ(accepted({{"prompt", "x"}, {"budget_credits", "0.25"}}).budget, (budget{250'000, budget_policy::hard}));
+  EXPECT_EQ(accepted({{"prompt", "x"}, {"budget_credits", " 3 "}, {"budget_policy", "finish_turn"}}).budget,
+            (budget{3'000'000, budget_policy::finish_turn}));
+  EXPECT_FALSE(accepted({{"prompt", "x"}, {"budget_credits", ""}, {"budget_policy", ""}}).budget.set());
 }
 
 TEST(safe_file_name_test, hostile_names) {

@@ -349,6 +349,7 @@ void start_route::begin(const work& w, const start_outcome& run, ry_exec* exec) 
     live->messages_known = true;
   }
   live->workspace_ready = !w.files.empty();
+  live->spending = w.args.form.budget;
   parts_.live.put(live);
   const ry_status st = parts_.ctx.jobs().adopt("runs.execute", run.job, run.fence,
                                                "{\"run_id\":\"" + run.run_id + "\"}");

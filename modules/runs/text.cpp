@@ -154,6 +154,21 @@ std::string credits_text(std::int64_t micro) {
   return fraction.empty() ? out : out + "." + fraction;
 }
 
+std::optional<std::int64_t> micro_of_credits(std::string_view text) {
+  const std::size_t point = text.find('.');
+  const std::string_view whole = text.substr(0, point);
+  std::string_view part = point == std::string_view::npos ? std::string_view() : text.substr(point + 1);
+  if (whole.empty() || whole.size() > 10 || part.size() > 6) return std::nullopt;
+  if (point != std::string_view::npos && part.empty()) return std::nullopt;
+  std::int64_t micro = 0;
+  for (char c : std::string(whole) + std::string(part) + std::string(6 - part.size(), '0')) {
+    if (c < '0' || c > '9') return std::nullopt;
+    micro = micro * 10 + (c - '0');
+  }
+  constexpr std::int64_t most = 1'000'000'000'000'000;
+  return micro <= most ? std::optional(micro) : std::nullopt;
+}
+
 std::string milliseconds_text(std::int64_t microseconds) {
   if (microseconds < 0) microseconds = 0;
   return std::to_string(microseconds / 1000) + "." +

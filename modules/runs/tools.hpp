@@ -39,11 +39,6 @@ class toolbox {
   catalog_ptr with_sandbox_, empty_;
 };
 
-struct tool_outcome {
-  std::string content;
-  bool is_error = false;
-};
-
 // Runs one call to its end; its output goes to the run's feed as it comes. Never throws: what goes wrong
 // is an outcome for the model. On the run's executor; ends soon after an interruption.
 ry::task<tool_outcome> run_tool(parts& p, std::shared_ptr<live_run> run, catalog_ptr catalog,

@@ -97,6 +97,12 @@ begin
                for no key update;
 end $$;
 
+-- Without a lock: good for a check that may be late by one charge.
+create function balance(account uuid) returns bigint language plpgsql stable as $$
+begin
+  return (select a.balance_micro from accounts.account a where a.id = balance.account);
+end $$;
+
 create function ledger_add(account uuid, delta_micro bigint, kind text, ref text,
                            note jsonb default '{}') returns bigint
 language plpgsql as $$

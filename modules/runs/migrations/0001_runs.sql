@@ -29,7 +29,9 @@ create table account_usage (
   runs_bound bigint not null default 0
 ) with (fillfactor = 50);
 
--- `body` is the message in the neutral form of llm.provider/1.
+-- `body` is the message in the neutral form of llm.provider/1. A message of the role 'summary' stands for
+-- all messages of its thread up to covers_to when a model is asked; readers do not see it. `reasoning`
+-- is the member of that name of an assistant's message: for the provider's eyes only.
 create table messages (
   thread_id uuid not null,
   position bigint generated always as identity,
@@ -37,9 +39,12 @@ create table messages (
   run_id uuid not null,
   role text not null,
   body text not null,
+  covers_to bigint,
+  reasoning text,
   created_at timestamptz not null default now(),
   primary key (thread_id, position)
 );
+create index messages_summaries on messages (thread_id, position) where role = 'summary';
 
 create table runs (
   id uuid primary key,                -- a UUIDv7 of ours: its order is the order of start
@@ -58,6 +63,8 @@ create table runs (
   border_seq bigint not null default 1,   -- last event that was appended together with a step
   seq_reserved bigint not null,       -- events up to here may have been delivered before they were durable
   timeout_seconds int not null,
+  budget_micro bigint,                -- what the run may cost; null: no budget
+  budget_policy text check (budget_policy in ('hard', 'soft', 'finish_turn')),
   stop_requested_at timestamptz,
   reason text,
   error text,

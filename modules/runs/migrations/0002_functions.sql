@@ -15,7 +15,8 @@ create function start_run(
   p_run uuid, p_message uuid, p_agent uuid, p_model text, p_default_model text,
   p_model_denied boolean, p_body text, p_title text, p_mode text, p_memory boolean,
   p_sandbox uuid, p_key text, p_hash text, p_node uuid, p_timeout int, p_first_event text,
-  p_reserve bigint, p_body_follows boolean)
+  p_reserve bigint, p_body_follows boolean, p_budget bigint default null,
+  p_budget_policy text default null)
 returns table (outcome text, detail text, thread_id uuid, project_id uuid, sandbox_id uuid,
                run_id uuid, agent_id uuid, agent_version int, model text, job_id bigint, fence bigint,
                fresh_thread boolean)
@@ -159,9 +160,10 @@ begin
                           p_queue => 'runs', p_unique_key => 'runs.execute:' || p_run,
                           p_max_attempts => 1000000, p_node => p_node) j;
   insert into runs.runs (id, account_id, project_id, thread_id, agent_id, agent_version, model, mode,
-                         memory_enabled, job_id, fence, seq_reserved, timeout_seconds)
+                         memory_enabled, job_id, fence, seq_reserved, timeout_seconds, budget_micro,
+                         budget_policy)
   values (p_run, p_account, project_id, thread_id, agent_id, agent_version, model, p_mode, p_memory,
-          job_id, fence, p_reserve, p_timeout);
+          job_id, fence, p_reserve, p_timeout, p_budget, p_budget_policy);
   insert into runs.events (run_id, seq, payload) values (p_run, 1, p_first_event);
   if p_key is not null then
     insert into runs.idempotency as i (account_id, key, body_hash, run_id, thread_id, project_id, sandbox_id)
@@ -187,13 +189,17 @@ $$;
 -- What a worker writes at a border: the events since the last one, messages, usage and charge; with
 -- p_status also the end of the run and of its job. One statement, one commit; repeating one whose
 -- outcome is unknown changes nothing. There is at least one event.
--- outcome: ok, or gone (the run ended or belongs to another worker: write nothing more). Raises RYF01
--- when the job's lease was lost.
+-- p_note goes with the charge into the ledger; p_covers_to belongs to a message of the role 'summary',
+-- p_reasoning to one of the role 'assistant'.
+-- outcome: ok, or gone (the run ended or belongs to another worker: write nothing more). balance_micro:
+-- of the account after this, null at the end of a run that cost nothing. Raises RYF01 when the job's
+-- lease was lost.
 create function persist_step(
   p_run uuid, p_job bigint, p_fence bigint, p_seqs bigint[], p_payloads text[], p_reserved bigint,
   p_ids text[], p_roles text[], p_bodies text[], p_step int, p_input bigint, p_output bigint,
   p_cached bigint, p_charge bigint, p_charge_ref text, p_status text, p_reason text, p_error text,
-  p_error_code text, p_event jsonb, p_queue_wait_ms bigint, p_first_token_ms bigint)
+  p_error_code text, p_event jsonb, p_queue_wait_ms bigint, p_first_token_ms bigint,
+  p_note jsonb default '{}', p_covers_to bigint default null, p_reasoning text default null)
 returns table (outcome text, balance_micro bigint)
 language plpgsql as $$
 declare
@@ -231,12 +237,15 @@ begin
   select p_run, e.seq, e.payload from unnest(p_seqs, p_payloads) e (seq, payload)
   on conflict do nothing;
   if cardinality(p_ids) > 0 then
-    insert into runs.messages (thread_id, id, run_id, role, body)
-    select v_thread, m.id::uuid, p_run, m.role, m.body
+    insert into runs.messages (thread_id, id, run_id, role, body, covers_to, reasoning)
+    select v_thread, m.id::uuid, p_run, m.role, m.body, case when m.role = 'summary' then p_covers_to end,
+           case when m.role = 'assistant' then p_reasoning end
       from unnest(p_ids, p_roles, p_bodies) with ordinality m (id, role, body, n) order by m.n;
   end if;
   if p_charge > 0 then
-    balance_micro := accounts.ledger_add(v_account, -p_charge, 'charge', p_charge_ref);
+    balance_micro := accounts.ledger_add(v_account, -p_charge, 'charge', p_charge_ref, p_note);
+  elsif p_status is null then
+    balance_micro := accounts.balance(v_account);
   end if;
   if p_status in ('completed', 'failed') then
     perform core.event_publish('run.' || p_status, v_account::text, p_event);
@@ -294,7 +303,8 @@ returns table (account_id uuid, project_id uuid, thread_id uuid, agent_id uuid, 
                model text, mode text, status text, step int, border_seq bigint, last_seq bigint,
                turn_payload text, charged_micro bigint, input_tokens bigint,
                output_tokens bigint, cached_tokens bigint, started_us bigint, timeout_seconds int,
-               stop_requested boolean, title text, queue_wait_ms bigint, first_token_ms bigint)
+               stop_requested boolean, title text, queue_wait_ms bigint, first_token_ms bigint,
+               budget_micro bigint, budget_policy text, balance_micro bigint)
 language plpgsql as $$
 #variable_conflict use_column
 declare
@@ -312,6 +322,8 @@ begin
   started_us := (extract(epoch from v.started_at) * 1000000)::bigint;
   stop_requested := v.stop_requested_at is not null;
   queue_wait_ms := v.queue_wait_ms; first_token_ms := v.first_token_ms;
+  budget_micro := v.budget_micro; budget_policy := v.budget_policy;
+  balance_micro := accounts.balance(v.account_id);
   select t.title into title from runs.threads t where t.id = v.thread_id;
   if v.status = 'running' then
     perform core.job_hold(p_job, p_fence);

@@ -7,7 +7,10 @@
  *   "messages": [
  *     {"role":"user","content":"..." | [{"type":"text","text":"..."},
  *                                       {"type":"image","media_type":"image/png","data":"<base64>"}]},
- *     {"role":"assistant","content":"...","tool_calls":[{"id":"c1","name":"shell","arguments":{...}}]},
+ *     {"role":"assistant","content":"...","tool_calls":[{"id":"c1","name":"shell","arguments":{...}}],
+ *      "reasoning":[{"driver":"anthropic","model":"...", ...}]},
+ *                                              -- optional: what on_reasoning_block gave with that message;
+ *                                                 a driver leaves out what is not its own
  *     {"role":"tool","tool_call_id":"c1","name":"shell","content":"...","is_error":false}],
  *   "tools": [{"name":"shell","description":"...","parameters":{JSON Schema}}],
  *   "max_output_tokens": 4096, "temperature": 0.2, "stop": ["..."]  -- each optional
@@ -57,6 +60,9 @@ typedef struct ry_llm_sink {
    * (not the protocol): not. err->message never holds the API key. */
   void (*on_end)(void* ctx, ry_status st, const ry_llm_end* end, const ry_error_view* err)
       RY_NOEXCEPT;
+  /* May be NULL, or missing when struct_size is smaller. A JSON object on one line that has to come back
+   * as an element of the message's "reasoning"; its members "driver" and "model" say whose it is. */
+  void (*on_reasoning_block)(void* ctx, ry_str block_json) RY_NOEXCEPT;
 } ry_llm_sink;
 
 typedef struct ry_llm_provider_v1 {

@@ -5,6 +5,8 @@
  * SQL functions of the module, for use inside another module's statement or transaction:
  *   accounts.lock_account(account uuid) returns table(tier text, balance_micro bigint)
  *       takes the account row's lock (FOR UPDATE) for the rest of the transaction; no row: unknown account
+ *   accounts.balance(account uuid) returns bigint
+ *       the balance in micro-credits without a lock; NULL: unknown account
  *   accounts.ledger_add(account uuid, delta_micro bigint, kind text, ref text, note jsonb default '{}')
  *       returns bigint  -- the new balance
  *       appends an entry and moves the balance; (kind, ref) is unique: a repeat changes nothing and

@@ -1,0 +1,77 @@
+#include "border.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "history.hpp"
+
+namespace runs {
+
+std::string usage_json(const token_usage& u) {
+  return "{\"input_tokens\":" + std::to_string(u.input) + ",\"output_tokens\":" + std::to_string(u.output) +
+         ",\"cached_tokens\":" + std::to_string(u.cached) + "}";
+}
+
+void bill(live_run& run, const token_usage& usage, std::int64_t micro) {
+  for (token_usage* sum : {&run.usage, &run.unbilled.usage}) {
+    sum->input += usage.input;
+    sum->output += usage.output;
+    sum->cached += usage.cached;
+  }
+  run.charged_micro += micro;
+  run.unbilled.micro += micro;
+}
+
+void warn_of_budget(live_run& run) {
+  if (!warns(run.spending, run.charged_micro, run.unbilled.micro)) return;
+  run.feed.append("error")
+      .text("message", "The run's budget is used up; it goes on")
+      .text("error_code", "BUDGET_EXCEEDED")
+      .boolean("recoverable", true);
+}
+
+ry::task<stored> persist(parts& p, std::shared_ptr<live_run> run, step_record& record) {
+  p.writers.of(run->exec).touch(run);
+  while (run->feed.in_flight()) {
+    if (run->why() == RY_WHY_LEASE_LOST) co_return stored::not_ours;
+    (void)co_await run->log_moved.wait();
+  }
+  const event_feed::range text = run->feed.take();
+  std::string_view rest = text.wire;
+  for (event_view e = next_event(rest); e.sequence != 0; e = next_event(rest)) {
+    record.sequences.push_back(static_cast<std::int64_t>(e.sequence));
+    record.payloads.emplace_back(e.payload);
+  }
+  const bool terminal = record.status.has_value();
+  record.step = run->step;
+  record.queue_wait_ms = run->queue_wait_ms;
+  record.first_token_ms = run->first_token_ms;
+  record.reserve_to = static_cast<std::int64_t>(text.to) + (terminal ? 0 : reserve_window);
+  record.usage = run->unbilled.usage;
+  record.charge_micro = run->unbilled.micro;
+  run->unbilled = {};
+  if (record.charge_ref.empty()) {
+    // Attempts that were cut off and had no successor.
+    record.charge_ref = run->who.run.to_string() + ":cut:" + std::to_string(text.to);
+    record.charge_note = "{\"run_id\":\"" + run->who.run.to_string() + "\",\"cut\":true}";
+  }
+  for (std::uint64_t pause = 100;; pause = std::min<std::uint64_t>(pause * 2, 5000)) {
+    ry::result<step_result> done = co_await p.repo.persist(run->who.run, run->who.job, run->who.fence, record);
+    if (done) {
+      if (!done->ours) co_return stored::not_ours;
+      if (done->balance_micro) run->balance_micro = done->balance_micro;
+      run->feed.reserve(static_cast<std::uint64_t>(record.reserve_to));
+      run->feed.release();
+      run->deliver();
+      run->feed.done(text.from, text.to);
+      (void)p.ctx.events().live_publish(topic_of(run->who.run), text.to, {}, RY_LIVE_HINT);
+      co_return stored::yes;
+    }
+    if (done.error().is("jobs.fence_lost") || run->why() == RY_WHY_LEASE_LOST) co_return stored::not_ours;
+    if (!is_transient(done.error())) done.value();  // throws
+    p.ctx.complain("a step could not be written", done.error());
+    (void)co_await p.ctx.sleep(pause);
+  }
+}
+
+}  // namespace runs

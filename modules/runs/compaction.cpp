@@ -1,0 +1,123 @@
+#include "compaction.hpp"
+
+#include "border.hpp"
+#include "context.hpp"
+#include "history.hpp"
+#include "model_call.hpp"
+#include "retry.hpp"
+#include "text.hpp"
+
+namespace runs {
+namespace {
+
+constexpr int most_rounds = 3;
+constexpr std::int64_t summary_tokens = 2048;
+constexpr std::int64_t summary_tries = 2;
+
+struct summary {
+  bool interrupted = false;
+  std::string text;  // empty: the model could not be asked
+  token_usage usage;
+};
+
+// By the model that will go on with it.
+ry::task<summary> summarise(parts& p, std::shared_ptr<live_run> run, const model_choice_in_use& by,
+                            std::string text) {
+  summary out;
+  const std::vector<chat_message> question = {{"user", user_body(text), belongs::to_this_run, 0}};
+  const std::string request =
+      build_request({by.model, summary_instruction, {}, summary_tokens}, question);
+  for (std::int64_t tries = 1;; ++tries) {
+    model_call call(p, run, by.provider, model_call::audience::nobody);
+    const ry_status begun = call.start(request);
+    if (begun == RY_OK) co_await call.finished();
+    out.usage.input += call.usage().input;
+    out.usage.output += call.usage().output;
+    out.usage.cached += call.usage().cached;
+    if (run->must_break()) {
+      out.interrupted = true;
+      co_return out;
+    }
+    const ry_status st = begun != RY_OK ? begun : call.status();
+    if (st == RY_OK) {
+      out.text = trim(call.take_text());
+      co_return out;
+    }
+    failed_attempt f;
+    f.status = st;
+    f.retry_after_s = call.retry_after_s();
+    f.tries = tries;
+    f.max_tries = summary_tries;
+    f.remaining_ms = (run->who.deadline_us - p.ctx.now_unix_us()) / 1000;
+    const next_try next = after_failure(f);
+    if (next.how != next_try::what::same_model) co_return out;
+    co_await interruptible_sleep(p.ctx, run, next.wait_ms);
+    if (run->must_break()) {
+      out.interrupted = true;
+      co_return out;
+    }
+  }
+}
+
+}  // namespace
+
+ry::task<fitted> fit_history(parts& p, std::shared_ptr<live_run> run, const model_choice_in_use& by,
+                             std::int64_t room) {
+  fitted out;
+  for (int round = 1;; ++round) {
+    const loaded there = co_await load_history(p, run);
+    if (there == loaded::broken_off) {
+      out.how = fitted::end::interrupted;
+      co_return out;
+    }
+    if (estimate_tokens(run->messages) <= room) co_return out;
+    std::vector<chat_message> messages = run->messages;
+    if (shorten_old(messages, room) <= room) {
+      out.shortened = std::move(messages);
+      co_return out;
+    }
+    const std::size_t count = round > most_rounds ? 0 : to_summarise(messages, room);
+    if (count == 0) {
+      shorten_recent(messages, room);
+      out.shortened = std::move(messages);
+      co_return out;
+    }
+    const std::int64_t covers_to = messages[count - 1].position;
+    if (covers_to == 0) {
+      // Written by this worker and never read: where it stands in the thread is not known yet.
+      run->messages_known = false;
+      continue;
+    }
+    const std::string text = transcript(messages, count, room);
+    const summary made = co_await summarise(p, run, by, text);
+    const std::int64_t charge = charge_micro(p.config.price_of(by.name), made.usage);
+    bill(*run, made.usage, charge);
+    if (made.interrupted) {
+      out.how = fitted::end::interrupted;
+      co_return out;
+    }
+    step_record record;
+    run->feed.hold();
+    run->feed.append("context_compacted")
+        .integer("step", run->step + 1)
+        .integer("messages", static_cast<std::int64_t>(count))
+        .text("model", by.name)
+        .json("usage", usage_json(made.usage))
+        .json("credits", credits_text(charge));
+    warn_of_budget(*run);
+    stored_message message{p.ctx.new_uuid(), "summary", summary_body(made.text, messages, count, room)};
+    record.messages.push_back(std::move(message));
+    record.covers_to = covers_to;
+    record.charge_ref = run->who.run.to_string() + ":summary:" + std::to_string(covers_to);
+    record.charge_note = "{\"run_id\":\"" + run->who.run.to_string() + "\",\"model\":" +
+                         json_string(by.name) + ",\"summary\":true}";
+    run->messages_known = false;
+    const stored kept = co_await persist(p, run, record);
+    if (kept == stored::not_ours) {
+      out.how = fitted::end::lost;
+      co_return out;
+    }
+  }
+}
+
+}  // namespace runs

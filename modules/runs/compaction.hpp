@@ -1,0 +1,25 @@
+// Brings a run's history into a model's window, if need be with a summary that becomes part of the thread,
+// so that whoever takes the run over sees the same. On the run's executor.
+#pragma once
+#include <optional>
+
+#include "parts.hpp"
+
+namespace runs {
+
+struct model_choice_in_use {
+  std::string name;    // as configured
+  std::string model;   // the provider's own name
+  provider_set::handle provider;
+};
+
+struct fitted {
+  enum class end { fits, interrupted, lost } how = end::fits;
+  std::optional<std::vector<chat_message>> shortened;  // instead of run->messages, which are loaded
+};
+
+// room: tokens for messages.
+ry::task<fitted> fit_history(parts& p, std::shared_ptr<live_run> run, const model_choice_in_use& by,
+                             std::int64_t room);
+
+}  // namespace runs
