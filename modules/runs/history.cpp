@@ -30,9 +30,9 @@ ry::task<loaded> load_history(parts& p, std::shared_ptr<live_run> run) {
   // The last summary stands for everything before what was read: it comes first, older ones are in it.
   const auto is_summary = [](const chat_message& m) { return m.role == "summary"; };
   if (const auto last = std::find_if(all.rbegin(), all.rend(), is_summary); last != all.rend()) {
-    chat_message summary = std::move(*last);
+    const chat_message summary = *last;
     std::erase_if(all, is_summary);
-    all.insert(all.begin(), std::move(summary));
+    all.insert(all.begin(), summary);
   }
   run->messages_known = true;
   if (!run->loops_known) {

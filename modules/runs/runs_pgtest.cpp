@@ -224,6 +224,33 @@ TEST_F(runs_sql, the_end_is_written_once_and_ends_the_job) {
   EXPECT_EQ(sql("select runs.force_stop(" + q(run) + ")"), "completed") << "terminal states stay";
 }
 
+TEST_F(runs_sql, each_border_tells_the_balance_and_a_take_over_the_budget) {
+  const std::string wished = start_sql({});
+  EXPECT_EQ(sql(wished.substr(0, wished.size() - 1) + ", 250000, 'finish_turn')"), "ok");
+  const std::string run = last_run();
+  EXPECT_EQ(persist(run, 2, 2, plain_step()), "ok 5000000");
+  EXPECT_EQ(persist(run, 3, 3, answer_step("r:1:1", 1000) + ", '{\"model\": \"m\"}'"), "ok 4999000");
+  EXPECT_EQ(sql("select note->>'model' from accounts.ledger where ref = 'r:1:1'"), "m");
+  sql("select accounts.ledger_add(" + q(ann) + ", -4999000, 'charge', 'elsewhere')");
+  EXPECT_EQ(persist(run, 4, 4, plain_step()), "ok 0") << "what another run took is seen";
+  sql("update core.job set fence = 2");
+  EXPECT_EQ(sql("select budget_micro || ' ' || budget_policy || ' ' || balance_micro from runs.take_over(" + q(run) +
+                ", (select job_id from runs.runs), 2, 64)"),
+            "250000 finish_turn 0");
+}
+
+TEST_F(runs_sql, a_summary_and_reasoning_stand_beside_what_readers_see) {
+  start({});
+  const std::string run = last_run();
+  const std::string one = "array[gen_random_uuid()::text], array['";
+  const std::string rest = "'], array['{\"role\":\"x\",\"content\":\"c\"}'], 1, 0, 0, 0, 0, '', null, null, null, null, null, 4, 7, '{}'";
+  persist(run, 2, 2, one + "assistant" + rest + ", 7, '[{\"signature\":\"s\"}]'");
+  persist(run, 3, 3, one + "summary" + rest + ", 2, '[1]'");
+  EXPECT_EQ(sql("select string_agg(role || ' ' || coalesce(covers_to::text, '-') || ' ' || coalesce(reasoning, '-'), ',' "
+                "order by position) from runs.messages where role <> 'user'"),
+            "assistant - [{\"signature\":\"s\"}],summary 2 -");
+}
+
 TEST_F(runs_sql, a_stale_worker_writes_nothing) {
   start({});
   const std::string run = last_run();

@@ -83,6 +83,18 @@ TEST(settings_test, prices_are_exact) {
   EXPECT_EQ(s.price_of("unknown/x").input, 0);
 }
 
+TEST(settings_test, windows_and_stand_ins_stand_under_the_alias_or_what_it_means) {
+  const settings s = parse_settings(
+      R"({"context_tokens":{"offline/basic":8000},"fallbacks":{"offline/basic":["offline/b","runyard/basic","offline/b"]}})");
+  EXPECT_EQ(s.window_of("runyard/basic"), 8000);
+  EXPECT_EQ(s.window_of("offline/other"), 128'000);
+  EXPECT_EQ(s.chain("runyard/basic"), (std::vector<std::string>{"runyard/basic", "offline/b"}));
+  EXPECT_EQ(s.chain("offline/other"), std::vector<std::string>{"offline/other"});
+  EXPECT_THROW(parse_settings(R"({"fallbacks":{"runyard/basic":["nowhere/x"]}})"), std::invalid_argument);
+  EXPECT_THROW(parse_settings(R"({"fallbacks":{"runyard/basic":"offline/x"}})"), std::invalid_argument);
+  EXPECT_THROW(parse_settings(R"({"context_tokens":{"runyard/basic":12}})"), std::invalid_argument);
+}
+
 TEST(choose_model_test, access_by_tier) {
   const settings s = parse_settings("{}");
   const tier free({"runyard/basic"}), pro({"runyard/basic", "runyard/power", "offline/extra"}), all({}, true);
