@@ -94,7 +94,9 @@ TEST(context_test, a_summary_never_parts_calls_from_results) {
   for (std::int64_t room : {200, 2200, 3000, 4400, 6000, 1'000'000}) {
     const std::size_t n = to_summarise(m, room);
     ASSERT_LT(n, m.size());
-    if (n != 0) EXPECT_NE(m[n].role, "tool") << room;
+    if (n != 0) {
+      EXPECT_NE(m[n].role, "tool") << room;
+    }
   }
   EXPECT_EQ(to_summarise(m, 200), m.size() - 2) << "the latest exchange is never summarised";
   EXPECT_EQ(to_summarise(m, 4400), m.size() - 4);

@@ -129,7 +129,7 @@ TEST_F(runs_sql, refused_starts_leave_nothing) {
 
 TEST_F(runs_sql, an_agents_own_model_is_asked_about) {
   const std::string agent = sql("select agent_id from agents.resolve(" + q(ann) + ", null)");
-  sql("select agents.revise(" + q(ann) + ", " + q(agent) + ", 0, null, null, null, 'runyard/power', null)");
+  sql("select agents.revise(" + q(ann) + ", " + q(agent) + ", 0, null, null, null, 'runyard/power', null, null, 100, 'free')");
   EXPECT_EQ(start({}), "model runyard/power");
   EXPECT_EQ(start({.model = "runyard/basic"}), "ok");
   EXPECT_EQ(sql("select model from runs.runs"), "runyard/basic");
