@@ -82,7 +82,7 @@ class module {
   ry::task<ry::job_outcome> prune(ry::job) {
     // The first id that a run of that moment could have had: UUIDv7 begins with the milliseconds.
     const std::int64_t ms =
-        parts_.ctx.now_unix_us() / 1000 - parts_.config.event_retention_days * 24 * 3600 * 1000;
+        parts_.ctx.now_unix_us() / 1000 - parts_.config.event_retention_seconds * 1000;
     ry::uuid bound;
     for (int i = 0; i < 6; ++i)
       bound.bytes[i] = static_cast<std::uint8_t>(static_cast<std::uint64_t>(ms) >> (8 * (5 - i)));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
+#include <charconv>
 #include <stdexcept>
 
 namespace runs {
@@ -21,6 +22,37 @@ std::int64_t int_at(const json::object& o, std::string_view key, std::int64_t ot
   if (v->is_int64()) return v->as_int64();
   if (v->is_uint64()) return static_cast<std::int64_t>(v->as_uint64());
   throw std::invalid_argument("runs." + std::string(key) + " must be an integer");
+}
+
+// A duration: a number of seconds, or one with a unit: 3000s, 50m, 2h, 30d.
+std::int64_t seconds_at(const json::object& o, std::string_view key, std::int64_t otherwise,
+                        std::int64_t least, std::int64_t most) {
+  const json::value* v = o.if_contains(key);
+  if (v == nullptr) return otherwise;
+  const auto refuse = [&](const std::string& why) {
+    throw std::invalid_argument("runs." + std::string(key) + " " + why);
+  };
+  std::int64_t seconds = -1;
+  if (v->is_int64()) seconds = v->as_int64();
+  if (v->is_string()) {
+    const std::string_view text = v->as_string();
+    const char* end = text.data() + text.size();
+    std::int64_t count = 0;
+    const auto read = std::from_chars(text.data(), end, count);
+    const std::string_view unit(read.ptr, static_cast<std::size_t>(end - read.ptr));
+    const std::int64_t scale = unit.empty() || unit == "s" ? 1
+                               : unit == "m"               ? 60
+                               : unit == "h"               ? 3600
+                               : unit == "d"               ? 86'400
+                                                           : 0;
+    if (read.ec == std::errc() && scale != 0 && count >= 0 && count <= most)
+      seconds = count > most / scale ? most + 1 : count * scale;
+    else if (read.ec != std::errc() || scale == 0)
+      refuse("must be a number of seconds or a duration such as 3000s, 50m, 2h or 30d");
+  }
+  if (seconds < least || seconds > most)
+    refuse("must be from " + std::to_string(least) + " to " + std::to_string(most) + " seconds");
+  return seconds;
 }
 
 json::object object_at(const json::object& o, std::string_view key) {
@@ -178,7 +210,8 @@ settings parse_settings(std::string_view text) {
     throw std::invalid_argument("runs.default_model \"" + out.default_model + "\" is no known model");
   out.sandbox_driver = text_at(o, "sandbox");
   out.system_prompt = text_at(o, "system_prompt");
-  out.timeout_seconds = int_at(o, "timeout_seconds", out.timeout_seconds);
+  out.timeout_seconds = int_at(
+      o, "timeout_seconds", seconds_at(o, "run_timeout", out.timeout_seconds, 1, 7 * 86'400));
   out.max_steps = int_at(o, "max_steps", out.max_steps);
   out.max_attempts = int_at(o, "max_attempts", out.max_attempts);
   out.max_crashes = int_at(o, "max_crashes", out.max_crashes);
@@ -187,7 +220,8 @@ settings parse_settings(std::string_view text) {
   out.tool_timeout_seconds = int_at(o, "tool_timeout_seconds", out.tool_timeout_seconds);
   out.repeat_limit = int_at(o, "repeat_limit", out.repeat_limit);
   out.drain_seconds = int_at(o, "drain_seconds", out.drain_seconds);
-  out.event_retention_days = int_at(o, "event_retention_days", out.event_retention_days);
+  out.event_retention_seconds =
+      seconds_at(o, "event_retention", out.event_retention_seconds, 60, 36'500LL * 86'400);
   out.max_output_tokens = int_at(o, "max_output_tokens", 0);
   out.upload_total_bytes = int_at(o, "upload_total_bytes", 1 << 30);
   out.max_live_runs = int_at(o, "max_live_runs", out.max_live_runs);

@@ -50,7 +50,7 @@ struct settings {
   std::int64_t tool_timeout_seconds = 600;
   std::int64_t repeat_limit = 5;  // same call, same result; 0: no limit
   std::int64_t drain_seconds = 10;
-  std::int64_t event_retention_days = 30;
+  std::int64_t event_retention_seconds = 30 * 86'400;
   std::int64_t max_output_tokens = 0;  // 0: the provider's default
   std::int64_t upload_total_bytes = 0;
   std::int64_t max_live_runs = 20000;

@@ -65,7 +65,8 @@ inline constexpr char settings_schema[] = R"json({
     "default_model": {"type": "string", "default": "runyard/basic"},
     "system_prompt": {"type": "string", "default": "", "description": "For agents without one of their own"},
     "sandbox": {"type": "string", "default": "", "description": "Name of the sandbox driver; empty: the one that is loaded"},
-    "timeout_seconds": {"type": "integer", "minimum": 1, "maximum": 604800, "default": 3000},
+    "run_timeout": {"type": ["string", "integer"], "pattern": "^[0-9]{1,12}[smhd]?$", "default": "3000s", "description": "How long a run may take: 3000s, 50m, 2h, 1d or a number of seconds; at most 7d"},
+    "timeout_seconds": {"type": "integer", "minimum": 1, "maximum": 604800, "description": "The same as run_timeout in seconds; wins over it"},
     "max_steps": {"type": "integer", "minimum": 1, "maximum": 10000, "default": 100},
     "max_attempts": {"type": "integer", "minimum": 1, "maximum": 20, "default": 4, "description": "Tries of one model answer"},
     "max_crashes": {"type": "integer", "minimum": 0, "maximum": 1000, "default": 2, "description": "A run whose worker vanished more often ends as failed"},
@@ -73,7 +74,7 @@ inline constexpr char settings_schema[] = R"json({
     "tool_timeout_seconds": {"type": "integer", "minimum": 1, "maximum": 86400, "default": 600, "description": "For one tool call; then the model is told that it took too long"},
     "repeat_limit": {"type": "integer", "minimum": 0, "maximum": 1000, "default": 5, "description": "How often the same call may give the same result before it is refused; 0: no limit"},
     "drain_seconds": {"type": "integer", "minimum": 0, "maximum": 3600, "default": 10, "description": "How long a shutdown waits for the end of a step"},
-    "event_retention_days": {"type": "integer", "minimum": 1, "maximum": 36500, "default": 30},
+    "event_retention": {"type": ["string", "integer"], "pattern": "^[0-9]{1,12}[smhd]?$", "default": "30d", "description": "How long the events of a finished run can be read again: 30d, 12h, ... or a number of seconds; at least 1m"},
     "max_output_tokens": {"type": "integer", "minimum": 0, "default": 0},
     "upload_total_bytes": {"type": "integer", "minimum": 1048576, "default": 1073741824},
     "max_live_runs": {"type": "integer", "minimum": 1, "maximum": 1000000, "default": 20000, "description": "Runs executed at once on this node"}

@@ -68,6 +68,31 @@ TEST(settings_test, mistakes_are_named) {
   EXPECT_NE(sentence(R"({"timeout_seconds":"soon"})").find("timeout_seconds"), std::string::npos);
 }
 
+TEST(settings_test, durations_have_units_or_are_seconds) {
+  const auto timeout = [](const char* json) { return parse_settings(json).timeout_seconds; };
+  EXPECT_EQ(timeout(R"({"run_timeout":"3000s"})"), 3000);
+  EXPECT_EQ(timeout(R"({"run_timeout":90})"), 90);
+  EXPECT_EQ(timeout(R"({"run_timeout":"90"})"), 90);
+  EXPECT_EQ(timeout(R"({"run_timeout":"2h"})"), 7200);
+  EXPECT_EQ(timeout(R"({"run_timeout":"7d"})"), 604'800);
+  EXPECT_EQ(timeout(R"({"run_timeout":"3000s","timeout_seconds":5})"), 5);
+  EXPECT_EQ(parse_settings("{}").event_retention_seconds, 30 * 86'400);
+  EXPECT_EQ(parse_settings(R"({"event_retention":"45m"})").event_retention_seconds, 2700);
+  for (const char* bad :
+       {R"({"run_timeout":"soon"})", R"({"run_timeout":"8d"})", R"({"run_timeout":0})",
+        R"({"run_timeout":"5w"})", R"({"run_timeout":"-5s"})", R"({"run_timeout":""})",
+        R"({"run_timeout":"1.5h"})", R"({"run_timeout":"999999999999d"})",
+        R"({"run_timeout":"99999999999999999999s"})", R"({"run_timeout":true})"}) {
+    try {
+      parse_settings(bad);
+      ADD_FAILURE() << bad;
+    } catch (const std::invalid_argument& e) {
+      EXPECT_NE(std::string(e.what()).find("runs.run_timeout must be"), std::string::npos) << e.what();
+    }
+  }
+  EXPECT_THROW(parse_settings(R"({"event_retention":"59s"})"), std::invalid_argument);
+}
+
 TEST(settings_test, prices_are_exact) {
   const price p{15'000'000, 60'000'000, 7'500'000};  // 15, 60 and 7.5 credits per million tokens
   EXPECT_EQ(charge_micro(p, {1'000'000, 0, 0}), 15'000'000);
