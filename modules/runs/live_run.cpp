@@ -45,28 +45,26 @@ void live_run::deliver() {
   std::uint64_t shared_from = 0;
   for (reader* r : readers_) {
     if (r->at != reader::state::attached) continue;
-    const event_feed::range text = feed.text_from(r->next);
-    if (text.from == 0) {
+    outlet& out = r->out;
+    const event_feed::range text = feed.text_from(out.next);
+    if (text.from == 0 || !out.has_room(text.wire.size())) {
       r->at = reader::state::behind;
       r->woken.set();
       continue;
     }
     if (text.empty()) continue;
     ry_status st;
-    if (readers_.size() == 1) {
-      st = r->to.write(text.wire);
+    if (readers_.size() == 1 || out.merges()) {
+      st = out.put(text.wire, text.to);
     } else {
       if (shared_from != text.from) {
         shared = ry::buffer(ctx_, text.wire);
         shared_from = text.from;
       }
-      st = r->to.write(shared);
+      st = out.put(shared, text.wire.size(), text.to);
     }
-    r->next = text.to + 1;
-    if (st != RY_OK) {
-      r->at = reader::state::gone;
-      r->woken.set();
-    }
+    if (st != RY_OK) r->at = reader::state::gone;
+    if (st != RY_OK || out.pending() || out.should_confirm()) r->woken.set();
   }
 }
 
@@ -76,9 +74,10 @@ void live_run::end(ending how) {
   ended_ = true;
   for (reader* r : readers_) {
     if (r->at != reader::state::attached) continue;
-    if (how == ending::finished && r->next > feed.last()) {
+    if (how == ending::finished && r->out.next > feed.last()) {
       r->at = reader::state::finished;
-      r->to.close();
+      (void)r->out.flush();
+      r->out.to.close();
     } else {
       r->at = reader::state::behind;
     }

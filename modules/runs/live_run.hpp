@@ -16,16 +16,17 @@
 #include "conversation.hpp"
 #include "feed.hpp"
 #include "loop_guard.hpp"
+#include "outlet.hpp"
 #include "settings.hpp"
 
 namespace runs {
 
 // One open stream that is served from memory.
 struct reader {
-  reader(ry::stream& to, std::uint64_t next) : to(to), next(next) {}
-  ry::stream& to;
-  std::uint64_t next;    // the first event that it has not got
+  explicit reader(outlet& out) : out(out) {}
+  outlet& out;
   ry::signal woken;
+  // behind: what comes next is not in memory, or the connection is slow.
   enum class state { attached, behind, gone, finished } at = state::attached;
 };
 

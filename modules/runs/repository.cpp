@@ -182,29 +182,32 @@ ry::task<ry::result<std::string>> repository::mark_sandbox(ry::uuid project, ry:
 ry::task<ry::result<std::optional<run_head>>> repository::head(std::string run) const {
   ry::result<ry::rows> rows = co_await db_.query_with(
       {RY_DB_READ_ONLY, 0},
-      "select r.account_id, r.status, case when r.status = 'running' then 0 else r.border_seq end "
-      "from runs.runs r where r.id = $1::uuid",
+      "select r.account_id, r.status, (select coalesce(max(e.seq), 0) from runs.events e where e.run_id "
+      "= r.id), r.seq_reserved from runs.runs r where r.id = $1::uuid",
       run);
   if (!rows) co_return rows.error();
   if (rows->empty()) co_return std::optional<run_head>();
   const ry::row r = rows->front();
   co_return std::optional<run_head>(run_head{std::string(r.text(0)), std::string(r.text(1)),
-                                             static_cast<std::uint64_t>(r.int64(2))});
+                                             static_cast<std::uint64_t>(r.int64(2)),
+                                             static_cast<std::uint64_t>(r.int64(3))});
 }
 
 ry::task<ry::result<log_page>> repository::log(std::string run, std::uint64_t from) const {
   ry::result<ry::rows> rows = co_await db_.query_with(
       {RY_DB_READ_ONLY, 0},
       "select coalesce(string_agg('id: ' || seq || E'\\ndata: ' || payload || E'\\n\\n', '' order by seq), "
-      "''), coalesce(min(seq), 0), coalesce(max(seq), 0) from (select seq, payload, sum(octet_length("
-      "payload)) over (order by seq rows between unbounded preceding and 1 preceding) as before from ("
-      "select seq, payload from runs.events where run_id = $1::uuid and seq >= $2::bigint order by seq "
-      "limit $3::bigint) p) e where coalesce(before, 0) < $4::bigint",
+      "''), coalesce(min(seq), 0), coalesce(max(seq), 0), count(*), (select case when r.status = 'running' "
+      "then 0 else r.border_seq end from runs.runs r where r.id = $1::uuid) from (select seq, payload, "
+      "sum(octet_length(payload)) over (order by seq rows between unbounded preceding and 1 preceding) as "
+      "before from (select seq, payload from runs.events where run_id = $1::uuid and seq >= $2::bigint "
+      "order by seq limit $3::bigint) p) e where coalesce(before, 0) < $4::bigint",
       run, static_cast<std::int64_t>(from), log_page_events, log_page_bytes);
   if (!rows) co_return rows.error();
   const ry::row r = rows->front();
-  co_return log_page{std::string(r.text(0)), static_cast<std::uint64_t>(r.int64(1)),
-                     static_cast<std::uint64_t>(r.int64(2))};
+  const auto number = [&](int column) { return static_cast<std::uint64_t>(r.opt_int64(column).value_or(0)); };
+  co_return log_page{std::string(r.text(0)), number(1), number(2), number(3), number(4),
+                     r.opt_int64(4).has_value()};
 }
 
 ry::task<ry::result<std::optional<repository::stop_answer>>> repository::request_stop(

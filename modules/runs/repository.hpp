@@ -90,15 +90,18 @@ struct append_batch {
   std::vector<std::int64_t> reserve_fences, reserve_to;
 };
 
-// A page of a run's log in wire form.
+// A page of a run's log in wire form, and the run as it was in the same moment.
 struct log_page {
   std::string wire;
-  std::uint64_t first = 0, last = 0;  // 0: empty
+  std::uint64_t first = 0, last = 0, count = 0;  // 0: empty
+  std::uint64_t ended_at = 0;                    // number of the terminal event; 0: the run goes on
+  bool known = false;                            // there is such a run
 };
 
 struct run_head {
   std::string account_id, status;
-  std::uint64_t last_seq = 0;  // of the log
+  std::uint64_t last_seq = 0;  // in the log
+  std::uint64_t reserved = 0;  // nothing beyond was ever delivered
 };
 
 class repository {

@@ -1,5 +1,7 @@
 #include "stream_route.hpp"
 
+#include <algorithm>
+
 #include "text.hpp"
 
 namespace runs {
@@ -9,6 +11,7 @@ constexpr std::uint64_t ping_ms = 10'000;
 constexpr std::uint64_t poll_ms = 1'000;
 constexpr std::uint64_t retry_ms = 100;
 constexpr std::uint64_t token_ms = 10 * 60 * 1000;
+constexpr std::int64_t most_merge_ms = 10'000;
 
 // Waits for a hint, at most `ms`.
 ry::task<void> wait_for(const ry::context& ctx, ry::signal& hint, std::uint64_t ms) {
@@ -27,144 +30,273 @@ ry::task<void> wait_for(const ry::context& ctx, ry::signal& hint, std::uint64_t 
   (void)co_await ry::when_all(std::move(both));
 }
 
+void add_gap(std::string& out, std::uint64_t from, std::uint64_t to) {
+  event_text(out, to, "gap")
+      .integer("from", static_cast<std::int64_t>(from))
+      .integer("to", static_cast<std::int64_t>(to));
+}
+
+// What of a page may be sent to a reader that waits for `next`. A number that is missing is not yet
+// committed while the run goes on, and was pruned when it has ended.
+struct readable {
+  std::string_view wire;  // of the page, when it is sent as it is
+  std::string patched;    // else
+  std::uint64_t last = 0; // 0: nothing
+};
+readable readable_of(const log_page& page, std::uint64_t next) {
+  readable out;
+  if (page.count == 0) return out;
+  if (page.first == next && page.count == page.last - page.first + 1) {
+    out.wire = page.wire;
+    out.last = page.last;
+    return out;
+  }
+  std::string_view rest = page.wire;
+  for (event_view e = next_event(rest); e.sequence != 0; e = next_event(rest)) {
+    if (e.sequence != next) {
+      if (page.ended_at == 0) break;
+      add_gap(out.patched, next, e.sequence - 1);
+    }
+    out.patched += e.wire;
+    out.last = e.sequence;
+    next = e.sequence + 1;
+  }
+  out.wire = out.patched;
+  return out;
+}
+
 }  // namespace
 
-std::uint64_t resume_point(const ry::request& request) {
-  std::string text(request.header("Last-Event-ID"));
-  for (const char* name : {"last_event_id", "last_id"})
-    if (text.empty()) text = request.query(name).value_or("");
-  text = trim(text);
-  if (text.empty()) return 1;
-  const auto last = parse_int(text);
-  if (!last || *last < 0) throw refusal(400, "Last-Event-ID must be a number");
-  return static_cast<std::uint64_t>(*last) + 1;
+stream_wish read_wish(const ry::request& request) {
+  stream_wish out;
+  const char* name = "Last-Event-ID";
+  std::string text = trim(request.header(name));
+  for (const char* other : {"last_event_id", "last_id"}) {
+    if (!text.empty()) break;
+    text = trim(request.query(other).value_or(""));
+    name = other;
+  }
+  if (!text.empty()) {
+    const auto last = parse_int(text);
+    if (!last || *last < 0) throw refusal(400, std::string(name) + " must be the number of an event");
+    out.next = static_cast<std::uint64_t>(*last) + 1;
+  }
+  if (const auto mode = request.query("mode")) {
+    if (*mode != "events" && *mode != "snapshot") throw refusal(400, "mode must be events or snapshot");
+    out.snapshot = *mode == "snapshot";
+  }
+  if (const auto ms = request.query("coalesce_ms")) {
+    const auto value = parse_int(*ms);
+    if (!value || *value < 0 || *value > most_merge_ms)
+      throw refusal(400, "coalesce_ms must be a number from 0 to " + std::to_string(most_merge_ms));
+    out.merge_ms = static_cast<std::uint64_t>(*value);
+  }
+  return out;
 }
+
+// One open stream.
+struct stream_route::session {
+  session(ry::stream to, const stream_wish& wish, std::string id)
+      : out(std::move(to), wish.next, wish.merge_ms != 0 ? outlet::merging::on : outlet::merging::off),
+        merge_ms(wish.merge_ms),
+        id(std::move(id)) {
+    if (wish.snapshot) gathered.emplace(wish.next);
+  }
+  outlet out;
+  std::uint64_t merge_ms;
+  std::string id;                   // of the run
+  std::optional<snapshot> gathered; // what will be sent as one event
+};
 
 ry::task<void> stream_route::serve(ry::request request) {
   const std::string id = uuid_param(request.param("id"));
   const ry::uuid uuid = *ry::uuid::parse(id);
-  std::uint64_t next = resume_point(request);
+  stream_wish wish = read_wish(request);
   const caller who = co_await caller_of(parts_, request);
   std::shared_ptr<live_run> live = parts_.live.find(uuid);
   if (live) {
     if (!(live->who.account == who.uuid)) throw refusal(404, "Run not found");
+    co_await parts_.ctx.switch_to(live->exec);
+    wish.next = std::min(wish.next, live->feed.last() + 1);
   } else {
     ry::result<std::optional<run_head>> head = co_await parts_.repo.head(id);
     if (!head.value() || (*head)->account_id != who.id) throw refusal(404, "Run not found");
-    if ((*head)->status != "running" && next > (*head)->last_seq) {
+    if ((*head)->status != "running" && wish.next > (*head)->last_seq) {
       request.respond(ry::response::empty(204));
       co_return;
     }
+    // Events beyond the log may have been delivered by the worker, but none beyond its reservation.
+    if (wish.next > (*head)->reserved + 1) wish.next = (*head)->last_seq + 1;
   }
-  ry::stream to = request.open_stream(200, {{"Content-Type", "text/event-stream"},
-                                            {"Cache-Control", "no-cache, no-transform"},
-                                            {"X-Accel-Buffering", "no"}});
-  to.keepalive(ping_ms, ping_event);
+  session s(request.open_stream(200, {{"Content-Type", "text/event-stream"},
+                                      {"Cache-Control", "no-cache, no-transform"},
+                                      {"X-Accel-Buffering", "no"}}),
+            wish, id);
+  s.out.to.keepalive(ping_ms, ping_event);
+  co_await follow(s, std::move(live));
+  s.out.to.close();
+}
 
+ry::task<void> stream_route::follow(session& s, std::shared_ptr<live_run> live) {
+  const ry::uuid uuid = *ry::uuid::parse(s.id);
   // Shared with the subscription: its last call may come while this chain is elsewhere already.
   std::shared_ptr<ry::signal> hint;
   ry::subscription topic;
   for (;;) {
-    step_result at = step_result::again;
+    outcome now = outcome::again;
     if (live) {
       co_await parts_.ctx.switch_to(live->exec);
-      at = co_await from_feed(to, next, live);
+      now = co_await from_feed(s, live);
     } else {
-      bool caught_up = false;
-      at = co_await from_log(to, next, id, caught_up);
-      if (at == step_result::again && caught_up) {
-        // The hints come on this executor, which stays the same while there is no live run.
-        if (!topic) {
-          ry_exec* exec = co_await ry::this_exec();
-          hint = std::make_shared<ry::signal>();
-          topic = parts_.ctx.events().live_subscribe(topic_of(uuid), exec,
-                                                     [hint](const ry::live_message&) { hint->set(); });
-        }
+      now = co_await from_log(s);
+      if (now == outcome::caught_up && s.gathered) {
+        const bool there = co_await send_snapshot(s);
+        if (!there) now = lost(s);
+      }
+      if (now == outcome::caught_up && s.out.pending()) {
+        // What comes within this time is merged with what waits.
+        (void)co_await parts_.ctx.sleep(s.merge_ms);
+        now = co_await from_log(s);
+        if (now != outcome::over && s.out.flush() != RY_OK) now = outcome::over;
+      }
+      if (now == outcome::caught_up && !topic) {
+        // The hints come on this executor, which stays the same while there is no live run. What came
+        // before the subscription is looked for once more.
+        ry_exec* exec = co_await ry::this_exec();
+        hint = std::make_shared<ry::signal>();
+        topic = parts_.ctx.events().live_subscribe(topic_of(uuid), exec,
+                                                   [hint](const ry::live_message&) { hint->set(); });
+      } else if (now == outcome::caught_up) {
         co_await wait_for(parts_.ctx, *hint, poll_ms);
       }
     }
-    if (at == step_result::over) break;
-    if (to.cancel().cancelled()) {
-      if (to.cancel().why() == RY_WHY_SHUTDOWN) to.write(draining_event);
-      break;
+    if (now == outcome::over) co_return;
+    if (s.out.to.cancel().cancelled()) {
+      if (s.out.to.cancel().why() == RY_WHY_SHUTDOWN) {
+        (void)s.out.flush();
+        s.out.to.write(draining_event);
+      }
+      co_return;
     }
     live = parts_.live.find(uuid);
     if (live) topic.reset();
   }
-  to.close();
 }
 
-ry::task<stream_route::step_result> stream_route::from_feed(ry::stream& to, std::uint64_t& next,
-                                                            std::shared_ptr<live_run> run) {
-  const std::string id = run->who.run.to_string();
-  while (!to.cancel().cancelled()) {
-    reader r(to, next);
-    struct attached {
-      live_run& run;
-      reader& r;
-      ~attached() { run.detach(r); }
-    } here{*run, r};
-    run->attach(r);
-    if (r.at == reader::state::attached) (void)co_await r.woken.wait();
-    next = r.next;
-    switch (r.at) {
-      case reader::state::finished:
-      case reader::state::gone: co_return step_result::over;
-      case reader::state::attached: co_return step_result::again;  // called off
-      case reader::state::behind: break;
-    }
-    bool caught_up = false;
-    if (co_await from_log(to, next, id, caught_up) == step_result::over) co_return step_result::over;
-    if (run->ended()) co_return step_result::again;
-    if (caught_up) (void)co_await parts_.ctx.sleep(retry_ms);  // the log could not be read
-  }
-  co_return step_result::again;
-}
-
-ry::task<stream_route::step_result> stream_route::from_log(ry::stream& to, std::uint64_t& next,
-                                                           const std::string& run, bool& caught_up) {
-  ry::result<log_page> page = co_await parts_.repo.log(run, next);
-  if (!page) {
-    if (page.status() == RY_CANCELLED) co_return step_result::again;
-    parts_.ctx.complain("the event log could not be read", page.error());
-    caught_up = true;
-    co_return step_result::again;
-  }
-  if (page->last == 0) {
-    // Nothing there: the run may have ended and been pruned, or its end may have been read already.
-    ry::result<std::optional<run_head>> head = co_await parts_.repo.head(run);
-    if (head && *head && (*head)->status != "running") {
-      if (next <= (*head)->last_seq) {
-        std::string gap;
-        event_text(gap, (*head)->last_seq, "gap")
-            .integer("from", static_cast<std::int64_t>(next))
-            .integer("to", static_cast<std::int64_t>((*head)->last_seq));
-        to.write(gap);
+ry::task<stream_route::outcome> stream_route::from_feed(session& s, std::shared_ptr<live_run> run) {
+  while (!s.out.to.cancel().cancelled()) {
+    if (s.gathered) {
+      const event_feed::range text = run->feed.text_from(s.out.next);
+      if (text.from != 0) {
+        (void)gather(s, text.wire);
+        const bool there = co_await send_snapshot(s);
+        if (!there) co_return lost(s);
       }
-      co_return step_result::over;
     }
-    if (head && !*head) co_return step_result::over;
-    caught_up = true;
-    co_return step_result::again;
+    if (!s.gathered) {
+      const outcome now = co_await attached(s, *run);
+      if (now != outcome::caught_up) co_return now;
+    }
+    const outcome now = co_await from_log(s);
+    if (now == outcome::over) co_return now;
+    if (run->ended()) co_return outcome::again;
+    // The log could not be read, or the feed will be the first to have it.
+    if (now == outcome::caught_up) (void)co_await parts_.ctx.sleep(retry_ms);
   }
-  std::string out;
-  if (page->first > next) {
-    event_text(out, page->first - 1, "gap")
-        .integer("from", static_cast<std::int64_t>(next))
-        .integer("to", static_cast<std::int64_t>(page->first - 1));
+  co_return outcome::again;
+}
+
+// Serves the reader from memory as long as it can be. caught_up: look into the log.
+ry::task<stream_route::outcome> stream_route::attached(session& s, live_run& run) {
+  reader r(s.out);
+  struct attachment {
+    live_run& run;
+    reader& r;
+    attachment(live_run& run, reader& r) : run(run), r(r) { run.attach(r); }
+    ~attachment() { run.detach(r); }
+  } here(run, r);
+  while (r.at == reader::state::attached) {
+    if (s.out.pending()) {
+      ry::result<void> slept = co_await parts_.ctx.sleep(s.merge_ms);
+      if (!slept) co_return outcome::again;
+      if (r.at == reader::state::attached && s.out.flush() != RY_OK) co_return outcome::over;
+    } else if (s.out.should_confirm()) {
+      const bool there = co_await s.out.confirm();
+      if (!there) co_return lost(s);
+    } else {
+      ry::result<void> woken = co_await r.woken.wait();
+      if (!woken) co_return outcome::again;
+    }
   }
-  out += page->wire;
-  std::string_view tail = page->wire;
-  // The last event alone: payloads hold no line breaks, so "\n\nid: " begins an event.
-  const std::size_t begin = tail.rfind("\n\nid: ");
-  tail.remove_prefix(begin == std::string_view::npos ? 0 : begin + 2);
-  const event_view end = next_event(tail);
-  const ry_status st = to.write(out);
-  next = page->last + 1;
-  if (is_terminal(end.payload) || st != RY_OK) co_return step_result::over;
-  ry::result<void> ready = co_await to.ready();
-  if (!ready) co_return step_result::over;
-  co_return step_result::again;
+  switch (r.at) {
+    case reader::state::finished:
+    case reader::state::gone: co_return outcome::over;
+    default: break;
+  }
+  // It may be slow: nothing is read for it before it has taken what it was given.
+  const bool there = co_await s.out.confirm();
+  if (!there) co_return lost(s);
+  co_return outcome::caught_up;
+}
+
+ry::task<stream_route::outcome> stream_route::from_log(session& s) {
+  ry::result<log_page> page = co_await parts_.repo.log(s.id, s.out.next);
+  if (!page) {
+    if (page.status() == RY_CANCELLED) co_return outcome::again;
+    parts_.ctx.complain("the event log could not be read", page.error());
+    co_return outcome::caught_up;
+  }
+  if (!page->known) co_return outcome::over;
+  const bool ended = page->ended_at != 0;
+  if (page->count != 0 && page->first > s.out.next && ended) {
+    std::string gap;
+    add_gap(gap, s.out.next, page->first - 1);
+    const bool there = co_await s.out.put_all(gap, page->first - 1);
+    if (!there) co_return lost(s);
+    if (s.gathered && s.gathered->empty()) s.gathered.emplace(page->first);
+  }
+  const readable text = readable_of(*page, s.out.next);
+  if (text.last == 0) {
+    if (!ended) co_return outcome::caught_up;
+    if (s.gathered) (void)co_await send_snapshot(s);
+    co_return outcome::over;  // its end was read already
+  }
+  std::string_view wire = text.wire;
+  if (s.gathered) {
+    wire = gather(s, wire);
+    if (wire.empty()) co_return outcome::again;
+    const bool there = co_await send_snapshot(s);
+    if (!there) co_return lost(s);
+  }
+  const bool there = co_await s.out.put_all(wire, text.last);
+  if (!there) co_return lost(s);
+  co_return ended && text.last >= page->ended_at ? outcome::over : outcome::again;
+}
+
+// Adds events to the snapshot; what is left begins with the terminal event.
+std::string_view stream_route::gather(session& s, std::string_view wire) {
+  std::string_view rest = wire;
+  for (event_view e = next_event(rest); e.sequence != 0; e = next_event(rest)) {
+    if (!s.gathered->add(e)) return wire;
+    s.out.next = e.sequence + 1;
+    wire = rest;
+  }
+  return {};
+}
+
+// A reader that is called off may still be told so, when it has only got whole events.
+stream_route::outcome stream_route::lost(const session& s) {
+  return s.out.whole() && s.out.to.cancel().cancelled() ? outcome::again : outcome::over;
+}
+
+ry::task<bool> stream_route::send_snapshot(session& s) {
+  const snapshot all = std::move(*s.gathered);
+  s.gathered.reset();
+  if (all.empty()) co_return true;
+  std::string wire;
+  all.write(wire);
+  const bool there = co_await s.out.put_all(wire, all.last());
+  co_return there;
 }
 
 ry::task<ry::response> stream_route::token(ry::request request) {

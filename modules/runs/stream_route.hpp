@@ -6,6 +6,15 @@
 
 namespace runs {
 
+// What the client asked for.
+struct stream_wish {
+  std::uint64_t next = 1;          // the first event that it has not got
+  bool snapshot = false;           // everything so far as one event, then live
+  std::uint64_t merge_ms = 0;      // chunks may wait so long to be merged; 0: they do not
+};
+// Throws a 400 that names what is wrong.
+stream_wish read_wish(const ry::request& request);
+
 class stream_route {
  public:
   explicit stream_route(parts& p) : parts_(p) {}
@@ -13,16 +22,17 @@ class stream_route {
   ry::task<ry::response> token(ry::request request);
 
  private:
-  enum class step_result { again, over };
-  ry::task<step_result> from_feed(ry::stream& to, std::uint64_t& next, std::shared_ptr<live_run> run);
-  // Writes what the log has from `next` on; `caught_up`: it had nothing more.
-  ry::task<step_result> from_log(ry::stream& to, std::uint64_t& next, const std::string& run,
-                                 bool& caught_up);
-
+  struct session;
+  enum class outcome { again, caught_up, over };
+  ry::task<void> follow(session& s, std::shared_ptr<live_run> live);
+  ry::task<outcome> from_feed(session& s, std::shared_ptr<live_run> run);
+  ry::task<outcome> attached(session& s, live_run& run);
+  ry::task<outcome> from_log(session& s);
+  // Sends what was gathered and goes on event by event. False: the reader is gone.
+  ry::task<bool> send_snapshot(session& s);
+  static std::string_view gather(session& s, std::string_view wire);
+  static outcome lost(const session& s);
   parts& parts_;
 };
-
-// Where a reader wants to go on: the number after the last one it has. Throws a 400.
-std::uint64_t resume_point(const ry::request& request);
 
 }  // namespace runs

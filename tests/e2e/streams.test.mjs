@@ -1,0 +1,274 @@
+// Streams: resuming, snapshots, merged chunks, what was pruned, slow readers, silence, shutdown.
+import assert from 'node:assert/strict';
+import net from 'node:net';
+import { after, before, test } from 'node:test';
+import { EventSource } from 'eventsource';
+import { lastUser, startLlm } from './lib/llm.mjs';
+import { Client, Server, gapless, makeDatabase, sleep, statuses, textOf, waitFor } from './lib/server.mjs';
+
+const secret = 'auth.jwt.hs256_secret=a secret of at least thirty-two bytes for this test';
+let database, llm, server;
+
+// [words N MS]: N words, one each MS milliseconds. [flood N BYTES]: N words of BYTES at once. Then, with [hold], silence.
+async function answer(request, reply) {
+  const prompt = lastUser(request);
+  const words = /\[words (\d+) (\d+)\]/.exec(prompt);
+  if (words) for (let i = 0; i < words[1] && !reply.res.destroyed; i++) { reply.text(`w${i} `); await sleep(Number(words[2])); }
+  const flood = /\[flood (\d+) (\d+)\]/.exec(prompt);
+  if (flood) {
+    for (let i = 0; i < flood[1] && !reply.res.destroyed; i++) {
+      reply.text(`${i} `.padEnd(Number(flood[2]), 'x'));
+      if (reply.res.writableNeedDrain) await new Promise((r) => reply.res.once('drain', r));
+    }
+  }
+  if (prompt.includes('[tool]') && !request.messages.some((m) => m.role === 'tool'))
+    return reply.tools([{ id: 'c1', name: 'shell', arguments: { command: 'echo said' } }]);
+  if (prompt.includes('[hold]')) return;
+  if (!words && !flood) reply.text('Hello');
+  reply.end();
+}
+
+before(async () => {
+  database = makeDatabase();
+  llm = await startLlm(answer);
+  server = await new Server({ database, llm, set: [secret], settings: '[runs]\ndrain_seconds = 2' }).start();
+});
+after(async () => {
+  await server?.close();
+  await llm?.close();
+  database?.drop();
+});
+
+const run = async (u, prompt) => {
+  const r = await u.start({ prompt });
+  assert.equal(r.status, 200, r.text);
+  return r.json.agent_run_id;
+};
+const chunks = (events) => events.filter((e) => e.type === 'llm_response_chunk').map((e) => e.content).join('');
+const words = (n) => Array.from({ length: n }, (_, i) => `w${i} `).join('');
+const upTo = (text) => { let seen = ''; return (e) => (seen += e.type === 'llm_response_chunk' || e.type === 'snapshot' ? e.content : '').includes(text); };
+
+test('what is not understood is refused with 400 that names it', async () => {
+  const u = await server.user();
+  const id = await run(u, 'x');
+  await u.stream(id);
+  for (const [headers, query, name] of [
+    [{ 'last-event-id': 'abc' }, '', /Last-Event-ID/], [{ 'last-event-id': '-1' }, '', /Last-Event-ID/],
+    [{ 'last-event-id': '1.5' }, '', /Last-Event-ID/], [{ 'last-event-id': '9'.repeat(30) }, '', /Last-Event-ID/],
+    [{}, '?last_event_id=x', /last_event_id/], [{}, '?last_id=1%2C2', /last_id/], [{}, '?mode=fast', /mode/], [{}, '?mode=', /mode/],
+    [{}, '?coalesce_ms=x', /coalesce_ms/], [{}, '?coalesce_ms=-1', /coalesce_ms/], [{}, '?coalesce_ms=10001', /coalesce_ms/]]) {
+    const r = await u.get(`/agent-run/${id}/stream${query}`, { headers });
+    assert.equal(r.status, 400, `${JSON.stringify(headers)}${query}: ${r.text}`);
+    assert.match(r.json.detail, name);
+  }
+});
+
+test('an id beyond the end: a live run goes on from its end, an ended one has no more', async () => {
+  const u = await server.user();
+  const id = await run(u, '[words 40 25]');
+  const first = await u.stream(id, { until: upTo('w5 ') });
+  const far = await u.stream(id, { headers: { 'last-event-id': '1000000' } });
+  assert.ok(far.events[0].sequence > first.events.at(-1).sequence - 1, JSON.stringify(far.events[0]));
+  assert.ok(far.events[0].sequence < 40, JSON.stringify(far.events[0]));
+  assert.ok(gapless(far.events, far.events[0].sequence));
+  assert.deepEqual(statuses(far.events), ['completed']);
+  const last = far.events.at(-1).sequence;
+  for (const beyond of [last, last + 1, 1000000])
+    assert.equal((await u.stream(id, { headers: { 'last-event-id': String(beyond) } })).status, 204, String(beyond));
+  assert.deepEqual((await u.stream(id, { headers: { 'last-event-id': String(last - 1) } })).events.map((e) => e.sequence), [last]);
+});
+
+test('a snapshot is the text so far as one event, then it goes on live', async () => {
+  const u = await server.user();
+  const id = await run(u, '[words 40 25]');
+  await u.stream(id, { until: upTo('w15 ') });
+  const s = await u.stream(id, { query: '?mode=snapshot' });
+  const [snap, ...rest] = s.events;
+  assert.equal(snap.type, 'snapshot');
+  assert.equal(snap.from_sequence, 1);
+  assert.equal(snap.to_sequence, snap.sequence);
+  assert.equal(snap.$id, snap.sequence);
+  assert.match(snap.content, /w15 /);
+  assert.equal(snap.open_turn.content, snap.content);
+  assert.ok(rest.length > 3 && gapless(rest, snap.sequence + 1));
+  assert.equal(snap.content + chunks(rest), words(40));
+  assert.deepEqual(statuses(rest), ['completed']);
+  // Of a run that has ended: everything, and then how it ended.
+  const done = await u.stream(id, { query: '?mode=snapshot' });
+  assert.deepEqual(done.events.map((e) => e.type), ['snapshot', 'status']);
+  assert.equal(done.events[0].content, words(40));
+  assert.equal(done.events[0].open_turn, null);
+  assert.equal(done.events[1].sequence, done.events[0].sequence + 1);
+});
+
+test('a snapshot holds only what came after the id it is resumed by', async () => {
+  const u = await server.user();
+  const id = await run(u, '[tool] [words 30 25]');
+  const first = await u.stream(id, { until: upTo('w10 ') });
+  const at = first.events.at(-1).sequence;
+  await sleep(200);
+  const s = await u.stream(id, { query: '?mode=snapshot', headers: { 'last-event-id': String(at) } });
+  const snap = s.events[0];
+  assert.deepEqual([snap.type, snap.from_sequence], ['snapshot', at + 1]);
+  assert.equal(chunks(first.events) + snap.content + chunks(s.events), words(30) + words(30));
+  const tools = [...first.events, ...s.events].filter((e) => e.type === 'tool_result').length + snap.tool_calls.filter((c) => 'content' in c).length;
+  assert.equal(tools, 1);
+  const again = await u.stream(id, { query: '?mode=snapshot', headers: { 'last-event-id': String(s.events.at(-1).sequence) } });
+  assert.equal(again.status, 204);
+});
+
+test('text that was given up is in no snapshot', async () => {
+  const u = await server.user();
+  const id = await run(u, '[words 40 50]');
+  const first = await u.stream(id, { until: upTo('w12 ') });
+  await server.kill();
+  await server.start();
+  const at = first.events.at(-1).sequence;
+  const live = await u.stream(id, { headers: { 'last-event-id': String(at) }, until: (e) => e.type === 'llm_response_chunk', timeout: 40000 });
+  const aborted = live.events.find((e) => e.type === 'turn_aborted');
+  assert.ok(aborted, JSON.stringify(live.events));
+  const fresh = await u.stream(id, { query: '?mode=snapshot', until: (e) => e.type === 'snapshot' });
+  assert.ok(words(40).startsWith(fresh.events[0].content), fresh.events[0].content);
+  assert.deepEqual(fresh.events[0].aborted, []);
+  // Who holds text of the aborted turn is told to drop it.
+  const held = await u.stream(id, { query: '?mode=snapshot', headers: { 'last-event-id': String(at) } });
+  assert.deepEqual(held.events[0].aborted, [{ step: aborted.step, attempt: aborted.attempt, from_sequence: aborted.from_sequence, to_sequence: aborted.to_sequence }]);
+  assert.equal(held.events[0].content + chunks(held.events), words(40));
+  assert.equal(textOf((await u.stream(id)).events), words(40));
+});
+
+test('merged chunks: fewer events, the same text, and resuming by id stays exact', async () => {
+  const u = await server.user();
+  const id = await run(u, '[words 100 10]');
+  const began = Date.now();
+  const s = await u.stream(id, { query: '?coalesce_ms=200', until: upTo('w40 ') });
+  const at = s.events.at(-1);
+  assert.ok(at.from_sequence < at.sequence, JSON.stringify(at));
+  assert.equal(at.$id, at.sequence);
+  const rest = await u.stream(id, { query: '?coalesce_ms=200', headers: { 'last-event-id': String(at.sequence) } });
+  const all = [...s.events, ...rest.events];
+  assert.equal(chunks(all), words(100));
+  assert.equal(rest.events.find((e) => e.type === 'llm_response_chunk').from_sequence, at.sequence + 1);
+  const n = all.filter((e) => e.type === 'llm_response_chunk').length;
+  assert.ok(n <= (Date.now() - began) / 200 + 4, `${n} merged events`);
+  assert.deepEqual(statuses(all), ['running', 'completed']);
+  // Each number is in exactly one event.
+  let next = 1;
+  for (const e of all) { assert.equal(e.from_sequence ?? e.sequence, next); next = e.sequence + 1; }
+  const replay = await u.stream(id, { query: '?coalesce_ms=1' });
+  assert.equal(chunks(replay.events), words(100));
+  assert.ok(replay.events.length < 10, `${replay.events.length}`);
+  const both = await u.stream(id, { query: '?mode=snapshot&coalesce_ms=50', headers: { 'last-event-id': '3' } });
+  assert.deepEqual(both.events.map((e) => e.type), ['snapshot', 'status']);
+});
+
+test('what was pruned is announced first, and how the run ended is still told', async () => {
+  const u = await server.user();
+  const id = await run(u, '[words 10 1]');
+  const all = await u.stream(id);
+  const last = all.events.at(-1).sequence;
+  database.sql(`select runs.prune_events('ffffffff-0000-0000-0000-000000000000', 1000000)`);
+  for (const [query, headers, from] of [['', {}, 1], ['?mode=snapshot', {}, 1], ['?coalesce_ms=100', {}, 1], ['', { 'last-event-id': '4' }, 5], ['?mode=snapshot', { 'last-event-id': '4' }, 5]]) {
+    const s = await u.stream(id, { query, headers });
+    assert.deepEqual(s.events.map((e) => [e.type, e.sequence, e.$id]), [['gap', last - 1, last - 1], ['status', last, last]], query + s.raw);
+    assert.deepEqual([s.events[0].from, s.events[0].to], [from, last - 1]);
+    assert.equal(s.events[1].status, 'completed');
+  }
+  assert.equal((await u.stream(id, { headers: { 'last-event-id': String(last) } })).status, 204);
+});
+
+test('a stream that is silent is kept alive every ten seconds', async () => {
+  const u = await server.user();
+  const id = await run(u, '[hold] silent');
+  const stop = new AbortController();
+  const r = await fetch(`${u.url}/agent-run/${id}/stream`, { headers: { authorization: `Bearer ${u.token}` }, signal: stop.signal });
+  let text = '', at = 0;
+  const began = Date.now();
+  for await (const chunk of r.body) {
+    text += Buffer.from(chunk).toString();
+    if (!at && text.includes('ping')) at = Date.now() - began;
+    if (at) break;
+  }
+  stop.abort();
+  assert.match(text, /\n\ndata: \{"type": "ping"\}\n\n$/);
+  assert.ok(at > 9000 && at < 12000, `${at} ms`);
+  await u.post(`/agent-run/${id}/stop`);
+});
+
+test('a chunk of 20 bytes costs at most 110 bytes on the wire', async () => {
+  const u = await server.user();
+  const id = await run(u, '[flood 2000 20]');
+  const s = await u.stream(id);
+  const sent = s.events.filter((e) => e.type === 'llm_response_chunk');
+  assert.equal(sent.length, 2000);
+  const blocks = s.raw.split('\n\n').filter((b) => b.includes('llm_response_chunk'));
+  // Chunked framing adds at most "xx\r\n" and "\r\n" to an event that leaves alone.
+  const most = Math.max(...blocks.map((b) => b.length + 2 + 6));
+  assert.ok(most <= 110, `${most} bytes`);
+  for (const b of blocks) assert.match(b, /^id: \d+\ndata: \{"type": "llm_response_chunk", "sequence": \d+, "content": "/);
+});
+
+// Reads nothing for a while, though the connection stands; then everything.
+async function stalling(u, id, pause, query = '') {
+  const { hostname, port } = new URL(u.url);
+  const socket = net.connect({ host: hostname, port });
+  socket.write(`GET /agent-run/${id}/stream${query} HTTP/1.0\r\nHost: x\r\nAuthorization: Bearer ${u.token}\r\n\r\n`);
+  let text = (await new Promise((r) => socket.once('data', r))).toString();
+  socket.pause();
+  await pause();
+  socket.setEncoding('utf8');
+  socket.resume();
+  socket.on('data', (d) => (text += d));
+  await new Promise((resolve, reject) => { socket.on('end', resolve); socket.on('error', reject); });
+  return text;
+}
+
+for (const [name, query] of [['each event', ''], ['merged chunks', '?coalesce_ms=20']]) {
+  test(`a reader that stops reading during a fast run gets everything exactly once: ${name}`, async () => {
+    const u = await server.user();
+    const n = 60000, size = 200;
+    const id = await run(u, `[words 20 10] [flood ${n} ${size}]`);
+    let cut = 0;
+    const text = await stalling(u, id, async () => {
+      await waitFor('the run to end', async () => (await u.get(`/agent-run/${id}`)).json.status === 'completed', 60000);
+      await sleep(500);
+      cut = Number(/^runyard_http_streams_cut_total(?:\{.*\})? (\d+)/m.exec((await u.get('/metrics')).text)?.[1] ?? 0);
+    }, query);
+    assert.equal(cut, 0, 'no reader was cut');
+    const events = text.split('\n\n').filter((b) => /^id: /m.test(b)).map((b) => JSON.parse(/^data: (.*)$/m.exec(b)[1]));
+    let next = 1, content = 0;
+    for (const e of events) {
+      assert.equal(e.from_sequence ?? e.sequence, next, `after ${next - 1}`);
+      next = e.sequence + 1;
+      if (e.type === 'llm_response_chunk') content += e.content.length;
+    }
+    assert.equal(content, n * size + words(20).length);
+    assert.equal(events.at(-1).status, 'completed');
+  });
+}
+
+test('two nodes: a snapshot and merged chunks of a run that is live elsewhere', async () => {
+  const b = new Server({ database, llm, set: [secret] });
+  try {
+    await b.start();
+    const u = await server.user();
+    const other = new Client(b, u.token, u.id);
+    const id = await run(u, '[words 60 20]');
+    await u.stream(id, { until: upTo('w10 ') });
+    const [plain, snap, merged] = await Promise.all([other.stream(id), other.stream(id, { query: '?mode=snapshot' }), other.stream(id, { query: '?coalesce_ms=100' })]);
+    assert.ok(gapless(plain.events));
+    assert.equal(chunks(plain.events), words(60));
+    assert.equal(snap.events[0].type, 'snapshot');
+    assert.equal(snap.events[0].content + chunks(snap.events), words(60));
+    assert.equal(chunks(merged.events), words(60));
+    assert.ok(merged.events.length < plain.events.length / 2);
+    // Beyond what was ever delivered, seen from the other node.
+    const id2 = await run(u, '[words 40 25]');
+    await u.stream(id2, { until: upTo('w5 ') });
+    const far = await other.stream(id2, { headers: { 'last-event-id': '1000000' } });
+    assert.ok(far.events[0].sequence < 40 && gapless(far.events, far.events[0].sequence), JSON.stringify(far.events[0]));
+    assert.deepEqual(statuses(far.events), ['completed']);
+  } finally {
+    await b.close();
+  }
+});
