@@ -11,6 +11,7 @@
 #include <functional>
 
 #include "core/app/client/run_client.hpp"
+#include "core/app/config/schema.hpp"
 #include "core/app/commands.hpp"
 
 namespace ry::app {
@@ -61,6 +62,10 @@ class command_line {
   }
 
   exit_code run(int argc, char** argv) {
+    if (const auto wrong = unknown_command(argc, argv); !wrong.empty()) {
+      std::fprintf(stderr, "runyard: %s\n", wrong.c_str());
+      return exit_code::refused;
+    }
     try {
       app_.parse(argc, argv);
     } catch (const CLI::ParseError& e) {
@@ -71,6 +76,35 @@ class command_line {
   }
 
  private:
+  // A sentence about the first leading word that is no command; empty when all are. The parser
+  // itself would only say that something is missing.
+  std::string unknown_command(int argc, char** argv) const {
+    const CLI::App* at = &app_;
+    std::string before;
+    for (int i = 1; i < argc && argv[i][0] != '-'; ++i) {
+      const auto commands = at->get_subcommands({});
+      if (commands.empty()) break;
+      const std::string word = argv[i];
+      std::vector<std::string> names;
+      const CLI::App* next = nullptr;
+      for (const auto* c : commands) {
+        names.push_back(c->get_name());
+        if (c->check_name(word)) next = c;
+      }
+      if (!next) {
+        std::string all;
+        for (const auto& n : names) all += (all.empty() ? "" : ", ") + n;
+        const auto meant = config::nearest(word, names);
+        return "there is no command \"" + before + word + "\"" +
+               (meant.empty() ? "" : "; did you mean \"" + before + meant + "\"?") +
+               " (commands: " + all + ")";
+      }
+      before += word + " ";
+      at = next;
+    }
+    return {};
+  }
+
   CLI::App* add(const char* name, const char* about, const std::string& footer,
                 std::function<exit_code()> action) {
     auto* command = app_.add_subcommand(name, about);

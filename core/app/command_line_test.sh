@@ -34,6 +34,18 @@ done
 expect 2; expect 2 nonsense; expect 2 serve --nonsense; expect 2 inspect; expect 2 token; expect 2 run
 expect 2 modules reload; expect 2 migrate sideways
 
+# a wrong word is named, with what was probably meant
+expect 2 chek; in_err 'there is no command "chek"; did you mean "check"?'
+expect 2 modles list; in_err 'did you mean "modules"?'
+expect 2 migrate sttus; in_err 'there is no command "migrate sttus"; did you mean "migrate status"?'
+expect 2 zzzzzzzzz; in_err 'there is no command "zzzzzzzzz" (commands: serve, check'
+
+# without a file, check says so
+(mkdir -p bare && cd bare && "$runyard" check --set modules.path=none >../out 2>../err </dev/null)
+[[ $? == 0 ]] || fail 'check without a file'
+in_out 'no configuration file: neither --config nor RUNYARD_CONFIG names one'
+in_out '  http.listen = "127.0.0.1:8080"'; in_out 'a private PostgreSQL'; in_out '  modules.path = "none"'
+
 # configuration faults: all at once, with positions, exit code 2
 cat >bad.toml <<'T'
 [http]
@@ -74,6 +86,28 @@ in_err '--set: modules.runs: there is no module "runs" in modules.path'
 expect 2 check --config empty.toml --set runz.a=1; in_err '--set: runz: unknown key'
 expect 2 check --config empty.toml --set novalue; in_err 'must be key=value'
 
+printf 'data_dir = "data"\nmodules.path = "none"\n[database]\nurl = "banana"\n' >banana.toml
+for command in serve check migrate; do
+  expect 2 $command --config banana.toml
+  in_err 'banana.toml:4:1: database.url: must be the URL of a PostgreSQL database'
+done
+expect 2 check --config empty.toml --set database.url=mysql://ann:hunter22@host/x
+in_err '--set: database.url: must be'; not_anywhere hunter22
+
+# a variable that is missing is one fault, wherever it is used
+cat >env.toml <<'T'
+modules.path = "none"
+data_dir = "${NOWHERE_SET}"
+[http]
+max_connections = "${NOWHERE_SET}"
+public_url = "https://${NOWHERE_SET}"
+T
+expect 2 check --config env.toml
+in_err 'env.toml:2:12: data_dir: the environment variable NOWHERE_SET is not set'
+in_err 'also at env.toml:4:19; also at env.toml:5:14'
+in_err 'the configuration has 1 fault'
+[[ $(grep -c NOWHERE_SET err) == 1 ]] || fail 'one missing variable is told more than once'
+
 # modules that are none
 mkdir -p broken && printf 'not an ELF file' >broken/odd.so && printf '\177ELF' >broken/cut.so
 expect 2 check --config empty.toml --set modules.path=broken --set modules.odd.enabled=true --set modules.cut.enabled=true
@@ -84,6 +118,33 @@ expect 0 modules --config empty.toml --set modules.path=broken --json; in_out '"
 expect 1 inspect broken/odd.so; in_err 'broken/odd.so: '
 expect 1 inspect broken/nowhere.so
 expect 1 inspect broken/cut.so --json; in_out '"problems":['
+
+# mistakes in the settings of several modules are all told, and not what merely follows from them
+modules=$(cd "$(dirname "$runyard")/.." && pwd)/modules
+if [[ -e $modules/accounts.so && -e $modules/agents.so && -e $modules/runs.so ]]; then
+  cat >several.toml <<T
+modules.path = "$modules"
+data_dir = "data"
+modules.accounts.enabled = true
+modules.agents.enabled = true
+modules.runs.enabled = true
+accounts.defaultier = "free"
+runs.max_step = 3
+T
+  expect 2 check --config several.toml
+  in_err 'several.toml:6:10: accounts.defaultier: unknown key; did you mean "default_tier"?'
+  in_err 'several.toml:7:6: runs.max_step: unknown key; did you mean "max_steps"?'
+  in_err 'for want of these, also left out: agents, runs'
+  [[ $(head -n 1 err) == several.toml:6:* ]] || fail 'the reason does not come first'
+  not_anywhere 'needs accounts/1'
+  sed -i '/defaultier\|max_step/d; s/modules.accounts/modules.acounts/' several.toml
+  expect 2 check --config several.toml
+  in_err 'there is no module "acounts" in modules.path; did you mean "accounts"?'
+  in_err 'the configuration has 1 fault'
+  [[ $(wc -l <err) == 2 ]] || fail 'the wrong name is buried'
+else
+  fail "there are no modules in $modules"
+fi
 
 # token
 subject=7d444840-9dc0-11d1-b245-5ffdce74fad2

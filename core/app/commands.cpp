@@ -90,6 +90,22 @@ exit_code show_status(const db::connect_settings& connect,
   return sound ? exit_code::ok : exit_code::failed;
 }
 
+// A check that found nothing to read must not look like one that found all well.
+void print_defaults(const config::config& c) {
+  std::printf(
+      "no configuration file: neither --config nor RUNYARD_CONFIG names one, and there is no %s\n"
+      "in force are defaults, the environment and --set:\n",
+      default_config_places);
+  for (const char* key : {"deployment.mode", "http.listen", "data_dir"})
+    std::printf("  %s = \"%s\"\n", key, c.text(key).c_str());
+  std::printf("  database.url: %s\n", c.text("database.url").empty()
+                                           ? "none, so a private PostgreSQL under data_dir"
+                                           : "given");
+  std::string paths;
+  for (const auto& p : c.module_paths()) paths += (paths.empty() ? "" : ":") + p;
+  std::printf("  modules.path = \"%s\"\n(--show tells all of them)\n", paths.c_str());
+}
+
 }  // namespace
 
 config::config load_config(const config_options& options) {
@@ -99,6 +115,7 @@ config::config load_config(const config_options& options) {
   if (c.faults().empty()) {
     // What each room would refuse later belongs to the same list.
     (void)http_settings(c);
+    check_database(c);
     (void)auth_settings(c);
     (void)egress_settings(c);
     (void)secret_keys(c);
@@ -125,6 +142,7 @@ exit_code check(const config_options& options, listing show) {
   const auto created = std::count_if(modules.begin(), modules.end(), [](const auto& m) {
     return m.state == module::module_state::created;
   });
+  if (options.file.empty() && default_config_file().empty()) print_defaults(c);
   std::printf("configuration and %td module%s: ok\n", created, created == 1 ? "" : "s");
   return exit_code::ok;
 }

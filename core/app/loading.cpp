@@ -80,10 +80,17 @@ module::set_options module_options(config::config& c) {
 }
 
 void report_modules(const module::report& r) {
+  std::string without;
   for (const auto& p : r.problems) {
+    if (p.follows) {
+      without += (without.empty() ? "" : ", ") + p.module;
+      continue;
+    }
     if (p.message.find(told_elsewhere) != std::string::npos) continue;
     std::fprintf(stderr, "%s%s\n", p.fatal ? "" : "left out: ", p.message.c_str());
   }
+  if (!without.empty())
+    std::fprintf(stderr, "for want of these, also left out: %s\n", without.c_str());
 }
 
 }  // namespace ry::app

@@ -21,7 +21,7 @@ found_modules find_modules(config::config& c);
 module::set_options module_options(config::config& c);
 
 // Tells on standard error what prepare() or start() found, but for what report_faults() tells
-// better.
+// better. What merely follows from another module's problem is one line at the end.
 void report_modules(const module::report& r);
 
 }  // namespace ry::app

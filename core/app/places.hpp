@@ -16,5 +16,7 @@ config::defaults default_places(const std::filesystem::path& executable_dir);
 // The file to read without --config: $RUNYARD_CONFIG, ./conf/runyard.toml,
 // /etc/runyard/runyard.toml. Empty: there is none.
 std::filesystem::path default_config_file();
+inline constexpr const char* default_config_places =
+    "conf/runyard.toml or /etc/runyard/runyard.toml";
 
 }  // namespace ry::app

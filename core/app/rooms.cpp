@@ -111,13 +111,13 @@ workshop::~workshop() {
 bool workshop::prepare() {
   const auto found = find_modules(config_);
   config_.check_names(found.names);
+  const bool named_well = config_.faults().empty();
   const auto mask_secrets = [this] {
     for (const auto& secret : config_.secret_texts()) observe::redact(secret);
   };
   mask_secrets();  // those of the host; the modules' are known when their schemas are
-  const auto report = modules.prepare(found.specs);
+  auto report = modules.prepare(found.specs);
   mask_secrets();
-  report_modules(report);
   bool sound = report.ok();
   std::vector<std::pair<std::string, std::string>> faults;
   for (const auto& kind : modules.jobs())
@@ -125,10 +125,13 @@ bool workshop::prepare() {
       faults.emplace_back(kind.owner->name, std::move(fault));
   for (auto& [owner, fault] : faults) {
     const auto more = modules.fail(owner, std::move(fault));
-    report_modules(more);
+    report.problems.insert(report.problems.end(), more.problems.begin(), more.problems.end());
     sound = sound && more.ok();
   }
-  return report_faults(config_) && sound;
+  const bool faultless = report_faults(config_);
+  // A wrong name leaves out a module; what others miss for that would bury the reason.
+  if (named_well) report_modules(report);
+  return faultless && sound;
 }
 
 rooms::rooms(workshop& w, config::config& c, const instance& place)

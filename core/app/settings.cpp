@@ -7,6 +7,8 @@
 #include <charconv>
 #include <fstream>
 
+#include "core/db/url.hpp"
+
 namespace ry::app {
 
 namespace {
@@ -103,6 +105,13 @@ http::settings http_settings(config::config& c) {
   s.request_timeout = c.duration("http.request_timeout_seconds");
   s.write_stall_timeout = c.duration("http.write_stall_timeout_seconds");
   return s;
+}
+
+void check_database(config::config& c) {
+  if (const auto url = c.text("database.url"); !url.empty() && !db::usable_url(url))
+    c.refuse("database.url",
+             "must be the URL of a PostgreSQL database, postgresql://user:password@host/name, or "
+             "empty for a private one");
 }
 
 db::settings db_settings(const config::config& c) {

@@ -29,6 +29,8 @@ std::string base_url(const listen_address& at, std::uint16_t port, bool tls);
 
 observe::log_settings log_settings(const config::config& c);
 http::settings http_settings(config::config& c);
+// Refuses an address that cannot be one, before anybody waits for it.
+void check_database(config::config& c);
 db::settings db_settings(const config::config& c);
 auth::settings auth_settings(config::config& c);
 http::client_settings egress_settings(config::config& c);

@@ -38,9 +38,15 @@ class resolver {
   }
 
  private:
-  void refuse(std::size_t i, std::string message) {
+  struct complaint {
+    std::string message;
+    bool follows = false;
+  };
+
+  void refuse(std::size_t i, std::string message) { refuse(i, complaint{std::move(message)}); }
+  void refuse(std::size_t i, complaint why) {
     alive_[i] = false;
-    out_.refused.push_back({i, std::move(message)});
+    out_.refused.push_back({i, std::move(why.message), why.follows});
   }
 
   bool provides(std::size_t i, const std::string& id) const {
@@ -82,32 +88,33 @@ class resolver {
     }
   }
 
-  // A sentence when `need` of node i cannot be met.
-  std::optional<std::string> unmet(std::size_t i, const need_fact& need) const {
+  // When `need` of node i cannot be met.
+  std::optional<complaint> unmet(std::size_t i, const need_fact& need) const {
     const std::string who = called(nodes_[i].name) + " needs " + need.id;
     if (const auto it = host_.find(need.id); it != host_.end()) {
       if (it->second == 0 || need.min_size <= it->second) return std::nullopt;
-      return who + " of at least " + std::to_string(need.min_size) + " bytes; this host's has " +
-             std::to_string(it->second) +
-             ". Upgrade the host or rebuild the module with a lower RY_ABI_MINOR.";
+      return complaint{who + " of at least " + std::to_string(need.min_size) +
+                       " bytes; this host's has " + std::to_string(it->second) +
+                       ". Upgrade the host or rebuild the module with a lower RY_ABI_MINOR."};
     }
     if (provider(need.id)) return std::nullopt;
     if (need.id.starts_with("ry."))
-      return who + ", which this host does not have. Upgrade the host.";
+      return complaint{who + ", which this host does not have. Upgrade the host."};
     for (std::size_t k = 0; k < nodes_.size(); ++k) {
       if (!provides(k, need.id)) continue;
       if (nodes_[k].present == graph_node::presence::disabled)
-        return who + ", which " + called(nodes_[k].name) +
-               " provides, but that is disabled; set modules." + nodes_[k].name +
-               ".enabled = true.";
-      return who + ", which " + called(nodes_[k].name) + " would provide, but that is refused.";
+        return complaint{who + ", which " + called(nodes_[k].name) +
+                         " provides, but that is disabled; set modules." + nodes_[k].name +
+                         ".enabled = true."};
+      return complaint{
+          who + ", which " + called(nodes_[k].name) + " would provide, but that is refused.", true};
     }
     for (const auto& other : nodes_)
       for (const auto& id : other.provides)
         if (stem(id) == stem(need.id))
-          return who + ", but " + called(other.name) + " provides " + id +
-                 ". Use versions of the two that fit.";
-    return who + ", which no module that is present provides.";
+          return complaint{who + ", but " + called(other.name) + " provides " + id +
+                           ". Use versions of the two that fit."};
+    return complaint{who + ", which no module that is present provides."};
   }
 
   void refuse_missing() {
@@ -117,8 +124,8 @@ class resolver {
         if (!alive_[i]) continue;
         for (const auto& need : nodes_[i].needs) {
           if (need.optional) continue;
-          if (auto sentence = unmet(i, need)) {
-            refuse(i, std::move(*sentence));
+          if (auto why = unmet(i, need)) {
+            refuse(i, std::move(*why));
             changed = true;
             break;
           }

@@ -26,6 +26,7 @@ using host_offer = std::map<std::string, std::uint32_t>;
 struct graph_refusal {
   std::size_t node;
   std::string message;
+  bool follows = false;  // only because a provider was refused before
 };
 
 struct graph_result {

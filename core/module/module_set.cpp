@@ -99,9 +99,9 @@ struct module_set::impl {
     if (!reason.empty()) entries[i].reason = std::move(reason);
   }
 
-  void add_problem(std::size_t i, const std::string& message, report& out) {
+  void add_problem(std::size_t i, const std::string& message, report& out, bool follows = false) {
     const bool fatal = entries[i].spec.failure == module_spec::on_failure::abort;
-    out.problems.push_back({entries[i].facts.name, message, fatal});
+    out.problems.push_back({entries[i].facts.name, message, fatal, follows});
     if (entries[i].state != module_state::retired) set_state(i, module_state::refused, message);
   }
 
@@ -145,7 +145,7 @@ struct module_set::impl {
     for (auto it = out_with.rbegin(); it != out_with.rend(); ++it)
       if (entries[it->first].present())
         end(it->first, clock::now() + failed_start_time, unmapping::unmap);
-    for (const auto& [k, why] : out_with) add_problem(k, why, out);
+    for (const auto& [k, why] : out_with) add_problem(k, why, out, k != i);
   }
 
   // --- prepare ---
@@ -195,7 +195,7 @@ struct module_set::impl {
     }
     graph_result r = resolve(nodes, offer);
     for (const auto& note : r.notes) observe::log(level::info, "module", note);
-    for (const auto& no : r.refused) add_problem(no.node, no.message, out);
+    for (const auto& no : r.refused) add_problem(no.node, no.message, out, no.follows);
     order = std::move(r.order);
     required = std::move(r.required);
   }
@@ -216,11 +216,15 @@ struct module_set::impl {
   }
 
   void create_all(report& out) {
+    // The settings of all first: a mistake in one module's does not hide those in another's.
+    std::map<std::size_t, settings_result> all;
+    for (const std::size_t i : order)
+      if (options.settings && entries[i].state != module_state::refused)
+        all[i] = options.settings(entries[i].facts, entries[i].gen->config_schema());
     for (const std::size_t i : order) {
       entry& e = entries[i];
       if (e.state == module_state::refused) continue;
-      settings_result settings;
-      if (options.settings) settings = options.settings(e.facts, e.gen->config_schema());
+      const settings_result settings = all[i];
       if (!settings.error.empty()) {
         unload(i, unmapping::unmap);
         drop(i, called(e.facts.name) + " has settings that are not valid: " + settings.error, out);

@@ -44,6 +44,7 @@ struct problem {
   std::string module;   // its name, or the file's
   std::string message;  // one sentence
   bool fatal = false;   // a required module fails: the host must not serve
+  bool follows = false;  // only because another module, which has a problem too, is missing
 };
 
 struct report {

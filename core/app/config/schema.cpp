@@ -169,6 +169,7 @@ class checker {
   checker(key_path path, problems& out) : path_(std::move(path)), out_(out) {}
 
   json::value check(const node& given, const json::value& schema) {
+    if (given.unresolved) return nullptr;
     const auto types = types_of(schema);
     const node value = retyped(given, types);
     const auto type = type_of(value);

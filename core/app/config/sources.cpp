@@ -19,11 +19,27 @@ namespace {
 
 constexpr std::string_view env_prefix = "RUNYARD_";
 
-// Expands ${...}. Returns whether anything was replaced.
-bool expand(std::string& text, const environment& env, const std::string& where,
-            const std::string& path, problems& out) {
+enum class expansion { none, replaced, failed };
+
+// One variable that is missing is one mistake, in however many places it stands.
+void tell_missing(std::string_view name, const std::string& where, const std::string& path,
+                  problems& out) {
+  const auto sentence = "the environment variable " + std::string(name) + " is not set";
+  const auto told = std::find_if(out.begin(), out.end(), [&](const problem& p) {
+    return p.message.starts_with(sentence + " (");
+  });
+  if (told != out.end())
+    told->message += "; also at " + where;
+  else
+    out.push_back(
+        {where, path, sentence + " (write ${" + std::string(name) + ":-} to allow that)"});
+}
+
+// Expands ${...}.
+expansion expand(std::string& text, const environment& env, const std::string& where,
+                 const std::string& path, problems& out) {
   std::string result;
-  bool replaced = false;
+  auto done = expansion::none;
   std::size_t i = 0;
   while (i < text.size()) {
     if (text.compare(i, 3, "$${") == 0) {
@@ -38,7 +54,7 @@ bool expand(std::string& text, const environment& env, const std::string& where,
     const auto end = text.find('}', i);
     if (end == std::string::npos) {
       out.push_back({where, path, "\"${\" without \"}\" (write \"$${\" for a literal \"${\")"});
-      return false;
+      return expansion::failed;
     }
     const std::string_view body = std::string_view(text).substr(i + 2, end - i - 2);
     const auto dash = body.find(":-");
@@ -50,15 +66,14 @@ bool expand(std::string& text, const environment& env, const std::string& where,
     } else if (found != env.end()) {
       result += found->second;
     } else {
-      out.push_back({where, path,
-                     "the environment variable " + std::string(name) + " is not set (write ${" +
-                         std::string(name) + ":-} to allow that)"});
+      tell_missing(name, where, path, out);
+      done = expansion::failed;
     }
-    replaced = true;
+    if (done == expansion::none) done = expansion::replaced;
     i = end + 1;
   }
   text = std::move(result);
-  return replaced;
+  return done;
 }
 
 class reader {
@@ -92,9 +107,11 @@ class reader {
       }
     } else if (const auto* text = from.as_string()) {
       std::string value = text->get();
-      if (value.find("${") != std::string::npos &&
-          expand(value, env_, to.where, to_text(path_), out_))
-        to.loose = value;
+      if (value.find("${") != std::string::npos) {
+        const auto done = expand(value, env_, to.where, to_text(path_), out_);
+        if (done == expansion::replaced) to.loose = value;
+        to.unresolved = done == expansion::failed;
+      }
       to.scalar = value;
     } else if (const auto* integer = from.as_integer()) {
       to.scalar = integer->get();

@@ -37,6 +37,8 @@ struct node {
   // The text as given, for values from the environment, the command line and ${...}: whoever knows
   // the wanted type may read it again ("8080" as a number, "0042" as a string).
   std::optional<std::string> loose;
+  // It names an environment variable that is not set, which was said already: not looked at.
+  bool unresolved = false;
 
   node* find(std::string_view key) noexcept;
   const node* find(std::string_view key) const noexcept;
