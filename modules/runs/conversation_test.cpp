@@ -34,6 +34,18 @@ std::vector<std::string> roles(const std::string& request) {
   return out;
 }
 
+TEST(bodies_test, content_may_have_parts) {
+  const std::string body = tool_body(first, {"seen \"it\"", false, R"({"type":"image","media_type":"image/png","data":"AA=="})"});
+  EXPECT_EQ(json::parse(body).at("content").as_array().size(), 2u);
+  EXPECT_EQ(content_of(body), "seen \"it\"");
+  EXPECT_EQ(content_of(user_body("plain")), "plain");
+  EXPECT_EQ(content_of("nonsense"), "");
+  const std::string thoughtful = with_reasoning(assistant_body("a", {first}), R"([{"x":1}])");
+  EXPECT_EQ(json::parse(thoughtful).at("reasoning").at(0).at("x"), 1);
+  EXPECT_EQ(calls_of(thoughtful).size(), 1u);
+  EXPECT_EQ(with_reasoning("{}", ""), "{}");
+}
+
 TEST(decide_test, a_run_step_by_step) {
   std::vector<chat_message> m = {user("go")};
   EXPECT_EQ(decide(m).kind, next_kind::call_model);

@@ -1,5 +1,6 @@
 #include "tools.hpp"
 
+#include <algorithm>
 #include <boost/json.hpp>
 
 #include "text.hpp"
@@ -13,6 +14,7 @@ namespace {
 constexpr std::size_t most_result_bytes = 48 * 1024;   // of one result, for the model
 constexpr std::size_t most_output_bytes = 256 * 1024;  // of one call, as chunks to the readers
 constexpr std::uint64_t most_read_bytes = 256 * 1024;
+constexpr std::size_t most_image_bytes = 4 * 1024 * 1024;  // base64, of one result
 
 constexpr std::string_view sandbox_tools = R"json([
 {"name":"shell","description":"Runs a command with /bin/sh in the sandbox. The working directory is /workspace, which keeps its files between calls. There is no network. Returns the output and the exit code.","parameters":{"type":"object","properties":{"command":{"type":"string","description":"The command line"},"timeout_seconds":{"type":"integer","minimum":1,"description":"Ends the command after this time; 120 by default"}},"required":["command"]}},
@@ -134,7 +136,9 @@ ry::task<tool_outcome> run_shell(parts& p, std::shared_ptr<live_run> run,
   spec.struct_size = sizeof spec;
   spec.argv = argv;
   spec.n_argv = 3;
-  spec.wall_ms = static_cast<std::uint64_t>(std::max<std::int64_t>(int_of(arguments, "timeout_seconds", 0), 0)) * 1000;
+  const std::int64_t seconds = std::clamp<std::int64_t>(int_of(arguments, "timeout_seconds", 0), 0,
+                                                        p.config.tool_timeout_seconds);
+  spec.wall_ms = static_cast<std::uint64_t>(seconds) * 1000;
   ry_sandbox_sink sink{};
   sink.struct_size = sizeof sink;
   sink.on_output = &command_run::on_output;
@@ -235,6 +239,53 @@ ry::task<tool_outcome> run_list(std::shared_ptr<live_run> run,
   co_return tool_outcome{text.empty() ? "(empty)" : shorten(text, most_result_bytes), false};
 }
 
+// Calls work off when its time is over. On the run's executor.
+class time_limit {
+ public:
+  time_limit(const ry::context& ctx, ry_exec* exec, std::int64_t seconds, abortable& what)
+      : state_(std::make_shared<state>()) {
+    state_->what = &what;
+    // Without a waiter the limit is lost, the call is not.
+    (void)ctx.spawn(wait(ctx, state_, static_cast<std::uint64_t>(seconds) * 1000), exec,
+                    state_->source.token());
+  }
+  time_limit(const time_limit&) = delete;
+  ~time_limit() {
+    state_->what = nullptr;
+    state_->source.cancel(RY_WHY_USER);
+  }
+  bool reached() const { return state_->reached; }
+
+ private:
+  struct state {
+    abortable* what = nullptr;
+    bool reached = false;
+    ry::cancel_source source;
+  };
+  static ry::task<void> wait(const ry::context& ctx, std::shared_ptr<state> s, std::uint64_t ms) {
+    ry::result<void> slept = co_await ctx.sleep(ms);
+    if (!slept || s->what == nullptr) co_return;
+    s->reached = true;
+    s->what->abort();
+  }
+  std::shared_ptr<state> state_;
+};
+
+// Images of a result as parts of a message, as many as may be sent to a model.
+std::string image_parts(const json::object& result) {
+  std::string out;
+  const json::value* images = result.if_contains("images");
+  if (images == nullptr || !images->is_array()) return out;
+  for (const json::value& v : images->as_array()) {
+    if (!v.is_object()) continue;
+    const std::string type = text_of(v.as_object(), "media_type"), data = text_of(v.as_object(), "data");
+    if (!type.starts_with("image/") || data.empty() || out.size() + data.size() > most_image_bytes) continue;
+    if (!out.empty()) out += ',';
+    out += "{\"type\":\"image\",\"media_type\":" + json_string(type) + ",\"data\":" + json_string(data) + "}";
+  }
+  return out;
+}
+
 // A call to an agent.tools/1 source; lives in the frame that waits for it.
 struct foreign_run : abortable {
   const ry_agent_tools_v1* table = nullptr;
@@ -267,7 +318,7 @@ struct foreign_run : abortable {
         return;
       }
       c->outcome = {shorten(text_of(v.as_object(), "content"), most_result_bytes),
-                    bool_of(v.as_object(), "is_error")};
+                    bool_of(v.as_object(), "is_error"), image_parts(v.as_object())};
     });
     if (read != RY_OK) c->outcome.is_error = true;
     c->ended = true;
@@ -313,7 +364,11 @@ ry::task<tool_outcome> run_foreign(parts& p, std::shared_ptr<live_run> run,
     co_return tool_outcome{std::string("the tool could not be called: ") + ry::status_name(st), true};
   {
     live_run::working busy(*run, state);
+    const time_limit limit(p.ctx, run->exec, p.config.tool_timeout_seconds, state);
     while (!state.ended) (void)co_await state.done.wait();
+    if (limit.reached())
+      state.outcome = {"the tool took longer than " + std::to_string(p.config.tool_timeout_seconds) + " seconds",
+                       true, {}};
   }
   out.end();
   co_return std::move(state.outcome);

@@ -132,13 +132,14 @@ AT(ry_llm_end, struct_size, 0);
 AT(ry_llm_end, finish, 4);
 AT(ry_llm_end, usage, 8);
 
-SIZE(ry_llm_sink, 40);
+SIZE(ry_llm_sink, 48);
 AT(ry_llm_sink, struct_size, 0);
 AT(ry_llm_sink, reserved0, 4);
 AT(ry_llm_sink, on_text, 8);
 AT(ry_llm_sink, on_reasoning, 16);
 AT(ry_llm_sink, on_tool_call, 24);
 AT(ry_llm_sink, on_end, 32);
+AT(ry_llm_sink, on_reasoning_block, 40);
 
 SIZE(ry_llm_provider_v1, 40);
 AT(ry_llm_provider_v1, struct_size, 0);

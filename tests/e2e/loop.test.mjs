@@ -47,7 +47,7 @@ before(async () => {
   other = await startLlm(answer('other'));
   [main, tight, quick] = await Promise.all([
     makeServer('[runs]\nmax_attempts = 2\n[runs.fallbacks]\n"runyard/power" = ["other/b"]\n'),
-    makeServer('[runs]\nmax_steps = 12\nrepeat_limit = 2\nmax_parallel_tools = 2\n[runs.context_tokens]\n"runyard/basic" = 6000\n'),
+    makeServer('[runs]\nmax_steps = 12\nrepeat_limit = 2\nmax_parallel_tools = 2\ntool_timeout_seconds = 2\n[runs.context_tokens]\n"runyard/basic" = 6000\n'),
     makeServer('[runs]\nmax_steps = 3\ntimeout_seconds = 3\nmax_crashes = 0\n'),
   ]);
 });
@@ -240,6 +240,16 @@ test('calls of one answer run side by side, but not all at once', async () => {
   assert.equal(spans.length, 6);
   const most = Math.max(...spans.map(([from]) => spans.filter(([a, b]) => a <= from && from < b).length));
   assert.equal(most, 2);
+});
+
+test('a tool that takes too long is called off, and the model is told', async () => {
+  on('[sleepy]', (request, reply, n, results) => results.length ? reply.say('woken')
+    : reply.tools([{ id: 's', name: 'shell', arguments: { command: 'sleep 60', timeout_seconds: 900 } }]));
+  const began = Date.now();
+  const x = await run(tight, '[sleepy]');
+  assert.ok(Date.now() - began < 8000);
+  assert.match(of(x, 'tool_result')[0].content, /its time was over/);
+  assert.equal(x.end.status, 'completed');
 });
 
 test('an agent that goes round in circles is told so, then ended', async () => {

@@ -128,6 +128,15 @@ void messages_reader::block_start(const json::object& o, llm::receiver& to) {
       produced_ += s.size();
       to.text(s);
     }
+  } else if (type == "thinking") {
+    thinking_ = {number_at(o, "index"), std::string(text_at(*b, "thinking")),
+                 std::string(text_at(*b, "signature"))};
+    if (!thinking_.text.empty()) {
+      produced_ += thinking_.text.size();
+      to.reasoning(thinking_.text);
+    }
+  } else if (type == "redacted_thinking") {
+    thought(*b, to);
   } else if (type == "tool_use") {
     if (++calls_ > max_calls)
       return fail({RY_DATA_LOSS, "llm.protocol", "the model asked for too many tool calls"});
@@ -153,8 +162,16 @@ void messages_reader::block_delta(const json::object& o, std::string_view data, 
     if (!s.empty() && learnings_ < max_learnings) learn(data);
   } else if (type == "thinking_delta") {
     const auto s = text_at(*d, "thinking");
+    if (thinking_.text.size() + s.size() > max_arguments)
+      return fail({RY_DATA_LOSS, "llm.protocol", "a thought is too large"});
     produced_ += s.size();
+    thinking_.text += s;
     if (!s.empty()) to.reasoning(s);
+  } else if (type == "signature_delta") {
+    const auto s = text_at(*d, "signature");
+    if (thinking_.signature.size() + s.size() > max_arguments)
+      return fail({RY_DATA_LOSS, "llm.protocol", "a signature is too large"});
+    thinking_.signature += s;
   } else if (type == "input_json_delta") {
     const auto index = number_at(o, "index");
     const auto it = std::find_if(open_.begin(), open_.end(),
@@ -170,6 +187,13 @@ void messages_reader::block_delta(const json::object& o, std::string_view data, 
 
 void messages_reader::block_stop(const json::object& o, llm::receiver& to) {
   const auto index = number_at(o, "index");
+  if (index == thinking_.index) {
+    // Without a signature the API would not take it back.
+    if (!thinking_.signature.empty())
+      thought({{"type", "thinking"}, {"thinking", thinking_.text}, {"signature", thinking_.signature}}, to);
+    thinking_ = {};
+    return;
+  }
   const auto it = std::find_if(open_.begin(), open_.end(),
                                [&](const tool_block& t) { return t.index == index; });
   if (it == open_.end()) return;
@@ -178,6 +202,12 @@ void messages_reader::block_stop(const json::object& o, llm::receiver& to) {
   const std::string& args = t.arguments.empty() ? t.given : t.arguments;
   to.tool_call(t.id.empty() ? "call_" + std::to_string(calls_) : t.id, t.name,
                args.empty() ? std::string_view("{}") : std::string_view(args));
+}
+
+void messages_reader::thought(json::object block, llm::receiver& to) {
+  block["driver"] = "anthropic";
+  block["model"] = model_;
+  to.reasoning_block(json::serialize(block));
 }
 
 // Trusts what was learned only after an event with another text in its place read as expected.

@@ -16,6 +16,8 @@ namespace anthropic {
 
 class messages_reader final : public llm::answer_reader {
  public:
+  // model: as it was asked for; stands in the thinking blocks.
+  explicit messages_reader(std::string model = {}) : model_(std::move(model)) {}
   void event(std::string_view name, std::string_view data, llm::receiver& to) override;
   void closed(llm::receiver& to) override;
   llm::failure refused(unsigned http_status, std::string_view body) const override;
@@ -33,7 +35,14 @@ class messages_reader final : public llm::answer_reader {
   void block_stop(const boost::json::object& o, llm::receiver& to);
   void learn(std::string_view data);
 
+  void thought(boost::json::object block, llm::receiver& to);
+
+  const std::string model_;
   std::vector<tool_block> open_;
+  struct {
+    std::int64_t index = -1;  // -1: none is open
+    std::string text, signature;
+  } thinking_;
   std::size_t calls_ = 0;
   bool stopped_ = false;  // a stop_reason was seen
   int learnings_ = 0;

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <boost/json/parse.hpp>
+
 #include "recorder.hpp"
 
 namespace {
@@ -49,6 +51,29 @@ TEST(messages_reader, reads_text_thinking_usage_and_end) {
   EXPECT_EQ(r.reader.used().input, 115);
   EXPECT_EQ(r.reader.used().cached, 100);
   EXPECT_EQ(r.reader.used().output, 12);
+}
+
+TEST(messages_reader, hands_over_what_has_to_come_back) {
+  messages_reader reader("claude-x");
+  recorder got;
+  for (const char* e :
+       {R"({"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}})",
+        R"({"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"let \"me\""}})",
+        R"({"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":" see"}})",
+        R"({"type":"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":"ab"}})",
+        R"({"type":"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":"cd"}})",
+        R"({"type":"content_block_stop","index":0})",
+        R"({"type":"content_block_start","index":1,"content_block":{"type":"redacted_thinking","data":"zz"}})",
+        R"({"type":"content_block_stop","index":1})",
+        R"({"type":"content_block_start","index":2,"content_block":{"type":"thinking","thinking":"unsigned"}})",
+        R"({"type":"content_block_stop","index":2})"})
+    reader.event("", e, got);
+  EXPECT_EQ(got.thought, "let \"me\" seeunsigned");
+  ASSERT_EQ(got.blocks.size(), 2u) << "what has no signature is not taken back";
+  EXPECT_EQ(boost::json::parse(got.blocks[0]),
+            boost::json::parse(R"({"driver":"anthropic","model":"claude-x","type":"thinking","thinking":"let \"me\" see","signature":"abcd"})"));
+  EXPECT_EQ(boost::json::parse(got.blocks[1]),
+            boost::json::parse(R"({"driver":"anthropic","model":"claude-x","type":"redacted_thinking","data":"zz"})"));
 }
 
 TEST(messages_reader, assembles_tool_calls) {

@@ -12,6 +12,13 @@ namespace json = boost::json;
 
 namespace {
 
+enum class thinking_mode { on, off };
+
+bool thinks(const json::object& body) {
+  const auto* t = llm::object_at(body, "thinking");
+  return t && llm::text_at(*t, "type") != "disabled";
+}
+
 json::object image_block(const json::object& image) {
   return {{"type", "image"},
           {"source",
@@ -32,8 +39,26 @@ json::array user_blocks(const json::object& message) {
   return blocks;
 }
 
-json::array assistant_blocks(const json::object& message) {
+// Those of this model, as it gave them.
+void add_thinking(json::array& blocks, const json::object& message, std::string_view model) {
+  const auto* list = llm::array_at(message, "reasoning");
+  if (!list) return;
+  for (const auto& v : *list) {
+    const auto* o = v.if_object();
+    if (!o || llm::text_at(*o, "driver") != "anthropic" || llm::text_at(*o, "model") != model) continue;
+    json::object block = *o;
+    block.erase("driver");
+    block.erase("model");
+    blocks.push_back(std::move(block));
+  }
+}
+
+json::array assistant_blocks(const json::object& message, std::string_view model, thinking_mode mode) {
   json::array blocks;
+  if (mode == thinking_mode::on) add_thinking(blocks, message, model);
+  const bool only_thought = !blocks.empty() && llm::content_text(message).empty() &&
+                            !llm::array_at(message, "tool_calls");
+  if (only_thought) return {};
   add_text(blocks, llm::content_text(message));
   if (const auto* calls = llm::array_at(message, "tool_calls"))
     for (const auto& c : *calls) {
@@ -70,7 +95,7 @@ json::object result_block(const json::object& message) {
 
 // Roles alternate: what follows with the same role joins the message before. A tool's result is a
 // block of the user's.
-json::array messages(const json::object& request) {
+json::array messages(const json::object& request, thinking_mode mode) {
   json::array out;
   const auto add = [&out](std::string_view role, json::array blocks) {
     if (blocks.empty()) return;
@@ -91,7 +116,7 @@ json::array messages(const json::object& request) {
     if (role == "user")
       add("user", user_blocks(message));
     else if (role == "assistant")
-      add("assistant", assistant_blocks(message));
+      add("assistant", assistant_blocks(message, llm::text_at(request, "model"), mode));
     else
       add("user", json::array{result_block(message)});
   }
@@ -99,10 +124,22 @@ json::array messages(const json::object& request) {
   return out;
 }
 
+// The last message of the assistant asks for tools and does not begin with a thought.
+bool goes_on_without_thought(const json::array& messages) {
+  for (auto m = messages.rbegin(); m != messages.rend(); ++m) {
+    const auto& message = m->get_object();
+    if (llm::text_at(message, "role") != "assistant") continue;
+    const auto* blocks = llm::array_at(message, "content");
+    if (!blocks || blocks->empty() || m == messages.rbegin()) return false;
+    const auto type_of = [](const json::value& b) { return llm::text_at(b.get_object(), "type"); };
+    return type_of(blocks->back()) == "tool_use" && !type_of(blocks->front()).ends_with("thinking");
+  }
+  return false;
+}
+
 }  // namespace
 
-std::string build_request(std::string_view neutral_json, const request_options& options) {
-  const auto request = llm::parse_request(neutral_json);
+std::string build_request(const json::object& request, const request_options& options) {
   json::object out = options.extra_body;
   out["model"] = llm::text_at(request, "model");
   out["stream"] = true;
@@ -110,7 +147,8 @@ std::string build_request(std::string_view neutral_json, const request_options& 
   if (const auto* n = request.if_contains("max_output_tokens"); n && n->is_number())
     out["max_tokens"] = *n;
   if (const auto system = llm::text_at(request, "system"); !system.empty()) out["system"] = system;
-  out["messages"] = messages(request);
+  out["messages"] = messages(request, thinks(out) ? thinking_mode::on : thinking_mode::off);
+  if (thinks(out) && goes_on_without_thought(out["messages"].get_array())) out.erase("thinking");
   if (const auto* tools = llm::array_at(request, "tools"); tools && !tools->empty()) {
     json::array list;
     for (const auto& t : *tools) {

@@ -17,7 +17,9 @@ struct request_options {
   boost::json::object extra_body;  // members added to every request
 };
 
-// Throws llm::bad_request.
-std::string build_request(std::string_view neutral_json, const request_options& options);
+// Thinking blocks go back to the model they came from, when thinking is switched on (extra_body). A
+// turn in progress that began without thinking goes on without it, as the API insists.
+// `request` as llm::parse_request() gave it. Throws llm::bad_request.
+std::string build_request(const boost::json::object& request, const request_options& options);
 
 }  // namespace anthropic

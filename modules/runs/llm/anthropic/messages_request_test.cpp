@@ -11,7 +11,40 @@ namespace {
 namespace json = boost::json;
 
 json::value build(const char* neutral, const anthropic::request_options& o = {}) {
-  return json::parse(anthropic::build_request(neutral, o));
+  return json::parse(anthropic::build_request(llm::parse_request(neutral), o));
+}
+
+constexpr char thoughtful[] = R"({"model":"m","messages":[
+  {"role":"user","content":"go"},
+  {"role":"assistant","content":"","tool_calls":[{"id":"1","name":"f","arguments":{}}],"reasoning":[
+    {"driver":"anthropic","model":"m","type":"thinking","thinking":"hm","signature":"s=="},
+    {"driver":"anthropic","model":"m","type":"redacted_thinking","data":"xx"},
+    {"driver":"anthropic","model":"other","type":"thinking","thinking":"no","signature":"t"},
+    {"driver":"openai","model":"m","reasoning_content":"no"}]},
+  {"role":"tool","tool_call_id":"1","name":"f","content":"done"}]})";
+
+TEST(messages_request, thoughts_of_this_model_go_back_before_its_calls) {
+  anthropic::request_options o;
+  o.extra_body = json::parse(R"({"thinking":{"type":"enabled","budget_tokens":1024}})").as_object();
+  const auto body = build(thoughtful, o);
+  EXPECT_EQ(body.at("messages").at(1).at("content"), json::parse(R"([
+    {"type":"thinking","thinking":"hm","signature":"s=="},{"type":"redacted_thinking","data":"xx"},
+    {"type":"tool_use","id":"1","name":"f","input":{}}])"));
+  EXPECT_TRUE(body.as_object().contains("thinking"));
+  const auto plain = build(thoughtful);
+  EXPECT_EQ(plain.at("messages").at(1).at("content").as_array().size(), 1u) << "thinking is not switched on";
+}
+
+TEST(messages_request, a_turn_that_began_without_thinking_goes_on_without) {
+  anthropic::request_options o;
+  o.extra_body = json::parse(R"({"thinking":{"type":"enabled","budget_tokens":1024}})").as_object();
+  const auto body = build(R"({"model":"m","messages":[{"role":"user","content":"go"},
+    {"role":"assistant","content":"","tool_calls":[{"id":"1","name":"f","arguments":{}}]},
+    {"role":"tool","tool_call_id":"1","name":"f","content":"x"}]})", o);
+  EXPECT_FALSE(body.as_object().contains("thinking"));
+  const auto next = build(R"({"model":"m","messages":[{"role":"user","content":"go"},
+    {"role":"assistant","content":"done"},{"role":"user","content":"more"}]})", o);
+  EXPECT_TRUE(next.as_object().contains("thinking"));
 }
 
 TEST(messages_request, builds_every_kind_of_message) {

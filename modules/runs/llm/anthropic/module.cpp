@@ -26,11 +26,10 @@ class driver {
   }
 
   const llm::endpoint& at() const { return at_; }
-  std::string build(std::string_view request) const {
-    return anthropic::build_request(request, options_);
-  }
-  std::unique_ptr<llm::answer_reader> reader() const {
-    return std::make_unique<anthropic::messages_reader>();
+  llm::exchange prepare(std::string_view json) const {
+    const auto request = llm::parse_request(json);
+    return {anthropic::build_request(request, options_),
+            std::make_unique<anthropic::messages_reader>(std::string(llm::text_at(request, "model")))};
   }
 
  private:

@@ -18,6 +18,8 @@ class receiver {
   virtual void reasoning(std::string_view s) = 0;
   virtual void tool_call(std::string_view id, std::string_view name,
                          std::string_view arguments) = 0;
+  // A JSON object on one line that has to come back with the message.
+  virtual void reasoning_block(std::string_view json) = 0;
 
  protected:
   ~receiver() = default;

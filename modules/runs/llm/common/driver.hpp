@@ -2,8 +2,7 @@
 //   static constexpr const char* kind;
 //   explicit Driver(std::string_view name, std::string_view config_json);   // throws ry::error
 //   const llm::endpoint& at() const;
-//   std::string build(std::string_view request_json) const;                 // throws
-//   llm::bad_request std::unique_ptr<llm::answer_reader> reader() const;
+//   llm::exchange prepare(std::string_view request_json) const;             // throws llm::bad_request
 #pragma once
 
 #include <ry/ext/llm_provider.h>
@@ -15,6 +14,12 @@
 #include "stream_call.hpp"
 
 namespace llm {
+
+// What is sent, and who reads what comes back.
+struct exchange {
+  std::string body;
+  std::unique_ptr<answer_reader> reader;
+};
 
 template <class Driver>
 class http_driver_module {
@@ -36,15 +41,15 @@ class http_driver_module {
     auto& m = *static_cast<http_driver_module*>(self);
     return ry::guard([&]() -> ry_status {
       const auto& driver = *static_cast<const Driver*>(provider);
-      std::string body;
+      exchange e;
       try {
-        body = driver.build(ry::view(request));
-      } catch (const bad_request& e) {
-        m.ctx_.log(RY_LOG_WARN, "a request was refused", {{"reason", std::string_view(e.what())}});
+        e = driver.prepare(ry::view(request));
+      } catch (const bad_request& why) {
+        m.ctx_.log(RY_LOG_WARN, "a request was refused", {{"reason", std::string_view(why.what())}});
         return RY_INVALID_ARGUMENT;
       }
       const auto input = estimate_tokens(request.len);
-      return stream_call::start(m.ctx_, driver.at(), std::move(body), driver.reader(), input, exec,
+      return stream_call::start(m.ctx_, driver.at(), std::move(e.body), std::move(e.reader), input, exec,
                                 *sink, ctx, call);
     });
   }

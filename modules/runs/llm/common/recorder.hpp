@@ -16,7 +16,9 @@ class recorder final : public receiver {
   void tool_call(std::string_view id, std::string_view name, std::string_view args) override {
     calls.push_back(std::string(id) + " " + std::string(name) + " " + std::string(args));
   }
+  void reasoning_block(std::string_view json) override { blocks.emplace_back(json); }
   std::string said, thought;
+  std::vector<std::string> blocks;
   std::vector<std::string> calls;
   int pieces = 0;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstring>
 
 namespace llm {
 
@@ -65,8 +66,10 @@ ry_status stream_call::start(const ry::context& host, const endpoint& at, std::s
   r.pool_key = ry::str(at.name);
   const ry_client_handler handler{sizeof handler, 0, &stream_call::on_head, &stream_call::on_data,
                                   &stream_call::on_done};
+  ry_llm_sink known{};
+  std::memcpy(&known, &sink, std::min<std::size_t>(sink.struct_size, sizeof known));
   std::unique_ptr<stream_call> self(
-      new stream_call(host, at, std::move(reader), input_estimate, sink, ctx));
+      new stream_call(host, at, std::move(reader), input_estimate, known, ctx));
   self->exec_ = exec;
   *call = self.get();
   // The handler may run on another thread before this returns, but it never looks at op_.

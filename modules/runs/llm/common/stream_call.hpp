@@ -49,6 +49,10 @@ class stream_call final : receiver {
   void tool_call(std::string_view id, std::string_view name, std::string_view args) override {
     sink_.on_tool_call(ctx_, ry::str(id), ry::str(name), ry::str(args));
   }
+  void reasoning_block(std::string_view json) override {
+    if (sink_.struct_size >= sizeof sink_ && sink_.on_reasoning_block != nullptr)
+      sink_.on_reasoning_block(ctx_, ry::str(json));
+  }
 
   ry_status take(std::string_view bytes);
   void closed(ry_status st, const ry_error_view* err);

@@ -120,6 +120,7 @@ void chat_reader::delta(const json::object& d, llm::receiver& to) {
   for (const char* key : {"reasoning_content", "reasoning"})
     if (const auto s = text_at(d, key); !s.empty()) {
       produced_ += s.size();
+      if (!keep_for_.empty() && thought_.size() + s.size() <= max_arguments) thought_ += s;
       to.reasoning(s);
       break;
     }
@@ -196,6 +197,9 @@ void chat_reader::learn(std::string_view data) {
 }
 
 void chat_reader::conclude(llm::receiver& to) {
+  if (!thought_.empty() && !calls_.empty())
+    to.reasoning_block(json::serialize(json::object{
+        {"driver", "openai"}, {"model", keep_for_}, {"reasoning_content", thought_}}));
   std::size_t n = 0;
   for (const auto& c : calls_) {
     ++n;

@@ -15,6 +15,8 @@ namespace openai {
 
 class chat_reader final : public llm::answer_reader {
  public:
+  // keep_for: the model whose reasoning is to come back with the message; empty: none.
+  explicit chat_reader(std::string keep_for = {}) : keep_for_(std::move(keep_for)) {}
   void event(std::string_view name, std::string_view data, llm::receiver& to) override;
   void closed(llm::receiver& to) override;
   llm::failure refused(unsigned http_status, std::string_view body) const override;
@@ -32,6 +34,8 @@ class chat_reader final : public llm::answer_reader {
   void learn(std::string_view data);
   void conclude(llm::receiver& to);
 
+  const std::string keep_for_;
+  std::string thought_;
   std::vector<call> calls_;
   bool finished_ = false;  // a finish_reason was seen
   int learnings_ = 0;

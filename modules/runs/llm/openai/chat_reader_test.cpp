@@ -32,6 +32,21 @@ struct reading {
   }
 };
 
+TEST(chat_reader, reasoning_is_kept_for_the_model_that_wants_it_back) {
+  for (const char* keep : {"", "m"}) {
+    openai::chat_reader reader(keep);
+    llm::test::recorder got;
+    for (const char* e :
+         {R"({"choices":[{"delta":{"reasoning_content":"let me"}}]})", R"({"choices":[{"delta":{"reasoning_content":" see"}}]})",
+          R"({"choices":[{"delta":{"tool_calls":[{"index":0,"id":"1","function":{"name":"f","arguments":""}}]}}]})",
+          R"({"choices":[{"delta":{},"finish_reason":"tool_calls"}]})", "[DONE]"})
+      reader.event("", e, got);
+    EXPECT_EQ(got.thought, "let me see");
+    EXPECT_EQ(got.blocks, *keep == 0 ? std::vector<std::string>()
+                                     : std::vector<std::string>{R"({"driver":"openai","model":"m","reasoning_content":"let me see"})"});
+  }
+}
+
 TEST(chat_reader, reads_text_usage_and_end) {
   const reading r(
       {chunk(R"({"role":"assistant","content":""})"), chunk(R"({"content":"Hel"})"),

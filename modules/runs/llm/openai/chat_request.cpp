@@ -27,6 +27,15 @@ json::value user_content(const json::object& message) {
   return parts;
 }
 
+// What this model thought before it asked for tools.
+std::string_view reasoning_of(const json::object& message, std::string_view model) {
+  if (const auto* list = llm::array_at(message, "reasoning"))
+    for (const auto& v : *list)
+      if (const auto* o = v.if_object(); o && llm::text_at(*o, "driver") == "openai" && llm::text_at(*o, "model") == model)
+        return llm::text_at(*o, "reasoning_content");
+  return {};
+}
+
 json::object assistant(const json::object& message) {
   json::object out{{"role", "assistant"}};
   std::string text = llm::content_text(message);
@@ -61,8 +70,12 @@ json::object tool(const json::object& message) {
       {"role", "tool"}, {"tool_call_id", llm::text_at(message, "tool_call_id")}, {"content", text}};
 }
 
-json::array messages(const json::object& request) {
+json::array messages(const json::object& request, const request_options& options) {
   json::array out;
+  const auto& all = *llm::array_at(request, "messages");
+  std::size_t turn = 0;  // where the turn in progress begins
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (llm::text_at(all[i].get_object(), "role") == "user") turn = i;
   if (const auto system = llm::text_at(request, "system"); !system.empty())
     out.push_back({{"role", "system"}, {"content", system}});
   json::array images;  // of tool results: only users may show images, after all results of a turn
@@ -70,14 +83,17 @@ json::array messages(const json::object& request) {
     if (!images.empty()) out.push_back({{"role", "user"}, {"content", std::move(images)}});
     images = json::array();
   };
-  for (const auto& m : *llm::array_at(request, "messages")) {
-    const auto& message = m.get_object();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto& message = all[i].get_object();
     const auto role = llm::text_at(message, "role");
     if (role != "tool") show_images();
     if (role == "user") {
       out.push_back({{"role", "user"}, {"content", user_content(message)}});
     } else if (role == "assistant") {
       out.push_back(assistant(message));
+      const auto thought = reasoning_of(message, llm::text_at(request, "model"));
+      if (options.send_reasoning && i > turn && !thought.empty())
+        out.back().get_object()["reasoning_content"] = thought;
     } else {
       out.push_back(tool(message));
       for (const auto* image : llm::content_images(message)) images.push_back(image_part(*image));
@@ -89,11 +105,10 @@ json::array messages(const json::object& request) {
 
 }  // namespace
 
-std::string build_request(std::string_view neutral_json, const request_options& options) {
-  const auto request = llm::parse_request(neutral_json);
+std::string build_request(const json::object& request, const request_options& options) {
   json::object out = options.extra_body;
   out["model"] = llm::text_at(request, "model");
-  out["messages"] = messages(request);
+  out["messages"] = messages(request, options);
   out["stream"] = true;
   if (options.stream_usage) out["stream_options"] = {{"include_usage", true}};
   if (const auto* tools = llm::array_at(request, "tools"); tools && !tools->empty()) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
 
 #include "request.hpp"
 
@@ -11,7 +12,23 @@ namespace {
 namespace json = boost::json;
 
 json::object build(const char* neutral, const openai::request_options& o = {}) {
-  return json::parse(openai::build_request(neutral, o)).as_object();
+  return json::parse(openai::build_request(llm::parse_request(neutral), o)).as_object();
+}
+
+TEST(chat_request, reasoning_goes_back_within_its_turn_when_wished) {
+  constexpr char neutral[] = R"({"model":"m","messages":[
+    {"role":"user","content":"a"},
+    {"role":"assistant","content":"","tool_calls":[{"id":"1","name":"f","arguments":{}}],"reasoning":[{"driver":"openai","model":"m","reasoning_content":"old"}]},
+    {"role":"tool","tool_call_id":"1","name":"f","content":"x"},
+    {"role":"user","content":"b"},
+    {"role":"assistant","content":"","tool_calls":[{"id":"2","name":"f","arguments":{}}],"reasoning":[{"driver":"openai","model":"other","reasoning_content":"no"},{"driver":"openai","model":"m","reasoning_content":"new"}]},
+    {"role":"tool","tool_call_id":"2","name":"f","content":"x"}]})";
+  openai::request_options o;
+  EXPECT_EQ(json::serialize(build(neutral, o)).find("reasoning"), std::string::npos);
+  o.send_reasoning = true;
+  const auto body = build(neutral, o);
+  EXPECT_FALSE(body.at("messages").at(1).as_object().contains("reasoning_content"));
+  EXPECT_EQ(body.at("messages").at(4).at("reasoning_content"), "new");
 }
 
 TEST(chat_request, builds_every_kind_of_message) {
