@@ -7,12 +7,14 @@
 namespace runs {
 
 bool is_retryable(std::int32_t status) {
-  return status == RY_RESOURCE_EXHAUSTED || status == RY_UNAVAILABLE || status == RY_DEADLINE_EXCEEDED;
+  return status == RY_RESOURCE_EXHAUSTED || status == RY_UNAVAILABLE || status == RY_DEADLINE_EXCEEDED ||
+         status == RY_DATA_LOSS;
 }
 
 next_try after_failure(const failed_attempt& f) {
   const next_try otherwise{f.has_fallback ? next_try::what::next_model : next_try::what::give_up, 0};
   if (!is_retryable(f.status) || f.tries >= f.max_tries) return otherwise;
+  if (f.status == RY_DATA_LOSS && f.tries >= 2) return otherwise;
   const double chance = static_cast<double>(f.random) / 4294967296.0;
   double wait;
   if (f.retry_after_s != 0) {

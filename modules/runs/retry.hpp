@@ -19,7 +19,8 @@ struct next_try {
   std::uint64_t wait_ms = 0;
 };
 
-// Worth another attempt with the same model?
+// Worth another attempt with the same model? What is not the protocol is so once: a garbled answer may have
+// been an accident on its way, a page in the place of an answer will stay one.
 bool is_retryable(std::int32_t status);
 
 // Waits as long as the provider says, else 0.5 s doubled with each try up to 16 s, of which up to the half

@@ -16,9 +16,11 @@ failed_attempt attempt(std::int32_t status, std::int64_t tries = 1) {
 TEST(retry_test, only_what_may_pass_is_tried_again) {
   for (std::int32_t st : {RY_RESOURCE_EXHAUSTED, RY_UNAVAILABLE, RY_DEADLINE_EXCEEDED})
     EXPECT_EQ(after_failure(attempt(st)).how, what::same_model) << st;
-  for (std::int32_t st : {RY_INVALID_ARGUMENT, RY_UNAUTHENTICATED, RY_NOT_FOUND, RY_OUT_OF_RANGE, RY_DATA_LOSS})
+  for (std::int32_t st : {RY_INVALID_ARGUMENT, RY_UNAUTHENTICATED, RY_NOT_FOUND, RY_OUT_OF_RANGE})
     EXPECT_EQ(after_failure(attempt(st)).how, what::give_up) << st;
   EXPECT_EQ(after_failure(attempt(RY_UNAVAILABLE, 4)).how, what::give_up);
+  EXPECT_EQ(after_failure(attempt(RY_DATA_LOSS, 1)).how, what::same_model);
+  EXPECT_EQ(after_failure(attempt(RY_DATA_LOSS, 2)).how, what::give_up) << "garbled twice is no accident";
 }
 
 TEST(retry_test, another_model_is_asked_when_there_is_one) {

@@ -30,6 +30,8 @@ export async function startMock(fixtures, options = {}) {
     // What was received since the last question, oldest first.
     received() { const r = seen; seen = []; return r; },
     journal: () => mock.getRequests(),
+    // Faults by chance, for all requests from now on; none: no more.
+    chaos: (rates) => (rates ? mock.setChaos(rates) : mock.clearChaos()),
     async stop() {
       for (const s of connections) s.destroy();
       await new Promise((resolve) => server.close(resolve));

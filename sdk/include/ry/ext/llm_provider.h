@@ -55,9 +55,9 @@ typedef struct ry_llm_sink {
   /* A whole tool call. arguments_json is the model's text: it may be no valid JSON. */
   void (*on_tool_call)(void* ctx, ry_str id, ry_str name, ry_str arguments_json) RY_NOEXCEPT;
   /* st: RY_OK; RY_CANCELLED; RY_RESOURCE_EXHAUSTED (429, err->retry_after_s), RY_UNAVAILABLE (5xx,
-   * network, stream cut before its end), RY_DEADLINE_EXCEEDED: worth a retry; RY_UNAUTHENTICATED,
-   * RY_INVALID_ARGUMENT, RY_NOT_FOUND (no such model), RY_OUT_OF_RANGE (context too long), RY_DATA_LOSS
-   * (not the protocol): not. err->message never holds the API key. */
+   * network, stream cut before its end), RY_DEADLINE_EXCEEDED: worth a retry; RY_DATA_LOSS (not the protocol):
+   * worth one; RY_UNAUTHENTICATED, RY_INVALID_ARGUMENT, RY_NOT_FOUND (no such model): not;
+   * RY_OUT_OF_RANGE (context too long): with less. err->message never holds the API key. */
   void (*on_end)(void* ctx, ry_status st, const ry_llm_end* end, const ry_error_view* err)
       RY_NOEXCEPT;
   /* May be NULL, or missing when struct_size is smaller. A JSON object on one line that has to come back

@@ -1,0 +1,163 @@
+// Runs through the whole server with each driver, against a model provider that we did not write: what goes
+// over the wire is what the official clients send, and with a provider that fails by chance every run
+// still comes to exactly one end.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import Anthropic from '@anthropic-ai/sdk';
+import OpenAI from 'openai';
+import { Server, gapless, makeDatabase, statuses, textOf } from '../lib/server.mjs';
+import { startMock } from './mock.mjs';
+
+const key = 'sk-test-secret-value';
+const system = 'You are brief. "Quotes" and ünïcödé stay.';
+const closing = 'The workspace is empty. "Done" 🙂';
+const fixtures = [
+  { match: { userMessage: 'look around', hasToolResult: false }, response: { toolCalls: [
+    { id: 'call_list', name: 'list_files', arguments: '{}' },
+    { id: 'call_echo', name: 'shell', arguments: JSON.stringify({ command: 'echo "hi"' }) }] } },
+  { match: { userMessage: 'look around', hasToolResult: true }, response: { content: closing } },
+  { match: { userMessage: 'think' }, response: { content: 'So it is.', reasoning: 'Let me see.' } },
+  { match: { userMessage: 'cut' }, response: { content: 'This answer never comes to its end because the connection breaks.' }, latency: 5, truncateAfterChunks: 5 },
+  { match: { userMessage: 'overloaded' }, response: { error: { message: 'Overloaded', type: 'overloaded_error' }, status: 529 } },
+];
+const drivers = {
+  openai: { base: (mock) => `${mock.url}/v1`, model: 'gpt-4o-mini' },
+  anthropic: { base: (mock) => mock.url, model: 'claude-mock' },
+};
+
+let mock;
+const servers = {};
+before(async () => {
+  mock = await startMock(fixtures);
+  await Promise.all(Object.entries(drivers).map(async ([kind, d]) => {
+    const database = makeDatabase();
+    const server = new Server({ database, settings: `
+[runs]
+system_prompt = '''${system}'''
+max_output_tokens = 500
+max_attempts = 3
+[runs.providers.mock]
+kind = "${kind}"
+base_url = "${d.base(mock)}"
+api_key = "${key}"
+[runs.models]
+"runyard/basic" = "mock/${d.model}"
+[runs.prices."runyard/basic"]
+input = 3000000
+output = 15000000
+` });
+    servers[kind] = server;
+    server.database = database;
+    await server.start();
+  }));
+});
+after(async () => {
+  for (const s of Object.values(servers)) {
+    await s.close();
+    s.database.drop();
+  }
+  await mock.stop();
+});
+
+async function run(kind, prompt, user) {
+  const u = user ?? (await servers[kind].user());
+  const r = await u.start({ prompt });
+  assert.equal(r.status, 200, r.text);
+  const s = await u.stream(r.json.agent_run_id, { timeout: 60000 });
+  return { id: r.json.agent_run_id, events: s.events, end: s.events.at(-1), raw: s.raw };
+}
+
+// The same conversation as the user of an official client writes it; tools as the server offers them.
+function byHand(kind, model, tools, results) {
+  const prompt = 'please look around';
+  const text = (id) => results.find((e) => e.tool_call_id === id).content;
+  const calls = [['call_list', 'list_files', {}], ['call_echo', 'shell', { command: 'echo "hi"' }]];
+  if (kind === 'openai') {
+    const base = { model, stream: true, stream_options: { include_usage: true }, tools, max_tokens: 500 };
+    const first = [{ role: 'system', content: system }, { role: 'user', content: prompt }];
+    return [{ ...base, messages: first }, { ...base, messages: [...first,
+      { role: 'assistant', content: null, tool_calls: calls.map(([id, name, args]) => ({ id, type: 'function', function: { name, arguments: JSON.stringify(args) } })) },
+      ...calls.map(([id]) => ({ role: 'tool', tool_call_id: id, content: text(id) }))] }];
+  }
+  const base = { model, stream: true, system, tools, max_tokens: 500 };
+  const first = [{ role: 'user', content: [{ type: 'text', text: prompt }] }];
+  return [{ ...base, messages: first }, { ...base, messages: [...first,
+    { role: 'assistant', content: calls.map(([id, name, input]) => ({ type: 'tool_use', id, name, input })) },
+    { role: 'user', content: calls.map(([id]) => ({ type: 'tool_result', tool_use_id: id, content: text(id) })) }] }];
+}
+async function official(kind, request) {
+  if (kind === 'openai') {
+    const client = new OpenAI({ baseURL: `${mock.url}/v1`, apiKey: key, maxRetries: 0 });
+    let text = '';
+    for await (const chunk of await client.chat.completions.create(request)) text += chunk.choices[0]?.delta.content ?? '';
+    return text;
+  }
+  const client = new Anthropic({ baseURL: mock.url, apiKey: key, maxRetries: 0 });
+  const { stream, ...rest } = request;
+  const message = await client.messages.stream(rest).finalMessage();
+  return message.content.filter((b) => b.type === 'text').map((b) => b.text).join('');
+}
+
+for (const kind of Object.keys(drivers)) {
+  test(`${kind}: a run sends what the official client sends for the same conversation`, async () => {
+    mock.received();
+    const x = await run(kind, 'please look around');
+    assert.equal(x.end.status, 'completed', x.raw);
+    assert.equal(textOf(x.events), closing);
+    const sent = mock.received();
+    assert.equal(sent.length, 2);
+    const requests = byHand(kind, drivers[kind].model, sent[0].json.tools, x.events.filter((e) => e.type === 'tool_result'));
+    const said = [];
+    for (const r of requests) said.push(await official(kind, r));
+    const reference = mock.received();
+    assert.equal(said[1], closing);
+    for (const i of [0, 1]) {
+      assert.deepEqual(sent[i].json, reference[i].json, `request ${i + 1}`);
+      assert.equal(sent[i].path, reference[i].path);
+      for (const h of ['anthropic-version', 'content-type']) assert.equal(sent[i].headers[h], reference[i].headers[h], h);
+    }
+    assert.ok(!servers[kind].log.includes(key) && !x.raw.includes(key));
+  });
+
+  test(`${kind}: reasoning, a cut stream and an overloaded provider, as the reader sees them`, async () => {
+    const thought = await run(kind, 'think');
+    assert.equal(thought.events.filter((e) => e.type === 'reasoning_chunk').map((e) => e.content).join(''), 'Let me see.');
+    assert.equal(textOf(thought.events), 'So it is.');
+    const cut = await run(kind, 'cut');
+    assert.deepEqual([cut.end.status, cut.end.reason], ['failed', 'llm_error']);
+    assert.equal(cut.events.filter((e) => e.type === 'turn_aborted').length, 3);
+    assert.equal(textOf(cut.events), '', 'nothing of it stands');
+    const busy = await run(kind, 'overloaded');
+    assert.deepEqual([busy.end.status, busy.end.reason, busy.end.credits], ['failed', 'llm_error', 0]);
+    assert.match(busy.end.error, /verloaded/);
+    assert.equal(busy.events.filter((e) => e.type === 'llm_response_start').length, 3);
+  });
+
+  test(`${kind}: with faults by chance every run comes to exactly one end`, async () => {
+    const server = servers[kind];
+    const u = await server.user({ tier: 'enterprise' });
+    server.database.sql(`select accounts.ledger_add('${u.id}', 1000000000, 'grant', 'chaos-${kind}')`);
+    mock.chaos({ dropRate: 0.15, malformedRate: 0.1, rateLimitRate: 0.1, disconnectRate: 0.15 });
+    const all = [];
+    try {
+      for (let round = 0; round < 3; round++)
+        all.push(...(await Promise.all(Array.from({ length: 8 }, (_, i) => run(kind, ['please look around', 'think', 'cut'][i % 3], u)))));
+    } finally {
+      mock.chaos(null);
+    }
+    for (const x of all) {
+      assert.ok(gapless(x.events), x.raw);
+      const ends = statuses(x.events).filter((s) => s !== 'running');
+      assert.equal(ends.length, 1, x.raw);
+      assert.ok(ends[0] === 'completed' || (ends[0] === 'failed' && x.end.reason === 'llm_error'), x.raw);
+      const count = (type) => x.events.filter((e) => e.type === type).length;
+      assert.equal(count('llm_response_start'), count('llm_response_end') + count('turn_aborted'), 'each attempt is closed');
+    }
+    assert.ok(all.some((x) => x.end.status === 'completed'));
+    assert.ok(all.some((x) => x.events.some((e) => e.type === 'turn_aborted')));
+    const sql = (q) => server.database.sql(q);
+    assert.equal(sql("select count(*) from runs.runs where status = 'running'"), '0');
+    assert.equal(sql(`select count(*) from (select run_id from runs.events where payload like '{"type": "status"%' and payload !~ '"status": "running"' group by run_id having count(*) <> 1) x`), '0');
+    assert.equal(sql(`select sum(charged_micro) = (select -sum(delta_micro) from accounts.ledger where account_id = '${u.id}' and kind = 'charge') from runs.runs where account_id = '${u.id}'`), 't');
+  });
+}
