@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/json/array.hpp>
 #include <boost/json/serialize.hpp>
+#include <initializer_list>
 #include <stdexcept>
 #include <system_error>
 
@@ -46,6 +47,29 @@ void judge_symbols(inspection& out) {
         "), so it can never be unloaded; link it with the SDK's version script.");
 }
 
+bool starts_with_any(std::string_view name, std::initializer_list<std::string_view> beginnings) {
+  return std::any_of(beginnings.begin(), beginnings.end(),
+                     [&](std::string_view b) { return name.starts_with(b); });
+}
+
+// Libraries that cannot be in the host's process, and those that the host has at its own version.
+void judge_libraries(inspection& out) {
+  std::string shared;
+  for (const auto& name : out.libraries) {
+    if (starts_with_any(name, {"libc++.so", "libc++abi.so"}))
+      out.problems.push_back(
+          "it needs " + name +
+          ", whose exceptions have the names but not the layout of those of the host's libstdc++; "
+          "link libc++ into the module (sdk/README.md says how).");
+    if (starts_with_any(name, {"libboost_", "libsoci_", "libpq.so"}))
+      shared += (shared.empty() ? "" : ", ") + name;
+  }
+  if (!shared.empty())
+    out.warnings.push_back("it needs " + shared +
+                           ", which the host uses at a version of its own and may drop; link it "
+                           "into the module.");
+}
+
 json::array texts(const std::vector<std::string>& list) {
   json::array out;
   for (const auto& s : list) out.emplace_back(s);
@@ -71,6 +95,7 @@ inspection inspect(const std::filesystem::path& file) {
     out.libraries = std::move(elf.libraries);
     std::sort(out.exported.begin(), out.exported.end());
     judge_symbols(out);
+    judge_libraries(out);
     if (elf.ry_section)
       out.facts = facts_of_json(*elf.ry_section);
     else

@@ -45,6 +45,16 @@ TEST(inspect, tells_what_a_builder_should_mend) {
   EXPECT_THAT(inspect("/dev/zero").problems, ElementsAre(HasSubstr("not a regular file")));
 }
 
+TEST(inspect, judges_the_libraries_that_a_module_needs) {
+  const auto foreign = inspect(fixture("needs_libcxx"));
+  ASSERT_TRUE(foreign.facts);
+  EXPECT_THAT(foreign.libraries, Contains("libc++.so.1"));
+  EXPECT_THAT(foreign.problems, ElementsAre(HasSubstr("needs libc++.so.1")));
+  const auto shared = inspect(fixture("needs_boost"));
+  EXPECT_THAT(shared.problems, IsEmpty());
+  EXPECT_THAT(shared.warnings, ElementsAre(HasSubstr("needs libboost_json.so.1.99.0, which the host")));
+}
+
 // Any verdict will do, as long as there is one.
 void survives(std::string_view image) {
   try {

@@ -1,6 +1,8 @@
 # ry_add_module(NAME
 #   SOURCES a.cpp ...        sources of the module, one of them with RY_MODULE
 #   [LIBS lib ...]           libraries for its own trade; linked privately, their symbols stay hidden
+#   [NEEDS libx.so ...]      beginnings of names of shared libraries that it may need at load time beside
+#                            the C and C++ run time
 #   [MIGRATIONS dir]         dir/*.sql in order of their names become the header "migrations.hpp"
 #   [OUTPUT name]            file name without ".so"; default NAME
 #   [TESTS x_test.cpp ...]   GoogleTest program NAME_module_test over the same sources
@@ -8,7 +10,7 @@
 #   [TEST_LIBS lib ...])
 #
 # Makes the target NAME_module: ${RY_MODULE_DIR}/OUTPUT.so, which exports ry_module_entry and nothing
-# else. With RY_TESTS a ctest proves that. Works inside the source tree and from an installed copy:
+# else, and needs no shared library but those. With RY_TESTS ctests prove that. Works inside the source tree and from an installed copy:
 # the header folder is found beside this file.
 include_guard(GLOBAL)
 
@@ -45,8 +47,18 @@ function(ry_module_symbol_test target)
   endif()
 endfunction()
 
+# A ctest that the library needs only the run time and what is named after the target.
+function(ry_module_library_test target)
+  if(RY_TESTS AND NOT RY_SANITIZE)
+    add_test(NAME module.${target}.libraries
+             COMMAND ${CMAKE_COMMAND} -DOBJDUMP=${CMAKE_OBJDUMP} -DLIBRARY=$<TARGET_FILE:${target}>
+                     "-DALLOWED=${ARGN}" -P
+                     ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/check_libraries.cmake)
+  endif()
+endfunction()
+
 function(ry_add_module name)
-  cmake_parse_arguments(M "" "MIGRATIONS;OUTPUT" "SOURCES;LIBS;TESTS;PGTESTS;TEST_LIBS" ${ARGN})
+  cmake_parse_arguments(M "" "MIGRATIONS;OUTPUT" "SOURCES;LIBS;NEEDS;TESTS;PGTESTS;TEST_LIBS" ${ARGN})
   if(NOT M_SOURCES)
     message(FATAL_ERROR "ry_add_module(${name}): SOURCES is missing")
   endif()
@@ -86,6 +98,7 @@ function(ry_add_module name)
   set_target_properties(${name}_module PROPERTIES LINKER_LANGUAGE CXX OUTPUT_NAME ${M_OUTPUT})
   ry_module_link_flags(${name}_module)
   ry_module_symbol_test(${name}_module)
+  ry_module_library_test(${name}_module ${M_NEEDS})
 
   if(RY_TESTS AND M_TESTS)
     add_executable(${name}_module_test ${M_TESTS})

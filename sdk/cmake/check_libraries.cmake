@@ -1,0 +1,22 @@
+# Fails unless every library that LIBRARY needs at load time is one of the C and C++ run time or matches
+# one of ALLOWED (a list of beginnings of names), according to OBJDUMP.
+execute_process(COMMAND ${OBJDUMP} -p ${LIBRARY} OUTPUT_VARIABLE out RESULT_VARIABLE rc)
+if(NOT rc EQUAL 0)
+  message(FATAL_ERROR "objdump cannot read ${LIBRARY}")
+endif()
+set(runtime libc.so libm.so libdl.so librt.so libpthread.so ld-linux libgcc_s.so libstdc++.so)
+string(REGEX MATCHALL "NEEDED[ ]+[^\n ]+" lines "${out}")
+foreach(line ${lines})
+  string(REGEX REPLACE "NEEDED[ ]+" "" name "${line}")
+  set(known FALSE)
+  foreach(beginning ${runtime} ${ALLOWED})
+    string(FIND "${name}" "${beginning}" at)
+    if(at EQUAL 0)
+      set(known TRUE)
+    endif()
+  endforeach()
+  if(NOT known)
+    message(FATAL_ERROR "${LIBRARY} needs ${name}, which is neither part of the C and C++ run time nor a "
+                        "library of its own trade (ry_add_module NEEDS)")
+  endif()
+endforeach()
