@@ -1,0 +1,89 @@
+// Finds `co_await` where g++ 12 miscompiles it: inside an operand of `?:` and inside braces that make a
+// value (T{co_await f()}, g({co_await f()})). usage: node co_await.mjs DIRECTORY_OR_FILE...
+import { readFileSync, readdirSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+// Comments, texts and characters become blanks; lines stay where they are.
+export function withoutTexts(source) {
+  const patterns = /\/\/[^\n]*|\/\*[\s\S]*?\*\/|\b(?:u8|[uUL])?R"([^()\\\s]{0,16})\([\s\S]*?\)\1"|"(?:\\[\s\S]|[^"\\\n])*"|(?<![0-9A-Za-z_])'(?:\\[\s\S]|[^'\\\n])+'/g;
+  return source.replace(patterns, (text) => text.replace(/[^\n]/g, ' '));
+}
+
+const statements = new Set(['if', 'for', 'while', 'switch', 'do', 'try', 'return', 'co_return']);
+const headed = new Set(['if', 'for', 'while', 'switch', 'constexpr']);
+
+// [{line, what}] of one source text.
+export function findings(source) {
+  const found = [];
+  const text = withoutTexts(source);
+  const frames = [];
+  const open = (kind, line, head) => frames.push({ kind, line, head, code: false, awaits: 0, segment: { awaits: 0, question: 0 } });
+  const endSegment = (f) => {
+    if (f.segment.awaits && f.segment.question)
+      found.push({ line: f.segment.awaits, what: 'co_await inside an operand of ?:' });
+    f.segment = { awaits: 0, question: 0 };
+  };
+  open('{', 0, '');
+  frames[0].code = true;
+  let line = 1, before = '';
+  for (const [token] of text.matchAll(/\n|[A-Za-z_][A-Za-z_0-9]*|[^\sA-Za-z_]/g)) {
+    const top = frames[frames.length - 1];
+    if (token === '\n') { line++; continue; }
+    if ('([{'.includes(token)) {
+      open(token, line, before);
+    } else if (')]}'.includes(token)) {
+      endSegment(top);
+      if (frames.length > 1) frames.pop();
+      const outer = frames[frames.length - 1];
+      // A list of values has no statement of its own; a body has nothing else.
+      const body = top.kind === '{' && (top.code || top.awaits === 0);
+      if (body) {
+        if (top.code && outer.kind === '{') endSegment(outer);
+      } else if (top.awaits) {
+        if (top.kind === '{') found.push({ line: top.awaits, what: 'co_await inside a braced value' });
+        outer.awaits ||= top.awaits;
+        // The head of a statement is an expression of its own.
+        if (!(top.kind === '(' && headed.has(top.head))) outer.segment.awaits ||= top.awaits;
+      }
+    } else if (token === ';') {
+      top.code = true;
+      endSegment(top);
+    } else if (token === ',') {
+      endSegment(top);
+    } else if (token === '?') {
+      top.segment.question ||= line;
+    } else if (token === 'co_await') {
+      top.awaits ||= line;
+      top.segment.awaits ||= line;
+    } else if (statements.has(token)) {
+      top.code = true;
+    }
+    before = token;
+  }
+  return found.sort((a, b) => a.line - b.line);
+}
+
+function* sources(at) {
+  if (statSync(at).isFile()) { yield at; return; }
+  for (const name of readdirSync(at).sort()) {
+    if (name === 'node_modules' || name.startsWith('build') || name.startsWith('.')) continue;
+    const file = path.join(at, name);
+    if (statSync(file).isDirectory()) yield* sources(file);
+    else if (/\.(cpp|hpp|cc|h|ipp)$/.test(name)) yield file;
+  }
+}
+
+if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  let files = 0, bad = 0;
+  for (const at of process.argv.slice(2))
+    for (const file of sources(at)) {
+      files++;
+      for (const f of findings(readFileSync(file, 'utf8'))) {
+        bad++;
+        console.log(`${file}:${f.line}: ${f.what}; g++ 12 miscompiles it, use a named variable`);
+      }
+    }
+  console.log(`${files} files, ${bad} findings`);
+  process.exit(bad || !files ? 1 : 0);
+}
