@@ -250,6 +250,14 @@ void append_json_string(std::string& out, std::string_view text) {
   out.push_back('"');
 }
 
+void append_retry_after(std::string& out, std::uint32_t status, const core::error& e) {
+  const std::uint32_t seconds = e.retry_after_s == 0 && status == 503 ? 1 : e.retry_after_s;
+  if (seconds == 0) return;
+  out += "Retry-After: ";
+  append_number(out, seconds);
+  out += "\r\n";
+}
+
 std::string error_body(const core::error& e) {
   std::string out = "{\"detail\":";
   // What the database says of its constraints is for the log; what a module's SQL raised is for the client.

@@ -30,6 +30,8 @@ bool append_module_headers(std::string& out, const ry_header* headers, std::size
                            std::string* content_length = nullptr);
 
 std::uint32_t http_status(const core::error& e) noexcept;
+// The error's own Retry-After; one second for a 503 without, so that no client guesses.
+void append_retry_after(std::string& out, std::uint32_t status, const core::error& e);
 // {"detail": ...}
 std::string error_body(const core::error& e);
 std::string error_body(std::string_view detail);

@@ -9,12 +9,12 @@
 
 namespace ry::http::serving {
 
-connection::connection(worker& w, std::string peer, overload over)
-    : w_(w),
+connection::connection(worker& w, std::string peer, admission how)
+    : admitted_as(how),
+      w_(w),
       keep_alive_(w.keep()),
       socket_(w.loop.ctx.get_executor()),
-      peer_(std::move(peer)),
-      over_limit_(over == overload::yes) {}
+      peer_(std::move(peer)) {}
 
 connection::~connection() = default;
 

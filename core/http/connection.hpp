@@ -30,9 +30,7 @@ class connection final
     : public wheel_entry,
       public boost::intrusive_ref_counter<connection, boost::thread_unsafe_counter> {
  public:
-  enum class overload { no, yes };
-
-  connection(worker& w, std::string peer, overload over);
+  connection(worker& w, std::string peer, admission how);
   ~connection();
   void start(int fd);
 
@@ -54,6 +52,7 @@ class connection final
   void drain();
   void cut(std::int32_t why);
 
+  const admission admitted_as;
   std::size_t index = 0;   // in the worker's list
   bool scheduled = false;  // in the worker's resume list
 
@@ -132,7 +131,6 @@ class connection final
   std::unique_ptr<tls_session> tls_;
   std::string peer_;
   phase phase_ = phase::head;
-  bool over_limit_;
   bool reading_ = false, writing_ = false;  // waits are armed
   bool in_pump_ = false;
   bool closing_ = false;  // no further request

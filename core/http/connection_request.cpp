@@ -101,8 +101,8 @@ void connection::begin_request(std::string_view head) {
     worker::add(w_.count.parse_errors);
     return fail_head(refused.status, refused.detail, d.head);
   }
-  if (over_limit_) {
-    keep_ = false;
+  if (admitted_as != admission::served) keep_ = false;
+  if (admitted_as == admission::too_many) {
     d.path = first_line(d.head).path;
     return fail(503, "Too many connections", "Retry-After: 1\r\n");
   }
@@ -134,6 +134,8 @@ void connection::route_request() {
   }
   d.route = match.route;
   d.path = match.path;
+  if (admitted_as == admission::draining && !d.route->host)
+    return fail(503, "The server is stopping", "Retry-After: 1\r\n");
   authenticate();
 }
 
@@ -459,11 +461,7 @@ void connection::respond_error(const core::error& e) {
   std::string lines(json_type);
   const auto status = http_status(e);
   if (status == 401) lines += "WWW-Authenticate: Bearer\r\n";
-  if (e.retry_after_s != 0) {
-    lines += "Retry-After: ";
-    append_number(lines, e.retry_after_s);
-    lines += "\r\n";
-  }
+  append_retry_after(lines, status, e);
   answer(status, lines, error_body(e), nullptr);
 }
 

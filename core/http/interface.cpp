@@ -119,11 +119,7 @@ ry_status fail(ry_request* request, const ry_error_view* error) noexcept {
     std::string lines = "Content-Type: application/json\r\n";
     const auto status = http_status(e);
     if (status == 401) lines += "WWW-Authenticate: Bearer\r\n";
-    if (e.retry_after_s != 0) {
-      lines += "Retry-After: ";
-      append_number(lines, e.retry_after_s);
-      lines += "\r\n";
-    }
+    append_retry_after(lines, status, e);
     return finish(exchange_ref(request), "fail", status, lines, error_body(e));
   });
 }

@@ -140,12 +140,15 @@ struct server::impl : std::enable_shared_from_this<server::impl> {
                      {{"error", std::error_code(errno, std::generic_category()).message()}});
         return accept_later();
       }
-      hand_over(fd, from, open >= limit);
+      hand_over(fd, from,
+                draining        ? admission::draining
+                : open >= limit ? admission::too_many
+                                : admission::served);
     }
     wait_accept();
   }
 
-  void hand_over(int fd, const sockaddr_storage& from, bool over_limit) {
+  void hand_over(int fd, const sockaddr_storage& from, admission how) {
     const int on = 1;
     ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     const auto stall = static_cast<unsigned>(shared.s.write_stall_timeout.count());
@@ -167,10 +170,11 @@ struct server::impl : std::enable_shared_from_this<server::impl> {
         best = w.get();
     best->count.accepting.fetch_add(1, std::memory_order_relaxed);
     shared.connections.fetch_add(1, std::memory_order_acq_rel);
-    if (over_limit) refused.fetch_add(1, std::memory_order_relaxed);
-    if (best->loop.is_current()) return best->accept(fd, std::move(peer), over_limit);
-    best->loop.post([best, fd, peer = std::move(peer), over_limit, self = shared_from_this()] {
-      best->accept(fd, peer, over_limit);
+    if (how == admission::draining) shared.turned_away.fetch_add(1, std::memory_order_acq_rel);
+    if (how != admission::served) refused.fetch_add(1, std::memory_order_relaxed);
+    if (best->loop.is_current()) return best->accept(fd, std::move(peer), how);
+    best->loop.post([best, fd, peer = std::move(peer), how, self = shared_from_this()] {
+      best->accept(fd, peer, how);
     });
   }
 };
@@ -268,6 +272,15 @@ std::uint16_t server::port() const noexcept {
 
 void server::drain(clock::time_point deadline) {
   impl_->draining = true;
+  impl_->on_every_loop([](worker& w) { w.start_drain(); });
+  const auto running = [this] { return !impl_->workers.front()->loop.ctx.stopped(); };
+  const auto open = [this] { return impl_->shared.connections.load(std::memory_order_acquire); };
+  // Whoever comes meanwhile is told to come again later, and is not waited for.
+  const auto turned_away = [this] {
+    return impl_->shared.turned_away.load(std::memory_order_acquire);
+  };
+  while (running() && open() > turned_away() && clock::now() < deadline)
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
   impl_->on_every_loop([self = impl_.get()](worker& w) {
     if (&w == self->workers.front().get() && self->acceptor) {
       boost::system::error_code ec;
@@ -275,16 +288,9 @@ void server::drain(clock::time_point deadline) {
       self->pause->cancel();
     }
   });
-  impl_->on_every_loop([](worker& w) { w.start_drain(); });
-  const auto left = [this] {
-    if (impl_->workers.front()->loop.ctx.stopped()) return false;
-    return impl_->shared.connections.load(std::memory_order_acquire) > 0;
-  };
-  while (left() && clock::now() < deadline)
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  if (!left()) return;
+  if (!running() || open() == 0) return;
   impl_->on_every_loop([](worker& w) { w.cut_all(); });
-  while (left() && clock::now() < deadline + std::chrono::seconds(5))
+  while (running() && open() > 0 && clock::now() < deadline + std::chrono::seconds(5))
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 

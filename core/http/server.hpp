@@ -129,8 +129,9 @@ class server {
   // Binds and listens.
   void start();
   std::uint16_t port() const noexcept;
-  // From now on /healthz and the like go on, but the listener is closed: connections finish their
-  // request, on_cancel and stream_on_close get RY_WHY_SHUTDOWN; at the deadline what is left is
+  // Connections finish their request, on_cancel and stream_on_close get RY_WHY_SHUTDOWN. Whoever
+  // connects meanwhile gets the host's own routes, and 503 with Retry-After for all others. When
+  // the last of the others has gone, or at the deadline, the listener is closed and what is left is
   // cut. Returns when no connection is left.
   void drain(std::chrono::steady_clock::time_point deadline);
 

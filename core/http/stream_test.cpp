@@ -243,6 +243,11 @@ TEST_F(streams, Drain) {
   EXPECT_TRUE(idle.ends());
   EXPECT_TRUE(streaming.until("0\r\n\r\n")) << "the module closed it properly";
   EXPECT_TRUE(streaming.ends());
+  client late(*w), silent(*w);
+  const auto refused = late.get("/hello");
+  EXPECT_EQ(503, refused.status);
+  EXPECT_EQ("1", refused.header("Retry-After"));
+  EXPECT_EQ("close", refused.header("Connection"));
   reply(pending, 200, "done");
   const auto r = working.read();
   EXPECT_EQ("done", r.body);

@@ -310,14 +310,13 @@ void worker::remove_files(std::vector<std::string> paths) {
   if (shared.r.blocking->submit(work) != exec::submitted::yes) work();
 }
 
-void worker::accept(int fd, std::string peer, bool over_limit) {
+void worker::accept(int fd, std::string peer, admission how) {
   if (!scratch) scratch = std::make_unique<char[]>(scratch_size);
-  boost::intrusive_ptr<connection> c(new connection(
-      *this, std::move(peer), over_limit ? connection::overload::yes : connection::overload::no));
+  boost::intrusive_ptr<connection> c(new connection(*this, std::move(peer), how));
   add(count.accepted);
   adopt(*c);
   c->start(fd);
-  if (draining) c->drain();
+  if (draining && how != admission::draining) c->drain();
 }
 
 void worker::adopt(connection& c) {
@@ -336,6 +335,8 @@ void worker::forget(connection& c) {
   connections.pop_back();
   sub(count.connections);
   count.accepting.fetch_sub(1, std::memory_order_relaxed);
+  if (c.admitted_as == admission::draining)
+    shared.turned_away.fetch_sub(1, std::memory_order_acq_rel);
   shared.connections.fetch_sub(1, std::memory_order_acq_rel);
 }
 

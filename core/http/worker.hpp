@@ -28,9 +28,13 @@ struct shared_state {
   // Keeps workers and slots alive for work that is under way elsewhere.
   std::weak_ptr<void> alive;
   std::atomic<std::int64_t> connections{0};
+  std::atomic<std::int64_t> turned_away{0};  // of them, those that came while the server drains
   std::shared_ptr<route_counters> unmatched =
       std::make_shared<route_counters>(std::string(), std::string());
 };
+
+// What a new connection gets: answers, or 503 because there are too many or because the server stops.
+enum class admission { served, too_many, draining };
 
 class worker {
  public:
@@ -60,7 +64,7 @@ class worker {
   void enqueue(exchange& ex);
 
   // ---- on the loop
-  void accept(int fd, std::string peer, bool over_limit);
+  void accept(int fd, std::string peer, admission how);
   void adopt(connection& c);
   void forget(connection& c);
   void schedule(connection& c);  // connection::resume() soon

@@ -1,0 +1,115 @@
+// A deploy kills nothing: readers come back by id by themselves, new starts are told to wait, runs go on.
+import assert from 'node:assert/strict';
+import net from 'node:net';
+import { after, before, test } from 'node:test';
+import { EventSource } from 'eventsource';
+import { lastUser, startLlm } from './lib/llm.mjs';
+import { Client, Server, makeDatabase, sleep, waitFor } from './lib/server.mjs';
+
+const shared = 'auth.jwt.hs256_secret=a secret of at least thirty-two bytes for this test';
+let database, llm, server, port;
+
+const freePort = () => new Promise((resolve) => {
+  const s = net.createServer().listen(0, '127.0.0.1', () => { const p = s.address().port; s.close(() => resolve(p)); });
+});
+
+before(async () => {
+  database = makeDatabase();
+  llm = await startLlm(async (request, reply) => {
+    const n = Number(/\[words (\d+)\]/.exec(lastUser(request))?.[1] ?? 1);
+    for (let i = 0; i < n && !reply.res.destroyed; i++) { reply.text(`w${i} `); await sleep(20); }
+    reply.end();
+  });
+  port = await freePort();
+  server = await new Server({ database, llm, set: [shared, `http.listen=127.0.0.1:${port}`], settings: '[runs]\ndrain_seconds = 1' }).start();
+});
+after(async () => {
+  await server?.close();
+  await llm?.close();
+  database?.drop();
+});
+
+// The browsers' own client: it reconnects by itself, with Last-Event-ID and the time it was told to wait.
+function watch(url, token) {
+  const seen = { events: [], closed: false, draining: 0, text: '' };
+  const source = new EventSource(url, { fetch: (u, init) => fetch(u, { ...init, headers: { ...init.headers, authorization: `Bearer ${token}` } }) });
+  let now = '';
+  source.onmessage = (m) => {
+    const e = JSON.parse(m.data);
+    if (e.type === 'server_draining') seen.draining++;
+    if (e.sequence === undefined) return;
+    seen.events.push(e);
+    if (e.type === 'llm_response_start' || e.type === 'turn_aborted') now = '';
+    if (e.type === 'llm_response_chunk') now += e.content;
+    if (e.type === 'llm_response_end') { seen.text += now; now = ''; }
+    if (e.type === 'status' && e.status !== 'running') { seen.closed = true; source.close(); }
+  };
+  seen.source = source;
+  return seen;
+}
+
+test('readers of many runs are told, come back by id after the restart, and miss and repeat nothing', async () => {
+  const users = await Promise.all(Array.from({ length: 12 }, () => server.user()));
+  const runs = await Promise.all(users.map(async (u) => {
+    const r = await u.start({ prompt: '[words 100]' });
+    assert.equal(r.status, 200, r.text);
+    return watch(`${server.url}/agent-run/${r.json.agent_run_id}/stream`, u.token);
+  }));
+  await waitFor('all run', () => runs.every((r) => r.events.length > 10));
+  const exit = await server.stop();
+  assert.equal(exit.code, 0, server.log.slice(-1000));
+  assert.ok(runs.every((r) => r.draining === 1), JSON.stringify(runs.map((r) => r.draining)));
+  await server.start();
+  await waitFor('all ended', () => runs.every((r) => r.closed), 60000);
+  for (const r of runs) {
+    assert.deepEqual(r.events.map((e) => e.sequence), r.events.map((_, i) => i + 1));
+    assert.equal(r.events.filter((e) => e.type === 'status' && e.status !== 'running').length, 1);
+    assert.equal(r.events.at(-1).status, 'completed');
+    assert.equal(r.text, Array.from({ length: 100 }, (_, i) => `w${i} `).join(''));
+  }
+});
+
+test('while it stops, a start is answered 503 with Retry-After, and probes are still answered', async () => {
+  const u = await server.user();
+  await u.get('/account');
+  // An upload under way keeps the server from going at once.
+  const socket = net.connect({ host: '127.0.0.1', port });
+  socket.write(`POST /agent/start HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${u.token}\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: 200\r\n\r\n--b\r\n`);
+  socket.on('error', () => {});
+  await sleep(100);
+  const ended = server.stop();
+  const r = await waitFor('the drain', async () => {
+    const r = await u.start({ prompt: 'x' }).catch(() => undefined);
+    if (r?.status === 503) return r;
+  });
+  assert.equal(r.headers.get('retry-after'), '1');
+  assert.deepEqual(r.json, { detail: 'The server is stopping' });
+  assert.equal((await new Client(server).get('/readyz')).status, 503);
+  assert.equal((await new Client(server).get('/healthz')).status, 200);
+  assert.equal(database.sql(`select count(*) from runs.runs where account_id = '${u.id}'`), '0');
+  socket.destroy();
+  assert.equal((await ended).code, 0);
+  await server.start();
+});
+
+test('with two nodes, readers go on from the other while one stops', async () => {
+  const b = new Server({ database, llm, set: [shared] });
+  try {
+    await b.start();
+    const u = await server.user();
+    const id = (await u.start({ prompt: '[words 120]' })).json.agent_run_id;
+    const other = new Client(b, u.token, u.id);
+    const first = u.stream(id);
+    await sleep(500);
+    const ended = server.stop();
+    const got = (await first).events.filter((e) => e.$id !== undefined);
+    const rest = await other.stream(id, { headers: { 'last-event-id': String(got.at(-1).sequence) }, timeout: 40000 });
+    assert.equal((await ended).code, 0);
+    const all = [...got, ...rest.events];
+    assert.deepEqual(all.map((e) => e.sequence), all.map((_, i) => i + 1));
+    assert.equal(all.at(-1).status, 'completed');
+  } finally {
+    await b.close();
+    await server.start();
+  }
+});
