@@ -112,6 +112,8 @@ ry::task<void> start_route::serve(ry::request request) {
     request.respond(out);
   } catch (const ry::error& e) {
     const ry_status st = e.status();
+    if (st == RY_CANCELLED && request.cancel().why() == RY_WHY_SHUTDOWN)
+      throw refusal(503, "The server is stopping");
     const bool ours = st == RY_INTERNAL || st == RY_UNKNOWN || st == RY_UNAVAILABLE || st == RY_ABORTED ||
                       st == RY_DEADLINE_EXCEEDED || st == RY_DATA_LOSS;
     if (e.http_status() != 0 || !ours) throw;
@@ -189,7 +191,7 @@ ry::task<ry::response> start_route::answer(ry::request request) {
 
   start_outcome run;
   if (w.files.empty())
-    run = co_await decide(w);
+    run = co_await ry::shield(decide(w));  // a shutdown does not leave its outcome open
   else
     run = co_await decide_with_files(w);
   if (run.outcome == "ok")
