@@ -1,6 +1,7 @@
 #include "core/module/describe.hpp"
 
 #include <boost/json/array.hpp>
+#include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
 namespace ry::module {
@@ -70,6 +71,9 @@ std::string to_json(const std::vector<module_description>& modules) {
       drivers.push_back(json::object{{"point", d.point}, {"name", d.name}});
     o["drivers"] = std::move(drivers);
     o["migrations"] = texts(m.migrations);
+    json::error_code ec;
+    auto schema = json::parse(m.settings_schema, ec);
+    o["settings_schema"] = ec ? json::value(nullptr) : std::move(schema);
     o["slow_callbacks"] = m.slow_callbacks;
     o["strikes"] = m.strikes;
     o["outstanding"] = m.outstanding;

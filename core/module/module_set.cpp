@@ -241,6 +241,7 @@ struct module_set::impl {
         continue;
       }
       describe_registered(e.gen->registered(), e.registered);
+      e.registered.settings_schema = e.gen->config_schema();
     }
   }
 
