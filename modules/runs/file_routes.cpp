@@ -1,3 +1,4 @@
+#include "kept_files.hpp"
 #include "run_routes.hpp"
 #include "text.hpp"
 
@@ -24,24 +25,37 @@ std::string clean_path(std::string path) {
 
 }  // namespace
 
-ry::task<std::string> file_routes::project_of(const ry::request& request) {
-  std::string id = uuid_param(request.param("id"));
+ry::task<file_routes::place> file_routes::place_of(const ry::request& request) {
+  place out;
+  out.project = uuid_param(request.param("id"));
   const caller who = co_await caller_of(parts_, request);
-  ry::result<bool> mine = co_await parts_.repo.owns_project(who.id, id);
-  if (!mine.value()) throw refusal(404, "Project not found");
-  co_return id;
+  ry::result<std::optional<std::int64_t>> version =
+      co_await parts_.repo.project_version(who.id, out.project);
+  if (!version.value()) throw refusal(404, "Project not found");
+  out.kept = **version != 0;
+  const auto driver = parts_.sandbox();
+  if (!driver || !out.kept || !workspace_keeper::can_keep(driver)) {
+    out.driver = driver;
+    co_return out;
+  }
+  const std::optional<std::int64_t> here = co_await parts_.keeper.local_version(out.project);
+  if (here && *here >= **version) out.driver = driver;
+  co_return out;
 }
 
 ry::task<ry::response> file_routes::list(ry::request request) {
   const std::string path = clean_path(request.query("path").value_or(""));
-  const std::string project = co_await project_of(request);
-  const auto driver = parts_.sandbox();
-  if (!driver) throw refusal(503, "No sandbox driver is loaded");
-  ry::result<std::string> entries = co_await ry::call<std::string, ry_str>(
-      [&](ry_exec* exec, ry_sandbox_list_fn fn, void* ctx) {
-        return driver->table->list_files(driver->self, ry::str(project), ry::str(path), exec, fn, ctx);
-      },
-      [](ry_str text) { return ry::text(text); });
+  const place at = co_await place_of(request);
+  ry::result<std::string> entries = ry::error(RY_NOT_FOUND);
+  if (at.driver)
+    entries = co_await ry::call<std::string, ry_str>(
+        [&](ry_exec* exec, ry_sandbox_list_fn fn, void* ctx) {
+          return at.driver->table->list_files(at.driver->self, ry::str(at.project), ry::str(path), exec,
+                                              fn, ctx);
+        },
+        [](ry_str text) { return ry::text(text); });
+  if (entries.status() == RY_NOT_FOUND && at.kept)
+    entries = co_await list_kept(parts_.keeper.rows(), at.project, path);
   if (!entries) {
     // A project whose sandbox was not needed yet has no files.
     if (entries.status() != RY_NOT_FOUND || !path.empty()) refuse_file(entries.error());
@@ -51,10 +65,6 @@ ry::task<ry::response> file_routes::list(ry::request request) {
 }
 
 ry::task<ry::response> file_routes::content(ry::request request) {
-  struct read {
-    std::string bytes;
-    std::uint64_t total = 0;
-  };
   const std::string path = clean_path(request.query("path").value_or(""));
   if (path.empty()) throw refusal(400, "path is missing");
   const auto number = [&](const char* name, std::int64_t otherwise) {
@@ -66,15 +76,17 @@ ry::task<ry::response> file_routes::content(ry::request request) {
   };
   const auto offset = static_cast<std::uint64_t>(number("offset", 0));
   const auto limit = std::min<std::uint64_t>(static_cast<std::uint64_t>(number("limit", most_bytes)), most_bytes);
-  const std::string project = co_await project_of(request);
-  const auto driver = parts_.sandbox();
-  if (!driver) throw refusal(503, "No sandbox driver is loaded");
-  ry::result<read> got = co_await ry::call<read, ry_bytes, std::uint64_t>(
-      [&](ry_exec* exec, ry_sandbox_read_fn fn, void* ctx) {
-        return driver->table->read_file(driver->self, ry::str(project), ry::str(path), offset, limit, exec,
-                                        fn, ctx);
-      },
-      [](ry_bytes bytes, std::uint64_t total) { return read{ry::text(bytes), total}; });
+  const place at = co_await place_of(request);
+  ry::result<kept_content> got = ry::error(RY_NOT_FOUND);
+  if (at.driver)
+    got = co_await ry::call<kept_content, ry_bytes, std::uint64_t>(
+        [&](ry_exec* exec, ry_sandbox_read_fn fn, void* ctx) {
+          return at.driver->table->read_file(at.driver->self, ry::str(at.project), ry::str(path), offset,
+                                             limit, exec, fn, ctx);
+        },
+        [](ry_bytes bytes, std::uint64_t total) { return kept_content{ry::text(bytes), total}; });
+  if (got.status() == RY_NOT_FOUND && at.kept)
+    got = co_await read_kept(parts_.keeper.rows(), at.project, path, offset, limit);
   if (!got) refuse_file(got.error());
   const std::uint64_t total = got->total;
   if (!request.query("offset") && !request.query("limit") && got->bytes.size() < total)

@@ -76,7 +76,8 @@ class live_run : public std::enable_shared_from_this<live_run> {
   loop_guard loops;
   bool loops_known = true;             // false: to be read from the messages
   bool dirty = false;                  // known to the log writer
-  bool workspace_ready = false;
+  std::shared_ptr<class workspace> files;  // once a tool needed it or files came with the start
+  bool uploads_waiting = false;        // files came with the start and were not looked at
   bool taken_over = false;             // no step was begun here yet: calls may have been begun elsewhere
   struct {                             // a model answer that another worker left open; to == 0: none
     std::uint64_t from = 0, to = 0;

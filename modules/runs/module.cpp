@@ -76,6 +76,7 @@ class module {
     parts_.agents = parts_.ctx.acquire<ry_agents_v1>(RY_SVC_AGENTS_1);
     parts_.node_id = std::string(parts_.ctx.fact("node_id"));
     parts_.providers.check();
+    parts_.keeper.start();
   }
 
  private:
@@ -91,6 +92,7 @@ class module {
       if (!more.value()) break;
     }
     (co_await parts_.repo.prune_keys()).value();
+    (co_await parts_.keeper.rows().prune_chunks()).value();
     co_return ry::job_outcome::done();
   }
 

@@ -12,6 +12,7 @@
 #include "ry/svc/accounts.h"
 #include "ry/svc/agents.h"
 #include "settings.hpp"
+#include "workspace_keeper.hpp"
 
 namespace runs {
 
@@ -21,6 +22,7 @@ struct parts {
         config(std::move(s)),
         providers(config),
         repo(ctx),
+        keeper(ctx, config),
         writers(ctx, repo, config.drain_seconds * 1'000'000) {}
 
   ry::context& ctx;
@@ -32,6 +34,7 @@ struct parts {
   ry::service<ry_agents_v1> agents;
   std::string node_id;
   repository repo;
+  workspace_keeper keeper;
   registry live;
   log_writers writers;
 

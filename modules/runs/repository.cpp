@@ -169,14 +169,14 @@ ry::task<ry::result<ry::rows>> repository::conversation(ry::uuid thread) const {
       thread);
 }
 
-ry::task<ry::result<std::string>> repository::mark_sandbox(ry::uuid project, ry::uuid sandbox) const {
+ry::task<ry::result<std::int64_t>> repository::mark_sandbox(ry::uuid project, ry::uuid sandbox) const {
   ry::result<ry::rows> rows = co_await db_.query(
       "update runs.projects set sandbox_id = coalesce(sandbox_id, $2::uuid) where id = $1::uuid "
-      "returning sandbox_id",
+      "returning workspace_version",
       project, sandbox);
   if (!rows) co_return rows.error();
-  if (rows->empty()) co_return std::string();
-  co_return std::string(rows->front().text(0));
+  if (rows->empty()) co_return std::int64_t{0};
+  co_return rows->front().int64(0);
 }
 
 ry::task<ry::result<std::optional<run_head>>> repository::head(std::string run) const {
@@ -365,12 +365,15 @@ ry::task<ry::result<repository::deletion>> repository::delete_thread(std::string
   co_return deletion{std::string(r.text(0)), std::string(r.opt_text(1).value_or(""))};
 }
 
-ry::task<ry::result<bool>> repository::owns_project(std::string account, std::string project) const {
+ry::task<ry::result<std::optional<std::int64_t>>> repository::project_version(std::string account,
+                                                                              std::string project) const {
   ry::result<ry::rows> rows = co_await db_.query_with(
-      {RY_DB_READ_ONLY, 0}, "select 1 from runs.projects where id = $1::uuid and account_id = $2::uuid",
-      project, account);
+      {RY_DB_READ_ONLY, 0},
+      "select workspace_version from runs.projects where id = $1::uuid and account_id = $2::uuid", project,
+      account);
   if (!rows) co_return rows.error();
-  co_return !rows->empty();
+  if (rows->empty()) co_return std::optional<std::int64_t>();
+  co_return std::optional<std::int64_t>(rows->front().int64(0));
 }
 
 ry::task<ry::result<bool>> repository::prune_events(std::string before_run) const {

@@ -123,7 +123,8 @@ class repository {
   // role, body, run id, position of each message from the last summary on, oldest first; the summary
   // itself stands where it was written.
   ry::task<ry::result<ry::rows>> conversation(ry::uuid thread) const;
-  ry::task<ry::result<std::string>> mark_sandbox(ry::uuid project, ry::uuid sandbox) const;
+  // The version of the project's workspace; 0 also when the project is gone.
+  ry::task<ry::result<std::int64_t>> mark_sandbox(ry::uuid project, ry::uuid sandbox) const;
 
   ry::task<ry::result<std::optional<run_head>>> head(std::string run) const;
   ry::task<ry::result<log_page>> log(std::string run, std::uint64_t from) const;
@@ -159,7 +160,9 @@ class repository {
     std::string orphaned_project;
   };
   ry::task<ry::result<deletion>> delete_thread(std::string account, std::string thread) const;
-  ry::task<ry::result<bool>> owns_project(std::string account, std::string project) const;
+  // The version of its workspace; nullopt: unknown or foreign.
+  ry::task<ry::result<std::optional<std::int64_t>>> project_version(std::string account,
+                                                                    std::string project) const;
 
   // True: there may be more.
   ry::task<ry::result<bool>> prune_events(std::string before_run) const;

@@ -38,8 +38,13 @@ class file_routes {
   ry::task<ry::response> content(ry::request request);
 
  private:
-  // The project's id, after it was found to be the caller's.
-  ry::task<std::string> project_of(const ry::request& request);
+  // Where to look, after the project was found to be the caller's.
+  struct place {
+    std::string project;
+    workspace_keeper::driver driver;  // empty: this node has no copy, or an older one
+    bool kept = false;                // the database has files of it
+  };
+  ry::task<place> place_of(const ry::request& request);
   parts& parts_;
 };
 

@@ -224,6 +224,9 @@ settings parse_settings(std::string_view text) {
       seconds_at(o, "event_retention", out.event_retention_seconds, 60, 36'500LL * 86'400);
   out.max_output_tokens = int_at(o, "max_output_tokens", 0);
   out.upload_total_bytes = int_at(o, "upload_total_bytes", 1 << 30);
+  out.workspace_bytes = int_at(o, "workspace_bytes", 2LL << 30);
+  out.workspace_file_bytes = int_at(o, "workspace_file_bytes", 512LL << 20);
+  out.workspace_files = int_at(o, "workspace_files", 20000);
   out.max_live_runs = int_at(o, "max_live_runs", out.max_live_runs);
   return out;
 }

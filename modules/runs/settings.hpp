@@ -53,6 +53,9 @@ struct settings {
   std::int64_t event_retention_seconds = 30 * 86'400;
   std::int64_t max_output_tokens = 0;  // 0: the provider's default
   std::int64_t upload_total_bytes = 0;
+  std::int64_t workspace_bytes = 0;       // of one project, as kept in the database
+  std::int64_t workspace_file_bytes = 0;  // of one file
+  std::int64_t workspace_files = 0;       // files, directories and links
   std::int64_t max_live_runs = 20000;
   std::string system_prompt;
 

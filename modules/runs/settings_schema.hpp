@@ -77,6 +77,9 @@ inline constexpr char settings_schema[] = R"json({
     "event_retention": {"type": ["string", "integer"], "pattern": "^[0-9]{1,12}[smhd]?$", "default": "30d", "description": "How long the events of a finished run can be read again: 30d, 12h, ... or a number of seconds; at least 1m"},
     "max_output_tokens": {"type": "integer", "minimum": 0, "default": 0},
     "upload_total_bytes": {"type": "integer", "minimum": 1048576, "default": 1073741824},
+    "workspace_bytes": {"type": "integer", "minimum": 1048576, "default": 2147483648, "description": "Files of one project that are kept in the database"},
+    "workspace_file_bytes": {"type": "integer", "minimum": 1048576, "default": 536870912, "description": "Largest file of a workspace that is kept"},
+    "workspace_files": {"type": "integer", "minimum": 100, "maximum": 1000000, "default": 20000, "description": "Files, directories and links of one project that are kept"},
     "max_live_runs": {"type": "integer", "minimum": 1, "maximum": 1000000, "default": 20000, "description": "Runs executed at once on this node"}
   }
 })json";

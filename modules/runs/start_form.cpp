@@ -1,7 +1,6 @@
 #include "start_form.hpp"
 
 #include <algorithm>
-#include <set>
 
 #include "text.hpp"
 
@@ -130,16 +129,10 @@ std::string numbered_name(const std::string& name, unsigned n) {
   return name.substr(0, at) + "_" + std::to_string(n) + name.substr(at);
 }
 
-std::vector<std::string> distinct_names(const std::vector<std::string_view>& sent) {
-  std::vector<std::string> out;
-  std::set<std::string> taken;
-  for (std::string_view raw : sent) {
-    const std::string name = safe_file_name(raw);
-    unsigned n = 1;
-    while (!taken.insert(numbered_name(name, n)).second) ++n;
-    out.push_back(numbered_name(name, n));
-  }
-  return out;
+std::string free_name(const std::string& name, std::set<std::string>& taken) {
+  unsigned n = 1;
+  while (!taken.insert(numbered_name(name, n)).second) ++n;
+  return numbered_name(name, n);
 }
 
 std::string prompt_with_files(std::string_view prompt, const std::vector<attached_file>& files) {

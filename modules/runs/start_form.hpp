@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -38,8 +39,8 @@ std::variant<start_request, form_refusal> parse_start(const std::vector<form_fie
 std::string safe_file_name(std::string_view sent);
 // "a.txt", "a_2.txt", "a_3.txt": the n-th try for a name that is taken.
 std::string numbered_name(const std::string& name, unsigned n);
-// Safe names for all files of one start, different from each other.
-std::vector<std::string> distinct_names(const std::vector<std::string_view>& sent);
+// The first of the tries for `name` that is not taken; it is taken then.
+std::string free_name(const std::string& name, std::set<std::string>& taken);
 
 struct attached_file {
   std::string name;

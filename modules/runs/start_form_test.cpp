@@ -103,9 +103,12 @@ TEST(safe_file_name_test, hostile_names) {
   EXPECT_TRUE(is_utf8(safe_file_name(euros + ".md")));
 }
 
-TEST(distinct_names_test, clashes_get_suffixes) {
-  EXPECT_EQ(distinct_names({"a.txt", "a.txt", "b", "x/a.txt", "b", "a_2.txt"}),
-            (std::vector<std::string>{"a.txt", "a_2.txt", "b", "a_3.txt", "b_2", "a_2_2.txt"}));
+TEST(free_name_test, clashes_get_suffixes) {
+  std::set<std::string> taken{"c.md"};
+  std::vector<std::string> given;
+  for (std::string name : {"a.txt", "a.txt", "b", "a.txt", "b", "a_2.txt", "c.md"})
+    given.push_back(free_name(name, taken));
+  EXPECT_EQ(given, (std::vector<std::string>{"a.txt", "a_2.txt", "b", "a_3.txt", "b_2", "a_2_2.txt", "c_2.md"}));
 }
 
 TEST(prompt_with_files_test, one_line_each) {

@@ -8,6 +8,7 @@
 #include <boost/json.hpp>
 
 #include "text.hpp"
+#include "upload_intake.hpp"
 
 namespace runs {
 namespace {
@@ -15,11 +16,6 @@ namespace {
 constexpr std::int64_t first_reservation = 64;
 constexpr std::uint64_t max_field_bytes = 1 << 20;
 constexpr std::uint32_t max_parts = 1000;
-
-std::string upload_detail(std::int64_t limit, std::string_view sentence) {
-  return "{\"message\":" + json_string(sentence) + ",\"limit\":" + std::to_string(limit) +
-         ",\"error_code\":\"UPLOAD_TOO_LARGE\"}";
-}
 
 // A member of the host's {"message", "limit", "field"}.
 std::string member_of(const boost::json::object& o, std::string_view key) {
@@ -32,7 +28,7 @@ std::string member_of(const boost::json::object& o, std::string_view key) {
 [[noreturn]] void refuse_total(std::int64_t limit) {
   const std::string sentence =
       "The files of a start may have " + size_text(static_cast<std::uint64_t>(limit)) + " together";
-  throw refusal(413, sentence, upload_detail(limit, sentence));
+  refuse_upload(limit, sentence);
 }
 
 // Limits of the form that the host found exceeded, in the contract's words.
@@ -40,12 +36,12 @@ std::string member_of(const boost::json::object& o, std::string_view key) {
   if (e.is("http.form_file_too_large")) {
     const std::string sentence =
         "A file is larger than your plan allows (" + size_text(static_cast<std::uint64_t>(tier.upload_file_bytes)) + ")";
-    throw refusal(413, sentence, upload_detail(tier.upload_file_bytes, sentence));
+    refuse_upload(tier.upload_file_bytes, sentence);
   }
   if (e.is("http.form_too_many_files")) {
     const std::string sentence =
         "Too many files: your plan allows " + std::to_string(tier.upload_files) + " per start";
-    throw refusal(413, sentence, upload_detail(tier.upload_files, sentence));
+    refuse_upload(tier.upload_files, sentence);
   }
   if (e.is("http.form_too_many_parts"))
     throw refusal(400, "The form has too many parts: at most " + std::to_string(limits.max_parts) +
@@ -127,6 +123,7 @@ ry::task<void> start_route::serve(ry::request request) {
 ry::task<ry::response> start_route::answer(ry::request request) {
   const std::int64_t begun = parts_.ctx.mono_us();
   work w;
+  w.exec = request.exec();
   w.who = co_await caller_of(parts_, request);
   ry_form_limits limits{};
   limits.max_files = static_cast<std::uint32_t>(w.who.tier->upload_files);
@@ -258,76 +255,42 @@ ry::task<start_outcome> start_route::ask(work& w, ry::tx* in) {
 }
 
 ry::task<start_outcome> start_route::decide_with_files(work& w) {
-  const auto driver = parts_.sandbox();
-  if (!driver) throw ry::unavailable("runs.no_sandbox", "no sandbox driver is loaded");
   w.args.sandbox = parts_.ctx.new_uuid().to_string();
   w.args.body_follows = true;
-  std::optional<start_outcome> out;
-  std::optional<ry::error> failure;
-  bool imported = false;
+  upload_intake intake(parts_, w.files);
+  std::optional<std::string> project;
+  if (intake.is_large()) {
+    // Asked and taken back, so that a refused start does not bring its files into the database.
+    ry::result<ry::tx> begun = co_await parts_.repo.begin();
+    ry::tx tx = std::move(begun).value();
+    start_outcome trial = co_await ask(w, &tx);
+    (void)co_await tx.rollback();
+    if (trial.outcome != "ok") co_return trial;
+    project = trial.project_id;
+  }
+  co_await intake.read(project);
+  start_outcome out;
   {
     ry::result<ry::tx> begun = co_await parts_.repo.begin();
     ry::tx tx = std::move(begun).value();
     out = co_await ask(w, &tx);
-    if (out->outcome != "ok") {
+    if (out.outcome != "ok") {
       (void)co_await tx.rollback();
-      co_return std::move(*out);
+      co_return out;
     }
-    try {
-      std::vector<upload_record> records;
-      imported = true;
-      co_await import_files(w, *out, records);
-      std::vector<attached_file> attached;
-      for (const upload_record& r : records)
-        attached.push_back({r.name, static_cast<std::uint64_t>(r.size)});
-      w.args.body = user_body(prompt_with_files(w.args.form.prompt, attached));
-      ry::result<void> noted =
-          co_await parts_.repo.attach_uploads(tx, *out, w.args.message, *w.args.body, std::move(records));
-      noted.value();
-      ry::result<void> committed = co_await tx.commit();
-      committed.value();
-      co_return std::move(*out);
-    } catch (...) {
-      failure = ry::current_error();
-    }
+    std::vector<upload_record> records = co_await intake.keep(tx, out.project_id);
+    std::vector<attached_file> attached;
+    for (const upload_record& r : records)
+      attached.push_back({r.name, static_cast<std::uint64_t>(r.size)});
+    w.args.body = user_body(prompt_with_files(w.args.form.prompt, attached));
+    ry::result<void> noted =
+        co_await parts_.repo.attach_uploads(tx, out, w.args.message, *w.args.body, std::move(records));
+    noted.value();
+    ry::result<void> committed = co_await tx.commit();
+    committed.value();
   }
-  // A project that was new is gone with the transaction: its workspace goes too.
-  if (imported && out->fresh_thread && !w.args.form.project_id) {
-    const std::string project = out->project_id;
-    (void)co_await ry::call_done([&](ry_exec* exec, ry_done done) {
-      return driver->table->destroy(driver->self, ry::str(project), exec, done);
-    });
-  }
-  throw *failure;
-}
-
-ry::task<void> start_route::import_files(work& w, const start_outcome& run,
-                                         std::vector<upload_record>& records) {
-  const auto driver = parts_.sandbox();
-  ry::result<void> made = co_await ry::call_done([&](ry_exec* exec, ry_done done) {
-    return driver->table->ensure(driver->self, ry::str(run.project_id), exec, done);
-  });
-  made.value();
-  std::vector<std::string_view> sent;
-  for (const ry::form_part& file : w.files) sent.push_back(file.filename);
-  const std::vector<std::string> wished = distinct_names(sent);
-  for (std::size_t i = 0; i < w.files.size(); ++i) {
-    const std::string from(w.files[i].path);
-    std::string name;
-    for (unsigned n = 1;; ++n) {
-      name = numbered_name(wished[i], n);
-      const std::string path = "uploads/" + name;
-      ry::result<void> moved = co_await ry::call_done([&](ry_exec* exec, ry_done done) {
-        return driver->table->import_file(driver->self, ry::str(run.project_id), ry::str(path),
-                                          ry::str(from), exec, done);
-      });
-      if (moved) break;
-      if (moved.status() != RY_ALREADY_EXISTS || n >= 10000) throw moved.error();
-    }
-    w.names.push_back(name);
-    records.push_back({name, std::string(w.files[i].content_type.substr(0, 200)),
-                       static_cast<std::int64_t>(w.files[i].size)});
-  }
+  w.files_at = co_await intake.place(out.project_id, w.exec);
+  co_return out;
 }
 
 void start_route::begin(const work& w, const start_outcome& run, ry_exec* exec) {
@@ -350,7 +313,8 @@ void start_route::begin(const work& w, const start_outcome& run, ry_exec* exec) 
     live->messages.push_back({"user", *w.args.body, belongs::to_this_run});
     live->messages_known = true;
   }
-  live->workspace_ready = !w.files.empty();
+  live->files = w.files_at;
+  live->uploads_waiting = !w.files.empty();
   live->spending = w.args.form.budget;
   parts_.live.put(live);
   const ry_status st = parts_.ctx.jobs().adopt("runs.execute", run.job, run.fence,

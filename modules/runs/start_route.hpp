@@ -18,12 +18,12 @@ class start_route {
     caller who;
     start_arguments args;
     std::vector<ry::form_part> files;
-    std::vector<std::string> names;  // final ones
+    workspace_ptr files_at;
+    ry_exec* exec = nullptr;
   };
   ry::task<start_outcome> decide(work& w);
   ry::task<start_outcome> decide_with_files(work& w);
   ry::task<start_outcome> ask(work& w, ry::tx* in);
-  ry::task<void> import_files(work& w, const start_outcome& run, std::vector<upload_record>& records);
   void begin(const work& w, const start_outcome& run, ry_exec* exec);
   [[noreturn]] void refuse(const work& w, const start_outcome& run) const;
 

@@ -59,6 +59,7 @@ ry::task<ry::response> thread_routes::remove(ry::request request) {
       return driver->table->destroy(driver->self, ry::str(project), exec, d);
     });
     if (!removed) parts_.ctx.complain("a workspace could not be removed", removed.error());
+    co_await parts_.keeper.forget(project);
   }
   co_return ry::response::empty(204);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/json.hpp>
 
+#include "model_call.hpp"
 #include "text.hpp"
 
 namespace runs {
@@ -439,18 +440,39 @@ ry::task<catalog_ptr> toolbox::catalog(std::shared_ptr<live_run> run) {
 }
 
 ry::task<ry::result<void>> ensure_workspace(parts& p, std::shared_ptr<live_run> run) {
-  if (run->workspace_ready) co_return ry::result<void>();
+  if (run->files) co_return ry::result<void>();
   const auto driver = p.sandbox();
   if (!driver) co_return ry::unavailable("runs.no_sandbox", "no sandbox driver is loaded");
-  const std::string project = run->who.project.to_string();
-  ry::result<void> made = co_await ry::call_done([&](ry_exec* exec, ry_done done) {
-    return driver->table->ensure(driver->self, ry::str(project), exec, done);
-  });
-  if (!made) co_return made.error();
-  ry::result<std::string> noted = co_await p.repo.mark_sandbox(run->who.project, p.ctx.new_uuid());
-  if (!noted) co_return noted.error();
-  run->workspace_ready = true;
+  ry::result<std::int64_t> version = co_await p.repo.mark_sandbox(run->who.project, p.ctx.new_uuid());
+  if (!version) co_return version.error();
+  workspace_keeper::wish want;
+  want.version = *version;
+  ry::result<workspace_ptr> files =
+      co_await p.keeper.open(driver, run->who.project.to_string(), std::move(want), run->exec);
+  if (!files) co_return files.error();
+  run->files = *files;
   co_return ry::result<void>();
+}
+
+ry::task<void> keep_files(parts& p, std::shared_ptr<live_run> run, std::string& note) {
+  const workspace_fence fence{run->who.job, run->who.fence};
+  const std::function<bool()> hurry = [run] { return run->must_break(); };
+  for (std::uint64_t pause = 100;; pause = std::min<std::uint64_t>(pause * 2, 5000)) {
+    const auto driver = p.sandbox();
+    if (!driver) co_return;
+    ry::result<workspace_keeper::kept> kept =
+        co_await p.keeper.keep(driver, run->files, fence, hurry, run->exec);
+    if (kept) {
+      if (!kept->ours) run->interrupt(RY_WHY_LEASE_LOST);
+      note = kept->note;
+      co_return;
+    }
+    p.ctx.complain("the files of a workspace could not be kept", kept.error());
+    const ry_status st = kept.status();
+    const bool passes = st == RY_UNAVAILABLE || st == RY_DEADLINE_EXCEEDED || st == RY_ABORTED;
+    if (!passes || run->must_break()) co_return;
+    co_await interruptible_sleep(p.ctx, run, pause);
+  }
 }
 
 ry::task<tool_outcome> run_tool(parts& p, std::shared_ptr<live_run> run, catalog_ptr catalog,
@@ -466,11 +488,18 @@ ry::task<tool_outcome> run_tool(parts& p, std::shared_ptr<live_run> run, catalog
     const auto driver = p.sandbox();
     if (!driver) co_return tool_outcome{"the sandbox is not available", true};
     json::object arguments = json::parse(call.arguments).as_object();
-    if (call.name == "shell")
-      co_return co_await run_shell(p, run, driver, call.id, std::move(arguments));
     if (call.name == "read_file") co_return co_await run_read(run, driver, std::move(arguments));
-    if (call.name == "write_file") co_return co_await run_write(run, driver, std::move(arguments));
-    co_return co_await run_list(run, driver, std::move(arguments));
+    if (call.name == "list_files") co_return co_await run_list(run, driver, std::move(arguments));
+    tool_outcome out;
+    if (call.name == "shell")
+      out = co_await run_shell(p, run, driver, call.id, std::move(arguments));
+    else
+      out = co_await run_write(run, driver, std::move(arguments));
+    // Before the result is written: whoever goes on from there finds the files.
+    std::string note;
+    co_await keep_files(p, run, note);
+    if (!note.empty()) out.content += "\n" + note;
+    co_return out;
   } catch (...) {
     const ry::error e = ry::current_error();
     p.ctx.complain("a tool call failed", e);

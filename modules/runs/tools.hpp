@@ -44,7 +44,11 @@ class toolbox {
 ry::task<tool_outcome> run_tool(parts& p, std::shared_ptr<live_run> run, catalog_ptr catalog,
                                 tool_call call);
 
-// Makes the project's workspace if needed and notes it in the database, once per live run.
+// Makes the project's workspace if needed, brings this node's copy to the database's version, and notes
+// the use in the database; once per live run.
 ry::task<ry::result<void>> ensure_workspace(parts& p, std::shared_ptr<live_run> run);
+// Puts what changed in the run's workspace into the database, again and again while that is not there; an
+// interruption of the run ends that. `note`: for the agent, what could not be kept.
+ry::task<void> keep_files(parts& p, std::shared_ptr<live_run> run, std::string& note);
 
 }  // namespace runs

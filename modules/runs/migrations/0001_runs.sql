@@ -6,6 +6,9 @@ create table projects (
   account_id uuid not null,
   name text not null default '',
   sandbox_id uuid,                    -- null until files were sent or a tool used the workspace
+  workspace_version bigint not null default 0,  -- see 0003
+  workspace_bytes bigint not null default 0,
+  workspace_files bigint not null default 0,
   created_at timestamptz not null default now()
 );
 
@@ -90,13 +93,16 @@ create table events (
   primary key (run_id, seq)
 ) with (autovacuum_vacuum_insert_scale_factor = 0.05);
 
--- Files that came with a start, by their final names beneath uploads/.
+-- Files that came with a start, by their final names beneath uploads/. They are looked at before the
+-- model's first answer; a worker that takes over does it again where `found` is still null.
 create table uploads (
   run_id uuid not null,
   name text not null,
   project_id uuid not null,
   size bigint not null,
   media_type text not null,
+  found text,                         -- text, image or none
+  detail text,                        -- of none: why
   created_at timestamptz not null default now(),
   primary key (run_id, name)
 );

@@ -436,6 +436,8 @@ begin
   update runs.account_usage u set threads = greatest(u.threads - 1, 0) where u.account_id = p_account;
   if not exists (select 1 from runs.threads t where t.project_id = v_project) then
     delete from runs.projects p where p.id = v_project;
+    delete from runs.workspace_files f where f.project_id = v_project;
+    delete from runs.workspace_chunks c where c.project_id = v_project;
     project_id := v_project;
   end if;
   outcome := 'ok';

@@ -1,0 +1,89 @@
+#include "kept_files.hpp"
+
+#include <algorithm>
+
+#include "ry/ext/sandbox_driver.h"
+#include "text.hpp"
+
+namespace runs {
+namespace {
+
+// Without empty and "." parts; empty with `bad` set for what leads upwards.
+std::string plain_path(std::string_view path, bool& bad) {
+  std::string out;
+  while (!path.empty()) {
+    const std::size_t end = std::min(path.find('/'), path.size());
+    const std::string_view part = path.substr(0, end);
+    path.remove_prefix(std::min(end + 1, path.size()));
+    if (part == "..") bad = true;
+    if (part.empty() || part == ".") continue;
+    if (!out.empty()) out += '/';
+    out += part;
+  }
+  return out;
+}
+
+ry::error none(std::string_view path) {
+  return ry::error(RY_NOT_FOUND, "runs.file", "there is no file \"" + std::string(path) + "\"");
+}
+
+}  // namespace
+
+ry::task<ry::result<std::string>> list_kept(const workspace_rows& rows, std::string project, std::string path) {
+  bool bad = false;
+  path = plain_path(path, bad);
+  if (bad) co_return none(path);
+  if (!path.empty()) {
+    ry::result<std::optional<workspace_entry>> is = co_await rows.entry(project, path);
+    if (!is) co_return is.error();
+    if (!*is) co_return none(path);
+    if ((*is)->kind != RY_SANDBOX_DIR)
+      co_return ry::error(RY_FAILED_PRECONDITION, "runs.file", "\"" + path + "\" is not a directory");
+  }
+  ry::result<workspace_entries> entries = co_await rows.directory(project, path);
+  if (!entries) co_return entries.error();
+  std::string out = "[";
+  for (const auto& [name, e] : *entries) {
+    out += out.size() > 1 ? ",{\"name\":" : "{\"name\":";
+    append_json_string(out, name);
+    out += ",\"kind\":\"";
+    out += e.kind == RY_SANDBOX_FILE ? "file" : e.kind == RY_SANDBOX_DIR ? "dir" : "link";
+    out += "\",\"size\":" + std::to_string(e.size) +
+           ",\"modified_unix_us\":" + std::to_string(e.modified_ns / 1000) + "}";
+  }
+  co_return out + "]";
+}
+
+ry::task<ry::result<kept_content>> read_kept(const workspace_rows& rows, std::string project, std::string path,
+                                             std::uint64_t offset, std::uint64_t limit) {
+  bool bad = false;
+  path = plain_path(path, bad);
+  if (bad) co_return none(path);
+  ry::result<std::optional<workspace_entry>> is = co_await rows.entry(project, path);
+  if (!is) co_return is.error();
+  if (!*is) co_return none(path);
+  if ((*is)->kind != RY_SANDBOX_FILE)
+    co_return ry::error(RY_FAILED_PRECONDITION, "runs.file", "\"" + path + "\" is not a file");
+  kept_content out;
+  out.total = (*is)->size;
+  if (offset >= out.total) co_return out;
+  const std::uint64_t end = offset + std::min(limit, out.total - offset);
+  const std::vector<std::string> digests = split_chunks((*is)->chunks);
+  for (std::uint64_t at = offset; at < end;) {
+    const std::size_t n = at / chunk_bytes;
+    if (n >= digests.size()) break;
+    const std::vector<std::string> one{digests[n]};
+    ry::result<std::map<std::string, std::string>> got = co_await rows.chunks(project, one);
+    if (!got) co_return got.error();
+    if (got->empty()) co_return ry::unavailable("runs.file", "the file changed meanwhile");
+    const std::string& piece = got->begin()->second;
+    const std::uint64_t from = at % chunk_bytes;
+    if (from >= piece.size()) break;
+    const std::uint64_t count = std::min<std::uint64_t>(piece.size() - from, end - at);
+    out.bytes.append(piece, from, count);
+    at += count;
+  }
+  co_return out;
+}
+
+}  // namespace runs

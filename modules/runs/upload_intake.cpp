@@ -1,0 +1,170 @@
+#include "upload_intake.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <boost/json.hpp>
+#include <set>
+
+#include "text.hpp"
+
+namespace runs {
+namespace {
+
+constexpr std::size_t batch_bytes = chunk_bytes;
+
+// The next piece of a file; empty at its end. Closes with the object.
+class file_reader {
+ public:
+  explicit file_reader(const std::string& path) : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
+  file_reader(const file_reader&) = delete;
+  ~file_reader() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  bool read(std::string& piece) {
+    piece.resize(chunk_bytes);
+    std::size_t have = 0;
+    while (have < piece.size()) {
+      const ssize_t n = ::read(fd_, piece.data() + have, piece.size() - have);
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) return false;
+      if (n == 0) break;
+      have += static_cast<std::size_t>(n);
+    }
+    piece.resize(have);
+    return fd_ >= 0;
+  }
+
+ private:
+  int fd_;
+};
+
+}  // namespace
+
+void refuse_upload(std::int64_t limit, std::string sentence) {
+  throw refusal(413, sentence,
+                "{\"message\":" + json_string(sentence) + ",\"limit\":" + std::to_string(limit) +
+                    ",\"error_code\":\"UPLOAD_TOO_LARGE\"}");
+}
+
+upload_intake::upload_intake(parts& p, const std::vector<ry::form_part>& files) : parts_(p) {
+  for (const ry::form_part& part : files) {
+    files_.push_back({std::string(part.path), std::string(part.filename),
+                      std::string(part.content_type.substr(0, 200)), part.size, {}, {}});
+    total_ += part.size;
+  }
+}
+
+bool upload_intake::is_large() const { return total_ > batch_bytes; }
+
+ry::task<void> upload_intake::read(std::optional<std::string> project) {
+  struct step {
+    std::string piece, digest;
+    bool good = false;
+  };
+  for (file& f : files_) {
+    file_reader in(f.from);
+    for (std::uint64_t at = 0; at < f.size;) {
+      step s = co_await parts_.ctx.run_blocking([&in] {
+        step out;
+        out.good = in.read(out.piece) && !out.piece.empty();
+        if (out.good) out.digest = digest_of(out.piece);
+        return out;
+      });
+      if (!s.good) throw ry::internal("runs.upload", "an uploaded file could not be read");
+      at += s.piece.size();
+      f.chunks += (f.chunks.empty() ? "" : ",") + s.digest;
+      if (project && batch_.bytes.size() + s.piece.size() > batch_bytes) {
+        ry::result<void> put = co_await parts_.keeper.rows().put(*project, batch_);
+        put.value();
+        batch_ = {};
+      }
+      batch_.add(std::move(s.digest), s.piece);
+    }
+  }
+  if (!project || batch_.empty()) co_return;
+  ry::result<void> put = co_await parts_.keeper.rows().put(*project, batch_);
+  put.value();
+  batch_ = {};
+}
+
+// What an agent that is at work in the project has made and not brought to a border yet.
+ry::task<std::vector<std::string>> upload_intake::local_names(std::string project) {
+  std::vector<std::string> out;
+  const auto driver = parts_.sandbox();
+  if (!driver) co_return out;
+  const std::string path = "uploads";
+  ry::result<std::string> listed = co_await ry::call<std::string, ry_str>(
+      [&](ry_exec* exec, ry_sandbox_list_fn fn, void* ctx) {
+        return driver->table->list_files(driver->self, ry::str(project), ry::str(path), exec, fn, ctx);
+      },
+      [](ry_str text) { return ry::text(text); });
+  if (!listed) co_return out;
+  boost::system::error_code bad;
+  const boost::json::value parsed = boost::json::parse(*listed, bad);
+  if (bad || !parsed.is_array()) co_return out;
+  for (const boost::json::value& v : parsed.as_array())
+    if (const auto* name = v.is_object() ? v.as_object().if_contains("name") : nullptr;
+        name != nullptr && name->is_string())
+      out.emplace_back(name->as_string());
+  co_return out;
+}
+
+ry::task<std::vector<upload_record>> upload_intake::keep(ry::tx& in, std::string project) {
+  const workspace_rows& rows = parts_.keeper.rows();
+  ry::result<std::vector<std::string>> kept_names = co_await rows.upload_names(in, project);
+  std::set<std::string> taken(kept_names.value().begin(), kept_names.value().end());
+  std::vector<std::string> here = co_await local_names(project);
+  taken.insert(here.begin(), here.end());
+
+  workspace_delta delta;
+  workspace_entry uploads;
+  uploads.kind = RY_SANDBOX_DIR;
+  uploads.mode = 0755;
+  delta.changed.emplace("uploads", uploads);
+  std::vector<upload_record> records;
+  const std::int64_t now_ns = parts_.ctx.now_unix_us() * 1000;
+  for (file& f : files_) {
+    const std::string name = free_name(safe_file_name(f.sent), taken);
+    f.path = "uploads/" + name;
+    workspace_entry e;
+    e.kind = RY_SANDBOX_FILE;
+    e.mode = 0644;
+    e.size = f.size;
+    e.modified_ns = now_ns;
+    e.chunks = f.chunks;
+    delta.changed.emplace(f.path, std::move(e));
+    records.push_back({name, f.type, static_cast<std::int64_t>(f.size)});
+  }
+  delta.chunks = batch_;
+  const workspace_limits limits = parts_.keeper.limits();
+  ry::result<keep_answer> said = co_await rows.keep(project, std::nullopt, delta, limits, &in);
+  kept_ = said.value();
+  if (kept_.outcome == "too_large")
+    refuse_upload(limits.bytes, "The files of the project would be larger than " +
+                                    size_text(static_cast<std::uint64_t>(limits.bytes)));
+  if (kept_.outcome == "too_many")
+    refuse_upload(limits.files, "The project would have more than " + std::to_string(limits.files) + " files");
+  if (kept_.outcome != "ok") throw ry::unavailable("runs.upload", "the uploaded files could not be kept");
+  co_return records;
+}
+
+ry::task<workspace_ptr> upload_intake::place(std::string project, ry_exec* home) {
+  const auto driver = parts_.sandbox();
+  if (!driver) {
+    parts_.ctx.warn("no sandbox driver is loaded: uploaded files are stored without their text");
+    co_return nullptr;
+  }
+  workspace_keeper::wish want;
+  want.version = kept_.version;
+  want.before = kept_.previous;
+  for (const file& f : files_) want.at_hand.emplace(f.path, f.from);
+  ry::result<workspace_ptr> copy = co_await parts_.keeper.open(driver, project, std::move(want), home);
+  if (!copy) {
+    parts_.ctx.complain("uploaded files could not be placed in the workspace of this node", copy.error());
+    co_return nullptr;
+  }
+  co_return *copy;
+}
+
+}  // namespace runs

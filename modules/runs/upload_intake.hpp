@@ -1,0 +1,47 @@
+// The files of one start on their way into the project's workspace: read from where the host spooled
+// them, named and kept within the start's transaction, so that a start that fails leaves nothing.
+// Lifetime: one start; its members are awaited one after the other on its request's executor.
+#pragma once
+#include <map>
+#include <ry/ry.hpp>
+#include <string>
+#include <vector>
+
+#include "parts.hpp"
+
+namespace runs {
+
+class upload_intake {
+ public:
+  upload_intake(parts& p, const std::vector<ry::form_part>& files);
+
+  // Too many bytes to go along with keep(): they are put before its transaction.
+  bool is_large() const;
+  // Reads the files. `project`: their bytes are put into the database, where nothing refers to them yet.
+  ry::task<void> read(std::optional<std::string> project);
+  // In the transaction that starts the run: gives the names. Throws a refusal when the project would
+  // grow too large. The records stand in the order of the files.
+  ry::task<std::vector<upload_record>> keep(ry::tx& in, std::string project);
+  // After the commit: this node's copy gets them. Empty when there is no driver or it failed: then the
+  // database has them alone.
+  ry::task<workspace_ptr> place(std::string project, ry_exec* home);
+
+ private:
+  struct file {
+    std::string from, sent, type;
+    std::uint64_t size = 0;
+    std::string chunks, path;
+  };
+  ry::task<std::vector<std::string>> local_names(std::string project);
+
+  parts& parts_;
+  std::vector<file> files_;
+  std::uint64_t total_ = 0;
+  chunk_batch batch_;
+  keep_answer kept_;
+};
+
+// {"message", "limit", "error_code": "UPLOAD_TOO_LARGE"} with status 413.
+[[noreturn]] void refuse_upload(std::int64_t limit, std::string sentence);
+
+}  // namespace runs

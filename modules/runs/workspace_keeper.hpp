@@ -1,0 +1,116 @@
+// Keeps the files of the workspaces in the database and makes the copy of this node what the database
+// says. See "Workspaces" in README.md.
+//
+// Threads: any; the work on one workspace is done on one executor, one act after the other. Lifetime: a
+// workspace is held by who uses it (a live run, a start); what was learned about the copy stands in a file,
+// so that the next user reads no content again.
+#pragma once
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <ry/ry.hpp>
+#include <string>
+#include <unordered_map>
+
+#include "ry/ext/sandbox_driver.h"
+#include "settings.hpp"
+#include "workspace_rows.hpp"
+
+namespace runs {
+
+// The copy of one project's workspace on this node. Its members belong to the keeper.
+class workspace {
+ public:
+  workspace(std::string project, ry_exec* exec) : project(std::move(project)), exec(exec) {}
+  const std::string project;
+  ry_exec* const exec;
+
+ private:
+  friend class workspace_keeper;
+  bool busy_ = false;
+  ry::signal free_;
+  bool known_ = false;     // state_ was read
+  bool foreign_ = false;   // changed by a worker that had lost its run: not to be kept
+  workspace_state state_;
+};
+using workspace_ptr = std::shared_ptr<workspace>;
+
+class workspace_keeper {
+ public:
+  using driver = ry::drivers<ry_sandbox_driver_v1>::entry;
+
+  workspace_keeper(const ry::context& ctx, const settings& config)
+      : ctx_(ctx), config_(config), rows_(ctx) {}
+  // [lifecycle] Makes its directories in the server's data directory.
+  void start();
+
+  const workspace_rows& rows() const { return rows_; }
+  workspace_limits limits() const { return {config_.workspace_bytes, config_.workspace_files}; }
+  // False: a driver that cannot be looked into; its workspaces live on their node alone.
+  static bool can_keep(const driver& d);
+
+  struct wish {
+    std::int64_t version = 0;  // of the database, as just seen
+    // The version before a change that was made here: with it, what was changed on this node and is not
+    // kept yet stays. 0: none.
+    std::int64_t before = 0;
+    // Files of the host by path in the workspace: taken over instead of fetched.
+    std::map<std::string, std::string> at_hand;
+  };
+  // The workspace, made if needed and brought to the database's version. Resumes on `home`.
+  ry::task<ry::result<workspace_ptr>> open(driver d, std::string project, wish w, ry_exec* home);
+
+  struct kept {
+    bool ours = true;   // false: the run belongs to another worker
+    std::string note;   // for the agent: what could not be kept; usually empty
+  };
+  // Puts what changed since the last time into the database, if the fence still holds. `hurry`: true when
+  // the run is to end at once; then only a little is kept. Resumes on `home`.
+  ry::task<ry::result<kept>> keep(driver d, workspace_ptr of, workspace_fence fence,
+                                  std::function<bool()> hurry, ry_exec* home);
+
+  // The version of this node's copy; nullopt when there is none or it is not known. [any]
+  ry::task<std::optional<std::int64_t>> local_version(std::string project);
+  // A deleted project's copy is forgotten.
+  ry::task<void> forget(std::string project);
+
+ private:
+  struct scan_result {
+    std::uint64_t root_inode = 0;
+    std::int64_t root_made_ns = 0;
+    std::int64_t begun_ns = 0;
+    workspace_entries entries;
+  };
+  enum class local_changes { stay, go };
+
+  ry::task<void> lock(workspace& w);
+  void unlock(workspace& w);
+  ry::task<ry::result<void>> bring(const driver& d, workspace& w, wish want);
+  ry::task<ry::result<void>> refresh(const driver& d, workspace& w, local_changes mine,
+                                     std::map<std::string, std::string> at_hand);
+  ry::task<ry::result<kept>> keep_changes(const driver& d, workspace& w, workspace_fence fence,
+                                          std::function<bool()> hurry);
+  ry::task<ry::result<scan_result>> scan(const driver& d, const workspace& w);
+  ry::task<ry::result<std::string>> digest_file(const driver& d, const workspace& w, std::string path,
+                                                std::uint64_t size, workspace_delta& delta,
+                                                const std::function<bool(const std::string&)>& known,
+                                                bool& incomplete);
+  ry::task<ry::result<void>> fetch(const driver& d, const workspace& w, workspace_entries wanted,
+                                   std::map<std::string, std::string> at_hand);
+  ry::task<ry::result<void>> place(const driver& d, const workspace& w, std::string path,
+                                   workspace_entry e, std::string host_path);
+  ry::task<void> save(const workspace& w);
+  std::string state_path(std::string_view project) const { return states_ + "/" + std::string(project); }
+
+  const ry::context& ctx_;
+  const settings& config_;
+  const workspace_rows rows_;
+  std::string states_, incoming_;
+  std::mutex mutex_;
+  std::unordered_map<std::string, std::weak_ptr<workspace>> open_;
+};
+
+// BLAKE2b-256 in hexadecimal digits.
+std::string digest_of(std::string_view bytes);
+
+}  // namespace runs

@@ -1,0 +1,153 @@
+#include "workspace_rows.hpp"
+
+#include "ry/ext/sandbox_driver.h"
+#include "text.hpp"
+
+namespace runs {
+namespace {
+
+workspace_entry read_entry(const ry::row& r) {
+  workspace_entry e;
+  e.kind = static_cast<std::uint32_t>(r.int64("kind"));
+  e.mode = static_cast<std::uint32_t>(r.int64("mode"));
+  e.size = static_cast<std::uint64_t>(r.int64("size"));
+  e.modified_ns = r.int64("modified_ns");
+  e.target = decode_path(r.opt_text("target").value_or(""));
+  e.chunks = r.opt_text("chunks").value_or("");
+  return e;
+}
+
+}  // namespace
+
+void chunk_batch::add(std::string digest, std::string_view piece) {
+  digests.push_back(std::move(digest));
+  sizes.push_back(static_cast<std::int64_t>(piece.size()));
+  bytes += piece;
+}
+
+ry::task<ry::result<void>> workspace_rows::put(std::string project, const chunk_batch& c) const {
+  ry::result<ry::rows> rows = co_await db_.query(
+      "select runs.put_chunks($1::uuid, $2::text[], $3::bigint[], $4::bytea)", project, c.digests,
+      c.sizes, ry::bytes_view{ry::raw(c.bytes)});
+  if (!rows) co_return rows.error();
+  co_return ry::result<void>();
+}
+
+ry::task<ry::result<keep_answer>> workspace_rows::keep(std::string project,
+                                                       std::optional<workspace_fence> fence,
+                                                       const workspace_delta& delta,
+                                                       workspace_limits limits, ry::tx* in) const {
+  std::vector<std::string> gone, paths, targets, chunks;
+  std::vector<std::int64_t> kinds, modes, sizes, modified;
+  for (const std::string& path : delta.gone) gone.push_back(encode_path(path));
+  for (const auto& [path, e] : delta.changed) {
+    paths.push_back(encode_path(path));
+    kinds.push_back(e.kind);
+    modes.push_back(e.mode);
+    sizes.push_back(e.kind == RY_SANDBOX_FILE ? static_cast<std::int64_t>(e.size) : 0);
+    modified.push_back(e.modified_ns);
+    targets.push_back(encode_path(e.target));
+    chunks.push_back(e.chunks);
+  }
+  std::optional<std::int64_t> job, held;
+  if (fence) {
+    job = fence->job;
+    held = fence->fence;
+  }
+  const auto ask = [&](auto& target) {
+    return target.query(
+        "select outcome, detail, version, previous from runs.keep_workspace($1::uuid, $2::bigint, "
+        "$3::bigint, $4::text[], $5::text[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[], "
+        "$10::text[], $11::text[], $12::text[], $13::bigint[], $14::bytea, $15::bigint, $16::bigint)",
+        project, job, held, gone, paths, kinds, modes, sizes, modified, targets, chunks,
+        delta.chunks.digests, delta.chunks.sizes, ry::bytes_view{ry::raw(delta.chunks.bytes)},
+        limits.bytes, limits.files);
+  };
+  ry::result<ry::rows> rows{ry::error(RY_UNKNOWN)};
+  if (in != nullptr)
+    rows = co_await ask(*in);
+  else
+    rows = co_await ask(db_);
+  if (!rows) co_return rows.error();
+  const ry::row r = rows->front();
+  keep_answer out{std::string(r.text(0)), std::string(r.opt_text(1).value_or("")),
+                  r.opt_int64(2).value_or(0), r.opt_int64(3).value_or(0)};
+  co_return out;
+}
+
+ry::task<ry::result<std::optional<workspace_manifest>>> workspace_rows::manifest(std::string project) const {
+  ry::result<ry::rows> rows = co_await db_.query_with(
+      {RY_DB_READ_ONLY, 0},
+      "select p.workspace_version, f.path, f.kind, f.mode, f.size, f.modified_ns, f.target, "
+      "array_to_string(f.chunks, ',') as chunks from runs.projects p left join runs.workspace_files f "
+      "on f.project_id = p.id where p.id = $1::uuid",
+      project);
+  if (!rows) co_return rows.error();
+  if (rows->empty()) co_return std::optional<workspace_manifest>();
+  workspace_manifest out;
+  out.version = rows->front().int64(0);
+  for (const ry::row r : *rows)
+    if (!r.is_null("path")) out.entries.emplace(decode_path(r.text("path")), read_entry(r));
+  co_return std::optional<workspace_manifest>(std::move(out));
+}
+
+ry::task<ry::result<std::map<std::string, std::string>>> workspace_rows::chunks(
+    std::string project, std::vector<std::string> digests) const {
+  ry::result<ry::rows> rows = co_await db_.query_with(
+      {RY_DB_READ_ONLY, 0},
+      "select digest, bytes from runs.workspace_chunks where project_id = $1::uuid and digest = any "
+      "($2::text[])",
+      project, digests);
+  if (!rows) co_return rows.error();
+  std::map<std::string, std::string> out;
+  for (const ry::row r : *rows) out.emplace(std::string(r.text(0)), std::string(r.text(1)));
+  co_return out;
+}
+
+ry::task<ry::result<std::vector<std::string>>> workspace_rows::upload_names(ry::tx& in,
+                                                                            std::string project) const {
+  ry::result<ry::rows> rows = co_await in.query("select * from runs.upload_names($1::uuid)", project);
+  if (!rows) co_return rows.error();
+  std::vector<std::string> out;
+  for (const ry::row r : *rows) out.push_back(decode_path(r.text(0)));
+  co_return out;
+}
+
+ry::task<ry::result<std::optional<workspace_entry>>> workspace_rows::entry(std::string project,
+                                                                           std::string path) const {
+  const std::string name = encode_path(path);
+  ry::result<ry::rows> rows = co_await db_.query_with(
+      {RY_DB_READ_ONLY, 0},
+      "select kind, mode, size, modified_ns, target, array_to_string(chunks, ',') as chunks from "
+      "runs.workspace_files where project_id = $1::uuid and path = $2::text",
+      project, name);
+  if (!rows) co_return rows.error();
+  if (rows->empty()) co_return std::optional<workspace_entry>();
+  co_return std::optional<workspace_entry>(read_entry(rows->front()));
+}
+
+ry::task<ry::result<workspace_entries>> workspace_rows::directory(std::string project,
+                                                                  std::string path) const {
+  // '0' follows '/': all paths beneath stand between the two.
+  const std::string from = path.empty() ? "" : encode_path(path) + "/";
+  const std::string to = path.empty() ? "" : encode_path(path) + "0";
+  ry::result<ry::rows> rows = co_await db_.query_with(
+      {RY_DB_READ_ONLY, 0},
+      "select substr(path, length($2::text) + 1) as name, kind, mode, size, modified_ns, target, '' as "
+      "chunks from runs.workspace_files where project_id = $1::uuid and path > $2::text and ($3::text = '' "
+      "or path < $3::text) and strpos(substr(path, length($2::text) + 1), '/') = 0 order by path limit 10000",
+      project, from, to);
+  if (!rows) co_return rows.error();
+  workspace_entries out;
+  for (const ry::row r : *rows) out.emplace(decode_path(r.text("name")), read_entry(r));
+  co_return out;
+}
+
+ry::task<ry::result<void>> workspace_rows::prune_chunks() const {
+  ry::result<ry::rows> rows = co_await db_.query(
+      "delete from runs.workspace_chunks where refs = 0 and made_at < now() - interval '1 day'");
+  if (!rows) co_return rows.error();
+  co_return ry::result<void>();
+}
+
+}  // namespace runs

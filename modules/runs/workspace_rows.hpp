@@ -1,0 +1,70 @@
+// The SQL of the kept workspaces; see migrations/0003_workspaces.sql. Constant statements; what is
+// returned is what the database said.
+#pragma once
+#include <ry/ry.hpp>
+#include <string>
+#include <vector>
+
+#include "workspace_state.hpp"
+
+namespace runs {
+
+// Pieces on their way into the database, one after the other.
+struct chunk_batch {
+  std::vector<std::string> digests;
+  std::vector<std::int64_t> sizes;
+  std::string bytes;
+  void add(std::string digest, std::string_view piece);
+  bool empty() const { return digests.empty(); }
+};
+
+struct workspace_delta {
+  std::vector<std::string> gone;  // raw paths
+  workspace_entries changed;
+  chunk_batch chunks;  // those that are not there yet; others were put before
+};
+
+struct workspace_fence {
+  std::int64_t job = 0, fence = 0;
+};
+
+struct keep_answer {
+  std::string outcome, detail;  // as keep_workspace says
+  std::int64_t version = 0, previous = 0;
+};
+
+struct workspace_limits {
+  std::int64_t bytes = 0, files = 0;
+};
+
+struct workspace_manifest {
+  std::int64_t version = 0;
+  workspace_entries entries;
+};
+
+class workspace_rows {
+ public:
+  explicit workspace_rows(const ry::context& ctx) : db_(ctx) {}
+
+  ry::task<ry::result<void>> put(std::string project, const chunk_batch& chunks) const;
+  // fence: none for a change that belongs to the transaction `in`.
+  ry::task<ry::result<keep_answer>> keep(std::string project, std::optional<workspace_fence> fence,
+                                         const workspace_delta& delta, workspace_limits limits,
+                                         ry::tx* in = nullptr) const;
+  // nullopt: no such project.
+  ry::task<ry::result<std::optional<workspace_manifest>>> manifest(std::string project) const;
+  // The pieces by digest; those that are not there are left out.
+  ry::task<ry::result<std::map<std::string, std::string>>> chunks(std::string project,
+                                                                  std::vector<std::string> digests) const;
+  ry::task<ry::result<std::vector<std::string>>> upload_names(ry::tx& in, std::string project) const;
+  // nullopt: no such entry.
+  ry::task<ry::result<std::optional<workspace_entry>>> entry(std::string project, std::string path) const;
+  // The entries of a directory ("": the workspace), by name.
+  ry::task<ry::result<workspace_entries>> directory(std::string project, std::string path) const;
+  ry::task<ry::result<void>> prune_chunks() const;
+
+ private:
+  ry::database db_;
+};
+
+}  // namespace runs

@@ -1,0 +1,192 @@
+// Workspace files survive the loss of a node: nodes with data directories of their own on one database.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { lastUser, startLlm, turns } from './lib/llm.mjs';
+import { Client, Server, makeDatabase, sleep, statuses, waitFor } from './lib/server.mjs';
+
+const set = ['auth.jwt.hs256_secret=a secret of at least thirty-two bytes for this test'];
+let database, llm, a, b;
+
+// The prompt says which commands the model runs, one a turn, each on a line that begins with "$ ".
+before(async () => {
+  database = makeDatabase();
+  llm = await startLlm(async (request, reply) => {
+    const commands = lastUser(request).split(/\r?\n/).filter((l) => l.startsWith('$ ')).map((l) => l.slice(2));
+    const done = turns(request).filter((m) => m.role === 'tool');
+    if (done.length < commands.length)
+      return reply.tools([{ id: `c${done.length}`, name: 'shell', arguments: { command: commands[done.length] } }]);
+    reply.say('done');
+  });
+  a = await new Server({ database, llm, set }).start();
+  b = await new Server({ database, llm, set }).start();
+});
+after(async () => {
+  await a?.close();
+  await b?.close();
+  await llm?.close();
+  database?.drop();
+});
+
+const on = (node, u) => new Client(node, u.token, u.id);
+const user = async (node = a) => {
+  const id = randomUUID();
+  return new Client(node, node.token({ subject: id }), id);
+};
+async function run(u, form) {
+  const r = await u.start(form);
+  assert.equal(r.status, 200, r.text);
+  const s = await u.stream(r.json.agent_run_id, { timeout: 60000 });
+  assert.deepEqual(statuses(s.events).slice(-1), ['completed'], s.raw);
+  return { ...r.json, said: s.events.filter((e) => e.type === 'tool_result').map((e) => e.content) };
+}
+const content = async (u, project, file) => {
+  const r = await u.get(`/projects/${project}/files/content?path=${encodeURIComponent(file)}`);
+  assert.equal(r.status, 200, `${file}: ${r.text}`);
+  return r.text;
+};
+// SIGKILL, and nothing of its disk is left.
+async function lose(node) {
+  await node.kill();
+  rmSync(path.join(node.dir, 'data'), { recursive: true, force: true });
+}
+
+test('what a run left on a node that is gone is there on another one', async () => {
+  const u = await user();
+  const first = await run(u, { prompt: [
+    'work',
+    '$ mkdir -p src/deep && printf hello > src/deep/a.txt && printf "echo hi" > run.sh && chmod 755 run.sh && ln -s deep/a.txt src/link',
+    '$ head -c 3000000 /dev/urandom > big.bin && sha256sum big.bin && printf x > gone.txt && printf "ä" > "ö ü.txt"',
+    '$ rm gone.txt && printf more >> src/deep/a.txt'].join('\n'), files: [{ name: 'notes.txt', data: 'forty-two apples' }] });
+  const sum = /^[0-9a-f]{64}/.exec(first.said[1])[0];
+  assert.equal(database.sql(`select count(*) from runs.workspace_chunks where refs < 1`), '0');
+  await lose(a);
+  try {
+    const ub = on(b, u);
+    // Served by a node that has no copy.
+    const list = await ub.get(`/projects/${first.project_id}/files`);
+    assert.deepEqual(list.json.files.map((f) => `${f.kind} ${f.name} ${f.size}`.replace(/dir (\S+) \d+/, 'dir $1')),
+      ['file big.bin 3000000', 'file run.sh 7', 'dir src', 'dir uploads', 'file ö ü.txt 2']);
+    assert.equal(await content(ub, first.project_id, 'src/deep/a.txt'), 'hellomore');
+    assert.equal(await content(ub, first.project_id, 'uploads/notes.txt'), 'forty-two apples');
+    const part = await ub.get(`/projects/${first.project_id}/files/content?path=big.bin&offset=2999990&limit=100`);
+    assert.equal(part.headers.get('x-file-size'), '3000000');
+    assert.equal((await ub.get(`/projects/${first.project_id}/files/content?path=gone.txt`)).status, 404);
+    assert.equal((await ub.get(`/projects/${first.project_id}/files?path=src/deep/a.txt`)).status, 400);
+    assert.equal((await ub.get(`/projects/${first.project_id}/files?path=../x`)).status, 404);
+    // And used by the next run of the thread.
+    const next = await run(ub, { thread_id: first.thread_id, prompt: [
+      'go on', '$ cat src/link; echo; sha256sum big.bin; stat -c %a run.sh; ls; cat uploads/notes.txt; printf b > from_b.txt'].join('\n') });
+    assert.match(next.said[0], /^hellomore\n/);
+    assert.ok(next.said[0].includes(sum), next.said[0]);
+    assert.match(next.said[0], /^755$/m);
+    assert.doesNotMatch(next.said[0], /gone\.txt/);
+    assert.match(next.said[0], /forty-two apples/);
+  } finally {
+    await a.start();
+  }
+  // The first node comes back with an empty disk and takes over again.
+  const back = await run(on(a, u), { thread_id: first.thread_id, prompt: 'again\n$ cat from_b.txt src/deep/a.txt' });
+  assert.match(back.said[0], /^bhellomore/);
+});
+
+test('a node with an older copy is brought up to date, and its stale files do not come back', async () => {
+  const u = await user();
+  const one = await run(u, { prompt: 'x\n$ printf 1 > v; printf old > del; mkdir d; printf k > d/k' });
+  const ub = on(b, u);
+  await run(ub, { thread_id: one.thread_id, prompt: 'x\n$ printf 22 > v; rm del; rm -r d; printf f > d; printf new > add' });
+  const three = await run(u, { thread_id: one.thread_id, prompt: 'x\n$ cat v d add; ls; printf 333 > v' });
+  assert.match(three.said[0], /^22fnew/);
+  assert.doesNotMatch(three.said[0], /^del$/m);
+  assert.equal(await content(ub, one.project_id, 'v'), '333');
+  // Nothing is kept that no file needs.
+  assert.equal(database.sql(`select count(*) from runs.workspace_chunks where project_id = '${one.project_id}'`),
+    database.sql(`select count(distinct c) from runs.workspace_files, unnest(chunks) c where project_id = '${one.project_id}'`));
+  assert.equal(database.sql(`select p.workspace_bytes = sum(f.size) and p.workspace_files = count(*) from runs.projects p join runs.workspace_files f on f.project_id = p.id where p.id = '${one.project_id}' group by p.id`), 't');
+});
+
+test('a run that is taken over from a dead node finds the files its results speak of', { timeout: 60000 }, async () => {
+  const u = await user();
+  const r = await u.start({ prompt: 'x\n$ printf precious > made.txt\n$ sleep 2\n$ cat made.txt' });
+  assert.equal(r.status, 200, r.text);
+  await u.stream(r.json.agent_run_id, { until: (e) => e.type === 'tool_result' });
+  await lose(a);
+  try {
+    const s = await on(b, u).stream(r.json.agent_run_id, { timeout: 50000 });
+    const results = s.events.filter((e) => e.type === 'tool_result');
+    assert.match(results.at(-1).content, /^precious/, s.raw);
+    assert.deepEqual(statuses(s.events).slice(-1), ['completed']);
+  } finally {
+    await a.start();
+  }
+});
+
+test('a worker that lost its run cannot overwrite what its successor keeps', { timeout: 60000 }, async () => {
+  const u = await user();
+  const r = await u.start({ prompt: 'x\n$ printf first > f\n$ sleep 1; printf second > f; sleep 2\n$ cat f' });
+  assert.equal(r.status, 200, r.text);
+  await u.stream(r.json.agent_run_id, { until: (e) => e.type === 'tool_call' && e.arguments.command.includes('second') });
+  // The node is held until its lease has run out; the other one goes on; then it wakes up.
+  a.process.kill('SIGSTOP');
+  try {
+    const s = await on(b, u).stream(r.json.agent_run_id, { timeout: 50000 });
+    assert.deepEqual(statuses(s.events).slice(-1), ['completed'], s.raw);
+    assert.match(s.events.filter((e) => e.type === 'tool_result').at(-1).content, /^first/);
+    await run(on(b, u), { thread_id: r.json.thread_id, prompt: 'x\n$ printf third > f' });
+  } finally {
+    a.process.kill('SIGCONT');
+  }
+  await sleep(4000);
+  assert.equal(await content(on(b, u), r.json.project_id, 'f'), 'third');
+  const last = await run(u, { thread_id: r.json.thread_id, prompt: 'x\n$ cat f' });
+  assert.match(last.said[0], /^third/);
+});
+
+test('runs of one project on two nodes keep each their files', async () => {
+  const u = await user();
+  const admin = new Client(a, a.token({ role: 'admin' }));
+  await u.get('/account');
+  assert.equal((await admin.request('PUT', `/admin/accounts/${u.id}`, { json: { tier: 'pro' } })).status, 200);
+  const first = await run(u, { prompt: 'x\n$ printf 0 > zero' });
+  const both = await Promise.all([
+    run(u, { project_id: first.project_id, prompt: 'x\n$ printf a > a; sleep 1\n$ printf a2 > a2' }),
+    run(on(b, u), { project_id: first.project_id, prompt: 'x\n$ printf b > b; sleep 1\n$ printf b2 > b2' })]);
+  assert.notEqual(both[0].thread_id, both[1].thread_id);
+  for (const node of [a, b]) {
+    const seen = await run(on(node, u), { thread_id: first.thread_id, prompt: 'x\n$ cat zero a a2 b b2' });
+    assert.match(seen.said[0], /^0aa2bb2/);
+  }
+});
+
+test('a deleted thread takes the kept files with it; limits are told to the agent', async () => {
+  const u = await user();
+  const one = await run(u, { prompt: 'x\n$ printf 1 > v' });
+  assert.equal((await u.request('DELETE', `/threads/${one.thread_id}`)).status, 204);
+  for (const table of ['workspace_files', 'workspace_chunks'])
+    assert.equal(database.sql(`select count(*) from runs.${table} where project_id = '${one.project_id}'`), '0');
+
+  const small = await new Server({ database, llm, set, settings: '[runs]\nworkspace_file_bytes = 1048576\nworkspace_bytes = 2097152\nworkspace_files = 100\n' }).start();
+  try {
+    const us = on(small, u);
+    const r = await run(us, { prompt: 'x\n$ head -c 1500000 /dev/zero > large; printf 1 > small\n$ mkdir many; cd many; for i in $(seq 150); do echo > $i; done' });
+    assert.match(r.said[0], /large is larger than 1\.0 MB/);
+    assert.match(r.said[1], /more than 100 files/);
+    assert.equal(database.sql(`select string_agg(path, ',') from runs.workspace_files where project_id = '${r.project_id}'`), 'small');
+    const big = await us.start({ prompt: 'x', files: [1, 2, 3].map((i) => ({ name: `f${i}`, data: Buffer.alloc(1000000, i) })) });
+    assert.equal(big.status, 413, big.text);
+    assert.equal(big.json.detail.limit, 2097152);
+    assert.equal(big.json.detail.error_code, 'UPLOAD_TOO_LARGE');
+    const left = database.sql(`select count(*) from runs.threads where account_id = '${u.id}'`);
+    assert.equal(left, '1');
+  } finally {
+    await small.close();
+  }
+});
+
+test('runs without a workspace leave no trace of one', async () => {
+  const u = await user();
+  const r = await run(u, { prompt: 'just talk' });
+  assert.equal(database.sql(`select workspace_version || ':' || (sandbox_id is null) from runs.projects where id = '${r.project_id}'`), '0:true');
+});
