@@ -24,7 +24,7 @@ bool holds_images(std::string_view body) {
 std::int64_t tokens_of(const chat_message& m) {
   if (!holds_images(m.body)) return tokens_of_message + estimate_tokens(m.body);
   boost::system::error_code bad;
-  const json::value v = json::parse(m.body, bad);
+  const json::value v = json::parse(m.body, bad, {}, body_options());
   std::int64_t tokens = tokens_of_message + estimate_tokens(content_of(m.body));
   if (bad || !v.is_object()) return tokens;
   if (const json::value* content = v.as_object().if_contains("content"); content && content->is_array())
@@ -36,7 +36,7 @@ std::int64_t tokens_of(const chat_message& m) {
 // The body with another content.
 std::string replace_content(std::string_view body, const json::value& content) {
   boost::system::error_code bad;
-  json::value v = json::parse(body, bad);
+  json::value v = json::parse(body, bad, {}, body_options());
   if (bad || !v.is_object()) return std::string(body);
   v.as_object()["content"] = content;
   return json::serialize(v);
@@ -49,7 +49,7 @@ std::string without_images(std::string_view body) {
 // Providers want it back with the latest calls only.
 std::string without_reasoning(std::string_view body) {
   boost::system::error_code bad;
-  json::value v = body.find("\"reasoning\"") == std::string_view::npos ? json::value() : json::parse(body, bad);
+  json::value v = body.find("\"reasoning\"") == std::string_view::npos ? json::value() : json::parse(body, bad, {}, body_options());
   if (bad || !v.is_object()) return std::string(body);
   v.as_object().erase("reasoning");
   return json::serialize(v);

@@ -21,7 +21,7 @@ std::string text_of(const json::object& o, std::string_view key) {
 
 json::object parse_object(std::string_view text) {
   boost::system::error_code error;
-  json::value v = json::parse(text, error);
+  json::value v = json::parse(text, error, {}, body_options());
   return !error && v.is_object() ? std::move(v.as_object()) : json::object();
 }
 

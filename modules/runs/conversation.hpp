@@ -1,6 +1,7 @@
 // The messages of a thread in the neutral form of llm.provider/1, and what a run has to do next: the
 // decisions of the executor without its I/O. Pure.
 #pragma once
+#include <boost/json/parse_options.hpp>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -29,7 +30,12 @@ struct tool_outcome {
   std::string images;  // parts of the neutral form, separated by commas
 };
 
-// Bodies of messages.
+// Bodies of messages. Arguments of calls may be nested 32 deep, so bodies are deeper: read them with these.
+inline boost::json::parse_options body_options() {
+  boost::json::parse_options o;
+  o.max_depth = 64;
+  return o;
+}
 std::string user_body(std::string_view text);
 std::string assistant_body(std::string_view text, const std::vector<tool_call>& calls);
 // The same with a member "reasoning", a JSON array; empty: without.

@@ -46,6 +46,16 @@ TEST(bodies_test, content_may_have_parts) {
   EXPECT_EQ(with_reasoning("{}", ""), "{}");
 }
 
+TEST(bodies_test, deep_arguments_stay_calls) {
+  std::string deep = "1";
+  for (int i = 0; i < 31; ++i) deep = "{\"a\":" + deep + "}";
+  const tool_call call = read_tool_call("c", "f", deep, {});
+  ASSERT_FALSE(call.malformed);
+  EXPECT_EQ(calls_of(assistant_body("", {call})).size(), 1u);
+  EXPECT_EQ(decide({user("go"), assistant("", {call})}).kind, next_kind::run_tools);
+  EXPECT_TRUE(read_tool_call("c", "f", "{\"a\":{\"a\":" + deep + "}}", {}).malformed);
+}
+
 TEST(decide_test, a_run_step_by_step) {
   std::vector<chat_message> m = {user("go")};
   EXPECT_EQ(decide(m).kind, next_kind::call_model);

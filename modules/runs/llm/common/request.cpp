@@ -8,7 +8,9 @@ namespace json = boost::json;
 
 json::object parse_request(std::string_view text) {
   boost::system::error_code ec;
-  json::value v = json::parse(text, ec);
+  json::parse_options options;
+  options.max_depth = 64;  // arguments and schemas come from elsewhere and were 32 deep at most
+  json::value v = json::parse(text, ec, {}, options);
   if (ec || !v.is_object()) throw bad_request("the request is not a JSON object");
   json::object o = std::move(v.get_object());
   if (text_at(o, "model").empty()) throw bad_request("the request has no \"model\"");

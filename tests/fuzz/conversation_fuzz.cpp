@@ -1,0 +1,130 @@
+// JSON in the neutral form and from models: arguments of calls, bodies of messages, whole requests. What we
+// build from it is valid JSON that both drivers take.
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <string>
+#include <vector>
+
+#include "check.hpp"
+#include "modules/runs/context.hpp"
+#include "modules/runs/conversation.hpp"
+#include "modules/runs/llm/anthropic/messages_request.hpp"
+#include "modules/runs/llm/common/json_text.hpp"
+#include "modules/runs/llm/common/request.hpp"
+#include "modules/runs/llm/openai/chat_request.hpp"
+#include "modules/runs/loop_guard.hpp"
+#include "modules/runs/text.hpp"
+
+namespace {
+
+namespace json = boost::json;
+
+bool is_object(std::string_view text) {
+  boost::system::error_code bad;
+  const json::value v = json::parse(text, bad, {}, runs::body_options());
+  return !bad && v.is_object();
+}
+
+// A request as it would come from elsewhere.
+void foreign_request(std::string_view text) {
+  json::object request;
+  try {
+    request = llm::parse_request(text);
+  } catch (const llm::bad_request&) {
+    return;
+  }
+  openai::request_options o;
+  o.send_reasoning = true;
+  anthropic::request_options a;
+  a.extra_body = {{"thinking", {{"type", "enabled"}}}};
+  try {
+    fuzz::promise(is_object(openai::build_request(request, o)), "a request is JSON");
+  } catch (const llm::bad_request&) {
+  }
+  try {
+    fuzz::promise(is_object(anthropic::build_request(request, a)), "a request is JSON");
+  } catch (const llm::bad_request&) {
+  }
+}
+
+// A conversation whose texts a model, a tool and a user chose.
+void own_request(std::string_view input) {
+  using namespace runs;
+  std::vector<chat_message> messages;
+  loop_guard guard;
+  while (!input.empty() && messages.size() < 40) {
+    const std::uint8_t kind = fuzz::take(input);
+    const std::size_t n = std::min<std::size_t>(fuzz::take(input), input.size());
+    const std::string_view text = input.substr(0, n);
+    input.remove_prefix(n);
+    const belongs run = kind & 0x80 ? belongs::to_an_earlier_run : belongs::to_this_run;
+    switch (kind % 4) {
+      case 0: messages.push_back({"user", user_body(text), run, 1}); break;
+      case 1: messages.push_back({"assistant", assistant_body(text, {}), run, 1}); break;
+      default: {
+        std::vector<tool_call> calls;
+        for (int i = 0; i <= kind % 3; ++i)
+          calls.push_back(read_tool_call(i == 0 ? text.substr(0, 3) : "x", text.substr(0, 8), text, calls));
+        for (const tool_call& call : calls) fuzz::promise(is_object(call.arguments), "arguments are an object");
+        std::string body = assistant_body(text, calls);
+        if (kind & 0x40) body = with_reasoning(std::move(body), R"([{"driver":"anthropic","model":"m","type":"thinking","thinking":"t","signature":"s"}])");
+        messages.push_back({"assistant", std::move(body), run, 1});
+        for (const tool_call& call : calls) {
+          if (kind & 0x20) continue;  // interrupted
+          messages.push_back({"tool", tool_body(call, {std::string(text), false, {}}), run, 1});
+          guard.note(call, text);
+          (void)guard.judge(call, 2);
+        }
+      }
+    }
+  }
+  for (const chat_message& m : messages) {
+    fuzz::promise(is_object(m.body), "a body is an object");
+    fuzz::promise(m.body.find('\n') == std::string::npos, "on one line");
+  }
+  (void)decide(messages);
+  guard.read(messages);
+  for (const std::int64_t room : {64, 512}) {
+    std::vector<chat_message> fitted = messages;
+    fuzz::promise(shorten_old(fitted, room) == estimate_tokens(fitted), "the estimate is kept");
+    const std::size_t count = to_summarise(fitted, room);
+    fuzz::promise(count == 0 || (count < fitted.size() && fitted[count].role != "tool"),
+                  "a summary leaves calls and results together");
+    fuzz::promise(is_object(summary_body(transcript(fitted, count, room), fitted, count, room)), "a summary");
+    shorten_recent(fitted, room);
+    const std::string request = build_request({"m", "be brief", "[]", 100}, fitted);
+    if (messages.empty()) continue;
+    const json::object neutral = llm::parse_request(request);
+    fuzz::promise(is_object(openai::build_request(neutral, {})), "openai takes it");
+    try {
+      fuzz::promise(is_object(anthropic::build_request(neutral, {})), "anthropic takes it");
+    } catch (const llm::bad_request&) {
+      // All messages may be empty.
+    }
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  std::string_view input = fuzz::view(data, size);
+  const std::uint8_t choice = fuzz::take(input);
+  if (choice % 2 == 0) {
+    foreign_request(input);
+    (void)runs::content_of(input);
+    (void)runs::calls_of(input);
+  } else {
+    own_request(input);
+  }
+  // The short cut of the streams agrees with the parser.
+  if (llm::check_json_body(input)) {
+    std::string decoded;
+    boost::system::error_code bad;
+    const json::value v = json::parse("\"" + std::string(input) + "\"", bad);
+    if (llm::decode_json_body(input, decoded) && runs::is_utf8(input))
+      fuzz::promise(!bad && v.is_string() && std::string_view(v.get_string()) == decoded,
+                    "a string is decoded as the parser does");
+  }
+  fuzz::promise(is_object("{\"x\":" + runs::json_string(input) + "}"), "any bytes make a JSON string");
+  return 0;
+}

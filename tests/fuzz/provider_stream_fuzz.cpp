@@ -1,0 +1,92 @@
+// What model providers stream: event reader and the readers of both protocols. Cut anywhere, an answer reads
+// the same, and it ends.
+#include <boost/json/parse.hpp>
+#include <memory>
+#include <string>
+
+#include "check.hpp"
+#include "modules/runs/llm/anthropic/messages_reader.hpp"
+#include "modules/runs/llm/common/sse.hpp"
+#include "modules/runs/llm/openai/chat_reader.hpp"
+
+namespace {
+
+struct recorder final : llm::receiver {
+  std::string said, thought, calls, blocks;
+  void text(std::string_view s) override { said += s; }
+  void reasoning(std::string_view s) override { thought += s; }
+  void tool_call(std::string_view id, std::string_view name, std::string_view arguments) override {
+    fuzz::promise(!id.empty(), "a call has an id");
+    calls.append(id).append("|").append(name).append("|").append(arguments).append(";");
+  }
+  void reasoning_block(std::string_view json) override {
+    boost::system::error_code bad;
+    const auto v = boost::json::parse(json, bad);
+    fuzz::promise(!bad && v.is_object(), "a block is a JSON object");
+    fuzz::promise(json.find('\n') == std::string_view::npos, "on one line");
+    blocks.append(json).append(";");
+  }
+};
+
+struct outcome {
+  recorder got;
+  bool fits = true, failed = false;
+  std::int32_t finish = 0, status = 0;
+  llm::usage used;
+};
+
+outcome read(llm::answer_reader& reader, std::string_view bytes, std::uint32_t seed) {
+  outcome out;
+  llm::sse_reader events(64 * 1024);
+  const auto feed = [&](std::string_view piece) {
+    out.fits = events.feed(piece, [&](std::string_view name, std::string_view data) {
+      reader.event(name, data, out.got);
+      return !reader.ended();
+    });
+    return out.fits && !reader.ended();
+  };
+  if (seed == 0)
+    feed(bytes);
+  else
+    fuzz::in_pieces(bytes, seed, feed);
+  if (!reader.ended()) reader.closed(out.got);
+  fuzz::promise(reader.ended(), "closed() decides");
+  out.failed = reader.failed().has_value();
+  if (out.failed) {
+    out.status = reader.failed()->status;
+    fuzz::promise(out.status != 0 && !reader.failed()->reason.empty(), "a failure says what it is");
+  }
+  out.finish = reader.finish();
+  out.used = reader.used();
+  fuzz::promise(out.used.input >= 0 && out.used.output >= 0 && out.used.cached >= 0, "no negative usage");
+  return out;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  std::string_view input = fuzz::view(data, size);
+  const std::uint8_t choice = fuzz::take(input);
+  const std::uint32_t seed = choice / 2 + 1u;
+  const auto make = [&]() -> std::unique_ptr<llm::answer_reader> {
+    if (choice % 2 == 0) return std::make_unique<openai::chat_reader>("m");
+    return std::make_unique<anthropic::messages_reader>("m");
+  };
+  const auto one = make(), two = make();
+  const outcome a = read(*one, input, 0), b = read(*two, input, seed);
+  fuzz::promise(a.fits == b.fits, "cut or not, the same limit");
+  if (a.fits) {
+    fuzz::promise(a.got.said == b.got.said, "cut or not, the same text");
+    fuzz::promise(a.got.thought == b.got.thought, "the same reasoning");
+    fuzz::promise(a.got.calls == b.got.calls, "the same calls");
+    fuzz::promise(a.got.blocks == b.got.blocks, "the same blocks");
+    fuzz::promise(a.failed == b.failed && a.status == b.status && a.finish == b.finish, "the same end");
+    fuzz::promise(a.used.input == b.used.input && a.used.output == b.used.output, "the same usage");
+  }
+  // The same bytes as the body of a refusal.
+  const llm::failure refusal = make()->refused(400 + choice, input);
+  fuzz::promise(refusal.status != 0, "a refusal is a failure");
+  (void)llm::presentable(refusal.message, "sk-secret");
+  (void)llm::retry_after(input);
+  return 0;
+}
