@@ -52,7 +52,7 @@ void own_request(std::string_view input) {
   using namespace runs;
   std::vector<chat_message> messages;
   loop_guard guard;
-  while (!input.empty() && messages.size() < 40) {
+  while (!input.empty() && messages.size() < 12) {
     const std::uint8_t kind = fuzz::take(input);
     const std::size_t n = std::min<std::size_t>(fuzz::take(input), input.size());
     const std::string_view text = input.substr(0, n);
@@ -84,23 +84,22 @@ void own_request(std::string_view input) {
   }
   (void)decide(messages);
   guard.read(messages);
-  for (const std::int64_t room : {64, 512}) {
-    std::vector<chat_message> fitted = messages;
-    fuzz::promise(shorten_old(fitted, room) == estimate_tokens(fitted), "the estimate is kept");
-    const std::size_t count = to_summarise(fitted, room);
-    fuzz::promise(count == 0 || (count < fitted.size() && fitted[count].role != "tool"),
-                  "a summary leaves calls and results together");
-    fuzz::promise(is_object(summary_body(transcript(fitted, count, room), fitted, count, room)), "a summary");
-    shorten_recent(fitted, room);
-    const std::string request = build_request({"m", "be brief", "[]", 100}, fitted);
-    if (messages.empty()) continue;
-    const json::object neutral = llm::parse_request(request);
-    fuzz::promise(is_object(openai::build_request(neutral, {})), "openai takes it");
-    try {
-      fuzz::promise(is_object(anthropic::build_request(neutral, {})), "anthropic takes it");
-    } catch (const llm::bad_request&) {
-      // All messages may be empty.
-    }
+  constexpr std::int64_t room = 512;
+  std::vector<chat_message> fitted = messages;
+  fuzz::promise(shorten_old(fitted, room) == estimate_tokens(fitted), "the estimate is kept");
+  const std::size_t count = to_summarise(fitted, room);
+  fuzz::promise(count == 0 || (count < fitted.size() && fitted[count].role != "tool"),
+                "a summary leaves calls and results together");
+  fuzz::promise(is_object(summary_body(transcript(fitted, count, room), fitted, count, room)), "a summary");
+  shorten_recent(fitted, room);
+  const std::string request = build_request({"m", "be brief", "[]", 100}, fitted);
+  if (messages.empty()) return;
+  const json::object neutral = llm::parse_request(request);
+  fuzz::promise(is_object(openai::build_request(neutral, {})), "openai takes it");
+  try {
+    fuzz::promise(is_object(anthropic::build_request(neutral, {})), "anthropic takes it");
+  } catch (const llm::bad_request&) {
+    // All messages may be empty.
   }
 }
 
