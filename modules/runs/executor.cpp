@@ -378,6 +378,7 @@ ry::task<ry::job_outcome> executor::finish(run_ptr run, ending how, turn* with) 
   append_terminal(*run, how, std::max<std::int64_t>(now - run->who.started_us, 0) / 1000);
   record.status = how.status;
   record.reason = how.reason;
+  record.webhooks = parts_.config.webhooks_for(how.status);
   if (!how.error.empty()) record.error = how.error;
   if (!how.error_code.empty()) record.error_code = how.error_code;
   std::string& event = record.event_json.emplace("{\"run_id\":\"");
@@ -389,6 +390,7 @@ ry::task<ry::job_outcome> executor::finish(run_ptr run, ending how, turn* with) 
            ",\"charged_micro\":" + std::to_string(run->charged_micro) + "}";
   const stored written = co_await persist(parts_, run, record);
   if (written == stored::not_ours) co_return leave(run);
+  if (!record.webhooks.empty()) parts_.ctx.jobs().poke("webhooks");
   run->set_final_status(how.status);
   run->end(live_run::ending::finished);
   parts_.live.remove(*run);

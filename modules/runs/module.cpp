@@ -8,6 +8,7 @@
 #include "settings_schema.hpp"
 #include "start_route.hpp"
 #include "stream_route.hpp"
+#include "webhooks.hpp"
 
 namespace runs {
 namespace {
@@ -30,7 +31,8 @@ class module {
         stream_(parts_),
         runs_(parts_),
         threads_(parts_),
-        files_(parts_) {
+        files_(parts_),
+        webhooks_(parts_) {
     reg.migrations(ry_migrations::all);
     parts_.providers.define(reg);
     reg.define_point(RY_AGENT_TOOLS_1, &parts_.tool_sources);
@@ -66,6 +68,13 @@ class module {
     execute.concurrency = static_cast<std::uint32_t>(parts_.config.max_live_runs);
     execute.timeout_ms = UINT64_MAX;
     reg.job("runs.execute", &executor_, &executor::handle, execute);
+    ry::job_options hooks;
+    hooks.queue = "webhooks";
+    hooks.max_attempts = 16;
+    hooks.concurrency = 16;
+    hooks.backoff_ms = 5000;  // sixteen attempts in about half a day
+    hooks.timeout_ms = 60'000;
+    reg.job("runs.webhook", &webhooks_, &webhooks::deliver, hooks);
     ry::job_options hourly;
     hourly.cron = "17 * * * *";
     reg.job("runs.prune", this, &module::prune, hourly);
@@ -104,6 +113,7 @@ class module {
   run_routes runs_;
   thread_routes threads_;
   file_routes files_;
+  webhooks webhooks_;
 };
 
 }  // namespace
@@ -111,6 +121,6 @@ class module {
 
 RY_MODULE(runs::module, "runs", "0.1.0",
           .needs("ry.core/1", "ry.http/1", "ry.db/1", "ry.jobs/1", "ry.events/1", "ry.auth/1",
-                 "ry.services/1", "accounts/1", "agents/1")
+                 "ry.services/1", "ry.http_client/1", "accounts/1", "agents/1")
               .provides("llm.provider/1", "agent.tools/1", "sandbox.driver/1")
               .settings(runs::settings_schema));

@@ -95,11 +95,11 @@ ry::task<ry::result<step_result>> repository::persist(ry::uuid run, std::int64_t
       "select outcome, balance_micro from runs.persist_step($1::uuid, $2::bigint, $3::bigint, "
       "$4::bigint[], $5::text[], $6::bigint, $7::text[], $8::text[], $9::text[], $10::int, $11::bigint, "
       "$12::bigint, $13::bigint, $14::bigint, $15::text, $16::text, $17::text, $18::text, $19::text, "
-      "$20::jsonb, $21::bigint, $22::bigint, $23::jsonb, $24::bigint, $25::text)",
+      "$20::jsonb, $21::bigint, $22::bigint, $23::jsonb, $24::bigint, $25::text, $26::text[])",
       run, job, fence, r.sequences, r.payloads, r.reserve_to, ids, roles, bodies, r.step,
       r.usage.input, r.usage.output, r.usage.cached, r.charge_micro, r.charge_ref, r.status, r.reason,
       r.error, r.error_code, r.event_json, r.queue_wait_ms, r.first_token_ms, r.charge_note, r.covers_to,
-      r.reasoning);
+      r.reasoning, r.webhooks);
   if (!rows) co_return rows.error();
   const ry::row row = rows->front();
   co_return step_result{row.text(0) == "ok", row.opt_int64(1)};
@@ -220,8 +220,9 @@ ry::task<ry::result<std::optional<repository::stop_answer>>> repository::request
       stop_answer{std::string(rows->front().text(0)), rows->front().int64(1)});
 }
 
-ry::task<ry::result<std::string>> repository::force_stop(std::string run) const {
-  ry::result<ry::rows> rows = co_await db_.query("select runs.force_stop($1::uuid)", run);
+ry::task<ry::result<std::string>> repository::force_stop(std::string run,
+                                                             std::vector<std::string> webhooks) const {
+  ry::result<ry::rows> rows = co_await db_.query("select runs.force_stop($1::uuid, $2::text[])", run, webhooks);
   if (!rows) co_return rows.error();
   co_return std::string(rows->front().opt_text(0).value_or(""));
 }

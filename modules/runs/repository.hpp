@@ -64,6 +64,7 @@ struct step_record {
   std::optional<std::string> reasoning;   // of an assistant's message among them
   std::optional<std::string> status, reason, error, error_code, event_json;
   std::optional<std::int64_t> queue_wait_ms, first_token_ms;  // from the start; kept when known already
+  std::vector<std::string> webhooks;  // who is told of the end
 };
 
 struct step_result {
@@ -134,7 +135,7 @@ class repository {
     std::int64_t job = 0;
   };
   ry::task<ry::result<std::optional<stop_answer>>> request_stop(std::string account, std::string run) const;
-  ry::task<ry::result<std::string>> force_stop(std::string run) const;
+  ry::task<ry::result<std::string>> force_stop(std::string run, std::vector<std::string> webhooks) const;
   ry::task<ry::result<std::string>> status_of(std::string run) const;
 
   // JSON texts; nullopt: unknown or foreign.

@@ -73,7 +73,9 @@ ry::task<std::string> run_routes::stop_run(std::string account, std::string id) 
     if (status.value() != "running") co_return *status;
     (void)co_await parts_.ctx.sleep(remote_look_ms);
   }
-  ry::result<std::string> forced = co_await parts_.repo.force_stop(id);
+  ry::result<std::string> forced = 
+      co_await parts_.repo.force_stop(id, parts_.config.webhooks_for("stopped"));
+  parts_.ctx.jobs().poke("webhooks");
   (void)parts_.ctx.events().live_publish(topic_of(uuid), 0, {}, RY_LIVE_HINT);
   co_return std::move(forced).value();
 }

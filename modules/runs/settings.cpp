@@ -1,5 +1,7 @@
 #include "settings.hpp"
 
+#include <sodium.h>
+
 #include <algorithm>
 #include <boost/json.hpp>
 #include <charconv>
@@ -61,6 +63,34 @@ json::object object_at(const json::object& o, std::string_view key) {
 }
 
 bool is_price_unit(std::int64_t v) { return v >= 0 && v <= 1'000'000'000'000'000; }
+
+webhook_endpoint read_webhook(std::string name, const json::object& o) {
+  const std::string where = "runs.webhooks." + name;
+  webhook_endpoint out{std::move(name), text_at(o, "url"), {}, {}};
+  if (!out.url.starts_with("https://") && !out.url.starts_with("http://"))
+    throw std::invalid_argument(where + ".url must begin with https:// or http://");
+  const std::string secret = text_at(o, "secret");
+  constexpr std::string_view prefix = "whsec_";
+  std::string bytes(64, '\0');
+  std::size_t length = 0;
+  const bool read =
+      secret.starts_with(prefix) &&
+      sodium_base642bin(reinterpret_cast<unsigned char*>(bytes.data()), bytes.size(), secret.data() + prefix.size(),
+                        secret.size() - prefix.size(), nullptr, &length, nullptr,
+                        sodium_base64_VARIANT_ORIGINAL) == 0;
+  if (!read || length < 24)
+    throw std::invalid_argument(where + ".secret must be \"whsec_\" and 24 to 64 bytes in Base64");
+  out.key = bytes.substr(0, length);
+  if (const json::value* wanted = o.if_contains("statuses"); wanted != nullptr && wanted->is_array()) {
+    for (const json::value& v : wanted->as_array()) {
+      const std::string status = v.is_string() ? std::string(v.as_string()) : std::string();
+      if (status != "completed" && status != "failed" && status != "stopped")
+        throw std::invalid_argument(where + ".statuses may hold completed, failed and stopped");
+      out.statuses.push_back(status);
+    }
+  }
+  return out;
+}
 
 }  // namespace
 
@@ -129,6 +159,14 @@ model_choice choose_model(const settings& s, const ry_tier_view& tier, std::stri
   if (const auto lower = s.downgrades.find(wish); lower != s.downgrades.end())
     if (s.target(lower->second) && may_use(lower->second)) return {lower->second};
   return {};
+}
+
+std::vector<std::string> settings::webhooks_for(std::string_view status) const {
+  std::vector<std::string> out;
+  for (const webhook_endpoint& e : webhooks)
+    if (e.statuses.empty() || std::find(e.statuses.begin(), e.statuses.end(), status) != e.statuses.end())
+      out.push_back(e.name);
+  return out;
 }
 
 settings parse_settings(std::string_view text) {
@@ -228,6 +266,10 @@ settings parse_settings(std::string_view text) {
   out.workspace_file_bytes = int_at(o, "workspace_file_bytes", 512LL << 20);
   out.workspace_files = int_at(o, "workspace_files", 20000);
   out.max_live_runs = int_at(o, "max_live_runs", out.max_live_runs);
+  const json::object webhooks = object_at(o, "webhooks");
+  for (const auto& item : webhooks)
+    if (item.value().is_object())
+      out.webhooks.push_back(read_webhook(std::string(item.key()), item.value().as_object()));
   return out;
 }
 

@@ -32,6 +32,12 @@ struct model_target {
   std::string provider, model;  // the provider's name in the settings, its own name of the model
 };
 
+// Who is told how runs ended.
+struct webhook_endpoint {
+  std::string name, url, key;         // key: the secret's bytes
+  std::vector<std::string> statuses;  // empty: all
+};
+
 struct settings {
   std::vector<provider_settings> providers;
   std::map<std::string, std::string, std::less<>> models;      // alias -> "<provider>/<model>"
@@ -57,10 +63,13 @@ struct settings {
   std::int64_t workspace_file_bytes = 0;  // of one file
   std::int64_t workspace_files = 0;       // files, directories and links
   std::int64_t max_live_runs = 20000;
+  std::vector<webhook_endpoint> webhooks;
   std::string system_prompt;
 
   // "<provider>/<model>" behind an alias, or the name itself when it is one. nullopt: no such model.
   std::optional<model_target> target(std::string_view name) const;
+  // Names of the webhooks that want to hear of a run with this status.
+  std::vector<std::string> webhooks_for(std::string_view status) const;
   price price_of(std::string_view name) const;
   // How much a model takes in and gives out together.
   std::int64_t window_of(std::string_view name) const;

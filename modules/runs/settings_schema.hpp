@@ -80,7 +80,21 @@ inline constexpr char settings_schema[] = R"json({
     "workspace_bytes": {"type": "integer", "minimum": 1048576, "default": 2147483648, "description": "Files of one project that are kept in the database"},
     "workspace_file_bytes": {"type": "integer", "minimum": 1048576, "default": 536870912, "description": "Largest file of a workspace that is kept"},
     "workspace_files": {"type": "integer", "minimum": 100, "maximum": 1000000, "default": 20000, "description": "Files, directories and links of one project that are kept"},
-    "max_live_runs": {"type": "integer", "minimum": 1, "maximum": 1000000, "default": 20000, "description": "Runs executed at once on this node"}
+    "max_live_runs": {"type": "integer", "minimum": 1, "maximum": 1000000, "default": 20000, "description": "Runs executed at once on this node"},
+    "webhooks": {
+      "type": "object",
+      "description": "Addresses that are told how runs ended, by a name of your choice; signed after Standard Webhooks",
+      "additionalProperties": {
+        "type": "object",
+        "properties": {
+          "url": {"type": "string"},
+          "secret": {"type": "string", "secret": true, "description": "whsec_ and 24 to 64 random bytes in Base64"},
+          "statuses": {"type": "array", "items": {"type": "string"}, "description": "completed, failed, stopped; default all"}
+        },
+        "required": ["url", "secret"]
+      },
+      "default": {}
+    }
   }
 })json";
 

@@ -199,7 +199,8 @@ create function persist_step(
   p_ids text[], p_roles text[], p_bodies text[], p_step int, p_input bigint, p_output bigint,
   p_cached bigint, p_charge bigint, p_charge_ref text, p_status text, p_reason text, p_error text,
   p_error_code text, p_event jsonb, p_queue_wait_ms bigint, p_first_token_ms bigint,
-  p_note jsonb default '{}', p_covers_to bigint default null, p_reasoning text default null)
+  p_note jsonb default '{}', p_covers_to bigint default null, p_reasoning text default null,
+  p_webhooks text[] default '{}')
 returns table (outcome text, balance_micro bigint)
 language plpgsql as $$
 declare
@@ -250,6 +251,9 @@ begin
   if p_status in ('completed', 'failed') then
     perform core.event_publish('run.' || p_status, v_account::text, p_event);
   end if;
+  if p_status is not null and cardinality(p_webhooks) > 0 then
+    perform runs.enqueue_webhooks(p_run, p_webhooks);
+  end if;
   outcome := 'ok';
   return next;
 end $$;
@@ -279,6 +283,25 @@ begin
         returning r.id)
       select w.run from want w where w.run::uuid not in (select m.id from moved m);
   end if;
+end $$;
+
+-- One message to each webhook on how a run ended, as jobs of the same transaction. The body is fixed here:
+-- it is signed and sent as it is, however often.
+create function enqueue_webhooks(p_run uuid, p_webhooks text[]) returns void language plpgsql as $$
+declare
+  v_body text;
+  v_name text;
+begin
+  if cardinality(p_webhooks) = 0 then
+    return;
+  end if;
+  select jsonb_build_object('type', 'run.' || r.status, 'timestamp', runs.iso(r.completed_at),
+                            'data', runs.run_json(r) || jsonb_build_object('account_id', r.account_id))::text
+    into v_body from runs.runs r where r.id = p_run;
+  foreach v_name in array p_webhooks loop
+    perform core.job_enqueue(p_kind => 'runs.webhook', p_queue => 'webhooks', p_max_attempts => 16,
+                             p_args => jsonb_build_object('endpoint', v_name, 'id', 'run_' || p_run, 'body', v_body));
+  end loop;
 end $$;
 
 -- Fills the numbers that an earlier worker may have delivered and that never became durable, so that
@@ -368,7 +391,7 @@ $$;
 
 -- Ends a run whose worker does not answer, or that has none: its writes are refused from here on.
 -- Returns the run's status afterwards.
-create function force_stop(p_run uuid) returns text language plpgsql as $$
+create function force_stop(p_run uuid, p_webhooks text[] default '{}') returns text language plpgsql as $$
 declare
   v runs.runs%rowtype;
   v_last bigint;
@@ -382,6 +405,7 @@ begin
                        seq_reserved = v_last, border_seq = v_last
    where id = p_run returning * into v;
   insert into runs.events (run_id, seq, payload) values (p_run, v_last, runs.terminal_payload(v));
+  perform runs.enqueue_webhooks(p_run, p_webhooks);
   begin
     perform core.job_complete(v.job_id, v.fence);
   exception when sqlstate 'RYF01' then

@@ -1,0 +1,157 @@
+// Webhooks: how runs ended is told, signed, to the addresses of the configuration, until they answer.
+import assert from 'node:assert/strict';
+import http from 'node:http';
+import { after, before, test } from 'node:test';
+import { Webhook } from 'standardwebhooks';
+import { lastUser, startLlm } from './lib/llm.mjs';
+import { Server, makeDatabase, sleep, waitFor } from './lib/server.mjs';
+
+const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+let database, llm, server, receiver;
+
+// Answers what `respond(message, n)` says; keeps what it got. Signatures are checked by the reference library.
+async function startReceiver() {
+  const got = [];
+  const out = { got, respond: () => [200] };
+  const s = http.createServer((req, res) => {
+    let body = '';
+    req.setEncoding('utf8').on('data', (d) => (body += d)).on('end', () => {
+      const message = { path: req.url, headers: req.headers, body, at: Date.now(), json: JSON.parse(body) };
+      message.verified = new Webhook(secret).verify(body, req.headers);
+      const n = got.filter((m) => m.path === req.url && m.headers['webhook-id'] === req.headers['webhook-id']).length;
+      got.push(message);
+      const [status, headers = {}] = out.respond(message, n);
+      if (status === 0) return res.destroy();
+      res.writeHead(status, headers).end();
+    });
+  });
+  await new Promise((r) => s.listen(0, '127.0.0.1', r));
+  out.url = `http://127.0.0.1:${s.address().port}`;
+  out.close = () => new Promise((r) => { s.closeAllConnections(); s.close(r); });
+  out.of = (id, path) => got.filter((m) => m.json.data.id === id && (!path || m.path === path));
+  return out;
+}
+
+before(async () => {
+  database = makeDatabase();
+  receiver = await startReceiver();
+  llm = await startLlm(async (request, reply) => {
+    const prompt = lastUser(request);
+    if (prompt.includes('[hang]')) return reply.text('begun ');
+    if (prompt.includes('[401]')) return reply.fail(401);
+    reply.say('Hello', { input: 100, output: 7 });
+  });
+  server = await new Server({ database, llm, settings: `
+[runs.webhooks.all]
+url = "${receiver.url}/all"
+secret = "${secret}"
+[runs.webhooks.failures]
+url = "${receiver.url}/failures"
+secret = "${secret}"
+statuses = ["failed"]
+` }).start();
+});
+after(async () => {
+  await server?.close();
+  await llm?.close();
+  await receiver?.close();
+  database?.drop();
+});
+
+async function run(u, prompt) {
+  const r = await u.start({ prompt });
+  assert.equal(r.status, 200, r.text);
+  return { id: r.json.agent_run_id, ...r.json };
+}
+
+test('each end is told once, signed, with what the run says of itself', async () => {
+  const u = await server.user();
+  const done = await run(u, 'x');
+  await u.stream(done.id);
+  await waitFor('the message', () => receiver.of(done.id).length > 0, 3000);
+  const failed = await run(u, '[401]');
+  await u.stream(failed.id);
+  await waitFor('both messages', () => receiver.of(failed.id).length > 1, 3000);
+  const stopped = await run(u, '[hang]');
+  await u.stream(stopped.id, { until: (e) => e.type === 'llm_response_chunk' });
+  await u.post(`/agent-run/${stopped.id}/stop`);
+  await waitFor('the message', () => receiver.of(stopped.id).length > 0, 3000);
+  await sleep(300);
+  for (const [r, status, paths] of [[done, 'completed', ['/all']], [failed, 'failed', ['/all', '/failures']], [stopped, 'stopped', ['/all']]]) {
+    const messages = receiver.of(r.id);
+    assert.deepEqual(messages.map((m) => m.path).sort(), paths, status);
+    for (const m of messages) {
+      assert.deepEqual(m.verified, m.json);
+      assert.equal(m.headers['content-type'], 'application/json');
+      assert.equal(m.json.type, `run.${status}`);
+      assert.match(m.json.timestamp, /Z$/);
+      const got = (await u.get(`/agent-run/${r.id}`)).json;
+      assert.deepEqual(m.json.data, { ...got, account_id: u.id });
+      assert.equal(m.json.data.status, status);
+    }
+  }
+  assert.equal(receiver.of(done.id)[0].json.data.usage.input_tokens, 100);
+  assert.throws(() => new Webhook('whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA').verify(receiver.got[0].body, receiver.got[0].headers));
+  assert.ok(!server.log.includes(secret));
+});
+
+test('a receiver that fails is asked again, with the same id and body, when it says', async () => {
+  const u = await server.user();
+  receiver.respond = (m, n) => (n === 0 ? [503, { 'retry-after': '3' }] : n === 1 ? [302, { location: `${receiver.url}/elsewhere` }] : [200]);
+  const r = await run(u, 'again');
+  await u.stream(r.id);
+  await waitFor('three attempts', () => receiver.of(r.id).length >= 3, 30000);
+  const [a, b, c] = receiver.of(r.id);
+  assert.ok(b.at - a.at >= 2900 && b.at - a.at < 6000, `${b.at - a.at} ms`);
+  assert.deepEqual([b.headers['webhook-id'], c.headers['webhook-id']], [a.headers['webhook-id'], a.headers['webhook-id']]);
+  assert.deepEqual([b.body, c.body], [a.body, a.body]);
+  assert.ok(Number(b.headers['webhook-timestamp']) > Number(a.headers['webhook-timestamp']));
+  assert.equal(receiver.got.filter((m) => m.path === '/elsewhere').length, 0, 'redirects are not followed');
+  receiver.respond = () => [410];
+  const gone = await run(u, 'gone');
+  await u.stream(gone.id);
+  await waitFor('given up', () => database.sql(`select state from core.job where kind = 'runs.webhook' and args->>'id' = 'run_${gone.id}'`) === '2');
+  receiver.respond = () => [200];
+});
+
+test('the message outlives the server', async () => {
+  const u = await server.user();
+  receiver.respond = () => [0];
+  const r = await run(u, 'durable');
+  await u.stream(r.id);
+  await waitFor('an attempt', () => receiver.of(r.id).length > 0);
+  await server.kill();
+  receiver.respond = () => [200];
+  const before = receiver.of(r.id).length;
+  await server.start();
+  await waitFor('the message', () => receiver.of(r.id).length > before, 60000);
+  await waitFor('the job is over', () => database.sql(`select count(*) from core.job where kind = 'runs.webhook' and state <> 2`) === '0');
+});
+
+test('a run ended over its worker\'s head is told too', async () => {
+  const u = await server.user();
+  const r = await run(u, '[hang]');
+  database.sql(`select runs.force_stop('${r.id}', array['all', 'failures'])`);
+  await waitFor('the message', () => receiver.of(r.id, '/all').length > 0);
+  assert.equal(receiver.of(r.id, '/all')[0].json.type, 'run.stopped');
+});
+
+test('outside local mode a private address is not called', async () => {
+  const other = makeDatabase();
+  const guarded = await new Server({ database: other, llm, set: ['deployment.mode=staging'], settings: `
+[runs.webhooks.inside]
+url = "${receiver.url}/inside"
+secret = "${secret}"
+` }).start();
+  try {
+    const u = await guarded.user();
+    const r = await run(u, 'x');
+    await u.stream(r.id);
+    await waitFor('an attempt', () => other.sql(`select attempt from core.job where kind = 'runs.webhook' and last_error is not null`) !== '');
+    assert.match(other.sql(`select last_error from core.job where kind = 'runs.webhook'`), /address/);
+    assert.equal(receiver.got.filter((m) => m.path === '/inside').length, 0);
+  } finally {
+    await guarded.close();
+    other.drop();
+  }
+});
