@@ -193,6 +193,8 @@ class checker {
     const auto* properties = member(schema, "properties");
     const auto* known = properties ? properties->if_object() : nullptr;
     const auto* additional = member(schema, "additionalProperties");
+    // A schema without a word allows everything, in tables within tables too.
+    if (schema.is_object() && schema.get_object().empty()) additional = &schema;
     for (const auto& [key, child] : value.members) {
       path_.push_back(key);
       if (const auto* s = known ? known->if_contains(key) : nullptr) {

@@ -110,6 +110,15 @@ TEST(schema, additional_properties) {
       ElementsAre("f:1:1: a: must be a string, not an integer"));
 }
 
+TEST(schema, an_empty_schema_allows_tables_within_tables) {
+  const auto r = run("[o.body.thinking]\ntype = 'on'\nn = [1, { x = 2 }]\n",
+                     R"({"type":"object","properties":{"o":{"type":"object","additionalProperties":{}}}})");
+  EXPECT_THAT(r.faults, IsEmpty());
+  EXPECT_EQ(r.value.at("o").at("body"), json::parse(R"({"thinking":{"type":"on","n":[1,{"x":2}]}})"));
+  EXPECT_THAT(run("[o]\nbody = 1\n", R"({"type":"object","properties":{"o":{"type":"object"}}})").faults,
+              ElementsAre("f:2:1: o.body: unknown key"));
+}
+
 TEST(schema, a_nul_in_a_string_is_refused) {
   EXPECT_THAT(run("name = \"a\\u0000\"\n", sample).faults,
               ::testing::Contains("f:1:1: name: must not contain a NUL character"));

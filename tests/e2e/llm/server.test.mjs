@@ -20,6 +20,10 @@ const fixtures = [
   { match: { userMessage: 'cut' }, response: { content: 'This answer never comes to its end because the connection breaks.' }, latency: 5, truncateAfterChunks: 5 },
   { match: { userMessage: 'overloaded' }, response: { error: { message: 'Overloaded', type: 'overloaded_error' }, status: 529 } },
 ];
+const thoughtful = { toolCalls: [{ id: 'call_pwd', name: 'shell', arguments: JSON.stringify({ command: 'pwd' }) }],
+  reasoning: 'Where am I? "Here".', reasoningSignature: 'c2lnbmF0dXJl', redactedThinking: ['ZW5jcnlwdGVk'] };
+fixtures.unshift({ match: { userMessage: 'think deeply', hasToolResult: false }, response: thoughtful },
+  { match: { userMessage: 'think deeply', hasToolResult: true }, response: { content: 'In the workspace.' } });
 const drivers = {
   openai: { base: (mock) => `${mock.url}/v1`, model: 'gpt-4o-mini' },
   anthropic: { base: (mock) => mock.url, model: 'claude-mock' },
@@ -40,8 +44,14 @@ max_attempts = 3
 kind = "${kind}"
 base_url = "${d.base(mock)}"
 api_key = "${key}"
+[runs.providers.deep]
+kind = "${kind}"
+base_url = "${d.base(mock)}"
+api_key = "${key}"
+options = ${kind === 'anthropic' ? '{ extra_body = { thinking = { type = "enabled", budget_tokens = 1024 } } }' : '{ send_reasoning = true }'}
 [runs.models]
 "runyard/basic" = "mock/${d.model}"
+"runyard/power" = "deep/${d.model}"
 [runs.prices."runyard/basic"]
 input = 3000000
 output = 15000000
@@ -59,12 +69,12 @@ after(async () => {
   await mock.stop();
 });
 
-async function run(kind, prompt, user) {
+async function run(kind, prompt, user, form = {}) {
   const u = user ?? (await servers[kind].user());
-  const r = await u.start({ prompt });
+  const r = await u.start({ prompt, ...form });
   assert.equal(r.status, 200, r.text);
   const s = await u.stream(r.json.agent_run_id, { timeout: 60000 });
-  return { id: r.json.agent_run_id, events: s.events, end: s.events.at(-1), raw: s.raw };
+  return { id: r.json.agent_run_id, thread: r.json.thread_id, u, events: s.events, end: s.events.at(-1), raw: s.raw };
 }
 
 // The same conversation as the user of an official client writes it; tools as the server offers them.
@@ -97,6 +107,35 @@ async function official(kind, request) {
   const message = await client.messages.stream(rest).finalMessage();
   return message.content.filter((b) => b.type === 'text').map((b) => b.text).join('');
 }
+
+test('anthropic: thoughts go back with their signature, and to nobody else', async () => {
+  const u = await servers.anthropic.user({ tier: 'pro' });
+  mock.received();
+  const x = await run('anthropic', 'think deeply', u, { model_name: 'runyard/power' });
+  assert.equal(x.end.status, 'completed', x.raw);
+  assert.equal(x.events.filter((e) => e.type === 'reasoning_chunk').map((e) => e.content).join(''), thoughtful.reasoning);
+  const [, second] = mock.received();
+  assert.deepEqual(second.json.thinking, { type: 'enabled', budget_tokens: 1024 });
+  assert.deepEqual(second.json.messages[1].content, [
+    { type: 'redacted_thinking', data: thoughtful.redactedThinking[0] },
+    { type: 'thinking', thinking: thoughtful.reasoning, signature: thoughtful.reasoningSignature },
+    { type: 'tool_use', id: 'call_pwd', name: 'shell', input: { command: 'pwd' } }]);
+  const messages = await u.get(`/threads/${x.thread}/messages`);
+  assert.ok(!messages.text.includes(thoughtful.reasoningSignature) && !x.raw.includes(thoughtful.reasoningSignature));
+  // The next run of the thread asks another model: it gets no thought of this one.
+  mock.received();
+  await run('anthropic', 'think', u, { thread_id: x.thread });
+  assert.ok(!JSON.stringify(mock.received()[0].json).includes(thoughtful.reasoningSignature));
+});
+
+test('openai: reasoning goes back within its turn when the provider wants it', async () => {
+  const u = await servers.openai.user({ tier: 'pro' });
+  mock.received();
+  const x = await run('openai', 'think deeply', u, { model_name: 'runyard/power' });
+  assert.equal(x.end.status, 'completed', x.raw);
+  const [, second] = mock.received();
+  assert.equal(second.json.messages.find((m) => m.role === 'assistant').reasoning_content, thoughtful.reasoning);
+});
 
 for (const kind of Object.keys(drivers)) {
   test(`${kind}: a run sends what the official client sends for the same conversation`, async () => {
