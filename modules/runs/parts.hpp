@@ -12,6 +12,7 @@
 #include "ry/svc/accounts.h"
 #include "ry/svc/agents.h"
 #include "settings.hpp"
+#include "start_queue.hpp"
 #include "workspace_keeper.hpp"
 
 namespace runs {
@@ -22,6 +23,7 @@ struct parts {
         config(std::move(s)),
         providers(config),
         repo(ctx),
+        starts(ctx, repo),
         keeper(ctx, config),
         writers(ctx, repo, config.drain_seconds * 1'000'000) {}
 
@@ -34,6 +36,7 @@ struct parts {
   ry::service<ry_agents_v1> agents;
   std::string node_id;
   repository repo;
+  start_queue starts;
   workspace_keeper keeper;
   registry live;
   log_writers writers;

@@ -14,54 +14,110 @@ std::string text_or_empty(const ry::row& row, std::string_view column) {
 
 constexpr std::string_view start_sql =
     "select outcome, detail, thread_id, project_id, sandbox_id, run_id, agent_id, agent_version, model, "
-    "job_id, fence, fresh_thread from runs.start_run($1::uuid, $2::text, $3::bigint, $4::bigint, "
-    "$5::uuid, $6::uuid, $7::boolean, $8::uuid, $9::uuid, $10::uuid, $11::uuid, $12::uuid, $13::text, "
-    "$14::text, $15::boolean, $16::text, $17::text, $18::text, $19::boolean, $20::uuid, $21::text, "
-    "$22::text, $23::uuid, $24::int, $25::text, $26::bigint, $27::boolean, $28::bigint, $29::text)";
+    "job_id, fence, fresh_thread from runs.start_runs($1::text[]::uuid[], $2::text[], $3::bigint[], "
+    "$4::bigint[], $5::text[]::uuid[], $6::text[]::uuid[], $7::text[]::boolean[], $8::text[]::uuid[], "
+    "$9::text[]::uuid[], $10::text[]::uuid[], $11::text[]::uuid[], $12::text[]::uuid[], $13::text[], "
+    "$14::text[], $15::text[]::boolean[], $16::text[], $17::text[], $18::text[], $19::text[]::boolean[], "
+    "$20::text[]::uuid[], $21::text[], $22::text[], $23::text[]::boolean[], $24::text[]::bigint[], "
+    "$25::text[], $26::boolean, $27::uuid, $28::int, $29::text, $30::bigint)";
 
-start_outcome read_start(const ry::rows& rows) {
-  const ry::row r = rows.front();
-  start_outcome out;
-  out.outcome = r.text(0);
-  out.detail = r.opt_text(1).value_or("");
-  out.thread_id = r.opt_text(2).value_or("");
-  out.project_id = r.opt_text(3).value_or("");
-  out.sandbox_id = r.opt_text(4).value_or("");
-  out.run_id = r.opt_text(5).value_or("");
-  out.agent_id = r.opt_text(6).value_or("");
-  out.agent_version = static_cast<std::int32_t>(r.opt_int64(7).value_or(0));
-  out.model = r.opt_text(8).value_or("");
-  out.job = r.opt_int64(9).value_or(0);
-  out.fence = r.opt_int64(10).value_or(0);
-  out.fresh_thread = r.opt_boolean(11).value_or(false);
-  return out;
+using texts = std::vector<std::optional<std::string_view>>;
+
+std::string_view boolean_text(bool value) { return value ? "t" : "f"; }
+
+// The columns of the starts, as the statement takes them. Refers to the starts.
+struct start_columns {
+  texts accounts, tiers, threads, projects, optimistic, agents, models, default_models, denied, bodies,
+      titles, modes, memory, sandboxes, keys, hashes, body_follows, policies;
+  std::vector<std::optional<std::string>> budgets;
+  std::vector<std::string> new_threads, new_projects, runs, messages;
+  std::vector<std::int64_t> max_runs, max_threads;
+  bool plain = true;
+
+  explicit start_columns(std::span<const start_arguments* const> starts) {
+    for (const start_arguments* a : starts) add(*a);
+  }
+  void add(const start_arguments& a) {
+    const start_request& f = a.form;
+    plain = plain && !f.thread_id && !f.project_id && !a.sandbox && !a.key;
+    accounts.push_back(a.account);
+    tiers.push_back(a.tier);
+    max_runs.push_back(a.max_runs);
+    max_threads.push_back(a.max_threads);
+    threads.push_back(f.thread_id);
+    projects.push_back(f.project_id);
+    optimistic.push_back(boolean_text(f.optimistic));
+    new_threads.push_back(a.new_thread.to_string());
+    new_projects.push_back(a.new_project.to_string());
+    runs.push_back(a.run.to_string());
+    messages.push_back(a.message.to_string());
+    agents.push_back(f.agent_id);
+    models.push_back(a.model);
+    default_models.push_back(a.default_model);
+    denied.push_back(boolean_text(a.model_denied));
+    bodies.push_back(a.body);
+    titles.push_back(a.title);
+    modes.push_back(f.mode);
+    if (f.memory_enabled)
+      memory.push_back(boolean_text(*f.memory_enabled));
+    else
+      memory.push_back(std::nullopt);
+    sandboxes.push_back(a.sandbox);
+    keys.push_back(a.key);
+    hashes.push_back(a.hash);
+    body_follows.push_back(boolean_text(a.body_follows));
+    if (f.budget.set()) {
+      budgets.push_back(std::to_string(f.budget.micro));
+      policies.push_back(name_of(f.budget.policy));
+    } else {
+      budgets.push_back(std::nullopt);
+      policies.push_back(std::nullopt);
+    }
+  }
+};
+
+std::vector<start_outcome> read_starts(const ry::rows& rows) {
+  std::vector<start_outcome> all;
+  for (const ry::row r : rows) {
+    start_outcome& out = all.emplace_back();
+    out.outcome = r.text(0);
+    out.detail = r.opt_text(1).value_or("");
+    out.thread_id = r.opt_text(2).value_or("");
+    out.project_id = r.opt_text(3).value_or("");
+    out.sandbox_id = r.opt_text(4).value_or("");
+    out.run_id = r.opt_text(5).value_or("");
+    out.agent_id = r.opt_text(6).value_or("");
+    out.agent_version = static_cast<std::int32_t>(r.opt_int64(7).value_or(0));
+    out.model = r.opt_text(8).value_or("");
+    out.job = r.opt_int64(9).value_or(0);
+    out.fence = r.opt_int64(10).value_or(0);
+    out.fresh_thread = r.opt_boolean(11).value_or(false);
+  }
+  return all;
 }
 
 }  // namespace
 
-ry::task<ry::result<start_outcome>> repository::start(const start_arguments& a, ry::tx* in) const {
-  const start_request& f = a.form;
-  std::optional<std::int64_t> budget;
-  std::optional<std::string> policy;
-  if (f.budget.set()) {
-    budget = f.budget.micro;
-    policy = name_of(f.budget.policy);
-  }
+ry::task<ry::result<std::vector<start_outcome>>> repository::start(
+    std::span<const start_arguments* const> starts, ry::tx* in) const {
+  const start_columns c(starts);
+  const start_arguments& any = *starts.front();
   const auto run = [&](auto& target) {
-    return target.query(start_sql, a.account, a.tier, a.max_runs, a.max_threads, f.thread_id,
-                        f.project_id, f.optimistic, a.new_thread, a.new_project, a.run, a.message,
-                        f.agent_id, a.model, a.default_model, a.model_denied, a.body, a.title, f.mode,
-                        f.memory_enabled, a.sandbox, a.key, a.hash, a.node, a.timeout_seconds,
-                        a.first_event, a.reserve, a.body_follows, budget, policy);
+    return target.query(start_sql, c.accounts, c.tiers, c.max_runs, c.max_threads, c.threads, c.projects,
+                        c.optimistic, c.new_threads, c.new_projects, c.runs, c.messages, c.agents,
+                        c.models, c.default_models, c.denied, c.bodies, c.titles, c.modes, c.memory,
+                        c.sandboxes, c.keys, c.hashes, c.body_follows, c.budgets, c.policies, c.plain, any.node, any.timeout_seconds,
+                        any.first_event, any.reserve);
   };
-  if (in != nullptr) {
-    ry::result<ry::rows> rows = co_await run(*in);
-    if (!rows) co_return rows.error();
-    co_return read_start(*rows);
-  }
-  ry::result<ry::rows> rows = co_await run(db_);
+  ry::result<ry::rows> rows{ry::error(RY_UNKNOWN)};
+  if (in != nullptr)
+    rows = co_await run(*in);
+  else
+    rows = co_await run(db_);
   if (!rows) co_return rows.error();
-  co_return read_start(*rows);
+  std::vector<start_outcome> all = read_starts(*rows);
+  if (all.size() != starts.size()) co_return ry::internal("runs.start", "an outcome is missing");
+  co_return all;
 }
 
 ry::task<ry::result<void>> repository::attach_uploads(ry::tx& in, const start_outcome& run,

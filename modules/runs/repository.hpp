@@ -3,6 +3,7 @@
 #pragma once
 #include <optional>
 #include <ry/ry.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -109,7 +110,10 @@ class repository {
  public:
   explicit repository(const ry::context& ctx) : db_(ctx) {}
 
-  ry::task<ry::result<start_outcome>> start(const start_arguments& a, ry::tx* in = nullptr) const;
+  // The starts are of different accounts, and of this node: node, timeout, first event and reservation are
+  // those of the first. One outcome each, in order. `starts` and what it points to outlive the task.
+  ry::task<ry::result<std::vector<start_outcome>>> start(std::span<const start_arguments* const> starts,
+                                                         ry::tx* in = nullptr) const;
   ry::task<ry::result<void>> attach_uploads(ry::tx& in, const start_outcome& run, ry::uuid message,
                                             std::string body, std::vector<upload_record> files) const;
   ry::task<ry::result<ry::tx>> begin() const { return db_.begin(); }

@@ -1,6 +1,7 @@
 // The module's SQL beside the real schemas of the job queue, accounts and agents.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -52,20 +53,45 @@ class runs_sql : public testing_sql::database_test {
   struct wish {
     std::string account = ann, tier = "free", thread = "null", project = "null", agent = "null",
                 model = "null", body = R"({"role":"user","content":"hi"})", key = "null", hash = "null",
-                sandbox = "null", run = "null";
+                sandbox = "null", run = "null", budget = "null", policy = "null";
     int max_runs = 1, max_threads = 10;
     bool optimistic = false, denied = false;
   };
-  static std::string start_sql(const wish& w) {
-    return "select outcome || coalesce(' ' || detail, '') from runs.start_run(" + q(w.account) + ", " +
-           q(w.tier) + ", " + std::to_string(w.max_runs) + ", " + std::to_string(w.max_threads) + ", " +
-           q(w.thread) + ", " + q(w.project) + ", " + (w.optimistic ? "true" : "false") +
-           ", gen_random_uuid(), gen_random_uuid(), " +
-           (w.run == "null" ? "accounts.new_id()" : q(w.run)) + ", gen_random_uuid(), " + q(w.agent) +
-           ", " + q(w.model) + ", 'runyard/basic', " + (w.denied ? "true" : "false") + ", " + q(w.body) +
-           ", 'title', null, null, " + q(w.sandbox) + ", " + q(w.key) + ", " + q(w.hash) + ", " + q(node) +
-           R"(, 3000, '{"type": "status", "sequence": 1, "status": "running"}', 64, false))";
+  static std::string batch_sql(const std::vector<wish>& wishes) {
+    const auto column = [&](const char* type, auto of) {
+      std::string out = "array[";
+      for (const wish& w : wishes) out += (&w == &wishes.front() ? "" : ",") + std::string(of(w));
+      return out + "]::" + type + "[], ";
+    };
+    const auto fresh = [](const wish&) { return "gen_random_uuid()"; };
+    const auto none = [](const wish&) { return "null"; };
+    const bool plain = std::all_of(wishes.begin(), wishes.end(), [](const wish& w) {
+      return w.thread == "null" && w.project == "null" && w.sandbox == "null" && w.key == "null";
+    });
+    return "select outcome || coalesce(' ' || detail, '') from runs.start_runs(" +
+           column("uuid", [](const wish& w) { return q(w.account); }) +
+           column("text", [](const wish& w) { return q(w.tier); }) +
+           column("bigint", [](const wish& w) { return std::to_string(w.max_runs); }) +
+           column("bigint", [](const wish& w) { return std::to_string(w.max_threads); }) +
+           column("uuid", [](const wish& w) { return q(w.thread); }) +
+           column("uuid", [](const wish& w) { return q(w.project); }) +
+           column("boolean", [](const wish& w) { return w.optimistic ? "true" : "false"; }) +
+           column("uuid", fresh) + column("uuid", fresh) +
+           column("uuid", [](const wish& w) { return w.run == "null" ? "accounts.new_id()" : q(w.run); }) +
+           column("uuid", fresh) + column("uuid", [](const wish& w) { return q(w.agent); }) +
+           column("text", [](const wish& w) { return q(w.model); }) +
+           column("text", [](const wish&) { return "'runyard/basic'"; }) +
+           column("boolean", [](const wish& w) { return w.denied ? "true" : "false"; }) +
+           column("text", [](const wish& w) { return q(w.body); }) +
+           column("text", [](const wish&) { return "'title'"; }) + column("text", none) +
+           column("boolean", none) + column("uuid", [](const wish& w) { return q(w.sandbox); }) +
+           column("text", [](const wish& w) { return q(w.key); }) +
+           column("text", [](const wish& w) { return q(w.hash); }) +
+           column("boolean", [](const wish&) { return "false"; }) + column("bigint", [](const wish& w) { return w.budget; }) +
+           column("text", [](const wish& w) { return q(w.policy); }) + (plain ? "true, " : "false, ") + q(node) +
+           R"(, 3000, '{"type": "status", "sequence": 1, "status": "running"}', 64))";
   }
+  static std::string start_sql(const wish& w) { return batch_sql({w}); }
   std::string start(const wish& w) const { return sql(start_sql(w)); }
   std::string last_run() const { return sql("select id from runs.runs order by id desc limit 1"); }
   std::string counts() const {
@@ -98,6 +124,30 @@ class runs_sql : public testing_sql::database_test {
     return "'{}', '{}', '{}', 2, 0, 0, 0, 0, '', " + q(status) + ", 'ok', null, null, '{\"x\":1}', 5, 8";
   }
 };
+
+// One refusal does not keep the others out, and everybody gets the answer to their own start.
+TEST_F(runs_sql, starts_that_are_decided_together_are_judged_each_by_itself) {
+  EXPECT_EQ(start({.account = bob}), "ok");
+  const std::string held = sql("select thread_id from runs.runs");
+  EXPECT_EQ(sql("select string_agg(x, ', ') from (" +
+                batch_sql({{.account = ann}, {.account = bob}}) + ") as all_of_them (x)"),
+            "ok, run_limit [\"" + held + "\"]");
+  EXPECT_EQ(counts(), "2 2 2 2 2 2");
+  EXPECT_EQ(sql("select count(*) from runs.runs r join core.job j on j.id = r.job_id and "
+                "j.args->>'run_id' = r.id::text"), "2");
+}
+
+// A start that holds its account (files come in, say) holds up nobody else's.
+TEST_F(runs_sql, a_locked_account_does_not_hold_up_the_others) {
+  const auto other = connect();
+  other("begin");
+  other("select * from accounts.lock_account(" + q(bob) + ")");
+  EXPECT_EQ(sql("select string_agg(x, ', ') from (" +
+                batch_sql({{.account = bob}, {.account = ann}}) + ") as all_of_them (x)"),
+            "alone, ok");
+  other("commit");
+  EXPECT_EQ(start({.account = bob}), "ok");
+}
 
 TEST_F(runs_sql, a_start_writes_everything_once) {
   EXPECT_EQ(start({}), "ok");
@@ -225,8 +275,7 @@ TEST_F(runs_sql, the_end_is_written_once_and_ends_the_job) {
 }
 
 TEST_F(runs_sql, each_border_tells_the_balance_and_a_take_over_the_budget) {
-  const std::string wished = start_sql({});
-  EXPECT_EQ(sql(wished.substr(0, wished.size() - 1) + ", 250000, 'finish_turn')"), "ok");
+  EXPECT_EQ(start({.budget = "250000", .policy = "finish_turn"}), "ok");
   const std::string run = last_run();
   EXPECT_EQ(persist(run, 2, 2, plain_step()), "ok 5000000");
   EXPECT_EQ(persist(run, 3, 3, answer_step("r:1:1", 1000) + ", '{\"model\": \"m\"}'"), "ok 4999000");

@@ -234,7 +234,7 @@ ry::task<start_outcome> start_route::ask(work& w, ry::tx* in) {
       a.model = choice.granted() ? choice.model : *wish;
       a.model_denied = !choice.granted();
     }
-    ry::result<start_outcome> out = co_await parts_.repo.start(a, in);
+    ry::result<start_outcome> out = co_await put(w, in);
     if (!out) {
       // Two starts made the same client-made id at once: the second look sees whose it is.
       if (out.error().status() == RY_ALREADY_EXISTS && in == nullptr && attempt < 5) continue;
@@ -252,6 +252,18 @@ ry::task<start_outcome> start_route::ask(work& w, ry::tx* in) {
     }
   }
   throw ry::unavailable("runs.start", "the account kept changing");
+}
+
+// Inside a transaction by itself, otherwise together with others that are under way.
+ry::task<ry::result<start_outcome>> start_route::put(const work& w, ry::tx* in) {
+  if (in == nullptr) {
+    ry::result<start_outcome> out = co_await parts_.starts.start(w.args, w.exec);
+    co_return out;
+  }
+  const start_arguments* one[] = {&w.args};
+  ry::result<std::vector<start_outcome>> out = co_await parts_.repo.start(one, in);
+  if (!out) co_return out.error();
+  co_return std::move(out->front());
 }
 
 ry::task<start_outcome> start_route::decide_with_files(work& w) {

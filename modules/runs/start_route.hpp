@@ -24,6 +24,7 @@ class start_route {
   ry::task<start_outcome> decide(work& w);
   ry::task<start_outcome> decide_with_files(work& w);
   ry::task<start_outcome> ask(work& w, ry::tx* in);
+  ry::task<ry::result<start_outcome>> put(const work& w, ry::tx* in);
   void begin(const work& w, const start_outcome& run, ry_exec* exec);
   [[noreturn]] void refuse(const work& w, const start_outcome& run) const;
 

@@ -59,6 +59,27 @@ returns table (id bigint, fence bigint) language sql as $$
   returning j.id, j.fence
 $$;
 
+-- Adds a job for each element of p_args that is not null inside the caller's transaction, born leased to
+-- the node. `n` is the element's place.
+create function jobs_born(p_kind text, p_queue text, p_args jsonb[], p_max_attempts int, p_node uuid)
+returns table (n bigint, id bigint, fence bigint) language plpgsql
+set plan_cache_mode = force_generic_plan as $$
+#variable_conflict use_column
+declare
+  v_ids bigint[];
+begin
+  with made as (
+    insert into core.job (id, kind, queue, state, attempt, max_attempts, fence, node, started_at, args)
+    overriding system value
+    select nextval('core.job_id_seq'), p_kind, p_queue, 1, 1, p_max_attempts, 1, p_node, now(), w.args
+      from unnest(p_args) w (args) where w.args is not null
+    returning job.id)
+  select array_agg(m.id order by m.id) into v_ids from made m;
+  return query
+    select w.n, v_ids[row_number() over (order by w.n)], 1::bigint
+      from unnest(p_args) with ordinality w (args, n) where w.args is not null;
+end $$;
+
 -- Locks the job's row for the rest of the transaction; refuses a stale fence.
 create function job_hold(p_id bigint, p_fence bigint) returns void language plpgsql as $$
 begin

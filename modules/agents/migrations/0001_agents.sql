@@ -137,6 +137,31 @@ begin
   end if;
 end $$;
 
+-- resolve() for many, by the place of the account. An agent that is null means the default, which is
+-- made when there is none. null: unknown or foreign.
+create function resolve_all(accounts uuid[], wanted uuid[], out agents uuid[], out versions int[],
+                            out models text[])
+language plpgsql set plan_cache_mode = force_generic_plan as $$
+begin
+  for v_attempt in 1..2 loop
+    select array_agg(a.id order by w.n), array_agg(a.version order by w.n),
+           array_agg(a.model_name order by w.n)
+      into agents, versions, models
+      from unnest(resolve_all.accounts, resolve_all.wanted) with ordinality w (account, agent, n)
+      left join lateral (
+        select x.id, x.version, x.model_name from agents.agent x
+         where x.id = w.agent and x.account_id = w.account
+        union all
+        select x.id, x.version, x.model_name from agents.agent x
+         where w.agent is null and x.account_id = w.account and x.is_default) a on true;
+    exit when array_position(agents, null) is null;
+    perform agents.ensure_default(w.account)
+       from unnest(resolve_all.accounts, resolve_all.wanted, agents) w (account, agent, found)
+      where w.found is null and w.agent is null and w.account is not null;
+    exit when not found;
+  end loop;
+end $$;
+
 -- Takes a change over; null leaves a value as it is, an empty model name means the deployment's default. No
 -- change, no new version; which agent is the default is part of no version. RY404: unknown or foreign; RY409:
 -- another change came first; RY402: too many MCP servers; RY422: the default agent cannot just stop being it.

@@ -2,178 +2,178 @@ create function iso(p_at timestamptz) returns text language sql stable as $$
   select to_char(p_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
 $$;
 
--- A start in one statement and one commit. Refusals are an outcome, not an exception: nothing was
--- written when `outcome` is not 'ok'. Under the account's lock, so parallel starts see each other.
+-- Starts, each of another account, in one statement and one commit. The arrays hold one element for each;
+-- refusals are an outcome, not an exception: nothing was written for a start whose `outcome` is not
+-- 'ok'. Under the accounts' locks, so parallel starts see each other. With more than one start an account
+-- that is locked is not waited for, so that none holds up the others: 'alone', ask for it by itself.
 --
--- outcome: ok, replay; no_account; prompt_required; tier (detail: the present tier; ask again with its limits);
--- key_reused; thread_not_found; project_not_found; agent_not_found; model (detail: the agent's own
--- model; ask again with it in p_model); model_denied; no_credits; thread_limit (detail: count);
+-- outcome: ok, replay, alone; no_account; prompt_required; tier (detail: the present tier; ask again with its
+-- limits); key_reused; thread_not_found; project_not_found; agent_not_found; model (detail: the
+-- agent's own model; ask again with it in p_models); model_denied; no_credits; thread_limit (detail: count);
 -- run_limit (detail: JSON array of thread ids); thread_busy (detail: the run's id).
-create function start_run(
-  p_account uuid, p_tier text, p_max_runs bigint, p_max_threads bigint,
-  p_thread uuid, p_project uuid, p_optimistic boolean, p_new_thread uuid, p_new_project uuid,
-  p_run uuid, p_message uuid, p_agent uuid, p_model text, p_default_model text,
-  p_model_denied boolean, p_body text, p_title text, p_mode text, p_memory boolean,
-  p_sandbox uuid, p_key text, p_hash text, p_node uuid, p_timeout int, p_first_event text,
-  p_reserve bigint, p_body_follows boolean, p_budget bigint default null,
-  p_budget_policy text default null)
-returns table (outcome text, detail text, thread_id uuid, project_id uuid, sandbox_id uuid,
+--
+-- p_plain: no start names a thread, project, sandbox or key, so nothing has to be looked up for them.
+-- The plans are made once for a connection, perhaps while the tables are empty: hence by index.
+create function start_runs(
+  p_accounts uuid[], p_tiers text[], p_max_runs bigint[], p_max_threads bigint[], p_threads uuid[],
+  p_projects uuid[], p_optimistic boolean[], p_new_threads uuid[], p_new_projects uuid[], p_runs uuid[],
+  p_messages uuid[], p_agents uuid[], p_models text[], p_default_models text[], p_denied boolean[],
+  p_bodies text[], p_titles text[], p_modes text[], p_memory boolean[], p_sandboxes uuid[], p_keys text[],
+  p_hashes text[], p_body_follows boolean[], p_budgets bigint[], p_policies text[], p_plain boolean,
+  p_node uuid, p_timeout int, p_first_event text, p_reserve bigint)
+returns table (n bigint, outcome text, detail text, thread_id uuid, project_id uuid, sandbox_id uuid,
                run_id uuid, agent_id uuid, agent_version int, model text, job_id bigint, fence bigint,
                fresh_thread boolean)
-language plpgsql as $$
+language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 #variable_conflict use_column
 declare
-  v_tier text;
-  v_balance bigint;
-  v_count bigint;
-  v_bound bigint;
-  v_ids uuid[];
-  v_status text;
-  v_owner uuid;
-  v_old runs.idempotency%rowtype;
-  v_fresh_project boolean := false;
+  v_several constant boolean := cardinality(p_accounts) > 1;
+  -- As found in the database, by the place of the start.
+  v_tiers text[]; v_balances bigint[];
+  v_agents uuid[]; v_versions int[]; v_agent_models text[];
+  v_thread_owners uuid[]; v_thread_projects uuid[]; v_project_owners uuid[]; v_old_sandboxes uuid[];
+  v_last_runs uuid[]; v_last_statuses text[];
+  v_old_hashes text[]; v_old_runs uuid[]; v_old_threads uuid[]; v_old_projects uuid[];
+  v_old_run_sandboxes uuid[];
 begin
-  fresh_thread := false;
-  select l.tier, l.balance_micro into v_tier, v_balance from accounts.lock_account(p_account) l;
-  if not found then
-    outcome := 'no_account'; return next; return;
-  end if;
-
-  if p_key is not null then
-    select * into v_old from runs.idempotency i
-     where i.account_id = p_account and i.key = p_key and i.created_at > now() - interval '24 hours';
-    if found then
-      if v_old.body_hash <> p_hash then
-        outcome := 'key_reused'; return next; return;
-      end if;
-      outcome := 'replay'; run_id := v_old.run_id; thread_id := v_old.thread_id;
-      project_id := v_old.project_id; sandbox_id := v_old.sandbox_id;
-      return next; return;
-    end if;
-  end if;
-
-  if v_tier is distinct from p_tier then
-    outcome := 'tier'; detail := v_tier; return next; return;
-  end if;
-
-  thread_id := p_thread;
-  project_id := p_project;
-  if p_thread is not null then
-    select t.account_id, t.project_id into v_owner, project_id from runs.threads t where t.id = p_thread;
-    if found then
-      if v_owner <> p_account or project_id <> coalesce(p_project, project_id) then
-        outcome := 'thread_not_found'; return next; return;
-      end if;
-    elsif p_optimistic then
-      fresh_thread := true;
-      project_id := p_project;
-    else
-      outcome := 'thread_not_found'; return next; return;
-    end if;
+  -- A statement of its own: what comes after sees what was committed before the locks were had.
+  if v_several then
+    select l.tiers, l.balances into v_tiers, v_balances from accounts.try_lock_accounts(p_accounts) l;
   else
-    fresh_thread := true;
-    thread_id := p_new_thread;
+    select array[l.tier], array[l.balance_micro] into v_tiers, v_balances
+      from accounts.lock_account(p_accounts[1]) l;
   end if;
-  if project_id is null then
-    v_fresh_project := true;
-    project_id := p_new_project;
-  else
-    select p.account_id, p.sandbox_id into v_owner, sandbox_id from runs.projects p where p.id = project_id;
-    if not found then
-      if not p_optimistic then
-        outcome := 'project_not_found'; return next; return;
-      end if;
-      v_fresh_project := true;
-    elsif v_owner <> p_account then
-      outcome := case when p_optimistic then 'thread_not_found' else 'project_not_found' end;
-      return next; return;
-    end if;
-  end if;
-
-  select r.agent_id, r.version, r.model_name into agent_id, agent_version, model
-    from agents.resolve(p_account, p_agent) r;
-  if not found then
-    outcome := 'agent_not_found'; return next; return;
-  end if;
-  if fresh_thread and p_body is null and not p_body_follows then
-    outcome := 'prompt_required'; return next; return;
-  end if;
-  if p_model_denied then
-    outcome := 'model_denied'; return next; return;
-  end if;
-  if p_model is null and model is not null then
-    outcome := 'model'; detail := model; return next; return;
-  end if;
-  model := coalesce(p_model, p_default_model);
-
-  if v_balance <= 0 then
-    outcome := 'no_credits'; return next; return;
-  end if;
-  select u.threads, u.runs_bound into v_count, v_bound
-    from runs.account_usage u where u.account_id = p_account;
-  v_bound := coalesce(v_bound, 0);
-  if fresh_thread and coalesce(v_count, 0) >= p_max_threads then
-    outcome := 'thread_limit'; detail := coalesce(v_count, 0)::text; return next; return;
-  end if;
-  if v_bound >= p_max_runs then
-    select array_agg(r.thread_id) into v_ids
-      from runs.runs r where r.account_id = p_account and r.status = 'running';
-    v_bound := coalesce(cardinality(v_ids), 0);
-    if v_bound >= p_max_runs then
-      outcome := 'run_limit'; detail := coalesce(to_jsonb(v_ids), '[]'::jsonb)::text;
-      return next; return;
-    end if;
-  end if;
-  if not fresh_thread then
-    select r.status, r.id into v_status, v_owner from runs.runs r
-     where r.thread_id = start_run.thread_id order by r.id desc limit 1;
-    if v_status = 'running' then
-      outcome := 'thread_busy'; detail := v_owner::text; return next; return;
-    end if;
+  select a.agents, a.versions, a.models into v_agents, v_versions, v_agent_models
+    from agents.resolve_all(
+      case when array_position(v_tiers, null) > 0 or v_tiers is null
+           then array(select case when w.tier is not null then w.account end
+                        from unnest(p_accounts, v_tiers) with ordinality w (account, tier, n) order by w.n)
+           else p_accounts end, p_agents) a;
+  if not p_plain then
+    select array_agg(t.account_id order by w.n), array_agg(t.project_id order by w.n),
+           array_agg(p.account_id order by w.n), array_agg(p.sandbox_id order by w.n),
+           array_agg(last.id order by w.n), array_agg(last.status order by w.n),
+           array_agg(o.body_hash order by w.n), array_agg(o.run_id order by w.n),
+           array_agg(o.thread_id order by w.n), array_agg(o.project_id order by w.n),
+           array_agg(o.sandbox_id order by w.n)
+      into v_thread_owners, v_thread_projects, v_project_owners, v_old_sandboxes, v_last_runs,
+           v_last_statuses, v_old_hashes, v_old_runs, v_old_threads, v_old_projects, v_old_run_sandboxes
+      from unnest(p_accounts, p_threads, p_projects, p_keys) with ordinality w (account, thread, project, key, n)
+      left join runs.threads t on t.id = w.thread
+      left join runs.projects p on p.id = coalesce(t.project_id, w.project)
+      left join runs.idempotency o on o.account_id = w.account and o.key = w.key
+            and o.created_at > now() - interval '24 hours'
+      left join lateral (select r.id, r.status from runs.runs r where r.thread_id = w.thread
+                          order by r.id desc limit 1) last on true;
   end if;
 
-  if p_sandbox is not null and sandbox_id is null then
-    sandbox_id := p_sandbox;
-    if not v_fresh_project then
-      update runs.projects p set sandbox_id = p_sandbox where p.id = project_id;
-    end if;
-  end if;
-  if v_fresh_project then
+  return query
+  with judged as materialized (
+    select w.*, k.threads, k.bound, k.live, k.fresh_thread, k.fresh_project, k.the_thread, k.the_project,
+           case
+        when w.tier_now is null then case when v_several then 'alone' else 'no_account' end
+        when w.old_hash <> w.hash then 'key_reused'
+        when w.old_hash is not null then 'replay'
+        when w.tier_now <> w.tier then 'tier'
+        when w.thread is not null and k.fresh_thread and not w.optimistic then 'thread_not_found'
+        when w.thread_owner <> w.account or w.thread_project <> w.project then 'thread_not_found'
+        when w.project_owner <> w.account
+          then case when w.optimistic then 'thread_not_found' else 'project_not_found' end
+        when w.project is not null and k.fresh_project and not w.optimistic then 'project_not_found'
+        when w.agent is null then 'agent_not_found'
+        when k.fresh_thread and w.body is null and not w.body_follows then 'prompt_required'
+        when w.denied then 'model_denied'
+        when w.model is null and w.agent_model is not null then 'model'
+        when w.balance <= 0 then 'no_credits'
+        when k.fresh_thread and k.threads >= w.max_threads then 'thread_limit'
+        when k.bound >= w.max_runs then 'run_limit'
+        when w.last_status = 'running' then 'thread_busy'
+        else 'ok' end as outcome
+      from unnest(
+             p_accounts, v_tiers, v_balances, p_tiers, p_max_runs, p_max_threads, p_threads, p_projects,
+             p_optimistic, p_new_threads, p_new_projects, p_runs, p_messages, v_agents, v_versions,
+             v_agent_models, p_models, p_default_models, p_denied, p_bodies, p_titles, p_modes, p_memory,
+             p_sandboxes, p_hashes, p_body_follows, p_budgets, p_policies, v_thread_owners, v_thread_projects,
+             v_project_owners, v_last_runs, v_last_statuses, v_old_hashes)
+           with ordinality w (
+             account, tier_now, balance, tier, max_runs, max_threads, thread, project,
+             optimistic, new_thread, new_project, run, message, agent, version,
+             agent_model, model, default_model, denied, body, title, mode, memory,
+             sandbox, hash, body_follows, budget, policy, thread_owner, thread_project,
+             project_owner, last_run, last_status, old_hash, n)
+      left join runs.account_usage u on u.account_id = w.account,
+      lateral (
+        select w.thread_owner is null as fresh_thread, w.project_owner is null as fresh_project,
+               coalesce(w.thread, w.new_thread) as the_thread,
+               coalesce(w.thread_project, w.project, w.new_project) as the_project,
+               coalesce(u.threads, 0) as threads, l.threads as live,
+               case when l.counted then coalesce(cardinality(l.threads), 0) else l.bound end as bound
+          from (select b.bound, b.bound >= w.max_runs as counted, case when b.bound >= w.max_runs then
+                  (select array_agg(r.thread_id) from runs.runs r
+                    where r.account_id = w.account and r.status = 'running') end as threads
+                  from (select coalesce(u.runs_bound, 0) as bound) b) l) k),
+  job as materialized (
+    select j.n, j.id, j.fence from core.jobs_born(
+      'runs.execute', 'runs',
+      (select array_agg(case when g.outcome = 'ok' then jsonb_build_object('run_id', g.run) end order by g.n)
+         from judged g),
+      1000000, p_node) j),
+  new_project as (
     insert into runs.projects (id, account_id, name, sandbox_id)
-    values (project_id, p_account, p_title, sandbox_id);
-  end if;
-  if fresh_thread then
+    select g.the_project, g.account, g.title, g.sandbox from judged g
+     where g.outcome = 'ok' and g.fresh_project),
+  new_thread as (
     insert into runs.threads (id, project_id, account_id, title)
-    values (thread_id, project_id, p_account, p_title);
-  end if;
-  insert into runs.account_usage as u (account_id, threads, runs_bound)
-  values (p_account, fresh_thread::int, v_bound + 1)
-  on conflict (account_id) do update
-    set threads = u.threads + excluded.threads, runs_bound = excluded.runs_bound;
-  if p_body is not null then
+    select g.the_thread, g.the_project, g.account, g.title from judged g
+     where g.outcome = 'ok' and g.fresh_thread),
+  usage as (
+    insert into runs.account_usage as u (account_id, threads, runs_bound)
+    select g.account, g.fresh_thread::int, g.bound + 1 from judged g where g.outcome = 'ok'
+    on conflict (account_id) do update
+      set threads = u.threads + excluded.threads, runs_bound = excluded.runs_bound),
+  new_message as (
     insert into runs.messages (thread_id, id, run_id, role, body)
-    values (thread_id, p_message, p_run, 'user', p_body);
-  end if;
-  run_id := p_run;
-  select j.id, j.fence into job_id, fence
-    from core.job_enqueue(p_kind => 'runs.execute', p_args => jsonb_build_object('run_id', p_run),
-                          p_queue => 'runs', p_unique_key => 'runs.execute:' || p_run,
-                          p_max_attempts => 1000000, p_node => p_node) j;
-  insert into runs.runs (id, account_id, project_id, thread_id, agent_id, agent_version, model, mode,
-                         memory_enabled, job_id, fence, seq_reserved, timeout_seconds, budget_micro,
-                         budget_policy)
-  values (p_run, p_account, project_id, thread_id, agent_id, agent_version, model, p_mode, p_memory,
-          job_id, fence, p_reserve, p_timeout, p_budget, p_budget_policy);
-  insert into runs.events (run_id, seq, payload) values (p_run, 1, p_first_event);
-  if p_key is not null then
+    select g.the_thread, g.message, g.run, 'user', g.body from judged g
+     where g.outcome = 'ok' and g.body is not null),
+  new_run as (
+    insert into runs.runs (id, account_id, project_id, thread_id, agent_id, agent_version, model, mode,
+                           memory_enabled, job_id, fence, seq_reserved, timeout_seconds, budget_micro,
+                           budget_policy)
+    select g.run, g.account, g.the_project, g.the_thread, g.agent, g.version,
+           coalesce(g.model, g.default_model), g.mode, g.memory, j.id, j.fence, p_reserve, p_timeout,
+           g.budget, g.policy
+      from job j join judged g on g.n = j.n),
+  first_event as (
+    insert into runs.events (run_id, seq, payload)
+    select g.run, 1, p_first_event from judged g where g.outcome = 'ok')
+  select g.n, g.outcome,
+         case g.outcome when 'tier' then g.tier_now when 'model' then g.agent_model
+           when 'thread_limit' then g.threads::text
+           when 'run_limit' then coalesce(to_jsonb(g.live), '[]')::text
+           when 'thread_busy' then g.last_run::text end,
+         case g.outcome when 'replay' then v_old_threads[g.n] else g.the_thread end,
+         case g.outcome when 'replay' then v_old_projects[g.n] else g.the_project end,
+         case g.outcome when 'replay' then v_old_run_sandboxes[g.n]
+           else coalesce(v_old_sandboxes[g.n], g.sandbox) end,
+         case g.outcome when 'replay' then v_old_runs[g.n] else g.run end,
+         g.agent, g.version, coalesce(g.model, g.default_model), j.id, j.fence, g.fresh_thread
+    from judged g left join job j on j.n = g.n
+   order by g.n;
+
+  if not p_plain then
+    -- Those that were granted have their run by now.
+    update runs.projects p set sandbox_id = w.sandbox
+      from unnest(p_runs, p_sandboxes) w (run, sandbox) join runs.runs r on r.id = w.run
+     where w.sandbox is not null and p.id = r.project_id and p.sandbox_id is null;
     insert into runs.idempotency as i (account_id, key, body_hash, run_id, thread_id, project_id, sandbox_id)
-    values (p_account, p_key, p_hash, p_run, thread_id, project_id, sandbox_id)
+    select r.account_id, w.key, w.hash, r.id, r.thread_id, r.project_id, p.sandbox_id
+      from unnest(p_runs, p_keys, p_hashes) w (run, key, hash)
+      join runs.runs r on r.id = w.run join runs.projects p on p.id = r.project_id
+     where w.key is not null
     on conflict (account_id, key) do update
       set body_hash = excluded.body_hash, run_id = excluded.run_id, thread_id = excluded.thread_id,
           project_id = excluded.project_id, sandbox_id = excluded.sandbox_id, created_at = now();
   end if;
-  outcome := 'ok';
-  return next;
 end $$;
 
 -- Completes the user message of a start whose files were moved into place inside its transaction.

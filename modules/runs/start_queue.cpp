@@ -1,0 +1,116 @@
+#include "start_queue.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace runs {
+namespace {
+
+// One statement at a time gathers the most; a second keeps the database busy while the first commits.
+constexpr unsigned statements_at_once = 1;
+constexpr std::size_t batch_limit = 64;
+
+// The statement had no effect, so its starts can be tried one by one.
+bool certainly_undone(const ry::error& e) {
+  return e.status() == RY_ALREADY_EXISTS || e.status() == RY_INVALID_ARGUMENT ||
+         e.status() == RY_ABORTED || e.status() == RY_OUT_OF_RANGE || e.status() == RY_INTERNAL;
+}
+
+}  // namespace
+
+ry::task<ry::result<start_outcome>> start_queue::start(start_arguments a, ry_exec* exec) {
+  auto mine = std::make_shared<entry>();
+  mine->args = std::move(a);
+  mine->exec = exec;
+  {
+    std::lock_guard lock(mutex_);
+    waiting_.push_back(mine);
+  }
+  pump();
+  while (!mine->out) {
+    ry::result<void> waited = co_await ry::signal::waiter(mine->decided);
+    if (!waited) co_return waited.error();
+  }
+  co_return std::move(*mine->out);
+}
+
+void start_queue::pump() {
+  for (;;) {
+    std::vector<entry_ptr> batch;
+    {
+      std::lock_guard lock(mutex_);
+      if (under_way_ >= statements_at_once || waiting_.empty()) return;
+      batch = next_batch();
+      ++under_way_;
+    }
+    const std::vector<entry_ptr> kept = batch;
+    ry_exec* const exec = kept.front()->exec;
+    // A token of its own: what was begun is brought to its end also while the module stops.
+    if (!ctx_.spawn(decide(std::move(batch)), exec, ry::cancel_source().token())) {
+      {
+        std::lock_guard lock(mutex_);
+        --under_way_;
+      }
+      for (const entry_ptr& e : kept)
+        settle(e->exec, {{e, ry::unavailable("runs.stopping", "the server is stopping")}});
+    }
+  }
+}
+
+// Those that wait longest, one of an account; the others of the same account keep their order.
+std::vector<start_queue::entry_ptr> start_queue::next_batch() {
+  std::vector<entry_ptr> batch;
+  if (waiting_.front()->alone) {
+    batch.push_back(std::move(waiting_.front()));
+    waiting_.pop_front();
+    return batch;
+  }
+  std::set<std::string_view> accounts;
+  std::deque<entry_ptr> later;
+  for (entry_ptr& e : waiting_) {
+    const bool fits = batch.size() < batch_limit && !e->alone && accounts.insert(e->args.account).second;
+    if (fits)
+      batch.push_back(std::move(e));
+    else
+      later.push_back(std::move(e));
+  }
+  waiting_ = std::move(later);
+  return batch;
+}
+
+ry::task<void> start_queue::decide(std::vector<entry_ptr> batch) {
+  std::vector<const start_arguments*> args;
+  for (const entry_ptr& e : batch) args.push_back(&e->args);
+  ry::result<std::vector<start_outcome>> out = co_await repo_.start(args);
+  std::map<ry_exec*, std::vector<decision>> decided;
+  {
+    std::lock_guard lock(mutex_);
+    --under_way_;
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      const entry_ptr& e = batch[i];
+      if (out ? (*out)[i].outcome == "alone" : batch.size() > 1 && certainly_undone(out.error())) {
+        e->alone = true;
+        waiting_.push_back(e);
+        continue;
+      }
+      if (out)
+        decided[e->exec].push_back({e, std::move((*out)[i])});
+      else
+        decided[e->exec].push_back({e, out.error()});
+    }
+  }
+  pump();
+  for (auto& [exec, decisions] : decided) settle(exec, std::move(decisions));
+}
+
+void start_queue::settle(ry_exec* exec, std::vector<decision> decisions) const {
+  ctx_.post(exec, [decisions = std::move(decisions)]() mutable {
+    for (decision& d : decisions) {
+      d.of->out = std::move(d.out);
+      d.of->decided.set();
+    }
+  });
+}
+
+}  // namespace runs

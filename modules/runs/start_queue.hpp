@@ -1,0 +1,51 @@
+// Starts, decided together: what arrives while a statement is under way is put into the next one, so that
+// under load a commit carries many starts and without load none waits.
+//
+// Thread: start() on the caller's executor, to which its outcome comes back; any executor. Lifetime: as
+// long as the module.
+#pragma once
+#include <deque>
+#include <memory>
+#include <mutex>
+
+#include "repository.hpp"
+
+namespace runs {
+
+class start_queue {
+ public:
+  start_queue(const ry::context& ctx, const repository& repo) : ctx_(ctx), repo_(repo) {}
+
+  // Decides the start on behalf of a chain that runs on `exec`. When that is called off meanwhile the start
+  // may have been made; errors are those of repository::start.
+  ry::task<ry::result<start_outcome>> start(start_arguments a, ry_exec* exec);
+
+ private:
+  struct entry {
+    start_arguments args;
+    ry_exec* exec = nullptr;
+    bool alone = false;  // was refused a place among others
+    // On exec alone.
+    std::optional<ry::result<start_outcome>> out;
+    ry::signal decided;
+  };
+  using entry_ptr = std::shared_ptr<entry>;
+  struct decision {
+    entry_ptr of;
+    ry::result<start_outcome> out;
+  };
+
+  // Begins the next statement, unless enough are under way.
+  void pump();
+  std::vector<entry_ptr> next_batch();
+  ry::task<void> decide(std::vector<entry_ptr> batch);
+  void settle(ry_exec* exec, std::vector<decision> decisions) const;
+
+  const ry::context& ctx_;
+  const repository& repo_;
+  std::mutex mutex_;
+  std::deque<entry_ptr> waiting_;
+  unsigned under_way_ = 0;
+};
+
+}  // namespace runs
