@@ -177,6 +177,29 @@ test('what was pruned is announced first, and how the run ended is still told', 
   assert.equal((await u.stream(id, { headers: { 'last-event-id': String(last) } })).status, 204);
 });
 
+test('a number that is not yet committed is waited for, and not announced as pruned', async () => {
+  const u = await server.user();
+  const source = await run(u, 'x');
+  await u.stream(source);
+  // A run that some other node carries: this one knows it from the log alone.
+  const id = '0192f0c1-2d3e-7f00-8a1b-0123456789ab';
+  const chunk = (n) => `('${id}', ${n}, '{"type": "llm_response_chunk", "sequence": ${n}, "content": "${n} "}')`;
+  database.sql(`insert into runs.runs (id, account_id, project_id, thread_id, agent_id, agent_version, model, job_id, fence, seq_reserved, timeout_seconds)
+    select '${id}', account_id, project_id, thread_id, agent_id, 1, model, 0, 0, 64, 3000 from runs.runs where id = '${source}'`);
+  database.sql(`insert into runs.events (run_id, seq, payload) values ${[1, 2, 3, 6, 7].map(chunk)}`);
+  const reading = [u.stream(id), u.stream(id, { query: '?mode=snapshot' }), u.stream(id, { query: '?coalesce_ms=50' })];
+  await sleep(600);
+  database.sql(`insert into runs.events (run_id, seq, payload) values ${[9, 4].map(chunk)}`);
+  await sleep(1200);
+  database.sql(`insert into runs.events (run_id, seq, payload) values ${[5, 8].map(chunk)}, ('${id}', 10, '{"type": "status", "sequence": 10, "status": "completed"}')`);
+  database.sql(`update runs.runs set status = 'completed', border_seq = 10, completed_at = now() where id = '${id}'`);
+  for (const s of await Promise.all(reading)) {
+    assert.deepEqual(s.events.filter((e) => e.type === 'gap'), [], s.raw);
+    assert.equal(s.events.filter((e) => 'content' in e).map((e) => e.content).join(''), '1 2 3 4 5 6 7 8 9 ');
+    assert.equal(s.events.at(-1).status, 'completed');
+  }
+});
+
 test('a stream that is silent is kept alive every ten seconds', async () => {
   const u = await server.user();
   const id = await run(u, '[hold] silent');
