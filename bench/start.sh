@@ -2,7 +2,7 @@
 # POST /agent/start per second, durable commit before the answer, against the rate at which pgbench commits
 # one durable INSERT, on the same cluster with as many clients, in turns. Needs pgbench and wrk. The database is
 # the server's own embedded one. The started runs are really begun, and then wait for a model that pauses for
-# DELAY_MS after each word: 60000 measures the start, 0 a start together with a whole short run.
+# DELAY_MS before each word: 60000 measures the start, 0 a start together with a whole short run.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=${RY_BUILD_DIR:-$root/build} rounds=${ROUNDS:-3} seconds=${SECONDS_PER_ROUND:-5} clients=${CLIENTS:-16} accounts=${ACCOUNTS:-64} delay=${DELAY_MS:-60000}

@@ -305,16 +305,14 @@ ry::task<ry::result<repository::page>> repository::runs_page(std::string account
                                                              std::optional<std::string> status,
                                                              std::optional<std::string> before,
                                                              std::int64_t limit) const {
-  // Two texts, so that each has one plan on its own index.
-  constexpr std::string_view of_all =
-      "select coalesce(jsonb_agg(runs.run_json(r) order by r.id desc), '[]'), count(*), min(r.id::text) "
-      "from (select * from runs.runs x where x.account_id = $1::uuid and $4::text is null and "
-      "x.id < coalesce($2::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff') order by x.id desc limit $3::bigint) r";
-  constexpr std::string_view of_status =
-      "select coalesce(jsonb_agg(runs.run_json(r) order by r.id desc), '[]'), count(*), min(r.id::text) "
-      "from (select * from runs.runs x where x.account_id = $1::uuid and x.status = $4::text and "
-      "x.id < coalesce($2::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff') order by x.id desc limit $3::bigint) r";
-  const std::string_view sql = status ? of_status : of_all;
+  // A page of each status and the newest of them: with and without a wish one index serves.
+  constexpr std::string_view sql =
+      "select coalesce(jsonb_agg(runs.run_json(p.run) order by p.id desc), '[]'), count(*), min(p.id::text) "
+      "from (select x.run, x.id from unnest(case when $4::text is null then array['running', 'completed', "
+      "'failed', 'stopped'] else array[$4::text] end) s (status), lateral (select y as run, y.id from "
+      "runs.runs y where y.account_id = $1::uuid and y.status = s.status and y.id < coalesce($2::uuid, "
+      "'ffffffff-ffff-ffff-ffff-ffffffffffff') order by y.id desc limit $3::bigint) x order by x.id desc "
+      "limit $3::bigint) p";
   ry::result<ry::rows> rows =
       co_await db_.query_with({RY_DB_READ_ONLY, 0}, sql, account, before, limit, status);
   if (!rows) co_return rows.error();

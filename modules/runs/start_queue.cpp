@@ -7,8 +7,10 @@
 namespace runs {
 namespace {
 
-// One statement at a time gathers the most; a second keeps the database busy while the first commits.
-constexpr unsigned statements_at_once = 1;
+// A statement costs much by itself and little more with each start in it. So a second one begins, to
+// have something to do while the first commits, only when it is worth it.
+constexpr unsigned statements_at_once = 2;
+constexpr std::size_t worth_a_second = 12;
 constexpr std::size_t batch_limit = 64;
 
 // The statement had no effect, so its starts can be tried one by one.
@@ -40,7 +42,7 @@ void start_queue::pump() {
     std::vector<entry_ptr> batch;
     {
       std::lock_guard lock(mutex_);
-      if (under_way_ >= statements_at_once || waiting_.empty()) return;
+      if (waiting_.size() < (under_way_ == 0 ? 1 : worth_a_second) || under_way_ >= statements_at_once) return;
       batch = next_batch();
       ++under_way_;
     }

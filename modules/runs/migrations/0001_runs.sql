@@ -20,7 +20,6 @@ create table threads (
   created_at timestamptz not null default now()
 );
 create index threads_of_account on threads (account_id, created_at desc, id desc);
-create index threads_of_project on threads (project_id);
 
 -- Kept under the account's lock, so that a start costs the same with ten and with a hundred thousand
 -- threads or runs. `runs_bound` is no count of slots: it only grows with each start and says that at
@@ -81,8 +80,7 @@ create table runs (
   started_at timestamptz not null default now(),
   completed_at timestamptz
 ) with (fillfactor = 80);
-create index runs_of_account on runs (account_id, id desc);
-create index runs_of_account_by_status on runs (account_id, status, id desc);
+create index runs_of_account on runs (account_id, status, id desc);
 create index runs_of_thread on runs (thread_id, id desc);
 
 -- Append-only. `payload` is the JSON object as it stands in the stream's data line.

@@ -458,7 +458,8 @@ begin
   delete from runs.messages m where m.thread_id = p_thread;
   delete from runs.threads t where t.id = p_thread;
   update runs.account_usage u set threads = greatest(u.threads - 1, 0) where u.account_id = p_account;
-  if not exists (select 1 from runs.threads t where t.project_id = v_project) then
+  -- Through the account's index: one of projects would be paid for by every start.
+  if not exists (select 1 from runs.threads t where t.account_id = p_account and t.project_id = v_project) then
     delete from runs.projects p where p.id = v_project;
     delete from runs.workspace_files f where f.project_id = v_project;
     delete from runs.workspace_chunks c where c.project_id = v_project;

@@ -22,9 +22,9 @@ ry_status playback::start(const ry::context& host, plan p, pace speed, std::size
   std::unique_ptr<playback> self(
       new playback(host, std::move(p), speed, request_bytes, exec, sink, ctx));
   *call = self.get();
-  const auto st = host.core().exec_post(host.host(), exec, &playback::step, self.get());
-  if (st == RY_OK) self.release();
-  return st;
+  if (!self->next()) return RY_UNAVAILABLE;
+  self.release();
+  return RY_OK;
 }
 
 void playback::cancel(void* call) {

@@ -14,7 +14,7 @@
 namespace offline {
 
 struct pace {
-  std::uint64_t delay_ms = 15;  // between two pieces
+  std::uint64_t delay_ms = 15;  // before each piece
   std::size_t piece = 24;       // bytes
 };
 
