@@ -62,7 +62,7 @@ TEST_F(account_routes, malformed_ids_and_cursors_are_bad_requests) {
   for (const auto& cursor : {std::string("5"), std::string("x"), other}) {
     const auto b = call("GET", "/admin/accounts/" + ann + "/ledger?cursor=" + cursor);
     EXPECT_EQ(b.status, 400u) << cursor;
-    EXPECT_EQ(b.failure.message(), "cursor is not valid");
+    EXPECT_EQ(b.failure.message(), "cursor is not valid for this list");
     EXPECT_EQ(call("GET", "/admin/audit?cursor=" + cursor).status, 400u) << cursor;
   }
   EXPECT_EQ(call("GET", "/admin/audit?limit=0").status, 422u);

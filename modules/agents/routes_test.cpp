@@ -89,7 +89,7 @@ TEST_F(agent_routes, a_cursor_of_another_list_is_refused) {
         ry::make_cursor("agents", "no-uuid")}) {
     const auto a = host_.call("GET", "/agents?cursor=" + cursor);
     EXPECT_EQ(a.status, 400u) << cursor;
-    EXPECT_EQ(a.failure.message(), "cursor is not valid");
+    EXPECT_EQ(a.failure.message(), "cursor is not valid for this list");
   }
   const auto of_another = ry::make_cursor("versions:" + ann, "1");
   for (const auto& cursor : {std::string("1"), of_another, ry::make_cursor("agents", agent_id)}) {

@@ -42,7 +42,7 @@ TEST(Input, ACursorBelongsToOneList) {
       ADD_FAILURE() << text;
     } catch (const error& e) {
       EXPECT_EQ(e.status(), RY_INVALID_ARGUMENT);
-      EXPECT_EQ(e.message(), "cursor is not valid");
+      EXPECT_EQ(e.message(), "cursor is not valid for this list");
     }
   }
 }

@@ -23,7 +23,7 @@ inline std::string list_mark(std::string_view list) {
 }
 
 inline error wrong_cursor() {
-  return bad_request("http.invalid_cursor", "cursor is not valid");
+  return bad_request("http.invalid_cursor", "cursor is not valid for this list");
 }
 
 }  // namespace detail
@@ -36,7 +36,7 @@ inline std::string make_cursor(std::string_view list, std::string_view key) {
   return detail::list_mark(list) + "." + std::string(key);
 }
 
-// The key inside. Throws RY_INVALID_ARGUMENT (400 "cursor is not valid") for what make_cursor() did
+// The key inside. Throws RY_INVALID_ARGUMENT (400 "cursor is not valid for this list") for what make_cursor() did
 // not give out for this list; the key itself is the caller's to check.
 inline std::string read_cursor(std::string_view list, std::string_view text) {
   const auto mark = detail::list_mark(list) + ".";

@@ -1,0 +1,78 @@
+// What a file of scenarios runs in: the real binary on a database of its own, a model that does what the
+// prompt says, and accounts.
+import { randomUUID } from 'node:crypto';
+import { lastUser, startLlm, turns } from '../e2e/lib/llm.mjs';
+import { Client, Server, makeDatabase, sleep } from '../e2e/lib/server.mjs';
+
+// Tags in the user's prompt; README.md lists them.
+async function obey(request, reply) {
+  const prompt = lastUser(request);
+  const results = turns(request).filter((m) => m.role === 'tool');
+  const tool = [...prompt.matchAll(/\[tool (\w+) (\{.*?\})\]/g)];
+  if (tool.length && results.length === 0)
+    return reply.tools(tool.map((m, i) => ({ id: `call_${i}`, name: m[1], arguments: JSON.parse(m[2]) })));
+  if (results.length) return reply.say(`tools said: ${results.map((m) => m.content).join(' | ')}`);
+  const status = /\[fail (\d+)\]/.exec(prompt);
+  if (status) return reply.fail(Number(status[1]), {}, 'the model was told to fail');
+  if (prompt.includes('[cut]')) { reply.text('half an '); return reply.cut(); }
+  if (prompt.includes('[hang]')) { reply.text('begun '); return undefined; }
+  if (prompt.includes('[slow]')) {
+    for (let i = 0; i < 400 && !reply.res.destroyed; i++) { reply.text(`w${i} `); await sleep(50); }
+    return reply.end();
+  }
+  const usage = /\[usage (\d+) (\d+)\]/.exec(prompt);
+  for (const word of ['Hello', ' from', ' the', ' model']) reply.text(word);
+  return reply.end(usage ? { input: Number(usage[1]), output: Number(usage[2]) } : undefined);
+}
+
+export class World {
+  // `about`: the `server` part of a file.
+  constructor(about = {}) {
+    for (const key of Object.keys(about))
+      if (!['settings', 'model', 'set', 'base_path'].includes(key)) throw new Error(`a server has no "${key}"`);
+    this.about = about;
+  }
+  async open() {
+    const { settings = '', model = 'mock' } = this.about;
+    this.database = makeDatabase();
+    if (model === 'mock') this.llm = await startLlm(obey);
+    this.server = new Server({ database: this.database, llm: this.llm, settings, set: this.about.set ?? [] });
+    await this.server.start();
+    this.server.url += this.about.base_path ?? '';
+    this.admin = new Client(this.server, this.server.token({ role: 'super_admin' }));
+  }
+  async close() {
+    await this.server?.close();
+    await this.llm?.close();
+    this.database?.drop();
+  }
+
+  // A new account: `tier` and `credits` are set by an admin.
+  async account({ tier, credits, ...options } = {}) {
+    const user = await this.server.user(options);
+    if (tier || credits !== undefined) await user.get('/account');
+    const must = async (method, pathname, json) => {
+      const r = await this.admin.request(method, pathname, { json });
+      if (r.status !== 200) throw new Error(`${method} ${pathname}: ${r.status} ${r.text}`);
+      return r.json;
+    };
+    const at = `/admin/accounts/${user.id}`;
+    if (tier) await must('PUT', at, { tier });
+    if (credits !== undefined) {
+      const { balance_credits: now } = (await this.admin.get(at)).json;
+      if (credits > now) await must('POST', `${at}/grant`, { credits: credits - now });
+      if (credits < now) await must('POST', `${at}/revoke`, { credits: now - credits });
+    }
+    return user;
+  }
+
+  // Callers of one scenario, made when they are first named.
+  async caller(name, callers, spec = {}) {
+    if (name === 'nobody') return new Client(this.server);
+    if (callers[name]) return callers[name];
+    const roles = { admin: 'admin', super_admin: 'super_admin' };
+    const made = await this.account({ ...(roles[name] ? { role: roles[name] } : {}), ...spec[name] });
+    return (callers[name] = made);
+  }
+}
+export { randomUUID, sleep };
