@@ -73,6 +73,7 @@ class live_run : public std::enable_shared_from_this<live_run> {
   budget spending;
   std::optional<std::int64_t> balance_micro;  // of the account at the last border
   std::size_t answering = 0;           // which model of the chain was the last to be asked
+  std::int64_t narrowed_window = 0;    // tokens that model has turned out to take; 0: as configured
   loop_guard loops;
   bool loops_known = true;             // false: to be read from the messages
   bool dirty = false;                  // known to the log writer

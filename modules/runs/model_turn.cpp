@@ -64,7 +64,7 @@ ry::task<turn> ask_model(parts& p, run_ptr run, catalog_ptr catalog) {
   turn out;
   const std::vector<std::string> chain = p.config.chain(run->who.model);
   const std::string prompt = co_await system_prompt(p, run);
-  std::int64_t shown = 0, tries = 0, window = 0;
+  std::int64_t shown = 0, tries = 0;
   int narrowings = 0;
   std::size_t refused_bytes = 0;  // of a request that was too long
   // One model may have answered the steps before in another's place: it is asked first.
@@ -79,11 +79,13 @@ ry::task<turn> ask_model(parts& p, run_ptr run, catalog_ptr catalog) {
       out.error = "The model \"" + by.name + "\" names no provider that is configured and loaded";
       if (!has_fallback) co_return out;
       ++run->answering;
+      run->narrowed_window = 0;
       continue;
     }
     by.model = target->model;
     out.model = by.name;
-    if (window == 0) window = p.config.window_of(by.name);
+    const std::int64_t window =
+        run->narrowed_window != 0 ? run->narrowed_window : p.config.window_of(by.name);
     const std::int64_t room =
         room_for_messages(window, p.config.max_output_tokens, prompt, catalog->json);
     const fitted fit = co_await fit_history(p, run, by, room);
@@ -135,7 +137,7 @@ ry::task<turn> ask_model(parts& p, run_ptr run, catalog_ptr catalog) {
     if (st == RY_OUT_OF_RANGE && sent_tokens != 0 && narrowings < most_narrowings) {
       // The window is smaller than configured, or the estimate was wrong.
       ++narrowings;
-      window = std::min(window, sent_tokens) * 6 / 10;
+      run->narrowed_window = std::min(window, sent_tokens) * 6 / 10;
       refused_bytes = sent_bytes;
       close_attempt(p, run, out, from, call.usage(), charge, "LLM_CONTEXT_TOO_LONG");
       continue;
@@ -157,7 +159,8 @@ ry::task<turn> ask_model(parts& p, run_ptr run, catalog_ptr catalog) {
     close_attempt(p, run, out, from, call.usage(), charge, other ? "LLM_FALLBACK" : "LLM_RETRY");
     if (other) {
       ++run->answering;
-      tries = window = 0;
+      run->narrowed_window = 0;
+      tries = 0;
       narrowings = 0;
       refused_bytes = 0;
       continue;

@@ -303,6 +303,58 @@ test('a conversation that outgrows the model is shortened, then summarised for g
   assert.match(lastUser({ messages: next }), /\[more\]/);
 });
 
+test('whoever takes a run over sends the model the same conversation, summary and all', async () => {
+  let hold;
+  on('[taken]', async (request, reply, n, results) => {
+    if (request.messages[0].role === 'system' && request.messages[0].content.startsWith('You condense')) return reply.say('SUMMARY of it', usage);
+    const summarised = JSON.stringify(request.messages).includes('SUMMARY of it');
+    if (summarised && !hold) { hold = request; reply.text('half'); return; }
+    if (summarised) return reply.say('taken over', usage);
+    reply.text(`thought ${n} ${'lorem '.repeat(500)}`);
+    reply.tools([shell(`echo result ${n}; head -c 6000 /dev/zero | tr "\\0" y`)], usage);
+  });
+  const u = await tight.user();
+  const r = await u.start({ prompt: '[taken] keep this' });
+  const first = await u.stream(r.json.agent_run_id, { until: (e) => e.type === 'llm_response_chunk' && e.content === 'half' });
+  await tight.kill();
+  await tight.start();
+  const rest = await u.stream(r.json.agent_run_id, { headers: { 'last-event-id': String(first.events.at(-1).sequence) }, timeout: 40000 });
+  assert.equal(rest.events.at(-1).status, 'completed', rest.raw);
+  assert.deepEqual(asked.get('[taken]').at(-1).request, hold);
+  const charges = tight.database.sql(`select count(*) || ' ' || count(distinct ref) || ' ' || -sum(delta_micro) from accounts.ledger where account_id = '${u.id}' and kind = 'charge'`);
+  const asks = asked.get('[taken]').length - 1;  // the half answer of a dead worker is nobody's debt
+  assert.equal(charges, `${asks} ${asks} ${asks * 4500}`);
+});
+
+test('a provider whose window is smaller than configured gets less', async () => {
+  let given = 0;
+  on('[narrow]', (request, reply, n) => {
+    if (JSON.stringify(request).length > 60000)
+      return reply.res.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify({ error: { message: 'too long', type: 'invalid_request_error', code: 'context_length_exceeded' } }));
+    if (request.messages[0].role === 'system' && request.messages[0].content.startsWith('You condense')) return reply.say('in short', usage);
+    return given++ < 4 ? reply.tools([shell(`echo ${n}; head -c 30000 /dev/zero | tr "\\0" z`)], usage) : reply.say('fits', usage);
+  });
+  const x = await run(main, '[narrow]');
+  checkBooks(main, x);
+  assert.equal(x.end.status, 'completed', x.raw.slice(-1500));
+  assert.ok(of(x, 'error').length >= 1 && of(x, 'error').length <= 2, 'what was learned is kept');
+  assert.ok(of(x, 'error').every((e) => e.error_code === 'LLM_CONTEXT_TOO_LONG' && e.recoverable));
+  assert.equal(of(x, 'turn_aborted').length, of(x, 'error').length);
+});
+
+test('a stop is heard while the run waits for its next try', async () => {
+  on('[waiting]', (request, reply) => reply.fail(429, { 'retry-after': '100' }));
+  const u = await main.user();
+  const r = await u.start({ prompt: '[waiting]' });
+  await u.stream(r.json.agent_run_id, { until: (e) => e.type === 'error' });
+  const began = Date.now();
+  const stop = await u.post(`/agent-run/${r.json.agent_run_id}/stop`);
+  assert.ok(Date.now() - began < 1000);
+  assert.deepEqual(stop.json, { status: 'stopped' });
+  const s = await u.stream(r.json.agent_run_id);
+  assert.deepEqual([s.events.at(-1).status, s.events.at(-1).reason, s.events.at(-1).credits], ['stopped', 'user_stop', 0]);
+});
+
 test('limits of steps and of time have their reasons', async () => {
   on('[steps]', (request, reply, n) => reply.tools([shell(`echo ${n}`)], usage));
   const steps = await run(quick, '[steps]');
