@@ -9,7 +9,8 @@ import { after, before, test } from 'node:test';
 import { binary, build, root } from './lib/server.mjs';
 
 const names = readdirSync(path.join(root, 'conf/modules.d')).filter((f) => f.endsWith('.toml')).map((f) => f.slice(0, -5));
-const env = { ...process.env, OPENAI_API_KEY: 'k1-of-the-test', ANTHROPIC_API_KEY: 'k2-of-the-test' };
+const env = { ...process.env, OPENAI_API_KEY: 'k1-of-the-test', ANTHROPIC_API_KEY: 'k2-of-the-test',
+  RUNS_WEBHOOK_SECRET: `whsec_${Buffer.alloc(32, 7).toString('base64')}` };
 const setting = /^# ((?:"[^"]*"|[A-Za-z0-9_-]+)(?:\.(?:"[^"]*"|[A-Za-z0-9_-]+))*) = /;
 const heading = /^# (\[[A-Za-z0-9_."/-]+\])$/;
 let dir, schemas, shown;
