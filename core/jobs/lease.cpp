@@ -44,10 +44,14 @@ void queue::beat_on(db::connection& c) {
       "set lease_until = excluded.lease_until returning (xmax = 0)::int",
       {db::value::text(settings_.node_id), db::value::int64(lease_ms)});
   const bool fresh = mine.int64(0, 0) != 0;
-  bool first;
+  bool first, may_rescue;
   {
     std::lock_guard lock(mutex_);
     first = last_beat_ok_ == clock::time_point{};
+    // When this node could not renew its own lease, others probably could not either: the database was
+    // away. They get a lease's time to come back before their silence counts against them.
+    if (!first && sent - last_beat_ok_ >= settings_.lease) patient_until_ = sent + settings_.lease;
+    may_rescue = sent >= patient_until_;
     last_beat_ok_ = sent;
   }
   if (fresh && !first) {
@@ -61,7 +65,7 @@ void queue::beat_on(db::connection& c) {
   // Take the jobs of nodes that are silent, and of this data directory's previous process. Jobs
   // whose node has no row any more belong to a rescue that was cut short.
   auto rescued = c.exec(
-      "with gone as (delete from core.node where (lease_until < now() and id <> $1::uuid) "
+      "with gone as (delete from core.node where (lease_until < now() and id <> $1::uuid and $3) "
       "  or id = nullif($2, '')::uuid returning id), "
       "lost as (select j.id from core.job j where j.state = 1 and (j.node in (select id from gone) "
       "  or not exists (select 1 from core.node n where n.id = j.node)) "
@@ -71,7 +75,8 @@ void queue::beat_on(db::connection& c) {
       "  last_error = case when j.attempt >= j.max_attempts then 'its worker vanished' "
       "               else j.last_error end "
       "from lost where j.id = lost.id returning j.id",
-      {db::value::text(settings_.node_id), db::value::text(first ? settings_.previous_node_id : "")});
+      {db::value::text(settings_.node_id), db::value::text(first ? settings_.previous_node_id : ""),
+       db::value::boolean(may_rescue)});
   const auto others = c.exec("select count(*) from core.node where id <> $1::uuid",
                              {db::value::text(settings_.node_id)});
   other_nodes_.store(static_cast<int>(others.int64(0, 0)), std::memory_order_relaxed);

@@ -17,6 +17,7 @@ constexpr auto hint_channel = "core.jobs";
 constexpr auto cancel_channel = "core.jobs.cancel";
 constexpr auto flush_delay = milliseconds(10);
 constexpr std::size_t flush_batch = 1000;
+constexpr auto first_beat_patience = std::chrono::seconds(5);
 // A job leased to this node that it does not know of was born in a commit whose answer got lost.
 constexpr auto reconcile_every = std::chrono::seconds(15);
 
@@ -130,6 +131,9 @@ void queue::start() {
       },
       std::chrono::hours(1)));
   loop_.post([this] { tick(); });
+  // What is born leased to a node without a lease is taken from it at once.
+  std::unique_lock lock(mutex_);
+  idle_.wait_for(lock, first_beat_patience, [this] { return last_beat_ok_ != clock::time_point{}; });
 }
 
 void queue::arm(milliseconds delay) {

@@ -167,7 +167,8 @@ class queue {
   bool beating_ = false, reconciling_ = false;
   bool started_ = false, stopping_ = false, leaving_ = false;
   int in_flight_ = 0;  // submitted database work that refers to this object
-  std::chrono::steady_clock::time_point last_beat_{}, last_beat_ok_{}, last_reconcile_{};
+  std::chrono::steady_clock::time_point last_beat_{}, last_beat_ok_{}, last_reconcile_{},
+      patient_until_{};  // silent nodes keep their jobs until then
   std::atomic<int> other_nodes_{0};
   std::vector<std::uint64_t> hints_;  // LISTEN subscriptions
 };

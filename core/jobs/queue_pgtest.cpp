@@ -225,6 +225,36 @@ TEST(queue, calls_off_a_waiting_job_and_a_running_one_on_another_node) {
   EXPECT_EQ(st, RY_NOT_FOUND);
 }
 
+TEST(queue, sql_calls_off_a_running_job_and_leaves_a_waiting_one) {
+  database d;
+  node a(d);
+  struct seen_t {
+    std::atomic<int> why{0};
+    std::atomic<ry_job*> job{nullptr};
+  } seen;
+  a.queue.add(kind("t.cancel"), [&](const ry_job_view*, ry_job* j) {
+    seen.job = j;
+    j->q.on_cancel(
+        j,
+        [](void* ctx, std::int32_t why) noexcept {
+          auto& s = *static_cast<seen_t*>(ctx);
+          s.why = why;
+          s.job.load()->q.finish(s.job, RY_JOB_DONE, 0, nullptr);
+        },
+        &seen);
+    return RY_OK;
+  });
+  const auto job = d.number("select id from core.job_enqueue('t.cancel', '{}')");
+  const auto call_off =
+      "select core.job_call_off(" + std::to_string(job) + ")::int";
+  EXPECT_EQ(d.number(call_off), 0) << "nobody works on it";
+  EXPECT_EQ(d.number("select count(*) from core.job where not cancel_requested"), 1);
+  a.start();
+  ASSERT_TRUE(wait_for([&] { return seen.job.load() != nullptr; }));
+  EXPECT_EQ(d.number(call_off), 1);
+  EXPECT_TRUE(wait_for([&] { return seen.why == RY_WHY_USER; }));
+}
+
 TEST(queue, stop_hands_over_what_does_not_end) {
   database d;
   std::atomic<int> why{0};

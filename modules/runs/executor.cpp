@@ -9,6 +9,9 @@
 namespace runs {
 namespace {
 
+// A run whose worker could not reach the database is tried again after this.
+constexpr std::uint64_t away_ms = 500;
+
 std::int64_t attempt_in(std::string_view payload) {
   constexpr std::string_view key = "\"attempt\": ";
   const std::size_t at = payload.find(key);
@@ -66,6 +69,8 @@ ry::task<executor::run_ptr> executor::take(ry::job job, ry::uuid id,
   if (!taken) {
     if (taken.error().is("jobs.fence_lost"))
       otherwise = ry::job_outcome::release();
+    else if (is_transient(taken.error()))
+      otherwise = ry::job_outcome::snooze(away_ms);  // no attempt of the run's
     else
       otherwise = ry::job_outcome::retry(taken.error());
     co_return nullptr;
@@ -125,7 +130,12 @@ ry::task<ry::job_outcome> executor::execute(run_ptr run, std::uint32_t crashes) 
   } catch (...) {
     failure = ry::current_error();
   }
-  if (failure) {
+  if (failure && is_transient(*failure)) {
+    // No fault of the run's: it goes on from its last border.
+    parts_.ctx.complain("a run is put back", *failure);
+    leave(run);
+    out = ry::job_outcome::snooze(away_ms);
+  } else if (failure) {
     parts_.ctx.complain("a run failed inside the server", *failure);
     try {
       out = co_await finish(run, failed("internal", "Internal server error", "INTERNAL"), nullptr);

@@ -266,14 +266,13 @@ ry::task<ry::result<log_page>> repository::log(std::string run, std::uint64_t fr
                      r.opt_int64(4).has_value()};
 }
 
-ry::task<ry::result<std::optional<repository::stop_answer>>> repository::request_stop(
-    std::string account, std::string run) const {
+ry::task<ry::result<std::optional<std::string>>> repository::request_stop(
+    std::string account, std::string run, std::vector<std::string> webhooks) const {
   ry::result<ry::rows> rows = co_await db_.query(
-      "select status, job_id from runs.request_stop($1::uuid, $2::uuid)", account, run);
+      "select status from runs.request_stop($1::uuid, $2::uuid, $3::text[])", account, run, webhooks);
   if (!rows) co_return rows.error();
-  if (rows->empty()) co_return std::optional<stop_answer>();
-  co_return std::optional<stop_answer>(
-      stop_answer{std::string(rows->front().text(0)), rows->front().int64(1)});
+  if (rows->empty()) co_return std::optional<std::string>();
+  co_return std::optional<std::string>(rows->front().text(0));
 }
 
 ry::task<ry::result<std::string>> repository::force_stop(std::string run,

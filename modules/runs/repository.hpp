@@ -134,11 +134,9 @@ class repository {
   ry::task<ry::result<std::optional<run_head>>> head(std::string run) const;
   ry::task<ry::result<log_page>> log(std::string run, std::uint64_t from) const;
 
-  struct stop_answer {
-    std::string status;
-    std::int64_t job = 0;
-  };
-  ry::task<ry::result<std::optional<stop_answer>>> request_stop(std::string account, std::string run) const;
+  // The run's status afterwards: running while a worker is to end it. nullopt: unknown or foreign.
+  ry::task<ry::result<std::optional<std::string>>> request_stop(std::string account, std::string run,
+                                                                  std::vector<std::string> webhooks) const;
   ry::task<ry::result<std::string>> force_stop(std::string run, std::vector<std::string> webhooks) const;
   ry::task<ry::result<std::string>> status_of(std::string run) const;
 

@@ -3,13 +3,14 @@
 #include <algorithm>
 
 #include "text.hpp"
+#include "waiting.hpp"
 
 namespace runs {
 namespace {
 
-// How long a stop waits for a worker on another node before it ends the run over its head.
-constexpr std::int64_t remote_stop_us = 700'000;
-constexpr std::uint64_t remote_look_ms = 20;
+// How long a stop waits for the run's worker before it ends the run over its head.
+constexpr std::int64_t patience_us = 700'000;
+constexpr std::uint64_t look_ms = 20;
 
 }  // namespace
 
@@ -52,32 +53,36 @@ ry::task<ry::response> run_routes::stop(ry::request request) {
 }
 
 ry::task<std::string> run_routes::stop_run(std::string account, std::string id) {
-  ry::result<std::optional<repository::stop_answer>> noted =
-      co_await parts_.repo.request_stop(account, id);
-  if (!noted.value()) throw refusal(404, "Run not found");
-  if ((*noted)->status != "running") co_return (*noted)->status;
-
+  const std::int64_t until = parts_.ctx.mono_us() + patience_us;
   const ry::uuid uuid = *ry::uuid::parse(id);
-  if (std::shared_ptr<live_run> run = parts_.live.find(uuid)) {
-    co_await parts_.ctx.switch_to(run->exec);
-    run->interrupt(RY_WHY_USER);
-    // `over` lets all waiters go at once; whoever comes later finds ended() set.
-    while (!run->ended()) (void)co_await run->over.wait();
-    if (run->final_status() != "running") co_return std::string(run->final_status());
-  } else {
-    // Its failure changes nothing: the run is ended below then.
-    (void)co_await parts_.ctx.jobs().cancel((*noted)->job);
+  const std::vector<std::string> webhooks = parts_.config.webhooks_for("stopped");
+  ry::result<std::optional<std::string>> noted = co_await parts_.repo.request_stop(account, id, webhooks);
+  if (!noted.value()) throw refusal(404, "Run not found");
+  std::string status = **noted;
+  const std::shared_ptr<live_run> here = parts_.live.find(uuid);
+  if (here) {
+    co_await parts_.ctx.switch_to(here->exec);
+    // Ended without this worker: it has nothing to write any more.
+    here->interrupt(status == "running" ? RY_WHY_USER : RY_WHY_LEASE_LOST);
+    while (status == "running" && !here->ended() && parts_.ctx.mono_us() < until)
+      co_await wait_for(parts_.ctx, here->over,
+                        static_cast<std::uint64_t>(std::max<std::int64_t>(until - parts_.ctx.mono_us(), 1000)) / 1000);
+    if (here->final_status() != "running") co_return std::string(here->final_status());
   }
-  for (const std::int64_t until = parts_.ctx.mono_us() + remote_stop_us; parts_.ctx.mono_us() < until;) {
-    ry::result<std::string> status = co_await parts_.repo.status_of(id);
-    if (status.value() != "running") co_return *status;
-    (void)co_await parts_.ctx.sleep(remote_look_ms);
+  while (status == "running" && parts_.ctx.mono_us() < until) {
+    ry::result<std::string> now = co_await parts_.repo.status_of(id);
+    status = now.value();
+    if (status == "running") (void)co_await parts_.ctx.sleep(look_ms);
   }
-  ry::result<std::string> forced = 
-      co_await parts_.repo.force_stop(id, parts_.config.webhooks_for("stopped"));
-  parts_.ctx.jobs().poke("webhooks");
+  if (status == "running") {
+    ry::result<std::string> forced = co_await parts_.repo.force_stop(id, webhooks);
+    status = std::move(forced).value();
+    if (here) here->interrupt(RY_WHY_LEASE_LOST);
+  }
+  // Jobs of the webhooks may have been made here.
+  if (status == "stopped") parts_.ctx.jobs().poke("webhooks");
   (void)parts_.ctx.events().live_publish(topic_of(uuid), 0, {}, RY_LIVE_HINT);
-  co_return std::move(forced).value();
+  co_return status;
 }
 
 ry::task<ry::response> run_routes::get(ry::request request) {

@@ -340,6 +340,27 @@ TEST_F(runs_sql, a_take_over_gives_no_number_twice) {
                 "], array[2], array[500])"),
             "0");
   EXPECT_EQ(sql("select seq_reserved from runs.runs"), "500");
+  // Numbers above its own reservation would be those of its successor.
+  EXPECT_EQ(sql("select count(*) from runs.append_events(array[" + q(run) + "], array[65], array['late'], array[" +
+                q(run) + "], array[1], array[500])"),
+            "1");
+  EXPECT_EQ(sql("select count(*) from runs.events where payload = 'late'"), "0");
+  EXPECT_EQ(sql("select count(*) from runs.append_events(array[" + q(run) + "], array[65], array['new'], array[" +
+                q(run) + "], array[2], array[600])"),
+            "0");
+  EXPECT_EQ(sql("select payload from runs.events where seq = 65"), "new");
+}
+
+TEST_F(runs_sql, a_stop_is_durable_and_ends_a_run_that_nobody_works_on) {
+  start({});
+  const std::string run = last_run();
+  EXPECT_EQ(sql("select status from runs.request_stop(" + q(ann) + ", " + q(run) + ")"), "running");
+  EXPECT_EQ(sql("select cancel_requested from core.job"), "t") << "its worker hears of it at the next beat";
+  // Its worker went away: the run waits for another one.
+  sql("update core.job set state = 0, node = null");
+  EXPECT_EQ(sql("select status from runs.request_stop(" + q(ann) + ", " + q(run) + ")"), "stopped");
+  EXPECT_EQ(sql("select count(*) from runs.events where payload like '{\"type\": \"status\"%stopped%'"), "1");
+  EXPECT_EQ(sql("select status from runs.request_stop(" + q(ann) + ", " + q(run) + ")"), "stopped");
 }
 
 TEST_F(runs_sql, a_hand_over_leaves_no_gap) {
@@ -358,7 +379,12 @@ TEST_F(runs_sql, a_forced_stop_holds_against_its_worker) {
   EXPECT_EQ(sql("select status from runs.request_stop(" + q(bob) + ", " + q(run) + ")"), "") << "foreign";
   EXPECT_EQ(sql("select status from runs.request_stop(" + q(ann) + ", " + q(run) + ")"), "running");
   EXPECT_EQ(sql("select runs.force_stop(" + q(run) + ")"), "stopped");
-  EXPECT_EQ(persist(run, 2, 2, end_step("completed")), "gone");
+  EXPECT_EQ(persist(run, 2, 2, end_step("completed"), "1"), "gone");
+  EXPECT_EQ(persist(run, 2, 2, end_step("stopped"), "1"), "gone") << "the end that counts is another one";
+  EXPECT_EQ(sql("select count(*) from runs.append_events(array[" + q(run) + "], array[66], array['late'], array[" +
+                q(run) + "], array[1], array[500])"),
+            "1");
+  EXPECT_EQ(sql("select count(*) from runs.events where payload = 'late'"), "0") << "nothing after the end";
   const std::string end = sql("select payload from runs.events order by seq desc limit 1");
   EXPECT_EQ(end.find(R"({"type": "status", "sequence": 65, "status": "stopped", "reason": "user_stop", "usage": )"
                      R"({"input_tokens":0,"output_tokens":0,"cached_tokens":0}, "tokens": 0, "credits": 0, )"

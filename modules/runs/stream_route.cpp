@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "text.hpp"
+#include "waiting.hpp"
 
 namespace runs {
 namespace {
@@ -12,23 +13,6 @@ constexpr std::uint64_t poll_ms = 1'000;
 constexpr std::uint64_t retry_ms = 100;
 constexpr std::uint64_t token_ms = 10 * 60 * 1000;
 constexpr std::int64_t most_merge_ms = 10'000;
-
-// Waits for a hint, at most `ms`.
-ry::task<void> wait_for(const ry::context& ctx, ry::signal& hint, std::uint64_t ms) {
-  ry::cancel_source timer(co_await ry::this_cancel());
-  const auto ring = [](const ry::context& c, ry::signal& s, std::uint64_t after) -> ry::task<void> {
-    ry::result<void> slept = co_await c.sleep(after);
-    if (slept) s.set();
-  };
-  const auto listen = [](ry::signal& s, ry::cancel_source done) -> ry::task<void> {
-    (void)co_await s.wait();
-    done.cancel();
-  };
-  std::vector<ry::task<void>> both;
-  both.push_back(ry::with_cancel(timer.token(), ring(ctx, hint, ms)));
-  both.push_back(listen(hint, timer));
-  (void)co_await ry::when_all(std::move(both));
-}
 
 void add_gap(std::string& out, std::uint64_t from, std::uint64_t to) {
   event_text(out, to, "gap")
@@ -117,8 +101,10 @@ ry::task<void> stream_route::serve(ry::request request) {
   if (live) {
     if (!(live->who.account == who.uuid)) throw refusal(404, "Run not found");
     co_await parts_.ctx.switch_to(live->exec);
-    wish.next = std::min(wish.next, live->feed.last() + 1);
-  } else {
+    // A reader may know more than a worker that was taken over from without having heard of it.
+    if (wish.next > live->feed.last() + 1) live.reset();
+  }
+  if (!live) {
     ry::result<std::optional<run_head>> head = co_await parts_.repo.head(id);
     if (!head.value() || (*head)->account_id != who.id) throw refusal(404, "Run not found");
     if ((*head)->status != "running" && wish.next > (*head)->last_seq) {

@@ -97,3 +97,15 @@ begin
     raise sqlstate 'RYF01' using message = 'the job belongs to another worker now';
   end if;
 end $$;
+
+-- Asks the worker of a running job to end it, when this transaction commits: its node hears at once, or
+-- at its next beat. False: nobody works on it. What waits is left as it is.
+create function job_call_off(p_id bigint) returns boolean language plpgsql as $$
+begin
+  update core.job set cancel_requested = true where id = p_id and state = 1;
+  if not found then
+    return false;
+  end if;
+  perform pg_notify('core.jobs.cancel', '');
+  return true;
+end $$;

@@ -258,31 +258,36 @@ begin
   return next;
 end $$;
 
--- Appends events of many runs and moves their reservations. A stale worker's rows do no harm: its
--- numbers were filled at the take-over, and only the holder of the fence moves a reservation.
--- Returns the runs whose reservation was not moved.
+-- Appends events of many runs and moves their reservations, which only the holder of the fence can.
+-- A batch with events above the reservation that their worker knows of asks for a higher one too: a
+-- stale worker's are left out, because those numbers belong to another worker by now. What it has
+-- below, the take-over has filled. Returns the runs whose reservation was not moved.
 create function append_events(p_runs text[], p_seqs bigint[], p_payloads text[],
                               p_reserve_runs text[], p_reserve_fences bigint[], p_reserve_to bigint[])
 returns setof text language plpgsql as $$
+declare
+  v_lost text[] := '{}';
 begin
+  if cardinality(p_reserve_runs) > 0 then
+    with want as (
+      select w.run, w.fence, w.up_to
+        from unnest(p_reserve_runs, p_reserve_fences, p_reserve_to) w (run, fence, up_to)),
+    held as (
+      select r.id from runs.runs r join want w on r.id = w.run::uuid
+       where r.fence = w.fence and r.status = 'running'
+       order by r.id for no key update of r),
+    moved as (
+      update runs.runs r set seq_reserved = greatest(r.seq_reserved, w.up_to)
+        from want w where r.id = w.run::uuid and r.id in (select h.id from held h)
+      returning r.id)
+    select coalesce(array_agg(w.run), '{}') into v_lost
+      from want w where w.run::uuid not in (select m.id from moved m);
+  end if;
   insert into runs.events (run_id, seq, payload)
   select e.run::uuid, e.seq, e.payload from unnest(p_runs, p_seqs, p_payloads) e (run, seq, payload)
+   where e.run <> all (v_lost)
   on conflict do nothing;
-  if cardinality(p_reserve_runs) > 0 then
-    return query
-      with want as (
-        select w.run, w.fence, w.up_to
-          from unnest(p_reserve_runs, p_reserve_fences, p_reserve_to) w (run, fence, up_to)),
-      held as (
-        select r.id from runs.runs r join want w on r.id = w.run::uuid
-         where r.fence = w.fence and r.status = 'running'
-         order by r.id for no key update of r),
-      moved as (
-        update runs.runs r set seq_reserved = greatest(r.seq_reserved, w.up_to)
-          from want w where r.id = w.run::uuid and r.id in (select h.id from held h)
-        returning r.id)
-      select w.run from want w where w.run::uuid not in (select m.id from moved m);
-  end if;
+  return query select unnest(v_lost);
 end $$;
 
 -- One message to each webhook on how a run ended, as jobs of the same transaction. The body is fixed here:
@@ -366,14 +371,6 @@ create function hand_over(p_run uuid, p_fence bigint, p_last bigint) returns voi
    where id = p_run and fence = p_fence and status = 'running'
 $$;
 
--- Notes a stop request. No row: unknown or foreign.
-create function request_stop(p_account uuid, p_run uuid)
-returns table (status text, job_id bigint) language sql as $$
-  update runs.runs set stop_requested_at = coalesce(stop_requested_at, now())
-   where id = p_run and account_id = p_account and status = 'running';
-  select r.status, r.job_id from runs.runs r where r.id = p_run and r.account_id = p_account
-$$;
-
 create function duration_ms(r runs.runs) returns bigint language sql stable as $$
   select (extract(epoch from r.completed_at - r.started_at) * 1000)::bigint
 $$;
@@ -389,30 +386,54 @@ create function terminal_payload(r runs.runs) returns text language sql stable a
                 coalesce(r.first_token_ms::text, 'null'))
 $$;
 
--- Ends a run whose worker does not answer, or that has none: its writes are refused from here on.
--- Returns the run's status afterwards.
+-- Ends a run whose worker does not answer, or that has none: its fence is gone, so its writes are
+-- refused from here on. Returns the run's status afterwards.
 create function force_stop(p_run uuid, p_webhooks text[] default '{}') returns text language plpgsql as $$
 declare
   v runs.runs%rowtype;
+  v_fence bigint;
   v_last bigint;
 begin
   select * into v from runs.runs r where r.id = p_run for no key update;
   if not found or v.status <> 'running' then
     return v.status;
   end if;
+  v_fence := v.fence;
   v_last := runs.fill_gap(p_run, v.border_seq, v.seq_reserved) + 1;
   update runs.runs set status = 'stopped', reason = 'user_stop', completed_at = clock_timestamp(),
-                       seq_reserved = v_last, border_seq = v_last
+                       fence = -v_fence, seq_reserved = v_last, border_seq = v_last
    where id = p_run returning * into v;
   insert into runs.events (run_id, seq, payload) values (p_run, v_last, runs.terminal_payload(v));
   perform runs.enqueue_webhooks(p_run, p_webhooks);
   begin
-    perform core.job_complete(v.job_id, v.fence);
+    perform core.job_complete(v.job_id, v_fence);
   exception when sqlstate 'RYF01' then
     -- Another worker is about to take it, or it is gone already: it will find the run ended.
     null;
   end;
   return 'stopped';
+end $$;
+
+-- Notes a stop request and calls the worker off; a run that nobody works on ends at once. No row: unknown
+-- or foreign. The wish is durable: whoever works on the run hears of it, also when the asker is gone.
+create function request_stop(p_account uuid, p_run uuid, p_webhooks text[] default '{}')
+returns table (status text) language plpgsql as $$
+#variable_conflict use_column
+declare
+  v runs.runs%rowtype;
+begin
+  select * into v from runs.runs r where r.id = p_run and r.account_id = p_account for no key update;
+  if not found then
+    return;
+  end if;
+  status := v.status;
+  if v.status = 'running' then
+    update runs.runs r set stop_requested_at = coalesce(r.stop_requested_at, now()) where r.id = p_run;
+    if not core.job_call_off(v.job_id) then
+      status := runs.force_stop(p_run, p_webhooks);
+    end if;
+  end if;
+  return next;
 end $$;
 
 create function run_json(r runs.runs) returns jsonb language sql stable as $$

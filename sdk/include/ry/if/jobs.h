@@ -14,6 +14,10 @@
  *     Locks the job's row; raises SQLSTATE RYF01 (RY_ABORTED, reason "jobs.fence_lost") when the fence is stale.
  *   core.job_complete(id bigint, fence bigint) returns void
  *     The same check, and ends the job in this transaction; then call finish with RY_JOB_DONE_IN_TX.
+ *   core.job_call_off(id bigint) returns boolean
+ *     Asks the job's worker to end it (RY_WHY_USER) once this transaction has committed. false: nobody
+ *     works on it now. Unlike cancel() it never removes a job, so what the job stands for can be decided
+ *     in the same transaction.
  */
 #ifndef RY_IF_JOBS_H
 #define RY_IF_JOBS_H

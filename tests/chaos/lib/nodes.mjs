@@ -1,0 +1,69 @@
+// Several servers on one database, which the test may treat as badly as it likes.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { Server } from '../../e2e/lib/server.mjs';
+import { prices } from './model.mjs';
+
+export class Nodes {
+  // lease: seconds until the work of a silent node is taken over. crashes: how many workers may die under
+  // a run; chance hits runs far more often than one that is to blame may be hit.
+  constructor({ postgres, llm, count = 3, lease = 2, crashes = 1000, settings = '' }) {
+    this.dir = mkdtempSync(path.join(tmpdir(), 'ry-chaos-'));
+    const set = [
+      'auth.jwt.hs256_secret=a secret of at least thirty-two bytes for this test',
+      'database.connections=8',
+      `jobs.lease_seconds=${lease}`,
+      'jobs.poll_seconds=0.25',
+      'log.level=warn',
+    ];
+    this.all = Array.from({ length: count }, (_, i) => {
+      const dir = mkdtempSync(path.join(this.dir, `node${i}-`));
+      const server = new Server({
+        database: { url: postgres.url }, llm, dir, set,
+        settings: `[runs]\nmax_crashes = ${crashes}\n${prices}${settings}`,
+      });
+      return Object.assign(server, { name: `node${i}`, state: 'down' });
+    });
+  }
+  async start() {
+    await this.all[0].start();  // makes the tables
+    this.all[0].state = 'up';
+    await Promise.all(this.all.slice(1).map((n) => this.up(n)));
+    return this;
+  }
+  alive() { return this.all.filter((n) => n.state === 'up'); }
+  any(random) { const up = this.alive(); return up.length ? random.pick(up) : undefined; }
+
+  async up(node) {
+    node.state = 'starting';
+    await node.start({ timeout: 60000 });
+    node.state = 'up';
+  }
+  async kill(node) {
+    node.state = 'down';
+    if (node.process.exitCode !== null || node.process.signalCode) return;
+    node.process.kill('SIGKILL');
+    await node.exited;
+  }
+  // Ends as an operator ends it; the exit code.
+  async leave(node) {
+    node.state = 'leaving';
+    const exit = await node.stop();
+    node.state = 'down';
+    return exit;
+  }
+  freeze(node) { node.state = 'frozen'; node.process.kill('SIGSTOP'); }
+  thaw(node) { node.process.kill('SIGCONT'); node.state = 'up'; }
+  async close() {
+    for (const n of this.all) {
+      if (!n.process || n.process.exitCode !== null || n.process.signalCode) continue;
+      n.process.kill('SIGCONT');
+      n.process.kill('SIGTERM');
+    }
+    const patience = new Promise((r) => setTimeout(r, 15000).unref());
+    await Promise.race([patience, Promise.all(this.all.map((n) => n.process && n.exited))]);
+    for (const n of this.all) await this.kill(n);
+    if (!process.env.RY_KEEP) rmSync(this.dir, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,57 @@
+// A PostgreSQL cluster of the test's own, with fsync as it comes, so that an immediate stop is honest.
+import { execFile, execFileSync } from 'node:child_process';
+import { chownSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+function programs() {
+  const root = '/usr/lib/postgresql';
+  const versions = readdirSync(root).sort((a, b) => Number(a) - Number(b));
+  return path.join(root, versions.at(-1), 'bin');
+}
+
+export class Postgres {
+  // PostgreSQL refuses to run as root.
+  #as = process.getuid() === 0 ? ['setpriv', '--reuid=postgres', '--regid=postgres', '--init-groups'] : [];
+  #bin = programs();
+
+  constructor() {
+    this.dir = mkdtempSync('/tmp/ry-chaos-pg-');
+    if (this.#as.length) {
+      const id = (flag) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
+      chownSync(this.dir, id('-u'), id('-g'));
+    }
+    this.url = `postgresql://postgres@/postgres?host=${this.dir}`;
+  }
+  async #do(program, ...args) {
+    const [command, ...rest] = [...this.#as, path.join(this.#bin, program), ...args];
+    await run(command, rest, { cwd: '/', maxBuffer: 1 << 24 });
+  }
+  async make() {
+    await this.#do('initdb', '-D', `${this.dir}/data`, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync');
+    await this.start();
+    return this;
+  }
+  async start() {
+    const options = `-c listen_addresses='' -c unix_socket_directories='${this.dir}' -c max_connections=250`;
+    await this.#do('pg_ctl', '-D', `${this.dir}/data`, '-w', '-t', '60', '-l', `${this.dir}/server.log`, 'start', '-o', options);
+    this.up = true;
+  }
+  async stop(mode = 'immediate') {
+    this.up = false;
+    await this.#do('pg_ctl', '-D', `${this.dir}/data`, '-w', '-m', mode, 'stop');
+  }
+  // Rows as arrays of texts.
+  async rows(sql) {
+    const { stdout } = await run('psql', ['-XqAt', '-F', '\x1f', '-R', '\x1e', '-v', 'ON_ERROR_STOP=1', this.url, '-c', sql], { maxBuffer: 1 << 28 });
+    const text = stdout.replace(/\n$/, '');
+    return text === '' ? [] : text.split('\x1e').map((row) => row.split('\x1f'));
+  }
+  async value(sql) { return (await this.rows(sql))[0]?.[0]; }
+  async drop() {
+    if (this.up) await this.stop().catch(() => {});
+    if (!process.env.RY_KEEP) rmSync(this.dir, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,90 @@
+// Races that have exactly one winner, told truly to all.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { sleep } from '../e2e/lib/server.mjs';
+import { checkAll } from './lib/checks.mjs';
+import { ChaosClient } from './lib/client.mjs';
+import { promptOf, startModel } from './lib/model.mjs';
+import { Nodes } from './lib/nodes.mjs';
+import { Postgres } from './lib/postgres.mjs';
+import { seeded } from './lib/random.mjs';
+
+let postgres, llm, nodes;
+const done = [];
+const random = seeded(1);
+
+before(async () => {
+  postgres = await new Postgres().make();
+  llm = await startModel();
+  nodes = await new Nodes({ postgres, llm, count: 2, settings: '' }).start();
+});
+after(async () => {
+  await nodes?.close();
+  await llm?.close();
+  await postgres?.drop();
+});
+const clientOf = (user) => new ChaosClient({ nodes, random, token: user.token, giveUp: Date.now() + 60000 });
+
+test('64 starts at once at the limit of one: one run, and 63 are told which thread runs', async () => {
+  for (let round = 0; round < 3; round++) {
+    const user = await nodes.all[0].user();
+    await user.get('/account');
+    const prompt = promptOf({ chunks: 100, pace: 50 });
+    const answers = await Promise.all(Array.from({ length: 64 }, (_, i) => {
+      const form = new FormData();
+      form.append('prompt', prompt);
+      return fetch(`${nodes.all[i % 2].url}/agent/start`, { method: 'POST', body: form, headers: { authorization: `Bearer ${user.token}` } })
+        .then(async (r) => ({ status: r.status, json: await r.json() }));
+    }));
+    const started = answers.filter((a) => a.status === 200);
+    assert.equal(started.length, 1);
+    const { thread_id, agent_run_id } = started[0].json;
+    for (const a of answers) {
+      if (a === started[0]) continue;
+      assert.equal(a.status, 402, JSON.stringify(a));
+      const { message, ...rest } = a.json.detail;
+      assert.equal(typeof message, 'string');
+      assert.deepEqual(rest, { running_thread_ids: [thread_id], running_count: 1, limit: 1, error_code: 'AGENT_RUN_LIMIT_EXCEEDED' });
+    }
+    assert.equal(await postgres.value(`select count(*) || ' ' || (select count(*) from runs.threads where account_id = '${user.id}')
+      || ' ' || (select count(*) from runs.projects where account_id = '${user.id}') from runs.runs where account_id = '${user.id}'`), '1 1 1');
+    const client = clientOf(user);
+    const reading = client.read(agent_run_id);
+    const stop = await client.stop(agent_run_id);
+    assert.deepEqual([stop.status, stop.json], [200, { status: 'stopped' }]);
+    done.push({ run: agent_run_id, prompt, wished: true, told: 'stopped', reader: await reading });
+  }
+});
+
+test('200 stops at the last second: one winner each', async (t) => {
+  const users = await Promise.all(Array.from({ length: 4 }, () => nodes.all[0].user({ tier: 'pro' })));
+  const ends = { completed: 0, stopped: 0 };
+  const round = async (number) => {
+    const client = clientOf(users[number % users.length]);
+    const prompt = promptOf({ chunks: 10, pace: 15 });
+    const r = await client.start(prompt);
+    assert.equal(r.status, 200, r.text);
+    const c = { run: r.json.agent_run_id, prompt, wished: true };
+    done.push(c);
+    const reading = client.read(c.run);
+    // The answer takes some 160 ms; which of the two nodes is asked is chance.
+    await sleep(random.between(120, 200));
+    const [stop, again] = await Promise.all([client.stop(c.run), client.stop(c.run)]);
+    const got = await client.get(c.run);
+    c.reader = await reading;
+    c.told = stop.json.status;
+    assert.equal(stop.status, 200);
+    assert.ok(stop.json.status in ends, stop.text);
+    assert.deepEqual(again.json, stop.json, 'two stops are told the same');
+    assert.equal(got.json.status, stop.json.status, 'GET agrees');
+    assert.equal(c.reader.events.at(-1).status, stop.json.status, 'the stream agrees');
+    ends[stop.json.status]++;
+  };
+  for (let i = 0; i < 200; i += 8) await Promise.all(Array.from({ length: 8 }, (_, k) => round(i + k)));
+  t.diagnostic(JSON.stringify(ends));
+  assert.ok(ends.completed > 0 && ends.stopped > 0, 'both ends occur, or it is no race');
+});
+
+test('all of it adds up', async () => {
+  assert.deepEqual(await checkAll(postgres, done), []);
+});

@@ -1,0 +1,76 @@
+// The same judgement over servers whose fences were taken out: it must find them guilty. The runs of a
+// worker go to another one in mid-answer without the first hearing of it, and it goes on as if nothing
+// had happened.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { sleep, waitFor } from '../e2e/lib/server.mjs';
+import { Campaign } from './lib/campaign.mjs';
+import { promptOf } from './lib/model.mjs';
+
+const runs = 6;
+
+// Functions of the database without what keeps a stale worker out.
+async function breakFences(postgres) {
+  const changed = async (name, from, to) => {
+    const text = await postgres.value(`select pg_get_functiondef('${name}'::regproc)`);
+    const broken = text.replaceAll(from, to);
+    assert.notEqual(broken, text, `${name} has no fence of the known form`);
+    await postgres.rows(broken);
+  };
+  await changed('core.job_hold', ' and fence = p_fence and state = 1', '');
+  await changed('core.job_complete', ' and fence = p_fence and state = 1', '');
+  await changed('runs.persist_step', ' and r.fence = p_fence', '');
+  await changed('runs.append_events', 'r.fence = w.fence and ', '');
+}
+
+// Takes all runs from their owner while it is frozen for a moment, too short to lose its lease. The
+// violations.
+async function judge(seed, prepare) {
+  const campaign = new Campaign({ seed, nodes: 2, accounts: 2, cuts: 0, giveUp: 60000, lease: 10 });
+  try {
+    await campaign.open();
+    await prepare?.(campaign.postgres);
+    const [owner, other] = campaign.nodes.all;
+    const clients = [];
+    for (let i = 0; i < runs; i++) {
+      const client = campaign.client(i % 2);
+      const prompt = promptOf({ tools: 1, chunks: 60, pace: 60 }, `number ${i}`);
+      const form = new FormData();
+      form.append('prompt', prompt);
+      const r = await fetch(`${owner.url}/agent/start`, { method: 'POST', body: form, headers: { authorization: `Bearer ${client.token}` } });
+      assert.equal(r.status, 200);
+      const c = { run: (await r.json()).agent_run_id, prompt };
+      // One reader stays with the frozen node's answer as long as it can, the other one looks elsewhere.
+      c.reading = client.read(c.run);
+      c.elsewhere = campaign.client(i % 2).read(c.run, { cuts: 0.1 });
+      clients.push(c);
+    }
+    await sleep(1500);
+    campaign.nodes.freeze(owner);
+    await campaign.postgres.rows(`update core.job set state = 0, node = null where kind = 'runs.execute'`);
+    await waitFor('the runs are taken over', async () =>
+      (await campaign.postgres.value(`select count(*) from runs.events where payload like '{"type": "turn_aborted"%'`)) === String(runs), 20000);
+    campaign.nodes.thaw(owner);
+    for (const c of clients) {
+      c.reader = await c.reading;
+      c.others = [await c.elsewhere];
+      campaign.done.push(c);
+    }
+    assert.equal(other.state, 'up');
+    return await campaign.verify();
+  } finally {
+    await campaign.close();
+  }
+}
+
+test('a worker that was taken over from and does not know it does no harm', async () => {
+  assert.deepEqual(await judge(1), []);
+});
+
+test('without fences the same is found out', async (t) => {
+  const wrong = await judge(1, breakFences);
+  t.diagnostic(`${wrong.length} violations, for example: ${wrong[0]}`);
+  assert.ok(wrong.length > 0, 'servers without fences passed');
+  // It is the harm that is meant, not a lack of patience.
+  assert.match(wrong.join('\n'), /charged|delivered|in the log|terminal|result/);
+});
