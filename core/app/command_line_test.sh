@@ -169,6 +169,9 @@ in_err 'runyard: '; not_anywhere hunter22; not_anywhere 'listening on'
 printf 'x' >file
 expect 1 serve --config empty.toml --set data_dir=file; in_err 'data_dir'
 
+(cd bare && "$runyard" serve --set modules.path=none --set data_dir=../file >../out 2>../err </dev/null)
+in_err 'no configuration file'
+
 # run: faults before anything is sent
 expect 2 run hello; in_err 'a token is needed'
 expect 2 run hello --token t --file nowhere.txt; in_err 'nowhere.txt cannot be read'

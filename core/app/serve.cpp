@@ -9,6 +9,7 @@
 #include "core/app/commands.hpp"
 #include "core/app/instance.hpp"
 #include "core/app/loading.hpp"
+#include "core/app/places.hpp"
 #include "core/app/postgres_start.hpp"
 #include "core/app/probes.hpp"
 #include "core/app/rooms.hpp"
@@ -70,6 +71,10 @@ exit_code serve(const config_options& options) {
   auto c = load_config(options);
   if (!report_faults(c)) return exit_code::refused;
   observe::configure_log(log_settings(c));
+  if (options.file.empty() && default_config_file().empty())
+    observe::log(level::warn, "host",
+                 "no configuration file; defaults, the environment and --set are in force",
+                 {{"looked_for", default_config_places}});
 
   // a place on disk and a port, both for this server alone, before anything is started
   const instance place(c.text("data_dir"));
