@@ -20,6 +20,10 @@ async function obey(request, reply) {
     for (let i = 0; i < 400 && !reply.res.destroyed; i++) { reply.text(`w${i} `); await sleep(50); }
     return reply.end();
   }
+  if (prompt.includes('[think]')) {
+    reply.text('');  // the head of the answer
+    reply.res.write(`data: ${JSON.stringify({ id: 'c1', object: 'chat.completion.chunk', created: 1, model: request.model, choices: [{ index: 0, delta: { reasoning_content: 'Let me see.' }, finish_reason: null }] })}\n\n`);
+  }
   const usage = /\[usage (\d+) (\d+)\]/.exec(prompt);
   for (const word of ['Hello', ' from', ' the', ' model']) reply.text(word);
   return reply.end(usage ? { input: Number(usage[1]), output: Number(usage[2]) } : undefined);
