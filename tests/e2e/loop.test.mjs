@@ -157,6 +157,20 @@ test('what was used until a stop is charged once, by estimate', async () => {
   assert.equal(micro(s.events.at(-1).credits), charges[1]);
 });
 
+test('an answer without usage is charged by estimate', async () => {
+  on('[uncounted]', (request, reply) => {
+    reply.text('x'.repeat(41));
+    reply.res.write('data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n');
+    reply.res.end('data: [DONE]\n\n');
+  });
+  const x = await run(main, '[uncounted]');
+  checkBooks(main, x);
+  const used = of(x, 'llm_response_end')[0].usage;
+  assert.equal(used.output_tokens, 11);
+  assert.ok(used.input_tokens > 100);
+  assert.deepEqual(x.charges.map((c) => c.micro), [used.input_tokens * 3 + 11 * 15]);
+});
+
 test('429 is tried again when the provider says, a cut stream at once; each attempt is closed', async () => {
   on('[busy]', async (request, reply, n) => {
     if (n === 1) return reply.fail(429, { 'retry-after': '1' }, 'slow down');
