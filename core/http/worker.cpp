@@ -1,7 +1,10 @@
 #include "core/http/worker.hpp"
 
+#include <malloc.h>
 #include <sys/random.h>
 #include <unistd.h>
+
+#include <algorithm>
 
 #include "core/exec/blocking_pool.hpp"
 #include "core/http/answer.hpp"
@@ -15,6 +18,9 @@ namespace {
 // one.
 constexpr std::size_t keep_capacity = 16 * 1024;
 constexpr std::size_t max_spare = 256;
+// So many connections that it is worth giving their memory back, and how long after they left.
+constexpr std::size_t min_crowd = 256;
+constexpr unsigned ticks_until_quiet = 8;
 
 void trim(std::string& s) {
   if (s.capacity() > keep_capacity)
@@ -141,8 +147,8 @@ void worker::finish(exchange& ex, std::uint32_t status, std::string_view lines,
 
 exchange& worker::take_slot() {
   if (free_.empty()) {
-    slots_.push_back(std::make_unique<exchange>(*this));
-    free_.push_back(slots_.back().get());
+    slots_.emplace_back(*this);
+    free_.push_back(&slots_.back());
     free_.reserve(slots_.size());
   }
   auto& ex = *free_.back();
@@ -348,7 +354,7 @@ void worker::arm_tick() {
     ticking_ = false;
     if (ec) return;
     on_tick();
-    if (!connections.empty()) arm_tick();
+    if (!connections.empty() || crowd_ >= min_crowd) arm_tick();
   });
 }
 
@@ -358,6 +364,19 @@ void worker::on_tick() {
     boost::intrusive_ptr<connection> c(static_cast<connection*>(&e));
     c->timer(now);
   });
+  give_back_memory();
+}
+
+// After a crowd has left, what it used is given back to the system. The allocator keeps it otherwise,
+// because single pieces in between are still in use.
+void worker::give_back_memory() {
+  crowd_ = std::max(crowd_, connections.size());
+  quiet_ticks_ = crowd_ >= min_crowd && connections.size() <= crowd_ / 2 ? quiet_ticks_ + 1 : 0;
+  if (quiet_ticks_ < ticks_until_quiet) return;
+  quiet_ticks_ = 0;
+  crowd_ = connections.size();
+  // Not given back when the pool is full: the next crowd brings another chance.
+  (void)shared.r.blocking->submit([] { ::malloc_trim(0); });
 }
 
 void worker::start_drain() {

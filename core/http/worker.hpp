@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <boost/asio/steady_timer.hpp>
+#include <boost/container/deque.hpp>
 #include <boost/smart_ptr/intrusive_ptr.hpp>
 #include <memory>
 #include <mutex>
@@ -113,8 +114,12 @@ class worker {
   void process(exchange& ex);
   void post_batch();
   void on_tick();
+  void give_back_memory();
 
-  std::vector<std::unique_ptr<exchange>> slots_;
+  // Slots stay for good. In blocks: one that lies among the pieces of a request would hold their page.
+  boost::container::deque<exchange, void,
+                          boost::container::deque_options<boost::container::block_size<64>>::type>
+      slots_;
   std::vector<exchange*> free_;
   std::vector<std::unique_ptr<request_data>> spare_;
   std::vector<boost::intrusive_ptr<connection>> resume_;
@@ -122,6 +127,8 @@ class worker {
                                                        boost::asio::io_context::executor_type>;
   std::optional<timer_type> tick_;  // empty after close()
   bool ticking_ = false;
+  std::size_t crowd_ = 0;     // connections, the most since memory was given back
+  unsigned quiet_ticks_ = 0;  // since far fewer are left
   std::string date_;
   std::int64_t date_second_ = 0;
   std::array<std::uint64_t, 2> rng_{};
