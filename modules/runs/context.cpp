@@ -49,7 +49,8 @@ std::string without_images(std::string_view body) {
 // Providers want it back with the latest calls only.
 std::string without_reasoning(std::string_view body) {
   boost::system::error_code bad;
-  json::value v = body.find("\"reasoning\"") == std::string_view::npos ? json::value() : json::parse(body, bad, {}, body_options());
+  if (body.find("\"reasoning\"") == std::string_view::npos) return std::string(body);
+  json::value v = json::parse(body, bad, {}, body_options());
   if (bad || !v.is_object()) return std::string(body);
   v.as_object().erase("reasoning");
   return json::serialize(v);

@@ -67,7 +67,9 @@ void own_request(std::string_view input) {
           calls.push_back(read_tool_call(i == 0 ? text.substr(0, 3) : "x", text.substr(0, 8), text, calls));
         for (const tool_call& call : calls) fuzz::promise(is_object(call.arguments), "arguments are an object");
         std::string body = assistant_body(text, calls);
-        if (kind & 0x40) body = with_reasoning(std::move(body), R"([{"driver":"anthropic","model":"m","type":"thinking","thinking":"t","signature":"s"}])");
+        constexpr std::string_view thought =
+            R"([{"driver":"anthropic","model":"m","type":"thinking","thinking":"t","signature":"s"}])";
+        if (kind & 0x40) body = with_reasoning(std::move(body), thought);
         messages.push_back({"assistant", std::move(body), run, 1});
         for (const tool_call& call : calls) {
           if (kind & 0x20) continue;  // interrupted

@@ -1,4 +1,5 @@
 // The form of a start: fields in any order and number, names of files.
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -41,12 +42,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     fuzz::promise(!r.budget.set() || r.budget.micro > 0, "a budget is positive");
     fuzz::promise(is_utf8(title_of(r.prompt)), "a title is text");
   }
-  const std::vector<std::string> safe = distinct_names(sent);
-  fuzz::promise(safe.size() == sent.size(), "a name for each file");
+  std::set<std::string> taken;
+  std::vector<std::string> safe;
+  for (std::string_view name : sent) safe.push_back(free_name(safe_file_name(name), taken));
   for (std::size_t i = 0; i < safe.size(); ++i) {
     const std::string& name = safe[i];
     fuzz::promise(!name.empty() && name.size() <= 140 && is_utf8(name), "a name is text of bounded size");
-    fuzz::promise(name.find_first_of(std::string_view("/\\\0\n\r\"'`$;|&<>*?", 17)) == std::string::npos, "nothing special in it");
+    constexpr std::string_view special("/\\\0\n\r\"'`$;|&<>*?", 17);
+    fuzz::promise(name.find_first_of(special) == std::string::npos, "nothing special in it");
     fuzz::promise(name[0] != '.' && name[0] != '-', "neither hidden nor an option");
     for (std::size_t k = 0; k < i; ++k) fuzz::promise(safe[k] != name, "no two are the same");
   }

@@ -31,7 +31,8 @@ json::value user_content(const json::object& message) {
 std::string_view reasoning_of(const json::object& message, std::string_view model) {
   if (const auto* list = llm::array_at(message, "reasoning"))
     for (const auto& v : *list)
-      if (const auto* o = v.if_object(); o && llm::text_at(*o, "driver") == "openai" && llm::text_at(*o, "model") == model)
+      if (const auto* o = v.if_object(); o && llm::text_at(*o, "driver") == "openai" &&
+                                         llm::text_at(*o, "model") == model)
         return llm::text_at(*o, "reasoning_content");
   return {};
 }
