@@ -7,7 +7,8 @@ build_packages=(
   libboost1.81-dev libboost-json1.81-dev libboost-url1.81-dev libboost-filesystem1.81-dev
   libsoci-dev libpq-dev libssl-dev libsodium-dev libcurl4-openssl-dev zlib1g-dev
   libspdlog-dev libcli11-dev libtomlplusplus-dev prometheus-cpp-dev
-  postgresql bubblewrap curl
+  libarchive-dev libexpat1-dev
+  postgresql bubblewrap poppler-utils curl
 )
 # What the tests need beside that.
 test_packages=(

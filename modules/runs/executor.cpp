@@ -5,6 +5,7 @@
 
 #include "history.hpp"
 #include "text.hpp"
+#include "upload_reader.hpp"
 
 namespace runs {
 namespace {
@@ -104,6 +105,7 @@ ry::task<executor::run_ptr> executor::take(ry::job job, ry::uuid id,
   run->spending = t.spending;
   run->balance_micro = t.balance_micro;
   run->loops_known = false;
+  run->uploads_waiting = t.uploads_waiting;
   if (t.last_seq > t.border_seq) {
     run->open_turn = {static_cast<std::uint64_t>(t.border_seq) + 1, last,
                       std::max<std::int64_t>(attempt_in(t.turn_payload), 1)};
@@ -160,6 +162,11 @@ ry::task<ry::job_outcome> executor::steps(run_ptr run) {
       case RY_WHY_DEADLINE:
         co_return co_await finish(run, timed_out(), nullptr);
       default: co_return co_await hand_over(run);
+    }
+    if (run->uploads_waiting) {
+      const bool ours = co_await look_at_uploads(parts_, run);
+      if (!ours) co_return leave(run);
+      if (run->why() != 0) continue;
     }
     const loaded there = co_await load_history(parts_, run);
     if (there == loaded::broken_off) continue;

@@ -8,6 +8,7 @@
 #include "context.hpp"
 #include "history.hpp"
 #include "model_call.hpp"
+#include "pictures.hpp"
 #include "retry.hpp"
 #include "text.hpp"
 
@@ -93,8 +94,11 @@ ry::task<turn> ask_model(parts& p, run_ptr run, catalog_ptr catalog) {
       out.how = fit.how == fitted::end::lost ? turn::end::lost : turn::end::interrupted;
       co_return out;
     }
+    const std::vector<chat_message>& history = fit.shortened ? *fit.shortened : run->messages;
+    const std::optional<std::vector<chat_message>> shown_to_it =
+        co_await show_pictures(p, run, by.name, history);
     std::string request = build_request({by.model, prompt, catalog->json, p.config.max_output_tokens},
-                                        fit.shortened ? *fit.shortened : run->messages);
+                                        shown_to_it ? *shown_to_it : history);
     if (refused_bytes != 0 && request.size() >= refused_bytes) co_return out;  // nothing left to shorten
 
     out.attempt = run->attempt_base + ++shown;

@@ -1,5 +1,8 @@
 // The module `runs`: what it serves, which parts do it. Everything else is in the parts.
+#include <unistd.h>
+
 #include <boost/json.hpp>
+#include <filesystem>
 #include <migrations.hpp>
 #include <ry/ry.hpp>
 
@@ -19,6 +22,15 @@ settings read_settings(const ry::context& ctx) {
   } catch (const std::exception& e) {
     throw ry::bad_request("runs.settings", e.what());
   }
+}
+
+std::string find_extractor(const settings& config) {
+  std::string path = config.extract_program;
+  if (path.empty()) {
+    std::error_code bad;
+    path = std::filesystem::read_symlink("/proc/self/exe", bad).replace_filename("runyard-extract").string();
+  }
+  return ::access(path.c_str(), X_OK) == 0 ? path : std::string();
 }
 
 class module {
@@ -86,6 +98,7 @@ class module {
     parts_.node_id = std::string(parts_.ctx.fact("node_id"));
     parts_.providers.check();
     parts_.keeper.start();
+    parts_.extractor = find_extractor(parts_.config);
   }
 
  private:

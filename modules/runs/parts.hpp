@@ -35,6 +35,7 @@ struct parts {
   ry::service<ry_accounts_v1> accounts;
   ry::service<ry_agents_v1> agents;
   std::string node_id;
+  std::string extractor;  // path of runyard-extract; empty: it is not there
   repository repo;
   start_queue starts;
   workspace_keeper keeper;

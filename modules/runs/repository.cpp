@@ -172,6 +172,40 @@ ry::task<ry::result<std::vector<std::string>>> repository::append(const append_b
   co_return refused;
 }
 
+ry::task<ry::result<waiting_uploads>> repository::waiting(ry::uuid run) const {
+  ry::result<ry::rows> rows = co_await db_.query_with(
+      {RY_DB_READ_ONLY, 0},
+      "select u.name, u.size, u.media_type, case when row_number() over (order by u.name) = 1 then "
+      "(select m.body from runs.runs r join runs.messages m on m.thread_id = r.thread_id and m.run_id = r.id "
+      "where r.id = $1::uuid and m.role = 'user' order by m.position limit 1) end as body "
+      "from runs.uploads u where u.run_id = $1::uuid and u.found is null order by u.name",
+      run);
+  if (!rows) co_return rows.error();
+  waiting_uploads out;
+  for (const ry::row r : *rows) {
+    out.files.push_back({std::string(r.text(0)), std::string(r.text(2)), r.int64(1)});
+    if (!r.is_null(3)) out.body = r.text(3);
+  }
+  co_return out;
+}
+
+ry::task<ry::result<bool>> repository::note_uploads(ry::uuid run, std::int64_t job, std::int64_t fence,
+                                                    std::string body,
+                                                    const std::vector<upload_finding>& findings) const {
+  std::vector<std::string> names, found, details;
+  for (const upload_finding& f : findings) {
+    names.push_back(f.name);
+    found.push_back(f.found);
+    details.push_back(f.detail);
+  }
+  ry::result<ry::rows> rows = co_await db_.query(
+      "select runs.note_uploads($1::uuid, $2::bigint, $3::bigint, $4::text, $5::text[], $6::text[], "
+      "$7::text[])",
+      run, job, fence, body, names, found, details);
+  if (!rows) co_return rows.error();
+  co_return rows->front().boolean(0);
+}
+
 ry::task<ry::result<std::optional<taken_run>>> repository::take_over(ry::uuid run, std::int64_t job,
                                                                      std::int64_t fence,
                                                                      std::int64_t reserve) const {
@@ -204,6 +238,7 @@ ry::task<ry::result<std::optional<taken_run>>> repository::take_over(ry::uuid ru
   out.spending.micro = r.opt_int64("budget_micro").value_or(0);
   out.spending.policy = budget_policy_of(text_or_empty(r, "budget_policy")).value_or(budget_policy::hard);
   out.balance_micro = r.opt_int64("balance_micro");
+  out.uploads_waiting = r.boolean("uploads_waiting");
   co_return std::optional<taken_run>(std::move(out));
 }
 

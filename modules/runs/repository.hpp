@@ -10,6 +10,7 @@
 #include "budget.hpp"
 #include "settings.hpp"
 #include "start_form.hpp"
+#include "upload_finding.hpp"
 
 namespace runs {
 
@@ -46,6 +47,11 @@ struct upload_record {
   std::int64_t size = 0;
 };
 
+struct waiting_uploads {
+  std::vector<upload_record> files;
+  std::string body;
+};
+
 struct stored_message {
   ry::uuid id;
   std::string role, body;
@@ -78,7 +84,7 @@ struct taken_run {
   std::int32_t agent_version = 0, step = 0;
   std::int64_t border_seq = 0, last_seq = 0, charged_micro = 0, started_us = 0, timeout_seconds = 0;
   token_usage usage;
-  bool stop_requested = false;
+  bool stop_requested = false, uploads_waiting = false;
   std::optional<std::int64_t> queue_wait_ms, first_token_ms;
   budget spending;
   std::optional<std::int64_t> balance_micro;
@@ -116,6 +122,11 @@ class repository {
                                                          ry::tx* in = nullptr) const;
   ry::task<ry::result<void>> attach_uploads(ry::tx& in, const start_outcome& run, ry::uuid message,
                                             std::string body, std::vector<upload_record> files) const;
+  // Files of a run that nobody has looked at, and the user's message they came with.
+  ry::task<ry::result<waiting_uploads>> waiting(ry::uuid run) const;
+  // What was found, and the message that tells it. False: the run belongs to another worker.
+  ry::task<ry::result<bool>> note_uploads(ry::uuid run, std::int64_t job, std::int64_t fence,
+                                          std::string body, const std::vector<upload_finding>& found) const;
   ry::task<ry::result<ry::tx>> begin() const { return db_.begin(); }
 
   ry::task<ry::result<step_result>> persist(ry::uuid run, std::int64_t job, std::int64_t fence,

@@ -139,6 +139,11 @@ std::int64_t settings::window_of(std::string_view name) const {
   return known != nullptr ? *known : default_context_tokens;
 }
 
+bool settings::sees(std::string_view name) const {
+  const bool* known = known_of(*this, vision, name);
+  return known != nullptr && *known;
+}
+
 std::vector<std::string> settings::chain(std::string_view name) const {
   std::vector<std::string> out = {std::string(name)};
   if (const auto* more = known_of(*this, fallbacks, name))
@@ -226,6 +231,12 @@ settings parse_settings(std::string_view text) {
                                   "\" must be at least 1024");
     out.context_tokens.emplace(std::string(item.key()), tokens);
   }
+  const json::object vision = object_at(o, "vision");
+  for (const auto& item : vision) {
+    if (!item.value().is_bool())
+      throw std::invalid_argument("runs.vision.\"" + std::string(item.key()) + "\" must be true or false");
+    out.vision.emplace(std::string(item.key()), item.value().as_bool());
+  }
   const json::object fallbacks = object_at(o, "fallbacks");
   for (const auto& item : fallbacks) {
     const std::string where = "runs.fallbacks.\"" + std::string(item.key()) + "\"";
@@ -262,6 +273,9 @@ settings parse_settings(std::string_view text) {
       seconds_at(o, "event_retention", out.event_retention_seconds, 60, 36'500LL * 86'400);
   out.max_output_tokens = int_at(o, "max_output_tokens", 0);
   out.upload_total_bytes = int_at(o, "upload_total_bytes", 1 << 30);
+  out.upload_text_bytes = int_at(o, "upload_text_bytes", 2 << 20);
+  out.upload_read_seconds = int_at(o, "upload_read_seconds", 60);
+  out.extract_program = text_at(o, "extract_program");
   out.workspace_bytes = int_at(o, "workspace_bytes", 2LL << 30);
   out.workspace_file_bytes = int_at(o, "workspace_file_bytes", 512LL << 20);
   out.workspace_files = int_at(o, "workspace_files", 20000);

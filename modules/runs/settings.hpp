@@ -43,6 +43,7 @@ struct settings {
   std::map<std::string, std::string, std::less<>> models;      // alias -> "<provider>/<model>"
   std::map<std::string, price, std::less<>> prices;            // by alias or "<provider>/<model>"
   std::map<std::string, std::int64_t, std::less<>> context_tokens;          // the same keys
+  std::map<std::string, bool, std::less<>> vision;
   std::map<std::string, std::vector<std::string>, std::less<>> fallbacks;   // the same keys
   std::map<std::string, std::string, std::less<>> downgrades;  // asked alias -> what is given instead
   std::string default_model;
@@ -59,6 +60,9 @@ struct settings {
   std::int64_t event_retention_seconds = 30 * 86'400;
   std::int64_t max_output_tokens = 0;  // 0: the provider's default
   std::int64_t upload_total_bytes = 0;
+  std::int64_t upload_text_bytes = 0;     // of the text of one file
+  std::int64_t upload_read_seconds = 0;   // for looking at all files of one start
+  std::string extract_program;            // empty: beside the server's own
   std::int64_t workspace_bytes = 0;       // of one project, as kept in the database
   std::int64_t workspace_file_bytes = 0;  // of one file
   std::int64_t workspace_files = 0;       // files, directories and links
@@ -73,6 +77,8 @@ struct settings {
   price price_of(std::string_view name) const;
   // How much a model takes in and gives out together.
   std::int64_t window_of(std::string_view name) const;
+  // Does a model take images?
+  bool sees(std::string_view name) const;
   // The model and those that stand in for it, in their order.
   std::vector<std::string> chain(std::string_view name) const;
 };

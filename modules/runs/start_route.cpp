@@ -116,7 +116,8 @@ ry::task<void> start_route::serve(ry::request request) {
     parts_.ctx.complain("a run could not be started", e);
     const std::string why = e.status() == RY_UNAVAILABLE ? "a part of the server is not available"
                                                          : "internal error";
-    throw refusal(500, "Failed to start agent: " + why, json_string("Failed to start agent: " + why));
+    // Not thrown: of an internal error that is thrown nothing reaches the client.
+    request.fail(refusal(500, "Failed to start agent: " + why, json_string("Failed to start agent: " + why)));
   }
 }
 

@@ -186,6 +186,28 @@ returns void language sql as $$
   values (p_thread, p_message, p_run, 'user', p_body)
 $$;
 
+-- What was found in the files of a run, and the user's message that tells it. False: the run ended or
+-- belongs to another worker. Raises RYF01 when the job's lease was lost.
+create function note_uploads(p_run uuid, p_job bigint, p_fence bigint, p_body text, p_names text[],
+                             p_found text[], p_details text[])
+returns boolean language plpgsql as $$
+declare
+  v_thread uuid;
+begin
+  select r.thread_id into v_thread from runs.runs r
+   where r.id = p_run and r.fence = p_fence and r.status = 'running' for no key update;
+  if not found then
+    return false;
+  end if;
+  perform core.job_hold(p_job, p_fence);
+  update runs.uploads u set found = n.found, detail = n.detail
+    from unnest(p_names, p_found, p_details) n (name, found, detail)
+   where u.run_id = p_run and u.name = n.name;
+  update runs.messages m set body = p_body
+   where m.thread_id = v_thread and m.run_id = p_run and m.role = 'user';
+  return true;
+end $$;
+
 -- What a worker writes at a border: the events since the last one, messages, usage and charge; with
 -- p_status also the end of the run and of its job. One statement, one commit; repeating one whose
 -- outcome is unknown changes nothing. There is at least one event.
@@ -332,7 +354,7 @@ returns table (account_id uuid, project_id uuid, thread_id uuid, agent_id uuid, 
                turn_payload text, charged_micro bigint, input_tokens bigint,
                output_tokens bigint, cached_tokens bigint, started_us bigint, timeout_seconds int,
                stop_requested boolean, title text, queue_wait_ms bigint, first_token_ms bigint,
-               budget_micro bigint, budget_policy text, balance_micro bigint)
+               budget_micro bigint, budget_policy text, balance_micro bigint, uploads_waiting boolean)
 language plpgsql as $$
 #variable_conflict use_column
 declare
@@ -352,6 +374,7 @@ begin
   queue_wait_ms := v.queue_wait_ms; first_token_ms := v.first_token_ms;
   budget_micro := v.budget_micro; budget_policy := v.budget_policy;
   balance_micro := accounts.balance(v.account_id);
+  uploads_waiting := exists (select 1 from runs.uploads u where u.run_id = p_run and u.found is null);
   select t.title into title from runs.threads t where t.id = v.thread_id;
   if v.status = 'running' then
     perform core.job_hold(p_job, p_fence);

@@ -207,7 +207,7 @@ class driver {
     if (command.memory_bytes != 0)
       spec.limit.memory_bytes = std::min<std::uint64_t>(command.memory_bytes, limits_.memory_bytes);
     for (std::size_t i = 0; i < command.n_argv; ++i) spec.argv.push_back(ry::view(command.argv[i]));
-    if (RY_HAS(&command, ry_sandbox_command, n_host_files))
+    if (command.struct_size >= offsetof(ry_sandbox_command, n_host_files) + sizeof command.n_host_files)
       for (std::size_t i = 0; i < command.n_host_files; ++i)
         spec.host_files.push_back(ry::view(command.host_files[i]));
     for (std::string_view file : spec.host_files)

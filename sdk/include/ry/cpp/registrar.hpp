@@ -98,7 +98,7 @@ struct route_handler {
     // What was not meant for the client goes to the log only.
     if (e.status() == RY_INTERNAL || e.status() == RY_UNKNOWN) {
       ctx.complain("a request handler failed", e);
-      state.fail(error(RY_INTERNAL));
+      state.fail(error(RY_INTERNAL, "internal", "Internal server error"));
       return;
     }
     state.fail(e);

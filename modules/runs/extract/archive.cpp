@@ -1,0 +1,67 @@
+#include "archive.hpp"
+
+#include <archive.h>
+#include <archive_entry.h>
+
+#include <memory>
+#include <vector>
+
+namespace extract {
+namespace {
+
+constexpr std::size_t most_of_one = 64u << 20;
+constexpr std::size_t most_of_all = 256u << 20;
+constexpr int most_members = 20000;
+
+}  // namespace
+
+members read_zip(const std::string& path, const std::function<bool(std::string_view)>& wanted) {
+  members out;
+  const std::unique_ptr<archive, int (*)(archive*)> in(archive_read_new(), &archive_read_free);
+  if (!in || archive_read_support_format_zip_seekable(in.get()) != ARCHIVE_OK ||
+      archive_read_open_filename(in.get(), path.c_str(), 64 * 1024) != ARCHIVE_OK) {
+    out.problem = "it is no archive that can be read";
+    return out;
+  }
+  std::size_t total = 0;
+  std::vector<char> buffer(256 * 1024);
+  for (int count = 0;; ++count) {
+    if (count == most_members) {
+      out.problem = "it has too many parts";
+      return out;
+    }
+    archive_entry* entry = nullptr;
+    const int status = archive_read_next_header(in.get(), &entry);
+    if (status == ARCHIVE_EOF) return out;
+    if (status != ARCHIVE_OK && status != ARCHIVE_WARN) {
+      out.problem = "it is damaged";
+      return out;
+    }
+    const char* raw = archive_entry_pathname_utf8(entry);
+    if (raw == nullptr || archive_entry_filetype(entry) != AE_IFREG) continue;
+    const std::string name = raw;
+    if (!wanted(name) || out.content.contains(name)) continue;
+    if (archive_entry_is_encrypted(entry) != 0) {
+      out.problem = "it is encrypted";
+      return out;
+    }
+    std::string& content = out.content[name];
+    for (;;) {
+      const la_ssize_t n = archive_read_data(in.get(), buffer.data(), buffer.size());
+      if (n == 0) break;
+      if (n < 0) {
+        out.problem = "it is damaged";
+        return out;
+      }
+      total += static_cast<std::size_t>(n);
+      if (content.size() + static_cast<std::size_t>(n) > most_of_one || total > most_of_all) {
+        out.content.erase(name);
+        out.problem = "it grows too large when it is unpacked";
+        return out;
+      }
+      content.append(buffer.data(), static_cast<std::size_t>(n));
+    }
+  }
+}
+
+}  // namespace extract

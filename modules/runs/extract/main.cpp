@@ -1,0 +1,124 @@
+// runyard-extract MAX_BYTES FILE: tells what a file is, in one line, and writes its text after that:
+//   text <kind> [cut]        kind: plain, pdf, docx, xlsx, pptx, opendocument; the text follows
+//   image <format> <width> <height>
+//   none <why>
+// Meant to be run where it can do no harm and for a limited time; it starts nothing but pdftotext.
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+#include "image.hpp"
+#include "office.hpp"
+#include "plain_text.hpp"
+
+namespace {
+
+constexpr std::size_t head_bytes = 512 * 1024;
+
+void say(const std::string& line, std::string_view text = {}) {
+  std::fwrite(line.data(), 1, line.size(), stdout);
+  std::fputc('\n', stdout);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+int none(const std::string& why) {
+  say("none " + why);
+  return 0;
+}
+
+int text(const std::string& kind, std::string content, std::size_t most, bool cut) {
+  if (content.find_first_not_of(" \t\r\n\f") == std::string::npos) return none("it has no text");
+  if (content.size() > most) {
+    content.resize(most);
+    // No half character at the end.
+    while (!content.empty() && (static_cast<unsigned char>(content.back()) & 0xC0) == 0x80) content.pop_back();
+    if (!content.empty() && static_cast<unsigned char>(content.back()) >= 0xC0) content.pop_back();
+    cut = true;
+  }
+  say("text " + kind + (cut ? " cut" : ""), content);
+  return 0;
+}
+
+bool read_up_to(int fd, std::string& out, std::size_t most) {
+  out.resize(most);
+  std::size_t have = 0;
+  while (have < most) {
+    const ssize_t n = ::read(fd, out.data() + have, most - have);
+    if (n < 0) return false;
+    if (n == 0) break;
+    have += static_cast<std::size_t>(n);
+  }
+  out.resize(have);
+  return true;
+}
+
+int pdf(const char* path, std::size_t most) {
+  int ends[2];
+  if (::pipe(ends) != 0) return none("it could not be read");
+  const pid_t child = ::fork();
+  if (child < 0) return none("it could not be read");
+  if (child == 0) {
+    ::dup2(ends[1], 1);
+    const int nothing = ::open("/dev/null", O_WRONLY);
+    ::dup2(nothing, 2);
+    ::close(ends[0]);
+    ::close(ends[1]);
+    ::execl("/usr/bin/pdftotext", "pdftotext", "-q", "-enc", "UTF-8", "-eol", "unix", path, "-",
+            static_cast<char*>(nullptr));
+    ::_exit(127);
+  }
+  ::close(ends[1]);
+  std::string content;
+  read_up_to(ends[0], content, most + 1);
+  ::close(ends[0]);  // what is more ends it by SIGPIPE
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 127) return none("pdftotext is not installed");
+  if (content.empty()) {
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return none("it has no text");
+    return none(WIFEXITED(status) && WEXITSTATUS(status) == 3 ? "it is protected" : "it is damaged");
+  }
+  return text("pdf", std::move(content), most, false);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::size_t most = 0;
+  if (argc != 3 || std::from_chars(argv[1], argv[1] + std::strlen(argv[1]), most).ec != std::errc()) {
+    std::fputs("usage: runyard-extract MAX_BYTES FILE\n", stderr);
+    return 2;
+  }
+  const int fd = ::open(argv[2], O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  std::string head;
+  if (fd < 0 || !read_up_to(fd, head, head_bytes)) return none("it could not be read");
+  if (head.empty()) return none("it is empty");
+  if (const auto image = extract::read_image(head)) {
+    say("image " + std::string(image->format) + " " + std::to_string(image->width) + " " +
+        std::to_string(image->height));
+    return 0;
+  }
+  if (head.substr(0, 1024).find("%PDF-") != std::string::npos) return pdf(argv[2], most);
+  if (head.starts_with("PK\x03\x04")) {
+    extract::office_text office = extract::read_office(argv[2], most);
+    if (office.kind.empty())
+      return none(office.problem.empty() ? "it is an archive, but no document" : office.problem);
+    if (office.text.empty() && !office.problem.empty()) return none(office.problem);
+    return text(office.kind, std::move(office.text), most, !office.problem.empty());
+  }
+  if (head.starts_with("\xD0\xCF\x11\xE0")) return none("it has the binary form of old office programs");
+  std::string rest;
+  // Twice as much, as UTF-16 shrinks; what is more would be cut anyway.
+  const std::size_t room = 2 * most + 4 > head.size() ? 2 * most + 4 - head.size() : 0;
+  if (head.size() == head_bytes && !read_up_to(fd, rest, room)) return none("it could not be read");
+  head += rest;
+  const bool whole = head.size() < 2 * most + 4;
+  auto content = extract::read_text(head, whole ? extract::part::whole : extract::part::beginning);
+  if (!content) return none("it is no kind of file whose text can be read");
+  return text("plain", std::move(*content), most, !whole);
+}

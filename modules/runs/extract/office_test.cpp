@@ -1,0 +1,137 @@
+// Archives are made by libarchive, as an office program would.
+#include "office.hpp"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "archive.hpp"
+
+using namespace extract;
+
+namespace {
+
+class office_test : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/ry-office-XXXXXX";
+    const int fd = ::mkstemp(name);
+    ASSERT_GE(fd, 0);
+    ::close(fd);
+    path = name;
+  }
+  void TearDown() override { std::filesystem::remove(path); }
+
+  using parts = std::vector<std::pair<std::string, std::string>>;
+  void pack(const parts& all) {
+    const std::unique_ptr<archive, int (*)(archive*)> out(archive_write_new(), &archive_write_free);
+    archive_write_set_format_zip(out.get());
+    ASSERT_EQ(archive_write_open_filename(out.get(), path.c_str()), ARCHIVE_OK);
+    for (const auto& [name, content] : all) {
+      const std::unique_ptr<archive_entry, void (*)(archive_entry*)> e(archive_entry_new(), &archive_entry_free);
+      archive_entry_set_pathname(e.get(), name.c_str());
+      archive_entry_set_size(e.get(), static_cast<la_int64_t>(content.size()));
+      archive_entry_set_filetype(e.get(), AE_IFREG);
+      archive_entry_set_perm(e.get(), 0644);
+      ASSERT_EQ(archive_write_header(out.get(), e.get()), ARCHIVE_OK);
+      archive_write_data(out.get(), content.data(), content.size());
+    }
+  }
+  office_text read(std::size_t most = 100000) { return read_office(path, most); }
+
+  std::string path;
+};
+
+TEST_F(office_test, docx) {
+  pack({{"[Content_Types].xml", "<Types/>"},
+        {"word/document.xml",
+         R"(<?xml version="1.0"?><w:document xmlns:w="x"><w:body><w:p><w:pPr><w:tabs><w:tab/></w:tabs></w:pPr><w:r><w:t>One</w:t><w:tab/><w:t xml:space="preserve"> two &amp; three</w:t></w:r></w:p>)"
+         R"(<w:tbl><w:tr><w:tc><w:p><w:r><w:t>a</w:t></w:r></w:p></w:tc><w:tc><w:p><w:r><w:t>b</w:t></w:r></w:p></w:tc></w:tr></w:tbl>)"
+         R"(<w:p><w:r><w:delText>gone</w:delText><w:br/><w:t>end</w:t></w:r></w:p></w:body></w:document>)"},
+        {"word/footnotes.xml", R"(<w:footnotes xmlns:w="x"><w:p><w:r><w:t>note</w:t></w:r></w:p></w:footnotes>)"}});
+  const office_text t = read();
+  EXPECT_EQ(t.kind, "docx");
+  EXPECT_EQ(t.text, "One\t two & three\na\tb\n\nend\nnote\n");
+  EXPECT_EQ(t.problem, "");
+}
+
+TEST_F(office_test, xlsx) {
+  pack({{"xl/workbook.xml", R"(<workbook xmlns:r="r"><sheets><sheet name="Sales" sheetId="1" r:id="rId1"/></sheets></workbook>)"},
+        {"xl/_rels/workbook.xml.rels", R"(<Relationships><Relationship Id="rId1" Target="worksheets/sheet1.xml"/></Relationships>)"},
+        {"xl/sharedStrings.xml", R"(<sst><si><t>name</t></si><si><r><t>rich</t></r><r><t> text</t></r></si></sst>)"},
+        {"xl/worksheets/sheet1.xml",
+         R"(<worksheet><sheetData><row r="1"><c r="A1" t="s"><v>0</v></c><c r="C1" t="s"><v>1</v></c></row>)"
+         R"(<row r="2"><c r="A2"><v>1.5</v></c><c r="B2" t="b"><v>1</v></c><c r="C2" t="inlineStr"><is><t>in line</t></is></c><c r="D2" t="s"><v>99</v></c></row><row><c><v>7</v></c><c><v>8</v></c></row></sheetData></worksheet>)"}});
+  const office_text t = read();
+  EXPECT_EQ(t.kind, "xlsx");
+  EXPECT_EQ(t.text, "--- Sheet: Sales ---\nname\t\trich text\n1.5\tTRUE\tin line\t\n7\t8\n");
+}
+
+TEST_F(office_test, pptx_in_the_order_of_the_slides) {
+  const auto slide = [](const std::string& text) {
+    return "<p:sld xmlns:p=\"p\" xmlns:a=\"a\"><a:p><a:r><a:t>" + text + "</a:t></a:r></a:p></p:sld>";
+  };
+  pack({{"ppt/slides/slide10.xml", slide("ten")}, {"ppt/slides/slide2.xml", slide("two")},
+        {"ppt/notesSlides/notesSlide2.xml", slide("say this")}});
+  const office_text t = read();
+  EXPECT_EQ(t.kind, "pptx");
+  EXPECT_EQ(t.text, "--- Slide 2 ---\ntwo\nNotes:\nsay this\n--- Slide 10 ---\nten\n");
+}
+
+TEST_F(office_test, open_document) {
+  pack({{"mimetype", "application/vnd.oasis.opendocument.text"},
+        {"content.xml",
+         R"(<office:document-content xmlns:office="o" xmlns:text="t" xmlns:table="b"><office:body><text:tracked-changes><text:p>old</text:p></text:tracked-changes>)"
+         R"(<text:h>Title</text:h><text:p>a<text:s text:c="3"/>b<text:tab/>c</text:p><table:table table:name="T"><table:table-row>)"
+         R"(<table:table-cell><text:p>1</text:p></table:table-cell><table:table-cell table:number-columns-repeated="2"/><table:table-cell><text:p>2</text:p></table:table-cell>)"
+         R"(<table:table-cell table:number-columns-repeated="16000"/></table:table-row></table:table></office:body></office:document-content>)"}});
+  const office_text t = read();
+  EXPECT_EQ(t.kind, "opendocument");
+  EXPECT_EQ(t.text, "Title\na   b\tc\n--- Table: T ---\n1\t\t\t2\n");
+}
+
+TEST_F(office_test, hostile_documents_end) {
+  pack({{"word/document.xml", "<!DOCTYPE x [<!ENTITY a \"aaaaaaaaaa\"><!ENTITY b \"&a;&a;&a;\">]><w:p><w:t>&b;</w:t></w:p>"}});
+  EXPECT_EQ(read().text, "");
+  EXPECT_EQ(read().problem, "a part of it is damaged");
+  std::string deep;
+  for (int i = 0; i < 100000; ++i) deep += "<a>";
+  pack({{"word/document.xml", deep}});
+  EXPECT_EQ(read().problem, "a part of it is damaged");
+  // 70 MiB of blanks are some kilobytes as an archive.
+  pack({{"word/document.xml", "<w:p><w:t>" + std::string(70u << 20, ' ') + "</w:t></w:p>"}});
+  EXPECT_LT(std::filesystem::file_size(path), 1u << 20);
+  EXPECT_EQ(read().problem, "it grows too large when it is unpacked");
+  EXPECT_EQ(read().text, "");
+  pack({{"word/document.xml", "<w:p><w:t>" + std::string(1000000, 'x') + "</w:t></w:p>"}});
+  EXPECT_LE(read(5000).text.size(), 1000100u);
+  pack({{"../../../etc/cron.d/x", "bad"}, {"a.txt", "no document"}});
+  EXPECT_EQ(read().kind, "");
+}
+
+TEST_F(office_test, cut_and_changed_archives_do_no_harm) {
+  pack({{"word/document.xml", "<w:document><w:p><w:t>some text</w:t></w:p></w:document>"}});
+  std::string whole;
+  {
+    std::ifstream in(path, std::ios::binary);
+    whole.assign(std::istreambuf_iterator<char>(in), {});
+  }
+  for (std::size_t n = 0; n < whole.size(); n += 3) {
+    std::ofstream(path, std::ios::binary | std::ios::trunc) << whole.substr(0, n);
+    (void)read();
+    std::string other = whole;
+    other[n] = static_cast<char>(~other[n]);
+    std::ofstream(path, std::ios::binary | std::ios::trunc) << other;
+    (void)read();
+  }
+}
+
+}  // namespace

@@ -1,0 +1,16 @@
+// Text files in the encodings that people have, as UTF-8. Pure.
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace extract {
+
+// UTF-8 with or without a mark, UTF-16 with a mark, else Windows-1252 (which is Latin-1 where that has
+// letters). nullopt: not a text. `whole`: false for the beginning of a longer file.
+enum class part { whole, beginning };
+std::optional<std::string> read_text(std::string_view bytes, part of);
+
+void append_utf8(std::string& out, char32_t c);
+
+}  // namespace extract

@@ -1,0 +1,36 @@
+#include "plain_text.hpp"
+
+#include <gtest/gtest.h>
+
+using namespace extract;
+using namespace std::string_literals;
+
+namespace {
+
+std::string text(const std::string& bytes, part of = part::whole) {
+  return read_text(bytes, of).value_or("(binary)");
+}
+
+TEST(plain_text_test, encodings_become_utf8) {
+  EXPECT_EQ(text("plain\n"), "plain\n");
+  EXPECT_EQ(text(""), "");
+  EXPECT_EQ(text("gr\xC3\xBC\xC3\x9F"), "gr\xC3\xBC\xC3\x9F");
+  EXPECT_EQ(text("\xEF\xBB\xBFmarked"), "marked");
+  EXPECT_EQ(text("\xFF\xFEh\0\xFC\0\x3D\xD8\0\xDE"s), "h\xC3\xBC\xF0\x9F\x98\x80");
+  EXPECT_EQ(text("\xFE\xFF\0h\0\xFC"s), "h\xC3\xBC");
+  EXPECT_EQ(text("gr\xFC\xDF \x80 5"), "gr\xC3\xBC\xC3\x9F \xE2\x82\xAC 5");
+  EXPECT_EQ(text("\xFF\xFE\x3D\xD8"s), "\xEF\xBF\xBD") << "half a pair";
+}
+
+TEST(plain_text_test, the_beginning_of_a_text_may_end_within_a_character) {
+  EXPECT_EQ(text("gr\xC3", part::beginning), "gr");
+  EXPECT_EQ(text("gr\xC3"), "gr\xC3\x83") << "a whole file that ends so is no UTF-8";
+}
+
+TEST(plain_text_test, what_is_binary_is_no_text) {
+  EXPECT_EQ(text("a\0b"s), "(binary)");
+  EXPECT_EQ(text("\x7F" "ELF\x02\x01\x01"), "(binary)");
+  EXPECT_EQ(text("colours \x1B[31mred\x1B[0m"), "colours \x1B[31mred\x1B[0m");
+}
+
+}  // namespace

@@ -1,0 +1,35 @@
+// Images of user messages: in the thread they stand by their path in the workspace, in a request by their
+// bytes, and only for models that see.
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "parts.hpp"
+
+namespace runs {
+
+// Of one request. Providers refuse more.
+constexpr std::size_t most_pictures = 20;
+constexpr std::uint64_t most_picture_bytes = 5u << 20;        // of one
+constexpr std::uint64_t most_pictures_bytes = 20u << 20;      // of all
+
+struct picture {
+  std::string path, media_type;
+};
+// A user message with its text and images. Pure, as are the next two.
+std::string user_body_with(std::string_view text, const std::vector<picture>& pictures);
+// The paths of a body's images, in order; empty for nearly all bodies.
+std::vector<std::string> pictures_in(std::string_view body);
+// The body as a request has it: images whose bytes are given (base64, by path), the text of all.
+std::string resolve_pictures(std::string_view body, const std::map<std::string, std::string>& base64);
+
+// The messages as `model` is to get them; nullopt: as they are. The latest images that fit are shown. On the
+// run's executor.
+ry::task<std::optional<std::vector<chat_message>>> show_pictures(parts& p, std::shared_ptr<live_run> run,
+                                                                 std::string model,
+                                                                 const std::vector<chat_message>& messages);
+
+}  // namespace runs

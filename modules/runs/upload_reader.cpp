@@ -1,0 +1,228 @@
+#include "upload_reader.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "history.hpp"
+#include "model_call.hpp"
+#include "pictures.hpp"
+#include "text.hpp"
+#include "tools.hpp"
+
+namespace runs {
+namespace {
+
+constexpr std::uint64_t memory_bytes = 1u << 30;
+constexpr std::uint64_t first_line_bytes = 1024;
+
+// One look of the extractor at one file; lives in the frame that waits for it.
+struct look : abortable {
+  const ry_sandbox_driver_v1* table = nullptr;
+  void* self = nullptr;
+  void* call = nullptr;
+  std::string output;
+  ry_status status = RY_OK;
+  ry_sandbox_exit exit{};
+  ry::signal done;
+
+  void abort() noexcept override {
+    if (call != nullptr) table->cancel(self, call);
+  }
+  static void on_output(void* ctx, std::int32_t fd, ry_bytes bytes) noexcept {
+    if (fd != 1) return;
+    (void)ry::guard([&] { static_cast<look*>(ctx)->output += ry::view(bytes); });
+  }
+  static void on_exit(void* ctx, ry_status st, const ry_sandbox_exit* end, const ry_error_view*) noexcept {
+    auto* l = static_cast<look*>(ctx);
+    l->call = nullptr;
+    l->status = st;
+    if (end != nullptr) l->exit = *end;
+    l->done.set();
+  }
+};
+
+std::string_view word(std::string_view& line) {
+  const std::size_t end = std::min(line.find(' '), line.size());
+  const std::string_view out = line.substr(0, end);
+  line.remove_prefix(std::min(end + 1, line.size()));
+  return out;
+}
+
+std::uint32_t number(std::string_view text) {
+  std::uint32_t n = 0;
+  std::from_chars(text.data(), text.data() + text.size(), n);
+  return n;
+}
+
+ry::task<upload_finding> extract(parts& p, std::shared_ptr<live_run> run, std::string name,
+                                 std::uint64_t wall_ms, std::string& text) {
+  const auto driver = p.sandbox();
+  look state;
+  upload_finding out;
+  out.found = "none";
+  out.detail = "it could not be looked at";
+  if (!driver) co_return out;
+  state.table = driver->table;
+  state.self = driver->self;
+  const std::string most = std::to_string(p.config.upload_text_bytes), path = "uploads/" + name;
+  const std::string program = "/opt/runyard/" + p.extractor.substr(p.extractor.rfind('/') + 1);
+  const ry_str argv[] = {ry::str(program), ry::str(most), ry::str(path)};
+  const ry_str host_files[] = {ry::str(p.extractor)};
+  ry_sandbox_command command{};
+  command.struct_size = sizeof command;
+  command.argv = argv;
+  command.n_argv = 3;
+  command.wall_ms = wall_ms;
+  command.memory_bytes = memory_bytes;
+  command.output_bytes = static_cast<std::uint64_t>(p.config.upload_text_bytes) + first_line_bytes;
+  command.host_files = host_files;
+  command.n_host_files = 1;
+  ry_sandbox_sink sink{};
+  sink.struct_size = sizeof sink;
+  sink.on_output = &look::on_output;
+  sink.on_exit = &look::on_exit;
+  const std::string project = run->who.project.to_string();
+  const ry_status st = driver->table->run(driver->self, ry::str(project), &command, run->exec, &sink, &state,
+                                          &state.call);
+  if (st != RY_OK) co_return out;
+  {
+    live_run::working busy(*run, state);
+    while (state.call != nullptr) (void)co_await state.done.wait();
+  }
+  if (state.exit.why == RY_WHY_DEADLINE) {
+    out.detail = "reading it took too long";
+    co_return out;
+  }
+  if (state.status != RY_OK || state.exit.exit_code != 0) {
+    out.detail = "reading it failed";
+    co_return out;
+  }
+  const std::size_t end = std::min(state.output.find('\n'), state.output.size());
+  out = read_finding(std::string_view(state.output).substr(0, end));
+  if (out.found == "text") text = state.output.substr(std::min(end + 1, state.output.size()));
+  co_return out;
+}
+
+}  // namespace
+
+upload_finding read_finding(std::string_view line) {
+  upload_finding out;
+  out.found = word(line);
+  if (out.found == "text") {
+    out.detail = word(line);
+    out.cut = word(line) == "cut";
+  } else if (out.found == "image") {
+    out.detail = word(line);
+    out.width = number(word(line));
+    out.height = number(word(line));
+  } else if (out.found == "none") {
+    out.detail = std::string(line.substr(0, 200));
+  } else {
+    out.found = "none";
+    out.detail = "reading it failed";
+  }
+  return out;
+}
+
+std::string finding_line(const upload_finding& f) {
+  if (f.found == "image") {
+    std::string format = f.detail;
+    for (char& c : format)
+      if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 32);
+    return "[Image " + f.name + ": " + format + ", " + std::to_string(f.width) + " x " + std::to_string(f.height) +
+           " pixels" + (f.size > most_picture_bytes ? ", too large to be shown]" : "]");
+  }
+  if (f.found == "none") return "[No text of " + f.name + ": " + f.detail + "]";
+  if (f.detail == "plain") return {};  // the file says it all
+  return "[Text of " + f.name + (f.cut ? ", its beginning" : "") + " (" + size_text(f.text_bytes) +
+         ") -> uploads/.text/" + f.name + ".txt]";
+}
+
+ry::task<bool> look_at_uploads(parts& p, std::shared_ptr<live_run> run) {
+  const auto driver = p.sandbox();
+  if (!driver || p.extractor.empty()) {
+    run->uploads_waiting = false;
+    if (driver)
+      p.ctx.warn("runyard-extract is not there: uploaded files are stored without their text",
+                 {{"run", run->who.run.to_string()}});
+    co_return true;
+  }
+  ry::result<waiting_uploads> waiting{ry::error(RY_UNKNOWN)};
+  ry::result<void> ready{ry::error(RY_UNKNOWN)};
+  for (std::uint64_t pause = 100;; pause = std::min<std::uint64_t>(pause * 2, 5000)) {
+    waiting = co_await p.repo.waiting(run->who.run);
+    if (waiting) ready = co_await ensure_workspace(p, run);
+    if (waiting && ready) break;
+    const ry::error& e = waiting ? ready.error() : waiting.error();
+    if (run->why() != 0) co_return true;
+    if (!is_transient(e)) {
+      p.ctx.complain("uploaded files could not be looked at", e);
+      run->uploads_waiting = false;
+      co_return true;
+    }
+    co_await interruptible_sleep(p.ctx, run, pause);
+  }
+  const std::int64_t until_ms = p.ctx.mono_us() / 1000 + p.config.upload_read_seconds * 1000;
+  const std::string project = run->who.project.to_string();
+  std::vector<upload_finding> findings;
+  for (const upload_record& file : waiting->files) {
+    const std::int64_t left = until_ms - p.ctx.mono_us() / 1000;
+    upload_finding f;
+    std::string text;
+    if (left > 0) {
+      f = co_await extract(p, run, file.name, std::min<std::uint64_t>(static_cast<std::uint64_t>(left), 20000), text);
+    } else {
+      f.found = "none";
+      f.detail = "there was no time left to read it";
+    }
+    if (run->must_break()) co_return true;
+    f.name = file.name;
+    f.size = static_cast<std::uint64_t>(file.size);
+    if (f.found == "text") {
+      f.text_bytes = text.size();
+      if (f.cut) text += "\n[The text goes on: this is its beginning.]\n";
+      const std::string path = "uploads/.text/" + file.name + ".txt";
+      ry::result<void> wrote = co_await ry::call_done([&](ry_exec* exec, ry_done d) {
+        return driver->table->write_file(driver->self, ry::str(project), ry::str(path), ry::raw(text), exec, d);
+      });
+      if (!wrote) {
+        f.found = "none";
+        f.detail = "its text could not be stored";
+        p.ctx.complain("the text of an uploaded file could not be stored", wrote.error());
+      }
+    }
+    findings.push_back(std::move(f));
+  }
+  std::string note;
+  co_await keep_files(p, run, note);
+  if (run->must_break()) co_return true;
+
+  std::string prompt = content_of(waiting->body);
+  std::vector<picture> pictures;
+  for (const upload_finding& f : findings) {
+    if (const std::string line = finding_line(f); !line.empty()) prompt += "\n" + line;
+    if (f.found == "image" && f.size <= most_picture_bytes)
+      pictures.push_back({"uploads/" + f.name, "image/" + f.detail});
+  }
+  if (!note.empty()) prompt += "\n" + note;
+  const std::string body = user_body_with(prompt, pictures);
+  for (std::uint64_t pause = 100;; pause = std::min<std::uint64_t>(pause * 2, 5000)) {
+    ry::result<bool> noted = co_await p.repo.note_uploads(run->who.run, run->who.job, run->who.fence, body, findings);
+    if (noted) {
+      if (!*noted) co_return false;
+      break;
+    }
+    if (noted.error().is("jobs.fence_lost")) co_return false;
+    if (!is_transient(noted.error())) noted.value();  // throws
+    if (run->must_break()) co_return true;
+    co_await interruptible_sleep(p.ctx, run, pause);
+  }
+  run->uploads_waiting = false;
+  run->messages = {};
+  run->messages_known = false;
+  co_return true;
+}
+
+}  // namespace runs

@@ -1,0 +1,35 @@
+#include "upload_finding.hpp"
+
+#include <gtest/gtest.h>
+
+using namespace runs;
+
+namespace {
+
+std::string line_of(std::string_view said, std::uint64_t size = 100) {
+  upload_finding f = read_finding(said);
+  f.name = "a.x";
+  f.size = size;
+  f.text_bytes = 2048;
+  return finding_line(f);
+}
+
+TEST(upload_reader_test, what_the_prompt_says_about_a_file) {
+  EXPECT_EQ(line_of("text pdf"), "[Text of a.x (2.0 KB) -> uploads/.text/a.x.txt]");
+  EXPECT_EQ(line_of("text docx cut"), "[Text of a.x, its beginning (2.0 KB) -> uploads/.text/a.x.txt]");
+  EXPECT_EQ(line_of("text plain"), "");
+  EXPECT_EQ(line_of("image png 640 480"), "[Image a.x: PNG, 640 x 480 pixels]");
+  EXPECT_EQ(line_of("image jpeg 1 2", 6u << 20), "[Image a.x: JPEG, 1 x 2 pixels, too large to be shown]");
+  EXPECT_EQ(line_of("none it is damaged"), "[No text of a.x: it is damaged]");
+}
+
+TEST(upload_reader_test, what_is_no_answer_is_none) {
+  for (const char* said : {"", "textual", "\x01\x02", "TEXT plain"}) {
+    const upload_finding f = read_finding(said);
+    EXPECT_EQ(f.found, "none");
+    EXPECT_EQ(f.detail, "reading it failed");
+  }
+  EXPECT_EQ(read_finding("image png 99999999999 x").height, 0u);
+}
+
+}  // namespace

@@ -1,0 +1,80 @@
+// Small documents as tests need them, made byte by byte.
+import { crc32, deflateRawSync, deflateSync } from 'node:zlib';
+
+// entries: [name, content]; deflated.
+export function zip(entries) {
+  const locals = [], central = [];
+  let offset = 0;
+  for (const [name, content] of entries) {
+    const raw = Buffer.from(content), data = deflateRawSync(raw, { level: 9 }), n = Buffer.from(name);
+    const head = Buffer.alloc(26);
+    head.writeUInt16LE(20, 0);
+    head.writeUInt16LE(8, 4);
+    head.writeUInt32LE(crc32(raw), 10);
+    head.writeUInt32LE(data.length, 14);
+    head.writeUInt32LE(raw.length, 18);
+    head.writeUInt16LE(n.length, 22);
+    locals.push(Buffer.from('PK\x03\x04', 'latin1'), head, n, data);
+    const tail = Buffer.alloc(16);
+    tail.writeUInt32LE(offset, 12);
+    central.push(Buffer.from('PK\x01\x02\x14\x00', 'latin1'), head.subarray(0, 24), Buffer.alloc(2), tail.subarray(2), n);
+    offset += 30 + n.length + data.length;
+  }
+  const directory = Buffer.concat(central), end = Buffer.alloc(22);
+  end.write('PK\x05\x06', 0, 'latin1');
+  end.writeUInt16LE(entries.length, 8);
+  end.writeUInt16LE(entries.length, 10);
+  end.writeUInt32LE(directory.length, 12);
+  end.writeUInt32LE(offset, 16);
+  return Buffer.concat([...locals, directory, end]);
+}
+
+export const docx = (text) => zip([['[Content_Types].xml', '<Types/>'],
+  ['word/document.xml', `<w:document xmlns:w="w"><w:body><w:p><w:r><w:t>${text}</w:t></w:r></w:p></w:body></w:document>`]]);
+export const xlsx = (cells) => zip([
+  ['xl/workbook.xml', '<workbook xmlns:r="r"><sheets><sheet name="One" sheetId="1" r:id="r1"/></sheets></workbook>'],
+  ['xl/_rels/workbook.xml.rels', '<Relationships><Relationship Id="r1" Target="worksheets/sheet1.xml"/></Relationships>'],
+  ['xl/worksheets/sheet1.xml', `<worksheet><sheetData><row>${cells.map((c) => `<c t="inlineStr"><is><t>${c}</t></is></c>`).join('')}</row></sheetData></worksheet>`]]);
+export const pptx = (text) => zip([['ppt/slides/slide1.xml', `<p:sld xmlns:p="p" xmlns:a="a"><a:p><a:r><a:t>${text}</a:t></a:r></a:p></p:sld>`]]);
+export const odt = (text) => zip([['mimetype', 'application/vnd.oasis.opendocument.text'],
+  ['content.xml', `<o:document-content xmlns:o="o" xmlns:text="t"><text:p>${text}</text:p></o:document-content>`]]);
+
+// One page with that content stream.
+export function pdf(content) {
+  const stream = deflateSync(Buffer.from(content));
+  const objects = [
+    '<</Type/Catalog/Pages 2 0 R>>',
+    '<</Type/Pages/Kids[3 0 R]/Count 1>>',
+    '<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>',
+    null,
+    '<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>'];
+  const parts = [Buffer.from('%PDF-1.4\n')];
+  const at = [];
+  const size = () => parts.reduce((n, p) => n + p.length, 0);
+  objects.forEach((o, i) => {
+    at.push(size());
+    if (o !== null) return parts.push(Buffer.from(`${i + 1} 0 obj\n${o}\nendobj\n`));
+    parts.push(Buffer.from(`${i + 1} 0 obj\n<</Length ${stream.length}/Filter/FlateDecode>>\nstream\n`), stream, Buffer.from('\nendstream\nendobj\n'));
+  });
+  const xref = size();
+  parts.push(Buffer.from(`xref\n0 ${at.length + 1}\n0000000000 65535 f \n${at.map((a) => `${String(a).padStart(10, '0')} 00000 n \n`).join('')}trailer\n<</Size ${at.length + 1}/Root 1 0 R>>\nstartxref\n${xref}\n%%EOF\n`));
+  return Buffer.concat(parts);
+}
+export const pdfWith = (text) => pdf(`BT /F1 24 Tf 72 700 Td (${text}) Tj ET`);
+
+export function png(width, height) {
+  const chunk = (type, data) => {
+    const out = Buffer.alloc(12 + data.length);
+    out.writeUInt32BE(data.length, 0);
+    out.write(type, 4, 'latin1');
+    data.copy(out, 8);
+    out.writeUInt32BE(crc32(out.subarray(4, 8 + data.length)), 8 + data.length);
+    return out;
+  };
+  const head = Buffer.alloc(13);
+  head.writeUInt32BE(width, 0);
+  head.writeUInt32BE(height, 4);
+  head.set([8, 0, 0, 0, 0], 8);
+  return Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), chunk('IHDR', head),
+    chunk('IDAT', deflateSync(Buffer.alloc((width + 1) * height))), chunk('IEND', Buffer.alloc(0))]);
+}
