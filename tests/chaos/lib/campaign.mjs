@@ -40,12 +40,14 @@ export class Campaign {
   // `runs` runs, as many at once as the accounts may have.
   async load(runs) {
     let next = 0;
+    this.allBegun = false;
     const work = async (account, random) => {
       const client = this.client(account, random);
       while (next < runs) {
         const number = next++;
         await this.one(client, random, account, number).catch((e) => this.wrong.push(`run number ${number}: ${e.stack}`));
       }
+      this.allBegun = true;
     };
     const all = [];
     for (let i = 0; i < this.accounts * limit; i++) all.push(work(i % this.accounts, this.random.fork()));
@@ -54,8 +56,8 @@ export class Campaign {
   async one(client, random, account, number) {
     const prompt = promptOf({
       tools: random.weighted([[4, 0], [3, 1], [2, 2], [1, 3]]),
-      chunks: random.weighted([[3, 5], [4, 20], [2, 60], [1, 150]]),
-      pace: random.weighted([[2, 0], [4, 15], [3, 40]]),
+      chunks: random.weighted([[3, 5], [4, 20], [2, 60], [1, 120]]),
+      pace: random.weighted([[2, 0], [4, 10], [3, 25]]),
       tool: random.weighted([[3, 'true'], [1, 'echo working; sleep 1; echo done']]),
     }, `number ${number}`);
     const r = await client.start(prompt);
@@ -96,7 +98,8 @@ export class Campaign {
     const over = { yes: false };
     until.finally(() => (over.yes = true));
     while (!over.yes) {
-      await Promise.race([sleep(random.between(least, most)), until]);
+      // The last runs get the calm that an answer needs to be given to its end.
+      await Promise.race([sleep(random.between(least, most) * (this.allBegun ? 4 : 1)), until]);
       if (over.yes) break;
       const act = random.weighted([[5, 'kill'], [3, 'leave'], [2, 'freeze'], [4, 'connections'], [1, 'postgres']]);
       const node = this.nodes.any(random);
