@@ -93,7 +93,7 @@ ry::task<executor::run_ptr> executor::take(ry::job job, ry::uuid id,
   who.job = job.id();
   who.fence = job.fence();
   who.started_us = t.started_us;
-  who.deadline_us = t.started_us + t.timeout_seconds * 1'000'000;
+  who.deadline_us = t.begun_us + t.timeout_seconds * 1'000'000;
   const auto last = static_cast<std::uint64_t>(t.last_seq);
   auto run = std::make_shared<live_run>(parts_.ctx, std::move(who), job.exec(), last, last + reserve_window);
   run->step = t.step;
@@ -408,6 +408,7 @@ ry::task<ry::job_outcome> executor::finish(run_ptr run, ending how, turn* with) 
   const stored written = co_await persist(parts_, run, record);
   if (written == stored::not_ours) co_return leave(run);
   if (!record.webhooks.empty()) parts_.ctx.jobs().poke("webhooks");
+  parts_.ctx.jobs().poke("runs");  // somebody may have waited for this end
   run->set_final_status(how.status);
   run->end(live_run::ending::finished);
   parts_.live.remove(*run);

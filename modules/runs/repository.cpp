@@ -19,7 +19,8 @@ constexpr std::string_view start_sql =
     "$9::text[]::uuid[], $10::text[]::uuid[], $11::text[]::uuid[], $12::text[]::uuid[], $13::text[], "
     "$14::text[], $15::text[]::boolean[], $16::text[], $17::text[], $18::text[], $19::text[]::boolean[], "
     "$20::text[]::uuid[], $21::text[], $22::text[], $23::text[]::boolean[], $24::text[]::bigint[], "
-    "$25::text[], $26::boolean, $27::uuid, $28::int, $29::text, $30::bigint)";
+    "$25::text[], $26::text[]::boolean[], $27::text[]::boolean[], $28::bigint, $29::boolean, $30::uuid, "
+    "$31::int, $32::text, $33::bigint)";
 
 using texts = std::vector<std::optional<std::string_view>>;
 
@@ -28,7 +29,7 @@ std::string_view boolean_text(bool value) { return value ? "t" : "f"; }
 // The columns of the starts, as the statement takes them. Refers to the starts.
 struct start_columns {
   texts accounts, tiers, threads, projects, optimistic, agents, models, default_models, denied, bodies,
-      titles, modes, memory, sandboxes, keys, hashes, body_follows, policies;
+      titles, modes, memory, sandboxes, keys, hashes, body_follows, policies, queue, behind;
   std::vector<std::optional<std::string>> budgets;
   std::vector<std::string> new_threads, new_projects, runs, messages;
   std::vector<std::int64_t> max_runs, max_threads;
@@ -66,6 +67,8 @@ struct start_columns {
     keys.push_back(a.key);
     hashes.push_back(a.hash);
     body_follows.push_back(boolean_text(a.body_follows));
+    queue.push_back(boolean_text(f.queue));
+    behind.push_back(boolean_text(f.on_busy != busy_policy::reject));
     if (f.budget.set()) {
       budgets.push_back(std::to_string(f.budget.micro));
       policies.push_back(name_of(f.budget.policy));
@@ -106,7 +109,8 @@ ry::task<ry::result<std::vector<start_outcome>>> repository::start(
     return target.query(start_sql, c.accounts, c.tiers, c.max_runs, c.max_threads, c.threads, c.projects,
                         c.optimistic, c.new_threads, c.new_projects, c.runs, c.messages, c.agents,
                         c.models, c.default_models, c.denied, c.bodies, c.titles, c.modes, c.memory,
-                        c.sandboxes, c.keys, c.hashes, c.body_follows, c.budgets, c.policies, c.plain, any.node, any.timeout_seconds,
+                        c.sandboxes, c.keys, c.hashes, c.body_follows, c.budgets, c.policies, c.queue,
+                        c.behind, any.max_waiting, c.plain, any.node, any.timeout_seconds,
                         any.first_event, any.reserve);
   };
   ry::result<ry::rows> rows{ry::error(RY_UNKNOWN)};
@@ -233,6 +237,7 @@ ry::task<ry::result<std::optional<taken_run>>> repository::take_over(ry::uuid ru
   out.timeout_seconds = r.int64("timeout_seconds");
   out.stop_requested = r.boolean("stop_requested");
   out.title = text_or_empty(r, "title");
+  out.begun_us = r.int64("begun_us");
   out.queue_wait_ms = r.opt_int64("queue_wait_ms");
   out.first_token_ms = r.opt_int64("first_token_ms");
   out.spending.micro = r.opt_int64("budget_micro").value_or(0);
@@ -308,6 +313,19 @@ ry::task<ry::result<std::optional<std::string>>> repository::request_stop(
   if (!rows) co_return rows.error();
   if (rows->empty()) co_return std::optional<std::string>();
   co_return std::optional<std::string>(rows->front().text(0));
+}
+
+ry::task<ry::result<std::vector<std::string>>> repository::runs_before(std::string thread,
+                                                                       std::string run) const {
+  ry::result<ry::rows> rows = co_await db_.query_with(
+      {RY_DB_READ_ONLY, 0},
+      "select id from runs.runs where thread_id = $1::uuid and id < $2::uuid and status = 'running' order by "
+      "id desc",
+      thread, run);
+  if (!rows) co_return rows.error();
+  std::vector<std::string> out;
+  for (const ry::row row : *rows) out.emplace_back(row.text(0));
+  co_return out;
 }
 
 ry::task<ry::result<std::string>> repository::force_stop(std::string run,

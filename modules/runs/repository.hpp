@@ -32,6 +32,7 @@ struct start_arguments {
   std::int64_t timeout_seconds = 0;
   std::string first_event;
   std::int64_t reserve = 0;
+  std::int64_t max_waiting = 0;      // runs of an account that may wait
 };
 
 struct start_outcome {
@@ -82,7 +83,7 @@ struct step_result {
 struct taken_run {
   std::string account_id, project_id, thread_id, agent_id, model, status, turn_payload, title;
   std::int32_t agent_version = 0, step = 0;
-  std::int64_t border_seq = 0, last_seq = 0, charged_micro = 0, started_us = 0, timeout_seconds = 0;
+  std::int64_t border_seq = 0, last_seq = 0, charged_micro = 0, started_us = 0, begun_us = 0, timeout_seconds = 0;
   token_usage usage;
   bool stop_requested = false, uploads_waiting = false;
   std::optional<std::int64_t> queue_wait_ms, first_token_ms;
@@ -148,6 +149,8 @@ class repository {
   // The run's status afterwards: running while a worker is to end it. nullopt: unknown or foreign.
   ry::task<ry::result<std::optional<std::string>>> request_stop(std::string account, std::string run,
                                                                   std::vector<std::string> webhooks) const;
+  // Runs of the thread that have not ended and came before `run`, the latest first.
+  ry::task<ry::result<std::vector<std::string>>> runs_before(std::string thread, std::string run) const;
   ry::task<ry::result<std::string>> force_stop(std::string run, std::vector<std::string> webhooks) const;
   ry::task<ry::result<std::string>> status_of(std::string run) const;
 

@@ -79,8 +79,11 @@ ry::task<std::string> run_routes::stop_run(std::string account, std::string id) 
     status = std::move(forced).value();
     if (here) here->interrupt(RY_WHY_LEASE_LOST);
   }
-  // Jobs of the webhooks may have been made here.
-  if (status == "stopped") parts_.ctx.jobs().poke("webhooks");
+  // Jobs of the webhooks may have been made here, and one of a run that waited for this end.
+  if (status == "stopped") {
+    parts_.ctx.jobs().poke("webhooks");
+    parts_.ctx.jobs().poke("runs");
+  }
   (void)parts_.ctx.events().live_publish(topic_of(uuid), 0, {}, RY_LIVE_HINT);
   co_return status;
 }

@@ -14,8 +14,10 @@ class run_routes {
   ry::task<ry::response> active(ry::request request);
   ry::task<ry::response> of_thread(ry::request request);
 
- private:
+  // Stops the account's run and waits until that is certain; the run's status then. 404: unknown or foreign.
   ry::task<std::string> stop_run(std::string account, std::string id);
+
+ private:
   parts& parts_;
 };
 

@@ -55,7 +55,7 @@ class runs_sql : public testing_sql::database_test {
                 model = "null", body = R"({"role":"user","content":"hi"})", key = "null", hash = "null",
                 sandbox = "null", run = "null", budget = "null", policy = "null";
     int max_runs = 1, max_threads = 10;
-    bool optimistic = false, denied = false;
+    bool optimistic = false, denied = false, queue = false, behind = false;
   };
   static std::string batch_sql(const std::vector<wish>& wishes) {
     const auto column = [&](const char* type, auto of) {
@@ -88,7 +88,9 @@ class runs_sql : public testing_sql::database_test {
            column("text", [](const wish& w) { return q(w.key); }) +
            column("text", [](const wish& w) { return q(w.hash); }) +
            column("boolean", [](const wish&) { return "false"; }) + column("bigint", [](const wish& w) { return w.budget; }) +
-           column("text", [](const wish& w) { return q(w.policy); }) + (plain ? "true, " : "false, ") + q(node) +
+           column("text", [](const wish& w) { return q(w.policy); }) +
+           column("boolean", [](const wish& w) { return w.queue ? "true" : "false"; }) +
+           column("boolean", [](const wish& w) { return w.behind ? "true" : "false"; }) + "3, " + (plain ? "true, " : "false, ") + q(node) +
            R"(, 3000, '{"type": "status", "sequence": 1, "status": "running"}', 64))";
   }
   static std::string start_sql(const wish& w) { return batch_sql({w}); }
@@ -135,6 +137,66 @@ TEST_F(runs_sql, starts_that_are_decided_together_are_judged_each_by_itself) {
   EXPECT_EQ(counts(), "2 2 2 2 2 2");
   EXPECT_EQ(sql("select count(*) from runs.runs r join core.job j on j.id = r.job_id and "
                 "j.args->>'run_id' = r.id::text"), "2");
+}
+
+// The limit of waiting runs is 3 here.
+TEST_F(runs_sql, waiting_runs_are_admitted_in_order_and_told_their_places) {
+  EXPECT_EQ(start({}), "ok");
+  const std::string first = last_run();
+  EXPECT_EQ(start({.queue = true}), "queued 1");
+  const std::string second = last_run();
+  EXPECT_EQ(start({.queue = true}), "queued 2");
+  const std::string third = last_run();
+  EXPECT_EQ(start({}).substr(0, 9), "run_limit") << "only who asks for it waits";
+  EXPECT_EQ(sql("select count(*) from core.job"), "1");
+  EXPECT_EQ(sql("select count(*) from runs.messages"), "1") << "it joins the thread at admission";
+  EXPECT_EQ(start({.queue = true}), "queued 3");
+  const std::string fourth = last_run();
+  EXPECT_EQ(start({.queue = true}).substr(0, 9), "run_limit");
+
+  EXPECT_EQ(sql("select runs.force_stop(" + q(third) + ")"), "stopped");
+  EXPECT_EQ(sql("select string_agg(payload, ' ' order by seq) from runs.events where run_id = " + q(fourth)),
+            R"({"type": "status", "sequence": 1, "status": "running"} )"
+            R"({"type": "queued", "sequence": 2, "position": 3} {"type": "queued", "sequence": 3, "position": 2})");
+  EXPECT_EQ(persist(first, 2, 2, end_step("completed")).substr(0, 2), "ok");
+  EXPECT_EQ(sql("select string_agg(status || ' ' || waiting || ' ' || coalesce(queue_place::text, '-'), ', ' order by id) "
+                "from runs.runs"),
+            "completed false -, running false 1, stopped false 2, running true 1");
+  EXPECT_EQ(sql("select args->>'run_id' || ' ' || state from core.job"), second + " 0");
+  EXPECT_EQ(sql("select count(*) from runs.messages where run_id = " + q(second)), "1");
+  EXPECT_EQ(sql("select runs_bound from runs.account_usage"), "1");
+  sql("update core.job set state = 1, fence = 1");
+  EXPECT_EQ(sql("select status || ' ' || last_seq from runs.take_over(" + q(second) +
+                ", (select id from core.job), 1, 64)"), "running 2") << "no gap after the place in the queue";
+}
+
+TEST_F(runs_sql, a_run_behind_another_waits_for_its_thread_alone) {
+  EXPECT_EQ(start({.max_runs = 5}), "ok");
+  const std::string first = last_run();
+  const std::string thread = sql("select thread_id from runs.runs");
+  EXPECT_EQ(start({.thread = thread, .max_runs = 5}), "thread_busy " + first);
+  EXPECT_EQ(start({.thread = thread, .max_runs = 5, .queue = true}), "thread_busy " + first);
+  EXPECT_EQ(start({.thread = thread, .max_runs = 1, .behind = true}), "queued 1") << "the slot is the one it waits for";
+  EXPECT_EQ(start({.thread = thread, .max_runs = 5, .behind = true}), "queued 2");
+  EXPECT_EQ(start({.max_runs = 5}), "ok");
+  EXPECT_EQ(sql("select runs.force_stop(" + q(first) + ")"), "stopped");
+  EXPECT_EQ(sql("select count(*) from runs.runs where waiting"), "2") << "the plan of the first has one slot, and it is taken";
+}
+
+// Whichever comes first, the end or the wish to wait, nobody is left waiting for nothing.
+TEST_F(runs_sql, an_end_and_a_wish_to_wait_at_once_never_strand_a_run) {
+  for (int round = 0; round < 20; ++round) {
+    const std::string account = round % 2 == 0 ? ann : bob;
+    ASSERT_EQ(start({.account = account, .max_threads = 1000}), "ok");
+    const std::string going = last_run();
+    std::thread ender([&] { connect()("select runs.force_stop(" + q(going) + ")"); });
+    const std::string answer = connect()(start_sql({.account = account, .max_threads = 1000, .queue = true}));
+    ender.join();
+    ASSERT_TRUE(answer == "ok" || answer == "queued 1") << answer;
+    ASSERT_EQ(sql("select count(*) from runs.runs where waiting"), "0");
+    ASSERT_EQ(sql("select count(*) from runs.runs where status = 'running'"), "1");
+    sql("select runs.force_stop(id) from runs.runs where status = 'running'");
+  }
 }
 
 // A start that holds its account (files come in, say) holds up nobody else's.

@@ -263,6 +263,7 @@ settings parse_settings(std::string_view text) {
       o, "timeout_seconds", seconds_at(o, "run_timeout", out.timeout_seconds, 1, 7 * 86'400));
   out.max_steps = int_at(o, "max_steps", out.max_steps);
   out.max_attempts = int_at(o, "max_attempts", out.max_attempts);
+  out.max_waiting_runs = int_at(o, "max_waiting_runs", out.max_waiting_runs);
   out.max_crashes = int_at(o, "max_crashes", out.max_crashes);
   out.default_context_tokens = int_at(o, "default_context_tokens", out.default_context_tokens);
   out.max_parallel_tools = int_at(o, "max_parallel_tools", out.max_parallel_tools);

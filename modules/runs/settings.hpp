@@ -51,6 +51,7 @@ struct settings {
   std::int64_t timeout_seconds = 3000;
   std::int64_t max_steps = 100;
   std::int64_t max_attempts = 4;  // per model answer
+  std::int64_t max_waiting_runs = 100;  // of an account
   std::int64_t max_crashes = 2;
   std::int64_t default_context_tokens = 128'000;
   std::int64_t max_parallel_tools = 8;  // of one answer

@@ -69,6 +69,7 @@ inline constexpr char settings_schema[] = R"json({
     "timeout_seconds": {"type": "integer", "minimum": 1, "maximum": 604800, "description": "The same as run_timeout in seconds; wins over it"},
     "max_steps": {"type": "integer", "minimum": 1, "maximum": 10000, "default": 100},
     "max_attempts": {"type": "integer", "minimum": 1, "maximum": 20, "default": 4, "description": "Tries of one model answer"},
+    "max_waiting_runs": {"type": "integer", "minimum": 0, "maximum": 100000, "default": 100, "description": "Runs of one account that may wait for a slot or behind a run of their thread (queue, on_busy)"},
     "max_crashes": {"type": "integer", "minimum": 0, "maximum": 1000, "default": 2, "description": "A run whose worker vanished more often ends as failed"},
     "max_parallel_tools": {"type": "integer", "minimum": 1, "maximum": 128, "default": 8, "description": "Tool calls of one answer that run at once"},
     "tool_timeout_seconds": {"type": "integer", "minimum": 1, "maximum": 86400, "default": 600, "description": "For one tool call; then the model is told that it took too long"},

@@ -53,10 +53,14 @@ std::variant<start_request, form_refusal> parse_start(const std::vector<form_fie
       if (!value.empty()) out.memory_enabled = *flag;
     } else if (name == "queue") {
       const auto flag = boolean(value);
-      if (!flag || *flag) return refuse("queue is not supported: leave it out or send false");
+      if (!flag) return refuse("queue must be true or false");
+      out.queue = *flag;
     } else if (name == "on_busy") {
-      if (!value.empty() && value != "reject")
-        return refuse("on_busy supports only reject");
+      if (value.empty()) continue;
+      if (value != "reject" && value != "enqueue" && value != "interrupt")
+        return refuse("on_busy must be reject, enqueue or interrupt");
+      if (value == "enqueue") out.on_busy = busy_policy::enqueue;
+      if (value == "interrupt") out.on_busy = busy_policy::interrupt;
     } else if (name == "budget_credits") {
       if (value.empty()) continue;
       const auto micro = micro_of_credits(value);

@@ -16,12 +16,17 @@ struct form_field {
   std::string_view name, value;
 };
 
+// What a start does on a thread whose run goes on.
+enum class busy_policy { reject, enqueue, interrupt };
+
 struct start_request {
   std::string prompt;  // empty: continue
   std::optional<std::string> thread_id, project_id, agent_id, model_name, mode;
   bool optimistic = false;
   std::optional<bool> memory_enabled;
   runs::budget budget;
+  bool queue = false;  // wait for a slot instead of being refused
+  busy_policy on_busy = busy_policy::reject;
 };
 
 // A refusal with the text of the answer's "detail".

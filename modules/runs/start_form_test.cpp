@@ -66,8 +66,8 @@ TEST(parse_start_test, bad_values_name_their_field) {
   EXPECT_NE(refused({{"prompt", "x"}, {"optimistic", "maybe"}}).find("optimistic"), std::string::npos);
   EXPECT_NE(refused({{"prompt", "a\xFF"}}).find("prompt"), std::string::npos);
   EXPECT_NE(refused({{"prompt", std::string_view("a\0b", 3)}}).find("prompt"), std::string::npos);
-  EXPECT_NE(refused({{"prompt", "x"}, {"queue", "true"}}).find("queue"), std::string::npos);
-  EXPECT_NE(refused({{"prompt", "x"}, {"on_busy", "interrupt"}}).find("on_busy"), std::string::npos);
+  EXPECT_NE(refused({{"prompt", "x"}, {"queue", "maybe"}}).find("queue"), std::string::npos);
+  EXPECT_NE(refused({{"prompt", "x"}, {"on_busy", "rollback"}}).find("on_busy"), std::string::npos);
   for (const char* bad : {"0", "-1", "five", "1.0000001", "0.0"})
     EXPECT_NE(refused({{"prompt", "x"}, {"budget_credits", bad}}).find("budget_credits"), std::string::npos) << bad;
   EXPECT_NE(refused({{"prompt", "x"}, {"budget_credits", "1"}, {"budget_policy", "Hard"}}).find("budget_policy"),

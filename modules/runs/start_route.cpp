@@ -62,6 +62,9 @@ std::string member_of(const boost::json::object& o, std::string_view key) {
   throw e;
 }
 
+// There is a run now, though it may have to wait.
+bool granted(const start_outcome& o) { return o.outcome == "ok" || o.outcome == "queued"; }
+
 class form_hash {
  public:
   form_hash() { crypto_generichash_init(&state_, nullptr, 0, size); }
@@ -185,6 +188,7 @@ ry::task<ry::response> start_route::answer(ry::request request) {
   a.node = parts_.node_id;
   a.timeout_seconds = parts_.config.timeout_seconds;
   a.reserve = first_reservation;
+  a.max_waiting = parts_.config.max_waiting_runs;
   a.first_event = "{\"type\": \"status\", \"sequence\": 1, \"status\": \"running\"}";
 
   start_outcome run;
@@ -192,9 +196,12 @@ ry::task<ry::response> start_route::answer(ry::request request) {
     run = co_await ry::shield(decide(w));  // a shutdown does not leave its outcome open
   else
     run = co_await decide_with_files(w);
+  const bool queued = run.outcome == "queued";
   if (run.outcome == "ok")
     begin(w, run, request.exec());
-  else if (run.outcome != "replay")
+  else if (queued && a.form.on_busy == busy_policy::interrupt)
+    (void)parts_.ctx.spawn(interrupt(w.who.id, run.thread_id, run.run_id), request.exec());
+  else if (!queued && run.outcome != "replay")
     refuse(w, run);
 
   const std::int64_t took = parts_.ctx.mono_us() - begun;
@@ -202,6 +209,7 @@ ry::task<ry::response> start_route::answer(ry::request request) {
                      "\",\"project_id\":\"" + run.project_id + "\"";
   if (!run.sandbox_id.empty()) body += ",\"sandbox_id\":\"" + run.sandbox_id + "\"";
   body += ",\"status\":\"running\"";
+  if (queued) body += ",\"queue_position\":" + run.detail;
   if (w.who.role == RY_ROLE_SUPER_ADMIN && lower(trim(request.header("X-Emit-Timing"))) == "true")
     body += ",\"timing_breakdown\":{\"setup_ms\":" + milliseconds_text(took) + "}";
   body += "}";
@@ -278,7 +286,7 @@ ry::task<start_outcome> start_route::decide_with_files(work& w) {
     ry::tx tx = std::move(begun).value();
     start_outcome trial = co_await ask(w, &tx);
     (void)co_await tx.rollback();
-    if (trial.outcome != "ok") co_return trial;
+    if (!granted(trial)) co_return trial;
     project = trial.project_id;
   }
   co_await intake.read(project);
@@ -287,7 +295,7 @@ ry::task<start_outcome> start_route::decide_with_files(work& w) {
     ry::result<ry::tx> begun = co_await parts_.repo.begin();
     ry::tx tx = std::move(begun).value();
     out = co_await ask(w, &tx);
-    if (out.outcome != "ok") {
+    if (!granted(out)) {
       (void)co_await tx.rollback();
       co_return out;
     }
@@ -304,6 +312,11 @@ ry::task<start_outcome> start_route::decide_with_files(work& w) {
   }
   w.files_at = co_await intake.place(out.project_id, w.exec);
   co_return out;
+}
+
+ry::task<void> start_route::interrupt(std::string account, std::string thread, std::string run) {
+  ry::result<std::vector<std::string>> before = co_await parts_.repo.runs_before(thread, run);
+  for (const std::string& id : before.value()) (void)co_await runs_.stop_run(account, id);
 }
 
 void start_route::begin(const work& w, const start_outcome& run, ry_exec* exec) {

@@ -2,12 +2,13 @@
 // run on this node.
 #pragma once
 #include "parts.hpp"
+#include "run_routes.hpp"
 
 namespace runs {
 
 class start_route {
  public:
-  explicit start_route(parts& p) : parts_(p) {}
+  explicit start_route(parts& p) : parts_(p), runs_(p) {}
   ry::task<void> serve(ry::request request);
 
  private:
@@ -26,9 +27,12 @@ class start_route {
   ry::task<start_outcome> ask(work& w, ry::tx* in);
   ry::task<ry::result<start_outcome>> put(const work& w, ry::tx* in);
   void begin(const work& w, const start_outcome& run, ry_exec* exec);
+  // Ends the runs of the thread that came before this one, which waits for them.
+  ry::task<void> interrupt(std::string account, std::string thread, std::string run);
   [[noreturn]] void refuse(const work& w, const start_outcome& run) const;
 
   parts& parts_;
+  run_routes runs_;
 };
 
 }  // namespace runs

@@ -68,6 +68,12 @@ create table runs (
   budget_micro bigint,                -- what the run may cost; null: no budget
   budget_policy text check (budget_policy in ('hard', 'soft', 'finish_turn')),
   stop_requested_at timestamptz,
+  waiting boolean not null default false, -- for a slot or for the thread's earlier run; no job yet
+  waiting_message uuid,               -- of the user's message, which joins the thread at admission
+  waiting_body text,
+  queue_place int,                    -- as last told to the readers
+  slot_limit bigint,                  -- of concurrent runs, by the plan at the start
+  admitted_at timestamptz,            -- null: at the start
   reason text,
   error text,
   error_code text,
@@ -81,6 +87,7 @@ create table runs (
   completed_at timestamptz
 ) with (fillfactor = 80);
 create index runs_of_account on runs (account_id, status, id desc);
+create index runs_waiting on runs (account_id, id) where waiting;
 create index runs_of_thread on runs (thread_id, id desc);
 
 -- Append-only. `payload` is the JSON object as it stands in the stream's data line.

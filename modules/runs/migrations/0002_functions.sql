@@ -7,7 +7,7 @@ $$;
 -- 'ok'. Under the accounts' locks, so parallel starts see each other. With more than one start an account
 -- that is locked is not waited for, so that none holds up the others: 'alone', ask for it by itself.
 --
--- outcome: ok, replay, alone; no_account; prompt_required; tier (detail: the present tier; ask again with its
+-- outcome: ok, queued (detail: the place; see admit()), replay, alone; no_account; prompt_required; tier (detail: the present tier; ask again with its
 -- limits); key_reused; thread_not_found; project_not_found; agent_not_found; model (detail: the
 -- agent's own model; ask again with it in p_models); model_denied; no_credits; thread_limit (detail: count);
 -- run_limit (detail: JSON array of thread ids); thread_busy (detail: the run's id).
@@ -19,7 +19,8 @@ create function start_runs(
   p_projects uuid[], p_optimistic boolean[], p_new_threads uuid[], p_new_projects uuid[], p_runs uuid[],
   p_messages uuid[], p_agents uuid[], p_models text[], p_default_models text[], p_denied boolean[],
   p_bodies text[], p_titles text[], p_modes text[], p_memory boolean[], p_sandboxes uuid[], p_keys text[],
-  p_hashes text[], p_body_follows boolean[], p_budgets bigint[], p_policies text[], p_plain boolean,
+  p_hashes text[], p_body_follows boolean[], p_budgets bigint[], p_policies text[], p_queue boolean[],
+  p_behind boolean[], p_max_waiting bigint, p_plain boolean,
   p_node uuid, p_timeout int, p_first_event text, p_reserve bigint)
 returns table (n bigint, outcome text, detail text, thread_id uuid, project_id uuid, sandbox_id uuid,
                run_id uuid, agent_id uuid, agent_version int, model text, job_id bigint, fence bigint,
@@ -70,7 +71,7 @@ begin
   return query
   with judged as materialized (
     select w.*, k.threads, k.bound, k.live, k.fresh_thread, k.fresh_project, k.the_thread, k.the_project,
-           case
+           k.place, case
         when w.tier_now is null then case when v_several then 'alone' else 'no_account' end
         when w.old_hash <> w.hash then 'key_reused'
         when w.old_hash is not null then 'replay'
@@ -86,20 +87,22 @@ begin
         when w.model is null and w.agent_model is not null then 'model'
         when w.balance <= 0 then 'no_credits'
         when k.fresh_thread and k.threads >= w.max_threads then 'thread_limit'
-        when k.bound >= w.max_runs then 'run_limit'
+        when w.last_status = 'running' and w.behind and k.place <= p_max_waiting then 'queued'
+        when k.bound >= w.max_runs and not (w.queue and k.place <= p_max_waiting) then 'run_limit'
         when w.last_status = 'running' then 'thread_busy'
+        when k.bound >= w.max_runs then 'queued'
         else 'ok' end as outcome
       from unnest(
              p_accounts, v_tiers, v_balances, p_tiers, p_max_runs, p_max_threads, p_threads, p_projects,
              p_optimistic, p_new_threads, p_new_projects, p_runs, p_messages, v_agents, v_versions,
              v_agent_models, p_models, p_default_models, p_denied, p_bodies, p_titles, p_modes, p_memory,
-             p_sandboxes, p_hashes, p_body_follows, p_budgets, p_policies, v_thread_owners, v_thread_projects,
+             p_sandboxes, p_hashes, p_body_follows, p_budgets, p_policies, p_queue, p_behind, v_thread_owners, v_thread_projects,
              v_project_owners, v_last_runs, v_last_statuses, v_old_hashes)
            with ordinality w (
              account, tier_now, balance, tier, max_runs, max_threads, thread, project,
              optimistic, new_thread, new_project, run, message, agent, version,
              agent_model, model, default_model, denied, body, title, mode, memory,
-             sandbox, hash, body_follows, budget, policy, thread_owner, thread_project,
+             sandbox, hash, body_follows, budget, policy, queue, behind, thread_owner, thread_project,
              project_owner, last_run, last_status, old_hash, n)
       left join runs.account_usage u on u.account_id = w.account,
       lateral (
@@ -107,10 +110,12 @@ begin
                coalesce(w.thread, w.new_thread) as the_thread,
                coalesce(w.thread_project, w.project, w.new_project) as the_project,
                coalesce(u.threads, 0) as threads, l.threads as live,
+               case when w.queue or w.behind then
+                 (select count(*) + 1 from runs.runs r where r.account_id = w.account and r.waiting) end as place,
                case when l.counted then coalesce(cardinality(l.threads), 0) else l.bound end as bound
           from (select b.bound, b.bound >= w.max_runs as counted, case when b.bound >= w.max_runs then
                   (select array_agg(r.thread_id) from runs.runs r
-                    where r.account_id = w.account and r.status = 'running') end as threads
+                    where r.account_id = w.account and r.status = 'running' and not r.waiting) end as threads
                   from (select coalesce(u.runs_bound, 0) as bound) b) l) k),
   job as materialized (
     select j.n, j.id, j.fence from core.jobs_born(
@@ -121,14 +126,15 @@ begin
   new_project as (
     insert into runs.projects (id, account_id, name, sandbox_id)
     select g.the_project, g.account, g.title, g.sandbox from judged g
-     where g.outcome = 'ok' and g.fresh_project),
+     where g.outcome in ('ok', 'queued') and g.fresh_project),
   new_thread as (
     insert into runs.threads (id, project_id, account_id, title)
     select g.the_thread, g.the_project, g.account, g.title from judged g
-     where g.outcome = 'ok' and g.fresh_thread),
+     where g.outcome in ('ok', 'queued') and g.fresh_thread),
   usage as (
     insert into runs.account_usage as u (account_id, threads, runs_bound)
-    select g.account, g.fresh_thread::int, g.bound + 1 from judged g where g.outcome = 'ok'
+    select g.account, g.fresh_thread::int, g.bound + (g.outcome = 'ok')::int from judged g
+     where g.outcome in ('ok', 'queued')
     on conflict (account_id) do update
       set threads = u.threads + excluded.threads, runs_bound = excluded.runs_bound),
   new_message as (
@@ -137,20 +143,25 @@ begin
      where g.outcome = 'ok' and g.body is not null),
   new_run as (
     insert into runs.runs (id, account_id, project_id, thread_id, agent_id, agent_version, model, mode,
-                           memory_enabled, job_id, fence, seq_reserved, timeout_seconds, budget_micro,
-                           budget_policy)
+                           memory_enabled, job_id, fence, seq_reserved, border_seq, timeout_seconds,
+                           budget_micro, budget_policy, waiting, waiting_message, waiting_body, queue_place,
+                           slot_limit)
     select g.run, g.account, g.the_project, g.the_thread, g.agent, g.version,
-           coalesce(g.model, g.default_model), g.mode, g.memory, j.id, j.fence, p_reserve, p_timeout,
-           g.budget, g.policy
-      from job j join judged g on g.n = j.n),
+           coalesce(g.model, g.default_model), g.mode, g.memory, coalesce(j.id, 0), coalesce(j.fence, 0),
+           case when j.id is null then 2 else p_reserve end, case when j.id is null then 2 else 1 end, p_timeout,
+           g.budget, g.policy, j.id is null, case when j.id is null then g.message end,
+           case when j.id is null then g.body end, case when j.id is null then g.place end, g.max_runs
+      from judged g left join job j on j.n = g.n where g.outcome in ('ok', 'queued')),
   first_event as (
     insert into runs.events (run_id, seq, payload)
-    select g.run, 1, p_first_event from judged g where g.outcome = 'ok')
+    select g.run, 1, p_first_event from judged g where g.outcome in ('ok', 'queued')
+    union all
+    select g.run, 2, runs.queued_payload(2, g.place) from judged g where g.outcome = 'queued')
   select g.n, g.outcome,
          case g.outcome when 'tier' then g.tier_now when 'model' then g.agent_model
            when 'thread_limit' then g.threads::text
            when 'run_limit' then coalesce(to_jsonb(g.live), '[]')::text
-           when 'thread_busy' then g.last_run::text end,
+           when 'thread_busy' then g.last_run::text when 'queued' then g.place::text end,
          case g.outcome when 'replay' then v_old_threads[g.n] else g.the_thread end,
          case g.outcome when 'replay' then v_old_projects[g.n] else g.the_project end,
          case g.outcome when 'replay' then v_old_run_sandboxes[g.n]
@@ -179,11 +190,19 @@ end $$;
 -- Completes the user message of a start whose files were moved into place inside its transaction.
 create function attach_uploads(p_run uuid, p_thread uuid, p_project uuid, p_message uuid, p_body text,
                                p_names text[], p_sizes bigint[], p_types text[])
-returns void language sql as $$
+returns void language plpgsql as $$
+begin
   insert into runs.uploads (run_id, name, project_id, size, media_type)
   select p_run, u.name, p_project, u.size, u.type from unnest(p_names, p_sizes, p_types) u (name, size, type);
-  insert into runs.messages (thread_id, id, run_id, role, body)
-  values (p_thread, p_message, p_run, 'user', p_body)
+  update runs.runs set waiting_message = p_message, waiting_body = p_body where id = p_run and waiting;
+  if not found then
+    insert into runs.messages (thread_id, id, run_id, role, body)
+    values (p_thread, p_message, p_run, 'user', p_body);
+  end if;
+end $$;
+
+create function queued_payload(p_seq bigint, p_place bigint) returns text language sql immutable as $$
+  select format('{"type": "queued", "sequence": %s, "position": %s}', p_seq, p_place)
 $$;
 
 -- What was found in the files of a run, and the user's message that tells it. False: the run ended or
@@ -206,6 +225,51 @@ begin
   update runs.messages m set body = p_body
    where m.thread_id = v_thread and m.run_id = p_run and m.role = 'user';
   return true;
+end $$;
+
+-- Lets waiting runs of the account begin, oldest first, as far as slots are free and the threads' earlier
+-- runs are over, and tells the others their new places. Called in the transaction that ends a run: a start
+-- that sees the run going holds the account and is seen here, or comes after it and sees it ended.
+-- A run that is locked is being ended, by somebody who will come here next.
+create function admit(p_account uuid) returns void language plpgsql as $$
+declare
+  v runs.runs%rowtype;
+  v_running bigint;
+  v_place int := 0;
+begin
+  perform 1 from accounts.lock_account(p_account);
+  if not exists (select 1 from runs.runs r where r.account_id = p_account and r.waiting) then
+    return;
+  end if;
+  select count(*) into v_running from runs.runs r
+   where r.account_id = p_account and r.status = 'running' and not r.waiting;
+  for v in select * from runs.runs r where r.account_id = p_account and r.waiting order by r.id
+             for no key update skip locked loop
+    if v_running < v.slot_limit and not exists (
+         select 1 from runs.runs o where o.thread_id = v.thread_id and o.status = 'running' and o.id <> v.id
+            and (not o.waiting or o.id < v.id)) then
+      v_running := v_running + 1;
+      if v.waiting_body is not null then
+        insert into runs.messages (thread_id, id, run_id, role, body)
+        values (v.thread_id, v.waiting_message, v.id, 'user', v.waiting_body);
+      end if;
+      update runs.runs r
+         set waiting = false, waiting_message = null, waiting_body = null, admitted_at = clock_timestamp(),
+             job_id = (select j.id from core.job_enqueue(
+                         p_kind => 'runs.execute', p_args => jsonb_build_object('run_id', v.id),
+                         p_queue => 'runs', p_max_attempts => 1000000) j)
+       where r.id = v.id;
+    else
+      v_place := v_place + 1;
+      if v.queue_place <> v_place then
+        insert into runs.events (run_id, seq, payload)
+        values (v.id, v.border_seq + 1, runs.queued_payload(v.border_seq + 1, v_place));
+        update runs.runs r set queue_place = v_place, border_seq = v.border_seq + 1, seq_reserved = v.border_seq + 1
+         where r.id = v.id;
+      end if;
+    end if;
+  end loop;
+  update runs.account_usage u set runs_bound = v_running where u.account_id = p_account;
 end $$;
 
 -- What a worker writes at a border: the events since the last one, messages, usage and charge; with
@@ -275,6 +339,9 @@ begin
   end if;
   if p_status is not null and cardinality(p_webhooks) > 0 then
     perform runs.enqueue_webhooks(p_run, p_webhooks);
+  end if;
+  if p_status is not null then
+    perform runs.admit(v_account);
   end if;
   outcome := 'ok';
   return next;
@@ -353,7 +420,7 @@ returns table (account_id uuid, project_id uuid, thread_id uuid, agent_id uuid, 
                model text, mode text, status text, step int, border_seq bigint, last_seq bigint,
                turn_payload text, charged_micro bigint, input_tokens bigint,
                output_tokens bigint, cached_tokens bigint, started_us bigint, timeout_seconds int,
-               stop_requested boolean, title text, queue_wait_ms bigint, first_token_ms bigint,
+               stop_requested boolean, title text, begun_us bigint, queue_wait_ms bigint, first_token_ms bigint,
                budget_micro bigint, budget_policy text, balance_micro bigint, uploads_waiting boolean)
 language plpgsql as $$
 #variable_conflict use_column
@@ -370,6 +437,7 @@ begin
   charged_micro := v.charged_micro; input_tokens := v.input_tokens; output_tokens := v.output_tokens;
   cached_tokens := v.cached_tokens; timeout_seconds := v.timeout_seconds;
   started_us := (extract(epoch from v.started_at) * 1000000)::bigint;
+  begun_us := (extract(epoch from coalesce(v.admitted_at, v.started_at)) * 1000000)::bigint;
   stop_requested := v.stop_requested_at is not null;
   queue_wait_ms := v.queue_wait_ms; first_token_ms := v.first_token_ms;
   budget_micro := v.budget_micro; budget_policy := v.budget_policy;
@@ -423,8 +491,13 @@ begin
   end if;
   v_fence := v.fence;
   v_last := runs.fill_gap(p_run, v.border_seq, v.seq_reserved) + 1;
+  if v.waiting_body is not null then
+    insert into runs.messages (thread_id, id, run_id, role, body)
+    values (v.thread_id, v.waiting_message, v.id, 'user', v.waiting_body);
+  end if;
   update runs.runs set status = 'stopped', reason = 'user_stop', completed_at = clock_timestamp(),
-                       fence = -v_fence, seq_reserved = v_last, border_seq = v_last
+                       fence = -v_fence, seq_reserved = v_last, border_seq = v_last, waiting = false,
+                       waiting_body = null
    where id = p_run returning * into v;
   insert into runs.events (run_id, seq, payload) values (p_run, v_last, runs.terminal_payload(v));
   perform runs.enqueue_webhooks(p_run, p_webhooks);
@@ -434,6 +507,7 @@ begin
     -- Another worker is about to take it, or it is gone already: it will find the run ended.
     null;
   end;
+  perform runs.admit(v.account_id);
   return 'stopped';
 end $$;
 
@@ -465,7 +539,7 @@ create function run_json(r runs.runs) returns jsonb language sql stable as $$
     'agent_id', r.agent_id, 'status', r.status, 'model_name', r.model, 'started_at', runs.iso(r.started_at),
     'completed_at', runs.iso(r.completed_at), 'reason', r.reason, 'error', r.error,
     'error_code', r.error_code, 'duration_ms', runs.duration_ms(r), 'queue_wait_ms', r.queue_wait_ms,
-    'time_to_first_token_ms', r.first_token_ms,
+    'time_to_first_token_ms', r.first_token_ms, 'queue_position', case when r.waiting then r.queue_place end,
     'usage', jsonb_build_object('input_tokens', r.input_tokens, 'output_tokens', r.output_tokens,
                                 'cached_tokens', r.cached_tokens,
                                 'credits', trim_scale(r.charged_micro / 1000000.0)))
