@@ -10,6 +10,7 @@
 #include <exception>
 #include <functional>
 
+#include "core/app/client/mcp_client.hpp"
 #include "core/app/client/run_client.hpp"
 #include "core/app/config/schema.hpp"
 #include "core/app/commands.hpp"
@@ -59,6 +60,7 @@ class command_line {
     add_migrate();
     add_token();
     add_run();
+    add_mcp();
   }
 
   exit_code run(int argc, char** argv) {
@@ -222,11 +224,56 @@ class command_line {
     command->add_flag("--json", json_, "Print the start's answer and each event as a line of JSON");
   }
 
+  void add_mcp() {
+    auto* command = app_.add_subcommand(
+        "mcp", "Asks a running server about an MCP server, as agents would meet it.");
+    command->footer(example("  runyard mcp tools https://mcp.example.org/mcp --header \"Authorization: Bearer x\"\n"
+                            "  runyard mcp call http://127.0.0.1:3101/mcp --tool echo --arguments "
+                            "'{\"message\":\"hi\"}'\n"
+                            "A token of an admin is needed: runyard token --role admin ..."));
+    command->require_subcommand(1);
+    const auto ask = [this] {
+      mcp_.as = json_ ? client::output::json_lines : client::output::text;
+      if (mcp_.token.empty()) {
+        std::fprintf(stderr, "runyard: an admin's token is needed: --token or RUNYARD_TOKEN\n");
+        return exit_code::refused;
+      }
+      return client::mcp(mcp_);
+    };
+    mcp_.url = from_environment("RUNYARD_URL", "http://127.0.0.1:8080");
+    mcp_.token = from_environment("RUNYARD_TOKEN", "");
+    for (const bool calls : {false, true}) {
+      auto* sub = command->add_subcommand(calls ? "call" : "tools", calls ? "Calls a tool and prints its result."
+                                                                          : "Lists the tools.");
+      sub->footer(calls ? example("  runyard mcp call http://127.0.0.1:3101/mcp --tool echo --arguments "
+                                  "'{\"message\":\"hi\"}'")
+                        : example("  runyard mcp tools --command npx -y @modelcontextprotocol/server-memory"));
+      sub->add_option("server", mcp_.server, "Address of the MCP server")->type_name("URL");
+      sub->add_option("--command", mcp_.command, "A program on the server's machine, and its arguments; last")
+          ->type_name("PROGRAM...")
+          ->expected(1, 100);
+      sub->add_option("--type", mcp_.type, "Transport of the address: http (default) or sse")->type_name("T");
+      sub->add_option("--header", mcp_.headers, "\"Name: value\" for the MCP server; may be repeated")
+          ->type_name("H")
+          ->allow_extra_args(false)
+          ->take_all();
+      sub->add_option("--url", mcp_.url, "Our server; default $RUNYARD_URL or http://127.0.0.1:8080");
+      sub->add_option("--token", mcp_.token, "Bearer token of an admin; default $RUNYARD_TOKEN");
+      sub->add_flag("--json", json_, "Print the whole answer as JSON");
+      if (calls) {
+        sub->add_option("--tool", mcp_.tool, "Name of the tool")->required();
+        sub->add_option("--arguments", mcp_.arguments, "JSON object; default {}");
+      }
+      sub->callback([this, ask] { chosen_ = ask; });
+    }
+  }
+
   CLI::App app_{"Runyard, a self-hosted server for agent runs.", "runyard"};
   std::function<exit_code()> chosen_;
   config_options config_;
   token_options token_;
   client::run_request run_;
+  client::mcp_request mcp_;
   std::string file_;
   migrate_action action_ = migrate_action::up;
   bool json_ = false, show_ = false;

@@ -1,5 +1,9 @@
 #include "service.hpp"
 
+#include <boost/json/parse.hpp>
+
+#include "mcp_list.hpp"
+
 namespace agents {
 namespace {
 
@@ -66,6 +70,48 @@ ry_status service::set_mcps(ry_str account, ry_str agent, std::int32_t expected,
   change.custom_mcps_json = ry::text(mcps);
   return ctx_.spawn(revise(*account_id, *agent_id, std::move(change), c), c.exec) ? RY_OK
                                                                                   : RY_UNAVAILABLE;
+}
+
+ry_status service::put_mcps(ry_str account, ry_str agent, std::int32_t expected, ry_str mcps,
+                            caller c) {
+  const auto account_id = ry::uuid::parse(ry::view(account));
+  const auto agent_id = ry::uuid::parse(ry::view(agent));
+  if (!account_id || !agent_id) {
+    answer(c, nullptr, unknown_agent());
+    return RY_OK;
+  }
+  return ctx_.spawn(put(*account_id, *agent_id, expected, ry::text(mcps), c), c.exec)
+             ? RY_OK
+             : RY_UNAVAILABLE;
+}
+
+ry::task<void> service::put(ry::uuid account, ry::uuid agent, std::int32_t expected,
+                            std::string mcps, caller c) {
+  std::optional<revision> change;
+  ry::error why = unknown_agent();
+  try {
+    const auto now = co_await repo_.get(account, agent, 0);
+    if (now) {
+      boost::json::error_code bad;
+      const auto list = boost::json::parse(mcps, bad);
+      if (bad) throw ry::bad_request("agents.invalid_value", "custom_mcps is not valid JSON");
+      revision next;
+      next.custom_mcps_json =
+          read_mcp_list(list, now->custom_mcps_json, [&](std::string_view plain) {
+            return ry::secrets(ctx_).seal(mcp_place(agent.to_string()), plain).value();
+          });
+      // Masks stand for values of the version that was read.
+      next.expected_version = expected != 0 ? expected : now->version;
+      change = std::move(next);
+    }
+  } catch (...) {
+    why = ry::current_error();
+  }
+  if (change) {
+    co_await revise(account, agent, std::move(*change), c);
+  } else {
+    answer(c, nullptr, why);
+  }
 }
 
 ry::task<plan> service::plan_of(ry::uuid account) {
@@ -136,6 +182,13 @@ const ry_agents_v1* service::table() noexcept {
          ry_exec* exec, ry_agent_fn fn, void* ctx) noexcept {
         return ry::guard([&] {
           return static_cast<service*>(self)->set_mcps(account, agent, expected, mcps,
+                                                       {exec, fn, ctx});
+        });
+      },
+      [](void* self, ry_str account, ry_str agent, std::int32_t expected, ry_str mcps,
+         ry_exec* exec, ry_agent_fn fn, void* ctx) noexcept {
+        return ry::guard([&] {
+          return static_cast<service*>(self)->put_mcps(account, agent, expected, mcps,
                                                        {exec, fn, ctx});
         });
       }};

@@ -425,12 +425,13 @@ AT(ry_client_handler, on_head, 8);
 AT(ry_client_handler, on_data, 16);
 AT(ry_client_handler, on_done, 24);
 
-SIZE(ry_http_client_v1, 32);
+SIZE(ry_http_client_v1, 40);
 AT(ry_http_client_v1, struct_size, 0);
 AT(ry_http_client_v1, reserved0, 4);
 AT(ry_http_client_v1, request, 8);
 AT(ry_http_client_v1, resume, 16);
 AT(ry_http_client_v1, check_url, 24);
+AT(ry_http_client_v1, drop_idle, 32);
 
 SIZE(ry_job_view, 88);
 AT(ry_job_view, struct_size, 0);
@@ -613,11 +614,12 @@ AT(ry_agent_view, custom_mcps_json, 88);
 AT(ry_agent_view, is_default, 104);
 AT(ry_agent_view, reserved0, 108);
 
-SIZE(ry_agents_v1, 24);
+SIZE(ry_agents_v1, 32);
 AT(ry_agents_v1, struct_size, 0);
 AT(ry_agents_v1, reserved0, 4);
 AT(ry_agents_v1, get, 8);
 AT(ry_agents_v1, set_custom_mcps, 16);
+AT(ry_agents_v1, put_custom_mcps, 24);
 
 /* One function per table, so that a comparison of debug information sees every type. */
 const void* witness_ry_str(const ry_str* p);

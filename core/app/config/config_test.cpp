@@ -186,7 +186,8 @@ TEST(shipped_file, is_valid_as_it_is) {
     if (m.enabled) enabled.insert(m.name);
   EXPECT_THAT(enabled,
               ::testing::IsSupersetOf({"accounts", "agents", "runs", "llm_openai", "llm_anthropic",
-                                       "llm_offline", "sandbox_bubblewrap"}));
+                                       "llm_offline", "sandbox_bubblewrap", "mcp", "mcp_http",
+                                       "mcp_sse", "mcp_json", "mcp_prebuilt"}));
 }
 
 }  // namespace

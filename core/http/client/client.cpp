@@ -169,6 +169,14 @@ ry_status client::request(const ry_host* host, ry_exec* exec, const ry_client_re
   return RY_OK;
 }
 
+void client::drop_idle(ry_exec* exec, std::string pool_key) {
+  auto* state = impl_->state_of(exec);
+  if (!state) return;
+  exec->post([state, key = std::move(pool_key)] {
+    state->idle.drop([&](const std::string& name) { return exchange::pool_key_of(name) == key; });
+  });
+}
+
 void client::resume(ry_op_id op) {
   auto& s = impl_->shard_of(op);
   std::lock_guard lock(s.mutex);

@@ -75,6 +75,8 @@ class client {
   ry_status request(const ry_host* host, ry_exec* exec, const ry_client_request& request,
                     const ry_client_handler& handler, void* ctx, ry_op_id* op);
   void resume(ry_op_id op);
+  // Closes what is idle on this loop under this pool_key of the request; a post. Any thread.
+  void drop_idle(ry_exec* exec, std::string pool_key);
   ry_status check_url(std::string_view url) const;
 
   // `done` runs on exec, once; dropped when the loops end first. [any]

@@ -65,6 +65,27 @@ TEST(client, reuses_a_connection_only_within_its_key) {
   EXPECT_EQ(w.http.stats().connections_reused, 5u);
 }
 
+TEST(client, idle_connections_of_a_key_can_be_dropped) {
+  server s([](peer& p) {
+    while (!p.request().empty()) p.send(ok);
+  });
+  world w;
+  EXPECT_EQ(w.run({.url = s.url(), .pool_key = "mine"})->body, "ok");
+  EXPECT_EQ(w.run({.url = s.url(), .pool_key = "not mine"})->body, "ok");
+  EXPECT_EQ(w.run({.url = s.url()})->body, "ok");
+  EXPECT_EQ(s.connections, 3);
+  w.drop_idle("mine");
+  EXPECT_EQ(w.run({.url = s.url(), .pool_key = "mine"})->body, "ok");
+  EXPECT_EQ(s.connections, 4);
+  EXPECT_EQ(w.run({.url = s.url(), .pool_key = "not mine"})->body, "ok");
+  EXPECT_EQ(w.run({.url = s.url()})->body, "ok");
+  EXPECT_EQ(s.connections, 4);
+  EXPECT_EQ(w.run({.url = s.url(), .flags = RY_CLIENT_LAST})->body, "ok");
+  EXPECT_EQ(s.connections, 4);
+  EXPECT_EQ(w.run({.url = s.url()})->body, "ok");
+  EXPECT_EQ(s.connections, 5);
+}
+
 TEST(client, does_not_reuse_what_the_server_spoiled) {
   server s([](peer& p) {
     p.request();

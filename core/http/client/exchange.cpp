@@ -71,6 +71,11 @@ void exchange::start() {
   begin();
 }
 
+std::string_view exchange::pool_key_of(std::string_view name) {
+  for (int blanks = 0; blanks < 4; ++blanks) name.remove_prefix(name.find(' ') + 1);
+  return name;
+}
+
 void exchange::begin() {
   auto& to = std::get<target>(request_.to);
   reader_ = response_reader(request_.method == "HEAD" ? response_reader::body_rule::head_only

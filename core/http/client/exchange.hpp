@@ -76,6 +76,8 @@ class exchange : public std::enable_shared_from_this<exchange> {
   void cancel();
   // Lets go of socket and timers without any call; the loop has ended.
   void abandon();
+  // Of a name in the pool: "<p|s> <host> <port> <g|o> <pool_key>".
+  static std::string_view pool_key_of(std::string_view name);
 
  private:
   using clock = std::chrono::steady_clock;

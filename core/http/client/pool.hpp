@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -35,6 +36,8 @@ class pool {
   void give(const std::string& key, std::unique_ptr<connection> c, clock::time_point now);
   // Closes what has been idle for too long; returns how many are left.
   std::size_t sweep(clock::time_point now);
+  // Closes what was kept under names that `its` takes.
+  void drop(const std::function<bool(const std::string& name)>& its);
   void clear();
   std::size_t size() const noexcept { return size_; }
 

@@ -34,11 +34,21 @@ ry_status check_url(const ry_host* host, ry_str url) noexcept {
   }
 }
 
+void drop_idle(const ry_host* host, ry_exec* exec, ry_str pool_key) noexcept {
+  auto* c = client_of(host);
+  if (!c || !exec) return;
+  try {
+    c->drop_idle(exec, std::string(core::sv(pool_key)));
+  } catch (const std::exception&) {
+    // They end by their age.
+  }
+}
+
 }  // namespace
 
 const ry_http_client_v1& http_client_interface() noexcept {
   static constexpr ry_http_client_v1 table{sizeof(ry_http_client_v1), 0, request, resume,
-                                           check_url};
+                                           check_url, drop_idle};
   return table;
 }
 

@@ -112,6 +112,9 @@ struct world {
     if (!a->wait()) std::abort();
     return a;
   }
+  void drop_idle(std::string_view key) {
+    http_client_interface().drop_idle(&host, &loops.at(0), core::view(key));
+  }
   void resume(const answer& a) { http_client_interface().resume(&host, a.op); }
 
   static void on_head(void* ctx, const ry_client_response* r) noexcept {

@@ -412,7 +412,8 @@ struct tables {
         },
         [](const ry_host*, ry_str url) noexcept -> ry_status {
           return view(url).substr(0, 4) == "http" ? RY_OK : RY_INVALID_ARGUMENT;
-        }};
+        },
+        [](const ry_host*, ry_exec*, ry_str) noexcept {}};
     return t;
   }
 };

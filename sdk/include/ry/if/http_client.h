@@ -68,6 +68,8 @@ typedef struct ry_http_client_v1 {
   /* Would the guard allow this URL's literal form (scheme, host literal, names that are refused
    * outright)? Look-ups are not made. RY_OK, RY_INVALID_ARGUMENT or RY_PERMISSION_DENIED. [any] */
   ry_status (*check_url)(const ry_host* host, ry_str url) RY_NOEXCEPT;
+  /* Closes, soon, the idle connections that requests on this executor left under this pool_key. [any] */
+  void (*drop_idle)(const ry_host* host, ry_exec* exec, ry_str pool_key) RY_NOEXCEPT;
 } ry_http_client_v1;
 
 #ifdef __cplusplus

@@ -44,6 +44,11 @@ typedef struct ry_agents_v1 {
   ry_status (*set_custom_mcps)(void* self, ry_str account_id, ry_str agent_id,
                                int32_t expected_version, ry_str custom_mcps_json, ry_exec* exec,
                                ry_agent_fn fn, void* ctx) RY_NOEXCEPT;
+  /* The same with a list as a client writes it: it is checked (RY_INVALID_ARGUMENT names the place), its
+   * secrets are sealed, and masked ones keep the value that the current version has. [any] */
+  ry_status (*put_custom_mcps)(void* self, ry_str account_id, ry_str agent_id,
+                               int32_t expected_version, ry_str custom_mcps_json, ry_exec* exec,
+                               ry_agent_fn fn, void* ctx) RY_NOEXCEPT;
 } ry_agents_v1;
 
 #ifdef __cplusplus

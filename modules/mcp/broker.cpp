@@ -1,0 +1,147 @@
+#include "broker.hpp"
+
+#include "deadline.hpp"
+#include "result.hpp"
+
+namespace mcp {
+namespace {
+
+constexpr std::int64_t backoff_us = 30LL * 1'000'000;
+constexpr std::size_t most_entries = 4096;
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string out;
+  for (const auto& n : names) {
+    if (out.size() > 500) return out + ", ...";
+    out += (out.empty() ? "" : ", ") + n;
+  }
+  return out;
+}
+
+}  // namespace
+
+remembered tool_memory::look_up(const std::string& key, std::int64_t now_us) const {
+  std::lock_guard lock(mutex_);
+  const auto at = entries_.find(key);
+  if (at == entries_.end()) return {};
+  at->second.used_us = now_us;
+  return {at->second.tools, at->second.tools && at->second.fresh_until_us > now_us,
+          at->second.failed_until_us > now_us};
+}
+
+list_change tool_memory::store(const std::string& key, tool_list_ptr tools, std::int64_t life_us,
+                               std::int64_t now_us) {
+  std::lock_guard lock(mutex_);
+  if (entries_.size() >= most_entries) {
+    auto oldest = entries_.begin();
+    for (auto it = entries_.begin(); it != entries_.end(); ++it) {
+      if (it->second.used_us < oldest->second.used_us) oldest = it;
+    }
+    entries_.erase(oldest);
+  }
+  auto& e = entries_[key];
+  list_change change;
+  if (e.tools) change = compare(*e.tools, *tools);
+  e = {std::move(tools), now_us + life_us, 0, now_us};
+  return change;
+}
+
+void tool_memory::failed(const std::string& key, std::int64_t now_us) {
+  std::lock_guard lock(mutex_);
+  if (entries_.size() >= most_entries && !entries_.contains(key)) return;
+  auto& e = entries_[key];
+  e.failed_until_us = now_us + backoff_us;
+  e.used_us = now_us;
+}
+
+void tool_memory::age(const std::string& key) {
+  std::lock_guard lock(mutex_);
+  const auto at = entries_.find(key);
+  if (at != entries_.end()) at->second.fresh_until_us = 0;
+}
+
+ry::task<tool_list> broker::fetch(server_ptr s) {
+  ry_exec* exec = co_await ry::this_exec();
+  bool again = false;
+  try {
+    client c(parts_, s, exec);
+    co_return co_await c.list_tools();
+  } catch (const ry::error& e) {
+    again = e.is("mcp.era_changed");
+    if (!again) throw;
+  }
+  client c(parts_, s, exec);
+  co_return co_await c.list_tools();
+}
+
+void broker::keep(const server& s, tool_list_ptr list) {
+  constexpr std::int64_t day_ms = 24LL * 3600 * 1000;
+  const auto life =
+      std::min(settings_.cache_us, std::min(list->ttl_ms.value_or(day_ms), day_ms) * 1000);
+  for (const auto& why : list->left_out) {
+    parts_.ctx.warn("a tool of an MCP server was left out", {{"server", s.name}, {"tool", why}});
+  }
+  const auto change = memory_.store(s.key, std::move(list), life, parts_.ctx.now_unix_us());
+  if (change.none()) return;
+  parts_.ctx.warn("an MCP server describes its tools otherwise than before",
+                  {{"server", s.name},
+                   {"account", s.account_id},
+                   {"changed", joined(change.changed)},
+                   {"added", joined(change.added)},
+                   {"removed", joined(change.removed)}});
+}
+
+ry::task<tool_list_ptr> broker::discover(server_ptr s, freshness wanted) {
+  s = co_await maker_.resolve(s);
+  if (wanted == freshness::remembered) {
+    auto known = memory_.look_up(s->key, parts_.ctx.now_unix_us());
+    if (known.fresh) co_return known.tools;
+  }
+  const auto late = trouble_with(*s, RY_DEADLINE_EXCEEDED, "mcp.timeout",
+                                 "the discovery took longer than " +
+                                     std::to_string(settings_.discovery_ms / 1000) + " seconds");
+  try {
+    auto list = std::make_shared<const tool_list>(
+        co_await within(parts_.ctx, settings_.discovery_ms, late, fetch(s)));
+    keep(*s, list);
+    co_return list;
+  } catch (const ry::error& e) {
+    if (e.status() != RY_CANCELLED) memory_.failed(s->key, parts_.ctx.now_unix_us());
+    throw;
+  }
+}
+
+ry::task<json::value> broker::invoke(server_ptr s, std::string tool, json::object arguments) {
+  ry_exec* exec = co_await ry::this_exec();
+  for (int tries = 1;; ++tries) {
+    std::vector<mirrored_argument> mirrored;
+    const auto known = memory_.look_up(s->key, parts_.ctx.now_unix_us());
+    if (const auto* t = known.tools ? known.tools->find(tool) : nullptr) mirrored = t->mirrored;
+    bool list_anew = false;
+    try {
+      client c(parts_, s, exec);
+      co_return co_await c.call_tool(tool, arguments, std::move(mirrored));
+    } catch (const ry::error& e) {
+      const auto detail = e.detail_json();
+      const auto code = e.is("mcp.rpc") && !detail.empty() ? code_of(parse(detail)) : 0;
+      // The server was not reached with what it wants to hear; it has done nothing yet.
+      list_anew = code == header_mismatch;
+      const bool again = tries == 1 && (list_anew || e.is("mcp.era_changed"));
+      if (code == -32602 || code == header_mismatch) memory_.age(s->key);
+      if (!again) throw;
+    }
+    if (list_anew) keep(*s, std::make_shared<const tool_list>(co_await fetch(s)));
+  }
+}
+
+ry::task<std::string> broker::call(server_ptr s, std::string tool, json::object arguments) {
+  s = co_await maker_.resolve(s);
+  const auto late = trouble_with(*s, RY_DEADLINE_EXCEEDED, "mcp.timeout",
+                                 "the call of " + tool + " took longer than " +
+                                     std::to_string(settings_.call_ms / 1000) + " seconds");
+  const auto result = co_await within(parts_.ctx, settings_.call_ms, late,
+                                      invoke(s, std::move(tool), std::move(arguments)));
+  co_return result_json(result, settings_.max_result_bytes);
+}
+
+}  // namespace mcp

@@ -1,0 +1,287 @@
+#include "client.hpp"
+
+#include "deadline.hpp"
+
+namespace mcp {
+namespace {
+
+constexpr std::int64_t modern_verdict_us = 24LL * 3600 * 1'000'000;
+constexpr std::int64_t legacy_verdict_us = 3600LL * 1'000'000;
+constexpr std::size_t most_verdicts = 10'000;
+
+bool says_session(std::string_view body) {
+  return body.find("ession") != std::string_view::npos;
+}
+
+}  // namespace
+
+era era_book::look_up(const std::string& key, std::int64_t now_us) const {
+  std::lock_guard lock(mutex_);
+  const auto at = entries_.find(key);
+  return at != entries_.end() && at->second.until_us > now_us ? at->second.e : era::unknown;
+}
+
+void era_book::note(const std::string& key, era e, std::int64_t now_us) {
+  std::lock_guard lock(mutex_);
+  if (entries_.size() >= most_verdicts) entries_.clear();
+  const auto life = e == era::modern ? modern_verdict_us : legacy_verdict_us;
+  entries_.insert_or_assign(key, entry{e, now_us + life});
+}
+
+void era_book::forget(const std::string& key) {
+  std::lock_guard lock(mutex_);
+  entries_.erase(key);
+}
+
+client::client(client_parts& parts, server_ptr to, ry_exec* exec)
+    : parts_(parts), to_(std::move(to)), exec_(exec) {}
+
+void client::open(const std::string& driver) {
+  auto found = parts_.transports.find(driver);
+  if (!found) {
+    throw trouble_with(*to_, RY_UNAVAILABLE, "mcp.connect_failed",
+                       "there is no transport named \"" + driver + "\" here");
+  }
+  link_.reset();
+  link_.emplace(parts_.ctx, std::move(found), to_, exec_, parts_.max_message_bytes);
+}
+
+void client::note(era e) {
+  era_ = e;
+  parts_.eras.note(to_->key, e, parts_.ctx.now_unix_us());
+}
+
+void client::fail(const reply& r, std::string_view doing) const {
+  if (r.trouble.status() != RY_OK) throw r.trouble;
+  const std::string what(doing);
+  if (r.answered && r.failed) {
+    auto text = what + " was refused: " + message_of(r.body).substr(0, 2000) + " (code " +
+                std::to_string(code_of(r.body)) + ")";
+    throw trouble_with(*to_, RY_FAILED_PRECONDITION, "mcp.rpc", text)
+        .with_detail(json::serialize(r.body));
+  }
+  const auto status = "HTTP status " + std::to_string(r.http_status);
+  if (r.http_status == 401 || r.http_status == 403) {
+    throw trouble_with(*to_, RY_UNAUTHENTICATED, "mcp.unauthorized",
+                       "the server wants other credentials: " + status);
+  }
+  if (r.http_status == 429 || r.http_status >= 500) {
+    throw trouble_with(*to_, RY_UNAVAILABLE, "mcp.connect_failed", what + " failed: " + status);
+  }
+  throw trouble_with(*to_, RY_DATA_LOSS, "mcp.protocol_error", what + " failed: " + status);
+}
+
+json::value client::result_of(reply r, std::string_view doing) const {
+  if (!r.answered || r.failed) fail(r, doing);
+  const auto* o = r.body.if_object();
+  if (o == nullptr) {
+    throw trouble_with(*to_, RY_DATA_LOSS, "mcp.protocol_error",
+                       std::string(doing) + " was answered by no object");
+  }
+  const auto type = text_of(*o, "resultType");
+  if (type == "input_required") {
+    throw trouble_with(*to_, RY_FAILED_PRECONDITION, "mcp.input_required",
+                       "the server asks for input that an agent cannot give");
+  }
+  if (!type.empty() && type != "complete") {
+    throw trouble_with(*to_, RY_DATA_LOSS, "mcp.protocol_error",
+                       "the server gave a result of an unknown kind");
+  }
+  return std::move(r.body);
+}
+
+ry::task<void> client::connect() {
+  if (link_ && era_ != era::unknown) co_return;
+  open(to_->driver);
+  if ((link_->capabilities() & RY_MCP_MODERN) == 0) {
+    co_await initialize();
+    co_return;
+  }
+  const auto known = parts_.eras.look_up(to_->key, parts_.ctx.now_unix_us());
+  from_book_ = known != era::unknown;
+  if (known == era::modern) {
+    era_ = known;
+  } else if (known == era::legacy) {
+    co_await initialize();
+  } else {
+    co_await probe_revision();
+  }
+}
+
+ry::task<void> client::probe_revision() {
+  const bool local = (link_->capabilities() & RY_MCP_LOCAL) != 0;
+  era_ = era::modern;
+  reply r;
+  bool silent = false;
+  if (local) {
+    try {
+      r = co_await within(parts_.ctx, parts_.probe_ms,
+                          ry::error(RY_DEADLINE_EXCEEDED, "mcp.silent", "silence"),
+                          exchange("server/discover", {}, {}, {}, 0));
+    } catch (const ry::error& e) {
+      if (!e.is("mcp.silent")) throw;
+      silent = true;
+    }
+  } else {
+    r = co_await exchange("server/discover", {}, {}, {}, 0);
+  }
+  verdict v;
+  if (silent || (local && link_->closed())) {
+    v.what = verdict::kind::legacy;
+  } else {
+    if (r.trouble.status() != RY_OK) fail(r, "server/discover");
+    v = judge({r.answered, r.failed, r.body, r.http_status});
+  }
+  switch (v.what) {
+    case verdict::kind::modern:
+      if (r.answered && !r.failed && r.body.is_object()) {
+        if (const auto* c = object_of(r.body.get_object(), "capabilities")) server_capabilities_ = *c;
+      }
+      note(era::modern);
+      co_return;
+    case verdict::kind::legacy:
+      // Some end when they meet what they do not know.
+      if (link_->closed()) open(to_->driver);
+      era_ = era::legacy;
+      co_await initialize();
+      co_return;
+    case verdict::kind::incompatible: {
+      std::string all;
+      for (const auto& s : v.offered) all += (all.empty() ? "" : ", ") + s;
+      throw trouble_with(*to_, RY_DATA_LOSS, "mcp.protocol_error",
+                         "the server speaks only revisions that are unknown here: " + all);
+    }
+    case verdict::kind::no_evidence:
+      fail(r, "server/discover");
+  }
+}
+
+ry::task<reply> client::first_initialize() {
+  era_ = era::legacy;
+  revision_.clear();
+  request_options o;
+  o.bits = RY_MCP_RESUMABLE;
+  reply r = co_await link_->request("initialize", initialize_params(), std::move(o));
+  co_return r;
+}
+
+ry::task<void> client::initialize() {
+  reply r = co_await first_initialize();
+  const bool refused = r.http_status == 400 || r.http_status == 404 || r.http_status == 405;
+  if (refused && r.answered && r.failed && from_book_) {
+    const auto v = judge({r.answered, r.failed, r.body, r.http_status});
+    if (v.what == verdict::kind::modern) {
+      note(era::modern);
+      co_return;
+    }
+  }
+  // A server of the oldest revision answers a POST like any page that does not exist.
+  if (refused && to_->driver == "http" && parts_.transports.find("sse")) {
+    open("sse");
+    reply older = co_await first_initialize();
+    if (older.answered || older.trouble.status() == RY_DEADLINE_EXCEEDED) r = std::move(older);
+  }
+  const auto result = result_of(std::move(r), "initialize");
+  const auto& o = result.get_object();
+  revision_ = text_of(o, "protocolVersion");
+  if (!is_legacy_revision(revision_)) {
+    throw trouble_with(*to_, RY_DATA_LOSS, "mcp.protocol_error",
+                       "the server chose a revision that is unknown here: " + revision_.substr(0, 32));
+  }
+  if (const auto* c = object_of(o, "capabilities")) server_capabilities_ = *c;
+  if (const auto* info = object_of(o, "serverInfo")) server_name_ = text_of(*info, "name");
+  note(era::legacy);
+  const ry::headers fields{{"MCP-Protocol-Version", revision_}};
+  link_->answer_headers(fields);
+  co_await link_->notify("notifications/initialized", {}, fields);
+}
+
+ry::task<reply> client::exchange(std::string method, json::object params, std::string name,
+                                 ry::headers fields, std::uint32_t bits) {
+  request_options o;
+  o.fields = std::move(fields);
+  o.bits = bits;
+  if (era_ == era::modern) {
+    params["_meta"] = modern_meta();
+    o.fields.emplace_back("MCP-Protocol-Version", std::string(modern_revision));
+    o.fields.emplace_back("Mcp-Method", method);
+    if (!name.empty()) o.fields.emplace_back("Mcp-Name", header_value(name));
+    if ((link_->capabilities() & RY_MCP_EXCHANGES) == 0) o.cancel = request_options::on_cancel::notify;
+  } else {
+    o.fields.emplace_back("MCP-Protocol-Version", revision_);
+    o.bits |= RY_MCP_RESUMABLE;
+    o.cancel = request_options::on_cancel::notify;
+  }
+  reply r = co_await link_->request(std::move(method), std::move(params), std::move(o));
+  co_return r;
+}
+
+// One request, with what an aged verdict or an aged session costs.
+ry::task<reply> client::ask(std::string method, json::object params, std::string name,
+                            ry::headers fields, std::uint32_t bits) {
+  reply r = co_await exchange(method, params, name, fields, bits);
+  if (era_ == era::modern) {
+    if (r.answered && !r.failed) co_return r;
+    const auto v = judge({r.answered, r.failed, r.body, r.http_status});
+    const bool disproved =
+        (r.http_status / 100 == 4 && v.what == verdict::kind::legacy) ||
+        (r.answered && code_of(r.body) == unsupported_revision);
+    if (disproved && from_book_) {
+      parts_.eras.forget(to_->key);
+      throw trouble_with(*to_, RY_ABORTED, "mcp.era_changed",
+                         "the server does not speak the revision any more that it spoke before");
+    }
+    co_return r;
+  }
+  const bool expired =
+      (r.outcome_flags & RY_MCP_IN_SESSION) != 0 &&
+      (r.http_status == 404 || (r.http_status == 400 && says_session(r.http_body)));
+  if (!expired) co_return r;
+  open(to_->driver);
+  co_await initialize();
+  reply again = co_await exchange(std::move(method), std::move(params), std::move(name),
+                                  std::move(fields), bits);
+  co_return again;
+}
+
+ry::task<tool_list> client::list_tools() {
+  co_await connect();
+  tool_collector pages(parts_.limits);
+  if (era_ == era::legacy && !server_capabilities_.contains("tools")) co_return pages.finish();
+  std::optional<std::string> cursor;
+  do {
+    json::object params;
+    if (cursor) params["cursor"] = *cursor;
+    reply r = co_await ask("tools/list", std::move(params), {}, {}, 0);
+    if (r.answered && r.failed && code_of(r.body) == method_not_found) break;
+    const auto page = result_of(std::move(r), "tools/list");
+    try {
+      cursor = pages.add_page(page);
+    } catch (const ry::error& e) {
+      throw trouble_with(*to_, RY_DATA_LOSS, "mcp.protocol_error", e.message());
+    }
+  } while (cursor);
+  auto list = pages.finish();
+  list.server_name = server_name_;
+  co_return list;
+}
+
+ry::task<json::value> client::call_tool(std::string name, json::object arguments,
+                                        std::vector<mirrored_argument> mirrored) {
+  co_await connect();
+  ry::headers fields;
+  if (era_ == era::modern) {
+    for (auto& [header, value] : mirror_arguments(mirrored, arguments)) {
+      fields.emplace_back(header, value);
+    }
+  }
+  json::object params;
+  params["name"] = name;
+  params["arguments"] = std::move(arguments);
+  const std::string shown = "the call of " + name;
+  reply r = co_await ask("tools/call", std::move(params), std::move(name), std::move(fields),
+                         RY_MCP_LAST);
+  co_return result_of(std::move(r), shown);
+}
+
+}  // namespace mcp

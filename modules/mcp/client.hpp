@@ -1,0 +1,80 @@
+// A client of one server for one piece of work: finds out which revision it speaks, lists its tools,
+// calls one. On one executor; the connection lives as long as the client.
+#pragma once
+
+#include <mutex>
+#include <optional>
+
+#include "connection.hpp"
+#include "era.hpp"
+#include "tool.hpp"
+
+namespace mcp {
+
+// What is known of the revisions of servers, by key. Any thread. Verdicts are dated: a server may be
+// replaced by one that speaks more.
+class era_book {
+ public:
+  era look_up(const std::string& key, std::int64_t now_us) const;
+  void note(const std::string& key, era e, std::int64_t now_us);
+  void forget(const std::string& key);
+
+ private:
+  struct entry {
+    era e;
+    std::int64_t until_us;
+  };
+  mutable std::mutex mutex_;
+  std::unordered_map<std::string, entry> entries_;
+};
+
+// What all clients share; outlives them.
+struct client_parts {
+  const ry::context& ctx;
+  ry::drivers<ry_mcp_transport_v1> transports;
+  era_book eras;
+  std::uint64_t probe_ms = 3000;  // how long a local server may be silent on server/discover
+  std::size_t max_message_bytes = 16u << 20;
+  tool_limits limits;
+};
+
+class client {
+ public:
+  client(client_parts& parts, server_ptr to, ry_exec* exec);
+
+  // Errors: ry::error with mcp.connect_failed, mcp.protocol_error, mcp.timeout, mcp.refused (an address
+  // or a command), mcp.unauthorized, mcp.era_changed (worth one more try with a new client), mcp.rpc
+  // (the server's own error; detail_json holds it), RY_CANCELLED.
+  ry::task<tool_list> list_tools();
+  // The result as the server sent it.
+  ry::task<json::value> call_tool(std::string name, json::object arguments,
+                                  std::vector<mirrored_argument> mirrored);
+
+  era revision() const noexcept { return era_; }
+
+ private:
+  ry::task<void> connect();
+  ry::task<void> probe_revision();
+  ry::task<void> initialize();
+  ry::task<reply> first_initialize();
+  ry::task<reply> ask(std::string method, json::object params, std::string name,
+                      ry::headers fields, std::uint32_t bits);
+  ry::task<reply> exchange(std::string method, json::object params, std::string name,
+                           ry::headers fields, std::uint32_t bits);
+  void open(const std::string& driver);
+  void note(era e);
+  [[noreturn]] void fail(const reply& r, std::string_view doing) const;
+  json::value result_of(reply r, std::string_view doing) const;
+
+  client_parts& parts_;
+  const server_ptr to_;
+  ry_exec* const exec_;
+  std::optional<connection> link_;
+  era era_ = era::unknown;
+  bool from_book_ = false;
+  std::string revision_;  // negotiated, legacy only
+  json::object server_capabilities_;
+  std::string server_name_;
+};
+
+}  // namespace mcp

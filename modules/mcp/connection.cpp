@@ -1,0 +1,224 @@
+#include "connection.hpp"
+
+namespace mcp {
+
+ry::error trouble_with(const server& s, ry_status st, std::string_view reason,
+                       std::string_view what) {
+  return ry::error(st, std::string(reason),
+                   "MCP server \"" + s.name + "\": " + std::string(what));
+}
+
+connection::connection(const ry::context& ctx, transport driver, server_ptr to, ry_exec* exec,
+                       std::size_t max_message_bytes)
+    : ctx_(ctx), driver_(std::move(driver)), to_(std::move(to)) {
+  ry_mcp_target target{};
+  target.struct_size = sizeof target;
+  target.flags = to_->flags;
+  target.server = ry::str(to_->name);
+  target.config_json = ry::str(to_->config_json);
+  target.account_id = ry::str(to_->account_id);
+  target.identity = ry::str(to_->key);
+  target.max_message_bytes = max_message_bytes;
+  const ry_mcp_sink sink{sizeof sink, 0, &on_message, &on_sent, &on_closed};
+  char text[512];
+  ry_errbuf err{text, sizeof text, 0};
+  const auto st = driver_->table->open(driver_->self, &target, exec, &sink, this, &session_, &err);
+  if (st != RY_OK) {
+    session_ = nullptr;
+    const bool refused = st == RY_PERMISSION_DENIED || st == RY_INVALID_ARGUMENT;
+    throw trouble_with(*to_, st, refused ? "mcp.refused" : "mcp.connect_failed",
+                       err.len != 0 ? std::string_view(text, err.len) : ry::status_name(st));
+  }
+}
+
+connection::~connection() {
+  if (session_ != nullptr) driver_->table->close(driver_->self, session_);
+}
+
+ry::error connection::trouble(ry_status st, const ry_error_view* err) const {
+  const auto what = err != nullptr && err->message.len != 0 ? ry::view(err->message)
+                                                            : std::string_view(ry::status_name(st));
+  std::string_view reason = "mcp.connect_failed";
+  if (st == RY_DEADLINE_EXCEEDED) reason = "mcp.timeout";
+  if (st == RY_DATA_LOSS || st == RY_RESOURCE_EXHAUSTED) reason = "mcp.protocol_error";
+  if (st == RY_PERMISSION_DENIED || st == RY_INVALID_ARGUMENT) reason = "mcp.refused";
+  return trouble_with(*to_, st, reason, what)
+      .with_http(err != nullptr ? err->http_status : 0)
+      .with_retry_after(err != nullptr ? err->retry_after_s : 0);
+}
+
+ry_status connection::send(std::uint32_t kind, std::uint64_t token, const std::string& text,
+                           const ry::headers& fields) {
+  if (closed_) return RY_CANCELLED;
+  const auto c_fields = ry::detail::c_headers(fields);
+  ry_mcp_message m{};
+  m.struct_size = sizeof m;
+  m.kind = kind;
+  m.token = token;
+  m.json = ry::str(text);
+  m.headers = c_fields.data();
+  m.n_headers = c_fields.size();
+  return driver_->table->send(driver_->self, session_, &m);
+}
+
+ry::task<reply> connection::request(std::string method, json::object params,
+                                    request_options options) {
+  const auto token = next_++;
+  waiting w;
+  const auto text = request_text(token, method, std::move(params));
+  waiting_.emplace(token, &w);
+  const auto st = send(RY_MCP_REQUEST | options.bits, token, text, options.fields);
+  if (st != RY_OK) {
+    waiting_.erase(token);
+    w.out.trouble = end_.status() != RY_OK ? end_ : trouble(RY_UNAVAILABLE, nullptr);
+    co_return std::move(w.out);
+  }
+  bool called_off = false;
+  while (!w.over && !called_off) {
+    const auto woken = co_await w.done.wait();
+    called_off = !woken.ok() && !w.over;
+  }
+  waiting_.erase(token);
+  if (called_off) {
+    if (!closed_) driver_->table->finish(driver_->self, session_, token, RY_WHY_USER);
+    if (options.cancel == request_options::on_cancel::notify) {
+      const auto note = notification_text(
+          "notifications/cancelled", {{"requestId", token}, {"reason", "The caller has gone"}});
+      (void)send(RY_MCP_NOTIFICATION, next_++, note, options.fields);
+    }
+    throw ry::error(RY_CANCELLED, "mcp.cancelled", "The call was called off");
+  }
+  if (!closed_) driver_->table->finish(driver_->self, session_, token, 0);
+  co_return std::move(w.out);
+}
+
+ry::task<void> connection::notify(std::string method, json::object params, ry::headers fields) {
+  const auto token = next_++;
+  waiting w;
+  w.is_request = false;
+  waiting_.emplace(token, &w);
+  const auto st =
+      send(RY_MCP_NOTIFICATION, token, notification_text(method, std::move(params)), fields);
+  bool called_off = false;
+  while (st == RY_OK && !w.over && !called_off) {
+    const auto woken = co_await w.done.wait();
+    called_off = !woken.ok() && !w.over;
+  }
+  waiting_.erase(token);
+  if (called_off) throw ry::error(RY_CANCELLED, "mcp.cancelled", "The call was called off");
+}
+
+connection::waiting* connection::find(std::uint64_t token) {
+  const auto at = waiting_.find(token);
+  return at != waiting_.end() && !at->second->over ? at->second : nullptr;
+}
+
+void connection::end(waiting& w) {
+  w.over = true;
+  w.done.set();
+}
+
+ry_status connection::on_message(void* self, std::uint64_t token, ry_str text) noexcept {
+  auto* c = static_cast<connection*>(self);
+  const auto st = ry::guard([&] { c->take(token, ry::view(text)); });
+  return st == RY_RESOURCE_EXHAUSTED ? RY_INTERNAL : st;
+}
+
+void connection::take(std::uint64_t token, std::string_view text) {
+  std::vector<incoming> messages;
+  try {
+    messages = read_messages(text);
+  } catch (const ry::error& e) {
+    // On a channel of its own it is the answer; on a shared one it is noise.
+    auto* w = find(token);
+    if (w == nullptr) return;
+    w->out.trouble = trouble_with(*to_, RY_DATA_LOSS, "mcp.protocol_error", e.message());
+    return end(*w);
+  }
+  for (auto& m : messages) take(token, std::move(m));
+}
+
+void connection::take(std::uint64_t token, incoming m) {
+  switch (m.what) {
+    case incoming::kind::result:
+    case incoming::kind::failure: {
+      const bool failed = m.what == incoming::kind::failure;
+      // An error without an id belongs to the exchange that it came on.
+      auto* w = find(m.id == 0 && failed ? token : m.id);
+      if (w == nullptr || !w->is_request) return;
+      w->out.answered = true;
+      w->out.failed = failed;
+      w->out.body = std::move(m.body);
+      return end(*w);
+    }
+    case incoming::kind::request: {
+      const auto text = m.method == "ping"
+                            ? result_text(m.peer_id, {})
+                            : failure_text(m.peer_id, -32601, "This client does not offer that");
+      (void)send(RY_MCP_ANSWER, next_++, text, answer_fields_);
+      return;
+    }
+    default:
+      return;
+  }
+}
+
+void connection::on_sent(void* self, std::uint64_t token, ry_status st,
+                         const ry_mcp_outcome* outcome, const ry_error_view* err) noexcept {
+  auto* c = static_cast<connection*>(self);
+  const auto handled = ry::guard([&] { c->sent(token, st, *outcome, err); });
+  if (handled == RY_OK) return;
+  if (auto* w = c->find(token)) {
+    w->out.trouble = ry::error(RY_RESOURCE_EXHAUSTED);
+    end(*w);
+  }
+}
+
+void connection::sent(std::uint64_t token, ry_status st, const ry_mcp_outcome& o,
+                      const ry_error_view* err) {
+  auto* w = find(token);
+  if (w == nullptr) return;
+  w->out.http_status = o.http_status;
+  w->out.outcome_flags = o.flags;
+  w->out.http_body = ry::text(o.body);
+  w->out.authenticate = ry::text(o.authenticate);
+  if (st != RY_OK) {
+    w->out.trouble = trouble(st, err);
+    return end(*w);
+  }
+  const bool refused = o.http_status != 0 && o.http_status / 100 != 2;
+  if (!w->is_request || refused) {
+    if (refused && o.body.len != 0) {
+      // A refusal may carry a JSON-RPC error.
+      std::vector<incoming> messages;
+      (void)ry::guard([&] { messages = read_messages(ry::view(o.body)); });
+      for (auto& m : messages) {
+        if (m.what == incoming::kind::failure) take(token, std::move(m));
+      }
+    }
+    return w->over ? void() : end(*w);
+  }
+  if ((capabilities() & RY_MCP_EXCHANGES) == 0) return;  // the answer comes by itself
+  w->out.trouble = trouble_with(*to_, RY_UNAVAILABLE, "mcp.connect_failed",
+                                "the connection ended without an answer");
+  end(*w);
+}
+
+void connection::on_closed(void* self, ry_status st, const ry_error_view* err) noexcept {
+  auto* c = static_cast<connection*>(self);
+  c->closed_ = true;
+  (void)ry::guard([&] {
+    c->end_ = st == RY_OK ? trouble_with(*c->to_, RY_UNAVAILABLE, "mcp.connect_failed",
+                                         err != nullptr && err->message.len != 0
+                                             ? ry::view(err->message)
+                                             : "the server closed the connection")
+                          : c->trouble(st, err);
+  });
+  for (auto& [token, w] : c->waiting_) {
+    if (w->over) continue;
+    w->out.trouble = c->end_;
+    end(*w);
+  }
+}
+
+}  // namespace mcp

@@ -1,0 +1,100 @@
+// JSON-RPC over one session of a transport: requests find their answers, requests of the server are
+// answered, and whatever ends the session ends all that waits, at once.
+//
+// Made, used and destroyed on one executor. Destroying it closes the session; what the driver owes the
+// server is done behind it.
+#pragma once
+
+#include <ry/ext/mcp_transport.h>
+
+#include <ry/ry.hpp>
+#include <unordered_map>
+
+#include "rpc.hpp"
+
+namespace mcp {
+
+using transport = ry::drivers<ry_mcp_transport_v1>::entry;
+
+// Whom to reach. Immutable once shared.
+struct server {
+  std::string name;    // of the configuration, for messages
+  std::string type;    // as configured; "prebuilt" and "composio" are one
+  std::string driver;  // name of the transport
+  std::string config_json;  // secrets in the clear
+  std::string account_id;
+  std::uint32_t flags = 0;  // RY_MCP_OPERATOR
+  std::string key;     // of caches: hash over all of the above
+};
+using server_ptr = std::shared_ptr<const server>;
+
+// An error that names the server.
+ry::error trouble_with(const server& s, ry_status st, std::string_view reason, std::string_view what);
+
+// How a request ended. One of: answered; trouble; an HTTP status that is no success.
+struct reply {
+  bool answered = false;  // by a result, or by an error:
+  bool failed = false;
+  json::value body;  // result or error object
+  std::uint32_t http_status = 0, outcome_flags = 0;
+  std::string http_body, authenticate;
+  ry::error trouble{RY_OK};
+};
+
+struct request_options {
+  ry::headers fields;
+  std::uint32_t bits = 0;            // RY_MCP_RESUMABLE, RY_MCP_LAST
+  enum class on_cancel { silent, notify } cancel = on_cancel::silent;
+};
+
+class connection {
+ public:
+  // Throws ry::error when the driver refuses.
+  connection(const ry::context& ctx, transport driver, server_ptr to, ry_exec* exec,
+             std::size_t max_message_bytes);
+  connection(const connection&) = delete;
+  connection& operator=(const connection&) = delete;
+  ~connection();
+
+  // Throws ry::error RY_CANCELLED when the chain is called off; everything else is a reply.
+  ry::task<reply> request(std::string method, json::object params, request_options options);
+  // Waits until it is on its way; failures show with the next request.
+  ry::task<void> notify(std::string method, json::object params, ry::headers fields);
+
+  std::uint32_t capabilities() const noexcept { return driver_->table->capabilities; }
+  bool closed() const noexcept { return closed_; }
+  // Of answers to requests of the server.
+  void answer_headers(ry::headers fields) { answer_fields_ = std::move(fields); }
+
+ private:
+  struct waiting {
+    ry::signal done;
+    bool is_request = true, over = false;
+    reply out;
+  };
+  static ry_status on_message(void* self, std::uint64_t token, ry_str text) noexcept;
+  static void on_sent(void* self, std::uint64_t token, ry_status st, const ry_mcp_outcome* outcome,
+                      const ry_error_view* err) noexcept;
+  static void on_closed(void* self, ry_status st, const ry_error_view* err) noexcept;
+
+  void take(std::uint64_t token, std::string_view text);
+  void take(std::uint64_t token, incoming m);
+  void sent(std::uint64_t token, ry_status st, const ry_mcp_outcome& o, const ry_error_view* err);
+  waiting* find(std::uint64_t token);
+  static void end(waiting& w);
+  ry_status send(std::uint32_t kind, std::uint64_t token, const std::string& text,
+                 const ry::headers& fields);
+  ry::error trouble(ry_status st, const ry_error_view* err) const;
+
+  const ry::context& ctx_;
+  const transport driver_;
+  const server_ptr to_;
+  void* session_ = nullptr;
+  std::uint64_t next_ = 1;
+  std::unordered_map<std::uint64_t, waiting*> waiting_;
+  ry::headers answer_fields_;
+  bool closed_ = false;
+  ry::error end_{RY_OK};
+};
+
+}  // namespace mcp

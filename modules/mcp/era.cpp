@@ -1,0 +1,90 @@
+#include "era.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace mcp {
+namespace {
+
+constexpr std::array<std::string_view, 4> legacy_revisions = {"2025-11-25", "2025-06-18", "2025-03-26",
+                                                              "2024-11-05"};
+
+json::object client_info() {
+  return {{"name", "runyard"}, {"version", "1.0.0"}};
+}
+
+verdict by_offer(std::vector<std::string> offered) {
+  verdict v;
+  const auto has = [&](auto&& test) { return std::any_of(offered.begin(), offered.end(), test); };
+  if (offered.empty() || has([](const auto& s) { return s == modern_revision; })) {
+    v.what = verdict::kind::modern;
+  } else if (has([](const auto& s) { return is_legacy_revision(s); })) {
+    v.what = verdict::kind::legacy;
+  } else {
+    v.what = verdict::kind::incompatible;
+  }
+  v.offered = std::move(offered);
+  return v;
+}
+
+}  // namespace
+
+bool is_legacy_revision(std::string_view revision) noexcept {
+  return std::find(legacy_revisions.begin(), legacy_revisions.end(), revision) !=
+         legacy_revisions.end();
+}
+
+std::vector<std::string> offered_revisions(const json::value& body) {
+  std::vector<std::string> out;
+  const auto* o = body.if_object();
+  if (o == nullptr) return out;
+  const auto* list = array_of(*o, "supportedVersions");
+  if (const auto* data = object_of(*o, "data"); list == nullptr && data != nullptr) {
+    list = array_of(*data, "supported");
+  }
+  if (list == nullptr) return out;
+  for (const auto& v : *list) {
+    if (v.is_string() && out.size() < 32) out.emplace_back(sv(v.get_string()).substr(0, 32));
+  }
+  return out;
+}
+
+verdict judge(const probe& p) {
+  verdict v;
+  if (p.answered && !p.failed) {
+    // A server of the older revisions that answers anything at all knows no supportedVersions.
+    const auto* o = p.body.if_object();
+    if (o != nullptr && o->contains("supportedVersions")) return by_offer(offered_revisions(p.body));
+    v.what = verdict::kind::legacy;
+    return v;
+  }
+  if (p.answered) {
+    const auto code = code_of(p.body);
+    if (code == unsupported_revision) return by_offer(offered_revisions(p.body));
+    if (code == header_mismatch || code == missing_capability ||
+        (code == method_not_found && p.http_status == 404)) {
+      v.what = verdict::kind::modern;
+      return v;
+    }
+  }
+  if (p.http_status == 401 || p.http_status == 403 || p.http_status == 408 || p.http_status == 429 ||
+      p.http_status >= 500) {
+    return v;
+  }
+  if (p.answered || p.http_status != 0) v.what = verdict::kind::legacy;
+  return v;
+}
+
+json::object modern_meta() {
+  return {{"io.modelcontextprotocol/protocolVersion", jv(modern_revision)},
+          {"io.modelcontextprotocol/clientInfo", client_info()},
+          {"io.modelcontextprotocol/clientCapabilities", json::object()}};
+}
+
+json::object initialize_params() {
+  return {{"protocolVersion", jv(newest_legacy)},
+          {"capabilities", json::object()},
+          {"clientInfo", client_info()}};
+}
+
+}  // namespace mcp

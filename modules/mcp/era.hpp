@@ -1,0 +1,54 @@
+// Which revision of the protocol a server speaks: revisions with `initialize` ("legacy"), or 2026-07-28,
+// in which each request stands for itself ("modern"). Without I/O.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rpc.hpp"
+
+namespace mcp {
+
+inline constexpr std::string_view modern_revision = "2026-07-28";
+inline constexpr std::string_view newest_legacy = "2025-11-25";
+
+bool is_legacy_revision(std::string_view revision) noexcept;
+
+enum class era { unknown, legacy, modern };
+
+// Error codes of the modern revision.
+inline constexpr std::int64_t header_mismatch = -32020;
+inline constexpr std::int64_t missing_capability = -32021;
+inline constexpr std::int64_t unsupported_revision = -32022;
+inline constexpr std::int64_t method_not_found = -32601;
+inline constexpr std::int64_t invalid_params = -32602;
+
+// How the first modern request to an unknown server fared.
+struct probe {
+  bool answered = false;  // by a JSON-RPC result or error
+  bool failed = false;    // that was an error
+  json::value body;       // result or error object
+  std::uint32_t http_status = 0;
+};
+
+struct verdict {
+  enum class kind { modern, legacy, no_evidence, incompatible };
+  kind what = kind::no_evidence;
+  std::vector<std::string> offered;  // revisions the server named
+};
+
+// no_evidence: the failure says nothing about the revision (401, 403, 5xx, nothing at all).
+verdict judge(const probe& p);
+
+// The revisions of "supportedVersions" (server/discover) or of data.supported (-32022).
+std::vector<std::string> offered_revisions(const json::value& body);
+
+// What every request and notification of the modern revision carries in params._meta.
+json::object modern_meta();
+// Of `initialize`.
+json::object initialize_params();
+
+}  // namespace mcp

@@ -1,0 +1,154 @@
+#include "header_values.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <ry/cpp/types.hpp>
+
+namespace mcp {
+namespace {
+
+constexpr std::string_view annotation = "x-mcp-header";
+constexpr std::size_t most_depth = 32;
+
+std::string base64(std::string_view in) {
+  static constexpr char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string out;
+  for (std::size_t i = 0; i < in.size(); i += 3) {
+    std::uint32_t n = 0;
+    for (std::size_t k = 0; k < 3; ++k) {
+      n = n << 8 | (i + k < in.size() ? static_cast<unsigned char>(in[i + k]) : 0u);
+    }
+    out += digits[n >> 18];
+    out += digits[n >> 12 & 63];
+    out += i + 1 < in.size() ? digits[n >> 6 & 63] : '=';
+    out += i + 2 < in.size() ? digits[n & 63] : '=';
+  }
+  return out;
+}
+
+bool is_token(std::string_view s) {
+  return !s.empty() && s.size() <= 128 && std::all_of(s.begin(), s.end(), [](unsigned char c) {
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+           std::string_view("!#$%&'*+-.^_`|~").find(static_cast<char>(c)) != std::string_view::npos;
+  });
+}
+
+bool is_simple_type(const json::value* type) {
+  if (type == nullptr || !type->is_string()) return false;
+  const auto t = sv(type->get_string());
+  // The published test suite annotates a "number", too.
+  return t == "string" || t == "integer" || t == "boolean" || t == "number";
+}
+
+class scanner {
+ public:
+  header_scan result;
+
+  void scan(const json::value& v, const std::vector<std::string>& path, std::size_t depth) {
+    if (!result.problem.empty()) return;
+    if (depth > most_depth) {
+      if (names_it(v, 0)) refuse("a header annotation is nested too deeply");
+      return;
+    }
+    const auto* o = v.if_object();
+    if (o == nullptr) return;
+    if (const auto* name = o->if_contains(jv(annotation))) take(*o, *name, path);
+    for (const auto& [key, member] : *o) {
+      if (!result.problem.empty()) return;
+      if (sv(key) == annotation || sv(key) == "default" || sv(key) == "const" ||
+          sv(key) == "enum" || sv(key) == "examples") {
+        continue;
+      }
+      if (sv(key) == "properties" && member.is_object()) {
+        for (const auto& [name, property] : member.get_object()) {
+          auto next = path;
+          next.emplace_back(sv(name));
+          scan(property, next, depth + 1);
+        }
+      } else if (names_it(member, 0)) {
+        refuse("a header annotation stands where the argument cannot be found: under \"" +
+               std::string(sv(key)) + "\"");
+      }
+    }
+  }
+
+ private:
+  void refuse(std::string why) {
+    if (result.problem.empty()) result.problem = std::move(why);
+  }
+  void take(const json::object& o, const json::value& name, const std::vector<std::string>& path) {
+    if (path.empty()) return refuse("a header annotation stands at no argument");
+    if (!name.is_string() || !is_token(sv(name.get_string()))) {
+      return refuse("a header annotation is no valid name of a header");
+    }
+    if (!is_simple_type(o.if_contains("type"))) {
+      return refuse("a header annotation stands at an argument that is no text, integer or boolean");
+    }
+    auto header = "Mcp-Param-" + std::string(sv(name.get_string()));
+    for (const auto& m : result.mirrored) {
+      if (ry::iequals(m.header, header)) return refuse("a header annotation is used twice");
+    }
+    result.mirrored.push_back({std::move(header), path});
+  }
+  static bool names_it(const json::value& v, std::size_t depth) {
+    if (depth > 128) return true;
+    if (const auto* o = v.if_object()) {
+      return std::any_of(o->begin(), o->end(), [&](const auto& m) {
+        return sv(m.key()) == annotation || names_it(m.value(), depth + 1);
+      });
+    }
+    if (const auto* a = v.if_array()) {
+      return std::any_of(a->begin(), a->end(),
+                         [&](const auto& each) { return names_it(each, depth + 1); });
+    }
+    return false;
+  }
+};
+
+std::string plain_text(const json::value& v) {
+  if (v.is_string()) return std::string(sv(v.get_string()));
+  if (!v.is_double()) return json::serialize(v);
+  char digits[64];
+  const auto end = std::to_chars(digits, digits + sizeof digits, v.get_double()).ptr;
+  return std::string(digits, end);
+}
+
+const json::value* at_path(const json::object& o, const std::vector<std::string>& path) {
+  const json::object* here = &o;
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    const auto* v = here->if_contains(jv(path[i]));
+    if (v == nullptr || i + 1 == path.size()) return v;
+    here = v->if_object();
+    if (here == nullptr) return nullptr;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::string header_value(std::string_view text) {
+  const bool plain = std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7f; });
+  const bool edges = !text.empty() && (text.front() == ' ' || text.back() == ' ');
+  const bool alike = text.starts_with("=?base64?") && text.ends_with("?=");
+  if (plain && !edges && !alike) return std::string(text);
+  return "=?base64?" + base64(text) + "?=";
+}
+
+header_scan scan_headers(const json::value& input_schema) {
+  scanner s;
+  s.scan(input_schema, {}, 0);
+  return std::move(s.result);
+}
+
+std::vector<std::pair<std::string, std::string>> mirror_arguments(
+    const std::vector<mirrored_argument>& mirrored, const json::object& arguments) {
+  std::vector<std::pair<std::string, std::string>> out;
+  for (const auto& m : mirrored) {
+    const auto* v = at_path(arguments, m.path);
+    if (v == nullptr || v->is_null() || v->is_structured()) continue;
+    out.emplace_back(m.header, header_value(plain_text(*v)));
+  }
+  return out;
+}
+
+}  // namespace mcp

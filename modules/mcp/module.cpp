@@ -1,0 +1,48 @@
+// The module `mcp`: which parts do what. Everything else is in the parts.
+#include <ry/ry.hpp>
+
+#include "routes.hpp"
+#include "tool_source.hpp"
+
+namespace mcp {
+namespace {
+
+class module {
+ public:
+  module(ry::context& ctx, ry::registrar& reg)
+      : ctx_(ctx),
+        settings_(read_settings(ctx.settings())),
+        parts_{ctx, {}, {}},
+        broker_(parts_, settings_),
+        source_(ctx, broker_, settings_, agents_),
+        routes_(ctx, broker_, settings_, accounts_, agents_) {
+    parts_.max_message_bytes = settings_.max_message_bytes;
+    parts_.limits.tools = settings_.max_tools;
+    reg.define_point(RY_MCP_TRANSPORT_1, &parts_.transports);
+    reg.contribute(RY_AGENT_TOOLS_1, "mcp", tool_source::table(), &source_);
+    routes_.add_to(reg);
+  }
+  void start() {
+    accounts_ = ctx_.acquire<ry_accounts_v1>(RY_SVC_ACCOUNTS_1);
+    agents_ = ctx_.acquire<ry_agents_v1>(RY_SVC_AGENTS_1);
+  }
+
+ private:
+  ry::context& ctx_;
+  const settings settings_;
+  client_parts parts_;
+  broker broker_;
+  ry::service<ry_accounts_v1> accounts_;
+  ry::service<ry_agents_v1> agents_;
+  tool_source source_;
+  routes routes_;
+};
+
+}  // namespace
+}  // namespace mcp
+
+RY_MODULE(mcp::module, "mcp", "0.1.0",
+          .needs(RY_CORE_1, RY_HTTP_1, RY_SECRETS_1, RY_SERVICES_1, RY_SVC_ACCOUNTS_1, RY_SVC_AGENTS_1)
+              .wants(RY_AGENT_TOOLS_1)
+              .provides(RY_MCP_TRANSPORT_1)
+              .settings(mcp::settings_schema));

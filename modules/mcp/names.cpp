@@ -1,0 +1,72 @@
+#include "names.hpp"
+
+#include <cstdint>
+#include <unordered_set>
+
+namespace mcp {
+namespace {
+
+constexpr std::size_t most = 64;
+constexpr std::size_t most_server = 24;
+
+std::string sanitised(std::string_view s) {
+  std::string out;
+  for (const char c : s) {
+    const bool good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                      c == '_' || c == '-';
+    // One sign for a run of others: a name in another script does not become a row of underscores.
+    if (good) {
+      out += c;
+    } else if (out.empty() || out.back() != '_') {
+      out += '_';
+    }
+  }
+  return out.empty() ? "_" : out;
+}
+
+// Tells names apart that are alike once cut; the same in every build.
+std::string tag_of(std::string_view server, std::string_view tool) {
+  std::uint64_t h = 1469598103934665603u;
+  const auto mix = [&](std::string_view s) {
+    for (const char c : s) h = (h ^ static_cast<unsigned char>(c)) * 1099511628211u;
+    h = (h ^ 0xff) * 1099511628211u;
+  };
+  mix(server);
+  mix(tool);
+  static constexpr char digits[] = "abcdefghijklmnopqrstuvwxyz012345";
+  std::string out;
+  for (int i = 0; i < 5; ++i) out += digits[h >> (5 * i) & 31];
+  return out;
+}
+
+std::string with_suffix(std::string name, const std::string& suffix) {
+  if (name.size() + suffix.size() > most) name.resize(most - suffix.size());
+  return name + suffix;
+}
+
+}  // namespace
+
+std::vector<named_tool> name_tools(const std::vector<enabled_tools>& servers) {
+  std::vector<named_tool> out;
+  std::unordered_set<std::string> used;
+  for (std::size_t i = 0; i < servers.size(); ++i) {
+    std::unordered_set<std::string_view> seen;
+    for (const auto& tool : servers[i].tools) {
+      if (!seen.insert(tool).second) continue;
+      auto server = sanitised(servers[i].server);
+      auto name = server + "__" + sanitised(tool);
+      if (name.size() > most) {
+        if (server.size() > most_server) server.resize(most_server);
+        name = with_suffix(server + "__" + sanitised(tool), "_" + tag_of(servers[i].server, tool));
+      }
+      for (int n = 2; !used.insert(name).second; ++n) {
+        const auto plain = server + "__" + sanitised(tool);
+        name = with_suffix(plain, "_" + std::to_string(n));
+      }
+      out.push_back({i, tool, std::move(name)});
+    }
+  }
+  return out;
+}
+
+}  // namespace mcp

@@ -1,0 +1,112 @@
+#include "result.hpp"
+
+namespace mcp {
+namespace {
+
+// A cut that leaves whole characters.
+std::string_view cut(std::string_view s, std::size_t most) {
+  if (s.size() <= most) return s;
+  while (most > 0 && (static_cast<unsigned char>(s[most]) & 0xc0) == 0x80) --most;
+  return s.substr(0, most);
+}
+
+class writer {
+ public:
+  explicit writer(std::size_t most) : most_(most) {}
+
+  void block(const json::value& v) {
+    const auto* o = v.if_object();
+    if (o == nullptr) return line("[content of a kind that is not known: " + json::serialize(v) + "]");
+    const auto type = text_of(*o, "type");
+    if (type == "text") return line(text_of(*o, "text"));
+    if (type == "image") return picture(text_of(*o, "mimeType"), text_of(*o, "data"));
+    if (type == "audio") {
+      return line("[audio, " + text_of(*o, "mimeType") + ", " + size_of(text_of(*o, "data")) + "]");
+    }
+    if (type == "resource_link") return link(*o);
+    const auto* resource = object_of(*o, "resource");
+    if (type == "resource" && resource != nullptr) return embedded(*resource);
+    line("[content of the kind \"" + type + "\": " + json::serialize(v) + "]");
+  }
+  void line(std::string_view text) {
+    total_ += text.size();
+    if (!out_.empty() && out_.back() != '\n') out_ += '\n';
+    out_ += cut(text, out_.size() < most_ ? most_ - out_.size() : 0);
+  }
+  bool empty() const { return out_.empty(); }
+  std::string take() {
+    if (total_ > out_.size()) {
+      out_ += "\n[cut: the result has " + std::to_string(total_) + " bytes, of which " +
+              std::to_string(out_.size()) + " are shown]";
+    }
+    return std::move(out_);
+  }
+  json::array take_images() { return std::move(images_); }
+
+ private:
+  static std::string size_of(const std::string& base64) {
+    return std::to_string(base64.size() / 4 * 3) + " bytes";
+  }
+  void picture(std::string media_type, std::string data) {
+    line("[image, " + media_type + ", " + size_of(data) + "]");
+    image_bytes_ += data.size();
+    if (image_bytes_ > most_) return line("[the image is too large to be handed over]");
+    images_.push_back(json::object{{"media_type", jv(media_type)}, {"data", jv(data)}});
+  }
+  void link(const json::object& o) {
+    std::string text = "[resource " + text_of(o, "uri");
+    for (const char* key : {"name", "mimeType", "description"}) {
+      if (const auto s = text_of(o, key); !s.empty()) text += ", " + s;
+    }
+    line(text + "]");
+  }
+  void embedded(const json::object& o) {
+    const auto uri = text_of(o, "uri");
+    const auto media_type = text_of(o, "mimeType");
+    const auto blob = text_of(o, "blob");
+    if (!blob.empty() && media_type.starts_with("image/")) {
+      line("[resource " + uri + "]");
+      return picture(media_type, blob);
+    }
+    if (!blob.empty()) return line("[resource " + uri + ", " + media_type + ", " + size_of(blob) + "]");
+    line("[resource " + uri + (media_type.empty() ? "" : ", " + media_type) + "]");
+    line(text_of(o, "text"));
+  }
+
+  std::size_t most_, total_ = 0, image_bytes_ = 0;
+  std::string out_;
+  json::array images_;
+};
+
+}  // namespace
+
+std::string result_json(const json::value& result, std::size_t max_bytes) {
+  json::object out;
+  const auto* o = result.if_object();
+  writer w(max_bytes);
+  bool failed = false;
+  if (o != nullptr) {
+    if (const auto* content = array_of(*o, "content")) {
+      for (const auto& each : *content) w.block(each);
+    }
+    if (const auto* e = o->if_contains("isError"); e != nullptr && e->is_bool()) failed = e->get_bool();
+    if (const auto* structured = o->if_contains("structuredContent");
+        structured != nullptr && !structured->is_null()) {
+      auto text = json::serialize(*structured);
+      if (w.empty()) w.line(text);
+      if (text.size() <= max_bytes) out["structured"] = *structured;
+    }
+  }
+  out["images"] = w.take_images();
+  out["content"] = jv(w.take());
+  out["is_error"] = failed;
+  auto whole = json::serialize(result);
+  if (whole.size() <= max_bytes) out["mcp"] = result;
+  return json::serialize(out);
+}
+
+std::string error_json(std::string_view sentence) {
+  return json::serialize(json::object{{"content", jv(sentence)}, {"is_error", true}});
+}
+
+}  // namespace mcp

@@ -1,0 +1,399 @@
+#include "routes.hpp"
+
+#include <algorithm>
+
+#include "tool_source.hpp"
+
+namespace mcp {
+namespace {
+
+constexpr int most_tries = 5;
+constexpr std::size_t most_headers = 100;
+
+ry::error invalid(std::string sentence) {
+  return ry::bad_request("mcp.invalid", std::move(sentence));
+}
+
+// What a server did wrong, as the contract's holes were filled: never an empty list.
+ry::error as_answer(const ry::error& e) {
+  std::uint32_t status = 502;
+  std::string code = "MCP_CONNECT_FAILED";
+  if (e.is("mcp.refused")) {
+    const auto text = std::string(e.message());
+    // The server's name is the caller's own address here.
+    const auto at = text.find("\": ");
+    return invalid(at == std::string::npos ? text : text.substr(at + 3));
+  }
+  if (e.is("mcp.timeout")) {
+    status = 504;
+    code = "MCP_TIMEOUT";
+  } else if (e.is("mcp.protocol_error") || e.is("mcp.rpc") || e.is("mcp.input_required") ||
+             e.is("mcp.malformed")) {
+    code = "MCP_PROTOCOL_ERROR";
+  } else if (!e.is("mcp.connect_failed") && !e.is("mcp.unauthorized") && !e.is("mcp.era_changed")) {
+    return e;
+  }
+  json::object detail;
+  detail["message"] = jv(e.message());
+  detail["error_code"] = code;
+  return ry::http_error(status, RY_UNAVAILABLE, std::string(e.reason()), std::string(e.message()),
+                        json::serialize(detail));
+}
+
+// The module's own failures: the contract has a sentence for them.
+ry::error internal_failure() {
+  return ry::http_error(500, RY_UNAVAILABLE, "mcp.internal", "Internal server error");
+}
+
+json::object body_of(const ry::request& r) {
+  json::value v;
+  try {
+    v = parse(r.body());
+  } catch (const ry::error&) {
+    throw invalid("The body is not valid JSON");
+  }
+  if (!v.is_object()) throw invalid("The body must be a JSON object");
+  return std::move(v.get_object());
+}
+
+const json::value* either(const json::object& o, const char* a, const char* b) {
+  const auto* v = o.if_contains(a);
+  return v != nullptr ? v : o.if_contains(b);
+}
+
+json::object headers_of(std::string_view text) {
+  if (text.empty()) return {};
+  json::value v;
+  try {
+    v = parse(text);
+  } catch (const ry::error&) {
+    throw invalid("X-MCP-Headers must be a JSON object of texts");
+  }
+  if (!v.is_object() || v.get_object().size() > most_headers) {
+    throw invalid("X-MCP-Headers must be a JSON object of texts");
+  }
+  for (const auto& each : v.get_object()) {
+    if (!each.value().is_string()) throw invalid("X-MCP-Headers must be a JSON object of texts");
+  }
+  return std::move(v.get_object());
+}
+
+std::string type_of(std::string_view given) {
+  const std::string type(given.empty() ? "sse" : given);
+  if (type != "http" && type != "sse" && type != "prebuilt" && type != "composio" && type != "json") {
+    throw invalid("MCP type must be one of http, sse, prebuilt, json");
+  }
+  return type;
+}
+
+const configured* find(const std::vector<configured>& all, std::string_view type,
+                       std::string_view address) {
+  for (const auto& c : all) {
+    if (canonical_type(c.type) == canonical_type(type) && address_of(c) == address) return &c;
+  }
+  return nullptr;
+}
+
+json::object config_for(std::string_view type, std::string_view address, json::object headers) {
+  json::object config;
+  if (canonical_type(type) == "prebuilt") {
+    config["profile_id"] = jv(address);
+  } else {
+    config["url"] = jv(address);
+    if (!headers.empty()) config["headers"] = std::move(headers);
+  }
+  return config;
+}
+
+// A display name that no other server of the agent has.
+std::string name_for(std::string_view address, const std::vector<configured>& others) {
+  auto name = std::string(address);
+  if (const auto at = name.find("://"); at != std::string::npos) name = name.substr(at + 3);
+  name = name.substr(0, name.find_first_of("/?#"));
+  if (const auto at = name.rfind('@'); at != std::string::npos) name = name.substr(at + 1);
+  if (name.empty()) name = "mcp";
+  name = name.substr(0, 150);
+  const auto taken = [&](const std::string& n) {
+    return std::any_of(others.begin(), others.end(), [&](const auto& c) { return c.name == n; });
+  };
+  std::string free = name;
+  for (int n = 2; taken(free); ++n) free = name + " " + std::to_string(n);
+  return free;
+}
+
+json::object shown(const tool& t, const std::vector<std::string>* enabled) {
+  json::object o;
+  o["name"] = t.name;
+  o["description"] = t.description;
+  if (enabled != nullptr) {
+    o["enabled"] = std::find(enabled->begin(), enabled->end(), t.name) != enabled->end();
+  }
+  return o;
+}
+
+std::vector<std::string> texts(const json::value* v, const char* field) {
+  if (v == nullptr) throw invalid(std::string(field) + " is required");
+  std::vector<std::string> out;
+  const bool list = v->is_array() && v->get_array().size() <= 1000;
+  if (list) {
+    for (const auto& each : v->get_array()) {
+      if (!each.is_string() || each.get_string().empty()) break;
+      const auto s = std::string(sv(each.get_string()));
+      if (std::find(out.begin(), out.end(), s) == out.end()) out.push_back(s);
+    }
+  }
+  const bool all = list && std::all_of(v->get_array().begin(), v->get_array().end(), [](const auto& e) {
+    return e.is_string() && !e.get_string().empty();
+  });
+  if (!all) throw invalid(std::string(field) + " must be a list of names");
+  return out;
+}
+
+// The configuration that an operator asks about.
+struct question {
+  std::string type, name;
+  json::object config;
+};
+question question_of(const json::object& body) {
+  question q;
+  q.type = text_of(body, "type");
+  const auto* config = object_of(body, "config");
+  if (q.type.empty() || config == nullptr) throw invalid("type and config are required");
+  q.config = *config;
+  q.name = text_of(q.config, "url");
+  if (q.name.empty()) q.name = text_of(q.config, "command");
+  if (q.name.empty()) q.name = q.type;
+  return q;
+}
+
+}  // namespace
+
+void routes::add_to(ry::registrar& reg) {
+  ry::route_options slow;
+  slow.timeout_ms = 45'000;
+  reg.route("GET", "/agents/{agent_id}/custom-mcp-tools", 0, this, &routes::discover, slow);
+  reg.route("POST", "/agents/{agent_id}/custom-mcp-tools", 0, this, &routes::enable, slow);
+  reg.route("PUT", "/agents/{agent_id}/custom-mcp-tools", 0, this, &routes::replace, slow);
+  reg.route("POST", "/admin/mcp/tools", RY_ROUTE_ADMIN, this, &routes::try_tools, slow);
+  reg.route("POST", "/admin/mcp/call", RY_ROUTE_ADMIN, this, &routes::try_call, slow);
+}
+
+ry::task<std::string> routes::caller(ry::request r) {
+  if (!settings_.enabled) throw ry::forbidden("mcp.disabled", "MCP integrations are not enabled");
+  ry::result<std::string> got = co_await ry::call<std::string, const ry_account_view*>(
+      [&](ry_exec* exec, ry_account_fn fn, void* ctx) {
+        return accounts_->ensure(accounts_.self(), r.principal(), exec, fn, ctx);
+      },
+      [](const ry_account_view* v) { return ry::text(v->account_id_text); });
+  co_return std::move(got).value();
+}
+
+ry::task<ry::response> routes::discover(ry::request r) {
+  const auto account = co_await caller(r);
+  const std::string agent_id(r.param("agent_id"));
+  const std::string address(r.header("X-MCP-URL"));
+  if (address.empty()) throw invalid("MCP URL is required");
+  const auto type = type_of(r.header("X-MCP-Type"));
+  auto headers = headers_of(r.header("X-MCP-Headers"));
+  const auto agent = co_await read_agent(agents_, account, agent_id, 0);
+  const auto* own = find(agent.servers, type, address);
+  server_ptr s;
+  if (own != nullptr && headers.empty()) {
+    s = broker_.servers().of_agent(*own, account, agent_id);
+  } else if (type == "json") {
+    // A command is never taken from a header.
+    throw invalid("A json server is discovered by the name under which it is configured");
+  } else {
+    s = broker_.servers().loose(address, type, {}, config_for(type, address, std::move(headers)),
+                                account);
+  }
+  broker_.servers().check(*s);
+  const bool anew = r.header("Cache-Control").find("no-cache") != std::string_view::npos;
+  const auto wanted = anew ? freshness::asked_now : freshness::remembered;
+  tool_list_ptr list;
+  try {
+    list = co_await broker_.discover(s, wanted);
+  } catch (const ry::error& e) {
+    throw as_answer(e);
+  }
+  static const std::vector<std::string> none;
+  json::array tools;
+  for (const auto& t : list->tools) tools.push_back(shown(t, own != nullptr ? &own->enabled : &none));
+  json::object out;
+  out["tools"] = std::move(tools);
+  out["has_mcp_config"] = own != nullptr;
+  out["server_type"] = type;
+  out["server_url"] = address;
+  co_return ry::response::json(json::serialize(out));
+}
+
+ry::task<std::string> routes::store(std::string account, std::string agent, std::int32_t expected,
+                                    std::string list) {
+  ry::result<std::string> got = co_await ry::call<std::string, const ry_agent_view*>(
+      [&](ry_exec* exec, ry_agent_fn fn, void* ctx) {
+        return agents_->put_custom_mcps(agents_.self(), ry::str(account), ry::str(agent), expected,
+                                        ry::str(list), exec, fn, ctx);
+      },
+      [](const ry_agent_view* v) { return ry::text(v->custom_mcps_json); });
+  if (got) co_return std::move(*got);
+  const auto& e = got.error();
+  // In these operations an invalid configuration is a 400.
+  if (e.status() == RY_INVALID_ARGUMENT) throw invalid(std::string(e.message()));
+  if (e.status() == RY_INTERNAL || e.status() == RY_UNKNOWN) {
+    ctx_.complain("an MCP configuration could not be stored", e);
+    throw internal_failure();
+  }
+  throw e;
+}
+
+ry::task<ry::response> routes::enable(ry::request r) {
+  const auto account = co_await caller(r);
+  const std::string agent_id(r.param("agent_id"));
+  const auto body = body_of(r);
+  const auto address = text_of(body, "url");
+  if (address.empty()) throw invalid("MCP URL is required");
+  const auto* given = body.if_contains("type");
+  if (given != nullptr && !given->is_string()) throw invalid("type must be a text");
+  const auto type = type_of(text_of(body, "type"));
+  const auto wanted = texts(either(body, "enabled_tools", "enabledTools"), "enabled_tools");
+  for (int tries = 1;; ++tries) {
+    const auto agent = co_await read_agent(agents_, account, agent_id, 0);
+    const auto* own = find(agent.servers, type, address);
+    if (own == nullptr && type == "json") {
+      throw invalid("A json server is enabled by the name under which it is configured");
+    }
+    server_ptr s;
+    if (own != nullptr) {
+      s = broker_.servers().of_agent(*own, account, agent_id);
+    } else {
+      s = broker_.servers().loose(address, type, {}, config_for(type, address, {}), account);
+      broker_.servers().check(*s);
+    }
+    try {
+      s = co_await broker_.servers().resolve(s);
+    } catch (const ry::error& e) {
+      throw as_answer(e);
+    }
+    if (const auto known = broker_.memory().look_up(s->key, ctx_.now_unix_us()).tools) {
+      for (const auto& name : wanted) {
+        if (known->find(name) == nullptr) throw invalid("The server has no tool named " + name);
+      }
+    }
+    auto list = masked(agent.custom_mcps_json);
+    json::array names;
+    for (const auto& name : wanted) names.emplace_back(name);
+    if (own != nullptr) {
+      auto& entry = list.at(static_cast<std::size_t>(own - agent.servers.data())).as_object();
+      entry["enabledTools"] = std::move(names);
+    } else {
+      json::object entry;
+      entry["name"] = name_for(address, agent.servers);
+      entry["type"] = type;
+      entry["config"] = config_for(type, address, {});
+      entry["enabledTools"] = std::move(names);
+      list.push_back(std::move(entry));
+    }
+    try {
+      (void)co_await store(account, agent_id, agent.version, json::serialize(list));
+    } catch (const ry::error& e) {
+      if (e.status() != RY_ABORTED || tries == most_tries) throw;
+      continue;
+    }
+    json::object out;
+    out["success"] = true;
+    json::array enabled;
+    for (const auto& name : wanted) enabled.emplace_back(name);
+    out["total_tools"] = enabled.size();
+    out["enabled_tools"] = std::move(enabled);
+    co_return ry::response::json(json::serialize(out));
+  }
+}
+
+ry::task<ry::response> routes::replace(ry::request r) {
+  const auto account = co_await caller(r);
+  const std::string agent_id(r.param("agent_id"));
+  const auto body = body_of(r);
+  const auto* list = either(body, "custom_mcps", "customMcps");
+  if (list == nullptr || !list->is_array()) throw invalid("custom_mcps must be a list");
+  // 404 before anything is said about the list.
+  (void)co_await read_agent(agents_, account, agent_id, 0);
+  for (const auto& each : list->get_array()) {
+    const auto* o = each.if_object();
+    const auto* config = o != nullptr ? object_of(*o, "config") : nullptr;
+    if (config == nullptr) continue;  // refused with its place below
+    const auto type = canonical_type(text_of(*o, "type"));
+    if ((type == "http" || type == "sse") && text_of(*config, "url").empty()) {
+      throw invalid("MCP URL is required");
+    }
+    if (type != "http" && type != "sse" && type != "json") continue;
+    auto custom = text_of(*o, "customType");
+    if (custom.empty()) custom = text_of(*o, "custom_type");
+    const auto s = broker_.servers().loose(text_of(*o, "name"), type, custom, *config, account);
+    broker_.servers().check(*s);
+  }
+  std::string stored;
+  for (int tries = 1;; ++tries) {
+    try {
+      stored = co_await store(account, agent_id, 0, json::serialize(*list));
+      break;
+    } catch (const ry::error& e) {
+      if (e.status() != RY_ABORTED || tries == most_tries) throw;
+    }
+  }
+  std::size_t enabled = 0;
+  for (const auto& c : read_configured(stored)) enabled += c.enabled.size();
+  json::object data;
+  data["custom_mcps"] = masked(stored);
+  data["total_enabled_tools"] = enabled;
+  json::object out;
+  out["success"] = true;
+  out["data"] = std::move(data);
+  co_return ry::response::json(json::serialize(out));
+}
+
+ry::task<ry::response> routes::try_tools(ry::request r) {
+  const auto q = question_of(body_of(r));
+  const auto s = broker_.servers().loose(q.name, q.type, q.type, q.config, "");
+  broker_.servers().check(*s);
+  tool_list_ptr list;
+  try {
+    list = co_await broker_.discover(s, freshness::asked_now);
+  } catch (const ry::error& e) {
+    throw as_answer(e);
+  }
+  json::array tools;
+  for (const auto& t : list->tools) {
+    auto o = shown(t, nullptr);
+    o["parameters"] = t.parameters;
+    o["read_only"] = t.read_only;
+    o["hash"] = t.hash;
+    tools.push_back(std::move(o));
+  }
+  json::object out;
+  out["server_name"] = list->server_name;
+  out["tools"] = std::move(tools);
+  json::array left_out;
+  for (const auto& why : list->left_out) left_out.emplace_back(why);
+  out["left_out"] = std::move(left_out);
+  co_return ry::response::json(json::serialize(out));
+}
+
+ry::task<ry::response> routes::try_call(ry::request r) {
+  const auto body = body_of(r);
+  const auto q = question_of(body);
+  const auto name = text_of(body, "tool");
+  if (name.empty()) throw invalid("tool is required");
+  json::object arguments;
+  if (const auto* given = object_of(body, "arguments")) arguments = *given;
+  const auto s = broker_.servers().loose(q.name, q.type, q.type, q.config, "");
+  broker_.servers().check(*s);
+  std::string result;
+  try {
+    result = co_await broker_.call(s, name, std::move(arguments));
+  } catch (const ry::error& e) {
+    throw as_answer(e);
+  }
+  co_return ry::response::json(result);
+}
+
+}  // namespace mcp

@@ -1,0 +1,38 @@
+// The HTTP interface of this module: the three operations on an agent's custom MCP tools, and the same
+// questions for operators about any server.
+#pragma once
+
+#include <ry/svc/accounts.h>
+#include <ry/svc/agents.h>
+
+#include "broker.hpp"
+
+namespace mcp {
+
+class routes {
+ public:
+  // The services are filled before the first request.
+  routes(const ry::context& ctx, broker& b, const settings& s,
+         const ry::service<ry_accounts_v1>& accounts, const ry::service<ry_agents_v1>& agents)
+      : ctx_(ctx), broker_(b), settings_(s), accounts_(accounts), agents_(agents) {}
+  void add_to(ry::registrar& reg);
+
+ private:
+  ry::task<ry::response> discover(ry::request r);
+  ry::task<ry::response> enable(ry::request r);
+  ry::task<ry::response> replace(ry::request r);
+  ry::task<ry::response> try_tools(ry::request r);
+  ry::task<ry::response> try_call(ry::request r);
+
+  ry::task<std::string> caller(ry::request r);
+  ry::task<std::string> store(std::string account, std::string agent, std::int32_t expected,
+                              std::string list);
+
+  const ry::context& ctx_;
+  broker& broker_;
+  const settings& settings_;
+  const ry::service<ry_accounts_v1>& accounts_;
+  const ry::service<ry_agents_v1>& agents_;
+};
+
+}  // namespace mcp

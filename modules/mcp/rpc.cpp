@@ -1,0 +1,130 @@
+#include "rpc.hpp"
+
+#include <charconv>
+#include <ry/cpp/types.hpp>
+
+namespace mcp {
+namespace {
+
+constexpr std::size_t most_depth = 128;
+
+// Servers are met that answer "7" to 7.
+std::uint64_t id_of(const json::value& v) {
+  if (v.is_int64()) return v.get_int64() > 0 ? static_cast<std::uint64_t>(v.get_int64()) : 0;
+  if (v.is_uint64()) return v.get_uint64();
+  if (!v.is_string()) return 0;
+  const auto s = sv(v.get_string());
+  std::uint64_t id = 0;
+  const auto [end, ec] = std::from_chars(s.data(), s.data() + s.size(), id);
+  return ec == std::errc() && end == s.data() + s.size() ? id : 0;
+}
+
+incoming read_one(json::value v) {
+  incoming out;
+  auto* o = v.if_object();
+  if (o == nullptr) return out;
+  auto* id = o->if_contains("id");
+  if (auto* method = o->if_contains("method"); method != nullptr && method->is_string()) {
+    out.method = std::string(sv(method->get_string()));
+    if (auto* params = o->if_contains("params")) out.body = std::move(*params);
+    out.what = incoming::kind::notification;
+    if (id != nullptr && !id->is_null()) {
+      out.what = incoming::kind::request;
+      out.peer_id = std::move(*id);
+    }
+    return out;
+  }
+  if (id != nullptr) out.id = id_of(*id);
+  if (auto* result = o->if_contains("result")) {
+    out.what = incoming::kind::result;
+    out.body = std::move(*result);
+  } else if (auto* error = o->if_contains("error"); error != nullptr && error->is_object()) {
+    out.what = incoming::kind::failure;
+    out.body = std::move(*error);
+  }
+  return out;
+}
+
+std::string envelope(json::object o) {
+  o["jsonrpc"] = "2.0";
+  return json::serialize(o);
+}
+
+}  // namespace
+
+std::string text_of(const json::object& o, std::string_view key) {
+  const auto* v = o.if_contains(jv(key));
+  return v != nullptr && v->is_string() ? std::string(sv(v->get_string())) : std::string();
+}
+const json::object* object_of(const json::object& o, std::string_view key) {
+  const auto* v = o.if_contains(jv(key));
+  return v != nullptr ? v->if_object() : nullptr;
+}
+const json::array* array_of(const json::object& o, std::string_view key) {
+  const auto* v = o.if_contains(jv(key));
+  return v != nullptr ? v->if_array() : nullptr;
+}
+
+json::value parse(std::string_view text) {
+  json::parse_options options;
+  options.max_depth = most_depth;
+  json::error_code ec;
+  auto v = json::parse(jv(text), ec, {}, options);
+  if (ec) throw ry::error(RY_DATA_LOSS, "mcp.malformed", "sent a text that is no valid JSON");
+  return v;
+}
+
+std::vector<incoming> read_messages(std::string_view text) {
+  auto v = parse(text);
+  std::vector<incoming> out;
+  if (auto* batch = v.if_array()) {
+    out.reserve(batch->size());
+    for (auto& each : *batch) out.push_back(read_one(std::move(each)));
+  } else {
+    out.push_back(read_one(std::move(v)));
+  }
+  return out;
+}
+
+std::string request_text(std::uint64_t id, std::string_view method, json::object params) {
+  json::object o;
+  o["id"] = id;
+  o["method"] = jv(method);
+  o["params"] = std::move(params);
+  return envelope(std::move(o));
+}
+
+std::string notification_text(std::string_view method, json::object params) {
+  json::object o;
+  o["method"] = jv(method);
+  if (!params.empty()) o["params"] = std::move(params);
+  return envelope(std::move(o));
+}
+
+std::string result_text(const json::value& peer_id, json::object result) {
+  json::object o;
+  o["id"] = peer_id;
+  o["result"] = std::move(result);
+  return envelope(std::move(o));
+}
+
+std::string failure_text(const json::value& peer_id, int code, std::string_view message) {
+  json::object o;
+  o["id"] = peer_id;
+  o["error"] = json::object{{"code", code}, {"message", jv(message)}};
+  return envelope(std::move(o));
+}
+
+std::int64_t code_of(const json::value& error) {
+  const auto* o = error.if_object();
+  const auto* code = o != nullptr ? o->if_contains("code") : nullptr;
+  return code != nullptr && code->is_int64() ? code->get_int64() : 0;
+}
+
+std::string message_of(const json::value& error) {
+  const auto* o = error.if_object();
+  auto text = o != nullptr ? text_of(*o, "message") : std::string();
+  return text.empty() ? "no message" : text;
+}
+
+}  // namespace mcp

@@ -1,0 +1,52 @@
+// JSON-RPC 2.0 as MCP uses it: texts to send, texts received. Without I/O.
+#pragma once
+
+#include <boost/json.hpp>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mcp {
+
+namespace json = boost::json;
+
+inline std::string_view sv(const json::string& s) noexcept {
+  return {s.data(), s.size()};
+}
+inline std::string_view sv(json::string_view s) noexcept {
+  return {s.data(), s.size()};
+}
+inline json::string_view jv(std::string_view s) noexcept {
+  return {s.data(), s.size()};
+}
+// Members of an object, or what stands for their absence.
+std::string text_of(const json::object& o, std::string_view key);
+const json::object* object_of(const json::object& o, std::string_view key);
+const json::array* array_of(const json::object& o, std::string_view key);
+
+// Parses hostile text: bounded depth, exact numbers. Throws ry::error "mcp.malformed".
+json::value parse(std::string_view text);
+
+struct incoming {
+  enum class kind { result, failure, request, notification, nonsense };
+  kind what = kind::nonsense;
+  std::uint64_t id = 0;  // of the request that is answered; 0: none of ours, or null
+  json::value peer_id;   // of a request of the server
+  std::string method;
+  json::value body;  // result, error object, or params
+};
+
+// One message, or the several of a batch. Throws ry::error "mcp.malformed".
+std::vector<incoming> read_messages(std::string_view text);
+
+std::string request_text(std::uint64_t id, std::string_view method, json::object params);
+std::string notification_text(std::string_view method, json::object params);
+std::string result_text(const json::value& peer_id, json::object result);
+std::string failure_text(const json::value& peer_id, int code, std::string_view message);
+
+// {"code":..,"message":..} of an error object; code 0 when it has none.
+std::int64_t code_of(const json::value& error);
+std::string message_of(const json::value& error);
+
+}  // namespace mcp

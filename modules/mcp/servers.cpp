@@ -1,0 +1,178 @@
+#include "servers.hpp"
+
+#include <sodium.h>
+
+namespace mcp {
+namespace {
+
+std::string from_base64url(const std::string& text) {
+  std::string out(text.size(), '\0');
+  std::size_t len = 0;
+  const auto rc = sodium_base642bin(reinterpret_cast<unsigned char*>(out.data()), out.size(),
+                                    text.data(), text.size(), nullptr, &len, nullptr,
+                                    sodium_base64_VARIANT_URLSAFE_NO_PADDING);
+  if (rc != 0) throw ry::error(RY_DATA_LOSS, "mcp.sealed", "a stored secret is damaged");
+  out.resize(len);
+  return out;
+}
+
+std::string key_of(std::string_view driver, std::string_view config, std::string_view account,
+                   std::uint32_t flags) {
+  crypto_generichash_state state;
+  unsigned char digest[24];
+  crypto_generichash_init(&state, nullptr, 0, sizeof digest);
+  for (std::string_view part : {driver, config, account}) {
+    const std::uint64_t n = part.size();
+    crypto_generichash_update(&state, reinterpret_cast<const unsigned char*>(&n), sizeof n);
+    crypto_generichash_update(&state, reinterpret_cast<const unsigned char*>(part.data()), n);
+  }
+  crypto_generichash_update(&state, reinterpret_cast<const unsigned char*>(&flags), sizeof flags);
+  crypto_generichash_final(&state, digest, sizeof digest);
+  char hex[2 * sizeof digest + 1];
+  sodium_bin2hex(hex, sizeof hex, digest, sizeof digest);
+  return hex;
+}
+
+ry_mcp_target target_of(const server& s) {
+  ry_mcp_target t{};
+  t.struct_size = sizeof t;
+  t.flags = s.flags;
+  t.server = ry::str(s.name);
+  t.config_json = ry::str(s.config_json);
+  t.account_id = ry::str(s.account_id);
+  t.identity = ry::str(s.key);
+  return t;
+}
+
+}  // namespace
+
+std::string canonical_type(std::string_view type) {
+  return type == "composio" ? "prebuilt" : std::string(type);
+}
+
+std::vector<configured> read_configured(std::string_view custom_mcps_json) {
+  std::vector<configured> out;
+  const auto v = parse(custom_mcps_json.empty() ? "[]" : custom_mcps_json);
+  if (!v.is_array()) return out;
+  for (const auto& each : v.get_array()) {
+    const auto* o = each.if_object();
+    if (o == nullptr) continue;
+    configured c;
+    c.name = text_of(*o, "name");
+    c.type = text_of(*o, "type");
+    c.custom_type = text_of(*o, "customType");
+    if (const auto* config = object_of(*o, "config")) c.config = *config;
+    if (const auto* tools = array_of(*o, "enabledTools")) {
+      for (const auto& t : *tools) {
+        if (t.is_string()) c.enabled.emplace_back(sv(t.get_string()));
+      }
+    }
+    out.push_back(std::move(c));
+  }
+  return out;
+}
+
+json::array masked(std::string_view custom_mcps_json) {
+  auto v = parse(custom_mcps_json.empty() ? "[]" : custom_mcps_json);
+  if (!v.is_array()) return {};
+  for (auto& each : v.get_array()) {
+    auto* o = each.if_object();
+    auto* config = o != nullptr ? o->if_contains("config") : nullptr;
+    if (config == nullptr || !config->is_object()) continue;
+    for (const char* place : {"headers", "env"}) {
+      auto* values = config->get_object().if_contains(place);
+      if (values == nullptr || !values->is_object()) continue;
+      for (auto& member : values->get_object()) member.value() = jv(mask);
+    }
+  }
+  return std::move(v.get_array());
+}
+
+std::string address_of(const configured& c) {
+  const auto type = canonical_type(c.type);
+  if (type == "prebuilt") return text_of(c.config, "profile_id");
+  if (type == "json") return c.name;
+  return text_of(c.config, "url");
+}
+
+server_ptr server_maker::loose(std::string name, std::string_view type, std::string_view custom_type,
+                               const json::object& config, std::string_view account_id,
+                               std::uint32_t flags) const {
+  auto s = std::make_shared<server>();
+  s->name = std::move(name);
+  s->type = canonical_type(type);
+  s->driver = s->type;
+  if (!custom_type.empty() && parts_.transports.find(custom_type)) s->driver = custom_type;
+  s->config_json = json::serialize(config);
+  s->account_id = account_id;
+  s->flags = flags;
+  s->key = key_of(s->driver, s->config_json, s->account_id, flags);
+  return s;
+}
+
+server_ptr server_maker::of_agent(const configured& c, std::string_view account_id,
+                                  std::string_view agent_id) const {
+  auto config = c.config;
+  const auto place = "agents.mcp:" + std::string(agent_id);
+  const auto secrets = parts_.ctx.secrets();
+  for (const char* part : {"headers", "env"}) {
+    auto* values = config.if_contains(part);
+    if (values == nullptr || !values->is_object()) continue;
+    for (auto& member : values->get_object()) {
+      auto* o = member.value().if_object();
+      if (o == nullptr) continue;
+      auto opened = secrets.open(place, from_base64url(text_of(*o, "sealed")));
+      if (!opened) {
+        throw ry::error(RY_DATA_LOSS, "mcp.sealed",
+                        "MCP server \"" + c.name + "\": its stored secrets cannot be read");
+      }
+      secrets.redact(*opened);
+      member.value() = jv(*opened);
+    }
+  }
+  return loose(c.name, c.type, c.custom_type, config, account_id);
+}
+
+void server_maker::check(const server& s) const {
+  const auto driver = parts_.transports.find(s.driver);
+  if (!driver) {
+    throw ry::bad_request("mcp.refused", "MCP servers of the type " + s.type + " are not offered here");
+  }
+  char text[512];
+  ry_errbuf err{text, sizeof text, 0};
+  const auto t = target_of(s);
+  if (driver->table->check(driver->self, &t, &err) != RY_OK) {
+    throw ry::bad_request("mcp.refused", err.len != 0 ? std::string(text, err.len)
+                                                      : std::string("The MCP configuration is not valid"));
+  }
+}
+
+ry::task<server_ptr> server_maker::resolve(server_ptr s) const {
+  const auto driver = parts_.transports.find(s->driver);
+  if (!driver) {
+    throw trouble_with(*s, RY_UNAVAILABLE, "mcp.connect_failed",
+                       "there is no transport named \"" + s->driver + "\" here");
+  }
+  if ((driver->table->capabilities & RY_MCP_RESOLVES) == 0) co_return s;
+  struct found {
+    std::string type, config;
+  };
+  const auto t = target_of(*s);
+  ry::result<found> got = co_await ry::call<found, ry_str, ry_str>(
+      [&](ry_exec* exec, ry_mcp_resolved_fn fn, void* ctx) {
+        return driver->table->resolve(driver->self, &t, exec, fn, ctx);
+      },
+      [](ry_str type, ry_str config) { return found{ry::text(type), ry::text(config)}; });
+  if (!got) {
+    const bool absent = got.error().status() == RY_NOT_FOUND;
+    throw trouble_with(*s, got.error().status(), absent ? "mcp.refused" : "mcp.connect_failed",
+                       got.error().message());
+  }
+  auto made = std::make_shared<server>(*s);
+  made->driver = got->type;
+  made->config_json = got->config;
+  made->key = key_of(made->driver, made->config_json, made->account_id, made->flags);
+  co_return made;
+}
+
+}  // namespace mcp

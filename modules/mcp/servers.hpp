@@ -1,0 +1,45 @@
+// MCP servers as agents are configured with them, and how a configuration becomes something to talk to.
+#pragma once
+
+#include "client.hpp"
+
+namespace mcp {
+
+// One entry of an agent's custom_mcps.
+struct configured {
+  std::string name, type, custom_type;
+  json::object config;  // secrets sealed
+  std::vector<std::string> enabled;
+};
+std::vector<configured> read_configured(std::string_view custom_mcps_json);
+
+// The list as clients see it: secrets masked, type and spelling as stored.
+json::array masked(std::string_view custom_mcps_json);
+inline constexpr std::string_view mask = "********";
+
+// "composio" and "prebuilt" are one.
+std::string canonical_type(std::string_view type);
+// The address of a configuration: its url, profile id or name.
+std::string address_of(const configured& c);
+
+class server_maker {
+ public:
+  explicit server_maker(client_parts& parts) : parts_(parts) {}
+
+  // A server of an agent; opens its secrets. Throws ry::error.
+  server_ptr of_agent(const configured& c, std::string_view account_id,
+                      std::string_view agent_id) const;
+  // One that is asked about without being configured.
+  server_ptr loose(std::string name, std::string_view type, std::string_view custom_type,
+                   const json::object& config, std::string_view account_id,
+                   std::uint32_t flags = 0) const;
+  // Throws mcp.refused (400) when its transport would not try it.
+  void check(const server& s) const;
+  // What a profile stands for; others unchanged.
+  ry::task<server_ptr> resolve(server_ptr s) const;
+
+ private:
+  client_parts& parts_;
+};
+
+}  // namespace mcp

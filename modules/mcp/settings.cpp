@@ -1,0 +1,28 @@
+#include "settings.hpp"
+
+#include "rpc.hpp"
+
+namespace mcp {
+
+settings read_settings(std::string_view text) {
+  const auto v = text.empty() ? json::value(json::object()) : parse(text);
+  const auto& o = v.as_object();
+  const auto number = [&](const char* key, std::uint64_t otherwise) {
+    const auto* n = o.if_contains(key);
+    return n != nullptr && n->is_int64() ? static_cast<std::uint64_t>(n->get_int64()) : otherwise;
+  };
+  settings s;
+  if (const auto* on = o.if_contains("integrations_enabled"); on != nullptr && on->is_bool()) {
+    s.enabled = on->get_bool();
+  }
+  s.discovery_ms = number("discovery_timeout_seconds", 30) * 1000;
+  s.call_ms = number("call_timeout_seconds", 30) * 1000;
+  s.list_wait_ms = number("list_wait_seconds", 5) * 1000;
+  s.cache_us = static_cast<std::int64_t>(number("cache_hours", 24)) * 3600 * 1'000'000;
+  s.max_result_bytes = number("max_result_kb", 1024) << 10;
+  s.max_message_bytes = number("max_message_kb", 16384) << 10;
+  s.max_tools = number("max_tools", 1000);
+  return s;
+}
+
+}  // namespace mcp

@@ -1,0 +1,134 @@
+#include "tool.hpp"
+
+#include <sodium.h>
+
+#include <algorithm>
+#include <ry/cpp/types.hpp>
+
+namespace mcp {
+namespace {
+
+constexpr std::size_t most_name = 256;
+constexpr std::size_t most_left_out = 100;
+
+std::string hash_of(const std::string& text) {
+  unsigned char digest[16];
+  crypto_generichash(digest, sizeof digest, reinterpret_cast<const unsigned char*>(text.data()),
+                     text.size(), nullptr, 0);
+  char hex[2 * sizeof digest + 1];
+  sodium_bin2hex(hex, sizeof hex, digest, sizeof digest);
+  return hex;
+}
+
+bool claims(const json::object* annotations, std::string_view key) {
+  const auto* v = annotations != nullptr ? annotations->if_contains(jv(key)) : nullptr;
+  return v != nullptr && v->is_bool() && v->get_bool();
+}
+
+bool printable(std::string_view s) {
+  return std::all_of(s.begin(), s.end(),
+                     [](unsigned char c) { return c >= 0x20 && c != 0x7f; });
+}
+
+}  // namespace
+
+const tool* tool_list::find(std::string_view name) const noexcept {
+  const auto at = std::lower_bound(tools.begin(), tools.end(), name,
+                                   [](const tool& t, std::string_view n) { return t.name < n; });
+  return at != tools.end() && at->name == name ? &*at : nullptr;
+}
+
+std::optional<std::string> tool_collector::add_page(const json::value& result) {
+  const auto* o = result.if_object();
+  const auto* tools = o != nullptr ? array_of(*o, "tools") : nullptr;
+  if (tools == nullptr) {
+    throw ry::error(RY_DATA_LOSS, "mcp.malformed", "answered tools/list without a list of tools");
+  }
+  for (const auto& each : *tools) add(each);
+  const auto* ttl = o->if_contains("ttlMs");
+  if (ttl != nullptr && ttl->is_int64() && ttl->get_int64() >= 0) {
+    // The shortest of all pages holds for the whole.
+    list_.ttl_ms = std::min(list_.ttl_ms.value_or(INT64_MAX), ttl->get_int64());
+  }
+  const auto* next = o->if_contains("nextCursor");
+  if (next == nullptr || !next->is_string()) return std::nullopt;
+  const std::string cursor(sv(next->get_string()));
+  if (++pages_ >= limits_.pages || full_ ||
+      std::find(cursors_.begin(), cursors_.end(), cursor) != cursors_.end()) {
+    list_.left_out.push_back("further pages: the list does not end");
+    return std::nullopt;
+  }
+  cursors_.push_back(cursor);
+  return cursor;
+}
+
+void tool_collector::add(const json::value& v) {
+  const auto* o = v.if_object();
+  std::string name = o != nullptr ? text_of(*o, "name") : std::string();
+  const auto leave_out = [&](const std::string& why) {
+    if (list_.left_out.size() < most_left_out) {
+      list_.left_out.push_back((name.empty() ? "(no name)" : name.substr(0, most_name)) + ": " + why);
+    }
+  };
+  if (o == nullptr || name.empty()) return leave_out("it has no name");
+  if (name.size() > most_name || !printable(name)) return leave_out("its name is not usable");
+  if (list_.tools.size() >= limits_.tools) {
+    full_ = true;
+    return leave_out("there are too many tools");
+  }
+  const auto* schema = o->if_contains("inputSchema");
+  if (schema == nullptr || !schema->is_object()) return leave_out("it has no input schema");
+  const auto type = text_of(schema->get_object(), "type");
+  if (!type.empty() && type != "object") return leave_out("its input schema is not of an object");
+  auto headers = scan_headers(*schema);
+  if (!headers.problem.empty()) return leave_out(headers.problem);
+  const auto text = json::serialize(v);
+  if (text.size() > limits_.tool_bytes) return leave_out("its description is too large");
+
+  tool t;
+  t.name = std::move(name);
+  const auto* annotations = object_of(*o, "annotations");
+  t.description = text_of(*o, "description");
+  if (t.description.empty()) t.description = text_of(*o, "title");
+  if (t.description.empty() && annotations != nullptr) t.description = text_of(*annotations, "title");
+  t.parameters = *schema;
+  if (const auto* output = o->if_contains("outputSchema"); output != nullptr && output->is_object()) {
+    t.output_schema = *output;
+  }
+  t.read_only = claims(annotations, "readOnlyHint");
+  t.idempotent = claims(annotations, "idempotentHint");
+  t.mirrored = std::move(headers.mirrored);
+  t.hash = hash_of(text);
+  list_.tools.push_back(std::move(t));
+}
+
+tool_list tool_collector::finish() {
+  std::stable_sort(list_.tools.begin(), list_.tools.end(),
+                   [](const tool& a, const tool& b) { return a.name < b.name; });
+  // Of two of one name the first is the one that a call would reach.
+  const auto twice = std::unique(list_.tools.begin(), list_.tools.end(),
+                                 [](const tool& a, const tool& b) { return a.name == b.name; });
+  if (twice != list_.tools.end()) {
+    list_.tools.erase(twice, list_.tools.end());
+    list_.left_out.push_back("several tools: their names were used twice");
+  }
+  return std::move(list_);
+}
+
+list_change compare(const tool_list& before, const tool_list& after) {
+  list_change out;
+  for (const auto& t : after.tools) {
+    const auto* old = before.find(t.name);
+    if (old == nullptr) {
+      out.added.push_back(t.name);
+    } else if (old->hash != t.hash) {
+      out.changed.push_back(t.name);
+    }
+  }
+  for (const auto& t : before.tools) {
+    if (after.find(t.name) == nullptr) out.removed.push_back(t.name);
+  }
+  return out;
+}
+
+}  // namespace mcp

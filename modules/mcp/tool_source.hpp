@@ -1,0 +1,62 @@
+// agent.tools/1 by the MCP servers of an agent.
+//
+// A list names what the agent has enabled, with what is known of it; servers that are not known yet are
+// asked at the same time and waited for a little, and one that is dead costs no more than that: its
+// tools are offered without a description and found out about at their first use. A call opens a
+// connection of its own and does not wait for its end.
+#pragma once
+
+#include <ry/ext/agent_tools.h>
+#include <ry/svc/agents.h>
+
+#include "broker.hpp"
+#include "names.hpp"
+
+namespace mcp {
+
+// The configuration of an agent at a version.
+struct agent_servers {
+  std::vector<configured> servers;
+  std::vector<named_tool> tools;
+  std::int32_t version = 0;
+  std::string custom_mcps_json;
+};
+ry::task<agent_servers> read_agent(const ry::service<ry_agents_v1>& agents, std::string account_id,
+                                   std::string agent_id, std::int32_t version);
+
+class tool_source {
+ public:
+  tool_source(const ry::context& ctx, broker& b, const settings& s,
+              const ry::service<ry_agents_v1>& agents)
+      : ctx_(ctx), broker_(b), settings_(s), agents_(agents) {}
+
+  // The table of agent.tools/1; its self is a tool_source.
+  static const ry_agent_tools_v1* table() noexcept;
+
+ private:
+  struct scope {
+    explicit scope(const ry_tools_scope& s)
+        : account(ry::text(s.account_id)), agent(ry::text(s.agent_id)), version(s.agent_version) {}
+    std::string account, agent;
+    std::int32_t version;
+  };
+  struct call_handle {
+    tool_source* of;
+    ry_tool_sink sink;
+    void* ctx;
+    ry::cancel_source source;
+  };
+  ry::task<void> list(scope of, ry_tools_list_fn fn, void* ctx);
+  ry::task<std::string> describe(scope of);
+  ry::task<tool_list_ptr> known_tools(server_ptr s);
+  ry::task<void> refresh(server_ptr s, std::shared_ptr<ry::signal> done);
+  ry::task<void> run(scope of, std::string name, std::string arguments, call_handle* h);
+  ry::task<std::string> invoke(scope of, std::string name, std::string arguments);
+
+  const ry::context& ctx_;
+  broker& broker_;
+  const settings& settings_;
+  const ry::service<ry_agents_v1>& agents_;
+};
+
+}  // namespace mcp

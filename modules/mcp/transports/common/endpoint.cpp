@@ -1,0 +1,136 @@
+#include "endpoint.hpp"
+
+#include <algorithm>
+#include <boost/json.hpp>
+#include <boost/url.hpp>
+
+namespace mcp_transport {
+
+namespace json = boost::json;
+
+namespace {
+
+std::string_view sv(json::string_view s) {
+  return {s.data(), s.size()};
+}
+
+bool owned_by_the_protocol(std::string_view name) {
+  for (const char* n : {"content-type", "content-length", "accept", "host", "connection",
+                        "transfer-encoding", "mcp-session-id", "last-event-id"}) {
+    if (ry::iequals(name, n)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+endpoint read_endpoint(const ry::mcp::target& t) {
+  json::error_code ec;
+  const auto v = json::parse(t.config_json, ec);
+  const auto* o = v.if_object();
+  const auto* url = o != nullptr ? o->if_contains("url") : nullptr;
+  if (ec || url == nullptr || !url->is_string() || url->get_string().empty()) {
+    throw ry::bad_request("mcp.config", "the configuration has no url");
+  }
+  endpoint e;
+  e.url = std::string(sv(url->get_string()));
+  if (t.operators_own()) e.client_flags |= RY_CLIENT_OPERATOR_URL;
+  if (t.connect_timeout_ms != 0) e.connect_timeout_ms = t.connect_timeout_ms;
+  const auto* fields = o->if_contains("headers");
+  if (fields == nullptr || !fields->is_object()) return e;
+  for (const auto& [name, value] : fields->get_object()) {
+    if (!value.is_string()) throw ry::bad_request("mcp.config", "a header is no text");
+    if (!owned_by_the_protocol(sv(name))) {
+      e.fields.emplace_back(std::string(sv(name)), std::string(sv(value.get_string())));
+    }
+  }
+  return e;
+}
+
+void check_endpoint(const ry::context& ctx, const ry::mcp::target& t) {
+  const auto e = read_endpoint(t);
+  if (t.operators_own()) return;
+  const auto st = ctx.http_client().check_url(e.url);
+  if (st == RY_PERMISSION_DENIED) {
+    throw ry::forbidden("mcp.address_refused", "MCP URL points to a private or local address");
+  }
+  if (st != RY_OK) throw ry::bad_request("mcp.url", "MCP URL is not a valid http or https address");
+}
+
+std::string same_origin_url(std::string_view base, std::string_view reference) {
+  namespace urls = boost::urls;
+  const auto from = urls::parse_uri(boost::core::string_view(base.data(), base.size()));
+  const auto to = urls::parse_uri_reference(boost::core::string_view(reference.data(), reference.size()));
+  if (!from || !to) return {};
+  urls::url out;
+  if (!urls::resolve(*from, *to, out)) return {};
+  const auto port = [](const urls::url_view_base& u) {
+    if (u.has_port() && !u.port().empty()) return std::string(u.port());
+    return std::string(u.scheme_id() == urls::scheme::https ? "443" : "80");
+  };
+  if (!ry::iequals(std::string(from->scheme()), std::string(out.scheme())) ||
+      !ry::iequals(std::string(from->encoded_host()), std::string(out.encoded_host())) ||
+      port(*from) != port(out) || out.has_userinfo()) {
+    return {};
+  }
+  out.remove_fragment();
+  return std::string(out.buffer());
+}
+
+ry::headers merged(const ry::headers& base, const ry::headers& fields) {
+  ry::headers out;
+  for (const auto& each : base) {
+    const bool replaced = std::any_of(fields.begin(), fields.end(), [&](const auto& f) {
+      return ry::iequals(f.first, each.first);
+    });
+    if (!replaced) out.push_back(each);
+  }
+  out.insert(out.end(), fields.begin(), fields.end());
+  return out;
+}
+
+std::string media_type(std::string_view content_type) {
+  content_type = content_type.substr(0, content_type.find(';'));
+  std::string out;
+  for (const char c : content_type) {
+    if (c == ' ' || c == '\t') continue;
+    out += c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  }
+  return out;
+}
+
+ry::error error_of(ry_status st, const ry_error_view* err) {
+  if (err != nullptr && ry::view(err->reason) == "http_client.address_refused") {
+    return ry::forbidden("mcp.address_refused", "MCP URL points to a private or local address");
+  }
+  auto e = ry::error::from(st, err);
+  if (e.message() != ry::status_name(st)) return e;
+  return ry::error(st, "mcp.http", std::string("the HTTP exchange failed: ") + ry::status_name(st));
+}
+
+std::string_view field_of(const ry_client_response& r, std::string_view name) noexcept {
+  for (std::size_t i = 0; i < r.n_headers; ++i) {
+    if (ry::iequals(ry::view(r.headers[i].name), name)) return ry::view(r.headers[i].value);
+  }
+  return {};
+}
+
+ry_status http_exchange::start(const ry::context& ctx, ry_exec* exec,
+                               const ry::client_request& request) {
+  ry_client_handler h{};
+  h.struct_size = sizeof h;
+  h.on_head = [](void* p, const ry_client_response* r) noexcept {
+    (void)ry::guard([&] { static_cast<http_exchange*>(p)->head(*r); });
+  };
+  h.on_data = [](void* p, ry_bytes chunk) noexcept {
+    return ry::guard([&] { return static_cast<http_exchange*>(p)->data(ry::view(chunk)); });
+  };
+  h.on_done = [](void* p, ry_status st, const ry_error_view* err) noexcept {
+    static_cast<http_exchange*>(p)->done(st, err);
+  };
+  std::vector<ry_header> fields;
+  const auto r = request.c_form(fields);
+  return ctx.interface<ry_http_client_v1>().request(ctx.host(), exec, &r, &h, this, &op_);
+}
+
+}  // namespace mcp_transport

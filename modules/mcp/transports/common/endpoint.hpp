@@ -1,0 +1,61 @@
+// What the transports over HTTP read from a configuration, and one HTTP exchange of theirs.
+#pragma once
+
+#include <ry/cpp/mcp.hpp>
+#include <ry/ry.hpp>
+
+namespace mcp_transport {
+
+struct endpoint {
+  std::string url;
+  ry::headers fields;  // from the configuration
+  std::uint32_t client_flags = RY_CLIENT_FOLLOW_REDIRECTS;
+  std::uint64_t connect_timeout_ms = 10'000;
+};
+
+// Reads {"url", "headers"}. Throws ry::error RY_INVALID_ARGUMENT.
+endpoint read_endpoint(const ry::mcp::target& t);
+// The same, and asks the host's address guard. Throws RY_PERMISSION_DENIED, too.
+void check_endpoint(const ry::context& ctx, const ry::mcp::target& t);
+
+// `reference` as seen from `base`; empty when it is none, or leads to another origin.
+std::string same_origin_url(std::string_view base, std::string_view reference);
+
+// `fields` take the place of those of the same name in `base`.
+ry::headers merged(const ry::headers& base, const ry::headers& fields);
+
+// "application/json" of "Application/JSON; charset=utf-8".
+std::string media_type(std::string_view content_type);
+
+// What the address guard and the sockets say, for on_sent and on_closed.
+ry::error error_of(ry_status st, const ry_error_view* err);
+
+// One HTTP exchange; frees nothing by itself. All calls on the executor of start().
+class http_exchange {
+ public:
+  http_exchange() = default;
+  http_exchange(const http_exchange&) = delete;
+  http_exchange& operator=(const http_exchange&) = delete;
+
+  ry_status start(const ry::context& ctx, ry_exec* exec, const ry::client_request& request);
+  void cancel(const ry::context& ctx) const noexcept { ctx.core().op_cancel(ctx.host(), op_); }
+  void resume(const ry::context& ctx) const noexcept {
+    ctx.interface<ry_http_client_v1>().resume(ctx.host(), op_);
+  }
+  ry_op_id op() const noexcept { return op_; }
+
+ protected:
+  virtual ~http_exchange() = default;
+  virtual void head(const ry_client_response& r) = 0;
+  // RY_RESOURCE_EXHAUSTED pauses.
+  virtual ry_status data(std::string_view bytes) = 0;
+  virtual void done(ry_status st, const ry_error_view* err) noexcept = 0;
+
+ private:
+  ry_op_id op_ = 0;
+};
+
+// The first field of that name.
+std::string_view field_of(const ry_client_response& r, std::string_view name) noexcept;
+
+}  // namespace mcp_transport

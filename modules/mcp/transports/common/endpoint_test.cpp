@@ -1,0 +1,43 @@
+#include "endpoint.hpp"
+
+#include <gmock/gmock.h>
+
+namespace mcp_transport {
+namespace {
+
+ry::mcp::target target(const std::string& config) {
+  ry_mcp_target t{};
+  t.config_json = ry::str(config);
+  return ry::mcp::target(t);
+}
+
+TEST(Endpoint, ReadsAddressAndHeaders) {
+  const auto e = read_endpoint(target(
+      R"({"url":"https://h/mcp","headers":{"Authorization":"Bearer x","Content-Length":"7","HOST":"evil"}})"));
+  EXPECT_EQ(e.url, "https://h/mcp");
+  ASSERT_EQ(e.fields.size(), 1u);
+  EXPECT_EQ(e.fields[0].second, "Bearer x");
+  for (const char* bad : {"", "{}", "[]", R"({"url":7})", R"({"url":"http://h","headers":{"a":7}})"}) {
+    EXPECT_THROW(read_endpoint(target(bad)), ry::error) << bad;
+  }
+}
+
+TEST(Endpoint, MessagesGoToTheSameOriginOnly) {
+  const std::string base = "http://Example.org/a/sse?x=1";
+  EXPECT_EQ(same_origin_url(base, "/message?s=1"), "http://Example.org/message?s=1");
+  EXPECT_EQ(same_origin_url(base, "message"), "http://Example.org/a/message");
+  EXPECT_EQ(same_origin_url(base, "http://example.org:80/m"), "http://example.org:80/m");
+  for (const char* bad : {"https://example.org/m", "http://example.org:81/m", "http://other.org/m",
+                          "//other.org/m", "http://example.org@other.org/m", "http://u:p@example.org/m",
+                          "ftp://example.org/m", "not a url\r\n", "http://[::1"}) {
+    EXPECT_EQ(same_origin_url(base, bad), "") << bad;
+  }
+}
+
+TEST(Endpoint, MediaTypesAreComparedWithoutParameters) {
+  EXPECT_EQ(media_type("Application/JSON ; charset=utf-8"), "application/json");
+  EXPECT_EQ(media_type(""), "");
+}
+
+}  // namespace
+}  // namespace mcp_transport

@@ -1,0 +1,75 @@
+// One session over Streamable HTTP: a POST for each message, whose answer is one JSON text or a stream
+// of events. Keeps the server's session id where it gives one, takes broken streams up again where the
+// message allows it, and says good-bye by DELETE behind the caller's back.
+#pragma once
+
+#include <optional>
+#include <unordered_map>
+
+#include "endpoint.hpp"
+#include "event_reader.hpp"
+
+namespace mcp_http {
+
+class session;
+
+// One message under way: lives until its last HTTP exchange ended.
+class exchange final : public mcp_transport::http_exchange {
+ public:
+  exchange(session& of, ry::mcp::message m);
+
+  void begin();
+  // No more calls of the sink for it. why 0: the rest of the stream is read for a moment.
+  void finish(std::int32_t why) noexcept;
+  void resume_reading() noexcept;
+  bool finished() const noexcept { return finished_; }
+
+ private:
+  enum class body { none, json, events, refusal };
+  void head(const ry_client_response& r) override;
+  ry_status data(std::string_view bytes) override;
+  void done(ry_status st, const ry_error_view* err) noexcept override;
+  ry_status deliver(std::string_view json);
+  bool ended(ry_status st, const ry_error_view* err);
+  bool take_up_again();
+  void conclude(const ry::error& e) noexcept;
+
+  session& of_;
+  ry::mcp::message m_;
+  ry::mcp::outcome out_;
+  mcp_transport::event_reader events_;
+  body kind_ = body::none;
+  std::string text_, content_type_;
+  std::uint64_t streamed_ = 0;
+  std::optional<ry::error> broken_;
+  ry_op_id pause_ = 0;
+  int resumptions_ = 0;
+  bool finished_ = false, paused_ = false, delivered_ = false, called_off_ = false;
+};
+
+class session final : public ry::mcp::session {
+ public:
+  session(const ry::context& ctx, const ry::mcp::target& t, ry_exec* exec, ry::mcp::sink to);
+
+  ry_status send(ry::mcp::message m) override;
+  void finish(std::uint64_t token, std::int32_t why) noexcept override;
+  void resume() noexcept override;
+  void close() noexcept override;
+
+ private:
+  friend class exchange;
+  void left(std::uint64_t token) noexcept;  // an exchange is gone
+  void farewell() noexcept;
+  ry::client_request request(const char* method, const ry::headers& fields) const;
+
+  const ry::context& ctx_;
+  const mcp_transport::endpoint at_;
+  ry_exec* const exec_;
+  const ry::mcp::sink sink_;
+  const std::uint64_t max_message_;
+  std::string pool_key_, session_id_, revision_;
+  std::unordered_map<std::uint64_t, exchange*> running_;
+  bool used_ = false, closing_ = false;
+};
+
+}  // namespace mcp_http

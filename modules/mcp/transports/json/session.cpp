@@ -1,0 +1,251 @@
+#include "session.hpp"
+
+#include <signal.h>
+
+#include <algorithm>
+
+namespace mcp_json {
+namespace {
+
+constexpr std::size_t most_unwritten = 64;
+constexpr std::size_t kept_errors = 4096;
+constexpr std::size_t most_logged = 64 * 1024;
+constexpr std::uint64_t patience_ms = 1500;  // between closing the input, asking, and killing
+
+struct write_note {
+  session* of;
+  std::uint64_t token;
+};
+
+std::string_view trimmed(std::string_view s) {
+  while (!s.empty() && static_cast<unsigned char>(s.front()) <= ' ') s.remove_prefix(1);
+  while (!s.empty() && static_cast<unsigned char>(s.back()) <= ' ') s.remove_suffix(1);
+  return s;
+}
+
+}  // namespace
+
+bool census::enter(const settings& s, const std::string& account) {
+  std::lock_guard lock(mutex_);
+  auto& mine = of_[account];
+  if (all_ >= s.most_children || mine >= s.most_per_account) {
+    if (mine == 0) of_.erase(account);
+    return false;
+  }
+  ++all_;
+  ++mine;
+  return true;
+}
+
+void census::leave(const std::string& account) noexcept {
+  std::lock_guard lock(mutex_);
+  --all_;
+  const auto at = of_.find(account);
+  if (at != of_.end() && --at->second == 0) of_.erase(at);
+}
+
+session::session(const ry::context& ctx, census& counted, const settings& s,
+                 const ry::mcp::target& t, const command& c, ry_exec* exec, ry::mcp::sink to)
+    : ctx_(ctx),
+      census_(counted),
+      table_(ctx.interface<ry_process_v1>()),
+      exec_(exec),
+      sink_(to),
+      server_(t.server),
+      account_(t.account_id),
+      max_message_(t.max_message_bytes) {
+  ry::process_spec spec(c.argv);
+  const std::string home = s.directory.empty() ? "/tmp" : s.directory;
+  spec.cwd(home).env("PATH", s.path).env("HOME", home).env("TMPDIR", "/tmp").env("LANG", "C.UTF-8");
+  spec.env("TERM", "dumb").env("SHELL", "/bin/sh").env("USER", "runyard").env("LOGNAME", "runyard");
+  for (const auto& [name, value] : c.env) spec.env(name, value);
+  spec.limits().memory_bytes = s.memory_bytes;
+  spec.limits().open_files = s.open_files;
+  spec.limits().file_bytes = s.file_bytes;
+  spec.limits().wall_ms = s.wall_ms;
+  ry_process_handler h{};
+  h.struct_size = sizeof h;
+  h.on_stdout = &session::on_stdout;
+  h.on_stderr = &session::on_stderr;
+  h.on_exit = &session::on_exit;
+  if (!census_.enter(s, account_)) {
+    throw ry::exhausted("mcp.too_many_children", "too many local MCP servers are running");
+  }
+  std::vector<ry_str> store;
+  const auto spec_c = spec.c_form(store);
+  char text[512];
+  ry_errbuf err{text, sizeof text, 0};
+  const auto st = table_.spawn(ctx_.host(), exec_, &spec_c, &h, this, &child_, &err);
+  if (st != RY_OK) {
+    census_.leave(account_);
+    throw ry::error(st == RY_NOT_FOUND ? RY_UNAVAILABLE : st, "mcp.spawn",
+                    st == RY_NOT_FOUND ? "there is no program " + c.argv.front()
+                                       : "the program could not be started");
+  }
+}
+
+session::~session() {
+  release();
+  census_.leave(account_);
+}
+
+ry_status session::send(ry::mcp::message m) {
+  if (told_ || exited_ || closing_) return RY_CANCELLED;
+  if (unwritten_.size() >= most_unwritten) return RY_RESOURCE_EXHAUSTED;
+  m.json += '\n';
+  auto note = std::make_unique<write_note>(write_note{this, m.token});
+  unwritten_.push_back(m.token);
+  const auto st = table_.write(child_, ry::raw(m.json), {&session::on_written, note.get()});
+  if (st != RY_OK) {
+    unwritten_.pop_back();
+    // It has closed its input: its exit says more.
+    return st == RY_CANCELLED ? RY_CANCELLED : st;
+  }
+  ++writes_;
+  note.release();
+  return RY_OK;
+}
+
+void session::on_written(void* p, ry_status st, const ry_error_view*) noexcept {
+  const std::unique_ptr<write_note> note(static_cast<write_note*>(p));
+  auto* s = note->of;
+  --s->writes_;
+  const auto at = std::find(s->unwritten_.begin(), s->unwritten_.end(), note->token);
+  if (at != s->unwritten_.end()) {
+    s->unwritten_.erase(at);
+    if (st == RY_OK && !s->closing_ && !s->told_) s->sink_.sent(note->token);
+  }
+  s->end_if_idle();
+}
+
+void session::finish(std::uint64_t token, std::int32_t) noexcept {
+  const auto at = std::find(unwritten_.begin(), unwritten_.end(), token);
+  if (at != unwritten_.end()) unwritten_.erase(at);
+}
+
+void session::resume() noexcept {
+  if (!paused_ || child_ == nullptr) return;
+  paused_ = false;
+  table_.resume(child_);
+}
+
+ry_status session::on_stdout(void* self, ry_bytes chunk) noexcept {
+  auto* s = static_cast<session*>(self);
+  return ry::guard([&] { return s->read(ry::view(chunk)); });
+}
+
+ry_status session::read(std::string_view bytes) {
+  bool pause = false;
+  while (!bytes.empty() && !closing_ && !told_) {
+    const auto end = bytes.find('\n');
+    line_.append(bytes.substr(0, end));
+    if (line_.size() > max_message_) {
+      tell(ry::error(RY_DATA_LOSS, "mcp.too_large",
+                     "a line is longer than " + std::to_string(max_message_) + " bytes"));
+      table_.kill(child_, SIGKILL);
+      break;
+    }
+    if (end == std::string_view::npos) break;
+    bytes.remove_prefix(end + 1);
+    std::string whole;
+    whole.swap(line_);
+    const auto text = trimmed(whole);
+    // Programs are met that greet on their standard output.
+    if (text.empty() || (text.front() != '{' && text.front() != '[')) continue;
+    const auto st = sink_.message(0, text);
+    pause = pause || st == RY_RESOURCE_EXHAUSTED;
+    if (st != RY_OK && st != RY_RESOURCE_EXHAUSTED) {
+      tell(ry::error(st, "mcp.json", "a message could not be taken"));
+    }
+  }
+  paused_ = pause && !closing_;
+  return paused_ ? RY_RESOURCE_EXHAUSTED : RY_OK;
+}
+
+ry_status session::on_stderr(void* self, ry_bytes chunk) noexcept {
+  auto* s = static_cast<session*>(self);
+  (void)ry::guard([&] { s->errors(ry::view(chunk)); });
+  return RY_OK;
+}
+
+void session::errors(std::string_view bytes) {
+  errors_.append(bytes);
+  if (errors_.size() > 2 * kept_errors) errors_.erase(0, errors_.size() - kept_errors);
+  if (logged_ >= most_logged) return;
+  const auto part = bytes.substr(0, most_logged - logged_);
+  logged_ += part.size();
+  ctx_.debug("a local MCP server says", {{"server", server_}, {"text", trimmed(part)}});
+}
+
+void session::on_exit(void* self, std::int32_t code, std::int32_t why) noexcept {
+  auto* s = static_cast<session*>(self);
+  s->exited_ = true;
+  (void)ry::guard([&] { s->gone(code, why); });
+  if (s->waiting_) s->ctx_.core().op_cancel(s->ctx_.host(), s->patience_);
+  s->end_if_idle();
+}
+
+void session::gone(std::int32_t code, std::int32_t why) {
+  if (closing_ || told_) return;
+  std::string text = "the program ended";
+  if (why == RY_WHY_DEADLINE) {
+    text += " because its time was over";
+  } else if (code < 0) {
+    text += " by signal " + std::to_string(-code);
+  } else {
+    text += " with exit code " + std::to_string(code);
+  }
+  auto last = trimmed(errors_);
+  if (last.size() > 1000) last.remove_prefix(last.size() - 1000);
+  if (!last.empty()) text += "; it said: " + std::string(last);
+  tell(ry::error(RY_UNAVAILABLE, "mcp.json", text));
+}
+
+void session::tell(const ry::error& e) noexcept {
+  if (told_ || closing_) return;
+  told_ = true;
+  unwritten_.clear();
+  sink_.closed(e);
+}
+
+void session::close() noexcept {
+  closing_ = true;
+  unwritten_.clear();
+  if (exited_) return end_if_idle();
+  if (paused_) {
+    paused_ = false;
+    table_.resume(child_);
+  }
+  table_.close_stdin(child_);
+  wait_for_end();
+}
+
+void session::wait_for_end() noexcept {
+  const auto st = ctx_.core().sleep_ms(ctx_.host(), exec_, patience_ms,
+                                       {&session::on_patience, this}, &patience_);
+  waiting_ = st == RY_OK;
+  if (!waiting_) table_.kill(child_, SIGKILL);
+}
+
+void session::on_patience(void* p, ry_status st, const ry_error_view*) noexcept {
+  auto* s = static_cast<session*>(p);
+  s->waiting_ = false;
+  if (!s->exited_) {
+    // A host that stops has no patience.
+    const bool ask = st == RY_OK && s->asked_++ == 0;
+    s->table_.kill(s->child_, ask ? SIGTERM : SIGKILL);
+    if (ask) return s->wait_for_end();
+  }
+  s->end_if_idle();
+}
+
+void session::release() noexcept {
+  // Also ends what the child left behind in its group.
+  if (child_ != nullptr) table_.release(std::exchange(child_, nullptr));
+}
+
+void session::end_if_idle() noexcept {
+  if (closing_ && exited_ && !waiting_ && writes_ == 0) delete this;
+}
+
+}  // namespace mcp_json

@@ -1,0 +1,73 @@
+// One local MCP server: a child whose standard input and output carry one JSON text a line. What it
+// writes to standard error goes to the log and, its end, into the error when it ends too early.
+//
+// A closed session lives on behind the scenes until its child is gone: standard input is closed, then
+// the whole process group is asked to end, then it is killed.
+#pragma once
+
+#include <ry/if/process.h>
+
+#include <ry/cpp/mcp.hpp>
+#include <ry/ry.hpp>
+#include <unordered_map>
+
+#include "settings.hpp"
+
+namespace mcp_json {
+
+// How many children there are, of all and of each account. Any thread.
+class census {
+ public:
+  bool enter(const settings& s, const std::string& account);
+  void leave(const std::string& account) noexcept;
+
+ private:
+  std::mutex mutex_;
+  std::size_t all_ = 0;
+  std::unordered_map<std::string, std::size_t> of_;
+};
+
+class session final : public ry::mcp::session {
+ public:
+  session(const ry::context& ctx, census& counted, const settings& s, const ry::mcp::target& t,
+          const command& c, ry_exec* exec, ry::mcp::sink to);
+
+  ry_status send(ry::mcp::message m) override;
+  void finish(std::uint64_t token, std::int32_t why) noexcept override;
+  void resume() noexcept override;
+  void close() noexcept override;
+
+ private:
+  ~session() override;
+  static ry_status on_stdout(void* self, ry_bytes chunk) noexcept;
+  static ry_status on_stderr(void* self, ry_bytes chunk) noexcept;
+  static void on_exit(void* self, std::int32_t code, std::int32_t why) noexcept;
+  static void on_written(void* p, ry_status st, const ry_error_view* err) noexcept;
+  static void on_patience(void* p, ry_status st, const ry_error_view* err) noexcept;
+
+  ry_status read(std::string_view bytes);
+  void errors(std::string_view bytes);
+  void gone(std::int32_t code, std::int32_t why);
+  void tell(const ry::error& e) noexcept;
+  void wait_for_end() noexcept;
+  void release() noexcept;
+  void end_if_idle() noexcept;
+
+  const ry::context& ctx_;
+  census& census_;
+  const ry_process_v1& table_;
+  ry_exec* const exec_;
+  const ry::mcp::sink sink_;
+  const std::string server_, account_;
+  const std::uint64_t max_message_;
+  ry_process* child_ = nullptr;
+  std::string line_, errors_;
+  std::vector<std::uint64_t> unwritten_;
+  std::size_t writes_ = 0;
+  std::size_t logged_ = 0;
+  ry_op_id patience_ = 0;
+  int asked_ = 0;
+  bool waiting_ = false, closing_ = false, told_ = false, paused_ = false, exited_ = false;
+};
+
+}  // namespace mcp_json

@@ -1,0 +1,31 @@
+// What a configuration may start, and how. Without I/O.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mcp_json {
+
+struct settings {
+  std::vector<std::string> allowed_commands;
+  bool any_command = false;  // in local mode only
+  std::uint64_t memory_bytes = 0, open_files = 0, file_bytes = 0, wall_ms = 0;
+  std::size_t most_children = 0, most_per_account = 0;
+  std::string path, directory;
+};
+settings read_settings(std::string_view json, std::string_view mode);
+
+struct command {
+  std::vector<std::string> argv;
+  std::vector<std::pair<std::string, std::string>> env;
+};
+// Reads {"command", "args", "env"}. Throws ry::error RY_INVALID_ARGUMENT.
+command read_command(std::string_view config_json);
+
+// An entry without a slash allows the program of that name, found in PATH; one with slashes that file
+// exactly; one with further words ("npx -y @scope/server") these words as the beginning of the line.
+bool allowed(const settings& s, const command& c);
+
+}  // namespace mcp_json

@@ -1,0 +1,43 @@
+#include "settings.hpp"
+
+#include <gmock/gmock.h>
+#include <ry/cpp/types.hpp>
+
+namespace mcp_json {
+namespace {
+
+TEST(Settings, OnlyLocalModeAllowsEverythingByItself) {
+  EXPECT_TRUE(read_settings("{}", "local").any_command);
+  EXPECT_FALSE(read_settings("{}", "staging").any_command);
+  EXPECT_FALSE(read_settings("{}", "production").any_command);
+  EXPECT_FALSE(read_settings(R"({"allowed_commands":[]})", "local").any_command);
+}
+
+TEST(Settings, TheAllowListIsExact) {
+  const auto s = read_settings(R"({"allowed_commands":["uvx","npx -y @a/server","/opt/x"]})", "production");
+  const auto may = [&](const char* config) { return allowed(s, read_command(config)); };
+  EXPECT_TRUE(may(R"({"command":"uvx","args":["anything"]})"));
+  EXPECT_TRUE(may(R"({"command":"npx","args":["-y","@a/server","/data"]})"));
+  EXPECT_TRUE(may(R"({"command":"/opt/x"})"));
+  EXPECT_FALSE(may(R"({"command":"npx","args":["-y","@a/server2"]})"));
+  EXPECT_FALSE(may(R"({"command":"npx"})"));
+  EXPECT_FALSE(may(R"({"command":"/tmp/uvx"})"));
+  EXPECT_FALSE(may(R"({"command":"sh","args":["-c","uvx"]})"));
+  EXPECT_FALSE(may(R"({"command":"npx -y @a/server"})"));
+}
+
+TEST(Settings, BadConfigurationsAreRefused) {
+  for (const char* config :
+       {"", "[]", "{}", R"({"command":""})", R"({"command":7})", R"({"command":"a","args":[7]})",
+        R"({"command":"a","env":{"LD_PRELOAD":"x"}})", R"({"command":"a","env":{"NODE_OPTIONS":"-r x"}})",
+        R"({"command":"a","env":{"PATH":"/tmp"}})", R"({"command":"a","env":{"A=B":"x"}})",
+        R"({"command":"a","args":["b\u0000c"]})"}) {
+    EXPECT_THROW(read_command(config), ry::error) << config;
+  }
+  const auto c = read_command(R"({"command":"a","args":["b"],"env":{"TOKEN":"t"}})");
+  EXPECT_EQ(c.argv, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(c.env.size(), 1u);
+}
+
+}  // namespace
+}  // namespace mcp_json

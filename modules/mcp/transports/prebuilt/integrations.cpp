@@ -1,0 +1,109 @@
+#include "integrations.hpp"
+
+#include <algorithm>
+#include <ry/cpp/types.hpp>
+#include <stdexcept>
+
+namespace mcp_prebuilt {
+
+namespace json = boost::json;
+
+namespace {
+
+std::string text(const json::value& v) {
+  return std::string(v.get_string().data(), v.get_string().size());
+}
+
+// Calls piece(text, is_field) for the parts of a template.
+template <class F>
+void each_piece(std::string_view s, F&& piece) {
+  while (!s.empty()) {
+    const auto open = s.find('{');
+    const auto close = open == std::string_view::npos ? open : s.find('}', open);
+    if (close == std::string_view::npos) return piece(s, false);
+    if (open != 0) piece(s.substr(0, open), false);
+    piece(s.substr(open + 1, close - open - 1), true);
+    s.remove_prefix(close + 1);
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> integration::fields() const {
+  std::vector<std::string> out;
+  for (const auto& [name, value] : headers) {
+    each_piece(value, [&](std::string_view part, bool field) {
+      if (field && std::find(out.begin(), out.end(), part) == out.end()) out.emplace_back(part);
+    });
+  }
+  return out;
+}
+
+integrations read_integrations(std::string_view settings_json) {
+  integrations out;
+  if (settings_json.empty()) return out;
+  const auto v = json::parse(json::string_view(settings_json.data(), settings_json.size()));
+  const auto* all = v.as_object().if_contains("integrations");
+  if (all == nullptr) return out;
+  for (const auto& [name, each] : all->as_object()) {
+    const auto& o = each.as_object();
+    integration i;
+    i.url = text(o.at("url"));
+    if (!i.url.starts_with("http://") && !i.url.starts_with("https://")) {
+      throw std::invalid_argument("mcp_prebuilt.integrations." + std::string(name.data(), name.size()) +
+                                  ".url must begin with http:// or https://");
+    }
+    if (const auto* type = o.if_contains("type")) i.type = text(*type);
+    if (const auto* headers = o.if_contains("headers")) {
+      for (const auto& [header, value] : headers->as_object()) {
+        i.headers.emplace_back(std::string(header.data(), header.size()), text(value));
+      }
+    }
+    out.emplace(std::string(name.data(), name.size()), std::move(i));
+  }
+  return out;
+}
+
+json::object read_credentials(const integration& of, const json::value* given) {
+  const auto wanted = of.fields();
+  const auto* o = given != nullptr ? given->if_object() : nullptr;
+  if (given != nullptr && !given->is_null() && o == nullptr) {
+    throw ry::bad_request("mcp.profile", "credentials must be an object");
+  }
+  json::object out;
+  for (const auto& field : wanted) {
+    const auto* v = o != nullptr ? o->if_contains(field) : nullptr;
+    const bool usable = v != nullptr && v->is_string() && !v->get_string().empty() &&
+                        v->get_string().size() <= 8192;
+    if (!usable) throw ry::bad_request("mcp.profile", "credentials." + field + " is required");
+    const auto s = text(*v);
+    if (std::any_of(s.begin(), s.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; })) {
+      throw ry::bad_request("mcp.profile", "credentials." + field + " holds control characters");
+    }
+    out[field] = *v;
+  }
+  if (o == nullptr) return out;
+  for (const auto& member : *o) {
+    const std::string name(member.key().data(), member.key().size());
+    if (!out.contains(name)) {
+      throw ry::bad_request("mcp.profile", "credentials." + name + " is not known to the integration");
+    }
+  }
+  return out;
+}
+
+std::string filled_config(const integration& of, const json::object& credentials) {
+  json::object headers;
+  for (const auto& [name, value] : of.headers) {
+    std::string filled;
+    each_piece(value, [&](std::string_view part, bool field) {
+      const auto* v = field ? credentials.if_contains(json::string_view(part.data(), part.size())) : nullptr;
+      if (!field) filled += part;
+      if (v != nullptr && v->is_string()) filled += text(*v);
+    });
+    headers[name] = filled;
+  }
+  return json::serialize(json::object{{"url", of.url}, {"headers", std::move(headers)}});
+}
+
+}  // namespace mcp_prebuilt

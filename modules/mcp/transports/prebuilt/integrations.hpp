@@ -1,0 +1,32 @@
+// Integrations that the operator offers, and how credentials fill in their headers. Without I/O.
+#pragma once
+
+#include <boost/json.hpp>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mcp_prebuilt {
+
+struct integration {
+  std::string url;
+  std::string type = "http";  // the transport: http or sse
+  // Values may hold {field}: what a profile gives under that name.
+  std::vector<std::pair<std::string, std::string>> headers;
+
+  std::vector<std::string> fields() const;  // named in the headers, each once
+};
+using integrations = std::map<std::string, integration, std::less<>>;
+
+// Throws std::invalid_argument with a sentence.
+integrations read_integrations(std::string_view settings_json);
+
+// The credentials of a profile: exactly the integration's fields, as texts that may stand in a header.
+// Throws ry::error RY_INVALID_ARGUMENT naming the field.
+boost::json::object read_credentials(const integration& of, const boost::json::value* given);
+
+// {"url":..,"headers":{..}} for the transport.
+std::string filled_config(const integration& of, const boost::json::object& credentials);
+
+}  // namespace mcp_prebuilt

@@ -1,0 +1,39 @@
+#include "integrations.hpp"
+
+#include <gmock/gmock.h>
+#include <ry/cpp/types.hpp>
+
+namespace mcp_prebuilt {
+namespace {
+
+namespace json = boost::json;
+
+constexpr char settings[] = R"({"integrations":{"tracker":{"url":"https://t.example/mcp",
+  "headers":{"Authorization":"Bearer {token}","X-Team":"{team}/{team}","X-Fixed":"a{b"}},"open":{"url":"http://o"}}})";
+
+TEST(Integrations, CredentialsFillTheHeaders) {
+  const auto all = read_integrations(settings);
+  const auto& tracker = all.at("tracker");
+  EXPECT_THAT(tracker.fields(), testing::UnorderedElementsAre("token", "team"));
+  const auto given = json::parse(R"({"token":"s3cret","team":"{token}"})");
+  const auto config = json::parse(filled_config(tracker, read_credentials(tracker, &given)));
+  EXPECT_EQ(config.at("url"), "https://t.example/mcp");
+  EXPECT_EQ(config.at("headers").at("Authorization"), "Bearer s3cret");
+  EXPECT_EQ(config.at("headers").at("X-Team"), "{token}/{token}");  // values are no templates
+  EXPECT_EQ(config.at("headers").at("X-Fixed"), "a{b");
+  EXPECT_NO_THROW(read_credentials(all.at("open"), nullptr));
+}
+
+TEST(Integrations, WrongCredentialsAreRefused) {
+  const auto all = read_integrations(settings);
+  for (const char* text : {"{}", "7", R"({"token":"x"})", R"({"token":"x","team":7})", R"({"token":"","team":"a"})",
+                           R"({"token":"x\r\nX: y","team":"a"})", R"({"token":"x","team":"a","more":"b"})"}) {
+    const auto v = json::parse(text);
+    EXPECT_THROW(read_credentials(all.at("tracker"), &v), ry::error) << text;
+  }
+  EXPECT_THROW(read_integrations(R"({"integrations":{"x":{"url":"file:///etc"}}})"), std::invalid_argument);
+  EXPECT_TRUE(read_integrations("{}").empty());
+}
+
+}  // namespace
+}  // namespace mcp_prebuilt

@@ -1,0 +1,203 @@
+#include "session.hpp"
+
+namespace mcp_sse {
+namespace {
+
+constexpr std::size_t most_posts = 64;
+constexpr std::size_t most_refusal = 64 * 1024;
+constexpr std::uint64_t idle_ms = 300'000;
+
+}  // namespace
+
+// ---- post -------------------------------------------------------------------------------------
+
+void post::head(const ry_client_response& r) {
+  out_.http_status = r.status;
+  if (r.status / 100 != 2) out_.authenticate = mcp_transport::field_of(r, "www-authenticate");
+}
+
+ry_status post::data(std::string_view bytes) {
+  // What stands in the answer of a message that was taken is of no interest.
+  if (out_.http_status / 100 == 2) return RY_OK;
+  out_.body.append(bytes.substr(0, most_refusal - std::min(most_refusal, out_.body.size())));
+  return RY_OK;
+}
+
+void post::done(ry_status st, const ry_error_view* err) noexcept {
+  auto& of = of_;
+  const auto token = token_;
+  if (!forgotten_) {
+    (void)ry::guard([&] {
+      const bool answered = out_.http_status != 0;
+      of.sink_.sent(token, out_, answered ? ry::error(RY_OK) : mcp_transport::error_of(st, err));
+    });
+  }
+  delete this;
+  of.left(token);
+}
+
+// ---- session ----------------------------------------------------------------------------------
+
+session::session(const ry::context& ctx, const ry::mcp::target& t, ry_exec* exec, ry::mcp::sink to)
+    : ctx_(ctx),
+      at_(mcp_transport::read_endpoint(t)),
+      exec_(exec),
+      sink_(to),
+      max_message_(t.max_message_bytes),
+      pool_key_("mcp " + ctx.new_uuid().to_string()),
+      events_(static_cast<std::size_t>(t.max_message_bytes)) {
+  ry::client_request r("GET", at_.url);
+  for (const auto& [name, value] : at_.fields) r.header(name, value);
+  r.header("Accept", "text/event-stream").header("Cache-Control", "no-cache");
+  r.flags(at_.client_flags | RY_CLIENT_FRESH_CONNECTION).connect_timeout(at_.connect_timeout_ms);
+  r.idle_timeout(idle_ms).max_response(UINT64_MAX).pool_key(pool_key_);
+  const auto st = start(ctx_, exec_, r);
+  if (st != RY_OK) throw ry::error(st, "mcp.sse", "the stream could not be asked for");
+}
+
+void session::head(const ry_client_response& r) {
+  status_ = r.status;
+  content_type_ = mcp_transport::media_type(mcp_transport::field_of(r, "content-type"));
+  base_url_ = r.url.len != 0 ? ry::text(r.url) : at_.url;
+}
+
+ry_status session::data(std::string_view bytes) {
+  if (closing_) return RY_CANCELLED;
+  if (status_ / 100 != 2 || content_type_ != "text/event-stream") return RY_ABORTED;
+  pause_wanted_ = false;
+  const bool fits = events_.feed(bytes, [this](std::string_view name, std::string_view data) {
+    if (broken_.status() == RY_OK) event(name, data);
+  });
+  if (!fits && broken_.status() == RY_OK) {
+    broken_ = ry::error(RY_DATA_LOSS, "mcp.too_large",
+                        "an event is larger than " + std::to_string(max_message_) + " bytes");
+  }
+  if (broken_.status() != RY_OK) return RY_ABORTED;
+  paused_ = pause_wanted_;
+  return paused_ ? RY_RESOURCE_EXHAUSTED : RY_OK;
+}
+
+void session::event(std::string_view name, std::string_view data) {
+  if (name == "endpoint") {
+    if (!messages_url_.empty()) return;
+    messages_url_ = mcp_transport::same_origin_url(base_url_, data);
+    if (messages_url_.empty()) {
+      broken_ = ry::error(RY_DATA_LOSS, "mcp.sse",
+                          "the server named an address for messages that is not its own");
+      return;
+    }
+    while (!waiting_.empty()) {
+      auto m = std::move(waiting_.front());
+      waiting_.pop_front();
+      start_post(std::move(m));
+    }
+    return;
+  }
+  if (!name.empty() && name != "message") return;
+  const auto st = sink_.message(0, data);
+  if (st == RY_RESOURCE_EXHAUSTED) {
+    pause_wanted_ = true;
+  } else if (st != RY_OK) {
+    broken_ = ry::error(st, "mcp.sse", "a message could not be taken");
+  }
+}
+
+ry::error session::reason(ry_status st, const ry_error_view* err) const {
+  if (broken_.status() != RY_OK) return broken_;
+  if (status_ != 0 && status_ / 100 != 2) {
+    const auto status = status_ == 401 || status_ == 403 ? RY_UNAUTHENTICATED : RY_UNAVAILABLE;
+    return ry::error(status, "mcp.sse",
+                     "the stream of events was refused: HTTP status " + std::to_string(status_))
+        .with_http(status_);
+  }
+  if (status_ != 0 && content_type_ != "text/event-stream") {
+    return ry::error(RY_DATA_LOSS, "mcp.sse", "the answer is no stream of events")
+        .with_http(status_);
+  }
+  if (st != RY_OK) return mcp_transport::error_of(st, err);
+  return ry::error(RY_UNAVAILABLE, "mcp.sse",
+                   messages_url_.empty() ? "the stream ended before it named an address for messages"
+                                         : "the server ended the stream of events");
+}
+
+void session::done(ry_status st, const ry_error_view* err) noexcept {
+  stream_over_ = true;
+  if (!closing_ && !told_) {
+    told_ = true;
+    waiting_.clear();
+    for (auto& [token, p] : posts_) p->forget();
+    (void)ry::guard([&] { sink_.closed(reason(st, err)); });
+  }
+  end_if_idle();
+}
+
+ry_status session::send(ry::mcp::message m) {
+  if (told_ || stream_over_) return RY_CANCELLED;
+  if (posts_.size() + waiting_.size() >= most_posts) return RY_RESOURCE_EXHAUSTED;
+  if (messages_url_.empty()) {
+    waiting_.push_back(std::move(m));
+  } else {
+    start_post(std::move(m));
+  }
+  return RY_OK;
+}
+
+void session::start_post(ry::mcp::message m) {
+  ry::client_request r("POST", messages_url_);
+  for (const auto& [name, value] : mcp_transport::merged(at_.fields, m.fields)) r.header(name, value);
+  r.header("Accept", "application/json, text/event-stream").body(m.json, "application/json");
+  r.flags(at_.client_flags).connect_timeout(at_.connect_timeout_ms).idle_timeout(idle_ms);
+  if (m.is(RY_MCP_LAST)) r.flags(RY_CLIENT_LAST);
+  if (m.timeout_ms != 0) r.total_timeout(m.timeout_ms);
+  r.pool_key(pool_key_);
+  auto p = std::make_unique<post>(*this, m.token);
+  posts_.emplace(m.token, p.get());
+  const auto st = p->start(ctx_, exec_, r);
+  if (st == RY_OK) {
+    p.release();
+    return;
+  }
+  posts_.erase(m.token);
+  sink_.sent(m.token, {}, ry::error(st, "mcp.sse", "the message could not be sent"));
+}
+
+void session::finish(std::uint64_t token, std::int32_t why) noexcept {
+  for (auto it = waiting_.begin(); it != waiting_.end(); ++it) {
+    if (it->token != token) continue;
+    waiting_.erase(it);
+    return;
+  }
+  const auto at = posts_.find(token);
+  if (at == posts_.end()) return;
+  at->second->forget();
+  if (why != 0) at->second->cancel(ctx_);
+}
+
+void session::resume() noexcept {
+  if (!paused_) return;
+  paused_ = false;
+  http_exchange::resume(ctx_);
+}
+
+void session::close() noexcept {
+  closing_ = true;
+  for (auto& [token, p] : posts_) {
+    p->forget();
+    p->cancel(ctx_);
+  }
+  if (!stream_over_) cancel(ctx_);
+  end_if_idle();
+}
+
+void session::left(std::uint64_t token) noexcept {
+  posts_.erase(token);
+  end_if_idle();
+}
+
+void session::end_if_idle() noexcept {
+  if (!closing_ || !stream_over_ || !posts_.empty()) return;
+  ctx_.interface<ry_http_client_v1>().drop_idle(ctx_.host(), exec_, ry::str(pool_key_));
+  delete this;
+}
+
+}  // namespace mcp_sse

@@ -1,0 +1,69 @@
+// One session over HTTP+SSE, the transport of revision 2024-11-05: a stream of events by GET, whose first
+// event names the address for messages; each message is a POST there, the answers come on the stream.
+#pragma once
+
+#include <deque>
+#include <unordered_map>
+
+#include "endpoint.hpp"
+#include "event_reader.hpp"
+
+namespace mcp_sse {
+
+class session;
+
+// The POST of one message.
+class post final : public mcp_transport::http_exchange {
+ public:
+  post(session& of, std::uint64_t token) : of_(of), token_(token) {}
+  void forget() noexcept { forgotten_ = true; }
+
+ private:
+  void head(const ry_client_response& r) override;
+  ry_status data(std::string_view bytes) override;
+  void done(ry_status st, const ry_error_view* err) noexcept override;
+
+  session& of_;
+  const std::uint64_t token_;
+  ry::mcp::outcome out_;
+  bool forgotten_ = false;
+};
+
+class session final : public ry::mcp::session, mcp_transport::http_exchange {
+ public:
+  session(const ry::context& ctx, const ry::mcp::target& t, ry_exec* exec, ry::mcp::sink to);
+
+  ry_status send(ry::mcp::message m) override;
+  void finish(std::uint64_t token, std::int32_t why) noexcept override;
+  void resume() noexcept override;
+  void close() noexcept override;
+
+ private:
+  friend class post;
+  // The stream.
+  void head(const ry_client_response& r) override;
+  ry_status data(std::string_view bytes) override;
+  void done(ry_status st, const ry_error_view* err) noexcept override;
+
+  void event(std::string_view name, std::string_view data);
+  void start_post(ry::mcp::message m);
+  void left(std::uint64_t token) noexcept;
+  void end_if_idle() noexcept;
+  ry::error reason(ry_status st, const ry_error_view* err) const;
+
+  const ry::context& ctx_;
+  const mcp_transport::endpoint at_;
+  ry_exec* const exec_;
+  const ry::mcp::sink sink_;
+  const std::uint64_t max_message_;
+  const std::string pool_key_;
+  mcp_transport::event_reader events_;
+  std::string messages_url_, content_type_, base_url_;
+  std::deque<ry::mcp::message> waiting_;  // for the address
+  std::unordered_map<std::uint64_t, post*> posts_;
+  std::uint32_t status_ = 0;
+  ry::error broken_{RY_OK};
+  bool closing_ = false, stream_over_ = false, told_ = false, paused_ = false, pause_wanted_ = false;
+};
+
+}  // namespace mcp_sse

