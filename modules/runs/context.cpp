@@ -9,6 +9,10 @@ namespace runs {
 
 namespace json = boost::json;
 
+bool holds_images(std::string_view tool_body) {
+  return tool_body.find("\"type\":\"image\"") != std::string_view::npos;
+}
+
 namespace {
 
 constexpr std::int64_t tokens_of_image = 1600;
@@ -16,10 +20,6 @@ constexpr std::int64_t tokens_of_message = 8;  // its role and frame
 constexpr std::size_t old_result_bytes = 600;
 constexpr std::size_t least_result_bytes = 1024;
 constexpr std::size_t of_a_message_bytes = 4000;  // in a transcript
-
-bool holds_images(std::string_view body) {
-  return body.find("\"type\":\"image\"") != std::string_view::npos;
-}
 
 std::int64_t tokens_of(const chat_message& m) {
   if (!holds_images(m.body)) return tokens_of_message + estimate_tokens(m.body);
@@ -124,6 +124,16 @@ std::int64_t shorten_recent(std::vector<chat_message>& messages, std::int64_t ro
     tokens = estimate_tokens(messages);
   }
   return tokens;
+}
+
+bool leave_out_images_of_tools(std::vector<chat_message>& messages) {
+  bool any = false;
+  for (chat_message& m : messages) {
+    if (m.role != "tool" || !holds_images(m.body)) continue;
+    any = true;
+    m.body = without_images(m.body);
+  }
+  return any;
 }
 
 std::size_t to_summarise(const std::vector<chat_message>& messages, std::int64_t room) {

@@ -27,6 +27,12 @@ std::int64_t shorten_old(std::vector<chat_message>& messages, std::int64_t room)
 // The last resort: results that the model has not seen yet, the longest first.
 std::int64_t shorten_recent(std::vector<chat_message>& messages, std::int64_t room);
 
+// Whether the body of a result of a tool has images in it.
+bool holds_images(std::string_view tool_body);
+// Results of tools with a note in the place of their images, for a model that takes none. False: there were
+// none.
+bool leave_out_images_of_tools(std::vector<chat_message>& messages);
+
 // How many messages from the front should become a summary so that the rest takes half of the room; never
 // apart from their results, never the latest exchange, never only a summary again. 0: none can.
 std::size_t to_summarise(const std::vector<chat_message>& messages, std::int64_t room);

@@ -66,6 +66,15 @@ TEST(context_test, images_of_earlier_turns_go_those_of_this_one_stay) {
   EXPECT_EQ(m[2].body, image);
 }
 
+TEST(context_test, a_model_that_takes_no_images_gets_the_text_of_results) {
+  const std::string body = tool_body(call, {"a chart", false, R"({"type":"image","media_type":"image/png","data":"AAAA"})"});
+  std::vector<chat_message> m = {user("go"), calls(), {"tool", body, belongs::to_this_run, 0}};
+  EXPECT_TRUE(leave_out_images_of_tools(m));
+  EXPECT_EQ(content_of(m[2].body), "a chart\n[an image was left out]");
+  EXPECT_EQ(answered_id(m[2]), "c1");
+  EXPECT_FALSE(leave_out_images_of_tools(m));
+}
+
 TEST(context_test, reasoning_of_earlier_answers_goes) {
   std::vector<chat_message> m = {user("go"), {"assistant", with_reasoning(assistant_body("", {call}),
                                                                           "[{\"signature\":\"" + std::string(8000, 's') + "\"}]"),

@@ -4,6 +4,7 @@
 
 #include <boost/json.hpp>
 
+#include "context.hpp"
 #include "text.hpp"
 #include "tools.hpp"
 
@@ -107,13 +108,18 @@ std::string resolve_pictures(std::string_view body, const std::map<std::string, 
 ry::task<std::optional<std::vector<chat_message>>> show_pictures(parts& p, std::shared_ptr<live_run> run,
                                                                  std::string model,
                                                                  const std::vector<chat_message>& messages) {
+  const bool sees = p.config.sees(model);
   bool any = false;
-  for (const chat_message& m : messages) any = any || (m.role == "user" && !pictures_in(m.body).empty());
+  for (const chat_message& m : messages)
+    any = any || (m.role == "user" ? !pictures_in(m.body).empty()
+                                   : !sees && m.role == "tool" && holds_images(m.body));
   if (!any) co_return std::nullopt;
   std::vector<chat_message> out = messages;
   std::map<std::string, std::string> bytes;
   std::uint64_t total = 0;
-  if (p.config.sees(model)) {
+  if (!sees) {
+    leave_out_images_of_tools(out);
+  } else {
     for (std::size_t i = out.size(); i-- > 0;) {
       if (out[i].role != "user") continue;
       const std::vector<std::string> paths = pictures_in(out[i].body);

@@ -26,8 +26,8 @@ std::vector<std::string> pictures_in(std::string_view body);
 // The body as a request has it: images whose bytes are given (base64, by path), the text of all.
 std::string resolve_pictures(std::string_view body, const std::map<std::string, std::string>& base64);
 
-// The messages as `model` is to get them; nullopt: as they are. The latest images that fit are shown. On the
-// run's executor.
+// The messages as `model` is to get them; nullopt: as they are. The latest images of the user that fit
+// are shown; a model that sees none gets none, of tools neither. On the run's executor.
 ry::task<std::optional<std::vector<chat_message>>> show_pictures(parts& p, std::shared_ptr<live_run> run,
                                                                  std::string model,
                                                                  const std::vector<chat_message>& messages);
