@@ -5,7 +5,7 @@
 # DELAY_MS before each word: 60000 measures the start, 0 a start together with a whole short run.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-build=${RY_BUILD_DIR:-$root/build} rounds=${ROUNDS:-3} seconds=${SECONDS_PER_ROUND:-5} clients=${CLIENTS:-16} accounts=${ACCOUNTS:-64} delay=${DELAY_MS:-60000}
+build=${RY_BUILD_DIR:-$root/build} rounds=${ROUNDS:-3} seconds=${SECONDS_PER_ROUND:-5} clients=${CLIENTS:-40} accounts=${ACCOUNTS:-192} delay=${DELAY_MS:-60000}
 work=$(mktemp -d); pid=''
 chmod 755 "$work"
 cleanup() { if [[ -n $pid ]]; then kill "$pid" 2>/dev/null || true; wait "$pid" 2>/dev/null || true; fi; rm -rf "$work"; }

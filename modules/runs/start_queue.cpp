@@ -1,8 +1,6 @@
 #include "start_queue.hpp"
 
-#include <algorithm>
 #include <map>
-#include <set>
 
 namespace runs {
 namespace {
@@ -18,6 +16,8 @@ bool certainly_undone(const ry::error& e) {
   return e.status() == RY_ALREADY_EXISTS || e.status() == RY_INVALID_ARGUMENT ||
          e.status() == RY_ABORTED || e.status() == RY_OUT_OF_RANGE || e.status() == RY_INTERNAL;
 }
+
+ry::error stopping() { return ry::unavailable("runs.stopping", "the server is stopping"); }
 
 }  // namespace
 
@@ -44,34 +44,33 @@ void start_queue::pump() {
       std::lock_guard lock(mutex_);
       if (waiting_.size() < (under_way_ == 0 ? 1 : worth_a_second) || under_way_ >= statements_at_once) return;
       batch = next_batch();
+      if (batch.empty()) return;
       ++under_way_;
     }
     const std::vector<entry_ptr> kept = batch;
-    ry_exec* const exec = kept.front()->exec;
-    // A token of its own: what was begun is brought to its end also while the module stops.
-    if (!ctx_.spawn(decide(std::move(batch)), exec, ry::cancel_source().token())) {
-      {
-        std::lock_guard lock(mutex_);
-        --under_way_;
-      }
-      for (const entry_ptr& e : kept)
-        settle(e->exec, {{e, ry::unavailable("runs.stopping", "the server is stopping")}});
+    if (spawn(decide(std::move(batch)), kept.front()->exec)) continue;
+    {
+      std::lock_guard lock(mutex_);
+      --under_way_;
     }
+    for (const entry_ptr& e : kept) settle(e->exec, {{e, stopping()}});
   }
 }
 
-// Those that wait longest, one of an account; the others of the same account keep their order.
+// A token of its own: what was begun is brought to its end also while the module stops.
+bool start_queue::spawn(ry::task<void> t, ry_exec* exec) const {
+  return ctx_.spawn(std::move(t), exec, ry::cancel_source().token());
+}
+
+// Those that wait longest, one of an account; the others of the same account keep their order. Empty when
+// all wait for an account that is held.
 std::vector<start_queue::entry_ptr> start_queue::next_batch() {
   std::vector<entry_ptr> batch;
-  if (waiting_.front()->alone) {
-    batch.push_back(std::move(waiting_.front()));
-    waiting_.pop_front();
-    return batch;
-  }
   std::set<std::string_view> accounts;
   std::deque<entry_ptr> later;
   for (entry_ptr& e : waiting_) {
-    const bool fits = batch.size() < batch_limit && !e->alone && accounts.insert(e->args.account).second;
+    const bool fits = batch.size() < batch_limit && !held_.contains(e->args.account) &&
+                      accounts.insert(e->args.account).second;
     if (fits)
       batch.push_back(std::move(e));
     else
@@ -86,24 +85,46 @@ ry::task<void> start_queue::decide(std::vector<entry_ptr> batch) {
   for (const entry_ptr& e : batch) args.push_back(&e->args);
   ry::result<std::vector<start_outcome>> out = co_await repo_.start(args);
   std::map<ry_exec*, std::vector<decision>> decided;
+  std::vector<entry_ptr> alone;
   {
     std::lock_guard lock(mutex_);
     --under_way_;
     for (std::size_t i = 0; i < batch.size(); ++i) {
       const entry_ptr& e = batch[i];
       if (out ? (*out)[i].outcome == "alone" : batch.size() > 1 && certainly_undone(out.error())) {
-        e->alone = true;
-        waiting_.push_back(e);
-        continue;
-      }
-      if (out)
+        held_.insert(e->args.account);
+        alone.push_back(e);
+      } else if (out) {
         decided[e->exec].push_back({e, std::move((*out)[i])});
-      else
+      } else {
         decided[e->exec].push_back({e, out.error()});
+      }
     }
+  }
+  for (const entry_ptr& e : alone) {
+    if (spawn(decide_alone(e), e->exec)) continue;
+    release(e->args.account);
+    settle(e->exec, {{e, stopping()}});
   }
   pump();
   for (auto& [exec, decisions] : decided) settle(exec, std::move(decisions));
+}
+
+// Beside the statements for many: it may wait as long as somebody else holds the account.
+ry::task<void> start_queue::decide_alone(entry_ptr e) {
+  const start_arguments* one[] = {&e->args};
+  ry::result<std::vector<start_outcome>> out = co_await repo_.start(one);
+  release(e->args.account);
+  pump();
+  if (out)
+    settle(e->exec, {{e, std::move(out->front())}});
+  else
+    settle(e->exec, {{e, out.error()}});
+}
+
+void start_queue::release(const std::string& account) {
+  std::lock_guard lock(mutex_);
+  held_.erase(account);
 }
 
 void start_queue::settle(ry_exec* exec, std::vector<decision> decisions) const {

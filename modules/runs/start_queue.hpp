@@ -7,6 +7,8 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <set>
+#include <string>
 
 #include "repository.hpp"
 
@@ -24,7 +26,6 @@ class start_queue {
   struct entry {
     start_arguments args;
     ry_exec* exec = nullptr;
-    bool alone = false;  // was refused a place among others
     // On exec alone.
     std::optional<ry::result<start_outcome>> out;
     ry::signal decided;
@@ -38,13 +39,17 @@ class start_queue {
   // Begins the next statement, unless enough are under way.
   void pump();
   std::vector<entry_ptr> next_batch();
+  bool spawn(ry::task<void> t, ry_exec* exec) const;
   ry::task<void> decide(std::vector<entry_ptr> batch);
+  ry::task<void> decide_alone(entry_ptr e);
+  void release(const std::string& account);
   void settle(ry_exec* exec, std::vector<decision> decisions) const;
 
   const ry::context& ctx_;
   const repository& repo_;
   std::mutex mutex_;
   std::deque<entry_ptr> waiting_;
+  std::set<std::string> held_;  // accounts with a start that is decided alone: their others wait for it
   unsigned under_way_ = 0;
 };
 
