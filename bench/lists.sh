@@ -2,37 +2,15 @@
 # Time of a page of each list with few runs in the table and with ROWS (a million), of which the caller owns a
 # tenth, one thread of the caller's a tenth of these. One client, one request after the other. Needs wrk.
 set -euo pipefail
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-build=${RY_BUILD_DIR:-$root/build} rows=${ROWS:-1000000} seconds=${SECONDS_PER_ROUND:-3} rounds=${ROUNDS:-3} port=${PORT:-18195}
-work=$(mktemp -d); pid=''
-chmod 755 "$work"
-cleanup() { if [[ -n $pid ]]; then kill "$pid" 2>/dev/null || true; wait "$pid" 2>/dev/null || true; fi; rm -rf "$work"; }
-trap cleanup EXIT
-cat >"$work/runyard.toml" <<TEXT
-[http]
-listen = "127.0.0.1:$port"
-[log]
-level = "error"
-[modules]
-path = "$build/modules"
-accounts = { enabled = true }
-agents = { enabled = true }
-runs = { enabled = true }
-llm_offline = { enabled = true }
-[accounts.tiers.free]
+# shellcheck source=bench/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+rows=${ROWS:-1000000} seconds=${SECONDS_PER_ROUND:-3} rounds=${ROUNDS:-3}
+serve_bench "${PORT:-18195}" '[accounts.tiers.free]
 concurrent_runs = 1000
-threads = 100000000
-TEXT
-options=(--config "$work/runyard.toml" --set "data_dir=$work/data")
-: >"$work/out"
-"$build/bin/runyard" serve "${options[@]}" >"$work/out" 2>"$work/err" & pid=$!
-for _ in $(seq 300); do if grep -q '^listening' "$work/out"; then break; fi; sleep 0.1; done
-grep -q '^listening' "$work/out" || { cat "$work/err" >&2; exit 1; }
+threads = 100000000'
 me=$(cat /proc/sys/kernel/random/uuid)
 token=$("$build/bin/runyard" token "${options[@]}" --subject "$me")
 auth=(-H "Authorization: Bearer $token")
-base=http://127.0.0.1:$port
-url="postgresql://runyard@/runyard?host=$work/data/pg-socket"
 start() { curl -sf "${auth[@]}" -F prompt=hello "$@" "$base/agent/start"; }
 field() { sed -E "s/.*\"$1\":\"([^\"]+)\".*/\1/"; }
 first=$(start)
@@ -42,7 +20,6 @@ for _ in $(seq 60); do
   until next=$(start -F "thread_id=$thread" 2>/dev/null); do sleep 0.02; done
 done
 sleep 1
-median() { sort -n | awk '{v[NR]=$1} END{print v[int((NR+1)/2)]}'; }
 # Milliseconds of one request.
 time_of() { wrk -t1 -c1 -d"${seconds}s" -H "Authorization: Bearer $token" "$base$1" | awk '/Requests\/sec/{printf "%.3f\n", 1000 / $2}'; }
 cursor_of() { curl -sf "${auth[@]}" "$base$1" | sed -E 's/.*"next_cursor":"([^"]+)".*/\1/'; }

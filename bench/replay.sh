@@ -3,35 +3,14 @@
 # ended, against the rate at which COPY TO reads the same rows, in turns. Server and PostgreSQL (the server's own
 # embedded one) on core 0, the readers on core 1. EVENTS sets the length of the run, 20 bytes of text each.
 set -euo pipefail
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-build=${RY_BUILD_DIR:-$root/build} rounds=${ROUNDS:-7} events=${EVENTS:-100000} port=${PORT:-18194}
-work=$(mktemp -d); pid=''
-chmod 755 "$work"
-cleanup() { if [[ -n $pid ]]; then kill "$pid" 2>/dev/null || true; wait "$pid" 2>/dev/null || true; fi; rm -rf "$work"; }
-trap cleanup EXIT
-cat >"$work/runyard.toml" <<TEXT
-[http]
-listen = "127.0.0.1:$port"
-[log]
-level = "error"
-[modules]
-path = "$build/modules"
-accounts = { enabled = true }
-agents = { enabled = true }
-runs = { enabled = true }
-llm_offline = { enabled = true }
-TEXT
-options=(--config "$work/runyard.toml" --set "data_dir=$work/data")
-: >"$work/out"
-taskset -c 0 "$build/bin/runyard" serve "${options[@]}" >"$work/out" 2>"$work/err" & pid=$!
-for _ in $(seq 300); do if grep -q '^listening' "$work/out"; then break; fi; sleep 0.1; done
-grep -q '^listening' "$work/out" || { cat "$work/err" >&2; exit 1; }
+# shellcheck source=bench/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+rounds=${ROUNDS:-7} events=${EVENTS:-100000}
+serve_bench "${PORT:-18194}" '' taskset -c 0
 token=$("$build/bin/runyard" token "${options[@]}" --subject "$(cat /proc/sys/kernel/random/uuid)")
 auth=(-H "Authorization: Bearer $token")
-base=http://127.0.0.1:$port
 id=$(curl -sf "${auth[@]}" -F prompt=hello "$base/agent/start" | sed -E 's/.*"agent_run_id":"([^"]+)".*/\1/')
 curl -sfN "${auth[@]}" "$base/agent-run/$id/stream" >/dev/null
-url="postgresql://runyard@/runyard?host=$work/data/pg-socket"
 # The run becomes one of that length: its terminal event moves to the end.
 psql -Xq "$url" >/dev/null <<SQL
 delete from runs.events where run_id = '$id';
@@ -54,7 +33,6 @@ replay() {
   taskset -c 1 curl -sfN "${auth[@]}" "$base/agent-run/$id/stream$1" >"$work/replayed"
   per_second "$a" "$(now)"
 }
-median() { sort -n | awk '{v[NR]=$1} END{print v[int((NR+1)/2)]}'; }
 copy >/dev/null; replay '' >/dev/null
 [[ $(grep -c '^id: ' "$work/replayed") == "$events" ]] || { echo "the replay is not whole" >&2; exit 1; }
 for i in $(seq "$rounds"); do

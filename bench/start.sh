@@ -4,36 +4,17 @@
 # the server's own embedded one. The started runs are really begun, and then wait for a model that pauses for
 # DELAY_MS before each word: 60000 measures the start, 0 a start together with a whole short run.
 set -euo pipefail
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-build=${RY_BUILD_DIR:-$root/build} rounds=${ROUNDS:-3} seconds=${SECONDS_PER_ROUND:-5} clients=${CLIENTS:-40} accounts=${ACCOUNTS:-192} delay=${DELAY_MS:-60000}
-work=$(mktemp -d); pid=''
-chmod 755 "$work"
-cleanup() { if [[ -n $pid ]]; then kill "$pid" 2>/dev/null || true; wait "$pid" 2>/dev/null || true; fi; rm -rf "$work"; }
-trap cleanup EXIT
-cat >"$work/runyard.toml" <<TEXT
-[http]
-listen = "127.0.0.1:18193"
-[log]
-level = "error"
-[modules]
-path = "$build/modules"
-accounts = { enabled = true }
-agents = { enabled = true }
-runs = { enabled = true }
-llm_offline = { enabled = true }
-[accounts.tiers.free]
+# shellcheck source=bench/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+rounds=${ROUNDS:-3} seconds=${SECONDS_PER_ROUND:-5} clients=${CLIENTS:-40} accounts=${ACCOUNTS:-192} delay=${DELAY_MS:-60000}
+serve_bench "${PORT:-18193}" "[accounts.tiers.free]
 concurrent_runs = 1000000
 threads = 100000000
 [runs]
 max_live_runs = 1000000
 [runs.providers.offline]
-kind = "offline"
-options = { delay_ms = $delay }
-TEXT
-options=(--config "$work/runyard.toml" --set "data_dir=$work/data")
-"$build/bin/runyard" serve "${options[@]}" >"$work/out" 2>"$work/err" & pid=$!
-for _ in $(seq 300); do if grep -q '^listening' "$work/out"; then break; fi; sleep 0.1; done
-grep -q '^listening' "$work/out" || { cat "$work/err" >&2; exit 1; }
+kind = \"offline\"
+options = { delay_ms = $delay }"
 {
   echo 'local tokens = {'
   for _ in $(seq "$accounts"); do
@@ -54,13 +35,11 @@ local refused = 0
 function response(status) if status ~= 200 then refused = refused + 1 end end
 LUA
 } >"$work/start.lua"
-url="postgresql://runyard@/runyard?host=$work/data/pg-socket"
 psql -Xq "$url" -c 'create table public.bench_insert (id bigint generated always as identity primary key, body text)'
 echo "insert into public.bench_insert (body) values ('one durable row');" >"$work/insert.sql"
 commits() { pgbench -n -M prepared -c "$clients" -j 2 -T "$seconds" -f "$work/insert.sql" "$url" 2>/dev/null | awk '/^tps/{print $3}'; }
-starts() { wrk -t1 -c"$clients" -d"${seconds}s" -s "$work/start.lua" http://127.0.0.1:18193/agent/start | tee "$work/wrk" | awk '/Requests\/sec/{print $2}'; }
+starts() { wrk -t1 -c"$clients" -d"${seconds}s" -s "$work/start.lua" "$base/agent/start" | tee "$work/wrk" | awk '/Requests\/sec/{print $2}'; }
 settle() { if [[ $delay -ge 1000 ]]; then return; fi; for _ in $(seq 600); do [[ $(psql -XqAt "$url" -c 'select count(*) from core.job') == 0 ]] && return; sleep 0.2; done; }
-median() { sort -n | awk '{v[NR]=$1} END{print v[int((NR+1)/2)]}'; }
 starts >/dev/null; settle
 for i in $(seq "$rounds"); do
   c=$(commits); s=$(starts)

@@ -1,0 +1,36 @@
+# Sourced by the benchmarks that measure one server of this build with its own embedded database.
+# serve_bench PORT [TOML_TEXT [COMMAND...]]: starts it (COMMAND before it, taskset -c 0 say) with the modules of runs and
+# waits until it listens; it ends with the script. Sets work (a folder of this run), options (for other runyard
+# commands), base (its URL) and url (its database).
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+build=${RY_BUILD_DIR:-$root/build}
+work=$(mktemp -d) pid=''
+chmod 755 "$work"
+cleanup() { if [[ -n $pid ]]; then kill "$pid" 2>/dev/null || true; wait "$pid" 2>/dev/null || true; fi; rm -rf "$work"; }
+trap cleanup EXIT
+median() { sort -n | awk '{v[NR]=$1} END{print v[int((NR+1)/2)]}'; }
+
+serve_bench() {
+  local port=$1 settings=${2:-}
+  shift $(($# < 2 ? $# : 2))
+  cat >"$work/runyard.toml" <<TEXT
+[http]
+listen = "127.0.0.1:$port"
+[log]
+level = "error"
+[modules]
+path = "$build/modules"
+accounts = { enabled = true }
+agents = { enabled = true }
+runs = { enabled = true }
+llm_offline = { enabled = true }
+$settings
+TEXT
+  options=(--config "$work/runyard.toml" --set "data_dir=$work/data")
+  : >"$work/out"
+  "$@" "$build/bin/runyard" serve "${options[@]}" >"$work/out" 2>"$work/err" & pid=$!
+  for _ in $(seq 300); do if grep -q '^listening' "$work/out"; then break; fi; sleep 0.1; done
+  grep -q '^listening' "$work/out" || { cat "$work/err" >&2; exit 1; }
+  base=http://127.0.0.1:$port
+  url="postgresql://runyard@/runyard?host=$work/data/pg-socket"
+}
