@@ -79,6 +79,16 @@ const json::object* stored_config(const json::array& stored, const std::string& 
   return nullptr;
 }
 
+// Whether stored secrets may go on: to the address or the command they were given for, and nowhere else.
+bool same_peer(const json::object& given, const json::object& stored) {
+  for (const char* key : {"url", "command", "args", "profile_id"}) {
+    const auto* a = given.if_contains(key);
+    const auto* b = stored.if_contains(key);
+    if ((a == nullptr) != (b == nullptr) || (a != nullptr && *a != *b)) return false;
+  }
+  return true;
+}
+
 json::object secrets(const json::value* given, const char* name, const std::string& place,
                      const json::object* before, const seal_fn& seal) {
   if (!given->is_object()) refuse(place, "must be an object of texts");
@@ -166,8 +176,9 @@ std::string read_mcp_list(const json::value& given, std::string_view stored_text
     }
     const auto* config = find(o, "config");
     if (!config || !config->is_object()) refuse(place + ".config", "must be an object");
-    kept["config"] = read_config(config->get_object(), type, place + ".config",
-                                 stored_config(stored, name, type), seal);
+    const json::object* before = stored_config(stored, name, type);
+    if (before && !same_peer(config->get_object(), *before)) before = nullptr;
+    kept["config"] = read_config(config->get_object(), type, place + ".config", before, seal);
     kept["enabledTools"] =
         texts(find(o, "enabledTools", "enabled_tools"), place + ".enabledTools", most_tools);
     out.push_back(std::move(kept));

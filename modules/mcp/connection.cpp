@@ -2,6 +2,10 @@
 
 namespace mcp {
 
+namespace {
+constexpr std::size_t most_id_bytes = 256;
+}  // namespace
+
 ry::error trouble_with(const server& s, ry_status st, std::string_view reason,
                        std::string_view what) {
   return ry::error(st, std::string(reason),
@@ -152,6 +156,10 @@ void connection::take(std::uint64_t token, incoming m) {
       return end(*w);
     }
     case incoming::kind::request: {
+      // The id goes back as it came: only what JSON-RPC allows, and no more of it than an id needs.
+      const bool proper = m.peer_id.is_int64() || m.peer_id.is_uint64() ||
+                          (m.peer_id.is_string() && m.peer_id.get_string().size() <= most_id_bytes);
+      if (!proper) return;
       const auto text = m.method == "ping"
                             ? result_text(m.peer_id, {})
                             : failure_text(m.peer_id, -32601, "This client does not offer that");

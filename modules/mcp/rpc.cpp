@@ -6,6 +6,7 @@
 namespace mcp {
 namespace {
 
+constexpr std::size_t most_in_batch = 256;
 constexpr std::size_t most_depth = 128;
 
 // Servers are met that answer "7" to 7.
@@ -78,6 +79,8 @@ std::vector<incoming> read_messages(std::string_view text) {
   auto v = parse(text);
   std::vector<incoming> out;
   if (auto* batch = v.if_array()) {
+    if (batch->size() > most_in_batch)
+      throw ry::error(RY_DATA_LOSS, "mcp.malformed", "sent too many messages at once");
     out.reserve(batch->size());
     for (auto& each : *batch) out.push_back(read_one(std::move(each)));
   } else {

@@ -10,6 +10,7 @@ constexpr char schema[] = R"json({
   "type": "object",
   "properties": {
     "allowed_commands": {"type": "array", "items": {"type": "string", "minLength": 1}, "description": "What configurations may start: a program, or a program with its first arguments. Without it: everything in deployment.mode local, nothing otherwise"},
+    "allowed_env": {"type": "array", "items": {"type": "string", "minLength": 1}, "description": "Variables that configurations may set where allowed_commands is in force; none without it"},
     "path": {"type": "string", "default": "/usr/local/bin:/usr/bin:/bin", "description": "PATH of the programs"},
     "directory": {"type": "string", "default": "", "description": "Working directory and HOME; empty: /tmp"},
     "wall_seconds": {"type": "integer", "minimum": 1, "default": 900, "description": "Longest life of a program"},
@@ -40,6 +41,11 @@ class driver {
     auto c = read_command(t.config_json);
     if (!t.operators_own() && !allowed(settings_, c)) {
       throw ry::forbidden("mcp.command_refused", "The command is not on the list of allowed commands");
+    }
+    const auto variable = t.operators_own() ? std::string() : refused_variable(settings_, c);
+    if (!variable.empty()) {
+      throw ry::forbidden("mcp.variable_refused",
+                          "env." + variable + " is not on the list of allowed variables (allowed_env)");
     }
     return c;
   }

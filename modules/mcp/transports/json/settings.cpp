@@ -33,13 +33,13 @@ std::vector<std::string> words(const std::string& line) {
   return out;
 }
 
-// Names with which a program is made to run other code than its own.
+// Names with which a program is made to run other code than its own, and those that every child is given.
 bool dangerous(std::string_view name) {
   for (const char* prefix : {"LD_", "DYLD_", "BASH_FUNC_"}) {
     if (name.starts_with(prefix)) return true;
   }
   for (const char* each : {"PATH", "NODE_OPTIONS", "PYTHONSTARTUP", "PYTHONPATH", "BASH_ENV", "ENV",
-                           "PERL5OPT", "RUBYOPT", "GCONV_PATH"}) {
+                           "PERL5OPT", "RUBYOPT", "GCONV_PATH", "HOME", "TMPDIR", "SHELL", "USER", "LOGNAME"}) {
     if (name == each) return true;
   }
   return false;
@@ -67,6 +67,9 @@ settings read_settings(std::string_view text_json, std::string_view mode) {
     for (const auto& each : list->get_array()) s.allowed_commands.push_back(text(each));
   } else {
     s.any_command = mode == "local";
+  }
+  if (const auto* list = o.if_contains("allowed_env"); list != nullptr && list->is_array()) {
+    for (const auto& each : list->get_array()) s.allowed_env.push_back(text(each));
   }
   s.memory_bytes = number(o, "memory_mb", 0) << 20;
   s.open_files = number(o, "open_files", 1024);
@@ -122,6 +125,14 @@ bool allowed(const settings& s, const command& c) {
     return !want.empty() && want.size() <= c.argv.size() &&
            std::equal(want.begin(), want.end(), c.argv.begin());
   });
+}
+
+std::string refused_variable(const settings& s, const command& c) {
+  if (s.any_command) return {};
+  for (const auto& [name, value] : c.env) {
+    if (std::find(s.allowed_env.begin(), s.allowed_env.end(), name) == s.allowed_env.end()) return name;
+  }
+  return {};
 }
 
 }  // namespace mcp_json

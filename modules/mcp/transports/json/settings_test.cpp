@@ -39,5 +39,14 @@ TEST(Settings, BadConfigurationsAreRefused) {
   EXPECT_EQ(c.env.size(), 1u);
 }
 
+TEST(Settings, VariablesAreListedWhereCommandsAre) {
+  const auto c = read_command(R"({"command":"npx","env":{"TOKEN":"t","npm_config_registry":"https://evil.example"}})");
+  EXPECT_EQ(refused_variable(read_settings(R"({"allowed_commands":["npx"]})", "local"), c), "TOKEN");
+  EXPECT_EQ(refused_variable(read_settings(R"({"allowed_commands":["npx"],"allowed_env":["TOKEN"]})", "production"), c),
+            "npm_config_registry");
+  EXPECT_EQ(refused_variable(read_settings("{}", "local"), c), "");
+  EXPECT_THROW(read_command(R"({"command":"npx","env":{"HOME":"/x"}})"), ry::error);
+}
+
 }  // namespace
 }  // namespace mcp_json
