@@ -56,12 +56,14 @@ TEST(mcp_list, keeps_secrets_sealed_and_shows_them_masked) {
 
 TEST(mcp_list, a_mask_takes_only_what_was_stored_for_the_same_server) {
   const auto kept = read("[" + weather + "]");
-  EXPECT_EQ(error_of([&] {
-              read(R"([{"name":"other","type":"http","config":{"url":"https://evil.example",)"
-                   R"("headers":{"Authorization":"********"}},"enabledTools":[]}])",
-                   kept);
-            }).http_status(),
-            422u);
+  for (const std::string server : {R"("name":"other","type":"http","config":{"url":"https://w.example/mcp",)",
+                                   R"("name":"weather","type":"http","config":{"url":"https://evil.example/mcp",)",
+                                   R"("name":"weather","type":"sse","config":{"url":"https://w.example/mcp",)"})
+    EXPECT_EQ(error_of([&] {
+                read("[{" + server + R"("headers":{"Authorization":"********"}},"enabledTools":[]}])", kept);
+              }).http_status(),
+              422u)
+        << server;
 }
 
 TEST(mcp_list, reads_all_types_and_both_spellings) {
