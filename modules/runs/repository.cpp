@@ -319,8 +319,8 @@ ry::task<ry::result<std::vector<std::string>>> repository::runs_before(std::stri
                                                                        std::string run) const {
   ry::result<ry::rows> rows = co_await db_.query_with(
       {RY_DB_READ_ONLY, 0},
-      "select id from runs.runs where thread_id = $1::uuid and id < $2::uuid and status = 'running' order by "
-      "id desc",
+      "select id from runs.runs where thread_id = $1::uuid and id <> $2::uuid and status = 'running' and "
+      "(not waiting or id < $2::uuid) order by waiting desc, id desc",
       thread, run);
   if (!rows) co_return rows.error();
   std::vector<std::string> out;

@@ -149,7 +149,7 @@ class repository {
   // The run's status afterwards: running while a worker is to end it. nullopt: unknown or foreign.
   ry::task<ry::result<std::optional<std::string>>> request_stop(std::string account, std::string run,
                                                                   std::vector<std::string> webhooks) const;
-  // Runs of the thread that have not ended and came before `run`, the latest first.
+  // Runs of the thread that have not ended and that `run` stands behind, the one that goes on last.
   ry::task<ry::result<std::vector<std::string>>> runs_before(std::string thread, std::string run) const;
   ry::task<ry::result<std::string>> force_stop(std::string run, std::vector<std::string> webhooks) const;
   ry::task<ry::result<std::string>> status_of(std::string run) const;

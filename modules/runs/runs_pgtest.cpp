@@ -94,7 +94,11 @@ class runs_sql : public testing_sql::database_test {
            R"(, 3000, '{"type": "status", "sequence": 1, "status": "running"}', 64))";
   }
   static std::string start_sql(const wish& w) { return batch_sql({w}); }
-  std::string start(const wish& w) const { return sql(start_sql(w)); }
+  // Ids are told apart by the millisecond.
+  std::string start(const wish& w) const {
+    sql("select pg_sleep(0.002)");
+    return sql(start_sql(w));
+  }
   std::string last_run() const { return sql("select id from runs.runs order by id desc limit 1"); }
   std::string counts() const {
     return sql("select (select count(*) from runs.projects) || ' ' || (select count(*) from runs.threads) || ' ' "
@@ -181,6 +185,16 @@ TEST_F(runs_sql, a_run_behind_another_waits_for_its_thread_alone) {
   EXPECT_EQ(start({.max_runs = 5}), "ok");
   EXPECT_EQ(sql("select runs.force_stop(" + q(first) + ")"), "stopped");
   EXPECT_EQ(sql("select count(*) from runs.runs where waiting"), "2") << "the plan of the first has one slot, and it is taken";
+}
+
+TEST_F(runs_sql, a_stopped_waiter_leaves_the_thread_busy_and_its_messages_alone) {
+  EXPECT_EQ(start({.max_runs = 5}), "ok");
+  const std::string first = last_run();
+  const std::string thread = sql("select thread_id from runs.runs");
+  EXPECT_EQ(start({.thread = thread, .max_runs = 5, .behind = true}), "queued 1");
+  EXPECT_EQ(sql("select runs.force_stop(" + q(last_run()) + ")"), "stopped");
+  EXPECT_EQ(sql("select count(*) from runs.messages"), "1") << "between the steps of the other run it would be answered";
+  EXPECT_EQ(start({.thread = thread, .max_runs = 5}), "thread_busy " + first);
 }
 
 // Whichever comes first, the end or the wish to wait, nobody is left waiting for nothing.

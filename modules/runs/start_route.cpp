@@ -316,7 +316,13 @@ ry::task<start_outcome> start_route::decide_with_files(work& w) {
 
 ry::task<void> start_route::interrupt(std::string account, std::string thread, std::string run) {
   ry::result<std::vector<std::string>> before = co_await parts_.repo.runs_before(thread, run);
-  for (const std::string& id : before.value()) (void)co_await runs_.stop_run(account, id);
+  for (const std::string& id : before.value()) {
+    try {
+      (void)co_await runs_.stop_run(account, id);
+    } catch (...) {
+      parts_.ctx.complain("a run could not be interrupted", ry::current_error());
+    }
+  }
 }
 
 void start_route::begin(const work& w, const start_outcome& run, ry_exec* exec) {

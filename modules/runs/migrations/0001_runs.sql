@@ -88,6 +88,7 @@ create table runs (
 ) with (fillfactor = 80);
 create index runs_of_account on runs (account_id, status, id desc);
 create index runs_waiting on runs (account_id, id) where waiting;
+create index runs_going_on_thread on runs (thread_id, id desc) where status = 'running';
 create index runs_of_thread on runs (thread_id, id desc);
 
 -- Append-only. `payload` is the JSON object as it stands in the stream's data line.

@@ -64,7 +64,8 @@ begin
       left join runs.projects p on p.id = coalesce(t.project_id, w.project)
       left join runs.idempotency o on o.account_id = w.account and o.key = w.key
             and o.created_at > now() - interval '24 hours'
-      left join lateral (select r.id, r.status from runs.runs r where r.thread_id = w.thread
+      left join lateral (select r.id, r.status from runs.runs r
+                          where r.thread_id = w.thread and r.status = 'running'
                           order by r.id desc limit 1) last on true;
   end if;
 
@@ -491,7 +492,9 @@ begin
   end if;
   v_fence := v.fence;
   v_last := runs.fill_gap(p_run, v.border_seq, v.seq_reserved) + 1;
-  if v.waiting_body is not null then
+  -- What was never heard does not come between the steps of the run that it waited for.
+  if v.waiting_body is not null and not exists (
+       select 1 from runs.runs o where o.thread_id = v.thread_id and o.status = 'running' and not o.waiting) then
     insert into runs.messages (thread_id, id, run_id, role, body)
     values (v.thread_id, v.waiting_message, v.id, 'user', v.waiting_body);
   end if;
