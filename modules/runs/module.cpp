@@ -90,6 +90,9 @@ class module {
     ry::job_options hourly;
     hourly.cron = "17 * * * *";
     reg.job("runs.prune", this, &module::prune, hourly);
+    ry::job_options each_minute;
+    each_minute.cron = "* * * * *";
+    reg.job("runs.admit", this, &module::admit, each_minute);
   }
 
   void start() {
@@ -102,6 +105,12 @@ class module {
   }
 
  private:
+  ry::task<ry::job_outcome> admit(ry::job) {
+    (co_await parts_.repo.admit_waiting()).value();
+    parts_.ctx.jobs().poke("runs");
+    co_return ry::job_outcome::done();
+  }
+
   ry::task<ry::job_outcome> prune(ry::job) {
     // The first id that a run of that moment could have had: UUIDv7 begins with the milliseconds.
     const std::int64_t ms =

@@ -19,8 +19,8 @@ constexpr std::string_view start_sql =
     "$9::text[]::uuid[], $10::text[]::uuid[], $11::text[]::uuid[], $12::text[]::uuid[], $13::text[], "
     "$14::text[], $15::text[]::boolean[], $16::text[], $17::text[], $18::text[], $19::text[]::boolean[], "
     "$20::text[]::uuid[], $21::text[], $22::text[], $23::text[]::boolean[], $24::text[]::bigint[], "
-    "$25::text[], $26::text[]::boolean[], $27::text[]::boolean[], $28::bigint, $29::boolean, $30::uuid, "
-    "$31::int, $32::text, $33::bigint)";
+    "$25::text[], $26::text[]::boolean[], $27::text[]::boolean[], $28::bigint, $29::boolean, $30::boolean, "
+    "$31::uuid, $32::int, $33::text, $34::bigint)";
 
 using texts = std::vector<std::optional<std::string_view>>;
 
@@ -102,7 +102,7 @@ std::vector<start_outcome> read_starts(const ry::rows& rows) {
 }  // namespace
 
 ry::task<ry::result<std::vector<start_outcome>>> repository::start(
-    std::span<const start_arguments* const> starts, ry::tx* in) const {
+    std::span<const start_arguments* const> starts, on_lock how, ry::tx* in) const {
   const start_columns c(starts);
   const start_arguments& any = *starts.front();
   const auto run = [&](auto& target) {
@@ -110,7 +110,7 @@ ry::task<ry::result<std::vector<start_outcome>>> repository::start(
                         c.optimistic, c.new_threads, c.new_projects, c.runs, c.messages, c.agents,
                         c.models, c.default_models, c.denied, c.bodies, c.titles, c.modes, c.memory,
                         c.sandboxes, c.keys, c.hashes, c.body_follows, c.budgets, c.policies, c.queue,
-                        c.behind, any.max_waiting, c.plain, any.node, any.timeout_seconds,
+                        c.behind, any.max_waiting, c.plain, how == on_lock::wait, any.node, any.timeout_seconds,
                         any.first_event, any.reserve);
   };
   ry::result<ry::rows> rows{ry::error(RY_UNKNOWN)};
@@ -120,7 +120,7 @@ ry::task<ry::result<std::vector<start_outcome>>> repository::start(
     rows = co_await run(db_);
   if (!rows) co_return rows.error();
   std::vector<start_outcome> all = read_starts(*rows);
-  if (all.size() != starts.size()) co_return ry::internal("runs.start", "an outcome is missing");
+  if (all.size() != starts.size()) co_return ry::error(RY_UNKNOWN, "runs.start", "an outcome is missing");
   co_return all;
 }
 
@@ -488,6 +488,18 @@ ry::task<ry::result<bool>> repository::prune_events(std::string before_run) cons
       co_await db_.query("select runs.prune_events($1::uuid, 200)", before_run);
   if (!rows) co_return rows.error();
   co_return rows->front().boolean(0);
+}
+
+ry::task<ry::result<void>> repository::admit_waiting() const {
+  ry::result<ry::rows> accounts =
+      co_await db_.query_with({RY_DB_READ_ONLY, 0}, "select * from runs.accounts_waiting()");
+  if (!accounts) co_return accounts.error();
+  for (const ry::row row : *accounts) {
+    const std::string account(row.text(0));
+    ry::result<ry::rows> admitted = co_await db_.query("select runs.admit($1::uuid)", account);
+    if (!admitted) co_return admitted.error();
+  }
+  co_return ry::result<void>();
 }
 
 ry::task<ry::result<void>> repository::prune_keys() const {

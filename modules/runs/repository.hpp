@@ -118,9 +118,11 @@ class repository {
   explicit repository(const ry::context& ctx) : db_(ctx) {}
 
   // The starts are of different accounts, and of this node: node, timeout, first event and reservation are
-  // those of the first. One outcome each, in order. `starts` and what it points to outlive the task.
+  // those of the first. One outcome each, in order. `starts` and what it points to outlive the task. wait: one
+  // start alone, which waits as long as somebody else holds its account.
+  enum class on_lock { skip, wait };
   ry::task<ry::result<std::vector<start_outcome>>> start(std::span<const start_arguments* const> starts,
-                                                         ry::tx* in = nullptr) const;
+                                                         on_lock how, ry::tx* in = nullptr) const;
   ry::task<ry::result<void>> attach_uploads(ry::tx& in, const start_outcome& run, ry::uuid message,
                                             std::string body, std::vector<upload_record> files) const;
   // Files of a run that nobody has looked at, and the user's message they came with.
@@ -183,6 +185,8 @@ class repository {
 
   // True: there may be more.
   ry::task<ry::result<bool>> prune_events(std::string before_run) const;
+  // Lets begin what may, of all accounts.
+  ry::task<ry::result<void>> admit_waiting() const;
   ry::task<ry::result<void>> prune_keys() const;
 
  private:

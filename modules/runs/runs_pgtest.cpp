@@ -57,7 +57,7 @@ class runs_sql : public testing_sql::database_test {
     int max_runs = 1, max_threads = 10;
     bool optimistic = false, denied = false, queue = false, behind = false;
   };
-  static std::string batch_sql(const std::vector<wish>& wishes) {
+  static std::string batch_sql(const std::vector<wish>& wishes, bool wait = false) {
     const auto column = [&](const char* type, auto of) {
       std::string out = "array[";
       for (const wish& w : wishes) out += (&w == &wishes.front() ? "" : ",") + std::string(of(w));
@@ -90,10 +90,10 @@ class runs_sql : public testing_sql::database_test {
            column("boolean", [](const wish&) { return "false"; }) + column("bigint", [](const wish& w) { return w.budget; }) +
            column("text", [](const wish& w) { return q(w.policy); }) +
            column("boolean", [](const wish& w) { return w.queue ? "true" : "false"; }) +
-           column("boolean", [](const wish& w) { return w.behind ? "true" : "false"; }) + "3, " + (plain ? "true, " : "false, ") + q(node) +
+           column("boolean", [](const wish& w) { return w.behind ? "true" : "false"; }) + "3, " + (plain ? "true, " : "false, ") + (wait ? "true, " : "false, ") + q(node) +
            R"(, 3000, '{"type": "status", "sequence": 1, "status": "running"}', 64))";
   }
-  static std::string start_sql(const wish& w) { return batch_sql({w}); }
+  static std::string start_sql(const wish& w) { return batch_sql({w}, true); }
   // Ids are told apart by the millisecond.
   std::string start(const wish& w) const {
     sql("select pg_sleep(0.002)");
@@ -187,6 +187,21 @@ TEST_F(runs_sql, a_run_behind_another_waits_for_its_thread_alone) {
   EXPECT_EQ(sql("select count(*) from runs.runs where waiting"), "2") << "the plan of the first has one slot, and it is taken";
 }
 
+// An end passes over a run that is being stopped; when that is taken back, the sweep finds it.
+TEST_F(runs_sql, a_waiter_that_an_end_passed_over_is_found) {
+  EXPECT_EQ(start({}), "ok");
+  const std::string going = last_run();
+  EXPECT_EQ(start({.queue = true}), "queued 1");
+  const auto stop = connect();
+  stop("begin");
+  stop("select 1 from runs.runs where id = " + q(last_run()) + " for no key update");
+  EXPECT_EQ(sql("select runs.force_stop(" + q(going) + ")"), "stopped");
+  stop("rollback");
+  EXPECT_EQ(sql("select count(*) from runs.runs where waiting"), "1");
+  sql("select runs.admit(a) from runs.accounts_waiting() a");
+  EXPECT_EQ(sql("select count(*) from runs.runs where waiting"), "0");
+}
+
 TEST_F(runs_sql, a_stopped_waiter_leaves_the_thread_busy_and_its_messages_alone) {
   EXPECT_EQ(start({.max_runs = 5}), "ok");
   const std::string first = last_run();
@@ -221,6 +236,7 @@ TEST_F(runs_sql, a_locked_account_does_not_hold_up_the_others) {
   EXPECT_EQ(sql("select string_agg(x, ', ') from (" +
                 batch_sql({{.account = bob}, {.account = ann}}) + ") as all_of_them (x)"),
             "alone, ok");
+  EXPECT_EQ(sql(batch_sql({{.account = bob}})), "alone") << "nor does one that comes by itself";
   other("commit");
   EXPECT_EQ(start({.account = bob}), "ok");
 }

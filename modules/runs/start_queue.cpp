@@ -80,10 +80,22 @@ std::vector<start_queue::entry_ptr> start_queue::next_batch() {
   return batch;
 }
 
+// Never throws: whoever waits for the outcome would wait for ever.
+ry::task<ry::result<std::vector<start_outcome>>> start_queue::put(
+    std::span<const start_arguments* const> starts, repository::on_lock how) const {
+  ry::result<std::vector<start_outcome>> out{ry::error(RY_UNKNOWN)};
+  try {
+    out = co_await repo_.start(starts, how);
+  } catch (...) {
+    out = ry::current_error();
+  }
+  co_return out;
+}
+
 ry::task<void> start_queue::decide(std::vector<entry_ptr> batch) {
   std::vector<const start_arguments*> args;
   for (const entry_ptr& e : batch) args.push_back(&e->args);
-  ry::result<std::vector<start_outcome>> out = co_await repo_.start(args);
+  ry::result<std::vector<start_outcome>> out = co_await put(args, repository::on_lock::skip);
   std::map<ry_exec*, std::vector<decision>> decided;
   std::vector<entry_ptr> alone;
   {
@@ -113,7 +125,7 @@ ry::task<void> start_queue::decide(std::vector<entry_ptr> batch) {
 // Beside the statements for many: it may wait as long as somebody else holds the account.
 ry::task<void> start_queue::decide_alone(entry_ptr e) {
   const start_arguments* one[] = {&e->args};
-  ry::result<std::vector<start_outcome>> out = co_await repo_.start(one);
+  ry::result<std::vector<start_outcome>> out = co_await put(one, repository::on_lock::wait);
   release(e->args.account);
   pump();
   if (out)

@@ -40,6 +40,8 @@ class start_queue {
   void pump();
   std::vector<entry_ptr> next_batch();
   bool spawn(ry::task<void> t, ry_exec* exec) const;
+  ry::task<ry::result<std::vector<start_outcome>>> put(std::span<const start_arguments* const> starts,
+                                                       repository::on_lock how) const;
   ry::task<void> decide(std::vector<entry_ptr> batch);
   ry::task<void> decide_alone(entry_ptr e);
   void release(const std::string& account);

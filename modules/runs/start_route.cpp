@@ -270,7 +270,7 @@ ry::task<ry::result<start_outcome>> start_route::put(const work& w, ry::tx* in) 
     co_return out;
   }
   const start_arguments* one[] = {&w.args};
-  ry::result<std::vector<start_outcome>> out = co_await parts_.repo.start(one, in);
+  ry::result<std::vector<start_outcome>> out = co_await parts_.repo.start(one, repository::on_lock::wait, in);
   if (!out) co_return out.error();
   co_return std::move(out->front());
 }

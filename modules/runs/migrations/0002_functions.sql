@@ -3,11 +3,13 @@ create function iso(p_at timestamptz) returns text language sql stable as $$
 $$;
 
 -- Starts, each of another account, in one statement and one commit. The arrays hold one element for each;
--- refusals are an outcome, not an exception: nothing was written for a start whose `outcome` is not
--- 'ok'. Under the accounts' locks, so parallel starts see each other. With more than one start an account
--- that is locked is not waited for, so that none holds up the others: 'alone', ask for it by itself.
+-- refusals are an outcome, not an exception: nothing was written for a start whose `outcome` is neither
+-- 'ok' nor 'queued'. Under the accounts' locks, so parallel starts see each other. Without p_wait an account
+-- that is locked is not waited for, so that none holds up the others: 'alone', ask for it by itself, with
+-- p_wait.
 --
--- outcome: ok, queued (detail: the place; see admit()), replay, alone; no_account; prompt_required; tier (detail: the present tier; ask again with its
+-- outcome: ok, queued (detail: the place; see admit()), replay, alone; no_account; prompt_required; tier
+-- (detail: the present tier; ask again with its
 -- limits); key_reused; thread_not_found; project_not_found; agent_not_found; model (detail: the
 -- agent's own model; ask again with it in p_models); model_denied; no_credits; thread_limit (detail: count);
 -- run_limit (detail: JSON array of thread ids); thread_busy (detail: the run's id).
@@ -20,7 +22,7 @@ create function start_runs(
   p_messages uuid[], p_agents uuid[], p_models text[], p_default_models text[], p_denied boolean[],
   p_bodies text[], p_titles text[], p_modes text[], p_memory boolean[], p_sandboxes uuid[], p_keys text[],
   p_hashes text[], p_body_follows boolean[], p_budgets bigint[], p_policies text[], p_queue boolean[],
-  p_behind boolean[], p_max_waiting bigint, p_plain boolean,
+  p_behind boolean[], p_max_waiting bigint, p_plain boolean, p_wait boolean,
   p_node uuid, p_timeout int, p_first_event text, p_reserve bigint)
 returns table (n bigint, outcome text, detail text, thread_id uuid, project_id uuid, sandbox_id uuid,
                run_id uuid, agent_id uuid, agent_version int, model text, job_id bigint, fence bigint,
@@ -28,7 +30,6 @@ returns table (n bigint, outcome text, detail text, thread_id uuid, project_id u
 language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 #variable_conflict use_column
 declare
-  v_several constant boolean := cardinality(p_accounts) > 1;
   -- As found in the database, by the place of the start.
   v_tiers text[]; v_balances bigint[];
   v_agents uuid[]; v_versions int[]; v_agent_models text[];
@@ -38,7 +39,7 @@ declare
   v_old_run_sandboxes uuid[];
 begin
   -- A statement of its own: what comes after sees what was committed before the locks were had.
-  if v_several then
+  if not p_wait then
     select l.tiers, l.balances into v_tiers, v_balances from accounts.try_lock_accounts(p_accounts) l;
   else
     select array[l.tier], array[l.balance_micro] into v_tiers, v_balances
@@ -73,7 +74,7 @@ begin
   with judged as materialized (
     select w.*, k.threads, k.bound, k.live, k.fresh_thread, k.fresh_project, k.the_thread, k.the_project,
            k.place, case
-        when w.tier_now is null then case when v_several then 'alone' else 'no_account' end
+        when w.tier_now is null then case when p_wait then 'no_account' else 'alone' end
         when w.old_hash <> w.hash then 'key_reused'
         when w.old_hash is not null then 'replay'
         when w.tier_now <> w.tier then 'tier'
@@ -272,6 +273,12 @@ begin
   end loop;
   update runs.account_usage u set runs_bound = v_running where u.account_id = p_account;
 end $$;
+
+-- The accounts that have waiting runs: for a sweep with admit(), one transaction for each. It finds what an
+-- end passed over because a stop held the run and was then taken back.
+create function accounts_waiting() returns setof uuid language sql stable as $$
+  select distinct r.account_id from runs.runs r where r.waiting
+$$;
 
 -- What a worker writes at a border: the events since the last one, messages, usage and charge; with
 -- p_status also the end of the run and of its job. One statement, one commit; repeating one whose
