@@ -8,6 +8,8 @@ namespace {
 
 constexpr std::int64_t backoff_us = 30LL * 1'000'000;
 constexpr std::size_t most_entries = 4096;
+// Old ones, ones with more scope, and those that another caller found meanwhile.
+constexpr int most_credentials = 3;
 
 std::string joined(const std::vector<std::string>& names) {
   std::string out;
@@ -62,16 +64,26 @@ void tool_memory::age(const std::string& key) {
 
 ry::task<tool_list> broker::fetch(server_ptr s) {
   ry_exec* exec = co_await ry::this_exec();
-  bool again = false;
-  try {
-    client c(parts_, s, exec);
-    co_return co_await c.list_tools();
-  } catch (const ry::error& e) {
-    again = e.is("mcp.era_changed");
-    if (!again) throw;
+  attempts made;
+  if (s->expired) s = co_await maker_.authorize(s, ry::error(RY_UNAUTHENTICATED));
+  for (;;) {
+    ry::error why(RY_OK);
+    try {
+      client c(parts_, s, exec);
+      co_return co_await c.list_tools();
+    } catch (const ry::error& e) {
+      why = e;
+    }
+    s = co_await next_try(s, why, made);
   }
-  client c(parts_, s, exec);
-  co_return co_await c.list_tools();
+}
+
+ry::task<server_ptr> broker::next_try(server_ptr s, ry::error why, attempts& made) {
+  if (why.is("mcp.era_changed") && made.eras++ == 0) co_return s;
+  if (why.is("mcp.unauthorized") && made.credentials++ < most_credentials) {
+    co_return co_await maker_.authorize(s, why);
+  }
+  throw why;
 }
 
 void broker::keep(const server& s, tool_list_ptr list) {
@@ -113,24 +125,28 @@ ry::task<tool_list_ptr> broker::discover(server_ptr s, freshness wanted) {
 
 ry::task<json::value> broker::invoke(server_ptr s, std::string tool, json::object arguments) {
   ry_exec* exec = co_await ry::this_exec();
-  for (int tries = 1;; ++tries) {
+  attempts made;
+  if (s->expired) s = co_await maker_.authorize(s, ry::error(RY_UNAUTHENTICATED));
+  for (int lists = 0;;) {
     std::vector<mirrored_argument> mirrored;
     const auto known = memory_.look_up(s->key, parts_.ctx.now_unix_us());
     if (const auto* t = known.tools ? known.tools->find(tool) : nullptr) mirrored = t->mirrored;
-    bool list_anew = false;
+    ry::error why(RY_OK);
     try {
       client c(parts_, s, exec);
       co_return co_await c.call_tool(tool, arguments, std::move(mirrored));
     } catch (const ry::error& e) {
-      const auto detail = e.detail_json();
-      const auto code = e.is("mcp.rpc") && !detail.empty() ? code_of(parse(detail)) : 0;
-      // The server was not reached with what it wants to hear; it has done nothing yet.
-      list_anew = code == header_mismatch;
-      const bool again = tries == 1 && (list_anew || e.is("mcp.era_changed"));
-      if (code == -32602 || code == header_mismatch) memory_.age(s->key);
-      if (!again) throw;
+      why = e;
     }
-    if (list_anew) keep(*s, std::make_shared<const tool_list>(co_await fetch(s)));
+    const auto detail = why.detail_json();
+    const auto code = why.is("mcp.rpc") && !detail.empty() ? code_of(parse(detail)) : 0;
+    if (code == -32602 || code == header_mismatch) memory_.age(s->key);
+    // In all of these the server has done nothing yet.
+    if (code == header_mismatch && lists++ == 0) {
+      keep(*s, std::make_shared<const tool_list>(co_await fetch(s)));
+    } else {
+      s = co_await next_try(s, why, made);
+    }
   }
 }
 

@@ -49,6 +49,11 @@ class broker {
   const server_maker& servers() const noexcept { return maker_; }
 
  private:
+  struct attempts {
+    int eras = 0, credentials = 0;
+  };
+  // The server for another try after `why`; throws it when none is worth while.
+  ry::task<server_ptr> next_try(server_ptr s, ry::error why, attempts& made);
   ry::task<tool_list> fetch(server_ptr s);
   ry::task<json::value> invoke(server_ptr s, std::string tool, json::object arguments);
   void keep(const server& s, tool_list_ptr list);

@@ -62,8 +62,7 @@ void client::fail(const reply& r, std::string_view doing) const {
   }
   const auto status = "HTTP status " + std::to_string(r.http_status);
   if (r.http_status == 401 || r.http_status == 403) {
-    throw trouble_with(*to_, RY_UNAUTHENTICATED, "mcp.unauthorized",
-                       "the server wants other credentials: " + status);
+    throw unauthorized_by(*to_, r.http_status, r.authenticate);
   }
   if (r.http_status == 429 || r.http_status >= 500) {
     throw trouble_with(*to_, RY_UNAVAILABLE, "mcp.connect_failed", what + " failed: " + status);

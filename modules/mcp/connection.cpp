@@ -12,6 +12,13 @@ ry::error trouble_with(const server& s, ry_status st, std::string_view reason,
                    "MCP server \"" + s.name + "\": " + std::string(what));
 }
 
+ry::error unauthorized_by(const server& s, std::uint32_t http_status, std::string_view authenticate) {
+  const json::object how{{"status", http_status}, {"authenticate", jv(authenticate)}};
+  return trouble_with(s, RY_UNAUTHENTICATED, "mcp.unauthorized",
+                      "the server wants other credentials: HTTP status " + std::to_string(http_status))
+      .with_detail(json::serialize(how));
+}
+
 connection::connection(const ry::context& ctx, transport driver, server_ptr to, ry_exec* exec,
                        std::size_t max_message_bytes)
     : ctx_(ctx), driver_(std::move(driver)), to_(std::move(to)) {
@@ -21,7 +28,7 @@ connection::connection(const ry::context& ctx, transport driver, server_ptr to, 
   target.server = ry::str(to_->name);
   target.config_json = ry::str(to_->config_json);
   target.account_id = ry::str(to_->account_id);
-  target.identity = ry::str(to_->key);
+  target.identity = ry::str(to_->identity);
   target.max_message_bytes = max_message_bytes;
   const ry_mcp_sink sink{sizeof sink, 0, &on_message, &on_sent, &on_closed};
   char text[512];
@@ -42,6 +49,11 @@ connection::~connection() {
 ry::error connection::trouble(ry_status st, const ry_error_view* err) const {
   const auto what = err != nullptr && err->message.len != 0 ? ry::view(err->message)
                                                             : std::string_view(ry::status_name(st));
+  if (st == RY_UNAUTHENTICATED && err != nullptr) {
+    const auto detail = err->detail_json.len != 0 ? parse(ry::view(err->detail_json)) : json::value();
+    const auto* o = detail.if_object();
+    return unauthorized_by(*to_, err->http_status, o != nullptr ? text_of(*o, "authenticate") : "");
+  }
   std::string_view reason = "mcp.connect_failed";
   if (st == RY_DEADLINE_EXCEEDED) reason = "mcp.timeout";
   if (st == RY_DATA_LOSS || st == RY_RESOURCE_EXHAUSTED) reason = "mcp.protocol_error";

@@ -24,9 +24,18 @@ struct server {
   std::string config_json;  // secrets in the clear
   std::string account_id;
   std::uint32_t flags = 0;  // RY_MCP_OPERATOR
-  std::string key;     // of caches: hash over all of the above
+  std::string key;     // of caches: hash over all of the above, without credentials that change
+  std::string identity;  // of connections: hash over all of the above
+
+  // Of a server that another configuration stood for:
+  std::shared_ptr<const server> asked;  // that configuration
+  std::string named_json;               // as its driver named it
+  bool expired = false;                 // its credentials are known to be old
 };
 using server_ptr = std::shared_ptr<const server>;
+
+// "mcp.unauthorized": the server refused the credentials, and how.
+ry::error unauthorized_by(const server& s, std::uint32_t http_status, std::string_view authenticate);
 
 // An error that names the server.
 ry::error trouble_with(const server& s, ry_status st, std::string_view reason, std::string_view what);

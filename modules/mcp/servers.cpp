@@ -33,6 +33,50 @@ std::string key_of(std::string_view driver, std::string_view config, std::string
   return hex;
 }
 
+// The answer of a driver to resolve() or authorize(), which may come when nobody waits for it any more.
+struct naming {
+  transport driver;
+  std::string type, config_json;
+  ry::error why{RY_OK};
+  ry::signal done;
+  bool over = false;
+
+  // start(fn, ctx) calls the driver.
+  template <class Start>
+  static std::shared_ptr<naming> begin(transport driver, Start&& start) {
+    auto n = std::make_shared<naming>();
+    n->driver = std::move(driver);
+    auto own = std::make_unique<std::shared_ptr<naming>>(n);
+    const ry_status st = start(&took, own.get());
+    if (st == RY_OK) {
+      own.release();
+    } else {
+      n->why = ry::error(st);
+      n->over = true;
+    }
+    return n;
+  }
+  static void took(void* ctx, ry_status st, ry_str type, ry_str config_json,
+                   const ry_error_view* err) noexcept {
+    const std::unique_ptr<std::shared_ptr<naming>> own(static_cast<std::shared_ptr<naming>*>(ctx));
+    auto& n = **own;
+    const auto kept = ry::guard([&] {
+      n.type = ry::text(type);
+      n.config_json = ry::text(config_json);
+    });
+    n.why = st != RY_OK ? ry::error::from(st, err) : ry::error(kept);
+    n.over = true;
+    n.done.set();
+  }
+};
+
+ry::task<void> until_over(std::shared_ptr<naming> n) {
+  while (!n->over) {
+    const auto woken = co_await n->done.wait();
+    if (!woken.ok() && !n->over) throw woken.error();
+  }
+}
+
 ry_mcp_target target_of(const server& s) {
   ry_mcp_target t{};
   t.struct_size = sizeof t;
@@ -40,7 +84,7 @@ ry_mcp_target target_of(const server& s) {
   t.server = ry::str(s.name);
   t.config_json = ry::str(s.config_json);
   t.account_id = ry::str(s.account_id);
-  t.identity = ry::str(s.key);
+  t.identity = ry::str(s.identity);
   return t;
 }
 
@@ -106,7 +150,7 @@ server_ptr server_maker::loose(std::string name, std::string_view type, std::str
   s->config_json = json::serialize(config);
   s->account_id = account_id;
   s->flags = flags;
-  s->key = key_of(s->driver, s->config_json, s->account_id, flags);
+  s->key = s->identity = key_of(s->driver, s->config_json, s->account_id, flags);
   return s;
 }
 
@@ -154,25 +198,69 @@ ry::task<server_ptr> server_maker::resolve(server_ptr s) const {
                        "there is no transport named \"" + s->driver + "\" here");
   }
   if ((driver->table->capabilities & RY_MCP_RESOLVES) == 0) co_return s;
-  struct found {
-    std::string type, config;
-  };
   const auto t = target_of(*s);
-  ry::result<found> got = co_await ry::call<found, ry_str, ry_str>(
-      [&](ry_exec* exec, ry_mcp_resolved_fn fn, void* ctx) {
-        return driver->table->resolve(driver->self, &t, exec, fn, ctx);
-      },
-      [](ry_str type, ry_str config) { return found{ry::text(type), ry::text(config)}; });
-  if (!got) {
-    const bool absent = got.error().status() == RY_NOT_FOUND;
-    throw trouble_with(*s, got.error().status(), absent ? "mcp.refused" : "mcp.connect_failed",
-                       got.error().message());
+  ry_exec* exec = co_await ry::this_exec();
+  const auto n = naming::begin(driver, [&](ry_mcp_resolved_fn fn, void* ctx) {
+    return driver->table->resolve(driver->self, &t, exec, fn, ctx);
+  });
+  co_await until_over(n);
+  if (n->why.status() != RY_OK) {
+    const bool absent = n->why.status() == RY_NOT_FOUND;
+    throw trouble_with(*s, n->why.status(), absent ? "mcp.refused" : "mcp.connect_failed",
+                       n->why.message());
   }
-  auto made = std::make_shared<server>(*s);
-  made->driver = got->type;
-  made->config_json = got->config;
-  made->key = key_of(made->driver, made->config_json, made->account_id, made->flags);
-  co_return made;
+  co_return standing_for(std::move(s), std::move(n->type), std::move(n->config_json));
+}
+
+server_ptr server_maker::standing_for(server_ptr asked, std::string type, std::string config_json) {
+  auto made = std::make_shared<server>(*asked);
+  made->driver = std::move(type);
+  auto config = parse(config_json);
+  made->named_json = std::move(config_json);
+  if (auto* o = config.if_object()) {
+    const auto authorization = text_of(*o, "authorization");
+    const auto* expired = o->if_contains("expired");
+    made->expired = expired != nullptr && expired->is_bool() && expired->get_bool();
+    o->erase("authorization");
+    o->erase("expired");
+    made->key = key_of(made->driver, json::serialize(*o), made->account_id, made->flags);
+    if (!authorization.empty()) {
+      auto& headers = (*o)["headers"];
+      if (!headers.is_object()) headers = json::object();
+      headers.get_object()["Authorization"] = authorization;
+    }
+  }
+  made->config_json = json::serialize(config);
+  made->identity = key_of(made->driver, made->config_json, made->account_id, made->flags);
+  made->asked = std::move(asked);
+  return made;
+}
+
+ry::task<server_ptr> server_maker::authorize(server_ptr s, ry::error refused) const {
+  const auto driver = s->asked ? parts_.transports.find(s->asked->driver) : nullptr;
+  const bool able = driver && (driver->table->capabilities & RY_MCP_AUTHORIZES) != 0 &&
+                    RY_HAS(driver->table, ry_mcp_transport_v1, authorize);
+  if (!able) throw refused;
+  const auto detail = refused.detail_json();
+  const auto said = detail.empty() ? json::value() : parse(detail);
+  const auto* how = said.if_object();
+  const auto* status = how != nullptr ? how->if_contains("status") : nullptr;
+  const auto authenticate = how != nullptr ? text_of(*how, "authenticate") : std::string();
+  ry_mcp_refusal r{};
+  r.struct_size = sizeof r;
+  r.http_status = status != nullptr && status->is_int64() ? static_cast<std::uint32_t>(status->get_int64()) : 0;
+  r.config_json = ry::str(s->named_json);
+  r.authenticate = ry::str(authenticate);
+  const auto t = target_of(*s->asked);
+  ry_exec* exec = co_await ry::this_exec();
+  const auto n = naming::begin(driver, [&](ry_mcp_resolved_fn fn, void* ctx) {
+    return driver->table->authorize(driver->self, &t, &r, exec, fn, ctx);
+  });
+  co_await until_over(n);
+  const auto st = n->why.status();
+  if (st == RY_OK) co_return standing_for(s->asked, std::move(n->type), std::move(n->config_json));
+  throw trouble_with(*s, st, st == RY_UNAUTHENTICATED ? "mcp.unauthorized" : "mcp.connect_failed",
+                     n->why.message());
 }
 
 }  // namespace mcp

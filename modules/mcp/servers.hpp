@@ -37,8 +37,12 @@ class server_maker {
   void check(const server& s) const;
   // What a profile stands for; others unchanged.
   ry::task<server_ptr> resolve(server_ptr s) const;
+  // The same with better credentials, after the server refused those of s ("mcp.unauthorized", with what it
+  // said) or because they expired (no error). Throws `refused` when nobody knows any.
+  ry::task<server_ptr> authorize(server_ptr s, ry::error refused) const;
 
  private:
+  static server_ptr standing_for(server_ptr asked, std::string type, std::string config_json);
   client_parts& parts_;
 };
 

@@ -183,7 +183,13 @@ AT(ry_mcp_sink, on_message, 8);
 AT(ry_mcp_sink, on_sent, 16);
 AT(ry_mcp_sink, on_closed, 24);
 
-SIZE(ry_mcp_transport_v1, 64);
+SIZE(ry_mcp_refusal, 40);
+AT(ry_mcp_refusal, struct_size, 0);
+AT(ry_mcp_refusal, http_status, 4);
+AT(ry_mcp_refusal, config_json, 8);
+AT(ry_mcp_refusal, authenticate, 24);
+
+SIZE(ry_mcp_transport_v1, 72);
 AT(ry_mcp_transport_v1, struct_size, 0);
 AT(ry_mcp_transport_v1, capabilities, 4);
 AT(ry_mcp_transport_v1, check, 8);
@@ -193,6 +199,7 @@ AT(ry_mcp_transport_v1, finish, 32);
 AT(ry_mcp_transport_v1, resume, 40);
 AT(ry_mcp_transport_v1, close, 48);
 AT(ry_mcp_transport_v1, resolve, 56);
+AT(ry_mcp_transport_v1, authorize, 64);
 
 SIZE(ry_sandbox_command, 80);
 AT(ry_sandbox_command, struct_size, 0);

@@ -57,6 +57,7 @@ session::session(const ry::context& ctx, const ry::mcp::target& t, ry_exec* exec
 
 void session::head(const ry_client_response& r) {
   status_ = r.status;
+  if (r.status / 100 != 2) authenticate_ = mcp_transport::field_of(r, "www-authenticate");
   content_type_ = mcp_transport::media_type(mcp_transport::field_of(r, "content-type"));
   base_url_ = r.url.len != 0 ? ry::text(r.url) : at_.url;
 }
@@ -108,7 +109,8 @@ ry::error session::reason(ry_status st, const ry_error_view* err) const {
     const auto status = status_ == 401 || status_ == 403 ? RY_UNAUTHENTICATED : RY_UNAVAILABLE;
     return ry::error(status, "mcp.sse",
                      "the stream of events was refused: HTTP status " + std::to_string(status_))
-        .with_http(status_);
+        .with_http(status_)
+        .with_detail("{\"authenticate\":" + ry::json_string(authenticate_) + "}");
   }
   if (status_ != 0 && content_type_ != "text/event-stream") {
     return ry::error(RY_DATA_LOSS, "mcp.sse", "the answer is no stream of events")

@@ -58,7 +58,7 @@ class session final : public ry::mcp::session, mcp_transport::http_exchange {
   const std::uint64_t max_message_;
   const std::string pool_key_;
   mcp_transport::event_reader events_;
-  std::string messages_url_, content_type_, base_url_;
+  std::string messages_url_, content_type_, base_url_, authenticate_;
   std::deque<ry::mcp::message> waiting_;  // for the address
   std::unordered_map<std::uint64_t, post*> posts_;
   std::uint32_t status_ = 0;

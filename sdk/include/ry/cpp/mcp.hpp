@@ -8,6 +8,7 @@
 //     void check(const ry::mcp::target& t) const;                 // throws ry::error
 //     ry::mcp::session* open(const ry::mcp::target& t, ry_exec* exec, ry::mcp::sink to);
 //     ry::task<ry::mcp::resolved> resolve(ry::mcp::target t);     // only with RY_MCP_RESOLVES
+//     ry::task<ry::mcp::resolved> authorize(ry::mcp::target t, ry::mcp::refusal r);  // RY_MCP_AUTHORIZES
 //   };
 //   static constexpr auto table = ry::mcp::transport_table<pipe_driver>();
 //   reg.contribute(RY_MCP_TRANSPORT_1, "pipe", &table, &driver);
@@ -41,6 +42,15 @@ struct target {
 // A configuration that stands for another one.
 struct resolved {
   std::string type, config_json;
+};
+
+// How the server took a configuration that was named: owns what ry_mcp_refusal borrowed.
+struct refusal {
+  explicit refusal(const ry_mcp_refusal& r)
+      : http_status(r.http_status), config_json(text(r.config_json)), authenticate(text(r.authenticate)) {}
+
+  std::uint32_t http_status;
+  std::string config_json, authenticate;
 };
 
 // How a message fared; zero and empty where there is nothing to say.
@@ -115,12 +125,11 @@ class session {
 
 namespace detail {
 
-template <class Driver>
-ry::task<void> resolve_for(Driver* d, target t, ry_mcp_resolved_fn fn, void* ctx) {
+inline ry::task<void> answer(task<resolved> work, ry_mcp_resolved_fn fn, void* ctx) {
   std::optional<resolved> found;
   error why(RY_INTERNAL);
   try {
-    found = co_await d->resolve(std::move(t));
+    found = co_await std::move(work);
   } catch (...) {
     why = current_error();
   }
@@ -130,6 +139,15 @@ ry::task<void> resolve_for(Driver* d, target t, ry_mcp_resolved_fn fn, void* ctx
     const ry_error_view v = why.view();
     fn(ctx, why.status() == RY_OK ? RY_INTERNAL : why.status(), ry_str{}, ry_str{}, &v);
   }
+}
+
+// By a post, so that the completion never comes inside the call.
+inline void answer_later(const context& host, task<resolved> work, ry_exec* exec,
+                         ry_mcp_resolved_fn fn, void* ctx) {
+  host.post(exec, [&host, work = std::move(work), exec, fn, ctx]() mutable {
+    if (host.spawn(answer(std::move(work), fn, ctx), exec)) return;
+    fn(ctx, RY_UNAVAILABLE, ry_str{}, ry_str{}, nullptr);
+  });
 }
 
 }  // namespace detail
@@ -170,23 +188,24 @@ constexpr ry_mcp_transport_v1 transport_table() noexcept {
     return guard([&]() -> ry_status {
       if constexpr ((Driver::capabilities & RY_MCP_RESOLVES) != 0) {
         auto* d = static_cast<Driver*>(self);
-        struct later {
-          Driver* d;
-          target t;
-          ry_exec* exec;
-          ry_mcp_resolved_fn fn;
-          void* ctx;
-        };
-        later l{d, target(*to), exec, fn, ctx};
-        // By a post, so that the completion never comes inside this call.
-        d->host().post(exec, [l = std::move(l)]() mutable {
-          const bool started = l.d->host().spawn(
-              detail::resolve_for(l.d, std::move(l.t), l.fn, l.ctx), l.exec);
-          if (!started) l.fn(l.ctx, RY_UNAVAILABLE, ry_str{}, ry_str{}, nullptr);
-        });
+        detail::answer_later(d->host(), d->resolve(target(*to)), exec, fn, ctx);
         return RY_OK;
       } else {
         (void)self, (void)to, (void)exec, (void)fn, (void)ctx;
+        return RY_UNIMPLEMENTED;
+      }
+    });
+  };
+  t.authorize = [](void* self, const ry_mcp_target* to, const ry_mcp_refusal* refused, ry_exec* exec,
+                   ry_mcp_resolved_fn fn, void* ctx) noexcept {
+    return guard([&]() -> ry_status {
+      if constexpr ((Driver::capabilities & RY_MCP_AUTHORIZES) != 0) {
+        auto* d = static_cast<Driver*>(self);
+        auto work = d->authorize(target(*to), refusal(*refused));
+        detail::answer_later(d->host(), std::move(work), exec, fn, ctx);
+        return RY_OK;
+      } else {
+        (void)self, (void)to, (void)refused, (void)exec, (void)fn, (void)ctx;
         return RY_UNIMPLEMENTED;
       }
     });

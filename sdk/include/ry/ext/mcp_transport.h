@@ -35,6 +35,7 @@ extern "C" {
 #define RY_MCP_MODERN 4u    /* may carry revision 2026-07-28; without: revisions with `initialize` only */
 #define RY_MCP_LOCAL 8u     /* runs a program on this machine */
 #define RY_MCP_RESOLVES 16u /* no transport of its own: resolve() names the configuration to be used */
+#define RY_MCP_AUTHORIZES 32u /* with RY_MCP_RESOLVES: authorize() may find better credentials */
 
 #define RY_MCP_OPERATOR 1u /* the configuration is the operator's own: neither address guard nor allow-list */
 
@@ -93,13 +94,27 @@ typedef struct ry_mcp_sink {
   void (*on_sent)(void* ctx, uint64_t token, ry_status st, const ry_mcp_outcome* outcome,
                   const ry_error_view* err) RY_NOEXCEPT;
   /* Last, unless close() came first: the connection is gone, or could not be made. RY_OK: the server
-   * ended it. err names the cause: an exit code, the last lines of standard error, an address. */
+   * ended it. RY_UNAUTHENTICATED: it refused the credentials, with err's http_status and a detail_json of
+   * {"authenticate": "..."}, see ry_mcp_outcome. err names the cause: an exit code, the last lines of
+   * standard error, an address. */
   void (*on_closed)(void* ctx, ry_status st, const ry_error_view* err) RY_NOEXCEPT;
 } ry_mcp_sink;
 
-/* type, config_json: the configuration to be used instead, borrowed-out; only when st == RY_OK. */
+/* type, config_json: the configuration to be used instead, borrowed-out; only when st == RY_OK.
+ * Two members of config_json are for the module and do not reach the transport:
+ *   "authorization"  value of the header Authorization. Connections are not shared between two of them,
+ *                    what is remembered of the server is: it may change as often as it likes.
+ *   "expired": true  the credentials are known to be old; authorize() is asked before the first use. */
 typedef void (*ry_mcp_resolved_fn)(void* ctx, ry_status st, ry_str type, ry_str config_json,
                                    const ry_error_view* err) RY_NOEXCEPT;
+
+/* A configuration that was named, and how the server took it; borrowed-in. */
+typedef struct ry_mcp_refusal {
+  uint32_t struct_size;
+  uint32_t http_status;  /* 401 or 403; 0: it was not tried, see "expired" */
+  ry_str config_json;    /* as it was named */
+  ry_str authenticate;   /* as in ry_mcp_outcome */
+} ry_mcp_refusal;
 
 typedef struct ry_mcp_transport_v1 {
   uint32_t struct_size;
@@ -127,6 +142,12 @@ typedef struct ry_mcp_transport_v1 {
    * no such thing. [any] */
   ry_status (*resolve)(void* self, const ry_mcp_target* target, ry_exec* exec, ry_mcp_resolved_fn fn,
                        void* ctx) RY_NOEXCEPT;
+  /* Of a driver with RY_MCP_AUTHORIZES; the others answer RY_UNIMPLEMENTED. The server wants other
+   * credentials than those that were named for this target: names the configuration for another try.
+   * RY_UNAUTHENTICATED: there are none without somebody's doing, and the error's sentence says whose.
+   * The module calls off nothing: an operation under way is finished for those that come later. [any] */
+  ry_status (*authorize)(void* self, const ry_mcp_target* target, const ry_mcp_refusal* refusal,
+                         ry_exec* exec, ry_mcp_resolved_fn fn, void* ctx) RY_NOEXCEPT;
 } ry_mcp_transport_v1;
 
 #ifdef __cplusplus
