@@ -84,6 +84,20 @@ void redact(const ry_host*, ry_str secret) noexcept {
   });
 }
 
+void mask(const ry_host*, ry_str secret) noexcept {
+  guarded([&]() -> ry_status {
+    observe::mask(core::sv(secret));
+    return RY_OK;
+  });
+}
+
+void unmask(const ry_host*, ry_str secret) noexcept {
+  guarded([&]() -> ry_status {
+    observe::unmask(core::sv(secret));
+    return RY_OK;
+  });
+}
+
 }  // namespace
 
 const ry_auth_v1* auth_table() noexcept {
@@ -92,7 +106,8 @@ const ry_auth_v1* auth_table() noexcept {
 }
 
 const ry_secrets_v1* secrets_table() noexcept {
-  static constexpr ry_secrets_v1 table{sizeof(ry_secrets_v1), 0, seal, open, redact};
+  static constexpr ry_secrets_v1 table{sizeof(ry_secrets_v1), 0, seal, open, redact, mask,
+                                       unmask};
   return &table;
 }
 

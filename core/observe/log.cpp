@@ -116,4 +116,12 @@ void redact(std::string_view secret) {
   sink().secrets.add(secret);
 }
 
+void mask(std::string_view secret) {
+  sink().secrets.hold(secret);
+}
+
+void unmask(std::string_view secret) {
+  sink().secrets.drop(secret);
+}
+
 }  // namespace ry::observe

@@ -33,5 +33,8 @@ void log_json(level l, std::string_view component, std::string_view message,
 
 // From now on this text is masked in every line. Shorter than 6 bytes: ignored. [any]
 void redact(std::string_view secret);
+// The same until as many calls of unmask(), and a while longer. [any]
+void mask(std::string_view secret);
+void unmask(std::string_view secret);
 
 }  // namespace ry::observe

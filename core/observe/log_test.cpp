@@ -99,6 +99,33 @@ TEST(redactor, takes_the_longest_and_ignores_the_short) {
   EXPECT_EQ(r.apply("xyz abcdefgh abcdefg abcde"), "xyz [redacted] [redacted]g abcde");
 }
 
+TEST(redactor, what_is_held_is_masked_until_all_have_let_go_and_a_while_longer) {
+  redactor r;
+  r.add("for-good");
+  r.hold("for-good");
+  r.hold("a-user's \"own\"");
+  r.hold("a-user's \"own\"");
+  r.drop("a-user's \"own\"");
+  const auto more = [&] {
+    for (std::size_t i = 0; i < redactor::max_lately; ++i) {
+      const auto text = "another-" + std::to_string(i);
+      r.hold(text);
+      r.drop(text);
+    }
+  };
+  more();
+  EXPECT_EQ(r.apply("a-user's \"own\""), "[redacted]");
+  r.drop("a-user's \"own\"");
+  r.drop("for-good");
+  EXPECT_EQ(r.apply("a-user's \"own\""), "[redacted]");
+  more();
+  EXPECT_EQ(r.apply("a-user's \"own\" for-good"), "a-user's \"own\" [redacted]");
+  r.drop("never held");
+  r.hold("another-1");
+  r.drop("another-1");
+  EXPECT_EQ(r.size(), redactor::max_lately + 1);
+}
+
 TEST(redactor, a_secret_at_the_cut_does_not_leak_its_head) {
   redactor r;
   const std::string secret(64, 's');

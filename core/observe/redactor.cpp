@@ -15,22 +15,69 @@ std::uint64_t prefix(const char* p) noexcept {
   return key;
 }
 
+// As it is and as it stands in JSON; nothing when it is too short to be told from other text.
+std::vector<std::string> spellings(std::string_view secret) {
+  if (secret.size() < redactor::min_length) return {};
+  const std::string quoted = boost::json::serialize(boost::json::string_view(secret));
+  std::vector<std::string> out{std::string(secret)};
+  if (auto escaped = quoted.substr(1, quoted.size() - 2); escaped != secret) {
+    out.push_back(std::move(escaped));
+  }
+  return out;
+}
+
 }  // namespace
 
 void redactor::add(std::string_view secret) {
-  if (secret.size() < min_length) return;
-  const std::string quoted = boost::json::serialize(boost::json::string_view(secret));
-  std::string escaped = quoted.substr(1, quoted.size() - 2);
   std::unique_lock lock(mutex_);
-  if (escaped != secret) insert(std::move(escaped));
-  insert(std::string(secret));
+  for (const auto& text : spellings(secret)) known(text).for_good = true;
 }
 
-void redactor::insert(std::string secret) {
-  auto& same = by_prefix_[prefix(secret.data())];
-  if (std::find(same.begin(), same.end(), secret) != same.end()) return;
-  auto longer = [](const std::string& a, const std::string& b) { return a.size() > b.size(); };
-  same.insert(std::upper_bound(same.begin(), same.end(), secret, longer), std::move(secret));
+void redactor::hold(std::string_view secret) {
+  std::unique_lock lock(mutex_);
+  for (const auto& text : spellings(secret)) {
+    auto& s = known(text);
+    ++s.holders;
+    if (s.resting) lately_.erase(s.place);
+    s.resting = false;
+  }
+}
+
+void redactor::drop(std::string_view secret) {
+  std::unique_lock lock(mutex_);
+  for (const auto& text : spellings(secret)) {
+    const auto at = all_.find(text);
+    if (at == all_.end() || at->second.holders == 0 || --at->second.holders != 0) continue;
+    if (at->second.for_good) continue;
+    at->second.place = lately_.insert(lately_.end(), text);
+    at->second.resting = true;
+  }
+  while (lately_.size() > max_lately) {
+    forget(lately_.front());
+    lately_.pop_front();
+  }
+}
+
+redactor::state& redactor::known(const std::string& text) {
+  const auto [at, is_new] = all_.try_emplace(text);
+  if (is_new) {
+    auto& same = by_prefix_[prefix(text.data())];
+    const auto longer = [](const std::string& a, const std::string& b) { return a.size() > b.size(); };
+    same.insert(std::upper_bound(same.begin(), same.end(), text, longer), text);
+  }
+  return at->second;
+}
+
+void redactor::forget(const std::string& text) {
+  const auto at = by_prefix_.find(prefix(text.data()));
+  std::erase(at->second, text);
+  if (at->second.empty()) by_prefix_.erase(at);
+  all_.erase(text);
+}
+
+std::size_t redactor::size() const {
+  std::shared_lock lock(mutex_);
+  return all_.size();
 }
 
 std::string redactor::apply(std::string_view text) const {

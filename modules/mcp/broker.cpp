@@ -6,8 +6,6 @@
 namespace mcp {
 namespace {
 
-constexpr std::int64_t backoff_us = 30LL * 1'000'000;
-constexpr std::size_t most_entries = 4096;
 // Old ones, ones with more scope, and those that another caller found meanwhile.
 constexpr int most_credentials = 3;
 
@@ -21,46 +19,6 @@ std::string joined(const std::vector<std::string>& names) {
 }
 
 }  // namespace
-
-remembered tool_memory::look_up(const std::string& key, std::int64_t now_us) const {
-  std::lock_guard lock(mutex_);
-  const auto at = entries_.find(key);
-  if (at == entries_.end()) return {};
-  at->second.used_us = now_us;
-  return {at->second.tools, at->second.tools && at->second.fresh_until_us > now_us,
-          at->second.failed_until_us > now_us};
-}
-
-list_change tool_memory::store(const std::string& key, tool_list_ptr tools, std::int64_t life_us,
-                               std::int64_t now_us) {
-  std::lock_guard lock(mutex_);
-  if (entries_.size() >= most_entries) {
-    auto oldest = entries_.begin();
-    for (auto it = entries_.begin(); it != entries_.end(); ++it) {
-      if (it->second.used_us < oldest->second.used_us) oldest = it;
-    }
-    entries_.erase(oldest);
-  }
-  auto& e = entries_[key];
-  list_change change;
-  if (e.tools) change = compare(*e.tools, *tools);
-  e = {std::move(tools), now_us + life_us, 0, now_us};
-  return change;
-}
-
-void tool_memory::failed(const std::string& key, std::int64_t now_us) {
-  std::lock_guard lock(mutex_);
-  if (entries_.size() >= most_entries && !entries_.contains(key)) return;
-  auto& e = entries_[key];
-  e.failed_until_us = now_us + backoff_us;
-  e.used_us = now_us;
-}
-
-void tool_memory::age(const std::string& key) {
-  std::lock_guard lock(mutex_);
-  const auto at = entries_.find(key);
-  if (at != entries_.end()) at->second.fresh_until_us = 0;
-}
 
 ry::task<tool_list> broker::fetch(server_ptr s) {
   ry_exec* exec = co_await ry::this_exec();

@@ -1,15 +1,18 @@
 #include "connection.hpp"
 
+#include "text.hpp"
+
 namespace mcp {
 
 namespace {
 constexpr std::size_t most_id_bytes = 256;
+constexpr std::size_t most_cause = 4096;
 }  // namespace
 
 ry::error trouble_with(const server& s, ry_status st, std::string_view reason,
                        std::string_view what) {
   return ry::error(st, std::string(reason),
-                   "MCP server \"" + s.name + "\": " + std::string(what));
+                   "MCP server \"" + s.name + "\": " + clean(what, most_cause));
 }
 
 ry::error unauthorized_by(const server& s, std::uint32_t http_status, std::string_view authenticate) {

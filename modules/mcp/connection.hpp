@@ -7,8 +7,10 @@
 
 #include <ry/ext/mcp_transport.h>
 
+#include <memory>
 #include <ry/ry.hpp>
 #include <unordered_map>
+#include <vector>
 
 #include "rpc.hpp"
 
@@ -31,6 +33,9 @@ struct server {
   std::shared_ptr<const server> asked;  // that configuration
   std::string named_json;               // as its driver named it
   bool expired = false;                 // its credentials are known to be old
+
+  // Its credentials, masked in the log as long as somebody works with it.
+  std::shared_ptr<const std::vector<ry::masked_text>> masked;
 };
 using server_ptr = std::shared_ptr<const server>;
 

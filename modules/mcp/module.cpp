@@ -1,4 +1,6 @@
 // The module `mcp`: which parts do what. Everything else is in the parts.
+#include <ry/svc/mcp.h>
+
 #include <ry/ry.hpp>
 
 #include "routes.hpp"
@@ -19,6 +21,7 @@ class module {
     parts_.max_message_bytes = settings_.max_message_bytes;
     parts_.limits.tools = settings_.max_tools;
     reg.define_point(RY_MCP_TRANSPORT_1, &parts_.transports);
+    reg.provide(RY_SVC_MCP_1, &service_table, this);
     reg.contribute(RY_AGENT_TOOLS_1, "mcp", tool_source::table(), &source_);
     routes_.add_to(reg);
   }
@@ -28,6 +31,11 @@ class module {
   }
 
  private:
+  static std::int32_t enabled(void* self) noexcept {
+    return static_cast<module*>(self)->settings_.enabled ? 1 : 0;
+  }
+  static constexpr ry_mcp_v1 service_table{sizeof(ry_mcp_v1), 0, &module::enabled};
+
   ry::context& ctx_;
   const settings settings_;
   client_parts parts_;
@@ -44,5 +52,5 @@ class module {
 RY_MODULE(mcp::module, "mcp", "0.1.0",
           .needs(RY_CORE_1, RY_HTTP_1, RY_SECRETS_1, RY_SERVICES_1, RY_SVC_ACCOUNTS_1, RY_SVC_AGENTS_1)
               .wants(RY_AGENT_TOOLS_1)
-              .provides(RY_MCP_TRANSPORT_1)
+              .provides(RY_MCP_TRANSPORT_1, RY_SVC_MCP_1)
               .settings(mcp::settings_schema));

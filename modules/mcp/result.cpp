@@ -1,14 +1,9 @@
 #include "result.hpp"
 
+#include "text.hpp"
+
 namespace mcp {
 namespace {
-
-// A cut that leaves whole characters.
-std::string_view cut(std::string_view s, std::size_t most) {
-  if (s.size() <= most) return s;
-  while (most > 0 && (static_cast<unsigned char>(s[most]) & 0xc0) == 0x80) --most;
-  return s.substr(0, most);
-}
 
 class writer {
  public:
@@ -49,7 +44,7 @@ class writer {
   }
   void picture(std::string media_type, std::string data) {
     line("[image, " + media_type + ", " + size_of(data) + "]");
-    image_bytes_ += data.size();
+    image_bytes_ += data.size() + media_type.size();
     if (image_bytes_ > most_) return line("[the image is too large to be handed over]");
     images_.push_back(json::object{{"media_type", jv(media_type)}, {"data", jv(data)}});
   }

@@ -14,6 +14,11 @@ ry::error invalid(std::string sentence) {
   return ry::bad_request("mcp.invalid", std::move(sentence));
 }
 
+// The module's own failures: the contract has a sentence for them.
+ry::error internal_failure() {
+  return ry::http_error(500, RY_UNAVAILABLE, "mcp.internal", "Internal server error");
+}
+
 // What a server did wrong, as the contract's holes were filled: never an empty list.
 ry::error as_answer(const ry::error& e) {
   std::uint32_t status = 502;
@@ -24,6 +29,7 @@ ry::error as_answer(const ry::error& e) {
     const auto at = text.find("\": ");
     return invalid(at == std::string::npos ? text : text.substr(at + 3));
   }
+  if (e.is("mcp.internal")) return internal_failure();
   if (e.is("mcp.timeout")) {
     status = 504;
     code = "MCP_TIMEOUT";
@@ -38,11 +44,6 @@ ry::error as_answer(const ry::error& e) {
   detail["error_code"] = code;
   return ry::http_error(status, RY_UNAVAILABLE, std::string(e.reason()), std::string(e.message()),
                         json::serialize(detail));
-}
-
-// The module's own failures: the contract has a sentence for them.
-ry::error internal_failure() {
-  return ry::http_error(500, RY_UNAVAILABLE, "mcp.internal", "Internal server error");
 }
 
 json::object body_of(const ry::request& r) {
@@ -107,12 +108,7 @@ json::object config_for(std::string_view type, std::string_view address, json::o
 
 // A display name that no other server of the agent has.
 std::string name_for(std::string_view address, const std::vector<configured>& others) {
-  auto name = std::string(address);
-  if (const auto at = name.find("://"); at != std::string::npos) name = name.substr(at + 3);
-  name = name.substr(0, name.find_first_of("/?#"));
-  if (const auto at = name.rfind('@'); at != std::string::npos) name = name.substr(at + 1);
-  if (name.empty()) name = "mcp";
-  name = name.substr(0, 150);
+  const auto name = name_of_address(address);
   const auto taken = [&](const std::string& n) {
     return std::any_of(others.begin(), others.end(), [&](const auto& c) { return c.name == n; });
   };
@@ -160,9 +156,8 @@ question question_of(const json::object& body) {
   const auto* config = object_of(body, "config");
   if (q.type.empty() || config == nullptr) throw invalid("type and config are required");
   q.config = *config;
-  q.name = text_of(q.config, "url");
-  if (q.name.empty()) q.name = text_of(q.config, "command");
-  if (q.name.empty()) q.name = q.type;
+  q.name = text_of(q.config, "command");
+  if (q.name.empty()) q.name = name_of_address(text_of(q.config, "url"));
   return q;
 }
 
@@ -197,21 +192,23 @@ ry::task<ry::response> routes::discover(ry::request r) {
   auto headers = headers_of(r.header("X-MCP-Headers"));
   const auto agent = co_await read_agent(agents_, account, agent_id, 0);
   const auto* own = find(agent.servers, type, address);
-  server_ptr s;
-  if (own != nullptr && headers.empty()) {
-    s = broker_.servers().of_agent(*own, account, agent_id);
-  } else if (type == "json") {
+  const bool as_configured = own != nullptr && headers.empty();
+  if (!as_configured && type == "json") {
     // A command is never taken from a header.
     throw invalid("A json server is discovered by the name under which it is configured");
-  } else {
-    s = broker_.servers().loose(address, type, {}, config_for(type, address, std::move(headers)),
-                                account);
   }
-  broker_.servers().check(*s);
   const bool anew = r.header("Cache-Control").find("no-cache") != std::string_view::npos;
   const auto wanted = anew ? freshness::asked_now : freshness::remembered;
   tool_list_ptr list;
   try {
+    server_ptr s;
+    if (as_configured) {
+      s = broker_.servers().of_agent(*own, account, agent_id);
+    } else {
+      s = broker_.servers().loose(name_of_address(address), type, {},
+                                  config_for(type, address, std::move(headers)), account);
+    }
+    broker_.servers().check(*s);
     list = co_await broker_.discover(s, wanted);
   } catch (const ry::error& e) {
     throw as_answer(e);
@@ -263,13 +260,14 @@ ry::task<ry::response> routes::enable(ry::request r) {
       throw invalid("A json server is enabled by the name under which it is configured");
     }
     server_ptr s;
-    if (own != nullptr) {
-      s = broker_.servers().of_agent(*own, account, agent_id);
-    } else {
-      s = broker_.servers().loose(address, type, {}, config_for(type, address, {}), account);
-      broker_.servers().check(*s);
-    }
     try {
+      if (own != nullptr) {
+        s = broker_.servers().of_agent(*own, account, agent_id);
+      } else {
+        s = broker_.servers().loose(name_of_address(address), type, {}, config_for(type, address, {}),
+                                    account);
+        broker_.servers().check(*s);
+      }
       s = co_await broker_.servers().resolve(s);
     } catch (const ry::error& e) {
       throw as_answer(e);

@@ -2,16 +2,20 @@
 
 #include <sodium.h>
 
+#include <algorithm>
+
+#include "text.hpp"
+
 namespace mcp {
 namespace {
 
-std::string from_base64url(const std::string& text) {
+std::optional<std::string> from_base64url(const std::string& text) {
   std::string out(text.size(), '\0');
   std::size_t len = 0;
   const auto rc = sodium_base642bin(reinterpret_cast<unsigned char*>(out.data()), out.size(),
                                     text.data(), text.size(), nullptr, &len, nullptr,
                                     sodium_base64_VARIANT_URLSAFE_NO_PADDING);
-  if (rc != 0) throw ry::error(RY_DATA_LOSS, "mcp.sealed", "a stored secret is damaged");
+  if (rc != 0) return std::nullopt;
   out.resize(len);
   return out;
 }
@@ -77,6 +81,29 @@ ry::task<void> until_over(std::shared_ptr<naming> n) {
   }
 }
 
+// The values of headers and variables, and the words in them: a server that complains of a token
+// names it without the "Bearer" before it.
+std::shared_ptr<const std::vector<ry::masked_text>> mask_credentials(const ry::context& ctx,
+                                                                     const json::object& config) {
+  constexpr std::size_t least = 8;
+  auto out = std::make_shared<std::vector<ry::masked_text>>();
+  for (const char* part : {"headers", "env"}) {
+    const auto* values = object_of(config, part);
+    if (values == nullptr) continue;
+    for (const auto& member : *values) {
+      if (!member.value().is_string()) continue;
+      const auto whole = sv(member.value().get_string());
+      out->emplace_back(ctx, std::string(whole));
+      for (auto rest = whole; !rest.empty();) {
+        const auto end = std::min(rest.find_first_of(" \t,;:="), rest.size());
+        if (end >= least && end < whole.size()) out->emplace_back(ctx, std::string(rest.substr(0, end)));
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+      }
+    }
+  }
+  return out;
+}
+
 ry_mcp_target target_of(const server& s) {
   ry_mcp_target t{};
   t.struct_size = sizeof t;
@@ -139,6 +166,14 @@ std::string address_of(const configured& c) {
   return text_of(c.config, "url");
 }
 
+std::string name_of_address(std::string_view address) {
+  if (const auto at = address.find("://"); at != std::string_view::npos) address.remove_prefix(at + 3);
+  address = address.substr(0, address.find_first_of("/?#"));
+  if (const auto at = address.rfind('@'); at != std::string_view::npos) address.remove_prefix(at + 1);
+  auto name = clean(address, 150);
+  return name.empty() ? "mcp" : name;
+}
+
 server_ptr server_maker::loose(std::string name, std::string_view type, std::string_view custom_type,
                                const json::object& config, std::string_view account_id,
                                std::uint32_t flags) const {
@@ -151,6 +186,7 @@ server_ptr server_maker::loose(std::string name, std::string_view type, std::str
   s->account_id = account_id;
   s->flags = flags;
   s->key = s->identity = key_of(s->driver, s->config_json, s->account_id, flags);
+  s->masked = mask_credentials(parts_.ctx, config);
   return s;
 }
 
@@ -165,12 +201,14 @@ server_ptr server_maker::of_agent(const configured& c, std::string_view account_
     for (auto& member : values->get_object()) {
       auto* o = member.value().if_object();
       if (o == nullptr) continue;
-      auto opened = secrets.open(place, from_base64url(text_of(*o, "sealed")));
+      const auto sealed = from_base64url(text_of(*o, "sealed"));
+      const auto opened = sealed ? secrets.open(place, *sealed) : ry::error(RY_DATA_LOSS);
       if (!opened) {
-        throw ry::error(RY_DATA_LOSS, "mcp.sealed",
+        parts_.ctx.warn("the stored secrets of an MCP server cannot be read",
+                        {{"server", c.name}, {"agent", agent_id}});
+        throw ry::error(RY_DATA_LOSS, "mcp.internal",
                         "MCP server \"" + c.name + "\": its stored secrets cannot be read");
       }
-      secrets.redact(*opened);
       member.value() = jv(*opened);
     }
   }
@@ -186,7 +224,7 @@ void server_maker::check(const server& s) const {
   ry_errbuf err{text, sizeof text, 0};
   const auto t = target_of(s);
   if (driver->table->check(driver->self, &t, &err) != RY_OK) {
-    throw ry::bad_request("mcp.refused", err.len != 0 ? std::string(text, err.len)
+    throw ry::bad_request("mcp.refused", err.len != 0 ? clean({text, err.len}, sizeof text)
                                                       : std::string("The MCP configuration is not valid"));
   }
 }
@@ -205,14 +243,21 @@ ry::task<server_ptr> server_maker::resolve(server_ptr s) const {
   });
   co_await until_over(n);
   if (n->why.status() != RY_OK) {
-    const bool absent = n->why.status() == RY_NOT_FOUND;
-    throw trouble_with(*s, n->why.status(), absent ? "mcp.refused" : "mcp.connect_failed",
-                       n->why.message());
+    const auto st = n->why.status();
+    if (st == RY_CANCELLED) throw n->why;
+    if (st == RY_NOT_FOUND || st == RY_FAILED_PRECONDITION) {
+      throw trouble_with(*s, st, "mcp.refused", n->why.message());
+    }
+    if (st == RY_UNAUTHENTICATED) throw trouble_with(*s, st, "mcp.unauthorized", n->why.message());
+    // What a database says is nothing for the caller.
+    parts_.ctx.complain("an integration profile could not be read", n->why);
+    throw trouble_with(*s, RY_UNAVAILABLE, "mcp.internal", "its profile could not be read");
   }
   co_return standing_for(std::move(s), std::move(n->type), std::move(n->config_json));
 }
 
-server_ptr server_maker::standing_for(server_ptr asked, std::string type, std::string config_json) {
+server_ptr server_maker::standing_for(server_ptr asked, std::string type,
+                                      std::string config_json) const {
   auto made = std::make_shared<server>(*asked);
   made->driver = std::move(type);
   auto config = parse(config_json);
@@ -230,6 +275,7 @@ server_ptr server_maker::standing_for(server_ptr asked, std::string type, std::s
       headers.get_object()["Authorization"] = authorization;
     }
   }
+  if (const auto* o = config.if_object()) made->masked = mask_credentials(parts_.ctx, *o);
   made->config_json = json::serialize(config);
   made->identity = key_of(made->driver, made->config_json, made->account_id, made->flags);
   made->asked = std::move(asked);

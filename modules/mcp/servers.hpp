@@ -22,11 +22,15 @@ std::string canonical_type(std::string_view type);
 // The address of a configuration: its url, profile id or name.
 std::string address_of(const configured& c);
 
+// A name for a server that is known by its address only: never what may hold a secret (a query, a
+// password), valid UTF-8.
+std::string name_of_address(std::string_view address);
+
 class server_maker {
  public:
   explicit server_maker(client_parts& parts) : parts_(parts) {}
 
-  // A server of an agent; opens its secrets. Throws ry::error.
+  // A server of an agent; opens its secrets. Throws ry::error, mcp.internal when they cannot be read.
   server_ptr of_agent(const configured& c, std::string_view account_id,
                       std::string_view agent_id) const;
   // One that is asked about without being configured.
@@ -35,14 +39,15 @@ class server_maker {
                    std::uint32_t flags = 0) const;
   // Throws mcp.refused (400) when its transport would not try it.
   void check(const server& s) const;
-  // What a profile stands for; others unchanged.
+  // What a profile stands for; others unchanged. Throws ry::error: mcp.refused; mcp.internal when the
+  // profile could not be read.
   ry::task<server_ptr> resolve(server_ptr s) const;
   // The same with better credentials, after the server refused those of s ("mcp.unauthorized", with what it
   // said) or because they expired (no error). Throws `refused` when nobody knows any.
   ry::task<server_ptr> authorize(server_ptr s, ry::error refused) const;
 
  private:
-  static server_ptr standing_for(server_ptr asked, std::string type, std::string config_json);
+  server_ptr standing_for(server_ptr asked, std::string type, std::string config_json) const;
   client_parts& parts_;
 };
 

@@ -19,6 +19,7 @@ settings read_settings(std::string_view text) {
   s.call_ms = number("call_timeout_seconds", 30) * 1000;
   s.list_wait_ms = number("list_wait_seconds", 5) * 1000;
   s.cache_us = static_cast<std::int64_t>(number("cache_hours", 24)) * 3600 * 1'000'000;
+  s.cache_bytes = number("cache_mb", 64) << 20;
   s.max_result_bytes = number("max_result_kb", 1024) << 10;
   s.max_message_bytes = number("max_message_kb", 16384) << 10;
   s.max_tools = number("max_tools", 1000);

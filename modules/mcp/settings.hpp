@@ -14,6 +14,7 @@ inline constexpr char settings_schema[] = R"json({
     "call_timeout_seconds": {"type": "integer", "minimum": 1, "maximum": 30, "default": 30, "description": "Longest call of a tool, with everything that belongs to it"},
     "list_wait_seconds": {"type": "integer", "minimum": 0, "maximum": 30, "default": 5, "description": "How long a run waits for servers whose tools are not known yet"},
     "cache_hours": {"type": "integer", "minimum": 0, "maximum": 24, "default": 24, "description": "Longest life of what a server said about its tools; the server may ask for less"},
+    "cache_mb": {"type": "integer", "minimum": 1, "maximum": 65536, "default": 64, "description": "Memory for what servers said about their tools; what was not used for the longest time goes first"},
     "max_result_kb": {"type": "integer", "minimum": 1, "maximum": 65536, "default": 1024, "description": "Largest result of a tool that is handed on whole"},
     "max_message_kb": {"type": "integer", "minimum": 16, "maximum": 65536, "default": 16384, "description": "Largest message of a server that is read"},
     "max_tools": {"type": "integer", "minimum": 1, "maximum": 10000, "default": 1000, "description": "Tools of one server; what is beyond is left out"}
@@ -24,7 +25,7 @@ struct settings {
   bool enabled = true;
   std::uint64_t discovery_ms = 30'000, call_ms = 30'000, list_wait_ms = 5'000;
   std::int64_t cache_us = 24LL * 3600 * 1'000'000;
-  std::size_t max_result_bytes = 1u << 20, max_message_bytes = 16u << 20, max_tools = 1000;
+  std::size_t cache_bytes = 64u << 20, max_result_bytes = 1u << 20, max_message_bytes = 16u << 20, max_tools = 1000;
 };
 settings read_settings(std::string_view json);
 

@@ -20,6 +20,19 @@ std::string hash_of(const std::string& text) {
   return hex;
 }
 
+// The memory that a value takes, about: hostile texts make a value of two bytes of text.
+std::size_t memory_of(const json::value& v) {
+  std::size_t n = sizeof v;
+  if (const auto* s = v.if_string()) n += s->size();
+  if (const auto* a = v.if_array()) {
+    for (const auto& each : *a) n += memory_of(each);
+  }
+  if (const auto* o = v.if_object()) {
+    for (const auto& each : *o) n += sizeof each + each.key().size() + memory_of(each.value());
+  }
+  return n;
+}
+
 bool claims(const json::object* annotations, std::string_view key) {
   const auto* v = annotations != nullptr ? annotations->if_contains(jv(key)) : nullptr;
   return v != nullptr && v->is_bool() && v->get_bool();
@@ -99,6 +112,14 @@ void tool_collector::add(const json::value& v) {
   t.idempotent = claims(annotations, "idempotentHint");
   t.mirrored = std::move(headers.mirrored);
   t.hash = hash_of(text);
+  const auto bytes = sizeof t + t.name.size() + t.description.size() + t.hash.size() +
+                     memory_of(t.parameters) + memory_of(t.output_schema);
+  if (list_.bytes + bytes > limits_.list_bytes) {
+    full_ = true;
+    name = std::move(t.name);
+    return leave_out("the list is too large");
+  }
+  list_.bytes += bytes;
   list_.tools.push_back(std::move(t));
 }
 
@@ -112,6 +133,7 @@ tool_list tool_collector::finish() {
     list_.tools.erase(twice, list_.tools.end());
     list_.left_out.push_back("several tools: their names were used twice");
   }
+  for (const auto& why : list_.left_out) list_.bytes += sizeof why + why.size();
   return std::move(list_);
 }
 

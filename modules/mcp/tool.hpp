@@ -28,6 +28,7 @@ struct tool_list {
   std::vector<std::string> left_out;      // "name: why"
   std::optional<std::int64_t> ttl_ms;     // as the server said; none: it said nothing
   std::string server_name;
+  std::size_t bytes = 0;                  // of memory, about
 
   const tool* find(std::string_view name) const noexcept;
 };
@@ -37,7 +38,8 @@ using tool_list_ptr = std::shared_ptr<const tool_list>;
 struct tool_limits {
   std::size_t tools = 1000;
   std::size_t pages = 100;
-  std::size_t tool_bytes = 256 * 1024;
+  std::size_t tool_bytes = 256 * 1024;        // as text
+  std::size_t list_bytes = 8 * 1024 * 1024;   // of memory
 };
 
 // Collects the pages of tools/list. One bad tool does not lose the others: it stands in left_out.

@@ -20,6 +20,7 @@
 #include <ry/if/services.h>
 #include <ry/svc/accounts.h>
 #include <ry/svc/agents.h>
+#include <ry/svc/mcp.h>
 
 #define SIZE(type, size) _Static_assert(sizeof(type) == (size), "size of " #type)
 #define AT(type, member, offset) \
@@ -568,12 +569,14 @@ AT(ry_registrar_v1, provide, 40);
 AT(ry_registrar_v1, define_point, 48);
 AT(ry_registrar_v1, contribute, 56);
 
-SIZE(ry_secrets_v1, 32);
+SIZE(ry_secrets_v1, 48);
 AT(ry_secrets_v1, struct_size, 0);
 AT(ry_secrets_v1, reserved0, 4);
 AT(ry_secrets_v1, seal, 8);
 AT(ry_secrets_v1, open, 16);
 AT(ry_secrets_v1, redact, 24);
+AT(ry_secrets_v1, mask, 32);
+AT(ry_secrets_v1, unmask, 40);
 
 SIZE(ry_services_v1, 24);
 AT(ry_services_v1, struct_size, 0);
@@ -627,6 +630,11 @@ AT(ry_agents_v1, reserved0, 4);
 AT(ry_agents_v1, get, 8);
 AT(ry_agents_v1, set_custom_mcps, 16);
 AT(ry_agents_v1, put_custom_mcps, 24);
+
+SIZE(ry_mcp_v1, 16);
+AT(ry_mcp_v1, struct_size, 0);
+AT(ry_mcp_v1, reserved0, 4);
+AT(ry_mcp_v1, enabled, 8);
 
 /* One function per table, so that a comparison of debug information sees every type. */
 const void* witness_ry_str(const ry_str* p);
@@ -887,5 +895,9 @@ const void* witness_ry_agent_view(const ry_agent_view* p) {
 }
 const void* witness_ry_agents_v1(const ry_agents_v1* p);
 const void* witness_ry_agents_v1(const ry_agents_v1* p) {
+  return p;
+}
+const void* witness_ry_mcp_v1(const ry_mcp_v1* p);
+const void* witness_ry_mcp_v1(const ry_mcp_v1* p) {
   return p;
 }

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { lastUser, startLlm, turns } from './lib/llm.mjs';
-import { node, serverOf, startByHand, startEverything, startModern } from './lib/mcp.mjs';
-import { Server, binary, makeDatabase, statuses, textOf } from './lib/server.mjs';
+import { node, result, serverOf, startByHand, startEverything, startModern } from './lib/mcp.mjs';
+import { Server, binary, makeDatabase, statuses, textOf, waitFor } from './lib/server.mjs';
 
 let database, llm, server, http, sse, modern, hand, files;
 
@@ -119,6 +119,36 @@ test('headers of a configuration reach the server, and only it', async () => {
   assert.doesNotMatch(server.log, /for-the-server/);
 });
 
+test('credentials are masked in the log whoever repeats them, and addresses come without their query', async () => {
+  const { u, agent } = await someone();
+  // A server that names what it was sent where a log line comes of it.
+  const parrot = await startByHand((m, res, req) => m.method === 'tools/list' &&
+    result(res, m, { tools: [{ name: `you sent ${req.headers.authorization}` }, { name: 'echo', inputSchema: {} }] }) || undefined);
+  const loose = { 'x-mcp-url': `${parrot.url}?key=secret-of-the-query`, 'x-mcp-type': 'http', 'x-mcp-headers': '{"Authorization":"Bearer secret-of-the-header"}' };
+  assert.equal((await u.get(tools(agent), { headers: loose })).status, 200);
+  await waitFor('the line about the tool', () => /was left out.*you sent/.test(server.log));
+  assert.match(server.log, /you sent \S*(Bearer )?\[redacted\]/);
+  const dead = await u.get(tools(agent), { headers: { ...loose, 'x-mcp-url': 'http://127.0.0.1:1/mcp?key=secret-of-the-query' } });
+  assert.equal(dead.status, 502, dead.text);
+  assert.match(dead.json.detail.message, /"127\.0\.0\.1:1"/);
+  assert.doesNotMatch(dead.text, /secret-of-the-query/);
+  await u.request('PUT', tools(agent), { json: { custom_mcps: [{ name: 'parrot', type: 'http',
+    config: { url: parrot.url, headers: { Authorization: 'Bearer secret-of-the-agent' } }, enabledTools: ['echo'] }] } });
+  await run(u, 'what do you have?');
+  await waitFor('the line about the agent\'s tool', () => server.log.split('was left out').length > 2);
+  assert.doesNotMatch(server.log, /secret-of-the/);
+  parrot.close();
+});
+
+test('what is wrong with the deployment is an Internal server error', async () => {
+  const { u, agent } = await someone();
+  await u.request('PUT', tools(agent), { json: { custom_mcps: [{ name: 'x', type: 'http', config: { url: http.url, headers: { A: 'value' } }, enabledTools: [] }] } });
+  database.sql(`set session_replication_role = replica; update agents.agent_version set custom_mcps = jsonb_set(custom_mcps, '{0,config,headers,A,sealed}', '"AAAA"') where agent_id = '${agent}'`);
+  const r = await u.get(tools(agent), { headers: { 'x-mcp-url': http.url, 'x-mcp-type': 'http' } });
+  assert.equal(r.status, 500, r.text);
+  assert.deepEqual(r.json, { detail: 'Internal server error' });
+});
+
 test('errors of the operations', async () => {
   const { u, agent } = await someone();
   const get = (headers, id = agent) => u.get(tools(id), { headers });
@@ -210,6 +240,8 @@ test('a call of a known modern server is one request', async () => {
 
 test('a prebuilt integration reaches its server with the credentials of the profile', async () => {
   const own = await new Server({ database, llm, settings: `
+[mcp_prebuilt]
+max_profiles = 5
 [mcp_prebuilt.integrations.tracker]
 url = "${hand.url}"
 headers = { Authorization = "Bearer {token}" }
@@ -241,7 +273,21 @@ headers = { Authorization = "Bearer {token}" }
     assert.equal(foreign.status, 400, foreign.text);
     assert.equal(database.sql("select count(*) from mcp_prebuilt.profile where position('token-of-profile'::bytea in credentials) > 0"), '0');
     assert.doesNotMatch(own.log, /token-of-profile/);
+    // A profile that cannot be read is no fault of the server that it stands for.
+    database.sql('alter table mcp_prebuilt.profile rename to gone');
+    try {
+      const broken = await u.get(tools(agent), { headers: { 'x-mcp-url': id, 'x-mcp-type': 'prebuilt' } });
+      assert.equal(broken.status, 500, broken.text);
+      assert.deepEqual(broken.json, { detail: 'Internal server error' });
+    } finally {
+      database.sql('alter table mcp_prebuilt.gone rename to profile');
+    }
+    const odd = await u.post('/mcp/profiles', { json: { integration: 'tracker', display_name: 'a\u0007b', credentials: { token: 'x' } } });
+    assert.equal(odd.status, 400);
+    assert.match(odd.json.detail, /display_name/);
     assert.equal((await u.request('DELETE', `/mcp/profiles/${id}`)).status, 204);
+    const at_once = await Promise.all(Array.from({ length: 12 }, () => u.post('/mcp/profiles', { json: { integration: 'tracker', credentials: { token: 'x' } } })));
+    assert.deepEqual(at_once.map((r) => r.status).sort(), [...Array(5).fill(201), ...Array(7).fill(409)]);
     assert.equal((await u.get(tools(agent), { headers: { 'x-mcp-url': id, 'x-mcp-type': 'prebuilt', 'cache-control': 'no-cache' } })).status, 400);
   } finally {
     await own.close();
@@ -291,7 +337,8 @@ test('outside local mode private addresses and unlisted commands are refused, an
     const u = await off.user();
     const agent = await agentOf(u);
     for (const r of [await u.get(tools(agent), { headers: { 'x-mcp-url': http.url } }), await u.post(tools(agent), { json: {} }),
-      await u.request('PUT', tools(agent), { json: {} })]) {
+      await u.request('PUT', tools(agent), { json: {} }), await u.get('/mcp/profiles'), await u.post('/mcp/profiles', { json: {} }),
+      await u.request('DELETE', '/mcp/profiles/7d444840-9dc0-11d1-b245-5ffdce74fad2')]) {
       assert.equal(r.status, 403);
       assert.equal(r.json.detail, 'MCP integrations are not enabled');
     }

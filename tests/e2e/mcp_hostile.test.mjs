@@ -159,6 +159,32 @@ test('http: a broken stream is taken up again where it was', async () => {
   peer.close();
 });
 
+test('http: a call whose broken stream cannot be taken up again is not made a second time', async () => {
+  const peer = await startByHand((m, res, req) => {
+    if (m.method === 'initialize') return result(res, m, { protocolVersion: '2025-11-25', capabilities: { tools: {} } }, { 'mcp-session-id': 'x' });
+    if (m.method === 'tools/call') { events(res).end('id: e1\nretry: 50\ndata:\n\n'); return true; }
+    if (req.method === 'GET') { res.writeHead(404).end(); return true; }
+    return undefined;
+  });
+  failed(await call({ url: peer.url }), 'MCP_CONNECT_FAILED', /broke off.*404/, 1500);
+  assert.equal(peer.seen.filter((s) => s.message.method === 'tools/call').length, 1);
+  peer.close();
+});
+
+test('http: a call that is given up is called off at the server, then the session is ended', async () => {
+  const peer = await startByHand((m, res) => {
+    if (m.method === 'initialize') return result(res, m, { protocolVersion: '2025-11-25', capabilities: { tools: {} } }, { 'mcp-session-id': 'x' });
+    return m.method === 'tools/call' || undefined;
+  });
+  failed(await call({ url: peer.url }), 'MCP_TIMEOUT', /3 seconds/, limit + 700);
+  await waitFor('the good-bye', () => peer.seen.some((s) => s.method === 'DELETE'));
+  const asked = peer.seen.find((s) => s.message.method === 'tools/call').message.id;
+  const off = peer.seen.findIndex((s) => s.message.method === 'notifications/cancelled');
+  assert.equal(peer.seen[off]?.message.params.requestId, asked);
+  assert.ok(off < peer.seen.findIndex((s) => s.method === 'DELETE'));
+  peer.close();
+});
+
 test('http: the answer does not wait for the good-bye', async () => {
   const peer = await startByHand((m, res, req) => {
     if (m.method === 'initialize') return result(res, m, { protocolVersion: '2025-11-25', capabilities: { tools: {} } }, { 'mcp-session-id': 'x' });
@@ -190,6 +216,29 @@ for (const [name, onGet, code, cause, within] of [
   });
 }
 
+test('sse: a call that is given up is called off at the server before the stream is ended', async () => {
+  const seen = [];
+  let stream, over = false;
+  const peer = http.createServer((req, res) => {
+    if (req.method === 'GET') { stream = events(res); stream.write('event: endpoint\ndata: /m\n\n'); res.on('close', () => (over = true)); return; }
+    let body = '';
+    req.on('data', (c) => (body += c)).on('end', () => {
+      const m = JSON.parse(body);
+      seen.push({ m, over });
+      res.writeHead(202).end();
+      if (m.method === 'initialize') stream.write(`data: ${JSON.stringify({ jsonrpc: '2.0', id: m.id, result: { protocolVersion: '2024-11-05', capabilities: { tools: {} } } })}\n\n`);
+    });
+  });
+  await new Promise((r) => peer.listen(0, '127.0.0.1', r));
+  failed(await call({ url: `http://127.0.0.1:${peer.address().port}/sse` }, 'sse'), 'MCP_TIMEOUT', /3 seconds/, limit + 700);
+  await waitFor('the end of the stream', () => over);
+  const off = seen.find((s) => s.m.method === 'notifications/cancelled');
+  assert.equal(off?.m.params.requestId, seen.find((s) => s.m.method === 'tools/call').m.id);
+  assert.equal(off.over, false);
+  peer.closeAllConnections();
+  peer.close();
+});
+
 // ---- local programs ----
 const program = (what, note) => ({ command: node, args: [stubborn, what, ...(note ? [note] : [])] });
 const lives = (pid) => existsSync(`/proc/${pid}`) && !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
@@ -212,6 +261,17 @@ for (const what of ['noise', 'flood', 'pings', 'wrong-ids', 'dies-on-discover'])
 }
 test('json: a program that ends too early says why', async () => {
   failed(await list(program('exit'), 'json'), 'MCP_CONNECT_FAILED', /exit code 3.*no such licence/, 1500);
+});
+test('json: a call that is given up is called off at the program', async () => {
+  const note = path.join(dir, 'called-off');
+  failed(await call(program('no-result', note), 'json'), 'MCP_TIMEOUT', /3 seconds/, limit + 700);
+  await waitFor('the note', () => readFileSync(note, 'utf8').includes('called off'));
+});
+test('json: what a program says in other bytes than text does not spoil the answer', async () => {
+  const r = await fetch(`${server.url}/admin/mcp/tools`, { method: 'POST', headers: { authorization: `Bearer ${admin.token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ type: 'json', config: program('bytes') }) });
+  const text = new TextDecoder('utf-8', { fatal: true }).decode(await r.arrayBuffer());
+  assert.match(JSON.parse(text).detail.message, /it said: .*\ufffdbroken/);
 });
 test('json: a program that is not there is named', async () => {
   failed(await list({ command: '/no/such/program' }, 'json'), 'MCP_CONNECT_FAILED', /\/no\/such\/program/, 600);

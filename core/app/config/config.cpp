@@ -131,6 +131,27 @@ void config::check_names(const std::vector<std::string>& module_names) {
     return std::find(module_names.begin(), module_names.end(), name) != module_names.end();
   };
   const auto hosts = host_keys();
+  // [a.b] is another way to write [a_b] where a module a_b belongs to a module a.
+  for (const auto& name : module_names) {
+    for (auto at = name.find('_'); at != std::string::npos; at = name.find('_', at + 1)) {
+      auto* outer = known(name.substr(0, at)) ? tree_.find(name.substr(0, at)) : nullptr;
+      auto* inner = outer != nullptr ? outer->find(name.substr(at + 1)) : nullptr;
+      if (inner == nullptr || inner->is != node::kind::table) continue;
+      const auto* other = tree_.find(name);
+      for (const auto& [key, value] : inner->members) {
+        const auto* twice = other != nullptr ? other->find(key) : nullptr;
+        if (twice == nullptr) continue;
+        faults_.push_back({value.where, to_text({name.substr(0, at), name.substr(at + 1), key}),
+                           "is given twice, also as " + to_text({name, key}) + " (" + twice->where + ")"});
+      }
+      node moved;
+      moved.is = node::kind::table;
+      moved.where = inner->where;
+      moved.members.emplace_back(name, std::move(*inner));
+      std::erase_if(outer->members, [&](const auto& m) { return m.first == name.substr(at + 1); });
+      merge(tree_, std::move(moved));
+    }
+  }
   auto all = module_names;
   all.insert(all.end(), hosts.begin(), hosts.end());
   for (const auto& [name, child] : tree_.members) {

@@ -49,7 +49,7 @@ class config {
   std::vector<module_entry> modules() const;
   std::vector<std::string> module_paths() const;  // modules.path, split at ':'
 
-  // Refuses top-level tables and modules.<name> entries that belong to nothing in `module_names`
+  // Takes [a.b] for [a_b] where both a and a_b are modules. Refuses top-level tables and modules.<name> entries that belong to nothing in `module_names`
   // (all modules on disk, enabled or not).
   void check_names(const std::vector<std::string>& module_names);
   // Checks the table [name] against the module's schema (JSON text). The settings with defaults, or

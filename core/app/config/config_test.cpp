@@ -96,6 +96,25 @@ TEST(config, tables_of_unknown_modules_are_refused) {
                   "mean \"agents\"?"));
 }
 
+TEST(config, a_module_that_belongs_to_another_may_be_written_within_it) {
+  const std::vector<std::string> names = {"mcp", "mcp_json", "mcp_http"};
+  const auto* outer = R"({"type":"object","properties":{"n":{"type":"integer"}}})";
+  const auto* inner = R"({"type":"object","properties":{"a":{"type":"integer"},"b":{"type":"integer"}}})";
+  auto c = with({"mcp.n=1", "mcp.json.a=2", "mcp_json.b=3"});
+  c.check_names(names);
+  EXPECT_EQ(c.module_settings("mcp", outer), R"({"n":1})");
+  EXPECT_EQ(c.module_settings("mcp_json", inner), R"({"b":3,"a":2})");
+  EXPECT_THAT(c.listing(), HasSubstr("mcp_json.a = 2  # --set\n"));
+
+  auto twice = with({"mcp.json.a=2", "mcp_json.a=3"});
+  twice.check_names(names);
+  EXPECT_THAT(faults(twice), ElementsAre("--set: mcp.json.a: is given twice, also as mcp_json.a (--set)"));
+
+  auto without = with({"mcp.json.a=2"});
+  without.check_names({"mcp"});
+  EXPECT_EQ(without.module_settings("mcp", outer), std::nullopt);
+}
+
 TEST(config, module_settings_are_checked_against_the_modules_schema) {
   auto c = with({"runs.timeout_seconds=5", "runs.key=s3cret-value", "modules.runs.enabled=true",
                  "modules.runs.required=false"});

@@ -1,6 +1,6 @@
 // A local MCP server that misbehaves as its first argument says.
 import { spawn } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { appendFileSync, writeFileSync } from 'node:fs';
 import readline from 'node:readline';
 
 const [what, note] = process.argv.slice(2);
@@ -12,6 +12,7 @@ if (what === 'grandchild') {
 }
 if (note) writeFileSync(note, pids.join('\n'));
 if (what === 'exit') { console.error('no such licence'); process.exit(3); }
+if (what === 'bytes') { process.stderr.write(Buffer.concat([Buffer.from('é'.repeat(600)), Buffer.from([0xff, 0xc3]), Buffer.from('broken')])); process.exitCode = 4; process.stdin.destroy(); }
 if (what === 'noise') console.log('Welcome to the server!\n\n   \n>>> ready');
 if (what === 'flood') process.stderr.write('x'.repeat(1 << 20));
 if (what === 'ignore-term' || what === 'grandchild') { process.on('SIGTERM', () => {}); process.on('SIGHUP', () => {}); }
@@ -28,6 +29,8 @@ readline.createInterface({ input: process.stdin }).on('line', (line) => {
     if (what === 'wrong-ids') { say({ jsonrpc: '2.0', id: 9999, result: { tools: [] } }); say({ jsonrpc: '2.0', id: m.id - 1, result: { tools: [] } }); }
     return say({ jsonrpc: '2.0', id: m.id, result: { tools: [{ name: 'echo', inputSchema: { type: 'object' } }] } });
   }
+  if (m.method === 'notifications/cancelled' && note) appendFileSync(note, `\ncalled off ${m.params.requestId}`);
+  if (m.method === 'tools/call' && what === 'no-result') return;
   if (m.method === 'tools/call') return say({ jsonrpc: '2.0', id: m.id, result: { content: [{ type: 'text', text: 'still here' }] } });
   if (m.id !== undefined) say({ jsonrpc: '2.0', id: m.id, error: { code: -32601, message: 'Method not found' } });
 });

@@ -115,6 +115,20 @@ std::string_view field_of(const ry_client_response& r, std::string_view name) no
   return {};
 }
 
+void cancel_later(const ry::context& ctx, ry_exec* exec, ry_op_id op, std::uint64_t ms) {
+  struct late {
+    const ry::context& ctx;
+    ry_op_id op;
+  };
+  auto l = std::make_unique<late>(late{ctx, op});
+  const ry_done done{[](void* p, ry_status, const ry_error_view*) noexcept {
+                       const std::unique_ptr<late> own(static_cast<late*>(p));
+                       own->ctx.core().op_cancel(own->ctx.host(), own->op);
+                     },
+                     l.get()};
+  if (ctx.core().sleep_ms(ctx.host(), exec, ms, done, nullptr) == RY_OK) l.release();
+}
+
 ry_status http_exchange::start(const ry::context& ctx, ry_exec* exec,
                                const ry::client_request& request) {
   ry_client_handler h{};

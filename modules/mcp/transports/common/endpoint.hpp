@@ -58,4 +58,9 @@ class http_exchange {
 // The first field of that name.
 std::string_view field_of(const ry_client_response& r, std::string_view name) noexcept;
 
+// Calls an exchange off after that time, if it still goes on then. Throws std::bad_alloc only.
+void cancel_later(const ry::context& ctx, ry_exec* exec, ry_op_id op, std::uint64_t ms);
+// What a closed session still has to say may take this long.
+inline constexpr std::uint64_t farewell_ms = 3000;
+
 }  // namespace mcp_transport

@@ -1,17 +1,19 @@
 #include "session.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace mcp_http {
 namespace {
 
+using mcp_transport::cancel_later;
+using mcp_transport::farewell_ms;
 using mcp_transport::field_of;
 
 constexpr std::size_t most_running = 64;
 constexpr std::size_t most_refusal = 64 * 1024;
 constexpr std::uint64_t most_streamed_factor = 8;
 constexpr std::uint64_t idle_ms = 300'000;
-constexpr std::uint64_t farewell_ms = 3000;
 constexpr std::uint64_t linger_ms = 1000;
 constexpr std::uint64_t usual_retry_ms = 1000;
 constexpr std::uint64_t longest_retry_ms = 10'000;
@@ -38,20 +40,6 @@ class last_words final : public mcp_transport::http_exchange {
   ry_status data(std::string_view) override { return RY_ABORTED; }
   void done(ry_status, const ry_error_view*) noexcept override { delete this; }
 };
-
-void cancel_later(const ry::context& ctx, ry_exec* exec, ry_op_id op, std::uint64_t ms) {
-  struct late {
-    const ry::context& ctx;
-    ry_op_id op;
-  };
-  auto l = std::make_unique<late>(late{ctx, op});
-  const ry_done done{[](void* p, ry_status, const ry_error_view*) noexcept {
-                       const std::unique_ptr<late> own(static_cast<late*>(p));
-                       own->ctx.core().op_cancel(own->ctx.host(), own->op);
-                     },
-                     l.get()};
-  if (ctx.core().sleep_ms(ctx.host(), exec, ms, done, nullptr) == RY_OK) l.release();
-}
 
 }  // namespace
 
@@ -164,6 +152,15 @@ bool exchange::ended(ry_status st, const ry_error_view* err) {
   if (finished_ || of_.closing_) return true;
   if (broken_) return conclude(*broken_), true;
   const bool cut = st != RY_OK;
+  if (kind_ == body::refusal && resumptions_ > 0) {
+    // Not the message was refused, but the rest of its answer: it may have been acted on.
+    const auto status = std::exchange(out_.http_status, 0);
+    out_.flags = 0;
+    conclude(ry::error(RY_UNAVAILABLE, "mcp.http",
+                       "the stream broke off and could not be taken up again: HTTP status " +
+                           std::to_string(status)));
+    return true;
+  }
   if (kind_ == body::refusal) {
     out_.body = std::move(text_);
     return conclude(ry::error(RY_OK)), true;
@@ -228,6 +225,17 @@ void exchange::finish(std::int32_t why) noexcept {
   (void)ry::guard([&] { cancel_later(of_.ctx_, of_.exec_, op(), linger_ms); });
 }
 
+// What nobody waits for is let out; what would be answered is broken off.
+void exchange::close() noexcept {
+  if (m_.kind == RY_MCP_REQUEST) {
+    if (!finished_) finish(RY_WHY_USER);
+    return;
+  }
+  finished_ = true;
+  const auto limited = ry::guard([&] { cancel_later(of_.ctx_, of_.exec_, op(), farewell_ms); });
+  if (limited != RY_OK) cancel(of_.ctx_);
+}
+
 void exchange::resume_reading() noexcept {
   if (!paused_) return;
   paused_ = false;
@@ -283,9 +291,7 @@ void session::resume() noexcept {
 
 void session::close() noexcept {
   closing_ = true;
-  for (auto& [token, e] : running_) {
-    if (!e->finished()) e->finish(RY_WHY_USER);
-  }
+  for (auto& [token, e] : running_) e->close();
   if (!running_.empty()) return;  // the last one that leaves says good-bye
   farewell();
   delete this;

@@ -21,6 +21,7 @@ class exchange final : public mcp_transport::http_exchange {
   void begin();
   // No more calls of the sink for it. why 0: the rest of the stream is read for a moment.
   void finish(std::int32_t why) noexcept;
+  void close() noexcept;  // of the session
   void resume_reading() noexcept;
   bool finished() const noexcept { return finished_; }
 

@@ -1,9 +1,11 @@
 // Prebuilt integrations: an account keeps credentials as a profile, and a configuration that names the
 // profile stands for the integration's address with these credentials in its headers.
 #include <ry/svc/accounts.h>
+#include <ry/svc/mcp.h>
 
 #include <migrations.hpp>
 #include <ry/cpp/mcp.hpp>
+#include <algorithm>
 #include <ry/ry.hpp>
 
 #include "integrations.hpp"
@@ -43,7 +45,10 @@ class driver {
     const auto v = json::parse(ctx.settings().empty() ? "{}" : std::string(ctx.settings()));
     if (const auto* most = v.as_object().if_contains("max_profiles")) most_ = most->as_int64();
   }
-  void start() { accounts_ = ctx_.acquire<ry_accounts_v1>(RY_SVC_ACCOUNTS_1); }
+  void start() {
+    accounts_ = ctx_.acquire<ry_accounts_v1>(RY_SVC_ACCOUNTS_1);
+    mcp_ = ctx_.acquire<ry_mcp_v1>(RY_SVC_MCP_1);
+  }
 
   const ry::context& host() const { return ctx_; }
   void check(const ry::mcp::target& t) const {
@@ -64,12 +69,6 @@ class driver {
     auto opened = ctx_.secrets().open(place(id->to_string()), rows.front().text("credentials"));
     if (!opened) throw ry::error(RY_DATA_LOSS, "mcp.profile", "the profile's credentials cannot be read");
     const auto credentials = json::parse(*opened);
-    for (const auto& member : credentials.as_object()) {
-      if (member.value().is_string()) {
-        const auto& text = member.value().get_string();
-        ctx_.secrets().redact(std::string_view(text.data(), text.size()));
-      }
-    }
     co_return ry::mcp::resolved{at->second.type, filled_config(at->second, credentials.as_object())};
   }
 
@@ -97,6 +96,9 @@ class driver {
     return {{"profile_id", text(id)}, {"integration", text(integration)}, {"display_name", text(name)}};
   }
   ry::task<ry::uuid> caller(ry::request r) {
+    if (mcp_->enabled(mcp_.self()) == 0) {
+      throw ry::forbidden("mcp.disabled", "MCP integrations are not enabled");
+    }
     ry::result<ry::uuid> got = co_await ry::call<ry::uuid, const ry_account_view*>(
         [&](ry_exec* exec, ry_account_fn fn, void* ctx) {
           return accounts_->ensure(accounts_.self(), r.principal(), exec, fn, ctx);
@@ -140,16 +142,23 @@ class driver {
     auto name = field("display_name");
     if (name.empty()) name = integration;
     if (name.size() > 200) throw ry::bad_request("mcp.profile", "display_name is too long");
+    if (std::any_of(name.begin(), name.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; })) {
+      throw ry::bad_request("mcp.profile", "display_name holds control characters");
+    }
     const auto credentials = read_credentials(at->second, o->if_contains("credentials"));
     const auto id = ctx_.new_uuid();
     const auto sealed =
         ctx_.secrets().seal(place(id.to_string()), json::serialize(credentials)).value();
-    const auto made = (co_await ctx_.db().query(
+    ry::batch b;
+    // Only under the lock is the count one that holds: profiles may be made at the same time.
+    b.add("select pg_advisory_xact_lock(hashtextextended('mcp_prebuilt:' || $1::uuid::text, 0))", account);
+    b.add(
         "insert into mcp_prebuilt.profile (id, account_id, integration, display_name, credentials)"
         " select $1, $2, $3, $4, $5 where (select count(*) from mcp_prebuilt.profile"
         " where account_id = $2) < $6 returning 1",
-        id, account, integration, name, ry::bytes_view(sealed), most_)).value();
-    if (made.empty()) {
+        id, account, integration, name, ry::bytes_view(sealed), most_);
+    const auto done = (co_await ctx_.db().run(b)).value();
+    if (done.at(1).empty()) {
       throw ry::http_error(409, RY_FAILED_PRECONDITION, "mcp.profile", "There are too many profiles");
     }
     co_return ry::response::json(201, json::serialize(shown(id.to_string(), integration, name)));
@@ -170,6 +179,7 @@ class driver {
   const integrations offered_;
   std::int64_t most_ = 100;
   ry::service<ry_accounts_v1> accounts_;
+  ry::service<ry_mcp_v1> mcp_;
 };
 
 }  // namespace
@@ -177,5 +187,5 @@ class driver {
 
 RY_MODULE(mcp_prebuilt::driver, "mcp_prebuilt", "0.1.0",
           .needs(RY_CORE_1, RY_HTTP_1, RY_DB_1, RY_SECRETS_1, RY_SERVICES_1, RY_SVC_ACCOUNTS_1,
-                 RY_MCP_TRANSPORT_1)
+                 RY_MCP_TRANSPORT_1, RY_SVC_MCP_1)
               .settings(mcp_prebuilt::schema));

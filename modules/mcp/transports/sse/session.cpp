@@ -36,6 +36,15 @@ void post::done(ry_status st, const ry_error_view* err) noexcept {
   of.left(token);
 }
 
+// What nobody waits for is let out; what would be answered is broken off.
+void post::close() noexcept {
+  forget();
+  const auto lingers = is_request_ ? RY_CANCELLED : ry::guard([&] {
+    mcp_transport::cancel_later(of_.ctx_, of_.exec_, op(), mcp_transport::farewell_ms);
+  });
+  if (lingers != RY_OK) cancel(of_.ctx_);
+}
+
 // ---- session ----------------------------------------------------------------------------------
 
 session::session(const ry::context& ctx, const ry::mcp::target& t, ry_exec* exec, ry::mcp::sink to)
@@ -63,7 +72,7 @@ void session::head(const ry_client_response& r) {
 }
 
 ry_status session::data(std::string_view bytes) {
-  if (closing_) return RY_CANCELLED;
+  if (closing_) return posts_.empty() ? RY_CANCELLED : RY_OK;
   if (status_ / 100 != 2 || content_type_ != "text/event-stream") return RY_ABORTED;
   pause_wanted_ = false;
   const bool fits = events_.feed(bytes, [this](std::string_view name, std::string_view data) {
@@ -152,7 +161,7 @@ void session::start_post(ry::mcp::message m) {
   if (m.is(RY_MCP_LAST)) r.flags(RY_CLIENT_LAST);
   if (m.timeout_ms != 0) r.total_timeout(m.timeout_ms);
   r.pool_key(pool_key_);
-  auto p = std::make_unique<post>(*this, m.token);
+  auto p = std::make_unique<post>(*this, m);
   posts_.emplace(m.token, p.get());
   const auto st = p->start(ctx_, exec_, r);
   if (st == RY_OK) {
@@ -183,11 +192,9 @@ void session::resume() noexcept {
 
 void session::close() noexcept {
   closing_ = true;
-  for (auto& [token, p] : posts_) {
-    p->forget();
-    p->cancel(ctx_);
-  }
-  if (!stream_over_) cancel(ctx_);
+  waiting_.clear();
+  for (auto& [token, p] : posts_) p->close();
+  if (paused_) resume();
   end_if_idle();
 }
 
@@ -197,7 +204,9 @@ void session::left(std::uint64_t token) noexcept {
 }
 
 void session::end_if_idle() noexcept {
-  if (!closing_ || !stream_over_ || !posts_.empty()) return;
+  if (!closing_ || !posts_.empty()) return;
+  // The server forgets the session with its stream, so that ends last.
+  if (!stream_over_) return cancel(ctx_);
   ctx_.interface<ry_http_client_v1>().drop_idle(ctx_.host(), exec_, ry::str(pool_key_));
   delete this;
 }

@@ -15,8 +15,10 @@ class session;
 // The POST of one message.
 class post final : public mcp_transport::http_exchange {
  public:
-  post(session& of, std::uint64_t token) : of_(of), token_(token) {}
+  post(session& of, const ry::mcp::message& m)
+      : of_(of), token_(m.token), is_request_(m.kind == RY_MCP_REQUEST) {}
   void forget() noexcept { forgotten_ = true; }
+  void close() noexcept;  // of the session
 
  private:
   void head(const ry_client_response& r) override;
@@ -25,6 +27,7 @@ class post final : public mcp_transport::http_exchange {
 
   session& of_;
   const std::uint64_t token_;
+  const bool is_request_;
   ry::mcp::outcome out_;
   bool forgotten_ = false;
 };

@@ -457,6 +457,25 @@ result<std::string> taken(const char* what, Call&& c) {
 }
 }  // namespace detail
 
+// Masks a text in the host's log as long as it lives, and a while longer.
+class masked_text {
+ public:
+  masked_text(const context& ctx, std::string text) : ctx_(&ctx), text_(std::move(text)) {
+    table().mask(ctx_->host(), str(text_));
+  }
+  masked_text(masked_text&& other) noexcept
+      : ctx_(std::exchange(other.ctx_, nullptr)), text_(std::move(other.text_)) {}
+  masked_text& operator=(masked_text&&) = delete;
+  ~masked_text() {
+    if (ctx_ != nullptr) table().unmask(ctx_->host(), str(text_));
+  }
+
+ private:
+  const ry_secrets_v1& table() const noexcept { return ctx_->interface<ry_secrets_v1>(); }
+  const context* ctx_;
+  std::string text_;
+};
+
 class secrets {
  public:
   explicit secrets(const context& ctx) : ctx_(&ctx), table_(&ctx.interface<ry_secrets_v1>()) {}
@@ -471,7 +490,7 @@ class secrets {
       return table_->open(ctx_->host(), str(place), raw(sealed), take, p);
     });
   }
-  // Masks this text in the host's log from now on.
+  // Masks this text in the host's log for good; see masked_text for what belongs to a user.
   void redact(std::string_view secret) const noexcept { table_->redact(ctx_->host(), str(secret)); }
 
  private:

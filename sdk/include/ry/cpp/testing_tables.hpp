@@ -348,6 +348,8 @@ struct tables {
                                       take(ctx, raw(view(sealed).substr(head.size())));
                                       return RY_OK;
                                     },
+                                    [](const ry_host*, ry_str) noexcept {},
+                                    [](const ry_host*, ry_str) noexcept {},
                                     [](const ry_host*, ry_str) noexcept {}};
     return t;
   }

@@ -18,8 +18,12 @@ typedef struct ry_secrets_v1 {
   /* RY_DATA_LOSS: damaged, another context, or a key that is gone. Old keys of a rotation are tried. [any] */
   ry_status (*open)(const ry_host* host, ry_str context, ry_bytes sealed, ry_take_fn take, void* ctx)
       RY_NOEXCEPT;
-  /* From now on this text is masked in the host's log. At least 6 bytes; shorter is ignored. [any] */
+  /* From now on this text is masked in the host's log, for good: for secrets of the deployment. At least 6 bytes; shorter is ignored. [any] */
   void (*redact)(const ry_host* host, ry_str secret) RY_NOEXCEPT;
+  /* The same for a secret that is of interest only for a while, such as a user's: masked until unmask()
+   * was called as often for this text, and for a while after, as lines about it may still come. [any] */
+  void (*mask)(const ry_host* host, ry_str secret) RY_NOEXCEPT;
+  void (*unmask)(const ry_host* host, ry_str secret) RY_NOEXCEPT;
 } ry_secrets_v1;
 
 #ifdef __cplusplus

@@ -1,0 +1,55 @@
+// What servers said about their tools, kept per server configuration and account, so that nobody sees
+// what another one's credentials brought to light. Bounded in entries and in bytes: what was not used
+// for the longest time goes first. Any thread.
+#pragma once
+
+#include <list>
+#include <mutex>
+#include <unordered_map>
+
+#include "tool.hpp"
+
+namespace mcp {
+
+// What is remembered of a server.
+struct remembered {
+  tool_list_ptr tools;  // empty: nothing yet
+  bool fresh = false;
+  bool failed_lately = false;
+};
+
+class tool_memory {
+ public:
+  explicit tool_memory(std::size_t most_bytes, std::size_t most_entries = 4096)
+      : most_bytes_(most_bytes), most_entries_(most_entries) {}
+
+  remembered look_up(const std::string& key, std::int64_t now_us);
+  // What changed since the last time. A list that is too large for the memory is not kept.
+  list_change store(const std::string& key, tool_list_ptr tools, std::int64_t life_us,
+                    std::int64_t now_us);
+  void failed(const std::string& key, std::int64_t now_us);
+  void age(const std::string& key);  // from now on to be asked for again
+
+  std::size_t bytes() const;
+
+ private:
+  struct entry {
+    std::string key;
+    tool_list_ptr tools;
+    std::int64_t fresh_until_us = 0, failed_until_us = 0;
+    std::size_t bytes = 0;
+  };
+  using place = std::list<entry>::iterator;
+  entry& touched(const std::string& key);
+  void weigh(entry& e);
+  void make_room();
+  void remove(place at);
+
+  const std::size_t most_bytes_, most_entries_;
+  mutable std::mutex mutex_;
+  std::list<entry> entries_;  // the last used first
+  std::unordered_map<std::string, place> by_key_;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace mcp

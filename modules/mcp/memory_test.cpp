@@ -1,0 +1,103 @@
+// The memory of tool lists, and text of others.
+#include <gmock/gmock.h>
+
+#include <ry/cpp/types.hpp>
+
+#include "memory.hpp"
+#include "result.hpp"
+#include "text.hpp"
+
+namespace mcp {
+namespace {
+
+tool_list_ptr list_of(std::initializer_list<std::pair<const char*, std::string>> tools) {
+  tool_collector c({});
+  json::array all;
+  for (const auto& [name, description] : tools) {
+    all.push_back(json::object{{"name", name}, {"description", description}, {"inputSchema", json::object()}});
+  }
+  (void)c.add_page(json::object{{"tools", std::move(all)}});
+  return std::make_shared<const tool_list>(c.finish());
+}
+
+TEST(Memory, IsBoundedInBytesAndTheLeastUsedGoesFirst) {
+  const auto list = list_of({{"a", std::string(10'000, 'x')}});
+  ASSERT_GT(list->bytes, 10'000u);
+  tool_memory m(35'000);
+  for (const char* key : {"one", "two", "three"}) m.store(key, list, 1000, 0);
+  EXPECT_TRUE(m.look_up("one", 0).fresh);
+  m.store("four", list, 1000, 0);
+  EXPECT_EQ(m.look_up("two", 0).tools, nullptr);
+  for (const char* key : {"one", "three", "four"}) EXPECT_NE(m.look_up(key, 0).tools, nullptr) << key;
+  EXPECT_LE(m.bytes(), 35'000u);
+}
+
+TEST(Memory, AListThatIsTooLargeIsNotKeptAndPushesNothingOut) {
+  tool_memory m(5'000);
+  const auto small = list_of({{"a", "x"}});
+  m.store("small", small, 1000, 0);
+  m.store("large", list_of({{"a", std::string(10'000, 'x')}}), 1000, 0);
+  EXPECT_EQ(m.look_up("large", 0).tools, nullptr);
+  EXPECT_EQ(m.look_up("small", 0).tools, small);
+}
+
+TEST(Memory, IsBoundedInEntriesAlsoOfFailures) {
+  tool_memory m(1u << 20, 3);
+  for (int i = 0; i < 10; ++i) m.failed(std::to_string(i), 0);
+  EXPECT_FALSE(m.look_up("6", 0).failed_lately);
+  EXPECT_TRUE(m.look_up("9", 0).failed_lately);
+}
+
+TEST(Memory, AgesAndTellsWhatChanged) {
+  tool_memory m(1u << 20);
+  EXPECT_TRUE(m.store("k", list_of({{"a", "x"}, {"b", "x"}}), 1000, 0).none());
+  EXPECT_FALSE(m.look_up("k", 1000).fresh);
+  EXPECT_NE(m.look_up("k", 1000).tools, nullptr) << "the old list goes on to be there";
+  m.age("k");
+  EXPECT_FALSE(m.look_up("k", 0).fresh);
+  const auto change = m.store("k", list_of({{"a", "y"}, {"c", "x"}}), 1000, 0);
+  EXPECT_THAT(change.changed, testing::ElementsAre("a"));
+  EXPECT_THAT(change.added, testing::ElementsAre("c"));
+  EXPECT_THAT(change.removed, testing::ElementsAre("b"));
+}
+
+// Two bytes of text may become a value of many: the list is bounded by what it takes in memory.
+TEST(Memory, ListsAreBoundedByWhatTheyTake) {
+  tool_limits limits;
+  limits.list_bytes = 100'000;
+  tool_collector c(limits);
+  std::string zeros = "[0";
+  for (int i = 0; i < 2000; ++i) zeros += ",0";
+  const auto schema = R"({"type":"object","enum":)" + zeros + "]}";
+  std::string page = R"({"tools":[)";
+  for (int i = 0; i < 9; ++i) {
+    page += (i != 0 ? "," : "") + std::string(R"({"name":"t)") + std::to_string(i) + R"(","inputSchema":)" +
+            schema + "}";
+  }
+  (void)c.add_page(parse(page + "]}"));
+  const auto list = c.finish();
+  EXPECT_EQ(list.tools.size(), 2u);
+  EXPECT_LE(list.bytes, 101'000u);
+  EXPECT_THAT(list.left_out, testing::Contains("t2: the list is too large"));
+}
+
+TEST(Text, IsCutAtWholeCharactersAndMadeValid) {
+  EXPECT_EQ(cut("a\xc3\xa9z", 2), "a");
+  EXPECT_EQ(cut("a\xc3\xa9z", 3), "a\xc3\xa9");
+  EXPECT_EQ(clean("a\xc3\xa9z", 2), "a");
+  EXPECT_EQ(clean("\xff" "a\xc3", 100), "\xef\xbf\xbd" "a\xef\xbf\xbd");
+  EXPECT_EQ(clean("\xed\xa0\x80\xc0\xaf\xf4\x90\x80\x80", 100).find_first_not_of("\xef\xbf\xbd"), std::string::npos);
+  const std::string good = "\xe2\x82\xac\xf0\x9f\x98\x80\x7f";
+  EXPECT_EQ(clean(good, 100), good);
+  EXPECT_EQ(clean("\x80\x80\x80", 4), "\xef\xbf\xbd");
+}
+
+TEST(Results, TheNameOfAnImagesKindCountsAgainstTheLimit) {
+  const auto result = json::object{{"content", json::array{json::object{
+      {"type", "image"}, {"data", "AAAA"}, {"mimeType", std::string(5000, 'x')}}}}};
+  const auto out = parse(result_json(result, 1000));
+  EXPECT_TRUE(out.at("images").as_array().empty());
+}
+
+}  // namespace
+}  // namespace mcp

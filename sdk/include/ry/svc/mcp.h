@@ -1,0 +1,21 @@
+/* mcp/1 - what holds for MCP integrations as a whole (provided by the module `mcp`). */
+#ifndef RY_SVC_MCP_H
+#define RY_SVC_MCP_H
+#include "../abi.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define RY_SVC_MCP_1 "mcp/1"
+
+typedef struct ry_mcp_v1 {
+  uint32_t struct_size;
+  uint32_t reserved0;
+  /* 0: the operator has switched integrations off, and routes that have to do with them answer 403. [any] */
+  int32_t (*enabled)(void* self) RY_NOEXCEPT;
+} ry_mcp_v1;
+
+#ifdef __cplusplus
+}
+#endif
+#endif
