@@ -86,7 +86,8 @@ ry::task<ry::job_outcome> webhooks::deliver(ry::job job) {
       .body(m->body, "application/json")
       .total_timeout(answer_ms)
       .max_response(most_answer_bytes)
-      .pool_key("runs.webhook." + to->name);
+      .pool_key("runs.webhook." + to->name)
+      .flags(RY_CLIENT_REPEATABLE);  // the receiver knows the message by its id
   ry::result<ry::client_response> answer = co_await parts_.ctx.http_client().fetch(std::move(request));
   if (!answer) co_return ry::job_outcome::retry(answer.error());
   if (answer->status >= 200 && answer->status < 300) co_return ry::job_outcome::done();

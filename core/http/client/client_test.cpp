@@ -116,6 +116,19 @@ TEST(client, retries_a_stale_connection_only_when_it_is_safe) {
   EXPECT_EQ(s.connections, 2);
 }
 
+TEST(client, a_repeatable_post_is_sent_again_when_a_pooled_connection_breaks) {
+  server s([](peer& p) {
+    p.request();
+    p.send(ok);
+    p.request();
+  });
+  world w;
+  for (int i = 0; i < 3; ++i)
+    EXPECT_EQ(w.run({.method = "POST", .url = s.url(), .body = "x", .flags = RY_CLIENT_REPEATABLE})->status, RY_OK);
+  EXPECT_EQ(w.http.stats().retries, 2u);
+  EXPECT_EQ(s.connections, 3);
+}
+
 TEST(client, notices_a_connection_that_closed_while_idle) {
   server s([](peer& p) {
     p.request();

@@ -55,6 +55,7 @@ bool exchange::guarded() const {
 }
 
 bool exchange::safe_to_resend() const {
+  if (request_.flags & RY_CLIENT_REPEATABLE) return true;
   const auto& m = request_.method;
   return m == "GET" || m == "HEAD" || m == "OPTIONS" || m == "PUT" || m == "DELETE" || m == "TRACE";
 }

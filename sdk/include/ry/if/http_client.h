@@ -17,6 +17,8 @@ extern "C" {
 #define RY_CLIENT_FOLLOW_REDIRECTS 2u /* same host, at most 5, GET and HEAD or 307/308 */
 #define RY_CLIENT_FRESH_CONNECTION 4u /* neither takes a pooled connection nor leaves one */
 #define RY_CLIENT_LAST 8u             /* may take a pooled connection, but leaves none */
+#define RY_CLIENT_REPEATABLE 16u      /* twice does no more than once, whatever the method: sent again, once, when a
+                                         pooled connection breaks before the answer */
 
 typedef struct ry_client_request {
   uint32_t struct_size;
