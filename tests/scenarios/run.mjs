@@ -5,12 +5,13 @@ import { gapless, statuses, textOf, Client } from '../e2e/lib/server.mjs';
 import { filled, match, matchEvents } from './match.mjs';
 import { randomUUID, sleep } from './world.mjs';
 
-const kinds = ['request', 'stream', 'sql', 'sleep', 'set', 'log'];
+const kinds = ['request', 'stream', 'sql', 'sleep', 'set', 'log', 'restart', 'received'];
 const fields = {
   request: ['as', 'token', 'headers', 'form', 'files', 'json', 'body', 'times', 'retry_ms', 'expect', 'save'],
   stream: ['as', 'token', 'headers', 'query', 'until', 'expect', 'save'],
   sql: ['equals', 'within_ms'],
-  sleep: [], set: [], log: ['lacks', 'has'],
+  sleep: [], set: [], restart: [], log: ['lacks', 'has'],
+  received: ['headers', 'within_ms'],
 };
 const expectations = {
   request: ['status', 'statuses', 'headers', 'json', 'text', 'lacks', 'within_ms'],
@@ -28,6 +29,7 @@ export function checkStep(step, where) {
     if (key !== kind[0] && !fields[kind[0]].includes(key)) wrong(`${where}: a ${kind[0]} has no "${key}"`);
   for (const key of Object.keys(step.expect ?? {}))
     if (!expectations[kind[0]].includes(key)) wrong(`${where}: a ${kind[0]} cannot expect "${key}"`);
+  if (kind[0] === 'restart' && !['kill', 'stop'].includes(step.restart)) wrong(`${where}: restart is kill or stop`);
   if (kind[0] === 'request') {
     if (!/^(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS) \//.test(step.request)) wrong(`${where}: "${step.request}" is no method and path`);
     if (!step.expect) wrong(`${where}: a request expects something`);
@@ -170,15 +172,33 @@ async function sql(step, world) {
   }
 }
 
-// A text is the token itself; else it is made of claims, `exp` and `nbf` being seconds from now.
-function tokenOf(given) {
+// A webhook's message that matches arrived, once.
+async function received(step, world) {
+  const same = (m) => { try { match(step.received, m.json); return true; } catch { return false; } };
+  const end = Date.now() + (step.within_ms ?? 5000);
+  for (;;) {
+    const found = world.receiver.got.filter(same);
+    if (found.length > 1) throw new Error(`${found.length} such messages arrived`);
+    if (found.length === 1) {
+      for (const [k, v] of Object.entries(step.headers ?? {})) match(v, found[0].headers[k], `header ${k}`);
+      return;
+    }
+    if (Date.now() >= end) throw new Error(`no such message arrived: ${JSON.stringify(world.receiver.got.map((m) => m.json))}`);
+    await sleep(50);
+  }
+}
+
+// A text is the token itself; else it is made of claims, `exp` and `nbf` being seconds from now, and signed with
+// the secret or, for other algorithms, with the identity provider's key.
+function tokenOf(given, identity) {
   if (typeof given === 'string') return given;
   const { claims, alg = 'HS256', secret = 'a-secret-for-the-scenarios-of-tokens' } = given;
   const now = Math.floor(Date.now() / 1000);
   const all = { ...claims };
   for (const k of ['exp', 'nbf']) if (k in all) all[k] += now;
   const part = (o) => Buffer.from(JSON.stringify(o)).toString('base64url');
-  const signed = `${part({ alg, typ: 'JWT' })}.${part(all)}`;
+  const signed = `${part({ alg, typ: 'JWT', ...(identity ? { kid: alg } : {}) })}.${part(all)}`;
+  if (identity && ['RS256', 'ES256'].includes(alg)) return `${signed}.${identity.sign(alg, signed)}`;
   const signature = alg === 'none' ? '' : createHmac('sha256', secret).update(signed).digest('base64url');
   return `${signed}.${signature}`;
 }
@@ -196,12 +216,14 @@ export async function runScenario(scenario, world) {
       if (kind === 'set') { Object.assign(variables, filled(raw.set, variables)); continue; }
       const step = filled(raw, variables);
       if (kind === 'sleep') await sleep(step.sleep);
+      else if (kind === 'restart') await world.restart(step.restart);
+      else if (kind === 'received') await received(step, world);
       else if (kind === 'sql') await sql(step, world);
       else if (kind === 'log') {
         for (const t of step.lacks ?? []) if (world.server.log.includes(t)) throw new Error(`the log holds ${t}`);
         for (const t of step.has ?? []) if (!world.server.log.includes(t)) throw new Error(`the log lacks ${t}`);
       } else {
-        const client = step.token !== undefined ? new Client(world.server, tokenOf(step.token)) : await world.caller(step.as ?? 'me', callers, accounts);
+        const client = step.token !== undefined ? new Client(world.server, tokenOf(step.token, world.identity)) : await world.caller(step.as ?? 'me', callers, accounts);
         if (client.id) variables[step.as ?? 'me'] = { id: client.id, token: client.token };
         await (kind === 'request' ? request : stream)(step, client, variables);
       }

@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { lastUser, startLlm, turns } from '../e2e/lib/llm.mjs';
 import { Client, Server, makeDatabase, sleep } from '../e2e/lib/server.mjs';
+import { startIdentity, startReceiver, webhookSecret } from './outside.mjs';
 
 // Tags in the user's prompt; README.md lists them.
 async function obey(request, reply) {
@@ -33,21 +34,35 @@ export class World {
   // `about`: the `server` part of a file.
   constructor(about = {}) {
     for (const key of Object.keys(about))
-      if (!['settings', 'model', 'set', 'base_path'].includes(key)) throw new Error(`a server has no "${key}"`);
+      if (!['settings', 'model', 'set', 'base_path', 'receiver', 'identity'].includes(key)) throw new Error(`a server has no "${key}"`);
     this.about = about;
   }
   async open() {
-    const { settings = '', model = 'mock' } = this.about;
+    const { settings = '', model = 'mock', receiver, identity } = this.about;
     this.database = makeDatabase();
     if (model === 'mock') this.llm = await startLlm(obey);
-    this.server = new Server({ database: this.database, llm: this.llm, settings, set: this.about.set ?? [] });
+    if (receiver) this.receiver = await startReceiver();
+    if (identity) this.identity = await startIdentity();
+    const known = { receiver: this.receiver?.url, identity: this.identity?.url, secret: webhookSecret };
+    this.server = new Server({
+      database: this.database, llm: this.llm, set: this.about.set ?? [],
+      settings: settings.replace(/\$\{(\w+)\}/g, (all, name) => known[name] ?? all),
+    });
+    await this.start();
+    this.admin = new Client(this.server, this.server.token({ role: 'super_admin' }));
+  }
+  async start() {
     await this.server.start();
     this.server.url += this.about.base_path ?? '';
-    this.admin = new Client(this.server, this.server.token({ role: 'super_admin' }));
+  }
+  // how: kill (SIGKILL) or stop (SIGTERM).
+  async restart(how) {
+    await this.server[how]();
+    await this.start();
   }
   async close() {
     await this.server?.close();
-    await this.llm?.close();
+    for (const other of [this.llm, this.receiver, this.identity]) await other?.close();
     this.database?.drop();
   }
 
