@@ -89,6 +89,10 @@ ry::task<void> repository::change(std::string actor, ry::uuid id, std::optional<
         "  (select a.tier from accounts.account a where a.id = $2), 'to', $3::text))",
         actor, id, *tier);
     b.add("update accounts.account set tier = $2 where id = $1", id, *tier);
+    b.add(
+        "select core.event_publish('account.tier', $1::uuid::text,"
+        "  jsonb_build_object('account_id', $1::uuid, 'tier', $2::text))",
+        id, *tier);
   }
   if (role) {
     b.add(

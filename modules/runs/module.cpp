@@ -6,6 +6,7 @@
 #include <migrations.hpp>
 #include <ry/ry.hpp>
 
+#include "admission.hpp"
 #include "executor.hpp"
 #include "run_routes.hpp"
 #include "settings_schema.hpp"
@@ -44,6 +45,7 @@ class module {
         runs_(parts_),
         threads_(parts_),
         files_(parts_),
+        admission_(parts_, runs_),
         webhooks_(parts_) {
     reg.migrations(ry_migrations::all);
     parts_.providers.define(reg);
@@ -92,7 +94,12 @@ class module {
     reg.job("runs.prune", this, &module::prune, hourly);
     ry::job_options each_minute;
     each_minute.cron = "* * * * *";
-    reg.job("runs.admit", this, &module::admit, each_minute);
+    reg.job("runs.admit", &admission_, &admission::sweep, each_minute);
+    reg.subscribe("waiting_runs", "account.tier", &admission_, &admission::plan_changed);
+    ry::job_options stops;
+    stops.queue = "runs";
+    stops.concurrency = 16;
+    reg.job("runs.interrupt", &admission_, &admission::interrupt, stops);
   }
 
   void start() {
@@ -105,12 +112,6 @@ class module {
   }
 
  private:
-  ry::task<ry::job_outcome> admit(ry::job) {
-    (co_await parts_.repo.admit_waiting()).value();
-    parts_.ctx.jobs().poke("runs");
-    co_return ry::job_outcome::done();
-  }
-
   ry::task<ry::job_outcome> prune(ry::job) {
     // The first id that a run of that moment could have had: UUIDv7 begins with the milliseconds.
     const std::int64_t ms =
@@ -135,6 +136,7 @@ class module {
   run_routes runs_;
   thread_routes threads_;
   file_routes files_;
+  admission admission_;
   webhooks webhooks_;
 };
 

@@ -320,7 +320,8 @@ ry::task<ry::result<std::vector<std::string>>> repository::runs_before(std::stri
   ry::result<ry::rows> rows = co_await db_.query_with(
       {RY_DB_READ_ONLY, 0},
       "select id from runs.runs where thread_id = $1::uuid and id <> $2::uuid and status = 'running' and "
-      "(not waiting or id < $2::uuid) order by waiting desc, id desc",
+      "(not waiting or id < $2::uuid) and exists (select 1 from runs.runs w where w.id = $2::uuid and w.waiting) "
+      "order by waiting desc, id desc",
       thread, run);
   if (!rows) co_return rows.error();
   std::vector<std::string> out;
@@ -490,16 +491,33 @@ ry::task<ry::result<bool>> repository::prune_events(std::string before_run) cons
   co_return rows->front().boolean(0);
 }
 
-ry::task<ry::result<void>> repository::admit_waiting() const {
-  ry::result<ry::rows> accounts =
+ry::task<ry::result<std::vector<std::string>>> repository::accounts_waiting() const {
+  ry::result<ry::rows> rows =
       co_await db_.query_with({RY_DB_READ_ONLY, 0}, "select * from runs.accounts_waiting()");
-  if (!accounts) co_return accounts.error();
-  for (const ry::row row : *accounts) {
-    const std::string account(row.text(0));
-    ry::result<ry::rows> admitted = co_await db_.query("select runs.admit($1::uuid)", account);
-    if (!admitted) co_return admitted.error();
-  }
-  co_return ry::result<void>();
+  if (!rows) co_return rows.error();
+  std::vector<std::string> out;
+  for (const ry::row row : *rows) out.emplace_back(row.text(0));
+  co_return out;
+}
+
+ry::task<ry::result<std::optional<std::string>>> repository::admit_by_plan(std::string account, std::string tier,
+                                                                           std::int64_t slots) const {
+  ry::result<ry::rows> rows =
+      co_await db_.query("select runs.admit_by_plan($1::uuid, $2::text, $3::bigint)", account, tier, slots);
+  if (!rows) co_return rows.error();
+  const auto other = rows->front().opt_text(0);
+  if (!other) co_return std::optional<std::string>();
+  co_return std::optional<std::string>(*other);
+}
+
+ry::task<ry::result<std::string>> repository::first_place(std::string run) const {
+  ry::result<ry::rows> rows = co_await db_.query_with(
+      {RY_DB_READ_ONLY, 0},
+      "select payload::jsonb->>'position' from runs.events where run_id = $1::uuid and seq = 2 and "
+      "payload like '{\"type\": \"queued\"%'",
+      run);
+  if (!rows) co_return rows.error();
+  co_return rows->empty() ? std::string() : std::string(rows->front().text(0));
 }
 
 ry::task<ry::result<void>> repository::prune_keys() const {

@@ -151,7 +151,8 @@ class repository {
   // The run's status afterwards: running while a worker is to end it. nullopt: unknown or foreign.
   ry::task<ry::result<std::optional<std::string>>> request_stop(std::string account, std::string run,
                                                                   std::vector<std::string> webhooks) const;
-  // Runs of the thread that have not ended and that `run` stands behind, the one that goes on last.
+  // Runs of the thread that have not ended and that `run` stands behind, the one that goes on last; none when
+  // `run` waits no longer.
   ry::task<ry::result<std::vector<std::string>>> runs_before(std::string thread, std::string run) const;
   ry::task<ry::result<std::string>> force_stop(std::string run, std::vector<std::string> webhooks) const;
   ry::task<ry::result<std::string>> status_of(std::string run) const;
@@ -185,8 +186,12 @@ class repository {
 
   // True: there may be more.
   ry::task<ry::result<bool>> prune_events(std::string before_run) const;
-  // Lets begin what may, of all accounts.
-  ry::task<ry::result<void>> admit_waiting() const;
+  ry::task<ry::result<std::vector<std::string>>> accounts_waiting() const;
+  // Lets begin what may, `tier` giving `slots`. Nothing was done when the account has another tier: that one.
+  ry::task<ry::result<std::optional<std::string>>> admit_by_plan(std::string account, std::string tier,
+                                                                 std::int64_t slots) const;
+  // The place in the queue that the run was given at its start; empty: it began at once.
+  ry::task<ry::result<std::string>> first_place(std::string run) const;
   ry::task<ry::result<void>> prune_keys() const;
 
  private:

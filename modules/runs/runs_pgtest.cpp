@@ -202,6 +202,21 @@ TEST_F(runs_sql, a_waiter_that_an_end_passed_over_is_found) {
   EXPECT_EQ(sql("select count(*) from runs.runs where waiting"), "0");
 }
 
+// The plan of the moment counts; a limit of a plan that is not the account's any more is not taken.
+TEST_F(runs_sql, waiting_runs_are_admitted_by_the_plan_of_now) {
+  EXPECT_EQ(start({}), "ok");
+  const std::string going = last_run();
+  EXPECT_EQ(start({.queue = true}), "queued 1");
+  EXPECT_EQ(start({.queue = true}), "queued 2");
+  sql("update accounts.account set tier = 'pro' where id = " + q(ann));
+  EXPECT_EQ(sql("select runs.admit_by_plan(" + q(ann) + ", 'free', 9)"), "pro");
+  EXPECT_EQ(sql("select count(*) from runs.runs where waiting"), "2");
+  EXPECT_EQ(sql("select coalesce(runs.admit_by_plan(" + q(ann) + ", 'pro', 2), '-')"), "-");
+  EXPECT_EQ(sql("select count(*) || ' ' || min(queue_place) || ' ' || min(slot_limit) from runs.runs where waiting"), "1 1 2");
+  EXPECT_EQ(sql("select runs.force_stop(" + q(going) + ")"), "stopped");
+  EXPECT_EQ(sql("select count(*) from runs.runs where waiting"), "0") << "the new limit stays with the run";
+}
+
 TEST_F(runs_sql, a_stopped_waiter_leaves_the_thread_busy_and_its_messages_alone) {
   EXPECT_EQ(start({.max_runs = 5}), "ok");
   const std::string first = last_run();

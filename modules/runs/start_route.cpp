@@ -197,11 +197,14 @@ ry::task<ry::response> start_route::answer(ry::request request) {
   else
     run = co_await decide_with_files(w);
   const bool queued = run.outcome == "queued";
+  std::string place;
   if (run.outcome == "ok")
     begin(w, run, request.exec());
-  else if (queued && a.form.on_busy == busy_policy::interrupt)
-    (void)parts_.ctx.spawn(interrupt(w.who.id, run.thread_id, run.run_id), request.exec());
-  else if (!queued && run.outcome != "replay")
+  else if (queued)
+    place = run.detail;
+  else if (run.outcome == "replay")
+    place = (co_await parts_.repo.first_place(run.run_id)).value();
+  else
     refuse(w, run);
 
   const std::int64_t took = parts_.ctx.mono_us() - begun;
@@ -209,7 +212,7 @@ ry::task<ry::response> start_route::answer(ry::request request) {
                      "\",\"project_id\":\"" + run.project_id + "\"";
   if (!run.sandbox_id.empty()) body += ",\"sandbox_id\":\"" + run.sandbox_id + "\"";
   body += ",\"status\":\"running\"";
-  if (queued) body += ",\"queue_position\":" + run.detail;
+  if (!place.empty()) body += ",\"queue_position\":" + place;
   if (w.who.role == RY_ROLE_SUPER_ADMIN && lower(trim(request.header("X-Emit-Timing"))) == "true")
     body += ",\"timing_breakdown\":{\"setup_ms\":" + milliseconds_text(took) + "}";
   body += "}";
@@ -221,8 +224,29 @@ ry::task<ry::response> start_route::answer(ry::request request) {
 
 ry::task<start_outcome> start_route::decide(work& w) {
   if (!w.args.form.prompt.empty()) w.args.body = user_body(w.args.form.prompt);
-  start_outcome out = co_await ask(w, nullptr);
+  start_outcome out;
+  if (w.args.form.on_busy == busy_policy::interrupt) {
+    ry::result<ry::tx> begun = co_await parts_.repo.begin();
+    ry::tx tx = std::move(begun).value();
+    out = co_await ask(w, &tx);
+    co_await note_interrupt(w, out, tx);
+    ry::result<void> committed = co_await tx.commit();
+    committed.value();
+    if (out.outcome == "queued") parts_.ctx.jobs().poke("runs");
+  } else {
+    out = co_await ask(w, nullptr);
+  }
   co_return out;
+}
+
+// The wish is in the start's commit, so that it is carried out whatever becomes of this node.
+ry::task<void> start_route::note_interrupt(const work& w, const start_outcome& run, ry::tx& in) {
+  if (w.args.form.on_busy != busy_policy::interrupt || run.outcome != "queued") co_return;
+  ry::job_request job("runs.interrupt", "{\"account_id\":\"" + w.args.account + "\",\"thread_id\":\"" +
+                                            run.thread_id + "\",\"run_id\":\"" + run.run_id + "\"}");
+  job.queue("runs");
+  ry::result<std::int64_t> noted = co_await parts_.ctx.jobs().enqueue(in, std::move(job));
+  noted.value();
 }
 
 // Asks until the question fits: the tier or the agent's model may be other than what was known here.
@@ -307,22 +331,13 @@ ry::task<start_outcome> start_route::decide_with_files(work& w) {
     ry::result<void> noted =
         co_await parts_.repo.attach_uploads(tx, out, w.args.message, *w.args.body, std::move(records));
     noted.value();
+    co_await note_interrupt(w, out, tx);
     ry::result<void> committed = co_await tx.commit();
     committed.value();
   }
+  if (out.outcome == "queued") parts_.ctx.jobs().poke("runs");
   w.files_at = co_await intake.place(out.project_id, w.exec);
   co_return out;
-}
-
-ry::task<void> start_route::interrupt(std::string account, std::string thread, std::string run) {
-  ry::result<std::vector<std::string>> before = co_await parts_.repo.runs_before(thread, run);
-  for (const std::string& id : before.value()) {
-    try {
-      (void)co_await runs_.stop_run(account, id);
-    } catch (...) {
-      parts_.ctx.complain("a run could not be interrupted", ry::current_error());
-    }
-  }
 }
 
 void start_route::begin(const work& w, const start_outcome& run, ry_exec* exec) {

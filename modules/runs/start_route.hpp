@@ -2,13 +2,12 @@
 // run on this node.
 #pragma once
 #include "parts.hpp"
-#include "run_routes.hpp"
 
 namespace runs {
 
 class start_route {
  public:
-  explicit start_route(parts& p) : parts_(p), runs_(p) {}
+  explicit start_route(parts& p) : parts_(p) {}
   ry::task<void> serve(ry::request request);
 
  private:
@@ -27,12 +26,11 @@ class start_route {
   ry::task<start_outcome> ask(work& w, ry::tx* in);
   ry::task<ry::result<start_outcome>> put(const work& w, ry::tx* in);
   void begin(const work& w, const start_outcome& run, ry_exec* exec);
-  // Ends the runs of the thread that came before this one, which waits for them.
-  ry::task<void> interrupt(std::string account, std::string thread, std::string run);
+  // Has the runs ended that a queued run is to interrupt, once the transaction is committed.
+  ry::task<void> note_interrupt(const work& w, const start_outcome& run, ry::tx& in);
   [[noreturn]] void refuse(const work& w, const start_outcome& run) const;
 
   parts& parts_;
-  run_routes runs_;
 };
 
 }  // namespace runs

@@ -1,5 +1,7 @@
 // Runs that wait: queue=true at the limit, on_busy on a thread whose run goes on.
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { lastUser, startLlm } from './lib/llm.mjs';
 import { Server, gapless, makeDatabase, sleep, textOf, waitFor } from './lib/server.mjs';
@@ -116,4 +118,67 @@ test('waiting runs survive a killed server', async () => {
   await waitFor('the stop of the first', async () =>
     (await u.request('POST', `/agent-run/${going.agent_run_id}/stop`)).json?.status === 'stopped', 30000);
   assert.equal((await u.stream(second.agent_run_id)).events.at(-1).status, 'completed');
+});
+
+// A stop cannot be noted while somebody holds the run's row: the server dies between the start and the stop.
+test('an interrupt outlives the server that promised it', async () => {
+  const u = await server.user();
+  const first = (await u.start({ prompt: '[long] first' })).json;
+  await waitFor('the model to be asked', () => asked.some((m) => m.some((x) => x.includes('[long] first'))));
+  const psql = spawn('psql', ['-XqAt', database.url], { stdio: ['pipe', 'pipe', 'inherit'] });
+  let held = '';
+  psql.stdout.on('data', (d) => (held += d));
+  psql.stdin.write(`begin; select 'held' from runs.runs where id = '${first.agent_run_id}' for update;\n`);
+  await waitFor('the lock', () => held.includes('held'));
+  const second = await u.start({ prompt: 'second', thread_id: first.thread_id, on_busy: 'interrupt' });
+  assert.equal(second.status, 200, second.text);
+  await server.kill();
+  psql.stdin.end('rollback;\n');
+  await new Promise((r) => psql.on('exit', r));
+  assert.equal(database.sql(`select stop_requested_at is null and status = 'running' from runs.runs where id = '${first.agent_run_id}'`), 't');
+  await server.start();
+  const s = await u.stream(second.json.agent_run_id);
+  assert.equal(s.events.at(-1).status, 'completed', s.raw);
+  assert.equal((await u.get(`/agent-run/${first.agent_run_id}`)).json.status, 'stopped');
+  await waitFor('the job is done', () => database.sql(`select count(*) from core.job where kind = 'runs.interrupt'`) === '0');
+});
+
+test('a larger plan counts for runs that wait already, a smaller one too', async () => {
+  const admin = await server.user({ role: 'admin' });
+  const plan = async (u, tier) => assert.equal((await admin.request('PUT', `/admin/accounts/${u.id}`, { json: { tier } })).status, 200);
+  const u = await server.user();
+  const going = (await u.start({ prompt: '[long]' })).json;
+  const second = (await u.start({ prompt: 'second', queue: 'true' })).json;
+  const third = (await u.start({ prompt: '[long] third', queue: 'true' })).json;
+  assert.equal(third.queue_position, 2);
+  await plan(u, 'pro');
+  const s = await u.stream(second.agent_run_id);
+  assert.equal(s.events.at(-1).status, 'completed', s.raw);
+  await u.stream(third.agent_run_id, { until: (e) => e.type === 'llm_response_chunk' });
+  assert.equal((await u.get(`/agent-run/${going.agent_run_id}`)).json.status, 'running');
+  const fourth = (await u.start({ prompt: '[long] fourth' })).json;
+  assert.equal(fourth.queue_position, undefined);
+  const fifth = (await u.start({ prompt: 'fifth', queue: 'true' })).json;
+  assert.equal(fifth.queue_position, 1);
+  await plan(u, 'free');
+  await waitFor('the smaller plan', () => database.sql(`select slot_limit from runs.runs where id = '${fifth.agent_run_id}'`) === '1');
+  for (const r of [going, third]) await u.post(`/agent-run/${r.agent_run_id}/stop`);
+  assert.equal((await u.get(`/agent-run/${fifth.agent_run_id}`)).json.queue_position, 1, 'one still goes on');
+  await u.post(`/agent-run/${fourth.agent_run_id}/stop`);
+  assert.equal((await u.stream(fifth.agent_run_id)).events.at(-1).status, 'completed');
+});
+
+test('a repeated start that waits gets the first answer, place included', async () => {
+  const u = await server.user();
+  const going = (await u.start({ prompt: '[long]' })).json;
+  await u.start({ prompt: 'second', queue: 'true' });
+  const key = { 'Idempotency-Key': randomUUID() };
+  const first = await u.start({ prompt: 'third', queue: 'true' }, key);
+  assert.equal(first.json.queue_position, 2);
+  const again = await u.start({ prompt: 'third', queue: 'true' }, key);
+  assert.equal(again.headers.get('idempotency-replayed'), 'true');
+  assert.deepEqual(again.json, first.json);
+  await u.post(`/agent-run/${going.agent_run_id}/stop`);
+  assert.equal((await u.stream(first.json.agent_run_id)).events.at(-1).status, 'completed');
+  assert.deepEqual((await u.start({ prompt: 'third', queue: 'true' }, key)).json, first.json);
 });

@@ -72,7 +72,7 @@ create table runs (
   waiting_message uuid,               -- of the user's message, which joins the thread at admission
   waiting_body text,
   queue_place int,                    -- as last told to the readers
-  slot_limit bigint,                  -- of concurrent runs, by the plan at the start
+  slot_limit bigint,                  -- of concurrent runs, by the plan when it was last looked at
   admitted_at timestamptz,            -- null: at the start
   reason text,
   error text,

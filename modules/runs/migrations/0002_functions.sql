@@ -232,8 +232,9 @@ end $$;
 -- Lets waiting runs of the account begin, oldest first, as far as slots are free and the threads' earlier
 -- runs are over, and tells the others their new places. Called in the transaction that ends a run: a start
 -- that sees the run going holds the account and is seen here, or comes after it and sees it ended.
--- A run that is locked is being ended, by somebody who will come here next.
-create function admit(p_account uuid) returns void language plpgsql as $$
+-- A run that is locked is being ended, by somebody who will come here next. p_limit: the slots that the
+-- account has by now; null: as noted with each run.
+create function admit(p_account uuid, p_limit bigint default null) returns void language plpgsql as $$
 declare
   v runs.runs%rowtype;
   v_running bigint;
@@ -247,6 +248,10 @@ begin
    where r.account_id = p_account and r.status = 'running' and not r.waiting;
   for v in select * from runs.runs r where r.account_id = p_account and r.waiting order by r.id
              for no key update skip locked loop
+    if p_limit <> v.slot_limit then
+      v.slot_limit := p_limit;
+      update runs.runs r set slot_limit = p_limit where r.id = v.id;
+    end if;
     if v_running < v.slot_limit and not exists (
          select 1 from runs.runs o where o.thread_id = v.thread_id and o.status = 'running' and o.id <> v.id
             and (not o.waiting or o.id < v.id)) then
@@ -274,8 +279,22 @@ begin
   update runs.account_usage u set runs_bound = v_running where u.account_id = p_account;
 end $$;
 
--- The accounts that have waiting runs: for a sweep with admit(), one transaction for each. It finds what an
--- end passed over because a stop held the run and was then taken back.
+-- Admits by the plan that the account has now, which may be another than at the start of what waits.
+-- p_limit: the slots of p_tier. Returns the tier when it is another: ask again with its limit. Null: done.
+create function admit_by_plan(p_account uuid, p_tier text, p_limit bigint) returns text language plpgsql as $$
+declare
+  v_tier text;
+begin
+  select l.tier into v_tier from accounts.lock_account(p_account) l;
+  if v_tier <> p_tier then
+    return v_tier;
+  end if;
+  perform runs.admit(p_account, p_limit);
+  return null;
+end $$;
+
+-- The accounts that have waiting runs: for a sweep with admit_by_plan(), one transaction for each. It finds
+-- what an end passed over because a stop held the run and was then taken back.
 create function accounts_waiting() returns setof uuid language sql stable as $$
   select distinct r.account_id from runs.runs r where r.waiting
 $$;

@@ -1,0 +1,49 @@
+#include "admission.hpp"
+
+#include <boost/json.hpp>
+
+namespace runs {
+namespace {
+
+// Texts by name of arguments that this module or another one wrote. Throws when one is not there.
+std::vector<std::string> texts_of(std::string_view json, std::initializer_list<std::string_view> names) {
+  const boost::json::value value = boost::json::parse(json);
+  std::vector<std::string> out;
+  for (const std::string_view name : names) out.emplace_back(value.at(name).as_string());
+  return out;
+}
+
+}  // namespace
+
+ry::task<ry::job_outcome> admission::sweep(ry::job) {
+  const std::vector<std::string> waiting = (co_await parts_.repo.accounts_waiting()).value();
+  for (const std::string& account : waiting) co_await admit(account);
+  co_return ry::job_outcome::done();
+}
+
+ry::task<void> admission::plan_changed(ry::event event) {
+  co_await admit(std::string(event.key()));
+}
+
+ry::task<ry::job_outcome> admission::interrupt(ry::job job) {
+  const std::vector<std::string> of = texts_of(job.args(), {"account_id", "thread_id", "run_id"});
+  const std::vector<std::string> before = (co_await parts_.repo.runs_before(of[1], of[2])).value();
+  for (const std::string& id : before) (void)co_await runs_.stop_run(of[0], id);
+  co_return ry::job_outcome::done();
+}
+
+// The plan is known for certain only under the account's lock: asked until the limit is that of the tier.
+ry::task<void> admission::admit(std::string account) {
+  std::string tier;
+  std::int64_t slots = 0;
+  for (;;) {
+    const std::optional<std::string> other =
+        (co_await parts_.repo.admit_by_plan(account, tier, slots)).value();
+    if (!other) break;
+    tier = *other;
+    slots = parts_.accounts->tier(parts_.accounts.self(), ry::str(tier))->concurrent_runs;
+  }
+  parts_.ctx.jobs().poke("runs");
+}
+
+}  // namespace runs
