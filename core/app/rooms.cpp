@@ -90,6 +90,7 @@ workshop::workshop(config::config& c, std::size_t loops)
   rt.metrics = &metrics;
   rt.facts = {{"version", RY_VERSION},
               {"deployment.mode", c.text("deployment.mode")},
+              {"http.listen", c.text("http.listen")},
               {"http.base_path", c.text("http.base_path")},
               {"http.public_url", c.text("http.public_url")}};
   offer(registry, RY_HTTP_1, &http::http_interface());

@@ -20,6 +20,7 @@
 #include <ry/if/services.h>
 #include <ry/svc/accounts.h>
 #include <ry/svc/agents.h>
+#include <ry/svc/mail.h>
 #include <ry/svc/mcp.h>
 
 #define SIZE(type, size) _Static_assert(sizeof(type) == (size), "size of " #type)
@@ -631,6 +632,20 @@ AT(ry_agents_v1, get, 8);
 AT(ry_agents_v1, set_custom_mcps, 16);
 AT(ry_agents_v1, put_custom_mcps, 24);
 
+SIZE(ry_mail_outcome, 16);
+AT(ry_mail_outcome, struct_size, 0);
+AT(ry_mail_outcome, state, 4);
+AT(ry_mail_outcome, attempts, 8);
+AT(ry_mail_outcome, reply, 12);
+
+SIZE(ry_mail_v1, 40);
+AT(ry_mail_v1, struct_size, 0);
+AT(ry_mail_v1, reserved0, 4);
+AT(ry_mail_v1, has_relay, 8);
+AT(ry_mail_v1, check_address, 16);
+AT(ry_mail_v1, poke, 24);
+AT(ry_mail_v1, outcomes, 32);
+
 SIZE(ry_mcp_v1, 16);
 AT(ry_mcp_v1, struct_size, 0);
 AT(ry_mcp_v1, reserved0, 4);
@@ -895,6 +910,14 @@ const void* witness_ry_agent_view(const ry_agent_view* p) {
 }
 const void* witness_ry_agents_v1(const ry_agents_v1* p);
 const void* witness_ry_agents_v1(const ry_agents_v1* p) {
+  return p;
+}
+const void* witness_ry_mail_outcome(const ry_mail_outcome* p);
+const void* witness_ry_mail_outcome(const ry_mail_outcome* p) {
+  return p;
+}
+const void* witness_ry_mail_v1(const ry_mail_v1* p);
+const void* witness_ry_mail_v1(const ry_mail_v1* p) {
   return p;
 }
 const void* witness_ry_mcp_v1(const ry_mcp_v1* p);

@@ -25,7 +25,7 @@ typedef struct ry_core_v1 {
   /* Monotonic clock, for measuring. [any] */
   int64_t (*mono_us)(const ry_host* host) RY_NOEXCEPT;
   /* A fact about the host by name, borrowed until destroy(): "version", "node_id" (UUID, new at
-   * every start), "deployment.mode", "http.base_path", "http.public_url" (may be empty),
+   * every start), "deployment.mode", "http.listen", "http.base_path", "http.public_url" (may be empty),
    * "data_dir" (a directory of this module's own, made at the first question; may be empty on
    * failure). Empty when unknown. [any] */
   ry_str (*info)(const ry_host* host, ry_str key) RY_NOEXCEPT;

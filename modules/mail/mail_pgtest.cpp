@@ -1,0 +1,161 @@
+// The outbox's SQL beside the real job queue.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <thread>
+#include <vector>
+
+#include "../../tests/support/schema.hpp"
+#include "migrations.hpp"
+
+namespace {
+
+class mail_sql : public testing_sql::database_test {
+ protected:
+  void SetUp() override {
+    database_test::SetUp();
+    if (IsSkipped()) return;
+    sql("set search_path = core");
+    std::ifstream in(std::filesystem::path(RY_SOURCE_DIR) / "core/jobs/migrations/0001_jobs.sql");
+    std::stringstream jobs;
+    jobs << in.rdbuf();
+    sql(jobs.str());
+    sql("reset search_path");
+    migrate("mail", ry_migrations::all);
+  }
+  std::string enqueue(const std::string& address, const std::string& more = "") {
+    return sql("select outcome from mail.enqueue('invitation', '" + address + "', 'Hi', 'text'" + more +
+               ")");
+  }
+  std::string state_of(const std::string& text) {
+    try {
+      sql(text);
+    } catch (const testing_sql::sql_error& e) {
+      return e.state;
+    }
+    return "";
+  }
+  // The worker takes the only job there is.
+  void take() { sql("update core.job set state = 1, fence = fence + 1"); }
+  std::string begin(int gap = 0, const std::string& fence = "fence") {
+    return sql("select b.what || coalesce(' ' || b.attempt, '') from core.job j, lateral "
+               "mail.begin_attempt((j.args->>'id')::uuid, j.id, j." + fence + ", " + std::to_string(gap) + ") b");
+  }
+  void end(const std::string& state, const std::string& more = "false, false") {
+    sql("select mail.end_attempt((args->>'id')::uuid, id, fence, '" + state + "', 250, 'r', " + more +
+        ") from core.job");
+  }
+};
+
+TEST_F(mail_sql, a_message_and_its_job_are_written_with_the_callers_transaction_or_not_at_all) {
+  sql("begin");
+  EXPECT_EQ(enqueue("a@b.test"), "queued");
+  sql("rollback");
+  EXPECT_EQ(sql("select (select count(*) from mail.message) + (select count(*) from core.job)"), "0");
+  EXPECT_EQ(enqueue("a@b.test"), "queued");
+  EXPECT_EQ(sql("select kind || ' ' || queue || ' ' || priority from core.job"), "mail.send mail 0");
+}
+
+TEST_F(mail_sql, addresses_and_subjects_cannot_break_lines) {
+  for (const char* bad : {"", "a", "a@b>", "a b@c", "a@b\r\nRCPT TO:<e@f>", "a@b\n", "a@-b", "a..b@c", ".a@b", "a.@b",
+                          "\xc3\xa9@b"}) {
+    EXPECT_EQ(state_of("select mail.enqueue('x', E'" + std::string(bad) + "', 's', 't')"), "RY422") << bad;
+  }
+  EXPECT_EQ(state_of("select mail.enqueue('x', null, 's', 't')"), "RY422");
+  EXPECT_EQ(state_of("select mail.enqueue('x', repeat('a', 250) || '@b.cd', 's', 't')"), "RY422");
+  sql("select mail.enqueue('x', 'a@b', E'Ann\\r\\nBcc: e@f', 't')");
+  EXPECT_EQ(sql("select subject from mail.message"), "Ann Bcc: e@f");
+}
+
+TEST_F(mail_sql, a_key_stands_for_one_message_however_many_callers) {
+  EXPECT_EQ(enqueue("a@b", ", key => 'k'"), "queued");
+  EXPECT_EQ(enqueue("a@b", ", key => 'k'"), "duplicate");
+  std::vector<std::thread> all;
+  for (int i = 0; i < 8; ++i) {
+    all.emplace_back([this] {
+      const auto db = connect();
+      db("select mail.enqueue('invitation', 'c@d', 'Hi', 'text', key => 'many')");
+    });
+  }
+  for (auto& t : all) t.join();
+  EXPECT_EQ(sql("select count(*) from mail.message where key = 'many'"), "1");
+  EXPECT_EQ(sql("select count(*) from core.job"), "2");
+}
+
+TEST_F(mail_sql, one_address_gets_so_many_an_hour_in_any_case) {
+  sql("update mail.setting set per_recipient_hour = 2");
+  EXPECT_EQ(enqueue("a@b"), "queued");
+  EXPECT_EQ(enqueue("A@B"), "queued");
+  EXPECT_EQ(enqueue("a@B"), "throttled");
+  EXPECT_EQ(enqueue("c@b"), "queued");
+  sql("update mail.message set created_at = created_at - interval '61 minutes'");
+  EXPECT_EQ(enqueue("a@b"), "queued");
+}
+
+TEST_F(mail_sql, who_unsubscribed_is_left_alone_also_by_what_waits) {
+  EXPECT_EQ(enqueue("Ann@b", ", bulk => true"), "queued");
+  take();
+  EXPECT_EQ(begin(), "send 1");
+  end("queued");
+  EXPECT_EQ(sql("select address || ' ' || category from mail.subscription where out_at is null"),
+            "ann@b invitation");
+  sql("update mail.subscription set out_at = now(), reason = 'unsubscribed'");
+  EXPECT_EQ(begin(), "over");
+  EXPECT_EQ(sql("select state from mail.message"), "suppressed");
+  EXPECT_EQ(enqueue("ANN@B"), "suppressed");
+  EXPECT_EQ(sql("select outcome from mail.enqueue('account', 'ann@b', 's', 't')"), "queued")
+      << "another kind of mail";
+}
+
+TEST_F(mail_sql, an_address_that_bounced_gets_nothing_until_it_is_tried_again) {
+  EXPECT_EQ(enqueue("a@b"), "queued");
+  take();
+  EXPECT_EQ(begin(), "send 1");
+  end("refused", "false, true");
+  EXPECT_EQ(sql("select count(*) from core.job"), "0");
+  EXPECT_EQ(enqueue("a@b"), "suppressed");
+  EXPECT_EQ(sql("select outcome from mail.enqueue('account', 'A@b', 's', 't')"), "suppressed");
+  EXPECT_EQ(sql("select mail.requeue(id) from mail.message"), "t");
+  EXPECT_EQ(sql("select mail.requeue(id) from mail.message"), "f") << "it is on its way already";
+  take();
+  EXPECT_EQ(begin(), "send 2");
+  end("sent");
+  EXPECT_EQ(sql("select state || ' ' || (body_text is null) from mail.message"), "sent true");
+}
+
+TEST_F(mail_sql, a_worker_that_lost_its_job_writes_nothing) {
+  EXPECT_EQ(enqueue("a@b"), "queued");
+  take();
+  EXPECT_EQ(begin(), "send 1");
+  take();
+  EXPECT_EQ(state_of("select mail.begin_attempt((args->>'id')::uuid, id, fence - 1, 0) from core.job"), "RYF01");
+  EXPECT_EQ(state_of("select mail.end_attempt((args->>'id')::uuid, id, fence - 1, 'sent', 250, '', false, "
+                     "false) from core.job"),
+            "RYF01");
+  EXPECT_EQ(sql("select state from mail.message"), "queued");
+  EXPECT_EQ(begin(), "send 2");
+  end("sent");
+  EXPECT_EQ(sql("select maybe_duplicate from mail.message"), "t") << "the first one may have sent it";
+}
+
+TEST_F(mail_sql, the_pace_is_kept_by_all_workers_together) {
+  EXPECT_EQ(enqueue("a@b"), "queued");
+  take();
+  EXPECT_EQ(begin(60'000), "send 1");
+  end("queued");
+  EXPECT_EQ(sql("select b.what || ' ' || (b.wait_ms between 50000 and 60001) from core.job j, lateral "
+                "mail.begin_attempt((j.args->>'id')::uuid, j.id, j.fence, 60000) b"),
+            "wait true");
+  EXPECT_EQ(sql("select attempts || ' ' || under_way from mail.message"), "1 false");
+}
+
+TEST_F(mail_sql, too_late_is_given_up) {
+  EXPECT_EQ(enqueue("a@b", ", ttl => interval '-1 second'"), "queued");
+  take();
+  EXPECT_EQ(begin(), "over");
+  EXPECT_EQ(sql("select state from mail.message"), "dead");
+}
+
+}  // namespace

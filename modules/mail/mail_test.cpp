@@ -1,0 +1,111 @@
+#include <curl/curl.h>
+#include <gtest/gtest.h>
+#include <ry/cpp/types.hpp>
+
+#include "address.hpp"
+#include "smtp.hpp"
+
+using namespace mail;
+
+namespace {
+
+TEST(mail_address, takes_what_is_safe_on_the_wire) {
+  for (const char* good : {"a@b", "ann.b+tag@example.org", "o'neil@xn--bcher-kva.example", "x_y@a-b.co"}) {
+    EXPECT_TRUE(is_address(good)) << good;
+  }
+  for (const char* bad :
+       {"", "a", "@b", "a@", "a b@c", "a@b c", "<a@b>", "a@b>\r\nRCPT TO:<evil@c", "a\r@b", "a@b\n", "a@-b",
+        "a@b-", "a@b..c", ".a@b", "a.@b", "a..b@c", "\"a b\"@c", "a@[127.0.0.1]", "a@b,c@d", "\xc3\xa9@b",
+        "a@\xc3\xa9"}) {
+    EXPECT_FALSE(is_address(bad)) << bad;
+  }
+  EXPECT_FALSE(is_address(std::string_view("a\0@b", 4)));
+  EXPECT_TRUE(is_address(std::string(64, 'a') + "@b"));
+  EXPECT_FALSE(is_address(std::string(65, 'a') + "@b"));
+  EXPECT_FALSE(is_address("a@" + std::string(64, 'b')));
+  EXPECT_FALSE(is_address("a@" + std::string(50, 'b') + "." + std::string(50, 'c') + "." +
+                          std::string(50, 'd') + "." + std::string(50, 'e') + "." + std::string(50, 'f')));
+}
+
+TEST(mail_header, stays_one_line_whatever_comes) {
+  EXPECT_EQ(header_text("Ann invites you"), "Ann invites you");
+  EXPECT_EQ(header_text("Ann\r\nBcc: evil@x"), "Ann  Bcc: evil@x");
+  EXPECT_EQ(header_text("J\xc3\xbcrgen"), "=?UTF-8?B?SsO8cmdlbg==?=");
+  EXPECT_EQ(header_text("\xff"), "?");
+  EXPECT_EQ(header_text("=?UTF-8?B?QQ==?="), "=?UTF-8?B?PT9VVEYtOD9CP1FRPT0/PQ==?=") << "taken literally";
+  std::string many;
+  for (int i = 0; i < 40; ++i) many += "\xe2\x82\xac";
+  const auto folded = header_text(many);
+  std::size_t begin = 0;
+  for (;;) {
+    const auto end = folded.find("\r\n ", begin);
+    const auto line = folded.substr(begin, end - begin);
+    EXPECT_LE(line.size(), 75u);
+    EXPECT_EQ(line.rfind("=?UTF-8?B?", 0), 0u);
+    if (end == folded.npos) break;
+    begin = end + 3;
+  }
+  EXPECT_EQ(mailbox("", "a@b"), "a@b");
+  EXPECT_EQ(mailbox("R \"Y\"", "a@b"), "\"R \\\"Y\\\"\" <a@b>");
+  EXPECT_EQ(mailbox("\xc3\xa9", "a@b"), "=?UTF-8?B?w6k=?= <a@b>");
+  EXPECT_EQ(header_date(0), "Thu, 1 Jan 1970 00:00:00 +0000");
+  EXPECT_EQ(header_date(1'000'000'000), "Sun, 9 Sep 2001 01:46:40 +0000");
+}
+
+attempt reply(int curl, int code, phase at, const char* text = "") {
+  attempt a;
+  a.curl_code = curl;
+  a.reply_code = code;
+  a.at = at;
+  a.reply = text;
+  return a;
+}
+
+TEST(mail_verdict, follows_the_reply_and_where_it_came) {
+  EXPECT_EQ(judge(reply(CURLE_OK, 250, phase::body)), verdict::sent);
+  EXPECT_EQ(judge(reply(CURLE_SEND_ERROR, 451, phase::rcpt)), verdict::retry) << "greylisted";
+  EXPECT_EQ(judge(reply(CURLE_WEIRD_SERVER_REPLY, 452, phase::body)), verdict::retry);
+  EXPECT_EQ(judge(reply(CURLE_WEIRD_SERVER_REPLY, 421, phase::connect)), verdict::retry);
+  EXPECT_EQ(judge(reply(CURLE_SEND_ERROR, 550, phase::rcpt, "550 5.1.1 no such user")), verdict::bounced);
+  EXPECT_EQ(judge(reply(CURLE_SEND_ERROR, 550, phase::rcpt, "550 5.7.1 relaying denied")),
+            verdict::refused);
+  EXPECT_EQ(judge(reply(CURLE_SEND_ERROR, 552, phase::rcpt)), verdict::refused);
+  EXPECT_EQ(judge(reply(CURLE_WEIRD_SERVER_REPLY, 554, phase::body)), verdict::refused);
+  EXPECT_EQ(judge(reply(CURLE_SEND_ERROR, 550, phase::mail)), verdict::relay_trouble) << "our sender";
+  EXPECT_EQ(judge(reply(CURLE_WEIRD_SERVER_REPLY, 554, phase::connect)), verdict::relay_trouble);
+  EXPECT_EQ(judge(reply(CURLE_LOGIN_DENIED, 535, phase::auth)), verdict::relay_trouble);
+  EXPECT_EQ(judge(reply(CURLE_USE_SSL_FAILED, 250, phase::hello)), verdict::relay_trouble);
+  EXPECT_EQ(judge(reply(CURLE_PEER_FAILED_VERIFICATION, 220, phase::starttls)),
+            verdict::relay_trouble);
+  EXPECT_EQ(judge(reply(CURLE_COULDNT_CONNECT, 0, phase::connect)), verdict::retry);
+  EXPECT_EQ(judge(reply(CURLE_SEND_ERROR, 354, phase::body)), verdict::retry) << "cut in DATA";
+  EXPECT_EQ(judge(reply(CURLE_OPERATION_TIMEDOUT, 354, phase::body)), verdict::retry);
+}
+
+std::string defaults_with(const std::string& members) {
+  return R"({"host": "", "port": 0, "security": "starttls", "username": "", "password": "", "ca_file": "",
+    "from": "", "from_name": "", "unsubscribe_mailto": "", "connections": 4, "timeout_seconds": 60,
+    "rate_per_minute": 0, "per_recipient_hour": 20, "max_attempts": 30, "keep_days": 30)" +
+         members + "}";
+}
+
+TEST(mail_settings, say_what_is_wrong) {
+  const auto fault = [](const std::string& members) -> std::string {
+    try {
+      read_settings(defaults_with(members));
+    } catch (const ry::error& e) {
+      return std::string(e.message());
+    }
+    return "";
+  };
+  EXPECT_EQ(fault(""), "");
+  EXPECT_EQ(read_settings(defaults_with("")).port, 587);
+  EXPECT_EQ(read_settings(defaults_with(R"(, "security": "tls")")).port, 465);
+  EXPECT_EQ(read_settings(defaults_with(R"(, "rate_per_minute": 7)")).gap_ms, 8572);
+  EXPECT_NE(fault(R"(, "host": "mail.test")").find("mail.from"), std::string::npos);
+  EXPECT_NE(fault(R"(, "host": "mail.test/x", "from": "a@b")").find("mail.host"), std::string::npos);
+  EXPECT_NE(fault(R"(, "from": "A <a@b>")").find("mail.from"), std::string::npos);
+  EXPECT_NE(fault(R"(, "security": "none", "username": "u")").find("clear text"), std::string::npos);
+}
+
+}  // namespace

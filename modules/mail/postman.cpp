@@ -1,0 +1,130 @@
+#include "postman.hpp"
+
+#include <boost/json/parse.hpp>
+
+namespace mail {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::uint64_t first_pause_ms = 5'000;
+constexpr std::uint64_t longest_pause_ms = 300'000;
+
+std::optional<ry::uuid> read_id(std::string_view args) {
+  json::error_code bad;
+  const auto doc = json::parse(json::string_view(args.data(), args.size()), bad);
+  if (bad || !doc.is_object()) return std::nullopt;
+  const auto* id = doc.get_object().if_contains("id");
+  if (id == nullptr || !id->is_string()) return std::nullopt;
+  return ry::uuid::parse(std::string_view(id->get_string().data(), id->get_string().size()));
+}
+
+std::string replaced(std::string text, std::string_view what, std::string_view by) {
+  for (auto at = text.find(what); at != text.npos; at = text.find(what, at + by.size())) {
+    text.replace(at, what.size(), by);
+  }
+  return text;
+}
+
+}  // namespace
+
+postman::postman(const ry::context& ctx, const repository& repo, const settings& s,
+                 std::string links)
+    : ctx_(ctx), repo_(repo), settings_(s), links_(std::move(links)), smtp_(s) {
+  const auto count = [&](const char* outcome) {
+    return ctx.metrics().counter("mail_attempts_total", "Attempts to hand a message to the relay",
+                                 {{"outcome", outcome}});
+  };
+  sent_ = count("sent");
+  retried_ = count("retry");
+  refused_ = count("refused");
+  dead_ = count("given_up");
+  trouble_ = count("relay_trouble");
+}
+
+std::uint64_t postman::paused_ms() const noexcept {
+  const auto left = paused_until_us_.load(std::memory_order_relaxed) - ctx_.mono_us();
+  return left > 0 ? static_cast<std::uint64_t>(left) / 1000 + 1 : 0;
+}
+
+std::uint64_t postman::pause() noexcept {
+  const auto n = troubles_.fetch_add(1, std::memory_order_relaxed);
+  const auto ms = std::min(first_pause_ms << std::min(n, 6u), longest_pause_ms);
+  paused_until_us_.store(ctx_.mono_us() + static_cast<std::int64_t>(ms) * 1000,
+                         std::memory_order_relaxed);
+  return ms;
+}
+
+letter postman::write(ry::uuid id, turn t) const {
+  letter l;
+  l.id = id.to_string();
+  l.address = std::move(t.address);
+  l.subject = std::move(t.subject);
+  l.date_unix_s = ctx_.now_unix_us() / 1'000'000;
+  std::string link;
+  if (!t.token.empty() && !links_.empty()) link = links_ + "/mail/unsubscribe/" + t.token;
+  l.text = replaced(std::move(t.text), "{{unsubscribe_url}}", link);
+  l.html = replaced(std::move(t.html), "{{unsubscribe_url}}", link);
+  if (t.bulk) l.unsubscribe_url = link;
+  return l;
+}
+
+ry::task<ry::job_outcome> postman::deliver(ry::job job) {
+  const auto id = read_id(job.args());
+  if (!id) co_return ry::job_outcome::dead(ry::bad_request("mail.job", "the job names no message"));
+  if (settings_.host.empty()) co_return ry::job_outcome::snooze(longest_pause_ms);
+  if (const auto wait = paused_ms(); wait != 0) co_return ry::job_outcome::snooze(wait);
+
+  auto t = co_await repo_.begin_attempt(*id, {job.id(), job.fence()}, settings_.gap_ms);
+  if (t.what == turn::kind::over) co_return ry::job_outcome::done();
+  if (t.what == turn::kind::wait) co_return ry::job_outcome::snooze(t.wait_ms);
+
+  const auto work = [this, l = write(*id, std::move(t))] { return smtp_.send(l); };
+  attempt a = co_await ctx_.run_blocking(work);
+  // What happened is written down also when the host stops meanwhile.
+  auto settled = settle(*id, job, std::move(a));
+  co_return co_await ry::shield(std::move(settled));
+}
+
+ry::task<ry::job_outcome> postman::settle(ry::uuid id, const ry::job& job, attempt a) {
+  const auto what = judge(a);
+  ending e;
+  e.state = "queued";
+  e.code = a.reply_code;
+  e.reply = describe(a);
+  e.maybe_duplicate = a.all_sent && what == verdict::retry && a.reply_code < 400;
+  e.bounced = what == verdict::bounced;
+  if (what == verdict::sent) e.state = "sent";
+  if (what == verdict::refused || what == verdict::bounced) e.state = "refused";
+  if (what == verdict::retry && job.attempt() >= job.max_attempts()) e.state = "dead";
+  const std::string reply = e.reply;
+  const bool over = e.state != "queued";
+  co_await repo_.end_attempt(id, {job.id(), job.fence()}, std::move(e));
+
+  if (what != verdict::relay_trouble) troubles_.store(0, std::memory_order_relaxed);
+  const ry::error why(RY_UNAVAILABLE, "mail.relay", reply);
+  switch (what) {
+    case verdict::sent:
+      sent_.add();
+      break;
+    case verdict::refused:
+    case verdict::bounced:
+      refused_.add();
+      ctx_.warn("a message was refused", {{"message", id}, {"reply", reply}});
+      break;
+    case verdict::relay_trouble: {
+      trouble_.add();
+      const auto ms = pause();
+      ctx_.complain("the mail relay cannot be used; no mail goes out for now", why);
+      co_return ry::job_outcome::snooze(ms);
+    }
+    case verdict::retry:
+      (over ? dead_ : retried_).add();
+      if (over) ctx_.warn("a message was given up", {{"message", id}, {"reply", reply}});
+      break;
+  }
+  if (over) co_return ry::job_outcome::done_in_tx();
+  co_return ry::job_outcome::retry(why);
+}
+
+}  // namespace mail

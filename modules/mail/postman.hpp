@@ -1,0 +1,37 @@
+// The workers of the outbox: the job mail.send {id} hands one message over.
+#pragma once
+
+#include <ry/cpp/durable.hpp>
+#include <ry/cpp/outside.hpp>
+
+#include "repository.hpp"
+#include "smtp.hpp"
+
+namespace mail {
+
+class postman {
+ public:
+  // `links`: what comes before /mail/unsubscribe/...; empty: there are no such links.
+  postman(const ry::context& ctx, const repository& repo, const settings& s, std::string links);
+
+  ry::task<ry::job_outcome> deliver(ry::job job);
+  void stop() noexcept { smtp_.stop(); }
+
+ private:
+  ry::task<ry::job_outcome> settle(ry::uuid id, const ry::job& job, attempt a);
+  letter write(ry::uuid id, turn t) const;
+  // Milliseconds until the relay is worth another try.
+  std::uint64_t paused_ms() const noexcept;
+  std::uint64_t pause() noexcept;
+
+  const ry::context& ctx_;
+  const repository& repo_;
+  const settings& settings_;
+  const std::string links_;
+  smtp smtp_;
+  std::atomic<std::int64_t> paused_until_us_{0};
+  std::atomic<std::uint32_t> troubles_{0};  // in a row
+  ry::metric sent_, retried_, refused_, dead_, trouble_;
+};
+
+}  // namespace mail

@@ -1,0 +1,139 @@
+#include "repository.hpp"
+
+namespace mail {
+
+ry::task<void> repository::configure(settings s) const {
+  (co_await ctx_.db().query("update mail.setting set per_recipient_hour = $1, max_attempts = $2",
+                            s.per_recipient_hour, s.max_attempts))
+      .value();
+}
+
+ry::task<turn> repository::begin_attempt(ry::uuid message, lease by, std::int64_t gap_ms) const {
+  const auto rows = (co_await ctx_.db().query("select * from mail.begin_attempt($1, $2, $3, $4)",
+                                              message, by.job, by.fence, gap_ms))
+                        .value();
+  const auto r = rows.front();
+  turn out;
+  const auto what = r.text("what");
+  if (what == "wait") {
+    out.what = turn::kind::wait;
+    out.wait_ms = static_cast<std::uint64_t>(r.int64("wait_ms"));
+  } else if (what == "send") {
+    out.what = turn::kind::send;
+    out.address = r.text("address");
+    out.subject = r.text("subject");
+    out.text = r.opt_text("body_text").value_or("");
+    out.html = r.opt_text("body_html").value_or("");
+    out.bulk = r.boolean("bulk");
+    out.token = r.opt_text("token").value_or("");
+  }
+  co_return out;
+}
+
+ry::task<void> repository::end_attempt(ry::uuid message, lease by, ending how) const {
+  (co_await ctx_.db().query("select mail.end_attempt($1, $2, $3, $4, $5::int, $6, $7, $8)", message,
+                            by.job, by.fence, how.state, how.code, how.reply, how.maybe_duplicate,
+                            how.bounced))
+      .value();
+}
+
+ry::task<std::vector<ry_mail_outcome>> repository::outcomes(std::vector<std::string> ids) const {
+  const auto rows =
+      (co_await ctx_.db().query_with(
+           {RY_DB_READ_ONLY},
+           "select coalesce(array_position(array['queued','sent','refused','dead','suppressed'],"
+           "  m.state) - 1, 5) as state, coalesce(m.attempts, 0) as attempts,"
+           "  coalesce(m.reply_code, 0) as reply"
+           "  from unnest($1::text[]) with ordinality w (id, n)"
+           "  left join mail.message m on m.id = w.id::uuid order by w.n",
+           ids))
+          .value();
+  std::vector<ry_mail_outcome> out;
+  for (const auto r : rows) {
+    ry_mail_outcome o{};
+    o.struct_size = sizeof o;
+    o.state = static_cast<std::int32_t>(r.int64("state"));
+    o.attempts = static_cast<std::uint32_t>(r.int64("attempts"));
+    o.reply = static_cast<std::int32_t>(r.int64("reply"));
+    out.push_back(o);
+  }
+  co_return out;
+}
+
+ry::task<std::optional<std::string>> repository::category_of(ry::uuid token) const {
+  const auto rows =
+      (co_await ctx_.db().query_with({RY_DB_READ_ONLY},
+                                     "select category from mail.subscription where token = $1",
+                                     token))
+          .value();
+  if (rows.empty()) co_return std::nullopt;
+  co_return std::string(rows.front().text(0));
+}
+
+ry::task<bool> repository::unsubscribe(ry::uuid token) const {
+  const auto rows = (co_await ctx_.db().query(
+                         "update mail.subscription set out_at = coalesce(out_at, now()),"
+                         "  reason = coalesce(reason, 'unsubscribed') where token = $1 returning 1",
+                         token))
+                        .value();
+  co_return !rows.empty();
+}
+
+ry::task<page_of_rows> repository::list(std::string state, std::optional<ry::uuid> before,
+                                        std::int64_t limit) const {
+  // Ordered by the end; the id tells messages of one instant apart.
+  const auto rows =
+      (co_await ctx_.db().query_with(
+           {RY_DB_READ_ONLY},
+           "select m.id, json_build_object('id', m.id, 'category', m.category, 'address', m.address,"
+           "  'state', m.state, 'attempts', m.attempts, 'maybe_duplicate', m.maybe_duplicate,"
+           "  'reply', m.reply, 'created_at', to_char(m.created_at at time zone 'utc',"
+           "  'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'), 'ended_at', to_char(m.ended_at at time zone"
+           "  'utc', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'))::text as doc"
+           "  from mail.message m"
+           " where m.state = $1 and m.ended_at is not null and ($2::uuid is null"
+           "    or (m.ended_at, m.id) < (select b.ended_at, b.id from mail.message b where b.id = $2))"
+           " order by m.ended_at desc, m.id desc limit $3",
+           state, before, limit + 1))
+          .value();
+  page_of_rows out;
+  for (const auto r : rows) {
+    if (static_cast<std::int64_t>(out.rows.size()) == limit) {
+      out.next = std::string(rows[out.rows.size() - 1].text("id"));
+      break;
+    }
+    out.rows.emplace_back(r.text("doc"));
+  }
+  co_return out;
+}
+
+ry::task<bool> repository::requeue(ry::uuid message) const {
+  const auto rows = (co_await ctx_.db().query("select mail.requeue($1)", message)).value();
+  co_return rows.front().boolean(0);
+}
+
+ry::task<bool> repository::lift(std::string address) const {
+  const auto rows =
+      (co_await ctx_.db().query("with lifted as (update mail.subscription"
+                                "   set out_at = null, reason = null"
+                                "   where address = mail.fold($1) and out_at is not null"
+                                "   returning 1) select count(*) from lifted",
+                                address))
+          .value();
+  co_return rows.front().int64(0) > 0;
+}
+
+ry::task<void> repository::tidy(std::int64_t keep_days) const {
+  ry::batch b;
+  b.add(
+      "update mail.message set state = 'dead', ended_at = clock_timestamp(), under_way = false,"
+      "  maybe_duplicate = maybe_duplicate or under_way"
+      " where state = 'queued' and expires_at < clock_timestamp() - interval '10 minutes'");
+  b.add(
+      "delete from mail.message where state <> 'queued'"
+      "   and ended_at < now() - make_interval(days => $1::int)",
+      keep_days);
+  (co_await ctx_.db().run(b)).value();
+}
+
+}  // namespace mail

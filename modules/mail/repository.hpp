@@ -1,0 +1,74 @@
+// All SQL of this module. Every function throws ry::error when the database says no.
+#pragma once
+
+#include <ry/svc/mail.h>
+#include <ry/cpp/db.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "settings.hpp"
+
+namespace mail {
+
+// What the outbox says to a worker that wants to send a message.
+struct turn {
+  enum class kind { send, wait, over };
+  kind what = kind::over;
+  std::uint64_t wait_ms = 0;
+  std::string address, subject, text, html;
+  bool bulk = false;
+  std::string token;  // of the recipient's subscription; empty: the message needs none
+};
+
+// How an attempt is written down.
+struct ending {
+  std::string state;  // "queued": to be tried again; else a final one
+  int code = 0;
+  std::string reply;
+  bool maybe_duplicate = false;
+  bool bounced = false;
+};
+
+// The job that a worker holds.
+struct lease {
+  std::int64_t job = 0;
+  std::int64_t fence = 0;
+};
+
+struct page_of_rows {
+  std::vector<std::string> rows;  // JSON objects
+  std::optional<std::string> next;
+};
+
+class repository {
+ public:
+  explicit repository(const ry::context& ctx) : ctx_(ctx) {}
+
+  ry::task<void> configure(settings s) const;
+  // Both throw RY_ABORTED when the job is another worker's by now.
+  ry::task<turn> begin_attempt(ry::uuid message, lease by, std::int64_t gap_ms) const;
+  ry::task<void> end_attempt(ry::uuid message, lease by, ending how) const;
+
+  // In the order of the ids.
+  ry::task<std::vector<ry_mail_outcome>> outcomes(std::vector<std::string> ids) const;
+
+  // The recipient's view of a subscription. False: no such token.
+  ry::task<std::optional<std::string>> category_of(ry::uuid token) const;
+  ry::task<bool> unsubscribe(ry::uuid token) const;
+
+  // Newest first by the time they ended.
+  ry::task<page_of_rows> list(std::string state, std::optional<ry::uuid> before,
+                              std::int64_t limit) const;
+  ry::task<bool> requeue(ry::uuid message) const;
+  // False: nothing stood in the way.
+  ry::task<bool> lift(std::string address) const;
+  // Gives up what nobody works on any more, removes what ended long ago.
+  ry::task<void> tidy(std::int64_t keep_days) const;
+
+ private:
+  const ry::context& ctx_;
+};
+
+}  // namespace mail

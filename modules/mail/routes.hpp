@@ -1,0 +1,27 @@
+// The HTTP interface of this module: the page behind unsubscribe links, and the operator's view of
+// the outbox.
+#pragma once
+
+#include <ry/cpp/registrar.hpp>
+
+#include "repository.hpp"
+
+namespace mail {
+
+class routes {
+ public:
+  routes(const ry::context& ctx, const repository& repo) : ctx_(ctx), repo_(repo) {}
+  void add_to(ry::registrar& reg);
+
+ private:
+  ry::task<ry::response> ask(ry::request r);
+  ry::task<ry::response> unsubscribe(ry::request r);
+  ry::task<ry::response> list(ry::request r);
+  ry::task<ry::response> requeue(ry::request r);
+  ry::task<ry::response> lift(ry::request r);
+
+  const ry::context& ctx_;
+  const repository& repo_;
+};
+
+}  // namespace mail

@@ -1,0 +1,229 @@
+#include "smtp.hpp"
+
+#include <curl/curl.h>
+#include <ry/cpp/types.hpp>
+
+#include <algorithm>
+
+#include "address.hpp"
+
+namespace mail {
+namespace {
+
+constexpr std::size_t most_reply = 300;
+
+struct list_end {
+  void operator()(curl_slist* l) const noexcept { curl_slist_free_all(l); }
+};
+using list = std::unique_ptr<curl_slist, list_end>;
+
+void append(list& to, const std::string& line) {
+  curl_slist* longer = curl_slist_append(to.get(), line.c_str());
+  if (longer == nullptr) throw std::bad_alloc();
+  (void)to.release();
+  to.reset(longer);
+}
+
+void must(CURLcode code, const char* what) {
+  if (code != CURLE_OK) {
+    throw ry::internal("mail.curl", std::string(what) + ": " + curl_easy_strerror(code));
+  }
+}
+
+void add_part(curl_mime* to, const std::string& body, const char* type) {
+  curl_mimepart* part = curl_mime_addpart(to);
+  if (part == nullptr) throw std::bad_alloc();
+  must(curl_mime_data(part, body.data(), body.size()), "mime data");
+  must(curl_mime_type(part, type), "mime type");
+  must(curl_mime_encoder(part, "quoted-printable"), "mime encoder");
+}
+
+// Sees the dialogue: which command went last, what the relay replied, whether the body ended.
+struct watcher {
+  attempt out;
+  std::string tail;  // of the body
+  const std::atomic<bool>* stopping = nullptr;
+
+  void said(std::string_view line) {
+    if (line.size() < 3 || !std::all_of(line.begin(), line.begin() + 3, [](char c) {
+          return c >= '0' && c <= '9';
+        })) {
+      return;
+    }
+    while (!line.empty() && (line.back() == '\n' || line.back() == '\r')) line.remove_suffix(1);
+    out.reply_code = std::stoi(std::string(line.substr(0, 3)));
+    out.reply.assign(line.substr(0, most_reply));
+  }
+  void sent(std::string_view line) {
+    const auto verb = line.substr(0, line.find_first_of(" \r\n"));
+    if (out.at == phase::connect && (verb == "EHLO" || verb == "HELO")) out.at = phase::hello;
+    if (verb == "STARTTLS") out.at = phase::starttls;
+    if (verb == "AUTH") out.at = phase::auth;
+    if (verb == "MAIL") out.at = phase::mail;
+    if (verb == "RCPT") out.at = phase::rcpt;
+    if (verb == "DATA") out.at = phase::data;
+  }
+  void body(std::string_view bytes) {
+    out.at = phase::body;
+    tail.append(bytes.size() > 5 ? bytes.substr(bytes.size() - 5) : bytes);
+    if (tail.size() > 5) tail.erase(0, tail.size() - 5);
+    out.all_sent = tail == "\r\n.\r\n";
+  }
+  static int on_debug(CURL*, curl_infotype kind, char* data, std::size_t n, void* p) noexcept {
+    auto* w = static_cast<watcher*>(p);
+    const std::string_view bytes(data, n);
+    (void)ry::guard([&] {
+      if (kind == CURLINFO_HEADER_IN) w->said(bytes);
+      if (kind == CURLINFO_HEADER_OUT) w->sent(bytes);
+      if (kind == CURLINFO_DATA_OUT) w->body(bytes);
+    });
+    return 0;
+  }
+  static int on_progress(void* p, curl_off_t, curl_off_t, curl_off_t, curl_off_t) noexcept {
+    const auto* w = static_cast<watcher*>(p);
+    return w->stopping->load(std::memory_order_relaxed) && w->out.at < phase::data ? 1 : 0;
+  }
+};
+
+list headers_of(const settings& s, const letter& l) {
+  list out;
+  append(out, "Date: " + header_date(l.date_unix_s));
+  append(out, "From: " + mailbox(s.from_name, s.from));
+  append(out, "To: " + l.address);
+  append(out, "Subject: " + header_text(l.subject));
+  append(out, "Message-ID: <" + l.id + "@" + s.from.substr(s.from.find('@') + 1) + ">");
+  append(out, "Auto-Submitted: auto-generated");
+  if (!l.unsubscribe_url.empty()) {
+    std::string ways = "<" + l.unsubscribe_url + ">";
+    if (!s.unsubscribe_mailto.empty()) ways += ", <mailto:" + s.unsubscribe_mailto + ">";
+    append(out, "List-Unsubscribe: " + ways);
+    append(out, "List-Unsubscribe-Post: List-Unsubscribe=One-Click");
+  }
+  // Else libcurl wraps the alternatives in multipart/mixed.
+  append(out, "Content-Type: multipart/alternative");
+  return out;
+}
+
+}  // namespace
+
+struct smtp::connection {
+  CURL* curl = curl_easy_init();
+  connection() {
+    if (curl == nullptr) throw std::bad_alloc();
+  }
+  connection(const connection&) = delete;
+  connection& operator=(const connection&) = delete;
+  ~connection() { curl_easy_cleanup(curl); }
+};
+
+smtp::smtp(const settings& s) : settings_(s) {
+  must(curl_global_init(CURL_GLOBAL_DEFAULT), "curl_global_init");
+}
+
+smtp::~smtp() {
+  idle_.clear();
+  curl_global_cleanup();
+}
+
+std::unique_ptr<smtp::connection> smtp::take() {
+  {
+    std::lock_guard lock(mutex_);
+    if (!idle_.empty()) {
+      auto out = std::move(idle_.back());
+      idle_.pop_back();
+      return out;
+    }
+  }
+  return std::make_unique<connection>();
+}
+
+void smtp::give_back(std::unique_ptr<connection> c) {
+  std::lock_guard lock(mutex_);
+  if (idle_.size() < settings_.connections) idle_.push_back(std::move(c));
+}
+
+attempt smtp::send(const letter& l) {
+  // The outbox has only such addresses; on the wire a bad one would be commands.
+  if (!is_address(l.address)) throw ry::internal("mail.address", "the message has no valid address");
+  auto c = take();
+  CURL* h = c->curl;
+  // Options go, connections stay.
+  curl_easy_reset(h);
+  watcher w;
+  w.stopping = &stopping_;
+
+  const bool implicit = settings_.security == security::tls;
+  const auto url = std::string(implicit ? "smtps://" : "smtp://") + settings_.host + ":" +
+                   std::to_string(settings_.port);
+  const auto from = "<" + settings_.from + ">";
+  list to;
+  append(to, "<" + l.address + ">");
+  const list head = headers_of(settings_, l);
+  std::unique_ptr<curl_mime, decltype(&curl_mime_free)> mime(curl_mime_init(h), curl_mime_free);
+  if (!mime) throw std::bad_alloc();
+  add_part(mime.get(), l.text, "text/plain; charset=utf-8");
+  if (!l.html.empty()) add_part(mime.get(), l.html, "text/html; charset=utf-8");
+
+  const auto set = [h](CURLoption o, auto value) { must(curl_easy_setopt(h, o, value), "option"); };
+  set(CURLOPT_URL, url.c_str());
+  set(CURLOPT_PROTOCOLS_STR, "smtp,smtps");
+  set(CURLOPT_PROXY, "");
+  set(CURLOPT_NOSIGNAL, 1L);
+  if (settings_.security == security::starttls) {
+    set(CURLOPT_USE_SSL, static_cast<long>(CURLUSESSL_ALL));
+  }
+  if (!settings_.ca_file.empty()) set(CURLOPT_CAINFO, settings_.ca_file.c_str());
+  if (!settings_.username.empty()) {
+    set(CURLOPT_USERNAME, settings_.username.c_str());
+    set(CURLOPT_PASSWORD, settings_.password.c_str());
+  }
+  set(CURLOPT_MAIL_FROM, from.c_str());
+  set(CURLOPT_MAIL_RCPT, to.get());
+  set(CURLOPT_HTTPHEADER, head.get());
+  set(CURLOPT_MIMEPOST, mime.get());
+  const auto timeout = static_cast<long>(settings_.timeout_ms);
+  set(CURLOPT_TIMEOUT_MS, timeout);
+  set(CURLOPT_CONNECTTIMEOUT_MS, std::min(timeout, 15'000L));
+  set(CURLOPT_VERBOSE, 1L);
+  set(CURLOPT_DEBUGFUNCTION, &watcher::on_debug);
+  set(CURLOPT_DEBUGDATA, &w);
+  set(CURLOPT_NOPROGRESS, 0L);
+  set(CURLOPT_XFERINFOFUNCTION, &watcher::on_progress);
+  set(CURLOPT_XFERINFODATA, &w);
+
+  w.out.curl_code = curl_easy_perform(h);
+  curl_easy_reset(h);
+  give_back(std::move(c));
+  return w.out;
+}
+
+verdict judge(const attempt& a) noexcept {
+  if (a.curl_code == CURLE_OK) return verdict::sent;
+  switch (a.curl_code) {
+    case CURLE_LOGIN_DENIED:
+    case CURLE_USE_SSL_FAILED:
+    case CURLE_SSL_CONNECT_ERROR:
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_CACERT_BADFILE:
+      return verdict::relay_trouble;
+    default:
+      break;
+  }
+  if (a.reply_code < 500 || a.reply_code > 599) return verdict::retry;
+  // Refused before there was talk of the recipient: the relay, our name or our sender's address.
+  if (a.at < phase::rcpt) return verdict::relay_trouble;
+  if (a.at != phase::rcpt) return verdict::refused;
+  // "5.7.x": not allowed to us; the address may well exist (RFC 3463).
+  const bool policy = a.reply.find(" 5.7.") != a.reply.npos;
+  const bool unknown = a.reply_code == 550 || a.reply_code == 551 || a.reply_code == 553;
+  return unknown && !policy ? verdict::bounced : verdict::refused;
+}
+
+std::string describe(const attempt& a) {
+  if (a.curl_code == CURLE_OK) return a.reply;
+  std::string out = curl_easy_strerror(static_cast<CURLcode>(a.curl_code));
+  if (!a.reply.empty() && a.reply_code >= 400) out += ": " + a.reply;
+  return out;
+}
+
+}  // namespace mail

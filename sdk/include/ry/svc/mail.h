@@ -1,0 +1,70 @@
+/* mail/1 - electronic mail through an outbox (provided by the module `mail`).
+ *
+ * SQL function of the module, for use inside another module's statement or transaction:
+ *   mail.enqueue(category text, address text, subject text, body_text text, body_html text default null,
+ *                bulk boolean default false, key text default null, ttl interval default '2 days')
+ *       returns table(id uuid, outcome text)
+ *     Writes one message to the outbox; it is sent once the transaction has committed, and never when it
+ *     is rolled back. Always one row:
+ *       'queued'      it will be sent; id tells it later
+ *       'duplicate'   a message with this key is there already; id is that message's
+ *       'suppressed'  the address does not want this category, or bounced; nothing was written, id null
+ *       'throttled'   the address got as many messages as it may within an hour; nothing was written
+ *     category: what kind of mail it is, [a-z_]{1,32} ("invitation", "account"); recipients unsubscribe by
+ *       category.
+ *     address: one bare address of ASCII characters; RY422 when it is none. Control characters of a subject
+ *       become blanks, so that it may hold names that users gave themselves.
+ *     body_html: what came from users must be escaped by the caller. {{unsubscribe_url}} in either body
+ *       becomes the address of the page that ends this category for this recipient.
+ *     bulk: mail that nobody asked for: carries List-Unsubscribe with one-click, and goes behind the rest.
+ *     key: at most one message ever has it, for callers that may repeat themselves.
+ *     ttl: the message is given up when it could not be handed over within this time.
+ * Whoever enqueues must hold the service mail/1: without it there is no such schema.
+ */
+#ifndef RY_SVC_MAIL_H
+#define RY_SVC_MAIL_H
+#include "../abi.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define RY_SVC_MAIL_1 "mail/1"
+
+/* States of a message. */
+#define RY_MAIL_QUEUED 0     /* not handed over yet; it is or will be tried */
+#define RY_MAIL_SENT 1       /* the relay took it */
+#define RY_MAIL_REFUSED 2    /* the relay refuses this recipient or this message for good */
+#define RY_MAIL_DEAD 3       /* given up: too many attempts, or too late */
+#define RY_MAIL_SUPPRESSED 4 /* the recipient unsubscribed after it was enqueued */
+#define RY_MAIL_UNKNOWN 5    /* no such message (any more) */
+
+typedef struct ry_mail_outcome {
+  uint32_t struct_size;
+  int32_t state;    /* RY_MAIL_* */
+  uint32_t attempts;
+  int32_t reply;    /* SMTP code of the relay's last reply; 0: none */
+} ry_mail_outcome;
+
+/* outcomes: borrowed-out, n of them in the order asked for, `stride` bytes apart; NULL unless RY_OK. */
+typedef void (*ry_mail_outcome_fn)(void* ctx, ry_status st, const ry_mail_outcome* outcomes,
+                                   size_t n, size_t stride, const ry_error_view* err) RY_NOEXCEPT;
+
+typedef struct ry_mail_v1 {
+  uint32_t struct_size;
+  uint32_t reserved0;
+  /* 1 when a relay is configured; else what is enqueued waits until it is given up. [any] */
+  uint32_t (*has_relay)(void* self) RY_NOEXCEPT;
+  /* RY_OK, or RY_INVALID_ARGUMENT for what enqueue would refuse as an address. [any] */
+  ry_status (*check_address)(void* self, ry_str address) RY_NOEXCEPT;
+  /* Messages were committed: look now instead of at the next poll. [any] */
+  void (*poke)(void* self) RY_NOEXCEPT;
+  /* How messages fared. Waits until none of them is queued any more, at most wait_ms (at most 30 000).
+   * At most 100 ids. Completion on exec, never inside the call. [any] */
+  ry_status (*outcomes)(void* self, const ry_uuid* ids, size_t n, uint64_t wait_ms, ry_exec* exec,
+                        ry_mail_outcome_fn fn, void* ctx) RY_NOEXCEPT;
+} ry_mail_v1;
+
+#ifdef __cplusplus
+}
+#endif
+#endif
