@@ -192,11 +192,18 @@ void queue::fetch() {
   }
   auto got = std::make_shared<std::vector<claimed>>();
   submit([this, kinds, slots, got](db::connection& c) { *got = fetch_on(c, kinds, slots); },
-         "claiming jobs", [this, got] {
+         "claiming jobs", [this, kinds, slots, got] {
            bool again;
            {
              std::lock_guard lock(mutex_);
              fetching_ = false;
+             for (std::size_t i = 0; i < kinds.size(); ++i) {
+               const auto k = kinds_.find(kinds[i]);
+               if (k == kinds_.end()) continue;
+               k->second.more = std::count_if(got->begin(), got->end(), [&](const claimed& c) {
+                                  return c.kind == kinds[i];
+                                }) >= slots[i];
+             }
              again = fetch_again_ || static_cast<int>(got->size()) >= settings_.batch;
            }
            for (auto& j : *got) launch(std::move(j));
@@ -309,13 +316,13 @@ void queue::finish(ry_job* raw, std::int32_t outcome, std::uint64_t delay_ms,
                   {"attempt", std::to_string(job->view.attempt)}, {"error", e.error},
                   {"next", e.outcome == RY_JOB_DEAD ? "dead" : std::to_string(e.delay_ms) + " ms"}});
   }
-  bool arm_flush = false, full = false;
+  bool arm_flush = false, more = false;
   {
     std::lock_guard lock(mutex_);
     if (auto it = running_.find(e.id); it != running_.end() && it->second == job) {
       running_.erase(it);
       if (auto k = kinds_.find(job->kind); k != kinds_.end() && k->second.running > 0) {
-        full = k->second.running >= k->second.spec.concurrency;
+        more = k->second.more || k->second.running >= k->second.spec.concurrency;
         --k->second.running;
       }
     }
@@ -342,7 +349,7 @@ void queue::finish(ry_job* raw, std::int32_t outcome, std::uint64_t delay_ms,
       });
     });
   }
-  if (full) poke();
+  if (more) poke();
 }
 
 void queue::flush() {

@@ -117,6 +117,7 @@ class queue {
     std::optional<cron> schedule;
     std::optional<cron::time> next_tick;
     std::uint32_t running = 0;
+    bool more = false;  // the last claim took as many as it asked for: others may wait
   };
   struct ended {
     std::int64_t id, fence;

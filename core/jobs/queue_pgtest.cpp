@@ -48,6 +48,31 @@ TEST(queue, runs_each_job_once_and_removes_it) {
   EXPECT_EQ(std::set<std::int64_t>(ran.begin(), ran.end()).size(), 500u);
 }
 
+TEST(queue, a_free_place_is_taken_at_once_as_long_as_jobs_wait) {
+  database d;
+  node n(d);
+  auto k = kind("t.short");
+  k.concurrency = 4;
+  std::mutex mutex;
+  std::vector<std::thread> enders;
+  n.queue.add(k, [&](const ry_job_view* v, ry_job* j) {
+    std::lock_guard lock(mutex);
+    // They end one by one, while the place of another one is being filled.
+    enders.emplace_back([j, ms = 1 + v->id % 7] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(ms));
+      j->q.finish(j, RY_JOB_DONE, 0, nullptr);
+    });
+    return RY_OK;
+  });
+  d.sql("select core.job_enqueue('t.short', '{}') from generate_series(1, 300)");
+  n.start();
+  // With a place that waits for the next poll this takes several times as long.
+  EXPECT_TRUE(wait_for([&] { return d.number("select count(*) from core.job") == 0; }, 6s));
+  EXPECT_TRUE(wait_for([&] { return d.number("select count(*) from core.job") == 0; }));
+  std::lock_guard lock(mutex);
+  for (auto& t : enders) t.join();
+}
+
 TEST(queue, two_nodes_share_the_work_without_doubling_it) {
   database d;
   node a(d), b(d);

@@ -75,7 +75,8 @@ ry::task<ry::job_outcome> postman::deliver(ry::job job) {
   if (settings_.host.empty()) co_return ry::job_outcome::snooze(longest_pause_ms);
   if (const auto wait = paused_ms(); wait != 0) co_return ry::job_outcome::snooze(wait);
 
-  auto t = co_await repo_.begin_attempt(*id, {job.id(), job.fence()}, settings_.gap_ms);
+  const lease mine{job.id(), job.fence()};
+  auto t = co_await repo_.begin_attempt(*id, mine, settings_.gap_ms);
   if (t.what == turn::kind::over) co_return ry::job_outcome::done();
   if (t.what == turn::kind::wait) co_return ry::job_outcome::snooze(t.wait_ms);
 
@@ -99,7 +100,8 @@ ry::task<ry::job_outcome> postman::settle(ry::uuid id, const ry::job& job, attem
   if (what == verdict::retry && job.attempt() >= job.max_attempts()) e.state = "dead";
   const std::string reply = e.reply;
   const bool over = e.state != "queued";
-  co_await repo_.end_attempt(id, {job.id(), job.fence()}, std::move(e));
+  const lease mine{job.id(), job.fence()};
+  co_await repo_.end_attempt(id, mine, std::move(e));
 
   if (what != verdict::relay_trouble) troubles_.store(0, std::memory_order_relaxed);
   const ry::error why(RY_UNAVAILABLE, "mail.relay", reply);

@@ -56,12 +56,14 @@ void routes::add_to(ry::registrar& reg) {
 }
 
 ry::task<ry::response> routes::ask(ry::request r) {
-  if (!(co_await repo_.category_of(token_of(r)))) throw unknown_link();
+  const auto token = token_of(r);
+  if (!(co_await repo_.category_of(token))) throw unknown_link();
   co_return page(ask_page);
 }
 
 ry::task<ry::response> routes::unsubscribe(ry::request r) {
-  if (!(co_await repo_.unsubscribe(token_of(r)))) throw unknown_link();
+  const auto token = token_of(r);
+  if (!(co_await repo_.unsubscribe(token))) throw unknown_link();
   co_return page(done_page);
 }
 

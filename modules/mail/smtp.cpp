@@ -42,10 +42,11 @@ void add_part(curl_mime* to, const std::string& body, const char* type) {
 struct watcher {
   attempt out;
   std::string tail;  // of the body
+  bool ended = false;  // libcurl takes its leave: replies mean nothing any more
   const std::atomic<bool>* stopping = nullptr;
 
   void said(std::string_view line) {
-    if (line.size() < 3 || !std::all_of(line.begin(), line.begin() + 3, [](char c) {
+    if (ended || line.size() < 3 || !std::all_of(line.begin(), line.begin() + 3, [](char c) {
           return c >= '0' && c <= '9';
         })) {
       return;
@@ -56,6 +57,7 @@ struct watcher {
   }
   void sent(std::string_view line) {
     const auto verb = line.substr(0, line.find_first_of(" \r\n"));
+    if (verb == "QUIT") ended = true;
     if (out.at == phase::connect && (verb == "EHLO" || verb == "HELO")) out.at = phase::hello;
     if (verb == "STARTTLS") out.at = phase::starttls;
     if (verb == "AUTH") out.at = phase::auth;
@@ -65,9 +67,10 @@ struct watcher {
   }
   void body(std::string_view bytes) {
     out.at = phase::body;
-    tail.append(bytes.size() > 5 ? bytes.substr(bytes.size() - 5) : bytes);
-    if (tail.size() > 5) tail.erase(0, tail.size() - 5);
-    out.all_sent = tail == "\r\n.\r\n";
+    // The lone dot that follows is not shown; the end of the last part is.
+    tail.append(bytes.size() > 4 ? bytes.substr(bytes.size() - 4) : bytes);
+    if (tail.size() > 4) tail.erase(0, tail.size() - 4);
+    out.all_sent = tail == "--\r\n";
   }
   static int on_debug(CURL*, curl_infotype kind, char* data, std::size_t n, void* p) noexcept {
     auto* w = static_cast<watcher*>(p);
