@@ -175,6 +175,10 @@ void routes::add_to(ry::registrar& reg) {
 
 ry::task<std::string> routes::caller(ry::request r) {
   if (!settings_.enabled) throw ry::forbidden("mcp.disabled", "MCP integrations are not enabled");
+  co_return co_await account_of(r);
+}
+
+ry::task<std::string> routes::account_of(ry::request r) {
   ry::result<std::string> got = co_await ry::call<std::string, const ry_account_view*>(
       [&](ry_exec* exec, ry_account_fn fn, void* ctx) {
         return accounts_->ensure(accounts_.self(), r.principal(), exec, fn, ctx);
@@ -349,10 +353,19 @@ ry::task<ry::response> routes::replace(ry::request r) {
   co_return ry::response::json(json::serialize(out));
 }
 
+// A profile is one of the operator's own account.
+ry::task<server_ptr> routes::asked_about(ry::request r, std::string type, std::string name,
+                                         json::object config) {
+  std::string account;
+  if (canonical_type(type) == "prebuilt") account = co_await account_of(r);
+  auto s = broker_.servers().loose(std::move(name), type, type, config, account);
+  broker_.servers().check(*s);
+  co_return s;
+}
+
 ry::task<ry::response> routes::try_tools(ry::request r) {
   const auto q = question_of(body_of(r));
-  const auto s = broker_.servers().loose(q.name, q.type, q.type, q.config, "");
-  broker_.servers().check(*s);
+  const auto s = co_await asked_about(r, q.type, q.name, q.config);
   tool_list_ptr list;
   try {
     list = co_await broker_.discover(s, freshness::asked_now);
@@ -383,8 +396,7 @@ ry::task<ry::response> routes::try_call(ry::request r) {
   if (name.empty()) throw invalid("tool is required");
   json::object arguments;
   if (const auto* given = object_of(body, "arguments")) arguments = *given;
-  const auto s = broker_.servers().loose(q.name, q.type, q.type, q.config, "");
-  broker_.servers().check(*s);
+  const auto s = co_await asked_about(r, q.type, q.name, q.config);
   std::string result;
   try {
     result = co_await broker_.call(s, name, std::move(arguments));

@@ -25,6 +25,8 @@ class routes {
   ry::task<ry::response> try_call(ry::request r);
 
   ry::task<std::string> caller(ry::request r);
+  ry::task<std::string> account_of(ry::request r);
+  ry::task<server_ptr> asked_about(ry::request r, std::string type, std::string name, json::object config);
   ry::task<std::string> store(std::string account, std::string agent, std::int32_t expected,
                               std::string list);
 

@@ -305,8 +305,16 @@ ry::task<server_ptr> server_maker::authorize(server_ptr s, ry::error refused) co
   co_await until_over(n);
   const auto st = n->why.status();
   if (st == RY_OK) co_return standing_for(s->asked, std::move(n->type), std::move(n->config_json));
-  throw trouble_with(*s, st, st == RY_UNAUTHENTICATED ? "mcp.unauthorized" : "mcp.connect_failed",
-                     n->why.message());
+  if (st == RY_CANCELLED) throw n->why;
+  if (!n->why.reason().starts_with("mcp.")) {
+    parts_.ctx.complain("the credentials of an MCP server could not be renewed", n->why);
+    throw trouble_with(*s, RY_UNAVAILABLE, "mcp.internal", "its credentials could not be renewed");
+  }
+  const char* reason = "mcp.connect_failed";
+  if (st == RY_UNAUTHENTICATED) reason = "mcp.unauthorized";
+  if (st == RY_DEADLINE_EXCEEDED) reason = "mcp.timeout";
+  if (st == RY_NOT_FOUND || st == RY_FAILED_PRECONDITION) reason = "mcp.refused";
+  throw trouble_with(*s, st, reason, n->why.message());
 }
 
 }  // namespace mcp

@@ -59,6 +59,10 @@ integrations read_integrations(std::string_view settings_json) {
         i.headers.emplace_back(std::string(header.data(), header.size()), text(value));
       }
     }
+    if (const auto* oauth = o.if_contains("oauth")) {
+      i.oauth = mcp::oauth::read_settings(
+          oauth->as_object(), "mcp_prebuilt.integrations." + std::string(name.data(), name.size()) + ".oauth");
+    }
     out.emplace(std::string(name.data(), name.size()), std::move(i));
   }
   return out;
@@ -92,7 +96,7 @@ json::object read_credentials(const integration& of, const json::value* given) {
   return out;
 }
 
-std::string filled_config(const integration& of, const json::object& credentials) {
+json::object filled_headers(const integration& of, const json::object& credentials) {
   json::object headers;
   for (const auto& [name, value] : of.headers) {
     std::string filled;
@@ -103,7 +107,7 @@ std::string filled_config(const integration& of, const json::object& credentials
     });
     headers[name] = filled;
   }
-  return json::serialize(json::object{{"url", of.url}, {"headers", std::move(headers)}});
+  return headers;
 }
 
 }  // namespace mcp_prebuilt

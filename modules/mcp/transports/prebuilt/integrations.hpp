@@ -1,11 +1,13 @@
 // Integrations that the operator offers, and how credentials fill in their headers. Without I/O.
 #pragma once
 
-#include <boost/json.hpp>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "client.hpp"
 
 namespace mcp_prebuilt {
 
@@ -14,6 +16,7 @@ struct integration {
   std::string type = "http";  // the transport: http or sse
   // Values may hold {field}: what a profile gives under that name.
   std::vector<std::pair<std::string, std::string>> headers;
+  std::optional<mcp::oauth::settings> oauth;  // the server wants OAuth
 
   std::vector<std::string> fields() const;  // named in the headers, each once
 };
@@ -26,7 +29,7 @@ integrations read_integrations(std::string_view settings_json);
 // Throws ry::error RY_INVALID_ARGUMENT naming the field.
 boost::json::object read_credentials(const integration& of, const boost::json::value* given);
 
-// {"url":..,"headers":{..}} for the transport.
-std::string filled_config(const integration& of, const boost::json::object& credentials);
+// The headers with the credentials filled in.
+boost::json::object filled_headers(const integration& of, const boost::json::object& credentials);
 
 }  // namespace mcp_prebuilt

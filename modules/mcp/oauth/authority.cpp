@@ -1,0 +1,108 @@
+#include "authority.hpp"
+
+namespace mcp::oauth {
+namespace {
+
+constexpr std::uint64_t exchange_ms = 10'000;
+constexpr std::uint64_t connect_ms = 5'000;
+constexpr std::uint64_t most_bytes = 256 * 1024;
+
+ry::client_request limited(ry::client_request r) {
+  r.connect_timeout(connect_ms).idle_timeout(exchange_ms).total_timeout(exchange_ms);
+  r.max_response(most_bytes).header("Accept", "application/json");
+  // Credentials of several accounts never travel on one connection.
+  r.flags(RY_CLIENT_FRESH_CONNECTION);
+  return r;
+}
+
+}  // namespace
+
+ry::task<ry::client_response> authority::send(ry::client_request r, std::string what) const {
+  auto got = co_await ctx_.http_client().fetch(limited(std::move(r)));
+  if (got) co_return std::move(*got);
+  const auto& e = got.error();
+  if (e.status() == RY_CANCELLED) throw e;
+  if (e.is("http_client.address_refused")) {
+    throw ry::forbidden("mcp.oauth", what + " points to a private or local address");
+  }
+  throw ry::error(RY_UNAVAILABLE, "mcp.oauth", what + " was not reached: " + std::string(e.message()));
+}
+
+// The body of a JSON answer; nothing when there is no such page.
+ry::task<std::optional<std::string>> authority::read(std::string url) const {
+  ry::client_request r("GET", url);
+  r.flags(RY_CLIENT_FOLLOW_REDIRECTS);
+  ry::client_response got = co_await send(std::move(r), url);
+  if (got.status == 200) co_return std::move(got.body);
+  if (got.status / 100 == 4 && got.status != 429) co_return std::nullopt;
+  throw ry::error(RY_UNAVAILABLE, "mcp.oauth", url + " answered with HTTP status " + std::to_string(got.status));
+}
+
+ry::task<discovered> authority::discover(std::string server_url, challenge said, consent wanted) const {
+  auto places = resource_metadata_urls(server_url);
+  if (!said.resource_metadata.empty()) {
+    if (!usable(said.resource_metadata, allowed_)) {
+      throw ry::error(RY_DATA_LOSS, "mcp.oauth", "it names an address of its metadata that is not usable");
+    }
+    places = {said.resource_metadata};
+  }
+  discovered d;
+  std::optional<std::string> body;
+  for (const auto& url : places) {
+    body = co_await read(url);
+    if (!body) continue;
+    d.resource = read_resource_metadata(*body, server_url, allowed_);
+    break;
+  }
+  if (!body && !said.resource_metadata.empty()) {
+    throw ry::error(RY_DATA_LOSS, "mcp.oauth", "it names metadata that are not there: " + said.resource_metadata);
+  }
+  if (!body) {
+    // Before RFC 9728 a server was its own authorization server.
+    d.resource.resource = resource_of(server_url);
+    d.resource.authorization_server = origin_of(server_url);
+  }
+  const auto issuer = d.resource.authorization_server;
+  for (const auto& url : server_metadata_urls(issuer)) {
+    body = co_await read(url);
+    if (!body) continue;
+    d.as = read_server_metadata(*body, issuer, allowed_, wanted);
+    co_return std::move(d);
+  }
+  throw ry::error(RY_DATA_LOSS, "mcp.oauth", "the authorization server " + issuer + " has no metadata");
+}
+
+ry::task<challenge> authority::provoke(std::string server_url) const {
+  // A message without effect in every revision.
+  ry::client_request r("POST", server_url);
+  r.body(R"({"jsonrpc":"2.0","id":1,"method":"ping"})", "application/json");
+  ry::client_response got = co_await send(std::move(r), server_url);
+  if (got.status != 401) co_return challenge();
+  co_return read_challenge(got.header("www-authenticate")).value_or(challenge());
+}
+
+ry::task<client> authority::enlist(server_metadata as, std::string redirect_uri) const {
+  if (as.registration_endpoint.empty()) {
+    throw ry::precondition("mcp.oauth", "the authorization server " + as.issuer +
+                                            " registers no clients: a client_id is required");
+  }
+  auto metadata = client_metadata(redirect_uri);
+  client offered;
+  offered.secret = "any";
+  metadata["token_endpoint_auth_method"] = auth_method(offered, as.auth_methods);
+  ry::client_request r("POST", as.registration_endpoint);
+  r.body(json::serialize(metadata), "application/json");
+  ry::client_response got = co_await send(std::move(r), as.registration_endpoint);
+  co_return read_registration(got.status, got.body, as.registration_endpoint, redirect_uri);
+}
+
+ry::task<tokens> authority::request(server_metadata as, client c, parameters p) const {
+  auto form = token_request(as, c, std::move(p), ctx_.now_unix_us());
+  ry::client_request r("POST", as.token_endpoint);
+  for (auto& [name, value] : form.fields) r.header(name, value);
+  r.body(std::move(form.body), "application/x-www-form-urlencoded");
+  ry::client_response got = co_await send(std::move(r), as.token_endpoint);
+  co_return read_tokens(got.status, got.body, as.token_endpoint, ctx_.now_unix_us());
+}
+
+}  // namespace mcp::oauth

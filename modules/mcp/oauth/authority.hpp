@@ -1,0 +1,40 @@
+// The conversation with authorization servers: discovery, registration, tokens. Every request goes through
+// the host's address guard, whoever named the address, and has limits of its own on time and size.
+//
+// Errors: ry::error "mcp.oauth", "mcp.oauth.refused" as in client.hpp; nothing of what was sent or received
+// as a secret stands in them. On the executor of the chain.
+#pragma once
+
+#include <ry/ry.hpp>
+
+#include "challenge.hpp"
+#include "client.hpp"
+
+namespace mcp::oauth {
+
+// What discovery found about one server.
+struct discovered {
+  resource_metadata resource;
+  server_metadata as;
+};
+
+class authority {
+ public:
+  authority(const ry::context& ctx, schemes allowed) : ctx_(ctx), allowed_(allowed) {}
+
+  // `said`: the server's own challenge, if there was one.
+  ry::task<discovered> discover(std::string server_url, challenge said, consent wanted) const;
+  // The challenge of a server that nobody has asked yet; an empty one when it makes none.
+  ry::task<challenge> provoke(std::string server_url) const;
+  ry::task<client> enlist(server_metadata as, std::string redirect_uri) const;
+  ry::task<tokens> request(server_metadata as, client c, parameters p) const;
+
+ private:
+  ry::task<ry::client_response> send(ry::client_request r, std::string what) const;
+  ry::task<std::optional<std::string>> read(std::string url) const;
+
+  const ry::context& ctx_;
+  const schemes allowed_;
+};
+
+}  // namespace mcp::oauth

@@ -1,0 +1,122 @@
+#include "challenge.hpp"
+
+#include <algorithm>
+#include <ry/cpp/types.hpp>
+
+namespace mcp::oauth {
+namespace {
+
+constexpr std::size_t most_value = 4096;
+constexpr std::size_t most_scopes = 200;
+
+bool is_token_char(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+         std::string_view("!#$%&'*+-.^_`|~/").find(c) != std::string_view::npos;
+}
+
+class reader {
+ public:
+  explicit reader(std::string_view s) : rest_(s) {}
+
+  void skip(std::string_view chars) {
+    rest_.remove_prefix(std::min(rest_.find_first_not_of(chars), rest_.size()));
+  }
+  std::string_view token() {
+    std::size_t n = 0;
+    while (n < rest_.size() && is_token_char(rest_[n])) ++n;
+    const auto out = rest_.substr(0, n);
+    rest_.remove_prefix(n);
+    return out;
+  }
+  bool take(char c) {
+    if (!rest_.starts_with(c)) return false;
+    rest_.remove_prefix(1);
+    return true;
+  }
+  // A token or a quoted text.
+  std::optional<std::string> value() {
+    if (!take('"')) return std::string(token());
+    std::string out;
+    while (!rest_.empty()) {
+      const char c = rest_.front();
+      rest_.remove_prefix(1);
+      if (c == '"') return out;
+      if (c == '\\' && !rest_.empty()) {
+        out += rest_.front();
+        rest_.remove_prefix(1);
+      } else {
+        out += c;
+      }
+      if (out.size() > most_value) return std::nullopt;
+    }
+    return std::nullopt;
+  }
+  bool empty() const { return rest_.empty(); }
+
+ private:
+  std::string_view rest_;
+};
+
+}  // namespace
+
+std::optional<challenge> read_challenge(std::string_view authenticate) {
+  std::optional<challenge> out;
+  bool bearer = false;
+  reader r(authenticate);
+  for (;;) {
+    r.skip(" \t,");
+    const auto name = r.token();
+    if (name.empty()) return out;
+    r.skip(" \t");
+    if (!r.take('=')) {
+      // A scheme. Of several Bearer challenges the first counts.
+      bearer = !out && ry::iequals(name, "bearer");
+      if (bearer) out.emplace();
+      continue;
+    }
+    while (r.take('=')) {
+    }  // the padding of a token68
+    r.skip(" \t");
+    auto value = r.value();
+    if (!value) return out;
+    if (!bearer) continue;
+    if (ry::iequals(name, "resource_metadata")) out->resource_metadata = std::move(*value);
+    if (ry::iequals(name, "scope")) out->scope = scope_text(scopes_of(*value));
+    if (ry::iequals(name, "error")) out->error = std::move(*value);
+  }
+}
+
+std::vector<std::string> scopes_of(std::string_view scope) {
+  std::vector<std::string> out;
+  while (!scope.empty() && out.size() < most_scopes) {
+    const auto end = std::min(scope.find(' '), scope.size());
+    const auto one = scope.substr(0, end);
+    scope.remove_prefix(std::min(end + 1, scope.size()));
+    // RFC 6749: visible characters without quote and backslash.
+    const bool proper = !one.empty() && std::all_of(one.begin(), one.end(), [](char c) {
+      return c > 0x20 && c < 0x7f && c != '"' && c != '\\';
+    });
+    if (proper && std::find(out.begin(), out.end(), one) == out.end()) out.emplace_back(one);
+  }
+  return out;
+}
+
+std::string scope_text(const std::vector<std::string>& scopes) {
+  std::string out;
+  for (const auto& s : scopes) out += (out.empty() ? "" : " ") + s;
+  return out;
+}
+
+std::string united(std::string_view a, std::string_view b) {
+  return scope_text(scopes_of(std::string(a) + " " + std::string(b)));
+}
+
+bool contains_all(std::string_view granted, std::string_view wanted) {
+  const auto have = scopes_of(granted);
+  const auto want = scopes_of(wanted);
+  return std::all_of(want.begin(), want.end(), [&](const auto& s) {
+    return std::find(have.begin(), have.end(), s) != have.end();
+  });
+}
+
+}  // namespace mcp::oauth

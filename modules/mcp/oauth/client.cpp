@@ -1,0 +1,268 @@
+#include "client.hpp"
+
+#include <algorithm>
+#include <boost/url.hpp>
+
+#include "challenge.hpp"
+#include "crypto.hpp"
+
+namespace mcp::oauth {
+namespace {
+
+namespace urls = boost::urls;
+
+constexpr std::size_t most_text = 16 * 1024;
+constexpr std::int64_t most_life_s = 366LL * 24 * 3600;
+constexpr std::int64_t assertion_life_s = 60;
+
+bool printable(std::string_view s) {
+  return std::all_of(s.begin(), s.end(), [](char c) { return c >= 0x20 && c < 0x7f; });
+}
+bool visible(std::string_view s) {
+  return !s.empty() && s.size() <= most_text &&
+         std::all_of(s.begin(), s.end(), [](char c) { return c > 0x20 && c < 0x7f; });
+}
+
+ry::error trouble(std::string what) {
+  return ry::error(RY_DATA_LOSS, "mcp.oauth", std::move(what));
+}
+
+// One value as it stands in a form.
+std::string form_encoded(const std::string& value) {
+  return urls::encode(value, urls::unreserved_chars);
+}
+
+std::string form_text(const parameters& p) {
+  std::string out;
+  for (const auto& [name, value] : p) {
+    if (!value.empty()) out += (out.empty() ? "" : "&") + name + "=" + form_encoded(value);
+  }
+  return out;
+}
+
+// What an authorization server says went wrong, for a log and for people.
+std::string cause_in(const json::object* o, std::uint32_t status) {
+  const auto code = o != nullptr ? text_of(*o, "error") : std::string();
+  if (code.empty() || !printable(code)) return "HTTP status " + std::to_string(status);
+  auto more = text_of(*o, "error_description");
+  if (!printable(more)) more.clear();
+  return code.substr(0, 100) + (more.empty() ? "" : " (" + more.substr(0, 300) + ")");
+}
+
+std::string assertion(const server_metadata& as, const client& c, std::int64_t now_us) {
+  json::object header{{"alg", algorithm_of(c.private_key)}, {"typ", "JWT"}};
+  if (!c.key_id.empty()) header["kid"] = c.key_id;
+  const auto now = now_us / 1'000'000;
+  const json::object claims{{"iss", c.id},       {"sub", c.id}, {"aud", as.issuer},
+                            {"jti", random_text()}, {"iat", now},  {"exp", now + assertion_life_s}};
+  return signed_jwt(json::serialize(header), json::serialize(claims), c.private_key);
+}
+
+}  // namespace
+
+settings read_settings(const json::object& o, const std::string& place) {
+  settings s;
+  const auto refuse = [&](const std::string& field, const char* what) {
+    throw ry::bad_request("mcp.oauth", place + "." + field + " " + what);
+  };
+  for (const auto& member : o) {
+    const std::string name(sv(member.key()));
+    if (!member.value().is_string()) refuse(name, "must be a text");
+    const std::string value(sv(member.value().get_string()));
+    if (value.size() > most_text) refuse(name, "is too long");
+    if (name != "private_key" && !printable(value)) refuse(name, "holds characters that are not allowed");
+    if (name == "grant") {
+      if (value != "authorization_code" && value != "client_credentials") {
+        refuse(name, "must be authorization_code or client_credentials");
+      }
+      if (value == "client_credentials") s.by = settings::grant::client_credentials;
+    } else if (name == "client_id") {
+      s.client_id = value;
+    } else if (name == "client_secret") {
+      s.client_secret = value;
+    } else if (name == "private_key") {
+      s.private_key = value;
+    } else if (name == "key_id") {
+      s.key_id = value;
+    } else if (name == "token_endpoint_auth_method") {
+      s.auth_method = value;
+    } else if (name == "scope") {
+      s.scope = scope_text(scopes_of(value));
+    } else if (name == "issuer") {
+      s.issuer = value;
+    } else {
+      refuse(name, "is not known");
+    }
+  }
+  if (!s.private_key.empty() && algorithm_of(s.private_key).empty()) {
+    refuse("private_key", "must be a PEM key for RS256 (2048 bits or more), ES256 or EdDSA");
+  }
+  const bool proves = !s.client_secret.empty() || !s.private_key.empty();
+  if (proves && s.client_id.empty()) refuse("client_id", "is required with a secret or a key");
+  if (s.by == settings::grant::client_credentials && !proves) {
+    refuse("client_secret", "or private_key is required for client_credentials");
+  }
+  const auto& m = s.auth_method;
+  if (!m.empty() && m != "client_secret_basic" && m != "client_secret_post" && m != "private_key_jwt" &&
+      m != "none") {
+    refuse("token_endpoint_auth_method",
+           "must be client_secret_basic, client_secret_post, private_key_jwt or none");
+  }
+  if ((m == "private_key_jwt" && s.private_key.empty()) ||
+      (m.starts_with("client_secret") && s.client_secret.empty())) {
+    refuse("token_endpoint_auth_method", "does not go with the credentials");
+  }
+  return s;
+}
+
+json::object to_json(const client& c) {
+  return {{"id", c.id},         {"secret", c.secret},           {"private_key", c.private_key},
+          {"key_id", c.key_id}, {"auth_method", c.auth_method}, {"redirect_uri", c.redirect_uri}};
+}
+
+client client_from(const json::object& o) {
+  return {text_of(o, "id"),     text_of(o, "secret"),      text_of(o, "private_key"),
+          text_of(o, "key_id"), text_of(o, "auth_method"), text_of(o, "redirect_uri")};
+}
+
+json::object to_json(const tokens& t) {
+  return {{"access", t.access}, {"refresh", t.refresh}, {"scope", t.scope}, {"expires_us", t.expires_us}};
+}
+
+tokens tokens_from(const json::object& o) {
+  tokens t{text_of(o, "access"), text_of(o, "refresh"), text_of(o, "scope"), 0};
+  const auto* at = o.if_contains("expires_us");
+  if (at != nullptr && at->is_int64()) t.expires_us = at->get_int64();
+  return t;
+}
+
+std::string auth_method(const client& c, const std::vector<std::string>& offered) {
+  if (!c.auth_method.empty()) return c.auth_method;
+  const auto offers = [&](const char* m) {
+    return std::find(offered.begin(), offered.end(), m) != offered.end();
+  };
+  if (!c.private_key.empty() && (c.secret.empty() || offers("private_key_jwt"))) return "private_key_jwt";
+  if (c.secret.empty()) return "none";
+  // RFC 8414: who says nothing takes this one.
+  if (offered.empty() || offers("client_secret_basic")) return "client_secret_basic";
+  if (offers("client_secret_post")) return "client_secret_post";
+  return offers("none") ? "none" : "client_secret_basic";
+}
+
+form token_request(const server_metadata& as, const client& c, parameters p, std::int64_t now_us) {
+  form f;
+  const auto method = auth_method(c, as.auth_methods);
+  if (method == "client_secret_basic") {
+    f.fields.emplace_back("Authorization",
+                          "Basic " + base64(form_encoded(c.id) + ":" + form_encoded(c.secret)));
+  } else {
+    p.emplace_back("client_id", c.id);
+  }
+  if (method == "client_secret_post") p.emplace_back("client_secret", c.secret);
+  if (method == "private_key_jwt") {
+    p.emplace_back("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer");
+    p.emplace_back("client_assertion", assertion(as, c, now_us));
+  }
+  f.body = form_text(p);
+  return f;
+}
+
+tokens read_tokens(std::uint32_t http_status, std::string_view body, std::string_view token_endpoint,
+                   std::int64_t now_us) {
+  json::value v;
+  (void)ry::guard([&] { v = parse(body); });
+  const auto* o = v.if_object();
+  const std::string where(token_endpoint);
+  if (http_status != 200) {
+    const auto code = o != nullptr ? text_of(*o, "error") : std::string();
+    const auto what = where + " gave no token: " + cause_in(o, http_status);
+    // Anything but a plain refusal may pass.
+    if (http_status / 100 != 4 || http_status == 408 || http_status == 429) {
+      throw ry::error(RY_UNAVAILABLE, "mcp.oauth", what);
+    }
+    const bool invalid = code == "invalid_grant" || code == "invalid_client" || code == "unauthorized_client";
+    throw ry::error(RY_UNAUTHENTICATED, invalid ? "mcp.oauth.refused" : "mcp.oauth", what);
+  }
+  if (o == nullptr) throw trouble(where + " answered by no JSON object");
+  tokens t;
+  t.access = text_of(*o, "access_token");
+  t.refresh = text_of(*o, "refresh_token");
+  t.scope = scope_text(scopes_of(text_of(*o, "scope")));
+  if (!visible(t.access) || !ry::iequals(text_of(*o, "token_type"), "bearer") ||
+      (!t.refresh.empty() && !visible(t.refresh))) {
+    throw trouble(where + " gave no usable bearer token");
+  }
+  const auto* life = o->if_contains("expires_in");
+  if (life != nullptr && life->is_int64() && life->get_int64() >= 0) {
+    t.expires_us = now_us + std::min(life->get_int64(), most_life_s) * 1'000'000;
+  }
+  return t;
+}
+
+json::object client_metadata(std::string_view redirect_uri) {
+  const auto u = urls::parse_uri(boost::core::string_view(redirect_uri.data(), redirect_uri.size()));
+  const bool local = u && (u->host() == "localhost" || u->host() == "127.0.0.1" || u->host() == "::1");
+  return {{"client_name", "Runyard"},
+          {"redirect_uris", json::array{jv(redirect_uri)}},
+          {"grant_types", json::array{"authorization_code", "refresh_token"}},
+          {"response_types", json::array{"code"}},
+          // OpenID Connect: addresses of the machine itself are for native applications.
+          {"application_type", local ? "native" : "web"}};
+}
+
+client read_registration(std::uint32_t http_status, std::string_view body, std::string_view endpoint,
+                         std::string_view redirect_uri) {
+  json::value v;
+  (void)ry::guard([&] { v = parse(body); });
+  const auto* o = v.if_object();
+  const std::string where(endpoint);
+  if (http_status / 100 != 2) {
+    throw ry::error(RY_UNAVAILABLE, "mcp.oauth",
+                    where + " refused the registration: " + cause_in(o, http_status));
+  }
+  client c;
+  if (o != nullptr) {
+    c.id = text_of(*o, "client_id");
+    c.secret = text_of(*o, "client_secret");
+    c.auth_method = text_of(*o, "token_endpoint_auth_method");
+  }
+  c.redirect_uri = redirect_uri;
+  const bool secret = c.auth_method == "client_secret_basic" || c.auth_method == "client_secret_post";
+  const bool known = c.auth_method.empty() || c.auth_method == "none" || (secret && !c.secret.empty());
+  if (!visible(c.id) || (!c.secret.empty() && !printable(c.secret)) || !known) {
+    throw trouble(where + " gave no usable registration");
+  }
+  return c;
+}
+
+std::string wanted_scope(const settings& s, std::string_view challenged, std::string_view offered,
+                         std::string_view granted) {
+  if (!s.scope.empty()) return s.scope;
+  return united(granted, !challenged.empty() ? challenged : offered);
+}
+
+authorization authorization_request(const server_metadata& as, const client& c, std::string_view resource,
+                                    std::string_view scope) {
+  authorization a;
+  a.state = random_text();
+  a.verifier = random_text();
+  auto wanted = std::string(scope);
+  // A refresh token is what keeps a user from being asked again.
+  const bool offline = contains_all(as.scopes, "offline_access");
+  if (offline) wanted = united(wanted, "offline_access");
+  const auto query = form_text({{"response_type", "code"},
+                                {"client_id", c.id},
+                                {"redirect_uri", c.redirect_uri},
+                                {"state", a.state},
+                                {"code_challenge", base64url(sha256(a.verifier))},
+                                {"code_challenge_method", "S256"},
+                                {"resource", std::string(resource)},
+                                {"scope", wanted},
+                                // OpenID Connect gives offline access only to who asked the user.
+                                {"prompt", offline ? "consent" : ""}});
+  const bool more = as.authorization_endpoint.find('?') != std::string::npos;
+  a.url = as.authorization_endpoint + (more ? "&" : "?") + query;
+  return a;
+}
+
+}  // namespace mcp::oauth

@@ -1,0 +1,130 @@
+#include "crypto.hpp"
+
+#include <openssl/bio.h>
+#include <openssl/ecdsa.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <sodium.h>
+
+#include <memory>
+#include <ry/cpp/types.hpp>
+
+namespace mcp::oauth {
+namespace {
+
+template <auto F>
+struct freer {
+  template <class T>
+  void operator()(T* p) const {
+    F(p);
+  }
+};
+using bio = std::unique_ptr<BIO, freer<BIO_free>>;
+using pkey = std::unique_ptr<EVP_PKEY, freer<EVP_PKEY_free>>;
+using md_ctx = std::unique_ptr<EVP_MD_CTX, freer<EVP_MD_CTX_free>>;
+using ecdsa_sig = std::unique_ptr<ECDSA_SIG, freer<ECDSA_SIG_free>>;
+
+constexpr int coordinate_bytes = 32;  // of P-256
+constexpr int least_rsa_bits = 2048;
+
+const unsigned char* octets(std::string_view s) {
+  return reinterpret_cast<const unsigned char*>(s.data());
+}
+
+std::string encoded(std::string_view bytes, int variant) {
+  std::string out(sodium_base64_encoded_len(bytes.size(), variant), '\0');
+  sodium_bin2base64(out.data(), out.size(), octets(bytes), bytes.size(), variant);
+  out.resize(out.size() - 1);
+  return out;
+}
+
+// No key that wants a pass phrase: nobody is there to be asked.
+int no_passphrase(char*, int, int, void*) {
+  return -1;
+}
+
+pkey read_key(std::string_view pem) {
+  const bio in(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
+  return pkey(in ? PEM_read_bio_PrivateKey(in.get(), nullptr, &no_passphrase, nullptr) : nullptr);
+}
+
+std::string algorithm_of(const EVP_PKEY* key) {
+  switch (key != nullptr ? EVP_PKEY_get_base_id(key) : EVP_PKEY_NONE) {
+    case EVP_PKEY_RSA:
+      return EVP_PKEY_get_bits(key) >= least_rsa_bits ? "RS256" : "";
+    case EVP_PKEY_ED25519:
+      return "EdDSA";
+    case EVP_PKEY_EC: {
+      char name[64];
+      std::size_t n = 0;
+      const bool known = EVP_PKEY_get_group_name(key, name, sizeof name, &n) == 1;
+      return known && std::string_view(name, n) == "prime256v1" ? "ES256" : "";
+    }
+    default:
+      return "";
+  }
+}
+
+// JWS wants both numbers of an ECDSA signature at full length, OpenSSL gives them as DER.
+std::string raw_ecdsa(const std::string& der) {
+  const unsigned char* p = octets(der);
+  const ecdsa_sig sig(d2i_ECDSA_SIG(nullptr, &p, static_cast<long>(der.size())));
+  std::string out(2 * coordinate_bytes, '\0');
+  auto* to = reinterpret_cast<unsigned char*>(out.data());
+  const bool fits = sig && BN_bn2binpad(ECDSA_SIG_get0_r(sig.get()), to, coordinate_bytes) >= 0 &&
+                    BN_bn2binpad(ECDSA_SIG_get0_s(sig.get()), to + coordinate_bytes, coordinate_bytes) >= 0;
+  return fits ? out : std::string();
+}
+
+}  // namespace
+
+std::string base64(std::string_view bytes) {
+  return encoded(bytes, sodium_base64_VARIANT_ORIGINAL);
+}
+
+std::string base64url(std::string_view bytes) {
+  return encoded(bytes, sodium_base64_VARIANT_URLSAFE_NO_PADDING);
+}
+
+std::string random_text() {
+  char bytes[32];
+  randombytes_buf(bytes, sizeof bytes);
+  return base64url({bytes, sizeof bytes});
+}
+
+std::string sha256(std::string_view text) {
+  std::string out(crypto_hash_sha256_BYTES, '\0');
+  crypto_hash_sha256(reinterpret_cast<unsigned char*>(out.data()), octets(text), text.size());
+  return out;
+}
+
+std::string algorithm_of(std::string_view private_key_pem) {
+  return algorithm_of(read_key(private_key_pem).get());
+}
+
+std::string signed_jwt(std::string_view header_json, std::string_view claims_json,
+                       std::string_view private_key_pem) {
+  const auto key = read_key(private_key_pem);
+  const auto algorithm = algorithm_of(key.get());
+  auto text = base64url(header_json) + "." + base64url(claims_json);
+  const auto* digest = algorithm == "EdDSA" ? nullptr : EVP_sha256();
+  const md_ctx ctx(EVP_MD_CTX_new());
+  std::size_t n = 0;
+  std::string signature;
+  bool good = !algorithm.empty() && ctx &&
+              EVP_DigestSignInit(ctx.get(), nullptr, digest, nullptr, key.get()) == 1 &&
+              EVP_DigestSign(ctx.get(), nullptr, &n, octets(text), text.size()) == 1;
+  if (good) {
+    signature.resize(n);
+    good = EVP_DigestSign(ctx.get(), reinterpret_cast<unsigned char*>(signature.data()), &n,
+                          octets(text), text.size()) == 1;
+    signature.resize(n);
+  }
+  if (good && algorithm == "ES256") signature = raw_ecdsa(signature);
+  if (!good || signature.empty()) {
+    throw ry::bad_request("mcp.oauth", "the private key cannot sign");
+  }
+  return text + "." + base64url(signature);
+}
+
+}  // namespace mcp::oauth

@@ -1,0 +1,62 @@
+// Keeps the agreements of profiles with authorization servers alive: renews tokens, asks for more scope,
+// leads a user through consent. Any thread; tasks run on the executor of their chain.
+//
+// One renewal of a profile runs at a time, over all servers on one database; whoever comes meanwhile takes
+// its outcome. Errors: ry::error RY_UNAUTHENTICATED when a user has to consent, with a sentence that says
+// so; else as in authority.hpp.
+#pragma once
+
+#include <ry/cpp/mcp.hpp>
+
+#include "authority.hpp"
+#include "profiles.hpp"
+
+namespace mcp_prebuilt {
+
+// How this server shows itself to authorization servers.
+struct presence {
+  std::string redirect_uri;         // empty: users cannot consent
+  std::string client_document_url;  // empty: there is none
+};
+
+class authorizer {
+ public:
+  authorizer(const ry::context& ctx, const profile_store& profiles, oauth::schemes allowed, presence p)
+      : ctx_(ctx), profiles_(profiles), remote_(ctx, allowed), presence_(std::move(p)) {}
+
+  // What stands for the profile now; asks nobody.
+  ry::mcp::resolved named(const profile& p) const;
+  // The same after the server refused it, or before its first use when it had expired. Goes on when the
+  // caller is called off: a token that was given out must not be lost.
+  ry::task<ry::mcp::resolved> renewed(ry::uuid id, ry::uuid account, ry::mcp::refusal r) const;
+
+  // The address at which the profile's user consents; good for ten minutes, and once.
+  ry::task<std::string> link(ry::uuid id, ry::uuid account) const;
+  struct answer {
+    std::string state, code, issuer, error;
+  };
+  // The authorization server's answer. `account`: it must be the one that asked for the link. The name of
+  // the profile.
+  ry::task<std::string> conclude(answer a, std::optional<ry::uuid> account) const;
+
+  const presence& shown() const noexcept { return presence_; }
+
+ private:
+  struct renewal;
+  ry::task<void> run(std::shared_ptr<renewal> r) const;
+  ry::task<ry::mcp::resolved> renew(ry::uuid id, ry::uuid account, ry::mcp::refusal r) const;
+  ry::task<ry::mcp::resolved> renew_taken(ry::uuid id, ry::uuid account, ry::mcp::refusal r) const;
+  ry::task<bool> refresh(profile& p) const;
+  ry::task<void> prove(profile& p, std::string scope) const;
+  ry::task<void> take_when_free(ry::uuid id, ry::uuid account) const;
+  oauth::client own_client(const profile& p) const;
+  void adopt(profile& p, const oauth::discovered& d) const;
+  bool expired(const profile& p) const;
+
+  const ry::context& ctx_;
+  const profile_store& profiles_;
+  const oauth::authority remote_;
+  const presence presence_;
+};
+
+}  // namespace mcp_prebuilt

@@ -1,0 +1,158 @@
+#include "profiles.hpp"
+
+#include "crypto.hpp"
+
+namespace mcp_prebuilt {
+namespace {
+
+std::string credentials_place(const ry::uuid& id) {
+  return "mcp.profile:" + id.to_string();
+}
+std::string connection_place(const ry::uuid& id) {
+  return "mcp.connection:" + id.to_string();
+}
+std::string consent_place(const ry::uuid& id) {
+  return "mcp.consent:" + id.to_string();
+}
+
+}  // namespace
+
+ry::error no_such_profile() {
+  return ry::not_found("mcp.profile", "There is no such integration profile");
+}
+
+std::string profile_store::open(std::string place, std::string_view sealed) const {
+  auto opened = ctx_.secrets().open(place, sealed);
+  if (!opened) throw ry::error(RY_DATA_LOSS, "mcp.profile", "the profile's secrets cannot be read");
+  return std::move(*opened);
+}
+
+std::string profile_store::seal(std::string place, std::string plain) const {
+  return ctx_.secrets().seal(place, plain).value();
+}
+
+void profile_store::fill(profile& p, const std::string& integration,
+                         const json::object& credentials) const {
+  if (integration.empty()) {
+    const auto* o = mcp::object_of(credentials, "oauth");
+    if (o != nullptr) p.oauth = oauth::read_settings(*o, "oauth");
+    return;
+  }
+  const auto at = offered_.find(integration);
+  if (at == offered_.end()) {
+    throw ry::precondition("mcp.integration", "the profile's integration is not offered any more");
+  }
+  p.url = at->second.url;
+  p.type = at->second.type;
+  p.headers = filled_headers(at->second, credentials);
+  p.oauth = at->second.oauth;
+}
+
+ry::task<profile> profile_store::find(ry::uuid id, ry::uuid account) const {
+  const auto rows = (co_await ctx_.db().query(
+      "select integration, url, type, display_name, credentials, connection from mcp_prebuilt.profile"
+      " where id = $1 and account_id = $2", id, account)).value();
+  if (rows.empty()) throw no_such_profile();
+  const auto row = rows.front();
+  profile p;
+  p.id = id;
+  p.account = account;
+  p.display_name = row.text("display_name");
+  p.url = row.text("url");
+  p.type = row.text("type");
+  const auto credentials = mcp::parse(open(credentials_place(id), row.text("credentials")));
+  fill(p, std::string(row.text("integration")), credentials.as_object());
+  if (const auto sealed = row.opt_text("connection")) {
+    p.agreed = connection_from(open(connection_place(id), *sealed));
+  }
+  co_return p;
+}
+
+ry::task<std::vector<listed_profile>> profile_store::list(ry::uuid account) const {
+  const auto rows = (co_await ctx_.db().query(
+      "select id::text as id, integration, url, display_name, connected from mcp_prebuilt.profile"
+      " where account_id = $1 order by id desc limit 1000", account)).value();
+  std::vector<listed_profile> out;
+  for (const auto& row : rows) {
+    out.push_back({std::string(row.text("id")), std::string(row.text("integration")),
+                   std::string(row.text("url")), std::string(row.text("display_name")),
+                   row.boolean("connected")});
+  }
+  co_return out;
+}
+
+ry::task<ry::uuid> profile_store::add(new_profile p, std::int64_t most) const {
+  const auto id = ctx_.new_uuid();
+  const auto sealed = seal(credentials_place(id), json::serialize(p.credentials));
+  ry::batch b;
+  // Only under the lock is the count one that holds: profiles may be made at the same time.
+  b.add("select pg_advisory_xact_lock(hashtextextended('mcp_prebuilt:' || $1::uuid::text, 0))", p.account);
+  b.add(
+      "insert into mcp_prebuilt.profile (id, account_id, integration, url, type, display_name, credentials)"
+      " select $1, $2, $3, $4, $5, $6, $7 where (select count(*) from mcp_prebuilt.profile"
+      " where account_id = $2) < $8 returning 1",
+      id, p.account, p.integration, p.url, p.type, p.display_name, ry::bytes_view(sealed), most);
+  const auto done = (co_await ctx_.db().run(b)).value();
+  if (done.at(1).empty()) {
+    throw ry::http_error(409, RY_FAILED_PRECONDITION, "mcp.profile", "There are too many profiles");
+  }
+  co_return id;
+}
+
+ry::task<void> profile_store::remove(ry::uuid id, ry::uuid account) const {
+  const auto gone = (co_await ctx_.db().query(
+      "delete from mcp_prebuilt.profile where id = $1 and account_id = $2 returning 1", id, account)).value();
+  if (gone.empty()) throw no_such_profile();
+}
+
+ry::task<bool> profile_store::take(ry::uuid id, std::int64_t seconds) const {
+  const auto taken = (co_await ctx_.db().query(
+      "update mcp_prebuilt.profile set busy_until = now() + make_interval(secs => $2)"
+      " where id = $1 and (busy_until is null or busy_until < now()) returning 1",
+      id, static_cast<double>(seconds))).value();
+  co_return !taken.empty();
+}
+
+ry::task<void> profile_store::release(ry::uuid id) const {
+  (co_await ctx_.db().query("update mcp_prebuilt.profile set busy_until = null where id = $1", id)).value();
+}
+
+ry::task<void> profile_store::keep(ry::uuid id, connection c) const {
+  const auto sealed = seal(connection_place(id), to_text(c));
+  (co_await ctx_.db().query(
+      "update mcp_prebuilt.profile set connection = $2, connected = $3, busy_until = null where id = $1",
+      id, ry::bytes_view(sealed), c.has_token())).value();
+}
+
+ry::task<void> profile_store::expect(ry::uuid id, std::string state, consent_flow f,
+                                     std::int64_t seconds) const {
+  const auto hash = oauth::sha256(state);
+  const auto sealed = seal(consent_place(id), to_text(f));
+  (co_await ctx_.db().query(
+      "insert into mcp_prebuilt.consent (profile_id, state, flow, expires_at)"
+      " values ($1, $2, $3, now() + make_interval(secs => $4))"
+      " on conflict (profile_id) do update set state = excluded.state, flow = excluded.flow,"
+      " expires_at = excluded.expires_at",
+      id, ry::bytes_view(hash), ry::bytes_view(sealed), static_cast<double>(seconds))).value();
+}
+
+ry::task<profile_store::expected> profile_store::consume(std::string state,
+                                                         std::optional<ry::uuid> account) const {
+  const auto hash = oauth::sha256(state);
+  const auto rows = (co_await ctx_.db().query(
+      "delete from mcp_prebuilt.consent c using mcp_prebuilt.profile p"
+      " where c.state = $1 and p.id = c.profile_id and c.expires_at > now()"
+      " and ($2::uuid is null or p.account_id = $2) returning p.id, p.account_id, c.flow",
+      ry::bytes_view(hash), account)).value();
+  if (rows.empty()) {
+    throw ry::not_found("mcp.consent", "This link is not valid any more. Please begin again.");
+  }
+  const auto row = rows.front();
+  expected e;
+  e.profile = row.uuid("id");
+  e.account = row.uuid("account_id");
+  e.flow = consent_flow_from(open(consent_place(e.profile), row.text("flow")));
+  co_return e;
+}
+
+}  // namespace mcp_prebuilt

@@ -1,0 +1,67 @@
+// Profiles in the database. Everything secret in them is sealed for the profile's id. All tasks throw
+// ry::error; RY_NOT_FOUND "mcp.profile" where the account has no such profile.
+#pragma once
+
+#include <ry/ry.hpp>
+
+#include "connection.hpp"
+#include "integrations.hpp"
+
+namespace mcp_prebuilt {
+
+// A profile as it is used: the server it stands for, with the account's credentials filled in.
+struct profile {
+  ry::uuid id, account;
+  std::string display_name, url, type;
+  json::object headers;
+  std::optional<oauth::settings> oauth;  // nothing: the headers are all there is
+  connection agreed;                     // empty before the first agreement
+};
+
+struct listed_profile {
+  std::string id, integration, url, display_name;
+  bool connected = false;
+};
+
+struct new_profile {
+  ry::uuid account;
+  std::string integration, url, type, display_name;
+  json::object credentials;
+};
+
+ry::error no_such_profile();
+
+class profile_store {
+ public:
+  profile_store(const ry::context& ctx, const integrations& offered) : ctx_(ctx), offered_(offered) {}
+
+  ry::task<profile> find(ry::uuid id, ry::uuid account) const;
+  ry::task<std::vector<listed_profile>> list(ry::uuid account) const;
+  // Throws 409 when the account has `most` profiles.
+  ry::task<ry::uuid> add(new_profile p, std::int64_t most) const;
+  ry::task<void> remove(ry::uuid id, ry::uuid account) const;
+
+  // Nobody else takes the profile until keep(), release() or the time is over; false: somebody has.
+  ry::task<bool> take(ry::uuid id, std::int64_t seconds) const;
+  ry::task<void> release(ry::uuid id) const;
+  ry::task<void> keep(ry::uuid id, connection c) const;
+
+  // One consent is waited for at a time; the link of an earlier one is void.
+  ry::task<void> expect(ry::uuid id, std::string state, consent_flow f, std::int64_t seconds) const;
+  struct expected {
+    ry::uuid profile, account;
+    consent_flow flow;
+  };
+  // Once. `account`: only when it is that one's. Throws RY_NOT_FOUND "mcp.consent".
+  ry::task<expected> consume(std::string state, std::optional<ry::uuid> account) const;
+
+ private:
+  std::string open(std::string place, std::string_view sealed) const;
+  std::string seal(std::string place, std::string plain) const;
+  void fill(profile& p, const std::string& integration, const json::object& credentials) const;
+
+  const ry::context& ctx_;
+  const integrations& offered_;
+};
+
+}  // namespace mcp_prebuilt

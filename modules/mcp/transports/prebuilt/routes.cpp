@@ -1,0 +1,226 @@
+#include "routes.hpp"
+
+#include <algorithm>
+
+#include "deadline.hpp"
+
+namespace mcp_prebuilt {
+namespace {
+
+constexpr std::uint64_t remote_ms = 28'000;
+constexpr std::size_t most_text = 8192;
+
+ry::error invalid(std::string sentence) {
+  return ry::bad_request("mcp.profile", std::move(sentence));
+}
+
+json::object body_of(const ry::request& r) {
+  json::value v;
+  (void)ry::guard([&] { v = mcp::parse(r.body()); });
+  if (!v.is_object()) throw invalid("The body must be a JSON object");
+  return std::move(v.get_object());
+}
+
+json::object shown(const listed_profile& p) {
+  json::object o{{"profile_id", p.id}, {"integration", nullptr}, {"display_name", p.display_name}};
+  if (!p.integration.empty()) o["integration"] = p.integration;
+  if (!p.url.empty()) o["url"] = p.url;
+  o["connected"] = p.connected;
+  return o;
+}
+
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '&': out += "&amp;"; break;
+      case '<': out += "&lt;"; break;
+      case '>': out += "&gt;"; break;
+      case '"': out += "&quot;"; break;
+      default: out += c;
+    }
+  }
+  return out;
+}
+
+// What a user sees at the end of the way; it neither runs anything nor tells anybody where it was.
+ry::response page(std::uint32_t status, const std::string& title, const std::string& text) {
+  ry::response r(status, "text/html; charset=utf-8",
+                 "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>" + escaped(title) +
+                     "</title><h1>" + escaped(title) + "</h1><p>" + escaped(text) + "</p></html>\n");
+  r.header("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'");
+  r.header("Referrer-Policy", "no-referrer").header("Cache-Control", "no-store");
+  r.header("X-Content-Type-Options", "nosniff");
+  return r;
+}
+
+ry::uuid id_of(const ry::request& r) {
+  const auto id = ry::uuid::parse(r.param("id"));
+  if (!id) throw no_such_profile();
+  return *id;
+}
+
+// What an authorization server did wrong is no fault of ours and none of the caller's.
+ry::error as_answer(const ry::error& e) {
+  if (!e.reason().starts_with("mcp.oauth") || e.status() == RY_FAILED_PRECONDITION) return e;
+  const std::uint32_t status = e.status() == RY_DEADLINE_EXCEEDED ? 504 : 502;
+  return ry::http_error(status, RY_UNAVAILABLE, std::string(e.reason()), std::string(e.message()));
+}
+
+}  // namespace
+
+void routes::add_to(ry::registrar& reg) {
+  ry::route_options slow;
+  slow.timeout_ms = 45'000;
+  reg.route("GET", "/mcp/profiles", 0, this, &routes::list);
+  reg.route("POST", "/mcp/profiles", 0, this, &routes::create);
+  reg.route("DELETE", "/mcp/profiles/{id}", 0, this, &routes::remove);
+  reg.route("POST", "/mcp/profiles/{id}/connect", 0, this, &routes::connect, slow);
+  if (where_ == answers_come::here) {
+    reg.route("GET", "/mcp/oauth/callback", RY_ROUTE_PUBLIC, this, &routes::callback, slow);
+  } else {
+    reg.route("POST", "/mcp/oauth/callback", 0, this, &routes::finish, slow);
+  }
+  reg.route("GET", "/mcp/oauth/client", RY_ROUTE_PUBLIC, this, &routes::document);
+}
+
+ry::task<ry::uuid> routes::caller(ry::request r) const {
+  if (mcp_->enabled(mcp_.self()) == 0) {
+    throw ry::forbidden("mcp.disabled", "MCP integrations are not enabled");
+  }
+  ry::result<ry::uuid> got = co_await ry::call<ry::uuid, const ry_account_view*>(
+      [&](ry_exec* exec, ry_account_fn fn, void* ctx) {
+        return accounts_->ensure(accounts_.self(), r.principal(), exec, fn, ctx);
+      },
+      [](const ry_account_view* v) { return ry::uuid(v->account_id); });
+  co_return std::move(got).value();
+}
+
+ry::task<ry::response> routes::list(ry::request r) const {
+  const auto account = co_await caller(r);
+  const auto all = co_await profiles_.list(account);
+  json::array profiles;
+  for (const auto& p : all) profiles.push_back(shown(p));
+  json::array names;
+  for (const auto& [name, each] : offered_) names.emplace_back(name);
+  json::object out;
+  out["profiles"] = std::move(profiles);
+  out["integrations"] = std::move(names);
+  co_return ry::response::json(json::serialize(out));
+}
+
+ry::task<ry::response> routes::create(ry::request r) const {
+  const auto account = co_await caller(r);
+  const auto body = body_of(r);
+  for (const char* field : {"integration", "url", "type", "display_name"}) {
+    const auto* v = body.if_contains(field);
+    if (v == nullptr) continue;
+    if (!v->is_string()) throw invalid(std::string(field) + " must be a text");
+    const auto text = mcp::sv(v->get_string());
+    if (text.size() > most_text) throw invalid(std::string(field) + " is too long");
+    if (std::any_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; })) {
+      throw invalid(std::string(field) + " holds control characters");
+    }
+  }
+  new_profile p;
+  p.account = account;
+  p.integration = mcp::text_of(body, "integration");
+  p.url = mcp::text_of(body, "url");
+  if (p.url.empty()) {
+    const auto at = offered_.find(p.integration);
+    if (at == offered_.end()) throw invalid("integration is not one that is offered");
+    p.credentials = read_credentials(at->second, body.if_contains("credentials"));
+    p.display_name = p.integration;
+  } else {
+    // A server of the account's own, which wants OAuth.
+    if (!p.integration.empty()) throw invalid("integration and url exclude each other");
+    const auto st = ctx_.http_client().check_url(p.url);
+    if (st == RY_PERMISSION_DENIED) throw invalid("MCP URL points to a private or local address");
+    if (st != RY_OK) throw invalid("url is not a valid http or https address");
+    p.type = mcp::text_of(body, "type");
+    if (p.type.empty()) p.type = "http";
+    if (p.type != "http" && p.type != "sse") throw invalid("type must be http or sse");
+    const auto* oauth = body.if_contains("oauth");
+    if (oauth != nullptr && !oauth->is_object()) throw invalid("oauth must be an object");
+    const auto settings = oauth != nullptr ? oauth->get_object() : json::object();
+    (void)oauth::read_settings(settings, "oauth");
+    p.credentials["oauth"] = settings;
+    p.display_name = p.url;
+  }
+  if (const auto name = mcp::text_of(body, "display_name"); !name.empty()) p.display_name = name;
+  if (p.display_name.size() > 200) {
+    if (body.contains("display_name")) throw invalid("display_name is too long");
+    p.display_name.resize(200);
+  }
+  listed_profile made{"", p.integration, p.url, p.display_name};
+  const auto id = co_await profiles_.add(std::move(p), most_);
+  made.id = id.to_string();
+  co_return ry::response::json(201, json::serialize(shown(made)));
+}
+
+ry::task<ry::response> routes::remove(ry::request r) const {
+  const auto account = co_await caller(r);
+  co_await profiles_.remove(id_of(r), account);
+  co_return ry::response::empty();
+}
+
+ry::task<ry::response> routes::connect(ry::request r) const {
+  const auto account = co_await caller(r);
+  const ry::error late(RY_DEADLINE_EXCEEDED, "mcp.oauth", "the authorization server took too long");
+  ry::error why(RY_OK);
+  try {
+    const auto url = co_await mcp::within(ctx_, remote_ms, late, oauth_.link(id_of(r), account));
+    co_return ry::response::json(json::serialize(json::object{{"connect_url", url}, {"expires_in", 600}}));
+  } catch (const ry::error& e) {
+    why = e;
+  }
+  throw as_answer(why);
+}
+
+ry::task<ry::response> routes::callback(ry::request r) const {
+  const auto text = [&](const char* name) { return r.query(name).value_or(""); };
+  authorizer::answer a{text("state"), text("code"), text("iss"), text("error")};
+  const ry::error late(RY_DEADLINE_EXCEEDED, "mcp.oauth", "the authorization server took too long");
+  ry::error why(RY_OK);
+  try {
+    const auto name =
+        co_await mcp::within(ctx_, remote_ms, late, oauth_.conclude(std::move(a), std::nullopt));
+    co_return page(200, "Connected", name + " is connected. You may close this page.");
+  } catch (const ry::error& e) {
+    why = e;
+  }
+  if (why.status() == RY_CANCELLED) throw why;
+  ctx_.warn("a profile could not be connected", {{"reason", why.reason()}, {"error", why.message()}});
+  co_return page(400, "Not connected", std::string(why.message()));
+}
+
+ry::task<ry::response> routes::finish(ry::request r) const {
+  const auto account = co_await caller(r);
+  const auto body = body_of(r);
+  const auto text = [&](const char* name) { return mcp::text_of(body, name); };
+  authorizer::answer a{text("state"), text("code"), text("iss"), text("error")};
+  const ry::error late(RY_DEADLINE_EXCEEDED, "mcp.oauth", "the authorization server took too long");
+  ry::error why(RY_OK);
+  try {
+    const auto name = co_await mcp::within(ctx_, remote_ms, late, oauth_.conclude(std::move(a), account));
+    co_return ry::response::json(json::serialize(json::object{{"connected", true}, {"display_name", name}}));
+  } catch (const ry::error& e) {
+    why = e;
+  }
+  throw as_answer(why);
+}
+
+ry::task<ry::response> routes::document(ry::request) const {
+  const auto& p = oauth_.shown();
+  if (p.redirect_uri.empty() || p.client_document_url.empty()) {
+    throw ry::not_found("mcp.oauth", "This server has no client metadata document");
+  }
+  auto o = oauth::client_metadata(p.redirect_uri);
+  o["client_id"] = p.client_document_url;
+  o["token_endpoint_auth_method"] = "none";
+  auto answer = ry::response::json(json::serialize(o));
+  answer.header("Cache-Control", "max-age=3600");
+  co_return answer;
+}
+
+}  // namespace mcp_prebuilt

@@ -1,0 +1,50 @@
+// The HTTP interface of profiles: keeping them, and the way of a user through the consent that a server
+// with OAuth wants.
+#pragma once
+
+#include <ry/svc/accounts.h>
+#include <ry/svc/mcp.h>
+
+#include "authorizer.hpp"
+
+namespace mcp_prebuilt {
+
+enum class answers_come { here, to_the_operators_page };
+
+class routes {
+ public:
+  // The services are filled before the first request.
+  routes(const ry::context& ctx, const integrations& offered, const profile_store& profiles,
+         const authorizer& oauth, const ry::service<ry_accounts_v1>& accounts,
+         const ry::service<ry_mcp_v1>& mcp, std::int64_t most_profiles, answers_come where)
+      : ctx_(ctx),
+        offered_(offered),
+        profiles_(profiles),
+        oauth_(oauth),
+        accounts_(accounts),
+        mcp_(mcp),
+        most_(most_profiles),
+        where_(where) {}
+  void add_to(ry::registrar& reg);
+
+ private:
+  ry::task<ry::uuid> caller(ry::request r) const;
+  ry::task<ry::response> list(ry::request r) const;
+  ry::task<ry::response> create(ry::request r) const;
+  ry::task<ry::response> remove(ry::request r) const;
+  ry::task<ry::response> connect(ry::request r) const;
+  ry::task<ry::response> callback(ry::request r) const;  // a browser
+  ry::task<ry::response> finish(ry::request r) const;    // the operator's page, for its user
+  ry::task<ry::response> document(ry::request r) const;
+
+  const ry::context& ctx_;
+  const integrations& offered_;
+  const profile_store& profiles_;
+  const authorizer& oauth_;
+  const ry::service<ry_accounts_v1>& accounts_;
+  const ry::service<ry_mcp_v1>& mcp_;
+  const std::int64_t most_;
+  const answers_come where_;
+};
+
+}  // namespace mcp_prebuilt

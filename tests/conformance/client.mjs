@@ -1,0 +1,76 @@
+// The client of one scenario: has a running server list the tools of the scenario's MCP server and call
+// them, through the module's HTTP interface. Where a user's consent is wanted it is the user's browser.
+//   client.mjs URL     RY_CONFORMANCE_URL, RY_CONFORMANCE_TOKEN: the server and an admin of it
+const target = process.argv.at(-1);
+const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? '{}');
+const scenario = process.env.MCP_CONFORMANCE_SCENARIO ?? '';
+
+async function post(path, json) {
+  const r = await fetch(process.env.RY_CONFORMANCE_URL + path, {
+    method: 'POST', body: JSON.stringify(json),
+    headers: { authorization: `Bearer ${process.env.RY_CONFORMANCE_TOKEN}`, 'content-type': 'application/json' } });
+  const text = await r.text();
+  console.log(`${path} ${r.status} ${text.slice(0, 2000)}`);
+  return { ok: r.ok, text, json: text ? JSON.parse(text) : undefined };
+}
+
+// What the context says of this client, as a profile keeps it.
+function oauth() {
+  const o = {};
+  if (context.client_id) o.client_id = context.client_id;
+  if (context.client_secret) o.client_secret = context.client_secret;
+  if (context.private_key_pem) o.private_key = context.private_key_pem;
+  if (scenario.includes('client-credentials')) o.grant = 'client_credentials';
+  return o;
+}
+
+// Goes the way of a user who agrees to everything.
+async function consent(profile) {
+  const link = await post(`/mcp/profiles/${profile}/connect`, {});
+  if (!link.ok) return false;
+  let next = link.json.connect_url;
+  for (let hops = 0; hops < 5; hops++) {
+    const r = await fetch(next, { redirect: 'manual' });
+    console.log(`GET ${next.split('?')[0]} ${r.status}`);
+    if (r.status < 300 || r.status > 399) return r.ok;
+    next = new URL(r.headers.get('location'), next).href;
+  }
+  return false;
+}
+
+let type = 'http';
+let config = { url: target };
+if (scenario.startsWith('auth/')) {
+  const made = await post('/mcp/profiles', { url: target, display_name: scenario, oauth: oauth() });
+  if (!made.ok) process.exit(1);
+  type = 'prebuilt';
+  config = { profile_id: made.json.profile_id };
+}
+
+let consents = 0;
+async function ask(path, more = {}) {
+  for (;;) {
+    const r = await post(path, { type, config, ...more });
+    if (r.ok || !config.profile_id || !r.text.includes('wants the consent')) return r;
+    if (++consents > 3 || !(await consent(config.profile_id))) return r;
+  }
+}
+
+function argumentsOf(tool) {
+  if (tool.name === 'add_numbers') return { a: 2, b: 3 };
+  if (tool.name === 'json_schema_echo') return { schema: tool.parameters };
+  const values = { string: 'text', integer: 7, number: 7, boolean: true, array: [], object: {} };
+  const wanted = Object.entries(tool.parameters.properties ?? {});
+  return Object.fromEntries(wanted.filter(([name]) => tool.parameters.required?.includes(name))
+    .map(([name, schema]) => [name, values[schema.type] ?? 'text']));
+}
+
+const listed = await ask('/admin/mcp/tools');
+if (!listed.ok) process.exit(1);
+const calls = context.toolCalls ?? listed.json.tools.map((t) => ({ name: t.name, arguments: argumentsOf(t) }));
+let failed = false;
+for (const call of calls) {
+  const r = await ask('/admin/mcp/call', { tool: call.name, arguments: call.arguments });
+  failed ||= !r.ok;
+}
+process.exit(failed ? 1 : 0);
