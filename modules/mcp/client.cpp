@@ -1,6 +1,7 @@
 #include "client.hpp"
 
 #include "deadline.hpp"
+#include "input.hpp"
 
 namespace mcp {
 namespace {
@@ -278,9 +279,14 @@ ry::task<json::value> client::call_tool(std::string name, json::object arguments
   params["name"] = name;
   params["arguments"] = std::move(arguments);
   const std::string shown = "the call of " + name;
-  reply r = co_await ask("tools/call", std::move(params), std::move(name), std::move(fields),
-                         RY_MCP_LAST);
-  co_return result_of(std::move(r), shown);
+  auto next = params;
+  for (int rounds = 1;; ++rounds) {
+    reply r = co_await ask("tools/call", std::move(next), name, fields, RY_MCP_LAST);
+    auto answers = r.answered && !r.failed && rounds < most_rounds ? answers_to(r.body) : std::nullopt;
+    if (!answers) co_return result_of(std::move(r), shown);
+    next = params;
+    for (auto& member : *answers) next[member.key()] = std::move(member.value());
+  }
 }
 
 }  // namespace mcp

@@ -3,6 +3,7 @@
 #include <ry/cpp/types.hpp>
 
 #include "era.hpp"
+#include "input.hpp"
 #include "names.hpp"
 #include "result.hpp"
 #include "tool.hpp"
@@ -106,11 +107,25 @@ TEST(Headers, BadAnnotationsAreFound) {
            R"({"properties":{"a":{"type":"string","x-mcp-header":"A"},"b":{"type":"string","x-mcp-header":"a"}}})",
            R"({"properties":{"a":{"type":"array","items":{"type":"string","x-mcp-header":"A"}}}})",
            R"({"anyOf":[{"properties":{"a":{"type":"string","x-mcp-header":"A"}}}]})",
+           R"({"properties":{"a":{"type":"number","x-mcp-header":"A"}}})",
            R"({"type":"object","x-mcp-header":"A"})"}) {
     EXPECT_NE(scan_headers(j(schema)).problem, "") << schema;
   }
   // A property may have that name.
   EXPECT_EQ(scan_headers(j(R"({"properties":{"x-mcp-header":{"type":"string"}}})")).problem, "");
+}
+
+TEST(Input, QuestionsAreDismissedAndStateGoesBackAsItCame) {
+  const auto both = answers_to(j(R"({"resultType":"input_required","requestState":"{\"a\": 1}","inputRequests":{
+    "q":{"method":"elicitation/create","params":{}},"r":{"method":"roots/list"}}})"));
+  ASSERT_TRUE(both);
+  EXPECT_EQ(*both, j(R"({"inputResponses":{"q":{"action":"cancel"},"r":{"roots":[]}},"requestState":"{\"a\": 1}"})"));
+  EXPECT_EQ(*answers_to(j(R"({"resultType":"input_required","requestState":"s"})")), j(R"({"requestState":"s"})"));
+  for (const char* none : {R"({"content":[]})", R"({"resultType":"complete","requestState":"s"})", R"({"resultType":"input_required"})",
+                           R"({"resultType":"input_required","inputRequests":{"s":{"method":"sampling/createMessage"}}})",
+                           R"({"resultType":"input_required","inputRequests":{"s":7}})", "7"}) {
+    EXPECT_FALSE(answers_to(j(none))) << none;
+  }
 }
 
 TEST(Tools, OneBadToolDoesNotLoseTheOthers) {

@@ -59,7 +59,8 @@ integrations read_integrations(std::string_view settings_json) {
         i.headers.emplace_back(std::string(header.data(), header.size()), text(value));
       }
     }
-    if (const auto* oauth = o.if_contains("oauth")) {
+    // An absent table comes as an empty one.
+    if (const auto* oauth = o.if_contains("oauth"); oauth != nullptr && !oauth->as_object().empty()) {
       i.oauth = mcp::oauth::read_settings(
           oauth->as_object(), "mcp_prebuilt.integrations." + std::string(name.data(), name.size()) + ".oauth");
     }

@@ -21,11 +21,12 @@ json::object body_of(const ry::request& r) {
   return std::move(v.get_object());
 }
 
-json::object shown(const listed_profile& p) {
+json::object shown(const listed_profile& p, const integrations& offered) {
   json::object o{{"profile_id", p.id}, {"integration", nullptr}, {"display_name", p.display_name}};
   if (!p.integration.empty()) o["integration"] = p.integration;
   if (!p.url.empty()) o["url"] = p.url;
-  o["connected"] = p.connected;
+  const auto at = offered.find(p.integration);
+  if (!p.url.empty() || (at != offered.end() && at->second.oauth)) o["connected"] = p.connected;
   return o;
 }
 
@@ -100,7 +101,7 @@ ry::task<ry::response> routes::list(ry::request r) const {
   const auto account = co_await caller(r);
   const auto all = co_await profiles_.list(account);
   json::array profiles;
-  for (const auto& p : all) profiles.push_back(shown(p));
+  for (const auto& p : all) profiles.push_back(shown(p, offered_));
   json::array names;
   for (const auto& [name, each] : offered_) names.emplace_back(name);
   json::object out;
@@ -155,7 +156,7 @@ ry::task<ry::response> routes::create(ry::request r) const {
   listed_profile made{"", p.integration, p.url, p.display_name};
   const auto id = co_await profiles_.add(std::move(p), most_);
   made.id = id.to_string();
-  co_return ry::response::json(201, json::serialize(shown(made)));
+  co_return ry::response::json(201, json::serialize(shown(made, offered_)));
 }
 
 ry::task<ry::response> routes::remove(ry::request r) const {

@@ -1,0 +1,40 @@
+#include "input.hpp"
+
+namespace mcp {
+namespace {
+
+constexpr std::size_t most_requests = 32;
+
+std::optional<json::object> answer(const json::value& request) {
+  const auto* o = request.if_object();
+  const auto method = o != nullptr ? text_of(*o, "method") : std::string();
+  if (method == "elicitation/create") return json::object{{"action", "cancel"}};
+  if (method == "roots/list") return json::object{{"roots", json::array()}};
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<json::object> answers_to(const json::value& result) {
+  const auto* o = result.if_object();
+  if (o == nullptr || text_of(*o, "resultType") != "input_required") return std::nullopt;
+  const auto* requests = object_of(*o, "inputRequests");
+  const auto* state = o->if_contains("requestState");
+  if (requests == nullptr && state == nullptr) return std::nullopt;
+  json::object out;
+  if (requests != nullptr) {
+    if (requests->size() > most_requests) return std::nullopt;
+    json::object responses;
+    for (const auto& member : *requests) {
+      auto one = answer(member.value());
+      if (!one) return std::nullopt;
+      responses[member.key()] = std::move(*one);
+    }
+    out["inputResponses"] = std::move(responses);
+  }
+  // Only as it came: what it means is the server's business.
+  if (state != nullptr) out["requestState"] = *state;
+  return out;
+}
+
+}  // namespace mcp
