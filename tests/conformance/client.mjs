@@ -56,9 +56,10 @@ async function ask(path, more = {}) {
   }
 }
 
-function argumentsOf(tool) {
+function argumentsOf(tool, all) {
   if (tool.name === 'add_numbers') return { a: 2, b: 3 };
-  if (tool.name === 'json_schema_echo') return { schema: tool.parameters };
+  // Gives back what was understood of the schema of the tool beside it.
+  if (tool.name === 'json_schema_echo') return { schema: all.find((t) => t !== tool).parameters };
   const values = { string: 'text', integer: 7, number: 7, boolean: true, array: [], object: {} };
   const wanted = Object.entries(tool.parameters.properties ?? {});
   return Object.fromEntries(wanted.filter(([name]) => tool.parameters.required?.includes(name))
@@ -67,7 +68,7 @@ function argumentsOf(tool) {
 
 const listed = await ask('/admin/mcp/tools');
 if (!listed.ok) process.exit(1);
-const calls = context.toolCalls ?? listed.json.tools.map((t) => ({ name: t.name, arguments: argumentsOf(t) }));
+const calls = context.toolCalls ?? listed.json.tools.map((t) => ({ name: t.name, arguments: argumentsOf(t, listed.json.tools) }));
 let failed = false;
 for (const call of calls) {
   const r = await ask('/admin/mcp/call', { tool: call.name, arguments: call.arguments });
