@@ -14,6 +14,8 @@
 #include "core/app/client/run_client.hpp"
 #include "core/app/config/schema.hpp"
 #include "core/app/commands.hpp"
+#include "core/app/module_check.hpp"
+#include "core/app/module_new.hpp"
 
 namespace ry::app {
 
@@ -61,6 +63,7 @@ class command_line {
     add_token();
     add_run();
     add_mcp();
+    add_module();
   }
 
   exit_code run(int argc, char** argv) {
@@ -268,12 +271,51 @@ class command_line {
     }
   }
 
+  void add_module() {
+    auto* command = app_.add_subcommand("module", "For authors of modules: a new project, a check of the result.");
+    const auto new_example = example("  runyard module new --lang cpp --kind transport carrier_pigeon");
+    command->footer(new_example);
+    command->require_subcommand(1);
+    auto* made = command->add_subcommand("new", "Writes a project that builds with the SDK alone.");
+    made->footer(new_example);
+    made->add_option("name", new_.name, "Name of the module: small letters, digits and _")
+        ->required()
+        ->type_name("NAME");
+    made->add_option("--lang", new_.lang, "c, cpp or rust")->required()->type_name("L");
+    made->add_option("--kind", new_.kind, "module (default: a route), or transport (of MCP)")
+        ->type_name("K");
+    made->add_option("--dir", new_.directory, "Where to; default NAME here")->type_name("DIR");
+    made->add_option("--templates", new_.templates, "Templates other than those of this installation")
+        ->type_name("DIR");
+    made->callback([this] { chosen_ = [this] { return write_new_module(new_); }; });
+    auto* check = command->add_subcommand("check", "Examines a module, each test in a process of its own.");
+    check->footer(example("  runyard module check build/modules/carrier_pigeon.so --server '{\"url\": \"ws://127.0.0.1:3000\"}'\n"
+                          "prints a line for each test, and what to mend."));
+    check->add_option("file", check_.file, "Module file (x.so)")->required()->type_name("FILE");
+    check->add_option("--server", check_.server,
+                      "For transports: configuration of an MCP server that answers, as JSON")
+        ->type_name("JSON");
+    check->add_option("--with", check_.beside, "A module that it needs; may be repeated")
+        ->type_name("FILE")
+        ->allow_extra_args(false)
+        ->take_all();
+    check->add_option("--only", check_.only, "One test by name; may be repeated")
+        ->type_name("TEST")
+        ->allow_extra_args(false)
+        ->take_all();
+    check->add_option("--test", check_.test, "Run one test in this process, without its limit of time")
+        ->type_name("TEST");
+    check->callback([this] { chosen_ = [this] { return check_module(check_); }; });
+  }
+
   CLI::App app_{"Runyard, a self-hosted server for agent runs.", "runyard"};
   std::function<exit_code()> chosen_;
   config_options config_;
   token_options token_;
   client::run_request run_;
   client::mcp_request mcp_;
+  new_module new_;
+  module_check check_;
   std::string file_;
   migrate_action action_ = migrate_action::up;
   bool json_ = false, show_ = false;

@@ -66,6 +66,16 @@ TEST(mcp_list, a_mask_takes_only_what_was_stored_for_the_same_server) {
         << server;
 }
 
+TEST(mcp_list, leaves_the_addresses_of_other_transports_to_them) {
+  const auto kept = read(
+      R"([{"name":"a","type":"http","customType":"pigeon","config":{"url":"pigeon:coop"},"enabledTools":[]}])");
+  EXPECT_NE(kept.find("pigeon:coop"), std::string::npos);
+  EXPECT_EQ(error_of([&] {
+              read(R"([{"name":"a","type":"http","config":{"url":"pigeon:coop"},"enabledTools":[]}])");
+            }).http_status(),
+            422u);
+}
+
 TEST(mcp_list, reads_all_types_and_both_spellings) {
   const auto kept = read(
       R"([{"name":"a","type":"json","config":{"command":"npx","args":["-y","x"],"env":{"K":"v-secret"}},

@@ -110,13 +110,14 @@ json::object secrets(const json::value* given, const char* name, const std::stri
   return out;
 }
 
+// custom: names another transport, which knows what addresses it has.
 json::object read_config(const json::object& given, const std::string& type,
-                         const std::string& place, const json::object* before,
-                         const seal_fn& seal) {
+                         const std::string& custom, const std::string& place,
+                         const json::object* before, const seal_fn& seal) {
   json::object out;
   if (type == "http" || type == "sse") {
     const auto url = text(find(given, "url"), place + ".url", 2048);
-    if (url.substr(0, 7) != "http://" && url.substr(0, 8) != "https://") {
+    if (custom.empty() && url.substr(0, 7) != "http://" && url.substr(0, 8) != "https://") {
       refuse(place + ".url", "must begin with http:// or https://");
     }
     out["url"] = url;
@@ -171,14 +172,16 @@ std::string read_mcp_list(const json::value& given, std::string_view stored_text
     }
     kept["name"] = name;
     kept["type"] = type;
-    if (const auto* custom = find(o, "customType", "custom_type"); custom && !custom->is_null()) {
-      kept["customType"] = text(custom, place + ".customType", 100);
+    std::string custom;
+    if (const auto* c = find(o, "customType", "custom_type"); c && !c->is_null()) {
+      custom = text(c, place + ".customType", 100);
+      kept["customType"] = custom;
     }
     const auto* config = find(o, "config");
     if (!config || !config->is_object()) refuse(place + ".config", "must be an object");
     const json::object* before = stored_config(stored, name, type);
     if (before && !same_peer(config->get_object(), *before)) before = nullptr;
-    kept["config"] = read_config(config->get_object(), type, place + ".config", before, seal);
+    kept["config"] = read_config(config->get_object(), type, custom, place + ".config", before, seal);
     kept["enabledTools"] =
         texts(find(o, "enabledTools", "enabled_tools"), place + ".enabledTools", most_tools);
     out.push_back(std::move(kept));

@@ -109,11 +109,12 @@ ry::task<void> client::connect() {
 }
 
 ry::task<void> client::probe_revision() {
-  const bool local = (link_->capabilities() & RY_MCP_LOCAL) != 0;
+  // Where no exchange ends, a server that does not know the question may be silent, or go.
+  const bool channel = (link_->capabilities() & RY_MCP_EXCHANGES) == 0;
   era_ = era::modern;
   reply r;
   bool silent = false;
-  if (local) {
+  if (channel) {
     try {
       r = co_await within(parts_.ctx, parts_.probe_ms,
                           ry::error(RY_DEADLINE_EXCEEDED, "mcp.silent", "silence"),
@@ -126,7 +127,8 @@ ry::task<void> client::probe_revision() {
     r = co_await exchange("server/discover", {}, {}, {}, 0);
   }
   verdict v;
-  if (silent || (local && link_->closed())) {
+  const bool gone = channel && link_->closed() && r.trouble.status() == RY_UNAVAILABLE;
+  if (silent || gone) {
     v.what = verdict::kind::legacy;
   } else {
     if (r.trouble.status() != RY_OK) fail(r, "server/discover");

@@ -1,0 +1,65 @@
+// bench_mcp MODE PORT list|call N WARM [AT_ONCE]; MODE http, modern or sse
+// bench_mcp stdio list|call N WARM COMMAND...
+// Measures modules/mcp with its transports of this build; prints one line of JSON.
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <boost/json.hpp>
+#include <cstdio>
+#include <filesystem>
+#include <thread>
+
+#include "core/app/places.hpp"
+#include "core/app/trial.hpp"
+#include "core/observe/log.hpp"
+
+namespace fs = std::filesystem;
+namespace json = boost::json;
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> args(argv + 1, argv + argc);
+  if (args.size() < 5) {
+    std::fprintf(stderr, "usage: bench_mcp http|modern|sse PORT list|call N WARM [AT_ONCE]\n"
+                         "       bench_mcp stdio list|call N WARM COMMAND...\n");
+    return 2;
+  }
+  const auto& mode = args[0];
+  const bool local = mode == "stdio";
+  const std::size_t at = local ? 1 : 2;
+  json::object config;
+  if (local) {
+    config["command"] = args[4];
+    config["args"] = json::array(args.begin() + 5, args.end());
+  } else {
+    config["url"] = "http://127.0.0.1:" + args[1] + (mode == "sse" ? "/sse" : "/mcp");
+  }
+  const std::string type = local ? "json" : mode == "sse" ? "sse" : "http";
+  std::vector<std::string> settings = {
+      "name=runyard " + mode + " " + args[at], "type=" + type,
+      "config=" + json::serialize(json::string(json::serialize(config))), "op=" + args[at],
+      "n=" + args[at + 1], "warm=" + args[at + 2]};
+  if (!local && args.size() > 5) settings.push_back("at_once=" + args[5]);
+
+  const auto build = ry::app::executable_dir().parent_path();
+  std::string dir = (fs::temp_directory_path() / "bench-mcp-XXXXXX").string();
+  if (::mkdtemp(dir.data()) == nullptr) return 1;
+  ry::observe::configure_log({ry::observe::level::error, false});
+  std::vector<ry::app::tried_module> modules{{"bench_mcp", build / "bench" / "bench_mcp.so", settings}};
+  for (const char* name : {"mcp_http", "mcp_sse", "mcp_json"})
+    modules.push_back({name, build / "modules" / (std::string(name) + ".so"), {}});
+  int code = 0;
+  {
+    ry::app::trial t(modules, dir);
+    auto why = t.prepare();
+    if (why.empty()) why = t.start();
+    for (bool over = false; why.empty() && !over;) {
+      for (const auto& h : t.modules().health()) over = over || (h.module == "bench_mcp" && h.status == RY_OK);
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    if (!why.empty()) std::fprintf(stderr, "%s\n", why.c_str());
+    code = why.empty() ? 0 : 1;
+  }
+  std::error_code ignored;
+  fs::remove_all(dir, ignored);
+  return code;
+}

@@ -1,0 +1,492 @@
+#include "core/app/module_check.hpp"
+
+#include <fcntl.h>
+#include <ry/if/core.h>
+#include <ry/if/registrar.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <sstream>
+#include <thread>
+
+#include "core/app/places.hpp"
+#include "core/app/trial.hpp"
+#include "core/exec/buffer.hpp"
+#include "core/module/inspect.hpp"
+#include "core/module/library.hpp"
+#include "core/module/registry.hpp"
+#include "core/module/staging.hpp"
+#include "core/observe/log.hpp"
+
+namespace ry::app {
+
+namespace asio = boost::asio;
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto test_time = 60s;
+constexpr int answer_seconds = 5;
+constexpr const char* transport_point = "mcp.transport/1";
+constexpr const char* transport_suite = "mcp_check";
+constexpr const char* under_way = "under way";  // the suite's health until its case has ended
+
+// How a test ends for its parent; 0 and signals speak for themselves.
+constexpr int code_failed = 1;
+constexpr int code_skipped = 4;
+
+struct mend {
+  std::string what;
+};
+struct skip {
+  std::string why;
+};
+
+// A directory for one trial, gone with it.
+class scratch {
+ public:
+  scratch() {
+    std::string name = (fs::temp_directory_path() / "runyard-check-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary directory");
+    path_ = name;
+  }
+  ~scratch() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  const fs::path& path() const noexcept { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+fs::path suite_file() {
+  const auto root = executable_dir().parent_path();
+  const std::string name = std::string(transport_suite) + ".so";
+  for (const auto& place : {root / "checks" / name, root / "lib" / "runyard" / "checks" / name}) {
+    std::error_code ec;
+    if (fs::exists(place, ec)) return place;
+  }
+  return {};
+}
+
+struct count {
+  std::size_t descriptors = 0, threads = 0;
+};
+count count_now() {
+  const auto entries = [](const char* dir) {
+    return static_cast<std::size_t>(
+        std::distance(fs::directory_iterator(dir), fs::directory_iterator()));
+  };
+  return {entries("/proc/self/fd"), entries("/proc/self/task")};
+}
+
+// ---- the child's part -------------------------------------------------------------------------
+
+class examination {
+ public:
+  explicit examination(const module_check& what) : what_(what) {
+    const auto seen = module::inspect(what.file);
+    if (!seen.facts) throw mend{seen.problems.empty() ? "is no module" : seen.problems.front()};
+    facts_ = *seen.facts;
+  }
+
+  void file() const {
+    const auto seen = module::inspect(what_.file);
+    std::string all;
+    for (const auto* list : {&seen.problems, &seen.warnings})
+      for (const auto& each : *list) all += (all.empty() ? "" : "\n") + each;
+    if (seen.exported != std::vector<std::string>{"ry_module_entry"}) {
+      all += (all.empty() ? "" : "\n") +
+             ("exports " + std::to_string(seen.exported.size()) +
+              " symbols: link with the SDK's module.map, so that ry_module_entry is the only one");
+    }
+    if (!all.empty()) throw mend{all};
+  }
+
+  // Created and destroyed without a start, as `runyard check` does it.
+  void create() {
+    run([](trial&) {}, step::created);
+  }
+  void life() {
+    run([](trial&) {}, step::started);
+  }
+  void thrice() {
+    for (int i = 0; i < 2; ++i) life();
+    const auto before = count_now();
+    life();
+    std::this_thread::sleep_for(100ms);
+    const auto after = count_now();
+    if (after.descriptors > before.descriptors)
+      throw mend{"a third life leaves " + std::to_string(after.descriptors - before.descriptors) +
+                 " descriptors open: destroy() must close what create() and start() opened"};
+    if (after.threads > before.threads)
+      throw mend{"a third life leaves threads behind: stop() must join them"};
+  }
+
+  // Each host interface missing in turn: refused with a sentence, or done without.
+  void needs() const {
+    const module::library code(what_.file, {});
+    const auto* descriptor = code.descriptor();
+    std::vector<std::string> ids = {RY_CORE_1, RY_REGISTRAR_1};
+    for (const auto& n : facts_.needs)
+      if (n.id.rfind("ry.", 0) == 0 && n.id != RY_CORE_1) ids.push_back(n.id);
+    for (const auto& id : ids) refuse_without(*descriptor, id);
+  }
+
+  void routes() {
+    run(
+        [this](trial& t) {
+          const auto all = own(t).routes;
+          const auto port = t.listen();
+          auth::token_request who;
+          who.subject = "7d444840-9dc0-11d1-b245-5ffdce74fad2";
+          who.role = auth::role::super_admin;
+          who.ttl = 600s;
+          const auto token = t.authenticator().mint_token(who).token;
+          std::size_t asked = 0;
+          for (const auto& route : all) {
+            if (route.rfind("GET ", 0) != 0) continue;
+            ++asked;
+            answer_of(port, route.substr(4), token);
+          }
+          if (asked == 0) throw skip{"it has no GET routes"};
+        },
+        step::started);
+  }
+
+  // The suite of its extension point, run by the module that stands in for the point's owner.
+  void transport(const std::string& name) {
+    const auto driver = driver_of();
+    const bool alone = name == "table" || name == "nonsense";
+    if (what_.server.empty() && !alone) throw skip{"give a server that answers: --server '{\"url\": ...}'"};
+    const auto quoted = [](const std::string& s) { return boost::json::serialize(boost::json::string(s)); };
+    suite_settings_ = {"case=" + name, "driver=" + driver, "config=" + quoted(what_.server)};
+    // A descriptor for good is found by comparing two rounds.
+    count before;
+    const int rounds = name == "many" ? 2 : 1;
+    for (int round = 1; round <= rounds; ++round) {
+      run([](trial& t) { wait_for_verdict(t); }, step::started);
+      if (round == 1) before = count_now();
+    }
+    const auto after = count_now();
+    if (after.descriptors > before.descriptors)
+      throw mend{"20 sessions leave " + std::to_string(after.descriptors - before.descriptors) +
+                 " descriptors open after their close()"};
+    if (after.threads > before.threads)
+      throw mend{"20 sessions leave " + std::to_string(after.threads - before.threads) + " threads behind"};
+  }
+
+  // Names of the tests that concern this module, without running its code.
+  std::vector<std::string> names() const {
+    std::vector<std::string> all = {"file", "create", "life", "thrice", "needs", "routes"};
+    if (needs_transport())
+      for (const char* c : {"table", "nonsense", "exchange", "burst", "cancel", "close", "back_pressure",
+                            "refused_message", "too_large", "many"})
+        all.push_back(std::string("transport.") + c);
+    return all;
+  }
+
+ private:
+  enum class step { created, started };
+
+  bool needs_transport() const {
+    return std::any_of(facts_.needs.begin(), facts_.needs.end(),
+                       [](const auto& n) { return n.id == transport_point; });
+  }
+
+  std::vector<tried_module> cast() const {
+    std::vector<tried_module> all{{facts_.name, what_.file, {}}};
+    bool has_owner = false;
+    for (const auto& each : what_.beside) {
+      const auto seen = module::inspect(each);
+      if (!seen.facts) throw mend{each + " is no module"};
+      for (const auto& p : seen.facts->provides) has_owner = has_owner || p == transport_point;
+      all.push_back({seen.facts->name, each, {}});
+    }
+    if (needs_transport() && !has_owner) {
+      const auto suite = suite_file();
+      if (suite.empty()) throw skip{"this installation lacks " + std::string(transport_suite) + ".so"};
+      all.push_back({transport_suite, suite, suite_settings_});
+    }
+    return all;
+  }
+
+  module::module_description own(const trial& t) const {
+    for (auto& m : t.modules().describe())
+      if (m.facts.name == facts_.name) return m;
+    throw mend{"the host does not list it"};
+  }
+
+  std::string driver_of() {
+    std::string name;
+    run(
+        [&](trial& t) {
+          for (const auto& d : own(t).drivers)
+            if (d.point == transport_point) name = d.name;
+        },
+        step::created);
+    if (name.empty()) throw mend{"needs mcp.transport/1 but contributes no driver to it"};
+    return name;
+  }
+
+  // A whole life, and what the host noticed in it.
+  void run(const std::function<void(trial&)>& work, step until) {
+    const scratch place;
+    auto owned = std::make_unique<trial>(cast(), place.path());
+    auto& t = *owned;
+    if (const auto why = t.prepare(); !why.empty()) throw mend{why};
+    if (until == step::started) {
+      if (const auto why = t.start(); !why.empty()) throw mend{why};
+      for (const auto& h : t.modules().health())
+        if (h.module == facts_.name && h.status != RY_OK && h.message.empty())
+          throw mend{"health() is not RY_OK and says nothing"};
+    }
+    std::string first;
+    try {
+      work(t);
+    } catch (const mend& m) {
+      first = m.what;
+    }
+    t.stop();
+    const auto m = own(t);
+    const auto add = [&](const std::string& s) { first += (first.empty() ? "" : "\n") + s; };
+    if (m.strikes != 0)
+      add("broke the rules " + std::to_string(m.strikes) + " times: " + m.last_strike);
+    if (m.state == module::module_state::retired) {
+      add("did not end: " + m.reason);
+      // Its code may still run: nothing that it can reach may be taken apart.
+      (void)owned.release();
+    }
+    if (!first.empty()) throw mend{first};
+  }
+
+  static void wait_for_verdict(trial& t) {
+    for (;;) {
+      for (const auto& h : t.modules().health()) {
+        if (h.module != transport_suite) continue;
+        if (h.status == RY_OK) return;
+        if (h.message != under_way) throw mend{h.message};
+      }
+      std::this_thread::sleep_for(5ms);
+    }
+  }
+
+  static const void* without(const ry_host* host, ry_str id, std::uint32_t min_size) noexcept {
+    return core::sv(id) == missing() ? nullptr : module::get_interface(host, id, min_size);
+  }
+  // The id that the host pretends not to have; get_interface has no context.
+  static std::string& missing() {
+    static std::string id;
+    return id;
+  }
+  void refuse_without(const ry_module_v1& descriptor, const std::string& id) const {
+    const scratch place;
+    trial t(cast(), place.path());
+    const auto settings = t.settings_of(facts_.name, core::sv(descriptor.config_schema_json));
+    auto& rt = t.runtime();
+    ry_host host(rt, facts_.name, rt.modules->next_generation());
+    ry_registrar registrar(&host, facts_);
+    std::array<char, 512> text{};
+    ry_errbuf err{text.data(), text.size(), 0};
+    void* self = nullptr;
+    missing() = id;
+    const auto st = module::invoke(&host, "create", descriptor.create, &host, &without, &registrar,
+                                   core::view(settings), &self, &err);
+    if (host.strikes != 0) throw mend{"create() throws when the host lacks " + id + ": " + host.last_strike};
+    if (st == RY_OK) return module::invoke(&host, "destroy", descriptor.destroy, self);
+    if (err.len == 0 && registrar.problem.empty())
+      throw mend{"create() fails without a sentence in err when the host lacks " + id};
+    if (err.len > err.cap) throw mend{"create() sets err->len beyond err->cap"};
+  }
+
+  // Asks for a route as an administrator would, with something for each parameter.
+  static void answer_of(std::uint16_t port, std::string path, const std::string& token) {
+    for (std::size_t open; (open = path.find('{')) != std::string::npos;)
+      path.replace(open, path.find('}', open) - open + 1, "x");
+    asio::io_context io;
+    asio::ip::tcp::socket socket(io);
+    socket.connect({asio::ip::address_v4::loopback(), port});
+    const timeval patience{answer_seconds, 0};
+    ::setsockopt(socket.native_handle(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    const auto request = "GET " + path + " HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + token +
+                         "\r\nConnection: close\r\n\r\n";
+    if (::send(socket.native_handle(), request.data(), request.size(), MSG_NOSIGNAL) < 0)
+      throw mend{"GET " + path + ": the host closed the connection"};
+    std::array<char, 64> head{};
+    const auto n = ::recv(socket.native_handle(), head.data(), head.size(), 0);
+    if (n <= 0)
+      throw mend{"GET " + path + " is not answered within " + std::to_string(answer_seconds) +
+                 " seconds: each request is ended by exactly one answer"};
+    const std::string_view status(head.data(), static_cast<std::size_t>(n));
+    if (status.substr(0, 12) == "HTTP/1.1 500") throw mend{"GET " + path + " is answered by 500"};
+  }
+
+  const module_check& what_;
+  module::module_facts facts_;
+  std::vector<std::string> suite_settings_;
+};
+
+// In the child: one test.
+exit_code run_test(const module_check& what) {
+  observe::configure_log({observe::level::error, false});
+  try {
+    examination e(what);
+    const auto& name = what.test;
+    if (name == "names") {
+      for (const auto& each : e.names()) std::printf("%s\n", each.c_str());
+    } else if (name == "file") {
+      e.file();
+    } else if (name == "create") {
+      e.create();
+    } else if (name == "life") {
+      e.life();
+    } else if (name == "thrice") {
+      e.thrice();
+    } else if (name == "needs") {
+      e.needs();
+    } else if (name == "routes") {
+      e.routes();
+    } else if (name.rfind("transport.", 0) == 0) {
+      e.transport(name.substr(10));
+    } else {
+      std::fprintf(stderr, "runyard: there is no test %s\n", name.c_str());
+      return exit_code::refused;
+    }
+  } catch (const mend& m) {
+    std::printf("%s\n", m.what.c_str());
+    std::fflush(nullptr);
+    // What does not end must not be waited for.
+    _exit(code_failed);
+  } catch (const skip& s) {
+    std::printf("%s\n", s.why.c_str());
+    std::fflush(nullptr);
+    _exit(code_skipped);
+  } catch (const std::exception& e) {
+    std::printf("%s\n", e.what());
+    std::fflush(nullptr);
+    _exit(code_failed);
+  }
+  std::fflush(nullptr);
+  _exit(0);
+}
+
+// ---- the parent's part ------------------------------------------------------------------------
+
+struct verdict {
+  int code = 0;  // of wait(): exit code, -signal; late: see below
+  bool late = false;
+  std::string said;
+};
+
+verdict run_child(const module_check& what, const std::string& test) {
+  std::vector<std::string> args = {"runyard", "module", "check", what.file, "--test", test};
+  if (!what.server.empty()) args.insert(args.end(), {"--server", what.server});
+  for (const auto& each : what.beside) args.insert(args.end(), {"--with", each});
+  std::vector<char*> argv;
+  for (auto& a : args) argv.push_back(a.data());
+  argv.push_back(nullptr);
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
+  const pid_t child = ::fork();
+  if (child < 0) throw std::runtime_error("no child process");
+  if (child == 0) {
+    ::setpgid(0, 0);
+    ::dup2(ends[1], 1);
+    const int nowhere = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+    ::dup2(nowhere, 0);
+    ::dup2(nowhere, 2);
+    ::execv("/proc/self/exe", argv.data());
+    ::_exit(127);
+  }
+  ::close(ends[1]);
+  verdict v;
+  const auto end = std::chrono::steady_clock::now() + test_time;
+  std::array<char, 4096> piece{};
+  for (;;) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+        end - std::chrono::steady_clock::now());
+    pollfd p{ends[0], POLLIN, 0};
+    if (left.count() <= 0 || ::poll(&p, 1, static_cast<int>(left.count())) == 0) {
+      v.late = true;
+      break;
+    }
+    const auto n = ::read(ends[0], piece.data(), piece.size());
+    if (n <= 0) break;
+    if (v.said.size() < 65536) v.said.append(piece.data(), static_cast<std::size_t>(n));
+  }
+  ::close(ends[0]);
+  if (v.late) ::kill(-child, SIGKILL);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  v.code = WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+  while (!v.said.empty() && v.said.back() == '\n') v.said.pop_back();
+  return v;
+}
+
+bool chosen(const module_check& what, const std::string& name) {
+  return what.only.empty() || std::find(what.only.begin(), what.only.end(), name) != what.only.end();
+}
+
+}  // namespace
+
+exit_code check_module(const module_check& what) {
+  if (!what.test.empty()) return run_test(what);
+  boost::json::error_code ec;
+  if (!what.server.empty() && !boost::json::parse(what.server, ec).is_object()) {
+    std::fprintf(stderr, "runyard: --server must be a JSON object, e.g. '{\"url\": \"...\"}'\n");
+    return exit_code::refused;
+  }
+  const auto listed = run_child(what, "names");
+  if (listed.code != 0) {
+    std::fprintf(stderr, "%s: %s\n", what.file.c_str(), listed.said.c_str());
+    return exit_code::failed;
+  }
+  std::size_t passed = 0, failed = 0, skipped = 0;
+  std::istringstream names(listed.said);
+  for (std::string name; std::getline(names, name);) {
+    if (!chosen(what, name)) continue;
+    auto v = run_child(what, name);
+    const char* word = "passed";
+    if (v.late) {
+      word = "FAILED";
+      v.said = "did not end within " + std::to_string(test_time.count()) + " seconds";
+    } else if (v.code < 0) {
+      word = "FAILED";
+      v.said = std::string("ended by signal ") + std::to_string(-v.code) + " (" + ::strsignal(-v.code) +
+               (v.said.empty() ? ")" : ")\n" + v.said);
+    } else if (v.code == code_skipped) {
+      word = "skipped";
+    } else if (v.code != 0) {
+      word = "FAILED";
+    }
+    ++(word[0] == 'p' ? passed : word[0] == 's' ? skipped : failed);
+    std::printf("%-8s %s\n", word, name.c_str());
+    std::istringstream lines(word[0] == 'p' ? std::string() : v.said);
+    for (std::string line; std::getline(lines, line);) std::printf("         %s\n", line.c_str());
+    std::fflush(stdout);
+  }
+  if (passed + failed + skipped == 0) {
+    std::fprintf(stderr, "runyard: none of its tests has such a name\n");
+    return exit_code::refused;
+  }
+  std::printf("%zu passed, %zu failed, %zu skipped\n", passed, failed, skipped);
+  return failed == 0 ? exit_code::ok : exit_code::failed;
+}
+
+}  // namespace ry::app

@@ -1,0 +1,114 @@
+#include "core/app/module_new.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+
+#include "core/app/places.hpp"
+#include "core/module/facts.hpp"
+
+namespace ry::app {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// The name that the templates' own module has, in texts and in file names.
+constexpr std::string_view placeholder = "ry_sample";
+
+std::string named(std::string text, const std::string& name) {
+  for (std::size_t at = 0; (at = text.find(placeholder, at)) != std::string::npos; at += name.size())
+    text.replace(at, placeholder.size(), name);
+  return text;
+}
+
+std::string read(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  if (!in) throw std::runtime_error("cannot read " + file.string());
+  return text;
+}
+
+void write(const fs::path& file, const std::string& text) {
+  std::ofstream out(file, std::ios::binary);
+  out << text;
+  out.close();
+  if (!out) throw std::runtime_error("cannot write " + file.string());
+}
+
+void write_project(const fs::path& from, const fs::path& to, const std::string& name) {
+  fs::create_directories(to.parent_path());
+  if (!fs::create_directory(to)) throw std::runtime_error(to.string() + " is there already");
+  try {
+    for (const auto& entry : fs::directory_iterator(from))
+      write(to / named(entry.path().filename().string(), name), named(read(entry.path()), name));
+  } catch (...) {
+    std::error_code ignored;
+    fs::remove_all(to, ignored);
+    throw;
+  }
+}
+
+std::string joined(const std::vector<std::string>& all) {
+  std::string out;
+  for (const auto& each : all) out += (out.empty() ? "" : ", ") + each;
+  return out;
+}
+
+std::string fault_of(const new_module& what) {
+  const auto has = [](const auto& all, const auto& one) {
+    return std::find(all.begin(), all.end(), one) != all.end();
+  };
+  if (!module::valid_module_name(what.name))
+    return "the name must be a small letter, then small letters, digits and _ (at most 63): " +
+           what.name;
+  if (!has(template_languages(), what.lang))
+    return "--lang must be one of " + joined(template_languages());
+  if (!has(template_kinds(), what.kind)) return "--kind must be one of " + joined(template_kinds());
+  return {};
+}
+
+}  // namespace
+
+std::vector<std::string> template_languages() {
+  return {"c", "cpp", "rust"};
+}
+std::vector<std::string> template_kinds() {
+  return {"module", "transport"};
+}
+
+fs::path default_templates() {
+  return executable_dir().parent_path() / "share" / "runyard" / "sdk" / "templates";
+}
+
+exit_code write_new_module(const new_module& what) {
+  if (const auto fault = fault_of(what); !fault.empty()) {
+    std::fprintf(stderr, "runyard: %s\n", fault.c_str());
+    return exit_code::refused;
+  }
+  const fs::path templates = what.templates.empty() ? default_templates() : fs::path(what.templates);
+  const auto from = templates / what.lang / what.kind;
+  const fs::path to = fs::absolute(what.directory.empty() ? what.name : what.directory);
+  std::error_code ec;
+  if (!fs::is_directory(from, ec)) {
+    std::fprintf(stderr, "runyard: there are no templates in %s; install the SDK, or name them with --templates\n",
+                 templates.c_str());
+    return exit_code::failed;
+  }
+  try {
+    write_project(from, to, what.name);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "runyard: %s\n", e.what());
+    return exit_code::failed;
+  }
+  std::printf(
+      "%s is written. Next:\n"
+      "  cmake -S %s -B %s/build && cmake --build %s/build\n"
+      "  runyard module check %s/build/modules/%s.so\n",
+      to.c_str(), to.c_str(), to.c_str(), to.c_str(), to.c_str(), what.name.c_str());
+  return exit_code::ok;
+}
+
+}  // namespace ry::app

@@ -1,0 +1,54 @@
+// A host for a try of some modules: loops, outgoing HTTP, child processes, secrets and routes, but no
+// database, no jobs and no events (their calls answer RY_UNAVAILABLE). Nobody is let in before listen().
+//
+// One at a time in a process. Threads: the main thread. The data directory outlives it.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/app/config/config.hpp"
+#include "core/app/rooms.hpp"
+
+namespace ry::app {
+
+struct tried_module {
+  std::string name;
+  std::filesystem::path file;
+  std::vector<std::string> settings;  // "key=value", of its own table
+};
+
+class trial {
+ public:
+  trial(const std::vector<tried_module>& modules, const std::filesystem::path& data_dir,
+        const std::vector<std::string>& settings = {});
+  ~trial();
+  trial(const trial&) = delete;
+  trial& operator=(const trial&) = delete;
+
+  // Loads, creates and validates; why not, or nothing.
+  std::string prepare();
+  // Starts them; why not, or nothing.
+  std::string start();
+  // Serves their routes on 127.0.0.1; the port.
+  std::uint16_t listen();
+  // Stops and destroys them, within a few seconds.
+  void stop();
+
+  const module::module_set& modules() const noexcept { return shop_.modules; }
+  module::runtime& runtime() noexcept { return shop_.rt; }
+  // Settings of one of the modules, defaults filled in; "{}" when they are refused.
+  std::string settings_of(const std::string& name, std::string_view schema);
+  const auth::authenticator& authenticator() const noexcept { return rooms_.auth; }
+
+ private:
+  config::config config_;
+  instance place_;
+  workshop shop_;
+  rooms rooms_;
+  bool listening_ = false;
+};
+
+}  // namespace ry::app

@@ -1,0 +1,180 @@
+#include "probe.hpp"
+
+#include <algorithm>
+#include <boost/json/parse.hpp>
+
+namespace mcp_check {
+
+void wrong(std::string sentence) {
+  throw ry::error(RY_FAILED_PRECONDITION, "check", std::move(sentence));
+}
+
+ry_mcp_target target_of(const subject&, std::string_view config_json) {
+  ry_mcp_target t{};
+  t.struct_size = sizeof t;
+  t.flags = RY_MCP_OPERATOR;
+  t.server = ry::str("the server");
+  t.config_json = ry::str(config_json);
+  t.identity = ry::str("check");
+  t.max_message_bytes = 16u << 20;
+  return t;
+}
+
+probe::probe(const subject& s, ry_exec* exec, std::uint64_t max_message_bytes)
+    : subject_(s), ear_(new ear{this, &s.ctx, exec}) {
+  auto t = target_of(s, s.config_json);
+  if (max_message_bytes != 0) t.max_message_bytes = max_message_bytes;
+  const ry_mcp_sink sink{sizeof sink, 0, &on_message, &on_sent, &on_closed};
+  char text[512];
+  ry_errbuf err{text, sizeof text, 0};
+  ry_status st = RY_OK;
+  {
+    calling c(*ear_);
+    st = s.table->open(s.self, &t, exec, &sink, ear_, &session_, &err);
+  }
+  if (!ear_->fault.empty()) wrong(ear_->fault);
+  if (st != RY_OK) {
+    wrong("open() refused the server given (status " + std::string(ry::status_name(st)) + "): " +
+          std::string(text, err.len));
+  }
+  if (session_ == nullptr) wrong("open() returned RY_OK and gave no session");
+}
+
+probe::~probe() {
+  close();
+  ear_->of = nullptr;
+}
+
+ry_status probe::send(std::uint32_t kind, std::uint64_t token, const std::string& json) {
+  static const ry_header revision{ry::str("MCP-Protocol-Version"), ry::str("2025-11-25")};
+  ry_mcp_message m{};
+  m.struct_size = sizeof m;
+  m.kind = kind;
+  m.token = token;
+  // Copied into memory that is wiped at once: the driver must have copied it.
+  std::string mine = json;
+  m.json = ry::str(mine);
+  m.headers = &revision;
+  m.n_headers = token == 1 ? 0 : 1;
+  ry_status st = RY_OK;
+  {
+    calling c(*ear_);
+    st = subject_.table->send(subject_.self, session_, &m);
+  }
+  std::fill(mine.begin(), mine.end(), '#');
+  return st;
+}
+
+ry_status probe::request(std::uint64_t id, std::string_view method) {
+  std::string params = "{}";
+  if (method == "initialize") {
+    params = R"({"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"check","version":"1"}})";
+  }
+  return send(RY_MCP_REQUEST, id, "{\"jsonrpc\":\"2.0\",\"id\":" + std::to_string(id) +
+                                      ",\"method\":" + ry::json_string(method) +
+                                      ",\"params\":" + params + "}");
+}
+ry_status probe::notify(std::uint64_t token, std::string_view method) {
+  return send(RY_MCP_NOTIFICATION, token, "{\"jsonrpc\":\"2.0\",\"method\":" + ry::json_string(method) + "}");
+}
+void probe::finish(std::uint64_t token, std::int32_t why) {
+  finished_.push_back(token);
+  calling c(*ear_);
+  subject_.table->finish(subject_.self, session_, token, why);
+}
+void probe::resume() {
+  calling c(*ear_);
+  subject_.table->resume(subject_.self, session_);
+}
+void probe::close() {
+  if (session_ == nullptr) return;
+  {
+    calling c(*ear_);
+    subject_.table->close(subject_.self, std::exchange(session_, nullptr));
+  }
+  ear_->ended = true;
+}
+
+void probe::note(heard h) {
+  auto& e = *ear_;
+  const char* name = h.is == heard::what::message ? "on_message"
+                     : h.is == heard::what::sent  ? "on_sent"
+                                                  : "on_closed";
+  const auto broken = [&](const std::string& what) {
+    if (fault_.empty()) fault_ = std::string(name) + "() " + what;
+  };
+  if (!e.ctx->on_exec(e.exec)) broken("came on a thread other than the session's executor: post it there");
+  if (e.inside) broken("came inside a call of the driver: post it, so that it comes later");
+  if (e.ended) {
+    broken(session_ == nullptr ? "came after close() had returned: keep a flag that close() sets"
+                               : "came after on_closed(), which must be the last call");
+  }
+  if (h.is == heard::what::sent) {
+    if (find(h.is, h.token) != nullptr) broken("came twice for one message: each message has one completion");
+    if (std::find(finished_.begin(), finished_.end(), h.token) != finished_.end()) {
+      broken("came for a message after finish(): forget its token there");
+    }
+  }
+  if (h.is == heard::what::closed) e.ended = true;
+  log.push_back(std::move(h));
+}
+
+ry_status probe::on_message(void* p, std::uint64_t token, ry_str json) noexcept {
+  auto* e = static_cast<ear*>(p);
+  if (e->of == nullptr) return RY_CANCELLED;
+  (void)ry::guard([&] { e->of->note({heard::what::message, token, RY_OK, ry::text(json)}); });
+  return e->of->answer_to_messages;
+}
+void probe::on_sent(void* p, std::uint64_t token, ry_status st, const ry_mcp_outcome* o,
+                    const ry_error_view* err) noexcept {
+  auto* e = static_cast<ear*>(p);
+  if (e->of == nullptr) return;
+  (void)ry::guard([&] {
+    e->of->note({heard::what::sent, token, st, err != nullptr ? ry::text(err->message) : ""});
+    if (o == nullptr) e->of->fault_ = "on_sent() came without an outcome, which is never NULL";
+  });
+}
+void probe::on_closed(void* p, ry_status st, const ry_error_view* err) noexcept {
+  auto* e = static_cast<ear*>(p);
+  if (e->of == nullptr) return;
+  (void)ry::guard([&] {
+    e->of->note({heard::what::closed, 0, st, err != nullptr ? ry::text(err->message) : ""});
+  });
+}
+
+std::size_t probe::count(heard::what w) const noexcept {
+  return static_cast<std::size_t>(
+      std::count_if(log.begin(), log.end(), [w](const heard& h) { return h.is == w; }));
+}
+const heard* probe::find(heard::what w, std::uint64_t token) const noexcept {
+  for (const auto& h : log) {
+    if (h.is == w && h.token == token) return &h;
+  }
+  return nullptr;
+}
+bool probe::answered(std::uint64_t id) const {
+  for (const auto& h : log) {
+    if (h.is != heard::what::message) continue;
+    boost::json::error_code ec;
+    const auto v = boost::json::parse(boost::json::string_view(h.text.data(), h.text.size()), ec);
+    const auto* o = v.if_object();
+    const auto* found = o != nullptr ? o->if_contains("id") : nullptr;
+    if (found != nullptr && found->is_number() && found->to_number<std::uint64_t>(ec) == id) return true;
+  }
+  return false;
+}
+
+ry::task<void> probe::greet() {
+  constexpr std::uint64_t patience = 10'000;
+  if (request(1, "initialize") != RY_OK) wrong("send() refused the first message of a new session");
+  bool came = co_await until([](probe& p) { return p.answered(1) || p.count(heard::what::closed) != 0; }, patience);
+  if (!came) wrong("initialize was not answered within 10 seconds");
+  if (!answered(1)) wrong("the session ended instead of answering initialize: " + log.back().text);
+  came = co_await until([](probe& p) { return p.find(heard::what::sent, 1) != nullptr; }, patience);
+  if (!came) wrong("on_sent() did not come for a message that was answered");
+  if (notify(2, "notifications/initialized") != RY_OK) wrong("send() refused a notification");
+  came = co_await until([](probe& p) { return p.find(heard::what::sent, 2) != nullptr; }, patience);
+  if (!came) wrong("on_sent() did not come for a notification within 10 seconds");
+}
+
+}  // namespace mcp_check

@@ -1,0 +1,117 @@
+// A session of the transport under examination, as its module would hold it, which writes down all it
+// hears and notices what breaks the rules of mcp.transport/1. On one executor.
+#pragma once
+
+#include <ry/ext/mcp_transport.h>
+
+#include <cstdint>
+#include <optional>
+#include <ry/ry.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mcp_check {
+
+// What is examined.
+struct subject {
+  const ry::context& ctx;
+  const ry_mcp_transport_v1* table;
+  void* self;
+  std::string config_json;  // of a server that answers
+  bool exchanges() const noexcept { return (table->capabilities & RY_MCP_EXCHANGES) != 0; }
+};
+
+// The sentence says what the author has to mend.
+[[noreturn]] void wrong(std::string sentence);
+
+ry_mcp_target target_of(const subject& s, std::string_view config_json);
+
+struct heard {
+  enum class what { message, sent, closed } is;
+  std::uint64_t token = 0;  // of message and sent
+  ry_status status = RY_OK;
+  std::string text;  // of a message or an error
+};
+
+class probe {
+ public:
+  // Opens a session; wrong() when the driver refuses. max_message_bytes 0: 16 MiB.
+  probe(const subject& s, ry_exec* exec, std::uint64_t max_message_bytes = 0);
+  ~probe();  // closes it
+  probe(const probe&) = delete;
+  probe& operator=(const probe&) = delete;
+
+  // Sends a request with this id, or a notification; the id is its token.
+  ry_status request(std::uint64_t id, std::string_view method);
+  ry_status notify(std::uint64_t token, std::string_view method);
+  void finish(std::uint64_t token, std::int32_t why);
+  void resume();
+  void close();
+
+  // Waits until enough(*this), at most that long; false: it did not come.
+  template <class F>
+  ry::task<bool> until(F enough, std::uint64_t ms);
+  // Initialize and what belongs to it.
+  ry::task<void> greet();
+
+  std::size_t messages() const noexcept { return count(heard::what::message); }
+  std::size_t count(heard::what w) const noexcept;
+  const heard* find(heard::what w, std::uint64_t token) const noexcept;
+  bool answered(std::uint64_t id) const;
+  // A rule that was broken while nobody looked; empty: none.
+  const std::string& fault() const noexcept { return fault_; }
+
+  ry_status answer_to_messages = RY_OK;  // what the sink returns
+  std::vector<heard> log;
+
+ private:
+  static ry_status on_message(void* p, std::uint64_t token, ry_str json) noexcept;
+  static void on_sent(void* p, std::uint64_t token, ry_status st, const ry_mcp_outcome* o,
+                      const ry_error_view* err) noexcept;
+  static void on_closed(void* p, ry_status st, const ry_error_view* err) noexcept;
+  void note(heard h);
+  ry_status send(std::uint32_t kind, std::uint64_t token, const std::string& json);
+
+  // The sink's context outlives a closed session, to catch what comes too late.
+  struct ear {
+    probe* of;
+    const ry::context* ctx;
+    ry_exec* exec;
+    bool inside = false;  // a call of the driver
+    bool ended = false;   // close() returned, or on_closed came
+    std::string fault;
+  };
+  struct calling {
+    explicit calling(ear& e) : e(e) { e.inside = true; }
+    ~calling() { e.inside = false; }
+    ear& e;
+  };
+
+  const subject& subject_;
+  ear* ear_;  // never freed: a late call must find it
+  void* session_ = nullptr;
+  std::vector<std::uint64_t> finished_;
+  std::string fault_;
+};
+
+template <class F>
+ry::task<bool> probe::until(F enough, std::uint64_t ms) {
+  constexpr std::uint64_t step = 5;
+  for (std::uint64_t waited = 0; !enough(*this); waited += step) {
+    if (!fault_.empty()) wrong(fault_);
+    if (waited >= ms) co_return false;
+    ry::result<void> slept = co_await subject_.ctx.sleep(step);
+    slept.value();
+  }
+  if (!fault_.empty()) wrong(fault_);
+  co_return true;
+}
+
+struct test_case {
+  std::string_view name;
+  ry::task<void> (*run)(const subject& s, ry_exec* exec);
+};
+const std::vector<test_case>& cases();
+
+}  // namespace mcp_check

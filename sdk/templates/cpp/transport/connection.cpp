@@ -1,0 +1,351 @@
+#include "connection.hpp"
+
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/websocket.hpp>
+#include <chrono>
+#include <deque>
+#include <set>
+
+namespace ry_sample {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace websocket = beast::websocket;
+using boost::system::error_code;
+using asio::ip::tcp;
+
+namespace {
+
+constexpr std::size_t most_unsent = 64;     // messages on their way
+constexpr std::size_t most_unread = 256;    // messages that wait for the executor
+constexpr std::uint64_t connect_ms = 10'000;
+constexpr auto watch_every = std::chrono::milliseconds(100);
+constexpr auto last_words = std::chrono::seconds(2);  // for what was sent before a close
+
+}  // namespace
+
+std::optional<address> parse_url(std::string_view url) {
+  constexpr std::string_view scheme = "ws://";
+  if (url.substr(0, scheme.size()) != scheme) return std::nullopt;
+  url.remove_prefix(scheme.size());
+  for (const char c : url) {
+    if (c <= ' ' || c == '@' || c == '#' || c == 0x7f) return std::nullopt;
+  }
+  const auto end = std::min(url.find_first_of("/?"), url.size());
+  auto authority = url.substr(0, end);
+  address a;
+  a.target = url.substr(end);
+  if (a.target.empty() || a.target.front() != '/') a.target.insert(0, "/");
+  a.port = "80";
+  const bool bracketed = !authority.empty() && authority.front() == '[';
+  const auto colon = authority.find(':', bracketed ? std::min(authority.find(']'), authority.size()) : 0);
+  if (colon != std::string_view::npos) {
+    a.port = authority.substr(colon + 1);
+    if (a.port.empty() || a.port.size() > 5 ||
+        a.port.find_first_not_of("0123456789") != std::string::npos) {
+      return std::nullopt;
+    }
+    authority = authority.substr(0, colon);
+  }
+  if (bracketed) {
+    if (authority.size() < 4 || authority.back() != ']') return std::nullopt;
+    authority = authority.substr(1, authority.size() - 2);
+  }
+  a.host = authority;
+  if (a.host.empty()) return std::nullopt;
+  return a;
+}
+
+void mover::start() {
+  thread_ = std::thread([this] {
+    const auto work = asio::make_work_guard(io_);
+    io_.run();
+  });
+}
+void mover::stop() {
+  if (!thread_.joinable()) return;
+  io_.stop();
+  thread_.join();
+}
+
+// ---- the opener's side ------------------------------------------------------------------------
+
+struct session::ear {
+  ear(const ry::context& c, ry_exec* e, ry::mcp::sink s) : ctx(c), exec(e), sink(s) {}
+  // Runs f on the executor, unless the session is closed by then.
+  template <class F>
+  static void tell(const std::shared_ptr<ear>& self, F f) {
+    self->ctx.post(self->exec, [self, f = std::move(f)]() mutable {
+      if (!self->closed) f(*self);
+    });
+  }
+  void end(const ry::error& e) {
+    if (over) return;
+    over = true;
+    sent.clear();
+    sink.closed(e);
+  }
+
+  const ry::context& ctx;
+  ry_exec* const exec;
+  const ry::mcp::sink sink;
+  std::set<std::uint64_t> sent;           // tokens that wait for on_sent
+  std::deque<std::string> held;           // messages that came while the sink was full
+  std::optional<ry::error> held_end;
+  bool closed = false, over = false, paused = false;
+};
+
+// ---- the thread's side ------------------------------------------------------------------------
+
+class connection : public std::enable_shared_from_this<connection> {
+ public:
+  connection(mover& m, std::shared_ptr<session::ear> ear, const ry::context& ctx,
+             const ry::mcp::target& t, address to, ry::headers fields)
+      : ear_(std::move(ear)),
+        ctx_(ctx),
+        to_(std::move(to)),
+        fields_(std::move(fields)),
+        guarded_(!t.operators_own() && ctx.fact("deployment.mode") != "local"),
+        patience_(std::chrono::milliseconds(t.connect_timeout_ms != 0 ? t.connect_timeout_ms
+                                                                      : connect_ms)),
+        max_message_(t.max_message_bytes),
+        resolver_(m.io()),
+        timer_(m.io()),
+        ws_(m.io()) {}
+
+  void begin() {
+    resolver_.async_resolve(to_.host, to_.port,
+                            [self = shared_from_this()](error_code ec, tcp::resolver::results_type r) {
+                              self->resolved(ec, r);
+                            });
+  }
+  void push(std::uint64_t token, std::string text) {
+    unsent_.push_back({token, std::move(text)});
+    write();
+  }
+  // A message was taken by the executor.
+  void taken() {
+    --unread_;
+    read();
+  }
+  void close() {
+    closing_ = true;
+    resolver_.cancel();
+    if (!open_) return drop();
+    timer_.expires_after(last_words);
+    timer_.async_wait([self = shared_from_this()](error_code ec) {
+      if (!ec) self->drop();
+    });
+    write();
+  }
+
+ private:
+  struct outgoing {
+    std::uint64_t token;
+    std::string text;
+  };
+
+  void drop() {
+    error_code ignored;
+    beast::get_lowest_layer(ws_).socket().close(ignored);
+    timer_.cancel();
+  }
+  void fail(ry_status st, std::string what) {
+    drop();
+    failure(st, std::move(what));
+  }
+  void failure(ry_status st, std::string what) {
+    if (failed_) return;
+    failed_ = true;
+    session::ear::tell(ear_, [e = ry::error(st, "mcp.websocket", std::move(what))](auto& ear) {
+      if (ear.paused || !ear.held.empty()) ear.held_end = e;
+      else ear.end(e);
+    });
+  }
+
+  void resolved(error_code ec, const tcp::resolver::results_type& found) {
+    if (closing_) return;
+    if (ec) return fail(RY_UNAVAILABLE, "the name " + to_.host + " was not found");
+    // The connection goes to the very address that was checked.
+    std::vector<tcp::endpoint> allowed;
+    for (const auto& each : found) {
+      const auto ip = each.endpoint().address();
+      const auto literal = ip.is_v6() ? "[" + ip.to_string() + "]" : ip.to_string();
+      if (guarded_ && ctx_.http_client().check_url("http://" + literal + "/") != RY_OK) {
+        return fail(RY_PERMISSION_DENIED, "MCP URL points to a private or local address");
+      }
+      allowed.push_back(each.endpoint());
+    }
+    beast::get_lowest_layer(ws_).expires_after(patience_);
+    beast::get_lowest_layer(ws_).async_connect(
+        allowed, [self = shared_from_this()](error_code e, const tcp::endpoint&) {
+          self->connected(e);
+        });
+  }
+
+  void connected(error_code ec) {
+    if (closing_) return drop();
+    if (ec) {
+      return fail(RY_UNAVAILABLE, "no connection to " + to_.host + ":" + to_.port + ": " + ec.message());
+    }
+    error_code ignored;
+    beast::get_lowest_layer(ws_).socket().set_option(tcp::no_delay(true), ignored);
+    ws_.read_message_max(max_message_ == UINT64_MAX ? 0 : max_message_);
+    ws_.set_option(websocket::stream_base::decorator([this](websocket::request_type& r) {
+      r.set(beast::http::field::sec_websocket_protocol, "mcp");
+      r.set(beast::http::field::user_agent, "runyard");
+      for (const auto& [name, value] : fields_) r.set(name, value);
+    }));
+    const bool plain = to_.host.find(':') == std::string::npos;
+    ws_.async_handshake((plain ? to_.host : "[" + to_.host + "]") + ":" + to_.port, to_.target,
+                        [self = shared_from_this()](error_code e) { self->shook_hands(e); });
+  }
+
+  void shook_hands(error_code ec) {
+    if (closing_) return drop();
+    if (ec) return fail(RY_UNAVAILABLE, "the server did not open a WebSocket: " + ec.message());
+    beast::get_lowest_layer(ws_).expires_never();
+    ws_.control_callback([this](websocket::frame_type kind, beast::string_view) {
+      if (kind == websocket::frame_type::close && !closing_) failure(RY_OK, "the server closed the connection");
+    });
+    open_ = true;
+    write();
+    read();
+    watch();
+  }
+  // After a violation Beast says good-bye and waits for the end of the other side, which may never come.
+  void watch() {
+    timer_.expires_after(watch_every);
+    timer_.async_wait([self = shared_from_this()](error_code ec) {
+      if (ec || self->closing_) return;
+      if (self->ws_.is_open()) return self->watch();
+      self->fail(RY_DATA_LOSS, "not the WebSocket protocol, or a message larger than " +
+                                   std::to_string(self->max_message_) + " bytes");
+    });
+  }
+
+  void write() {
+    if (!open_ || writing_) return;
+    if (unsent_.empty()) {
+      if (closing_) say_good_bye();
+      return;
+    }
+    writing_ = true;
+    ws_.text(true);
+    ws_.async_write(asio::buffer(unsent_.front().text),
+                    [self = shared_from_this()](error_code ec, std::size_t) { self->written(ec); });
+  }
+  void written(error_code ec) {
+    writing_ = false;
+    if (ec) return;  // the reader learns why
+    const auto token = unsent_.front().token;
+    unsent_.pop_front();
+    session::ear::tell(ear_, [token](auto& ear) {
+      if (ear.sent.erase(token) != 0) ear.sink.sent(token);
+    });
+    write();
+  }
+  void say_good_bye() {
+    open_ = false;
+    ws_.async_close(websocket::close_code::normal, [self = shared_from_this()](error_code) { self->drop(); });
+  }
+
+  void read() {
+    if (!open_ || reading_ || closing_ || unread_ >= most_unread) return;
+    reading_ = true;
+    ws_.async_read(in_, [self = shared_from_this()](error_code ec, std::size_t) { self->has_read(ec); });
+  }
+  void has_read(error_code ec) {
+    reading_ = false;
+    if (closing_) return;
+    if (ec == websocket::error::closed) return fail(RY_OK, "the server closed the connection");
+    if (ec == websocket::error::message_too_big || ec == websocket::error::buffer_overflow) {
+      return fail(RY_RESOURCE_EXHAUSTED,
+                  "a message is larger than " + std::to_string(max_message_) + " bytes");
+    }
+    if (ec == asio::error::eof || ec == asio::error::connection_reset) {
+      return fail(RY_UNAVAILABLE, "the connection broke");
+    }
+    if (ec) return fail(RY_DATA_LOSS, "not the WebSocket protocol: " + ec.message());
+    if (!ws_.got_text()) return fail(RY_DATA_LOSS, "a message is not text");
+    ++unread_;
+    session::ear::tell(ear_, [text = beast::buffers_to_string(in_.data()),
+                              self = weak_from_this()](auto& ear) mutable {
+      ear.held.push_back(std::move(text));
+      hand_over(ear, self);
+    });
+    in_.consume(in_.size());
+    read();
+  }
+
+ public:
+  // On the executor: gives the sink what is held, until it is full.
+  static void hand_over(session::ear& ear, const std::weak_ptr<connection>& from) {
+    while (!ear.held.empty() && !ear.paused && !ear.over && !ear.closed) {
+      const auto text = std::move(ear.held.front());
+      ear.held.pop_front();
+      const auto st = ear.sink.message(0, text);
+      if (const auto link = from.lock()) {
+        asio::post(link->ws_.get_executor(), [link] { link->taken(); });
+      }
+      if (ear.closed) return;
+      if (st == RY_RESOURCE_EXHAUSTED) ear.paused = true;
+      else if (st != RY_OK) ear.end(ry::error(st, "mcp.websocket", "a message could not be taken"));
+    }
+    if (ear.held.empty() && !ear.paused && ear.held_end && !ear.closed) ear.end(*ear.held_end);
+  }
+
+ private:
+  const std::shared_ptr<session::ear> ear_;
+  const ry::context& ctx_;
+  const address to_;
+  const ry::headers fields_;
+  const bool guarded_;
+  const std::chrono::milliseconds patience_;
+  const std::uint64_t max_message_;
+  tcp::resolver resolver_;
+  asio::steady_timer timer_;
+  websocket::stream<beast::tcp_stream> ws_;
+  beast::flat_buffer in_;
+  std::deque<outgoing> unsent_;
+  std::size_t unread_ = 0;
+  bool open_ = false, reading_ = false, writing_ = false, closing_ = false, failed_ = false;
+};
+
+session::session(const ry::context& ctx, mover& m, const ry::mcp::target& t, const address& to,
+                 ry::headers fields, ry_exec* exec, ry::mcp::sink sink)
+    : ctx_(ctx),
+      mover_(m),
+      ear_(std::make_shared<ear>(ctx, exec, sink)),
+      link_(std::make_shared<connection>(m, ear_, ctx, t, to, std::move(fields))) {
+  asio::post(mover_.io(), [link = link_] { link->begin(); });
+}
+
+ry_status session::send(ry::mcp::message m) {
+  if (ear_->over || ear_->closed) return RY_CANCELLED;
+  if (ear_->sent.size() >= most_unsent) return RY_RESOURCE_EXHAUSTED;
+  ear_->sent.insert(m.token);
+  asio::post(mover_.io(), [link = link_, token = m.token, text = std::move(m.json)]() mutable {
+    link->push(token, std::move(text));
+  });
+  return RY_OK;
+}
+void session::finish(std::uint64_t token, std::int32_t) noexcept {
+  ear_->sent.erase(token);
+}
+void session::resume() noexcept {
+  ear_->paused = false;
+  (void)ry::guard([&] {
+    ear::tell(ear_, [link = std::weak_ptr(link_)](ear& e) { connection::hand_over(e, link); });
+  });
+}
+void session::close() noexcept {
+  ear_->closed = true;
+  (void)ry::guard([&] { asio::post(mover_.io(), [link = link_] { link->close(); }); });
+  delete this;
+}
+
+}  // namespace ry_sample

@@ -1,0 +1,59 @@
+// One MCP server behind a WebSocket (RFC 6455): each text message is one JSON text, subprotocol "mcp".
+//
+// Bytes are moved by Asio and Beast on one thread of the module's own; the module carries them inside,
+// and nothing of them is seen outside. A session passes between that thread and the executor of its
+// opener by posts in either direction: neither touches what is the other's.
+#pragma once
+
+#include <ry/ry.hpp>
+
+#include <atomic>
+#include <boost/asio/io_context.hpp>
+#include <ry/cpp/mcp.hpp>
+#include <thread>
+
+namespace ry_sample {
+
+// ws://host[:port]/target
+struct address {
+  std::string host, port, target;
+};
+// nullopt: no such URL.
+std::optional<address> parse_url(std::string_view url);
+
+// The thread that moves bytes.
+class mover {
+ public:
+  void start();
+  void stop();  // breaks what is left off, and joins
+  boost::asio::io_context& io() noexcept { return io_; }
+
+ private:
+  boost::asio::io_context io_{1};
+  std::thread thread_;
+};
+
+class connection;
+
+// The opener's end; on the opener's executor.
+class session final : public ry::mcp::session {
+ public:
+  session(const ry::context& ctx, mover& m, const ry::mcp::target& t, const address& to,
+          ry::headers fields, ry_exec* exec, ry::mcp::sink sink);
+
+  ry_status send(ry::mcp::message m) override;
+  void finish(std::uint64_t token, std::int32_t why) noexcept override;
+  void resume() noexcept override;
+  void close() noexcept override;
+
+ private:
+  friend class connection;
+  struct ear;  // of the sink; outlives the session while posts are under way
+
+  const ry::context& ctx_;
+  mover& mover_;
+  std::shared_ptr<ear> ear_;
+  std::shared_ptr<connection> link_;
+};
+
+}  // namespace ry_sample

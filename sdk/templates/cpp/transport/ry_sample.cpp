@@ -1,0 +1,84 @@
+// mcp.transport/1 over WebSockets, in C++20. A configuration is {"url": "ws://host:port/path", "headers":
+// {"Authorization": "Bearer ..."}}; the headers go with the opening handshake.
+#include <boost/json/src.hpp>
+
+#include "connection.hpp"
+
+namespace ry_sample {
+namespace {
+
+namespace json = boost::json;
+
+// Boost's own string types turn into the standard ones by hand.
+std::string text_of(const json::value& v) {
+  const auto& s = v.get_string();
+  return std::string(s.data(), s.size());
+}
+
+class driver {
+ public:
+  static constexpr std::uint32_t capabilities = RY_MCP_MODERN;
+
+  driver(ry::context& ctx, ry::registrar& reg) : ctx_(ctx) {
+    static constexpr auto table = ry::mcp::transport_table<driver>();
+    reg.contribute(RY_MCP_TRANSPORT_1, "ry_sample", &table, this);
+  }
+  void start() { mover_.start(); }
+  ry::task<void> stop() {
+    mover_.stop();
+    co_return;
+  }
+
+  void check(const ry::mcp::target& t) const { (void)read(t); }
+  ry::mcp::session* open(const ry::mcp::target& t, ry_exec* exec, ry::mcp::sink to) {
+    auto c = read(t);
+    return new session(ctx_, mover_, t, c.to, std::move(c.fields), exec, to);
+  }
+
+ private:
+  struct configuration {
+    address to;
+    ry::headers fields;
+  };
+  configuration read(const ry::mcp::target& t) const {
+    json::error_code ec;
+    const auto v = json::parse(json::string_view(t.config_json.data(), t.config_json.size()), ec);
+    const auto* o = v.if_object();
+    const auto* url = o != nullptr ? o->if_contains("url") : nullptr;
+    const auto to = url != nullptr && url->is_string() ? parse_url(text_of(*url)) : std::nullopt;
+    if (!to) throw ry::bad_request("mcp.url", "The configuration needs \"url\", an address ws://...");
+    configuration c{*to, {}};
+    const auto* headers = o->if_contains("headers");
+    if (headers != nullptr && !headers->is_object()) {
+      throw ry::bad_request("mcp.headers", "\"headers\" must be an object of texts");
+    }
+    if (headers != nullptr) {
+      for (const auto& [name, value] : headers->get_object()) {
+        const std::string field(name.data(), name.size());
+        const auto text = value.is_string() ? text_of(value) : std::string("\n");
+        if (field.empty() || field.find_first_of("\r\n: ") != std::string::npos ||
+            text.find_first_of("\r\n") != std::string::npos) {
+          throw ry::bad_request("mcp.headers", "\"headers\" must be an object of texts");
+        }
+        c.fields.emplace_back(field, text);
+      }
+    }
+    // What the literal form tells already; names are looked up, and checked, when it connects.
+    const bool free = t.operators_own() || ctx_.fact("deployment.mode") == "local";
+    const bool v6 = to->host.find(':') != std::string::npos;
+    const auto literal = "http://" + (v6 ? "[" + to->host + "]" : to->host) + "/";
+    if (!free && ctx_.http_client().check_url(literal) != RY_OK) {
+      throw ry::forbidden("mcp.address", "MCP URL points to a private or local address");
+    }
+    return c;
+  }
+
+  ry::context& ctx_;
+  mover mover_;
+};
+
+}  // namespace
+}  // namespace ry_sample
+
+RY_MODULE(ry_sample::driver, "ry_sample", "0.1.0",
+          .needs(RY_CORE_1, RY_HTTP_CLIENT_1, RY_MCP_TRANSPORT_1));

@@ -1,0 +1,47 @@
+// Real MCP servers of the stdio kind behind other channels: each connection gets a child of its own.
+import { spawn } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import net from 'node:net';
+import readline from 'node:readline';
+import { WebSocketServer } from 'ws';
+
+function child(argv, onEnd) {
+  const c = spawn(argv[0], argv.slice(1), { stdio: ['pipe', 'pipe', 'ignore'] });
+  c.on('error', onEnd);
+  c.on('exit', onEnd);
+  c.stdin.on('error', () => {});
+  return c;
+}
+
+// A Unix socket at `path`, bytes as they are.
+export async function bridgeUnix(path, argv) {
+  const open = new Set();
+  const server = net.createServer((socket) => {
+    open.add(socket);
+    const c = child(argv, () => socket.end());
+    socket.pipe(c.stdin);
+    c.stdout.pipe(socket);
+    socket.on('error', () => {});
+    socket.on('close', () => { open.delete(socket); c.kill('SIGKILL'); });
+  });
+  await new Promise((resolve, reject) => server.on('error', reject).listen(path, resolve));
+  return { url: `unix://${path}`, open,
+    close: () => { for (const s of open) s.destroy(); server.close(); rmSync(path, { force: true }); } };
+}
+
+// A WebSocket, a message for each line; `path` of the address must be /mcp.
+export async function bridgeWebSocket(argv, seen = []) {
+  const server = new WebSocketServer({ host: '127.0.0.1', port: 0, path: '/mcp', handleProtocols: (p) => (p.has('mcp') ? 'mcp' : false) });
+  await new Promise((resolve) => server.on('listening', resolve));
+  const open = server.clients;
+  server.on('connection', (socket, request) => {
+    seen.push(request.headers);
+    const c = child(argv, () => socket.close());
+    readline.createInterface({ input: c.stdout }).on('line', (line) => socket.send(line));
+    socket.on('message', (data, binary) => { if (binary) socket.terminate(); else c.stdin.write(`${data}\n`); });
+    socket.on('error', () => {});
+    socket.on('close', () => c.kill('SIGKILL'));
+  });
+  return { url: `ws://127.0.0.1:${server.address().port}/mcp`, seen, open,
+    close: () => { for (const s of open) s.terminate(); server.close(); } };
+}

@@ -1,0 +1,242 @@
+// Transports of third parties: built out of tree with the installed SDK alone (abi.third_party leaves them in
+// third_party/ of the build), put into the modules folder beside ours, used by real runs with real servers, and
+// met by peers that misbehave.
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import net from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { bridgeUnix, bridgeWebSocket } from './lib/bridge.mjs';
+import { lastUser, startLlm, turns } from './lib/llm.mjs';
+import { node, serverOf } from './lib/mcp.mjs';
+import { Server, build, makeDatabase, sleep, statuses, textOf, waitFor } from './lib/server.mjs';
+
+const names = ['websocket', 'unix_c', 'unix_rust'];
+const limit = 3000;  // milliseconds, of a discovery and of a call
+const stubborn = path.join(import.meta.dirname, 'lib/stubborn.mjs');
+const everything = [node, serverOf('everything'), 'stdio'];
+let dir, database, llm, server, admin;
+
+async function model(request, reply) {
+  const done = turns(request).filter((m) => m.role === 'tool');
+  if (done.length) return reply.say(`said: ${done.map((m) => m.content).join(' | ')}`);
+  const m = /\[call (\S+) (.*)\]/.exec(lastUser(request));
+  if (m) return reply.tools([{ name: m[1], arguments: JSON.parse(m[2]) }]);
+  reply.say((request.tools ?? []).map((t) => t.function.name).join(','));
+}
+
+before(async () => {
+  dir = mkdtempSync(path.join(tmpdir(), 'ry-3rd-'));
+  const modules = path.join(dir, 'modules');
+  mkdirSync(modules);
+  for (const file of readdirSync(path.join(build, 'modules')).filter((f) => f.endsWith('.so'))) symlinkSync(path.join(build, 'modules', file), path.join(modules, file));
+  for (const name of names) {
+    const made = path.join(build, 'third_party', `${name}.so`);
+    assert.ok(existsSync(made), `${made} is not there: ctest -R abi.third_party makes it`);
+    copyFileSync(made, path.join(modules, `${name}.so`));
+  }
+  database = makeDatabase();
+  llm = await startLlm(model);
+  server = await new Server({ database, llm, set: [`modules.path=${modules}`, 'mcp.discovery_timeout_seconds=3', 'mcp.call_timeout_seconds=3',
+    'mcp.max_message_kb=1024', ...names.map((n) => `modules.${n}.enabled=true`)] }).start();
+  admin = await server.user({ role: 'admin' });
+});
+after(async () => {
+  await server?.close();
+  await llm?.close();
+  database?.drop();
+  if (dir) rmSync(dir, { recursive: true, force: true });
+});
+
+let sockets = 0;
+const startBridge = (name, argv, seen) => (name === 'websocket' ? bridgeWebSocket(argv, seen) : bridgeUnix(path.join(dir, `${++sockets}.sock`), argv));
+async function ask(what, type, config) {
+  const begun = performance.now();
+  const r = await admin.post(`/admin/mcp/${what}`, { json: { type, config, tool: 'echo', arguments: {} } });
+  r.ms = performance.now() - begun;
+  return r;
+}
+function failed(r, code, cause, within) {
+  assert.equal(r.json?.detail?.error_code, code, r.text);
+  assert.match(r.json.detail.message, /MCP server "/, r.text);
+  assert.match(r.json.detail.message, cause);
+  assert.equal(r.status, code === 'MCP_TIMEOUT' ? 504 : 502);
+  assert.ok(r.ms < within, `took ${r.ms} ms`);
+}
+
+for (const name of names) {
+  test(`${name}: a run calls a tool of a real server`, async () => {
+    const seen = [];
+    const peer = await startBridge(name, everything, seen);
+    try {
+      const u = await server.user({ tier: 'pro' });
+      const agent = (await u.get('/agents')).json.agents[0].agent_id;
+      const put = await u.request('PUT', `/agents/${agent}/custom-mcp-tools`, { json: { custom_mcps: [
+        { name: 'third', type: 'http', customType: name, config: { url: peer.url, headers: { Authorization: 'Bearer for-the-third' } }, enabledTools: ['echo', 'get-sum'] }] } });
+      assert.equal(put.status, 200, put.text);
+      assert.equal(put.json.data.custom_mcps[0].customType, name);
+      for (const [prompt, expected] of [['what do you have?', /third__echo,third__get-sum/], ['[call third__echo {"message":"over there"}]', /Echo: over there/], ['[call third__get-sum {"a":2,"b":3}]', /5/]]) {
+        const started = await u.start({ prompt });
+        assert.equal(started.status, 200, started.text);
+        const s = await u.stream(started.json.agent_run_id, { timeout: 60000 });
+        assert.deepEqual(statuses(s.events).slice(-1), ['completed'], s.raw);
+        assert.match(textOf(s.events), expected);
+      }
+      if (name === 'websocket') assert.equal(seen.at(-1).authorization, 'Bearer for-the-third');
+      await waitFor('the connections to be closed', () => peer.open.size === 0, 5000);
+    } finally {
+      peer.close();
+    }
+  });
+
+  for (const what of ['noise', 'flood', 'pings', 'wrong-ids', 'dies-on-discover', 'ignore-term']) {
+    test(`${name}: a server that misbehaves (${what}) does no harm`, async () => {
+      const peer = await startBridge(name, [node, stubborn, what]);
+      try {
+        const r = await ask('tools', name, { url: peer.url });
+        assert.equal(r.status, 200, r.text);
+        assert.deepEqual(r.json.tools.map((t) => t.name), ['echo']);
+        assert.match((await ask('call', name, { url: peer.url })).text, /still here/);
+      } finally {
+        peer.close();
+      }
+    });
+  }
+  test(`${name}: a silent server is given up in time`, async () => {
+    const peer = await startBridge(name, [node, stubborn, 'silent']);
+    failed(await ask('tools', name, { url: peer.url }), 'MCP_TIMEOUT', /3 seconds/, limit + 700);
+    await waitFor('the connection to be closed', () => peer.open.size === 0, 5000);
+    peer.close();
+  });
+  test(`${name}: a server that goes at once fails at once`, async () => {
+    const peer = await startBridge(name, [node, '-e', 'process.exit(3)']);
+    failed(await ask('tools', name, { url: peer.url }), 'MCP_CONNECT_FAILED', /closed|broke/, 1500);
+    peer.close();
+  });
+}
+
+for (const name of ['unix_c', 'unix_rust']) {
+  test(`${name}: a socket that is not there is named`, async () => {
+    failed(await ask('tools', name, { url: 'unix:///no/such/socket' }), 'MCP_CONNECT_FAILED', /\/no\/such\/socket/, 600);
+  });
+  test(`${name}: a line without end is cut`, async () => {
+    const peer = await startBridge(name, [node, stubborn, 'endless-line']);
+    failed(await ask('tools', name, { url: peer.url }), 'MCP_PROTOCOL_ERROR', /longer than/, 2000);
+    await waitFor('the connection to be closed', () => peer.open.size === 0, 5000);
+    peer.close();
+  });
+  test(`${name}: other addresses are refused`, async () => {
+    for (const url of ['http://127.0.0.1/mcp', 'unix://relative', '/plain']) assert.equal((await ask('tools', name, { url })).status, 400, url);
+  });
+}
+
+// ---- WebSockets that are none ----
+const accept = (key) => createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64');
+// after(socket): what happens once the server has agreed; without it the handshake is left alone.
+async function rawPeer(after, { status = 101, headers = '' } = {}) {
+  const open = new Set();
+  const tcp = net.createServer((socket) => {
+    open.add(socket);
+    socket.on('close', () => open.delete(socket)).on('error', () => {});
+    let head = '';
+    socket.on('data', (d) => {
+      if (head.includes('\r\n\r\n')) return;
+      head += d;
+      if (!head.includes('\r\n\r\n') || after === undefined) return;
+      const key = /sec-websocket-key: (\S+)/i.exec(head)?.[1];
+      socket.write(status === 101 ? `HTTP/1.1 101 Switching\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept(key)}\r\n${headers}\r\n`
+        : `HTTP/1.1 ${status} No\r\n${headers}content-length: 0\r\n\r\n`);
+      after(socket);
+    });
+  });
+  await new Promise((resolve) => tcp.listen(0, '127.0.0.1', resolve));
+  return { url: `ws://127.0.0.1:${tcp.address().port}/mcp`, open, close: () => { for (const s of open) s.destroy(); tcp.close(); } };
+}
+const frame = (opcode, bytes, fin = 0x80) => Buffer.concat([Buffer.from(bytes.length < 126 ? [fin | opcode, bytes.length] : [fin | opcode, 126, bytes.length >> 8, bytes.length & 255]), Buffer.from(bytes)]);
+const without_end = (socket, first, next) => {
+  socket.write(first);
+  const more = () => { while (!socket.destroyed && socket.write(next)); socket.once('drain', more); };
+  more();
+};
+const cases = {
+  'a handshake without an answer is given up in time': { code: 'MCP_TIMEOUT', cause: /3 seconds/, within: limit + 700 },
+  'a refused handshake is named': { after: () => {}, options: { status: 404 }, code: 'MCP_CONNECT_FAILED', cause: /did not open a WebSocket/, within: 600 },
+  'a redirect is not followed': { after: () => {}, options: { status: 307, headers: 'location: ws://127.0.0.1:9/\r\n' }, code: 'MCP_CONNECT_FAILED', cause: /did not open/, within: 600 },
+  'a frame that is none': { after: (s) => s.write(Buffer.alloc(20, 0xff)), code: 'MCP_PROTOCOL_ERROR', cause: /not the WebSocket protocol/, within: 900 },
+  'a frame with a mask': { after: (s) => s.write(Buffer.from([0x81, 0x81, 1, 2, 3, 4, 5])), code: 'MCP_PROTOCOL_ERROR', cause: /not the WebSocket protocol/, within: 900 },
+  'text that is no UTF-8': { after: (s) => s.write(frame(1, [0xc3, 0x28])), code: 'MCP_PROTOCOL_ERROR', cause: /not the WebSocket protocol/, within: 900 },
+  'a binary message': { after: (s) => s.write(frame(2, Buffer.from('{}'))), code: 'MCP_PROTOCOL_ERROR', cause: /not text/, within: 600 },
+  'a length that lies is cut': { after: (s) => s.write(Buffer.from([0x81, 127, 0x7f, 0, 0, 0, 0, 0, 0, 0])), code: 'MCP_PROTOCOL_ERROR', cause: /larger than/, within: 900 },
+  'a message in pieces without end is cut': { after: (s) => without_end(s, frame(1, Buffer.from('{'), 0), frame(0, Buffer.alloc(60000, 0x20), 0)), code: 'MCP_PROTOCOL_ERROR', cause: /larger than/, within: limit },
+  'a connection that is reset': { after: (s) => setTimeout(() => s.resetAndDestroy(), 50), code: 'MCP_CONNECT_FAILED', cause: /broke/, within: 600 },
+  'a good-bye at once': { after: (s) => s.write(frame(8, [0x03, 0xe8])), code: 'MCP_CONNECT_FAILED', cause: /closed/, within: 600 },
+  'pings without end': { after: (s) => { const t = setInterval(() => s.write(frame(9, [])), 1); s.on('close', () => clearInterval(t)); }, code: 'MCP_TIMEOUT', cause: /3 seconds/, within: limit + 700 },
+};
+for (const [name, c] of Object.entries(cases)) {
+  test(`websocket: ${name}`, async () => {
+    const peer = await rawPeer(c.after, c.options);
+    try {
+      failed(await ask('tools', 'websocket', { url: peer.url }), c.code, c.cause, c.within);
+      await waitFor('the connection to be closed', () => peer.open.size === 0, 5000);
+    } finally {
+      peer.close();
+    }
+  });
+}
+test('websocket: messages of many sizes come whole, also in pieces', async () => {
+  // Answers everything by JSON padded to lengths around those where frames change their form.
+  const peer = await rawPeer((socket) => {
+    let rest = Buffer.alloc(0);
+    socket.on('data', (d) => {
+      rest = Buffer.concat([rest, d]);
+      for (;;) {
+        if (rest.length < 2) return;
+        const short = rest[1] & 127;
+        const at = short < 126 ? 2 : 4;
+        if (short === 127 || rest.length < at + 4) return;
+        const size = short < 126 ? short : rest.readUInt16BE(2);
+        if (rest.length < at + 4 + size) return;
+        const text = Buffer.from(rest.subarray(at + 4, at + 4 + size)).map((b, i) => b ^ rest[at + (i & 3)]);
+        const opcode = rest[0] & 15;
+        rest = rest.subarray(at + 4 + size);
+        if (opcode !== 1) { if (opcode === 8) socket.end(frame(8, text)); continue; }
+        const m = JSON.parse(text.toString());
+        if (m.id === undefined) continue;
+        const result = m.method === 'initialize' ? { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'raw', version: '1' } }
+          : { tools: [125, 126, 127, 65000].map((n) => ({ name: `t${n}`, description: 'é'.repeat(n / 5), inputSchema: { type: 'object' } })) };
+        const answer = Buffer.from(JSON.stringify(m.method === 'server/discover' ? { jsonrpc: '2.0', id: m.id, error: { code: -32601, message: 'no' } } : { jsonrpc: '2.0', id: m.id, result }));
+        // In pieces of 100 bytes, which split characters; a ping between them.
+        for (let i = 0; i < answer.length; i += 100) {
+          const last = i + 100 >= answer.length;
+          socket.write(frame(i === 0 ? 1 : 0, answer.subarray(i, i + 100), last ? 0x80 : 0));
+          if (i === 100) socket.write(frame(9, [1, 2]));
+        }
+      }
+    });
+  });
+  try {
+    const r = await ask('tools', 'websocket', { url: peer.url });
+    assert.equal(r.status, 200, r.text);
+    assert.equal(r.json.tools.find((t) => t.name === 't65000').description, 'é'.repeat(13000));
+  } finally {
+    peer.close();
+  }
+});
+test('websocket: other addresses are refused', async () => {
+  for (const url of ['http://127.0.0.1/mcp', 'ws://', 'ws://user@host/', 'ws://a:99999999/', 'ws://a b/', 'wss://host/']) assert.equal((await ask('tools', 'websocket', { url })).status, 400, url);
+});
+
+test('nothing is left behind', async () => {
+  const fds = () => readdirSync(`/proc/${server.process.pid}/fd`).length;
+  const threads = () => readdirSync(`/proc/${server.process.pid}/task`).length;
+  const peers = await Promise.all(names.map((n) => startBridge(n, [node, '-e', 'process.exit(3)'])));
+  for (const [i, name] of names.entries()) await ask('tools', name, { url: peers[i].url });
+  await sleep(1500);
+  const before = [fds(), threads()];
+  for (let n = 0; n < 20; n++) for (const [i, name] of names.entries()) await ask('tools', name, { url: peers[i].url });
+  await waitFor('descriptors to be closed', () => fds() <= before[0] + 3, 5000);
+  await waitFor('threads to end', () => threads() <= before[1] + 1, 5000);
+  for (const p of peers) p.close();
+});
