@@ -124,9 +124,25 @@ void session::finish(std::uint64_t token, std::int32_t) noexcept {
 }
 
 void session::resume() noexcept {
-  if (!paused_ || child_ == nullptr) return;
+  if (!paused_ || closing_ || child_ == nullptr) return;
   paused_ = false;
-  table_.resume(child_);
+  // Later, and not inside this call.
+  ++posts_;
+  const auto st = ctx_.core().exec_post(ctx_.host(), exec_, &session::on_resumed, this);
+  if (st != RY_OK) --posts_;
+}
+
+void session::on_resumed(void* p) noexcept {
+  auto* s = static_cast<session*>(p);
+  --s->posts_;
+  (void)ry::guard([&] {
+    std::string held;
+    held.swap(s->held_);
+    s->read(held);
+    if (!s->paused_ && s->end_) s->tell(*s->end_);
+  });
+  if (!s->paused_ && s->child_ != nullptr) s->table_.resume(s->child_);
+  s->end_if_idle();
 }
 
 ry_status session::on_stdout(void* self, ry_bytes chunk) noexcept {
@@ -135,12 +151,15 @@ ry_status session::on_stdout(void* self, ry_bytes chunk) noexcept {
 }
 
 ry_status session::read(std::string_view bytes) {
-  bool pause = false;
   while (!bytes.empty() && !closing_ && !told_) {
+    if (paused_ || !held_.empty()) {
+      held_.append(bytes);
+      break;
+    }
     const auto end = bytes.find('\n');
     line_.append(bytes.substr(0, end));
     if (line_.size() > max_message_) {
-      tell(ry::error(RY_DATA_LOSS, "mcp.too_large",
+      tell(ry::error(RY_RESOURCE_EXHAUSTED, "mcp.too_large",
                      "a line is longer than " + std::to_string(max_message_) + " bytes"));
       table_.kill(child_, SIGKILL);
       break;
@@ -153,13 +172,12 @@ ry_status session::read(std::string_view bytes) {
     // Programs are met that greet on their standard output.
     if (text.empty() || (text.front() != '{' && text.front() != '[')) continue;
     const auto st = sink_.message(0, text);
-    pause = pause || st == RY_RESOURCE_EXHAUSTED;
-    if (st != RY_OK && st != RY_RESOURCE_EXHAUSTED) {
+    paused_ = st == RY_RESOURCE_EXHAUSTED;
+    if (st != RY_OK && !paused_) {
       tell(ry::error(st, "mcp.json", "a message could not be taken"));
     }
   }
-  paused_ = pause && !closing_;
-  return paused_ ? RY_RESOURCE_EXHAUSTED : RY_OK;
+  return paused_ && !closing_ ? RY_RESOURCE_EXHAUSTED : RY_OK;
 }
 
 ry_status session::on_stderr(void* self, ry_bytes chunk) noexcept {
@@ -198,7 +216,9 @@ void session::gone(std::int32_t code, std::int32_t why) {
   auto last = trimmed(errors_);
   if (last.size() > 1000) last.remove_prefix(last.size() - 1000);
   if (!last.empty()) text += "; it said: " + std::string(last);
-  tell(ry::error(RY_UNAVAILABLE, "mcp.json", text));
+  end_.emplace(RY_UNAVAILABLE, "mcp.json", text);
+  // What it said before it went comes first.
+  if (!paused_ && posts_ == 0) tell(*end_);
 }
 
 void session::tell(const ry::error& e) noexcept {
@@ -245,7 +265,7 @@ void session::release() noexcept {
 }
 
 void session::end_if_idle() noexcept {
-  if (closing_ && exited_ && !waiting_ && writes_ == 0) delete this;
+  if (closing_ && exited_ && !waiting_ && writes_ == 0 && posts_ == 0) delete this;
 }
 
 }  // namespace mcp_json

@@ -43,6 +43,7 @@ class session final : public ry::mcp::session {
   static ry_status on_stderr(void* self, ry_bytes chunk) noexcept;
   static void on_exit(void* self, std::int32_t code, std::int32_t why) noexcept;
   static void on_written(void* p, ry_status st, const ry_error_view* err) noexcept;
+  static void on_resumed(void* p) noexcept;
   static void on_patience(void* p, ry_status st, const ry_error_view* err) noexcept;
 
   ry_status read(std::string_view bytes);
@@ -62,8 +63,10 @@ class session final : public ry::mcp::session {
   const std::uint64_t max_message_;
   ry_process* child_ = nullptr;
   std::string line_, errors_;
+  std::string held_;               // read while the sink is full
+  std::optional<ry::error> end_;  // to be told once it is not
   std::vector<std::uint64_t> unwritten_;
-  std::size_t writes_ = 0;
+  std::size_t writes_ = 0, posts_ = 0;
   std::size_t logged_ = 0;
   ry_op_id patience_ = 0;
   int asked_ = 0;

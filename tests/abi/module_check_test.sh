@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# `runyard module check` passes a good transport and finds the fault of each bad one, and of that only what it breaks.
+# usage: module_check_test.sh RUNYARD LOOPBACK_DIRECTORY THIRD_PARTY_DIRECTORY
+set -uo pipefail
+runyard=$1 dir=$2 third=$3
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failures=0
+fail() { printf 'FAILED: %s\n' "$*"; sed 's/^/    /' out err; failures=$((failures + 1)); }
+server='{"url":"inside:"}'
+
+"$runyard" module check "$dir/loopback_good.so" --server "$server" >out 2>err || fail 'a good transport is blamed'
+grep -qx '15 passed, 0 failed, 1 skipped' out || fail 'not all tests were run on a good transport'
+grep -qx 'skipped  routes' out || fail 'a module without routes has none to be asked'
+
+# fault NAME TEST SENTENCE: the test fails and says so.
+fault() {
+  "$runyard" module check "$dir/loopback_$1.so" --server "$server" --only "$2" >out 2>err
+  [[ $? == 1 ]] || fail "$1: ended otherwise than with 1"
+  grep -qx "FAILED   $2" out || fail "$1: $2 did not fail"
+  grep -qF -- "$3" out || fail "$1: no word of: $3"
+}
+fault facts create 'section'
+fault exports file 'ry_module_entry'
+fault null transport.table 'a slot of the table is NULL'
+fault dumb transport.nonsense 'without a sentence in err'
+fault trusts needs 'ended by signal 11'
+fault crash transport.exchange 'ended by signal 6'
+fault twice transport.exchange 'on_sent() came twice for one message'
+fault inline transport.exchange 'on_sent() came inside a call of the driver'
+fault never transport.exchange 'on_sent() did not come for a message that was answered'
+fault thread transport.exchange 'came on a thread other than'
+fault finish transport.cancel 'on_sent() came for a message after finish()'
+fault late transport.close 'after close() had returned'
+fault pressure transport.back_pressure 'before resume()'
+fault large transport.too_large 'RY_RESOURCE_EXHAUSTED'
+fault leak transport.many 'descriptors open'
+fault open thrice 'descriptors open'
+fault stays life 'did not stop before the deadline'
+
+# Without a server what needs one is left out, not passed.
+"$runyard" module check "$dir/loopback_good.so" >out 2>err || fail 'without a server'
+grep -qx '7 passed, 0 failed, 9 skipped' out || fail 'without a server other tests were left out'
+"$runyard" module check "$dir/loopback_good.so" --server nonsense >out 2>err; [[ $? == 2 ]] || fail 'a server that is no JSON'
+"$runyard" module check "$dir/loopback_good.so" --only nonsense >out 2>err; [[ $? == 2 ]] || fail 'a test that is not there'
+"$runyard" module check nowhere.so >out 2>err; [[ $? == 1 ]] || fail 'a file that is not there'
+
+# Modules with routes, of each language.
+for name in greeter_c greeter_cpp greeter_rust; do
+  "$runyard" module check "$third/$name.so" >out 2>err || fail "$name is blamed"
+  grep -qx '6 passed, 0 failed, 0 skipped' out || fail "not all tests were run on $name"
+done
+
+((failures == 0)) && echo 'all well'
+exit $((failures > 0))
