@@ -135,6 +135,10 @@ json::object read_config(const json::object& given, const std::string& type,
   } else {
     out["profile_id"] = text(find(given, "profile_id"), place + ".profile_id", 200);
   }
+  if (const auto* reuse = find(given, "reuse"); reuse && !reuse->is_null()) {
+    if (!reuse->is_bool()) refuse(place + ".reuse", "must be true or false");
+    if (reuse->get_bool()) out["reuse"] = true;
+  }
   return out;
 }
 

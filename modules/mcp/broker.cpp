@@ -2,6 +2,7 @@
 
 #include "deadline.hpp"
 #include "result.hpp"
+#include "schema.hpp"
 
 namespace mcp {
 namespace {
@@ -18,6 +19,38 @@ std::string joined(const std::vector<std::string>& names) {
   return out;
 }
 
+// Servers are met that answer the call of a tool that they do not have with a result.
+bool says_unknown_tool(const json::value& result) {
+  const auto* o = result.if_object();
+  const auto* failed = o != nullptr ? o->if_contains("isError") : nullptr;
+  const auto* content = o != nullptr ? array_of(*o, "content") : nullptr;
+  if (failed == nullptr || !failed->is_bool() || !failed->get_bool() || content == nullptr) return false;
+  for (const auto& each : *content) {
+    const auto* block = each.if_object();
+    if (block == nullptr) continue;
+    auto text = text_of(*block, "text").substr(0, 300);
+    for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+    const bool about_tool = text.find("tool") != std::string::npos;
+    for (const char* sign : {"unknown tool", "-32602"}) {
+      if (text.find(sign) != std::string::npos) return true;
+    }
+    for (const char* sign : {"not found", "no such", "does not exist"}) {
+      if (about_tool && text.find(sign) != std::string::npos) return true;
+    }
+  }
+  return false;
+}
+
+// Where the structured content of a result differs from what its tool promised; empty: nowhere.
+std::string structured_mismatch(const json::value& result, const json::value& schema) {
+  const auto* o = result.if_object();
+  const auto* structured = o != nullptr ? o->if_contains("structuredContent") : nullptr;
+  const auto* failed = o != nullptr ? o->if_contains("isError") : nullptr;
+  const bool is_error = failed != nullptr && failed->is_bool() && failed->get_bool();
+  if (structured == nullptr || is_error) return {};
+  return schema_mismatch(schema, *structured);
+}
+
 }  // namespace
 
 ry::task<tool_list> broker::fetch(server_ptr s) {
@@ -25,18 +58,33 @@ ry::task<tool_list> broker::fetch(server_ptr s) {
   attempts made;
   if (s->expired) s = co_await maker_.authorize(s, ry::error(RY_UNAUTHENTICATED));
   for (;;) {
+    auto c = client_of(s, exec);
     ry::error why(RY_OK);
     try {
-      client c(parts_, s, exec);
-      co_return co_await c.list_tools();
+      auto list = co_await c->list_tools();
+      done_with(std::move(c));
+      co_return list;
     } catch (const ry::error& e) {
       why = e;
     }
-    s = co_await next_try(s, why, made);
+    const bool unsent = c->unsent();
+    c.reset();
+    s = co_await next_try(s, why, unsent, made);
   }
 }
 
-ry::task<server_ptr> broker::next_try(server_ptr s, ry::error why, attempts& made) {
+std::unique_ptr<client> broker::client_of(const server_ptr& s, ry_exec* exec) {
+  auto kept = s->reuse ? kept_.take(*s, exec) : nullptr;
+  return kept ? std::move(kept) : std::make_unique<client>(parts_, s, exec);
+}
+
+void broker::done_with(std::unique_ptr<client> c) noexcept {
+  if (c->to().reuse) kept_.give(std::move(c));
+}
+
+ry::task<server_ptr> broker::next_try(server_ptr s, ry::error why, bool unsent, attempts& made) {
+  // A connection that waited may have ended without a word.
+  if (unsent && s->reuse && made.unsent++ == 0) co_return s;
   if (why.is("mcp.era_changed") && made.eras++ == 0) co_return s;
   if (why.is("mcp.unauthorized") && made.credentials++ < most_credentials) {
     co_return co_await maker_.authorize(s, why);
@@ -62,23 +110,33 @@ void broker::keep(const server& s, tool_list_ptr list) {
 }
 
 ry::task<tool_list_ptr> broker::discover(server_ptr s, freshness wanted) {
+  const auto late = trouble_with(*s, RY_DEADLINE_EXCEEDED, "mcp.timeout",
+                                 "the discovery took longer than " +
+                                     std::to_string(settings_.discovery_ms / 1000) + " seconds");
+  auto list = co_await within(parts_.ctx, settings_.discovery_ms, late, ask(s, wanted));
+  co_return list;
+}
+
+ry::task<tool_list_ptr> broker::ask(server_ptr s, freshness wanted) {
   s = co_await maker_.resolve(s);
   if (wanted == freshness::remembered) {
     auto known = memory_.look_up(s->key, parts_.ctx.now_unix_us());
     if (known.fresh) co_return known.tools;
   }
-  const auto late = trouble_with(*s, RY_DEADLINE_EXCEEDED, "mcp.timeout",
-                                 "the discovery took longer than " +
-                                     std::to_string(settings_.discovery_ms / 1000) + " seconds");
+  bool called_off = false;
+  std::exception_ptr why;
   try {
-    auto list = std::make_shared<const tool_list>(
-        co_await within(parts_.ctx, settings_.discovery_ms, late, fetch(s)));
+    auto list = std::make_shared<const tool_list>(co_await fetch(s));
     keep(*s, list);
     co_return list;
   } catch (const ry::error& e) {
-    if (e.status() != RY_CANCELLED) memory_.failed(s->key, parts_.ctx.now_unix_us());
-    throw;
+    called_off = e.status() == RY_CANCELLED;
+    why = std::current_exception();
   }
+  // Called off by the limit on time it failed, too; by its caller it did not.
+  const auto chain = co_await ry::this_cancel();
+  if (!called_off || chain.why() == RY_WHY_DEADLINE) memory_.failed(s->key, parts_.ctx.now_unix_us());
+  std::rethrow_exception(why);
 }
 
 ry::task<json::value> broker::invoke(server_ptr s, std::string tool, json::object arguments) {
@@ -90,32 +148,55 @@ ry::task<json::value> broker::invoke(server_ptr s, std::string tool, json::objec
     const auto known = memory_.look_up(s->key, parts_.ctx.now_unix_us());
     if (const auto* t = known.tools ? known.tools->find(tool) : nullptr) mirrored = t->mirrored;
     ry::error why(RY_OK);
+    auto c = client_of(s, exec);
     try {
-      client c(parts_, s, exec);
-      co_return co_await c.call_tool(tool, arguments, std::move(mirrored));
+      auto result = co_await c->call_tool(tool, arguments, std::move(mirrored));
+      done_with(std::move(c));
+      if (says_unknown_tool(result)) memory_.age(s->key);
+      co_return result;
     } catch (const ry::error& e) {
       why = e;
     }
+    const bool unsent = c->unsent();
+    if (why.is("mcp.rpc")) done_with(std::move(c));
+    c.reset();
     const auto detail = why.detail_json();
     const auto code = why.is("mcp.rpc") && !detail.empty() ? code_of(parse(detail)) : 0;
-    if (code == -32602 || code == header_mismatch) memory_.age(s->key);
+    if (code == invalid_params || code == method_not_found || code == header_mismatch) {
+      memory_.age(s->key);
+    }
     // In all of these the server has done nothing yet.
     if (code == header_mismatch && lists++ == 0) {
       keep(*s, std::make_shared<const tool_list>(co_await fetch(s)));
     } else {
-      s = co_await next_try(s, why, made);
+      s = co_await next_try(s, why, unsent, made);
     }
   }
 }
 
 ry::task<std::string> broker::call(server_ptr s, std::string tool, json::object arguments) {
-  s = co_await maker_.resolve(s);
   const auto late = trouble_with(*s, RY_DEADLINE_EXCEEDED, "mcp.timeout",
                                  "the call of " + tool + " took longer than " +
                                      std::to_string(settings_.call_ms / 1000) + " seconds");
-  const auto result = co_await within(parts_.ctx, settings_.call_ms, late,
-                                      invoke(s, std::move(tool), std::move(arguments)));
-  co_return result_json(result, settings_.max_result_bytes);
+  auto text = co_await within(parts_.ctx, settings_.call_ms, late,
+                              result_of(s, std::move(tool), std::move(arguments)));
+  co_return text;
+}
+
+ry::task<std::string> broker::result_of(server_ptr s, std::string tool, json::object arguments) {
+  s = co_await maker_.resolve(s);
+  const auto result = co_await invoke(s, tool, std::move(arguments));
+  const auto known = memory_.look_up(s->key, parts_.ctx.now_unix_us());
+  const auto* described = known.tools ? known.tools->find(tool) : nullptr;
+  std::string mismatch;
+  if (described != nullptr && !described->output_schema.is_null()) {
+    mismatch = structured_mismatch(result, described->output_schema);
+  }
+  if (!mismatch.empty()) {
+    parts_.ctx.warn("a structured result does not match the output schema of its tool",
+                    {{"server", s->name}, {"tool", tool}, {"mismatch", mismatch}});
+  }
+  co_return result_json(result, settings_.max_result_bytes, mismatch);
 }
 
 }  // namespace mcp

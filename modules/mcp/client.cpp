@@ -35,7 +35,12 @@ void era_book::forget(const std::string& key) {
 }
 
 client::client(client_parts& parts, server_ptr to, ry_exec* exec)
-    : parts_(parts), to_(std::move(to)), exec_(exec) {}
+    : parts_(parts), to_(std::move(to)), exec_(exec), born_us_(parts.ctx.now_unix_us()) {}
+
+bool client::usable() const {
+  return link_ && !link_->closed() && era_ != era::unknown &&
+         parts_.transports.find(link_->driver()->name) == link_->driver();
+}
 
 void client::open(const std::string& driver) {
   auto found = parts_.transports.find(driver);
@@ -45,6 +50,7 @@ void client::open(const std::string& driver) {
   }
   link_.reset();
   link_.emplace(parts_.ctx, std::move(found), to_, exec_, parts_.max_message_bytes);
+  if (parts_.tools_changed) link_->when_tools_change([this] { parts_.tools_changed(*to_); });
 }
 
 void client::note(era e) {
@@ -91,7 +97,10 @@ json::value client::result_of(reply r, std::string_view doing) const {
 }
 
 ry::task<void> client::connect() {
-  if (link_ && era_ != era::unknown) co_return;
+  if (link_ && era_ != era::unknown) {
+    from_book_ = true;
+    co_return;
+  }
   open(to_->driver);
   if ((link_->capabilities() & RY_MCP_MODERN) == 0) {
     co_await initialize();
@@ -215,6 +224,7 @@ ry::task<reply> client::exchange(std::string method, json::object params, std::s
     o.cancel = request_options::on_cancel::notify;
   }
   reply r = co_await link_->request(std::move(method), std::move(params), std::move(o));
+  unsent_ = r.unsent;
   co_return r;
 }
 
@@ -281,9 +291,10 @@ ry::task<json::value> client::call_tool(std::string name, json::object arguments
   params["name"] = name;
   params["arguments"] = std::move(arguments);
   const std::string shown = "the call of " + name;
+  const std::uint32_t last = to_->reuse ? 0 : RY_MCP_LAST;
   auto next = params;
   for (int rounds = 1;; ++rounds) {
-    reply r = co_await ask("tools/call", std::move(next), name, fields, RY_MCP_LAST);
+    reply r = co_await ask("tools/call", std::move(next), name, fields, last);
     auto answers = r.answered && !r.failed && rounds < most_rounds ? answers_to(r.body) : std::nullopt;
     if (!answers) co_return result_of(std::move(r), shown);
     next = params;

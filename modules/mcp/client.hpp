@@ -1,5 +1,5 @@
-// A client of one server for one piece of work: finds out which revision it speaks, lists its tools,
-// calls one. On one executor; the connection lives as long as the client.
+// A client of one server: finds out which revision it speaks, lists its tools, calls one; one piece of
+// work at a time. On one executor; the connection lives as long as the client.
 #pragma once
 
 #include <mutex>
@@ -36,6 +36,7 @@ struct client_parts {
   std::uint64_t probe_ms = 3000;  // how long a local server may be silent on server/discover
   std::size_t max_message_bytes = 16u << 20;
   tool_limits limits;
+  std::function<void(const server&)> tools_changed;  // a server said so
 };
 
 class client {
@@ -51,6 +52,13 @@ class client {
                                   std::vector<mirrored_argument> mirrored);
 
   era revision() const noexcept { return era_; }
+  const server& to() const noexcept { return *to_; }
+  ry_exec* executor() const noexcept { return exec_; }
+  std::int64_t born_us() const noexcept { return born_us_; }
+  // Whether it is connected, and may be given more work: after a result or an error of the server.
+  bool usable() const;
+  // Whether its last request failed before a byte of it left.
+  bool unsent() const noexcept { return unsent_; }
 
  private:
   ry::task<void> connect();
@@ -71,7 +79,9 @@ class client {
   ry_exec* const exec_;
   std::optional<connection> link_;
   era era_ = era::unknown;
-  bool from_book_ = false;
+  bool from_book_ = false;  // the era: an old verdict, which may be wrong by now
+  bool unsent_ = false;
+  const std::int64_t born_us_;
   std::string revision_;  // negotiated, legacy only
   json::object server_capabilities_;
   std::string server_name_;

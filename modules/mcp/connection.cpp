@@ -89,6 +89,7 @@ ry::task<reply> connection::request(std::string method, json::object params,
   const auto st = send(RY_MCP_REQUEST | options.bits, token, text, options.fields);
   if (st != RY_OK) {
     waiting_.erase(token);
+    w.out.unsent = true;
     w.out.trouble = end_.status() != RY_OK ? end_ : trouble(RY_UNAVAILABLE, nullptr);
     co_return std::move(w.out);
   }
@@ -181,6 +182,9 @@ void connection::take(std::uint64_t token, incoming m) {
       (void)send(RY_MCP_ANSWER, next_++, text, answer_fields_);
       return;
     }
+    case incoming::kind::notification:
+      if (m.method == "notifications/tools/list_changed" && tools_changed_) tools_changed_();
+      return;
     default:
       return;
   }

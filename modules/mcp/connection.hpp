@@ -7,6 +7,7 @@
 
 #include <ry/ext/mcp_transport.h>
 
+#include <functional>
 #include <memory>
 #include <ry/ry.hpp>
 #include <unordered_map>
@@ -26,6 +27,7 @@ struct server {
   std::string config_json;  // secrets in the clear
   std::string account_id;
   std::uint32_t flags = 0;  // RY_MCP_OPERATOR
+  bool reuse = false;       // its connections may be used again
   std::string key;     // of caches: hash over all of the above, without credentials that change
   std::string identity;  // of connections: hash over all of the above
 
@@ -49,6 +51,7 @@ ry::error trouble_with(const server& s, ry_status st, std::string_view reason, s
 struct reply {
   bool answered = false;  // by a result, or by an error:
   bool failed = false;
+  bool unsent = false;    // trouble before a byte of it left
   json::value body;  // result or error object
   std::uint32_t http_status = 0, outcome_flags = 0;
   std::string http_body, authenticate;
@@ -77,6 +80,9 @@ class connection {
 
   std::uint32_t capabilities() const noexcept { return driver_->table->capabilities; }
   bool closed() const noexcept { return closed_; }
+  const transport& driver() const noexcept { return driver_; }
+  // f() runs when the server says that its tools have changed.
+  void when_tools_change(std::function<void()> f) { tools_changed_ = std::move(f); }
   // Of answers to requests of the server.
   void answer_headers(ry::headers fields) { answer_fields_ = std::move(fields); }
 
@@ -107,6 +113,7 @@ class connection {
   std::uint64_t next_ = 1;
   std::unordered_map<std::uint64_t, waiting*> waiting_;
   ry::headers answer_fields_;
+  std::function<void()> tools_changed_;
   bool closed_ = false;
   ry::error end_{RY_OK};
 };

@@ -20,7 +20,7 @@ class module {
         routes_(ctx, broker_, settings_, accounts_, agents_) {
     parts_.max_message_bytes = settings_.max_message_bytes;
     parts_.limits.tools = settings_.max_tools;
-    reg.define_point(RY_MCP_TRANSPORT_1, &parts_.transports);
+    define_point(reg);
     reg.provide(RY_SVC_MCP_1, &service_table, this);
     reg.contribute(RY_AGENT_TOOLS_1, "mcp", tool_source::table(), &source_);
     routes_.add_to(reg);
@@ -31,6 +31,24 @@ class module {
   }
 
  private:
+  using transports = ry::drivers<ry_mcp_transport_v1>;
+  void define_point(ry::registrar& reg) {
+    ry_point p{};
+    p.struct_size = sizeof p;
+    p.min_size = offsetof(ry_mcp_transport_v1, authorize);
+    p.id = ry::str(RY_MCP_TRANSPORT_1);
+    p.added = [](void* self, ry_str name, const void* table, void* driver) noexcept {
+      transports::on_added(&static_cast<module*>(self)->parts_.transports, name, table, driver);
+    };
+    p.removed = [](void* self, ry_str name, ry_done done) noexcept {
+      auto* m = static_cast<module*>(self);
+      transports::on_removed(&m->parts_.transports, name, done);
+      // A driver waits for the end of all its connections.
+      m->broker_.close_kept();
+    };
+    p.ctx = this;
+    ry::check(reg.table().define_point(reg.handle(), &p), RY_MCP_TRANSPORT_1);
+  }
   static std::int32_t enabled(void* self) noexcept {
     return static_cast<module*>(self)->settings_.enabled ? 1 : 0;
   }

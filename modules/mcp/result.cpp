@@ -75,7 +75,7 @@ class writer {
 
 }  // namespace
 
-std::string result_json(const json::value& result, std::size_t max_bytes) {
+std::string result_json(const json::value& result, std::size_t max_bytes, std::string_view mismatch) {
   json::object out;
   const auto* o = result.if_object();
   writer w(max_bytes);
@@ -89,7 +89,10 @@ std::string result_json(const json::value& result, std::size_t max_bytes) {
         structured != nullptr && !structured->is_null()) {
       auto text = json::serialize(*structured);
       if (w.empty()) w.line(text);
-      if (text.size() <= max_bytes) out["structured"] = *structured;
+      if (text.size() <= max_bytes && mismatch.empty()) out["structured"] = *structured;
+    }
+    if (!mismatch.empty()) {
+      w.line("[the structured result does not match the tool's output schema: " + std::string(mismatch) + "]");
     }
   }
   out["images"] = w.take_images();

@@ -185,6 +185,8 @@ server_ptr server_maker::loose(std::string name, std::string_view type, std::str
   s->config_json = json::serialize(config);
   s->account_id = account_id;
   s->flags = flags;
+  const auto* reuse = config.if_contains("reuse");
+  s->reuse = reuse != nullptr && reuse->is_bool() && reuse->get_bool();
   s->key = s->identity = key_of(s->driver, s->config_json, s->account_id, flags);
   s->masked = mask_credentials(parts_.ctx, config);
   return s;

@@ -22,6 +22,9 @@ settings read_settings(std::string_view text) {
   s.cache_bytes = number("cache_mb", 64) << 20;
   s.max_result_bytes = number("max_result_kb", 1024) << 10;
   s.max_message_bytes = number("max_message_kb", 16384) << 10;
+  s.kept.idle_ms = number("reuse_idle_seconds", 60) * 1000;
+  s.kept.clients = number("max_idle", 256);
+  s.kept.per_account = number("max_idle_per_account", 8);
   s.max_tools = number("max_tools", 1000);
   return s;
 }

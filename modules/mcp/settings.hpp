@@ -17,15 +17,26 @@ inline constexpr char settings_schema[] = R"json({
     "cache_mb": {"type": "integer", "minimum": 1, "maximum": 65536, "default": 64, "description": "Memory for what servers said about their tools; what was not used for the longest time goes first"},
     "max_result_kb": {"type": "integer", "minimum": 1, "maximum": 65536, "default": 1024, "description": "Largest result of a tool that is handed on whole"},
     "max_message_kb": {"type": "integer", "minimum": 16, "maximum": 65536, "default": 16384, "description": "Largest message of a server that is read"},
+    "reuse_idle_seconds": {"type": "integer", "minimum": 0, "maximum": 3600, "default": 60, "description": "How long a connection to a server whose configuration says \"reuse\": true waits for its next use; 0: each call has its own connection"},
+    "max_idle": {"type": "integer", "minimum": 0, "maximum": 100000, "default": 256, "description": "Connections that wait for their next use"},
+    "max_idle_per_account": {"type": "integer", "minimum": 0, "maximum": 100000, "default": 8, "description": "The same, of one account"},
     "max_tools": {"type": "integer", "minimum": 1, "maximum": 10000, "default": 1000, "description": "Tools of one server; what is beyond is left out"}
   }
 })json";
+
+// Of connections that wait for their next use.
+struct kept_limits {
+  std::uint64_t idle_ms = 60'000;  // 0: none does
+  std::size_t clients = 256, per_account = 8;
+  std::int64_t life_us = 3600LL * 1'000'000;  // verdicts about a server age
+};
 
 struct settings {
   bool enabled = true;
   std::uint64_t discovery_ms = 30'000, call_ms = 30'000, list_wait_ms = 5'000;
   std::int64_t cache_us = 24LL * 3600 * 1'000'000;
   std::size_t cache_bytes = 64u << 20, max_result_bytes = 1u << 20, max_message_bytes = 16u << 20, max_tools = 1000;
+  kept_limits kept;
 };
 settings read_settings(std::string_view json);
 

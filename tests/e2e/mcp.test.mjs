@@ -5,27 +5,18 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { lastUser, startLlm, turns } from './lib/llm.mjs';
-import { node, result, serverOf, startByHand, startEverything, startModern } from './lib/mcp.mjs';
+import { startLlm } from './lib/llm.mjs';
+import { callingModel, node, result, serverOf, startByHand, startEverything, startModern } from './lib/mcp.mjs';
 import { Server, binary, makeDatabase, statuses, textOf, waitFor } from './lib/server.mjs';
 
 let database, llm, server, http, sse, modern, hand, files;
-
-// "[call NAME {json}]" in the prompt makes the model call that tool, then say what it said.
-async function model(request, reply) {
-  const done = turns(request).filter((m) => m.role === 'tool');
-  if (done.length) return reply.say(`said: ${done.map((m) => m.content).join(' | ')}`);
-  const m = /\[call (\S+) (.*)\]/.exec(lastUser(request));
-  if (m) return reply.tools([{ name: m[1], arguments: JSON.parse(m[2]) }]);
-  reply.say((request.tools ?? []).map((t) => t.function.name).join(','));
-}
 
 before(async () => {
   database = makeDatabase();
   files = mkdtempSync(path.join(tmpdir(), 'ry-mcp-'));
   writeFileSync(path.join(files, 'note.txt'), 'written in a file');
   [llm, http, sse, modern, hand] = await Promise.all([
-    startLlm(model), startEverything('streamableHttp'), startEverything('sse'), startModern(), startByHand()]);
+    startLlm(callingModel), startEverything('streamableHttp'), startEverything('sse'), startModern(), startByHand()]);
   server = await new Server({ database, llm }).start();
 });
 after(async () => {

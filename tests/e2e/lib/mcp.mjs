@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import http from 'node:http';
 import net from 'node:net';
 import path from 'node:path';
+import { lastUser, turns } from './llm.mjs';
 import { waitFor } from './server.mjs';
 
 const here = path.resolve(import.meta.dirname, '..');
@@ -12,6 +13,15 @@ export const serverOf = (name) => path.join(here, `node_modules/@modelcontextpro
 export const freePort = () => new Promise((resolve) => {
   const s = net.createServer().listen(0, '127.0.0.1', () => { const { port } = s.address(); s.close(() => resolve(port)); });
 });
+
+// "[call NAME {json}]" in the prompt makes the model call that tool, then say what it said.
+export async function callingModel(request, reply) {
+  const done = turns(request).filter((m) => m.role === 'tool');
+  if (done.length) return reply.say(`said: ${done.map((m) => m.content).join(' | ')}`);
+  const m = /\[call (\S+) (.*)\]/.exec(lastUser(request));
+  if (m) return reply.tools([{ name: m[1], arguments: JSON.parse(m[2]) }]);
+  reply.say((request.tools ?? []).map((t) => t.function.name).join(','));
+}
 
 const answers = (port) => new Promise((resolve) => {
   const s = net.connect(port, '127.0.0.1', () => { s.destroy(); resolve(true); });
@@ -40,8 +50,10 @@ export async function startModern() {
   }));
   const seen = [];
   const server = http.createServer((q, r) => { seen.push({ method: q.method, headers: q.headers }); void handler(q, r); });
+  let connections = 0;
+  server.on('connection', () => connections++);
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return { url: `http://127.0.0.1:${server.address().port}/mcp`, seen,
+  return { url: `http://127.0.0.1:${server.address().port}/mcp`, seen, connections: () => connections,
     close: () => { server.closeAllConnections(); server.close(); } };
 }
 

@@ -1,0 +1,87 @@
+#include "kept_clients.hpp"
+
+#include <utility>
+
+namespace mcp {
+
+std::unique_ptr<client> kept_clients::take(const server& s, ry_exec* exec) {
+  std::unique_ptr<client> found;
+  while (true) {
+    ry_op_id timer = 0;
+    {
+      std::lock_guard lock(mutex_);
+      for (auto it = waiting_.rbegin(); it != waiting_.rend() && timer == 0; ++it) {
+        auto& e = **it;
+        if (e.leaving || e.c->executor() != exec || e.c->to().identity != s.identity || e.c->to().name != s.name)
+          continue;
+        found = std::move(e.c);
+        timer = e.timer;
+        waiting_.erase(std::next(it).base());
+        break;
+      }
+    }
+    if (!found) return nullptr;
+    ctx_.core().op_cancel(ctx_.host(), timer);
+    if (found->usable()) return found;
+    found.reset();
+  }
+}
+
+void kept_clients::give(std::unique_ptr<client> c) noexcept {
+  const auto now = ctx_.now_unix_us();
+  if (limits_.idle_ms == 0 || !c->usable() || now - c->born_us() > limits_.life_us) return;
+  (void)ry::guard([&] {
+    auto e = std::make_unique<entry>();
+    e->of = this;
+    e->since_us = now;
+    std::lock_guard lock(mutex_);
+    make_room(c->to().account_id);
+    waiting_.push_back(e.get());
+    const auto st = ctx_.core().sleep_ms(ctx_.host(), c->executor(), limits_.idle_ms,
+                                         {&kept_clients::rang, e.get()}, &e->timer);
+    if (st != RY_OK) {
+      waiting_.pop_back();
+      return;
+    }
+    e->c = std::move(c);
+    e.release();
+  });
+}
+
+void kept_clients::rang(void* p, ry_status, const ry_error_view*) noexcept {
+  const std::unique_ptr<entry> own(static_cast<entry*>(p));
+  std::lock_guard lock(own->of->mutex_);
+  own->of->waiting_.remove(own.get());
+}
+
+void kept_clients::make_room(const std::string& account) {
+  std::size_t all = 0, theirs = 0;
+  for (const auto* e : waiting_) {
+    if (e->leaving) continue;
+    ++all;
+    theirs += e->c->to().account_id == account ? 1 : 0;
+  }
+  for (auto* e : waiting_) {
+    const bool is_theirs = e->c->to().account_id == account;
+    const bool too_many = all >= limits_.clients || (is_theirs && theirs >= limits_.per_account);
+    if (e->leaving || !too_many) continue;
+    e->leaving = true;
+    --all;
+    theirs -= is_theirs ? 1 : 0;
+    ctx_.core().op_cancel(ctx_.host(), e->timer);
+  }
+}
+
+void kept_clients::clear() noexcept {
+  std::lock_guard lock(mutex_);
+  for (auto* e : waiting_) {
+    if (!std::exchange(e->leaving, true)) ctx_.core().op_cancel(ctx_.host(), e->timer);
+  }
+}
+
+std::size_t kept_clients::size() const {
+  std::lock_guard lock(mutex_);
+  return waiting_.size();
+}
+
+}  // namespace mcp
