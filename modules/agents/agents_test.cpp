@@ -82,8 +82,11 @@ TEST(mcp_list, reads_all_types_and_both_spellings) {
            "enabled_tools":[],"custom_type":"local"},
           {"name":"b","type":"prebuilt","config":{"profile_id":"p1","ignored":1},"enabledTools":["t"]},
           {"name":"c","type":"composio","config":{"profile_id":"p2"},"enabledTools":[]},
-          {"name":"d","type":"sse","config":{"url":"http://x"},"enabledTools":[]}])");
+          {"name":"d","type":"sse","config":{"url":"http://x","reuse":true},"enabledTools":[]},
+          {"name":"e","type":"sse","config":{"url":"http://x","reuse":false},"enabledTools":[]}])");
   const auto list = json::parse(kept).as_array();
+  EXPECT_EQ(list[3].at("config").at("reuse"), true);
+  EXPECT_FALSE(list[4].at("config").as_object().contains("reuse"));
   EXPECT_EQ(list[0].at("customType"), "local");
   EXPECT_EQ(list[0].at("enabledTools").as_array().size(), 0u);
   EXPECT_THAT(kept, Not(HasSubstr("v-secret")));
@@ -120,6 +123,8 @@ TEST(mcp_list, refuses_naming_the_place) {
             "custom_mcps[0].config.args[0]"},
            {item(R"("name":"a","type":"prebuilt","config":{})" + tail),
             "custom_mcps[0].config.profile_id"},
+           {item(R"("name":"a","type":"http","config":{"url":"http://x","reuse":"yes"})" + tail),
+            "custom_mcps[0].config.reuse"},
            {item(R"("name":"a","type":"http","config":{"url":"http://x"})"),
             "custom_mcps[0].enabledTools"},
            {"[" + weather + "," + weather + "]", "custom_mcps[1].name"}}) {
