@@ -184,6 +184,8 @@ ry::task<bool> authorizer::refresh(profile& p) const {
   try {
     oauth::parameters ask{
         {"grant_type", "refresh_token"}, {"refresh_token", c.tokens.refresh}, {"resource", c.resource}};
+    // A secret of the configuration may have changed since.
+    if (!p.oauth->client_id.empty()) c.who = own_client(p);
     auto fresh = co_await remote_.request(c.as, c.who, std::move(ask));
     if (fresh.refresh.empty()) fresh.refresh = c.tokens.refresh;
     if (fresh.scope.empty()) fresh.scope = c.tokens.scope;

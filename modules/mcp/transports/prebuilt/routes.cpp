@@ -192,7 +192,9 @@ ry::task<ry::response> routes::callback(ry::request r) const {
   }
   if (why.status() == RY_CANCELLED) throw why;
   ctx_.warn("a profile could not be connected", {{"reason", why.reason()}, {"error", why.message()}});
-  co_return page(400, "Not connected", std::string(why.message()));
+  const bool meant_for_users = why.reason().starts_with("mcp.");
+  co_return page(meant_for_users ? 400 : 500, "Not connected",
+                 meant_for_users ? std::string(why.message()) : "This server could not finish the connection.");
 }
 
 ry::task<ry::response> routes::finish(ry::request r) const {

@@ -1,0 +1,166 @@
+// MCP servers that want OAuth: one of the TypeScript SDK with its authorization helpers, one by hand that may
+// misbehave; and the browser of a user who agrees.
+import { createHash, createPublicKey, randomUUID, verify } from 'node:crypto';
+import http from 'node:http';
+import { honest, json } from './mcp.mjs';
+
+const listening = (app) => new Promise((resolve) => {
+  const server = http.createServer(app).listen(0, '127.0.0.1', () => resolve(server));
+});
+const end = (server) => { server.closeAllConnections(); server.close(); };
+
+// A server of the SDK v1 with its own authorization server. Every request wants the scope tools:read, the tool
+// "write" tools:write too. Refresh tokens are good once. `life(n)`: seconds of the n-th token, from 1.
+export async function startSdk({ life = () => 3600 } = {}) {
+  const express = (await import('express')).default;
+  const { mcpAuthRouter, getOAuthProtectedResourceMetadataUrl } = await import('@modelcontextprotocol/sdk/server/auth/router.js');
+  const { requireBearerAuth } = await import('@modelcontextprotocol/sdk/server/auth/middleware/bearerAuth.js');
+  const { InvalidGrantError, InvalidTokenError } = await import('@modelcontextprotocol/sdk/server/auth/errors.js');
+  const { McpServer } = await import('@modelcontextprotocol/sdk/server/mcp.js');
+  const { StreamableHTTPServerTransport } = await import('@modelcontextprotocol/sdk/server/streamableHttp.js');
+  const { z } = await import('zod');
+
+  const clients = new Map(), codes = new Map(), access = new Map(), refresh = new Map();
+  const seen = { authorizations: [], exchanges: 0, refreshes: 0, tokens: [], registrations: [], codes: [] };
+  const issue = (scopes, resource) => {
+    const token = `at-${randomUUID()}`, again = `rt-${randomUUID()}`;
+    seen.tokens.push(token, again);
+    const seconds = life(seen.tokens.length / 2);
+    access.set(token, { scopes, resource, until: Date.now() / 1000 + seconds });
+    refresh.set(again, { scopes, resource });
+    return { access_token: token, token_type: 'bearer', expires_in: seconds, refresh_token: again, scope: scopes.join(' ') };
+  };
+  const provider = {
+    clientsStore: {
+      getClient: (id) => clients.get(id),
+      registerClient: (c) => { clients.set(c.client_id, c); seen.registrations.push(c); return c; },
+    },
+    async authorize(client, params, res) {
+      const code = `code-${randomUUID()}`;
+      codes.set(code, params);
+      seen.codes.push(code);
+      seen.authorizations.push(params);
+      const back = new URL(params.redirectUri);
+      back.searchParams.set('code', code);
+      back.searchParams.set('state', params.state);
+      res.redirect(back.href);
+    },
+    challengeForAuthorizationCode: async (client, code) => codes.get(code)?.codeChallenge,
+    async exchangeAuthorizationCode(client, code, verifier, redirectUri, resource) {
+      const params = codes.get(code);
+      if (!params || !codes.delete(code)) throw new InvalidGrantError('unknown code');
+      if (redirectUri !== params.redirectUri || resource?.href !== params.resource?.href) throw new InvalidGrantError('not as asked');
+      seen.exchanges++;
+      return issue(params.scopes ?? [], resource?.href);
+    },
+    async exchangeRefreshToken(client, token, scopes, resource) {
+      seen.refreshes++;
+      const known = refresh.get(token);
+      if (!known || !refresh.delete(token)) throw new InvalidGrantError('used or unknown');
+      return issue(known.scopes, resource?.href);
+    },
+    async verifyAccessToken(token) {
+      const known = access.get(token);
+      if (!known || known.resource !== url.href) throw new InvalidTokenError('not one of mine');
+      return { token, clientId: 'any', scopes: known.scopes, expiresAt: Math.floor(known.until) };
+    },
+  };
+  const app = express();
+  const server = await listening(app);
+  const origin = new URL(`http://127.0.0.1:${server.address().port}`);
+  const url = new URL('/mcp', origin);
+  const metadata = getOAuthProtectedResourceMetadataUrl(url);
+  const unlimited = { rateLimit: false };
+  app.use(mcpAuthRouter({ provider, issuerUrl: origin, resourceServerUrl: url, scopesSupported: ['tools:read', 'tools:write'],
+    authorizationOptions: unlimited, tokenOptions: unlimited, clientRegistrationOptions: unlimited }));
+  app.post('/mcp', express.json(), requireBearerAuth({ verifier: provider, requiredScopes: ['tools:read'], resourceMetadataUrl: metadata }),
+    async (req, res) => {
+      if (req.body.params?.name === 'write' && !req.auth.scopes.includes('tools:write')) {
+        res.status(403).set('WWW-Authenticate', `Bearer error="insufficient_scope", scope="tools:write", resource_metadata="${metadata}"`).end();
+        return;
+      }
+      const mcp = new McpServer({ name: 'protected', version: '1.0.0' });
+      for (const name of ['echo', 'write']) {
+        mcp.registerTool(name, { description: name, inputSchema: { message: z.string() } },
+          async ({ message }) => ({ content: [{ type: 'text', text: `${name}: ${message}` }] }));
+      }
+      const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: undefined });
+      res.on('close', () => { void transport.close(); void mcp.close(); });
+      await mcp.connect(transport);
+      await transport.handleRequest(req, res, req.body);
+    });
+  return { url: url.href, origin: origin.origin, seen,
+    revoke: () => { access.clear(); }, forget: () => { access.clear(); refresh.clear(); }, close: () => end(server) };
+}
+
+// A server and its authorization server by hand: client_credentials, and consent. What `facts` holds stands in the
+// metadata instead; `handle(path, req, body, res)` may answer or misbehave, what it leaves is answered honestly.
+export async function startHand({ handle = () => undefined, facts = {}, resource = {}, scope = '', publicKey, secret } = {}) {
+  const seen = { paths: [], tokens: [], proofs: [] };
+  const granted = new Map();
+  const server = await listening((req, res) => {
+    let body = '';
+    req.on('data', (d) => (body += d));
+    req.on('end', () => {
+      const { pathname } = new URL(req.url, origin);
+      seen.paths.push(pathname);
+      if (handle(pathname, req, body, res) !== undefined) return;
+      if (pathname === '/.well-known/oauth-protected-resource/mcp') {
+        return json(res, 200, { resource: `${origin}/mcp`, authorization_servers: [origin], ...resource });
+      }
+      if (pathname === '/.well-known/oauth-authorization-server') {
+        return json(res, 200, { issuer: origin, authorization_endpoint: `${origin}/authorize`, token_endpoint: `${origin}/token`,
+          registration_endpoint: `${origin}/register`, code_challenge_methods_supported: ['S256'], response_types_supported: ['code'],
+          token_endpoint_auth_methods_supported: [publicKey ? 'private_key_jwt' : 'client_secret_basic'], ...facts });
+      }
+      if (pathname === '/register') return json(res, 201, { client_id: 'registered' });
+      if (pathname === '/token') return token(req, new URLSearchParams(body), res);
+      if (pathname !== '/mcp') return json(res, 404, {});
+      const message = body ? JSON.parse(body) : {};
+      const held = granted.get(req.headers.authorization?.replace('Bearer ', ''));
+      const wanted = message.params?.name === 'write' ? `${scope} more`.trim() : scope;
+      const lacks = held !== undefined && !wanted.split(' ').filter(Boolean).every((s) => held.split(' ').includes(s));
+      if (held === undefined || lacks) {
+        const challenge = `Bearer resource_metadata="${origin}/.well-known/oauth-protected-resource/mcp"`
+          + (wanted ? `, scope="${wanted}"` : '') + (lacks ? ', error="insufficient_scope"' : '');
+        res.writeHead(lacks ? 403 : 401, { 'www-authenticate': challenge }).end();
+        return;
+      }
+      honest(message, res, req, ['echo', 'write'].map((name) => ({ name, inputSchema: { type: 'object' } })));
+    });
+  });
+  const origin = `http://127.0.0.1:${server.address().port}`;
+
+  function proven(req, form) {
+    if (!publicKey) return req.headers.authorization === `Basic ${Buffer.from(`me:${encodeURIComponent(secret)}`).toString('base64')}`;
+    const [head, claims, signature] = form.get('client_assertion').split('.');
+    const key = { key: createPublicKey(publicKey), dsaEncoding: 'ieee-p1363' };
+    const said = JSON.parse(Buffer.from(claims, 'base64url'));
+    seen.proofs.push(said);
+    return verify('sha256', Buffer.from(`${head}.${claims}`), key, Buffer.from(signature, 'base64url'))
+      && said.iss === 'me' && said.aud === origin && said.exp > Date.now() / 1000;
+  }
+  function token(req, form, res) {
+    if (form.get('grant_type') !== 'client_credentials' || !proven(req, form)) return json(res, 401, { error: 'invalid_client' });
+    const made = `cc-${randomUUID()}`;
+    seen.tokens.push(made);
+    granted.set(made, form.get('scope') ?? '');
+    json(res, 200, { access_token: made, token_type: 'Bearer', expires_in: 3600, scope: form.get('scope') ?? '' });
+  }
+  return { url: `${origin}/mcp`, origin, seen, revoke: () => granted.clear(), close: () => end(server) };
+}
+
+// Goes where a browser would. The last answer, and where it came from.
+export async function browse(url) {
+  for (let hops = 0; ; hops++) {
+    const r = await fetch(url, { redirect: 'manual' });
+    if (r.status < 300 || r.status > 399 || hops > 5) return { url, status: r.status, headers: r.headers, text: await r.text() };
+    url = new URL(r.headers.get('location'), url).href;
+  }
+}
+// Where the authorization server sends the browser back to.
+export async function answerOf(url) {
+  const r = await fetch(url, { redirect: 'manual' });
+  return new URL(r.headers.get('location'), url);
+}
+export const challengeOf = (verifier) => createHash('sha256').update(verifier).digest('base64url');

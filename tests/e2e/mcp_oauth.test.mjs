@@ -1,0 +1,442 @@
+// MCP servers that want OAuth, from outside: profiles, consent by a link, tokens that end, more scope, servers that
+// misbehave.
+import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
+import { request } from 'node:http';
+import { after, before, test } from 'node:test';
+import { lastUser, startLlm, turns } from './lib/llm.mjs';
+import { freePort, json, startEverything } from './lib/mcp.mjs';
+import { answerOf, browse, startHand, startSdk } from './lib/oauth.mjs';
+import { Server, makeDatabase, statuses, textOf } from './lib/server.mjs';
+
+let database, llm, server;
+const secretsKey = '0123456789abcdef'.repeat(4);
+
+async function model(request, reply) {
+  const done = turns(request).filter((m) => m.role === 'tool');
+  if (done.length) return reply.say(`said: ${done.map((m) => m.content).join(' | ')}`);
+  const m = /\[call (\S+) (.*)\]/.exec(lastUser(request));
+  if (m) return reply.tools([{ name: m[1], arguments: JSON.parse(m[2]) }]);
+  reply.say((request.tools ?? []).map((t) => t.function.name).join(','));
+}
+
+async function startServer(options = {}, set = []) {
+  const port = await freePort();
+  return await new Server({ database, ...options, set: [`http.listen=127.0.0.1:${port}`, `http.public_url=http://127.0.0.1:${port}`,
+    `secrets.key=${secretsKey}`, ...set] }).start();
+}
+
+before(async () => {
+  database = makeDatabase();
+  llm = await startLlm(model);
+  server = await startServer({ llm });
+});
+after(async () => {
+  await server?.close();
+  await llm?.close();
+  database?.drop();
+});
+
+const tools = (agent) => `/agents/${agent}/custom-mcp-tools`;
+async function someone(of = server) {
+  const u = await of.user({ tier: 'pro' });
+  return { u, agent: (await u.get('/agents')).json.agents[0].agent_id };
+}
+async function profileFor(u, url, oauth) {
+  const made = await u.post('/mcp/profiles', { json: { url, display_name: 'Mine', oauth } });
+  assert.equal(made.status, 201, made.text);
+  return made.json.profile_id;
+}
+const list = (u, agent, profile) =>
+  u.get(tools(agent), { headers: { 'x-mcp-url': profile, 'x-mcp-type': 'prebuilt', 'cache-control': 'no-cache' } });
+async function linkOf(u, profile) {
+  const r = await u.post(`/mcp/profiles/${profile}/connect`, { json: {} });
+  assert.equal(r.status, 200, r.text);
+  return r.json.connect_url;
+}
+async function connected(peer) {
+  const { u, agent } = await someone();
+  const profile = await profileFor(u, peer.url);
+  const done = await browse(await linkOf(u, profile));
+  assert.equal(done.status, 200, done.text);
+  return { u, agent, profile };
+}
+async function run(u, prompt) {
+  const started = await u.start({ prompt });
+  assert.equal(started.status, 200, started.text);
+  const s = await u.stream(started.json.agent_run_id, { timeout: 60000 });
+  assert.deepEqual(statuses(s.events).slice(-1), ['completed'], s.raw);
+  return textOf(s.events);
+}
+const wantsConsent = (r, profile) => {
+  assert.equal(r.status, 502, r.text);
+  assert.equal(r.json.detail.error_code, 'MCP_CONNECT_FAILED');
+  assert.match(r.json.detail.message, new RegExp(`wants the consent of its user.*/mcp/profiles/${profile}/connect`));
+};
+
+test('a user consents, and the three operations and a run reach the server', async () => {
+  const peer = await startSdk();
+  try {
+    const { u, agent } = await someone();
+    const profile = await profileFor(u, peer.url);
+    assert.deepEqual((await u.get('/mcp/profiles')).json.profiles,
+      [{ profile_id: profile, integration: null, display_name: 'Mine', url: peer.url, connected: false }]);
+    wantsConsent(await list(u, agent, profile), profile);
+    const link = await linkOf(u, profile);
+    const asked = new URL(link).searchParams;
+    assert.equal(asked.get('code_challenge_method'), 'S256');
+    assert.equal(asked.get('resource'), peer.url);
+    assert.equal(asked.get('scope'), 'tools:read');  // what the server asked for, not all it has
+    assert.equal(asked.get('redirect_uri'), `${server.url}/mcp/oauth/callback`);
+    const done = await browse(link);
+    assert.equal(done.status, 200, done.text);
+    assert.match(done.text, /Mine is connected/);
+    assert.match(done.headers.get('content-security-policy'), /default-src 'none'/);
+    assert.equal(done.headers.get('referrer-policy'), 'no-referrer');
+    assert.deepEqual(peer.seen.registrations.map((c) => [c.redirect_uris, c.grant_types]),
+      [[[`${server.url}/mcp/oauth/callback`], ['authorization_code', 'refresh_token']]]);
+    assert.equal((await u.get('/mcp/profiles')).json.profiles[0].connected, true);
+
+    const listed = await list(u, agent, profile);
+    assert.equal(listed.status, 200, listed.text);
+    assert.deepEqual(listed.json.tools.map((t) => t.name), ['echo', 'write']);
+    const enabled = await u.post(tools(agent), { json: { url: profile, type: 'prebuilt', enabled_tools: ['echo'] } });
+    assert.deepEqual(enabled.json, { success: true, enabled_tools: ['echo'], total_tools: 1 });
+    const put = await u.request('PUT', tools(agent), { json: { custom_mcps: [
+      { name: 'safe', type: 'prebuilt', config: { profile_id: profile }, enabledTools: ['echo', 'write'] }] } });
+    assert.equal(put.json.data?.total_enabled_tools, 2, put.text);
+    assert.match(await run(u, '[call safe__echo {"message":"hello"}]'), /echo: hello/);
+
+    // Secrets stand neither in the database nor in the log.
+    const secrets = [...peer.seen.tokens, ...peer.seen.codes, asked.get('state'), peer.seen.registrations[0].client_secret].filter(Boolean);
+    assert.ok(secrets.length >= 5);
+    const kept = database.sql("select coalesce(encode(connection,'escape'),'') || encode(credentials,'escape') from mcp_prebuilt.profile");
+    for (const s of secrets) {
+      assert.ok(!kept.includes(s), 'a secret is kept in the clear');
+      assert.ok(!server.log.includes(s), 'a secret is logged');
+    }
+    assert.equal((await u.request('DELETE', `/mcp/profiles/${profile}`)).status, 204);
+    assert.equal((await list(u, agent, profile)).status, 400);
+  } finally {
+    peer.close();
+  }
+});
+
+test('a link is good once, for its account, until the next one', async () => {
+  const peer = await startSdk();
+  try {
+    const { u } = await someone();
+    const profile = await profileFor(u, peer.url);
+    const stranger = (await someone()).u;
+    assert.equal((await stranger.post(`/mcp/profiles/${profile}/connect`, { json: {} })).status, 404);
+    assert.equal((await u.post('/mcp/profiles/nonsense/connect', { json: {} })).status, 404);
+
+    const first = await answerOf(await linkOf(u, profile));
+    const second = await answerOf(await linkOf(u, profile));
+    assert.equal((await browse(first.href)).status, 400);  // void since the second was made
+    assert.equal((await browse(second.href)).status, 200);
+    assert.equal((await browse(second.href)).status, 400);
+    assert.equal(peer.seen.exchanges, 1);
+
+    const late = await answerOf(await linkOf(u, profile));
+    database.sql("update mcp_prebuilt.consent set expires_at = now() - interval '1 second'");
+    assert.equal((await browse(late.href)).status, 400);
+    for (const query of ['', '?state=guess&code=x', '?code=x', `?state=${'x'.repeat(5000)}`]) {
+      const r = await browse(`${server.url}/mcp/oauth/callback${query}`);
+      assert.equal(r.status, 400, query);
+    }
+
+    // Who declines has declined; the state is gone with it.
+    const declined = await answerOf(await linkOf(u, profile));
+    declined.searchParams.delete('code');
+    declined.searchParams.set('error', 'access_denied');
+    const said = await browse(declined.href);
+    assert.equal(said.status, 400);
+    assert.match(said.text, /declined/);
+    declined.searchParams.delete('error');
+    declined.searchParams.set('code', peer.seen.codes.at(-1));
+    assert.equal((await browse(declined.href)).status, 400);
+
+    // An answer of another authorization server is not believed.
+    const mixed = await answerOf(await linkOf(u, profile));
+    mixed.searchParams.set('iss', 'https://evil.example');
+    assert.equal((await browse(mixed.href)).status, 400);
+    assert.equal(peer.seen.exchanges, 1);
+  } finally {
+    peer.close();
+  }
+});
+
+test('with a page of the operator only the account that asked finishes the connection', async () => {
+  const peer = await startSdk();
+  const own = await startServer({}, ['mcp_prebuilt.redirect_url=https://app.example.org/connected']);
+  try {
+    const { u, agent } = await someone(own);
+    const stranger = (await someone(own)).u;
+    const profile = await profileFor(u, peer.url);
+    const back = await answerOf(await linkOf(u, profile));
+    assert.equal(back.origin + back.pathname, 'https://app.example.org/connected');
+    const answer = Object.fromEntries(back.searchParams);
+    assert.equal((await fetch(`${own.url}/mcp/oauth/callback${back.search}`)).status, 405);
+    assert.equal((await stranger.post('/mcp/oauth/callback', { json: answer })).status, 404);
+    const done = await u.post('/mcp/oauth/callback', { json: answer });
+    assert.deepEqual(done.json, { connected: true, display_name: 'Mine' }, done.text);
+    assert.equal((await list(u, agent, profile)).status, 200);
+    assert.equal((await u.post('/mcp/oauth/callback', { json: answer })).status, 404);
+  } finally {
+    await own.close();
+    peer.close();
+  }
+});
+
+test('a token that ends is renewed once, whoever asks on whatever server', async () => {
+  const peer = await startSdk({ life: (n) => (n === 1 ? 5 : 3600) });
+  const second = await startServer({ llm });
+  try {
+    const { u, agent, profile } = await connected(peer);
+    const there = Object.assign(Object.create(Object.getPrototypeOf(u)), u, { server: second });
+    there.token = second.token({ subject: u.id });
+    const asked = await Promise.all(Array.from({ length: 10 }, (_, i) => list(i % 2 ? u : there, agent, profile)));
+    assert.deepEqual(asked.map((r) => r.status), Array(10).fill(200), asked.map((r) => r.text).join('\n'));
+    assert.equal(peer.seen.refreshes, 1);
+    // One that the server does not know any more is renewed when it says so.
+    peer.revoke();
+    const again = await Promise.all(Array.from({ length: 10 }, (_, i) => list(i % 2 ? u : there, agent, profile)));
+    assert.deepEqual(again.map((r) => r.status), Array(10).fill(200), again.map((r) => r.text).join('\n'));
+    assert.equal(peer.seen.refreshes, 2);
+    // Nothing is left: the user is asked.
+    peer.forget();
+    wantsConsent(await list(u, agent, profile), profile);
+    assert.equal((await u.get('/mcp/profiles')).json.profiles[0].connected, false);
+    assert.equal((await browse(await linkOf(u, profile))).status, 200);
+    assert.equal((await list(u, agent, profile)).status, 200);
+    assert.equal(peer.seen.registrations.length, 1);  // still the same client
+  } finally {
+    await second.close();
+    peer.close();
+  }
+});
+
+test('a tool that wants more scope says so in a run, and gets it with the rest', async () => {
+  const peer = await startSdk();
+  try {
+    const { u, agent, profile } = await connected(peer);
+    await u.request('PUT', tools(agent), { json: { custom_mcps: [
+      { name: 'safe', type: 'prebuilt', config: { profile_id: profile }, enabledTools: ['echo', 'write'] }] } });
+    assert.match(await run(u, '[call safe__write {"message":"x"}]'), /wants the consent of its user/);
+    const link = await linkOf(u, profile);
+    assert.equal(new URL(link).searchParams.get('scope'), 'tools:read tools:write');
+    assert.match(await run(u, '[call safe__echo {"message":"still"}]'), /echo: still/);
+    assert.equal((await browse(link)).status, 200);
+    assert.match(await run(u, '[call safe__write {"message":"now"}]'), /write: now/);
+  } finally {
+    peer.close();
+  }
+});
+
+const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+for (const [how, peerOptions, oauth] of [
+  ['client_secret_basic', { secret: 's&cret +%' }, { client_secret: 's&cret +%' }],
+  ['private_key_jwt', { publicKey: pair.publicKey.export({ type: 'spki', format: 'pem' }) },
+    { private_key: pair.privateKey.export({ type: 'pkcs8', format: 'pem' }), key_id: 'k1' }]]) {
+  test(`client_credentials with ${how}`, async () => {
+    const peer = await startHand({ scope: 'base', ...peerOptions });
+    try {
+      const { u, agent } = await someone();
+      const profile = await profileFor(u, peer.url, { grant: 'client_credentials', client_id: 'me', ...oauth });
+      const listed = await list(u, agent, profile);
+      assert.equal(listed.status, 200, listed.text);
+      await u.request('PUT', tools(agent), { json: { custom_mcps: [
+        { name: 'own', type: 'prebuilt', config: { profile_id: profile }, enabledTools: ['echo', 'write'] }] } });
+      assert.match(await run(u, '[call own__echo {}]'), /called echo/);
+      assert.equal(peer.seen.tokens.length, 1);
+      // More scope is had without anybody's doing, and what was had stays.
+      assert.match(await run(u, '[call own__write {}]'), /called write/);
+      assert.match(await run(u, '[call own__echo {}]'), /called echo/);
+      assert.equal(peer.seen.tokens.length, 2);
+      peer.revoke();
+      assert.equal((await list(u, agent, profile)).status, 200);
+      assert.equal(new Set(peer.seen.proofs.map((p) => p.jti)).size, peer.seen.proofs.length);
+      const needless = await u.post(`/mcp/profiles/${profile}/connect`, { json: {} });
+      assert.equal(needless.status, 409, needless.text);
+      for (const s of [...peer.seen.tokens, oauth.client_secret ?? 'BEGIN PRIVATE']) assert.ok(!server.log.includes(s));
+    } finally {
+      peer.close();
+    }
+  });
+}
+
+test('over HTTP+SSE, too', async () => {
+  const behind = await startEverything('sse');
+  const peer = await startHand({ secret: 's', handle: (path, req, body, res) => {
+    if (!['/mcp', '/message'].includes(path) || !peer.seen.tokens.includes(req.headers.authorization?.replace('Bearer ', ''))) return;
+    const to = new URL(path === '/mcp' ? '/sse' : req.url, behind.url);
+    const forward = request(to, { method: req.method, headers: { ...req.headers, host: to.host } }, (answer) => {
+      res.writeHead(answer.statusCode, answer.headers);
+      answer.pipe(res);
+    });
+    forward.on('error', () => res.destroy());
+    res.on('close', () => forward.destroy());
+    forward.end(body);
+    return true;
+  } });
+  try {
+    const { u, agent } = await someone();
+    const made = await u.post('/mcp/profiles', { json: { url: peer.url, type: 'sse', oauth: { grant: 'client_credentials', client_id: 'me', client_secret: 's' } } });
+    const listed = await list(u, agent, made.json.profile_id);
+    assert.equal(listed.status, 200, listed.text);
+    assert.ok(listed.json.tools.some((t) => t.name === 'echo'));
+    assert.equal(peer.seen.tokens.length, 1);
+  } finally {
+    peer.close();
+    behind.close();
+  }
+});
+
+test('an authorization server that changes gets none of what was agreed with the former', async () => {
+  let moved = false;
+  const other = await startHand({ secret: 's' });
+  const peer = await startHand({ secret: 's', handle: (path, req, body, res) => {
+    if (moved && path === '/.well-known/oauth-protected-resource/mcp')
+      return json(res, 200, { resource: `${peer.origin}/mcp`, authorization_servers: [other.origin] });
+  } });
+  try {
+    const { u, agent } = await someone();
+    const bound = await profileFor(u, peer.url, { grant: 'client_credentials', client_id: 'me', client_secret: 's' });
+    assert.equal((await list(u, agent, bound)).status, 200);
+    moved = true;
+    peer.revoke();
+    const r = await list(u, agent, bound);
+    assert.equal(r.status, 502, r.text);
+    assert.match(r.json.detail.message, /authorization server was .* and is now/);
+    assert.ok(!other.seen.paths.includes('/token'));
+    const pinned = await profileFor(u, peer.url, { grant: 'client_credentials', client_id: 'me', client_secret: 's', issuer: peer.origin });
+    assert.match((await list(u, agent, pinned)).json.detail.message, /the profile allows/);
+    assert.ok(!other.seen.paths.includes('/token'));
+  } finally {
+    peer.close();
+    other.close();
+  }
+});
+
+const never = () => true;
+for (const [what, options, message, ms = 5000] of [
+  ['speaks of another resource', { resource: { resource: 'https://evil.example/mcp' } }, /another resource/],
+  ['names no authorization server', { resource: { authorization_servers: [] } }, /no authorization server/],
+  ['names a file as authorization server', { resource: { authorization_servers: ['file:///etc/passwd'] } }, /not usable/],
+  ['has another issuer', { facts: { issuer: 'https://evil.example' } }, /another issuer/],
+  ['has a token endpoint that is none', { facts: { token_endpoint: 'javascript:1' } }, /token endpoint/],
+  ['has metadata without end', { handle: (p, q, b, res) => {
+    if (!p.includes('authorization-server')) return;
+    res.writeHead(200, { 'content-type': 'application/json' });
+    const more = setInterval(() => { if (!res.write('x'.repeat(65536))) return; }, 1);
+    res.on('close', () => clearInterval(more));
+    return true;
+  } }, /authorization-server was not reached/],
+  ['has metadata that are no JSON', { handle: (p, q, b, res) => (p.includes('authorization-server') ? res.end('<html>') : undefined) }, /not valid JSON/],
+  ['redirects its metadata to another host', { handle: (p, q, b, res) =>
+    (p.includes('authorization-server') ? res.writeHead(302, { location: 'http://localhost:1/' }).end() : undefined) }, /authorization-server/],
+  ['never answers', { handle: (p) => (p === '/token' ? never() : undefined) }, /token was not reached/, 16000],
+  ['redirects the token request', { handle: (p, q, b, res) =>
+    (p === '/token' ? res.writeHead(307, { location: '/elsewhere' }).end() : undefined) }, /gave no token: HTTP status 307/],
+  ['gives a token of another kind', { handle: (p, q, b, res) =>
+    (p === '/token' ? json(res, 200, { access_token: 'x', token_type: 'DPoP' }) : undefined) }, /no usable bearer token/],
+  ['gives a token with line breaks', { handle: (p, q, b, res) =>
+    (p === '/token' ? json(res, 200, { access_token: 'x\r\nX-Evil: 1', token_type: 'Bearer' }) : undefined) }, /no usable bearer token/],
+  ['says why not', { handle: (p, q, b, res) =>
+    (p === '/token' ? json(res, 400, { error: 'invalid_scope', error_description: 'no such thing' }) : undefined) }, /invalid_scope \(no such thing\)/],
+  ['refuses every token', { handle: (p, q, b, res) =>
+    (p === '/mcp' ? res.writeHead(401, { 'www-authenticate': 'Bearer error="invalid_token"' }).end() : undefined) }, /HTTP status 401/],
+  ['wants ever more scope', { handle: (p, q, b, res) => (p === '/mcp' && q.headers.authorization
+    ? res.writeHead(403, { 'www-authenticate': `Bearer error="insufficient_scope", scope="s${Math.random()}"` }).end() : undefined) }, /HTTP status 403/]]) {
+  test(`a server whose authorization ${what} is given up`, async () => {
+    const peer = await startHand({ secret: 's', ...options });
+    try {
+      const { u, agent } = await someone();
+      const profile = await profileFor(u, peer.url, { grant: 'client_credentials', client_id: 'me', client_secret: 's' });
+      const began = Date.now();
+      const r = await list(u, agent, profile);
+      assert.equal(r.status, 502, r.text);
+      assert.match(r.json.detail.message, message);
+      assert.ok(Date.now() - began < ms, `it took ${Date.now() - began} ms`);
+      assert.ok(peer.seen.paths.length < 40, `${peer.seen.paths.length} requests`);
+    } finally {
+      peer.close();
+    }
+  });
+}
+
+test('consent is not begun where it could not end', async () => {
+  for (const [options, message] of [
+    [{ facts: { code_challenge_methods_supported: ['plain'] } }, /PKCE/],
+    [{ facts: { authorization_endpoint: 'javascript:alert(1)' } }, /authorization endpoint/],
+    [{ facts: { registration_endpoint: undefined } }, /client_id is required/],
+    [{ handle: (p, q, b, res) => (p === '/register' ? json(res, 403, { error: 'access_denied' }) : undefined) }, /refused the registration: access_denied/]]) {
+    const peer = await startHand(options);
+    try {
+      const { u } = await someone();
+      const profile = await profileFor(u, peer.url);
+      const r = await u.post(`/mcp/profiles/${profile}/connect`, { json: {} });
+      assert.ok(r.status === 502 || r.status === 409, r.text);
+      assert.match(r.json.detail, message);
+    } finally {
+      peer.close();
+    }
+  }
+});
+
+test('what a profile may say is checked', async () => {
+  const { u } = await someone();
+  for (const [body, field] of [
+    [{ url: 'ftp://h' }, 'url'], [{ url: 'http://h', integration: 'x' }, 'integration'], [{ url: 7 }, 'url'],
+    [{ url: 'http://h', type: 'json' }, 'type'], [{ url: 'http://h', oauth: [] }, 'oauth'],
+    [{ url: 'http://h', oauth: { grant: 'password' } }, 'oauth.grant'],
+    [{ url: 'http://h', oauth: { client_id: 'a', private_key: 'no key' } }, 'oauth.private_key'],
+    [{ url: 'http://h', oauth: { grant: 'client_credentials', client_id: 'a' } }, 'oauth.client_secret']]) {
+    const r = await u.post('/mcp/profiles', { json: body });
+    assert.equal(r.status, 400, r.text);
+    assert.ok(r.json.detail.includes(field), r.text);
+  }
+});
+
+test('outside local mode no address of this machine is called, whoever names it', async () => {
+  const peer = await startHand({ secret: 's' });
+  const own = await startServer({ settings: `
+[mcp_prebuilt.integrations.near]
+url = "${peer.url}"
+[mcp_prebuilt.integrations.near.oauth]
+grant = "authorization_code"
+` }, ['deployment.mode=staging']);
+  try {
+    const { u } = await someone(own);
+    for (const url of [peer.url, 'http://169.254.169.254/mcp', 'http://[::1]/mcp']) {
+      const r = await u.post('/mcp/profiles', { json: { url } });
+      assert.equal(r.status, 400, r.text);
+    }
+    const made = await u.post('/mcp/profiles', { json: { integration: 'near' } });
+    assert.deepEqual([made.status, made.json.connected], [201, false], made.text);
+    const r = await u.post(`/mcp/profiles/${made.json.profile_id}/connect`, { json: {} });
+    assert.equal(r.status, 502, r.text);
+    assert.match(r.json.detail, /private or local address/);
+    assert.deepEqual(peer.seen.paths, []);
+  } finally {
+    await own.close();
+    peer.close();
+  }
+});
+
+test('authorization servers can read who this server is', async () => {
+  const own = await startServer({}, ['mcp_prebuilt.client_metadata_url=https://run.example.org/mcp/oauth/client']);
+  try {
+    const r = await fetch(`${own.url}/mcp/oauth/client`);
+    assert.equal(r.status, 200);
+    const document = await r.json();
+    assert.equal(document.client_id, 'https://run.example.org/mcp/oauth/client');
+    assert.deepEqual(document.redirect_uris, [`${own.url}/mcp/oauth/callback`]);
+    assert.equal(document.token_endpoint_auth_method, 'none');
+    assert.ok(document.grant_types.includes('refresh_token'));
+    assert.equal((await fetch(`${server.url}/mcp/oauth/client`)).status, 404);  // without https there is none
+  } finally {
+    await own.close();
+  }
+});
