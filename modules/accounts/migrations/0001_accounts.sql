@@ -103,6 +103,15 @@ begin
   return (select a.balance_micro from accounts.account a where a.id = balance.account);
 end $$;
 
+-- Without a lock. No row: unknown account.
+create function contact(account uuid) returns table (email text, display_name text, verified boolean)
+language plpgsql stable as $$
+#variable_conflict use_column
+begin
+  return query select a.email, a.display_name, a.verified_at is not null
+                 from accounts.account a where a.id = contact.account;
+end $$;
+
 -- Locks those of the accounts that nobody else has locked, without waiting. By the place of the account;
 -- null: locked by another, or unknown.
 create function try_lock_accounts(accounts uuid[], out tiers text[], out balances bigint[])

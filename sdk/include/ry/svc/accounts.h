@@ -7,6 +7,10 @@
  *       takes the account row's lock (FOR UPDATE) for the rest of the transaction; no row: unknown account
  *   accounts.balance(account uuid) returns bigint
  *       the balance in micro-credits without a lock; NULL: unknown account
+ *   accounts.contact(account uuid) returns table(email text, display_name text, verified boolean)
+ *       email and display_name may be empty; no row: unknown account
+ *   accounts.audit_add(actor text, action text, account uuid, detail jsonb) returns void
+ *       an entry of the audit of admin acts, in the caller's transaction; RY404: unknown account
  *   accounts.ledger_add(account uuid, delta_micro bigint, kind text, ref text, note jsonb default '{}')
  *       returns bigint  -- the new balance
  *       appends an entry and moves the balance; (kind, ref) is unique: a repeat changes nothing and

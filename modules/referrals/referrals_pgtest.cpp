@@ -1,0 +1,415 @@
+// The module's SQL beside the real job queue, accounts and outbox.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <thread>
+#include <vector>
+
+#include "../../tests/support/schema.hpp"
+#include "code.hpp"
+#include "migrations.hpp"
+
+namespace fs = std::filesystem;
+
+namespace {
+
+class referrals_sql : public testing_sql::database_test {
+ protected:
+  void SetUp() override {
+    database_test::SetUp();
+    if (IsSkipped()) return;
+    const fs::path source = RY_SOURCE_DIR;
+    sql("set search_path = core");
+    sql(text_of(source / "core/jobs/migrations/0001_jobs.sql"));
+    for (const char* module : {"accounts", "mail"}) {
+      std::vector<fs::path> files;
+      for (const auto& entry : fs::directory_iterator(source / "modules" / module / "migrations")) {
+        files.push_back(entry.path());
+      }
+      std::sort(files.begin(), files.end());
+      sql("create schema " + std::string(module));
+      sql("set search_path = " + std::string(module) + ", core");
+      for (const auto& file : files) sql(text_of(file));
+    }
+    sql("reset search_path");
+    migrate("referrals", ry_migrations::all);
+    ann_ = account("ann@example.test");
+    code_ = code_of(ann_);
+  }
+  static std::string text_of(const fs::path& path) {
+    std::ifstream in(path);
+    std::stringstream out;
+    out << in.rdbuf();
+    return out.str();
+  }
+  enum class verified { no, yes };
+  // A quoted id.
+  std::string account(const std::string& email, verified v = verified::yes) {
+    const auto id = "'" + sql("select gen_random_uuid()") + "'";
+    sql("select accounts.provision(" + id + ", " + id + ", '" + email + "', '', " +
+        (v == verified::yes ? "true" : "false") + ", '', 'free', 0)");
+    return id;
+  }
+  static std::string candidates() { return "array['" + referrals::make_code() + "','" + referrals::make_code() + "']"; }
+  std::string code_of(const std::string& who) {
+    return sql("select referrals.ensure_code(" + who + ", " + candidates() + ")");
+  }
+  std::string attach(const std::string& who, const std::string& code, const std::string& ip = "null") {
+    return sql("select referrals.attach(" + who + ", '" + code + "', " + ip + ")");
+  }
+  std::string friend_of(const std::string& code, verified v = verified::yes) {
+    const auto who = account("friend" + std::to_string(++friends_) + "@example.test", v);
+    last_ = attach(who, code);
+    return who;
+  }
+  std::string balance(const std::string& who) {
+    return sql("select balance_micro / 1000000 from accounts.account where id = " + who);
+  }
+  std::string stat(const std::string& who, const std::string& name) {
+    return sql("select referrals.stats(" + who + ")::json->>'" + name + "'");
+  }
+  std::string reason(const std::string& who) {
+    return sql("select referrals.history(" + ann_ + ", 100, 0)::jsonb @? ('$[*] ? (@.referred_account_id == \"' || " +
+               who + " || '\").reason')::jsonpath") == "t"
+               ? sql("select coalesce(h->>'reason', '') from jsonb_array_elements(referrals.history(" + ann_ +
+                     ", 100, 0)::jsonb) h where h->>'referred_account_id' = " + who)
+               : "?";
+  }
+  std::string state_of(const std::string& text) {
+    try {
+      sql(text);
+    } catch (const testing_sql::sql_error& e) {
+      return e.state;
+    }
+    return "";
+  }
+  std::string settle_all() {
+    return sql("select count(*) from referrals.settle((select array_agg(id) from referrals.referral))");
+  }
+  std::string review(const std::string& who, const std::string& act) {
+    return state_of("select referrals.review('admin', (select id from referrals.referral where "
+                    "referred_account_id = " + who + "), '" + act + "', 'why')");
+  }
+  void no_violation() {
+    EXPECT_EQ(sql("select count(*) from referrals.counter k where k.earned > k.cap or k.earned <> (select "
+                  "coalesce(sum(r.credits_awarded), 0) from referrals.referral r where r.referrer_id = k.account_id)"),
+              "0");
+    EXPECT_EQ(sql("select count(*) from accounts.unbalanced()"), "0");
+    EXPECT_EQ(sql("select count(*) from referrals.referral r left join lateral (select sum(l.delta_micro) as got from "
+                  "accounts.ledger l where l.kind = 'referral' and l.note->>'referral_id' = r.id::text) l on true "
+                  "where coalesce(l.got, 0) <> case when r.void_reason is null then (r.credits_awarded + "
+                  "r.referee_credits)::bigint * 1000000 else 0 end"),
+              "0");
+  }
+
+  std::string ann_, code_, last_;
+  int friends_ = 0;
+};
+
+TEST_F(referrals_sql, both_sides_get_their_credits_once) {
+  const auto bob = friend_of(code_);
+  EXPECT_EQ(last_, "successful");
+  EXPECT_EQ(balance(ann_) + " " + balance(bob), "100 100");
+  EXPECT_EQ(attach(bob, code_), "already_referred");
+  settle_all();
+  EXPECT_EQ(balance(ann_) + " " + balance(bob), "100 100");
+  EXPECT_EQ(stat(ann_, "total_referrals") + " " + stat(ann_, "successful_referrals") + " " +
+                stat(ann_, "total_credits_earned") + " " + stat(ann_, "remaining_earnable_credits") + " " +
+                stat(ann_, "max_earnable_credits") + " " + stat(ann_, "has_reached_limit"),
+            "1 1 100 9900 10000 false");
+  EXPECT_EQ(sql("select string_agg(kind, ' ' order by id) from core.event where kind like 'referral%'"),
+            "referral.pending referral.successful");
+  no_violation();
+}
+
+TEST_F(referrals_sql, codes_have_no_case_and_are_nobody_elses) {
+  std::string lower = code_;
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? c + 32 : c; });
+  const auto bob = account("bob@example.test");
+  EXPECT_EQ(attach(bob, lower), "successful");
+  EXPECT_EQ(attach(ann_, code_), "self");
+  EXPECT_EQ(attach(account("x@example.test"), "ZZZZZZZZ"), "unknown_code");
+  EXPECT_EQ(code_of(ann_), code_);
+  // All candidates but the last are taken.
+  EXPECT_EQ(sql("select referrals.ensure_code(" + bob + ", array['" + code_ + "','ABCD2345'])"), "ABCD2345");
+  EXPECT_EQ(state_of("insert into referrals.code (account_id, code) values (gen_random_uuid(), 'abcd2345')"), "23514");
+}
+
+TEST_F(referrals_sql, pending_until_the_referee_qualifies) {
+  const auto bob = friend_of(code_, verified::no);
+  EXPECT_EQ(last_, "pending");
+  EXPECT_EQ(reason(bob), "not_qualified");
+  settle_all();
+  EXPECT_EQ(balance(ann_), "0");
+  const auto id = sql("select referrals.qualify(" + bob + ")");
+  sql("select * from referrals.settle(array['" + id + "'::uuid])");
+  EXPECT_EQ(balance(ann_) + " " + balance(bob), "100 100");
+  EXPECT_EQ(reason(bob), "");
+  EXPECT_EQ(sql("select referrals.qualify(" + bob + ")"), "");
+  no_violation();
+}
+
+TEST_F(referrals_sql, a_lost_event_is_made_up_for) {
+  const auto bob = friend_of(code_, verified::no);
+  sql("update accounts.account set verified_at = now() where id = " + bob);
+  EXPECT_EQ(sql("select referrals.due(10)"), "") << "not yet";
+  sql("update referrals.referral set look_at = now() - interval '1 second'");
+  for (int round = 0; round < 2; ++round) {
+    sql("select * from referrals.settle(referrals.due(10))");
+    sql("select referrals.postpone((select array_agg(id) from referrals.referral))");
+  }
+  EXPECT_EQ(balance(ann_), "100");
+  EXPECT_EQ(sql("select referrals.due(10)"), "");
+}
+
+TEST_F(referrals_sql, what_is_not_due_is_left_alone_for_longer_and_longer) {
+  friend_of(code_, verified::no);
+  sql("update referrals.referral set referred_at = now() - interval '3 hours', look_at = now()");
+  sql("select referrals.postpone(referrals.due(10))");
+  EXPECT_EQ(sql("select look_at > now() + interval '2 hours 59 minutes' from referrals.referral"), "t");
+  sql("update referrals.referral set referred_at = now() - interval '3 days', look_at = now()");
+  sql("select referrals.postpone(referrals.due(10))");
+  EXPECT_EQ(sql("select look_at < now() + interval '25 hours' from referrals.referral"), "t");
+}
+
+TEST_F(referrals_sql, credits_wait_for_the_hold) {
+  sql("update referrals.setting set hold = '1 hour'");
+  const auto bob = friend_of(code_);
+  EXPECT_EQ(last_, "pending");
+  EXPECT_EQ(reason(bob), "on_hold");
+  sql("update referrals.referral set qualified_at = now() - interval '61 minutes'");
+  settle_all();
+  EXPECT_EQ(balance(ann_), "100");
+}
+
+TEST_F(referrals_sql, other_rules_of_qualification) {
+  sql("update referrals.setting set qualify = 'signup'");
+  friend_of(code_, verified::no);
+  EXPECT_EQ(last_, "successful");
+  sql("update referrals.setting set qualify = 'first_run'");
+  friend_of(code_);
+  EXPECT_EQ(last_, "pending");
+  const auto early = account("early@example.test");
+  sql("insert into referrals.first_run values (" + early + ")");
+  EXPECT_EQ(attach(early, code_), "successful");
+}
+
+TEST_F(referrals_sql, near_the_cap_the_referrer_gets_the_rest_and_then_nobody_anything) {
+  sql("update referrals.setting set cap = 250");
+  std::vector<std::string> all;
+  for (int i = 0; i < 5; ++i) all.push_back(friend_of(code_));
+  EXPECT_EQ(last_, "cap_reached");
+  EXPECT_EQ(balance(ann_), "250");
+  EXPECT_EQ(balance(all[2]), "100") << "the referee's is whole";
+  EXPECT_EQ(balance(all[3]), "0");
+  EXPECT_EQ(reason(all[3]), "cap_reached");
+  EXPECT_EQ(stat(ann_, "has_reached_limit") + stat(ann_, "total_referrals") + stat(ann_, "successful_referrals"),
+            "true53");
+  EXPECT_EQ(sql("select count(*) from core.event where kind = 'referral.cap_reached'"), "2");
+  EXPECT_EQ(state_of("update referrals.counter set earned = 251"), "23514");
+  no_violation();
+}
+
+TEST_F(referrals_sql, a_batch_shares_the_room_by_age) {
+  sql("update referrals.setting set cap = 250");
+  std::vector<std::string> all;
+  for (int i = 0; i < 4; ++i) all.push_back(friend_of(code_, verified::no));
+  sql("update referrals.referral set qualified_at = now()");
+  EXPECT_EQ(settle_all(), "4");
+  EXPECT_EQ(sql("select string_agg(credits_awarded::text, ' ' order by referred_at) from referrals.referral"),
+            "100 100 50 0");
+  no_violation();
+}
+
+TEST_F(referrals_sql, refresh_voids_what_is_pending_and_the_old_code_for_ever) {
+  const auto paid = friend_of(code_);
+  const auto waiting = friend_of(code_, verified::no);
+  EXPECT_EQ(sql("select old_code from referrals.refresh(" + ann_ + ", " + candidates() + ")"), code_);
+  EXPECT_EQ(reason(waiting), "code_refreshed");
+  EXPECT_EQ(reason(paid), "");
+  EXPECT_EQ(sql("select referrals.qualify(" + waiting + ")"), "");
+  settle_all();
+  EXPECT_EQ(balance(ann_), "100");
+  EXPECT_EQ(attach(account("late@example.test"), code_), "unknown_code");
+  EXPECT_EQ(state_of("insert into referrals.code (account_id, code) values (gen_random_uuid(), '" + code_ + "')"),
+            "23505");
+  sql("update referrals.setting set refreshes = 1");
+  EXPECT_EQ(state_of("select referrals.refresh(" + ann_ + ", " + candidates() + ")"), "RY429");
+  no_violation();
+}
+
+TEST_F(referrals_sql, many_refreshes_at_once_leave_one_code) {
+  sql("update referrals.setting set refreshes = 100");
+  std::vector<std::thread> all;
+  for (int i = 0; i < 6; ++i) {
+    all.emplace_back([this] { connect()("select referrals.refresh(" + ann_ + ", " + candidates() + ")"); });
+  }
+  for (auto& t : all) t.join();
+  EXPECT_EQ(sql("select count(*) filter (where is_active) || ' ' || count(*) from referrals.code where account_id = " +
+                ann_),
+            "1 7");
+}
+
+TEST_F(referrals_sql, a_refresh_and_an_award_at_once_agree) {
+  // The sign-up has the code's lock: the refresh waits, and finds nothing pending to void.
+  const auto bob = account("bob@example.test");
+  const auto db = connect();
+  db("begin");
+  EXPECT_EQ(db("select referrals.attach(" + bob + ", '" + code_ + "', null)"), "successful");
+  std::thread other([this] { connect()("select referrals.refresh(" + ann_ + ", " + candidates() + ")"); });
+  for (int i = 0; i < 200 && sql("select count(*) from pg_stat_activity where datname = current_database() and "
+                                 "wait_event_type = 'Lock'") == "0"; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  db("commit");
+  other.join();
+  EXPECT_EQ(reason(bob), "");
+  EXPECT_EQ(balance(ann_), "100");
+  // The refresh has it: the sign-up waits, and finds the code gone.
+  const auto now = code_of(ann_);
+  const auto cat = account("cat@example.test");
+  db("begin");
+  db("select referrals.refresh(" + ann_ + ", " + candidates() + ")");
+  std::string outcome;
+  std::thread late([&] { outcome = connect()("select referrals.attach(" + cat + ", '" + now + "', null)"); });
+  for (int i = 0; i < 200 && sql("select count(*) from pg_stat_activity where datname = current_database() and "
+                                 "wait_event_type = 'Lock'") == "0"; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  db("commit");
+  late.join();
+  EXPECT_EQ(outcome, "unknown_code");
+  EXPECT_EQ(balance(ann_), "100");
+  no_violation();
+}
+
+TEST_F(referrals_sql, a_revocation_takes_back_what_both_got_and_frees_no_room) {
+  sql("update referrals.setting set cap = 100");
+  const auto bob = friend_of(code_);
+  EXPECT_EQ(review(bob, "revoke"), "");
+  EXPECT_EQ(balance(ann_) + " " + balance(bob), "0 0");
+  EXPECT_EQ(reason(bob), "revoked");
+  EXPECT_EQ(stat(ann_, "remaining_earnable_credits") + stat(ann_, "successful_referrals") +
+                stat(ann_, "total_credits_earned") + stat(ann_, "revoked_credits"),
+            "000100");
+  EXPECT_EQ(review(bob, "revoke"), "RY409");
+  friend_of(code_);
+  EXPECT_EQ(last_, "cap_reached");
+  EXPECT_EQ(sql("select actor || ' ' || action || ' ' || (detail->>'reason') from accounts.audit"),
+            "admin referral.revoke why");
+  EXPECT_EQ(state_of("select referrals.review('admin', gen_random_uuid(), 'revoke', '')"), "RY404");
+  no_violation();
+}
+
+TEST_F(referrals_sql, what_is_flagged_waits_for_its_review) {
+  sql("update referrals.setting set flag_score = 2, velocity = 2");
+  friend_of(code_);
+  friend_of(code_);
+  const auto third = friend_of(code_);
+  EXPECT_EQ(last_, "flagged") << "too fast";
+  EXPECT_EQ(reason(third), "under_review");
+  settle_all();
+  EXPECT_EQ(balance(ann_), "200");
+  EXPECT_EQ(review(third, "release"), "");
+  EXPECT_EQ(balance(ann_), "300");
+  EXPECT_EQ(review(third, "release"), "RY409");
+  const auto fourth = friend_of(code_);
+  EXPECT_EQ(review(fourth, "revoke"), "");
+  EXPECT_EQ(reason(fourth), "revoked");
+  EXPECT_EQ(review(fourth, "release"), "RY409");
+  sql("update referrals.setting set velocity = 100");
+  const auto fifth = friend_of(code_, verified::no);
+  EXPECT_EQ(review(fifth, "flag"), "");
+  sql("select referrals.qualify(" + fifth + ")");
+  settle_all();
+  EXPECT_EQ(balance(ann_), "300");
+  no_violation();
+}
+
+TEST_F(referrals_sql, signals_weigh_and_do_not_block) {
+  EXPECT_EQ(attach(account("a+b@example.test"), code_), "successful") << "a tag alone is no reason";
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(attach(account("n" + std::to_string(i) + "@example.test"), code_, "'192.0.2.1'"), "successful");
+  EXPECT_EQ(attach(account("n2@example.test"), code_, "'192.0.2.200'"), "successful") << "an office";
+  EXPECT_EQ(attach(account("n+3@example.test"), code_, "'192.0.2.9'"), "flagged") << "both";
+  EXPECT_EQ(sql("select signals from referrals.referral where review = 'flagged'"),
+            "{\"same_network\": 2, \"tagged_address\": 1}");
+  EXPECT_EQ(attach(account("m@example.test"), code_, "'no address'"), "successful");
+  EXPECT_EQ(sql("select count(*) from referrals.referral where network like '%192%'"), "0");
+}
+
+TEST_F(referrals_sql, ones_own_other_address_does_not_count) {
+  const auto gil = account("gil.smith@gmail.com");
+  const auto code = code_of(gil);
+  EXPECT_EQ(attach(account("GilSmith+2@googlemail.com"), code), "void");
+  sql("update referrals.setting set disposable = '{trash.test}'");
+  const auto thrown = account("x@Trash.test");
+  EXPECT_EQ(attach(thrown, code_), "void");
+  EXPECT_EQ(reason(thrown), "disposable_address");
+  settle_all();
+  EXPECT_EQ(balance(gil) + balance(ann_), "00");
+  EXPECT_EQ(stat(gil, "total_referrals") + stat(gil, "successful_referrals"), "10");
+}
+
+TEST_F(referrals_sql, a_suspended_code_holds_everything_up) {
+  const auto bob = friend_of(code_, verified::no);
+  sql("select referrals.suspend('admin', lower('" + code_ + "'), true, 'why')");
+  EXPECT_EQ(attach(account("c@example.test"), code_), "unknown_code");
+  sql("select referrals.qualify(" + bob + ")");
+  settle_all();
+  EXPECT_EQ(balance(ann_), "0");
+  EXPECT_EQ(reason(bob), "code_suspended");
+  EXPECT_EQ(state_of("select referrals.refresh(" + ann_ + ", " + candidates() + ")"), "RY403");
+  sql("select referrals.suspend('admin', '" + code_ + "', false, 'why')");
+  sql("select * from referrals.settle(referrals.due(10))");
+  EXPECT_EQ(balance(ann_), "100");
+  EXPECT_EQ(state_of("select referrals.suspend('admin', 'ZZZZZZZZ', true, '')"), "RY404");
+}
+
+TEST_F(referrals_sql, two_referrers_claim_one_referee) {
+  const auto eve = account("eve@example.test");
+  const auto other = code_of(eve);
+  for (int round = 0; round < 5; ++round) {
+    const auto bob = account("b" + std::to_string(round) + "@example.test");
+    std::vector<std::thread> all;
+    for (int i = 0; i < 8; ++i) {
+      all.emplace_back([&, i] {
+        connect()("select referrals.attach(" + bob + ", '" + (i % 2 ? code_ : other) + "', null)");
+      });
+    }
+    for (auto& t : all) t.join();
+    EXPECT_EQ(balance(bob), "100");
+  }
+  EXPECT_EQ(sql("select sum(balance_micro)::bigint / 1000000 from accounts.account"), "1000");
+  no_violation();
+}
+
+TEST_F(referrals_sql, invitations_keep_to_the_limits) {
+  sql("update referrals.setting set invites_hour = 3, invites_day = 4");
+  const auto invite = [this](const std::string& list) {
+    return sql("select string_agg(outcome, ' ' order by n) from referrals.invite(" + ann_ + ", array[" + list +
+               "], 's', 't', 'h') with ordinality x (address, outcome, mail_id, wait_s, n)");
+  };
+  EXPECT_EQ(invite("'a@x.test', 'ANN+1@example.test', 'A@x.test'"), "queued own invited");
+  EXPECT_EQ(invite("'b@x.test', 'c@x.test', 'd@x.test'"), "queued queued limit");
+  EXPECT_EQ(sql("select wait_s between 3590 and 3600 from referrals.invite(" + ann_ + ", array['d@x.test'], 's', 't', 'h')"),
+            "t");
+  sql("update referrals.invitation set at = at - interval '61 minutes'");
+  EXPECT_EQ(invite("'d@x.test', 'e@x.test'"), "queued limit");
+  EXPECT_EQ(sql("select wait_s > 23 * 3600 - 120 from referrals.invite(" + ann_ + ", array['e@x.test'], 's', 't', 'h')"), "t")
+      << "the day's limit now";
+  sql("select referrals.uninvite((select array_agg(mail_id) from referrals.invitation where address = 'd@x.test'))");
+  EXPECT_EQ(invite("'e@x.test'"), "queued");
+  EXPECT_EQ(sql("select count(*) from mail.message where bulk and category = 'invitation'"), "5");
+  sql("insert into mail.subscription (address, category, out_at, reason) values ('f@x.test', 'invitation', now(), "
+      "'unsubscribed')");
+  sql("update referrals.setting set invites_hour = 100, invites_day = 100");
+  EXPECT_EQ(invite("'f@x.test', 'g@x.test'"), "suppressed queued");
+  sql("update referrals.invitation set at = at - interval '8 days'");
+  EXPECT_EQ(invite("'a@x.test'"), "queued") << "after a week";
+}
+
+}  // namespace

@@ -1,0 +1,167 @@
+#include "repository.hpp"
+
+#include "code.hpp"
+
+namespace referrals {
+
+ry::task<void> repository::configure(settings s) const {
+  ry::batch b;
+  b.add(
+      "update referrals.setting set cap = $1, bonus = $2, qualify = $3,"
+      "  hold = make_interval(hours => $4::int), flag_score = $5, velocity = $6, disposable = $7,"
+      "  refreshes = $8, invites_hour = $9, invites_day = $10,"
+      "  reinvite = make_interval(days => $11::int)",
+      s.cap, s.bonus, s.qualify, s.hold_hours, s.flag_score, s.velocity, s.disposable, s.refreshes,
+      s.invites_hour, s.invites_day, s.reinvite_days);
+  // A cap below what somebody has earned is that much for this account.
+  b.add("update referrals.counter set cap = greatest(earned, $1::int)"
+        " where cap <> greatest(earned, $1::int)", s.cap);
+  (co_await ctx_.db().run(b)).value();
+}
+
+ry::task<std::string> repository::code_of(ry::uuid account) const {
+  const auto candidates = make_candidates();
+  const auto rows =
+      (co_await ctx_.db().query("select referrals.ensure_code($1, $2)", account, candidates)).value();
+  co_return std::string(rows.front().text(0));
+}
+
+ry::task<refreshed> repository::refresh(ry::uuid account) const {
+  const auto candidates = make_candidates();
+  const auto rows = (co_await ctx_.db().query("select * from referrals.refresh($1, $2)", account,
+                                              candidates))
+                        .value();
+  co_return refreshed{std::string(rows.front().text("old_code")),
+                      std::string(rows.front().text("new_code"))};
+}
+
+ry::task<std::optional<ry::uuid>> repository::owner_of(std::string code) const {
+  const auto rows =
+      (co_await ctx_.db().query_with(
+           {RY_DB_READ_ONLY},
+           "select account_id from referrals.code where code = $1 and is_active"
+           "   and suspended_at is null and coalesce(expires_at > now(), true)",
+           code))
+          .value();
+  if (rows.empty()) co_return std::nullopt;
+  co_return rows.front().uuid(0);
+}
+
+ry::task<std::string> repository::attach(ry::uuid account, std::string code,
+                                         std::optional<std::string> ip) const {
+  const auto rows =
+      (co_await ctx_.db().query("select referrals.attach($1, $2, $3)", account, code, ip)).value();
+  co_return std::string(rows.front().text(0));
+}
+
+ry::task<void> repository::qualify(ry::uuid account) const {
+  const auto rows = (co_await ctx_.db().query("select referrals.qualify($1)", account)).value();
+  const auto id = rows.front().opt_uuid(0);
+  if (!id) co_return;
+  (co_await ctx_.db().query("select * from referrals.settle(array[$1::uuid])", *id)).value();
+}
+
+ry::task<void> repository::finished_run(ry::uuid account) const {
+  const auto rows =
+      (co_await ctx_.db().query(
+           "insert into referrals.first_run (account_id) values ($1) on conflict do nothing returning 1",
+           account))
+          .value();
+  if (!rows.empty()) co_await qualify(account);
+}
+
+ry::task<std::size_t> repository::settle_due(std::int64_t most) const {
+  const auto rows =
+      (co_await ctx_.db().query("select id::text from unnest(referrals.due($1::int)) id", most)).value();
+  if (rows.empty()) co_return std::size_t{0};
+  std::vector<std::string> ids;
+  for (const auto r : rows) ids.emplace_back(r.text(0));
+  (co_await ctx_.db().query("select count(*) from referrals.settle($1::text[]::uuid[])", ids)).value();
+  (co_await ctx_.db().query("select referrals.postpone($1::text[]::uuid[])", ids)).value();
+  co_return ids.size();
+}
+
+ry::task<std::string> repository::stats(ry::uuid account) const {
+  const auto rows =
+      (co_await ctx_.db().query_with({RY_DB_READ_ONLY}, "select referrals.stats($1)", account)).value();
+  co_return std::string(rows.front().text(0));
+}
+
+ry::task<std::string> repository::history(ry::uuid account, std::int64_t limit,
+                                          std::int64_t offset) const {
+  const auto rows = (co_await ctx_.db().query_with(
+                         {RY_DB_READ_ONLY}, "select referrals.history($1, $2, $3)", account, limit, offset))
+                        .value();
+  co_return std::string(rows.front().text(0));
+}
+
+ry::task<std::optional<person>> repository::find_person(ry::uuid account) const {
+  const auto rows =
+      (co_await ctx_.db().query_with({RY_DB_READ_ONLY},
+                                     "select email, display_name from accounts.contact($1)", account))
+          .value();
+  if (rows.empty()) co_return std::nullopt;
+  co_return person{std::string(rows.front().text(0)), std::string(rows.front().text(1))};
+}
+
+ry::task<std::vector<invited>> repository::invite(ry::uuid account,
+                                                  std::vector<std::string> addresses,
+                                                  letter l) const {
+  const auto rows =
+      (co_await ctx_.db().query("select * from referrals.invite($1, $2, $3, $4, $5)", account,
+                                addresses, l.subject, l.text, l.html))
+          .value();
+  std::vector<invited> out;
+  for (const auto r : rows) {
+    invited i;
+    i.address = r.text("address");
+    i.outcome = r.text("outcome");
+    i.mail = r.opt_uuid("mail_id");
+    i.wait_s = r.opt_int64("wait_s").value_or(0);
+    out.push_back(std::move(i));
+  }
+  co_return out;
+}
+
+ry::task<void> repository::uninvite(std::vector<std::string> mails) const {
+  (co_await ctx_.db().query("select referrals.uninvite($1::text[]::uuid[])", mails)).value();
+}
+
+ry::task<void> repository::review(std::string actor, ry::uuid referral, std::string act,
+                                  std::string reason) const {
+  (co_await ctx_.db().query("select referrals.review($1, $2, $3, $4)", actor, referral, act, reason))
+      .value();
+}
+
+ry::task<void> repository::suspend(std::string actor, std::string code, std::string act,
+                                   std::string reason) const {
+  (co_await ctx_.db().query("select referrals.suspend($1, $2, $3 = 'suspend', $4)", actor, code, act,
+                            reason))
+      .value();
+}
+
+ry::task<page_of_rows> repository::flagged(std::optional<ry::uuid> before, std::int64_t limit) const {
+  const auto rows =
+      (co_await ctx_.db().query_with(
+           {RY_DB_READ_ONLY},
+           "select r.id, json_build_object('id', r.id, 'referrer_id', r.referrer_id,"
+           "  'referred_account_id', r.referred_account_id, 'referral_code', c.code,"
+           "  'referred_at', referrals.iso_time(r.referred_at), 'signals', r.signals)::text as doc"
+           "  from referrals.referral r join referrals.code c on c.id = r.code_id"
+           " where r.review = 'flagged' and r.void_reason is null and ($1::uuid is null"
+           "   or (r.referred_at, r.id) < (select b.referred_at, b.id from referrals.referral b where b.id = $1))"
+           " order by r.referred_at desc, r.id desc limit $2",
+           before, limit + 1))
+          .value();
+  page_of_rows out;
+  for (const auto r : rows) {
+    if (static_cast<std::int64_t>(out.rows.size()) == limit) {
+      out.next = std::string(rows[out.rows.size() - 1].text("id"));
+      break;
+    }
+    out.rows.emplace_back(r.text("doc"));
+  }
+  co_return out;
+}
+
+}  // namespace referrals

@@ -1,0 +1,74 @@
+// All SQL of this module. Every function throws ry::error when the database says no.
+#pragma once
+
+#include <ry/cpp/db.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "letter.hpp"
+#include "settings.hpp"
+
+namespace referrals {
+
+struct refreshed {
+  std::string old_code, new_code;
+};
+
+// How one address of an invitation fared in the outbox.
+struct invited {
+  std::string address;
+  std::string outcome;  // queued, own, invited, limit, suppressed, throttled
+  std::optional<ry::uuid> mail;
+  std::int64_t wait_s = 0;  // with "limit"
+};
+
+struct person {
+  std::string email, name;
+};
+
+struct page_of_rows {
+  std::vector<std::string> rows;  // JSON objects
+  std::optional<std::string> next;
+};
+
+class repository {
+ public:
+  explicit repository(const ry::context& ctx) : ctx_(ctx) {}
+
+  ry::task<void> configure(settings s) const;
+
+  // The account's code; made when it has none.
+  ry::task<std::string> code_of(ry::uuid account) const;
+  ry::task<refreshed> refresh(ry::uuid account) const;
+  // Whose valid code this is.
+  ry::task<std::optional<ry::uuid>> owner_of(std::string code) const;
+
+  // See referrals.attach() for the outcome.
+  ry::task<std::string> attach(ry::uuid account, std::string code, std::optional<std::string> ip) const;
+  // The referee qualified: pays when there is something to pay.
+  ry::task<void> qualify(ry::uuid account) const;
+  ry::task<void> finished_run(ry::uuid account) const;
+  // Looks at `most` open referrals. How many there were.
+  ry::task<std::size_t> settle_due(std::int64_t most) const;
+
+  ry::task<std::string> stats(ry::uuid account) const;  // a JSON object
+  ry::task<std::string> history(ry::uuid account, std::int64_t limit, std::int64_t offset) const;
+
+  ry::task<std::optional<person>> find_person(ry::uuid account) const;
+  ry::task<std::vector<invited>> invite(ry::uuid account, std::vector<std::string> addresses,
+                                        letter l) const;
+  ry::task<void> uninvite(std::vector<std::string> mails) const;
+
+  ry::task<void> review(std::string actor, ry::uuid referral, std::string act,
+                        std::string reason) const;
+  ry::task<void> suspend(std::string actor, std::string code, std::string act,
+                         std::string reason) const;
+  ry::task<page_of_rows> flagged(std::optional<ry::uuid> before, std::int64_t limit) const;
+
+ private:
+  const ry::context& ctx_;
+};
+
+}  // namespace referrals

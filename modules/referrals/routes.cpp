@@ -1,0 +1,366 @@
+#include "routes.hpp"
+
+#include <ry/cpp/input.hpp>
+
+#include <algorithm>
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <charconv>
+#include <set>
+
+#include "code.hpp"
+
+namespace referrals {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::size_t most_addresses = 50;
+constexpr std::int64_t default_page = 50;
+constexpr std::int64_t largest_page = 100;
+constexpr const char* not_sent = "Failed to send email";
+
+ry::error invalid(std::string_view field, const std::string& what) {
+  return ry::http_error(422, RY_INVALID_ARGUMENT, "referrals.invalid_value",
+                        std::string(field) + " " + what);
+}
+
+json::object read_body(const ry::request& r) {
+  const auto text = r.body();
+  if (text.find_first_not_of(" \t\r\n") == text.npos) return {};
+  json::error_code bad;
+  auto doc = json::parse(json::string_view(text.data(), text.size()), bad);
+  if (bad || !doc.is_object()) {
+    throw ry::bad_request("referrals.body", "The body must be a JSON object");
+  }
+  return std::move(doc.get_object());
+}
+
+std::string text_in(const json::object& o, std::string_view name, std::size_t most) {
+  const auto* v = o.if_contains(json::string_view(name.data(), name.size()));
+  if (v == nullptr || v->is_null()) throw invalid(name, "is required");
+  if (!v->is_string()) throw invalid(name, "must be a text");
+  if (v->get_string().size() > most) {
+    throw invalid(name, "must have at most " + std::to_string(most) + " bytes");
+  }
+  return std::string(v->get_string().data(), v->get_string().size());
+}
+
+std::string reason_in(const json::object& o) {
+  if (!o.contains("reason")) return {};
+  auto out = text_in(o, "reason", 500);
+  if (std::any_of(out.begin(), out.end(), [](char c) { return c == '\0'; })) {
+    throw invalid("reason", "must not hold control characters");
+  }
+  return out;
+}
+
+std::int64_t integer_in_query(const ry::request& r, std::string_view name, std::int64_t min,
+                              std::int64_t max, std::int64_t otherwise) {
+  const auto text = r.query(name);
+  if (!text) return otherwise;
+  std::int64_t out = 0;
+  const auto [end, bad] = std::from_chars(text->data(), text->data() + text->size(), out);
+  if (bad != std::errc() || end != text->data() + text->size() || out < min || out > max) {
+    throw invalid(name,
+                  "must be a whole number from " + std::to_string(min) + " to " + std::to_string(max));
+  }
+  return out;
+}
+
+std::string trimmed(std::string s) {
+  const auto blank = [](char c) { return c == ' ' || c == '\t'; };
+  s.erase(s.begin(), std::find_if_not(s.begin(), s.end(), blank));
+  s.erase(std::find_if_not(s.rbegin(), s.rend(), blank).base(), s.end());
+  return s;
+}
+
+std::string folded(std::string s) {
+  for (char& c : s) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
+  }
+  return s;
+}
+
+ry::response answer(const json::object& o) {
+  return ry::response::json(json::serialize(o));
+}
+
+ry::error too_many(std::string message, std::int64_t wait_s) {
+  return ry::http_error(429, RY_RESOURCE_EXHAUSTED, "referrals.throttled", std::move(message))
+      .with_retry_after(static_cast<std::uint32_t>(std::max<std::int64_t>(1, wait_s)));
+}
+
+const char* sentence(const std::string& outcome) {
+  if (outcome == "own") return "You cannot invite yourself";
+  if (outcome == "invited") return "You invited this address already";
+  if (outcome == "limit") return "Invitation limit reached";
+  if (outcome == "suppressed") return "This address does not accept invitations";
+  if (outcome == "throttled") return "This address received too many messages, try again later";
+  return not_sent;
+}
+
+}  // namespace
+
+void routes::add_to(ry::registrar& reg) {
+  const std::string at = "/api/v1/referrals";
+  reg.route("GET", at + "/code", 0, this, &routes::code);
+  reg.route("POST", at + "/refresh", 0, this, &routes::refresh);
+  reg.route("POST", at + "/send", 0, this, &routes::send);
+  reg.route("POST", at + "/send-bulk", 0, this, &routes::send_bulk);
+  reg.route("GET", at + "/stats", 0, this, &routes::stats);
+  reg.route("GET", at + "/history", 0, this, &routes::history);
+  reg.route("POST", at + "/validate", RY_ROUTE_PUBLIC, this, &routes::validate);
+  reg.route("GET", "/admin/referrals", RY_ROUTE_ADMIN, this, &routes::flagged);
+  for (const char* what : {"flag", "release", "revoke"}) {
+    reg.route("POST", std::string("/admin/referrals/{id}/") + what, RY_ROUTE_ADMIN,
+              [this, what](ry::request r) { return act(std::move(r), what); });
+  }
+  for (const char* what : {"suspend", "resume"}) {
+    reg.route("POST", std::string("/admin/referrals/codes/{code}/") + what, RY_ROUTE_ADMIN,
+              [this, what](ry::request r) { return act_on_code(std::move(r), what); });
+  }
+}
+
+ry::task<ry::uuid> routes::caller(ry::request r) const {
+  auto got = co_await ry::call<ry::uuid, const ry_account_view*>(
+      [this, &r](ry_exec* exec, ry_account_fn fn, void* ctx) {
+        return neighbours_.accounts->ensure(neighbours_.accounts.self(), r.principal(), exec, fn, ctx);
+      },
+      [](const ry_account_view* v) { return ry::uuid(v->account_id); });
+  co_return std::move(got).value();
+}
+
+ry::task<ry::response> routes::code(ry::request r) {
+  const auto me = co_await caller(r);
+  const auto mine = co_await repo_.code_of(me);
+  json::object o{{"referral_code", mine}};
+  o["referral_link"] = app_url_.empty() ? json::value() : json::value(app_url_ + "/auth?ref=" + mine);
+  co_return answer(o);
+}
+
+ry::task<ry::response> routes::refresh(ry::request r) {
+  const auto me = co_await caller(r);
+  refreshed done;
+  try {
+    done = co_await repo_.refresh(me);
+  } catch (const ry::error& e) {
+    if (!e.is("db.RY429")) throw;
+    throw too_many(std::string(e.message()), 3600);
+  }
+  co_return answer({{"success", true},
+                    {"old_code", done.old_code},
+                    {"new_code", done.new_code},
+                    {"message", "Referral code refreshed"}});
+}
+
+ry::task<ry::response> routes::stats(ry::request r) {
+  const auto me = co_await caller(r);
+  co_await repo_.code_of(me);
+  co_return ry::response::json(co_await repo_.stats(me));
+}
+
+ry::task<ry::response> routes::history(ry::request r) {
+  const auto limit = integer_in_query(r, "limit", 1, largest_page, default_page);
+  const auto offset = integer_in_query(r, "offset", 0, INT64_MAX, 0);
+  const auto me = co_await caller(r);
+  co_return ry::response::json(co_await repo_.history(me, limit, offset));
+}
+
+ry::task<ry::response> routes::validate(ry::request r) {
+  const auto body = read_body(r);
+  const auto typed = text_in(body, "code", 64);
+  const std::string who =
+      r.principal() != nullptr ? std::string(r.subject()) : caller_of(r.remote_address());
+  if (const auto wait = validations_.take(who, ctx_.mono_us()); wait != 0) {
+    throw too_many("Too many codes were tried", wait);
+  }
+  const auto read = read_code(typed);
+  std::optional<ry::uuid> owner;
+  if (!read.empty()) owner = co_await repo_.owner_of(read);
+  if (owner && r.principal() != nullptr) {
+    const auto me = co_await caller(r);
+    if (me == *owner) owner.reset();
+  }
+  json::object o{{"valid", owner.has_value()}};
+  o["referrer_id"] = owner ? json::value(owner->to_string()) : json::value();
+  co_return answer(o);
+}
+
+// ---- invitations ------------------------------------------------------------------------------
+
+ry::task<ry::response> routes::send(ry::request r) {
+  const auto body = read_body(r);
+  std::vector<std::string> addresses{trimmed(text_in(body, "email", 1024))};
+  const auto me = co_await caller(r);
+  if (neighbours_.mail && neighbours_.mail->check_address(neighbours_.mail.self(),
+                                                          ry::str(addresses.front())) != RY_OK) {
+    throw invalid("email", "is not a valid e-mail address");
+  }
+  const auto verdicts = co_await invite(me, std::move(addresses));
+  const auto& v = verdicts.front();
+  if (v.wait_s != 0) throw too_many(v.message, v.wait_s);
+  co_return answer({{"success", v.success}, {"message", v.message}});
+}
+
+ry::task<ry::response> routes::send_bulk(ry::request r) {
+  const auto body = read_body(r);
+  const auto* list = body.if_contains("emails");
+  if (list == nullptr || !list->is_array()) throw invalid("emails", "must be a list");
+  const auto& items = list->get_array();
+  if (items.empty() || items.size() > most_addresses) {
+    throw invalid("emails", "must have 1 to " + std::to_string(most_addresses) + " addresses");
+  }
+  std::vector<verdict> verdicts(items.size());
+  std::vector<std::string> addresses;
+  std::vector<std::size_t> places;
+  std::set<std::string> seen;
+  const auto& mail = neighbours_.mail;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (!items[i].is_string()) throw invalid("emails", "must hold texts only");
+    auto& v = verdicts[i];
+    v.address = items[i].get_string().c_str();
+    auto address = trimmed(v.address);
+    if (mail && mail->check_address(mail.self(), ry::str(address)) != RY_OK) {
+      v.message = "Invalid email address";
+    } else if (!seen.insert(folded(address)).second) {
+      v.message = "Duplicate email address";
+    } else {
+      addresses.push_back(std::move(address));
+      places.push_back(i);
+    }
+  }
+  const auto me = co_await caller(r);
+  if (!addresses.empty()) {
+    const auto sent = co_await invite(me, std::move(addresses));
+    const auto limited = [](const verdict& v) { return v.wait_s != 0; };
+    if (std::all_of(sent.begin(), sent.end(), limited)) {
+      throw too_many(sent.front().message, sent.front().wait_s);
+    }
+    for (std::size_t i = 0; i < sent.size(); ++i) {
+      verdicts[places[i]].success = sent[i].success;
+      verdicts[places[i]].message = sent[i].message;
+    }
+  }
+  json::array results;
+  std::size_t good = 0;
+  for (const auto& v : verdicts) {
+    good += v.success ? 1 : 0;
+    results.push_back(
+        json::object{{"email", v.address}, {"success", v.success}, {"message", v.message}});
+  }
+  co_return answer({{"success", good > 0},
+                    {"message", "Sent " + std::to_string(good) + " of " +
+                                    std::to_string(verdicts.size()) + " invitations"},
+                    {"results", std::move(results)},
+                    {"success_count", good},
+                    {"total_count", verdicts.size()}});
+}
+
+ry::task<std::vector<routes::verdict>> routes::invite(ry::uuid account,
+                                                      std::vector<std::string> addresses) const {
+  std::vector<verdict> out(addresses.size());
+  for (std::size_t i = 0; i < addresses.size(); ++i) {
+    out[i].address = addresses[i];
+    out[i].message = not_sent;
+  }
+  const auto inviter = co_await repo_.find_person(account);
+  if (!inviter || inviter->email.empty()) {
+    for (auto& v : out) v.message = "Inviter not found";
+    co_return out;
+  }
+  const auto& mail = neighbours_.mail;
+  if (!mail || mail->has_relay(mail.self()) == 0 || app_url_.empty()) co_return out;
+
+  const auto mine = co_await repo_.code_of(account);
+  auto letter = write_invitation(inviter->name, app_url_ + "/auth?ref=" + mine, settings_.bonus);
+  auto written = co_await repo_.invite(account, std::move(addresses), std::move(letter));
+  mail->poke(mail.self());
+  co_await learn(std::move(written), &out);
+  co_return out;
+}
+
+ry::task<void> routes::learn(std::vector<invited> written, std::vector<verdict>* to) const {
+  std::vector<ry_uuid> ids;
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < written.size(); ++i) {
+    auto& v = (*to)[i];
+    v.wait_s = written[i].wait_s;
+    if (written[i].mail && written[i].outcome == "queued") {
+      ids.push_back(*written[i].mail);
+      places.push_back(i);
+    } else {
+      v.message = sentence(written[i].outcome);
+    }
+  }
+  if (ids.empty()) co_return;
+  const auto& mail = neighbours_.mail;
+  auto asked = co_await ry::call<std::vector<std::int32_t>, const ry_mail_outcome*, std::size_t,
+                                 std::size_t>(
+      [&](ry_exec* exec, ry_mail_outcome_fn fn, void* ctx) {
+        return mail->outcomes(mail.self(), ids.data(), ids.size(), settings_.send_wait_ms, exec, fn,
+                              ctx);
+      },
+      [](const ry_mail_outcome* first, std::size_t n, std::size_t stride) {
+        std::vector<std::int32_t> states;
+        for (std::size_t i = 0; i < n; ++i) {
+          const auto* at = reinterpret_cast<const char*>(first) + i * stride;
+          states.push_back(reinterpret_cast<const ry_mail_outcome*>(at)->state);
+        }
+        return states;
+      });
+  const auto states = std::move(asked).value();
+  std::vector<std::string> lost;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    auto& v = (*to)[places[i]];
+    v.success = states[i] == RY_MAIL_SENT || states[i] == RY_MAIL_QUEUED;
+    if (states[i] == RY_MAIL_SENT) {
+      v.message = "Referral email sent";
+    } else if (states[i] == RY_MAIL_QUEUED) {
+      v.message = "Referral email will be sent as soon as the mail server takes it";
+    } else {
+      v.message = not_sent;
+      lost.push_back(ry::uuid(ids[i]).to_string());
+    }
+  }
+  if (!lost.empty()) co_await repo_.uninvite(std::move(lost));
+}
+
+// ---- admins -----------------------------------------------------------------------------------
+
+ry::task<ry::response> routes::flagged(ry::request r) {
+  const auto limit = integer_in_query(r, "limit", 1, largest_page, default_page);
+  std::optional<ry::uuid> before;
+  if (const auto cursor = r.query("cursor")) {
+    before = ry::require_uuid(ry::read_cursor("referrals:flagged", *cursor));
+  }
+  const auto page = co_await repo_.flagged(before, limit);
+  std::string doc = "{\"referrals\":[";
+  for (const auto& row : page.rows) {
+    if (doc.back() != '[') doc += ',';
+    doc += row;
+  }
+  doc += "],\"next_cursor\":";
+  doc += page.next ? ry::json_string(ry::make_cursor("referrals:flagged", *page.next))
+                   : std::string("null");
+  co_return ry::response::json(doc + "}");
+}
+
+ry::task<ry::response> routes::act(ry::request r, std::string what) {
+  const auto id = ry::require_uuid(r.param("id"));
+  const auto reason = reason_in(read_body(r));
+  co_await repo_.review(std::string(r.subject()), id, what, reason);
+  co_return answer({{"success", true}, {"referral_id", id.to_string()}, {"action", what}});
+}
+
+ry::task<ry::response> routes::act_on_code(ry::request r, std::string what) {
+  const auto code = read_code(r.param("code"));
+  const auto reason = reason_in(read_body(r));
+  if (code.empty()) throw ry::not_found("referrals.not_found", "Referral code not found");
+  co_await repo_.suspend(std::string(r.subject()), code, what, reason);
+  co_return answer({{"success", true}, {"referral_code", code}, {"action", what}});
+}
+
+}  // namespace referrals

@@ -1,0 +1,64 @@
+// The HTTP interface of this module.
+#pragma once
+
+#include <ry/svc/accounts.h>
+#include <ry/svc/mail.h>
+#include <ry/cpp/registrar.hpp>
+
+#include "rate.hpp"
+#include "repository.hpp"
+
+namespace referrals {
+
+// Services of other modules; filled before the first request. `mail` may stay empty.
+struct neighbours {
+  ry::service<ry_accounts_v1> accounts;
+  ry::service<ry_mail_v1> mail;
+};
+
+class routes {
+ public:
+  // `app_url`: empty when nobody configured how this server is reached.
+  routes(const ry::context& ctx, const repository& repo, const settings& s, std::string app_url,
+         const neighbours& n)
+      : ctx_(ctx),
+        repo_(repo),
+        settings_(s),
+        app_url_(std::move(app_url)),
+        neighbours_(n),
+        validations_(s.validate_per_minute) {}
+  void add_to(ry::registrar& reg);
+
+ private:
+  ry::task<ry::response> code(ry::request r);
+  ry::task<ry::response> refresh(ry::request r);
+  ry::task<ry::response> send(ry::request r);
+  ry::task<ry::response> send_bulk(ry::request r);
+  ry::task<ry::response> stats(ry::request r);
+  ry::task<ry::response> history(ry::request r);
+  ry::task<ry::response> validate(ry::request r);
+
+  ry::task<ry::response> flagged(ry::request r);
+  ry::task<ry::response> act(ry::request r, std::string what);
+  ry::task<ry::response> act_on_code(ry::request r, std::string what);
+
+  struct verdict {
+    std::string address;
+    bool success = false;
+    std::string message;
+    std::int64_t wait_s = 0;  // of an address beyond the caller's limit
+  };
+  ry::task<ry::uuid> caller(ry::request r) const;
+  // One verdict per address, in order; addresses are valid and differ.
+  ry::task<std::vector<verdict>> invite(ry::uuid account, std::vector<std::string> addresses) const;
+  ry::task<void> learn(std::vector<invited> written, std::vector<verdict>* to) const;
+
+  const ry::context& ctx_;
+  const repository& repo_;
+  const settings& settings_;
+  const std::string app_url_;
+  const neighbours& neighbours_;
+  rate validations_;
+};
+
+}  // namespace referrals

@@ -1,0 +1,61 @@
+// Settings of the module; immutable after it was created.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace referrals {
+
+inline constexpr std::string_view settings_schema = R"({
+  "type": "object",
+  "properties": {
+    "app_url": {"type": "string", "pattern": "^(https?://[^\\s?#]+)?$", "default": "",
+      "description": "Where {app_url}/auth?ref=CODE leads; empty = http.public_url"},
+    "qualify": {"type": "string", "enum": ["signup", "email_verified", "first_run"],
+      "default": "email_verified", "description": "When a referral counts"},
+    "hold_hours": {"type": "integer", "minimum": 0, "maximum": 8760, "default": 0,
+      "description": "Between qualification and award"},
+    "bonus_credits": {"type": "integer", "minimum": 1, "maximum": 1000000, "default": 100,
+      "description": "For each side of a successful referral"},
+    "cap_credits": {"type": "integer", "minimum": 0, "maximum": 1000000000, "default": 10000,
+      "description": "What one account may earn as a referrer"},
+    "flag_score": {"type": "integer", "minimum": 0, "maximum": 100, "default": 3,
+      "description": "Referrals whose signals weigh that much wait for a review; 0 = none"},
+    "velocity_per_day": {"type": "integer", "minimum": 1, "maximum": 1000000, "default": 50,
+      "description": "Referrals of one referrer within a day that are no signal yet"},
+    "disposable_domains": {"type": "array", "items": {"type": "string", "minLength": 1}, "default": [],
+      "description": "Domains whose addresses do not count"},
+    "refreshes_per_day": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 10},
+    "invites_per_hour": {"type": "integer", "minimum": 1, "maximum": 100000, "default": 20},
+    "invites_per_day": {"type": "integer", "minimum": 1, "maximum": 100000, "default": 100},
+    "reinvite_days": {"type": "integer", "minimum": 0, "maximum": 3650, "default": 7,
+      "description": "Until an account may invite the same address again"},
+    "send_wait_seconds": {"type": "integer", "minimum": 0, "maximum": 20, "default": 5,
+      "description": "How long /send waits for the relay's word"},
+    "validate_per_minute": {"type": "integer", "minimum": 1, "maximum": 1000000, "default": 60,
+      "description": "Calls of /validate by one caller or network, per node"}
+  }
+})";
+
+struct settings {
+  std::string app_url;
+  std::string qualify;
+  std::int64_t hold_hours = 0;
+  std::int64_t bonus = 100;
+  std::int64_t cap = 10'000;
+  std::int64_t flag_score = 3;
+  std::int64_t velocity = 50;
+  std::vector<std::string> disposable;  // lower case
+  std::int64_t refreshes = 10;
+  std::int64_t invites_hour = 20;
+  std::int64_t invites_day = 100;
+  std::int64_t reinvite_days = 7;
+  std::uint64_t send_wait_ms = 5'000;
+  std::int64_t validate_per_minute = 60;
+};
+
+settings read_settings(std::string_view json);
+
+}  // namespace referrals
