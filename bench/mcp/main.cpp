@@ -1,5 +1,6 @@
 // bench_mcp MODE PORT list|call N WARM [AT_ONCE]; MODE http, modern or sse
 // bench_mcp stdio list|call N WARM COMMAND...
+// MODE-kept: connections are used again.
 // Measures modules/mcp with its transports of this build; prints one line of JSON.
 #include <stdlib.h>
 #include <unistd.h>
@@ -19,11 +20,14 @@ namespace json = boost::json;
 int main(int argc, char** argv) {
   const std::vector<std::string> args(argv + 1, argv + argc);
   if (args.size() < 5) {
-    std::fprintf(stderr, "usage: bench_mcp http|modern|sse PORT list|call N WARM [AT_ONCE]\n"
-                         "       bench_mcp stdio list|call N WARM COMMAND...\n");
+    std::fprintf(stderr, "usage: bench_mcp http[-kept]|modern[-kept]|sse[-kept] PORT list|call N WARM [AT_ONCE]\n"
+                         "       bench_mcp stdio[-kept] list|call N WARM COMMAND...\n");
     return 2;
   }
-  const auto& mode = args[0];
+  auto mode = args[0];
+  const auto suffix = mode.find("-kept");
+  const bool kept = suffix != std::string::npos;
+  if (kept) mode.erase(suffix);
   const bool local = mode == "stdio";
   const std::size_t at = local ? 1 : 2;
   json::object config;
@@ -33,9 +37,10 @@ int main(int argc, char** argv) {
   } else {
     config["url"] = "http://127.0.0.1:" + args[1] + (mode == "sse" ? "/sse" : "/mcp");
   }
+  if (kept) config["reuse"] = true;
   const std::string type = local ? "json" : mode == "sse" ? "sse" : "http";
   std::vector<std::string> settings = {
-      "name=runyard " + mode + " " + args[at], "type=" + type,
+      "name=runyard " + args[0] + " " + args[at], "type=" + type,
       "config=" + json::serialize(json::string(json::serialize(config))), "op=" + args[at],
       "n=" + args[at + 1], "warm=" + args[at + 2]};
   if (!local && args.size() > 5) settings.push_back("at_once=" + args[5]);
