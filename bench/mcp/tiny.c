@@ -1,4 +1,4 @@
-/* The smallest MCP server over standard input and output, of revision 2025-11-25: one tool, echo. It looks for what
+/* The smallest MCP server over standard input and output, of the revisions before 2026-07-28: one tool, echo. It looks for what
  * it needs in the text and starts in a fraction of a millisecond, so that what is measured is its client. */
 #include <stdio.h>
 #include <string.h>
@@ -19,12 +19,13 @@ static int cut(const char* line, const char* mark, const char* ends, char* out, 
 int main(void) {
   static char line[1 << 16];
   while (fgets(line, sizeof line, stdin) != NULL) {
-    char id[64], message[1024] = "";
+    char id[64], revision[16] = "2025-11-25", message[1024] = "";
     if (!cut(line, "\"id\":", ",}", id, sizeof id)) continue;
     printf("{\"jsonrpc\":\"2.0\",\"id\":%s,", id);
     if (strstr(line, "\"initialize\"") != NULL) {
-      puts("\"result\":{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{\"tools\":{}},"
-           "\"serverInfo\":{\"name\":\"tiny\",\"version\":\"1\"}}}");
+      cut(line, "\"protocolVersion\":\"", "\"", revision, sizeof revision);
+      printf("\"result\":{\"protocolVersion\":\"%s\",\"capabilities\":{\"tools\":{}},"
+             "\"serverInfo\":{\"name\":\"tiny\",\"version\":\"1\"}}}\n", revision);
     } else if (strstr(line, "\"tools/list\"") != NULL) {
       puts("\"result\":{\"tools\":[{\"name\":\"echo\",\"description\":\"Echoes\",\"inputSchema\":{\"type\":\"object\","
            "\"properties\":{\"message\":{\"type\":\"string\"}},\"required\":[\"message\"]}}]}}");
