@@ -1,0 +1,39 @@
+// 64 clients, 300 sign-ups, one referrer near the cap; the same person several times at once, refreshes, admins who
+// revoke, billing on the same accounts; connections cut and PostgreSQL crashed in between. Five things hold afterwards,
+// and the same judgement finds a server without locks guilty.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Storm, breakLocks, cap } from './lib/referrals.mjs';
+
+const seed = Number(process.env.RY_SEED ?? 1);
+
+test('nobody earns too much, twice or for nothing', async (t) => {
+  const storm = new Storm({ seed });
+  try {
+    await storm.open();
+    await storm.run();
+    const summary = await storm.summary();
+    t.diagnostic(JSON.stringify(summary));
+    assert.deepEqual(await storm.verdict(), []);
+    assert.equal(summary.deadlocks, 0, 'referrals and billing wait for each other in a circle');
+    assert.equal(summary.hot, cap, 'the hot referrer reaches the cap to the credit');
+    assert.ok(summary.successful > 50 && summary.voided > 5, 'too little happened to judge');
+  } finally {
+    await storm.close();
+  }
+});
+
+test('without locks the same is found out', async (t) => {
+  const storm = new Storm({ seed, disasters: false });
+  try {
+    await storm.open();
+    await breakLocks(storm.postgres);
+    await storm.run();
+    const wrong = await storm.verdict();
+    t.diagnostic(wrong.join('; '));
+    assert.match(wrong.join('\n'), /^cap: /m, 'a server without locks kept to the cap');
+    assert.match(wrong.join('\n'), /^one referral per referee: /m);
+  } finally {
+    await storm.close();
+  }
+});
