@@ -17,8 +17,10 @@ ry::error trouble_with(const server& s, ry_status st, std::string_view reason,
 
 ry::error unauthorized_by(const server& s, std::uint32_t http_status, std::string_view authenticate) {
   const json::object how{{"status", http_status}, {"authenticate", jv(authenticate)}};
-  return trouble_with(s, RY_UNAUTHENTICATED, "mcp.unauthorized",
-                      "the server wants other credentials: HTTP status " + std::to_string(http_status))
+  auto what = "the server wants other credentials: HTTP status " + std::to_string(http_status);
+  const bool oauth = authenticate.find("resource_metadata") != std::string_view::npos;
+  if (oauth && !s.asked) what += " (it wants OAuth: make a profile for it, POST /mcp/profiles)";
+  return trouble_with(s, RY_UNAUTHENTICATED, "mcp.unauthorized", what)
       .with_detail(json::serialize(how));
 }
 

@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test';
 import { lastUser, startLlm, turns } from './lib/llm.mjs';
 import { freePort, json, startEverything } from './lib/mcp.mjs';
 import { answerOf, browse, startHand, startSdk } from './lib/oauth.mjs';
-import { Server, makeDatabase, statuses, textOf } from './lib/server.mjs';
+import { Server, makeDatabase, statuses, textOf, waitFor } from './lib/server.mjs';
 
 let database, llm, server;
 const secretsKey = '0123456789abcdef'.repeat(4);
@@ -82,6 +82,8 @@ test('a user consents, and the three operations and a run reach the server', asy
     assert.deepEqual((await u.get('/mcp/profiles')).json.profiles,
       [{ profile_id: profile, integration: null, display_name: 'Mine', url: peer.url, connected: false }]);
     wantsConsent(await list(u, agent, profile), profile);
+    const direct = await u.get(tools(agent), { headers: { 'x-mcp-url': peer.url, 'x-mcp-type': 'http' } });
+    assert.match(direct.json.detail.message, /wants OAuth: make a profile/);
     const link = await linkOf(u, profile);
     const asked = new URL(link).searchParams;
     assert.equal(asked.get('code_challenge_method'), 'S256');
@@ -117,6 +119,8 @@ test('a user consents, and the three operations and a run reach the server', asy
     }
     assert.equal((await u.request('DELETE', `/mcp/profiles/${profile}`)).status, 204);
     assert.equal((await list(u, agent, profile)).status, 400);
+    await waitFor('the tokens are taken back', () => peer.seen.revoked.length === 2);
+    assert.deepEqual(new Set(peer.seen.revoked), new Set(peer.seen.tokens));
   } finally {
     peer.close();
   }

@@ -96,11 +96,23 @@ ry::task<client> authority::enlist(server_metadata as, std::string redirect_uri)
   co_return read_registration(got.status, got.body, as.registration_endpoint, redirect_uri);
 }
 
-ry::task<tokens> authority::request(server_metadata as, client c, parameters p) const {
+ry::client_request authority::form_post(const std::string& url, const server_metadata& as,
+                                        const client& c, parameters p) const {
   auto form = token_request(as, c, std::move(p), ctx_.now_unix_us());
-  ry::client_request r("POST", as.token_endpoint);
+  ry::client_request r("POST", url);
   for (auto& [name, value] : form.fields) r.header(name, value);
   r.body(std::move(form.body), "application/x-www-form-urlencoded");
+  return r;
+}
+
+ry::task<void> authority::revoke(server_metadata as, client c, std::string token) const {
+  if (as.revocation_endpoint.empty() || token.empty()) co_return;
+  parameters p{{"token", token}};
+  (void)co_await send(form_post(as.revocation_endpoint, as, c, std::move(p)), as.revocation_endpoint);
+}
+
+ry::task<tokens> authority::request(server_metadata as, client c, parameters p) const {
+  auto r = form_post(as.token_endpoint, as, c, std::move(p));
   ry::client_response got = co_await send(std::move(r), as.token_endpoint);
   co_return read_tokens(got.status, got.body, as.token_endpoint, ctx_.now_unix_us());
 }

@@ -28,8 +28,12 @@ class authority {
   ry::task<challenge> provoke(std::string server_url) const;
   ry::task<client> enlist(server_metadata as, std::string redirect_uri) const;
   ry::task<tokens> request(server_metadata as, client c, parameters p) const;
+  // Tells the server that a token is not wanted any more (RFC 7009), where it takes that.
+  ry::task<void> revoke(server_metadata as, client c, std::string token) const;
 
  private:
+  ry::client_request form_post(const std::string& url, const server_metadata& as, const client& c,
+                               parameters p) const;
   ry::task<ry::client_response> send(ry::client_request r, std::string what) const;
   ry::task<std::optional<std::string>> read(std::string url) const;
 

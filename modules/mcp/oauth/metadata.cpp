@@ -154,6 +154,8 @@ server_metadata read_server_metadata(std::string_view body, std::string_view iss
   };
   need(m.token_endpoint, "token endpoint");
   if (!m.registration_endpoint.empty()) need(m.registration_endpoint, "registration endpoint");
+  // Nobody waits for a revocation; one that is not usable is as good as none.
+  if (!usable(m.revocation_endpoint, allowed)) m.revocation_endpoint.clear();
   if (wanted == consent::none) return m;
   need(m.authorization_endpoint, "authorization endpoint");
   const auto methods = texts_in(o, "code_challenge_methods_supported", most_methods);
@@ -184,6 +186,7 @@ json::object to_json(const server_metadata& m) {
           {"authorization_endpoint", m.authorization_endpoint},
           {"token_endpoint", m.token_endpoint},
           {"registration_endpoint", m.registration_endpoint},
+          {"revocation_endpoint", m.revocation_endpoint},
           {"token_endpoint_auth_methods_supported", std::move(methods)},
           {"scopes_supported", std::move(scopes)},
           {"client_id_metadata_document_supported", m.client_documents},
@@ -196,6 +199,7 @@ server_metadata server_metadata_from(const json::object& o) {
   m.authorization_endpoint = text_of(o, "authorization_endpoint");
   m.token_endpoint = text_of(o, "token_endpoint");
   m.registration_endpoint = text_of(o, "registration_endpoint");
+  m.revocation_endpoint = text_of(o, "revocation_endpoint");
   m.auth_methods = texts_in(o, "token_endpoint_auth_methods_supported", most_methods);
   m.scopes = scope_text(scopes_of(scope_text(texts_in(o, "scopes_supported", 200))));
   m.client_documents = says_true(o, "client_id_metadata_document_supported");

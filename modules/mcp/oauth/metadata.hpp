@@ -26,7 +26,7 @@ struct resource_metadata {
 };
 
 struct server_metadata {
-  std::string issuer, authorization_endpoint, token_endpoint, registration_endpoint;
+  std::string issuer, authorization_endpoint, token_endpoint, registration_endpoint, revocation_endpoint;
   std::vector<std::string> auth_methods;  // of the token endpoint; empty: not said
   std::string scopes;
   bool client_documents = false;  // takes an address as client_id

@@ -117,6 +117,8 @@ TEST(Metadata, TheIssuerIsTheOneThatWasAsked) {
   o.erase("code_challenge_methods_supported");
   EXPECT_THROW(read(o, "https://as"), ry::error);
   EXPECT_NO_THROW(read(o, "https://as", consent::none));
+  o["revocation_endpoint"] = "file:///x";
+  EXPECT_EQ(read(o, "https://as", consent::none).revocation_endpoint, "");
   o = as_facts();
   o["authorization_endpoint"] = "javascript:alert(1)";
   EXPECT_THROW(read(o, "https://as"), ry::error);

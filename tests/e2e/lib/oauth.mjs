@@ -21,7 +21,7 @@ export async function startSdk({ life = () => 3600 } = {}) {
   const { z } = await import('zod');
 
   const clients = new Map(), codes = new Map(), access = new Map(), refresh = new Map();
-  const seen = { authorizations: [], exchanges: 0, refreshes: 0, tokens: [], registrations: [], codes: [] };
+  const seen = { authorizations: [], exchanges: 0, refreshes: 0, tokens: [], registrations: [], codes: [], revoked: [] };
   const issue = (scopes, resource) => {
     const token = `at-${randomUUID()}`, again = `rt-${randomUUID()}`;
     seen.tokens.push(token, again);
@@ -59,6 +59,11 @@ export async function startSdk({ life = () => 3600 } = {}) {
       if (!known || !refresh.delete(token)) throw new InvalidGrantError('used or unknown');
       return issue(known.scopes, resource?.href);
     },
+    async revokeToken(client, { token }) {
+      seen.revoked.push(token);
+      access.delete(token);
+      refresh.delete(token);
+    },
     async verifyAccessToken(token) {
       const known = access.get(token);
       if (!known || known.resource !== url.href) throw new InvalidTokenError('not one of mine');
@@ -72,7 +77,7 @@ export async function startSdk({ life = () => 3600 } = {}) {
   const metadata = getOAuthProtectedResourceMetadataUrl(url);
   const unlimited = { rateLimit: false };
   app.use(mcpAuthRouter({ provider, issuerUrl: origin, resourceServerUrl: url, scopesSupported: ['tools:read', 'tools:write'],
-    authorizationOptions: unlimited, tokenOptions: unlimited, clientRegistrationOptions: unlimited }));
+    authorizationOptions: unlimited, tokenOptions: unlimited, clientRegistrationOptions: unlimited, revocationOptions: unlimited }));
   app.post('/mcp', express.json(), requireBearerAuth({ verifier: provider, requiredScopes: ['tools:read'], resourceMetadataUrl: metadata }),
     async (req, res) => {
       if (req.body.params?.name === 'write' && !req.auth.scopes.includes('tools:write')) {

@@ -220,6 +220,31 @@ ry::task<void> authorizer::take_when_free(ry::uuid id, ry::uuid account) const {
   }
 }
 
+// ---- the end ----------------------------------------------------------------------------------
+
+ry::task<void> authorizer::retire(ry::uuid id, ry::uuid account) const {
+  connection last;
+  try {
+    profile p = co_await profiles_.find(id, account);
+    last = std::move(p.agreed);
+  } catch (const ry::error& e) {
+    // One whose integration or key is gone can still be removed.
+    if (e.status() == RY_NOT_FOUND) throw;
+  }
+  co_await profiles_.remove(id, account);
+  if (last.has_token()) (void)ctx_.spawn(take_back(std::move(last)));
+}
+
+ry::task<void> authorizer::take_back(connection c) const {
+  for (const auto& token : {c.tokens.refresh, c.tokens.access}) {
+    try {
+      co_await remote_.revoke(c.as, c.who, token);
+    } catch (const ry::error& e) {
+      ctx_.warn("a token could not be taken back", {{"issuer", c.as.issuer}, {"error", e.message()}});
+    }
+  }
+}
+
 // ---- consent ----------------------------------------------------------------------------------
 
 ry::task<std::string> authorizer::link(ry::uuid id, ry::uuid account) const {

@@ -39,6 +39,9 @@ class authorizer {
   // the profile.
   ry::task<std::string> conclude(answer a, std::optional<ry::uuid> account) const;
 
+  // Removes the profile. Its tokens are taken back behind the caller.
+  ry::task<void> retire(ry::uuid id, ry::uuid account) const;
+
   const presence& shown() const noexcept { return presence_; }
 
  private:
@@ -46,6 +49,7 @@ class authorizer {
   ry::task<void> run(std::shared_ptr<renewal> r) const;
   ry::task<ry::mcp::resolved> renew(ry::uuid id, ry::uuid account, ry::mcp::refusal r) const;
   ry::task<ry::mcp::resolved> renew_taken(ry::uuid id, ry::uuid account, ry::mcp::refusal r) const;
+  ry::task<void> take_back(connection c) const;
   ry::task<bool> refresh(profile& p) const;
   ry::task<void> prove(profile& p, std::string scope) const;
   ry::task<void> take_when_free(ry::uuid id, ry::uuid account) const;

@@ -161,7 +161,7 @@ ry::task<ry::response> routes::create(ry::request r) const {
 
 ry::task<ry::response> routes::remove(ry::request r) const {
   const auto account = co_await caller(r);
-  co_await profiles_.remove(id_of(r), account);
+  co_await oauth_.retire(id_of(r), account);
   co_return ry::response::empty();
 }
 

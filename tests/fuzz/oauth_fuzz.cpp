@@ -1,0 +1,68 @@
+// What authorization servers and servers behind them say: challenges, metadata, tokens, registrations.
+#include <string>
+
+#include "check.hpp"
+#include "modules/mcp/oauth/challenge.hpp"
+#include "modules/mcp/oauth/client.hpp"
+#include "modules/mcp/oauth/metadata.hpp"
+
+using namespace mcp::oauth;
+
+namespace {
+
+bool visible(std::string_view s) {
+  for (const char c : s) {
+    if (c <= 0x20 || c >= 0x7f) return false;
+  }
+  return true;
+}
+
+// What is refused is refused with a sentence.
+template <class F>
+void told(F&& f) {
+  try {
+    f();
+  } catch (const ry::error& e) {
+    fuzz::promise(!e.message().empty(), "a refusal has a sentence");
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  std::string_view input = fuzz::view(data, size);
+  const auto kind = fuzz::take(input) % 6;
+  if (kind == 0) {
+    const auto c = read_challenge(input);
+    if (c) fuzz::promise(united(c->scope, "") == c->scope, "scopes are a set");
+  } else if (kind == 1) {
+    told([&] {
+      const auto m = read_resource_metadata(input, "https://h/mcp", schemes::https_only);
+      fuzz::promise(usable(m.authorization_server, schemes::https_only), "the authorization server is usable");
+      fuzz::promise(origin_of(m.resource) == "https://h" || origin_of(m.resource) == "https://H" ||
+                        m.resource.find("//h") != std::string::npos || m.resource.find("//H") != std::string::npos,
+                    "the resource is the server's");
+    });
+  } else if (kind == 2) {
+    told([&] {
+      const auto m = read_server_metadata(input, "https://as", schemes::https_only, consent::of_user);
+      fuzz::promise(usable(m.token_endpoint, schemes::https_only), "tokens are fetched by https");
+      const auto a = authorization_request(m, {"id", "", "", "", "", "https://cb"}, "https://h", m.scopes);
+      fuzz::promise(usable(a.url, schemes::https_only), "users are sent to a usable address");
+      fuzz::promise(to_json(server_metadata_from(to_json(m))) == to_json(m), "metadata are kept as they are");
+    });
+  } else if (kind == 3) {
+    told([&] {
+      const auto t = read_tokens(200, input, "https://as/token", 0);
+      fuzz::promise(!t.access.empty() && visible(t.access) && visible(t.refresh), "tokens may stand in a header");
+    });
+  } else if (kind == 4) {
+    told([&] { (void)read_tokens(400, input, "https://as/token", 0); });
+  } else {
+    told([&] {
+      const auto c = read_registration(201, input, "https://as/register", "https://cb");
+      fuzz::promise(!c.id.empty() && visible(c.id), "a client has a name");
+    });
+  }
+  return 0;
+}
