@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { lastUser, startLlm, turns } from '../e2e/lib/llm.mjs';
 import { Client, Server, makeDatabase, sleep } from '../e2e/lib/server.mjs';
+import { startSmtp } from '../e2e/lib/smtp.mjs';
 import { startIdentity, startReceiver, webhookSecret } from './outside.mjs';
 
 // Tags in the user's prompt; README.md lists them.
@@ -34,16 +35,20 @@ export class World {
   // `about`: the `server` part of a file.
   constructor(about = {}) {
     for (const key of Object.keys(about))
-      if (!['settings', 'model', 'set', 'base_path', 'receiver', 'identity'].includes(key)) throw new Error(`a server has no "${key}"`);
+      if (!['settings', 'model', 'set', 'base_path', 'receiver', 'identity', 'smtp'].includes(key)) throw new Error(`a server has no "${key}"`);
     this.about = about;
   }
   async open() {
-    const { settings = '', model = 'mock', receiver, identity } = this.about;
+    const { settings = '', model = 'mock', receiver, identity, smtp } = this.about;
     this.database = makeDatabase();
     if (model === 'mock') this.llm = await startLlm(obey);
     if (receiver) this.receiver = await startReceiver();
     if (identity) this.identity = await startIdentity();
-    const known = { receiver: this.receiver?.url, identity: this.identity?.url, secret: webhookSecret };
+    if (smtp) {
+      const faults = { rcpt: ({ to }) => (/^refuse/.test(to) ? [550, '5.1.1 No such user'] : /^later/.test(to) ? [451, '4.7.1 Greylisted'] : undefined) };
+      this.smtp = await startSmtp({ starttls: false, faults });
+    }
+    const known = { receiver: this.receiver?.url, identity: this.identity?.url, secret: webhookSecret, smtp: this.smtp?.port };
     this.server = new Server({
       database: this.database, llm: this.llm, set: this.about.set ?? [],
       settings: settings.replace(/\$\{(\w+)\}/g, (all, name) => known[name] ?? all),
@@ -62,7 +67,7 @@ export class World {
   }
   async close() {
     await this.server?.close();
-    for (const other of [this.llm, this.receiver, this.identity]) await other?.close();
+    for (const other of [this.llm, this.receiver, this.identity, this.smtp]) await other?.close();
     this.database?.drop();
   }
 
