@@ -6,6 +6,8 @@
 #include <boost/json/parse.hpp>
 #include <fstream>
 #include <iterator>
+#include <map>
+#include <mutex>
 #include <stdexcept>
 #include <utility>
 
@@ -93,6 +95,28 @@ struct authenticator::state : std::enable_shared_from_this<authenticator::state>
 
   std::int64_t now() const { return cfg.now_unix_us ? cfg.now_unix_us() : system_now_us(); }
 
+  // Sessions that ended before their tokens did, and until when that matters.
+  std::mutex ended_mutex;
+  std::map<std::string, std::int64_t, std::less<>> ended;
+
+  void end_session(std::string_view session, std::int64_t until) {
+    const auto at = now();
+    std::lock_guard lock(ended_mutex);
+    for (auto it = ended.begin(); it != ended.end();) {
+      it = it->second < at ? ended.erase(it) : std::next(it);
+    }
+    auto& kept = ended[std::string(session)];
+    kept = std::max(kept, until);
+  }
+  bool has_ended(const json::object& claims) {
+    const auto* sid = claims.if_contains("sid");
+    if (!sid || !sid->is_string()) return false;
+    const std::string_view name(sid->get_string().data(), sid->get_string().size());
+    std::lock_guard lock(ended_mutex);
+    const auto it = ended.find(name);
+    return it != ended.end() && it->second >= now();
+  }
+
   verdict claims(const unverified_token& token, std::string_view bearer, std::uint64_t epoch) {
     claim_rules rules{cfg.issuer, cfg.audiences, cfg.leeway_s};
     checked_claims c;
@@ -101,6 +125,8 @@ struct authenticator::state : std::enable_shared_from_this<authenticator::state>
       if (!c.refused && c.who.issuer != own_issuer) {
         if (cfg.hs256_secret.empty()) return {RY_UNAUTHENTICATED, nullptr, "another issuer"};
         c = check_claims(token.payload, rules, now());
+      } else if (!c.refused && has_ended(c.claims)) {
+        return {RY_UNAUTHENTICATED, nullptr, "its session has ended"};
       }
     } else {
       c = check_claims(token.payload, rules, now());
@@ -312,6 +338,13 @@ issued authenticator::mint_query_token(const ry_principal& who, std::string_view
 }
 
 void authenticator::forget(std::string_view subject) {
+  state_->cache.forget(subject);
+}
+
+void authenticator::refuse_session(std::string_view subject, std::string_view session,
+                                   std::int64_t until_unix_us) {
+  // In this order: what is decided after the cache was cleared sees the session's end.
+  state_->end_session(session, until_unix_us + state_->cfg.leeway_s * 1'000'000);
   state_->cache.forget(subject);
 }
 

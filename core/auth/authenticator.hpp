@@ -96,6 +96,9 @@ class authenticator {
 
   // Forgets what is remembered about a subject. [any]
   void forget(std::string_view subject);
+  // Own tokens whose claim "sid" is `session` are refused until then. [any]
+  void refuse_session(std::string_view subject, std::string_view session,
+                      std::int64_t until_unix_us);
 
   // [any]
   void add_contributor(contributor c);

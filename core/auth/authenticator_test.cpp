@@ -119,6 +119,25 @@ TEST_F(auth_test, own_tokens_are_accepted_without_any_configuration) {
   EXPECT_EQ(ask(*a, made.token).status, RY_UNAUTHENTICATED);
 }
 
+TEST_F(auth_test, tokens_of_an_ended_session_are_refused_at_once) {
+  const auto a = make();
+  const auto of = [&](const char* claims) { return a->mint(claims, 600s).token; };
+  const auto ended = of(R"({"sub":"u","sid":"one"})");
+  const auto other = of(R"({"sub":"u","sid":"two"})");
+  const auto without = of(R"({"sub":"u"})");
+  for (const auto& t : {ended, other, without}) ASSERT_EQ(ask(*a, t).status, RY_OK);
+
+  a->refuse_session("u", "one", now_ + 600 * second);
+  EXPECT_FALSE(a->remembered(ended)) << "also when it was remembered";
+  EXPECT_EQ(ask(*a, ended).status, RY_UNAUTHENTICATED);
+  EXPECT_EQ(ask(*a, of(R"({"sub":"u","sid":"one","n":2})")).status, RY_UNAUTHENTICATED);
+  EXPECT_EQ(ask(*a, other).status, RY_OK);
+  EXPECT_EQ(ask(*a, without).status, RY_OK);
+  now_ += 590 * second;
+  a->refuse_session("u", "three", now_);
+  EXPECT_EQ(ask(*a, ended).status, RY_UNAUTHENTICATED) << "kept until the token expires";
+}
+
 TEST_F(auth_test, shared_secret_with_issuer_and_audience) {
   settings_.hs256_secret = shared_secret;
   settings_.issuer = "https://id";

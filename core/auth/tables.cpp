@@ -57,6 +57,16 @@ void forget(const ry_host* host, ry_str subject) noexcept {
   });
 }
 
+ry_status refuse_session(const ry_host* host, ry_str subject, ry_str session,
+                         int64_t until_unix_us) noexcept {
+  return guarded([&]() -> ry_status {
+    if (!host->rt.auth) return RY_FAILED_PRECONDITION;
+    if (session.len == 0) return RY_INVALID_ARGUMENT;
+    host->rt.auth->refuse_session(core::sv(subject), core::sv(session), until_unix_us);
+    return RY_OK;
+  });
+}
+
 ry_status seal(const ry_host* host, ry_str context, ry_bytes plain, ry_take_fn take,
                void* ctx) noexcept {
   return guarded([&]() -> ry_status {
@@ -101,7 +111,8 @@ void unmask(const ry_host*, ry_str secret) noexcept {
 }  // namespace
 
 const ry_auth_v1* auth_table() noexcept {
-  static constexpr ry_auth_v1 table{sizeof(ry_auth_v1), 0, mint, mint_query_token, forget};
+  static constexpr ry_auth_v1 table{sizeof(ry_auth_v1), 0, mint, mint_query_token, forget,
+                                    refuse_session};
   return &table;
 }
 

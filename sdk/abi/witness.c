@@ -254,12 +254,13 @@ AT(ry_sandbox_driver_v1, destroy, 64);
 AT(ry_sandbox_driver_v1, scan, 72);
 AT(ry_sandbox_driver_v1, place, 80);
 
-SIZE(ry_auth_v1, 32);
+SIZE(ry_auth_v1, 40);
 AT(ry_auth_v1, struct_size, 0);
 AT(ry_auth_v1, reserved0, 4);
 AT(ry_auth_v1, mint, 8);
 AT(ry_auth_v1, mint_query_token, 16);
 AT(ry_auth_v1, forget, 24);
+AT(ry_auth_v1, refuse_session, 32);
 
 SIZE(ry_authenticator_v1, 16);
 AT(ry_authenticator_v1, struct_size, 0);

@@ -9,7 +9,7 @@
 //
 // Nothing happens between two calls: call(), await(), run() and advance() run what is due. The
 // clock moves only when everything waits. Offered: ry.core, registrar, http, db, jobs, events,
-// secrets, services, metrics and http_client; a test can hide one with `host.hide("ry.jobs/1")`.
+// secrets, services, metrics, auth and http_client; a test can hide one with `host.hide("ry.jobs/1")`.
 // Not thread-safe; blocking work runs in the same thread. Only start() has a thread of its own,
 // because it may wait: what it does at the same time as tasks that it spawned is not protected
 // here.
@@ -111,6 +111,7 @@ class fake_host {
   std::vector<log_line> log;
   std::vector<std::pair<std::string, std::string>> enqueued;   // kind, args
   std::vector<std::pair<std::string, std::string>> published;  // kind, payload
+  std::vector<std::string> refused_sessions;                   // of ry.auth
   std::map<std::string, double> figures;                       // last value or sum of each metric
   std::map<std::string, std::string> facts;
   std::map<std::string, std::pair<const void*, void*>> services;  // id -> table, self

@@ -354,6 +354,30 @@ struct tables {
     return t;
   }
 
+  static const ry_auth_v1& auth() {
+    // "token:<claims>": readable in a failed test.
+    static const ry_auth_v1 t = {
+        sizeof(ry_auth_v1), 0,
+        [](const ry_host*, ry_str claims, std::uint64_t, ry_take_fn take,
+           void* ctx) noexcept -> ry_status {
+          const std::string s = "token:" + text(claims);
+          take(ctx, raw(s));
+          return RY_OK;
+        },
+        [](const ry_host*, const ry_principal* who, ry_str path, std::uint64_t, ry_take_fn take,
+           void* ctx) noexcept -> ry_status {
+          const std::string s = "query:" + text(who->subject) + ":" + text(path);
+          take(ctx, raw(s));
+          return RY_OK;
+        },
+        [](const ry_host*, ry_str) noexcept {},
+        [](const ry_host* h, ry_str, ry_str session, std::int64_t) noexcept -> ry_status {
+          H::of(h)->refused_sessions.push_back(text(session));
+          return RY_OK;
+        }};
+    return t;
+  }
+
   static const ry_services_v1& services() {
     static const ry_services_v1 t = {
         sizeof(ry_services_v1), 0,
@@ -432,6 +456,7 @@ inline const void* fake_host::get_interface(const ry_host* host, ry_str id,
   if (name == RY_EVENTS_1) return &tables::events();
   if (name == RY_SECRETS_1) return &tables::secrets();
   if (name == RY_SERVICES_1) return &tables::services();
+  if (name == RY_AUTH_1) return &tables::auth();
   if (name == RY_METRICS_1) return &tables::metrics();
   if (name == RY_HTTP_CLIENT_1) return &tables::client();
   return nullptr;
