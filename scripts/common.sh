@@ -5,7 +5,7 @@
 build_packages=(
   g++ cmake ninja-build ccache pkg-config git ca-certificates
   libboost1.81-dev libboost-json1.81-dev libboost-url1.81-dev libboost-filesystem1.81-dev
-  libsoci-dev libpq-dev libssl-dev libsodium-dev libcurl4-openssl-dev zlib1g-dev
+  libsoci-dev libpq-dev libssl-dev libsodium-dev libidn2-dev libcurl4-openssl-dev zlib1g-dev
   libspdlog-dev libcli11-dev libtomlplusplus-dev prometheus-cpp-dev
   libarchive-dev libexpat1-dev
   postgresql bubblewrap poppler-utils curl
@@ -13,7 +13,7 @@ build_packages=(
 # What the tests need beside that.
 test_packages=(
   libgtest-dev libgmock-dev clang libc++-dev libc++abi-dev rustc binutils
-  nodejs npm jq procps
+  nodejs npm jq procps chromium fonts-liberation
 )
 
 say() { printf '%s\n' "$*"; }

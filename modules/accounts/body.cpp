@@ -49,6 +49,12 @@ std::optional<std::string> body::text(std::string_view name, std::size_t min,
   return s;
 }
 
+std::string body::raw_text(std::string_view name) const {
+  const auto* v = object_.if_contains(json::string_view(name.data(), name.size()));
+  if (!v || !v->is_string()) throw invalid(name, "must be a text");
+  return std::string(v->get_string().data(), v->get_string().size());
+}
+
 std::optional<std::int64_t> body::integer(std::string_view name, std::int64_t min,
                                           std::int64_t max) const {
   if (!has(name)) return std::nullopt;

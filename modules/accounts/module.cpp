@@ -1,6 +1,9 @@
 #include <ry/cpp/module.hpp>
 
+#include <boost/json/parse.hpp>
+
 #include "key_authenticator.hpp"
+#include "login/routes.hpp"
 #include "migrations.hpp"
 #include "routes.hpp"
 
@@ -11,6 +14,39 @@ constexpr std::string_view settings_schema = R"({
   "type": "object",
   "properties": {
     "default_tier": {"type": "string", "default": "free", "description": "Tier of a new account"},
+    "local_login": {"type": "boolean", "default": false,
+      "description": "Sign-up and log-in with e-mail and password, without an identity provider"},
+    "login": {
+      "type": "object",
+      "properties": {
+        "verify": {"type": "string", "enum": ["email", "none"], "default": "email",
+          "description": "email: an account is made when the link of a mail was opened; none: at once, only for this machine and with deployment.mode = local"},
+        "app_url": {"type": "string", "default": "",
+          "description": "Address that links in mails begin with; empty: http.public_url"},
+        "min_password": {"type": "integer", "minimum": 8, "maximum": 64, "default": 10,
+          "description": "Characters of a password"},
+        "access_seconds": {"type": "integer", "minimum": 10, "maximum": 86400, "default": 900,
+          "description": "Life of an access token; refresh tokens give the next one"},
+        "session_days": {"type": "integer", "minimum": 1, "maximum": 365, "default": 30,
+          "description": "A session ends when it was not used for so long"},
+        "verify_hours": {"type": "integer", "minimum": 1, "maximum": 168, "default": 24},
+        "reset_minutes": {"type": "integer", "minimum": 5, "maximum": 1440, "default": 30},
+        "attempts_per_network": {"type": "integer", "minimum": 1, "maximum": 1000000, "default": 120,
+          "description": "Attempts of each kind from one network address within an hour"},
+        "hash_passes": {"type": "integer", "minimum": 1, "maximum": 100, "default": 2,
+          "description": "Cost of Argon2id"},
+        "hash_memory_mib": {"type": "integer", "minimum": 8, "maximum": 4096, "default": 64},
+        "hash_parallel": {"type": "integer", "minimum": 1, "maximum": 64, "default": 2,
+          "description": "Passwords checked at once"}
+      }
+    },
+    "identity_webhook": {
+      "type": "object",
+      "properties": {
+        "secrets": {"type": "array", "default": [], "items": {"type": "string", "secret": true},
+          "description": "whsec_...: keys of the identity provider's signed webhook; several during a rotation"}
+      }
+    },
     "low_credit_percent": {"type": "integer", "minimum": 0, "maximum": 100, "default": 20,
       "description": "credits.low is published when a balance falls below this share of the last grant"},
     "tiers": {
@@ -42,21 +78,29 @@ class service {
         repo_(ctx),
         people_(ctx, repo_, cfg_),
         keys_(ctx, repo_),
-        routes_(ctx, repo_, people_, cfg_) {
+        routes_(ctx, repo_, people_, cfg_),
+        login_settings_(settings_of(ctx)),
+        logins_(ctx, repo_, cfg_, login_settings_),
+        login_routes_(ctx, logins_, people_, cfg_, login_settings_) {
     reg.migrations(ry_migrations::all);
     routes_.add_to(reg);
+    login_routes_.add_to(reg);
+    reg.job("accounts.letter", &logins_, &logins::write_letter, {.concurrency = 4});
+    reg.job("accounts.tidy", this, &service::tidy, {.cron = "17 * * * *"});
     reg.provide(RY_SVC_ACCOUNTS_1, directory::table(), &people_);
     reg.contribute(RY_AUTHENTICATOR_1, "accounts", key_authenticator::table(), &keys_);
   }
 
   ry::task<void> start() {
     co_await repo_.set_low_percent(cfg_.low_credit_percent);
+    if (login_settings_.enabled) co_await logins_.start();
     changes_ = ctx_.db().listen(changed_channel, 5000, co_await ry::this_exec(),
                                 [this] { ctx_.spawn(drop_changed()); });
   }
 
   ry::task<void> stop() {
     changes_.reset();
+    logins_.stop();
     co_return;
   }
 
@@ -68,6 +112,22 @@ class service {
       people_.forget(s);
       ry::auth(ctx_).forget(s);
     }
+    if (login_settings_.enabled) co_await logins_.all_sessions().learn_ended();
+  }
+
+  ry::task<ry::job_outcome> tidy(ry::job) {
+    co_await logins_.repo().tidy();
+    co_return ry::job_outcome::done();
+  }
+
+  static login_settings settings_of(const ry::context& ctx) {
+    boost::json::error_code ec;
+    const auto text = ctx.settings();
+    const auto doc = boost::json::parse(boost::json::string_view(text.data(), text.size()), ec);
+    const boost::json::object none;
+    return read_login_settings(!ec && doc.is_object() ? doc.get_object() : none,
+                               ctx.fact("http.public_url"), ctx.fact("http.base_path"),
+                               ctx.fact("deployment.mode"));
   }
 
   const ry::context& ctx_;
@@ -76,6 +136,9 @@ class service {
   directory people_;
   key_authenticator keys_;
   routes routes_;
+  const login_settings login_settings_;
+  logins logins_;
+  login_routes login_routes_;
   ry::subscription changes_;
 };
 
@@ -83,6 +146,7 @@ class service {
 }  // namespace accounts
 
 RY_MODULE(accounts::service, "accounts", "0.1.0",
-          .needs(RY_HTTP_1, RY_DB_1, RY_AUTH_1, RY_AUTHENTICATOR_1)
+          .needs(RY_HTTP_1, RY_DB_1, RY_JOBS_1, RY_AUTH_1, RY_AUTHENTICATOR_1)
+              .wants(RY_SVC_MAIL_1)
               .provides(RY_SVC_ACCOUNTS_1)
               .settings(accounts::settings_schema));

@@ -100,6 +100,11 @@ ry::task<void> repository::change(std::string actor, ry::uuid id, std::optional<
         "  (select accounts.role_name(a.role) from accounts.account a where a.id = $2),"
         "  'to', accounts.role_name($3::int)))",
         actor, id, *role);
+    // Who lost rights loses the tokens that tell of them.
+    b.add(
+        "update accounts.session set ended_at = clock_timestamp() where account_id = $1"
+        "  and ended_at is null and $2 < (select a.role from accounts.account a where a.id = $1)",
+        id, *role);
     b.add("update accounts.account set role = $2 where id = $1", id, *role);
   }
   (co_await ctx_.db().run(b)).value();

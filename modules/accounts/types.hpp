@@ -30,7 +30,7 @@ struct tier {
   ry_tier_view view{};
 };
 
-// Settings of the module; immutable after the module was created.
+// Settings of accounts and tiers; immutable after the module was created.
 struct config {
   std::map<std::string, std::unique_ptr<const tier>, std::less<>> tiers;
   const tier* default_tier = nullptr;

@@ -1,0 +1,85 @@
+#include "address.hpp"
+
+#include <idn2.h>
+
+#include <algorithm>
+#include <memory>
+
+namespace accounts {
+namespace {
+
+constexpr std::size_t most_local = 64;
+constexpr std::size_t most_all = 254;
+
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+bool is_digit_or_letter(char c) {
+  return (c >= '0' && c <= '9') || (lower(c) >= 'a' && lower(c) <= 'z');
+}
+
+// RFC 5322 atext between single dots.
+bool is_dot_atom(std::string_view s) {
+  if (s.empty() || s.size() > most_local || s.front() == '.' || s.back() == '.') return false;
+  if (s.find("..") != s.npos) return false;
+  return std::all_of(s.begin(), s.end(), [](char c) {
+    return is_digit_or_letter(c) ||
+           std::string_view(".!#$%&'*+-/=?^_`{|}~").find(c) != std::string_view::npos;
+  });
+}
+
+bool is_host_name(std::string_view s) {
+  if (s.empty() || s.size() > 253) return false;
+  std::size_t label = 0;
+  for (std::size_t i = 0; i <= s.size(); ++i) {
+    if (i == s.size() || s[i] == '.') {
+      if (label == 0 || label > 63 || s[i - 1] == '-') return false;
+      label = 0;
+    } else if (is_digit_or_letter(s[i]) || (s[i] == '-' && label > 0)) {
+      ++label;
+    } else {
+      return false;
+    }
+  }
+  // An address literal without brackets is a mistake.
+  const auto last = s.substr(s.rfind('.') + 1);
+  return !std::all_of(last.begin(), last.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+std::optional<std::string> domain_in_ascii(std::string_view s) {
+  // libidn2 drops ASCII that no host name holds; an address with it is a mistake.
+  const bool clean = std::all_of(s.begin(), s.end(), [](char c) {
+    return is_digit_or_letter(c) || c == '-' || c == '.' || static_cast<unsigned char>(c) >= 0x80;
+  });
+  if (!clean) return std::nullopt;
+  const std::string copy(s);
+  char* raw = nullptr;
+  const int rc = idn2_to_ascii_8z(
+      copy.c_str(), &raw, IDN2_NFC_INPUT | IDN2_NONTRANSITIONAL | IDN2_USE_STD3_ASCII_RULES);
+  const std::unique_ptr<char, void (*)(void*)> own(raw, [](void* p) { idn2_free(p); });
+  if (rc != IDN2_OK || raw == nullptr) return std::nullopt;
+  std::string out(raw);
+  std::transform(out.begin(), out.end(), out.begin(), lower);
+  if (!is_host_name(out)) return std::nullopt;
+  return out;
+}
+
+}  // namespace
+
+std::optional<address> parse_address(std::string_view typed) {
+  const auto from = typed.find_first_not_of(" \t");
+  if (from == typed.npos) return std::nullopt;
+  typed = typed.substr(from, typed.find_last_not_of(" \t") - from + 1);
+  if (typed.size() > 4 * most_all) return std::nullopt;
+  const auto at = typed.rfind('@');
+  if (at == typed.npos || !is_dot_atom(typed.substr(0, at))) return std::nullopt;
+  const auto domain = domain_in_ascii(typed.substr(at + 1));
+  if (!domain) return std::nullopt;
+  address out;
+  out.text = std::string(typed.substr(0, at)) + "@" + *domain;
+  if (out.text.size() > most_all) return std::nullopt;
+  out.key = out.text;
+  std::transform(out.key.begin(), out.key.end(), out.key.begin(), lower);
+  return out;
+}
+
+}  // namespace accounts

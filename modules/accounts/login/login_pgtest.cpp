@@ -1,0 +1,250 @@
+#include <gtest/gtest.h>
+#include <ry/testing.hpp>
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <thread>
+
+#include "../../../tests/support/schema.hpp"
+#include "migrations.hpp"
+#include "repository.hpp"
+
+namespace {
+
+const std::string ann = "11111111-1111-4111-8111-111111111111";
+const std::string bob = "22222222-2222-4222-8222-222222222222";
+const std::string s1 = "aaaaaaaa-0000-4000-8000-000000000001";
+const std::string s2 = "aaaaaaaa-0000-4000-8000-000000000002";
+
+class login_sql : public testing_sql::database_test {
+ protected:
+  void SetUp() override {
+    database_test::SetUp();
+    if (IsSkipped()) return;
+    sql("create table core.job (kind text, args jsonb);"
+        "create function core.job_enqueue(p_kind text, p_args jsonb) returns table (id bigint, fence bigint)"
+        "  language sql as $$ insert into core.job values (p_kind, p_args); select 1::bigint, 1::bigint $$");
+    migrate("accounts", ry_migrations::all);
+  }
+  std::string state_of(const std::string& text) {
+    try {
+      sql(text);
+    } catch (const testing_sql::sql_error& e) {
+      return e.state;
+    }
+    return "";
+  }
+  void begin_sign_up(const std::string& id, const std::string& key, const std::string& token) {
+    sql("select accounts.begin_sign_up('" + id + "', '" + key + "', '" + key + "', 'hash-" + token +
+        "', sha256('proof'), 'Ann', 'CODE', 24)");
+    sql("update accounts.sign_up set token_hash = sha256('" + token + "') where id = '" + id + "'");
+  }
+  static std::string finish_sql(const std::string& token, const std::string& id) {
+    return "select accounts.finish_sign_up(sha256('" + token + "'), '" + id + "', 'free', 5)";
+  }
+  void make_login(const std::string& id, const std::string& key) {
+    sql("select accounts.make_login('" + id + "', '" + key + "', '" + key + "', 'h', 'N', '', true, 'free', 0)");
+  }
+  void open(const std::string& account, const std::string& id, const std::string& token) {
+    sql("select accounts.open_session('" + account + "', '" + id + "', sha256('" + token + "'), 'agent', 30)");
+  }
+  std::string refresh(const std::string& token, const std::string& next) {
+    return sql("select outcome from accounts.refresh(sha256('" + token + "'), sha256('" + next + "'), 20, 30)");
+  }
+  // How often each answer came, of n texts run at once.
+  std::map<std::string, int> at_once(std::size_t n, const std::function<std::string(std::size_t)>& text) {
+    std::vector<std::thread> threads;
+    std::vector<std::string> answers(n);
+    std::atomic<std::size_t> ready{0};
+    for (std::size_t i = 0; i < n; ++i) {
+      threads.emplace_back([&, i] {
+        const auto db = connect();
+        ++ready;
+        while (ready < n) std::this_thread::yield();
+        try {
+          answers[i] = db(text(i));
+        } catch (const testing_sql::sql_error& e) {
+          answers[i] = e.state;
+        }
+      });
+    }
+    for (auto& t : threads) t.join();
+    std::map<std::string, int> out;
+    for (const auto& a : answers) ++out[a];
+    return out;
+  }
+};
+
+}  // namespace
+
+TEST_F(login_sql, a_sign_up_makes_nothing_until_its_link_was_opened) {
+  begin_sign_up(ann, "a@x.org", "t1");
+  EXPECT_EQ(sql("select count(*) from accounts.account"), "0");
+  EXPECT_EQ(sql("select count(*) from core.event"), "0");
+  EXPECT_EQ(sql(finish_sql("other", ann)), "");
+  EXPECT_EQ(sql(finish_sql("t1", ann)), ann);
+  EXPECT_EQ(sql("select email || ' ' || (verified_at is not null) from accounts.account"), "a@x.org true");
+  EXPECT_EQ(sql("select payload->>'referral_code' from core.event where kind = 'account.created'"), "CODE");
+  EXPECT_EQ(sql("select count(*) from core.event where kind = 'account.verified'"), "1");
+  EXPECT_EQ(sql("select password_hash from accounts.login"), "hash-t1");
+  EXPECT_EQ(sql(finish_sql("t1", ann)), "") << "good for one use";
+}
+
+TEST_F(login_sql, of_many_that_open_one_link_at_once_one_gets_the_account) {
+  begin_sign_up(ann, "a@x.org", "t1");
+  auto got = at_once(8, [](std::size_t) { return finish_sql("t1", ann); });
+  EXPECT_EQ(got[ann], 1);
+  EXPECT_EQ(got[""], 7);
+  EXPECT_EQ(sql("select count(*) from accounts.login"), "1");
+}
+
+TEST_F(login_sql, of_two_sign_ups_with_one_address_the_first_link_wins) {
+  begin_sign_up(ann, "a@x.org", "t1");
+  begin_sign_up(bob, "a@x.org", "t2");
+  auto got = at_once(8, [](std::size_t i) { return i % 2 ? finish_sql("t1", ann) : finish_sql("t2", bob); });
+  EXPECT_EQ(got[ann] + got[bob], 1) << "the others find no link or an account";
+  EXPECT_EQ(sql("select count(*) from accounts.account"), "1");
+  EXPECT_EQ(sql("select count(*) from accounts.sign_up"), "0");
+  begin_sign_up(s1, "a@x.org", "t3");
+  EXPECT_EQ(state_of(finish_sql("t3", s1)), "RY409");
+}
+
+TEST_F(login_sql, links_that_are_too_old_and_sign_ups_beyond_four) {
+  begin_sign_up(ann, "a@x.org", "t1");
+  sql("update accounts.sign_up set expires_at = now() - interval '1 second'");
+  EXPECT_EQ(sql(finish_sql("t1", ann)), "");
+  for (int i = 0; i < 6; ++i) {
+    begin_sign_up("aaaaaaaa-0000-4000-8000-00000000001" + std::to_string(i), "b@x.org", "b" + std::to_string(i));
+  }
+  EXPECT_EQ(sql("select count(*) from accounts.sign_up where email_key = 'b@x.org'"), "4");
+  EXPECT_EQ(sql("select count(*) from accounts.sign_up where token_hash in (sha256('b0'), sha256('b1'))"), "0");
+  sql("select accounts.tidy_logins()");
+  EXPECT_EQ(sql("select count(*) from accounts.sign_up where email_key = 'a@x.org'"), "0");
+}
+
+TEST_F(login_sql, a_refresh_token_is_good_for_one_use) {
+  make_login(ann, "a@x.org");
+  open(ann, s1, "r1");
+  open(ann, s2, "q1");
+  EXPECT_EQ(refresh("r1", "r2"), "next");
+  EXPECT_EQ(refresh("r1", "r2b"), "next") << "an answer that was lost, or another tab";
+  EXPECT_EQ(refresh("r2", "r3"), "next");
+  sql("update accounts.refresh_token set used_at = used_at - interval '1 minute' where used_at is not null");
+  EXPECT_EQ(refresh("r1", "r4"), "reused");
+  EXPECT_EQ(refresh("r3", "r5"), "") << "the thief's and the owner's are both gone";
+  EXPECT_EQ(refresh("r2b", "r5"), "");
+  EXPECT_EQ(refresh("q1", "q2"), "next") << "another session goes on";
+  EXPECT_EQ(refresh("unknown", "x"), "");
+}
+
+TEST_F(login_sql, sessions_end_alone_together_and_by_time) {
+  make_login(ann, "a@x.org");
+  make_login(bob, "b@x.org");
+  open(ann, s1, "r1");
+  open(ann, s2, "r2");
+  EXPECT_EQ(sql("select count(*) from accounts.end_sessions('" + bob + "', '" + s1 + "', null)"), "0")
+      << "of another account";
+  EXPECT_EQ(sql("select accounts.end_sessions('" + ann + "', null, '" + s1 + "')"), s2);
+  EXPECT_EQ(refresh("r2", "x"), "");
+  EXPECT_EQ(refresh("r1", "r3"), "next");
+  sql("update accounts.session set expires_at = now()");
+  EXPECT_EQ(refresh("r3", "x"), "");
+  for (int i = 10; i < 65; ++i) open(bob, "aaaaaaaa-0000-4000-8000-0000000000" + std::to_string(i), "m" + std::to_string(i));
+  EXPECT_EQ(sql("select count(*) from accounts.session where ended_at is null and account_id = '" + bob + "'"), "50");
+}
+
+TEST_F(login_sql, a_new_password_ends_sessions_and_other_links) {
+  make_login(ann, "a@x.org");
+  open(ann, s1, "r1");
+  open(ann, s2, "r2");
+  for (const std::string t : {"l1", "l2"}) {
+    sql("insert into accounts.reset values (sha256('" + t + "'), '" + ann + "', now() + interval '1 hour')");
+  }
+  auto got = at_once(6, [](std::size_t i) {
+    return "select accounts.finish_reset(sha256('l1'), 'new" + std::to_string(i) + "')";
+  });
+  EXPECT_EQ(got[ann], 1);
+  EXPECT_EQ(sql("select accounts.finish_reset(sha256('l2'), 'again')"), "");
+  EXPECT_EQ(sql("select left(password_hash, 3) from accounts.login"), "new");
+  EXPECT_EQ(refresh("r1", "x"), "");
+  EXPECT_EQ(sql("select count(*) from core.job where kind = 'accounts.letter'"), "1");
+  open(ann, "aaaaaaaa-0000-4000-8000-000000000003", "r3");
+  EXPECT_EQ(sql("select count(*) from accounts.set_password('" + ann + "', 'n', 'aaaaaaaa-0000-4000-8000-000000000003')"), "0");
+  EXPECT_EQ(refresh("r3", "r4"), "next") << "the session that changed it goes on";
+}
+
+TEST_F(login_sql, attempts_are_taken_from_all_buckets_or_from_none) {
+  const std::string both = "select accounts.throttle_take('{net,both}', '{100,3}', '{3600,900}')";
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(sql(both), "0");
+  EXPECT_GT(std::stoi(sql(both)), 200);
+  EXPECT_EQ(sql("select round(level) from accounts.throttle where key = sha256('net')"), "3");
+  sql("update accounts.throttle set at = at - interval '10 minutes'");
+  EXPECT_EQ(sql(both), "0") << "a bucket empties with time";
+  auto got = at_once(10, [](std::size_t) {
+    return "select accounts.throttle_take('{alone}', '{4}', '{3600}') > 0";
+  });
+  EXPECT_LE(got["f"], 5);
+  EXPECT_GE(got["f"], 4);
+  EXPECT_EQ(sql("select count(*) from accounts.throttle where encode(key, 'escape') like '%net%'"), "0")
+      << "addresses do not stand there";
+}
+
+TEST_F(login_sql, a_webhook_message_counts_once) {
+  const std::string text = "select accounts.identity_event('m1', 'u1', null, 'a@x.org', 'A', true, 'C', 'free', 0)";
+  auto got = at_once(6, [&](std::size_t) { return text; });
+  EXPECT_EQ(got["t"], 1);
+  EXPECT_EQ(got["f"], 5);
+  EXPECT_EQ(sql("select count(*) from core.event where kind = 'account.created'"), "1");
+}
+
+// The texts of the repository against the real schema: each must prepare.
+TEST_F(login_sql, every_statement_of_the_repository_prepares) {
+  sql("create schema mail");
+  sql("create function mail.enqueue(category text, address text, subject text, body_text text, body_html text "
+      "default null, bulk boolean default false, key text default null, ttl interval default '2 days') "
+      "returns table(id uuid, outcome text) language sql as $$ select null::uuid, 'queued' $$");
+  ry::testing::fake_host host;
+  host.db.on("", {});
+  const accounts::login_repository repo(host.ctx());
+  accounts::tier t;
+  const auto id = *ry::uuid::parse(ann);
+  const auto call = [&](auto task) {
+    try {
+      host.await(std::move(task));
+    } catch (const ry::error&) {
+      // The fake answers without rows; only the text counts here.
+    }
+  };
+  call(repo.take({{"k", 1, 1}}));
+  call(repo.begin_sign_up({}, "h", 1));
+  call(repo.make_login({}, &t));
+  call(repo.sign_up_of_link("h"));
+  call(repo.sign_up(id));
+  call(repo.drop_sign_up(id));
+  call(repo.finish_sign_up("h", id, &t));
+  call(repo.find_login(std::string("k")));
+  call(repo.find_login(id));
+  call(repo.mail_address(id));
+  call(repo.rehash(id, "a", "b"));
+  call(repo.owner_of(id));
+  call(repo.open_session(id, id, "h", "a", 1));
+  call(repo.refresh("h", "n", 1));
+  call(repo.session_of("h"));
+  call(repo.end_sessions(id, std::nullopt, id));
+  call(repo.list_sessions(id, "s"));
+  call(repo.ended_lately(1));
+  call(repo.ask_for_reset("k"));
+  call(repo.finish_reset("h", "p"));
+  call(repo.set_password(id, "p", std::nullopt));
+  call(repo.mail("to", {}, "k"));
+  call(repo.mail_sign_up({}, {}, "h"));
+  call(repo.mail_reset(id, "to", {}, "k", "h", 1));
+  call(repo.identity_event("m", {}, &t));
+  call(repo.tidy());
+  EXPECT_EQ(host.db.calls.size(), 26u);
+  int n = 0;
+  for (const auto& c : host.db.calls) {
+    EXPECT_EQ(state_of("prepare s" + std::to_string(++n) + " as " + c.sql), "") << c.sql;
+  }
+}

@@ -1,0 +1,313 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sodium.h>
+#include <time.h>
+
+#include <boost/json/parse.hpp>
+#include <ry/testing.hpp>
+
+#include "address.hpp"
+#include "identity_message.hpp"
+#include "letters.hpp"
+#include "password.hpp"
+#include "sessions.hpp"
+#include "settings.hpp"
+#include "standard_webhook.hpp"
+
+using namespace accounts;
+using testing::HasSubstr;
+
+namespace {
+
+std::string key_of(std::string_view typed) {
+  const auto a = parse_address(typed);
+  return a ? a->key : std::string();
+}
+
+}  // namespace
+
+TEST(address_test, forms_of_one_mailbox_have_one_key) {
+  EXPECT_EQ(key_of("Ann.Bee+x@Example.ORG"), "ann.bee+x@example.org");
+  EXPECT_EQ(key_of("  ann@example.org\t"), "ann@example.org");
+  EXPECT_EQ(parse_address("Ann@Example.ORG")->text, "Ann@example.org") << "the case before the @ stays";
+  const std::string idn = "ann@xn--bcher-kva.example";
+  EXPECT_EQ(key_of("ann@b\xc3\xbc" "cher.example"), idn);
+  EXPECT_EQ(key_of("ann@B\xc3\x9c" "CHER.example"), idn);
+  EXPECT_EQ(key_of("ann@bu\xcc\x88" "cher.example"), idn) << "u and a combining diaeresis";
+  EXPECT_EQ(key_of("ann@XN--BCHER-KVA.example"), idn);
+  EXPECT_EQ(key_of("ann@\xef\xbd\x85xample.org"), "ann@example.org") << "a full-width e";
+  EXPECT_EQ(key_of("ann@e\xe2\x84\xaa.org"), "ann@ek.org") << "the Kelvin sign";
+  EXPECT_EQ(key_of("o'neil_%x/y=z@a.co"), "o'neil_%x/y=z@a.co");
+}
+
+TEST(address_test, what_is_no_address_is_refused) {
+  for (const std::string_view bad :
+       {"", " ", "ann", "@example.org", "ann@", "a@b@c.org", ".ann@x.org", "ann.@x.org", "a..b@x.org",
+        "a b@x.org", "ann@x..org", "ann@-x.org", "ann@x-.org", "ann@.org", "ann@x.org.", "ann@[127.0.0.1]",
+        "ann@127.0.0.1", "\"a b\"@x.org", "ann@x.org\r\nRCPT TO:<evil@y>", "ann\r\n@x.org", "<ann@x.org>",
+        "ann@x.org>", "ann@ex ample.org", "ann@x_y.org", "\xce\xb1nn@x.org", "ann\xff@x.org", "ann@\xff.org",
+        "ann@x.org,bob@x.org"}) {
+    EXPECT_FALSE(parse_address(bad)) << bad;
+  }
+  EXPECT_FALSE(parse_address(std::string_view("ann@x\0.org", 10)));
+  EXPECT_TRUE(parse_address(std::string(64, 'a') + "@x.org"));
+  EXPECT_FALSE(parse_address(std::string(65, 'a') + "@x.org"));
+  std::string labels;
+  for (int i = 0; i < 70; ++i) labels += "abc.";
+  EXPECT_FALSE(parse_address("ann@" + labels + "org")) << "a host name of more than 253";
+  EXPECT_FALSE(parse_address(std::string(1'000'000, 'a') + "@x.org"));
+}
+
+TEST(password_test, what_will_not_do_and_why) {
+  EXPECT_EQ(password_fault("correct horse", "a@b.org", 10), "");
+  EXPECT_THAT(password_fault("short", "a@b.org", 10), HasSubstr("at least 10"));
+  EXPECT_EQ(password_fault("\xc3\xa4\xc3\xb6\xc3\xbc\xc3\x9f\xc3\xa9\xc3\xa8\xc3\xa0\xc3\xa7\xc3\xb1\xc3\xb8",
+                           "a@b.org", 10),
+            "")
+      << "ten characters, twenty bytes";
+  EXPECT_NE(password_fault("\xc3\xa4\xc3\xb6\xc3\xbc\xc3\x9f\xc3\xa9", "a@b.org", 10), "") << "five";
+  EXPECT_NE(password_fault("aaaaaaaaaaaaa", "a@b.org", 10), "");
+  EXPECT_NE(password_fault("abababababab", "a@b.org", 10), "");
+  EXPECT_NE(password_fault("Annabel.Lee@x.org", "annabel.lee@x.org", 10), "");
+  EXPECT_NE(password_fault("ANNABEL.LEE", "annabel.lee@x.org", 10), "");
+  EXPECT_EQ(password_fault(std::string(1020, 'x') + "abcd", "a@b.org", 10), "");
+  EXPECT_THAT(password_fault(std::string(1025, 'x'), "a@b.org", 10), HasSubstr("at most 1024"));
+}
+
+class hasher_test : public testing::Test {
+ protected:
+  ry::testing::fake_host host_;
+  const hash_cost cheap_{1, 8u << 20};
+  password_hasher hasher_{host_.ctx(), cheap_, 1, 2};
+};
+
+TEST_F(hasher_test, argon2id_and_nothing_else_matches) {
+  host_.await(hasher_.prepare());
+  const auto one = host_.await(hasher_.hash("correct horse"));
+  const auto two = host_.await(hasher_.hash("correct horse"));
+  EXPECT_EQ(one.substr(0, 10), "$argon2id$");
+  EXPECT_NE(one, two) << "each has its own salt";
+  EXPECT_TRUE(host_.await(hasher_.verify(one, "correct horse")));
+  EXPECT_FALSE(host_.await(hasher_.verify(one, "correct horsf")));
+  EXPECT_FALSE(host_.await(hasher_.verify(one, "")));
+  EXPECT_TRUE(host_.await(hasher_.verify(host_.await(hasher_.hash(std::string("a\0b", 3))),
+                                         std::string("a\0b", 3))));
+  EXPECT_FALSE(host_.await(hasher_.verify(host_.await(hasher_.hash(std::string("a\0b", 3))), "a")));
+  EXPECT_FALSE(host_.await(hasher_.verify("", "correct horse"))) << "nobody";
+  EXPECT_FALSE(host_.await(hasher_.verify("garbage", "correct horse")));
+}
+
+TEST_F(hasher_test, an_unknown_name_costs_what_a_wrong_password_costs) {
+  host_.await(hasher_.prepare());
+  const auto stored = host_.await(hasher_.hash("correct horse"));
+  const auto took = [&](const std::string& hash) {
+    // The thread's own time: the machine may be busy with other things.
+    const auto now = [] {
+      timespec t{};
+      clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+      return static_cast<double>(t.tv_sec) * 1e9 + static_cast<double>(t.tv_nsec);
+    };
+    double least = 1e18;
+    for (int i = 0; i < 5; ++i) {
+      const auto from = now();
+      host_.await(hasher_.verify(hash, "wrong horse"));
+      least = std::min(least, now() - from);
+    }
+    return least;
+  };
+  const double known = took(stored), unknown = took("");
+  EXPECT_LT(known / unknown, 2.0);
+  EXPECT_LT(unknown / known, 2.0);
+}
+
+TEST_F(hasher_test, tells_hashes_of_another_cost) {
+  password_hasher dearer(host_.ctx(), {2, 8u << 20}, 1, 2);
+  const auto stored = host_.await(hasher_.hash("correct horse"));
+  EXPECT_FALSE(hasher_.is_stale(stored));
+  EXPECT_TRUE(dearer.is_stale(stored));
+}
+
+TEST_F(hasher_test, more_than_may_wait_are_refused_and_the_turns_go_on) {
+  host_.await(hasher_.prepare());
+  int done = 0, refused = 0;
+  const auto one = [&]() -> ry::task<void> {
+    try {
+      co_await hasher_.hash("correct horse");
+      ++done;
+    } catch (const ry::error& e) {
+      EXPECT_EQ(e.status(), RY_UNAVAILABLE);
+      EXPECT_GT(e.retry_after_s(), 0u);
+      ++refused;
+    }
+  };
+  for (int i = 0; i < 5; ++i) host_.ctx().spawn(one(), host_.exec());
+  host_.run();
+  EXPECT_EQ(done, 3) << "one at work, two waiting";
+  EXPECT_EQ(refused, 2);
+  host_.await(hasher_.hash("correct horse"));
+}
+
+class signed_message : public testing::Test {
+ protected:
+  static std::string base64(std::string_view raw) {
+    std::string out(sodium_base64_encoded_len(raw.size(), sodium_base64_VARIANT_ORIGINAL), '\0');
+    sodium_bin2base64(out.data(), out.size(), reinterpret_cast<const unsigned char*>(raw.data()), raw.size(),
+                      sodium_base64_VARIANT_ORIGINAL);
+    out.pop_back();
+    return out;
+  }
+  static std::string signature(const std::string& key, const std::string& text) {
+    crypto_auth_hmacsha256_state st;
+    crypto_auth_hmacsha256_init(&st, reinterpret_cast<const unsigned char*>(key.data()), key.size());
+    crypto_auth_hmacsha256_update(&st, reinterpret_cast<const unsigned char*>(text.data()), text.size());
+    std::string mac(32, '\0');
+    crypto_auth_hmacsha256_final(&st, reinterpret_cast<unsigned char*>(mac.data()));
+    return "v1," + base64(mac);
+  }
+  bool accepted(const std::vector<std::string>& keys, std::int64_t now = 1000) {
+    const header_fn h = [this](std::string_view name) {
+      const auto it = headers_.find(name);
+      return it == headers_.end() ? std::string_view() : std::string_view(it->second);
+    };
+    return verified_webhook(keys, h, body_, now).has_value();
+  }
+  void sign(const std::string& key, const std::string& family = "webhook-") {
+    headers_ = {{family + "id", "msg_1"}, {family + "timestamp", "1000"},
+                {family + "signature", signature(key, "msg_1.1000." + body_)}};
+  }
+  const std::string one_ = std::string(24, 'k'), two_ = std::string(32, 'l');
+  std::string body_ = R"({"type":"user.created"})";
+  std::map<std::string, std::string, std::less<>> headers_;
+};
+
+TEST_F(signed_message, both_families_and_rotated_keys) {
+  sign(one_);
+  EXPECT_TRUE(accepted({one_}));
+  EXPECT_TRUE(accepted({two_, one_}));
+  EXPECT_FALSE(accepted({two_}));
+  EXPECT_FALSE(accepted({}));
+  sign(two_, "svix-");
+  EXPECT_TRUE(accepted({one_, two_}));
+  headers_["svix-signature"] = "v1,AAAA v1a,xx " + headers_["svix-signature"] + " v1,";
+  EXPECT_TRUE(accepted({two_}));
+}
+
+TEST_F(signed_message, the_window_and_everything_that_was_changed) {
+  sign(one_);
+  EXPECT_TRUE(accepted({one_}, 1300));
+  EXPECT_TRUE(accepted({one_}, 700));
+  EXPECT_FALSE(accepted({one_}, 1301));
+  EXPECT_FALSE(accepted({one_}, 699));
+  const auto good = headers_;
+  for (const std::string at : {"", "1000 ", " 1000", "+1000", "1000abc", "-1000", "1e3", "9999999999999"}) {
+    headers_ = good;
+    headers_["webhook-timestamp"] = at;
+    EXPECT_FALSE(accepted({one_})) << at;
+  }
+  for (const std::string id : {"", "msg_2", "msg.1", std::string(300, 'x').c_str()}) {
+    headers_ = good;
+    headers_["webhook-id"] = id;
+    EXPECT_FALSE(accepted({one_})) << id;
+  }
+  headers_ = good;
+  headers_["webhook-signature"] = good.at("webhook-signature").substr(3);
+  EXPECT_FALSE(accepted({one_})) << "without a version";
+  headers_["webhook-signature"] = std::string(5000, ' ') + good.at("webhook-signature");
+  EXPECT_FALSE(accepted({one_}));
+  headers_ = good;
+  body_ += " ";
+  EXPECT_FALSE(accepted({one_}));
+}
+
+TEST_F(signed_message, secrets) {
+  EXPECT_EQ(read_webhook_secret("whsec_" + base64(one_)), one_);
+  EXPECT_FALSE(read_webhook_secret(base64(one_)));
+  EXPECT_FALSE(read_webhook_secret("whsec_" + base64(std::string(23, 'k'))));
+  EXPECT_FALSE(read_webhook_secret("whsec_" + base64(std::string(65, 'k'))));
+  EXPECT_FALSE(read_webhook_secret("whsec_!!!"));
+}
+
+TEST(identity_message_test, the_shapes_of_providers) {
+  const auto plain = read_identity_message(
+      R"({"type":"user.created","data":{"id":"u1","email":"A@Example.org","email_verified":true,
+          "user_metadata":{"full_name":"Ann Bee","referral_code":"abcd2345"}}})");
+  ASSERT_TRUE(plain.who);
+  EXPECT_EQ(plain.who->subject, "u1");
+  EXPECT_FALSE(plain.who->id);
+  EXPECT_EQ(plain.who->email, "A@example.org");
+  EXPECT_TRUE(plain.who->verified);
+  EXPECT_EQ(plain.who->name, "Ann Bee");
+  EXPECT_EQ(plain.who->referral_code, "abcd2345");
+
+  const auto clerk = read_identity_message(
+      R"({"type":"user.updated","data":{"id":"user_2","primary_email_address_id":"e2","first_name":"Bo","last_name":"Li",
+          "email_addresses":[{"id":"e1","email_address":"old@x.org","verification":{"status":"verified"}},
+                             {"id":"e2","email_address":"new@x.org","verification":{"status":"unverified"}}],
+          "unsafe_metadata":{"referral_code":"ZZZZ"}}})");
+  ASSERT_TRUE(clerk.who);
+  EXPECT_EQ(clerk.who->email, "new@x.org");
+  EXPECT_FALSE(clerk.who->verified);
+  EXPECT_EQ(clerk.who->name, "Bo Li");
+  EXPECT_EQ(clerk.who->referral_code, "ZZZZ");
+
+  const auto row = read_identity_message(
+      R"({"type":"INSERT","table":"users","record":{"id":"11111111-1111-4111-8111-111111111111","email":"c@x.org",
+          "email_confirmed_at":"2026-01-01","raw_user_meta_data":{"name":"Cy"}}})");
+  ASSERT_TRUE(row.who);
+  EXPECT_TRUE(row.who->id);
+  EXPECT_TRUE(row.who->verified);
+  EXPECT_EQ(row.who->name, "Cy");
+}
+
+TEST(identity_message_test, what_makes_nobody_and_what_is_refused) {
+  EXPECT_FALSE(read_identity_message(R"({"type":"session.created","data":{"id":"s"}})").who);
+  EXPECT_FALSE(read_identity_message(R"({"type":"user.deleted","data":{"id":"u"}})").who);
+  EXPECT_FALSE(read_identity_message("{}").who);
+  EXPECT_THROW(read_identity_message("[]"), ry::error);
+  EXPECT_THROW(read_identity_message("{"), ry::error);
+  for (const std::string data : {"{}", "7", R"({"id":7})", R"({"id":""})", R"({"id":"a\u0000b"})",
+                                 R"({"id":"u","email":"no address"})"}) {
+    EXPECT_THROW(read_identity_message(R"({"type":"user.created","data":)" + data + "}"), ry::error) << data;
+  }
+  const auto unverified =
+      read_identity_message(R"({"type":"user.created","data":{"id":"u","email_verified":true}})");
+  EXPECT_FALSE(unverified.who->verified) << "without an address there is nothing that was verified";
+}
+
+TEST(login_settings_test, off_unless_configured_and_refused_where_unsafe) {
+  const auto read = [](const char* text, const char* url, const char* mode) {
+    return read_login_settings(boost::json::parse(text).as_object(), url, "/p", mode);
+  };
+  EXPECT_FALSE(read("{}", "", "production").enabled);
+  const auto on = read(R"({"local_login":true})", "https://x.org/", "production");
+  EXPECT_TRUE(on.enabled);
+  EXPECT_EQ(on.app_url, "https://x.org/p");
+  EXPECT_EQ(read(R"({"local_login":true,"login":{"app_url":"https://app.org"}})", "https://x.org", "local").app_url,
+            "https://app.org");
+  EXPECT_THROW(read(R"({"local_login":true})", "", "local"), ry::error) << "no address for links";
+  EXPECT_THROW(read(R"({"local_login":true})", "javascript:x", "local"), ry::error);
+  const char* none = R"({"local_login":true,"login":{"verify":"none"}})";
+  EXPECT_EQ(read(none, "", "local").verify, verification::none);
+  EXPECT_THROW(read(none, "https://x.org", "staging"), ry::error);
+  EXPECT_THROW(read(none, "https://x.org", "production"), ry::error);
+  EXPECT_THROW(read(R"({"identity_webhook":{"secrets":["secret"]}})", "", "local"), ry::error);
+}
+
+TEST(letters_test, links_stand_in_both_forms) {
+  const std::string link = "https://x.org/auth#verify=a_b-c";
+  for (const auto& l : {confirm_letter(link, 24), known_letter(link), reset_letter(link, 1), changed_letter(link)}) {
+    EXPECT_FALSE(l.subject.empty());
+    EXPECT_THAT(l.text, HasSubstr("\n" + link + "\n"));
+    EXPECT_THAT(l.html, HasSubstr("href=\"" + link + "\""));
+  }
+  EXPECT_THAT(confirm_letter(link, 24).text, HasSubstr("24 hours"));
+  EXPECT_THAT(reset_letter(link, 1).text, HasSubstr("1 minute "));
+  EXPECT_THAT(reset_letter("https://x/?a=1&b=\"<", 1).html, HasSubstr("a=1&amp;b=&quot;&lt;\""));
+}
+
+TEST(token_test, tokens_are_long_and_never_the_same) {
+  const auto a = make_token(), b = make_token();
+  EXPECT_EQ(a.size(), 43u);
+  EXPECT_NE(a, b);
+  EXPECT_EQ(a.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"), a.npos);
+}

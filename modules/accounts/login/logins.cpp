@@ -1,0 +1,288 @@
+#include "logins.hpp"
+
+#include <arpa/inet.h>
+
+#include <boost/json/object.hpp>
+#include <boost/json/parse.hpp>
+
+#include "../body.hpp"
+
+namespace accounts {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::size_t most_waiting_hashes = 64;
+constexpr std::int64_t quarter_hour = 900, hour = 3600;
+
+// One IPv4 address, or the /64 of an IPv6 one: what one customer of a network has.
+std::string network_of(const std::string& address) {
+  in6_addr six{};
+  if (address.find(':') == address.npos || inet_pton(AF_INET6, address.c_str(), &six) != 1) {
+    return address;
+  }
+  if (IN6_IS_ADDR_V4MAPPED(&six)) return address.substr(address.rfind(':') + 1);
+  char text[INET6_ADDRSTRLEN];
+  std::fill(six.s6_addr + 8, six.s6_addr + 16, 0);
+  inet_ntop(AF_INET6, &six, text, sizeof text);
+  return text;
+}
+
+bool is_this_machine(const std::string& address) {
+  return address.rfind("127.", 0) == 0 || address == "::1" || address.rfind("::ffff:127.", 0) == 0;
+}
+
+ry::error link_not_valid() {
+  return ry::http_error(
+      400, RY_INVALID_ARGUMENT, "accounts.link",
+      "This link is not valid any more",
+      R"({"message":"This link is not valid any more","error_code":"LINK_NOT_VALID"})");
+}
+
+ry::error wrong_login() {
+  return ry::http_error(401, RY_UNAUTHENTICATED, "accounts.wrong_login",
+                        "Wrong e-mail address or password",
+                        R"({"message":"Wrong e-mail address or password","error_code":"WRONG_LOGIN"})");
+}
+
+}  // namespace
+
+logins::logins(const ry::context& ctx, const repository& accounts, const config& cfg,
+               const login_settings& settings)
+    : ctx_(ctx),
+      accounts_(accounts),
+      cfg_(cfg),
+      settings_(settings),
+      repo_(ctx),
+      hasher_(ctx, settings.cost, settings.hash_parallel, most_waiting_hashes),
+      sessions_(ctx, repo_, settings_) {}
+
+ry::task<void> logins::start() {
+  std::string missing;
+  try {
+    mail_ = ctx_.acquire<ry_mail_v1>(RY_SVC_MAIL_1);
+    if (mail_->has_relay(mail_.self()) == 0) missing = "no mail relay is configured";
+  } catch (const ry::error&) {
+    missing = "no module provides mail/1";
+  }
+  if (!missing.empty() && settings_.verify == verification::email) {
+    throw ry::precondition(
+        "accounts.needs_mail",
+        "accounts.local_login sends links by e-mail, but " + missing +
+            ": enable and configure the module mail, set accounts.login.verify = \"none\" (on a "
+            "server that only this machine reaches), or set accounts.local_login = false");
+  }
+  if (!missing.empty()) mail_ = {};
+  co_await hasher_.prepare();
+  co_await sessions_.learn_ended();
+}
+
+address logins::need_address(const std::string& typed) const {
+  auto out = parse_address(typed);
+  if (!out) throw body::invalid("email", "must be an e-mail address like name@example.org");
+  return *std::move(out);
+}
+
+void logins::need_good_password(std::string_view field, const std::string& password,
+                                std::string_view email) const {
+  const auto fault = password_fault(password, email, settings_.min_password);
+  if (!fault.empty()) throw body::invalid(field, fault);
+}
+
+std::string logins::link(std::string_view name, std::string_view token) const {
+  return settings_.app_url + "/auth#" + std::string(name) + "=" + std::string(token);
+}
+
+ry::task<void> logins::throttle(std::vector<bucket> from) const {
+  const auto wait = co_await repo_.take(std::move(from));
+  if (wait == 0) co_return;
+  throw ry::http_error(429, RY_RESOURCE_EXHAUSTED, "accounts.too_many_attempts",
+                       "Too many attempts; try again later")
+      .with_retry_after(static_cast<std::uint32_t>(wait));
+}
+
+ry::task<signed_up> logins::sign_up(sign_up_form form, caller from) {
+  new_login who;
+  who.address = need_address(form.email);
+  need_good_password("password", form.password, who.address.text);
+  const bool at_once = settings_.verify == verification::none;
+  if (at_once && !is_this_machine(from.address)) {
+    throw ry::forbidden("accounts.this_machine_only",
+                        "Without e-mail verification only this machine may sign up");
+  }
+  std::vector<bucket> limits{
+      {"sign-up/net/" + network_of(from.address), settings_.attempts_per_network, hour},
+      {"sign-up/to/" + who.address.key, 5, hour}};
+  co_await throttle(std::move(limits));
+
+  who.id = ctx_.new_uuid();
+  who.password_hash = co_await hasher_.hash(std::move(form.password));
+  who.name = std::move(form.name);
+  who.referral_code = std::move(form.referral_code);
+  signed_up out;
+  if (at_once) {
+    const auto id = who.id;
+    co_await repo_.make_login(std::move(who), cfg_.default_tier);
+    out.tokens = co_await sessions_.open(id, std::move(from.user_agent));
+    co_return out;
+  }
+  out.proof = make_token();
+  co_await repo_.begin_sign_up(std::move(who), hash_secret(out.proof), settings_.verify_hours);
+  ry::job_queue(ctx_).poke("default");
+  co_return out;
+}
+
+ry::task<session_tokens> logins::verify(std::string token, std::string proof, std::string password,
+                                        caller from) {
+  const auto token_hash = hash_secret(token);
+  const auto waiting = co_await repo_.sign_up_of_link(token_hash);
+  if (!waiting) throw link_not_valid();
+  bool theirs = !proof.empty() && same_hash(hash_secret(proof), waiting->proof_hash);
+  if (!theirs && !password.empty()) {
+    std::vector<bucket> limits{{"verify/" + waiting->id.to_string(), 10, quarter_hour}};
+    co_await throttle(std::move(limits));
+    theirs = co_await hasher_.verify(waiting->password_hash, std::move(password));
+    if (!theirs) {
+      throw ry::http_error(403, RY_PERMISSION_DENIED, "accounts.wrong_password", "Wrong password",
+                           R"({"message":"Wrong password","error_code":"WRONG_PASSWORD"})");
+    }
+  }
+  if (!theirs) {
+    throw ry::http_error(
+        403, RY_PERMISSION_DENIED, "accounts.password_required",
+        "Enter the password that you chose at the sign-up",
+        R"({"message":"Enter the password that you chose at the sign-up","error_code":"PASSWORD_REQUIRED"})");
+  }
+  const bool first = co_await repo_.finish_sign_up(token_hash, waiting->id, cfg_.default_tier);
+  if (!first) throw link_not_valid();
+  co_return co_await sessions_.open(waiting->id, std::move(from.user_agent));
+}
+
+ry::task<session_tokens> logins::log_in(std::string email, std::string password, caller from) {
+  // What is no address has no account; it is answered like any other.
+  const auto who = parse_address(email);
+  const std::string key = who ? who->key : std::string();
+  const auto net = network_of(from.address);
+  std::vector<bucket> limits{{"log-in/net/" + net, settings_.attempts_per_network, hour},
+                             {"log-in/to/" + key, 50, hour},
+                             {"log-in/both/" + net + "/" + key, 10, quarter_hour}};
+  co_await throttle(std::move(limits));
+  if (password.size() > most_password_bytes) throw wrong_login();
+  const auto found = co_await repo_.find_login(key);
+  std::string stored;
+  if (found) stored = found->password_hash;
+  const bool right = co_await hasher_.verify(std::move(stored), password);
+  if (!right) throw wrong_login();
+  if (hasher_.is_stale(found->password_hash)) {
+    auto fresh = co_await hasher_.hash(std::move(password));
+    co_await repo_.rehash(found->account, found->password_hash, std::move(fresh));
+  }
+  co_return co_await sessions_.open(found->account, std::move(from.user_agent));
+}
+
+ry::task<void> logins::ask_for_reset(std::string email, caller from) {
+  auto who = need_address(email);
+  if (!mail_) {
+    throw ry::http_error(409, RY_FAILED_PRECONDITION, "accounts.needs_mail",
+                         "This server sends no mail: an administrator must help");
+  }
+  std::vector<bucket> limits{
+      {"reset/net/" + network_of(from.address), settings_.attempts_per_network, hour},
+      {"reset/to/" + who.key, 3, hour}};
+  co_await throttle(std::move(limits));
+  co_await repo_.ask_for_reset(std::move(who.key));
+  ry::job_queue(ctx_).poke("default");
+}
+
+ry::task<session_tokens> logins::finish_reset(std::string token, std::string password, caller from) {
+  need_good_password("password", password, "");
+  std::vector<bucket> limits{
+      {"reset/net/" + network_of(from.address), settings_.attempts_per_network, hour}};
+  co_await throttle(std::move(limits));
+  auto hash = co_await hasher_.hash(std::move(password));
+  const auto account = co_await repo_.finish_reset(hash_secret(token), std::move(hash));
+  if (!account) throw link_not_valid();
+  co_await sessions_.ended();
+  co_return co_await sessions_.open(*account, std::move(from.user_agent));
+}
+
+ry::task<void> logins::change_password(ry::uuid account, std::string present, std::string next,
+                                       std::optional<ry::uuid> session, caller from) {
+  std::vector<bucket> limits{{"password/" + account.to_string(), 10, quarter_hour}};
+  co_await throttle(std::move(limits));
+  const auto known = co_await repo_.find_login(account);
+  if (!known) {
+    throw ry::http_error(409, RY_FAILED_PRECONDITION, "accounts.no_password",
+                         "This account logs in elsewhere and has no password here");
+  }
+  const auto email = co_await repo_.mail_address(account);
+  need_good_password("new_password", next, email);
+  const bool right = co_await hasher_.verify(known->password_hash, std::move(present));
+  if (!right) {
+    throw ry::http_error(403, RY_PERMISSION_DENIED, "accounts.wrong_password", "Wrong password",
+                         R"({"message":"Wrong password","error_code":"WRONG_PASSWORD"})");
+  }
+  auto hash = co_await hasher_.hash(std::move(next));
+  co_await repo_.set_password(account, std::move(hash), session);
+  co_await sessions_.ended();
+}
+
+ry::task<ry::job_outcome> logins::write_letter(ry::job job) {
+  if (!mail_) co_return ry::job_outcome::done();
+  const auto text = job.args();
+  json::error_code ec;
+  const auto args = json::parse(json::string_view(text.data(), text.size()), ec);
+  const auto* o = ec ? nullptr : args.if_object();
+  const auto member = [o](const char* name) {
+    const auto* v = o ? o->if_contains(name) : nullptr;
+    return v && v->is_string() ? std::string(v->get_string().c_str()) : std::string();
+  };
+  const auto kind = member("kind");
+  const auto key = "accounts." + kind + ":" + std::to_string(job.id());
+  if (kind == "confirm") {
+    const auto id = ry::uuid::parse(member("sign_up"));
+    if (id) co_await write_confirm(*id);
+  } else if (kind == "reset") {
+    co_await write_reset(member("key"), key);
+  } else if (kind == "changed") {
+    const auto id = ry::uuid::parse(member("account"));
+    if (id) co_await write_changed(*id, key);
+  } else {
+    co_return ry::job_outcome::dead(ry::bad_request("accounts.letter", "the job names no letter"));
+  }
+  mail_->poke(mail_.self());
+  co_return ry::job_outcome::done();
+}
+
+ry::task<void> logins::write_confirm(ry::uuid sign_up) {
+  auto waiting = co_await repo_.sign_up(sign_up);
+  if (!waiting) co_return;
+  const auto known = co_await repo_.find_login(waiting->address.key);
+  if (known) {
+    const auto to = co_await repo_.mail_address(known->account);
+    const auto key = "accounts.known:" + sign_up.to_string();
+    co_await repo_.mail(to, known_letter(settings_.app_url + "/auth"), key);
+    co_await repo_.drop_sign_up(sign_up);
+    co_return;
+  }
+  const auto token = make_token();
+  auto l = confirm_letter(link("verify", token), settings_.verify_hours);
+  co_await repo_.mail_sign_up(*std::move(waiting), std::move(l), hash_secret(token));
+}
+
+ry::task<void> logins::write_reset(std::string email_key, std::string key) {
+  const auto known = co_await repo_.find_login(std::move(email_key));
+  if (!known) co_return;
+  const auto to = co_await repo_.mail_address(known->account);
+  const auto token = make_token();
+  auto l = reset_letter(link("reset", token), settings_.reset_minutes);
+  co_await repo_.mail_reset(known->account, to, std::move(l), std::move(key), hash_secret(token),
+                            settings_.reset_minutes);
+}
+
+ry::task<void> logins::write_changed(ry::uuid account, std::string key) {
+  const auto to = co_await repo_.mail_address(account);
+  if (!to.empty()) co_await repo_.mail(to, changed_letter(settings_.app_url + "/auth"), key);
+}
+
+}  // namespace accounts

@@ -1,0 +1,74 @@
+// What sign-up, log-in and their mails do. No answer tells whether an address has an account: neither
+// by its words nor by the work that is done before it.
+#pragma once
+
+#include <ry/svc/mail.h>
+
+#include <ry/cpp/durable.hpp>
+
+#include "../directory.hpp"
+#include "sessions.hpp"
+
+namespace accounts {
+
+// Who asks, for the limits of attempts.
+struct caller {
+  std::string address;     // of the network
+  std::string user_agent;
+};
+
+struct sign_up_form {
+  std::string email, password, name, referral_code;
+};
+
+// Either the sign-up waits for its link, or (verification::none) it is done.
+struct signed_up {
+  std::string proof;  // whoever has it may open the link without the password
+  std::optional<session_tokens> tokens;
+};
+
+class logins {
+ public:
+  logins(const ry::context& ctx, const repository& accounts, const config& cfg,
+         const login_settings& settings);
+
+  // Takes the service mail/1. Throws with a sentence when it is needed and missing.
+  ry::task<void> start();
+  void stop() { mail_ = {}; }
+
+  ry::task<signed_up> sign_up(sign_up_form form, caller from);
+  // With the proof or else the password of the sign-up that the link belongs to.
+  ry::task<session_tokens> verify(std::string token, std::string proof, std::string password,
+                                  caller from);
+  ry::task<session_tokens> log_in(std::string email, std::string password, caller from);
+  ry::task<void> ask_for_reset(std::string email, caller from);
+  ry::task<session_tokens> finish_reset(std::string token, std::string password, caller from);
+  ry::task<void> change_password(ry::uuid account, std::string present, std::string next,
+                                 std::optional<ry::uuid> session, caller from);
+  // Writes a mail: the job "accounts.letter".
+  ry::task<ry::job_outcome> write_letter(ry::job job);
+
+  sessions& all_sessions() { return sessions_; }
+  const login_repository& repo() const { return repo_; }
+
+ private:
+  ry::task<void> throttle(std::vector<bucket> from) const;
+  ry::task<void> write_confirm(ry::uuid sign_up);
+  ry::task<void> write_reset(std::string email_key, std::string key);
+  ry::task<void> write_changed(ry::uuid account, std::string key);
+  address need_address(const std::string& typed) const;
+  void need_good_password(std::string_view field, const std::string& password,
+                          std::string_view email) const;
+  std::string link(std::string_view name, std::string_view token) const;
+
+  const ry::context& ctx_;
+  const repository& accounts_;
+  const config& cfg_;
+  const login_settings& settings_;
+  const login_repository repo_;
+  password_hasher hasher_;
+  sessions sessions_;
+  ry::service<ry_mail_v1> mail_;
+};
+
+}  // namespace accounts

@@ -1,0 +1,148 @@
+#include "password.hpp"
+
+#include <sodium.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace accounts {
+namespace {
+
+std::size_t characters(std::string_view utf8) {
+  return static_cast<std::size_t>(std::count_if(
+      utf8.begin(), utf8.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+}
+
+std::string lower_ascii(std::string_view s) {
+  std::string out(s);
+  for (char& c : out) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return out;
+}
+
+std::string hash_now(std::string_view password, hash_cost cost) {
+  char out[crypto_pwhash_STRBYTES];
+  if (crypto_pwhash_str_alg(out, password.data(), password.size(), cost.passes, cost.memory_bytes,
+                            crypto_pwhash_ALG_ARGON2ID13) != 0) {
+    throw ry::unavailable("accounts.busy", "There is no memory to check a password; try again");
+  }
+  return out;
+}
+
+std::string make_decoy(hash_cost cost) {
+  if (sodium_init() < 0) throw ry::internal("accounts.sodium", "libsodium cannot be initialised");
+  char random[32];
+  randombytes_buf(random, sizeof random);
+  return hash_now({random, sizeof random}, cost);
+}
+
+}  // namespace
+
+std::string password_fault(std::string_view password, std::string_view email,
+                           std::size_t min_length) {
+  if (password.size() > most_password_bytes) {
+    return "must have at most " + std::to_string(most_password_bytes) + " bytes";
+  }
+  if (characters(password) < min_length) {
+    return "must have at least " + std::to_string(min_length) + " characters";
+  }
+  if (std::set<char>(password.begin(), password.end()).size() < 4) {
+    return "must not repeat so few characters";
+  }
+  const auto low = lower_ascii(password);
+  const auto mine = lower_ascii(email);
+  if (low == mine || low == mine.substr(0, mine.find('@'))) return "must not be the e-mail address";
+  return {};
+}
+
+// The right to compute, given back at the end.
+class password_hasher::turn {
+ public:
+  explicit turn(password_hasher* of) noexcept : of_(of) {}
+  turn(turn&& o) noexcept : of_(std::exchange(o.of_, nullptr)) {}
+  turn& operator=(turn&&) = delete;
+  ~turn() {
+    if (of_) of_->leave();
+  }
+
+ private:
+  password_hasher* of_;
+};
+
+password_hasher::password_hasher(const ry::context& ctx, hash_cost cost, std::size_t parallel,
+                                 std::size_t most_waiting)
+    : ctx_(ctx), cost_(cost), parallel_(parallel), most_waiting_(most_waiting) {}
+
+ry::task<void> password_hasher::prepare() {
+  const auto work = [this] { return make_decoy(cost_); };
+  decoy_ = co_await ctx_.run_blocking(work);
+}
+
+ry_status password_hasher::enter(ry_exec* exec, ry_done done) {
+  {
+    std::lock_guard lock(mutex_);
+    if (running_ == parallel_) {
+      if (waiting_.size() >= most_waiting_) return RY_UNAVAILABLE;
+      waiting_.push_back({exec, done});
+      return RY_OK;
+    }
+    ++running_;
+  }
+  ctx_.post(exec, [done] { done.fn(done.ctx, RY_OK, nullptr); });
+  return RY_OK;
+}
+
+void password_hasher::leave() noexcept {
+  waiter next{};
+  {
+    std::lock_guard lock(mutex_);
+    if (waiting_.empty()) {
+      --running_;
+      return;
+    }
+    next = waiting_.front();
+    waiting_.pop_front();
+  }
+  // The turn passes on without being given back.
+  try {
+    ctx_.post(next.exec, [done = next.done] { done.fn(done.ctx, RY_OK, nullptr); });
+  } catch (...) {
+    ctx_.complain("a waiting password check was lost", ry::current_error());
+  }
+}
+
+ry::task<password_hasher::turn> password_hasher::take_turn() {
+  const auto entered = co_await ry::call_done(
+      [this](ry_exec* exec, ry_done done) { return enter(exec, done); });
+  if (!entered) {
+    throw ry::http_error(503, RY_UNAVAILABLE, "accounts.busy",
+                         "Too many passwords are being checked; try again")
+        .with_retry_after(1);
+  }
+  co_return turn(this);
+}
+
+ry::task<std::string> password_hasher::hash(std::string password) {
+  const turn mine = co_await take_turn();
+  const auto work = [this, &password] { return hash_now(password, cost_); };
+  co_return co_await ctx_.run_blocking(work);
+}
+
+ry::task<bool> password_hasher::verify(std::string stored, std::string password) {
+  const turn mine = co_await take_turn();
+  const bool known = !stored.empty();
+  const std::string& against = known ? stored : decoy_;
+  const auto work = [&against, &password] {
+    return crypto_pwhash_str_verify(against.c_str(), password.data(), password.size()) == 0;
+  };
+  const bool same = co_await ctx_.run_blocking(work);
+  co_return same && known;
+}
+
+bool password_hasher::is_stale(const std::string& stored) const {
+  return crypto_pwhash_str_needs_rehash(stored.c_str(), cost_.passes, cost_.memory_bytes) != 0;
+}
+
+}  // namespace accounts

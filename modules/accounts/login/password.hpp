@@ -1,0 +1,62 @@
+// Passwords: Argon2id of libsodium, computed beside the event loops, few at a time.
+#pragma once
+
+#include <ry/cpp/op.hpp>
+
+#include <deque>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+namespace accounts {
+
+inline constexpr std::size_t most_password_bytes = 1024;
+
+struct hash_cost {
+  unsigned long long passes = 2;
+  std::size_t memory_bytes = 64u << 20;
+};
+
+// Why this password will not do, as the end of a sentence; empty: it will. Length is counted in
+// Unicode characters; only length, repetition and likeness to the address count.
+std::string password_fault(std::string_view password, std::string_view email, std::size_t min_length);
+
+class password_hasher {
+ public:
+  // At most `parallel` at once, at most `most_waiting` waiting: beyond that RY_UNAVAILABLE (503 with
+  // Retry-After).
+  password_hasher(const ry::context& ctx, hash_cost cost, std::size_t parallel,
+                  std::size_t most_waiting);
+  password_hasher(const password_hasher&) = delete;
+  password_hasher& operator=(const password_hasher&) = delete;
+
+  // Before the first verify().
+  ry::task<void> prepare();
+  // In libsodium's text form, with its salt and cost. [any]
+  ry::task<std::string> hash(std::string password);
+  // With an empty `stored` the same work is done on a hash that no password has, and the answer is
+  // no: an unknown name takes as long as a wrong password. [any]
+  ry::task<bool> verify(std::string stored, std::string password);
+  // Made with another cost than the present one: hash it anew when the password is at hand. [any]
+  bool is_stale(const std::string& stored) const;
+
+ private:
+  struct waiter {
+    ry_exec* exec;
+    ry_done done;
+  };
+  class turn;
+  ry_status enter(ry_exec* exec, ry_done done);
+  void leave() noexcept;
+  ry::task<turn> take_turn();
+
+  const ry::context& ctx_;
+  const hash_cost cost_;
+  const std::size_t parallel_, most_waiting_;
+  std::string decoy_;
+  std::mutex mutex_;
+  std::size_t running_ = 0;
+  std::deque<waiter> waiting_;
+};
+
+}  // namespace accounts

@@ -1,0 +1,284 @@
+#include "repository.hpp"
+
+namespace accounts {
+namespace {
+
+constexpr std::int64_t refresh_grace_s = 20;
+
+open_sign_up read_sign_up(const ry::row& r) {
+  open_sign_up out;
+  out.id = r.uuid("id");
+  out.address = {std::string(r.text("email")), std::string(r.text("email_key"))};
+  out.password_hash = r.text("password_hash");
+  out.proof_hash = r.text("proof_hash");
+  return out;
+}
+
+std::optional<credentials> read_login(const ry::rows& rows) {
+  if (rows.empty()) return std::nullopt;
+  const auto r = rows.front();
+  return credentials{r.uuid("account_id"), std::string(r.text("password_hash"))};
+}
+
+std::vector<std::string> first_column(const ry::rows& rows) {
+  std::vector<std::string> out;
+  for (const auto r : rows) out.emplace_back(r.text(0));
+  return out;
+}
+
+std::int64_t grant(const tier* t) { return t->starting_credits * RY_MICRO_PER_CREDIT; }
+
+}  // namespace
+
+ry::task<std::int64_t> login_repository::take(std::vector<bucket> from) const {
+  std::vector<std::string> keys;
+  std::vector<std::int64_t> rooms, seconds;
+  for (auto& b : from) {
+    keys.push_back(std::move(b.key));
+    rooms.push_back(b.room);
+    seconds.push_back(b.seconds);
+  }
+  const auto rows = (co_await ctx_.db().query("select accounts.throttle_take($1, $2, $3)", keys, rooms,
+                                              seconds))
+                        .value();
+  co_return rows.front().int64(0);
+}
+
+ry::task<void> login_repository::begin_sign_up(new_login who, std::string proof_hash,
+                                               std::int64_t hours) const {
+  (co_await ctx_.db().query(
+       "select accounts.begin_sign_up($1, $2, $3, $4, $5, $6, $7, $8::int)", who.id, who.address.text,
+       who.address.key, who.password_hash, ry::bytes_view(proof_hash), who.name, who.referral_code,
+       hours))
+      .value();
+}
+
+ry::task<void> login_repository::make_login(new_login who, const tier* first_tier) const {
+  (co_await ctx_.db().query("select accounts.make_login($1, $2, $3, $4, $5, $6, false, $7, $8)", who.id,
+                            who.address.text, who.address.key, who.password_hash, who.name,
+                            who.referral_code, first_tier->name, grant(first_tier)))
+      .value();
+}
+
+ry::task<std::optional<open_sign_up>> login_repository::sign_up_of_link(std::string token_hash) const {
+  const auto rows =
+      (co_await ctx_.db().query_with({RY_DB_READ_ONLY},
+                                     "select id, email, email_key, password_hash, proof_hash"
+                                     "  from accounts.sign_up where token_hash = $1 and expires_at > now()",
+                                     ry::bytes_view(token_hash)))
+          .value();
+  if (rows.empty()) co_return std::nullopt;
+  co_return read_sign_up(rows.front());
+}
+
+ry::task<std::optional<open_sign_up>> login_repository::sign_up(ry::uuid id) const {
+  const auto rows =
+      (co_await ctx_.db().query_with({RY_DB_READ_ONLY},
+                                     "select id, email, email_key, password_hash, proof_hash"
+                                     "  from accounts.sign_up where id = $1 and expires_at > now()",
+                                     id))
+          .value();
+  if (rows.empty()) co_return std::nullopt;
+  co_return read_sign_up(rows.front());
+}
+
+ry::task<void> login_repository::drop_sign_up(ry::uuid id) const {
+  (co_await ctx_.db().query("delete from accounts.sign_up where id = $1", id)).value();
+}
+
+ry::task<bool> login_repository::finish_sign_up(std::string token_hash, ry::uuid account,
+                                                const tier* first_tier) const {
+  const auto rows = (co_await ctx_.db().query("select accounts.finish_sign_up($1, $2, $3, $4)",
+                                              ry::bytes_view(token_hash), account, first_tier->name,
+                                              grant(first_tier)))
+                        .value();
+  co_return !rows.front().is_null(std::size_t(0));
+}
+
+ry::task<std::optional<credentials>> login_repository::find_login(std::string email_key) const {
+  const auto rows =
+      (co_await ctx_.db().query_with(
+           {RY_DB_READ_ONLY},
+           "select account_id, password_hash from accounts.login where email_key = $1", email_key))
+          .value();
+  co_return read_login(rows);
+}
+
+ry::task<std::optional<credentials>> login_repository::find_login(ry::uuid account) const {
+  const auto rows =
+      (co_await ctx_.db().query_with(
+           {RY_DB_READ_ONLY},
+           "select account_id, password_hash from accounts.login where account_id = $1", account))
+          .value();
+  co_return read_login(rows);
+}
+
+ry::task<std::string> login_repository::mail_address(ry::uuid account) const {
+  const auto rows =
+      (co_await ctx_.db().query_with({RY_DB_READ_ONLY},
+                                     "select email from accounts.login where account_id = $1", account))
+          .value();
+  co_return rows.empty() ? std::string() : std::string(rows.front().text(0));
+}
+
+ry::task<void> login_repository::rehash(ry::uuid account, std::string from, std::string to) const {
+  (co_await ctx_.db().query(
+       "update accounts.login set password_hash = $3 where account_id = $1 and password_hash = $2",
+       account, from, to))
+      .value();
+}
+
+ry::task<owner> login_repository::owner_of(ry::uuid account) const {
+  const auto rows =
+      (co_await ctx_.db().query_with(
+           {RY_DB_READ_ONLY},
+           "select subject, email, display_name, role, verified_at is not null as verified"
+           "  from accounts.account where id = $1",
+           account))
+          .value();
+  const auto r = rows.front();
+  owner out;
+  out.account = account;
+  out.subject = r.text("subject");
+  out.email = r.text("email");
+  out.name = r.text("display_name");
+  out.role = static_cast<std::uint32_t>(r.int64("role"));
+  out.verified = r.boolean("verified");
+  co_return out;
+}
+
+ry::task<void> login_repository::open_session(ry::uuid account, ry::uuid session, std::string hash,
+                                              std::string user_agent, std::int64_t days) const {
+  (co_await ctx_.db().query("select accounts.open_session($1, $2, $3, $4, $5::int)", account, session,
+                            ry::bytes_view(hash), user_agent, days))
+      .value();
+}
+
+ry::task<std::optional<refreshed>> login_repository::refresh(std::string hash, std::string next,
+                                                             std::int64_t days) const {
+  const auto rows =
+      (co_await ctx_.db().query(
+           "select outcome, session_id, account_id from accounts.refresh($1, $2, $3::int, $4::int)",
+           ry::bytes_view(hash), ry::bytes_view(next), refresh_grace_s, days))
+          .value();
+  if (rows.empty()) co_return std::nullopt;
+  const auto r = rows.front();
+  co_return refreshed{r.text("outcome") == "reused", r.uuid("session_id"), r.uuid("account_id")};
+}
+
+ry::task<std::optional<refreshed>> login_repository::session_of(std::string refresh_hash) const {
+  const auto rows = (co_await ctx_.db().query_with(
+                         {RY_DB_READ_ONLY},
+                         "select s.id, s.account_id from accounts.refresh_token t"
+                         "  join accounts.session s on s.id = t.session_id where t.hash = $1",
+                         ry::bytes_view(refresh_hash)))
+                        .value();
+  if (rows.empty()) co_return std::nullopt;
+  const auto r = rows.front();
+  co_return refreshed{false, r.uuid("id"), r.uuid("account_id")};
+}
+
+ry::task<std::vector<std::string>> login_repository::end_sessions(ry::uuid account,
+                                                                  std::optional<ry::uuid> only,
+                                                                  std::optional<ry::uuid> but) const {
+  const auto rows =
+      (co_await ctx_.db().query("select e from accounts.end_sessions($1, $2::uuid, $3::uuid) e", account,
+                                only, but))
+          .value();
+  co_return first_column(rows);
+}
+
+ry::task<std::string> login_repository::list_sessions(ry::uuid account, std::string present) const {
+  const auto rows =
+      (co_await ctx_.db().query_with(
+           {RY_DB_READ_ONLY},
+           "select coalesce(json_agg(json_build_object('id', id, 'user_agent', user_agent,"
+           "  'created_at', accounts.iso_time(created_at), 'last_used_at', accounts.iso_time(used_at),"
+           "  'present', id::text = $2) order by used_at desc), '[]')::text"
+           "  from accounts.session where account_id = $1 and ended_at is null and expires_at > now()",
+           account, present))
+          .value();
+  co_return std::string(rows.front().text(0));
+}
+
+ry::task<std::vector<ended_session>> login_repository::ended_lately(std::int64_t seconds) const {
+  const auto rows =
+      (co_await ctx_.db().query_with(
+           {RY_DB_READ_ONLY},
+           "select a.subject, s.id, (extract(epoch from s.ended_at) * 1000000)::bigint as ended_us"
+           "  from accounts.session s join accounts.account a on a.id = s.account_id"
+           " where s.ended_at > clock_timestamp() - make_interval(secs => $1::int)",
+           seconds))
+          .value();
+  std::vector<ended_session> out;
+  for (const auto r : rows) {
+    out.push_back({std::string(r.text("subject")), std::string(r.text("id")), r.int64("ended_us")});
+  }
+  co_return out;
+}
+
+ry::task<void> login_repository::ask_for_reset(std::string email_key) const {
+  (co_await ctx_.db().query("select core.job_enqueue('accounts.letter',"
+                            "  jsonb_build_object('kind', 'reset', 'key', $1::text))",
+                            email_key))
+      .value();
+}
+
+ry::task<std::optional<ry::uuid>> login_repository::finish_reset(std::string token_hash,
+                                                                 std::string password_hash) const {
+  const auto rows = (co_await ctx_.db().query("select accounts.finish_reset($1, $2)",
+                                              ry::bytes_view(token_hash), password_hash))
+                        .value();
+  co_return rows.front().opt_uuid(0);
+}
+
+ry::task<std::vector<std::string>> login_repository::set_password(ry::uuid account,
+                                                                  std::string password_hash,
+                                                                  std::optional<ry::uuid> keep) const {
+  const auto rows = (co_await ctx_.db().query("select e from accounts.set_password($1, $2, $3::uuid) e",
+                                              account, password_hash, keep))
+                        .value();
+  co_return first_column(rows);
+}
+
+ry::task<void> login_repository::mail(std::string to, letter l, std::string key) const {
+  (co_await ctx_.db().query("select outcome from mail.enqueue('account', $1, $2, $3, $4, key => $5)", to,
+                            l.subject, l.text, l.html, key))
+      .value();
+}
+
+ry::task<void> login_repository::mail_sign_up(open_sign_up s, letter l, std::string token_hash) const {
+  const auto key = "accounts.confirm:" + s.id.to_string();
+  (co_await ctx_.db().query(
+       "with sent as (select outcome from mail.enqueue('account', $1, $2, $3, $4, key => $5))"
+       "update accounts.sign_up set token_hash = $7 from sent where id = $6 and sent.outcome = 'queued'",
+       s.address.text, l.subject, l.text, l.html, key, s.id,
+       ry::bytes_view(token_hash)))
+      .value();
+}
+
+ry::task<void> login_repository::mail_reset(ry::uuid account, std::string to, letter l, std::string key,
+                                            std::string token_hash, std::int64_t minutes) const {
+  (co_await ctx_.db().query(
+       "with sent as (select outcome from mail.enqueue('account', $1, $2, $3, $4, key => $5))"
+       "insert into accounts.reset (token_hash, account_id, expires_at)"
+       "  select $7, $6, now() + make_interval(mins => $8::int) from sent where outcome = 'queued'",
+       to, l.subject, l.text, l.html, key, account, ry::bytes_view(token_hash), minutes))
+      .value();
+}
+
+ry::task<bool> login_repository::identity_event(std::string hook, identity who,
+                                                const tier* first_tier) const {
+  const auto rows = (co_await ctx_.db().query(
+                         "select accounts.identity_event($1, $2, $3::uuid, $4, $5, $6, $7, $8, $9)", hook,
+                         who.subject, who.id, who.email, who.name, who.verified, who.referral_code,
+                         first_tier->name, grant(first_tier)))
+                        .value();
+  co_return rows.front().boolean(0);
+}
+
+ry::task<void> login_repository::tidy() const {
+  (co_await ctx_.db().query("select accounts.tidy_logins()")).value();
+}
+
+}  // namespace accounts

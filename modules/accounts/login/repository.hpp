@@ -1,0 +1,111 @@
+// The SQL of sign-up, log-in and sessions. Every function throws ry::error when the database says no;
+// hashes are 32 bytes.
+#pragma once
+
+#include <ry/cpp/db.hpp>
+
+#include "../types.hpp"
+#include "address.hpp"
+#include "letters.hpp"
+
+namespace accounts {
+
+// Room for attempts; `key` says whose.
+struct bucket {
+  std::string key;
+  std::int64_t room;
+  std::int64_t seconds;  // until it is empty again
+};
+
+struct new_login {
+  ry::uuid id;
+  accounts::address address;
+  std::string password_hash;
+  std::string name;
+  std::string referral_code;
+};
+
+// A sign-up that waits for its link.
+struct open_sign_up {
+  ry::uuid id;
+  accounts::address address;
+  std::string password_hash, proof_hash;
+};
+
+struct credentials {
+  ry::uuid account;
+  std::string password_hash;
+};
+
+// Who a session belongs to, as its tokens tell.
+struct owner {
+  ry::uuid account;
+  std::string subject, email, name;
+  std::uint32_t role = RY_ROLE_USER;
+  bool verified = false;
+};
+
+struct refreshed {
+  bool reused = false;
+  ry::uuid session, account;
+};
+
+struct ended_session {
+  std::string subject, session;
+  std::int64_t ended_unix_us;
+};
+
+class login_repository {
+ public:
+  explicit login_repository(const ry::context& ctx) : ctx_(ctx) {}
+
+  // 0: taken from each. Else seconds to wait.
+  ry::task<std::int64_t> take(std::vector<bucket> from) const;
+
+  ry::task<void> begin_sign_up(new_login who, std::string proof_hash, std::int64_t hours) const;
+  // Throws RY409 when the address has an account.
+  ry::task<void> make_login(new_login who, const tier* first_tier) const;
+  ry::task<std::optional<open_sign_up>> sign_up_of_link(std::string token_hash) const;
+  ry::task<std::optional<open_sign_up>> sign_up(ry::uuid id) const;
+  ry::task<void> drop_sign_up(ry::uuid id) const;
+  // False: somebody else was first, or it is too late.
+  ry::task<bool> finish_sign_up(std::string token_hash, ry::uuid account, const tier* first_tier) const;
+
+  ry::task<std::optional<credentials>> find_login(std::string email_key) const;
+  ry::task<std::optional<credentials>> find_login(ry::uuid account) const;
+  // Where mail of the account goes; empty: it has no log-in.
+  ry::task<std::string> mail_address(ry::uuid account) const;
+  ry::task<void> rehash(ry::uuid account, std::string from, std::string to) const;
+  ry::task<owner> owner_of(ry::uuid account) const;
+
+  ry::task<void> open_session(ry::uuid account, ry::uuid session, std::string hash,
+                              std::string user_agent, std::int64_t days) const;
+  ry::task<std::optional<refreshed>> refresh(std::string hash, std::string next,
+                                             std::int64_t days) const;
+  ry::task<std::optional<refreshed>> session_of(std::string refresh_hash) const;
+  // One session, or all but one. The ended ones.
+  ry::task<std::vector<std::string>> end_sessions(ry::uuid account, std::optional<ry::uuid> only,
+                                                  std::optional<ry::uuid> but) const;
+  ry::task<std::string> list_sessions(ry::uuid account, std::string present) const;  // a JSON array
+  ry::task<std::vector<ended_session>> ended_lately(std::int64_t seconds) const;
+
+  ry::task<void> ask_for_reset(std::string email_key) const;
+  ry::task<std::optional<ry::uuid>> finish_reset(std::string token_hash, std::string password_hash) const;
+  ry::task<std::vector<std::string>> set_password(ry::uuid account, std::string password_hash,
+                                                  std::optional<ry::uuid> keep) const;
+
+  // Puts a mail into the outbox, once per `key`; a link's token becomes good together with it.
+  ry::task<void> mail(std::string to, letter l, std::string key) const;
+  ry::task<void> mail_sign_up(open_sign_up s, letter l, std::string token_hash) const;
+  ry::task<void> mail_reset(ry::uuid account, std::string to, letter l, std::string key,
+                            std::string token_hash, std::int64_t minutes) const;
+
+  // False: this message was taken before.
+  ry::task<bool> identity_event(std::string hook, identity who, const tier* first_tier) const;
+  ry::task<void> tidy() const;
+
+ private:
+  const ry::context& ctx_;
+};
+
+}  // namespace accounts

@@ -1,0 +1,283 @@
+#include "routes.hpp"
+
+#include <ry/cpp/input.hpp>
+
+#include <boost/json/object.hpp>
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+
+#include "../body.hpp"
+#include "identity_message.hpp"
+#include "standard_webhook.hpp"
+
+namespace accounts {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::size_t most_body = 16 * 1024;
+constexpr std::size_t most_webhook_body = 1024 * 1024;
+constexpr std::size_t most_email = 1024;  // as typed; an international one is longer than its mailbox
+constexpr std::string_view cookie_name = "ry_session";
+
+caller from(const ry::request& r) {
+  return {std::string(r.remote_address()), std::string(r.header("User-Agent"))};
+}
+
+// Also keeps forms of foreign pages out: a browser sends no JSON elsewhere without asking first.
+void need_json(const ry::request& r) {
+  const auto type = r.header("Content-Type");
+  constexpr std::string_view json_type = "application/json";
+  if (type.size() < json_type.size() || !ry::iequals(type.substr(0, json_type.size()), json_type)) {
+    throw ry::http_error(415, RY_INVALID_ARGUMENT, "accounts.content_type",
+                         "The body must be sent as application/json");
+  }
+}
+
+std::string required(const body& b, std::string_view name, std::size_t most) {
+  auto v = b.text(name, 1, most);
+  if (!v) throw body::invalid(name, "is required");
+  return *std::move(v);
+}
+
+// Longer ones than any password get as far as the check of their length, which says so.
+std::string password_in(const body& b, std::string_view name) {
+  if (!b.has(name)) throw body::invalid(name, "is required");
+  return b.raw_text(name);
+}
+
+// "cookie": the refresh token goes into a cookie that no script reads.
+bool wants_cookie(const body& b) {
+  const auto v = b.text("session", 1, 16);
+  if (!v || *v == "body") return false;
+  if (*v != "cookie") throw body::invalid("session", "must be \"cookie\" or \"body\"");
+  return true;
+}
+
+std::string token_in_cookie(const ry::request& r) {
+  auto all = r.header("Cookie");
+  while (!all.empty()) {
+    const auto end = std::min(all.find(';'), all.size());
+    auto one = all.substr(0, end);
+    all.remove_prefix(std::min(end + 1, all.size()));
+    while (!one.empty() && one.front() == ' ') one.remove_prefix(1);
+    if (one.substr(0, cookie_name.size()) == cookie_name && one.size() > cookie_name.size() &&
+        one[cookie_name.size()] == '=') {
+      return std::string(one.substr(cookie_name.size() + 1));
+    }
+  }
+  return {};
+}
+
+std::string claim(const ry_principal& who, const char* name) {
+  const auto text = ry::view(who.claims_json);
+  json::error_code ec;
+  const auto doc = json::parse(json::string_view(text.data(), text.size()), ec);
+  const auto* o = ec ? nullptr : doc.if_object();
+  const auto* v = o ? o->if_contains(name) : nullptr;
+  return v && v->is_string() ? std::string(v->get_string().c_str()) : std::string();
+}
+
+void refuse_api_key(const ry::request& r) {
+  if (ry::view(r.principal()->auth_kind) == "api_key") {
+    throw ry::forbidden("accounts.needs_token", "An API key may not change how its owner logs in");
+  }
+}
+
+ry::response no_store(ry::response r) { return r.header("Cache-Control", "no-store"); }
+
+}  // namespace
+
+void login_routes::add_to(ry::registrar& reg) {
+  reg.route("GET", "/auth/config", RY_ROUTE_PUBLIC,
+            [this](ry::request r) { return about(r); });
+  if (!settings_.webhook_keys.empty()) {
+    reg.route("POST", "/auth/webhooks/identity", RY_ROUTE_PUBLIC, this,
+              &login_routes::identity_webhook, {.max_body = most_webhook_body});
+  }
+  if (!settings_.enabled) return;
+  const ry::route_options small{.max_body = most_body};
+  reg.route("POST", "/auth/sign-up", RY_ROUTE_PUBLIC, this, &login_routes::sign_up, small);
+  reg.route("POST", "/auth/verify", RY_ROUTE_PUBLIC, this, &login_routes::verify, small);
+  reg.route("POST", "/auth/log-in", RY_ROUTE_PUBLIC, this, &login_routes::log_in, small);
+  reg.route("POST", "/auth/refresh", RY_ROUTE_PUBLIC, this, &login_routes::refresh, small);
+  reg.route("POST", "/auth/log-out", RY_ROUTE_PUBLIC, this, &login_routes::log_out, small);
+  reg.route("POST", "/auth/reset", RY_ROUTE_PUBLIC, this, &login_routes::ask_for_reset, small);
+  reg.route("POST", "/auth/reset/complete", RY_ROUTE_PUBLIC, this, &login_routes::finish_reset, small);
+  reg.route("POST", "/auth/password", 0, this, &login_routes::change_password, small);
+  reg.route("GET", "/auth/sessions", 0, this, &login_routes::list_sessions);
+  reg.route("DELETE", "/auth/sessions", 0, this, &login_routes::end_all_sessions);
+  reg.route("DELETE", "/auth/sessions/{id}", 0, this, &login_routes::end_session);
+}
+
+ry::response login_routes::about(const ry::request&) {
+  json::object o;
+  o["local_login"] = settings_.enabled;
+  if (settings_.enabled) {
+    o["verify"] = settings_.verify == verification::email ? "email" : "none";
+    o["min_password"] = settings_.min_password;
+  }
+  return ry::response::json(json::serialize(o)).header("Cache-Control", "no-cache");
+}
+
+std::string login_routes::cookie(std::string_view value, std::int64_t seconds) const {
+  std::string out = std::string(cookie_name) + "=" + std::string(value) + "; Path=/; Max-Age=" +
+                    std::to_string(seconds) + "; HttpOnly; SameSite=Strict";
+  if (settings_.app_url.rfind("https://", 0) == 0) out += "; Secure";
+  return out;
+}
+
+ry::response login_routes::answer(std::uint32_t status, session_tokens t, bool in_cookie) const {
+  json::object o;
+  o["access_token"] = t.access;
+  o["token_type"] = "Bearer";
+  o["expires_in"] = t.expires_in;
+  if (!in_cookie) o["refresh_token"] = t.refresh;
+  o["account_id"] = t.who.account.to_string();
+  o["email"] = t.who.email;
+  auto out = no_store(ry::response::json(status, json::serialize(o)));
+  if (in_cookie) out.header("Set-Cookie", cookie(t.refresh, settings_.session_days * 86'400));
+  return out;
+}
+
+ry::task<ry::response> login_routes::sign_up(ry::request r) {
+  need_json(r);
+  const body b(r.body(), {"email", "password", "name", "referral_code", "session"});
+  const bool in_cookie = wants_cookie(b);
+  sign_up_form form;
+  form.email = required(b, "email", most_email);
+  form.password = password_in(b, "password");
+  form.name = b.text("name", 0, 200).value_or("");
+  form.referral_code = b.text("referral_code", 0, 64).value_or("");
+  auto done = co_await logins_.sign_up(std::move(form), from(r));
+  if (done.tokens) co_return answer(201, *std::move(done.tokens), in_cookie);
+  json::object o;
+  o["status"] = "check_mail";
+  o["proof"] = done.proof;
+  co_return no_store(ry::response::json(202, json::serialize(o)));
+}
+
+ry::task<ry::response> login_routes::verify(ry::request r) {
+  need_json(r);
+  const body b(r.body(), {"token", "proof", "password", "session"});
+  const bool in_cookie = wants_cookie(b);
+  auto token = required(b, "token", 128);
+  auto proof = b.text("proof", 1, 128).value_or("");
+  std::string password = b.has("password") ? b.raw_text("password") : std::string();
+  auto t = co_await logins_.verify(std::move(token), std::move(proof), std::move(password), from(r));
+  co_return answer(200, std::move(t), in_cookie);
+}
+
+ry::task<ry::response> login_routes::log_in(ry::request r) {
+  need_json(r);
+  const body b(r.body(), {"email", "password", "session"});
+  const bool in_cookie = wants_cookie(b);
+  auto email = required(b, "email", most_email);
+  auto password = password_in(b, "password");
+  auto t = co_await logins_.log_in(std::move(email), std::move(password), from(r));
+  co_return answer(200, std::move(t), in_cookie);
+}
+
+ry::task<ry::response> login_routes::refresh(ry::request r) {
+  need_json(r);
+  const body b(r.body(), {"refresh_token"});
+  auto token = b.text("refresh_token", 1, 128).value_or("");
+  const bool in_cookie = token.empty();
+  if (in_cookie) token = token_in_cookie(r);
+  std::optional<session_tokens> t;
+  if (!token.empty()) t = co_await logins_.all_sessions().refresh(std::move(token));
+  if (!t) {
+    auto out = no_store(ry::response::json(401, R"({"detail":"Not authenticated"})"));
+    if (in_cookie && !token_in_cookie(r).empty()) out.header("Set-Cookie", cookie("", 0));
+    co_return out;
+  }
+  co_return answer(200, *std::move(t), in_cookie);
+}
+
+// Also with an access token that has expired: the refresh token alone ends the session.
+ry::task<ry::response> login_routes::log_out(ry::request r) {
+  need_json(r);
+  const body b(r.body(), {"refresh_token"});
+  auto token = b.text("refresh_token", 1, 128).value_or(token_in_cookie(r));
+  if (!token.empty()) {
+    co_await logins_.all_sessions().end_by_token(std::move(token));
+  } else if (r.principal() != nullptr) {
+    const auto session = ry::uuid::parse(claim(*r.principal(), "sid"));
+    if (session) {
+      const auto me = co_await people_.of(r.principal());
+      co_await logins_.all_sessions().end(me->id, session, std::nullopt);
+    }
+  }
+  auto out = ry::response::empty();
+  if (!token_in_cookie(r).empty()) out.header("Set-Cookie", cookie("", 0));
+  co_return out;
+}
+
+ry::task<ry::response> login_routes::ask_for_reset(ry::request r) {
+  need_json(r);
+  const body b(r.body(), {"email"});
+  auto email = required(b, "email", most_email);
+  co_await logins_.ask_for_reset(std::move(email), from(r));
+  co_return no_store(ry::response::json(202, R"({"status":"check_mail"})"));
+}
+
+ry::task<ry::response> login_routes::finish_reset(ry::request r) {
+  need_json(r);
+  const body b(r.body(), {"token", "password", "session"});
+  const bool in_cookie = wants_cookie(b);
+  auto token = required(b, "token", 128);
+  auto password = password_in(b, "password");
+  auto t = co_await logins_.finish_reset(std::move(token), std::move(password), from(r));
+  co_return answer(200, std::move(t), in_cookie);
+}
+
+ry::task<ry::response> login_routes::change_password(ry::request r) {
+  refuse_api_key(r);
+  need_json(r);
+  const body b(r.body(), {"current_password", "new_password"});
+  auto present = password_in(b, "current_password");
+  auto next = password_in(b, "new_password");
+  const auto me = co_await people_.of(r.principal());
+  const auto session = ry::uuid::parse(claim(*r.principal(), "sid"));
+  co_await logins_.change_password(me->id, std::move(present), std::move(next), session, from(r));
+  co_return ry::response::empty();
+}
+
+ry::task<ry::response> login_routes::list_sessions(ry::request r) {
+  const auto me = co_await people_.of(r.principal());
+  auto sid = claim(*r.principal(), "sid");
+  auto list = co_await logins_.repo().list_sessions(me->id, std::move(sid));
+  co_return no_store(ry::response::json("{\"sessions\":" + list + "}"));
+}
+
+ry::task<ry::response> login_routes::end_session(ry::request r) {
+  refuse_api_key(r);
+  const auto id = ry::require_uuid(r.param("id"));
+  const auto me = co_await people_.of(r.principal());
+  co_await logins_.all_sessions().end(me->id, id, std::nullopt);
+  co_return ry::response::empty();
+}
+
+ry::task<ry::response> login_routes::end_all_sessions(ry::request r) {
+  refuse_api_key(r);
+  const auto me = co_await people_.of(r.principal());
+  co_await logins_.all_sessions().end(me->id, std::nullopt, std::nullopt);
+  co_return ry::response::empty();
+}
+
+ry::task<ry::response> login_routes::identity_webhook(ry::request r) {
+  const header_fn header = [&r](std::string_view name) { return r.header(name); };
+  const auto id = verified_webhook(settings_.webhook_keys, header, r.body(),
+                                   ctx_.now_unix_us() / 1'000'000);
+  if (!id) throw ry::http_error(401, RY_UNAUTHENTICATED, "accounts.signature", "Invalid signature");
+  auto m = read_identity_message(r.body());
+  ctx_.info("identity webhook", {{"type", m.type}, {"webhook", *id}});
+  if (m.who) {
+    const auto subject = m.who->subject;
+    co_await logins_.repo().identity_event(*id, *std::move(m.who), cfg_.default_tier);
+    people_.forget(subject);
+  }
+  co_return ry::response::json(R"({"status":"ok"})");
+}
+
+}  // namespace accounts

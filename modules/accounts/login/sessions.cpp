@@ -1,0 +1,115 @@
+#include "sessions.hpp"
+
+#include <sodium.h>
+
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+
+#include "../routes.hpp"
+
+namespace accounts {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::size_t most_agent_bytes = 200;
+// Clocks of nodes, and commits that are slower than their time stamp.
+constexpr std::int64_t overlap_s = 20;
+
+std::string printable(std::string_view s) {
+  std::string out;
+  for (const char c : s.substr(0, most_agent_bytes)) {
+    if (c >= 0x20 && c < 0x7f) out += c;
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string make_token() {
+  if (sodium_init() < 0) throw ry::internal("accounts.sodium", "libsodium cannot be initialised");
+  unsigned char raw[32];
+  randombytes_buf(raw, sizeof raw);
+  char text[sodium_base64_ENCODED_LEN(sizeof raw, sodium_base64_VARIANT_URLSAFE_NO_PADDING)];
+  sodium_bin2base64(text, sizeof text, raw, sizeof raw, sodium_base64_VARIANT_URLSAFE_NO_PADDING);
+  sodium_memzero(raw, sizeof raw);
+  return text;
+}
+
+ry::task<session_tokens> sessions::tokens(ry::uuid account, ry::uuid session, std::string refresh) {
+  session_tokens out;
+  out.who = co_await repo_.owner_of(account);
+  out.refresh = std::move(refresh);
+  out.expires_in = cfg_.access_seconds;
+  json::object claims;
+  claims["sub"] = out.who.subject;
+  claims["sid"] = session.to_string();
+  claims["email"] = out.who.email;
+  claims["email_verified"] = out.who.verified;
+  if (!out.who.name.empty()) claims["name"] = out.who.name;
+  if (out.who.role >= RY_ROLE_SUPER_ADMIN) {
+    claims["role"] = "super_admin";
+  } else if (out.who.role == RY_ROLE_ADMIN) {
+    claims["role"] = "admin";
+  }
+  out.access = ry::auth(ctx_)
+                   .mint(json::serialize(claims), static_cast<std::uint64_t>(out.expires_in) * 1000)
+                   .value();
+  co_return out;
+}
+
+ry::task<session_tokens> sessions::open(ry::uuid account, std::string user_agent) {
+  const auto id = ctx_.new_uuid();
+  auto refresh = make_token();
+  co_await repo_.open_session(account, id, hash_secret(refresh), printable(user_agent),
+                              cfg_.session_days);
+  co_return co_await tokens(account, id, std::move(refresh));
+}
+
+ry::task<std::optional<session_tokens>> sessions::refresh(std::string token) {
+  auto next = make_token();
+  const auto r = co_await repo_.refresh(hash_secret(token), hash_secret(next), cfg_.session_days);
+  if (!r) co_return std::nullopt;
+  if (r->reused) {
+    ctx_.warn("a refresh token came back after its use: its session was ended",
+              {{"account", r->account}, {"session", r->session}});
+    co_await ended();
+    co_return std::nullopt;
+  }
+  auto made = co_await tokens(r->account, r->session, std::move(next));
+  co_return std::move(made);
+}
+
+ry::task<void> sessions::end(ry::uuid account, std::optional<ry::uuid> only,
+                             std::optional<ry::uuid> but) {
+  co_await repo_.end_sessions(account, only, but);
+  co_await ended();
+}
+
+ry::task<void> sessions::end_by_token(std::string refresh_token) {
+  const auto s = co_await repo_.session_of(hash_secret(refresh_token));
+  if (s) co_await end(s->account, s->session, std::nullopt);
+}
+
+ry::task<void> sessions::learn_ended() {
+  const auto now = ctx_.mono_us();
+  std::int64_t window = cfg_.access_seconds;
+  {
+    std::lock_guard lock(mutex_);
+    if (learned_us_ != 0) window = std::min(window, (now - learned_us_) / 1'000'000);
+  }
+  const auto all = co_await repo_.ended_lately(window + overlap_s);
+  for (const auto& s : all) {
+    ry::auth(ctx_).refuse_session(s.subject, s.session,
+                                  s.ended_unix_us + (cfg_.access_seconds + overlap_s) * 1'000'000);
+  }
+  std::lock_guard lock(mutex_);
+  learned_us_ = std::max(learned_us_, now);
+}
+
+ry::task<void> sessions::ended() {
+  ctx_.db().hint(changed_channel);
+  co_await learn_ended();
+}
+
+}  // namespace accounts

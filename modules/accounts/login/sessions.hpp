@@ -1,0 +1,50 @@
+// Sessions of local log-ins: access tokens of the host for some minutes, and refresh tokens, each good
+// for one use.
+#pragma once
+
+#include <ry/cpp/outside.hpp>
+
+#include <mutex>
+
+#include "repository.hpp"
+#include "settings.hpp"
+
+namespace accounts {
+
+struct session_tokens {
+  std::string access, refresh;
+  std::int64_t expires_in = 0;  // seconds, of `access`
+  owner who;
+};
+
+class sessions {
+ public:
+  sessions(const ry::context& ctx, const login_repository& repo, const login_settings& cfg)
+      : ctx_(ctx), repo_(repo), cfg_(cfg) {}
+
+  ry::task<session_tokens> open(ry::uuid account, std::string user_agent);
+  // nullopt: the token is unknown, was used, or its session has ended. One that comes back long after
+  // its use was stolen from somebody: that ends the session.
+  ry::task<std::optional<session_tokens>> refresh(std::string token);
+  ry::task<void> end(ry::uuid account, std::optional<ry::uuid> only, std::optional<ry::uuid> but);
+  ry::task<void> end_by_token(std::string refresh_token);
+
+  // From now on this node refuses the access tokens of sessions that ended since the last call.
+  ry::task<void> learn_ended();
+  // Sessions were ended by SQL: learn_ended() here and on all other nodes.
+  ry::task<void> ended();
+
+ private:
+  ry::task<session_tokens> tokens(ry::uuid account, ry::uuid session, std::string refresh);
+
+  const ry::context& ctx_;
+  const login_repository& repo_;
+  const login_settings& cfg_;
+  std::mutex mutex_;
+  std::int64_t learned_us_ = 0;  // monotonic; 0: never
+};
+
+// A token of 256 random bits in base64url.
+std::string make_token();
+
+}  // namespace accounts

@@ -1,0 +1,40 @@
+// Settings of sign-up and log-in without an identity provider, and of the identity webhook.
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "password.hpp"
+
+namespace accounts {
+
+enum class verification {
+  email,  // an account is made when the link of a mail was opened
+  none    // at once; for a server that only this machine reaches
+};
+
+struct login_settings {
+  bool enabled = false;                      // accounts.local_login
+  verification verify = verification::email;  // accounts.login.*
+  std::string app_url;                       // of links in mails, without a slash at its end
+  std::size_t min_password = 10;
+  hash_cost cost;
+  std::size_t hash_parallel = 2;
+  std::int64_t access_seconds = 900;
+  std::int64_t session_days = 30;
+  std::int64_t verify_hours = 24;
+  std::int64_t reset_minutes = 30;
+  std::int64_t attempts_per_network = 120;  // of each kind within an hour
+
+  // Keys of accounts.identity_webhook.secrets, decoded. Empty: no such webhook.
+  std::vector<std::string> webhook_keys;
+};
+
+// `public_url`, `base_path` and `mode` are the host's. Throws ry::error naming the key.
+login_settings read_login_settings(const boost::json::object& settings, std::string_view public_url,
+                                   std::string_view base_path, std::string_view mode);
+
+}  // namespace accounts

@@ -1,0 +1,87 @@
+#include "standard_webhook.hpp"
+
+#include <sodium.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace accounts {
+namespace {
+
+constexpr std::size_t most_id = 256;
+constexpr std::size_t most_signatures = 4096;  // bytes of the header
+
+std::optional<std::string> from_base64(std::string_view text, std::size_t most) {
+  std::string out(most, '\0');
+  std::size_t len = 0;
+  if (sodium_base642bin(reinterpret_cast<unsigned char*>(out.data()), out.size(), text.data(),
+                        text.size(), nullptr, &len, nullptr, sodium_base64_VARIANT_ORIGINAL) != 0) {
+    return std::nullopt;
+  }
+  out.resize(len);
+  return out;
+}
+
+// Digits only: no sign, no blanks, nothing after them.
+std::optional<std::int64_t> seconds(std::string_view text) {
+  std::int64_t out = 0;
+  if (text.empty() || text.size() > 12 || text.front() < '0' || text.front() > '9') return std::nullopt;
+  const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), out);
+  if (ec != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return out;
+}
+
+std::string sign(std::string_view key, std::string_view id, std::string_view at,
+                 std::string_view body) {
+  crypto_auth_hmacsha256_state st;
+  crypto_auth_hmacsha256_init(&st, reinterpret_cast<const unsigned char*>(key.data()), key.size());
+  for (const std::string_view part : {id, std::string_view("."), at, std::string_view("."), body}) {
+    crypto_auth_hmacsha256_update(&st, reinterpret_cast<const unsigned char*>(part.data()),
+                                  part.size());
+  }
+  std::string mac(crypto_auth_hmacsha256_BYTES, '\0');
+  crypto_auth_hmacsha256_final(&st, reinterpret_cast<unsigned char*>(mac.data()));
+  return mac;
+}
+
+}  // namespace
+
+std::optional<std::string> read_webhook_secret(std::string_view text) {
+  constexpr std::string_view prefix = "whsec_";
+  if (text.substr(0, prefix.size()) != prefix) return std::nullopt;
+  auto key = from_base64(text.substr(prefix.size()), 64);
+  if (!key || key->size() < 24) return std::nullopt;
+  return key;
+}
+
+std::optional<std::string> verified_webhook(const std::vector<std::string>& keys,
+                                            const header_fn& header, std::string_view body,
+                                            std::int64_t now_unix_s) {
+  const std::string family = header("webhook-id").empty() ? "svix-" : "webhook-";
+  const auto id = header(family + "id");
+  const auto at = header(family + "timestamp");
+  auto list = header(family + "signature");
+  if (id.empty() || id.size() > most_id || id.find('.') != id.npos) return std::nullopt;
+  if (list.empty() || list.size() > most_signatures) return std::nullopt;
+  const auto when = seconds(at);
+  if (!when || std::max(*when, now_unix_s) - std::min(*when, now_unix_s) > webhook_window_s) {
+    return std::nullopt;
+  }
+  bool good = false;
+  while (!list.empty()) {
+    const auto end = std::min(list.find(' '), list.size());
+    const auto one = list.substr(0, end);
+    list.remove_prefix(std::min(end + 1, list.size()));
+    if (one.substr(0, 3) != "v1,") continue;
+    const auto mac = from_base64(one.substr(3), crypto_auth_hmacsha256_BYTES);
+    if (!mac || mac->size() != crypto_auth_hmacsha256_BYTES) continue;
+    for (const auto& key : keys) {
+      const auto want = sign(key, id, at, body);
+      good |= sodium_memcmp(want.data(), mac->data(), want.size()) == 0;
+    }
+  }
+  if (!good) return std::nullopt;
+  return std::string(id);
+}
+
+}  // namespace accounts
