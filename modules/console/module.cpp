@@ -1,0 +1,71 @@
+#include <ry/cpp/module.hpp>
+
+#include "embedded.hpp"
+#include "site.hpp"
+
+namespace console {
+namespace {
+
+// Nothing but this server's own files, no inline code, no frames around it; scripts cannot turn text into
+// HTML (Trusted Types), and where the reader comes from is told to nobody: a link may hold a code.
+constexpr const char* policy =
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; "
+    "trusted-types 'none'";
+
+std::vector<source> embedded() {
+  std::vector<source> out;
+  for (const auto& f : console_assets::all) {
+    out.push_back({std::string(f.name), std::string(f.bytes)});
+  }
+  return out;
+}
+
+class service {
+ public:
+  service(ry::context&, ry::registrar& reg) : site_(embedded()) {
+    const auto page = [this](ry::request r) {
+      return answer(r, site_.page(), "no-cache");
+    };
+    const auto asset = [this](ry::request r) {
+      const auto* f = site_.find(r.param("name"));
+      if (f == nullptr) throw ry::not_found("console.no_file", "Not Found");
+      return answer(r, *f, "public, max-age=31536000, immutable");
+    };
+    const auto first = [](ry::request) {
+      return ry::response::empty(303).header("Location", "console");
+    };
+    reg.route("GET", "/auth", RY_ROUTE_PUBLIC, page);
+    reg.route("GET", "/console", RY_ROUTE_PUBLIC, page);
+    reg.route("GET", "/console/assets/{name}", RY_ROUTE_PUBLIC, asset);
+    reg.route("GET", "/", RY_ROUTE_PUBLIC, first);
+  }
+
+ private:
+  static ry::response answer(const ry::request& r, const file& f, const char* caching) {
+    const bool gzip = !f.gzip.empty() && takes_gzip(r.header("Accept-Encoding"));
+    auto etag = f.etag;
+    if (gzip) etag.insert(etag.size() - 1, "-gz");
+    const bool known = names_etag(r.header("If-None-Match"), f.etag);
+    auto out = known ? ry::response(304)
+                     : ry::response(200, f.content_type, gzip ? f.gzip : f.plain);
+    if (gzip && !known) out.header("Content-Encoding", "gzip");
+    out.header("ETag", etag)
+        .header("Cache-Control", caching)
+        .header("Vary", "Accept-Encoding")
+        .header("X-Content-Type-Options", "nosniff")
+        .header("Content-Security-Policy", policy)
+        .header("Referrer-Policy", "no-referrer")
+        .header("Cross-Origin-Opener-Policy", "same-origin")
+        .header("Cross-Origin-Resource-Policy", "same-origin")
+        .header("Permissions-Policy", "camera=(), microphone=(), geolocation=()");
+    return out;
+  }
+
+  const site site_;
+};
+
+}  // namespace
+}  // namespace console
+
+RY_MODULE(console::service, "console", "0.1.0", .needs(RY_HTTP_1, "accounts/1"));

@@ -1,0 +1,208 @@
+// Sign-up, log-in, and what the links of mails lead to.
+import { useEffect, useState } from 'preact/hooks';
+import * as api from './api.js';
+import { Field, Problem, Title, onSubmit, useAction } from './ui.jsx';
+
+// So that the link of the mail, opened in this browser, asks for no password again.
+const proofKey = 'ry_sign_up';
+
+const codeInLink = () => (new URLSearchParams(location.search).get('ref') ?? '').trim().toUpperCase().slice(0, 64);
+
+const Password = ({ min, fresh, name = 'password', label = 'Password' }) => (
+  <Field label={label} name={name} type="password" required maxLength={1024}
+    minLength={fresh ? min : undefined} autoComplete={fresh ? 'new-password' : 'current-password'}
+    hint={fresh ? `At least ${min} characters.` : undefined} />
+);
+const Email = () => <Field label="E-mail address" name="email" type="text" inputMode="email" required maxLength={320} autoComplete="username" spellcheck={false} autocapitalize="off" />;
+const Submit = ({ busy, children }) => <button class="primary wide" disabled={busy} aria-busy={busy}>{children}</button>;
+
+function Invited({ code }) {
+  const [valid, setValid] = useState(null);
+  useEffect(() => {
+    if (code) api.post('/api/v1/referrals/validate', { code }).then((r) => setValid(r.valid), () => setValid(null));
+  }, [code]);
+  if (!code) return null;
+  return (
+    <div class={`note ${valid === false ? 'warn' : 'good'}`} role="status">
+      {valid === false
+        ? <p>The referral code <code>{code}</code> is not valid any more. You can sign up without it.</p>
+        : <p>You were invited. The referral code <code>{code}</code> will be applied: you and your friend get 100 credits each.</p>}
+    </div>
+  );
+}
+
+function SignUp({ config, go, enter, code }) {
+  const [busy, error, act] = useAction(async (form) => {
+    const answer = await api.post('/auth/sign-up', {
+      email: form.email, password: form.password, name: form.name || undefined,
+      referral_code: form.referral_code || undefined, session: 'cookie',
+    });
+    if (answer.access_token) { api.accept(answer); enter(); return; }
+    localStorage.setItem(proofKey, answer.proof);
+    go('sent', form.email);
+  });
+  return (
+    <form onSubmit={onSubmit(act)} noValidate={false}>
+      <Title text="Sign up">Create an account</Title>
+      <Invited code={code} />
+      <Problem error={error} />
+      <Email />
+      <Password fresh min={config.min_password} />
+      <Field label="Name (optional)" name="name" maxLength={200} autoComplete="name" />
+      {code ? <input type="hidden" name="referral_code" value={code} />
+        : <Field label="Referral code (optional)" name="referral_code" maxLength={64} autoComplete="off" spellcheck={false} />}
+      <Submit busy={busy}>Sign up</Submit>
+      <p class="other">You have an account? <button type="button" class="link" onClick={() => go('log-in')}>Log in</button></p>
+    </form>
+  );
+}
+
+function LogIn({ config, go, enter }) {
+  const [busy, error, act] = useAction(async (form) => {
+    api.accept(await api.post('/auth/log-in', { ...form, session: 'cookie' }));
+    enter();
+  });
+  return (
+    <form onSubmit={onSubmit(act)}>
+      <Title>Log in</Title>
+      <Problem error={error} />
+      <Email />
+      <Password />
+      <Submit busy={busy}>Log in</Submit>
+      <p class="other">
+        <button type="button" class="link" onClick={() => go('sign-up')}>Create an account</button>
+        {config.verify === 'email' && <button type="button" class="link" onClick={() => go('forgot')}>Forgotten password</button>}
+      </p>
+    </form>
+  );
+}
+
+function Forgot({ go }) {
+  const [busy, error, act] = useAction(async (form) => {
+    await api.post('/auth/reset', form);
+    go('reset-sent', form.email);
+  });
+  return (
+    <form onSubmit={onSubmit(act)}>
+      <Title>Choose a new password</Title>
+      <p>You get a mail with a link.</p>
+      <Problem error={error} />
+      <Email />
+      <Submit busy={busy}>Send the link</Submit>
+      <p class="other"><button type="button" class="link" onClick={() => go('log-in')}>Back to log in</button></p>
+    </form>
+  );
+}
+
+const Sent = ({ to, go, children }) => (
+  <div>
+    <Title>Look into your mail</Title>
+    <p>A message is on its way to <strong>{to}</strong>. {children}</p>
+    <p class="hint">Nothing there after some minutes? Look among unwanted mail, or try again.</p>
+    <p class="other"><button class="link" onClick={() => go('log-in')}>Back to log in</button></p>
+  </div>
+);
+
+function Verify({ token, enter, go }) {
+  const [ask, setAsk] = useState(false);
+  const [busy, error, act] = useAction(async (form) => {
+    const proof = form ? undefined : localStorage.getItem(proofKey) ?? undefined;
+    try {
+      api.accept(await api.post('/auth/verify', { token, proof, password: form?.password, session: 'cookie' }));
+    } catch (e) {
+      if (e.code !== 'PASSWORD_REQUIRED') throw e;
+      setAsk(true);
+      return;
+    }
+    localStorage.removeItem(proofKey);
+    enter();
+  });
+  useEffect(() => {
+    if (localStorage.getItem(proofKey)) act();
+    else setAsk(true);
+  }, [token]);
+  const gone = error?.code === 'LINK_NOT_VALID';
+  return (
+    <form onSubmit={onSubmit(act)}>
+      <Title>Confirm your address</Title>
+      <Problem error={error} />
+      {gone && <p>It is good for one use and for a limited time. If you have confirmed your address before, log in; else sign up again.</p>}
+      {ask && !gone && <p>Enter the password that you chose when you signed up, to finish.</p>}
+      {ask && !gone && <Password />}
+      {ask && !gone && <Submit busy={busy}>Confirm and log in</Submit>}
+      {!ask && !error && <p role="status">One moment…</p>}
+      {gone && <p class="other"><button type="button" class="link" onClick={() => go('log-in')}>Log in</button><button type="button" class="link" onClick={() => go('sign-up')}>Sign up</button></p>}
+    </form>
+  );
+}
+
+function Reset({ token, config, enter, go }) {
+  const [busy, error, act] = useAction(async (form) => {
+    api.accept(await api.post('/auth/reset/complete', { token, password: form.password, session: 'cookie' }));
+    enter();
+  });
+  return (
+    <form onSubmit={onSubmit(act)}>
+      <Title>Choose a new password</Title>
+      <Problem error={error} />
+      <Password fresh min={config.min_password} label="New password" />
+      <p class="hint">All other sessions end.</p>
+      <Submit busy={busy}>Save and log in</Submit>
+      {error?.code === 'LINK_NOT_VALID' && <p class="other"><button type="button" class="link" onClick={() => go('forgot')}>Ask for a new link</button></p>}
+    </form>
+  );
+}
+
+function PasteToken({ enter }) {
+  const [busy, error, act] = useAction(async (form) => {
+    await api.usePasted(form.token.trim());
+    enter();
+  });
+  return (
+    <form onSubmit={onSubmit(act)}>
+      <Title>Log in</Title>
+      <p>This server takes the tokens of your identity provider, and API keys.</p>
+      <Problem error={error} />
+      <Field label="Access token or API key" name="token" type="password" required autoComplete="off" />
+      <Submit busy={busy}>Log in</Submit>
+      <p class="hint">It is kept in this tab only.</p>
+    </form>
+  );
+}
+
+function viewOfLink() {
+  const hash = new URLSearchParams(location.hash.slice(1));
+  for (const kind of ['verify', 'reset']) if (hash.get(kind)) return { name: kind, with: hash.get(kind) };
+  return null;
+}
+
+export function Auth({ config, enter }) {
+  const code = codeInLink();
+  const [view, setView] = useState(() => viewOfLink() ?? { name: code ? 'sign-up' : 'log-in' });
+  useEffect(() => {
+    // The token of a link does not stay in the address or the history.
+    const clean = () => { if (location.hash) history.replaceState(null, '', location.pathname + location.search); };
+    // A link that is opened where this page is open already changes nothing but the hash.
+    const moved = () => { const next = viewOfLink(); if (next) setView(next); clean(); };
+    clean();
+    addEventListener('hashchange', moved);
+    return () => removeEventListener('hashchange', moved);
+  }, []);
+  const go = (name, value) => setView({ name, with: value });
+  const all = { config, go, enter, code };
+  return (
+    <main class="auth">
+      <p class="brand"><span class="mark" aria-hidden="true" />Runyard</p>
+      <div class="card">
+        {!config.local_login ? <PasteToken {...all} />
+          : view.name === 'sign-up' ? <SignUp {...all} />
+          : view.name === 'forgot' ? <Forgot {...all} />
+          : view.name === 'sent' ? <Sent to={view.with} go={go}>Open its link to finish the sign-up.</Sent>
+          : view.name === 'reset-sent' ? <Sent to={view.with} go={go}>If there is an account with this address, its link leads to a new password.</Sent>
+          : view.name === 'verify' ? <Verify token={view.with} {...all} />
+          : view.name === 'reset' ? <Reset token={view.with} {...all} />
+          : <LogIn {...all} />}
+      </div>
+    </main>
+  );
+}

@@ -1,0 +1,77 @@
+// The page: who is there, and which part of it is shown. Places are hashes, so that one document serves them all.
+import { render } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import * as api from './api.js';
+import { Auth } from './auth.jsx';
+import { Account, Start, Threads } from './pages.jsx';
+import { Referrals } from './referrals.jsx';
+import { Thread } from './thread.jsx';
+import { credits } from './ui.jsx';
+
+const isAuth = () => /\/auth$/.test(location.pathname);
+const placeOf = () => location.hash.replace(/^#\/?/, '').split('/');
+
+const places = [['', 'New run'], ['threads', 'Threads'], ['referrals', 'Referrals'], ['account', 'Account']];
+
+function Console({ config, leave }) {
+  const [place, setPlace] = useState(placeOf());
+  const [me, setMe] = useState(null);
+  const [fresh, setFresh] = useState(null);
+  const look = () => api.get('/account').then(setMe, () => {});
+  useEffect(() => {
+    look();
+    const moved = () => setPlace(placeOf());
+    addEventListener('hashchange', moved);
+    return () => removeEventListener('hashchange', moved);
+  }, []);
+  useEffect(() => { if (place[0] === 'account' || place[0] === 'referrals') look(); }, [place.join('/')]);
+  const started = (run) => { setFresh(run); location.hash = `#/threads/${run.thread_id}`; };
+  return (
+    <>
+      <a class="skip" href="#main" onClick={(e) => { e.preventDefault(); document.querySelector('#main h1')?.focus(); }}>Skip to the content</a>
+      <header>
+        <a class="brand" href="#/"><span class="mark" aria-hidden="true" />Runyard</a>
+        <nav aria-label="Main">
+          {places.map(([name, label]) => <a href={`#/${name}`} aria-current={place[0] === name ? 'page' : undefined}>{label}</a>)}
+        </nav>
+        <a class="balance" href="#/account">{me ? <><strong>{credits(me.balance_credits)}</strong> credits</> : ' '}</a>
+      </header>
+      <main id="main">
+        {place[0] === 'threads' && place[1] ? <Thread key={place[1]} id={place[1]} fresh={fresh} changed={look} />
+          : place[0] === 'threads' ? <Threads />
+          : place[0] === 'referrals' ? <Referrals />
+          : place[0] === 'account' ? me && <Account me={me} config={config} logOut={leave} />
+          : <Start started={started} />}
+      </main>
+    </>
+  );
+}
+
+function App() {
+  const [config, setConfig] = useState(null);
+  const [inside, setInside] = useState(false);
+  const [error, setError] = useState(null);
+  const show = (where) => {
+    if (isAuth() === (where === 'auth')) return;
+    history.replaceState(null, '', where === 'auth' ? 'auth' : 'console');
+  };
+  useEffect(() => {
+    api.whenLost(() => { show('auth'); setInside(false); });
+    (async () => {
+      const known = await api.config();
+      // The links of mails are for whoever opens them, not for who is logged in.
+      const link = isAuth() && /^#(verify|reset)=/.test(location.hash);
+      const there = !link && (known.local_login || sessionStorage.length > 0) && await api.resume();
+      show(there ? 'console' : 'auth');
+      setConfig(known);
+      setInside(there);
+    })().catch(setError);
+  }, []);
+  const enter = () => { history.pushState(null, '', 'console#/'); setInside(true); };
+  const leave = () => api.logOut().finally(() => { history.pushState(null, '', 'auth'); setInside(false); });
+  if (error) return <main class="auth"><div class="card"><p class="problem" role="alert">{error.message}</p></div></main>;
+  if (!config) return <p class="unseen" role="status">Loading</p>;
+  return inside ? <Console config={config} leave={leave} /> : <Auth config={config} enter={enter} />;
+}
+
+render(<App />, document.getElementById('app'));

@@ -1,0 +1,92 @@
+// The referral link, invitations, and what came of them.
+import { useState } from 'preact/hooks';
+import * as api from './api.js';
+import { Problem, Status, Time, Title, credits, onSubmit, useAction, useLoaded } from './ui.jsx';
+
+function Link({ code }) {
+  const [said, say] = useState('');
+  const link = `${document.baseURI.replace(/[^/]*$/, '')}auth?ref=${code}`;
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(link);
+      say('Copied.');
+    } catch {
+      say('Select the link and copy it by hand.');
+    }
+  };
+  return (
+    <div class="share">
+      <label for="link">Your link</label>
+      <div class="row"><input id="link" readOnly value={link} onFocus={(e) => e.currentTarget.select()} />
+        <button type="button" onClick={copy}>Copy</button></div>
+      <p class="hint" role="status">{said || <>Your code is <code>{code}</code>.</>}</p>
+    </div>
+  );
+}
+
+function Invite({ sent }) {
+  const [results, setResults] = useState(null);
+  const [busy, error, act] = useAction(async (form) => {
+    setResults(null);
+    const emails = form.emails.split(/[\s,;]+/).filter(Boolean);
+    if (emails.length === 0) return;
+    const answer = await api.call('/api/v1/referrals/send-bulk', { emails });
+    setResults(answer);
+    sent();
+  });
+  return (
+    <form onSubmit={onSubmit(act)}>
+      <Problem error={error} />
+      <div class="field">
+        <label for="emails">E-mail addresses</label>
+        <textarea id="emails" name="emails" rows={2} required spellcheck={false} aria-describedby="emails-hint" />
+        <p class="hint" id="emails-hint">Several with commas or lines between them.</p>
+      </div>
+      <button class="primary" disabled={busy} aria-busy={busy}>{busy ? 'Sending…' : 'Send invitations'}</button>
+      {results && (
+        <div role="status"><p>{results.message}</p>
+          <ul class="plain">{results.results.map((r) => <li><span>{r.email}</span><span class={r.success ? 'hint' : 'bad'}>{r.message}</span></li>)}</ul></div>
+      )}
+    </form>
+  );
+}
+
+export function Referrals() {
+  const [all, error, reload] = useLoaded(async () => {
+    const [stats, history] = await Promise.all([api.get('/api/v1/referrals/stats'), api.get('/api/v1/referrals/history?limit=50')]);
+    return { stats, history };
+  }, []);
+  if (error?.status === 404) return <section><Title>Referrals</Title><p>This server has no referral program.</p></section>;
+  const s = all?.stats;
+  return (
+    <section>
+      <Title>Referrals</Title>
+      <Problem error={error} />
+      {!all && !error && <p role="status">Loading…</p>}
+      {all && (
+        <>
+          <p>Invite somebody: both of you get 100 credits once they have signed up.</p>
+          <Link code={s.referral_code} />
+          <h2>Invite by e-mail</h2>
+          <Invite sent={reload} />
+          <h2>What came of it</h2>
+          <dl class="facts">
+            <div><dt>Credits earned</dt><dd class="big">{credits(s.total_credits_earned)}</dd></div>
+            <div><dt>Successful</dt><dd>{s.successful_referrals} of {s.total_referrals}</dd></div>
+            <div><dt>Still to earn</dt><dd>{credits(s.remaining_earnable_credits)} of {credits(s.max_earnable_credits)}</dd></div>
+          </dl>
+          {all.history.length > 0 ? (
+            <div class="table" tabIndex={0} role="region" aria-label="History of referrals">
+              <table>
+                <thead><tr><th scope="col">When</th><th scope="col">Status</th><th scope="col" class="number">Credits</th></tr></thead>
+                <tbody>{all.history.map((r) => (
+                  <tr><td><Time at={r.referred_at} /></td><td><Status of={r.status} /></td><td class="number">{credits(r.credits_awarded)}</td></tr>
+                ))}</tbody>
+              </table>
+            </div>
+          ) : <p class="hint">Nobody has signed up with your code yet.</p>}
+        </>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,142 @@
+// One thread: what was said, the run that goes on, and the next prompt.
+import { useEffect, useReducer, useRef, useState } from 'preact/hooks';
+import * as api from './api.js';
+import { Compose } from './compose.jsx';
+import { Markdown } from './markdown.jsx';
+import { applied, empty, follow, itemsOf } from './stream.js';
+import { Problem, Status, Title, credits, useAction } from './ui.jsx';
+
+const pageOf = 200;
+
+async function load(id) {
+  const [thread, messages] = await Promise.all([api.get(`/threads/${id}`), api.get(`/threads/${id}/messages?order=asc&limit=${pageOf}`)]);
+  let all = messages.messages;
+  for (let cursor = messages.next_cursor; cursor;) {
+    const next = await api.get(`/threads/${id}/messages?order=asc&limit=${pageOf}&cursor=${encodeURIComponent(cursor)}`);
+    all = [...all, ...next.messages];
+    cursor = next.next_cursor;
+  }
+  // One turn for each run: what was asked, and what came of it.
+  const turns = [];
+  for (const m of all) {
+    let turn = turns.find((t) => t.run === m.agent_run_id);
+    if (!turn) turns.push(turn = { run: m.agent_run_id, asked: [], messages: [] });
+    (m.role === 'user' ? turn.asked : turn.messages).push(m);
+  }
+  return { thread, turns };
+}
+
+const textOf = (m) => (typeof m.content === 'string' ? m.content : (m.content ?? []).map((p) => p.text ?? '').join(''));
+const asText = (args) => (typeof args === 'string' ? args : JSON.stringify(args, null, 2));
+
+// The one thing that tells most about a call, for its headline.
+function gist(args) {
+  const first = args && typeof args === 'object' ? Object.values(args).find((v) => typeof v === 'string') : args;
+  return typeof first === 'string' ? first.split('\n')[0].slice(0, 120) : '';
+}
+
+function Tool({ item }) {
+  const state = !item.done ? 'running' : item.isError ? 'failed' : 'done';
+  const words = { running: 'running', failed: 'failed', done: 'done' };
+  return (
+    <details class={`tool ${state}`}>
+      <summary><span class="dot" aria-hidden="true" /><span class="tool-name">{item.name}</span> <span class="gist">{gist(item.arguments)}</span> <span class="tool-state">{words[state]}</span></summary>
+      <h4>Arguments</h4>
+      <pre tabIndex={0}>{asText(item.arguments)}</pre>
+      {(item.result ?? item.output) && <h4>{item.done ? 'Result' : 'Output'}</h4>}
+      {(item.result ?? item.output) && <pre tabIndex={0}>{item.result ?? item.output}</pre>}
+    </details>
+  );
+}
+
+const Items = ({ items }) => items.map((i, n) => (i.kind === 'tool' ? <Tool key={i.id} item={i} />
+  : i.kind === 'reasoning' ? <details class="reasoning" key={n}><summary>Reasoning</summary><p>{i.content}</p></details>
+  : <Markdown key={n} text={i.content} />));
+
+const Asked = ({ children }) => <div class="asked"><h3 class="unseen">You asked</h3><p>{children}</p></div>;
+
+function Live({ runId, ended }) {
+  const [run, send] = useReducer((state, events) => events.reduce(applied, state), empty);
+  const [link, setLink] = useState('live');
+  const end = useRef(null);
+  const [stopping, problem, stop] = useAction(() => api.call(`/agent-run/${runId}/stop`));
+  const [lost, setLost] = useState(null);
+  useEffect(() => {
+    const gone = new AbortController();
+    // Events come faster than pictures: one drawing for all of a frame.
+    let waiting = [];
+    let timer = null;
+    const flush = () => { timer = null; const all = waiting; waiting = []; send(all); };
+    follow(runId, {
+      signal: gone.signal, onState: setLink,
+      onEvent(e) { waiting.push(e); timer ??= setTimeout(flush, 30); },
+    }).then(() => { if (!gone.signal.aborted) { clearTimeout(timer); flush(); ended(runId); } }, setLost);
+    return () => { gone.abort(); clearTimeout(timer); };
+  }, [runId]);
+  // Follows the text only for a reader who is at its end.
+  useEffect(() => {
+    const box = document.scrollingElement;
+    if (box.scrollHeight - box.scrollTop - box.clientHeight < 240) end.current?.scrollIntoView({ block: 'nearest' });
+  }, [run]);
+  const going = run.status === 'running';
+  const tool = run.items.findLast((i) => i.kind === 'tool' && !i.done);
+  const told = !going ? `The run is over: ${run.status}.` : link === 'lost' ? 'The connection was lost; trying again.' : run.queued ? `Waiting, place ${run.queued}.` : tool ? `Running ${tool.name}.` : 'The agent is answering.';
+  return (
+    <div class="run" aria-busy={going}>
+      <Items items={run.items} />
+      {run.error && <p class="problem">{run.error}</p>}
+      <Problem error={problem ?? lost} />
+      <div class="run-bar" ref={end}>
+        <Status of={run.queued ? 'queued' : run.status} />
+        <span class="hint" role="status">{told}</span>
+        {going ? <button type="button" class="danger" disabled={stopping} onClick={stop}>{stopping ? 'Stopping…' : 'Stop'}</button>
+          : <span class="hint">{run.duration !== undefined && `${(run.duration / 1000).toFixed(1)} s`}{run.credits !== undefined && ` · ${credits(run.credits)} credits`}</span>}
+      </div>
+    </div>
+  );
+}
+
+export function Thread({ id, fresh, changed }) {
+  const [state, setState] = useState(null);
+  const [error, setError] = useState(null);
+  const [live, setLive] = useState([]);
+  const [over, setOver] = useState([]);
+  useEffect(() => {
+    let current = true;
+    setState(null); setLive([]); setOver([]);
+    load(id).then((loaded) => {
+      if (!current) return;
+      const run = loaded.thread.latest_run;
+      const going = run?.status === 'running' || run?.agent_run_id === fresh?.agent_run_id;
+      setState(loaded);
+      if (run && going) setLive([run.agent_run_id]);
+    }, (e) => current && setError(e));
+    return () => { current = false; };
+  }, [id]);
+  const started = (run, prompt) => {
+    setState((s) => ({ ...s, turns: [...s.turns, { run: run.agent_run_id, asked: [{ content: prompt }], messages: [] }] }));
+    setLive((l) => [...l, run.agent_run_id]);
+  };
+  const ended = (run) => { setOver((o) => [...o, run]); changed(); };
+  if (error) return <section><Title>Thread</Title><Problem error={error} /></section>;
+  if (!state) return <section><Title>Thread</Title><p role="status">Loading…</p></section>;
+  const busy = live.some((r) => !over.includes(r));
+  const last = state.thread.latest_run;
+  return (
+    <section class="thread">
+      <Title text={state.thread.title || 'Thread'}>{state.thread.title || 'Thread'}</Title>
+      {state.turns.map((t) => (
+        <article class="turn" key={t.run} aria-label="Run">
+          {t.asked.map((m) => <Asked>{textOf(m)}</Asked>)}
+          {live.includes(t.run) ? <Live runId={t.run} ended={ended} /> : (
+            <div class="run">
+              <Items items={itemsOf(t.messages)} />
+              {last?.agent_run_id === t.run && last.status !== 'completed' && <div class="run-bar"><Status of={last.status} /></div>}
+            </div>
+          )}
+        </article>
+      ))}
+      <Compose thread={id} busy={busy} started={started} label={busy ? 'Next prompt (when the run is over)' : 'Next prompt'} />
+    </section>
+  );
+}

@@ -1,0 +1,75 @@
+// Small parts that all pages use.
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
+
+export function Field({ label, hint, type = 'text', ...rest }) {
+  const id = useId();
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <input id={id} type={type} aria-describedby={hint ? `${id}-hint` : undefined} {...rest} />
+      {hint && <p class="hint" id={`${id}-hint`}>{hint}</p>}
+    </div>
+  );
+}
+
+// What went wrong, told at once and reached by the focus.
+export function Problem({ error }) {
+  const at = useRef(null);
+  useEffect(() => { if (error) at.current?.focus(); }, [error]);
+  if (!error) return null;
+  const wait = error.retryAfter ? ` Try again in ${error.retryAfter > 90 ? `${Math.ceil(error.retryAfter / 60)} minutes` : `${error.retryAfter} seconds`}.` : '';
+  return <p class="problem" role="alert" tabIndex={-1} ref={at}>{error.message}{wait}</p>;
+}
+
+// Runs an action of a form or a button: [busy, error, act].
+export function useAction(fn) {
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState(null);
+  const act = async (...args) => {
+    setBusy(true);
+    setError(null);
+    try {
+      return await fn(...args);
+    } catch (e) {
+      setError(e);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return [busy, error, act];
+}
+
+export function useLoaded(fn, inputs) {
+  const [state, setState] = useState({ value: null, error: null });
+  const load = () => {
+    let current = true;
+    setState((s) => ({ value: s.value, error: null }));
+    fn().then((value) => current && setState({ value, error: null }), (error) => current && setState((s) => ({ ...s, error })));
+    return () => { current = false; };
+  };
+  useEffect(load, inputs);
+  return [state.value, state.error, load];
+}
+
+export const onSubmit = (fn) => (e) => {
+  e.preventDefault();
+  fn(Object.fromEntries(new FormData(e.currentTarget)));
+};
+
+const words = { running: 'Running', completed: 'Completed', failed: 'Failed', stopped: 'Stopped', queued: 'Waiting', pending: 'Pending', successful: 'Successful' };
+export const Status = ({ of }) => <span class={`status ${of}`}>{words[of] ?? of}</span>;
+
+const dates = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+export const Time = ({ at }) => <time dateTime={at}>{dates.format(new Date(at))}</time>;
+
+const numbers = new Intl.NumberFormat(undefined, { maximumFractionDigits: 2 });
+export const credits = (n) => numbers.format(n);
+
+export function Title({ children, text }) {
+  const at = useRef(null);
+  useEffect(() => {
+    document.title = `${text ?? children} – Runyard`;
+    at.current?.focus();
+  }, [text ?? children]);
+  return <h1 tabIndex={-1} ref={at}>{children}</h1>;
+}
