@@ -3,6 +3,8 @@
 // The page lies beside the routes, whatever path a proxy puts before both.
 const base = new URL('.', document.baseURI).href.replace(/\/$/, '');
 const kept = 'ry_token';
+// Tells only that there may be a session: without it a first visit need not ask.
+const maybe = 'ry_session';
 
 let token = null;
 let pasted = false;
@@ -56,6 +58,7 @@ export const hasSession = () => token !== null && !pasted;
 export function accept(answer) {
   token = answer.access_token;
   pasted = false;
+  localStorage.setItem(maybe, '1');
 }
 export async function usePasted(text) {
   token = text;
@@ -74,7 +77,7 @@ export async function usePasted(text) {
 export async function resume() {
   const text = sessionStorage.getItem(kept);
   if (text) { token = text; pasted = true; return true; }
-  return renew();
+  return localStorage.getItem(maybe) !== null && renew();
 }
 
 // Several requests that find the token expired share one renewal.
@@ -82,7 +85,7 @@ function renew() {
   refreshing ??= (async () => {
     try {
       const response = await send('/auth/refresh', asJson('POST', {}));
-      if (!response.ok) { token = null; return false; }
+      if (!response.ok) { token = null; localStorage.removeItem(maybe); return false; }
       accept(await response.json());
       return true;
     } finally {
@@ -97,6 +100,7 @@ export async function logOut() {
   token = null;
   pasted = false;
   sessionStorage.removeItem(kept);
+  localStorage.removeItem(maybe);
   if (!wasPasted) await post('/auth/log-out', {});
 }
 

@@ -34,7 +34,7 @@ function Console({ config, leave }) {
         <nav aria-label="Main">
           {places.map(([name, label]) => <a href={`#/${name}`} aria-current={place[0] === name ? 'page' : undefined}>{label}</a>)}
         </nav>
-        <a class="balance" href="#/account">{me ? <><strong>{credits(me.balance_credits)}</strong> credits</> : ' '}</a>
+        {me && <a class="balance" href="#/account"><strong>{credits(me.balance_credits)}</strong> credits</a>}
       </header>
       <main id="main">
         {place[0] === 'threads' && place[1] ? <Thread key={place[1]} id={place[1]} fresh={fresh} changed={look} />

@@ -35,8 +35,8 @@ const inline = (tokens) => (tokens ?? []).map((t) => {
 });
 
 const heading = (t) => {
-  // The page has headings of its own above these.
-  const Tag = `h${Math.min(6, t.depth + 2)}`;
+  // The page has headings of its own above these: the first and the second level are its third.
+  const Tag = `h${Math.min(6, Math.max(3, t.depth + 1))}`;
   return <Tag>{inline(t.tokens)}</Tag>;
 };
 

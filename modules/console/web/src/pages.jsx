@@ -56,6 +56,15 @@ function ChangePassword({ min }) {
   );
 }
 
+const firstOf = (text, names) => names.find(([, pattern]) => pattern.test(text))?.[0];
+
+// "Chrome on Linux", from what browsers say of themselves; else as it was sent.
+function programOf(agent) {
+  const program = firstOf(agent, [['Edge', /Edg\//], ['Opera', /OPR\//], ['Chrome', /Chrome\//], ['Firefox', /Firefox\//], ['Safari', /Safari\//]]);
+  const system = firstOf(agent, [['Android', /Android/], ['iPhone', /iPhone/], ['iPad', /iPad/], ['macOS', /Mac OS X/], ['Windows', /Windows/], ['Linux', /Linux/]]);
+  return program && system ? `${program} on ${system}` : agent || 'Unknown program';
+}
+
 function Sessions() {
   const [list, error, reload] = useLoaded(() => api.get('/auth/sessions'), []);
   const [busy, problem, end] = useAction(async (id) => {
@@ -67,7 +76,7 @@ function Sessions() {
       <Problem error={error ?? problem} />
       <ul class="plain">
         {list?.sessions.map((s) => (
-          <li key={s.id}><span class="agent">{s.user_agent || 'Unknown program'}</span>
+          <li key={s.id}><span class="agent">{programOf(s.user_agent)}</span>
             <span class="hint">{s.present ? 'this session' : <>last used <Time at={s.last_used_at} /></>}</span>
             {!s.present && <button type="button" class="link" disabled={busy} onClick={() => end(s.id)}>End</button>}</li>
         ))}
@@ -83,10 +92,10 @@ export function Account({ me, config, logOut }) {
       <Title>Account</Title>
       <dl class="facts">
         <div><dt>Credits</dt><dd class="big">{credits(me.balance_credits)}</dd></div>
-        <div><dt>E-mail</dt><dd>{me.email ?? '–'}{me.email && !me.email_verified && <span class="hint"> not verified</span>}</dd></div>
         <div><dt>Plan</dt><dd>{me.tier}</dd></div>
         <div><dt>Runs at once</dt><dd>{limits.concurrent_runs}</dd></div>
         <div><dt>Models</dt><dd>{limits.all_models ? 'all' : limits.models.join(', ')}</dd></div>
+        <div class="wide"><dt>E-mail</dt><dd>{me.email ?? '–'}{me.email && !me.email_verified && <span class="hint"> not verified</span>}</dd></div>
       </dl>
       {config.local_login && api.hasSession() && (
         <>

@@ -5,7 +5,7 @@ import { Problem, Status, Time, Title, credits, onSubmit, useAction, useLoaded }
 
 function Link({ code }) {
   const [said, say] = useState('');
-  const link = `${document.baseURI.replace(/[^/]*$/, '')}auth?ref=${code}`;
+  const link = new URL(`auth?ref=${code}`, document.baseURI).href;
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(link);

@@ -6,7 +6,7 @@ import { Markdown } from './markdown.jsx';
 import { applied, empty, follow, itemsOf } from './stream.js';
 import { Problem, Status, Title, credits, useAction } from './ui.jsx';
 
-const pageOf = 200;
+const pageOf = 100;
 
 async function load(id) {
   const [thread, messages] = await Promise.all([api.get(`/threads/${id}`), api.get(`/threads/${id}/messages?order=asc&limit=${pageOf}`)]);
@@ -41,9 +41,9 @@ function Tool({ item }) {
   return (
     <details class={`tool ${state}`}>
       <summary><span class="dot" aria-hidden="true" /><span class="tool-name">{item.name}</span> <span class="gist">{gist(item.arguments)}</span> <span class="tool-state">{words[state]}</span></summary>
-      <h4>Arguments</h4>
+      <h3>Arguments</h3>
       <pre tabIndex={0}>{asText(item.arguments)}</pre>
-      {(item.result ?? item.output) && <h4>{item.done ? 'Result' : 'Output'}</h4>}
+      {(item.result ?? item.output) && <h3>{item.done ? 'Result' : 'Output'}</h3>}
       {(item.result ?? item.output) && <pre tabIndex={0}>{item.result ?? item.output}</pre>}
     </details>
   );
@@ -53,7 +53,19 @@ const Items = ({ items }) => items.map((i, n) => (i.kind === 'tool' ? <Tool key=
   : i.kind === 'reasoning' ? <details class="reasoning" key={n}><summary>Reasoning</summary><p>{i.content}</p></details>
   : <Markdown key={n} text={i.content} />));
 
-const Asked = ({ children }) => <div class="asked"><h3 class="unseen">You asked</h3><p>{children}</p></div>;
+// The server writes one line for each file into the prompt; here they are shown as what they are.
+const attached = /\n*\[Attached: (.+) \(([^()]+)\) -> [^\]\n]+\]/g;
+
+function Asked({ text }) {
+  const files = [...text.matchAll(attached)];
+  return (
+    <div class="asked">
+      <h2 class="unseen">You asked</h2>
+      <p>{text.replace(attached, '')}</p>
+      {files.length > 0 && <ul class="chips" aria-label="Attached files">{files.map((f) => <li>{f[1]} <span class="hint">{f[2]}</span></li>)}</ul>}
+    </div>
+  );
+}
 
 function Live({ runId, ended }) {
   const [run, send] = useReducer((state, events) => events.reduce(applied, state), empty);
@@ -127,7 +139,7 @@ export function Thread({ id, fresh, changed }) {
       <Title text={state.thread.title || 'Thread'}>{state.thread.title || 'Thread'}</Title>
       {state.turns.map((t) => (
         <article class="turn" key={t.run} aria-label="Run">
-          {t.asked.map((m) => <Asked>{textOf(m)}</Asked>)}
+          {t.asked.map((m) => <Asked text={textOf(m)} />)}
           {live.includes(t.run) ? <Live runId={t.run} ended={ended} /> : (
             <div class="run">
               <Items items={itemsOf(t.messages)} />

@@ -1,0 +1,381 @@
+// The page in a real browser: an invitation from the mail to the credits, runs with files, stopping, what a hostile
+// model says, and whether everybody can use it. RY_SCREENSHOTS=DIR keeps pictures.
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { desktop, phone, startBrowser } from './lib/console.mjs';
+import { freePort } from './lib/mcp.mjs';
+import { lastUser, startLlm, turns } from './lib/llm.mjs';
+import { Server, makeDatabase, sleep, waitFor } from './lib/server.mjs';
+import { startSmtp } from './lib/smtp.mjs';
+
+const password = 'correct horse battery';
+const hostile = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>\n\n[press](javascript:window.hacked=1) '
+  + '![pixel](https://tracker.example/x.png) <a href="javascript:window.hacked=1">here</a>\n\n| a | b |\n|---|---|\n| <b>1</b> | `<i>` |\n\n'
+  + '```html\n<script>window.hacked=1</script>\n```\n';
+let db, smtp, llm, server, browser, dir, release;
+
+const report = `## Apples
+
+The harvest has **three** months. The best was *September*:
+
+| month | kg |
+|---|---|
+| August | 120 |
+| September | 310 |
+| October | 95 |
+
+1. Keep the September apples cool.
+2. Press the rest.
+
+\`\`\`python
+total = sum([120, 310, 95])
+\`\`\``;
+
+async function answer(request, reply) {
+  const said = turns(request);
+  const prompt = lastUser(request);
+  if (prompt.includes('[hostile]')) return reply.say(hostile);
+  if (prompt.includes('[slow]')) {
+    for (let i = 0; i < 400 && !reply.res.destroyed; ++i) { reply.text(`word${i} `); await sleep(50); }
+    return reply.end();
+  }
+  if (prompt.includes('[wait]')) {
+    reply.text('The first half. ');
+    await new Promise((resolve) => { release = resolve; });
+    reply.text('The second half.');
+    return reply.end();
+  }
+  if (said.length === 0) {
+    reply.text('I will read the file first.');
+    return reply.tools([{ name: 'shell', arguments: { command: 'cat uploads/harvest.csv' } }]);
+  }
+  for (const piece of report.match(/[\s\S]{1,24}/g)) { reply.text(piece); await sleep(5); }
+  return reply.end();
+}
+
+before(async () => {
+  dir = mkdtempSync(path.join(tmpdir(), 'ry-console-'));
+  writeFileSync(path.join(dir, 'harvest.csv'), 'month,apples_kg\nAugust,120\nSeptember,310\nOctober,95\n');
+  smtp = await startSmtp();
+  llm = await startLlm(answer);
+  db = makeDatabase();
+  const port = await freePort();
+  server = await new Server({
+    database: db, llm, set: [`http.listen=127.0.0.1:${port}`, `http.public_url=http://127.0.0.1:${port}`],
+    settings: `
+[mail]
+host = "127.0.0.1"
+port = ${smtp.port}
+security = "none"
+from = "runyard@example.org"
+[accounts]
+local_login = true
+[accounts.login]
+hash_memory_mib = 8
+attempts_per_network = 10000
+`,
+  }).start();
+  browser = await startBrowser();
+});
+after(async () => {
+  await browser?.close();
+  await server?.close();
+  await llm?.close();
+  await smtp?.close();
+  db?.drop();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+const linkIn = (mail) => /(http:\/\/\S+\/auth\S*)/.exec(mail.parsed.text)[1];
+const balance = (email) => db.sql(`select accounts.credits(balance_micro) from accounts.account where email = '${email}'`);
+async function usable(page, what) {
+  assert.deepEqual(await page.faults(), [], what);
+  assert.ok(await page.overflow() <= 0, `${what} is wider than the window`);
+}
+async function signUp(page, email, name) {
+  await page.fill('E-mail address', email);
+  await page.fill('Password', password);
+  if (name) await page.fill('Name (optional)', name);
+  await page.press('Sign up');
+  await page.sees('Look into your mail');
+  const mail = await waitFor('the mail', () => smtp.to(email).find((m) => m.parsed.subject.startsWith('Confirm')));
+  await page.goto(linkIn(mail));
+  await page.sees('What should the agent do?');
+}
+async function attach(page, file) {
+  const input = await page.waitForSelector('input[type=file]');
+  await input.uploadFile(file);
+}
+
+describe('a person at the desktop', () => {
+  let ann;
+  before(async () => { ann = await browser.person(); });
+  after(() => ann.leave());
+
+  test('signs up and is in', async () => {
+    await ann.goto(`${server.url}/auth`);
+    await ann.sees('Log in');
+    await usable(ann, 'log in');
+    await ann.shot('desktop-log-in');
+    await ann.press('Create an account');
+    await usable(ann, 'sign up');
+    await signUp(ann, 'ann@example.org', 'Ann Bee');
+    assert.equal(new URL(ann.url()).hash, '#/', 'the token of the link does not stay in the address');
+    await usable(ann, 'new run');
+    await ann.shot('desktop-new-run');
+  });
+
+  test('starts a run with a file and watches it', async () => {
+    await ann.fill('Task', 'Read the attached harvest and tell me what is in it.');
+    await attach(ann, path.join(dir, 'harvest.csv'));
+    await ann.sees('harvest.csv');
+    await ann.press('Start');
+    await ann.sees('I will read the file first.');
+    await ann.waitForSelector('.chips li');
+    await ann.sees('Press the rest.');
+    await ann.sees('Completed');
+    const details = await ann.$('details.tool');
+    await details.$eval('summary', (s) => s.click());
+    await ann.sees('September,310');
+    assert.equal(await ann.$$eval('.prose table td', (all) => all.length), 6);
+    await usable(ann, 'a run that is over');
+    await ann.shot('desktop-run');
+    await ann.evaluate(() => scrollTo(0, 0));
+    await ann.shot('desktop-run-top');
+  });
+
+  test('goes on in the same thread, and finds all again after a reload', async () => {
+    await ann.fill('Next prompt', 'And once more?');
+    await ann.press('Start');
+    await ann.waitForFunction(() => document.querySelectorAll('.status.completed').length === 2);
+    await ann.reload();
+    await ann.sees('Press the rest.');
+    assert.equal(await ann.$$eval('.turn', (all) => all.length), 2);
+    assert.equal(await ann.$$eval('details.tool', (all) => all.length), 2);
+  });
+
+  test('stops a run', async () => {
+    await ann.goto(`${server.url}/console#/`);
+    await ann.fill('Task', '[slow] Count.');
+    await ann.press('Start');
+    await ann.sees('word12');
+    await usable(ann, 'a run that goes on');
+    await ann.shot('desktop-running');
+    await ann.press('Stop');
+    await ann.sees('Stopped');
+    assert.equal(db.sql(`select status from runs.runs order by id desc limit 1`), 'stopped');
+  });
+
+  test('a lost connection: the stream goes on where it was, nothing twice', async () => {
+    await ann.goto(`${server.url}/console#/`);
+    await ann.fill('Task', '[wait] Tell.');
+    await ann.press('Start');
+    await ann.sees('The first half.');
+    await ann.setOfflineMode(true);
+    await sleep(300);
+    release();
+    await sleep(700);
+    await ann.setOfflineMode(false);
+    await ann.sees('The second half.', 60000);
+    await ann.sees('Completed');
+    const text = await ann.$eval('.run', (r) => r.innerText);
+    assert.equal(text.split('The first half.').length, 2, text);
+  });
+
+  test('what a model writes never becomes HTML', async () => {
+    await ann.goto(`${server.url}/console#/`);
+    await ann.fill('Task', '[hostile] <img src=x onerror="window.hacked=1">');
+    await ann.press('Start');
+    await ann.sees('Completed');
+    for (const when of ['live', 'from the thread']) {
+      assert.equal(await ann.evaluate(() => window.hacked), undefined, when);
+      assert.equal(await ann.$$eval('.run img, .run script, .run b, .asked img', (all) => all.length), 0, when);
+      assert.deepEqual(await ann.$$eval('.run a', (all) => all.map((a) => `${a.href} ${a.rel} ${a.target}`)),
+        ['https://tracker.example/x.png noopener noreferrer nofollow _blank'], when);
+      assert.match(await ann.text(), /<script>window\.hacked=1<\/script>/, when);
+      await ann.reload();
+      await ann.sees('onerror');
+    }
+  });
+
+  test('threads, account, sessions', async () => {
+    await ann.press('Threads', 'link');
+    await ann.sees('Read the attached harvest');
+    await usable(ann, 'threads');
+    await ann.shot('desktop-threads');
+    await ann.press('Account', 'link');
+    await ann.sees('this session');
+    await usable(ann, 'account');
+    await ann.shot('desktop-account');
+  });
+
+  test('everything by the keyboard', async () => {
+    await ann.goto(`${server.url}/console#/`);
+    await ann.sees('What should the agent do?');
+    assert.equal(await ann.evaluate(() => document.activeElement.tagName), 'H1');
+    await ann.keyboard.press('Tab');
+    assert.equal(await ann.evaluate(() => document.activeElement.tagName), 'TEXTAREA');
+    await ann.keyboard.type('Once more, by the keyboard.');
+    await ann.keyboard.press('Tab');
+    assert.equal(await ann.evaluate(() => document.activeElement.type), 'file');
+    await ann.keyboard.down('Control');
+    await ann.keyboard.press('Enter');
+    await ann.keyboard.up('Control');
+    await ann.focus('textarea');
+    await ann.keyboard.down('Control');
+    await ann.keyboard.press('Enter');
+    await ann.keyboard.up('Control');
+    await ann.sees('Completed');
+    await ann.evaluate(() => document.querySelector('.skip').focus());
+    await ann.keyboard.press('Enter');
+    assert.equal(await ann.evaluate(() => document.activeElement.tagName), 'H1');
+  });
+
+  test('logs out, and in again', async () => {
+    await ann.press('Account', 'link');
+    await ann.press('Log out');
+    await ann.sees('Log in');
+    await ann.goto(`${server.url}/console`);
+    await ann.sees('Log in');
+    await ann.fill('E-mail address', 'ann@example.org');
+    await ann.fill('Password', 'a wrong password');
+    await ann.press('Log in');
+    await ann.sees('Wrong e-mail address or password');
+    await usable(ann, 'a refused log in');
+    await ann.shot('desktop-refused');
+    await ann.fill('Password', password);
+    await ann.press('Log in');
+    await ann.sees('What should the agent do?');
+  });
+
+  test('a forgotten password', async () => {
+    const page = await browser.person();
+    await page.goto(`${server.url}/auth`);
+    await page.press('Forgotten password');
+    await page.fill('E-mail address', 'ann@example.org');
+    await page.press('Send the link');
+    await page.sees('Look into your mail');
+    const mail = await waitFor('the mail', () => smtp.to('ann@example.org').find((m) => m.parsed.subject === 'Choose a new password'));
+    await page.goto(linkIn(mail));
+    await page.fill('New password', 'the next password');
+    await page.press('Save and log in');
+    await page.sees('What should the agent do?');
+    assert.deepEqual(page.complaints, []);
+    await page.leave();
+    await ann.goto(`${server.url}/console#/threads`);
+    await ann.reload();
+    await ann.sees('Log in');
+  });
+
+  test('the browser had nothing to complain about', () => assert.deepEqual(ann.complaints, []));
+});
+
+describe('an invitation', () => {
+  test('A invites B; B opens its link, signs up, verifies; both have 100 credits; A sees it', async () => {
+    const a = await browser.person();
+    await a.goto(`${server.url}/auth`);
+    await a.press('Create an account');
+    await signUp(a, 'alice@example.org', 'Alice');
+    const before = Number(balance('alice@example.org'));
+    await a.press('Referrals', 'link');
+    await a.fill('E-mail addresses', 'bob@example.org');
+    await a.press('Send invitations');
+    const mail = await waitFor('the invitation', () => smtp.to('bob@example.org')[0]);
+    await a.sees('bob@example.org');
+    await usable(a, 'referrals');
+    await a.shot('desktop-invited');
+    const link = linkIn(mail);
+    assert.match(link, /\/auth\?ref=[A-Z2-9]{8}$/);
+    assert.equal(await a.$eval('#link', (i) => i.value), link, 'the page shows the same link');
+
+    const b = await browser.person({ viewport: phone });
+    await b.goto(link);
+    await b.sees('You were invited');
+    await b.sees(new URL(link).searchParams.get('ref'));
+    await usable(b, 'an invitation on a phone');
+    await b.shot('phone-invited');
+    await signUp(b, 'bob@example.org', 'Bob');
+    await waitFor('both have their credits', () => Number(balance('alice@example.org')) === before + 100 && Number(balance('bob@example.org')) === before + 100);
+    await b.press('Referrals', 'link');
+    await b.sees('Your link');
+    await b.shot('phone-referrals');
+
+    await a.reload();
+    await a.sees('Successful');
+    await a.sees('1 of 1');
+    assert.equal(await a.$eval('td.number', (td) => td.innerText), '100');
+    await usable(a, 'history of referrals');
+    await a.shot('desktop-referrals');
+    assert.deepEqual([...a.complaints, ...b.complaints], []);
+    await a.leave();
+    await b.leave();
+  });
+});
+
+describe('on a phone, in the dark', () => {
+  test('sign-up on another device than the mail, a run, all pages', async () => {
+    const asked = await browser.person({ viewport: desktop });
+    await asked.goto(`${server.url}/auth?ref=NOSUCH22`);
+    await asked.sees('is not valid any more');
+    await asked.fill('E-mail address', 'cleo@example.org');
+    await asked.fill('Password', password);
+    await asked.press('Sign up');
+    await asked.sees('Look into your mail');
+    await asked.leave();
+
+    const page = await browser.person({ viewport: phone, scheme: 'dark' });
+    const mail = await waitFor('the mail', () => smtp.to('cleo@example.org')[0]);
+    await page.goto(linkIn(mail));
+    await page.sees('Enter the password that you chose');
+    await usable(page, 'confirm');
+    await page.shot('phone-confirm');
+    await page.fill('Password', password);
+    await page.press('Confirm and log in');
+    await page.sees('What should the agent do?');
+    await usable(page, 'new run');
+    await page.shot('phone-new-run');
+    await page.fill('Task', 'Read the attached harvest and tell me what is in it.');
+    await attach(page, path.join(dir, 'harvest.csv'));
+    await page.press('Start');
+    await page.sees('Completed');
+    await usable(page, 'run');
+    await page.shot('phone-run');
+    for (const place of ['Threads', 'Referrals', 'Account']) {
+      await page.press(place, 'link');
+      await page.waitForFunction((t) => document.querySelector('h1')?.innerText === t && !document.body.innerText.includes('Loading'), {}, place);
+      await usable(page, place);
+      await page.shot(`phone-${place.toLowerCase()}`);
+    }
+    assert.deepEqual(page.complaints, []);
+    await page.leave();
+  });
+});
+
+describe('without a log-in of its own', () => {
+  test('the page takes a token', async () => {
+    const database = makeDatabase();
+    const plain = await new Server({ database, llm }).start();
+    const page = await browser.person();
+    try {
+      await page.goto(plain.url);
+      await page.sees('identity provider');
+      await usable(page, 'token');
+      await page.fill('Access token or API key', 'nonsense');
+      await page.press('Log in');
+      await page.sees('not accepted');
+      await page.fill('Access token or API key', plain.token());
+      await page.press('Log in');
+      await page.sees('What should the agent do?');
+      await page.reload();
+      await page.sees('What should the agent do?');
+      assert.deepEqual(page.complaints, []);
+    } finally {
+      await page.leave();
+      await plain.close();
+      database.drop();
+    }
+  });
+});
