@@ -329,7 +329,7 @@ TEST_F(accounts_sql, every_statement_of_the_repository_prepares) {
   call(repo.key("x"));
   call(repo.touch_key("x"));
   call(repo.changed_lately());
-  EXPECT_EQ(host.db.calls.size(), 19u);
+  EXPECT_EQ(host.db.calls.size(), 20u);
   int n = 0;
   for (const auto& c : host.db.calls) {
     EXPECT_EQ(state_of("prepare s" + std::to_string(++n) + " as " + c.sql), "") << c.sql;
