@@ -90,7 +90,7 @@ std::string hub::add_consumers(const std::vector<module::consumer>& consumers) {
     kind.kind = job_kind_of(c);
     kind.queue = "events";
     kind.max_attempts = 25;
-    kind.concurrency = 16;
+    kind.concurrency = 64;
     rt_.jobs->add(std::move(kind), [c](const ry_job_view* view, ry_job* job) {
       try {
         return run_consumer(c, view, job);

@@ -87,6 +87,7 @@ class referrals_sql : public testing_sql::database_test {
     }
     return "";
   }
+  std::string qualify(const std::string& who) { return sql("select referrals.qualify(array[" + who + "::uuid])"); }
   std::string settle_all() {
     return sql("select count(*) from referrals.settle((select array_agg(id) from referrals.referral))");
   }
@@ -145,11 +146,11 @@ TEST_F(referrals_sql, pending_until_the_referee_qualifies) {
   EXPECT_EQ(reason(bob), "not_qualified");
   settle_all();
   EXPECT_EQ(balance(ann_), "0");
-  const auto id = sql("select referrals.qualify(" + bob + ")");
-  sql("select * from referrals.settle(array['" + id + "'::uuid])");
+  EXPECT_EQ(qualify(bob), "1");
+  settle_all();
   EXPECT_EQ(balance(ann_) + " " + balance(bob), "100 100");
   EXPECT_EQ(reason(bob), "");
-  EXPECT_EQ(sql("select referrals.qualify(" + bob + ")"), "");
+  EXPECT_EQ(qualify(bob), "0");
   no_violation();
 }
 
@@ -231,7 +232,7 @@ TEST_F(referrals_sql, refresh_voids_what_is_pending_and_the_old_code_for_ever) {
   EXPECT_EQ(sql("select old_code from referrals.refresh(" + ann_ + ", " + candidates() + ")"), code_);
   EXPECT_EQ(reason(waiting), "code_refreshed");
   EXPECT_EQ(reason(paid), "");
-  EXPECT_EQ(sql("select referrals.qualify(" + waiting + ")"), "");
+  EXPECT_EQ(qualify(waiting), "0");
   settle_all();
   EXPECT_EQ(balance(ann_), "100");
   EXPECT_EQ(attach(account("late@example.test"), code_), "unknown_code");
@@ -324,7 +325,7 @@ TEST_F(referrals_sql, what_is_flagged_waits_for_its_review) {
   sql("update referrals.setting set velocity = 100");
   const auto fifth = friend_of(code_, verified::no);
   EXPECT_EQ(review(fifth, "flag"), "");
-  sql("select referrals.qualify(" + fifth + ")");
+  qualify(fifth);
   settle_all();
   EXPECT_EQ(balance(ann_), "300");
   no_violation();
@@ -358,7 +359,7 @@ TEST_F(referrals_sql, a_suspended_code_holds_everything_up) {
   const auto bob = friend_of(code_, verified::no);
   sql("select referrals.suspend('admin', lower('" + code_ + "'), true, 'why')");
   EXPECT_EQ(attach(account("c@example.test"), code_), "unknown_code");
-  sql("select referrals.qualify(" + bob + ")");
+  qualify(bob);
   settle_all();
   EXPECT_EQ(balance(ann_), "0");
   EXPECT_EQ(reason(bob), "code_suspended");

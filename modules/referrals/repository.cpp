@@ -54,30 +54,55 @@ ry::task<std::string> repository::attach(ry::uuid account, std::string code,
   co_return std::string(rows.front().text(0));
 }
 
-ry::task<void> repository::qualify(ry::uuid account) const {
-  const auto rows = (co_await ctx_.db().query("select referrals.qualify($1)", account)).value();
-  const auto id = rows.front().opt_uuid(0);
-  if (!id) co_return;
-  (co_await ctx_.db().query("select * from referrals.settle(array[$1::uuid])", *id)).value();
+ry::task<bool> repository::qualify(std::vector<std::string> accounts) const {
+  const auto rows =
+      (co_await ctx_.db().query("select referrals.qualify($1::text[]::uuid[])", accounts)).value();
+  co_return rows.front().int64(0) > 0;
 }
 
 ry::task<void> repository::finished_run(ry::uuid account) const {
+  (co_await ctx_.db().query(
+       "insert into referrals.first_run (account_id) values ($1) on conflict do nothing", account))
+      .value();
+}
+
+ry::task<std::size_t> repository::settle(std::vector<std::string> ids) const {
   const auto rows =
-      (co_await ctx_.db().query(
-           "insert into referrals.first_run (account_id) values ($1) on conflict do nothing returning 1",
-           account))
+      (co_await ctx_.db().query("select count(*) from referrals.settle($1::text[]::uuid[])", ids))
           .value();
-  if (!rows.empty()) co_await qualify(account);
+  co_return static_cast<std::size_t>(rows.front().int64(0));
 }
 
 ry::task<std::size_t> repository::settle_due(std::int64_t most) const {
   const auto rows =
       (co_await ctx_.db().query("select id::text from unnest(referrals.due($1::int)) id", most)).value();
-  if (rows.empty()) co_return std::size_t{0};
   std::vector<std::string> ids;
   for (const auto r : rows) ids.emplace_back(r.text(0));
-  (co_await ctx_.db().query("select count(*) from referrals.settle($1::text[]::uuid[])", ids)).value();
-  (co_await ctx_.db().query("select referrals.postpone($1::text[]::uuid[])", ids)).value();
+  if (ids.empty()) co_return std::size_t{0};
+  std::size_t decided = 0;
+  std::optional<ry::error> failed;
+  try {
+    decided = co_await settle(ids);
+  } catch (const ry::error& e) {
+    if (ids.size() == 1 || e.status() == RY_UNAVAILABLE || e.status() == RY_CANCELLED) throw;
+    failed = e;
+  }
+  if (failed) {
+    // One of them spoils the batch: the others go one by one.
+    ctx_.complain("a batch of referrals could not be settled", *failed);
+    for (const auto& id : ids) {
+      std::vector<std::string> one{id};
+      try {
+        decided += co_await settle(std::move(one));
+      } catch (const ry::error& e) {
+        if (e.status() == RY_UNAVAILABLE || e.status() == RY_CANCELLED) throw;
+        ctx_.complain("a referral could not be settled: " + id, e);
+      }
+    }
+  }
+  if (decided < ids.size()) {
+    (co_await ctx_.db().query("select referrals.postpone($1::text[]::uuid[])", ids)).value();
+  }
   co_return ids.size();
 }
 

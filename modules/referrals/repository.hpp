@@ -47,10 +47,10 @@ class repository {
 
   // See referrals.attach() for the outcome.
   ry::task<std::string> attach(ry::uuid account, std::string code, std::optional<std::string> ip) const;
-  // The referee qualified: pays when there is something to pay.
-  ry::task<void> qualify(ry::uuid account) const;
+  // These referees qualified. True: there is a referral that may be due now.
+  ry::task<bool> qualify(std::vector<std::string> accounts) const;
   ry::task<void> finished_run(ry::uuid account) const;
-  // Looks at `most` open referrals. How many there were.
+  // Settles up to `most` open referrals that are due. How many were looked at.
   ry::task<std::size_t> settle_due(std::int64_t most) const;
 
   ry::task<std::string> stats(ry::uuid account) const;  // a JSON object
@@ -68,6 +68,9 @@ class repository {
   ry::task<page_of_rows> flagged(std::optional<ry::uuid> before, std::int64_t limit) const;
 
  private:
+  // How many of them were decided.
+  ry::task<std::size_t> settle(std::vector<std::string> ids) const;
+
   const ry::context& ctx_;
 };
 

@@ -3,6 +3,8 @@
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
 
+#include <utility>
+
 #include "code.hpp"
 
 namespace referrals {
@@ -38,9 +40,10 @@ ry::task<void> settler::heard(ry::event e) {
   if (e.kind() == "account.created") {
     co_await welcome(*account, std::string(e.payload()));
   } else if (e.kind() == "account.verified") {
-    co_await repo_.qualify(*account);
+    co_await qualified(*account);
   } else {
     co_await repo_.finished_run(*account);
+    co_await qualified(*account);
   }
 }
 
@@ -57,11 +60,43 @@ ry::task<void> settler::welcome(ry::uuid account, std::string payload) {
   ctx_.debug("an account signed up with a code", {{"account", account}, {"outcome", outcome}});
 }
 
-ry::task<ry::job_outcome> settler::settle(ry::job) {
-  for (;;) {
-    const auto n = co_await repo_.settle_due(batch);
-    if (n == 0) break;
+ry::task<void> settler::qualified(ry::uuid account) {
+  co_await ctx_.switch_to(exec_);
+  if (!next_) next_ = std::make_shared<gathering>();
+  const auto mine = next_;
+  mine->accounts.push_back(account.to_string());
+  if (!working_) working_ = ctx_.spawn(work(), exec_);
+  if (!working_) throw ry::unavailable("module.stopping", "The module is stopping");
+  (co_await mine->written.wait()).value();
+  if (mine->failed) throw *mine->failed;
+}
+
+ry::task<void> settler::work() {
+  // Whoever is in the middle of joining joins first.
+  (co_await ctx_.sleep(0)).value();
+  while (next_) {
+    const auto batch_now = std::exchange(next_, nullptr);
+    bool any = false;
+    try {
+      any = co_await repo_.qualify(batch_now->accounts);
+    } catch (...) {
+      batch_now->failed = ry::current_error();
+    }
+    batch_now->written.set();
+    if (!any) continue;
+    try {
+      co_await repo_.settle_due(batch);
+    } catch (...) {
+      // The job looks again within a minute.
+      ctx_.complain("referrals could not be settled", ry::current_error());
+    }
   }
+  working_ = false;
+}
+
+ry::task<ry::job_outcome> settler::settle(ry::job) {
+  std::size_t n = 1;
+  while (n != 0) n = co_await repo_.settle_due(batch);
   co_return ry::job_outcome::done();
 }
 

@@ -4,6 +4,8 @@
 #include <ry/cpp/durable.hpp>
 #include <ry/cpp/registrar.hpp>
 
+#include <memory>
+
 #include "repository.hpp"
 
 namespace referrals {
@@ -11,17 +13,29 @@ namespace referrals {
 class settler {
  public:
   settler(const ry::context& ctx, const repository& repo, const settings& s)
-      : ctx_(ctx), repo_(repo), settings_(s) {}
+      : ctx_(ctx), repo_(repo), settings_(s), exec_(ctx.pick_exec()) {}
   void add_to(ry::registrar& reg);
 
  private:
   ry::task<void> heard(ry::event e);
+  // Events come many at a time: what comes while one batch is written down makes the next one. Returns
+  // when this account's is committed; the award follows soon.
+  ry::task<void> qualified(ry::uuid account);
+  ry::task<void> work();
   ry::task<void> welcome(ry::uuid account, std::string payload);
   ry::task<ry::job_outcome> settle(ry::job job);
 
   const ry::context& ctx_;
   const repository& repo_;
   const settings& settings_;
+  struct gathering {
+    std::vector<std::string> accounts;
+    ry::signal written;
+    std::optional<ry::error> failed;
+  };
+  ry_exec* const exec_;  // of what follows, and of work()
+  std::shared_ptr<gathering> next_;
+  bool working_ = false;
 };
 
 }  // namespace referrals

@@ -293,17 +293,20 @@ begin
   return coalesce((select s.outcome from referrals.settle(array[v_id]) s), v_outcome);
 end $$;
 
--- The referee has qualified: marked in a transaction of its own, because settle() locks the code first. The
--- referral to settle, if there is one.
-create function qualify(p_account uuid) returns uuid language plpgsql as $$
+-- These referees have qualified: marked in a transaction of its own, because settle() locks the code first. How
+-- many referrals may be due now.
+create function qualify(p_accounts uuid[]) returns int language plpgsql as $$
 declare
-  v_id uuid;
+  v_n int;
 begin
   update referrals.referral r
      set qualified_at = coalesce(r.qualified_at, clock_timestamp()), look_at = clock_timestamp()
-   where r.referred_account_id = p_account and r.status = 'pending' and r.void_reason is null
-   returning r.id into v_id;
-  return v_id;
+    from (select p.id from referrals.referral p
+           where p.referred_account_id = any (p_accounts) and p.status = 'pending' and p.void_reason is null
+           order by p.id for update) q
+   where r.id = q.id;
+  get diagnostics v_n = row_count;
+  return v_n;
 end $$;
 
 -- Open referrals whose time to be looked at has come.

@@ -38,10 +38,10 @@ const invariants = {
 
 // The module's functions and tables without their locks; each award takes a moment, so that some overlap.
 export async function breakLocks(postgres) {
-  for (const name of ['settle', 'attach', 'refresh', 'review', 'lock_pending', 'postpone']) {
+  for (const name of ['settle', 'attach', 'refresh', 'review', 'lock_pending', 'postpone', 'qualify']) {
     const text = await postgres.value(`select pg_get_functiondef('referrals.${name}'::regproc)`);
     const broken = text.replaceAll(/ for (share|update)\b/g, '').replaceAll('on conflict on constraint referral_once do nothing', '')
-      .replace('from entries e\n', 'from entries e, pg_sleep(0.2)\n');
+      .replace('from entries e\n', 'from entries e, pg_sleep(1.5)\n');
     if (broken === text) throw new Error(`referrals.${name} has no lock of the known form`);
     await postgres.rows(broken);
   }

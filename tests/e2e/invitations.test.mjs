@@ -1,0 +1,115 @@
+// A invites B by mail; B signs up with the code of the link in it; both are paid.
+import assert from 'node:assert/strict';
+import { createHmac, randomUUID } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { Client, Server, makeDatabase, waitFor } from './lib/server.mjs';
+import { makeCertificate, startSmtp } from './lib/smtp.mjs';
+
+const secret = 'a-secret-of-at-least-32-bytes-for-this-test';
+const certificate = makeCertificate();
+let db, smtp, server;
+
+function token(claims) {
+  const part = (o) => Buffer.from(JSON.stringify(o)).toString('base64url');
+  const text = `${part({ alg: 'HS256', typ: 'JWT' })}.${part({ exp: Math.floor(Date.now() / 1000) + 600, ...claims })}`;
+  return `${text}.${createHmac('sha256', secret).update(text).digest('base64url')}`;
+}
+const person = (claims, id = randomUUID()) => new Client(server, token({ sub: id, ...claims }), id);
+
+before(async () => {
+  smtp = await startSmtp({ certificate, user: 'relay', password: 'hush-hush-hush' });
+  db = makeDatabase();
+  server = new Server({
+    database: db,
+    set: ['http.public_url=https://api.example.test', 'referrals.app_url=https://app.example.test/', `auth.jwt.hs256_secret=${secret}`],
+    settings: `
+[mail]
+host = "localhost"
+port = ${smtp.port}
+username = "relay"
+password = "hush-hush-hush"
+ca_file = "${certificate.file}"
+from = "no-reply@example.test"
+[referrals]
+send_wait_seconds = 10
+`,
+  });
+  await server.start();
+});
+after(async () => {
+  await server?.close();
+  await smtp?.close();
+  db?.drop();
+  certificate.remove();
+});
+
+test('the mail, its link, the sign-up, the credits', async () => {
+  const ann = person({ email: 'ann@example.test', email_verified: true, user_metadata: { full_name: 'Ann <b>Æ</b>\r\nhttp://evil.test' } });
+  const { referral_code: code } = (await ann.get('/api/v1/referrals/code')).json;
+  const sent = await ann.post('/api/v1/referrals/send', { json: { email: 'bob@example.test' } });
+  assert.deepEqual(sent.json, { success: true, message: 'Referral email sent' });
+
+  const m = await smtp.mail('bob@example.test');
+  assert.equal(m.secure, true);
+  assert.ok(!m.raw.includes('ann@example.test'), 'no address of the inviter');
+  assert.ok(!m.raw.includes('evil.test'));
+  assert.ok(!/<b>/.test(m.parsed.html), 'what users typed is text');
+  assert.match(m.parsed.subject, /invites you to Runyard$/);
+  const link = /https:\S+\/auth\?ref=[A-Z2-9]+/.exec(m.parsed.text)[0];
+  assert.equal(link, `https://app.example.test/auth?ref=${code}`);
+  assert.ok(m.parsed.html.includes(`href="${link}"`));
+  assert.match(m.parsed.text, /100 credits/);
+  const list = m.parsed.headers.get('list').unsubscribe.url;
+  assert.match(list, /^https:\/\/api\.example\.test\/mail\/unsubscribe\//);
+  assert.ok(m.parsed.text.includes(list));
+  assert.match(m.raw, /^List-Unsubscribe-Post: List-Unsubscribe=One-Click\r$/m);
+
+  const used = new URL(link).searchParams.get('ref').toLowerCase();
+  assert.deepEqual((await new Client(server).post('/api/v1/referrals/validate', { json: { code: used } })).json, { valid: true, referrer_id: ann.id });
+  const bob = person({ email: 'bob@example.test', email_verified: true, user_metadata: { referral_code: used } });
+  assert.equal((await bob.get('/account')).json.balance_credits, 500);
+  const [record] = await waitFor('the referral', async () => { const h = (await ann.get('/api/v1/referrals/history')).json; return h[0]?.status === 'successful' ? h : undefined; });
+  assert.deepEqual([record.referred_account_id, record.credits_awarded, record.referral_code], [bob.id, 100, code]);
+  assert.equal((await ann.get('/account')).json.balance_credits, 600);
+  assert.equal((await bob.get('/account')).json.balance_credits, 600);
+  assert.ok(!JSON.stringify(record).includes('bob@'), 'no address in the history');
+});
+
+test('one click and there are no more invitations, from anybody', async () => {
+  const list = (await smtp.mail('bob@example.test')).parsed.headers.get('list').unsubscribe.url;
+  const r = await fetch(server.url + new URL(list).pathname, { method: 'POST', body: new URLSearchParams({ 'List-Unsubscribe': 'One-Click' }), redirect: 'error' });
+  assert.equal(r.status, 200);
+  const cat = person({ email: 'cat@example.test', email_verified: true });
+  const refused = await cat.post('/api/v1/referrals/send', { json: { email: 'Bob@example.test' } });
+  assert.deepEqual(refused.json, { success: false, message: 'This address does not accept invitations' });
+  assert.equal(smtp.to('bob@example.test').length, 1);
+});
+
+test('a relay that is away: said so, and sent when it is back', async () => {
+  smtp.faults.rcpt = () => [451, '4.3.0 Not now'];
+  const dan = person({ email: 'dan@example.test', email_verified: true });
+  const r = await dan.post('/api/v1/referrals/send', { json: { email: 'later@example.test' } });
+  assert.equal(r.json.success, true);
+  assert.match(r.json.message, /will be sent/);
+  assert.equal(smtp.to('later@example.test').length, 0);
+  delete smtp.faults.rcpt;
+  db.sql(`update core.job set run_at = now() where kind = 'mail.send' and state = 3`);
+  await smtp.mail('later@example.test');
+});
+
+test('without a mail server, and without the module mail', async () => {
+  for (const set of [[], ['modules.mail.enabled=false']]) {
+    const other = makeDatabase();
+    const s = new Server({ database: other, set: [`auth.jwt.hs256_secret=${secret}`, ...set] });
+    try {
+      await s.start();
+      const eve = new Client(s, token({ sub: randomUUID(), email: 'eve@example.test' }));
+      const r = await eve.post('/api/v1/referrals/send', { json: { email: 'x@example.test' } });
+      assert.deepEqual([r.status, r.json], [200, { success: false, message: 'Failed to send email' }]);
+      assert.equal((await eve.get('/api/v1/referrals/stats')).json.total_referrals, 0);
+    } finally {
+      await s.close();
+      other.drop();
+    }
+  }
+});
