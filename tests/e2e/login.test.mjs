@@ -434,6 +434,8 @@ describe('other configurations', () => {
       const at = (path, body, headers) => fetch(other.server.url + path, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) });
       const far = await at('/auth/sign-up', { email: 'far@localhost', password }, { 'x-forwarded-for': '203.0.113.9' });
       assert.equal(far.status, 403);
+      const proxied = await at('/auth/sign-up', { email: 'far@localhost', password }, { forwarded: 'for=127.0.0.1' });
+      assert.equal(proxied.status, 403, 'behind a proxy nobody is known to be of this machine');
       const a = await at('/auth/sign-up', { email: 'me@localhost', password });
       assert.equal(a.status, 201);
       const tokens = await a.json();

@@ -305,6 +305,20 @@ TEST(letters_test, links_stand_in_both_forms) {
   EXPECT_THAT(reset_letter("https://x/?a=1&b=\"<", 1).html, HasSubstr("a=1&amp;b=&quot;&lt;\""));
 }
 
+TEST(sessions_test, ended_sessions_are_refused_here_and_looked_for_no_further_back_than_needed) {
+  ry::testing::fake_host host;
+  host.db.on("s.ended_at >", {{"subject", "id", "ended_us"}, {{"u", "s-1", "5"}}});
+  const login_repository repo(host.ctx());
+  const login_settings cfg;
+  sessions all(host.ctx(), repo, cfg);
+  host.await(all.learn_ended());
+  EXPECT_EQ(host.refused_sessions, std::vector<std::string>{"s-1"});
+  EXPECT_EQ(host.db.calls.back().params.at(0), "920") << "the life of a token, and what clocks may differ";
+  host.advance(5'000);
+  host.await(all.learn_ended());
+  EXPECT_EQ(host.db.calls.back().params.at(0), "25");
+}
+
 TEST(token_test, tokens_are_long_and_never_the_same) {
   const auto a = make_token(), b = make_token();
   EXPECT_EQ(a.size(), 43u);

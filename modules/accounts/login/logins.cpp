@@ -106,7 +106,7 @@ ry::task<signed_up> logins::sign_up(sign_up_form form, caller from) {
   who.address = need_address(form.email);
   need_good_password("password", form.password, who.address.text);
   const bool at_once = settings_.verify == verification::none;
-  if (at_once && !is_this_machine(from.address)) {
+  if (at_once && (from.forwarded || !is_this_machine(from.address))) {
     throw ry::forbidden("accounts.this_machine_only",
                         "Without e-mail verification only this machine may sign up");
   }

@@ -13,8 +13,9 @@ namespace accounts {
 
 // Who asks, for the limits of attempts.
 struct caller {
-  std::string address;     // of the network
+  std::string address;  // of the network
   std::string user_agent;
+  bool forwarded = false;  // a proxy says so: the address may be the proxy's
 };
 
 struct sign_up_form {

@@ -21,7 +21,8 @@ constexpr std::size_t most_email = 1024;  // as typed; an international one is l
 constexpr std::string_view cookie_name = "ry_session";
 
 caller from(const ry::request& r) {
-  return {std::string(r.remote_address()), std::string(r.header("User-Agent"))};
+  return {std::string(r.remote_address()), std::string(r.header("User-Agent")),
+          !r.header("X-Forwarded-For").empty() || !r.header("Forwarded").empty()};
 }
 
 // Also keeps forms of foreign pages out: a browser sends no JSON elsewhere without asking first.

@@ -26,7 +26,7 @@ function Invited({ code }) {
     <div class={`note ${valid === false ? 'warn' : 'good'}`} role="status">
       {valid === false
         ? <p>The referral code <code>{code}</code> is not valid any more. You can sign up without it.</p>
-        : <p>You were invited. The referral code <code>{code}</code> will be applied: you and your friend get 100 credits each.</p>}
+        : <p>You were invited. The referral code <code>{code}</code> will be applied: you and your friend both get credits.</p>}
     </div>
   );
 }

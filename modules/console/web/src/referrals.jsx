@@ -65,7 +65,7 @@ export function Referrals() {
       {!all && !error && <p role="status">Loading…</p>}
       {all && (
         <>
-          <p>Invite somebody: both of you get 100 credits once they have signed up.</p>
+          <p>Invite somebody: both of you get credits once they have signed up and confirmed their address.</p>
           <Link code={s.referral_code} />
           <h2>Invite by e-mail</h2>
           <Invite sent={reload} />
