@@ -203,7 +203,12 @@ AT(ry_mcp_transport_v1, close, 48);
 AT(ry_mcp_transport_v1, resolve, 56);
 AT(ry_mcp_transport_v1, authorize, 64);
 
-SIZE(ry_sandbox_command, 80);
+SIZE(ry_sandbox_place, 24);
+AT(ry_sandbox_place, struct_size, 0);
+AT(ry_sandbox_place, flags, 4);
+AT(ry_sandbox_place, path, 8);
+
+SIZE(ry_sandbox_command, 120);
 AT(ry_sandbox_command, struct_size, 0);
 AT(ry_sandbox_command, network, 4);
 AT(ry_sandbox_command, argv, 8);
@@ -214,6 +219,12 @@ AT(ry_sandbox_command, memory_bytes, 48);
 AT(ry_sandbox_command, output_bytes, 56);
 AT(ry_sandbox_command, host_files, 64);
 AT(ry_sandbox_command, n_host_files, 72);
+AT(ry_sandbox_command, flags, 80);
+AT(ry_sandbox_command, reserved0, 84);
+AT(ry_sandbox_command, env, 88);
+AT(ry_sandbox_command, n_env, 96);
+AT(ry_sandbox_command, places, 104);
+AT(ry_sandbox_command, n_places, 112);
 
 SIZE(ry_sandbox_exit, 24);
 AT(ry_sandbox_exit, struct_size, 0);
@@ -240,7 +251,7 @@ AT(ry_sandbox_entry, changed_ns, 64);
 AT(ry_sandbox_entry, mode, 72);
 AT(ry_sandbox_entry, reserved0, 76);
 
-SIZE(ry_sandbox_driver_v1, 88);
+SIZE(ry_sandbox_driver_v1, 120);
 AT(ry_sandbox_driver_v1, struct_size, 0);
 AT(ry_sandbox_driver_v1, reserved0, 4);
 AT(ry_sandbox_driver_v1, ensure, 8);
@@ -253,6 +264,10 @@ AT(ry_sandbox_driver_v1, list_files, 56);
 AT(ry_sandbox_driver_v1, destroy, 64);
 AT(ry_sandbox_driver_v1, scan, 72);
 AT(ry_sandbox_driver_v1, place, 80);
+AT(ry_sandbox_driver_v1, write, 88);
+AT(ry_sandbox_driver_v1, close_stdin, 96);
+AT(ry_sandbox_driver_v1, pause, 104);
+AT(ry_sandbox_driver_v1, resume, 112);
 
 SIZE(ry_auth_v1, 40);
 AT(ry_auth_v1, struct_size, 0);
@@ -739,6 +754,10 @@ const void* witness_ry_mcp_sink(const ry_mcp_sink* p) {
 }
 const void* witness_ry_mcp_transport_v1(const ry_mcp_transport_v1* p);
 const void* witness_ry_mcp_transport_v1(const ry_mcp_transport_v1* p) {
+  return p;
+}
+const void* witness_ry_sandbox_place(const ry_sandbox_place* p);
+const void* witness_ry_sandbox_place(const ry_sandbox_place* p) {
   return p;
 }
 const void* witness_ry_sandbox_command(const ry_sandbox_command* p);

@@ -1,26 +1,29 @@
 // MCP servers that misbehave, over all transports: each case ends within its limit with an error that names the
 // server and the cause, and nothing is left behind.
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { json, node, result, startByHand } from './lib/mcp.mjs';
-import { Server, makeDatabase, sleep, waitFor } from './lib/server.mjs';
+import { startLlm } from './lib/llm.mjs';
+import { callingModel, json, node, result, serverOf, startByHand } from './lib/mcp.mjs';
+import { Server, makeDatabase, sleep, textOf, waitFor } from './lib/server.mjs';
 
 const limit = 3000;  // milliseconds, of a discovery and of a call
-let database, server, admin, dir;
+let database, llm, server, admin, dir;
 const stubborn = path.join(import.meta.dirname, 'lib/stubborn.mjs');
 
 before(async () => {
   dir = mkdtempSync(path.join(tmpdir(), 'ry-mcp-hostile-'));
   database = makeDatabase();
+  llm = await startLlm(callingModel);
   server = await new Server({ database, set: ['mcp.discovery_timeout_seconds=3', 'mcp.call_timeout_seconds=3', 'mcp.max_message_kb=1024'] }).start();
   admin = await server.user({ role: 'admin' });
 });
 after(async () => {
   await server?.close();
+  await llm?.close();
   database?.drop();
   rmSync(dir, { recursive: true, force: true });
 });
@@ -241,6 +244,10 @@ test('sse: a call that is given up is called off at the server before the stream
 
 // ---- local programs ----
 const program = (what, note) => ({ command: node, args: [stubborn, what, ...(note ? [note] : [])] });
+// Processes whose environment holds that text.
+const marked = (text) => readdirSync('/proc').filter((p) => {
+  try { return /^\d+$/.test(p) && lives(p) && readFileSync(`/proc/${p}/environ`, 'latin1').includes(`RY_MARK=${text}`); } catch { return false; }
+});
 const lives = (pid) => existsSync(`/proc/${pid}`) && !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
 for (const what of ['ignore-eof', 'ignore-term', 'grandchild']) {
   test(`json: a program that will not go (${what}) is not waited for, and goes`, async () => {
@@ -286,6 +293,76 @@ test('json: nothing of the server reaches the program but what is configured', a
   const code = 'process.stderr.write(Object.keys(process.env).sort().join(" ")); process.exit(1)';
   const r = await list({ command: node, args: ['-e', code], env: { GIVEN: 'x' } }, 'json');
   assert.match(r.json.detail.message, /it said: GIVEN HOME LANG LOGNAME PATH SHELL TERM TMPDIR USER/);
+});
+
+// ---- local programs in the sandbox ----
+test('json: in the sandbox a program sees and reaches what it is given, and nothing of it stays', async () => {
+  const readable = path.join(import.meta.dirname), writable = path.join(dir, 'shared');
+  mkdirSync(writable);
+  chmodSync(dir, 0o755);
+  chmodSync(writable, 0o777);
+  writeFileSync(path.join(dir, 'secret'), 'of the host');
+  const own = await new Server({ database: makeDatabase(), llm, set: ['deployment.mode=production', 'auth.jwt.hs256_secret=0123456789abcdef0123456789abcdef', 'mcp.call_timeout_seconds=5'],
+    settings: `
+[mcp.json]
+allowed_commands = ["${node} ${stubborn}", "${node} ${serverOf('memory')}", "${node} ${serverOf('filesystem')}", "/no/such/program"]
+allowed_env = ["MEMORY_FILE_PATH", "RY_MARK"]
+readable = ["${readable}"]
+writable = ["${writable}"]
+network = false
+memory_mb = 512
+` }).start();
+  try {
+    const u = await own.user({ tier: 'pro' });
+    const agent = (await u.get('/agents')).json.agents[0].agent_id;
+    const server = (name, config, enabledTools) => ({ name, type: 'json', config: { command: node, ...config }, enabledTools });
+    const look = (name, ...args) => server(name, { args: [stubborn, ...args], env: { RY_MARK: `mark-${name}` } }, ['echo']);
+    const custom_mcps = [look('eyes', 'look', path.join(dir, 'secret'), writable), look('greedy', 'hoard'), look('family', 'grandchild'),
+      look('stays', 'ignore-term'), server('memory', { args: [serverOf('memory')], env: { MEMORY_FILE_PATH: path.join(writable, 'm.json') } }, ['create_entities']),
+      server('files', { args: [serverOf('filesystem'), writable] }, ['read_text_file']), { name: 'none', type: 'json', config: { command: '/no/such/program' }, enabledTools: ['echo'] }];
+    for (const bad of [server('x', { args: ['-e', '1'] }, []), server('x', { command: '/bin/sh' }, [])]) {
+      const r = await u.request('PUT', `/agents/${agent}/custom-mcp-tools`, { json: { custom_mcps: [bad] } });
+      assert.equal(r.status, 400, r.text);
+    }
+    const put = await u.request('PUT', `/agents/${agent}/custom-mcp-tools`, { json: { custom_mcps } });
+    assert.equal(put.status, 200, put.text);
+    const use = async (tool, args = {}) => {
+      const run = await u.start({ prompt: `[call ${tool} ${JSON.stringify(args)}]` });
+      const s = await u.stream(run.json.agent_run_id, { timeout: 60000 });
+      return textOf(s.events);
+    };
+    const seen = JSON.parse((await use('eyes__echo')).replace('said: ', ''));
+    assert.equal(seen.secret, 'ENOENT', 'what is not given is not there');
+    assert.equal(seen.home, '/workspace');
+    assert.deepEqual(seen.files, [], 'its home is its own and empty');
+    assert.equal(seen.written, true, 'to its home and to what is writable');
+    assert.notEqual(seen.uid, 0);
+    assert.ok(seen.processes < 10, `it sees ${seen.processes} processes`);
+    assert.deepEqual(seen.interfaces, ['lo']);
+    assert.deepEqual(seen.env, ['HOME', 'LANG', 'LOGNAME', 'PATH', 'PWD', 'RY_MARK', 'SHELL', 'TERM', 'TMPDIR', 'USER']);
+    assert.equal(readFileSync(path.join(writable, 'by-the-program'), 'utf8'), 'x');
+    const again = JSON.parse((await use('eyes__echo')).replace('said: ', ''));
+    assert.deepEqual(again.files, [], 'the next one finds nothing of it');
+    assert.match(await use('greedy__echo'), /MCP server "greedy": .*(memory|signal|exit code)/i);
+    assert.match(await use('none__echo'), /MCP server "none": .*exit code/);
+    for (const name of ['family', 'stays']) {
+      assert.match(await use(`${name}__echo`), /still here/);
+      await waitFor(`all processes of ${name} to be gone`, () => marked(`mark-${name}`).length === 0, 8000);
+    }
+    assert.match(await use('memory__create_entities', { entities: [{ name: 'ferry', entityType: 'ship', observations: ['blue'] }] }), /ferry/);
+    assert.match(await use('files__read_text_file', { path: path.join(writable, 'm.json') }), /ferry/);
+    assert.equal(marked('mark-').length, 0);
+  } finally {
+    await own.close();
+  }
+});
+
+test('json: without a sandbox each program has a home of its own, which goes with it', async () => {
+  const home = async () => JSON.parse((await call(program('look'), 'json')).json.content);
+  const [a, b] = [await home(), await home()];
+  assert.notEqual(a.home, b.home);
+  assert.ok(a.written && b.written);
+  await waitFor('both to be gone', () => !existsSync(a.home) && !existsSync(b.home));
 });
 
 test('nothing is left behind', async () => {

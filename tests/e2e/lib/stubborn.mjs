@@ -1,6 +1,7 @@
 // A local MCP server that misbehaves as its first argument says.
 import { spawn } from 'node:child_process';
-import { appendFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { networkInterfaces } from 'node:os';
 import readline from 'node:readline';
 
 const [what, note] = process.argv.slice(2);
@@ -10,13 +11,29 @@ if (what === 'grandchild') {
   const kid = spawn('/bin/sh', ['-c', 'trap "" TERM HUP; sleep 300 & wait; sleep 300'], { stdio: ['ignore', 'ignore', 'ignore'] });
   pids.push(kid.pid);
 }
-if (note) writeFileSync(note, pids.join('\n'));
+if (note && what !== 'look') writeFileSync(note, pids.join('\n'));
 if (what === 'exit') { console.error('no such licence'); process.exit(3); }
 if (what === 'bytes') { process.stderr.write(Buffer.concat([Buffer.from('é'.repeat(600)), Buffer.from([0xff, 0xc3]), Buffer.from('broken')])); process.exitCode = 4; process.stdin.destroy(); }
 if (what === 'noise') console.log('Welcome to the server!\n\n   \n>>> ready');
 if (what === 'flood') process.stderr.write('x'.repeat(1 << 20));
 if (what === 'ignore-term' || what === 'grandchild') { process.on('SIGTERM', () => {}); process.on('SIGHUP', () => {}); }
 if (what === 'ignore-eof' || what === 'ignore-term' || what === 'grandchild') setInterval(() => {}, 1000);
+
+// What a program sees of the machine: its third argument names a file, its fourth a directory to write to.
+function look() {
+  const [secret, shared] = process.argv.slice(3);
+  const home = process.env.HOME;
+  const files = readdirSync(home);
+  const seen = { home, files, uid: process.getuid(), env: Object.keys(process.env).sort(), interfaces: Object.keys(networkInterfaces()),
+    processes: readdirSync('/proc').filter((p) => /^\d+$/.test(p)).length };
+  try { seen.secret = secret && readFileSync(secret, 'utf8'); } catch (e) { seen.secret = e.code; }
+  try {
+    writeFileSync(`${home}/mine`, 'x');
+    if (shared) writeFileSync(`${shared}/by-the-program`, 'x');
+    seen.written = true;
+  } catch (e) { seen.written = e.code; }
+  return seen;
+}
 
 readline.createInterface({ input: process.stdin }).on('line', (line) => {
   const m = JSON.parse(line);
@@ -31,6 +48,8 @@ readline.createInterface({ input: process.stdin }).on('line', (line) => {
   }
   if (m.method === 'notifications/cancelled' && note) appendFileSync(note, `\ncalled off ${m.params.requestId}`);
   if (m.method === 'tools/call' && what === 'no-result') return;
+  if (m.method === 'tools/call' && what === 'hoard') { const all = []; for (let i = 0; i < 64; i++) all.push(Buffer.alloc(64 << 20, 1)); }
+  if (m.method === 'tools/call' && what === 'look') return say({ jsonrpc: '2.0', id: m.id, result: { content: [{ type: 'text', text: JSON.stringify(look()) }] } });
   if (m.method === 'tools/call') return say({ jsonrpc: '2.0', id: m.id, result: { content: [{ type: 'text', text: 'still here' }] } });
   if (m.id !== undefined) say({ jsonrpc: '2.0', id: m.id, error: { code: -32601, message: 'Method not found' } });
 });

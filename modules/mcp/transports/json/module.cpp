@@ -12,11 +12,15 @@ constexpr char schema[] = R"json({
     "allowed_commands": {"type": "array", "items": {"type": "string", "minLength": 1}, "description": "What configurations may start: a program, or a program with its first arguments. Without it: everything in deployment.mode local, nothing otherwise"},
     "allowed_env": {"type": "array", "items": {"type": "string", "minLength": 1}, "description": "Variables that configurations may set where allowed_commands is in force; none without it"},
     "path": {"type": "string", "default": "/usr/local/bin:/usr/bin:/bin", "description": "PATH of the programs"},
-    "directory": {"type": "string", "default": "", "description": "Working directory and HOME; empty: /tmp"},
+    "sandbox": {"type": "string", "default": "", "description": "Driver of the sandbox in which programs run; none: they run as the server's user; empty: bubblewrap, but none where any command is allowed"},
+    "network": {"type": "boolean", "default": true, "description": "In the sandbox: whether programs have the network"},
+    "readable": {"type": "array", "items": {"type": "string", "pattern": "^/"}, "default": [], "description": "Places of this machine that programs in the sandbox see beside /usr"},
+    "writable": {"type": "array", "items": {"type": "string", "pattern": "^/"}, "default": [], "description": "Places that they may write to, too, as far as their user may"},
+    "directory": {"type": "string", "default": "", "description": "Without the sandbox: working directory and HOME that all programs share; empty: each has its own, which goes with it"},
     "wall_seconds": {"type": "integer", "minimum": 1, "default": 900, "description": "Longest life of a program"},
-    "memory_mb": {"type": "integer", "minimum": 0, "default": 0, "description": "Address space; 0: no limit (programs of Node.js reserve a lot)"},
-    "file_mb": {"type": "integer", "minimum": 1, "default": 256, "description": "Largest file that a program may write"},
-    "open_files": {"type": "integer", "minimum": 16, "default": 1024},
+    "memory_mb": {"type": "integer", "minimum": 16, "default": 2048, "description": "In the sandbox: memory that each process of a program may write to"},
+    "file_mb": {"type": "integer", "minimum": 1, "default": 256, "description": "Without the sandbox, which has its own: largest file that a program may write"},
+    "open_files": {"type": "integer", "minimum": 16, "default": 1024, "description": "Without the sandbox, which has its own"},
     "max_children": {"type": "integer", "minimum": 1, "default": 64},
     "max_children_per_account": {"type": "integer", "minimum": 1, "default": 8}
   }
@@ -29,11 +33,19 @@ class driver {
   driver(ry::context& ctx, ry::registrar& reg)
       : ctx_(ctx), settings_(read_settings(ctx.settings(), ctx.fact("deployment.mode"))) {
     static constexpr auto table = ry::mcp::transport_table<driver>();
+    reg.define_point(RY_MCP_SANDBOX_1, &sandboxes_);
     reg.contribute(RY_MCP_TRANSPORT_1, "json", &table, this);
   }
   void check(const ry::mcp::target& t) const { (void)checked(t); }
   ry::mcp::session* open(const ry::mcp::target& t, ry_exec* exec, ry::mcp::sink to) {
-    return new session(ctx_, census_, settings_, t, checked(t), exec, to);
+    const auto c = checked(t);
+    // What an operator asks from the command line is the operator's own.
+    const bool bare = settings_.sandbox.empty() || t.operators_own();
+    auto sandbox = bare ? nullptr : sandboxes_.find(settings_.sandbox);
+    if (!bare && !sandbox) {
+      throw ry::unavailable("mcp.sandbox", "there is no sandbox \"" + settings_.sandbox + "\" here to run programs in");
+    }
+    return new session(ctx_, census_, settings_, t, c, std::move(sandbox), exec, to);
   }
 
  private:
@@ -52,6 +64,7 @@ class driver {
 
   ry::context& ctx_;
   const settings settings_;
+  sandboxes sandboxes_;
   census census_;
 };
 
@@ -59,4 +72,6 @@ class driver {
 }  // namespace mcp_json
 
 RY_MODULE(mcp_json::driver, "mcp_json", "0.1.0",
-          .needs(RY_CORE_1, RY_PROCESS_1, RY_MCP_TRANSPORT_1).settings(mcp_json::schema));
+          .needs(RY_CORE_1, RY_PROCESS_1, RY_MCP_TRANSPORT_1)
+              .provides(RY_MCP_SANDBOX_1)
+              .settings(mcp_json::schema));

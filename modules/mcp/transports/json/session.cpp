@@ -1,7 +1,5 @@
 #include "session.hpp"
 
-#include <signal.h>
-
 #include <algorithm>
 
 namespace mcp_json {
@@ -45,47 +43,27 @@ void census::leave(const std::string& account) noexcept {
 }
 
 session::session(const ry::context& ctx, census& counted, const settings& s,
-                 const ry::mcp::target& t, const command& c, ry_exec* exec, ry::mcp::sink to)
+                 const ry::mcp::target& t, const command& c, sandboxes::entry sandbox, ry_exec* exec,
+                 ry::mcp::sink to)
     : ctx_(ctx),
       census_(counted),
-      table_(ctx.interface<ry_process_v1>()),
       exec_(exec),
       sink_(to),
       server_(t.server),
       account_(t.account_id),
       max_message_(t.max_message_bytes) {
-  ry::process_spec spec(c.argv);
-  const std::string home = s.directory.empty() ? "/tmp" : s.directory;
-  spec.cwd(home).env("PATH", s.path).env("HOME", home).env("TMPDIR", "/tmp").env("LANG", "C.UTF-8");
-  spec.env("TERM", "dumb").env("SHELL", "/bin/sh").env("USER", "runyard").env("LOGNAME", "runyard");
-  for (const auto& [name, value] : c.env) spec.env(name, value);
-  spec.limits().memory_bytes = s.memory_bytes;
-  spec.limits().open_files = s.open_files;
-  spec.limits().file_bytes = s.file_bytes;
-  spec.limits().wall_ms = s.wall_ms;
-  ry_process_handler h{};
-  h.struct_size = sizeof h;
-  h.on_stdout = &session::on_stdout;
-  h.on_stderr = &session::on_stderr;
-  h.on_exit = &session::on_exit;
   if (!census_.enter(s, account_)) {
     throw ry::exhausted("mcp.too_many_children", "too many local MCP servers are running");
   }
-  std::vector<ry_str> store;
-  const auto spec_c = spec.c_form(store);
-  char text[512];
-  ry_errbuf err{text, sizeof text, 0};
-  const auto st = table_.spawn(ctx_.host(), exec_, &spec_c, &h, this, &child_, &err);
-  if (st != RY_OK) {
+  try {
+    child_ = start_program(ctx_, s, c, std::move(sandbox), account_, exec_, *this);
+  } catch (...) {
     census_.leave(account_);
-    throw ry::error(st == RY_NOT_FOUND ? RY_UNAVAILABLE : st, "mcp.spawn",
-                    st == RY_NOT_FOUND ? "there is no program " + c.argv.front()
-                                       : "the program could not be started");
+    throw;
   }
 }
 
 session::~session() {
-  release();
   census_.leave(account_);
 }
 
@@ -95,7 +73,7 @@ ry_status session::send(ry::mcp::message m) {
   m.json += '\n';
   auto note = std::make_unique<write_note>(write_note{this, m.token});
   unwritten_.push_back(m.token);
-  const auto st = table_.write(child_, ry::raw(m.json), {&session::on_written, note.get()});
+  const auto st = child_->write(m.json, {&session::on_written, note.get()});
   if (st != RY_OK) {
     unwritten_.pop_back();
     // It has closed its input: its exit says more.
@@ -124,7 +102,7 @@ void session::finish(std::uint64_t token, std::int32_t) noexcept {
 }
 
 void session::resume() noexcept {
-  if (!paused_ || closing_ || child_ == nullptr) return;
+  if (!paused_ || closing_) return;
   paused_ = false;
   // Later, and not inside this call.
   ++posts_;
@@ -141,16 +119,24 @@ void session::on_resumed(void* p) noexcept {
     s->read(held);
     if (!s->paused_ && s->end_) s->tell(*s->end_);
   });
-  if (!s->paused_ && s->child_ != nullptr) s->table_.resume(s->child_);
+  if (!s->paused_) s->child_->resume();
   s->end_if_idle();
 }
 
-ry_status session::on_stdout(void* self, ry_bytes chunk) noexcept {
-  auto* s = static_cast<session*>(self);
-  return ry::guard([&] { return s->read(ry::view(chunk)); });
+bool session::output(std::int32_t fd, std::string_view bytes) noexcept {
+  bool more = true;
+  (void)ry::guard([&] {
+    if (fd == 1) {
+      more = read(bytes);
+    } else {
+      errors(bytes);
+    }
+  });
+  return more;
 }
 
-ry_status session::read(std::string_view bytes) {
+// False: no further until resume().
+bool session::read(std::string_view bytes) {
   while (!bytes.empty() && !closing_ && !told_) {
     if (paused_ || !held_.empty()) {
       held_.append(bytes);
@@ -161,7 +147,7 @@ ry_status session::read(std::string_view bytes) {
     if (line_.size() > max_message_) {
       tell(ry::error(RY_RESOURCE_EXHAUSTED, "mcp.too_large",
                      "a line is longer than " + std::to_string(max_message_) + " bytes"));
-      table_.kill(child_, SIGKILL);
+      child_->kill();
       break;
     }
     if (end == std::string_view::npos) break;
@@ -177,30 +163,27 @@ ry_status session::read(std::string_view bytes) {
       tell(ry::error(st, "mcp.json", "a message could not be taken"));
     }
   }
-  return paused_ && !closing_ ? RY_RESOURCE_EXHAUSTED : RY_OK;
-}
-
-ry_status session::on_stderr(void* self, ry_bytes chunk) noexcept {
-  auto* s = static_cast<session*>(self);
-  (void)ry::guard([&] { s->errors(ry::view(chunk)); });
-  return RY_OK;
+  return !paused_ || closing_;
 }
 
 void session::errors(std::string_view bytes) {
   errors_.append(bytes);
   if (errors_.size() > 2 * kept_errors) errors_.erase(0, errors_.size() - kept_errors);
-  if (logged_ >= most_logged) return;
-  const auto part = bytes.substr(0, most_logged - logged_);
-  logged_ += part.size();
-  ctx_.debug("a local MCP server says", {{"server", server_}, {"text", trimmed(part)}});
+  // Once it is closed nobody masks its secrets any more; and a line is masked as a whole only.
+  if (closing_ || logged_ >= most_logged) return;
+  unlogged_.append(bytes.substr(0, most_logged - logged_));
+  logged_ = std::min(most_logged, logged_ + bytes.size());
+  for (std::size_t end; (end = unlogged_.find('\n')) != std::string::npos; unlogged_.erase(0, end + 1)) {
+    const auto line = trimmed(std::string_view(unlogged_).substr(0, end));
+    if (!line.empty()) ctx_.debug("a local MCP server says", {{"server", server_}, {"text", line}});
+  }
 }
 
-void session::on_exit(void* self, std::int32_t code, std::int32_t why) noexcept {
-  auto* s = static_cast<session*>(self);
-  s->exited_ = true;
-  (void)ry::guard([&] { s->gone(code, why); });
-  if (s->waiting_) s->ctx_.core().op_cancel(s->ctx_.host(), s->patience_);
-  s->end_if_idle();
+void session::ended(std::int32_t code, std::int32_t why) noexcept {
+  exited_ = true;
+  (void)ry::guard([&] { gone(code, why); });
+  if (waiting_) ctx_.core().op_cancel(ctx_.host(), patience_);
+  end_if_idle();
 }
 
 void session::gone(std::int32_t code, std::int32_t why) {
@@ -234,9 +217,9 @@ void session::close() noexcept {
   if (exited_) return end_if_idle();
   if (paused_) {
     paused_ = false;
-    table_.resume(child_);
+    child_->resume();
   }
-  table_.close_stdin(child_);
+  child_->close_stdin();
   wait_for_end();
 }
 
@@ -244,7 +227,7 @@ void session::wait_for_end() noexcept {
   const auto st = ctx_.core().sleep_ms(ctx_.host(), exec_, patience_ms,
                                        {&session::on_patience, this}, &patience_);
   waiting_ = st == RY_OK;
-  if (!waiting_) table_.kill(child_, SIGKILL);
+  if (!waiting_) child_->kill();
 }
 
 void session::on_patience(void* p, ry_status st, const ry_error_view*) noexcept {
@@ -252,16 +235,11 @@ void session::on_patience(void* p, ry_status st, const ry_error_view*) noexcept 
   s->waiting_ = false;
   if (!s->exited_) {
     // A host that stops has no patience.
-    const bool ask = st == RY_OK && s->asked_++ == 0;
-    s->table_.kill(s->child_, ask ? SIGTERM : SIGKILL);
-    if (ask) return s->wait_for_end();
+    const bool asked = st == RY_OK && s->asked_++ == 0 && s->child_->ask_to_end();
+    if (asked) return s->wait_for_end();
+    s->child_->kill();
   }
   s->end_if_idle();
-}
-
-void session::release() noexcept {
-  // Also ends what the child left behind in its group.
-  if (child_ != nullptr) table_.release(std::exchange(child_, nullptr));
 }
 
 void session::end_if_idle() noexcept {

@@ -2,16 +2,14 @@
 // writes to standard error goes to the log and, its end, into the error when it ends too early.
 //
 // A closed session lives on behind the scenes until its child is gone: standard input is closed, then
-// the whole process group is asked to end, then it is killed.
+// the child and all it started are asked to end where that is possible, then they are killed.
 #pragma once
-
-#include <ry/if/process.h>
 
 #include <ry/cpp/mcp.hpp>
 #include <ry/ry.hpp>
 #include <unordered_map>
 
-#include "settings.hpp"
+#include "program.hpp"
 
 namespace mcp_json {
 
@@ -27,10 +25,10 @@ class census {
   std::unordered_map<std::string, std::size_t> of_;
 };
 
-class session final : public ry::mcp::session {
+class session final : public ry::mcp::session, listener {
  public:
   session(const ry::context& ctx, census& counted, const settings& s, const ry::mcp::target& t,
-          const command& c, ry_exec* exec, ry::mcp::sink to);
+          const command& c, sandboxes::entry sandbox, ry_exec* exec, ry::mcp::sink to);
 
   ry_status send(ry::mcp::message m) override;
   void finish(std::uint64_t token, std::int32_t why) noexcept override;
@@ -39,30 +37,27 @@ class session final : public ry::mcp::session {
 
  private:
   ~session() override;
-  static ry_status on_stdout(void* self, ry_bytes chunk) noexcept;
-  static ry_status on_stderr(void* self, ry_bytes chunk) noexcept;
-  static void on_exit(void* self, std::int32_t code, std::int32_t why) noexcept;
+  bool output(std::int32_t fd, std::string_view bytes) noexcept override;
+  void ended(std::int32_t code, std::int32_t why) noexcept override;
   static void on_written(void* p, ry_status st, const ry_error_view* err) noexcept;
   static void on_resumed(void* p) noexcept;
   static void on_patience(void* p, ry_status st, const ry_error_view* err) noexcept;
 
-  ry_status read(std::string_view bytes);
+  bool read(std::string_view bytes);
   void errors(std::string_view bytes);
   void gone(std::int32_t code, std::int32_t why);
   void tell(const ry::error& e) noexcept;
   void wait_for_end() noexcept;
-  void release() noexcept;
   void end_if_idle() noexcept;
 
   const ry::context& ctx_;
   census& census_;
-  const ry_process_v1& table_;
   ry_exec* const exec_;
   const ry::mcp::sink sink_;
   const std::string server_, account_;
   const std::uint64_t max_message_;
-  ry_process* child_ = nullptr;
-  std::string line_, errors_;
+  std::unique_ptr<program> child_;
+  std::string line_, errors_, unlogged_;
   std::string held_;               // read while the sink is full
   std::optional<ry::error> end_;  // to be told once it is not
   std::vector<std::uint64_t> unwritten_;

@@ -71,7 +71,18 @@ settings read_settings(std::string_view text_json, std::string_view mode) {
   if (const auto* list = o.if_contains("allowed_env"); list != nullptr && list->is_array()) {
     for (const auto& each : list->get_array()) s.allowed_env.push_back(text(each));
   }
-  s.memory_bytes = number(o, "memory_mb", 0) << 20;
+  s.sandbox = o.contains("sandbox") ? text(o.at("sandbox")) : std::string();
+  if (s.sandbox.empty() && !s.any_command) s.sandbox = "bubblewrap";
+  if (s.sandbox == "none") s.sandbox.clear();
+  if (const auto* network = o.if_contains("network"); network != nullptr && network->is_bool()) {
+    s.network = network->get_bool();
+  }
+  for (const auto& [key, to] : {std::pair{"readable", &s.readable}, std::pair{"writable", &s.writable}}) {
+    const auto* list = o.if_contains(key);
+    if (list == nullptr || !list->is_array()) continue;
+    for (const auto& each : list->get_array()) to->push_back(text(each));
+  }
+  s.memory_bytes = number(o, "memory_mb", 2048) << 20;
   s.open_files = number(o, "open_files", 1024);
   s.file_bytes = number(o, "file_mb", 256) << 20;
   s.wall_ms = number(o, "wall_seconds", 900) * 1000;

@@ -11,6 +11,9 @@ namespace mcp_json {
 struct settings {
   std::vector<std::string> allowed_commands, allowed_env;
   bool any_command = false;  // in local mode only
+  std::string sandbox;       // name of the driver; empty: programs run as they are
+  bool network = true;       // in the sandbox
+  std::vector<std::string> readable, writable;  // places of the host that it shows
   std::uint64_t memory_bytes = 0, open_files = 0, file_bytes = 0, wall_ms = 0;
   std::size_t most_children = 0, most_per_account = 0;
   std::string path, directory;

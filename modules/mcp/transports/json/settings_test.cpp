@@ -13,6 +13,18 @@ TEST(Settings, OnlyLocalModeAllowsEverythingByItself) {
   EXPECT_FALSE(read_settings(R"({"allowed_commands":[]})", "local").any_command);
 }
 
+TEST(Settings, ProgramsRunInASandboxWhereCommandsAreListed) {
+  EXPECT_EQ(read_settings("{}", "local").sandbox, "");
+  EXPECT_EQ(read_settings("{}", "production").sandbox, "bubblewrap");
+  EXPECT_EQ(read_settings(R"({"allowed_commands":["uvx"]})", "local").sandbox, "bubblewrap");
+  EXPECT_EQ(read_settings(R"({"sandbox":"bubblewrap"})", "local").sandbox, "bubblewrap");
+  EXPECT_EQ(read_settings(R"({"sandbox":"none"})", "production").sandbox, "");
+  const auto s = read_settings(R"({"readable":["/opt/a"],"writable":["/srv/b"],"network":false})", "production");
+  EXPECT_THAT(s.readable, testing::ElementsAre("/opt/a"));
+  EXPECT_THAT(s.writable, testing::ElementsAre("/srv/b"));
+  EXPECT_FALSE(s.network);
+}
+
 TEST(Settings, TheAllowListIsExact) {
   const auto s = read_settings(R"({"allowed_commands":["uvx","npx -y @a/server","/opt/x"]})", "production");
   const auto may = [&](const char* config) { return allowed(s, read_command(config)); };

@@ -45,7 +45,18 @@ std::vector<std::string> build_command_line(const command_spec& spec) {
     if (spec.limit.tmp_bytes != 0) add(out, {"--size", std::to_string(spec.limit.tmp_bytes)});
     add(out, {"--perms", "1777", "--tmpfs", path});
   }
-  add(out, {"--bind", spec.workspace, "/workspace", "--chdir", "/workspace"});
+  for (const auto& place : spec.places) {
+    for (auto end = place.path.find('/', 1); end != std::string_view::npos; end = place.path.find('/', end + 1))
+      add(out, {"--perms", "0755", "--dir", place.path.substr(0, end)});
+    add(out, {place.writable ? "--bind-try" : "--ro-bind-try", place.path, place.path});
+  }
+  if (spec.workspace.empty()) {
+    if (spec.limit.tmp_bytes != 0) add(out, {"--size", std::to_string(spec.limit.tmp_bytes)});
+    add(out, {"--perms", "1777", "--tmpfs", "/workspace"});
+  } else {
+    add(out, {"--bind", spec.workspace, "/workspace"});
+  }
+  add(out, {"--chdir", "/workspace"});
   for (std::string_view file : spec.host_files) {
     const std::string inside = "/opt/runyard/" + std::string(file.substr(file.rfind('/') + 1));
     add(out, {"--perms", "0755", "--dir", "/opt", "--perms", "0755", "--dir", "/opt/runyard",
@@ -67,6 +78,7 @@ std::vector<std::string> build_command_line(const command_spec& spec) {
   // sandbox alone, and bwrap itself is not subject to them.
   add(out, {"/usr/bin/prlimit", "--core=0"});
   add_limit(out, "--as=", spec.limit.memory_bytes);
+  add_limit(out, "--data=", spec.limit.data_bytes);
   add_limit(out, "--nproc=", spec.limit.processes);
   add_limit(out, "--fsize=", spec.limit.file_bytes);
   add_limit(out, "--nofile=", spec.limit.open_files);

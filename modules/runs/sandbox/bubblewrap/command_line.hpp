@@ -25,18 +25,26 @@ struct limits {
   std::uint64_t file_bytes = 0;
   std::uint64_t open_files = 0;
   std::uint64_t tmp_bytes = 0;  // size of /tmp
+  std::uint64_t data_bytes = 0;  // memory that each process can write to
+};
+
+// A place of the host that appears under its own path.
+struct host_place {
+  std::string_view path;
+  bool writable = false;
 };
 
 struct command_spec {
   confinement mode = confinement::user_namespace;
   network_access network = network_access::none;
   std::string bwrap_path;     // absolute
-  std::string workspace;      // host directory that appears as /workspace
+  std::string workspace;      // host directory that appears as /workspace; empty: an empty one in memory
   std::string etc_directory;  // host directory with passwd and group
   std::uint32_t uid = 0;      // drop_root only
   limits limit;
   std::vector<std::string_view> argv;  // not empty
   std::vector<std::string_view> host_files;  // programs that appear in /opt/runyard
+  std::vector<host_place> places;
 };
 
 // What to execute on the host. Throws std::bad_alloc only.

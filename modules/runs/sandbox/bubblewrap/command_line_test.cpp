@@ -142,4 +142,34 @@ TEST(project_uid_test, is_stable_and_in_range) {
   EXPECT_EQ(project_uid("x", 5, 0), 5u);
 }
 
+TEST_F(command_line_test, without_a_project_the_workspace_is_empty_and_goes_with_the_command) {
+  spec.workspace.clear();
+  const auto out = execute(shell("ls -A; echo x > y && cat y; echo $HOME"));
+  EXPECT_EQ(out.output, "x\n/workspace\n");
+  EXPECT_EQ(execute(shell("ls -A")).output, "");
+}
+
+TEST_F(command_line_test, places_of_the_host_appear_as_far_as_they_are_given) {
+  const std::string readable = (root / "readable").string(), writable = (root / "writable").string();
+  for (const auto& dir : {readable, writable}) {
+    fs::create_directory(dir);
+    fs::permissions(dir, fs::perms::all);
+  }
+  fs::permissions(root, fs::perms::owner_all | fs::perms::others_exec | fs::perms::others_read);
+  std::ofstream(readable + "/a") << "there";
+  spec.places = {{readable, false}, {writable, true}, {"/no/such/place", false}};
+  const auto script = "cat " + readable + "/a; echo x > " + readable + "/b || echo no; echo kept > " + writable + "/c";
+  const auto out = execute(shell(script));
+  EXPECT_NE(out.output.find("there"), std::string::npos) << out.output;
+  EXPECT_NE(out.output.find("no"), std::string::npos) << out.output;
+  EXPECT_FALSE(fs::exists(readable + "/b"));
+  EXPECT_TRUE(fs::exists(writable + "/c"));
+}
+
+TEST_F(command_line_test, memory_may_be_counted_as_written_to) {
+  spec.limit.memory_bytes = 0;
+  spec.limit.data_bytes = 64 << 20;
+  EXPECT_EQ(execute(shell("ulimit -d; ulimit -v")).output, "65536\nunlimited\n");
+}
+
 }  // namespace

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <mutex>
 #include <ry/ry.hpp>
+#include <span>
 
 #include "command_line.hpp"
 #include "ry/ext/sandbox_driver.h"
@@ -55,6 +56,7 @@ struct command_call {
   ry_process* process = nullptr;
   std::uint64_t output_left = 0;
   std::uint64_t dropped = 0;
+  bool paused = false;
 };
 
 class driver {
@@ -88,7 +90,12 @@ class driver {
     table_.destroy = &driver::destroy;
     table_.scan = &driver::scan;
     table_.place = &driver::place;
+    table_.write = &driver::write;
+    table_.close_stdin = &driver::close_stdin;
+    table_.pause = &driver::pause;
+    table_.resume = &driver::resume;
     reg.contribute(RY_SANDBOX_DRIVER_1, "bubblewrap", &table_, this);
+    reg.contribute(RY_MCP_SANDBOX_1, "bubblewrap", &table_, this);
   }
 
   void start() {
@@ -193,6 +200,19 @@ class driver {
     return {state.code, state.output};
   }
 
+  // What the command says beyond the first version of its structure.
+  struct ask {
+    explicit ask(const ry_sandbox_command& c) {
+      if (c.struct_size < offsetof(ry_sandbox_command, n_places) + sizeof c.n_places) return;
+      flags = c.flags;
+      env = {c.env, c.n_env};
+      places = {c.places, c.n_places};
+    }
+    std::uint32_t flags = 0;
+    std::span<const ry_str> env;
+    std::span<const ry_sandbox_place> places;
+  };
+
   ry_status start_command(const std::string& project, const ry_sandbox_command& command, ry_exec* exec,
                           const ry_sandbox_sink& sink, void* ctx, void** call, ry_errbuf* err) {
     if (command.n_argv == 0 || files_->path_of(project).empty()) return RY_INVALID_ARGUMENT;
@@ -200,12 +220,23 @@ class driver {
     spec.mode = mode_;
     spec.network = command.network != 0 ? network_access::host : network_access::none;
     spec.bwrap_path = bwrap_path_;
-    spec.workspace = files_->path_of(project);
+    const ask a(command);
+    if ((a.flags & RY_SANDBOX_SCRATCH) == 0) spec.workspace = files_->path_of(project);
     spec.etc_directory = etc_;
     spec.uid = owner_of(project).value_or(0);
     spec.limit = limits_;
-    if (command.memory_bytes != 0)
+    if ((a.flags & RY_SANDBOX_COUNTS_DATA) != 0) {
+      spec.limit.data_bytes = command.memory_bytes != 0 ? command.memory_bytes : limits_.memory_bytes;
+      spec.limit.memory_bytes = 0;
+    } else if (command.memory_bytes != 0) {
       spec.limit.memory_bytes = std::min<std::uint64_t>(command.memory_bytes, limits_.memory_bytes);
+    }
+    for (const auto& place : a.places) {
+      const std::string_view path = ry::view(place.path);
+      if (path.empty() || path.front() != '/' || path.find('\0') != std::string_view::npos)
+        return RY_INVALID_ARGUMENT;
+      spec.places.push_back({path, (place.flags & RY_SANDBOX_WRITABLE) != 0});
+    }
     for (std::size_t i = 0; i < command.n_argv; ++i) spec.argv.push_back(ry::view(command.argv[i]));
     if (command.struct_size >= offsetof(ry_sandbox_command, n_host_files) + sizeof command.n_host_files)
       for (std::size_t i = 0; i < command.n_host_files; ++i)
@@ -217,7 +248,14 @@ class driver {
     for (std::string_view word : spec.argv)
       if (word.find('\0') != std::string_view::npos) return RY_INVALID_ARGUMENT;
     const std::vector<std::string> words = build_command_line(spec);
-    const std::vector<std::string> environment = command_environment();
+    std::vector<std::string> environment = command_environment();
+    for (const ry_str variable : a.env) {
+      const std::string_view text = ry::view(variable);
+      if (text.find('\0') != std::string_view::npos) return RY_INVALID_ARGUMENT;
+      const std::string_view name = text.substr(0, text.find('=') + 1);
+      std::erase_if(environment, [&](const std::string& e) { return e.starts_with(name); });
+      environment.emplace_back(text);
+    }
     std::vector<ry_str> argv, env;
     for (const std::string& word : words) argv.push_back(ry::str(word));
     for (const std::string& variable : environment) env.push_back(ry::str(variable));
@@ -244,7 +282,7 @@ class driver {
     command_call* started = own.release();
     *call = started;
     if (command.stdin_bytes.len != 0) process_.write(started->process, command.stdin_bytes, ry_done{});
-    process_.close_stdin(started->process);
+    if ((a.flags & RY_SANDBOX_TALKS) == 0) process_.close_stdin(started->process);
     let_go(started);
     return RY_OK;
   }
@@ -261,7 +299,7 @@ class driver {
     call->output_left -= pass;
     call->dropped += chunk.len - pass;
     if (pass != 0) call->sink.on_output(call->ctx, fd, {chunk.ptr, pass});
-    return RY_OK;
+    return call->paused ? RY_RESOURCE_EXHAUSTED : RY_OK;
   }
 
   static void exited(void* p, std::int32_t code, std::int32_t why) noexcept {
@@ -290,6 +328,19 @@ class driver {
 
   static void cancel(void* self, void* call) noexcept {
     self_of(self)->process_.kill(static_cast<command_call*>(call)->process, SIGKILL);
+  }
+
+  static ry_status write(void* self, void* call, ry_bytes bytes, ry_done done) noexcept {
+    return self_of(self)->process_.write(static_cast<command_call*>(call)->process, bytes, done);
+  }
+  static void close_stdin(void* self, void* call) noexcept {
+    self_of(self)->process_.close_stdin(static_cast<command_call*>(call)->process);
+  }
+  static void pause(void*, void* call) noexcept { static_cast<command_call*>(call)->paused = true; }
+  static void resume(void* self, void* call) noexcept {
+    auto* c = static_cast<command_call*>(call);
+    if (!std::exchange(c->paused, false)) return;
+    self_of(self)->process_.resume(c->process);
   }
 
   // Does `work` on a thread that may block, then hands its outcome to `finish` on exec.
@@ -463,4 +514,6 @@ class driver {
 }  // namespace bubblewrap
 
 RY_MODULE(bubblewrap::driver, "sandbox_bubblewrap", "0.1.0",
-          .needs("ry.core/1", "ry.process/1", "sandbox.driver/1").settings(bubblewrap::schema));
+          .needs("ry.core/1", "ry.process/1", "sandbox.driver/1")
+              .wants(RY_MCP_SANDBOX_1)
+              .settings(bubblewrap::schema));

@@ -12,6 +12,23 @@ extern "C" {
 #endif
 
 #define RY_SANDBOX_DRIVER_1 "sandbox.driver/1"
+/* The same table once more, for local MCP servers (point of the module `mcp_json`). */
+#define RY_MCP_SANDBOX_1 "mcp.sandbox/1"
+
+/* Flags of a command. */
+#define RY_SANDBOX_TALKS 1u       /* its standard input stays open: write(), close_stdin(), pause() */
+#define RY_SANDBOX_SCRATCH 2u     /* no workspace of a project: /workspace is empty and goes with the command.
+                                     project_id then names whom it runs for, and nothing that is kept */
+#define RY_SANDBOX_COUNTS_DATA 4u /* memory_bytes is memory that can be written to, not address space: for
+                                     programs that reserve much more than they use */
+
+/* A place of the host that a command sees under the same path. */
+#define RY_SANDBOX_WRITABLE 1u
+typedef struct ry_sandbox_place {
+  uint32_t struct_size;
+  uint32_t flags;           /* RY_SANDBOX_WRITABLE */
+  ry_str path;              /* absolute; one that is not there is left out */
+} ry_sandbox_place;
 
 typedef struct ry_sandbox_command {
   uint32_t struct_size;
@@ -25,6 +42,12 @@ typedef struct ry_sandbox_command {
   const ry_str* host_files; /* absolute paths of programs of the host: each appears, readable and
                                executable only, as /opt/runyard/<its last component> */
   size_t n_host_files;
+  uint32_t flags;           /* RY_SANDBOX_TALKS, ... */
+  uint32_t reserved0;
+  const ry_str* env;        /* "KEY=value" beside the driver's own environment, which it replaces */
+  size_t n_env;
+  const ry_sandbox_place* places;
+  size_t n_places;
 } ry_sandbox_command;
 
 typedef struct ry_sandbox_exit {
@@ -109,6 +132,13 @@ typedef struct ry_sandbox_driver_v1 {
    * removes it with all beneath. Follows no link at the end of the path. [any] */
   ry_status (*place)(void* self, ry_str project_id, const ry_sandbox_entry* entry, ry_str host_path,
                      ry_exec* exec, ry_done done) RY_NOEXCEPT;
+  /* Of a command with RY_SANDBOX_TALKS. write: queues a copy; done when it is in the pipe;
+   * RY_RESOURCE_EXHAUSTED over 1 MiB queued; RY_CANCELLED after the command closed its end. close_stdin:
+   * after what is queued. pause, only inside on_output: no further output until resume(). [exec] */
+  ry_status (*write)(void* self, void* call, ry_bytes bytes, ry_done done) RY_NOEXCEPT;
+  void (*close_stdin)(void* self, void* call) RY_NOEXCEPT;
+  void (*pause)(void* self, void* call) RY_NOEXCEPT;
+  void (*resume)(void* self, void* call) RY_NOEXCEPT;
 } ry_sandbox_driver_v1;
 
 #ifdef __cplusplus

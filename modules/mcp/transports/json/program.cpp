@@ -1,0 +1,187 @@
+#include "program.hpp"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+
+namespace mcp_json {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void not_started(ry_status st, const command& c) {
+  if (st == RY_NOT_FOUND) {
+    throw ry::error(RY_UNAVAILABLE, "mcp.spawn", "there is no program " + c.argv.front());
+  }
+  throw ry::error(st, "mcp.spawn", "the program could not be started");
+}
+
+// A directory of a program's own, which goes with it.
+class own_home {
+ public:
+  explicit own_home(const ry::context& ctx) : ctx_(ctx) {
+    std::string path(ctx.fact("data_dir"));
+    path += "/mcp";
+    ::mkdir(path.c_str(), 0700);
+    path += "/home-XXXXXX";
+    if (::mkdtemp(path.data()) == nullptr) {
+      throw ry::unavailable("mcp.home", "there is no place for the program's files");
+    }
+    path_ = std::move(path);
+  }
+  own_home(const own_home&) = delete;
+  own_home& operator=(const own_home&) = delete;
+  // It may be large, so it is removed elsewhere than on the executor.
+  ~own_home() {
+    auto path = std::make_unique<std::string>(std::move(path_));
+    const auto remove = [](void* p) noexcept {
+      std::error_code ignored;
+      fs::remove_all(*static_cast<std::string*>(p), ignored);
+    };
+    const ry_done done{[](void* p, ry_status, const ry_error_view*) noexcept { delete static_cast<std::string*>(p); },
+                       path.get()};
+    if (ctx_.core().run_blocking(ctx_.host(), ctx_.pick_exec(), remove, path.get(), done) == RY_OK) {
+      path.release();
+    } else {
+      remove(path.get());
+    }
+  }
+  const std::string& path() const noexcept { return path_; }
+
+ private:
+  const ry::context& ctx_;
+  std::string path_;
+};
+
+class bare_program final : public program {
+ public:
+  bare_program(const ry::context& ctx, const settings& s, const command& c, ry_exec* exec, listener& to)
+      : table_(ctx.interface<ry_process_v1>()), to_(to) {
+    if (s.directory.empty()) home_.emplace(ctx);
+    const std::string& home = home_ ? home_->path() : s.directory;
+    ry::process_spec spec(c.argv);
+    spec.cwd(home).env("PATH", s.path).env("HOME", home).env("TMPDIR", "/tmp").env("LANG", "C.UTF-8");
+    spec.env("TERM", "dumb").env("SHELL", "/bin/sh").env("USER", "runyard").env("LOGNAME", "runyard");
+    for (const auto& [name, value] : c.env) spec.env(name, value);
+    spec.limits().open_files = s.open_files;
+    spec.limits().file_bytes = s.file_bytes;
+    spec.limits().wall_ms = s.wall_ms;
+    ry_process_handler h{};
+    h.struct_size = sizeof h;
+    h.on_stdout = [](void* p, ry_bytes chunk) noexcept { return of(p)->output(1, chunk); };
+    h.on_stderr = [](void* p, ry_bytes chunk) noexcept { return of(p)->output(2, chunk); };
+    h.on_exit = [](void* p, std::int32_t code, std::int32_t why) noexcept { of(p)->to_.ended(code, why); };
+    std::vector<ry_str> store;
+    const auto spec_c = spec.c_form(store);
+    const auto st = table_.spawn(ctx.host(), exec, &spec_c, &h, this, &child_, nullptr);
+    if (st != RY_OK) not_started(st, c);
+  }
+  ~bare_program() override {
+    // Also ends what the child left behind in its group.
+    if (child_ != nullptr) table_.release(child_);
+  }
+  ry_status write(std::string_view bytes, ry_done done) noexcept override {
+    return table_.write(child_, ry::raw(bytes), done);
+  }
+  void close_stdin() noexcept override { table_.close_stdin(child_); }
+  void resume() noexcept override { table_.resume(child_); }
+  bool ask_to_end() noexcept override {
+    table_.kill(child_, SIGTERM);
+    return true;
+  }
+  void kill() noexcept override { table_.kill(child_, SIGKILL); }
+
+ private:
+  static bare_program* of(void* p) noexcept { return static_cast<bare_program*>(p); }
+  ry_status output(std::int32_t fd, ry_bytes chunk) noexcept {
+    return to_.output(fd, ry::view(chunk)) ? RY_OK : RY_RESOURCE_EXHAUSTED;
+  }
+
+  const ry_process_v1& table_;
+  listener& to_;
+  std::optional<own_home> home_;
+  ry_process* child_ = nullptr;
+};
+
+class sandboxed_program final : public program {
+ public:
+  sandboxed_program(const settings& s, const command& c, sandboxes::entry sandbox,
+                    const std::string& account, ry_exec* exec, listener& to)
+      : sandbox_(std::move(sandbox)), to_(to) {
+    if (!RY_HAS(sandbox_->table, ry_sandbox_driver_v1, resume)) {
+      throw ry::unavailable("mcp.sandbox", "the sandbox " + sandbox_->name + " runs no programs of this kind");
+    }
+    std::vector<std::string> variables{"PATH=" + s.path};
+    for (const auto& [name, value] : c.env) variables.push_back(name + "=" + value);
+    std::vector<ry_str> argv, env;
+    for (const auto& word : c.argv) argv.push_back(ry::str(word));
+    for (const auto& variable : variables) env.push_back(ry::str(variable));
+    std::vector<ry_sandbox_place> places;
+    for (const auto& path : s.readable) places.push_back({sizeof(ry_sandbox_place), 0, ry::str(path)});
+    for (const auto& path : s.writable) {
+      places.push_back({sizeof(ry_sandbox_place), RY_SANDBOX_WRITABLE, ry::str(path)});
+    }
+    ry_sandbox_command command{};
+    command.struct_size = sizeof command;
+    command.network = s.network ? 1 : 0;
+    command.argv = argv.data();
+    command.n_argv = argv.size();
+    command.wall_ms = s.wall_ms;
+    command.memory_bytes = s.memory_bytes;
+    command.output_bytes = UINT64_MAX;
+    command.flags = RY_SANDBOX_TALKS | RY_SANDBOX_SCRATCH | RY_SANDBOX_COUNTS_DATA;
+    command.env = env.data();
+    command.n_env = env.size();
+    command.places = places.data();
+    command.n_places = places.size();
+    ry_sandbox_sink sink{};
+    sink.struct_size = sizeof sink;
+    sink.on_output = [](void* p, std::int32_t fd, ry_bytes chunk) noexcept {
+      auto* self = static_cast<sandboxed_program*>(p);
+      if (!self->to_.output(fd, ry::view(chunk))) self->table().pause(self->sandbox_->self, self->call_);
+    };
+    sink.on_exit = [](void* p, ry_status, const ry_sandbox_exit* end, const ry_error_view*) noexcept {
+      auto* self = static_cast<sandboxed_program*>(p);
+      self->call_ = nullptr;
+      self->to_.ended(end != nullptr ? end->exit_code : -SIGKILL, end != nullptr ? end->why : 0);
+    };
+    const std::string project = account.empty() ? ry::uuid().to_string() : account;
+    const auto st = table().run(sandbox_->self, ry::str(project), &command, exec, &sink, this, &call_);
+    if (st == RY_UNAVAILABLE) throw ry::unavailable("mcp.sandbox", "the sandbox cannot be used on this machine");
+    if (st != RY_OK) not_started(st, c);
+  }
+  ry_status write(std::string_view bytes, ry_done done) noexcept override {
+    if (call_ == nullptr) return RY_CANCELLED;
+    return table().write(sandbox_->self, call_, ry::raw(bytes), done);
+  }
+  void close_stdin() noexcept override {
+    if (call_ != nullptr) table().close_stdin(sandbox_->self, call_);
+  }
+  void resume() noexcept override {
+    if (call_ != nullptr) table().resume(sandbox_->self, call_);
+  }
+  bool ask_to_end() noexcept override { return false; }
+  void kill() noexcept override {
+    if (call_ != nullptr) table().cancel(sandbox_->self, call_);
+  }
+
+ private:
+  const ry_sandbox_driver_v1& table() const noexcept { return *sandbox_->table; }
+
+  const sandboxes::entry sandbox_;
+  listener& to_;
+  void* call_ = nullptr;
+};
+
+}  // namespace
+
+std::unique_ptr<program> start_program(const ry::context& ctx, const settings& s, const command& c,
+                                       sandboxes::entry sandbox, const std::string& account, ry_exec* exec,
+                                       listener& to) {
+  if (!sandbox) return std::make_unique<bare_program>(ctx, s, c, exec, to);
+  return std::make_unique<sandboxed_program>(s, c, std::move(sandbox), account, exec, to);
+}
+
+}  // namespace mcp_json
