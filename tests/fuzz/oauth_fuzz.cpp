@@ -1,10 +1,12 @@
-// What authorization servers and servers behind them say: challenges, metadata, tokens, registrations.
+// What authorization servers and servers behind them say: challenges, metadata, tokens, registrations, addresses
+// for messages.
 #include <string>
 
 #include "check.hpp"
 #include "modules/mcp/oauth/challenge.hpp"
 #include "modules/mcp/oauth/client.hpp"
 #include "modules/mcp/oauth/metadata.hpp"
+#include "modules/mcp/transports/common/endpoint.hpp"
 
 using namespace mcp::oauth;
 
@@ -31,7 +33,7 @@ void told(F&& f) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::string_view input = fuzz::view(data, size);
-  const auto kind = fuzz::take(input) % 6;
+  const auto kind = fuzz::take(input) % 7;
   if (kind == 0) {
     const auto c = read_challenge(input);
     if (c) fuzz::promise(united(c->scope, "") == c->scope, "scopes are a set");
@@ -56,6 +58,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       const auto t = read_tokens(200, input, "https://as/token", 0);
       fuzz::promise(!t.access.empty() && visible(t.access) && visible(t.refresh), "tokens may stand in a header");
     });
+  } else if (kind == 6) {
+    const auto to = mcp_transport::same_origin_url("https://h/sse", input);
+    fuzz::promise(to.empty() || origin_of(to) == "https://h" || ry::iequals(to.substr(0, 9), "https://h"),
+                  "messages stay with their server");
   } else if (kind == 4) {
     told([&] { (void)read_tokens(400, input, "https://as/token", 0); });
   } else {

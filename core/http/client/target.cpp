@@ -31,6 +31,8 @@ std::variant<target, std::string> from_view(const boost::urls::url_view& u) {
   if (t.port != standard) t.authority += ":" + std::to_string(t.port);
   t.path = std::string(u.encoded_path());
   if (t.path.empty()) t.path = "/";
+  // Boost.URL 1.81 ends the host of "1.2.3.4.example" after the numbers.
+  if (t.path.front() != '/') return "the URL's host is neither a name nor an address";
   if (u.has_query()) t.path += "?" + std::string(u.encoded_query());
   return t;
 }

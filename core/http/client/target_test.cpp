@@ -28,7 +28,7 @@ TEST(target, refuses_what_is_no_plain_http_url) {
        {"", "example.com", "/path", "ftp://example.com/", "file:///etc/passwd", "http://",
         "http:///x", "http://user:pw@example.com/", "http://example.com:0/",
         "http://example.com:65536/", "http://exa mple.com/", "http://a\r\nb/", "http://h/\r\nX: y",
-        "http://[fe80::1%25eth0]/", "http://%6c%6fcalhost/", "javascript:alert(1)", "http://h/ x"})
+        "http://1.2.3.4.example/", "a:?", "http:?", "http://[fe80::1%25eth0]/", "http://%6c%6fcalhost/", "javascript:alert(1)", "http://h/ x"})
     EXPECT_TRUE(std::holds_alternative<std::string>(parse_target(url))) << url;
   EXPECT_TRUE(
       std::holds_alternative<std::string>(parse_target("http://h/" + std::string(9000, 'a'))));

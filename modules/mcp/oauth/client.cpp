@@ -200,8 +200,10 @@ tokens read_tokens(std::uint32_t http_status, std::string_view body, std::string
 }
 
 json::object client_metadata(std::string_view redirect_uri) {
-  const auto u = urls::parse_uri(boost::core::string_view(redirect_uri.data(), redirect_uri.size()));
-  const bool local = u && (u->host() == "localhost" || u->host() == "127.0.0.1" || u->host() == "::1");
+  const auto origin = origin_of(redirect_uri);
+  const auto host = origin.substr(std::min(origin.find("://") + 3, origin.size()));
+  const auto name = host.starts_with('[') ? host.substr(0, host.find(']') + 1) : host.substr(0, host.find(':'));
+  const bool local = name == "localhost" || name == "127.0.0.1" || name == "[::1]";
   return {{"client_name", "Runyard"},
           {"redirect_uris", json::array{jv(redirect_uri)}},
           {"grant_types", json::array{"authorization_code", "refresh_token"}},

@@ -4,6 +4,7 @@
 #include <boost/url.hpp>
 
 #include "challenge.hpp"
+#include "endpoint.hpp"
 
 namespace mcp::oauth {
 namespace {
@@ -18,9 +19,10 @@ ry::error trouble(std::string what) {
 }
 
 std::optional<urls::url> parsed(std::string_view text) {
-  if (text.size() > most_url) return std::nullopt;
+  if (text.size() > most_url || !mcp_transport::is_http(text)) return std::nullopt;
   const auto r = urls::parse_uri(boost::core::string_view(text.data(), text.size()));
-  if (!r) return std::nullopt;
+  // Boost.URL 1.81 ends the host of "1.2.3.4.example" after the numbers.
+  if (!r || (!r->encoded_path().empty() && !r->encoded_path().starts_with('/'))) return std::nullopt;
   return urls::url(*r);
 }
 

@@ -28,6 +28,7 @@ TEST(Challenge, ReadsWhatABearerServerSays) {
 
 TEST(Challenge, OtherSchemesAndSecondOnesDoNotCount) {
   EXPECT_FALSE(read_challenge(""));
+  EXPECT_FALSE(read_challenge("=a, ="));
   EXPECT_FALSE(read_challenge(R"(Basic realm="Bearer scope=evil")"));
   EXPECT_FALSE(read_challenge("Negotiate dG9rZW4=="));
   EXPECT_TRUE(read_challenge("bearer"));
@@ -84,7 +85,8 @@ TEST(Metadata, AuthorizationServersAreHttpsUnlessAllIsLocal) {
     return read_resource_metadata(resource_text("https://h", as), "https://h", s).authorization_server;
   };
   EXPECT_EQ(read("http://localhost:7", schemes::http_too), "http://localhost:7");
-  for (const char* bad : {"http://as", "ftp://as", "https://u:p@as", "https://as#x", "javascript:alert(1)", "as"}) {
+  for (const char* bad : {"http://as", "ftp://as", "https://u:p@as", "https://as#x", "javascript:alert(1)", "as", "httsps.a:?",
+                          "https:?", "https:a", "https://1.2.3.4.example"}) {
     EXPECT_THROW(read(bad, schemes::https_only), ry::error) << bad;
   }
   EXPECT_THROW(read_resource_metadata(R"({"resource":"https://h"})", "https://h", schemes::https_only), ry::error);
@@ -301,6 +303,15 @@ TEST(Answers, ScopeIsWhatWasDecidedElseAskedElseOffered) {
   EXPECT_EQ(wanted_scope(s, "more", "offered", "some"), "some more");
   s.scope = "only";
   EXPECT_EQ(wanted_scope(s, "asked", "offered", "some"), "only");
+}
+
+TEST(Answers, ApplicationsOfThisMachineAreNative) {
+  for (const char* local : {"http://127.0.0.1:8080/cb", "http://localhost/cb", "http://[::1]:1/cb"}) {
+    EXPECT_EQ(client_metadata(local).at("application_type"), "native") << local;
+  }
+  for (const char* web : {"https://run.example/cb", "https://localhost.example/cb", "https://127.0.0.example:1/"}) {
+    EXPECT_EQ(client_metadata(web).at("application_type"), "web") << web;
+  }
 }
 
 // ---- settings ---------------------------------------------------------------------------------

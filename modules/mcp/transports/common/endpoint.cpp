@@ -57,8 +57,15 @@ void check_endpoint(const ry::context& ctx, const ry::mcp::target& t) {
   if (st != RY_OK) throw ry::bad_request("mcp.url", "MCP URL is not a valid http or https address");
 }
 
+bool is_http(std::string_view url) noexcept {
+  return ry::iequals(url.substr(0, 7), "http://") || ry::iequals(url.substr(0, 8), "https://");
+}
+
 std::string same_origin_url(std::string_view base, std::string_view reference) {
   namespace urls = boost::urls;
+  const auto first = reference.find_first_of(":/?#");
+  const bool has_scheme = first != std::string_view::npos && reference[first] == ':';
+  if (!is_http(base) || (has_scheme && !is_http(reference))) return {};
   const auto from = urls::parse_uri(boost::core::string_view(base.data(), base.size()));
   const auto to = urls::parse_uri_reference(boost::core::string_view(reference.data(), reference.size()));
   if (!from || !to) return {};

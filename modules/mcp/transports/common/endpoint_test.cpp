@@ -29,7 +29,7 @@ TEST(Endpoint, MessagesGoToTheSameOriginOnly) {
   EXPECT_EQ(same_origin_url(base, "http://example.org:80/m"), "http://example.org:80/m");
   for (const char* bad : {"https://example.org/m", "http://example.org:81/m", "http://other.org/m",
                           "//other.org/m", "http://example.org@other.org/m", "http://u:p@example.org/m",
-                          "ftp://example.org/m", "not a url\r\n", "http://[::1"}) {
+                          "ftp://example.org/m", "a:?", "a:", "http:?", "http:m", "not a url\r\n", "http://[::1"}) {
     EXPECT_EQ(same_origin_url(base, bad), "") << bad;
   }
 }
