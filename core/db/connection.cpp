@@ -4,8 +4,10 @@
 #include <poll.h>
 #include <soci/postgresql/soci-postgresql.h>
 #include <soci/session.h>
+#include <sys/socket.h>
 
 #include <algorithm>
+#include <future>
 #include <random>
 #include <thread>
 
@@ -166,16 +168,23 @@ void connection::open() {
     throw unavailable("cannot enter pipeline mode");
   }
   failed_before_ = false;
+  {
+    std::lock_guard lock(socket_mutex_);
+    socket_ = PQsocket(pg_);
+  }
   std::lock_guard lock(cancel_mutex_);
-  cancel_ = PQgetCancel(pg_);
+  cancel_.reset(PQgetCancel(pg_), PQfreeCancel);
 }
 
 void connection::close() noexcept {
   {
     std::lock_guard lock(cancel_mutex_);
-    if (cancel_) PQfreeCancel(cancel_);
-    cancel_ = nullptr;
+    cancel_.reset();
     busy_ = false;
+  }
+  {
+    std::lock_guard lock(socket_mutex_);
+    socket_ = -1;
   }
   pg_ = nullptr;
   session_.reset();
@@ -211,17 +220,59 @@ int connection::backend_pid() const noexcept {
 }
 
 void connection::set_running(const void* tag, bool busy) noexcept {
+  {
+    std::lock_guard lock(socket_mutex_);
+    const auto now = now_ms();
+    doing_.busy_since = busy ? now : 0;
+    doing_.due = 0;
+    if (!busy) doing_.answered = now;
+  }
   std::lock_guard lock(cancel_mutex_);
   running_ = tag;
   busy_ = busy;
 }
 
+void connection::expect_answer(std::span<unit*> units) noexcept {
+  auto most = 0ms;
+  for (const auto* u : units) {
+    const auto limit = limit_of(*u);
+    if (limit <= 0ms) return;
+    most += limit * static_cast<int>(std::max<std::size_t>(1, u->calls.size()));
+  }
+  std::lock_guard lock(socket_mutex_);
+  doing_.due = doing_.busy_since + most.count();
+}
+
+connection::activity connection::now_doing() const noexcept {
+  std::lock_guard lock(socket_mutex_);
+  return doing_;
+}
+
+void connection::sever() noexcept {
+  std::lock_guard lock(socket_mutex_);
+  if (socket_ >= 0) ::shutdown(socket_, SHUT_RDWR);
+}
+
 void connection::cancel_if(const void* tag) noexcept {
   std::lock_guard lock(cancel_mutex_);
   if (!cancel_ || !busy_ || (tag && running_ != tag)) return;
-  char text[256];
   cancelled_at_ms_ = now_ms();
-  PQcancel(cancel_, text, sizeof text);
+  try {
+    // PQcancel waits for the server to hang up, without any limit: only a thread that nobody needs
+    // may call it.
+    std::promise<void> told;
+    auto done = told.get_future();
+    std::thread([cancel = cancel_, told = std::move(told)]() mutable {
+      char text[256];
+      PQcancel(cancel.get(), text, sizeof text);
+      told.set_value();
+    }).detach();
+    if (done.wait_for(cancel_limit) == std::future_status::ready) return;
+  } catch (const std::exception& e) {
+    observe::log(observe::level::warn, "db", "a statement cannot be cancelled",
+                 {{"error", e.what()}});
+  }
+  sever();
 }
 
 // The wish came before its unit was known to be running.
@@ -303,6 +354,16 @@ bool connection::send_state(std::string_view schema, std::chrono::milliseconds t
          PQpipelineSync(pg_);
 }
 
+// After which the server itself ends the unit's statements; 0: never.
+std::chrono::milliseconds connection::limit_of(const unit& u) const noexcept {
+  if (std::none_of(u.calls.begin(), u.calls.end(), [](auto& c) { return c.timeout() > 0ms; }))
+    return settings_.statement_timeout;
+  auto limit = 0ms;
+  for (const auto& c : u.calls)
+    limit = std::max(limit, c.timeout() > 0ms ? c.timeout() : settings_.statement_timeout);
+  return limit;
+}
+
 bool connection::send(unit& u, commands& log) {
   std::vector<std::string> dropped;
   if (!in_transaction_) dropped.swap(dropped_);
@@ -311,12 +372,7 @@ bool connection::send(unit& u, commands& log) {
     log.push_back({command::sync});
     if (!send_plain(("deallocate " + name).c_str()) || !PQpipelineSync(pg_)) return false;
   }
-  auto timeout = settings_.statement_timeout;
-  if (std::any_of(u.calls.begin(), u.calls.end(), [](auto& c) { return c.timeout() > 0ms; })) {
-    timeout = 0ms;
-    for (const auto& c : u.calls)
-      timeout = std::max(timeout, c.timeout() > 0ms ? c.timeout() : settings_.statement_timeout);
-  }
+  const auto timeout = limit_of(u);
   const auto schema = u.calls.empty() ? std::string_view("core") : u.calls.front().schema();
   if (!state_ || state_->first != schema || state_->second != timeout)
     if (!send_state(schema, timeout, log)) return false;
@@ -435,6 +491,7 @@ void connection::run(std::span<unit*> units) {
   if (!is_open()) return fail_unread(units, 0, unavailable("not connected"));
   if (units.empty()) return;
   set_running(units.front()->tag, true);
+  expect_answer(units);
   commands log;
   log.reserve(4 * units.size());
   try {

@@ -111,8 +111,21 @@ class connection {
   int backend_pid() const noexcept;
   pg_conn* native() noexcept { return pg_; }
   // Asks the server to stop the statement now running if it belongs to the unit of that tag; any
-  // unit when nullptr. From any thread; may block for a connection's time.
+  // unit when nullptr. From any thread; blocks for `cancel_limit` at most, then the connection is
+  // severed: a server that takes no cancellation answers nothing else.
   void cancel_if(const void* tag) noexcept;
+  static constexpr std::chrono::milliseconds cancel_limit{2'000};
+
+  // What a watchdog sees; times of the steady clock in ms. From any thread.
+  struct activity {
+    std::int64_t busy_since = 0;  // 0: waits for no answer
+    std::int64_t due = 0;         // the server ends the work itself before; 0: no limit
+    std::int64_t answered = 0;    // end of the latest work
+  };
+  activity now_doing() const noexcept;
+  // Breaks the connection under whoever waits for its answers: the work fails as after a loss.
+  // From any thread, does not block.
+  void sever() noexcept;
 
  private:
   friend class transaction;
@@ -133,6 +146,8 @@ class connection {
   const std::string& plan_for(const call& c, bool& is_new);
   void forget(std::string_view key);
   void set_running(const void* tag, bool busy) noexcept;
+  std::chrono::milliseconds limit_of(const unit& u) const noexcept;
+  void expect_answer(std::span<unit*> units) noexcept;
   std::optional<failure> leave_stray_transaction();
   void cancel_when_asked(const unit& u) noexcept;
   bool stray_cancel() const noexcept;
@@ -159,10 +174,14 @@ class connection {
   std::string pending_begin_;
 
   std::mutex cancel_mutex_;
-  pg_cancel* cancel_ = nullptr;
+  std::shared_ptr<pg_cancel> cancel_;
   const void* running_ = nullptr;
   bool busy_ = false;
   std::atomic<std::int64_t> cancelled_at_ms_{0};
+
+  mutable std::mutex socket_mutex_;  // guards socket_ and doing_
+  int socket_ = -1;
+  activity doing_;
 };
 
 // Rolls back unless committed. Lives no longer than its connection; one at a time per connection.

@@ -97,6 +97,7 @@ void database::hint(std::string_view channel) {
 void database::stop() {
   impl_->workers.stop();
   impl_->hints.stop();
+  impl_->dog.stop();
 }
 
 }  // namespace ry::db

@@ -4,14 +4,24 @@
 #include "core/db/database.hpp"
 #include "core/db/notifier.hpp"
 #include "core/db/pool.hpp"
+#include "core/db/watchdog.hpp"
 
 namespace ry::db {
 
 class database::impl {
  public:
-  explicit impl(settings s) : workers(s), hints(s.connect) {}
+  explicit impl(settings s)
+      : workers(s), hints(s.connect), dog(s.connect, all_connections(workers, hints)) {}
   pool workers;
   notifier hints;
+  watchdog dog;
+
+ private:
+  static std::vector<connection*> all_connections(pool& workers, notifier& hints) {
+    auto out = workers.connections();
+    out.push_back(&hints.link());
+    return out;
+  }
 };
 
 }  // namespace ry::db

@@ -18,6 +18,7 @@
 #include <optional>
 #include <sstream>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "core/db/failure.hpp"
@@ -147,6 +148,7 @@ class embedded_postgres::impl {
         ready.set_value();
       } catch (...) {
         end_server(SIGINT);
+        leave_socket_dir();
         ready.set_exception(std::current_exception());
         return;
       }
@@ -303,27 +305,31 @@ class embedded_postgres::impl {
     if (ec) refuse("Cannot rename " + fresh.string() + ": " + ec.message());
   }
 
-  // A server whose host was killed may still be shutting down, or be alive.
+  // A server whose host was killed may still be shutting down, or be alive; and its processes may
+  // outlive it for a moment. The data directory is ours alone (core/app/instance.hpp), so a lock
+  // file whose process is none of them is a leftover: the id went to another program, or is that of
+  // a process that nobody reaped. PostgreSQL itself would refuse to start then.
   void end_leftover() {
-    const auto pid = static_cast<pid_t>(std::atoi(first_line(cluster_ / "postmaster.pid").c_str()));
-    if (pid <= 1) return;
-    std::error_code ec;
-    const auto proc = fs::path("/proc") / std::to_string(pid);
-    const auto ours = [&] {
-      return fs::read_symlink(proc / "cwd", ec) == fs::canonical(cluster_, ec) && !ec;
-    };
-    if (!ours())
-      return;  // the id went to another program; PostgreSQL sorts the stale file out itself
+    const auto lock_file = cluster_ / "postmaster.pid";
+    const auto pid = static_cast<pid_t>(std::atoi(first_line(lock_file).c_str()));
     const auto begin = clock::now();
-    int signal = SIGINT;
-    ::kill(pid, signal);
-    while (ours()) {
-      if (signal == SIGINT && clock::now() - begin > 10s) ::kill(pid, signal = SIGQUIT);
-      if (clock::now() - begin > 20s)
-        refuse("A PostgreSQL server (process " + std::to_string(pid) + ") still uses " +
+    int sent = 0;
+    for (auto left = servers_of(cluster_, pid); !left.empty(); left = servers_of(cluster_, pid)) {
+      const auto waited = clock::now() - begin;
+      const int wanted = waited > 13s ? SIGKILL : waited > 10s ? SIGQUIT : SIGINT;
+      const bool has_server = std::find(left.begin(), left.end(), pid) != left.end();
+      if (waited > 20s)
+        refuse("A PostgreSQL server (process " + std::to_string(left.front()) + ") still uses " +
                cluster_.string() + " and does not end.");
+      if (has_server && wanted != sent) ::kill(pid, sent = wanted);
+      if (wanted == SIGKILL || (!has_server && waited > 3s))
+        for (const auto each : left) ::kill(each, SIGKILL);
       std::this_thread::sleep_for(10ms);
     }
+    std::error_code ec;
+    if (pid > 1 && facts_of(pid) && fs::remove(lock_file, ec))
+      observe::log(observe::level::warn, "db", "a leftover lock file of PostgreSQL is removed",
+                   {{"file", lock_file.string()}, {"process", std::to_string(pid)}});
   }
 
   // ---- the server
@@ -401,6 +407,8 @@ class embedded_postgres::impl {
     return status;
   }
 
+  // Fast, then immediate shutdown, then the hard way: a server that was stopped, or hangs, takes no
+  // signal. What it had confirmed is in its log on disk.
   void end_server(int signal) noexcept {
     {
       std::lock_guard lock(mutex_);
@@ -408,14 +416,38 @@ class embedded_postgres::impl {
       ::kill(pid_, signal);
     }
     const auto begin = clock::now();
-    bool insisted = false;
+    int sent = signal;
     while (!reap(WNOHANG)) {
-      if (!insisted && clock::now() - begin > 20s) {
-        ::kill(pid_, SIGQUIT);
-        insisted = true;
+      const auto waited = clock::now() - begin;
+      if (waited > 13s || (waited > 1s && is_stopped())) {
+        if (std::exchange(sent, SIGKILL) != SIGKILL) kill_server();
+      } else if (waited > 10s && sent == signal) {
+        ::kill(pid_, sent = SIGQUIT);
       }
       std::this_thread::sleep_for(5ms);
     }
+  }
+
+  bool is_stopped() const noexcept {
+    try {
+      const auto facts = facts_of(pid_);
+      return facts && facts->state == 'T';
+    } catch (const std::exception&) {
+      return false;
+    }
+  }
+
+  // Its processes do not end by themselves when they are stopped as well.
+  void kill_server() noexcept {
+    observe::log(observe::level::warn, "db", "embedded PostgreSQL does not end and is killed");
+    std::vector<pid_t> children;
+    try {
+      children = children_of(pid_);
+    } catch (const std::exception&) {
+      // Those that run notice that their server is gone.
+    }
+    ::kill(pid_, SIGKILL);
+    for (const auto child : children) ::kill(child, SIGKILL);
   }
 
   void supervise() {
@@ -443,6 +475,13 @@ class embedded_postgres::impl {
       }
     }
     end_server(SIGINT);
+    leave_socket_dir();
+  }
+
+  // One outside of our place is nobody else's to clean up.
+  void leave_socket_dir() noexcept {
+    std::error_code ec;
+    if (socket_dir_.parent_path() != place_) fs::remove(socket_dir_, ec);
   }
 
   bool restarted(std::chrono::milliseconds& pause) {
@@ -452,6 +491,7 @@ class embedded_postgres::impl {
     }
     pause = std::min<std::chrono::milliseconds>(pause * 2, 10s);
     try {
+      end_leftover();
       launch();
       running_ = true;
       return true;
@@ -480,6 +520,10 @@ class embedded_postgres::impl {
 embedded_postgres::embedded_postgres(embedded_settings settings)
     : impl_(std::make_unique<impl>(std::move(settings))) {}
 embedded_postgres::~embedded_postgres() = default;
+bool embedded_postgres::exists(const fs::path& data_dir) {
+  std::error_code ec;
+  return fs::exists(data_dir / "postgres" / "PG_VERSION", ec);
+}
 void embedded_postgres::start() {
   impl_->start();
 }

@@ -23,6 +23,9 @@ class embedded_postgres {
   embedded_postgres(const embedded_postgres&) = delete;
   embedded_postgres& operator=(const embedded_postgres&) = delete;
 
+  // Whether a cluster was made there.
+  static bool exists(const std::filesystem::path& data_dir);
+
   // Returns when it answers. Throws failure with a sentence for the operator: no PostgreSQL found, another
   // version's cluster, another server on this data_dir, a directory that cannot be used. Once.
   void start();

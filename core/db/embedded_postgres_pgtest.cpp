@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "core/db/connection.hpp"
+#include "core/db/spawn.hpp"
 
 namespace {
 
@@ -110,6 +111,70 @@ TEST(embedded, a_long_path_gets_a_short_socket) {
   embedded_postgres pg({f.path / std::string(120, 'x')});
   pg.start();
   EXPECT_EQ(ask(pg, "select 1"), "1");
+  const auto socket_dir = ask(pg, "show unix_socket_directories");
+  EXPECT_EQ(socket_dir.find("/tmp/runyard-pg-"), 0u) << socket_dir;
+  pg.stop();
+  EXPECT_FALSE(fs::exists(socket_dir));
+}
+
+TEST(embedded, a_server_that_was_stopped_is_ended_all_the_same) {
+  folder f;
+  embedded_postgres pg({f.path});
+  pg.start();
+  const auto server = postmaster(f);
+  const auto children = ry::db::children_of(server);
+  ASSERT_FALSE(children.empty());
+  ::kill(server, SIGSTOP);
+  for (const auto child : children) ::kill(child, SIGSTOP);
+  const auto begin = std::chrono::steady_clock::now();
+  pg.stop();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 10s);
+  EXPECT_TRUE(ry::db::servers_of(f.path / "postgres").empty());
+  embedded_postgres again({f.path});
+  again.start();
+  EXPECT_EQ(ask(again, "select 1"), "1");
+}
+
+// Starts where the lock file names `pid`, as a crash of the machine or a new container leaves it.
+void starts_over_a_lock_file_of(pid_t pid) {
+  folder f;
+  {
+    embedded_postgres pg({f.path});
+    pg.start();
+    ask(pg, "create table public.kept as select 42 as n");
+  }
+  const auto lock_file = f.path / "postgres" / "postmaster.pid";
+  std::ofstream(lock_file) << pid << '\n'
+                           << (f.path / "postgres").string() << "\n1\n5432\n\n\n";
+  struct stat st {};
+  ASSERT_EQ(::stat((f.path / "postgres").c_str(), &st), 0);
+  ASSERT_EQ(::chown(lock_file.c_str(), st.st_uid, st.st_gid), 0);
+  ASSERT_EQ(::chmod(lock_file.c_str(), 0600), 0);
+  embedded_postgres pg({f.path});
+  pg.start();
+  EXPECT_EQ(ask(pg, "select n from public.kept"), "42");
+}
+
+TEST(embedded, a_lock_file_whose_id_went_to_another_server_does_not_stop_it) {
+  folder other;
+  embedded_postgres neighbour({other.path});
+  neighbour.start();
+  starts_over_a_lock_file_of(postmaster(other));
+  EXPECT_EQ(ask(neighbour, "select 1"), "1") << "whose process is left alone";
+}
+
+TEST(embedded, a_lock_file_of_a_process_that_nobody_reaped_does_not_stop_it) {
+  const auto user = ry::db::unprivileged_user();
+  const pid_t zombie = ::fork();
+  if (zombie == 0) {
+    if (user && ::setuid(user->uid) != 0) ::_exit(1);
+    ::_exit(0);
+  }
+  siginfo_t ended{};
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(zombie), &ended, WEXITED | WNOWAIT), 0);
+  ASSERT_EQ(ry::db::facts_of(zombie)->state, 'Z');
+  starts_over_a_lock_file_of(zombie);
+  ::waitpid(zombie, nullptr, 0);
 }
 
 TEST(embedded, a_data_directory_out_of_reach_gets_a_link_to_its_cluster) {

@@ -33,6 +33,10 @@ notifier::~notifier() {
 void notifier::stop() {
   stopping_ = true;
   wake();
+  {
+    std::unique_lock lock(mutex_);
+    while (!ended_.wait_for(lock, 1s, [this] { return has_ended_; })) conn_.sever();
+  }
   if (thread_.joinable()) thread_.join();
 }
 
@@ -287,6 +291,9 @@ void notifier::loop() {
     }
   }
   conn_.close();
+  std::lock_guard lock(mutex_);
+  has_ended_ = true;
+  ended_.notify_all();
 }
 
 }  // namespace ry::db

@@ -31,7 +31,10 @@ class notifier {
   void unlisten(std::uint64_t id);
   void hint(std::string_view channel);
   void broadcast(std::string_view channel, std::string payload);
+  // Ends the thread; what waits for the server for more than a second is broken off.
   void stop();
+  // For the watchdog.
+  connection& link() noexcept { return conn_; }
 
  private:
   using clock = std::chrono::steady_clock;
@@ -69,6 +72,8 @@ class notifier {
   std::vector<message> messages_;  // to be sent; bounded, they are hints too
   std::uint64_t next_id_ = 0;
   std::atomic<bool> stopping_{false};
+  std::condition_variable ended_;
+  bool has_ended_ = false;  // under mutex_
 
   // Only on the thread.
   std::set<std::string> listening_;

@@ -91,6 +91,12 @@ bool pool::away() const noexcept {
   return since && now_ms() - since > settings_.away_grace.count();
 }
 
+std::vector<connection*> pool::connections() const {
+  std::vector<connection*> out;
+  for (const auto& w : workers_) out.push_back(&w->conn);
+  return out;
+}
+
 std::string pool::last_error() const {
   std::lock_guard lock(mutex_);
   return last_error_;
@@ -272,9 +278,12 @@ void pool::stop() {
                    "statements still run at the end of the drain; cancelling");
       aborting_ = true;
     }
+    const auto begun = steady::now();
     while (running_workers_) {
       lock.unlock();
-      cancel_running(nullptr);
+      // What does not end by being asked ends by losing its connection.
+      const bool asking = steady::now() - begun < 1s;
+      for (auto& w : workers_) asking ? w->conn.cancel_if(nullptr) : w->conn.sever();
       lock.lock();
       exited_.wait_for(lock, 100ms, [&] { return running_workers_ == 0; });
     }

@@ -56,6 +56,8 @@ class pool {
   bool aborting() const noexcept { return aborting_.load(std::memory_order_relaxed); }
   std::string last_error() const;
   const settings& config() const noexcept { return settings_; }
+  // Of all workers; as long as this object.
+  std::vector<connection*> connections() const;
   // Ends the worker threads; see database::stop.
   void stop();
 

@@ -10,11 +10,16 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 
 #include "core/db/failure.hpp"
 
 namespace ry::db {
+
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -130,6 +135,61 @@ std::optional<run_as> unprivileged_user() {
       "PostgreSQL does not run as root, and there is neither a user postgres nor nobody; start the "
       "server as "
       "another user or set database.url.");
+}
+
+namespace {
+
+std::string contents(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+template <class F>
+std::vector<pid_t> processes(F&& wanted) {
+  std::vector<pid_t> out;
+  std::error_code ec;
+  for (const auto& e : fs::directory_iterator("/proc", ec)) {
+    const auto pid = static_cast<pid_t>(std::atoi(e.path().filename().c_str()));
+    if (pid > 0 && wanted(pid)) out.push_back(pid);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::optional<process_facts> facts_of(pid_t pid) {
+  // "4711 (any (name)) S 1 ..."
+  const auto text = contents(fs::path("/proc") / std::to_string(pid) / "stat");
+  const auto name = text.find('('), name_end = text.rfind(')');
+  process_facts out;
+  if (name == std::string::npos || name_end == std::string::npos ||
+      std::sscanf(text.c_str() + name_end + 1, " %c %d", &out.state, &out.parent) != 2)
+    return std::nullopt;
+  out.program = text.substr(name + 1, name_end - name - 1);
+  return out;
+}
+
+std::vector<pid_t> children_of(pid_t pid) {
+  return processes([pid](pid_t each) {
+    const auto facts = facts_of(each);
+    return facts && facts->parent == pid;
+  });
+}
+
+std::vector<pid_t> servers_of(const fs::path& cluster, pid_t suspect) {
+  struct stat ours {};
+  if (::stat(cluster.c_str(), &ours) != 0) return {};
+  return processes([&](pid_t each) {
+    const auto facts = facts_of(each);
+    if (!facts || facts->program != "postgres" || facts->state == 'Z') return false;
+    const auto proc = fs::path("/proc") / std::to_string(each);
+    // By the directory itself: a path may mean another one where the process lives.
+    struct stat its {};
+    if (::stat((proc / "cwd").c_str(), &its) == 0)
+      return its.st_dev == ours.st_dev && its.st_ino == ours.st_ino;
+    return each == suspect && contents(proc / "cmdline").find('\0' + cluster.string() + '\0') !=
+                                  std::string::npos;
+  });
 }
 
 }  // namespace ry::db

@@ -34,6 +34,19 @@ struct finished {
 // spawn() and wait.
 finished run_program(std::vector<std::string> argv, const std::optional<run_as>& user = {});
 
+// A process as /proc shows it.
+struct process_facts {
+  std::string program;  // at most 15 characters
+  char state = 'R';  // 'T' stopped, 'Z' ended and not reaped
+  pid_t parent = 0;
+};
+std::optional<process_facts> facts_of(pid_t pid);
+std::vector<pid_t> children_of(pid_t pid);
+// The processes of PostgreSQL that work on that cluster, its server and those it started, as far as
+// we may look at them. `suspect`: an id that the cluster's lock file names; of it the arguments are
+// proof enough, as its directory may be hidden from us.
+std::vector<pid_t> servers_of(const std::filesystem::path& cluster, pid_t suspect = 0);
+
 // Whether that user could enter the directory.
 bool can_enter(const std::filesystem::path& dir, const std::optional<run_as>& user);
 

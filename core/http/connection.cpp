@@ -409,6 +409,12 @@ void connection::timer(clock::time_point now) {
       next = std::min(next, stream_due(now));
       break;
     case phase::authenticating:
+      if (check(request_due_)) {
+        worker::add(w_.count.timeouts);
+        authenticated({RY_DEADLINE_EXCEEDED});
+        return resume();
+      }
+      break;
     case phase::sending:
     case phase::closed:
       break;

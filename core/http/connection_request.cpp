@@ -191,6 +191,8 @@ void connection::authenticate() {
   auto* auth = w_.shared.r.auth;
   if (c.value.empty() || !auth) return authenticated({});
   phase_ = phase::authenticating;
+  request_due_ = clock::now() + cfg().auth_timeout;
+  due(request_due_);
   const auto generation = ex_->generation();
   auto now =
       auth->authenticate(c, &w_.loop, [keep = w_.keep(), ex = ex_, generation](const verdict& v) {
@@ -199,6 +201,7 @@ void connection::authenticate() {
                 exchange::pack(generation, exchange::authenticating) &&
             ex->conn) {
           boost::intrusive_ptr<connection> self(ex->conn);
+          if (self->phase_ != phase::authenticating) return;  // its time was over
           self->authenticated(v);
           ex->home.schedule(*self);
         }
@@ -210,6 +213,7 @@ void connection::authenticated(const verdict& v) {
   auto& d = *ex_->data;
   const auto& route = *d.route;
   phase_ = phase::head;
+  request_due_ = clock::time_point::max();
   if (v.status == RY_OK) {
     d.principal = v.who;
     d.principal_owner = v.owner;

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
 #include <utility>
@@ -62,7 +63,9 @@ ry_form_limits complete_limits(const ry_form_limits* given, std::uint64_t defaul
 
 form_reader::form_reader(std::string_view content_type, const ry_form_limits& limits,
                          file_names& names)
-    : limits_(limits), names_(names) {
+    : limits_(limits),
+      max_in_memory_(std::max<std::uint64_t>(2 * 1024 * 1024, limits.max_value_bytes)),
+      names_(names) {
   const auto semi = content_type.find(';');
   auto type = content_type.substr(0, semi);
   while (!type.empty() && type.back() == ' ') type.remove_suffix(1);
@@ -168,8 +171,18 @@ void form_reader::urlencoded_pair(std::string_view pair) {
     return malformed("a field is badly encoded");
   p.size = p.value.size();
   parts_.push_back(std::move(p));
-  if (parts_.back().size > limits_.max_value_bytes)
+  const auto& kept = parts_.back();
+  if (kept.size > limits_.max_value_bytes)
     over("http.form_too_large", "A field of the form is too large", limits_.max_value_bytes);
+  else
+    keep(kept.name.size() + kept.size);
+}
+
+bool form_reader::keep(std::uint64_t bytes) {
+  in_memory_ += bytes;
+  return in_memory_ <= max_in_memory_ ||
+         over("http.form_too_large", "The fields of the form are too large together",
+              max_in_memory_);
 }
 
 bool form_reader::part_begin(const multipart_parser::part_head& head) {
@@ -177,6 +190,7 @@ bool form_reader::part_begin(const multipart_parser::part_head& head) {
     return over("http.form_too_many_parts", "The form has too many parts", limits_.max_parts);
   parts_.push_back({head.name, head.filename, head.content_type, {}, {}, 0, head.is_file});
   auto& p = parts_.back();
+  if (!keep(p.name.size() + p.filename.size() + p.content_type.size())) return false;
   if (!p.is_file) return true;
   if (++files_ > limits_.max_files)
     return over("http.form_too_many_files", "The form has too many files", limits_.max_files);
@@ -192,6 +206,7 @@ bool form_reader::part_data(std::string_view data) {
     if (p.size > limits_.max_value_bytes)
       return over("http.form_too_large", "A field of the form is too large",
                   limits_.max_value_bytes);
+    if (!keep(data.size())) return false;
     p.value.append(data);
     return true;
   }

@@ -88,8 +88,11 @@ class form_reader final : private multipart_parser::sink {
   bool over(const char* reason, const char* message, std::uint64_t limit);
   void malformed(const char* why);
   void urlencoded_pair(std::string_view pair);
+  // That many bytes more stay in memory.
+  bool keep(std::uint64_t bytes);
 
   ry_form_limits limits_;
+  std::uint64_t max_in_memory_;  // values, names, file names and types together
   file_names& names_;
   kind kind_ = kind::none;
   std::optional<multipart_parser> multipart_;
@@ -98,6 +101,7 @@ class form_reader final : private multipart_parser::sink {
   std::vector<ry_form_part> views_;
   spool_batch batch_;
   std::uint64_t total_ = 0;
+  std::uint64_t in_memory_ = 0;
   std::uint32_t files_ = 0;
   std::optional<core::error> failed_;
 };

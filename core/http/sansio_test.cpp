@@ -252,6 +252,43 @@ TEST(form, Limits) {
   EXPECT_EQ("http.form_malformed", reason("x", limits()));
 }
 
+TEST(form, MemoryIsBoundedHoweverManyFields) {
+  constexpr std::size_t mib = 1024 * 1024;
+  form_reader::file_names names{"/nowhere/form-", 0};
+  form_reader f("multipart/form-data; boundary=B", limits(), names);
+  std::size_t sent = 0;
+  for (; sent < 300 && !f.failed(); ++sent)  // the last boundary never comes
+    f.feed(field("unknown" + std::to_string(sent), std::string(mib, 'x')));
+  ASSERT_TRUE(f.failed());
+  EXPECT_LE(sent, 3u);
+  EXPECT_EQ("http.form_too_large", f.failed()->reason);
+  EXPECT_EQ(413u, f.failed()->http_status);
+  EXPECT_EQ(
+      "{\"message\":\"The fields of the form are too large together\",\"limit\":2097152,"
+      "\"field\":\"unknown1\"}",
+      f.failed()->detail_json);
+
+  form_reader u("application/x-www-form-urlencoded", limits(), names);
+  for (sent = 0; sent < 300 && !u.failed(); ++sent) u.feed("a=" + std::string(mib, 'x') + "&");
+  ASSERT_TRUE(u.failed());
+  EXPECT_LE(sent, 3u);
+
+  // Long names of empty files count as well; what goes to disk does not.
+  form_reader n("multipart/form-data; boundary=B", limits(), names);
+  for (sent = 0; sent < 1000 && !n.failed(); ++sent)
+    n.feed(field(std::string(15'000, 'n'), "", true));
+  ASSERT_TRUE(n.failed());
+  EXPECT_LT(sent, 200u);
+  form_reader big("multipart/form-data; boundary=B", limits(), names);
+  big.feed(field("a", std::string(3 * mib, 'x'), true) + "--B--");
+  EXPECT_FALSE(big.failed());
+
+  // A caller that allows one value of more gets room for it.
+  form_reader wide("multipart/form-data; boundary=B", limits(0, 0, 0, 4 * mib), names);
+  wide.feed(field("a", std::string(3 * mib, 'x')) + "--B--");
+  EXPECT_FALSE(wide.failed());
+}
+
 TEST(form, ManyParts) {
   std::string body;
   for (int i = 0; i < 10'000; ++i) body += field("f" + std::to_string(i), "v");

@@ -78,6 +78,7 @@ struct settings {
   std::chrono::milliseconds body_idle_timeout{20'000};  // no byte of the body
   std::uint64_t body_min_rate = 512;                    // bytes/s, after body_rate_grace
   std::chrono::milliseconds body_rate_grace{15'000};
+  std::chrono::milliseconds auth_timeout{10'000};  // for the verdict on a credential, then 503
   std::chrono::milliseconds request_timeout{30'000};  // until the answer; routes may differ
   std::chrono::milliseconds write_stall_timeout{30'000};
 };

@@ -176,6 +176,30 @@ TEST_F(basic, Authentication) {
   EXPECT_EQ("subject-1", c.get("/open", "Authorization: Bearer good\r\n").body);
 }
 
+TEST(verdicts, OneThatDoesNotCome) {
+  auto s = world::defaults();
+  s.auth_timeout = std::chrono::milliseconds(100);
+  world w(std::move(s));
+  const auto who = [](auto& v, auto* r) {
+    return reply(r, 200, v.principal ? core::sv(v.principal->subject) : "nobody");
+  };
+  w.route("GET", "/mine", who, 0);
+  w.route("GET", "/open", who);
+  w.start();
+  client c(w);
+  auto r = c.get("/mine", "Authorization: Bearer slow-good\r\n");
+  EXPECT_EQ(503, r.status);
+  EXPECT_EQ("2", r.header("Retry-After"));
+  EXPECT_EQ("nobody", c.get("/open", "Authorization: Bearer slow-good\r\n").body);
+  // The late verdicts find other requests on the connection, and none of them waits for one.
+  for (int i = 0; i < 15; ++i) {
+    EXPECT_EQ("nobody", c.get("/open").body);
+    EXPECT_EQ(401, c.get("/mine").status);
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  EXPECT_EQ("subject-1", c.get("/mine", "Authorization: Bearer good\r\n").body);
+}
+
 TEST_F(basic, ClientLeavesWhileItsTokenIsChecked) {
   start();
   for (int i = 0; i < 20; ++i) {

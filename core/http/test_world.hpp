@@ -34,8 +34,8 @@ inline ry_status reply(ry_request* r, std::uint32_t status, std::string_view bod
   return api().respond(r, status, headers.data(), headers.size(), core::bytes(body));
 }
 
-// "good" is a user, "boss" an admin; "later-good" answers on another thread; query tokens
-// "q-<path>".
+// "good" is a user, "boss" an admin; "later-good" answers on another thread, "slow-good" after
+// half a second; query tokens "q-<path>".
 class fake_auth final : public authenticator {
  public:
   std::optional<verdict> authenticate(const credential& c, ry_exec* exec,
@@ -44,10 +44,11 @@ class fake_auth final : public authenticator {
       return c.value == "q-" + std::string(c.path) ? user(RY_ROLE_USER) : verdict{};
     if (c.value == "good") return user(RY_ROLE_USER);
     if (c.value == "boss") return user(RY_ROLE_ADMIN);
-    if (c.value == "later-good" || c.value == "later-bad") {
-      const bool good = c.value == "later-good";
-      std::thread([exec, later = std::move(later), good]() mutable {
-        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    if (c.value == "later-good" || c.value == "later-bad" || c.value == "slow-good") {
+      const bool good = c.value != "later-bad";
+      const std::chrono::milliseconds time(c.value == "slow-good" ? 500 : 20);
+      std::thread([exec, later = std::move(later), good, time]() mutable {
+        std::this_thread::sleep_for(time);
         exec->post(
             [later = std::move(later), good] { later(good ? user(RY_ROLE_USER) : verdict{}); });
       }).detach();

@@ -1,0 +1,79 @@
+#include "core/db/watchdog.hpp"
+
+#include <libpq-fe.h>
+
+#include <algorithm>
+
+#include "core/observe/log.hpp"
+
+namespace ry::db {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+std::int64_t now_ms() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+}  // namespace
+
+watchdog::watchdog(const connect_settings& s, std::vector<connection*> watched)
+    // The last of two equal keys counts.
+    : ping_(conninfo(s) + "connect_timeout='" + std::to_string(ping_limit.count()) + "'"),
+      watched_(std::move(watched)),
+      thread_([this] { loop(); }) {}
+
+watchdog::~watchdog() {
+  stop();
+}
+
+void watchdog::stop() {
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+bool watchdog::silent() const noexcept {
+  std::int64_t waiting_since = 0, answered = 0;
+  for (const auto* c : watched_) {
+    const auto a = c->now_doing();
+    answered = std::max(answered, a.answered);
+    if (a.busy_since && (!waiting_since || a.busy_since < waiting_since))
+      waiting_since = a.busy_since;
+  }
+  return waiting_since && now_ms() - std::max(waiting_since, answered) > silence.count();
+}
+
+void watchdog::look() {
+  for (auto* c : watched_) {
+    const auto a = c->now_doing();
+    if (!a.busy_since || !a.due || now_ms() - a.due < overtime.count()) continue;
+    observe::log(observe::level::warn, "db",
+                 "a connection is given up: its statement is not ended by the server");
+    c->sever();
+  }
+  if (!silent() || std::chrono::steady_clock::now() - asked_ < ping_pause) return;
+  const auto sign = PQping(ping_.c_str());
+  asked_ = std::chrono::steady_clock::now();
+  if (sign != PQPING_NO_RESPONSE || !silent()) return;
+  observe::log(observe::level::error, "db",
+               "the database does not answer; its connections are given up");
+  for (auto* c : watched_) c->sever();
+}
+
+void watchdog::loop() {
+  std::unique_lock lock(mutex_);
+  while (!wake_.wait_for(lock, 500ms, [this] { return stopping_; })) {
+    lock.unlock();
+    look();
+    lock.lock();
+  }
+}
+
+}  // namespace ry::db

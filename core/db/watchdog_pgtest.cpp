@@ -1,0 +1,108 @@
+#include "core/db/watchdog.hpp"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+#include <future>
+
+#include "core/db/database.hpp"
+#include "core/db/embedded_postgres.hpp"
+#include "core/db/spawn.hpp"
+
+namespace ry::db {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+// A server of our own, which can be stopped as by a debugger: it keeps its sockets and never
+// answers.
+class a_hung_server : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/ry-watchdog-XXXXXX";
+    place = ::mkdtemp(name);
+    ::chmod(place.c_str(), 0755);
+    server.emplace(embedded_settings{place});
+    server->start();
+    settings s;
+    s.connect.url = server->url();
+    s.workers = 3;
+    s.drain = 500ms;
+    db.emplace(s);
+    ASSERT_TRUE(db->wait_healthy(10s));
+  }
+  void TearDown() override {
+    hang(SIGCONT);
+    db.reset();
+    server.reset();
+    fs::remove_all(place);
+  }
+  void hang(int signal = SIGSTOP) const {
+    for (const auto each : servers_of(place / "postgres")) ::kill(each, signal);
+  }
+  // How the statement ended, "" = well.
+  std::future<std::string> ask(const char* sql = "select 1", lane l = lane::normal) {
+    auto said = std::make_shared<std::promise<std::string>>();
+    auto out = said->get_future();
+    db->submit(
+        [said, sql](connection& c) {
+          try {
+            c.exec(sql);
+            said->set_value("");
+          } catch (const failure& f) {
+            said->set_value(f.error.status == RY_UNAVAILABLE ? "unavailable" : f.what());
+          }
+        },
+        l);
+    return out;
+  }
+
+  fs::path place;
+  std::optional<embedded_postgres> server;
+  std::optional<database> db;
+};
+
+TEST_F(a_hung_server, fails_what_waits_is_unhealthy_and_serves_again_when_it_goes_on) {
+  EXPECT_EQ("", ask().get());
+  hang();
+  // More than there are connections, so that some wait for one.
+  std::vector<std::future<std::string>> asked;
+  for (int i = 0; i < 8; ++i) asked.push_back(ask("insert into pg_temp.nowhere values (1)"));
+  asked.push_back(ask("select 1", lane::priority));
+  const auto end = std::chrono::steady_clock::now() + 40s;
+  for (auto& a : asked) {
+    ASSERT_EQ(std::future_status::ready, a.wait_until(end));
+    EXPECT_EQ("unavailable", a.get());
+  }
+  while (db->healthy() && std::chrono::steady_clock::now() < end)
+    std::this_thread::sleep_for(10ms);
+  EXPECT_FALSE(db->healthy());
+  auto late = ask();
+  ASSERT_EQ(std::future_status::ready, late.wait_for(20s)) << "what comes now fails sooner";
+  EXPECT_EQ("unavailable", late.get());
+  hang(SIGCONT);
+  ASSERT_TRUE(db->wait_healthy(40s));
+  EXPECT_EQ("", ask().get());
+}
+
+TEST_F(a_hung_server, does_not_hold_up_the_end) {
+  auto asked = ask("select pg_sleep(60)");
+  hang();
+  const auto begin = std::chrono::steady_clock::now();
+  db->stop();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 15s);
+  EXPECT_EQ("unavailable", asked.get());
+}
+
+TEST_F(a_hung_server, a_long_statement_is_no_hang) {
+  auto asked = ask("select pg_sleep(8)");
+  EXPECT_EQ("", asked.get());
+  EXPECT_TRUE(db->healthy());
+}
+
+}  // namespace
+}  // namespace ry::db
