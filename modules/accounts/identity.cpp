@@ -1,29 +1,13 @@
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
 
+#include "members.hpp"
 #include "types.hpp"
 
 namespace accounts {
 namespace {
 
 namespace json = boost::json;
-
-// Empty when it is no text, too long or has control characters.
-std::string clean(const json::object* o, std::string_view name, std::size_t most) {
-  const auto* v = o ? o->if_contains(json::string_view(name.data(), name.size())) : nullptr;
-  if (!v || !v->is_string()) return {};
-  const std::string_view s(v->get_string().data(), v->get_string().size());
-  if (s.size() > most) return {};
-  for (const unsigned char c : s) {
-    if (c < 0x20 || c == 0x7f) return {};
-  }
-  return std::string(s);
-}
-
-const json::object* member(const json::object& o, std::string_view name) {
-  const auto* v = o.if_contains(json::string_view(name.data(), name.size()));
-  return v ? v->if_object() : nullptr;
-}
 
 bool is_true(const json::object* o, std::string_view name) {
   const auto* v = o ? o->if_contains(json::string_view(name.data(), name.size())) : nullptr;
@@ -43,14 +27,14 @@ identity read_identity(const ry_principal& who) {
   const auto doc = json::parse(json::string_view(text.data(), text.size()), ec);
   if (!ec && doc.is_object()) {
     const auto& claims = doc.get_object();
-    const auto* user = member(claims, "user_metadata");
+    const auto* user = object_member(&claims, "user_metadata");
     for (const char* name : {"full_name", "name", "display_name"}) {
-      if (out.name.empty()) out.name = clean(user, name, 200);
+      if (out.name.empty()) out.name = clean_member(user, name, 200);
     }
-    if (out.name.empty()) out.name = clean(&claims, "name", 200);
-    out.referral_code = clean(user, "referral_code", 64);
+    if (out.name.empty()) out.name = clean_member(&claims, "name", 200);
+    out.referral_code = clean_member(user, "referral_code", 64);
     out.verified = is_true(&claims, "email_verified") ||
-                   is_true(member(claims, "app_metadata"), "email_verified");
+                   is_true(object_member(&claims, "app_metadata"), "email_verified");
   }
   if (out.name.empty()) out.name = out.email.substr(0, out.email.find('@'));
   return out;

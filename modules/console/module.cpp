@@ -6,11 +6,13 @@
 namespace console {
 namespace {
 
-// Nothing but this server's own files, no inline code, no frames around it; scripts cannot turn text into
-// HTML (Trusted Types), and where the reader comes from is told to nobody: a link may hold a code.
+// Nothing but this server's own files, no inline code, no frames around it; scripts cannot turn
+// text into HTML (Trusted Types), and where the reader comes from is told to nobody: a link may
+// hold a code.
 constexpr const char* policy =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
-    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for "
+    "'script'; "
     "trusted-types 'none'";
 
 std::vector<source> embedded() {
@@ -24,9 +26,7 @@ std::vector<source> embedded() {
 class service {
  public:
   service(ry::context&, ry::registrar& reg) : site_(embedded()) {
-    const auto page = [this](ry::request r) {
-      return answer(r, site_.page(), "no-cache");
-    };
+    const auto page = [this](ry::request r) { return answer(r, site_.page(), "no-cache"); };
     const auto asset = [this](ry::request r) {
       const auto* f = site_.find(r.param("name"));
       if (f == nullptr) throw ry::not_found("console.no_file", "Not Found");
@@ -47,8 +47,8 @@ class service {
     auto etag = f.etag;
     if (gzip) etag.insert(etag.size() - 1, "-gz");
     const bool known = names_etag(r.header("If-None-Match"), f.etag);
-    auto out = known ? ry::response(304)
-                     : ry::response(200, f.content_type, gzip ? f.gzip : f.plain);
+    auto out =
+        known ? ry::response(304) : ry::response(200, f.content_type, gzip ? f.gzip : f.plain);
     if (gzip && !known) out.header("Content-Encoding", "gzip");
     out.header("ETag", etag)
         .header("Cache-Control", caching)

@@ -17,7 +17,7 @@ struct source {
 struct file {
   std::string content_type;
   std::string plain, gzip;  // gzip is empty when it saves nothing
-  std::string etag;         // strong, of `plain`; of the compressed form with "-gz" within the quotes
+  std::string etag;  // strong, of `plain`; of the compressed form with "-gz" within the quotes
 };
 
 // Immutable; every function is [any].

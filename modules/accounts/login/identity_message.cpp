@@ -4,29 +4,13 @@
 #include <boost/json/parse.hpp>
 
 #include "../body.hpp"
+#include "../members.hpp"
 #include "address.hpp"
 
 namespace accounts {
 namespace {
 
 namespace json = boost::json;
-
-const json::object* member(const json::object* o, const char* name) {
-  const auto* v = o ? o->if_contains(name) : nullptr;
-  return v ? v->if_object() : nullptr;
-}
-
-// Empty when it is no text, too long or has control characters.
-std::string clean(const json::object* o, const char* name, std::size_t most) {
-  const auto* v = o ? o->if_contains(name) : nullptr;
-  if (!v || !v->is_string()) return {};
-  const std::string_view s(v->get_string().data(), v->get_string().size());
-  if (s.size() > most) return {};
-  for (const unsigned char c : s) {
-    if (c < 0x20 || c == 0x7f) return {};
-  }
-  return std::string(s);
-}
 
 bool is_set(const json::object* o, const char* name) {
   const auto* v = o ? o->if_contains(name) : nullptr;
@@ -42,20 +26,21 @@ struct mailbox {
 // Clerk lists addresses and names the primary one.
 mailbox primary_of(const json::object& user) {
   const auto* list = user.if_contains("email_addresses");
-  const auto wanted = clean(&user, "primary_email_address_id", 200);
+  const auto wanted = clean_member(&user, "primary_email_address_id", 200);
   if (!list || !list->is_array()) return {};
   for (const auto& item : list->get_array()) {
     const auto* o = item.if_object();
-    if (!o || (!wanted.empty() && clean(o, "id", 200) != wanted)) continue;
-    return {clean(o, "email_address", 320),
-            clean(member(o, "verification"), "status", 32) == "verified"};
+    if (!o || (!wanted.empty() && clean_member(o, "id", 200) != wanted)) continue;
+    return {clean_member(o, "email_address", 320),
+            clean_member(object_member(o, "verification"), "status", 32) == "verified"};
   }
   return {};
 }
 
 const json::object* user_in(const json::object& doc) {
-  const auto* data = member(&doc, "data");
-  for (const auto* o : {member(data, "user"), data, member(&doc, "user"), member(&doc, "record")}) {
+  const auto* data = object_member(&doc, "data");
+  for (const auto* o : {object_member(data, "user"), data, object_member(&doc, "user"),
+                        object_member(&doc, "record")}) {
     if (o && o->contains("id")) return o;
   }
   return nullptr;
@@ -63,10 +48,10 @@ const json::object* user_in(const json::object& doc) {
 
 identity read_user(const json::object& user) {
   identity out;
-  out.subject = clean(&user, "id", 255);
+  out.subject = clean_member(&user, "id", 255);
   if (out.subject.empty()) throw body::invalid("id", "must be a text of 1 to 255 bytes");
   out.id = ry::uuid::parse(out.subject);
-  mailbox box{clean(&user, "email", 320),
+  mailbox box{clean_member(&user, "email", 320),
               is_set(&user, "email_verified") || is_set(&user, "email_confirmed_at")};
   if (box.email.empty()) box = primary_of(user);
   if (!box.email.empty()) {
@@ -75,20 +60,22 @@ identity read_user(const json::object& user) {
     out.email = a->text;
     out.verified = box.verified;
   }
-  const auto* own = member(&user, "user_metadata");
-  const auto* raw = member(&user, "raw_user_meta_data");
+  const auto* own = object_member(&user, "user_metadata");
+  const auto* raw = object_member(&user, "raw_user_meta_data");
   for (const auto* o : {&user, own, raw}) {
     for (const char* name : {"full_name", "name", "display_name"}) {
-      if (out.name.empty()) out.name = clean(o, name, 200);
+      if (out.name.empty()) out.name = clean_member(o, name, 200);
     }
   }
   if (out.name.empty()) {
-    const auto first = clean(&user, "first_name", 100), last = clean(&user, "last_name", 100);
+    const auto first = clean_member(&user, "first_name", 100),
+               last = clean_member(&user, "last_name", 100);
     out.name = first + (first.empty() || last.empty() ? "" : " ") + last;
   }
   if (out.name.empty()) out.name = out.email.substr(0, out.email.find('@'));
-  for (const auto* o : {own, raw, member(&user, "unsafe_metadata"), member(&user, "public_metadata")}) {
-    if (out.referral_code.empty()) out.referral_code = clean(o, "referral_code", 64);
+  for (const auto* o : {own, raw, object_member(&user, "unsafe_metadata"),
+                        object_member(&user, "public_metadata")}) {
+    if (out.referral_code.empty()) out.referral_code = clean_member(o, "referral_code", 64);
   }
   return out;
 }
@@ -103,7 +90,7 @@ identity_message read_identity_message(std::string_view text) {
   }
   const auto& o = doc.get_object();
   identity_message out;
-  out.type = clean(&o, "type", 100);
+  out.type = clean_member(&o, "type", 100);
   const bool makes = out.type == "user.created" || out.type == "user.updated" ||
                      out.type == "INSERT" || out.type == "UPDATE";
   if (!makes) return out;

@@ -5,7 +5,8 @@
 namespace accounts {
 namespace {
 
-// Addresses of this server and tokens: nothing in a link comes from a user, yet it stands in an attribute.
+// Addresses of this server and tokens: nothing in a link comes from a user, yet it stands in an
+// attribute.
 std::string escaped(std::string_view s) {
   std::string out;
   for (const char c : s) {
@@ -52,33 +53,35 @@ std::string count(std::int64_t n, std::string_view unit) {
 }  // namespace
 
 letter confirm_letter(std::string_view link, std::int64_t hours) {
-  return written("Confirm your e-mail address",
-                 "Open this link to confirm your address and finish the sign-up:",
-                 {"Confirm address", link},
-                 "The link is good for " + count(hours, "hour") +
-                     " and for one use. If you did not sign up, do nothing: no account is made.");
+  return written(
+      "Confirm your e-mail address",
+      "Open this link to confirm your address and finish the sign-up:", {"Confirm address", link},
+      "The link is good for " + count(hours, "hour") +
+          " and for one use. If you did not sign up, do nothing: no account is made.");
 }
 
 letter known_letter(std::string_view log_in_link) {
-  return written("You have an account already",
-                 "Somebody, probably you, signed up with this address, which has an account already. "
-                 "Log in here, or ask for a new password there:",
-                 {"Log in", log_in_link},
-                 "If that was not you, do nothing: nothing has changed.");
+  return written(
+      "You have an account already",
+      "Somebody, probably you, signed up with this address, which has an account already. "
+      "Log in here, or ask for a new password there:",
+      {"Log in", log_in_link}, "If that was not you, do nothing: nothing has changed.");
 }
 
 letter reset_letter(std::string_view link, std::int64_t minutes) {
-  return written("Choose a new password", "Open this link to choose a new password:",
-                 {"Choose a password", link},
-                 "The link is good for " + count(minutes, "minute") +
-                     " and for one use. If you did not ask for it, do nothing: your password stays.");
+  return written(
+      "Choose a new password",
+      "Open this link to choose a new password:", {"Choose a password", link},
+      "The link is good for " + count(minutes, "minute") +
+          " and for one use. If you did not ask for it, do nothing: your password stays.");
 }
 
 letter changed_letter(std::string_view log_in_link) {
-  return written("Your password was changed",
-                 "The password of your account was changed, and all its sessions have ended. If that "
-                 "was not you, ask for a new password at once:",
-                 {"Log in", log_in_link}, "You get this mail because of the security of your account.");
+  return written(
+      "Your password was changed",
+      "The password of your account was changed, and all its sessions have ended. If that "
+      "was not you, ask for a new password at once:",
+      {"Log in", log_in_link}, "You get this mail because of the security of your account.");
 }
 
 }  // namespace accounts

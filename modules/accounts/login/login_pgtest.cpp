@@ -23,8 +23,10 @@ class login_sql : public testing_sql::database_test {
     database_test::SetUp();
     if (IsSkipped()) return;
     sql("create table core.job (kind text, args jsonb);"
-        "create function core.job_enqueue(p_kind text, p_args jsonb) returns table (id bigint, fence bigint)"
-        "  language sql as $$ insert into core.job values (p_kind, p_args); select 1::bigint, 1::bigint $$");
+        "create function core.job_enqueue(p_kind text, p_args jsonb) returns table (id bigint, "
+        "fence bigint)"
+        "  language sql as $$ insert into core.job values (p_kind, p_args); select 1::bigint, "
+        "1::bigint $$");
     migrate("accounts", ry_migrations::all);
   }
   std::string state_of(const std::string& text) {
@@ -44,16 +46,20 @@ class login_sql : public testing_sql::database_test {
     return "select accounts.finish_sign_up(sha256('" + token + "'), '" + id + "', 'free', 5)";
   }
   void make_login(const std::string& id, const std::string& key) {
-    sql("select accounts.make_login('" + id + "', '" + key + "', '" + key + "', 'h', 'N', '', true, 'free', 0)");
+    sql("select accounts.make_login('" + id + "', '" + key + "', '" + key +
+        "', 'h', 'N', '', true, 'free', 0)");
   }
   void open(const std::string& account, const std::string& id, const std::string& token) {
-    sql("select accounts.open_session('" + account + "', '" + id + "', sha256('" + token + "'), 'agent', 30)");
+    sql("select accounts.open_session('" + account + "', '" + id + "', sha256('" + token +
+        "'), 'agent', 30)");
   }
   std::string refresh(const std::string& token, const std::string& next) {
-    return sql("select outcome from accounts.refresh(sha256('" + token + "'), sha256('" + next + "'), 20, 30)");
+    return sql("select outcome from accounts.refresh(sha256('" + token + "'), sha256('" + next +
+               "'), 20, 30)");
   }
   // How often each answer came, of n texts run at once.
-  std::map<std::string, int> at_once(std::size_t n, const std::function<std::string(std::size_t)>& text) {
+  std::map<std::string, int> at_once(std::size_t n,
+                                     const std::function<std::string(std::size_t)>& text) {
     std::vector<std::thread> threads;
     std::vector<std::string> answers(n);
     std::atomic<std::size_t> ready{0};
@@ -84,8 +90,10 @@ TEST_F(login_sql, a_sign_up_makes_nothing_until_its_link_was_opened) {
   EXPECT_EQ(sql("select count(*) from core.event"), "0");
   EXPECT_EQ(sql(finish_sql("other", ann)), "");
   EXPECT_EQ(sql(finish_sql("t1", ann)), ann);
-  EXPECT_EQ(sql("select email || ' ' || (verified_at is not null) from accounts.account"), "a@x.org true");
-  EXPECT_EQ(sql("select payload->>'referral_code' from core.event where kind = 'account.created'"), "CODE");
+  EXPECT_EQ(sql("select email || ' ' || (verified_at is not null) from accounts.account"),
+            "a@x.org true");
+  EXPECT_EQ(sql("select payload->>'referral_code' from core.event where kind = 'account.created'"),
+            "CODE");
   EXPECT_EQ(sql("select count(*) from core.event where kind = 'account.verified'"), "1");
   EXPECT_EQ(sql("select password_hash from accounts.login"), "hash-t1");
   EXPECT_EQ(sql(finish_sql("t1", ann)), "") << "good for one use";
@@ -102,7 +110,8 @@ TEST_F(login_sql, of_many_that_open_one_link_at_once_one_gets_the_account) {
 TEST_F(login_sql, of_two_sign_ups_with_one_address_the_first_link_wins) {
   begin_sign_up(ann, "a@x.org", "t1");
   begin_sign_up(bob, "a@x.org", "t2");
-  auto got = at_once(8, [](std::size_t i) { return i % 2 ? finish_sql("t1", ann) : finish_sql("t2", bob); });
+  auto got = at_once(
+      8, [](std::size_t i) { return i % 2 ? finish_sql("t1", ann) : finish_sql("t2", bob); });
   EXPECT_EQ(got[ann] + got[bob], 1) << "the others find no link or an account";
   EXPECT_EQ(sql("select count(*) from accounts.account"), "1");
   EXPECT_EQ(sql("select count(*) from accounts.sign_up"), "0");
@@ -115,10 +124,13 @@ TEST_F(login_sql, links_that_are_too_old_and_sign_ups_beyond_four) {
   sql("update accounts.sign_up set expires_at = now() - interval '1 second'");
   EXPECT_EQ(sql(finish_sql("t1", ann)), "");
   for (int i = 0; i < 6; ++i) {
-    begin_sign_up("aaaaaaaa-0000-4000-8000-00000000001" + std::to_string(i), "b@x.org", "b" + std::to_string(i));
+    begin_sign_up("aaaaaaaa-0000-4000-8000-00000000001" + std::to_string(i), "b@x.org",
+                  "b" + std::to_string(i));
   }
   EXPECT_EQ(sql("select count(*) from accounts.sign_up where email_key = 'b@x.org'"), "4");
-  EXPECT_EQ(sql("select count(*) from accounts.sign_up where token_hash in (sha256('b0'), sha256('b1'))"), "0");
+  EXPECT_EQ(
+      sql("select count(*) from accounts.sign_up where token_hash in (sha256('b0'), sha256('b1'))"),
+      "0");
   sql("select accounts.tidy_logins()");
   EXPECT_EQ(sql("select count(*) from accounts.sign_up where email_key = 'a@x.org'"), "0");
 }
@@ -130,7 +142,8 @@ TEST_F(login_sql, a_refresh_token_is_good_for_one_use) {
   EXPECT_EQ(refresh("r1", "r2"), "next");
   EXPECT_EQ(refresh("r1", "r2b"), "next") << "an answer that was lost, or another tab";
   EXPECT_EQ(refresh("r2", "r3"), "next");
-  sql("update accounts.refresh_token set used_at = used_at - interval '1 minute' where used_at is not null");
+  sql("update accounts.refresh_token set used_at = used_at - interval '1 minute' where used_at is "
+      "not null");
   EXPECT_EQ(refresh("r1", "r4"), "reused");
   EXPECT_EQ(refresh("r3", "r5"), "") << "the thief's and the owner's are both gone";
   EXPECT_EQ(refresh("r2b", "r5"), "");
@@ -143,15 +156,19 @@ TEST_F(login_sql, sessions_end_alone_together_and_by_time) {
   make_login(bob, "b@x.org");
   open(ann, s1, "r1");
   open(ann, s2, "r2");
-  EXPECT_EQ(sql("select count(*) from accounts.end_sessions('" + bob + "', '" + s1 + "', null)"), "0")
+  EXPECT_EQ(sql("select count(*) from accounts.end_sessions('" + bob + "', '" + s1 + "', null)"),
+            "0")
       << "of another account";
   EXPECT_EQ(sql("select accounts.end_sessions('" + ann + "', null, '" + s1 + "')"), s2);
   EXPECT_EQ(refresh("r2", "x"), "");
   EXPECT_EQ(refresh("r1", "r3"), "next");
   sql("update accounts.session set expires_at = now()");
   EXPECT_EQ(refresh("r3", "x"), "");
-  for (int i = 10; i < 65; ++i) open(bob, "aaaaaaaa-0000-4000-8000-0000000000" + std::to_string(i), "m" + std::to_string(i));
-  EXPECT_EQ(sql("select count(*) from accounts.session where ended_at is null and account_id = '" + bob + "'"), "50");
+  for (int i = 10; i < 65; ++i)
+    open(bob, "aaaaaaaa-0000-4000-8000-0000000000" + std::to_string(i), "m" + std::to_string(i));
+  EXPECT_EQ(sql("select count(*) from accounts.session where ended_at is null and account_id = '" +
+                bob + "'"),
+            "50");
 }
 
 TEST_F(login_sql, a_new_password_ends_sessions_and_other_links) {
@@ -159,7 +176,8 @@ TEST_F(login_sql, a_new_password_ends_sessions_and_other_links) {
   open(ann, s1, "r1");
   open(ann, s2, "r2");
   for (const std::string t : {"l1", "l2"}) {
-    sql("insert into accounts.reset values (sha256('" + t + "'), '" + ann + "', now() + interval '1 hour')");
+    sql("insert into accounts.reset values (sha256('" + t + "'), '" + ann +
+        "', now() + interval '1 hour')");
   }
   auto got = at_once(6, [](std::size_t i) {
     return "select accounts.finish_reset(sha256('l1'), 'new" + std::to_string(i) + "')";
@@ -170,7 +188,9 @@ TEST_F(login_sql, a_new_password_ends_sessions_and_other_links) {
   EXPECT_EQ(refresh("r1", "x"), "");
   EXPECT_EQ(sql("select count(*) from core.job where kind = 'accounts.letter'"), "1");
   open(ann, "aaaaaaaa-0000-4000-8000-000000000003", "r3");
-  EXPECT_EQ(sql("select count(*) from accounts.set_password('" + ann + "', 'n', 'aaaaaaaa-0000-4000-8000-000000000003')"), "0");
+  EXPECT_EQ(sql("select count(*) from accounts.set_password('" + ann +
+                "', 'n', 'aaaaaaaa-0000-4000-8000-000000000003')"),
+            "0");
   EXPECT_EQ(refresh("r3", "r4"), "next") << "the session that changed it goes on";
 }
 
@@ -186,12 +206,14 @@ TEST_F(login_sql, attempts_are_taken_from_all_buckets_or_from_none) {
   });
   EXPECT_LE(got["f"], 5);
   EXPECT_GE(got["f"], 4);
-  EXPECT_EQ(sql("select count(*) from accounts.throttle where encode(key, 'escape') like '%net%'"), "0")
+  EXPECT_EQ(sql("select count(*) from accounts.throttle where encode(key, 'escape') like '%net%'"),
+            "0")
       << "addresses do not stand there";
 }
 
 TEST_F(login_sql, a_webhook_message_counts_once) {
-  const std::string text = "select accounts.identity_event('m1', 'u1', null, 'a@x.org', 'A', true, 'C', 'free', 0)";
+  const std::string text =
+      "select accounts.identity_event('m1', 'u1', null, 'a@x.org', 'A', true, 'C', 'free', 0)";
   auto got = at_once(6, [&](std::size_t) { return text; });
   EXPECT_EQ(got["t"], 1);
   EXPECT_EQ(got["f"], 5);
@@ -201,8 +223,10 @@ TEST_F(login_sql, a_webhook_message_counts_once) {
 // The texts of the repository against the real schema: each must prepare.
 TEST_F(login_sql, every_statement_of_the_repository_prepares) {
   sql("create schema mail");
-  sql("create function mail.enqueue(category text, address text, subject text, body_text text, body_html text "
-      "default null, bulk boolean default false, key text default null, ttl interval default '2 days') "
+  sql("create function mail.enqueue(category text, address text, subject text, body_text text, "
+      "body_html text "
+      "default null, bulk boolean default false, key text default null, ttl interval default '2 "
+      "days') "
       "returns table(id uuid, outcome text) language sql as $$ select null::uuid, 'queued' $$");
   ry::testing::fake_host host;
   host.db.on("", {});

@@ -29,11 +29,19 @@ std::string key_of(std::string_view typed) {
 TEST(address_test, forms_of_one_mailbox_have_one_key) {
   EXPECT_EQ(key_of("Ann.Bee+x@Example.ORG"), "ann.bee+x@example.org");
   EXPECT_EQ(key_of("  ann@example.org\t"), "ann@example.org");
-  EXPECT_EQ(parse_address("Ann@Example.ORG")->text, "Ann@example.org") << "the case before the @ stays";
+  EXPECT_EQ(parse_address("Ann@Example.ORG")->text, "Ann@example.org")
+      << "the case before the @ stays";
   const std::string idn = "ann@xn--bcher-kva.example";
-  EXPECT_EQ(key_of("ann@b\xc3\xbc" "cher.example"), idn);
-  EXPECT_EQ(key_of("ann@B\xc3\x9c" "CHER.example"), idn);
-  EXPECT_EQ(key_of("ann@bu\xcc\x88" "cher.example"), idn) << "u and a combining diaeresis";
+  EXPECT_EQ(key_of("ann@b\xc3\xbc"
+                   "cher.example"),
+            idn);
+  EXPECT_EQ(key_of("ann@B\xc3\x9c"
+                   "CHER.example"),
+            idn);
+  EXPECT_EQ(key_of("ann@bu\xcc\x88"
+                   "cher.example"),
+            idn)
+      << "u and a combining diaeresis";
   EXPECT_EQ(key_of("ann@XN--BCHER-KVA.example"), idn);
   EXPECT_EQ(key_of("ann@\xef\xbd\x85xample.org"), "ann@example.org") << "a full-width e";
   EXPECT_EQ(key_of("ann@e\xe2\x84\xaa.org"), "ann@ek.org") << "the Kelvin sign";
@@ -41,12 +49,34 @@ TEST(address_test, forms_of_one_mailbox_have_one_key) {
 }
 
 TEST(address_test, what_is_no_address_is_refused) {
-  for (const std::string_view bad :
-       {"", " ", "ann", "@example.org", "ann@", "a@b@c.org", ".ann@x.org", "ann.@x.org", "a..b@x.org",
-        "a b@x.org", "ann@x..org", "ann@-x.org", "ann@x-.org", "ann@.org", "ann@x.org.", "ann@[127.0.0.1]",
-        "ann@127.0.0.1", "\"a b\"@x.org", "ann@x.org\r\nRCPT TO:<evil@y>", "ann\r\n@x.org", "<ann@x.org>",
-        "ann@x.org>", "ann@ex ample.org", "ann@x_y.org", "\xce\xb1nn@x.org", "ann\xff@x.org", "ann@\xff.org",
-        "ann@x.org,bob@x.org"}) {
+  for (const std::string_view bad : {"",
+                                     " ",
+                                     "ann",
+                                     "@example.org",
+                                     "ann@",
+                                     "a@b@c.org",
+                                     ".ann@x.org",
+                                     "ann.@x.org",
+                                     "a..b@x.org",
+                                     "a b@x.org",
+                                     "ann@x..org",
+                                     "ann@-x.org",
+                                     "ann@x-.org",
+                                     "ann@.org",
+                                     "ann@x.org.",
+                                     "ann@[127.0.0.1]",
+                                     "ann@127.0.0.1",
+                                     "\"a b\"@x.org",
+                                     "ann@x.org\r\nRCPT TO:<evil@y>",
+                                     "ann\r\n@x.org",
+                                     "<ann@x.org>",
+                                     "ann@x.org>",
+                                     "ann@ex ample.org",
+                                     "ann@x_y.org",
+                                     "\xce\xb1nn@x.org",
+                                     "ann\xff@x.org",
+                                     "ann@\xff.org",
+                                     "ann@x.org,bob@x.org"}) {
     EXPECT_FALSE(parse_address(bad)) << bad;
   }
   EXPECT_FALSE(parse_address(std::string_view("ann@x\0.org", 10)));
@@ -61,11 +91,13 @@ TEST(address_test, what_is_no_address_is_refused) {
 TEST(password_test, what_will_not_do_and_why) {
   EXPECT_EQ(password_fault("correct horse", "a@b.org", 10), "");
   EXPECT_THAT(password_fault("short", "a@b.org", 10), HasSubstr("at least 10"));
-  EXPECT_EQ(password_fault("\xc3\xa4\xc3\xb6\xc3\xbc\xc3\x9f\xc3\xa9\xc3\xa8\xc3\xa0\xc3\xa7\xc3\xb1\xc3\xb8",
-                           "a@b.org", 10),
+  EXPECT_EQ(password_fault(
+                "\xc3\xa4\xc3\xb6\xc3\xbc\xc3\x9f\xc3\xa9\xc3\xa8\xc3\xa0\xc3\xa7\xc3\xb1\xc3\xb8",
+                "a@b.org", 10),
             "")
       << "ten characters, twenty bytes";
-  EXPECT_NE(password_fault("\xc3\xa4\xc3\xb6\xc3\xbc\xc3\x9f\xc3\xa9", "a@b.org", 10), "") << "five";
+  EXPECT_NE(password_fault("\xc3\xa4\xc3\xb6\xc3\xbc\xc3\x9f\xc3\xa9", "a@b.org", 10), "")
+      << "five";
   EXPECT_NE(password_fault("aaaaaaaaaaaaa", "a@b.org", 10), "");
   EXPECT_NE(password_fault("abababababab", "a@b.org", 10), "");
   EXPECT_NE(password_fault("Annabel.Lee@x.org", "annabel.lee@x.org", 10), "");
@@ -90,8 +122,8 @@ TEST_F(hasher_test, argon2id_and_nothing_else_matches) {
   EXPECT_TRUE(host_.await(hasher_.verify(one, "correct horse")));
   EXPECT_FALSE(host_.await(hasher_.verify(one, "correct horsf")));
   EXPECT_FALSE(host_.await(hasher_.verify(one, "")));
-  EXPECT_TRUE(host_.await(hasher_.verify(host_.await(hasher_.hash(std::string("a\0b", 3))),
-                                         std::string("a\0b", 3))));
+  EXPECT_TRUE(host_.await(
+      hasher_.verify(host_.await(hasher_.hash(std::string("a\0b", 3))), std::string("a\0b", 3))));
   EXPECT_FALSE(host_.await(hasher_.verify(host_.await(hasher_.hash(std::string("a\0b", 3))), "a")));
   EXPECT_FALSE(host_.await(hasher_.verify("", "correct horse"))) << "nobody";
   EXPECT_FALSE(host_.await(hasher_.verify("garbage", "correct horse")));
@@ -151,15 +183,17 @@ class signed_message : public testing::Test {
  protected:
   static std::string base64(std::string_view raw) {
     std::string out(sodium_base64_encoded_len(raw.size(), sodium_base64_VARIANT_ORIGINAL), '\0');
-    sodium_bin2base64(out.data(), out.size(), reinterpret_cast<const unsigned char*>(raw.data()), raw.size(),
-                      sodium_base64_VARIANT_ORIGINAL);
+    sodium_bin2base64(out.data(), out.size(), reinterpret_cast<const unsigned char*>(raw.data()),
+                      raw.size(), sodium_base64_VARIANT_ORIGINAL);
     out.pop_back();
     return out;
   }
   static std::string signature(const std::string& key, const std::string& text) {
     crypto_auth_hmacsha256_state st;
-    crypto_auth_hmacsha256_init(&st, reinterpret_cast<const unsigned char*>(key.data()), key.size());
-    crypto_auth_hmacsha256_update(&st, reinterpret_cast<const unsigned char*>(text.data()), text.size());
+    crypto_auth_hmacsha256_init(&st, reinterpret_cast<const unsigned char*>(key.data()),
+                                key.size());
+    crypto_auth_hmacsha256_update(&st, reinterpret_cast<const unsigned char*>(text.data()),
+                                  text.size());
     std::string mac(32, '\0');
     crypto_auth_hmacsha256_final(&st, reinterpret_cast<unsigned char*>(mac.data()));
     return "v1," + base64(mac);
@@ -172,7 +206,8 @@ class signed_message : public testing::Test {
     return verified_webhook(keys, h, body_, now).has_value();
   }
   void sign(const std::string& key, const std::string& family = "webhook-") {
-    headers_ = {{family + "id", "msg_1"}, {family + "timestamp", "1000"},
+    headers_ = {{family + "id", "msg_1"},
+                {family + "timestamp", "1000"},
                 {family + "signature", signature(key, "msg_1.1000." + body_)}};
   }
   const std::string one_ = std::string(24, 'k'), two_ = std::string(32, 'l');
@@ -199,7 +234,8 @@ TEST_F(signed_message, the_window_and_everything_that_was_changed) {
   EXPECT_FALSE(accepted({one_}, 1301));
   EXPECT_FALSE(accepted({one_}, 699));
   const auto good = headers_;
-  for (const std::string at : {"", "1000 ", " 1000", "+1000", "1000abc", "-1000", "1e3", "9999999999999"}) {
+  for (const std::string at :
+       {"", "1000 ", " 1000", "+1000", "1000abc", "-1000", "1e3", "9999999999999"}) {
     headers_ = good;
     headers_["webhook-timestamp"] = at;
     EXPECT_FALSE(accepted({one_})) << at;
@@ -267,7 +303,8 @@ TEST(identity_message_test, what_makes_nobody_and_what_is_refused) {
   EXPECT_THROW(read_identity_message("{"), ry::error);
   for (const std::string data : {"{}", "7", R"({"id":7})", R"({"id":""})", R"({"id":"a\u0000b"})",
                                  R"({"id":"u","email":"no address"})"}) {
-    EXPECT_THROW(read_identity_message(R"({"type":"user.created","data":)" + data + "}"), ry::error) << data;
+    EXPECT_THROW(read_identity_message(R"({"type":"user.created","data":)" + data + "}"), ry::error)
+        << data;
   }
   const auto unverified =
       read_identity_message(R"({"type":"user.created","data":{"id":"u","email_verified":true}})");
@@ -282,7 +319,9 @@ TEST(login_settings_test, off_unless_configured_and_refused_where_unsafe) {
   const auto on = read(R"({"local_login":true})", "https://x.org/", "production");
   EXPECT_TRUE(on.enabled);
   EXPECT_EQ(on.app_url, "https://x.org/p");
-  EXPECT_EQ(read(R"({"local_login":true,"login":{"app_url":"https://app.org"}})", "https://x.org", "local").app_url,
+  EXPECT_EQ(read(R"({"local_login":true,"login":{"app_url":"https://app.org"}})", "https://x.org",
+                 "local")
+                .app_url,
             "https://app.org");
   EXPECT_THROW(read(R"({"local_login":true})", "", "local"), ry::error) << "no address for links";
   EXPECT_THROW(read(R"({"local_login":true})", "javascript:x", "local"), ry::error);
@@ -295,7 +334,8 @@ TEST(login_settings_test, off_unless_configured_and_refused_where_unsafe) {
 
 TEST(letters_test, links_stand_in_both_forms) {
   const std::string link = "https://x.org/auth#verify=a_b-c";
-  for (const auto& l : {confirm_letter(link, 24), known_letter(link), reset_letter(link, 1), changed_letter(link)}) {
+  for (const auto& l : {confirm_letter(link, 24), known_letter(link), reset_letter(link, 1),
+                        changed_letter(link)}) {
     EXPECT_FALSE(l.subject.empty());
     EXPECT_THAT(l.text, HasSubstr("\n" + link + "\n"));
     EXPECT_THAT(l.html, HasSubstr("href=\"" + link + "\""));
@@ -313,7 +353,8 @@ TEST(sessions_test, ended_sessions_are_refused_here_and_looked_for_no_further_ba
   sessions all(host.ctx(), repo, cfg);
   host.await(all.learn_ended());
   EXPECT_EQ(host.refused_sessions, std::vector<std::string>{"s-1"});
-  EXPECT_EQ(host.db.calls.back().params.at(0), "920") << "the life of a token, and what clocks may differ";
+  EXPECT_EQ(host.db.calls.back().params.at(0), "920")
+      << "the life of a token, and what clocks may differ";
   host.advance(5'000);
   host.await(all.learn_ended());
   EXPECT_EQ(host.db.calls.back().params.at(0), "25");
@@ -323,5 +364,6 @@ TEST(token_test, tokens_are_long_and_never_the_same) {
   const auto a = make_token(), b = make_token();
   EXPECT_EQ(a.size(), 43u);
   EXPECT_NE(a, b);
-  EXPECT_EQ(a.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"), a.npos);
+  EXPECT_EQ(a.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"),
+            a.npos);
 }

@@ -34,15 +34,14 @@ bool is_this_machine(const std::string& address) {
 
 ry::error link_not_valid() {
   return ry::http_error(
-      400, RY_INVALID_ARGUMENT, "accounts.link",
-      "This link is not valid any more",
+      400, RY_INVALID_ARGUMENT, "accounts.link", "This link is not valid any more",
       R"({"message":"This link is not valid any more","error_code":"LINK_NOT_VALID"})");
 }
 
 ry::error wrong_login() {
-  return ry::http_error(401, RY_UNAUTHENTICATED, "accounts.wrong_login",
-                        "Wrong e-mail address or password",
-                        R"({"message":"Wrong e-mail address or password","error_code":"WRONG_LOGIN"})");
+  return ry::http_error(
+      401, RY_UNAUTHENTICATED, "accounts.wrong_login", "Wrong e-mail address or password",
+      R"({"message":"Wrong e-mail address or password","error_code":"WRONG_LOGIN"})");
 }
 
 }  // namespace
@@ -194,7 +193,8 @@ ry::task<void> logins::ask_for_reset(std::string email, caller from) {
   ry::job_queue(ctx_).poke("default");
 }
 
-ry::task<session_tokens> logins::finish_reset(std::string token, std::string password, caller from) {
+ry::task<session_tokens> logins::finish_reset(std::string token, std::string password,
+                                              caller from) {
   need_good_password("password", password, "");
   std::vector<bucket> limits{
       {"reset/net/" + network_of(from.address), settings_.attempts_per_network, hour}};
@@ -207,7 +207,7 @@ ry::task<session_tokens> logins::finish_reset(std::string token, std::string pas
 }
 
 ry::task<void> logins::change_password(ry::uuid account, std::string present, std::string next,
-                                       std::optional<ry::uuid> session, caller from) {
+                                       std::optional<ry::uuid> session) {
   std::vector<bucket> limits{{"password/" + account.to_string(), 10, quarter_hour}};
   co_await throttle(std::move(limits));
   const auto known = co_await repo_.find_login(account);

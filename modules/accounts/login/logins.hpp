@@ -1,5 +1,5 @@
-// What sign-up, log-in and their mails do. No answer tells whether an address has an account: neither
-// by its words nor by the work that is done before it.
+// What sign-up, log-in and their mails do. No answer tells whether an address has an account:
+// neither by its words nor by the work that is done before it.
 #pragma once
 
 #include <ry/svc/mail.h>
@@ -45,7 +45,7 @@ class logins {
   ry::task<void> ask_for_reset(std::string email, caller from);
   ry::task<session_tokens> finish_reset(std::string token, std::string password, caller from);
   ry::task<void> change_password(ry::uuid account, std::string present, std::string next,
-                                 std::optional<ry::uuid> session, caller from);
+                                 std::optional<ry::uuid> session);
   // Writes a mail: the job "accounts.letter".
   ry::task<ry::job_outcome> write_letter(ry::job job);
 

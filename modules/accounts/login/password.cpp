@@ -10,8 +10,9 @@ namespace accounts {
 namespace {
 
 std::size_t characters(std::string_view utf8) {
-  return static_cast<std::size_t>(std::count_if(
-      utf8.begin(), utf8.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+  return static_cast<std::size_t>(std::count_if(utf8.begin(), utf8.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+  }));
 }
 
 std::string lower_ascii(std::string_view s) {
@@ -114,8 +115,8 @@ void password_hasher::leave() noexcept {
 }
 
 ry::task<password_hasher::turn> password_hasher::take_turn() {
-  const auto entered = co_await ry::call_done(
-      [this](ry_exec* exec, ry_done done) { return enter(exec, done); });
+  const auto entered =
+      co_await ry::call_done([this](ry_exec* exec, ry_done done) { return enter(exec, done); });
   if (!entered) {
     throw ry::http_error(503, RY_UNAVAILABLE, "accounts.busy",
                          "Too many passwords are being checked; try again")
@@ -138,7 +139,7 @@ ry::task<bool> password_hasher::verify(std::string stored, std::string password)
     return crypto_pwhash_str_verify(against.c_str(), password.data(), password.size()) == 0;
   };
   const bool same = co_await ctx_.run_blocking(work);
-  co_return same && known;
+  co_return same&& known;
 }
 
 bool password_hasher::is_stale(const std::string& stored) const {

@@ -26,7 +26,9 @@ std::vector<std::string> first_column(const ry::rows& rows) {
   return out;
 }
 
-std::int64_t grant(const tier* t) { return t->starting_credits * RY_MICRO_PER_CREDIT; }
+std::int64_t grant(const tier* t) {
+  return t->starting_credits * RY_MICRO_PER_CREDIT;
+}
 
 }  // namespace
 
@@ -38,35 +40,35 @@ ry::task<std::int64_t> login_repository::take(std::vector<bucket> from) const {
     rooms.push_back(b.room);
     seconds.push_back(b.seconds);
   }
-  const auto rows = (co_await ctx_.db().query("select accounts.throttle_take($1, $2, $3)", keys, rooms,
-                                              seconds))
-                        .value();
+  const auto rows =
+      (co_await ctx_.db().query("select accounts.throttle_take($1, $2, $3)", keys, rooms, seconds))
+          .value();
   co_return rows.front().int64(0);
 }
 
 ry::task<void> login_repository::begin_sign_up(new_login who, std::string proof_hash,
                                                std::int64_t hours) const {
-  (co_await ctx_.db().query(
-       "select accounts.begin_sign_up($1, $2, $3, $4, $5, $6, $7, $8::int)", who.id, who.address.text,
-       who.address.key, who.password_hash, ry::bytes_view(proof_hash), who.name, who.referral_code,
-       hours))
+  (co_await ctx_.db().query("select accounts.begin_sign_up($1, $2, $3, $4, $5, $6, $7, $8::int)",
+                            who.id, who.address.text, who.address.key, who.password_hash,
+                            ry::bytes_view(proof_hash), who.name, who.referral_code, hours))
       .value();
 }
 
 ry::task<void> login_repository::make_login(new_login who, const tier* first_tier) const {
-  (co_await ctx_.db().query("select accounts.make_login($1, $2, $3, $4, $5, $6, false, $7, $8)", who.id,
-                            who.address.text, who.address.key, who.password_hash, who.name,
+  (co_await ctx_.db().query("select accounts.make_login($1, $2, $3, $4, $5, $6, false, $7, $8)",
+                            who.id, who.address.text, who.address.key, who.password_hash, who.name,
                             who.referral_code, first_tier->name, grant(first_tier)))
       .value();
 }
 
-ry::task<std::optional<open_sign_up>> login_repository::sign_up_of_link(std::string token_hash) const {
-  const auto rows =
-      (co_await ctx_.db().query_with({RY_DB_READ_ONLY},
-                                     "select id, email, email_key, password_hash, proof_hash"
-                                     "  from accounts.sign_up where token_hash = $1 and expires_at > now()",
-                                     ry::bytes_view(token_hash)))
-          .value();
+ry::task<std::optional<open_sign_up>> login_repository::sign_up_of_link(
+    std::string token_hash) const {
+  const auto rows = (co_await ctx_.db().query_with(
+                         {RY_DB_READ_ONLY},
+                         "select id, email, email_key, password_hash, proof_hash"
+                         "  from accounts.sign_up where token_hash = $1 and expires_at > now()",
+                         ry::bytes_view(token_hash)))
+                        .value();
   if (rows.empty()) co_return std::nullopt;
   co_return read_sign_up(rows.front());
 }
@@ -115,8 +117,8 @@ ry::task<std::optional<credentials>> login_repository::find_login(ry::uuid accou
 
 ry::task<std::string> login_repository::mail_address(ry::uuid account) const {
   const auto rows =
-      (co_await ctx_.db().query_with({RY_DB_READ_ONLY},
-                                     "select email from accounts.login where account_id = $1", account))
+      (co_await ctx_.db().query_with(
+           {RY_DB_READ_ONLY}, "select email from accounts.login where account_id = $1", account))
           .value();
   co_return rows.empty() ? std::string() : std::string(rows.front().text(0));
 }
@@ -149,8 +151,8 @@ ry::task<owner> login_repository::owner_of(ry::uuid account) const {
 
 ry::task<void> login_repository::open_session(ry::uuid account, ry::uuid session, std::string hash,
                                               std::string user_agent, std::int64_t days) const {
-  (co_await ctx_.db().query("select accounts.open_session($1, $2, $3, $4, $5::int)", account, session,
-                            ry::bytes_view(hash), user_agent, days))
+  (co_await ctx_.db().query("select accounts.open_session($1, $2, $3, $4, $5::int)", account,
+                            session, ry::bytes_view(hash), user_agent, days))
       .value();
 }
 
@@ -178,12 +180,11 @@ ry::task<std::optional<refreshed>> login_repository::session_of(std::string refr
   co_return refreshed{false, r.uuid("id"), r.uuid("account_id")};
 }
 
-ry::task<std::vector<std::string>> login_repository::end_sessions(ry::uuid account,
-                                                                  std::optional<ry::uuid> only,
-                                                                  std::optional<ry::uuid> but) const {
+ry::task<std::vector<std::string>> login_repository::end_sessions(
+    ry::uuid account, std::optional<ry::uuid> only, std::optional<ry::uuid> but) const {
   const auto rows =
-      (co_await ctx_.db().query("select e from accounts.end_sessions($1, $2::uuid, $3::uuid) e", account,
-                                only, but))
+      (co_await ctx_.db().query("select e from accounts.end_sessions($1, $2::uuid, $3::uuid) e",
+                                account, only, but))
           .value();
   co_return first_column(rows);
 }
@@ -193,9 +194,11 @@ ry::task<std::string> login_repository::list_sessions(ry::uuid account, std::str
       (co_await ctx_.db().query_with(
            {RY_DB_READ_ONLY},
            "select coalesce(json_agg(json_build_object('id', id, 'user_agent', user_agent,"
-           "  'created_at', accounts.iso_time(created_at), 'last_used_at', accounts.iso_time(used_at),"
+           "  'created_at', accounts.iso_time(created_at), 'last_used_at', "
+           "accounts.iso_time(used_at),"
            "  'present', id::text = $2) order by used_at desc), '[]')::text"
-           "  from accounts.session where account_id = $1 and ended_at is null and expires_at > now()",
+           "  from accounts.session where account_id = $1 and ended_at is null and expires_at > "
+           "now()",
            account, present))
           .value();
   co_return std::string(rows.front().text(0));
@@ -232,33 +235,36 @@ ry::task<std::optional<ry::uuid>> login_repository::finish_reset(std::string tok
   co_return rows.front().opt_uuid(0);
 }
 
-ry::task<std::vector<std::string>> login_repository::set_password(ry::uuid account,
-                                                                  std::string password_hash,
-                                                                  std::optional<ry::uuid> keep) const {
-  const auto rows = (co_await ctx_.db().query("select e from accounts.set_password($1, $2, $3::uuid) e",
-                                              account, password_hash, keep))
-                        .value();
+ry::task<std::vector<std::string>> login_repository::set_password(
+    ry::uuid account, std::string password_hash, std::optional<ry::uuid> keep) const {
+  const auto rows =
+      (co_await ctx_.db().query("select e from accounts.set_password($1, $2, $3::uuid) e", account,
+                                password_hash, keep))
+          .value();
   co_return first_column(rows);
 }
 
 ry::task<void> login_repository::mail(std::string to, letter l, std::string key) const {
-  (co_await ctx_.db().query("select outcome from mail.enqueue('account', $1, $2, $3, $4, key => $5)", to,
-                            l.subject, l.text, l.html, key))
+  (co_await ctx_.db().query(
+       "select outcome from mail.enqueue('account', $1, $2, $3, $4, key => $5)", to, l.subject,
+       l.text, l.html, key))
       .value();
 }
 
-ry::task<void> login_repository::mail_sign_up(open_sign_up s, letter l, std::string token_hash) const {
+ry::task<void> login_repository::mail_sign_up(open_sign_up s, letter l,
+                                              std::string token_hash) const {
   const auto key = "accounts.confirm:" + s.id.to_string();
   (co_await ctx_.db().query(
        "with sent as (select outcome from mail.enqueue('account', $1, $2, $3, $4, key => $5))"
-       "update accounts.sign_up set token_hash = $7 from sent where id = $6 and sent.outcome = 'queued'",
-       s.address.text, l.subject, l.text, l.html, key, s.id,
-       ry::bytes_view(token_hash)))
+       "update accounts.sign_up set token_hash = $7 from sent where id = $6 and sent.outcome = "
+       "'queued'",
+       s.address.text, l.subject, l.text, l.html, key, s.id, ry::bytes_view(token_hash)))
       .value();
 }
 
-ry::task<void> login_repository::mail_reset(ry::uuid account, std::string to, letter l, std::string key,
-                                            std::string token_hash, std::int64_t minutes) const {
+ry::task<void> login_repository::mail_reset(ry::uuid account, std::string to, letter l,
+                                            std::string key, std::string token_hash,
+                                            std::int64_t minutes) const {
   (co_await ctx_.db().query(
        "with sent as (select outcome from mail.enqueue('account', $1, $2, $3, $4, key => $5))"
        "insert into accounts.reset (token_hash, account_id, expires_at)"
@@ -270,9 +276,9 @@ ry::task<void> login_repository::mail_reset(ry::uuid account, std::string to, le
 ry::task<bool> login_repository::identity_event(std::string hook, identity who,
                                                 const tier* first_tier) const {
   const auto rows = (co_await ctx_.db().query(
-                         "select accounts.identity_event($1, $2, $3::uuid, $4, $5, $6, $7, $8, $9)", hook,
-                         who.subject, who.id, who.email, who.name, who.verified, who.referral_code,
-                         first_tier->name, grant(first_tier)))
+                         "select accounts.identity_event($1, $2, $3::uuid, $4, $5, $6, $7, $8, $9)",
+                         hook, who.subject, who.id, who.email, who.name, who.verified,
+                         who.referral_code, first_tier->name, grant(first_tier)))
                         .value();
   co_return rows.front().boolean(0);
 }

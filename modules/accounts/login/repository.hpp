@@ -1,5 +1,5 @@
-// The SQL of sign-up, log-in and sessions. Every function throws ry::error when the database says no;
-// hashes are 32 bytes.
+// The SQL of sign-up, log-in and sessions. Every function throws ry::error when the database says
+// no; hashes are 32 bytes.
 #pragma once
 
 #include <ry/cpp/db.hpp>
@@ -69,7 +69,8 @@ class login_repository {
   ry::task<std::optional<open_sign_up>> sign_up(ry::uuid id) const;
   ry::task<void> drop_sign_up(ry::uuid id) const;
   // False: somebody else was first, or it is too late.
-  ry::task<bool> finish_sign_up(std::string token_hash, ry::uuid account, const tier* first_tier) const;
+  ry::task<bool> finish_sign_up(std::string token_hash, ry::uuid account,
+                                const tier* first_tier) const;
 
   ry::task<std::optional<credentials>> find_login(std::string email_key) const;
   ry::task<std::optional<credentials>> find_login(ry::uuid account) const;
@@ -90,7 +91,8 @@ class login_repository {
   ry::task<std::vector<ended_session>> ended_lately(std::int64_t seconds) const;
 
   ry::task<void> ask_for_reset(std::string email_key) const;
-  ry::task<std::optional<ry::uuid>> finish_reset(std::string token_hash, std::string password_hash) const;
+  ry::task<std::optional<ry::uuid>> finish_reset(std::string token_hash,
+                                                 std::string password_hash) const;
   ry::task<std::vector<std::string>> set_password(ry::uuid account, std::string password_hash,
                                                   std::optional<ry::uuid> keep) const;
 

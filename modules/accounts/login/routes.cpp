@@ -7,6 +7,7 @@
 #include <boost/json/serialize.hpp>
 
 #include "../body.hpp"
+#include "../members.hpp"
 #include "identity_message.hpp"
 #include "standard_webhook.hpp"
 
@@ -17,7 +18,8 @@ namespace json = boost::json;
 
 constexpr std::size_t most_body = 16 * 1024;
 constexpr std::size_t most_webhook_body = 1024 * 1024;
-constexpr std::size_t most_email = 1024;  // as typed; an international one is longer than its mailbox
+constexpr std::size_t most_email =
+    1024;  // as typed; an international one is longer than its mailbox
 constexpr std::string_view cookie_name = "ry_session";
 
 caller from(const ry::request& r) {
@@ -74,9 +76,7 @@ std::string claim(const ry_principal& who, const char* name) {
   const auto text = ry::view(who.claims_json);
   json::error_code ec;
   const auto doc = json::parse(json::string_view(text.data(), text.size()), ec);
-  const auto* o = ec ? nullptr : doc.if_object();
-  const auto* v = o ? o->if_contains(name) : nullptr;
-  return v && v->is_string() ? std::string(v->get_string().c_str()) : std::string();
+  return clean_member(ec ? nullptr : doc.if_object(), name, 200);
 }
 
 void refuse_api_key(const ry::request& r) {
@@ -85,13 +85,14 @@ void refuse_api_key(const ry::request& r) {
   }
 }
 
-ry::response no_store(ry::response r) { return r.header("Cache-Control", "no-store"); }
+ry::response no_store(ry::response r) {
+  return r.header("Cache-Control", "no-store");
+}
 
 }  // namespace
 
 void login_routes::add_to(ry::registrar& reg) {
-  reg.route("GET", "/auth/config", RY_ROUTE_PUBLIC,
-            [this](ry::request r) { return about(r); });
+  reg.route("GET", "/auth/config", RY_ROUTE_PUBLIC, [this](ry::request r) { return about(r); });
   if (!settings_.webhook_keys.empty()) {
     reg.route("POST", "/auth/webhooks/identity", RY_ROUTE_PUBLIC, this,
               &login_routes::identity_webhook, {.max_body = most_webhook_body});
@@ -104,7 +105,8 @@ void login_routes::add_to(ry::registrar& reg) {
   reg.route("POST", "/auth/refresh", RY_ROUTE_PUBLIC, this, &login_routes::refresh, small);
   reg.route("POST", "/auth/log-out", RY_ROUTE_PUBLIC, this, &login_routes::log_out, small);
   reg.route("POST", "/auth/reset", RY_ROUTE_PUBLIC, this, &login_routes::ask_for_reset, small);
-  reg.route("POST", "/auth/reset/complete", RY_ROUTE_PUBLIC, this, &login_routes::finish_reset, small);
+  reg.route("POST", "/auth/reset/complete", RY_ROUTE_PUBLIC, this, &login_routes::finish_reset,
+            small);
   reg.route("POST", "/auth/password", 0, this, &login_routes::change_password, small);
   reg.route("GET", "/auth/sessions", 0, this, &login_routes::list_sessions);
   reg.route("DELETE", "/auth/sessions", 0, this, &login_routes::end_all_sessions);
@@ -122,8 +124,8 @@ ry::response login_routes::about(const ry::request&) {
 }
 
 std::string login_routes::cookie(std::string_view value, std::int64_t seconds) const {
-  std::string out = std::string(cookie_name) + "=" + std::string(value) + "; Path=/; Max-Age=" +
-                    std::to_string(seconds) + "; HttpOnly; SameSite=Strict";
+  std::string out = std::string(cookie_name) + "=" + std::string(value) +
+                    "; Path=/; Max-Age=" + std::to_string(seconds) + "; HttpOnly; SameSite=Strict";
   if (settings_.app_url.rfind("https://", 0) == 0) out += "; Secure";
   return out;
 }
@@ -165,7 +167,8 @@ ry::task<ry::response> login_routes::verify(ry::request r) {
   auto token = required(b, "token", 128);
   auto proof = b.text("proof", 1, 128).value_or("");
   std::string password = b.has("password") ? b.raw_text("password") : std::string();
-  auto t = co_await logins_.verify(std::move(token), std::move(proof), std::move(password), from(r));
+  auto t =
+      co_await logins_.verify(std::move(token), std::move(proof), std::move(password), from(r));
   co_return answer(200, std::move(t), in_cookie);
 }
 
@@ -240,7 +243,7 @@ ry::task<ry::response> login_routes::change_password(ry::request r) {
   auto next = password_in(b, "new_password");
   const auto me = co_await people_.of(r.principal());
   const auto session = ry::uuid::parse(claim(*r.principal(), "sid"));
-  co_await logins_.change_password(me->id, std::move(present), std::move(next), session, from(r));
+  co_await logins_.change_password(me->id, std::move(present), std::move(next), session);
   co_return ry::response::empty();
 }
 
@@ -268,8 +271,8 @@ ry::task<ry::response> login_routes::end_all_sessions(ry::request r) {
 
 ry::task<ry::response> login_routes::identity_webhook(ry::request r) {
   const header_fn header = [&r](std::string_view name) { return r.header(name); };
-  const auto id = verified_webhook(settings_.webhook_keys, header, r.body(),
-                                   ctx_.now_unix_us() / 1'000'000);
+  const auto id =
+      verified_webhook(settings_.webhook_keys, header, r.body(), ctx_.now_unix_us() / 1'000'000);
   if (!id) throw ry::http_error(401, RY_UNAUTHENTICATED, "accounts.signature", "Invalid signature");
   auto m = read_identity_message(r.body());
   ctx_.info("identity webhook", {{"type", m.type}, {"webhook", *id}});

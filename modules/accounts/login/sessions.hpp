@@ -1,5 +1,5 @@
-// Sessions of local log-ins: access tokens of the host for some minutes, and refresh tokens, each good
-// for one use.
+// Sessions of local log-ins: access tokens of the host for some minutes, and refresh tokens, each
+// good for one use.
 #pragma once
 
 #include <ry/cpp/outside.hpp>
@@ -23,8 +23,8 @@ class sessions {
       : ctx_(ctx), repo_(repo), cfg_(cfg) {}
 
   ry::task<session_tokens> open(ry::uuid account, std::string user_agent);
-  // nullopt: the token is unknown, was used, or its session has ended. One that comes back long after
-  // its use was stolen from somebody: that ends the session.
+  // nullopt: the token is unknown, was used, or its session has ended. One that comes back long
+  // after its use was stolen from somebody: that ends the session.
   ry::task<std::optional<session_tokens>> refresh(std::string token);
   ry::task<void> end(ry::uuid account, std::optional<ry::uuid> only, std::optional<ry::uuid> but);
   ry::task<void> end_by_token(std::string refresh_token);

@@ -74,8 +74,9 @@ login_settings read_login_settings(const json::object& settings, std::string_vie
 
   if (!out.enabled) return out;
   if (out.verify == verification::none && mode != "local") {
-    throw invalid("login.verify",
-                  "= \"none\" lets anybody have any address: only with deployment.mode = \"local\"");
+    throw invalid(
+        "login.verify",
+        "= \"none\" lets anybody have any address: only with deployment.mode = \"local\"");
   }
   if (out.verify == verification::email && !is_web_address(out.app_url)) {
     throw invalid("local_login",

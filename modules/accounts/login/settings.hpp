@@ -17,9 +17,9 @@ enum class verification {
 };
 
 struct login_settings {
-  bool enabled = false;                      // accounts.local_login
+  bool enabled = false;                       // accounts.local_login
   verification verify = verification::email;  // accounts.login.*
-  std::string app_url;                       // of links in mails, without a slash at its end
+  std::string app_url;                        // of links in mails, without a slash at its end
   std::size_t min_password = 10;
   hash_cost cost;
   std::size_t hash_parallel = 2;

@@ -25,7 +25,8 @@ std::optional<std::string> from_base64(std::string_view text, std::size_t most) 
 // Digits only: no sign, no blanks, nothing after them.
 std::optional<std::int64_t> seconds(std::string_view text) {
   std::int64_t out = 0;
-  if (text.empty() || text.size() > 12 || text.front() < '0' || text.front() > '9') return std::nullopt;
+  if (text.empty() || text.size() > 12 || text.front() < '0' || text.front() > '9')
+    return std::nullopt;
   const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), out);
   if (ec != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return out;

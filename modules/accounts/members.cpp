@@ -1,0 +1,23 @@
+#include "members.hpp"
+
+namespace accounts {
+
+namespace json = boost::json;
+
+std::string clean_member(const json::object* o, std::string_view name, std::size_t most) {
+  const auto* v = o ? o->if_contains(json::string_view(name.data(), name.size())) : nullptr;
+  if (!v || !v->is_string()) return {};
+  const std::string_view s(v->get_string().data(), v->get_string().size());
+  if (s.size() > most) return {};
+  for (const unsigned char c : s) {
+    if (c < 0x20 || c == 0x7f) return {};
+  }
+  return std::string(s);
+}
+
+const json::object* object_member(const json::object* o, std::string_view name) {
+  const auto* v = o ? o->if_contains(json::string_view(name.data(), name.size())) : nullptr;
+  return v ? v->if_object() : nullptr;
+}
+
+}  // namespace accounts

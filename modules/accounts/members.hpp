@@ -1,0 +1,16 @@
+// Members of JSON objects that somebody else wrote.
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <string>
+#include <string_view>
+
+namespace accounts {
+
+// The text of that name; empty when there is none, when it is longer than `most` bytes or has
+// control characters. `o` may be nullptr.
+std::string clean_member(const boost::json::object* o, std::string_view name, std::size_t most);
+// The object of that name; nullptr when there is none. `o` may be nullptr.
+const boost::json::object* object_member(const boost::json::object* o, std::string_view name);
+
+}  // namespace accounts
