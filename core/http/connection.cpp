@@ -2,6 +2,7 @@
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <ry/cpp/memory.hpp>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -148,7 +149,7 @@ void connection::pump(std::string_view fresh) {
   else if (!cur_.empty())
     in_.assign(cur_);
   cur_ = {};
-  if (in_.empty() && in_.capacity() > 1024) in_ = std::string();
+  if (in_.empty() && in_.capacity() > 1024) give_back(in_);
   flush();
 }
 
@@ -255,7 +256,7 @@ bool connection::flush_out() {
   }
   sent_ = 0;
   if (out_.capacity() > 16 * 1024)
-    out_ = std::string();
+    give_back(out_);
   else
     out_.clear();
   return true;
@@ -281,7 +282,7 @@ void connection::finish_close() {
   if (phase_ == phase::closed || linger_due_ != clock::time_point{}) return;
   if (eof_) return close();
   phase_ = phase::linger;
-  in_ = std::string();
+  give_back(in_);
   if (tls_) tls_->shutdown();
   ::shutdown(socket_.native_handle(), SHUT_WR);
   linger_due_ = clock::now() + std::chrono::seconds(2);
@@ -297,7 +298,8 @@ void connection::close() {
   tls_.reset();
   boost::system::error_code ec;
   socket_.close(ec);
-  in_ = out_ = std::string();
+  give_back(in_);
+  give_back(out_);
   sent_ = 0;
   parser_.reset();
   w_.forget(*this);

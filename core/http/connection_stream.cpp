@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <charconv>
+#include <ry/cpp/memory.hpp>
 
 #include "core/exec/blocking_pool.hpp"
 #include "core/http/answer.hpp"
@@ -112,7 +113,7 @@ bool connection::fill_from_stream() {
     if (st.head == st.queue.size()) {
       st.head = 0;
       if (st.queue.capacity() > 64)
-        st.queue = {};
+        give_back(st.queue);
       else
         st.queue.clear();
       if (st.closed) {
@@ -143,7 +144,7 @@ bool connection::fill_from_stream() {
     }
   }
   if (sent < out.size()) out_.assign(out, sent);
-  if (out.capacity() > 4 * worker::scratch_size) out = std::string();
+  if (out.capacity() > 4 * worker::scratch_size) give_back(out);
   if (ended) end_stream();
   return true;
 }

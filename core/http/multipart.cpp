@@ -1,6 +1,7 @@
 #include "core/http/multipart.hpp"
 
 #include <cstring>
+#include <ry/cpp/memory.hpp>
 
 #include "core/http/message.hpp"
 #include "core/http/uri.hpp"
@@ -113,7 +114,7 @@ multipart_parser::state multipart_parser::step() {
       const auto left = all.substr(at_);
       if (left.size() >= 2 && left[0] == '-' && left[1] == '-') {
         phase_ = phase::epilogue;
-        buffer_ = std::string();
+        give_back(buffer_);
         at_ = 0;
         return state::more;
       }

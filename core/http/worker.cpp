@@ -1,6 +1,7 @@
 #include "core/http/worker.hpp"
 
 #include <malloc.h>
+#include <ry/cpp/memory.hpp>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -24,7 +25,7 @@ constexpr unsigned ticks_until_quiet = 8;
 
 void trim(std::string& s) {
   if (s.capacity() > keep_capacity)
-    s = std::string();
+    give_back(s);
   else
     s.clear();
 }

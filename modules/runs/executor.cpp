@@ -120,31 +120,28 @@ ry::task<ry::job_outcome> executor::execute(run_ptr run, std::uint32_t crashes) 
   writer.enlist(run);
   if (!run->queue_wait_ms)
     run->queue_wait_ms = std::max<std::int64_t>(parts_.ctx.now_unix_us() - run->who.started_us, 0) / 1000;
+  course c;
+  if (crashes > static_cast<std::uint32_t>(parts_.config.max_crashes) && run->why() == 0)
+    c.ends(failed("crashed", "The run crashed its worker too often", "RUN_CRASHED"));
   std::optional<ry::job_outcome> out;
-  std::optional<ry::error> failure;
-  try {
-    if (crashes > static_cast<std::uint32_t>(parts_.config.max_crashes) && run->why() == 0) {
-      out = co_await finish(run, failed("crashed", "The run crashed its worker too often", "RUN_CRASHED"),
-                            nullptr);
-    } else {
-      out = co_await steps(run);
-    }
-  } catch (...) {
-    failure = ry::current_error();
-  }
-  if (failure && is_transient(*failure)) {
-    // No fault of the run's: it goes on from its last border.
-    parts_.ctx.complain("a run is put back", *failure);
-    leave(run);
-    out = ry::job_outcome::snooze(away_ms);
-  } else if (failure) {
-    parts_.ctx.complain("a run failed inside the server", *failure);
+  for (int tries = 0; !out; ++tries) {
+    std::optional<ry::error> failure;
     try {
-      out = co_await finish(run, failed("internal", "Internal server error", "INTERNAL"), nullptr);
+      co_await steps(run, c);
+      out = co_await conclude(run, c);
     } catch (...) {
       failure = ry::current_error();
     }
-    if (!out) {
+    if (!failure) break;
+    if (is_transient(*failure)) {
+      // No fault of the run's: it goes on from its last border.
+      parts_.ctx.complain("a run is put back", *failure);
+      leave(run);
+      out = ry::job_outcome::snooze(away_ms);
+    } else if (tries == 0) {
+      parts_.ctx.complain("a run failed inside the server", *failure);
+      c.ends(failed("internal", "Internal server error", "INTERNAL"));
+    } else {
       leave(run);
       out = ry::job_outcome::retry(*failure);
     }
@@ -153,91 +150,109 @@ ry::task<ry::job_outcome> executor::execute(run_ptr run, std::uint32_t crashes) 
   co_return std::move(*out);
 }
 
-ry::task<ry::job_outcome> executor::steps(run_ptr run) {
-  for (;;) {
-    switch (run->why()) {
-      case 0: break;
-      case RY_WHY_LEASE_LOST: co_return leave(run);
-      case RY_WHY_USER: co_return co_await finish(run, stopped(), nullptr);
-      case RY_WHY_DEADLINE:
-        co_return co_await finish(run, timed_out(), nullptr);
-      default: co_return co_await hand_over(run);
-    }
-    if (run->uploads_waiting) {
-      const bool ours = co_await look_at_uploads(parts_, run);
-      if (!ours) co_return leave(run);
-      if (run->why() != 0) continue;
-    }
-    const loaded there = co_await load_history(parts_, run);
-    if (there == loaded::broken_off) continue;
-    next_action next = decide(run->messages);
-    if (next.kind == next_kind::finished)
-      co_return co_await finish(run, completed(), nullptr);
-    catalog_ptr catalog = co_await tools_.catalog(run);
-    if (next.kind == next_kind::run_tools) {
-      run->open_turn = {};
-      std::optional<ending> refused = out_of_money(*run, spending_step::make_calls);
-      if (!refused) refused = out_of_ideas(*run, next.calls);
-      if (refused) co_return co_await finish(run, std::move(*refused), nullptr);
-      const stored kept = co_await run_calls(run, catalog, std::move(next.calls));
-      if (kept == stored::not_ours) co_return leave(run);
-      run->taken_over = false;
-      continue;
-    }
-    run->taken_over = false;
-    if (run->open_turn.to != 0) {
-      run->attempt_base = run->open_turn.attempt;
-      run->feed.append("turn_aborted")
-          .integer("step", run->step + 1)
-          .integer("attempt", run->open_turn.attempt)
-          .integer("from_sequence", static_cast<std::int64_t>(run->open_turn.from))
-          .integer("to_sequence", static_cast<std::int64_t>(run->open_turn.to));
-      run->open_turn = {};
-      run->deliver_soon();
-      touch(run);
-    }
-    if (run->step >= parts_.config.max_steps)
-      co_return co_await finish(
-          run, failed("step_limit", "The run reached its limit of steps", "STEP_LIMIT"), nullptr);
-    std::optional<ending> refused = out_of_money(*run, spending_step::ask_model);
-    if (refused) co_return co_await finish(run, std::move(*refused), nullptr);
-
-    turn t = co_await ask_model(parts_, run, catalog);
-    if (t.how == turn::end::lost) co_return leave(run);
-    if (t.how == turn::end::interrupted) {
-      if (run->why() == RY_WHY_LEASE_LOST) co_return leave(run);
-      if (run->why() == RY_WHY_USER)
-        co_return co_await finish(run, stopped(), &t);
-      if (run->why() == RY_WHY_DEADLINE)
-        co_return co_await finish(run, timed_out(), &t);
-      co_return co_await hand_over(run);
-    }
-    if (t.how == turn::end::failed)
-      co_return co_await finish(run, failed("llm_error", t.error, "LLM_ERROR"), nullptr);
-    if (t.calls.empty()) co_return co_await finish(run, completed(), &t);
-
-    step_record record;
-    run->feed.hold();
-    record_turn(*run, t, record);
-    for (const tool_call& call : t.calls) {
-      const tool_catalog::tool* tool = catalog->find(call.name);
-      run->feed.append("tool_call")
-          .text("tool_call_id", call.id)
-          .text("name", call.name)
-          .json("arguments", call.arguments)
-          .text("source", tool != nullptr ? tool->source : "unknown");
-    }
-    const stored written = co_await persist(parts_, run, record);
-    if (written == stored::not_ours) co_return leave(run);
-    refused = out_of_money(*run, spending_step::make_calls);
-    if (!refused) refused = out_of_ideas(*run, t.calls);
-    if (refused) co_return co_await finish(run, std::move(*refused), nullptr);
-    // What was started is not started twice: the calls are in the log before they run.
-    if (run->why() == 0) {
-      const stored kept = co_await run_calls(run, catalog, std::move(t.calls));
-      if (kept == stored::not_ours) co_return leave(run);
-    }
+ry::task<void> executor::steps(run_ptr run, course& c) {
+  catalog_ptr catalog;
+  while (c.next == course::to::go_on) {
+    co_await prepare(run, catalog, c);
+    if (c.next != course::to::ask) continue;
+    // Most runs are here most of the time: the frames above hold little.
+    co_await ask_model(parts_, run, catalog, c.answer);
+    co_await take_in(run, catalog, c);
   }
+}
+
+ry::task<ry::job_outcome> executor::conclude(run_ptr run, course& c) {
+  if (c.next == course::to::not_ours) co_return leave(run);
+  if (c.next == course::to::hand_over) co_return co_await hand_over(run);
+  co_return co_await finish(run, c);
+}
+
+void executor::course::interrupted(std::int32_t why, answer_is a) {
+  switch (why) {
+    case RY_WHY_LEASE_LOST: next = to::not_ours; break;
+    case RY_WHY_USER: ends(stopped(), a); break;
+    case RY_WHY_DEADLINE: ends(timed_out(), a); break;
+    default: next = to::hand_over;
+  }
+}
+
+// Everything that comes before a model is asked.
+ry::task<void> executor::prepare(run_ptr run, catalog_ptr& catalog, course& c) {
+  if (run->why() != 0) co_return c.interrupted(run->why(), course::answer_is::past);
+  if (run->uploads_waiting) {
+    const bool ours = co_await look_at_uploads(parts_, run);
+    if (!ours) c.next = course::to::not_ours;
+    if (!ours || run->why() != 0) co_return;
+  }
+  const loaded there = co_await load_history(parts_, run);
+  if (there == loaded::broken_off) co_return;
+  next_action next = decide(run->messages);
+  if (next.kind == next_kind::finished) co_return c.ends(completed());
+  catalog = co_await tools_.catalog(run);
+  if (next.kind == next_kind::run_tools) {
+    run->open_turn = {};
+    std::optional<ending> refused = out_of_money(*run, spending_step::make_calls);
+    if (!refused) refused = out_of_ideas(*run, next.calls);
+    if (refused) co_return c.ends(std::move(*refused));
+    const stored kept = co_await run_calls(run, catalog, std::move(next.calls));
+    if (kept == stored::not_ours) c.next = course::to::not_ours;
+    run->taken_over = false;
+    co_return;
+  }
+  run->taken_over = false;
+  if (run->open_turn.to != 0) {
+    run->attempt_base = run->open_turn.attempt;
+    run->feed.append("turn_aborted")
+        .integer("step", run->step + 1)
+        .integer("attempt", run->open_turn.attempt)
+        .integer("from_sequence", static_cast<std::int64_t>(run->open_turn.from))
+        .integer("to_sequence", static_cast<std::int64_t>(run->open_turn.to));
+    run->open_turn = {};
+    run->deliver_soon();
+    touch(run);
+  }
+  if (run->step >= parts_.config.max_steps)
+    co_return c.ends(failed("step_limit", "The run reached its limit of steps", "STEP_LIMIT"));
+  std::optional<ending> refused = out_of_money(*run, spending_step::ask_model);
+  if (refused) co_return c.ends(std::move(*refused));
+  c.next = course::to::ask;
+}
+
+// What comes of an answer: the end, or calls of tools.
+ry::task<void> executor::take_in(run_ptr run, catalog_ptr catalog, course& c) {
+  turn& t = c.answer;
+  c.next = course::to::go_on;
+  switch (t.how) {
+    case turn::end::lost: c.next = course::to::not_ours; co_return;
+    case turn::end::interrupted: co_return c.interrupted(run->why(), course::answer_is::part_of_the_end);
+    case turn::end::failed: co_return c.ends(failed("llm_error", t.error, "LLM_ERROR"));
+    case turn::end::answered: break;
+  }
+  if (t.calls.empty()) co_return c.ends(completed(), course::answer_is::part_of_the_end);
+
+  step_record record;
+  run->feed.hold();
+  record_turn(*run, t, record);
+  for (const tool_call& call : t.calls) {
+    const tool_catalog::tool* tool = catalog->find(call.name);
+    run->feed.append("tool_call")
+        .text("tool_call_id", call.id)
+        .text("name", call.name)
+        .json("arguments", call.arguments)
+        .text("source", tool != nullptr ? tool->source : "unknown");
+  }
+  const stored written = co_await persist(parts_, run, record);
+  if (written == stored::not_ours) {
+    c.next = course::to::not_ours;
+    co_return;
+  }
+  std::optional<ending> refused = out_of_money(*run, spending_step::make_calls);
+  if (!refused) refused = out_of_ideas(*run, t.calls);
+  if (refused) co_return c.ends(std::move(*refused));
+  // What was started is not started twice: the calls are in the log before they run.
+  if (run->why() != 0) co_return;
+  const stored kept = co_await run_calls(run, catalog, std::move(t.calls));
+  if (kept == stored::not_ours) c.next = course::to::not_ours;
 }
 
 std::optional<executor::ending> executor::out_of_money(const live_run& run, spending_step step) const {
@@ -383,14 +398,15 @@ void executor::append_terminal(live_run& run, const ending& how, std::int64_t du
       .json("time_to_first_token_ms", or_null(run.first_token_ms));
 }
 
-ry::task<ry::job_outcome> executor::finish(run_ptr run, ending how, turn* with) {
+ry::task<ry::job_outcome> executor::finish(run_ptr run, course& c) {
+  const ending& how = c.how;
   step_record record;
   const std::int64_t now = parts_.ctx.now_unix_us();
   run->feed.hold();
-  if (with != nullptr) {
+  if (c.last == course::answer_is::part_of_the_end) {
     // Of an interrupted answer only the text is kept: its calls were never made.
-    if (with->how != turn::end::answered) with->calls.clear();
-    record_turn(*run, *with, record);
+    if (c.answer.how != turn::end::answered) c.answer.calls.clear();
+    record_turn(*run, c.answer, record);
   }
   append_terminal(*run, how, std::max<std::int64_t>(now - run->who.started_us, 0) / 1000);
   record.status = how.status;

@@ -28,8 +28,26 @@ class executor {
   ry::task<ry::job_outcome> work(ry::job job);
   // Takes over from a worker that vanished or handed over; empty: nothing to do, with the job's outcome.
   ry::task<run_ptr> take(ry::job job, ry::uuid id, std::optional<ry::job_outcome>& otherwise);
+  // Where a run stands, from one of its phases to the next.
+  struct course {
+    enum class to { go_on, ask, end, not_ours, hand_over } next = to::go_on;
+    enum class answer_is { past, part_of_the_end } last = answer_is::past;
+    ending how;   // end
+    turn answer;  // of the model, the last one
+
+    void ends(ending e, answer_is a = answer_is::past) {
+      next = to::end;
+      last = a;
+      how = std::move(e);
+    }
+    void interrupted(std::int32_t why, answer_is a);
+  };
   ry::task<ry::job_outcome> execute(run_ptr run, std::uint32_t crashes);
-  ry::task<ry::job_outcome> steps(run_ptr run);
+  // Goes on until there is nothing more to do here.
+  ry::task<void> steps(run_ptr run, course& c);
+  ry::task<void> prepare(run_ptr run, catalog_ptr& catalog, course& c);
+  ry::task<void> take_in(run_ptr run, catalog_ptr catalog, course& c);
+  ry::task<ry::job_outcome> conclude(run_ptr run, course& c);
 
   // not_ours: the run is no longer ours.
   ry::task<stored> run_calls(run_ptr run, catalog_ptr catalog, std::vector<tool_call> calls);
@@ -38,7 +56,7 @@ class executor {
   // How it ends when the agent goes round in circles.
   std::optional<ending> out_of_ideas(const live_run& run, const std::vector<tool_call>& calls) const;
 
-  ry::task<ry::job_outcome> finish(run_ptr run, ending how, turn* with);
+  ry::task<ry::job_outcome> finish(run_ptr run, course& c);
   static void append_terminal(live_run& run, const ending& how, std::int64_t duration_ms);
   ry::task<ry::job_outcome> hand_over(run_ptr run);
   ry::job_outcome leave(run_ptr run);

@@ -1,6 +1,7 @@
 #include "feed.hpp"
 
 #include <algorithm>
+#include <ry/cpp/memory.hpp>
 
 namespace runs {
 namespace {
@@ -98,7 +99,7 @@ void event_feed::trim() {
   tail_.erase(0, offset_of(keep_from));
   tail_from_ = keep_from;
   forget_hints();
-  if (tail_.empty() && tail_.capacity() > keep_bytes) tail_ = {};
+  if (tail_.empty() && tail_.capacity() > keep_bytes) ry::give_back(tail_);
 }
 
 }  // namespace runs

@@ -162,4 +162,16 @@ TEST(feed_test, readers_see_every_event_once_under_random_interleavings) {
   }
 }
 
+// An answer that came in one piece does not stay reserved for the life of the run.
+TEST(feed_test, the_memory_of_a_long_text_is_given_back) {
+  event_feed feed(0, 100);
+  chunk(feed, 100'000);
+  const event_feed::range taken = feed.take();
+  feed.done(taken.from, taken.to);
+  chunk(feed);
+  const event_feed::range next = feed.take();
+  feed.done(next.from, next.to);
+  EXPECT_LT(feed.memory(), 8'000u);
+}
+
 }  // namespace

@@ -51,7 +51,7 @@ void release_history(live_run& run) {
   std::size_t held = 0;
   for (const chat_message& m : run.messages) held += m.body.size();
   if (held <= kept_bytes) return;
-  run.messages = {};
+  ry::give_back(run.messages);
   run.messages_known = false;
 }
 

@@ -31,7 +31,7 @@ void live_run::attach(reader& r) {
 void live_run::detach(reader& r) {
   std::erase(readers_, &r);
   // A small piece that stays would hold a whole page of what the reader used.
-  if (readers_.empty()) readers_ = {};
+  if (readers_.empty()) ry::give_back(readers_);
 }
 
 void live_run::deliver_soon() {

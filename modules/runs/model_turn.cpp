@@ -59,12 +59,43 @@ void close_attempt(parts& p, run_ptr run, const turn& t, std::uint64_t from, con
   p.writers.of(run->exec).touch(run);
 }
 
+// What one model is asked. Made before the answer begins, so that nothing but this is kept while it comes.
+struct question {
+  // unknown: no provider of that name. lost, interrupted: as in turn.
+  enum class end { ready, unknown, lost, interrupted } how = end::unknown;
+  provider_set::handle provider;
+  std::string request;
+  std::int64_t window = 0;  // of the model, in tokens
+};
+
+ry::task<void> make_question(parts& p, run_ptr run, catalog_ptr catalog, const std::string& model, question& out) {
+  model_choice_in_use by;
+  by.name = model;
+  const std::optional<model_target> target = p.config.target(by.name);
+  if (target) by.provider = p.providers.find(target->provider);
+  if (!by.provider) co_return;
+  by.model = target->model;
+  const std::string prompt = co_await system_prompt(p, run);
+  out.window = run->narrowed_window != 0 ? run->narrowed_window : p.config.window_of(by.name);
+  const std::int64_t room = room_for_messages(out.window, p.config.max_output_tokens, prompt, catalog->json);
+  const fitted fit = co_await fit_history(p, run, by, room);
+  if (fit.how != fitted::end::fits) {
+    out.how = fit.how == fitted::end::lost ? question::end::lost : question::end::interrupted;
+    co_return;
+  }
+  const std::vector<chat_message>& history = fit.shortened ? *fit.shortened : run->messages;
+  const std::optional<std::vector<chat_message>> shown_to_it = co_await show_pictures(p, run, by.name, history);
+  out.request = build_request({by.model, prompt, catalog->json, p.config.max_output_tokens},
+                              shown_to_it ? *shown_to_it : history);
+  out.provider = std::move(by.provider);
+  out.how = question::end::ready;
+}
+
 }  // namespace
 
-ry::task<turn> ask_model(parts& p, run_ptr run, catalog_ptr catalog) {
-  turn out;
+ry::task<void> ask_model(parts& p, run_ptr run, catalog_ptr catalog, turn& out) {
+  out = {};
   const std::vector<std::string> chain = p.config.chain(run->who.model);
-  const std::string prompt = co_await system_prompt(p, run);
   std::int64_t shown = 0, tries = 0;
   int narrowings = 0;
   std::size_t refused_bytes = 0;  // of a request that was too long
@@ -72,57 +103,44 @@ ry::task<turn> ask_model(parts& p, run_ptr run, catalog_ptr catalog) {
   run->answering = std::min(run->answering, chain.size() - 1);
   for (;;) {
     const bool has_fallback = run->answering + 1 < chain.size();
-    model_choice_in_use by;
-    by.name = chain[run->answering];
-    const std::optional<model_target> target = p.config.target(by.name);
-    if (target) by.provider = p.providers.find(target->provider);
-    if (!by.provider) {
-      out.error = "The model \"" + by.name + "\" names no provider that is configured and loaded";
-      if (!has_fallback) co_return out;
+    out.model = chain[run->answering];
+    question q;
+    co_await make_question(p, run, catalog, out.model, q);
+    if (q.how == question::end::unknown) {
+      out.error = "The model \"" + out.model + "\" names no provider that is configured and loaded";
+      if (!has_fallback) co_return;
       ++run->answering;
       run->narrowed_window = 0;
       continue;
     }
-    by.model = target->model;
-    out.model = by.name;
-    const std::int64_t window =
-        run->narrowed_window != 0 ? run->narrowed_window : p.config.window_of(by.name);
-    const std::int64_t room =
-        room_for_messages(window, p.config.max_output_tokens, prompt, catalog->json);
-    const fitted fit = co_await fit_history(p, run, by, room);
-    if (fit.how != fitted::end::fits) {
-      out.how = fit.how == fitted::end::lost ? turn::end::lost : turn::end::interrupted;
-      co_return out;
+    if (q.how != question::end::ready) {
+      out.how = q.how == question::end::lost ? turn::end::lost : turn::end::interrupted;
+      co_return;
     }
-    const std::vector<chat_message>& history = fit.shortened ? *fit.shortened : run->messages;
-    const std::optional<std::vector<chat_message>> shown_to_it =
-        co_await show_pictures(p, run, by.name, history);
-    std::string request = build_request({by.model, prompt, catalog->json, p.config.max_output_tokens},
-                                        shown_to_it ? *shown_to_it : history);
-    if (refused_bytes != 0 && request.size() >= refused_bytes) co_return out;  // nothing left to shorten
+    if (refused_bytes != 0 && q.request.size() >= refused_bytes) co_return;  // nothing left to shorten
 
     out.attempt = run->attempt_base + ++shown;
     ++tries;
     run->feed.append("llm_response_start")
         .integer("step", run->step + 1)
         .integer("attempt", out.attempt)
-        .text("model", by.name);
+        .text("model", out.model);
     const std::uint64_t from = run->feed.last();
     run->deliver_soon();
     p.writers.of(run->exec).touch(run);
     release_history(*run);
-    model_call call(p, run, by.provider, model_call::audience::readers);
-    const ry_status begun = call.start(request);
-    const std::size_t sent_bytes = request.size();
-    const std::int64_t sent_tokens = run->messages_known ? 0 : estimate_tokens(request);
-    request = {};
+    model_call call(p, run, q.provider, model_call::audience::readers);
+    const ry_status begun = call.start(q.request);
+    const std::size_t sent_bytes = q.request.size();
+    const std::int64_t sent_tokens = run->messages_known ? 0 : estimate_tokens(q.request);
+    ry::give_back(q.request);
     if (begun == RY_OK) co_await call.finished();
     if (run->must_break()) {
       out.how = turn::end::interrupted;
       out.open = true;
       out.usage = call.usage();
       out.text = call.take_text();
-      co_return out;
+      co_return;
     }
     const ry_status st = begun != RY_OK ? begun : call.status();
     if (st == RY_OK) {
@@ -132,16 +150,16 @@ ry::task<turn> ask_model(parts& p, run_ptr run, catalog_ptr catalog) {
       out.text = call.take_text();
       out.reasoning = call.take_reasoning();
       out.calls = call.take_calls();
-      co_return out;
+      co_return;
     }
 
     out.error = call.error_text(st);
-    const std::int64_t charge = charge_micro(p.config.price_of(by.name), call.usage());
+    const std::int64_t charge = charge_micro(p.config.price_of(out.model), call.usage());
     bill(*run, call.usage(), charge);
     if (st == RY_OUT_OF_RANGE && sent_tokens != 0 && narrowings < most_narrowings) {
       // The window is smaller than configured, or the estimate was wrong.
       ++narrowings;
-      run->narrowed_window = std::min(window, sent_tokens) * 6 / 10;
+      run->narrowed_window = std::min(q.window, sent_tokens) * 6 / 10;
       refused_bytes = sent_bytes;
       close_attempt(p, run, out, from, call.usage(), charge, "LLM_CONTEXT_TOO_LONG");
       continue;
@@ -157,7 +175,7 @@ ry::task<turn> ask_model(parts& p, run_ptr run, catalog_ptr catalog) {
     const next_try next = after_failure(f);
     if (next.how == next_try::what::give_up) {
       close_attempt(p, run, out, from, call.usage(), charge, {});
-      co_return out;
+      co_return;
     }
     const bool other = next.how == next_try::what::next_model;
     close_attempt(p, run, out, from, call.usage(), charge, other ? "LLM_FALLBACK" : "LLM_RETRY");
@@ -172,7 +190,7 @@ ry::task<turn> ask_model(parts& p, run_ptr run, catalog_ptr catalog) {
     co_await interruptible_sleep(p.ctx, run, next.wait_ms);
     if (run->must_break() || run->why() == RY_WHY_SHUTDOWN) {
       out.how = turn::end::interrupted;
-      co_return out;
+      co_return;
     }
   }
 }

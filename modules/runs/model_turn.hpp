@@ -20,6 +20,7 @@ struct turn {
   std::string error;      // a sentence for the client
 };
 
-ry::task<turn> ask_model(parts& p, std::shared_ptr<live_run> run, catalog_ptr catalog);
+// `out` is set to the answer.
+ry::task<void> ask_model(parts& p, std::shared_ptr<live_run> run, catalog_ptr catalog, turn& out);
 
 }  // namespace runs

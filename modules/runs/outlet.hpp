@@ -4,7 +4,7 @@
 //
 // Thread: one at a time; that of the run while it is attached to one. Lifetime: that of the stream.
 #pragma once
-#include <optional>
+#include <memory>
 #include <ry/ry.hpp>
 #include <string>
 
@@ -16,13 +16,13 @@ class outlet {
  public:
   enum class merging { off, on };
   outlet(ry::stream to, std::uint64_t next, merging how) : to(std::move(to)), next(next) {
-    if (how == merging::on) merger_.emplace();
+    if (how == merging::on) merger_ = std::make_unique<chunk_merger>();
   }
 
   ry::stream to;
   std::uint64_t next;  // the first event that the reader has not got
 
-  bool merges() const { return merger_.has_value(); }
+  bool merges() const { return merger_ != nullptr; }
   // Chunks wait for flush().
   bool pending() const { return merger_ && merger_->pending(); }
   // Whole events up to the number `last`.
@@ -48,7 +48,7 @@ class outlet {
   static constexpr std::size_t most_bytes = 512 * 1024, most_pieces = 512;
   ry_status write(std::string_view bytes);
 
-  std::optional<chunk_merger> merger_;
+  std::unique_ptr<chunk_merger> merger_;
   bool whole_ = true;
   std::size_t bytes_ = 0, pieces_ = 0;  // since the last confirm()
 };

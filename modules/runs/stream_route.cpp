@@ -84,15 +84,24 @@ struct stream_route::session {
       : out(std::move(to), wish.next, wish.merge_ms != 0 ? outlet::merging::on : outlet::merging::off),
         merge_ms(wish.merge_ms),
         id(std::move(id)) {
-    if (wish.snapshot) gathered.emplace(wish.next);
+    if (wish.snapshot) gathered = std::make_unique<snapshot>(wish.next);
   }
   outlet out;
   std::uint64_t merge_ms;
   std::string id;                   // of the run
-  std::optional<snapshot> gathered; // what will be sent as one event
+  std::unique_ptr<snapshot> gathered;  // what will be sent as one event
 };
 
 ry::task<void> stream_route::serve(ry::request request) {
+  std::optional<session> s;
+  std::shared_ptr<live_run> live = co_await open(std::move(request), s);
+  if (!s) co_return;
+  co_await follow(*s, std::move(live));
+  s->out.to.close();
+}
+
+// Apart from serve(), whose frame lasts as long as the stream. Without a session the request was answered.
+ry::task<std::shared_ptr<live_run>> stream_route::open(ry::request request, std::optional<session>& s) {
   const std::string id = uuid_param(request.param("id"));
   const ry::uuid uuid = *ry::uuid::parse(id);
   stream_wish wish = read_wish(request);
@@ -109,18 +118,17 @@ ry::task<void> stream_route::serve(ry::request request) {
     if (!head.value() || (*head)->account_id != who.id) throw refusal(404, "Run not found");
     if ((*head)->status != "running" && wish.next > (*head)->last_seq) {
       request.respond(ry::response::empty(204));
-      co_return;
+      co_return nullptr;
     }
     // Events beyond the log may have been delivered by the worker, but none beyond its reservation.
     if (wish.next > (*head)->reserved + 1) wish.next = (*head)->last_seq + 1;
   }
-  session s(request.open_stream(200, {{"Content-Type", "text/event-stream"},
+  s.emplace(request.open_stream(200, {{"Content-Type", "text/event-stream"},
                                       {"Cache-Control", "no-cache, no-transform"},
                                       {"X-Accel-Buffering", "no"}}),
             wish, id);
-  s.out.to.keepalive(ping_ms, ping_event);
-  co_await follow(s, std::move(live));
-  s.out.to.close();
+  s->out.to.keepalive(ping_ms, ping_event);
+  co_return live;
 }
 
 ry::task<void> stream_route::follow(session& s, std::shared_ptr<live_run> live) {
@@ -239,7 +247,7 @@ ry::task<stream_route::outcome> stream_route::from_log(session& s) {
     add_gap(gap, s.out.next, page->first - 1);
     const bool there = co_await s.out.put_all(gap, page->first - 1);
     if (!there) co_return lost(s);
-    if (s.gathered && s.gathered->empty()) s.gathered.emplace(page->first);
+    if (s.gathered && s.gathered->empty()) s.gathered = std::make_unique<snapshot>(page->first);
   }
   const readable text = readable_of(*page, s.out.next);
   if (text.last == 0) {
@@ -276,12 +284,11 @@ stream_route::outcome stream_route::lost(const session& s) {
 }
 
 ry::task<bool> stream_route::send_snapshot(session& s) {
-  const snapshot all = std::move(*s.gathered);
-  s.gathered.reset();
-  if (all.empty()) co_return true;
+  const std::unique_ptr<snapshot> all = std::move(s.gathered);
+  if (all->empty()) co_return true;
   std::string wire;
-  all.write(wire);
-  const bool there = co_await s.out.put_all(wire, all.last());
+  all->write(wire);
+  const bool there = co_await s.out.put_all(wire, all->last());
   co_return there;
 }
 

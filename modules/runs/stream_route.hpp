@@ -23,6 +23,7 @@ class stream_route {
 
  private:
   struct session;
+  ry::task<std::shared_ptr<live_run>> open(ry::request request, std::optional<session>& s);
   enum class outcome { again, caught_up, over };
   ry::task<void> follow(session& s, std::shared_ptr<live_run> live);
   ry::task<outcome> from_feed(session& s, std::shared_ptr<live_run> run);

@@ -295,3 +295,20 @@ test('two nodes: a snapshot and merged chunks of a run that is live elsewhere', 
     await b.close();
   }
 });
+
+test('a word reaches a reader on another node within a tenth of a second at the median', async () => {
+  const b = new Server({ database, llm, set: [secret] });
+  try {
+    await b.start();
+    const u = await server.user();
+    const id = await run(u, '[words 60 40]');
+    const [here, there] = [new Map(), new Map()];
+    const note = (at) => (e) => { if (e.type === 'llm_response_chunk') at.set(e.sequence, performance.now()); };
+    await Promise.all([u.stream(id, { onEvent: note(here) }), new Client(b, u.token, u.id).stream(id, { onEvent: note(there) })]);
+    const late = [...here].map(([n, at]) => there.get(n) - at).sort((x, y) => x - y);
+    assert.equal(late.length, 60);
+    assert.ok(late[30] < 100, `${Math.round(late[30])} ms`);
+  } finally {
+    await b.close();
+  }
+});

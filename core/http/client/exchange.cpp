@@ -1,6 +1,7 @@
 #include "core/http/client/exchange.hpp"
 
 #include <algorithm>
+#include <ry/cpp/memory.hpp>
 #include <utility>
 
 namespace ry::http {
@@ -208,10 +209,10 @@ void exchange::write_some() {
   const bool may_resend = (connection_->reused && safe_to_resend() && !retried_) ||
                           (request_.flags & RY_CLIENT_FOLLOW_REDIRECTS);
   if (sent_ == out_.size() && !may_resend) {
-    out_ = {};
+    give_back(out_);
     sent_ = 0;
-    request_.body = {};
-    request_.headers = {};
+    give_back(request_.body);
+    give_back(request_.headers);
   }
 }
 
@@ -286,12 +287,12 @@ void exchange::take_head() {
       core::view(connection_->peer)};
   if (handler_.on_head)
     module::invoke(hold_.get(), "http_client.on_head", handler_.on_head, ctx_, &response);
-  head.text = {};
-  head.fields = {};
+  give_back(head.text);
+  give_back(head.fields);
   if (sent_ == out_.size() || write_failed_) {
-    out_ = {};
+    give_back(out_);
     sent_ = 0;
-    request_.body = {};
+    give_back(request_.body);
   }
 }
 
@@ -349,7 +350,7 @@ void exchange::complete(std::size_t unused) {
 void exchange::follow() {
   redirect_ = redirect::none;
   received_ = 0;
-  out_ = {};
+  out_.clear();
   request_.to = std::move(next_);
   begin();
 }

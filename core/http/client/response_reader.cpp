@@ -5,6 +5,7 @@
 #include <boost/beast/core/string.hpp>
 #include <boost/beast/http/basic_parser.hpp>
 #include <cstring>
+#include <ry/cpp/memory.hpp>
 
 namespace ry::http {
 
@@ -136,7 +137,7 @@ response_reader::outcome response_reader::feed(std::span<char> data, piece& out)
   if (data.empty()) return outcome::more;
   started_ = true;
   if (head_complete_) {
-    partial_ = {};
+    give_back(partial_);
     return feed_body(data, out);
   }
   partial_.append(data.data(), data.size());

@@ -1,5 +1,6 @@
 // ry/ry.hpp - the C++20 wrapper of the module ABI: everything a module needs, header only.
 //
+//   ry/cpp/memory.hpp     give_back
 //   ry/cpp/types.hpp      text, bytes, uuid, error, result, guard
 //   ry/cpp/cancel.hpp     cancel_source, cancel_token
 //   ry/cpp/task.hpp       task, shield, with_cancel
@@ -16,4 +17,5 @@
 #pragma once
 
 #include <ry/cpp/input.hpp>
+#include <ry/cpp/memory.hpp>
 #include <ry/cpp/module.hpp>

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <boost/json/object.hpp>
-#include <boost/json/parser.hpp>
 #include <boost/json/value.hpp>
 #include <cstdint>
 #include <string>
@@ -28,7 +27,6 @@ class messages_reader final : public llm::answer_reader {
     std::string id, name, arguments, given;  // given: an input that came whole
   };
 
-  boost::json::value parse(std::string_view data, bool& ok);
   void usage(const boost::json::object& u);
   void block_start(const boost::json::object& o, llm::receiver& to);
   void block_delta(const boost::json::object& o, std::string_view data, llm::receiver& to);
@@ -48,7 +46,6 @@ class messages_reader final : public llm::answer_reader {
   int learnings_ = 0;
   std::int64_t fresh_ = 0, cache_read_ = 0, cache_written_ = 0;
   llm::delta_template text_;
-  boost::json::parser parser_;  // keeps its stack from event to event
 };
 
 }  // namespace anthropic

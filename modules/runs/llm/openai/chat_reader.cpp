@@ -67,15 +67,14 @@ llm::failure failure_of(const json::object& body, unsigned http_status) {
   return llm::failure_of_status(http_status, std::move(message));
 }
 
-}  // namespace
-
-json::value chat_reader::parse(std::string_view data, bool& ok) {
+json::value parse(std::string_view data, bool& ok) {
   boost::system::error_code ec;
-  parser_.reset();
-  parser_.write(data.data(), data.size(), ec);
+  json::value v = json::parse(data, ec);
   ok = !ec;
-  return ok ? parser_.release() : json::value();
+  return v;
 }
+
+}  // namespace
 
 void chat_reader::event(std::string_view, std::string_view data, llm::receiver& to) {
   if (ended_) return;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <boost/json/object.hpp>
-#include <boost/json/parser.hpp>
 #include <boost/json/value.hpp>
 #include <string>
 #include <string_view>
@@ -27,7 +26,6 @@ class chat_reader final : public llm::answer_reader {
     std::string id, name, arguments;
   };
 
-  boost::json::value parse(std::string_view data, bool& ok);
   void chunk(const boost::json::object& o, std::string_view data, llm::receiver& to);
   void delta(const boost::json::object& d, llm::receiver& to);
   void tool_delta(const boost::json::value& v);
@@ -40,7 +38,6 @@ class chat_reader final : public llm::answer_reader {
   bool finished_ = false;  // a finish_reason was seen
   int learnings_ = 0;
   llm::delta_template content_;
-  boost::json::parser parser_;  // keeps its stack from chunk to chunk
 };
 
 }  // namespace openai
