@@ -358,16 +358,9 @@ ry::task<ry::result<repository::page>> repository::runs_page(std::string account
                                                              std::optional<std::string> status,
                                                              std::optional<std::string> before,
                                                              std::int64_t limit) const {
-  // A page of each status and the newest of them: with and without a wish one index serves.
-  constexpr std::string_view sql =
-      "select coalesce(jsonb_agg(runs.run_json(p.run) order by p.id desc), '[]'), count(*), min(p.id::text) "
-      "from (select x.run, x.id from unnest(case when $4::text is null then array['running', 'completed', "
-      "'failed', 'stopped'] else array[$4::text] end) s (status), lateral (select y as run, y.id from "
-      "runs.runs y where y.account_id = $1::uuid and y.status = s.status and y.id < coalesce($2::uuid, "
-      "'ffffffff-ffff-ffff-ffff-ffffffffffff') order by y.id desc limit $3::bigint) x order by x.id desc "
-      "limit $3::bigint) p";
-  ry::result<ry::rows> rows =
-      co_await db_.query_with({RY_DB_READ_ONLY, 0}, sql, account, before, limit, status);
+  ry::result<ry::rows> rows = co_await db_.query_with(
+      {RY_DB_READ_ONLY, 0}, "select items, n, last from runs.page_of($1::uuid, $4::text, $2::uuid, $3::bigint)", account,
+      before, limit, status);
   if (!rows) co_return rows.error();
   const ry::row r = rows->front();
   page out{std::string(r.text(0)), {}, {}};

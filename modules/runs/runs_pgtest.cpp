@@ -503,6 +503,22 @@ TEST_F(runs_sql, a_forced_stop_holds_against_its_worker) {
   EXPECT_EQ(sql("select count(*) from core.event where kind like 'run.%'"), "0");
 }
 
+// An account that owns a tenth of many runs, all of one status: a page reads little more than itself.
+TEST_F(runs_sql, a_page_of_runs_touches_few_rows) {
+  sql("insert into runs.runs (id, account_id, project_id, thread_id, agent_id, agent_version, model, status, job_id, "
+      "fence, seq_reserved, timeout_seconds) select (lpad(to_hex(n), 12, '0') || '70008' || lpad(to_hex(n), 15, '0'))::uuid, "
+      "case when n % 10 = 0 then " + q(ann) + "::uuid else md5((n % 1000)::text)::uuid end, md5('p')::uuid, md5('t')::uuid, "
+      "md5('a')::uuid, 1, 'm', 'completed', 0, 0, 9, 3000 from generate_series(1, 50000) n");
+  sql("vacuum analyze runs.runs");
+  for (const std::string status : {"null", "'running'", "'completed'"}) {
+    const std::string page = "select n from runs.page_of(" + q(ann) + ", " + status + ", null, 20)";
+    EXPECT_EQ(sql(page), status == "'running'" ? "0" : "20");
+    const std::string plan = sql("explain (analyze, buffers, format json) " + page);
+    const std::string key = "\"Shared Hit Blocks\": ";
+    EXPECT_LT(std::stol(plan.substr(plan.find(key) + key.size())), 500) << plan;
+  }
+}
+
 TEST_F(runs_sql, deleting_a_thread_removes_all_of_it_and_nothing_else) {
   start({.max_runs = 5});
   start({.account = bob});

@@ -347,9 +347,15 @@ begin
   else
     perform core.job_complete(p_job, p_fence);
   end if;
-  insert into runs.events (run_id, seq, payload)
-  select p_run, e.seq, e.payload from unnest(p_seqs, p_payloads) e (seq, payload)
-  on conflict do nothing;
+  -- Looking for conflicts beforehand would cost as much as half of the insert, and there are hardly any.
+  begin
+    insert into runs.events (run_id, seq, payload)
+    select p_run, e.seq, e.payload from unnest(p_seqs, p_payloads) e (seq, payload);
+  exception when unique_violation then
+    insert into runs.events (run_id, seq, payload)
+    select p_run, e.seq, e.payload from unnest(p_seqs, p_payloads) e (seq, payload)
+    on conflict do nothing;
+  end;
   if cardinality(p_ids) > 0 then
     insert into runs.messages (thread_id, id, run_id, role, body, covers_to, reasoning)
     select v_thread, m.id::uuid, p_run, m.role, m.body, case when m.role = 'summary' then p_covers_to end,
@@ -399,10 +405,16 @@ begin
     select coalesce(array_agg(w.run), '{}') into v_lost
       from want w where w.run::uuid not in (select m.id from moved m);
   end if;
-  insert into runs.events (run_id, seq, payload)
-  select e.run::uuid, e.seq, e.payload from unnest(p_runs, p_seqs, p_payloads) e (run, seq, payload)
-   where e.run <> all (v_lost)
-  on conflict do nothing;
+  begin
+    insert into runs.events (run_id, seq, payload)
+    select e.run::uuid, e.seq, e.payload from unnest(p_runs, p_seqs, p_payloads) e (run, seq, payload)
+     where e.run <> all (v_lost);
+  exception when unique_violation then
+    insert into runs.events (run_id, seq, payload)
+    select e.run::uuid, e.seq, e.payload from unnest(p_runs, p_seqs, p_payloads) e (run, seq, payload)
+     where e.run <> all (v_lost)
+    on conflict do nothing;
+  end;
   return query select unnest(v_lost);
 end $$;
 
@@ -573,6 +585,26 @@ create function run_json(r runs.runs) returns jsonb language sql stable as $$
                                 'cached_tokens', r.cached_tokens,
                                 'credits', trim_scale(r.charged_micro / 1000000.0)))
 $$;
+
+-- A page of an account's runs, newest first: a page of each status and the newest of them, so that with and
+-- without a wish one index serves. Pages cost nothing here, so that the plan that touches the fewest rows wins:
+-- else a walk through all runs by id looks cheap to the planner, and is endless where a status has few.
+create function page_of(p_account uuid, p_status text, p_before uuid, p_limit bigint,
+                        out items text, out n bigint, out last text)
+language plpgsql stable set plan_cache_mode = force_generic_plan set random_page_cost = 0
+set seq_page_cost = 0 as $$
+begin
+  select coalesce(jsonb_agg(runs.run_json(p.run) order by p.id desc), '[]')::text, count(*), min(p.id::text)
+    into items, n, last
+    from (select x.run, x.id
+            from unnest(case when p_status is null then array['running', 'completed', 'failed', 'stopped']
+                             else array[p_status] end) s (status),
+                 lateral (select y as run, y.id from runs.runs y
+                           where y.account_id = p_account and y.status = s.status
+                             and y.id < coalesce(p_before, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+                           order by y.id desc limit p_limit) x
+           order by x.id desc limit p_limit) p;
+end $$;
 
 create function thread_json(t runs.threads) returns jsonb language sql stable as $$
   select jsonb_build_object(

@@ -5,8 +5,10 @@
 namespace mcp_transport {
 
 bool event_reader::feed(std::string_view bytes, const event_fn& event) {
-  if (after_cr_ && bytes.starts_with('\n')) bytes.remove_prefix(1);
-  if (!bytes.empty()) after_cr_ = false;
+  if (after_cr_ && !bytes.empty()) {
+    after_cr_ = false;
+    if (bytes.front() == '\n') bytes.remove_prefix(1);
+  }
   while (!bytes.empty()) {
     const auto end = bytes.find_first_of("\r\n");
     if (end == std::string_view::npos) {

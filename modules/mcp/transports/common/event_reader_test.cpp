@@ -39,6 +39,14 @@ TEST(EventReader, ReadsAnyLineEndInAnyPieces) {
   }
 }
 
+TEST(EventReader, MixedLineEndsMayBeCutAnywhere) {
+  for (const char* text : {"data: a\r\n\n", "data: a\n\r\n", "data: a\r\r\n"})
+    for (std::size_t piece = 1; piece < 12; ++piece) {
+      event_reader r(1000);
+      EXPECT_THAT(in_pieces(r, text, piece).events, ElementsAre("=a")) << piece;
+    }
+}
+
 TEST(EventReader, MemoryIsBounded) {
   event_reader line(100);
   EXPECT_FALSE(in_pieces(line, std::string(1000, 'x'), 7).fits);

@@ -17,8 +17,10 @@ class sse_reader {
   // then.
   template <class F>
   bool feed(std::string_view bytes, F&& event) {
-    if (split_end_ && bytes.starts_with('\n')) bytes.remove_prefix(1);
-    if (!bytes.empty()) split_end_ = false;
+    if (split_end_ && !bytes.empty()) {
+      split_end_ = false;
+      if (bytes.front() == '\n') bytes.remove_prefix(1);
+    }
     while (!bytes.empty()) {
       const auto end = line_end(bytes);
       if (end == std::string_view::npos) {

@@ -38,6 +38,12 @@ TEST(sse, reads_events_at_every_split_and_line_end) {
   }
 }
 
+TEST(sse, line_ends_may_be_cut_anywhere) {
+  for (const std::string text : {"data: a\r\n\r\n", "data: a\r\n\n", "data: a\r\r", "data: a\n\r\n", "data: a\r\n\rdata: b\r\n\n"})
+    for (std::size_t size = 1; size < text.size(); ++size)
+      EXPECT_EQ(read(text, size), read(text, text.size())) << testing::PrintToString(text) << " by " << size;
+}
+
 TEST(sse, stops_when_told) {
   llm::sse_reader r;
   int n = 0;
