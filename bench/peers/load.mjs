@@ -1,0 +1,299 @@
+// Load on a server that speaks the contract: start, stream, stop. Raw sockets with keep-alive; one line of JSON for each
+// measurement. Answers are counted: a run with another number of chunks than asked for is an error.
+//   node load.mjs MODE --port P --tokens FILE [--pids a,b] [--model PORT] [options]
+// MODE     what                                                             options
+// latency  start to first chunk, one run after the other                    --runs
+// rate     whole runs per second                                            --conc, --secs, --n
+// chunks   chunks per second of many streams at once                        --streams, --n, --secs
+// paced    a chunk's way from the model to the reader                       --streams, --n, --d
+// fanout   the same with many readers of one run                            --watchers, --n, --d
+// idle     memory of open streams with their live runs, and after           --streams 1000,10000
+// live     memory of live runs that nobody reads                            --runs
+// stop     stop until its answer, and until the model's socket is closed    --runs
+// TOKENS has one bearer token a line, used in turn. CPU and memory (PSS) are those of the process trees PIDS.
+import { readFileSync, readdirSync } from 'node:fs';
+import net from 'node:net';
+import { performance } from 'node:perf_hooks';
+
+const argv = process.argv.slice(2);
+const mode = argv[0];
+const option = (name, otherwise) => { const i = argv.indexOf(`--${name}`); return i < 0 ? otherwise : argv[i + 1]; };
+const number = (name, otherwise) => Number(option(name, otherwise));
+const port = number('port', 0), n = number('n', 20), d = number('d', 0);
+const tokens = readFileSync(option('tokens'), 'utf8').trim().split('\n');
+const pids = option('pids', '').split(',').filter(Boolean);
+const sleep = (ms) => new Promise((r) => setTimeout(r, ms));
+const round = (x) => Math.round(x * 100) / 100;
+const quantile = (list, p) => { const s = Float64Array.from(list).sort(); return s.length ? round(s[Math.min(s.length - 1, Math.floor(p * s.length))]) : null; };
+const report = (o) => console.log(JSON.stringify({ mode, ...o }));
+let turn = 0;
+const token = () => tokens[turn++ % tokens.length];
+
+// One request at a time on a connection that is kept.
+class Connection {
+  async open() {
+    this.socket = net.connect(port, '127.0.0.1');
+    this.socket.setNoDelay(true);
+    this.socket.on('data', (b) => this.data(b));
+    this.socket.on('close', () => this.fail(new Error('closed')));
+    this.socket.on('error', (e) => this.fail(e));
+    await new Promise((ok, no) => { this.socket.once('connect', ok); this.socket.once('error', no); });
+    return this;
+  }
+  request(text, onBody) {
+    return new Promise((ok, no) => { this.now = { ok, no, onBody, head: null, left: -1, body: [] }; this.rest = null; this.socket.write(text); });
+  }
+  fail(e) { const r = this.now; this.now = null; r?.no(e); }
+  end() { const r = this.now; this.now = null; r.ok({ status: r.status, text: Buffer.concat(r.body).toString() }); }
+  close() { this.now = null; this.socket.destroy(); }
+  data(b) {
+    if (this.rest) { b = Buffer.concat([this.rest, b]); this.rest = null; }
+    const r = this.now;
+    if (!r) return;
+    if (r.head === null) {
+      const i = b.indexOf('\r\n\r\n');
+      if (i < 0) { this.rest = b; return; }
+      r.head = b.toString('latin1', 0, i).toLowerCase();
+      r.status = Number(r.head.slice(9, 12));
+      r.chunked = r.head.includes('transfer-encoding: chunked');
+      if (!r.chunked) r.left = Number(/content-length: *(\d+)/.exec(r.head)?.[1] ?? 0);
+      b = b.subarray(i + 4);
+    }
+    if (!r.chunked) {
+      if (b.length) this.take(r, b);
+      if ((r.left -= b.length) <= 0) this.end();
+      return;
+    }
+    // Sizes and pieces of HTTP chunks; a piece that is not whole is handed on as far as it is there.
+    for (let at = 0; at < b.length;) {
+      if (r.left < 0) {
+        const e = b.indexOf('\r\n', at);
+        if (e < 0) { this.rest = b.subarray(at); return; }
+        r.left = parseInt(b.toString('latin1', at, e), 16) + 2;
+        r.last = r.left === 2;
+        at = e + 2;
+        continue;
+      }
+      const size = Math.min(r.left, b.length - at);
+      const text = Math.max(0, Math.min(r.left - 2, size));
+      if (text > 0) this.take(r, b.subarray(at, at + text));
+      at += size;
+      if ((r.left -= size) === 0) {
+        r.left = -1;
+        if (r.last) return this.end();
+      }
+    }
+  }
+  take(r, b) { if (r.onBody) r.onBody(b); else r.body.push(b); }
+}
+
+const form = (prompt) => `--b\r\nContent-Disposition: form-data; name="prompt"\r\n\r\n${prompt}\r\n--b--\r\n`;
+const startRequest = (bearer, prompt) => {
+  const body = form(prompt);
+  return `POST /agent/start HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${bearer}\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+};
+const streamRequest = (bearer, id) => `GET /agent-run/${id}/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${bearer}\r\nAccept: text/event-stream\r\n\r\n`;
+const promptOf = (o = {}) => `[n=${o.n ?? n} d=${o.d ?? d} hang=${o.hang ?? 0} stamp=${o.stamp ?? 0}] hello`;
+async function start(c, bearer, o) {
+  const r = await c.request(startRequest(bearer, promptOf(o)));
+  if (r.status !== 200) throw new Error(`start: ${r.status} ${r.text.slice(0, 100)}`);
+  return JSON.parse(r.text).agent_run_id;
+}
+
+// Counts chunks in what arrives; `late` gets the milliseconds since a stamped chunk was sent.
+const mark = Buffer.from('llm_response_chunk');
+function counter(onFirst, late) {
+  const out = { n: 0, bytes: 0 };
+  let tail = null;
+  out.take = (b) => {
+    out.bytes += b.length;
+    let x = tail ? Buffer.concat([tail, b]) : b;
+    const end = x.lastIndexOf('\n\n');
+    if (end < 0) { tail = x; return; }
+    tail = end + 2 < x.length ? x.subarray(end + 2) : null;
+    x = x.subarray(0, end + 2);
+    const before = out.n;
+    for (let i = x.indexOf(mark); i >= 0; i = x.indexOf(mark, i + 1)) out.n++;
+    if (out.n > before && before === 0) onFirst?.();
+    if (late && out.n > before) {
+      const now = (performance.timeOrigin + performance.now()) * 1000;
+      for (const m of x.toString('latin1').matchAll(/"t(\d{15,17}) "/g)) late.push((now - Number(m[1])) / 1000);
+    }
+  };
+  return out;
+}
+async function wholeRun(c, o = {}) {
+  const bearer = token(), began = performance.now();
+  const id = await start(c, bearer, o);
+  let first = 0;
+  const k = counter(() => { first = performance.now(); o.onFirst?.(); }, o.late);
+  const r = await c.request(streamRequest(bearer, id), k.take);
+  if (r.status !== 200) throw new Error(`stream: ${r.status}`);
+  if (k.n !== (o.n ?? n)) throw new Error(`${k.n} chunks instead of ${o.n ?? n}`);
+  return { first: first - began, bytes: k.bytes };
+}
+
+// CPU milliseconds and PSS of the servers.
+function processes() {
+  const children = new Map();
+  for (const p of readdirSync('/proc').filter((x) => /^\d+$/.test(x)))
+    try {
+      const stat = readFileSync(`/proc/${p}/stat`, 'latin1');
+      const parent = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1];
+      children.set(parent, [...(children.get(parent) ?? []), p]);
+    } catch { /* it ended meanwhile */ }
+  const all = [], todo = [...pids];
+  while (todo.length) { const p = todo.pop(); all.push(p); todo.push(...(children.get(p) ?? [])); }
+  return all;
+}
+function usage(with_memory = true) {
+  let cpu = 0, pss = 0;
+  const server = { pss: 0 };
+  for (const p of processes())
+    try {
+      const stat = readFileSync(`/proc/${p}/stat`, 'latin1');
+      const f = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+      cpu += (Number(f[11]) + Number(f[12])) * 10;
+      if (!with_memory) continue;
+      const kib = Number(/Pss: *(\d+)/.exec(readFileSync(`/proc/${p}/smaps_rollup`, 'latin1'))[1]);
+      pss += kib;
+      if (p === pids[0]) server.pss = kib;
+    } catch { /* it ended meanwhile */ }
+  return { cpu, mib: round(pss / 1024), server_mib: round(server.pss / 1024) };
+}
+const errors = new Map();
+const failed = (e) => errors.set(e.message, (errors.get(e.message) ?? 0) + 1);
+const errorsSeen = () => (errors.size ? { errors: Object.fromEntries(errors) } : {});
+
+const modes = {
+  async latency() {
+    const c = await new Connection().open(), took = [];
+    for (let i = 0; i < 50; i++) await wholeRun(c);
+    for (let i = 0; i < number('runs', 500); i++) took.push((await wholeRun(c)).first);
+    report({ p50: quantile(took, 0.5), p95: quantile(took, 0.95), p99: quantile(took, 0.99) });
+  },
+  async rate() {
+    const secs = number('secs', 5);
+    for (const conc of option('conc', '1,8,32').split(',').map(Number)) {
+      const from = performance.now() + 1000, to = from + secs * 1000;
+      let runs = 0, before;
+      setTimeout(() => { before = usage(false); }, 1000);
+      await Promise.all(Array.from({ length: conc }, async () => {
+        let c = await new Connection().open();
+        while (performance.now() < to) {
+          try {
+            await wholeRun(c);
+            if (performance.now() > from && performance.now() <= to) runs++;
+          } catch (e) { failed(e); c.close(); c = await new Connection().open(); }
+        }
+        c.close();
+      }));
+      const cpu = usage(false).cpu - before.cpu;
+      report({ conc, runs_s: round(runs / secs), cpu_ms_per_run: round(cpu / Math.max(runs, 1)), ...errorsSeen() });
+      await sleep(500);
+    }
+  },
+  async chunks() {
+    const secs = number('secs', 5);
+    let total = 0, bytes = 0, over = false;
+    const connections = new Set();
+    for (let i = 0; i < number('streams', 100); i++) (async () => {
+      while (!over) {
+        let c;
+        try {
+          c = await new Connection().open();
+          connections.add(c);
+          while (!over) {
+            const bearer = token(), id = await start(c, bearer), k = counter();
+            let seen = 0;
+            await c.request(streamRequest(bearer, id), (b) => { k.take(b); total += k.n - seen; seen = k.n; bytes += b.length; });
+            if (k.n !== n) throw new Error(`${k.n} chunks instead of ${n}`);
+          }
+        } catch (e) { if (!over) failed(e); connections.delete(c); await sleep(50); }
+      }
+    })();
+    await sleep(2000);
+    const a = { total, bytes, cpu: usage(false).cpu, at: performance.now() };
+    await sleep(secs * 1000);
+    const k = total - a.total, took = (performance.now() - a.at) / 1000, cpu = usage(false).cpu - a.cpu;
+    over = true;
+    report({ chunks_s: Math.round(k / took), bytes_per_chunk: Math.round((bytes - a.bytes) / k), cpu_us_per_chunk: round((cpu * 1000) / k), ...errorsSeen() });
+    for (const c of connections) c.close();
+  },
+  async paced() {
+    const streams = number('streams', 100), late = [];
+    await Promise.all(Array.from({ length: streams }, async (_, i) => {
+      await sleep((i * d) / streams);
+      const c = await new Connection().open();
+      try { await wholeRun(c, { stamp: 1, late }); } catch (e) { failed(e); }
+      c.close();
+    }));
+    report({ streams, d, p50: quantile(late, 0.5), p95: quantile(late, 0.95), p99: quantile(late, 0.99), n: late.length, ...errorsSeen() });
+  },
+  async fanout() {
+    const c = await new Connection().open(), bearer = token(), late = [];
+    const id = await start(c, bearer, { stamp: 1 });
+    let whole = 0;
+    await Promise.all(Array.from({ length: number('watchers', 100) }, async () => {
+      const mine = await new Connection().open(), k = counter(null, late);
+      try { await mine.request(streamRequest(bearer, id), k.take); } catch (e) { failed(e); }
+      if (k.n === n) whole++;
+      mine.close();
+    }));
+    report({ whole, p50: quantile(late, 0.5), p95: quantile(late, 0.95), p99: quantile(late, 0.99), ...errorsSeen() });
+  },
+  async idle() {
+    const base = usage(), open = [];
+    report({ streams: 0, mib: base.mib, server_mib: base.server_mib });
+    for (const want of option('streams', '1000,10000').split(',').map(Number)) {
+      while (open.length < want) {
+        await Promise.all(Array.from({ length: Math.min(50, want - open.length) }, async () => {
+          const c = await new Connection().open();
+          open.push(c);
+          await new Promise((ok) => { wholeRun(c, { hang: 1, onFirst: ok }).catch((e) => { failed(e); ok(); }); });
+        }));
+      }
+      await sleep(3000);
+      const u = usage();
+      report({ streams: open.length, mib: u.mib, server_mib: u.server_mib,
+               server_kib_per_stream: round(((u.server_mib - base.server_mib) * 1024) / open.length),
+               kib_per_stream: round(((u.mib - base.mib) * 1024) / open.length), ...errorsSeen() });
+    }
+    for (const c of open) c.close();
+    await sleep(5000);
+    const u = usage();
+    report({ after_close: 1, mib: u.mib, server_mib: u.server_mib });
+  },
+  async live() {
+    const base = usage(), runs = number('runs', 10000);
+    let left = runs;
+    await Promise.all(Array.from({ length: 32 }, async () => {
+      const c = await new Connection().open();
+      while (left-- > 0) try { await start(c, token(), { hang: 1 }); } catch (e) { failed(e); }
+      c.close();
+    }));
+    await sleep(5000);
+    const u = usage();
+    report({ runs, idle_mib: base.server_mib, server_mib: u.server_mib, kib_per_run: round(((u.server_mib - base.server_mib) * 1024) / runs), with_database_mib: u.mib, ...errorsSeen() });
+  },
+  async stop() {
+    const model = async () => (await (await fetch(`http://127.0.0.1:${option('model')}/stats`)).json()).aborted;
+    const c = await new Connection().open(), s = await new Connection().open(), answered = [], closed = [];
+    for (let i = 0; i < number('runs', 50); i++) {
+      const bearer = token(), id = await start(c, bearer, { hang: 1 });
+      await new Promise((ok) => { const k = counter(ok); s.request(streamRequest(bearer, id), k.take).catch(failed); });
+      const before = await model(), began = performance.now();
+      const gone = (async () => { while ((await model()) === before) await sleep(0); closed.push(performance.now() - began); })();
+      const r = await c.request(`POST /agent-run/${id}/stop HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${bearer}\r\nContent-Length: 0\r\n\r\n`);
+      if (r.status !== 200) failed(new Error(`stop: ${r.status}`));
+      answered.push(performance.now() - began);
+      await gone;
+      await sleep(20);
+    }
+    report({ answered_p50: quantile(answered, 0.5), answered_p95: quantile(answered, 0.95), closed_p50: quantile(closed, 0.5), closed_p95: quantile(closed, 0.95), ...errorsSeen() });
+  },
+};
+
+setTimeout(() => { report({ error: 'took too long' }); process.exit(1); }, number('bound', 170) * 1000).unref();
+await modes[mode]();
+process.exit(0);
