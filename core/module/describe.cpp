@@ -74,6 +74,7 @@ std::string to_json(const std::vector<module_description>& modules) {
     json::error_code ec;
     auto schema = json::parse(m.settings_schema, ec);
     o["settings_schema"] = ec ? json::value(nullptr) : std::move(schema);
+    o["generation"] = m.generation;
     o["slow_callbacks"] = m.slow_callbacks;
     o["strikes"] = m.strikes;
     o["outstanding"] = m.outstanding;

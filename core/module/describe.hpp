@@ -39,6 +39,7 @@ struct module_description {
   std::vector<described_driver> drivers;
   std::vector<std::string> migrations;  // ids
   std::string settings_schema;          // JSON text; empty: it has none, or is not loaded
+  std::uint64_t generation = 0;         // 0: none lives
   std::uint64_t slow_callbacks = 0;
   std::uint32_t strikes = 0;
   std::int64_t outstanding = 0;

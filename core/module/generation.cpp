@@ -53,8 +53,8 @@ bool latch::wait_until(clock::time_point deadline) {
 
 generation::generation(runtime& rt, const std::filesystem::path& file,
                        const std::string& sha256_pin, const module_facts& section,
-                       std::uint32_t host_minor)
-    : code_(file, sha256_pin), descriptor_(code_.descriptor()) {
+                       std::uint32_t host_minor, library::source from)
+    : code_(file, sha256_pin, from), descriptor_(code_.descriptor()) {
   std::string no = refuse_descriptor(descriptor_, file.filename().string());
   if (no.empty()) {
     facts_ = facts_of_descriptor(*descriptor_);
@@ -175,10 +175,21 @@ void generation::announce(const driver& d, generation& owner, const point& p) {
 
 bool generation::withdraw(const driver& d, generation& owner, const point& p,
                           steady_time deadline) {
+  return take_back(d, owner, p).wait_until(deadline);
+}
+
+latch& generation::take_back(const driver& d, generation& owner, const point& p) {
   // The owner's code calls it, possibly late: it must live as long as the owner.
   latch& done = owner.new_latch();
   invoke(owner.host(), "driver removed", p.removed, p.ctx, core::view(d.name), done.done());
-  return done.wait_until(deadline);
+  return done;
+}
+
+latch& generation::replace(const driver& d, generation& owner, const point& p) {
+  latch& done = owner.new_latch();
+  invoke(owner.host(), "driver replaced", p.replaced, p.ctx, core::view(d.name), d.table, d.self,
+         done.done());
+  return done;
 }
 
 latch& generation::new_latch() {

@@ -40,7 +40,8 @@ class generation {
   // Loads, and checks the descriptor against the section and this host. Throws std::runtime_error
   // with a sentence.
   generation(runtime& rt, const std::filesystem::path& file, const std::string& sha256_pin,
-             const module_facts& section, std::uint32_t host_minor);
+             const module_facts& section, std::uint32_t host_minor,
+             library::source from = library::source::file);
   ~generation();
 
   const module_facts& facts() const noexcept { return facts_; }
@@ -65,6 +66,11 @@ class generation {
   // still uses it).
   void announce(const driver& d, generation& owner, const point& p);
   bool withdraw(const driver& d, generation& owner, const point& p, steady_time deadline);
+  // The same without waiting: the latch, which lives as long as the owner, opens once nothing uses it.
+  latch& take_back(const driver& d, generation& owner, const point& p);
+  // Gives `owner` the driver of this module in place of one of the same name; the latch is of the old one.
+  // For points that have `replaced`.
+  latch& replace(const driver& d, generation& owner, const point& p);
 
   library& code() noexcept { return code_; }
   // A latch that lives as long as this object.

@@ -39,8 +39,8 @@ std::string lower(std::string_view s) {
 }
 
 // A descriptor of bytes that nobody can change any more.
-int sealed_copy(std::string_view image) {
-  const int fd = ::memfd_create("runyard-module", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+int sealed_copy(std::string_view image, const std::string& name) {
+  const int fd = ::memfd_create(name.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (fd < 0) refuse("no memory file for it: " + std::generic_category().message(errno));
   std::size_t done = 0;
   while (done < image.size()) {
@@ -76,16 +76,16 @@ struct library::impl {
   }
 };
 
-library::library(const std::filesystem::path& file, std::string_view sha256_pin)
+library::library(const std::filesystem::path& file, std::string_view sha256_pin, source from)
     : impl_(std::make_unique<impl>()) {
   impl_->path = std::filesystem::absolute(file).string();
-  if (!sha256_pin.empty()) {
+  if (!sha256_pin.empty() || from == source::copy) {
     const std::string image = read_image(file);
-    const std::string found = sha256_hex(image);
-    if (found != lower(sha256_pin))
+    if (const std::string found = sha256_hex(image);
+        !sha256_pin.empty() && found != lower(sha256_pin))
       refuse("it has the SHA-256 " + found + ", but the configuration pins " + lower(sha256_pin) +
              "; install the pinned file or change the pin");
-    impl_->fd = sealed_copy(image);
+    impl_->fd = sealed_copy(image, "runyard-" + file.filename().string());
     impl_->path = "/proc/self/fd/" + std::to_string(impl_->fd);
   }
   try {

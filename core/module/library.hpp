@@ -12,10 +12,17 @@ namespace ry::module {
 
 class library {
  public:
+  enum class source {
+    file,
+    // The loader knows a library by its path: a second one from the same path, whatever is in the file
+    // by now, would be the first one again.
+    copy,
+  };
   // Maps the file with every symbol resolved at once and none shared with others. With a pin
   // (SHA-256 in hex) the very bytes that were hashed are mapped, from a sealed copy in memory, so
   // that nobody can change them in between. Throws std::runtime_error with a sentence.
-  library(const std::filesystem::path& file, std::string_view sha256_pin);
+  library(const std::filesystem::path& file, std::string_view sha256_pin,
+          source from = source::file);
   // Unmaps, unless pin() was called.
   ~library();
   library(const library&) = delete;

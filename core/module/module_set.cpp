@@ -1,63 +1,18 @@
 #include "core/module/module_set.hpp"
 
 #include <algorithm>
-#include <map>
-#include <set>
-#include <stdexcept>
+#include <optional>
 
+#include "core/module/arrangement.hpp"
+#include "core/module/change.hpp"
 #include "core/module/generation.hpp"
-#include "core/module/graph.hpp"
 #include "core/module/registry.hpp"
-#include "core/module/text.hpp"
-#include "core/module/validate.hpp"
-#include "core/observe/log.hpp"
 
 namespace ry::module {
 
 namespace {
 
 using clock = std::chrono::steady_clock;
-using observe::level;
-
-// What a module that is not the one that hangs gets to end, also after the deadline of all.
-constexpr auto least_time = std::chrono::milliseconds(500);
-constexpr auto failed_start_time = std::chrono::seconds(5);
-
-std::string called(const std::string& name) {
-  return "module \"" + name + "\"";
-}
-
-bool is_sha256(const std::string& s) {
-  return s.size() == 64 && s.find_first_not_of("0123456789abcdefABCDEF") == std::string::npos;
-}
-
-struct entry {
-  module_spec spec;
-  inspection seen;
-  module_facts facts;
-  module_state state = module_state::refused;
-  std::string reason;
-  std::shared_ptr<generation> gen;
-  module_description registered;  // only the lists of what it registered
-
-  bool present() const {
-    return gen && (state == module_state::created || state == module_state::started);
-  }
-};
-
-void describe_registered(const registration& r, module_description& d) {
-  for (const auto& x : r.routes) d.routes.push_back(x.method + " " + x.pattern);
-  for (const auto& x : r.jobs) d.jobs.push_back(x.cron.empty() ? x.kind : x.kind + " @ " + x.cron);
-  for (const auto& x : r.consumers) {
-    std::string kinds;
-    for (const auto& k : x.kinds) kinds += (kinds.empty() ? "" : ",") + k;
-    d.consumers.push_back(x.name + ": " + kinds);
-  }
-  for (const auto& x : r.services) d.services.push_back(x.id);
-  for (const auto& x : r.points) d.points.push_back(x.id);
-  for (const auto& x : r.drivers) d.drivers.push_back({x.point, x.name});
-  for (const auto& x : r.migrations) d.migrations.push_back(x.id);
-}
 
 }  // namespace
 
@@ -72,356 +27,42 @@ std::string report::text() const {
 }
 
 struct module_set::impl {
-  // A driver that an owner was told of. owner == no_module: a point of the host.
-  struct announced {
-    std::size_t driver_module, owner;
-    driver what;
-    point where;             // of a module
-    const host_point* host;  // of the host
-  };
-  static constexpr std::size_t no_module = static_cast<std::size_t>(-1);
+  impl(runtime& rt, set_options o) : options(std::move(o)), now(rt, options, mutex) {}
 
-  impl(runtime& rt, set_options o) : rt(rt), reg(*rt.modules), options(std::move(o)) {}
-
-  runtime& rt;
-  registry& reg;
   const set_options options;
-  std::vector<entry> entries;
-  std::vector<std::size_t> order;  // of what the graph lets start
-  std::map<std::size_t, std::vector<std::size_t>> required;
-  std::vector<announced> drivers;
   mutable std::shared_mutex mutex;  // of states and reasons, and of `gen` while health() uses it
+  arrangement now;
+  std::optional<change> under_way;
   bool ended = false;
 
-  void set_state(std::size_t i, module_state s, std::string reason = {}) {
-    std::unique_lock lock(mutex);
-    entries[i].state = s;
-    if (!reason.empty()) entries[i].reason = std::move(reason);
-  }
-
-  void add_problem(std::size_t i, const std::string& message, report& out, bool follows = false) {
-    const bool fatal = entries[i].spec.failure == module_spec::on_failure::abort;
-    out.problems.push_back({entries[i].facts.name, message, fatal, follows});
-    if (entries[i].state != module_state::retired) set_state(i, module_state::refused, message);
-  }
-
-  // Everything in `order` that cannot be without one of `failed`, in order.
-  std::vector<std::size_t> dependents(const std::set<std::size_t>& failed) const {
-    std::set<std::size_t> all = failed;
-    std::vector<std::size_t> out;
-    for (const std::size_t i : order) {
-      if (all.contains(i)) continue;
-      const auto it = required.find(i);
-      if (it == required.end()) continue;
-      if (std::any_of(it->second.begin(), it->second.end(),
-                      [&](std::size_t to) { return all.contains(to); })) {
-        all.insert(i);
-        out.push_back(i);
-      }
-    }
-    return out;
-  }
-
-  std::string needed_of(std::size_t user, const std::set<std::size_t>& failed) const {
-    for (const std::size_t to : required.at(user))
-      if (failed.contains(to))
-        for (const auto& n : entries[user].facts.needs)
-          if (!n.optional && std::count(entries[to].facts.provides.begin(),
-                                        entries[to].facts.provides.end(), n.id))
-            return called(entries[user].facts.name) + " needs " + n.id + " of " +
-                   called(entries[to].facts.name) + ", which failed.";
-    return called(entries[user].facts.name) + " needs a module that failed.";
-  }
-
-  // Leaves out module i and all that need it; ends what was created of them.
-  void drop(std::size_t i, const std::string& message, report& out) {
-    std::set<std::size_t> failed = {i};
-    std::vector<std::pair<std::size_t, std::string>> out_with = {{i, message}};
-    for (const std::size_t k : dependents(failed)) {
-      if (entries[k].state == module_state::refused) continue;
-      out_with.emplace_back(k, needed_of(k, failed));
-      failed.insert(k);
-    }
-    for (auto it = out_with.rbegin(); it != out_with.rend(); ++it)
-      if (entries[it->first].present())
-        end(it->first, clock::now() + failed_start_time, unmapping::unmap);
-    for (const auto& [k, why] : out_with) add_problem(k, why, out, k != i);
-  }
-
-  // --- prepare ---
-
-  void look(const std::vector<module_spec>& specs, report& out) {
-    for (const auto& spec : specs) {
-      entry e;
-      e.spec = spec;
-      e.seen = inspect(spec.file);
-      if (e.seen.facts)
-        e.facts = *e.seen.facts;
-      else
-        e.facts.name = spec.file.filename().string();
-      const std::size_t i = entries.size();
-      entries.push_back(std::move(e));
-      if (spec.used == module_spec::use::disabled) {
-        set_state(i, module_state::disabled);
-        continue;
-      }
-      set_state(i, module_state::created);
-      for (const auto& w : entries[i].seen.warnings)
-        observe::log(level::warn, "module", w, {{"file", spec.file.filename().string()}});
-      if (const std::string no = refuse_file(entries[i]); !no.empty()) add_problem(i, no, out);
-    }
-  }
-
-  std::string refuse_file(const entry& e) const {
-    const std::string file = "module file \"" + e.spec.file.filename().string() + "\": ";
-    if (!e.seen.problems.empty()) return file + e.seen.problems.front();
-    if (!e.spec.sha256.empty() && !is_sha256(e.spec.sha256))
-      return file + "its configured sha256 is not 64 hexadecimal digits.";
-    return refuse_facts(e.facts, options.host_minor);
-  }
-
-  void arrange(report& out) {
-    host_offer offer;
-    for (const auto& id : reg.interfaces.ids()) offer[id] = reg.interfaces.size_of(id);
-    for (const auto& p : reg.host_points) offer[p.id] = 0;
-    std::vector<graph_node> nodes;
-    for (const auto& e : entries) {
-      using presence = graph_node::presence;
-      nodes.push_back({e.facts.name, e.spec.file.filename().string(),
-                       e.state == module_state::disabled  ? presence::disabled
-                       : e.state == module_state::refused ? presence::refused
-                                                          : presence::enabled,
-                       e.facts.needs, e.facts.provides});
-    }
-    graph_result r = resolve(nodes, offer);
-    for (const auto& note : r.notes) observe::log(level::info, "module", note);
-    for (const auto& no : r.refused) add_problem(no.node, no.message, out, no.follows);
-    order = std::move(r.order);
-    required = std::move(r.required);
-  }
-
-  void load_all(report& out) {
-    for (const std::size_t i : order) {
-      entry& e = entries[i];
-      if (e.state == module_state::refused) continue;
-      try {
-        e.gen = std::make_shared<generation>(rt, e.spec.file, e.spec.sha256, e.facts,
-                                             options.host_minor);
-      } catch (const std::runtime_error& ex) {
-        std::string why = ex.what();
-        if (!why.starts_with("module ")) why = called(e.facts.name) + ": " + why + ".";
-        drop(i, why, out);
-      }
-    }
-  }
-
-  void create_all(report& out) {
-    // The settings of all first: a mistake in one module's does not hide those in another's.
-    std::map<std::size_t, settings_result> all;
-    for (const std::size_t i : order)
-      if (options.settings && entries[i].state != module_state::refused)
-        all[i] = options.settings(entries[i].facts, entries[i].gen->config_schema());
-    for (const std::size_t i : order) {
-      entry& e = entries[i];
-      if (e.state == module_state::refused) continue;
-      const settings_result settings = all[i];
-      if (!settings.error.empty()) {
-        unload(i, unmapping::unmap);
-        drop(i, called(e.facts.name) + " has settings that are not valid: " + settings.error, out);
-        continue;
-      }
-      const std::string no = e.gen->create(settings.json);
-      if (!no.empty()) {
-        // It may have begun something before it failed.
-        if (e.gen->quiesce(clock::now() + least_time))
-          unload(i, unmapping::unmap);
-        else
-          retire(i, "it failed in create and left work behind");
-        drop(i, no, out);
-        continue;
-      }
-      describe_registered(e.gen->registered(), e.registered);
-      e.registered.settings_schema = e.gen->config_schema();
-    }
-  }
-
   void validate_all(report& out) {
-    host_side host;
-    for (const auto& p : reg.host_points) host.points[p.id] = p.min_size;
-    host.routes = options.host_routes;
-    if (const auto it = rt.facts.find("http.base_path"); it != rt.facts.end())
-      host.base_path = it->second;
-    while (host.base_path.ends_with('/')) host.base_path.pop_back();
     for (;;) {
-      std::vector<staged_module> staged;
-      std::vector<std::size_t> which;
-      for (const std::size_t i : order)
-        if (entries[i].present()) {
-          staged.push_back({&entries[i].gen->facts(), &entries[i].gen->registered()});
-          which.push_back(i);
-        }
-      const auto refused = validate(staged, host);
+      const auto refused = now.misfits();
       if (refused.empty()) return;
       // Only the first: what the others are accused of may go with it.
       const std::size_t node = refused.front().node;
-      drop(which[node], refused.front().message, out);
+      now.drop(node, refused.front().message, out);
       for (std::size_t k = 1; k < refused.size(); ++k)
-        if (refused[k].node == node) add_problem(which[node], refused[k].message, out);
+        if (refused[k].node == node) now.add_problem(node, refused[k].message, out);
     }
-  }
-
-  // --- start ---
-
-  void announce_to(std::size_t owner) {
-    for (const auto& p : entries[owner].gen->registered().points)
-      for (const std::size_t i : order) {
-        if (!entries[i].present()) continue;
-        for (const auto& d : entries[i].gen->registered().drivers) {
-          if (d.point != p.id) continue;
-          drivers.push_back({i, owner, d, p, nullptr});
-          entries[i].gen->announce(d, *entries[owner].gen, p);
-        }
-      }
-  }
-
-  // The host uses drivers only of modules that run.
-  void announce_to_host(std::size_t i) {
-    for (const auto& d : entries[i].gen->registered().drivers)
-      for (const auto& p : reg.host_points) {
-        if (d.point != p.id) continue;
-        drivers.push_back({i, no_module, d, {}, &p});
-        p.added(entries[i].gen->host(), d.name, d.table, d.self);
-      }
-  }
-
-  void start_one(std::size_t i, report& out) {
-    entry& e = entries[i];
-    const auto begin = clock::now();
-    announce_to(i);
-    const std::string no = e.gen->start();
-    if (!no.empty()) {
-      // It may hold its drivers' objects, so it ends before they do; being without stop(), it is
-      // not told that they go.
-      std::erase_if(drivers, [&](const announced& a) { return a.owner == i; });
-      drop_failed_start(i, no, out);
-      return;
-    }
-    set_state(i, module_state::started);
-    announce_to_host(i);
-    const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(clock::now() - begin);
-    observe::log(level::info, "module", "started",
-                 {{"module", e.facts.name},
-                  {"version", e.facts.version},
-                  {"ms", std::to_string(ms.count())}});
-  }
-
-  void drop_failed_start(std::size_t i, const std::string& message, report& out) {
-    end(i, clock::now() + failed_start_time, unmapping::unmap);
-    drop(i, message, out);
-  }
-
-  // --- the end ---
-
-  // False: an owner still uses one of its drivers.
-  bool withdraw_drivers(std::size_t i, clock::time_point deadline) {
-    bool all = true;
-    std::vector<announced> mine;
-    for (const auto& a : drivers)
-      if (a.driver_module == i) mine.push_back(a);
-    std::erase_if(drivers, [&](const announced& a) { return a.driver_module == i; });
-    for (const auto& a : mine) {
-      bool done = true;
-      if (a.host) {
-        auto free = std::make_shared<latch>();
-        a.host->removed(a.what.name, [free] { free->open(); });
-        done = free->wait_until(deadline);
-      } else if (entries[a.owner].gen) {
-        done = entries[i].gen->withdraw(a.what, *entries[a.owner].gen, a.where, deadline);
-      }
-      if (!done)
-        observe::log(
-            level::error, "module", "a driver is still in use at the deadline",
-            {{"module", entries[i].facts.name}, {"point", a.what.point}, {"driver", a.what.name}});
-      all = all && done;
-    }
-    return all;
-  }
-
-  // From whatever state to destroyed, or retired when it will not end in time.
-  void end(std::size_t i, clock::time_point deadline, unmapping unmap) {
-    entry& e = entries[i];
-    if (!e.gen) return;
-    const bool was_started = e.state == module_state::started;
-    deadline = std::max(deadline, clock::now() + least_time);
-    set_state(i, module_state::created);  // health() asks it no more
-    const bool unused = withdraw_drivers(i, deadline);
-    if (was_started && !e.gen->stop(deadline))
-      return retire(i, "it did not stop before the deadline");
-    if (!unused) return retire(i, "one of its drivers is still in use");
-    if (!e.gen->quiesce(deadline)) {
-      std::string why = std::to_string(e.gen->host()->outstanding.load()) +
-                        " operations or handles are outstanding";
-      for (const auto& lease : reg.leases_on(e.gen->host())) why += ", lease of " + lease;
-      return retire(i, why);
-    }
-    e.gen->destroy();
-    if (!e.gen->quiesce(clock::now() + least_time))
-      return retire(i, "something of it is outstanding after destroy");
-    unload(i, unmap);
-    set_state(i, module_state::stopped);
-  }
-
-  void unload(std::size_t i, unmapping unmap) {
-    entry& e = entries[i];
-    std::unique_lock lock(mutex);
-    remember(e);
-    if (unmap == unmapping::keep_mapped || (e.facts.flags & RY_MODULE_NO_UNLOAD))
-      e.gen->code().pin();
-    else if (!e.gen->code().close())
-      observe::log(level::info, "module", "ended, but its code cannot be unmapped",
-                   {{"module", e.facts.name}});
-    e.gen.reset();
-  }
-
-  void remember(entry& e) {
-    ry_host& h = *e.gen->host();
-    e.registered.slow_callbacks = h.slow_callbacks;
-    e.registered.strikes = h.strikes;
-    e.registered.outstanding = h.outstanding;
-    std::lock_guard lock(h.mutex);
-    e.registered.last_strike = h.last_strike;
-  }
-
-  void retire(std::size_t i, const std::string& why) {
-    entry& e = entries[i];
-    observe::log(level::error, "module", "left in memory because it did not end",
-                 {{"module", e.facts.name}, {"why", why}});
-    e.gen->code().pin();
-    reg.withdraw(e.gen->host());
-    set_state(i, module_state::retired, why);
-    std::unique_lock lock(mutex);
-    remember(e);
-    reg.retire(std::move(e.gen));
-    e.gen = nullptr;
   }
 
   void end_all(clock::time_point deadline, unmapping unmap) {
     ended = true;
-    for (auto it = order.rbegin(); it != order.rend(); ++it) end(*it, deadline, unmap);
+    for (auto it = now.order.rbegin(); it != now.order.rend(); ++it)
+      now.end(*it, deadline, unmap);
   }
-
-  // --- views ---
 
   template <class T, class Get>
   std::vector<T> collect(Get&& get) const {
     std::vector<T> out;
-    for (const std::size_t i : order)
-      if (entries[i].present())
-        for (const auto& x : get(entries[i].gen->registered())) out.push_back(x);
+    for (const std::size_t i : now.order)
+      if (now.entries[i].present())
+        for (const auto& x : get(now.entries[i].gen->registered())) out.push_back(x);
     return out;
   }
 
-  module_description description(const entry& e) const {
+  module_description description(const module_entry& e) const {
     module_description d = e.registered;
     d.state = e.state;
     d.reason = e.reason;
@@ -431,6 +72,7 @@ struct module_set::impl {
     d.required = e.spec.failure == module_spec::on_failure::abort;
     if (e.gen) {
       const ry_host& h = *e.gen->host();
+      d.generation = h.generation;
       d.slow_callbacks = h.slow_callbacks;
       d.strikes = h.strikes;
       d.outstanding = h.outstanding;
@@ -450,10 +92,11 @@ module_set::~module_set() {
 
 report module_set::prepare(const std::vector<module_spec>& specs) {
   report out;
-  impl_->look(specs, out);
-  impl_->arrange(out);
-  impl_->load_all(out);
-  impl_->create_all(out);
+  auto& now = impl_->now;
+  for (const auto& spec : specs) now.look(spec, out);
+  now.arrange(out);
+  now.load_all(out, library::source::file);
+  now.create_all(out, impl_->options.settings);
   impl_->validate_all(out);
   if (!out.ok()) impl_->end_all(clock::now() + failed_start_time, unmapping::keep_mapped);
   return out;
@@ -461,17 +104,19 @@ report module_set::prepare(const std::vector<module_spec>& specs) {
 
 report module_set::fail(std::string_view module, std::string message) {
   report out;
-  for (const std::size_t i : impl_->order)
-    if (impl_->entries[i].facts.name == module && impl_->entries[i].present())
-      impl_->drop(i, message, out);
+  for (const std::size_t i : impl_->now.order)
+    if (impl_->now.entries[i].facts.name == module && impl_->now.entries[i].present())
+      impl_->now.drop(i, message, out);
   return out;
 }
 
 report module_set::start() {
   report out;
-  for (const std::size_t i : impl_->order) {
-    if (!impl_->entries[i].present()) continue;
-    impl_->start_one(i, out);
+  auto& now = impl_->now;
+  for (const std::size_t i : now.order) {
+    if (!now.entries[i].present()) continue;
+    now.start_one(i, out);
+    if (now.entries[i].state == module_state::started) now.announce_to_host(i);
     if (!out.ok()) break;
   }
   if (!out.ok()) impl_->end_all(clock::now() + failed_start_time, unmapping::keep_mapped);
@@ -483,10 +128,45 @@ void module_set::stop(std::chrono::system_clock::time_point deadline, unmapping 
   impl_->end_all(clock::now() + (deadline - std::chrono::system_clock::now()), unmap);
 }
 
+report module_set::stage(const change_request& request) {
+  auto& change = impl_->under_way.emplace(impl_->now);
+  report out = change.prepare(request);
+  if (!out.problems.empty()) impl_->under_way.reset();
+  return out;
+}
+
+std::vector<module_migrations> module_set::staged_migrations() const {
+  return impl_->under_way->migrations();
+}
+
+report module_set::start_staged() {
+  report out = impl_->under_way->start();
+  if (!out.problems.empty()) impl_->under_way.reset();
+  return out;
+}
+
+void module_set::abandon() {
+  impl_->under_way.reset();
+}
+
+void module_set::commit(std::chrono::steady_clock::time_point deadline) {
+  impl_->under_way->commit(deadline);
+}
+
+std::vector<ry_host*> module_set::leaving() const {
+  return impl_->under_way->leaving();
+}
+
+std::vector<module_end> module_set::end_leaving(std::chrono::steady_clock::time_point deadline) {
+  auto out = impl_->under_way->end_leaving(deadline);
+  impl_->under_way.reset();
+  return out;
+}
+
 std::vector<module_migrations> module_set::migrations() const {
   std::vector<module_migrations> out;
-  for (const std::size_t i : impl_->order) {
-    const auto& e = impl_->entries[i];
+  for (const std::size_t i : impl_->now.order) {
+    const auto& e = impl_->now.entries[i];
     if (e.present() && !e.gen->registered().migrations.empty())
       out.push_back({e.facts.name, e.gen->registered().migrations});
   }
@@ -506,8 +186,8 @@ std::vector<consumer> module_set::consumers() const {
 std::vector<module_health> module_set::health() const {
   std::vector<module_health> out;
   std::shared_lock lock(impl_->mutex);
-  for (const std::size_t i : impl_->order) {
-    const auto& e = impl_->entries[i];
+  for (const std::size_t i : impl_->now.order) {
+    const auto& e = impl_->now.entries[i];
     if (e.state != module_state::started || !e.gen) continue;
     module_health h{e.facts.name, RY_OK, {}};
     h.status = e.gen->health(h.message);
@@ -519,11 +199,12 @@ std::vector<module_health> module_set::health() const {
 std::vector<module_description> module_set::describe() const {
   std::vector<module_description> out;
   std::shared_lock lock(impl_->mutex);
-  const auto& order = impl_->order;
-  for (const std::size_t i : order) out.push_back(impl_->description(impl_->entries[i]));
-  for (std::size_t i = 0; i < impl_->entries.size(); ++i)
+  const auto& order = impl_->now.order;
+  const auto& entries = impl_->now.entries;
+  for (const std::size_t i : order) out.push_back(impl_->description(entries[i]));
+  for (std::size_t i = 0; i < entries.size(); ++i)
     if (std::find(order.begin(), order.end(), i) == order.end())
-      out.push_back(impl_->description(impl_->entries[i]));
+      out.push_back(impl_->description(entries[i]));
   return out;
 }
 

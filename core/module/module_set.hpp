@@ -4,6 +4,12 @@
 //   start()    drivers are announced, then every module starts, dependencies first
 //   [the caller serves routes(), jobs(), consumers()]
 //   stop()     in reverse: drivers withdrawn, stop, wait for what is outstanding, destroy
+// and for a change while the host serves:
+//   stage()    new generations beside the old ones: load, settings, create, validate
+//   [the caller runs staged_migrations()]
+//   start_staged()
+//   commit()   [the caller serves routes(), jobs(), consumers(), and drains what leaving() still does]
+//   end_leaving()
 // `runyard check` ends after prepare(), `runyard modules` after prepare() or start() with
 // describe().
 //
@@ -79,6 +85,29 @@ struct module_health {
   std::string message;
 };
 
+struct module_change {
+  std::string name;
+  module_spec spec;  // enabled: loaded anew, or for the first time; disabled: to go
+};
+
+struct change_request {
+  std::vector<module_change> modules;
+  settings_fn settings;  // of the new generations
+};
+
+// How a generation that was replaced or taken out ended.
+struct module_end {
+  enum class outcome {
+    unloaded,
+    still_mapped,  // it ended, but the dynamic loader keeps its code (thread-locals, a sanitizer, its own wish)
+    retired,       // it would not end and stays in memory
+  };
+  std::string module, version;
+  std::uint64_t generation = 0;
+  outcome how = outcome::unloaded;
+  std::string why;  // of retired
+};
+
 enum class unmapping {
   keep_mapped,  // the process ends anyway
   unmap,        // dlclose, where nothing speaks against it
@@ -102,6 +131,20 @@ class module_set {
   // deadline is left mapped and alive, with a line in the log.
   void stop(std::chrono::system_clock::time_point deadline,
             unmapping unmap = unmapping::keep_mapped);
+
+  // --- changes, one at a time, between start() and stop(). Modules that use what a changed one provides
+  // are made anew with it. Any problem in a report: nothing has changed, what was made is destroyed.
+  report stage(const change_request& request);
+  std::vector<module_migrations> staged_migrations() const;  // after stage()
+  report start_staged();                                     // after stage()
+  void abandon();                                            // instead of start_staged() or commit()
+  // The new generations are the set from now on: services and drivers are theirs. Waits until the deadline
+  // for owners of extension points that cannot take a driver's successor beside it.
+  void commit(std::chrono::steady_clock::time_point deadline);
+  // After commit(): those that have left the set but still live, and their end. The routes of those
+  // must get no more requests.
+  std::vector<ry_host*> leaving() const;
+  std::vector<module_end> end_leaving(std::chrono::steady_clock::time_point deadline);
 
   // What the present modules registered, dependencies first.
   std::vector<module_migrations> migrations() const;

@@ -226,8 +226,9 @@ void stage_service(ry_registrar& r, ry_str id, const void* table, void* self) {
 }
 
 void stage_point(ry_registrar& r, const ry_point* in) {
-  const ry_point v = taken(in, sizeof(ry_point), "an extension point");
-  point out{text(v.id, 100, "the id of an extension point"), v.min_size, v.added, v.removed, v.ctx};
+  const ry_point v = taken(in, offsetof(ry_point, replaced), "an extension point");
+  point out{text(v.id, 100, "the id of an extension point"), v.min_size, v.added, v.removed, v.ctx,
+            v.replaced};
   check_promised(r, out.id);
   if (!v.added || !v.removed) refuse("extension point " + out.id + " lacks a function");
   r.staged.points.push_back(std::move(out));

@@ -56,6 +56,7 @@ struct point {
   decltype(ry_point::added) added = nullptr;
   decltype(ry_point::removed) removed = nullptr;
   void* ctx = nullptr;
+  decltype(ry_point::replaced) replaced = nullptr;  // null: removed, then added
 };
 
 struct driver {

@@ -67,12 +67,34 @@ std::vector<std::string> registry::dismiss(const ry_host* host) {
 
 void registry::publish(std::string id, ry_host* provider, const void* table, void* self) {
   std::lock_guard lock(mutex_);
-  services_[std::move(id)] = {provider, table, self};
+  (staged_.contains(provider) ? staged_services_ : services_)[std::move(id)] = {provider, table,
+                                                                                self};
+}
+
+void registry::stage(const ry_host* host) {
+  std::lock_guard lock(mutex_);
+  staged_.insert(host);
+}
+
+void registry::hide(const ry_host* provider) {
+  std::lock_guard lock(mutex_);
+  hidden_.insert(provider);
+}
+
+void registry::settle() {
+  std::lock_guard lock(mutex_);
+  for (auto& [id, s] : staged_services_) services_.insert_or_assign(id, s);
+  staged_services_.clear();
+  staged_.clear();
+  hidden_.clear();
 }
 
 void registry::withdraw(const ry_host* provider) {
+  const auto its = [&](const auto& s) { return s.second.provider == provider; };
   std::lock_guard lock(mutex_);
-  std::erase_if(services_, [&](const auto& s) { return s.second.provider == provider; });
+  std::erase_if(services_, its);
+  std::erase_if(staged_services_, its);
+  staged_.erase(provider);
 }
 
 std::vector<std::string> registry::leases_on(const ry_host* provider) const {
@@ -89,8 +111,13 @@ ry_status registry::acquire(const ry_host* host, std::string_view id, std::uint3
   std::lock_guard lock(mutex_);
   const auto needs = needs_.find(host);
   if (needs == needs_.end() || !needs->second.contains(id)) return RY_FAILED_PRECONDITION;
-  const auto it = services_.find(id);
-  if (it == services_.end()) return RY_NOT_FOUND;
+  const bool staged = staged_.contains(host);
+  auto it = staged_services_.find(id);
+  if (!staged || it == staged_services_.end()) {
+    it = services_.find(id);
+    if (it == services_.end() || (staged && hidden_.contains(it->second.provider)))
+      return RY_NOT_FOUND;
+  }
   if (*static_cast<const std::uint32_t*>(it->second.table) < min_size)
     return RY_FAILED_PRECONDITION;
   auto made =

@@ -74,7 +74,14 @@ class registry {
   // Ends the leases that `host` still holds and returns their ids.
   std::vector<std::string> dismiss(const ry_host* host);
   void publish(std::string id, ry_host* provider, const void* table, void* self);
-  // No new leases of what `provider` published.
+  // `host` is one of those that are to take the place of others: until settle() what it publishes is
+  // seen only by such hosts, and what they acquire comes from each other where it can.
+  void stage(const ry_host* host);
+  // Staged hosts get nothing of `provider`, which is to go.
+  void hide(const ry_host* provider);
+  // What staged hosts published is what everybody gets from now on; none is staged or hidden any more.
+  void settle();
+  // No new leases of what `provider` published; it is not staged any more.
   void withdraw(const ry_host* provider);
   // "<consumer> (<id>)" for every lease on services of `provider`.
   std::vector<std::string> leases_on(const ry_host* provider) const;
@@ -93,9 +100,11 @@ class registry {
     const void* table;
     void* self;
   };
+  using services = std::map<std::string, published, std::less<>>;
   mutable std::mutex mutex_;
   std::map<const ry_host*, std::set<std::string, std::less<>>> needs_;
-  std::map<std::string, published, std::less<>> services_;
+  services services_, staged_services_;
+  std::set<const ry_host*> staged_, hidden_;
   std::map<ry_lease*, std::unique_ptr<ry_lease>> leases_;
   std::vector<std::shared_ptr<void>> retired_;
   std::atomic<std::uint64_t> generations_{0};

@@ -10,6 +10,7 @@ void provider_set::define(ry::registrar& reg) {
   point.added = &provider_set::added;
   point.removed = &provider_set::removed;
   point.ctx = this;
+  point.replaced = &provider_set::replaced;
   ry::check(reg.table().define_point(reg.handle(), &point), "the extension point llm.provider/1");
 }
 
@@ -34,18 +35,24 @@ void provider_set::check() const {
   }
 }
 
+std::shared_ptr<provider_set::driver> provider_set::made(ry_str name, const void* table, void* driver_self) {
+  auto d = std::make_shared<driver>();
+  d->name = ry::text(name);
+  d->table = static_cast<const ry_llm_provider_v1*>(table);
+  d->self = driver_self;
+  return d;
+}
+
 void provider_set::added(void* self, ry_str name, const void* table, void* driver_self) noexcept {
   (void)ry::guard([&] {
-    auto d = std::make_shared<driver>();
-    d->name = ry::text(name);
-    d->table = static_cast<const ry_llm_provider_v1*>(table);
-    d->self = driver_self;
-    static_cast<provider_set*>(self)->add(std::move(d));
+    auto* set = static_cast<provider_set*>(self);
+    std::lock_guard lock(set->mutex_);
+    set->add(made(name, table, driver_self));
   });
 }
 
+// The lock is had.
 void provider_set::add(std::shared_ptr<driver> d) {
-  std::lock_guard lock(mutex_);
   drivers_.insert_or_assign(d->name, d);
   for (const provider_settings& p : settings_.providers) {
     if (p.kind != d->name) continue;
@@ -64,25 +71,37 @@ void provider_set::add(std::shared_ptr<driver> d) {
 }
 
 void provider_set::removed(void* self, ry_str name, ry_done done) noexcept {
-  auto* set = static_cast<provider_set*>(self);
+  static_cast<provider_set*>(self)->exchange(name, nullptr, done);
+}
+
+void provider_set::replaced(void* self, ry_str name, const void* table, void* driver_self,
+                            ry_done done) noexcept {
+  std::shared_ptr<driver> next;
+  (void)ry::guard([&] { next = made(name, table, driver_self); });
+  static_cast<provider_set*>(self)->exchange(name, std::move(next), done);
+}
+
+// In one step for whoever looks for a provider: with `next` there is one all the time.
+void provider_set::exchange(ry_str name, std::shared_ptr<driver> next, ry_done done) noexcept {
   std::shared_ptr<driver> gone;
   std::vector<handle> closing;  // closed after the lock is given up
   {
-    std::lock_guard lock(set->mutex_);
-    const auto found = set->drivers_.find(ry::view(name));
-    if (found != set->drivers_.end()) {
+    std::lock_guard lock(mutex_);
+    const auto found = drivers_.find(ry::view(name));
+    if (found != drivers_.end()) {
       gone = std::move(found->second);
-      set->drivers_.erase(found);
-      for (auto it = set->open_.begin(); it != set->open_.end();) {
+      drivers_.erase(found);
+      for (auto it = open_.begin(); it != open_.end();) {
         if (it->second->of != gone) {
           ++it;
           continue;
         }
         closing.push_back(std::move(it->second));
-        it = set->open_.erase(it);
+        it = open_.erase(it);
       }
       gone->removed = done;
     }
+    if (next) (void)ry::guard([&] { add(std::move(next)); });
   }
   if (!gone) done.fn(done.ctx, RY_OK, nullptr);
 }

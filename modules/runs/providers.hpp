@@ -44,7 +44,10 @@ class provider_set {
  private:
   static void added(void* self, ry_str name, const void* table, void* driver_self) noexcept;
   static void removed(void* self, ry_str name, ry_done done) noexcept;
+  static void replaced(void* self, ry_str name, const void* table, void* driver_self, ry_done done) noexcept;
+  static std::shared_ptr<driver> made(ry_str name, const void* table, void* driver_self);
   void add(std::shared_ptr<driver> d);
+  void exchange(ry_str name, std::shared_ptr<driver> next, ry_done done) noexcept;
 
   const settings& settings_;
   mutable std::mutex mutex_;

@@ -567,13 +567,14 @@ AT(ry_migration, flags, 4);
 AT(ry_migration, id, 8);
 AT(ry_migration, up_sql, 24);
 
-SIZE(ry_point, 48);
+SIZE(ry_point, 56);
 AT(ry_point, struct_size, 0);
 AT(ry_point, min_size, 4);
 AT(ry_point, id, 8);
 AT(ry_point, added, 24);
 AT(ry_point, removed, 32);
 AT(ry_point, ctx, 40);
+AT(ry_point, replaced, 48);
 
 SIZE(ry_registrar_v1, 64);
 AT(ry_registrar_v1, struct_size, 0);

@@ -204,31 +204,47 @@ class drivers {
   static void on_added(void* p, ry_str name, const void* table, void* self) noexcept {
     auto* me = static_cast<drivers*>(p);
     (void)guard([&] {
-      auto d = std::make_shared<driver>();
-      d->name = text(name);
-      d->table = static_cast<const Table*>(table);
-      d->self = self;
+      auto d = made(name, table, self);
       std::lock_guard lock(me->mutex_);
       me->all_.push_back(std::move(d));
     });
   }
   static void on_removed(void* p, ry_str name, ry_done done) noexcept {
-    auto* me = static_cast<drivers*>(p);
-    std::shared_ptr<driver> gone;
+    static_cast<drivers*>(p)->exchange(name, nullptr, done);
+  }
+  static void on_replaced(void* p, ry_str name, const void* table, void* self, ry_done done) noexcept {
+    std::shared_ptr<driver> next;
+    (void)guard([&] { next = made(name, table, self); });
+    static_cast<drivers*>(p)->exchange(name, std::move(next), done);
+  }
+
+ private:
+  static std::shared_ptr<driver> made(ry_str name, const void* table, void* self) {
+    auto d = std::make_shared<driver>();
+    d->name = text(name);
+    d->table = static_cast<const Table*>(table);
+    d->self = self;
+    return d;
+  }
+  // An empty `next`: nothing comes in its place.
+  void exchange(ry_str name, std::shared_ptr<driver> next, ry_done done) noexcept {
+    std::shared_ptr<driver> gone;  // its last reference goes after the lock
     {
-      std::lock_guard lock(me->mutex_);
-      for (auto it = me->all_.begin(); it != me->all_.end(); ++it) {
+      std::lock_guard lock(mutex_);
+      for (auto it = all_.begin(); it != all_.end(); ++it) {
         if ((*it)->name != view(name)) continue;
         gone = std::move(*it);
-        me->all_.erase(it);
+        gone->removed = done;
+        if (next)
+          *it = std::move(next);
+        else
+          all_.erase(it);
         break;
       }
-      if (gone) gone->removed = done;
     }
     if (!gone) done.fn(done.ctx, RY_OK, nullptr);
   }
 
- private:
   mutable std::mutex mutex_;
   std::vector<std::shared_ptr<driver>> all_;
 };
@@ -341,6 +357,7 @@ class registrar {
     p.added = &drivers<Table>::on_added;
     p.removed = &drivers<Table>::on_removed;
     p.ctx = to;
+    p.replaced = &drivers<Table>::on_replaced;
     registered(table_.define_point(handle_, &p), "extension point", id);
   }
   template <class Table>

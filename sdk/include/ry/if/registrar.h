@@ -63,6 +63,11 @@ typedef struct ry_point {
   void (*added)(void* ctx, ry_str driver, const void* table, void* self) RY_NOEXCEPT;
   void (*removed)(void* ctx, ry_str driver, ry_done done) RY_NOEXCEPT;
   void* ctx;
+  /* A new library of a driver's module is swapped in, `driver` is its name as before: what begins from
+   * now on uses the new table; `done` once nothing uses the old one any more, after which the owner must
+   * not call it again. NULL: the host calls removed, waits for its `done`, then calls added; meanwhile the
+   * owner is without that driver. [lifecycle] */
+  void (*replaced)(void* ctx, ry_str driver, const void* table, void* self, ry_done done) RY_NOEXCEPT;
 } ry_point;
 
 typedef struct ry_registrar_v1 {

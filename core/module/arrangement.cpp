@@ -1,0 +1,351 @@
+#include "core/module/arrangement.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <stdexcept>
+
+#include "core/module/graph.hpp"
+#include "core/module/text.hpp"
+#include "core/module/validate.hpp"
+#include "core/observe/log.hpp"
+
+namespace ry::module {
+
+namespace {
+
+using observe::level;
+
+// What a module that is not the one that hangs gets to end, also after the deadline of all.
+constexpr auto least_time = std::chrono::milliseconds(500);
+
+std::string called(const std::string& name) {
+  return "module \"" + name + "\"";
+}
+
+bool is_sha256(const std::string& s) {
+  return s.size() == 64 && s.find_first_not_of("0123456789abcdefABCDEF") == std::string::npos;
+}
+
+void describe_registered(const registration& r, module_description& d) {
+  for (const auto& x : r.routes) d.routes.push_back(x.method + " " + x.pattern);
+  for (const auto& x : r.jobs) d.jobs.push_back(x.cron.empty() ? x.kind : x.kind + " @ " + x.cron);
+  for (const auto& x : r.consumers) {
+    std::string kinds;
+    for (const auto& k : x.kinds) kinds += (kinds.empty() ? "" : ",") + k;
+    d.consumers.push_back(x.name + ": " + kinds);
+  }
+  for (const auto& x : r.services) d.services.push_back(x.id);
+  for (const auto& x : r.points) d.points.push_back(x.id);
+  for (const auto& x : r.drivers) d.drivers.push_back({x.point, x.name});
+  for (const auto& x : r.migrations) d.migrations.push_back(x.id);
+}
+
+}  // namespace
+
+void arrangement::set_state(std::size_t i, module_state s, std::string reason) {
+  std::unique_lock lock(mutex);
+  entries[i].state = s;
+  if (!reason.empty()) entries[i].reason = std::move(reason);
+}
+
+void arrangement::add_problem(std::size_t i, const std::string& message, report& out, bool follows) {
+  const bool fatal = entries[i].spec.failure == module_spec::on_failure::abort;
+  out.problems.push_back({entries[i].facts.name, message, fatal, follows});
+  if (entries[i].state != module_state::retired) set_state(i, module_state::refused, message);
+}
+
+// Everything in `order` that cannot be without one of `failed`, in order.
+std::vector<std::size_t> arrangement::dependents(const std::set<std::size_t>& failed) const {
+  std::set<std::size_t> all = failed;
+  std::vector<std::size_t> out;
+  for (const std::size_t i : order) {
+    if (all.contains(i)) continue;
+    const auto it = required.find(i);
+    if (it == required.end()) continue;
+    if (std::any_of(it->second.begin(), it->second.end(),
+                    [&](std::size_t to) { return all.contains(to); })) {
+      all.insert(i);
+      out.push_back(i);
+    }
+  }
+  return out;
+}
+
+std::string arrangement::needed_of(std::size_t user, const std::set<std::size_t>& failed) const {
+  for (const std::size_t to : required.at(user))
+    if (failed.contains(to))
+      for (const auto& n : entries[user].facts.needs)
+        if (!n.optional && std::count(entries[to].facts.provides.begin(),
+                                      entries[to].facts.provides.end(), n.id))
+          return called(entries[user].facts.name) + " needs " + n.id + " of " +
+                 called(entries[to].facts.name) + ", which failed.";
+  return called(entries[user].facts.name) + " needs a module that failed.";
+}
+
+// Leaves out module i and all that need it; ends what was created of them.
+void arrangement::drop(std::size_t i, const std::string& message, report& out) {
+  std::set<std::size_t> failed = {i};
+  std::vector<std::pair<std::size_t, std::string>> out_with = {{i, message}};
+  for (const std::size_t k : dependents(failed)) {
+    if (entries[k].state == module_state::refused) continue;
+    out_with.emplace_back(k, needed_of(k, failed));
+    failed.insert(k);
+  }
+  for (auto it = out_with.rbegin(); it != out_with.rend(); ++it)
+    if (entries[it->first].present())
+      end(it->first, clock::now() + failed_start_time, unmapping::unmap);
+  for (const auto& [k, why] : out_with) add_problem(k, why, out, k != i);
+}
+
+
+void arrangement::look(const module_spec& spec, report& out) {
+  module_entry e;
+  e.spec = spec;
+  e.seen = inspect(spec.file);
+  if (e.seen.facts)
+    e.facts = *e.seen.facts;
+  else
+    e.facts.name = spec.file.filename().string();
+  const std::size_t i = entries.size();
+  entries.push_back(std::move(e));
+  if (spec.used == module_spec::use::disabled) return set_state(i, module_state::disabled);
+  set_state(i, module_state::created);
+  for (const auto& w : entries[i].seen.warnings)
+    observe::log(level::warn, "module", w, {{"file", spec.file.filename().string()}});
+  if (const std::string no = refuse_file(entries[i]); !no.empty()) add_problem(i, no, out);
+}
+
+std::string arrangement::refuse_file(const module_entry& e) const {
+  const std::string file = "module file \"" + e.spec.file.filename().string() + "\": ";
+  if (!e.seen.problems.empty()) return file + e.seen.problems.front();
+  if (!e.spec.sha256.empty() && !is_sha256(e.spec.sha256))
+    return file + "its configured sha256 is not 64 hexadecimal digits.";
+  return refuse_facts(e.facts, options.host_minor);
+}
+
+void arrangement::arrange(report& out) {
+  host_offer offer;
+  for (const auto& id : reg.interfaces.ids()) offer[id] = reg.interfaces.size_of(id);
+  for (const auto& p : reg.host_points) offer[p.id] = 0;
+  std::vector<graph_node> nodes;
+  for (const auto& e : entries) {
+    using presence = graph_node::presence;
+    nodes.push_back({e.facts.name, e.spec.file.filename().string(),
+                     e.state == module_state::disabled  ? presence::disabled
+                     : e.state == module_state::refused ? presence::refused
+                                                        : presence::enabled,
+                     e.facts.needs, e.facts.provides});
+  }
+  graph_result r = resolve(nodes, offer);
+  for (const auto& note : r.notes) observe::log(level::info, "module", note);
+  for (const auto& no : r.refused) add_problem(no.node, no.message, out, no.follows);
+  order = std::move(r.order);
+  required = std::move(r.required);
+}
+
+void arrangement::load_all(report& out, library::source from) {
+  for (const std::size_t i : order) {
+    module_entry& e = entries[i];
+    if (e.state != module_state::created) continue;
+    try {
+      e.gen = std::make_shared<generation>(rt, e.spec.file, e.spec.sha256, e.facts,
+                                           options.host_minor, from);
+    } catch (const std::runtime_error& ex) {
+      std::string why = ex.what();
+      if (!why.starts_with("module ")) why = called(e.facts.name) + ": " + why + ".";
+      drop(i, why, out);
+    }
+  }
+}
+
+void arrangement::create_all(report& out, const settings_fn& settings_of) {
+  // The settings of all first: a mistake in one module's does not hide those in another's.
+  std::map<std::size_t, settings_result> all;
+  for (const std::size_t i : order)
+    if (settings_of && entries[i].state == module_state::created)
+      all[i] = settings_of(entries[i].facts, entries[i].gen->config_schema());
+  for (const std::size_t i : order) {
+    module_entry& e = entries[i];
+    if (e.state != module_state::created) continue;
+    const settings_result settings = all[i];
+    if (!settings.error.empty()) {
+      unload(i, unmapping::unmap);
+      drop(i, called(e.facts.name) + " has settings that are not valid: " + settings.error, out);
+      continue;
+    }
+    const std::string no = e.gen->create(settings.json);
+    if (!no.empty()) {
+      // It may have begun something before it failed.
+      if (e.gen->quiesce(clock::now() + least_time))
+        unload(i, unmapping::unmap);
+      else
+        retire(i, "it failed in create and left work behind");
+      drop(i, no, out);
+      continue;
+    }
+    describe_registered(e.gen->registered(), e.registered);
+    e.registered.settings_schema = e.gen->config_schema();
+  }
+}
+
+std::vector<graph_refusal> arrangement::misfits() const {
+  host_side host;
+  for (const auto& p : reg.host_points) host.points[p.id] = p.min_size;
+  host.routes = options.host_routes;
+  if (const auto it = rt.facts.find("http.base_path"); it != rt.facts.end())
+    host.base_path = it->second;
+  while (host.base_path.ends_with('/')) host.base_path.pop_back();
+  std::vector<staged_module> staged;
+  std::vector<std::size_t> which;
+  for (const std::size_t i : order)
+    if (entries[i].present()) {
+      staged.push_back({&entries[i].gen->facts(), &entries[i].gen->registered()});
+      which.push_back(i);
+    }
+  auto refused = validate(staged, host);
+  for (auto& no : refused) no.node = which[no.node];
+  return refused;
+}
+
+void arrangement::announce_to(std::size_t owner) {
+  for (const auto& p : entries[owner].gen->registered().points)
+    for (const std::size_t i : order) {
+      if (!entries[i].present()) continue;
+      for (const auto& d : entries[i].gen->registered().drivers) {
+        if (d.point != p.id) continue;
+        drivers.push_back({i, owner, d, p, nullptr});
+        entries[i].gen->announce(d, *entries[owner].gen, p);
+      }
+    }
+}
+
+// The host uses drivers only of modules that run.
+void arrangement::announce_to_host(std::size_t i) {
+  for (const auto& d : entries[i].gen->registered().drivers)
+    for (const auto& p : reg.host_points) {
+      if (d.point != p.id) continue;
+      drivers.push_back({i, no_module, d, {}, &p});
+      p.added(entries[i].gen->host(), d.name, d.table, d.self);
+    }
+}
+
+void arrangement::start_one(std::size_t i, report& out) {
+  module_entry& e = entries[i];
+  const auto begin = clock::now();
+  announce_to(i);
+  const std::string no = e.gen->start();
+  if (!no.empty()) {
+    // It may hold its drivers' objects, so it ends before they do; being without stop(), it is
+    // not told that they go.
+    std::erase_if(drivers, [&](const announced& a) { return a.owner == i; });
+    drop_failed_start(i, no, out);
+    return;
+  }
+  set_state(i, module_state::started);
+  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(clock::now() - begin);
+  observe::log(level::info, "module", "started",
+               {{"module", e.facts.name},
+                {"version", e.facts.version},
+                {"ms", std::to_string(ms.count())}});
+}
+
+void arrangement::drop_failed_start(std::size_t i, const std::string& message, report& out) {
+  end(i, clock::now() + failed_start_time, unmapping::unmap);
+  drop(i, message, out);
+}
+
+
+// False: an owner still uses one of its drivers.
+bool arrangement::withdraw_drivers(std::size_t i, clock::time_point deadline) {
+  bool all = true;
+  std::vector<announced> mine;
+  for (const auto& a : drivers)
+    if (a.driver_module == i) mine.push_back(a);
+  std::erase_if(drivers, [&](const announced& a) { return a.driver_module == i; });
+  for (const auto& a : mine) {
+    bool done = true;
+    if (a.handed_over) {
+      done = a.handed_over->wait_until(deadline);
+    } else if (a.host) {
+      auto free = std::make_shared<latch>();
+      a.host->removed(a.what.name, [free] { free->open(); });
+      done = free->wait_until(deadline);
+    } else if (entries[a.owner].gen) {
+      done = entries[i].gen->withdraw(a.what, *entries[a.owner].gen, a.where, deadline);
+    }
+    if (!done)
+      observe::log(
+          level::error, "module", "a driver is still in use at the deadline",
+          {{"module", entries[i].facts.name}, {"point", a.what.point}, {"driver", a.what.name}});
+    all = all && done;
+  }
+  return all;
+}
+
+// From whatever state to destroyed, or retired when it will not end in time.
+bool arrangement::end(std::size_t i, clock::time_point deadline, unmapping unmap) {
+  module_entry& e = entries[i];
+  if (!e.gen) return true;
+  const auto give_up = [&](const std::string& why) {
+    retire(i, why);
+    return false;
+  };
+  const bool was_started = e.state == module_state::started;
+  deadline = std::max(deadline, clock::now() + least_time);
+  set_state(i, module_state::created);  // health() asks it no more
+  const bool unused = withdraw_drivers(i, deadline);
+  if (was_started && !e.gen->stop(deadline)) return give_up("it did not stop before the deadline");
+  if (!unused) return give_up("one of its drivers is still in use");
+  if (!e.gen->quiesce(deadline)) {
+    std::string why = std::to_string(e.gen->host()->outstanding.load()) +
+                      " operations or handles are outstanding";
+    for (const auto& lease : reg.leases_on(e.gen->host())) why += ", lease of " + lease;
+    return give_up(why);
+  }
+  e.gen->destroy();
+  if (!e.gen->quiesce(clock::now() + least_time))
+    return give_up("something of it is outstanding after destroy");
+  const bool unmapped = unload(i, unmap);
+  set_state(i, module_state::stopped);
+  return unmapped;
+}
+
+bool arrangement::unload(std::size_t i, unmapping unmap) {
+  module_entry& e = entries[i];
+  std::unique_lock lock(mutex);
+  remember(e);
+  bool unmapped = false;
+  if (unmap == unmapping::keep_mapped || (e.facts.flags & RY_MODULE_NO_UNLOAD))
+    e.gen->code().pin();
+  else
+    unmapped = e.gen->code().close();
+  if (unmap == unmapping::unmap && !unmapped)
+    observe::log(level::info, "module", "ended, but its code stays mapped",
+                 {{"module", e.facts.name}});
+  e.gen.reset();
+  return unmapped;
+}
+
+void arrangement::remember(module_entry& e) {
+  ry_host& h = *e.gen->host();
+  e.registered.slow_callbacks = h.slow_callbacks;
+  e.registered.strikes = h.strikes;
+  e.registered.outstanding = h.outstanding;
+  std::lock_guard lock(h.mutex);
+  e.registered.last_strike = h.last_strike;
+}
+
+void arrangement::retire(std::size_t i, const std::string& why) {
+  module_entry& e = entries[i];
+  observe::log(level::error, "module", "left in memory because it did not end",
+               {{"module", e.facts.name}, {"why", why}});
+  e.gen->code().pin();
+  reg.withdraw(e.gen->host());
+  set_state(i, module_state::retired, why);
+  std::unique_lock lock(mutex);
+  remember(e);
+  reg.retire(std::move(e.gen));
+  e.gen = nullptr;
+}
+
+}  // namespace ry::module

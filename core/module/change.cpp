@@ -1,0 +1,206 @@
+#include "core/module/change.hpp"
+
+#include <algorithm>
+#include <mutex>
+
+#include "core/module/registry.hpp"
+
+namespace ry::module {
+
+namespace {
+
+bool needs_any(const module_facts& user, const std::set<std::string>& ids) {
+  return std::any_of(user.needs.begin(), user.needs.end(),
+                     [&](const auto& n) { return ids.contains(n.id); });
+}
+
+problem refusal(const std::string& module, std::string message) {
+  return {module, std::move(message), true, false};
+}
+
+}  // namespace
+
+change::change(arrangement& now) : now_(now), next_(now) {}
+
+change::~change() {
+  if (committed_) return;
+  for (auto it = next_.order.rbegin(); it != next_.order.rend(); ++it)
+    if (fresh(*it)) next_.end(*it, clock::now() + failed_start_time, unmapping::unmap);
+  next_.reg.settle();
+}
+
+void change::renew(std::size_t i, const module_spec& spec, report& out) {
+  next_.look(spec, out);
+  const std::size_t made = next_.entries.size() - 1;
+  if (i != made) {
+    next_.entries[i] = std::move(next_.entries.back());
+    next_.entries.pop_back();
+  }
+  affected_.insert(i);
+}
+
+void change::apply(const module_change& wanted, report& out) {
+  const auto& name = wanted.name;
+  std::size_t i = 0;
+  while (i < now_.entries.size() && now_.entries[i].facts.name != name) ++i;
+  const bool known = i < now_.entries.size();
+  const bool lives = known && now_.entries[i].present();
+  if (wanted.spec.used == module_spec::use::disabled && !lives) {
+    out.problems.push_back(refusal(name, "module \"" + name + "\" is not running."));
+    return;
+  }
+  if (lives && (now_.entries[i].facts.flags & RY_MODULE_NO_RELOAD)) {
+    out.problems.push_back(
+        refusal(name, "module \"" + name +
+                          "\" cannot be changed while the server runs, as it says itself; restart "
+                          "the server instead."));
+    return;
+  }
+  renew(i, wanted.spec, out);
+  if (const auto& found = next_.entries[i].facts.name; found != name && out.problems.empty())
+    out.problems.push_back(refusal(name, "the file \"" + wanted.spec.file.filename().string() +
+                                             "\" holds the module \"" + found + "\", not \"" +
+                                             name + "\"."));
+}
+
+// Whoever uses what an affected module provides, or will provide, follows it: its leases and drivers are
+// of the generation that goes.
+void change::spread(report& out) {
+  std::set<std::string> ids;
+  const auto add = [&](std::size_t i) {
+    if (i < now_.entries.size() && now_.entries[i].present())
+      ids.insert(now_.entries[i].facts.provides.begin(), now_.entries[i].facts.provides.end());
+    ids.insert(next_.entries[i].facts.provides.begin(), next_.entries[i].facts.provides.end());
+  };
+  for (const std::size_t i : affected_) add(i);
+  for (const std::size_t i : now_.order) {  // providers before users: once is enough
+    if (affected_.contains(i) || !now_.entries[i].present()) continue;
+    if (!needs_any(now_.entries[i].facts, ids)) continue;
+    apply({now_.entries[i].facts.name, now_.entries[i].spec}, out);
+    if (!affected_.contains(i)) return;
+    add(i);
+  }
+}
+
+report change::prepare(const change_request& request) {
+  report out;
+  for (const auto& wanted : request.modules) {
+    apply(wanted, out);
+    if (!out.problems.empty()) return out;
+  }
+  spread(out);
+  if (out.problems.empty()) next_.arrange(out);
+  if (!out.problems.empty()) return out;
+
+  std::erase_if(next_.drivers, [&](const auto& a) {
+    return affected_.contains(a.driver_module) || affected_.contains(a.owner);
+  });
+  for (const std::size_t i : affected_)
+    if (i < now_.entries.size() && now_.entries[i].present() &&
+        next_.entries[i].state == module_state::disabled)
+      next_.reg.hide(now_.entries[i].gen->host());
+  next_.load_all(out, library::source::copy);
+  for (const std::size_t i : next_.order)
+    if (fresh(i)) next_.reg.stage(next_.entries[i].gen->host());
+  if (out.problems.empty()) next_.create_all(out, request.settings);
+  if (out.problems.empty())
+    for (const auto& no : next_.misfits())
+      out.problems.push_back(refusal(next_.entries[no.node].facts.name, no.message));
+  return out;
+}
+
+std::vector<module_migrations> change::migrations() const {
+  std::vector<module_migrations> out;
+  for (const std::size_t i : next_.order)
+    if (fresh(i) && !next_.entries[i].gen->registered().migrations.empty())
+      out.push_back({next_.entries[i].facts.name, next_.entries[i].gen->registered().migrations});
+  return out;
+}
+
+report change::start() {
+  report out;
+  for (const std::size_t i : next_.order) {
+    if (!fresh(i)) continue;
+    next_.start_one(i, out);
+    if (!out.problems.empty()) break;
+  }
+  return out;
+}
+
+// To owners that stay; those that are new themselves were told before they started.
+void change::hand_over_drivers(std::size_t i, clock::time_point deadline) {
+  generation& mine = *next_.entries[i].gen;
+  for (const auto& d : mine.registered().drivers)
+    for (const std::size_t o : next_.order) {
+      if (affected_.contains(o) || !next_.entries[o].present()) continue;
+      const auto owner = next_.entries[o].gen;
+      for (const auto& p : owner->registered().points) {
+        if (p.id != d.point) continue;
+        const auto old = std::find_if(now_.drivers.begin(), now_.drivers.end(), [&](const auto& a) {
+          return a.owner == o && a.what.point == d.point && a.what.name == d.name;
+        });
+        if (old == now_.drivers.end()) {
+          mine.announce(d, *owner, p);
+        } else {
+          old->holder = owner;
+          if (p.replaced) {
+            old->handed_over = &mine.replace(d, *owner, p);
+          } else {
+            old->handed_over = &now_.entries[old->driver_module].gen->take_back(old->what, *owner, p);
+            old->handed_over->wait_until(deadline);
+            mine.announce(d, *owner, p);
+          }
+        }
+        next_.drivers.push_back({i, o, d, p, nullptr, nullptr, nullptr});
+      }
+    }
+}
+
+void change::commit(clock::time_point deadline) {
+  for (const std::size_t i : next_.order)
+    if (fresh(i)) hand_over_drivers(i, deadline);
+  next_.reg.settle();
+  {
+    std::unique_lock lock(now_.mutex);
+    std::swap(now_.entries, next_.entries);
+    std::swap(now_.order, next_.order);
+    std::swap(now_.required, next_.required);
+    std::swap(now_.drivers, next_.drivers);
+    committed_ = true;
+  }
+  std::erase_if(next_.drivers,
+                [&](const auto& a) { return !affected_.contains(a.driver_module); });
+  for (const std::size_t i : now_.order)
+    if (affected_.contains(i) && now_.entries[i].present()) now_.announce_to_host(i);
+}
+
+std::vector<ry_host*> change::leaving() const {
+  std::vector<ry_host*> out;
+  for (const std::size_t i : next_.order)
+    if (fresh(i)) out.push_back(next_.entries[i].gen->host());
+  return out;
+}
+
+std::vector<module_end> change::end_leaving(clock::time_point deadline) {
+  std::vector<module_end> out;
+  for (auto it = next_.order.rbegin(); it != next_.order.rend(); ++it) {
+    const std::size_t i = *it;
+    if (!fresh(i)) continue;
+    module_entry& e = next_.entries[i];
+    module_end end;
+    end.module = e.facts.name;
+    end.version = e.facts.version;
+    end.generation = e.gen->host()->generation;
+    const bool unmapped = next_.end(i, deadline, unmapping::unmap);
+    if (e.state == module_state::retired) {
+      end.how = module_end::outcome::retired;
+      end.why = e.reason;
+    } else {
+      end.how = unmapped ? module_end::outcome::unloaded : module_end::outcome::still_mapped;
+    }
+    out.push_back(std::move(end));
+  }
+  return out;
+}
+
+}  // namespace ry::module
