@@ -139,7 +139,9 @@ class command_line {
   void add_modules() {
     const auto text = example("  runyard modules list --config conf/runyard.toml --json");
     const auto action = [this] {
-      return list_modules(config_, json_ ? format::json : format::text);
+      if (module_.change.empty()) return list_modules(config_, json_ ? format::json : format::text);
+      module_.as = json_ ? client::output::json_lines : client::output::text;
+      return change_module(config_, module_);
     };
     auto* command =
         add("modules", "Shows the modules and what each of them registers.", text, action);
@@ -149,6 +151,24 @@ class command_line {
     list->footer(text);
     add_config(list, config_);
     list->add_flag("--json", json_, "As a JSON array");
+    add_change(command, "reload", "Swaps a module of a running server for what is in its file now.");
+    add_change(command, "enable", "Puts a module into a running server.");
+    add_change(command, "disable", "Takes a module out of a running server.");
+  }
+
+  void add_change(CLI::App* modules, const char* change, const char* about) {
+    auto* command = modules->add_subcommand(change, about);
+    command->footer(example(std::string("  runyard modules ") + change +
+                            " runs --config /etc/runyard/runyard.toml"));
+    add_config(command, config_);
+    command->add_option("name", module_.name, "The module")->required()->type_name("NAME");
+    command->add_option("--url", module_.url,
+                        "Server; default $RUNYARD_URL or where the configuration lets it listen");
+    command->add_option("--token", module_.token,
+                        "Bearer token of an admin; default $RUNYARD_TOKEN or one made with the "
+                        "deployment's own key");
+    command->add_flag("--json", json_, "Print the whole answer as JSON");
+    command->callback([this, change] { module_.change = change; });
   }
 
   void add_inspect() {
@@ -316,6 +336,8 @@ class command_line {
   client::mcp_request mcp_;
   new_module new_;
   module_check check_;
+  client::module_request module_{from_environment("RUNYARD_URL", ""),
+                                 from_environment("RUNYARD_TOKEN", ""), {}, {}};
   std::string file_;
   migrate_action action_ = migrate_action::up;
   bool json_ = false, show_ = false;

@@ -106,6 +106,19 @@ void print_defaults(const config::config& c) {
   std::printf("  modules.path = \"%s\"\n(--show tells all of them)\n", paths.c_str());
 }
 
+// Of the operator who uses the deployment's key itself instead of an account.
+constexpr const char* operator_subject = "00000000-0000-7000-8000-000000000000";
+
+auth::issued sign(config::config& c, const auth::token_request& request) {
+  auto settings = auth_settings(c);
+  // Signing needs the deployment's own key only, not the keys of identity providers.
+  settings.jwks_url.clear();
+  settings.jwks_file.clear();
+  settings.data_dir = settings.hs256_secret.empty() ? ensure_data_dir(c.text("data_dir"))
+                                                    : std::filesystem::path(c.text("data_dir"));
+  return auth::authenticator(std::move(settings), {}).mint_token(request);
+}
+
 }  // namespace
 
 config::config load_config(const config_options& options) {
@@ -145,6 +158,29 @@ exit_code check(const config_options& options, listing show) {
   if (options.file.empty() && default_config_file().empty()) print_defaults(c);
   std::printf("configuration and %td module%s: ok\n", created, created == 1 ? "" : "s");
   return exit_code::ok;
+}
+
+exit_code change_module(const config_options& options, client::module_request request) {
+  auto c = load_config(options);
+  if (!report_faults(c)) return exit_code::refused;
+  observe::configure_log({observe::level::error, false});
+  if (request.url.empty()) {
+    const auto web = http_settings(c);
+    request.url = base_url({web.address, web.port}, web.port, !web.tls_cert_file.empty()) + web.base_path;
+  }
+  if (request.token.empty()) {
+    auth::token_request token;
+    token.subject = operator_subject;
+    token.role = auth::role::admin;
+    token.ttl = std::chrono::minutes(5);
+    const auto issued = sign(c, token);
+    if (issued.error) {
+      std::fprintf(stderr, "runyard: %s\n", issued.error->message.c_str());
+      return exit_code::failed;
+    }
+    request.token = issued.token;
+  }
+  return client::change_module(request);
 }
 
 exit_code list_modules(const config_options& options, format as) {
@@ -229,14 +265,7 @@ exit_code mint_token(const config_options& options, const token_options& token) 
     return refuse("--role must be user, admin or super_admin");
   request.ttl = std::chrono::seconds(token.ttl_seconds);
 
-  auto settings = auth_settings(c);
-  // Signing needs the deployment's own key only, not the keys of identity providers.
-  settings.jwks_url.clear();
-  settings.jwks_file.clear();
-  settings.data_dir = settings.hs256_secret.empty() ? ensure_data_dir(c.text("data_dir"))
-                                                    : std::filesystem::path(c.text("data_dir"));
-  const auth::authenticator authenticator(std::move(settings), {});
-  const auto issued = authenticator.mint_token(request);
+  const auto issued = sign(c, request);
   if (issued.error) {
     std::fprintf(stderr, "runyard: %s\n", issued.error->message.c_str());
     return exit_code::failed;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/app/client/module_client.hpp"
 #include "core/app/config/config.hpp"
 #include "core/app/exit_code.hpp"
 
@@ -27,6 +28,10 @@ exit_code serve(const config_options& options);
 
 enum class listing { no, yes };
 exit_code check(const config_options& options, listing show);
+
+// Empty url: where the configuration lets the server listen. Empty token: one is made with the deployment's
+// own key.
+exit_code change_module(const config_options& options, client::module_request request);
 
 exit_code list_modules(const config_options& options, format as);
 

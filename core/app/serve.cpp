@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <optional>
@@ -9,6 +10,7 @@
 #include "core/app/commands.hpp"
 #include "core/app/instance.hpp"
 #include "core/app/loading.hpp"
+#include "core/app/module_changes.hpp"
 #include "core/app/places.hpp"
 #include "core/app/postgres_start.hpp"
 #include "core/app/probes.hpp"
@@ -49,9 +51,14 @@ module::report migrate_all(workshop& w, const db::settings& s, const config::con
 }
 
 // Readers and requests end, jobs are handed over: both at once, within one deadline.
+// Who asks meanwhile is told so, instead of finding nobody.
 void drain(rooms& r, steady::time_point deadline) {
-  std::thread jobs([&] { r.jobs.stop(deadline); });
-  r.server.drain(deadline);
+  std::atomic<bool> handed_over{false};
+  std::thread jobs([&] {
+    r.jobs.stop(deadline);
+    handed_over = true;
+  });
+  r.server.drain(deadline, [&] { return handed_over.load(); });
   jobs.join();
 }
 
@@ -87,6 +94,7 @@ exit_code serve(const config_options& options) {
   std::optional<db::database> database;
   rooms r(w, c, place);
   probes probe(w, r);
+  std::optional<module_changes> changes;
 
   const auto connect = [&] {
     if (!database) w.rt.db = &database.emplace(postgres.wait());
@@ -98,7 +106,9 @@ exit_code serve(const config_options& options) {
 
   // database, migrations
   connect();
-  auto report = migrate_all(w, postgres.wait(), c, stop);
+  const auto database_settings = postgres.wait();
+  changes.emplace(w, r, stop, options, database_settings, c.duration("reload.drain_seconds"));
+  auto report = migrate_all(w, database_settings, c, stop);
   report_modules(report);
   if (!report.ok()) return fail("the database could not be brought up to date");
 
@@ -112,6 +122,9 @@ exit_code serve(const config_options& options) {
   r.jobs.start();
   r.events.start();
   r.auth.warm_up();
+
+  changes->note_started();
+  if (c.flag("reload.on_file_change")) changes->watch_files(c);
 
   // listen
   try {
@@ -141,6 +154,7 @@ exit_code serve(const config_options& options) {
   std::fflush(stdout);
 
   stop.wait();
+  changes->stop();
 
   // stop in reverse
   const auto patience = c.duration("shutdown.drain_seconds");

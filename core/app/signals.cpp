@@ -55,7 +55,27 @@ void signals::listen() {
 
 void signals::wait() {
   std::unique_lock lock(mutex_);
-  arrived_.wait(lock, [this] { return requested(); });
+  for (;;) {
+    arrived_.wait(lock, [this] { return requested() || !posted_.empty(); });
+    if (requested()) break;
+    const auto work = std::move(posted_.front());
+    posted_.pop_front();
+    lock.unlock();
+    work();
+    lock.lock();
+  }
+  closed_ = true;
+  const auto left = std::move(posted_);
+  posted_.clear();
+  lock.unlock();  // what is destroyed may wake others
+}
+
+bool signals::post(std::function<void()> work) {
+  std::lock_guard lock(mutex_);
+  if (closed_) return false;
+  posted_.push_back(std::move(work));
+  arrived_.notify_all();
+  return true;
 }
 
 }  // namespace ry::app

@@ -1,8 +1,11 @@
-// SIGTERM and SIGINT as a request to stop; the second one ends the process at once.
+// SIGTERM and SIGINT as a request to stop; the second one ends the process at once. Until then the waiting
+// thread does what others post to it.
 #pragma once
 
 #include <atomic>
 #include <condition_variable>
+#include <deque>
+#include <functional>
 #include <mutex>
 #include <thread>
 
@@ -17,7 +20,10 @@ class signals {
   signals& operator=(const signals&) = delete;
 
   bool requested() const noexcept { return requested_.load(); }  // [any]
-  void wait();                                                   // until requested()
+  // Runs what is posted until requested(); what is left then is destroyed without being run.
+  void wait();
+  // False: nobody will run it. [any]
+  bool post(std::function<void()> work);
 
  private:
   void listen();
@@ -25,6 +31,8 @@ class signals {
   std::atomic<bool> requested_{false}, ended_{false};
   std::mutex mutex_;
   std::condition_variable arrived_;
+  std::deque<std::function<void()>> posted_;
+  bool closed_ = false;
   std::thread thread_;
 };
 

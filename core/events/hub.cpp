@@ -102,6 +102,14 @@ std::string hub::add_consumers(const std::vector<module::consumer>& consumers) {
   return {};
 }
 
+void hub::remove_consumers(const std::vector<module::consumer>& consumers) {
+  for (const auto& c : consumers) {
+    rt_.jobs->remove(job_kind_of(c));
+    std::lock_guard lock(owned_mutex_);
+    consumers_.erase({c.owner->name, c.name});
+  }
+}
+
 // Consumers of modules that are gone stop costing anything, and what nobody needs is removed.
 void hub::trim(db::connection& c) {
   {

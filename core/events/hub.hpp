@@ -55,6 +55,8 @@ class hub {
   // not started yet, or the call made for a module that is swapped in. Blocks. Empty: fine; else the
   // error in one sentence.
   std::string add_consumers(const std::vector<module::consumer>& consumers);
+  // Of a module that is taken out. What is published for them waits until somebody consumes it again.
+  void remove_consumers(const std::vector<module::consumer>& consumers);
   // Begins to listen to other nodes. After the database is up.
   void start();
   // No more hints in or out. Subscriptions end by their owners.

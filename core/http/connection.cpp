@@ -334,19 +334,25 @@ void connection::drain() {
     case phase::handling:
       fire_cancel(RY_WHY_SHUTDOWN);
       return;
-    case phase::streaming: {
-      std::unique_lock lock(ex_->mutex);
-      auto& st = *ex_->stream_state;
-      if (!st.close_fn || st.closed) return;
-      const auto fn = std::exchange(st.close_fn, nullptr);
-      auto* exec = st.close_exec;
-      const auto ctx = st.close_ctx;
-      lock.unlock();
-      return w_.tell_closed(*ex_, exec, fn, ctx, RY_WHY_SHUTDOWN);
-    }
+    case phase::streaming:
+      return ask_to_end();
     default:
       return;
   }
+}
+
+void connection::ask_to_end() {
+  if (phase_ == phase::handling && ex_->data->route->has(RY_ROUTE_LONG))
+    return fire_cancel(RY_WHY_SHUTDOWN);
+  if (phase_ != phase::streaming) return;
+  std::unique_lock lock(ex_->mutex);
+  auto& st = *ex_->stream_state;
+  if (!st.close_fn || st.closed) return;
+  const auto fn = std::exchange(st.close_fn, nullptr);
+  auto* exec = st.close_exec;
+  const auto ctx = st.close_ctx;
+  lock.unlock();
+  w_.tell_closed(*ex_, exec, fn, ctx, RY_WHY_SHUTDOWN);
 }
 
 // ---- time

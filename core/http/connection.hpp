@@ -50,6 +50,8 @@ class connection final
   void file_piece_read(file_job& job);
   void timer(clock::time_point now);
   void drain();
+  // The stream of this connection is asked to end; so is a request that may last as long as one.
+  void ask_to_end();
   void cut(std::int32_t why);
 
   const admission admitted_as;

@@ -134,6 +134,7 @@ void connection::route_request() {
   }
   d.route = match.route;
   d.path = match.path;
+  ex_->hold = module::hold(d.route->def.owner);
   if (admitted_as == admission::draining && !d.route->host)
     return fail(503, "The server is stopping", "Retry-After: 1\r\n");
   authenticate();
@@ -277,7 +278,6 @@ void connection::dispatch() {
     request_due_ = clock::now() + timeout;
     due(request_due_);
   }
-  ex.hold = module::hold(route.def.owner);
   ex.word.store(exchange::pack(ex.generation(), exchange::open), std::memory_order_release);
   if (route.host) return run_host_route();
   const auto generation = ex.generation();

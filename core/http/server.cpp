@@ -233,6 +233,17 @@ void server::publish(std::vector<module::route> routes) {
   impl_->on_every_loop([table](worker& w) { w.table = table; });
 }
 
+std::size_t server::part_with(const std::vector<ry_host*>& owners,
+                              const std::function<bool()>& time_is_up) {
+  for (;;) {
+    const auto how = time_is_up() ? worker::parting::cut : worker::parting::ask;
+    std::atomic<std::size_t> open{0};
+    impl_->on_every_loop([&](worker& w) { open += w.part_with(owners, how); });
+    if (open == 0 || how == worker::parting::cut) return open;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+}
+
 void server::start() {
   start(listener(impl_->shared.s.address, impl_->shared.s.port));
 }
@@ -270,7 +281,7 @@ std::uint16_t server::port() const noexcept {
   return impl_->port;
 }
 
-void server::drain(clock::time_point deadline) {
+void server::drain(clock::time_point deadline, const std::function<bool()>& done) {
   impl_->draining = true;
   impl_->on_every_loop([](worker& w) { w.start_drain(); });
   const auto running = [this] { return !impl_->workers.front()->loop.ctx.stopped(); };
@@ -279,7 +290,8 @@ void server::drain(clock::time_point deadline) {
   const auto turned_away = [this] {
     return impl_->shared.turned_away.load(std::memory_order_acquire);
   };
-  while (running() && open() > turned_away() && clock::now() < deadline)
+  const auto busy = [&] { return open() > turned_away() || (done && !done()); };
+  while (running() && busy() && clock::now() < deadline)
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   impl_->on_every_loop([self = impl_.get()](worker& w) {
     if (&w == self->workers.front().get() && self->acceptor) {

@@ -125,6 +125,9 @@ class server {
   // std::invalid_argument for a pattern that is wrong or registered twice; the old table stays
   // then.
   void publish(std::vector<module::route> routes);
+  // Streams of these owners, which have no route any more, are told RY_WHY_SHUTDOWN; their requests go on.
+  // What is left when the time is up is cut; returns how many these were.
+  std::size_t part_with(const std::vector<ry_host*>& owners, const std::function<bool()>& time_is_up);
   // Listens on what was bound before. Idle connections cost nothing until the first one comes.
   void start(listener at);
   // Binds and listens.
@@ -132,9 +135,10 @@ class server {
   std::uint16_t port() const noexcept;
   // Connections finish their request, on_cancel and stream_on_close get RY_WHY_SHUTDOWN. Whoever
   // connects meanwhile gets the host's own routes, and 503 with Retry-After for all others. When
-  // the last of the others has gone, or at the deadline, the listener is closed and what is left is
-  // cut. Returns when no connection is left.
-  void drain(std::chrono::steady_clock::time_point deadline);
+  // the last of the others has gone and `done` says that nothing else is under way (empty: nothing is),
+  // or at the deadline, the listener is closed and what is left is cut. Returns when no connection is
+  // left.
+  void drain(std::chrono::steady_clock::time_point deadline, const std::function<bool()>& done = {});
 
   server_stats stats() const;  // [any]
 

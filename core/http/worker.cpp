@@ -386,6 +386,21 @@ void worker::start_drain() {
   for (const auto& c : all) c->drain();
 }
 
+std::size_t worker::part_with(const std::vector<ry_host*>& owners, parting how) {
+  std::size_t open = 0;
+  for (auto& ex : slots_) {
+    if (ex.current() == exchange::free_slot) continue;
+    if (std::find(owners.begin(), owners.end(), ex.hold.get()) == owners.end()) continue;
+    ++open;
+    if (!ex.conn) continue;
+    if (how == parting::cut)
+      ex.conn->cut(RY_WHY_SHUTDOWN);
+    else
+      ex.conn->ask_to_end();
+  }
+  return open;
+}
+
 void worker::cut_all() {
   const auto all = connections;
   for (const auto& c : all) c->cut(RY_WHY_SHUTDOWN);

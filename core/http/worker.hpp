@@ -86,6 +86,10 @@ class worker {
   void remove_files(std::vector<std::string> paths);
   void arm_tick();
   void start_drain();
+  enum class parting { ask, cut };
+  // Asks the streams of these owners to end, or cuts their connections; how many requests and streams of
+  // theirs there were.
+  std::size_t part_with(const std::vector<ry_host*>& owners, parting how);
   void cut_all();
   // Ends everything that belongs to the loop's io_context: handlers that are never run may keep
   // this object alive until the io_context itself goes.

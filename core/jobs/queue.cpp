@@ -72,6 +72,25 @@ void queue::remove(std::string_view kind) {
   if (auto it = kinds_.find(kind); it != kinds_.end()) kinds_.erase(it);
 }
 
+bool queue::part_with(const std::vector<ry_host*>& owners, clock::time_point ask_at,
+                      const std::function<bool()>& time_is_up) {
+  const auto theirs = [&] {
+    std::vector<std::shared_ptr<ry_job>> out;
+    std::lock_guard lock(mutex_);
+    for (const auto& [id, job] : running_)
+      if (std::find(owners.begin(), owners.end(), job->owner.get()) != owners.end()) out.push_back(job);
+    return out;
+  };
+  for (;;) {
+    const auto left = theirs();
+    if (left.empty()) return true;
+    if (time_is_up()) return false;
+    if (clock::now() >= ask_at)
+      for (const auto& job : left) tell(job, RY_WHY_SHUTDOWN);
+    std::this_thread::sleep_for(milliseconds(10));
+  }
+}
+
 std::optional<module::job_kind> queue::find(std::string_view kind) const {
   std::lock_guard lock(mutex_);
   auto it = kinds_.find(kind);

@@ -87,6 +87,12 @@ class queue {
   void add(module::job_kind kind, runner run = {});
   void remove(std::string_view kind);
 
+  // Waits for the jobs that these owners run; from `ask_at` on they are told RY_WHY_SHUTDOWN. Their kinds
+  // must be removed or belong to others by now. True: none runs any more. False: the time is up first.
+  // Blocks; not from a loop.
+  bool part_with(const std::vector<ry_host*>& owners, std::chrono::steady_clock::time_point ask_at,
+                 const std::function<bool()>& time_is_up);
+
   // Registers the node and begins to claim. The database must be migrated.
   void start();
   // Claims nothing more, tells every running job RY_WHY_SHUTDOWN, waits until they finished or the

@@ -117,6 +117,14 @@ std::vector<module_migrations> change::migrations() const {
   return out;
 }
 
+std::vector<job_kind> change::jobs() const {
+  std::vector<job_kind> out;
+  for (const std::size_t i : next_.order)
+    if (fresh(i))
+      for (const auto& kind : next_.entries[i].gen->registered().jobs) out.push_back(kind);
+  return out;
+}
+
 report change::start() {
   report out;
   for (const std::size_t i : next_.order) {

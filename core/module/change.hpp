@@ -29,6 +29,7 @@ class change {
   // See module_set. Any problem means: to be thrown away.
   report prepare(const change_request& request);
   std::vector<module_migrations> migrations() const;
+  std::vector<job_kind> jobs() const;
   report start();
   void commit(clock::time_point deadline);
   std::vector<ry_host*> leaving() const;

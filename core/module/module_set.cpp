@@ -139,6 +139,10 @@ std::vector<module_migrations> module_set::staged_migrations() const {
   return impl_->under_way->migrations();
 }
 
+std::vector<job_kind> module_set::staged_jobs() const {
+  return impl_->under_way->jobs();
+}
+
 report module_set::start_staged() {
   report out = impl_->under_way->start();
   if (!out.problems.empty()) impl_->under_way.reset();

@@ -136,6 +136,7 @@ class module_set {
   // are made anew with it. Any problem in a report: nothing has changed, what was made is destroyed.
   report stage(const change_request& request);
   std::vector<module_migrations> staged_migrations() const;  // after stage()
+  std::vector<job_kind> staged_jobs() const;                 // after stage()
   report start_staged();                                     // after stage()
   void abandon();                                            // instead of start_staged() or commit()
   // The new generations are the set from now on: services and drivers are theirs. Waits until the deadline

@@ -1,15 +1,11 @@
 #include "core/app/client/mcp_client.hpp"
 
-#include <curl/curl.h>
-
-#include <algorithm>
 #include <boost/json/object.hpp>
-#include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <cstdio>
-#include <memory>
 #include <stdexcept>
 
+#include "core/app/client/api_call.hpp"
 #include "core/app/client/run_view.hpp"
 
 namespace ry::app::client {
@@ -17,40 +13,6 @@ namespace ry::app::client {
 namespace json = boost::json;
 
 namespace {
-
-constexpr long patience_s = 60;
-
-struct curl_deleter {
-  void operator()(CURL* c) const { curl_easy_cleanup(c); }
-  void operator()(curl_slist* l) const { curl_slist_free_all(l); }
-};
-
-std::size_t take(char* data, std::size_t size, std::size_t n, void* to) {
-  static_cast<std::string*>(to)->append(data, size * n);
-  return size * n;
-}
-
-std::string text_of(const json::object& o, const char* key) {
-  const auto* v = o.if_contains(key);
-  return v && v->is_string() ? std::string(v->get_string()) : std::string();
-}
-
-json::value parsed(const std::string& text) {
-  boost::system::error_code ec;
-  auto v = json::parse(text, ec);
-  return ec ? json::value() : v;
-}
-
-std::string detail_of(const std::string& body) {
-  const auto v = parsed(body);
-  const auto* o = v.if_object();
-  const auto* detail = o ? o->if_contains("detail") : nullptr;
-  if (!detail) return printable(body.substr(0, 500));
-  if (detail->is_string()) return printable(detail->get_string());
-  if (const auto* d = detail->if_object(); d && !text_of(*d, "message").empty())
-    return printable(text_of(*d, "message") + " (" + text_of(*d, "error_code") + ")");
-  return printable(json::serialize(*detail));
-}
 
 exit_code fail(const std::string& why, exit_code code = exit_code::failed) {
   std::fprintf(stderr, "runyard: %s\n", why.c_str());
@@ -127,44 +89,20 @@ exit_code mcp(const mcp_request& request) {
   } catch (const std::invalid_argument& e) {
     return fail(e.what(), exit_code::refused);
   }
-  auto url = request.url;
-  while (url.ends_with('/')) url.pop_back();
-  url += request.tool.empty() ? "/admin/mcp/tools" : "/admin/mcp/call";
-  const std::unique_ptr<CURL, curl_deleter> c(curl_easy_init());
-  if (!c) return fail("out of memory");
-  std::unique_ptr<curl_slist, curl_deleter> fields;
-  const auto add = [&](const std::string& line) {
-    auto* grown = curl_slist_append(fields.get(), line.c_str());
-    if (!grown) throw std::bad_alloc();
-    (void)fields.release();
-    fields.reset(grown);
-  };
-  add("Authorization: Bearer " + request.token);
-  add("Content-Type: application/json");
-  add("Expect:");
-  std::string answer;
-  curl_easy_setopt(c.get(), CURLOPT_URL, url.c_str());
-  curl_easy_setopt(c.get(), CURLOPT_HTTPHEADER, fields.get());
-  curl_easy_setopt(c.get(), CURLOPT_POSTFIELDS, body.c_str());
-  curl_easy_setopt(c.get(), CURLOPT_POSTFIELDSIZE, static_cast<long>(body.size()));
-  curl_easy_setopt(c.get(), CURLOPT_WRITEFUNCTION, &take);
-  curl_easy_setopt(c.get(), CURLOPT_WRITEDATA, &answer);
-  curl_easy_setopt(c.get(), CURLOPT_TIMEOUT, patience_s);
-  curl_easy_setopt(c.get(), CURLOPT_PROTOCOLS_STR, "http,https");
-  curl_easy_setopt(c.get(), CURLOPT_NOSIGNAL, 1L);
-  const auto code = curl_easy_perform(c.get());
-  if (code != CURLE_OK)
-    return fail("the server " + request.url + " could not be asked: " + curl_easy_strerror(code));
-  long status = 0;
-  curl_easy_getinfo(c.get(), CURLINFO_RESPONSE_CODE, &status);
-  if (status / 100 != 2) {
-    if (request.as == output::json_lines) std::printf("%s\n", answer.c_str());
-    const bool wrong = status / 100 == 4;
-    return fail(detail_of(answer), wrong ? exit_code::refused : exit_code::failed);
+  api_call call;
+  call.url = request.url;
+  call.path = request.tool.empty() ? "/admin/mcp/tools" : "/admin/mcp/call";
+  call.token = request.token;
+  call.body = std::move(body);
+  const auto answer = post(call);
+  if (!answer.ok()) {
+    if (request.as == output::json_lines && answer.status != 0)
+      std::printf("%s\n", answer.body.c_str());
+    return fail(answer.reason(), answer.refused() ? exit_code::refused : exit_code::failed);
   }
-  const auto shown = request.as == output::json_lines ? answer + "\n" : mcp_text(request, answer);
+  const auto shown = request.as == output::json_lines ? answer.body + "\n" : mcp_text(request, answer.body);
   std::fwrite(shown.data(), 1, shown.size(), stdout);
-  return says_failed(answer) ? exit_code::failed : exit_code::ok;
+  return says_failed(answer.body) ? exit_code::failed : exit_code::ok;
 }
 
 }  // namespace ry::app::client

@@ -81,6 +81,10 @@ constexpr const char* schema_text = R"JSON({
       "sha256": {"type": "string", "pattern": "^([0-9a-fA-F]{64})?$", "default": ""},
       "path": {"type": "string", "default": ""}
   }}},
+  "reload": {"type": "object", "properties": {
+    "on_file_change": {"type": "boolean", "default": false},
+    "drain_seconds": {"type": "number", "minimum": 0, "maximum": 3600, "default": 30}
+  }},
   "jobs": {"type": "object", "properties": {
     "lease_seconds": {"type": "number", "minimum": 1, "maximum": 600, "default": 10},
     "poll_seconds": {"type": "number", "minimum": 0.05, "maximum": 60, "default": 1},

@@ -1,0 +1,29 @@
+// Tells which module files were written or put in place, once they have been quiet for a moment.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace ry::app {
+
+class file_watch {
+ public:
+  // `changed` gets the name without .so, on the watch's own thread. Directories that cannot be watched are
+  // told in the log. Throws std::system_error when nothing can be watched at all.
+  file_watch(const std::vector<std::string>& directories,
+             std::function<void(const std::string&)> changed);
+  ~file_watch();  // waits for a call under way
+  file_watch(const file_watch&) = delete;
+  file_watch& operator=(const file_watch&) = delete;
+
+ private:
+  void listen();
+
+  const std::function<void(const std::string&)> changed_;
+  int events_ = -1, stop_ = -1;
+  std::thread thread_;
+};
+
+}  // namespace ry::app

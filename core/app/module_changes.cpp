@@ -1,0 +1,287 @@
+#include "core/app/module_changes.hpp"
+
+#include <algorithm>
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+#include <future>
+#include <set>
+#include <thread>
+
+#include "core/app/file_watch.hpp"
+#include "core/app/loading.hpp"
+#include "core/db/migrator.hpp"
+#include "core/module/inspect.hpp"
+#include "core/observe/log.hpp"
+
+namespace ry::app {
+
+namespace json = boost::json;
+using observe::level;
+using steady = std::chrono::steady_clock;
+
+namespace {
+
+// What a new generation may wait for owners of extension points that cannot take it beside the old one, and
+// what an old one gets to end once nothing uses it any more.
+constexpr auto short_patience = std::chrono::seconds(5);
+
+const char* word(module_changes::action a) {
+  switch (a) {
+    case module_changes::action::enable:
+      return "enable";
+    case module_changes::action::disable:
+      return "disable";
+    default:
+      return "reload";
+  }
+}
+
+http::host_answer refusal(std::uint32_t status, const std::string& why) {
+  return {status, "application/json", json::serialize(json::object{{"detail", why}})};
+}
+
+// One line for each problem; the configuration's faults say it better where they are the reason.
+std::string text_of(const module::report& r, const config::config& c) {
+  std::string out;
+  const auto add = [&](const std::string& line) {
+    out += (out.empty() ? "" : "\n") + line;
+  };
+  for (const auto& fault : c.faults()) add(fault.format());
+  if (out.empty())
+    for (const auto& p : r.problems)
+      if (!p.follows) add(p.message);
+  return out;
+}
+
+json::object described(const module::module_end& e) {
+  using outcome = module::module_end::outcome;
+  json::object o{{"module", e.module}, {"version", e.version}, {"generation", e.generation}};
+  o["outcome"] = e.how == outcome::unloaded       ? "unloaded"
+                 : e.how == outcome::still_mapped ? "ended (still mapped)"
+                                                  : "retired (still mapped)";
+  if (!e.why.empty()) o["reason"] = e.why;
+  return o;
+}
+
+std::vector<std::string> watched_directories(const config::config& c) {
+  std::set<std::string> all;
+  for (const auto& dir : c.module_paths()) all.insert(dir);
+  for (const auto& m : c.modules())
+    if (!m.path.empty()) all.insert(std::filesystem::path(m.path).parent_path().string());
+  return {all.begin(), all.end()};
+}
+
+}  // namespace
+
+module_changes::module_changes(workshop& w, rooms& r, signals& main, config_options options,
+                               db::settings database, std::chrono::milliseconds drain)
+    : workshop_(w),
+      rooms_(r),
+      main_(main),
+      options_(std::move(options)),
+      database_(std::move(database)),
+      drain_(drain) {
+  constexpr auto flags = RY_ROUTE_ADMIN | RY_ROUTE_LONG;  // it takes as long as what ends takes
+  r.server.add_host_route({"GET", "/admin/modules", [this](auto&) { return list(); },
+                           http::runs_on::blocking, RY_ROUTE_ADMIN});
+  for (const auto what : {action::reload, action::enable, action::disable})
+    r.server.add_host_route({"POST", std::string("/admin/modules/{name}/") + word(what),
+                             [this, what](auto& view) { return asked(what, view); },
+                             http::runs_on::blocking, flags});
+}
+
+module_changes::~module_changes() = default;
+
+void module_changes::note_started() {
+  for (const auto& m : workshop_.modules.describe()) newest_ = std::max(newest_, m.generation);
+}
+
+void module_changes::watch_files(const config::config& c) {
+  watch_ = std::make_unique<file_watch>(watched_directories(c), [this](const std::string& name) {
+    main_.post([this, name] { file_changed(name); });
+  });
+}
+
+void module_changes::stop() {
+  watch_.reset();
+}
+
+http::host_answer module_changes::list() const {
+  return {200, "application/json", module::to_json(workshop_.modules.describe())};
+}
+
+http::host_answer module_changes::asked(action what, const ry_request_view& view) {
+  const std::string name = view.n_params > 0 ? core::str(view.params[0].value) : std::string();
+  const std::string actor = view.principal ? core::str(view.principal->subject) : std::string();
+  // The others would keep a blocking thread each for as long as this one takes.
+  if (busy_.exchange(true)) return refusal(409, "Another change of modules is under way");
+  observe::log(level::info, "module", "a change is asked for",
+               {{"module", name}, {"change", word(what)}, {"by", actor}});
+  auto answer = std::make_shared<std::promise<http::host_answer>>();
+  auto done = answer->get_future();
+  const bool posted =
+      main_.post([this, what, name, answer] { answer->set_value(run(what, name)); });
+  answer.reset();
+  http::host_answer out = refusal(503, "The server is stopping");
+  try {
+    if (posted) out = done.get();
+  } catch (const std::future_error&) {  // it stops before it came to this
+  }
+  busy_ = false;
+  return out;
+}
+
+void module_changes::file_changed(const std::string& name) {
+  for (const auto& m : workshop_.modules.describe()) {
+    if (m.facts.name != name || m.state != module::module_state::started) continue;
+    if (module::inspect(m.file).sha256 == m.sha256) return;
+    observe::log(level::info, "module", "its file has changed", {{"module", name}});
+    run(action::reload, name);
+  }
+}
+
+module::change_request module_changes::request_for(action what, const std::string& name,
+                                                   config::config& fresh,
+                                                   std::string& error) const {
+  module::change_request request;
+  const auto found = find_modules(fresh);
+  fresh.check_names(found.names);
+  if (!fresh.faults().empty()) {
+    error = fresh.faults().front().format();
+    return request;
+  }
+  const auto at = std::find(found.names.begin(), found.names.end(), name);
+  if (at == found.names.end()) {
+    error = "There is no module \"" + name + "\" in modules.path";
+    return request;
+  }
+  auto spec = found.specs[static_cast<std::size_t>(at - found.names.begin())];
+  using use = module::module_spec::use;
+  spec.used = what == action::disable ? use::disabled : use::enabled;
+  request.modules.push_back({name, std::move(spec)});
+  request.settings = module_options(fresh).settings;
+  return request;
+}
+
+std::string module_changes::migrate(const std::vector<module::module_migrations>& steps) const {
+  if (steps.empty()) return {};
+  try {
+    const auto report = db::migrator(database_.connect).up(steps, {});
+    if (report.ok()) return {};
+    return report.problems.front().module + ": " + report.problems.front().message;
+  } catch (const std::exception& e) {
+    return e.what();
+  }
+}
+
+void module_changes::publish(const std::vector<module::job_kind>& old_jobs,
+                             const std::vector<module::consumer>& old_consumers) {
+  auto& modules = workshop_.modules;
+  rooms_.server.publish(modules.routes());
+  std::set<std::string> kinds;
+  for (auto& kind : modules.jobs()) {
+    kinds.insert(kind.kind);
+    rooms_.jobs.add(std::move(kind));
+  }
+  for (const auto& kind : old_jobs)
+    if (!kinds.contains(kind.kind)) rooms_.jobs.remove(kind.kind);
+  const auto consumers = modules.consumers();
+  std::set<std::pair<std::string, std::string>> names;
+  for (const auto& c : consumers) names.emplace(c.owner->name, c.name);
+  std::vector<module::consumer> gone;
+  for (const auto& c : old_consumers)
+    if (!names.contains({c.owner->name, c.name})) gone.push_back(c);
+  rooms_.events.remove_consumers(gone);
+  if (const auto why = rooms_.events.add_consumers(consumers); !why.empty())
+    observe::log(level::error, "events", why);
+  rooms_.jobs.poke();
+}
+
+http::host_answer module_changes::run(action what, const std::string& name) {
+  const auto begun = steady::now();
+  auto& modules = workshop_.modules;
+  const auto fail = [&](std::uint32_t status, const std::string& why) {
+    observe::log(level::error, "module", "not changed",
+                 {{"module", name}, {"change", word(what)}, {"why", why}});
+    return refusal(status, why);
+  };
+  const auto present = [&] {
+    const auto all = modules.describe();
+    return std::any_of(all.begin(), all.end(), [&](const auto& m) {
+      return m.facts.name == name && m.state == module::module_state::started;
+    });
+  }();
+  if (what == action::enable && present) return fail(409, "Module \"" + name + "\" is running");
+  if (what != action::enable && !present) return fail(404, "Module \"" + name + "\" is not running");
+
+  // The file may have been edited: what is loaded now gets the settings that stand there now.
+  auto with = options_;
+  auto wishes = wishes_;
+  wishes[name] = what != action::disable;
+  for (const auto& [module, on] : wishes)
+    with.overrides.push_back("modules." + module + ".enabled=" + (on ? "true" : "false"));
+  auto fresh = load_config(with);
+  if (!fresh.faults().empty()) return fail(409, fresh.faults().front().format());
+  std::string error;
+  const auto request = request_for(what, name, fresh, error);
+  if (!error.empty()) return fail(409, error);
+
+  auto report = modules.stage(request);
+  if (!report.problems.empty()) return fail(409, text_of(report, fresh));
+  for (const auto& secret : fresh.secret_texts()) observe::redact(secret);
+  for (const auto& kind : modules.staged_jobs())
+    if (error = jobs::queue::check(kind); !error.empty()) break;
+  if (error.empty()) error = migrate(modules.staged_migrations());
+  if (!error.empty()) {
+    modules.abandon();
+    return fail(409, error);
+  }
+  report = modules.start_staged();
+  if (!report.problems.empty()) return fail(409, text_of(report, fresh));
+
+  const auto old_jobs = modules.jobs();
+  const auto old_consumers = modules.consumers();
+  modules.commit(steady::now() + short_patience);
+  publish(old_jobs, old_consumers);
+  wishes_ = std::move(wishes);
+  const auto swapped = steady::now();
+  observe::log(level::info, "module", "changed", {{"module", name}, {"change", word(what)}});
+
+  // Requests and streams end while jobs get their time to end by themselves.
+  const auto old = modules.leaving();
+  const auto time_is_up = [&] { return main_.requested() || steady::now() >= swapped + drain_; };
+  std::thread jobs([&] { rooms_.jobs.part_with(old, swapped + drain_ / 2, time_is_up); });
+  const auto cut = rooms_.server.part_with(old, time_is_up);
+  jobs.join();
+  // A driver is in use as long as whoever holds it, another module, works with it.
+  const auto ends = modules.end_leaving(std::max(swapped + drain_, steady::now() + short_patience));
+
+  const auto ms = [](auto d) {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(d).count();
+  };
+  json::array left, running;
+  for (const auto& e : ends) {
+    left.push_back(described(e));
+    observe::log(level::info, "module", "left",
+                 {{"module", e.module},
+                  {"generation", std::to_string(e.generation)},
+                  {"outcome", std::string(left.back().at("outcome").as_string())}});
+  }
+  for (const auto& m : modules.describe())
+    if (m.generation > newest_)
+      running.push_back(json::object{{"module", m.facts.name},
+                                     {"version", m.facts.version},
+                                     {"generation", m.generation}});
+  note_started();
+  return {200, "application/json",
+          json::serialize(json::object{{"module", name},
+                                       {"change", word(what)},
+                                       {"started", std::move(running)},
+                                       {"left", std::move(left)},
+                                       {"cut_requests", cut},
+                                       {"swap_ms", ms(swapped - begun)},
+                                       {"total_ms", ms(steady::now() - begun)}})};
+}
+
+}  // namespace ry::app

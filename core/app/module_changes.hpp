@@ -1,0 +1,68 @@
+// Modules are swapped, taken out and put in while the server runs: POST /admin/modules/{name}/reload,
+// .../enable and .../disable, and, when configured, the change of a module's file. GET /admin/modules shows
+// them all. For admins.
+//
+// Lifetime: made before the server listens, stop() before the modules stop. Threads: the routes run on
+// blocking threads and wait for the main thread, which alone changes modules.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "core/app/commands.hpp"
+#include "core/app/rooms.hpp"
+#include "core/app/signals.hpp"
+#include "core/db/database.hpp"
+
+namespace ry::app {
+
+class file_watch;
+
+class module_changes {
+ public:
+  enum class action { reload, enable, disable };
+
+  module_changes(workshop& w, rooms& r, signals& main, config_options options,
+                 db::settings database, std::chrono::milliseconds drain);
+  ~module_changes();
+  module_changes(const module_changes&) = delete;
+  module_changes& operator=(const module_changes&) = delete;
+
+  // The modules have started.
+  void note_started();
+  // From now on a module whose file changes is reloaded.
+  void watch_files(const config::config& c);
+  // No file is watched any more.
+  void stop();
+
+  // Blocks until the old generations are gone or left behind. Only on the main thread. 200 with what was
+  // done, or 404 or 409 with the reason; then nothing has changed.
+  http::host_answer run(action what, const std::string& name);
+
+ private:
+  http::host_answer asked(action what, const ry_request_view& view);
+  http::host_answer list() const;
+  module::change_request request_for(action what, const std::string& name, config::config& fresh,
+                                     std::string& error) const;
+  std::string migrate(const std::vector<module::module_migrations>& steps) const;
+  void publish(const std::vector<module::job_kind>& old_jobs,
+               const std::vector<module::consumer>& old_consumers);
+  void file_changed(const std::string& name);
+
+  workshop& workshop_;
+  rooms& rooms_;
+  signals& main_;
+  const config_options options_;
+  const db::settings database_;
+  const std::chrono::milliseconds drain_;
+  std::map<std::string, bool> wishes_;  // enabled or disabled since the start
+  std::uint64_t newest_ = 0;            // generation
+  std::atomic<bool> busy_{false};
+  std::unique_ptr<file_watch> watch_;
+};
+
+}  // namespace ry::app
