@@ -135,6 +135,10 @@ void connection::route_request() {
   d.route = match.route;
   d.path = match.path;
   ex_->hold = module::hold(d.route->def.owner);
+  // A browser's EventSource gives up for good at any status but 200, and comes again when the connection
+  // breaks.
+  if (admitted_as == admission::draining && d.route->has(RY_ROUTE_LONG))
+    return cut(RY_WHY_SHUTDOWN);
   if (admitted_as == admission::draining && !d.route->host)
     return fail(503, "The server is stopping", "Retry-After: 1\r\n");
   authenticate();

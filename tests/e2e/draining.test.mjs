@@ -94,6 +94,29 @@ test('while it stops, a start is answered 503 with Retry-After, and probes are s
   await server.start();
 });
 
+test('as long as a run is handed over, whoever asks is told so and nobody finds a closed door', async () => {
+  const u = await server.user();
+  const id = (await u.start({ prompt: '[words 400]' })).json.agent_run_id;
+  await waitFor('the run', async () => (await u.get(`/agent-run/${id}`)).status === 200);
+  const before = Date.now();
+  let gone = false, told = 0;
+  const refused = [];
+  const ended = server.stop().then(() => (gone = true));
+  await waitFor('the drain', async () => (await u.start({ prompt: 'x' }).catch(() => ({}))).status === 503);
+  while (!gone) {
+    const r = await u.start({ prompt: 'x' }).catch((e) => e);
+    if (r.status === 503) told = Date.now();
+    else refused.push(Date.now());
+    await sleep(20);
+  }
+  await ended;
+  // runs.drain_seconds is one second; only the very end of the process is without an answer.
+  assert.ok(told - before > 700, `${told - before} ms`);
+  assert.ok(refused.every((at) => at >= told), JSON.stringify({ told, refused }));
+  await server.start();
+  assert.equal((await u.stream(id, { timeout: 60000 })).events.at(-1).status, 'completed');
+});
+
 test('with two nodes, readers go on from the other while one stops', async () => {
   const b = new Server({ database, llm, set: [shared] });
   try {
