@@ -59,7 +59,7 @@ int main(int argc, char** argv) {
     if (why.empty()) why = t.start();
     for (bool over = false; why.empty() && !over;) {
       for (const auto& h : t.modules().health()) over = over || (h.module == "bench_mcp" && h.status == RY_OK);
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
     }
     if (!why.empty()) std::fprintf(stderr, "%s\n", why.c_str());
     code = why.empty() ? 0 : 1;

@@ -40,7 +40,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr auto test_time = 60s;
+constexpr auto test_time = 120s;
 constexpr int answer_seconds = 5;
 constexpr const char* transport_point = "mcp.transport/1";
 constexpr const char* transport_suite = "mcp_check";

@@ -1,5 +1,7 @@
 #include "rpc.hpp"
 
+#include <algorithm>
+#include <boost/json/monotonic_resource.hpp>
 #include <charconv>
 #include <ry/cpp/types.hpp>
 
@@ -27,21 +29,21 @@ incoming read_one(json::value v) {
   auto* id = o->if_contains("id");
   if (auto* method = o->if_contains("method"); method != nullptr && method->is_string()) {
     out.method = std::string(sv(method->get_string()));
-    if (auto* params = o->if_contains("params")) out.body = std::move(*params);
+    if (auto* params = o->if_contains("params")) take_over(out.body, std::move(*params));
     out.what = incoming::kind::notification;
     if (id != nullptr && !id->is_null()) {
       out.what = incoming::kind::request;
-      out.peer_id = std::move(*id);
+      take_over(out.peer_id, std::move(*id));
     }
     return out;
   }
   if (id != nullptr) out.id = id_of(*id);
   if (auto* result = o->if_contains("result")) {
     out.what = incoming::kind::result;
-    out.body = std::move(*result);
+    take_over(out.body, std::move(*result));
   } else if (auto* error = o->if_contains("error"); error != nullptr && error->is_object()) {
     out.what = incoming::kind::failure;
-    out.body = std::move(*error);
+    take_over(out.body, std::move(*error));
   }
   return out;
 }
@@ -66,17 +68,26 @@ const json::array* array_of(const json::object& o, std::string_view key) {
   return v != nullptr ? v->if_array() : nullptr;
 }
 
-json::value parse(std::string_view text) {
+namespace {
+
+json::value parse_within(std::string_view text, json::storage_ptr memory) {
   json::parse_options options;
   options.max_depth = most_depth;
   json::error_code ec;
-  auto v = json::parse(jv(text), ec, {}, options);
+  auto v = json::parse(jv(text), ec, std::move(memory), options);
   if (ec) throw ry::error(RY_DATA_LOSS, "mcp.malformed", "sent a text that is no valid JSON");
   return v;
 }
 
+}  // namespace
+
+json::value parse(std::string_view text) {
+  return parse_within(text, {});
+}
+
 std::vector<incoming> read_messages(std::string_view text) {
-  auto v = parse(text);
+  const auto first_piece = std::clamp<std::size_t>(2 * text.size(), 512, 1u << 20);
+  auto v = parse_within(text, json::make_shared_resource<json::monotonic_resource>(first_piece));
   std::vector<incoming> out;
   if (auto* batch = v.if_array()) {
     if (batch->size() > most_in_batch)

@@ -3,6 +3,7 @@
 
 #include <boost/json.hpp>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,12 @@ const json::array* array_of(const json::object& o, std::string_view key);
 // Parses hostile text: bounded depth, exact numbers. Throws ry::error "mcp.malformed".
 json::value parse(std::string_view text);
 
+// Moves a value whatever memory either lives in, where an assignment may copy.
+inline void take_over(json::value& to, json::value&& from) noexcept {
+  std::destroy_at(&to);
+  std::construct_at(&to, std::move(from));
+}
+
 struct incoming {
   enum class kind { result, failure, request, notification, nonsense };
   kind what = kind::nonsense;
@@ -37,7 +44,8 @@ struct incoming {
   json::value body;  // result, error object, or params
 };
 
-// One message, or the several of a batch. Throws ry::error "mcp.malformed".
+// One message, or the several of a batch. Their values share one piece of memory, which is given back when the
+// last of them goes. Throws ry::error "mcp.malformed".
 std::vector<incoming> read_messages(std::string_view text);
 
 std::string request_text(std::uint64_t id, std::string_view method, json::object params);

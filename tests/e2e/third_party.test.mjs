@@ -2,16 +2,18 @@
 // third_party/ of the build), put into the modules folder beside ours, used by real runs with real servers, and
 // met by peers that misbehave.
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import net from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
 import { bridgeUnix, bridgeWebSocket } from './lib/bridge.mjs';
 import { lastUser, startLlm, turns } from './lib/llm.mjs';
-import { node, serverOf } from './lib/mcp.mjs';
-import { Server, build, makeDatabase, sleep, statuses, textOf, waitFor } from './lib/server.mjs';
+import { node, serverOf, startEverything } from './lib/mcp.mjs';
+import { Server, binary, build, makeDatabase, sleep, statuses, textOf, waitFor } from './lib/server.mjs';
 
 const names = ['websocket', 'unix_c', 'unix_rust'];
 const limit = 3000;  // milliseconds, of a discovery and of a call
@@ -116,6 +118,21 @@ for (const name of names) {
     peer.close();
   });
 }
+
+test('runyard module check finds nothing to mend in them, nor in our own, with real servers behind', { timeout: 300_000 }, async () => {
+  const [http, sse, ...peers] = await Promise.all([startEverything('streamableHttp'), startEverything('sse'), ...names.map((n) => startBridge(n, [node, stubborn, 'well-behaved']))]);
+  try {
+    const third = names.map((n, i) => [path.join(build, 'third_party', `${n}.so`), { url: peers[i].url }]);
+    const own = [['mcp_http', { url: http.url }], ['mcp_sse', { url: sse.url }], ['mcp_json', { command: node, args: [stubborn, 'well-behaved'] }]].map(([n, c]) => [path.join(build, 'modules', `${n}.so`), c]);
+    // The bridges are in this process: it must not stand still.
+    await Promise.all([...third, ...own].map(async ([file, config]) => {
+      const { stdout } = await promisify(execFile)(binary, ['module', 'check', file, '--server', JSON.stringify(config)]).catch((e) => e);
+      assert.match(stdout, /^15 passed, 0 failed, 1 skipped$/m, `${file}\n${stdout}`);
+    }));
+  } finally {
+    for (const p of [http, sse, ...peers]) p.close();
+  }
+});
 
 for (const name of ['unix_c', 'unix_rust']) {
   test(`${name}: a socket that is not there is named`, async () => {

@@ -49,9 +49,9 @@ endpoint read_endpoint(const ry::mcp::target& t) {
 
 void check_endpoint(const ry::context& ctx, const ry::mcp::target& t) {
   const auto e = read_endpoint(t);
-  if (t.operators_own()) return;
   const auto st = ctx.http_client().check_url(e.url);
   if (st == RY_PERMISSION_DENIED) {
+    if (t.operators_own()) return;
     throw ry::forbidden("mcp.address_refused", "MCP URL points to a private or local address");
   }
   if (st != RY_OK) throw ry::bad_request("mcp.url", "MCP URL is not a valid http or https address");

@@ -131,7 +131,7 @@ ry_status exchange::data(std::string_view bytes) {
       text_.append(bytes.substr(0, 256 - std::min<std::size_t>(256, text_.size())));
       return RY_OK;
   }
-  broken_ = ry::error(RY_DATA_LOSS, "mcp.too_large",
+  broken_ = ry::error(RY_RESOURCE_EXHAUSTED, "mcp.too_large",
                       "the answer is larger than " + std::to_string(of_.max_message_) + " bytes");
   return RY_ABORTED;
 }

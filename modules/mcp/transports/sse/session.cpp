@@ -74,17 +74,17 @@ void session::head(const ry_client_response& r) {
 ry_status session::data(std::string_view bytes) {
   if (closing_) return posts_.empty() ? RY_CANCELLED : RY_OK;
   if (status_ / 100 != 2 || content_type_ != "text/event-stream") return RY_ABORTED;
-  pause_wanted_ = false;
+  pause_wanted_ = paused_ || resuming_;
   const bool fits = events_.feed(bytes, [this](std::string_view name, std::string_view data) {
     if (broken_.status() == RY_OK) event(name, data);
   });
   if (!fits && broken_.status() == RY_OK) {
-    broken_ = ry::error(RY_DATA_LOSS, "mcp.too_large",
+    broken_ = ry::error(RY_RESOURCE_EXHAUSTED, "mcp.too_large",
                         "an event is larger than " + std::to_string(max_message_) + " bytes");
   }
   if (broken_.status() != RY_OK) return RY_ABORTED;
-  paused_ = pause_wanted_;
-  return paused_ ? RY_RESOURCE_EXHAUSTED : RY_OK;
+  paused_ = pause_wanted_ && !resuming_;
+  return pause_wanted_ ? RY_RESOURCE_EXHAUSTED : RY_OK;
 }
 
 void session::event(std::string_view name, std::string_view data) {
@@ -104,12 +104,41 @@ void session::event(std::string_view name, std::string_view data) {
     return;
   }
   if (!name.empty() && name != "message") return;
-  const auto st = sink_.message(0, data);
+  if (pause_wanted_ || !held_.empty()) {
+    held_.emplace_back(data);
+  } else {
+    hand_over(data);
+  }
+}
+
+void session::hand_over(std::string_view message) {
+  const auto st = sink_.message(0, message);
   if (st == RY_RESOURCE_EXHAUSTED) {
     pause_wanted_ = true;
   } else if (st != RY_OK) {
     broken_ = ry::error(st, "mcp.sse", "a message could not be taken");
   }
+}
+
+void session::on_resumed(void* p) noexcept {
+  auto* s = static_cast<session*>(p);
+  s->resuming_ = false;
+  (void)ry::guard([&] {
+    s->pause_wanted_ = false;
+    while (!s->held_.empty() && !s->pause_wanted_ && !s->closing_ && s->broken_.status() == RY_OK) {
+      const auto message = std::move(s->held_.front());
+      s->held_.pop_front();
+      s->hand_over(message);
+    }
+  });
+  s->paused_ = s->pause_wanted_ && !s->closing_;
+  if (s->broken_.status() != RY_OK) {
+    s->held_.clear();
+    s->cancel(s->ctx_);
+  }
+  if (!s->paused_ && !s->stream_over_) s->http_exchange::resume(s->ctx_);
+  if (!s->paused_ && s->end_) s->tell_end();
+  s->end_if_idle();
 }
 
 ry::error session::reason(ry_status st, const ry_error_view* err) const {
@@ -133,13 +162,18 @@ ry::error session::reason(ry_status st, const ry_error_view* err) const {
 
 void session::done(ry_status st, const ry_error_view* err) noexcept {
   stream_over_ = true;
-  if (!closing_ && !told_) {
-    told_ = true;
-    waiting_.clear();
-    for (auto& [token, p] : posts_) p->forget();
-    (void)ry::guard([&] { sink_.closed(reason(st, err)); });
-  }
+  if (ry::guard([&] { end_ = reason(st, err); }) != RY_OK) end_.emplace(RY_RESOURCE_EXHAUSTED);
+  // What the server said before it went comes first.
+  if (!paused_ && !resuming_) tell_end();
   end_if_idle();
+}
+
+void session::tell_end() noexcept {
+  if (closing_ || told_) return;
+  told_ = true;
+  waiting_.clear();
+  for (auto& [token, p] : posts_) p->forget();
+  sink_.closed(*end_);
 }
 
 ry_status session::send(ry::mcp::message m) {
@@ -187,7 +221,8 @@ void session::finish(std::uint64_t token, std::int32_t why) noexcept {
 void session::resume() noexcept {
   if (!paused_) return;
   paused_ = false;
-  http_exchange::resume(ctx_);
+  // Later, and not inside this call.
+  resuming_ = ctx_.core().exec_post(ctx_.host(), exec_, &session::on_resumed, this) == RY_OK;
 }
 
 void session::close() noexcept {
@@ -204,7 +239,7 @@ void session::left(std::uint64_t token) noexcept {
 }
 
 void session::end_if_idle() noexcept {
-  if (!closing_ || !posts_.empty()) return;
+  if (!closing_ || !posts_.empty() || resuming_) return;
   // The server forgets the session with its stream, so that ends last.
   if (!stream_over_) return cancel(ctx_);
   ctx_.interface<ry_http_client_v1>().drop_idle(ctx_.host(), exec_, ry::str(pool_key_));

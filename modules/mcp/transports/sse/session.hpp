@@ -49,6 +49,9 @@ class session final : public ry::mcp::session, mcp_transport::http_exchange {
   void done(ry_status st, const ry_error_view* err) noexcept override;
 
   void event(std::string_view name, std::string_view data);
+  void hand_over(std::string_view message);
+  static void on_resumed(void* p) noexcept;
+  void tell_end() noexcept;
   void start_post(ry::mcp::message m);
   void left(std::uint64_t token) noexcept;
   void end_if_idle() noexcept;
@@ -66,7 +69,10 @@ class session final : public ry::mcp::session, mcp_transport::http_exchange {
   std::unordered_map<std::uint64_t, post*> posts_;
   std::uint32_t status_ = 0;
   ry::error broken_{RY_OK};
-  bool closing_ = false, stream_over_ = false, told_ = false, paused_ = false, pause_wanted_ = false;
+  std::deque<std::string> held_;   // came while the sink was full
+  std::optional<ry::error> end_;  // to be told once it is not
+  bool closing_ = false, stream_over_ = false, told_ = false, paused_ = false, pause_wanted_ = false,
+       resuming_ = false;
 };
 
 }  // namespace mcp_sse
