@@ -13,7 +13,7 @@ build_packages=(
 # What the tests need beside that.
 test_packages=(
   libgtest-dev libgmock-dev clang libc++-dev libc++abi-dev rustc binutils
-  nodejs npm jq procps chromium fonts-liberation
+  nodejs npm jq procps chromium fonts-liberation iproute2
 )
 
 say() { printf '%s\n' "$*"; }

@@ -59,7 +59,7 @@ export async function startModern() {
 
 // A server of revision 2025-11-25 by hand. `handle(message, res, req)` may answer or misbehave; what it leaves
 // (returns undefined) is answered as an honest server would. Counts open connections.
-export async function startByHand(handle = () => undefined, { tools = [{ name: 'echo', inputSchema: { type: 'object' } }] } = {}) {
+export async function startByHand(handle = () => undefined, { tools = [{ name: 'echo', inputSchema: { type: 'object' } }], host = '127.0.0.1', port = 0 } = {}) {
   const seen = [];
   const sockets = new Set();
   const server = http.createServer((req, res) => {
@@ -74,8 +74,8 @@ export async function startByHand(handle = () => undefined, { tools = [{ name: '
     });
   });
   server.on('connection', (s) => { sockets.add(s); s.on('close', () => sockets.delete(s)); });
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return { url: `http://127.0.0.1:${server.address().port}/mcp`, port: server.address().port, seen, sockets,
+  await new Promise((resolve) => server.listen(port, host, resolve));
+  return { url: `http://${host}:${server.address().port}/mcp`, port: server.address().port, seen, sockets,
     close: () => { server.closeAllConnections(); server.close(); } };
 }
 
