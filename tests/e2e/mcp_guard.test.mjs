@@ -20,8 +20,9 @@ if (!inside) {
     const hosts = path.join(dir, 'hosts');
     writeFileSync(hosts, '127.0.0.1 localhost\n');
     const enter = `ip link set lo up && ip addr add ${address}/32 dev lo && mount --bind ${hosts} /etc/hosts || exit 99; exec "$@"`;
+    const { NODE_TEST_CONTEXT: _, ...env } = process.env;
     const r = spawnSync('unshare', ['--net', '--mount', '--', 'sh', '-c', enter, 'sh', process.execPath, '--test-reporter=spec', '--test', import.meta.filename],
-      { env: { ...process.env, RY_NETWORK_OF_ITS_OWN: hosts, NODE_TEST_CONTEXT: '' }, encoding: 'utf8' });
+      { env: { ...env, RY_NETWORK_OF_ITS_OWN: hosts }, encoding: 'utf8' });
     rmSync(dir, { recursive: true, force: true });
     if (r.status === 99 || /unshare/.test(r.stderr)) return t.skip(`this user may not make a network: ${r.stderr.trim()}`);
     assert.equal(r.status, 0, r.stdout + r.stderr);
