@@ -61,6 +61,10 @@ void client::note(era e) {
 void client::fail(const reply& r, std::string_view doing) const {
   if (r.trouble.status() != RY_OK) throw r.trouble;
   const std::string what(doing);
+  // Also one that says it in an error of JSON-RPC.
+  if (r.http_status == 401 || (r.http_status == 403 && (!r.answered || !r.authenticate.empty()))) {
+    throw unauthorized_by(*to_, r.http_status, r.authenticate);
+  }
   if (r.answered && r.failed) {
     auto text = what + " was refused: " + message_of(r.body).substr(0, 2000) + " (code " +
                 std::to_string(code_of(r.body)) + ")";
@@ -68,9 +72,6 @@ void client::fail(const reply& r, std::string_view doing) const {
         .with_detail(json::serialize(r.body));
   }
   const auto status = "HTTP status " + std::to_string(r.http_status);
-  if (r.http_status == 401 || r.http_status == 403) {
-    throw unauthorized_by(*to_, r.http_status, r.authenticate);
-  }
   if (r.http_status == 429 || r.http_status >= 500) {
     throw trouble_with(*to_, RY_UNAVAILABLE, "mcp.connect_failed", what + " failed: " + status);
   }

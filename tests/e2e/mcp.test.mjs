@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { startLlm } from './lib/llm.mjs';
-import { callingModel, node, result, serverOf, startByHand, startEverything, startModern } from './lib/mcp.mjs';
+import { callingModel, node, result, serverOf, startByHand, startEverything, startModern, startProxy } from './lib/mcp.mjs';
 import { Server, binary, makeDatabase, statuses, textOf, waitFor } from './lib/server.mjs';
 
 let database, llm, server, http, sse, modern, hand, files;
@@ -208,6 +208,26 @@ test('an agent calls tools over http, sse, stdio and 2026-07-28, a dead server b
     assert.match(r.text, expected, tool);
     const call = r.events.find((e) => e.type === 'tool_call');
     assert.match(call.source, /^mcp:/);
+  }
+});
+
+test('mcp-proxy with a key: over http and sse, and a sentence without the key', async () => {
+  const proxy = await startProxy('sekret-of-the-proxy');
+  try {
+    const { u, agent } = await someone();
+    const entry = (name, type, url, key) => ({ name, type, config: { url, headers: key ? { 'X-API-Key': key } : {} }, enabledTools: ['echo', 'get-sum'] });
+    const put = await u.request('PUT', tools(agent), { json: { custom_mcps: [entry('keyed', 'http', proxy.url, 'sekret-of-the-proxy'),
+      entry('stream', 'sse', proxy.sse, 'sekret-of-the-proxy'), entry('kept', 'http', proxy.url, 'sekret-of-the-proxy'), entry('locked', 'http', proxy.url)].map((s) =>
+      (s.name === 'kept' ? { ...s, config: { ...s.config, reuse: true } } : s)) } });
+    assert.equal(put.status, 200, put.text);
+    for (const [tool, args, expected] of [['keyed__echo', { message: 'with a key' }, /Echo: with a key/], ['keyed__get-sum', { a: 2, b: 3 }, /5/],
+      ['stream__echo', { message: 'by events' }, /Echo: by events/], ['kept__echo', { message: 'first' }, /Echo: first/],
+      ['kept__echo', { message: 'second' }, /Echo: second/], ['locked__echo', { message: 'x' }, /MCP server "locked": .*credentials.*401/]]) {
+      assert.match((await run(u, `[call ${tool} ${JSON.stringify(args)}]`)).text, expected, tool);
+    }
+    assert.doesNotMatch(server.log, /sekret-of-the-proxy/);
+  } finally {
+    proxy.close();
   }
 });
 

@@ -1,5 +1,6 @@
 // MCP servers to test against: the real ones from npm, one of both eras, and ones that misbehave.
 import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import http from 'node:http';
 import net from 'node:net';
 import path from 'node:path';
@@ -35,6 +36,16 @@ export async function startEverything(mode) {
     { env: { ...process.env, PORT: String(port) }, stdio: 'ignore' });
   await waitFor(`server-everything ${mode}`, () => answers(port));
   return { url: `http://127.0.0.1:${port}/${mode === 'sse' ? 'sse' : 'mcp'}`, close: () => child.kill('SIGKILL') };
+}
+
+// mcp-proxy in front of server-everything over stdio: wants the key in X-API-Key, speaks all revisions over HTTP and SSE.
+export async function startProxy(key) {
+  const port = await freePort();
+  const bin = path.join(here, 'node_modules/mcp-proxy', JSON.parse(readFileSync(path.join(here, 'node_modules/mcp-proxy/package.json'))).bin['mcp-proxy']);
+  const child = spawn(node, [bin, '--host', '127.0.0.1', '--port', String(port), '--apiKey', key, '--', node, serverOf('everything'), 'stdio'],
+    { stdio: 'ignore', detached: true });
+  await waitFor('mcp-proxy', () => answers(port));
+  return { url: `http://127.0.0.1:${port}/mcp`, sse: `http://127.0.0.1:${port}/sse`, close: () => process.kill(-child.pid, 'SIGKILL') };
 }
 
 // A server of the TypeScript SDK v2, which speaks 2026-07-28 and the revisions before; counts what it is sent.
