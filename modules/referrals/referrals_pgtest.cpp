@@ -215,6 +215,21 @@ TEST_F(referrals_sql, near_the_cap_the_referrer_gets_the_rest_and_then_nobody_an
   no_violation();
 }
 
+TEST_F(referrals_sql, a_raised_cap_pays_what_waited_for_room_and_a_lowered_one_takes_nothing) {
+  sql("select referrals.set_cap(100)");
+  friend_of(code_);
+  const auto second = friend_of(code_);
+  EXPECT_EQ(reason(second), "cap_reached");
+  sql("select referrals.set_cap(100)");
+  EXPECT_EQ(sql("select referrals.due(10)"), "");
+  sql("select referrals.set_cap(250)");
+  settle_all();
+  EXPECT_EQ(balance(ann_) + " " + stat(ann_, "remaining_earnable_credits"), "200 50");
+  sql("select referrals.set_cap(50)");
+  EXPECT_EQ(stat(ann_, "max_earnable_credits") + " " + stat(ann_, "has_reached_limit"), "200 true");
+  no_violation();
+}
+
 TEST_F(referrals_sql, a_batch_shares_the_room_by_age) {
   sql("update referrals.setting set cap = 250");
   std::vector<std::string> all;

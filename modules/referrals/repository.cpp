@@ -6,16 +6,13 @@ namespace referrals {
 
 ry::task<void> repository::configure(settings s) const {
   ry::batch b;
+  b.add("select referrals.set_cap($1::int)", s.cap);
   b.add(
-      "update referrals.setting set cap = $1, bonus = $2, qualify = $3,"
-      "  hold = make_interval(hours => $4::int), flag_score = $5, velocity = $6, disposable = $7,"
-      "  refreshes = $8, invites_hour = $9, invites_day = $10,"
-      "  reinvite = make_interval(days => $11::int)",
-      s.cap, s.bonus, s.qualify, s.hold_hours, s.flag_score, s.velocity, s.disposable, s.refreshes,
+      "update referrals.setting set bonus = $1, qualify = $2, hold = make_interval(hours => $3::int),"
+      "  flag_score = $4, velocity = $5, disposable = $6, refreshes = $7, invites_hour = $8,"
+      "  invites_day = $9, reinvite = make_interval(days => $10::int)",
+      s.bonus, s.qualify, s.hold_hours, s.flag_score, s.velocity, s.disposable, s.refreshes,
       s.invites_hour, s.invites_day, s.reinvite_days);
-  // A cap below what somebody has earned is that much for this account.
-  b.add("update referrals.counter set cap = greatest(earned, $1::int)"
-        " where cap <> greatest(earned, $1::int)", s.cap);
   (co_await ctx_.db().run(b)).value();
 }
 
@@ -150,6 +147,12 @@ ry::task<std::vector<invited>> repository::invite(ry::uuid account,
 
 ry::task<void> repository::uninvite(std::vector<std::string> mails) const {
   (co_await ctx_.db().query("select referrals.uninvite($1::text[]::uuid[])", mails)).value();
+}
+
+ry::task<void> repository::forget_invitations() const {
+  (co_await ctx_.db().query("delete from referrals.invitation i using referrals.setting s"
+                            " where i.at < now() - greatest(s.reinvite, interval '1 day')"))
+      .value();
 }
 
 ry::task<void> repository::review(std::string actor, ry::uuid referral, std::string act,

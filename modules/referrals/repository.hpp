@@ -60,6 +60,8 @@ class repository {
   ry::task<std::vector<invited>> invite(ry::uuid account, std::vector<std::string> addresses,
                                         letter l) const;
   ry::task<void> uninvite(std::vector<std::string> mails) const;
+  // Those that count for no limit any more.
+  ry::task<void> forget_invitations() const;
 
   ry::task<void> review(std::string actor, ry::uuid referral, std::string act,
                         std::string reason) const;

@@ -32,6 +32,8 @@ void settler::add_to(ry::registrar& reg) {
   o.cron = "* * * * *";
   o.concurrency = 1;
   reg.job("referrals.settle", this, &settler::settle, o);
+  o.cron = "23 * * * *";
+  reg.job("referrals.tidy", this, &settler::tidy, o);
 }
 
 ry::task<void> settler::heard(ry::event e) {
@@ -92,6 +94,11 @@ ry::task<void> settler::work() {
     }
   }
   working_ = false;
+}
+
+ry::task<ry::job_outcome> settler::tidy(ry::job) {
+  co_await repo_.forget_invitations();
+  co_return ry::job_outcome::done();
 }
 
 ry::task<ry::job_outcome> settler::settle(ry::job) {

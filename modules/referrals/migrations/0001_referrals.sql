@@ -351,6 +351,19 @@ begin
    where r.code_id = p_code and r.status = 'pending' and r.void_reason is null order by r.id for update;
 end $$;
 
+-- Another cap for everybody. What somebody has earned already stays; what waited for room is looked at again.
+create function set_cap(p_cap int) returns void language plpgsql as $$
+begin
+  if p_cap = (select s.cap from referrals.setting s) then
+    return;
+  end if;
+  perform 1 from referrals.referral r where r.cap_reached order by r.id for update;
+  update referrals.referral r set cap_reached = false, look_at = clock_timestamp() where r.cap_reached;
+  perform 1 from referrals.counter k order by k.account_id for update;
+  update referrals.counter k set cap = greatest(k.earned, p_cap);
+  update referrals.setting s set cap = p_cap;
+end $$;
+
 -- A new code in place of the old one, whose pending referrals become void.
 create function refresh(p_account uuid, p_candidates text[]) returns table (old_code text, new_code text)
 language plpgsql as $$
