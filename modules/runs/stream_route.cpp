@@ -107,11 +107,13 @@ ry::task<std::shared_ptr<live_run>> stream_route::open(ry::request request, std:
   stream_wish wish = read_wish(request);
   const caller who = co_await caller_of(parts_, request);
   std::shared_ptr<live_run> live = parts_.live.find(uuid);
+  std::uint64_t here = 0;  // its last event, which may not be in the log yet
   if (live) {
     if (!(live->who.account == who.uuid)) throw refusal(404, "Run not found");
     co_await parts_.ctx.switch_to(live->exec);
     // A reader may know more than a worker that was taken over from without having heard of it.
-    if (wish.next > live->feed.last() + 1) live.reset();
+    here = live->feed.last();
+    if (wish.next > here + 1) live.reset();
   }
   if (!live) {
     ry::result<std::optional<run_head>> head = co_await parts_.repo.head(id);
@@ -121,7 +123,7 @@ ry::task<std::shared_ptr<live_run>> stream_route::open(ry::request request, std:
       co_return nullptr;
     }
     // Events beyond the log may have been delivered by the worker, but none beyond its reservation.
-    if (wish.next > (*head)->reserved + 1) wish.next = (*head)->last_seq + 1;
+    if (wish.next > (*head)->reserved + 1) wish.next = std::max((*head)->last_seq, here) + 1;
   }
   s.emplace(request.open_stream(200, {{"Content-Type", "text/event-stream"},
                                       {"Cache-Control", "no-cache, no-transform"},
