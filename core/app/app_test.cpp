@@ -69,7 +69,8 @@ TEST_F(place, settings_that_cannot_be_used_point_at_their_key) {
                           HasSubstr("--set: http.tls.key: the file /nowhere/k.pem"),
                           HasSubstr("--set: auth.jwt.hs256_secret: must have at least 32"),
                           HasSubstr("--set: egress.ca_file: the file"),
-                          HasSubstr("--set: secrets.old_keys: needs a present key")));
+                          HasSubstr("--set: secrets.old_keys: needs a present key"),
+                          HasSubstr("--set: secrets.old_keys: key 1 must be 32 bytes")));
 }
 
 TEST_F(place, secret_keys_in_their_order) {

@@ -80,6 +80,10 @@ in_out 'auth.jwt.hs256_secret = "********"  # empty.toml:4:1'
 not_anywhere a-secret-of
 RUNYARD_HTTP__LISTEN=127.0.0.1:9 expect 0 check --config empty.toml --show
 in_out 'http.listen = "127.0.0.1:9"  # environment RUNYARD_HTTP__LISTEN'
+RUNYARD_HTTP_LISTEN=127.0.0.1:9 expect 2 check --config empty.toml
+in_err 'environment RUNYARD_HTTP_LISTEN: names no setting; did you mean RUNYARD_HTTP__LISTEN?'
+RUNYARD_DATABASE_URL=postgresql://x expect 2 check --config empty.toml
+in_err 'did you mean RUNYARD_DATABASE__URL?'
 expect 2 check --config empty.toml --set http.listen=nowhere; in_err '--set: http.listen: must be ADDRESS:PORT'
 expect 2 check --config empty.toml --set modules.runs.enabled=true
 in_err '--set: modules.runs: there is no module "runs" in modules.path'
@@ -94,6 +98,31 @@ done
 expect 2 check --config empty.toml --set database.url=mysql://ann:hunter22@host/x
 in_err '--set: database.url: must be'; not_anywhere hunter22
 
+# what has the right form and cannot work is found before anything is started
+cat >hopeless.toml <<'T'
+modules.path = "none"
+data_dir = "data"
+[secrets]
+key = "banana"
+old_keys = ["0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef", "apple"]
+[auth.jwt]
+hs256_secret = "too-tiny"
+[http.cors]
+origins = ["*"]
+allow_credentials = true
+T
+for command in serve check migrate; do
+  expect 2 $command --config hopeless.toml
+  in_err 'hopeless.toml:4:1: secrets.key: must be 32 bytes, as 64 hex digits or as base64'
+  in_err 'hopeless.toml:5:1: secrets.old_keys: key 2 must be 32 bytes'
+  in_err 'hopeless.toml:7:1: auth.jwt.hs256_secret: must have at least 32 characters'
+  in_err 'hopeless.toml:10:1: http.cors.allow_credentials: cannot be true while http.cors.origins holds "*"'
+  not_anywhere banana; not_anywhere too-tiny
+done
+printf '# keys\nnone of these\n' >keys
+expect 2 check --config empty.toml --set secrets.key_file=keys
+in_err '--set: secrets.key_file: the key in line 2 of keys must be 32 bytes'; not_anywhere 'none of these'
+
 # a variable that is missing is one fault, wherever it is used
 cat >env.toml <<'T'
 modules.path = "none"
@@ -107,6 +136,11 @@ in_err 'env.toml:2:12: data_dir: the environment variable NOWHERE_SET is not set
 in_err 'also at env.toml:4:19; also at env.toml:5:14'
 in_err 'the configuration has 1 fault'
 [[ $(grep -c NOWHERE_SET err) == 1 ]] || fail 'one missing variable is told more than once'
+
+# looking at the migrations of a database that was never made makes none
+expect 0 migrate status --config empty.toml --set data_dir=unmade
+in_out 'there is no database below unmade yet'; in_out ' pending'
+[[ ! -e unmade ]] || fail 'migrate status made a data directory'
 
 # modules that are none
 mkdir -p broken && printf 'not an ELF file' >broken/odd.so && printf '\177ELF' >broken/cut.so
@@ -142,6 +176,36 @@ T
   in_err 'there is no module "acounts" in modules.path; did you mean "accounts"?'
   in_err 'the configuration has 1 fault'
   [[ $(wc -l <err) == 2 ]] || fail 'the wrong name is buried'
+
+  cat >providers.toml <<T
+modules.path = "$modules"
+data_dir = "data"
+modules.accounts.enabled = true
+modules.agents.enabled = true
+modules.runs.enabled = true
+modules.llm_offline.enabled = true
+modules.mcp.enabled = true
+modules.mcp_prebuilt.enabled = true
+[runs.providers.mine]
+kind = "ofline"
+[runs.webhooks.hook]
+url = "https://ann:hunter22@hooks.example/x"
+secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+[mcp_prebuilt.integrations.tracker]
+url = "https://tracker.example/mcp"
+headers = {Authorization = "Bearer verysecret"}
+oauth = {client_id = "ours", client_secret = "notvisible"}
+T
+  expect 2 check --config providers.toml
+  in_err 'providers.toml:10:1: runs.providers.mine.kind: no driver "ofline" of llm.provider/1 is loaded (loaded: offline); did you mean "offline"?'
+  sed -i 's/ofline"/offline"\nbase_url = "nowhere"/' providers.toml
+  expect 2 check --config providers.toml
+  in_err 'providers.toml:11:1: runs.providers.mine.base_url: must match'
+  sed -i '/base_url/d' providers.toml
+  expect 0 check --config providers.toml --show
+  in_out 'mcp_prebuilt.integrations.tracker.headers.Authorization = "********"'
+  in_out 'https://********@hooks.example/x'
+  not_anywhere hunter22; not_anywhere verysecret; not_anywhere notvisible
 else
   fail "there are no modules in $modules"
 fi

@@ -74,20 +74,34 @@ const char* to_string(db::migration_step::state s) {
   return "";
 }
 
-exit_code show_status(const db::connect_settings& connect,
-                      const std::vector<module::module_migrations>& all) {
+exit_code show_steps(const std::vector<db::migration_step>& steps) {
   using state = db::migration_step::state;
-  const auto steps = db::migrator(connect).status(all);
-  bool sound = true;
+  std::size_t pending = 0, changed = 0;
   for (const auto& s : steps) {
     std::printf("%-20s %-32s %s %s\n", s.module.c_str(), s.id.c_str(), to_string(s.is),
                 s.applied_at.c_str());
-    sound = sound && s.is != state::changed;
+    pending += s.is == state::pending;
+    changed += s.is == state::changed;
   }
-  const auto pending = std::count_if(steps.begin(), steps.end(),
-                                     [](const auto& s) { return s.is == state::pending; });
-  std::printf("%td pending\n", pending);
-  return sound ? exit_code::ok : exit_code::failed;
+  std::printf("%zu pending%s\n", pending,
+              changed ? (", " + std::to_string(changed) + " changed").c_str() : "");
+  std::fflush(stdout);
+  for (const auto& s : steps)
+    if (s.is == state::changed)
+      std::fprintf(stderr,
+                   "migration %s of module %s was changed after it was applied at %s; put the old "
+                   "text back and add a new migration instead\n",
+                   s.id.c_str(), s.module.c_str(), s.applied_at.c_str());
+  return changed ? exit_code::failed : exit_code::ok;
+}
+
+// Of a private database that was never made.
+std::vector<db::migration_step> all_pending(const std::vector<module::module_migrations>& all) {
+  std::vector<db::migration_step> out;
+  for (const auto& m : all)
+    for (const auto& step : m.list)
+      out.push_back({m.module, step.id, db::migration_step::state::pending, {}});
+  return out;
 }
 
 // A check that found nothing to read must not look like one that found all well.
@@ -225,15 +239,23 @@ exit_code migrate(const config_options& options, migrate_action action) {
   if (!report_faults(c)) return exit_code::refused;
   observe::configure_log(log_settings(c));
   std::optional<instance> place;
+  const bool is_private = c.text("database.url").empty();
+  const bool looks_only = action == migrate_action::status;
+  // Looking makes nothing.
+  const bool is_made = !is_private || db::embedded_postgres::exists(c.text("data_dir"));
   // A private PostgreSQL belongs to whoever holds the directory; another one is anybody's.
-  if (c.text("database.url").empty()) place.emplace(c.text("data_dir"));
+  if (is_private && (is_made || !looks_only)) place.emplace(c.text("data_dir"));
   workshop w(c, one_loop);
   if (!w.prepare()) return exit_code::refused;
+  if (looks_only && !is_made) {
+    std::printf("there is no database below %s yet\n", c.text("data_dir").c_str());
+    return show_steps(all_pending(all_migrations(w.modules)));
+  }
   std::optional<postgres_start> own;
   auto connect = db_settings(c).connect;
   if (place) connect = own.emplace(c, *place).wait().connect;
   const auto all = all_migrations(w.modules);
-  if (action == migrate_action::status) return show_status(connect, all);
+  if (looks_only) return show_steps(db::migrator(connect).status(all));
 
   const auto report = update_schema(
       connect, all, c.duration("database.wait_seconds"), [] { return false; },

@@ -129,6 +129,11 @@ bool workshop::prepare() {
     report.problems.insert(report.problems.end(), more.problems.begin(), more.problems.end());
     sound = sound && more.ok();
   }
+  std::vector<std::pair<std::string, std::string>> drivers;
+  for (const auto& m : modules.describe())
+    for (const auto& d : m.drivers) drivers.emplace_back(d.point, d.name);
+  // Of a module that was left out nothing is known.
+  if (sound) config_.check_drivers(drivers);
   const bool faultless = report_faults(config_);
   // A wrong name leaves out a module; what others miss for that would bury the reason.
   if (named_well) report_modules(report);

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <fstream>
 
+#include "core/auth/secret_box.hpp"
 #include "core/db/url.hpp"
 
 namespace ry::app {
@@ -87,6 +88,11 @@ http::settings http_settings(config::config& c) {
   s.cors.allow_credentials = c.flag("http.cors.allow_credentials")
                                  ? http::cors_settings::credentials::yes
                                  : http::cors_settings::credentials::no;
+  if (s.cors.allow_credentials == http::cors_settings::credentials::yes &&
+      std::find(s.cors.origins.begin(), s.cors.origins.end(), "*") != s.cors.origins.end())
+    c.refuse("http.cors.allow_credentials",
+             "cannot be true while http.cors.origins holds \"*\": browsers refuse that; name the "
+             "origins");
   s.cors.max_age = std::chrono::seconds(c.integer("http.cors.max_age_seconds"));
   s.trusted_proxies = c.list("http.trusted_proxies");
   s.access = c.flag("http.access_log") ? http::access_log::on : http::access_log::off;
@@ -129,8 +135,8 @@ auth::settings auth_settings(config::config& c) {
   need_file(c, "auth.jwt.jwks_file");
   auth::settings s;
   s.hs256_secret = c.text("auth.jwt.hs256_secret");
-  if (!s.hs256_secret.empty() && s.hs256_secret.size() < 32 && c.text("deployment.mode") != "local")
-    c.refuse("auth.jwt.hs256_secret", "must have at least 32 characters outside local mode");
+  if (!s.hs256_secret.empty() && s.hs256_secret.size() < 32)
+    c.refuse("auth.jwt.hs256_secret", "must have at least 32 characters; a shorter one can be guessed");
   s.jwks_url = c.text("auth.jwt.jwks_url");
   s.jwks_file = c.text("auth.jwt.jwks_file");
   s.issuer = c.text("auth.jwt.issuer");
@@ -162,20 +168,29 @@ jobs::queue_settings queue_settings(const config::config& c) {
 
 std::vector<std::string> secret_keys(config::config& c) {
   std::vector<std::string> keys;
-  if (auto key = c.text("secrets.key"); !key.empty()) keys.push_back(std::move(key));
+  const auto add = [&](const char* name, std::string key, const std::string& where) {
+    if (!auth::secret_box::usable_key(key))
+      c.refuse(name, where + "must be 32 bytes, as 64 hex digits or as base64");
+    keys.push_back(std::move(key));
+  };
+  if (auto key = c.text("secrets.key"); !key.empty()) add("secrets.key", std::move(key), "");
   need_file(c, "secrets.key_file");
   if (const auto path = c.text("secrets.key_file"); !path.empty()) {
     std::ifstream in(path);
+    int number = 0;
     for (std::string line; std::getline(in, line);) {
+      ++number;
       const auto from = line.find_first_not_of(" \t\r");
       if (from == std::string::npos || line[from] == '#') continue;
-      keys.push_back(line.substr(from, line.find_last_not_of(" \t\r") - from + 1));
+      add("secrets.key_file", line.substr(from, line.find_last_not_of(" \t\r") - from + 1),
+          "the key in line " + std::to_string(number) + " of " + path + " ");
     }
   }
   const auto old = c.list("secrets.old_keys");
   if (keys.empty() && !old.empty())
     c.refuse("secrets.old_keys", "needs a present key: set secrets.key or secrets.key_file");
-  keys.insert(keys.end(), old.begin(), old.end());
+  for (std::size_t i = 0; i < old.size(); ++i)
+    add("secrets.old_keys", old[i], "key " + std::to_string(i + 1) + " ");
   return keys;
 }
 

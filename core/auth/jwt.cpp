@@ -10,6 +10,7 @@
 #include <openssl/sha.h>
 
 #include <algorithm>
+#include <cctype>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <cmath>
@@ -89,6 +90,19 @@ std::string_view string_member(const json::object& o, std::string_view name) {
   const auto* v = o.if_contains(name);
   if (!v || !v->is_string()) return {};
   return {v->get_string().data(), v->get_string().size()};
+}
+
+// A UUID has many spellings and is one subject.
+std::string normal_subject(std::string subject) {
+  if (subject.size() != 36) return subject;
+  for (std::size_t i = 0; i < subject.size(); ++i) {
+    const bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+    if (dash ? subject[i] != '-' : !std::isxdigit(static_cast<unsigned char>(subject[i])))
+      return subject;
+  }
+  for (char& ch : subject)
+    if (ch >= 'A' && ch <= 'F') ch = static_cast<char>(ch - 'A' + 'a');
+  return subject;
 }
 
 bool has_control(std::string_view s) {
@@ -325,7 +339,7 @@ checked_claims check_claims(std::string_view payload, const claim_rules& rules,
     c.refused = "sub is missing, too long or not printable";
     return c;
   }
-  c.who.subject = subject;
+  c.who.subject = normal_subject(std::string(subject));
   c.who.issuer = string_member(*claims, "iss");
   if (const auto email = string_member(*claims, "email");
       email.size() <= 320 && !has_control(email)) {

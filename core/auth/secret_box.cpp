@@ -66,7 +66,7 @@ secret_box::secret_box(const std::vector<std::string>& keys,
   if (sodium_init() < 0) throw std::runtime_error("libsodium cannot be initialised");
   if (!keys.empty()) {
     for (std::size_t i = 0; i < keys.size(); ++i) {
-      add(keys[i], "secrets.keys[" + std::to_string(i) + "]");
+      add(keys[i], "key " + std::to_string(i + 1) + " of the configuration");
     }
     return;
   }
@@ -86,6 +86,13 @@ secret_box::secret_box(const std::vector<std::string>& keys,
   }
   sodium_memzero(text.data(), text.size());
   if (keys_.empty()) throw std::runtime_error("key file " + path.string() + ": holds no key");
+}
+
+bool secret_box::usable_key(std::string_view text) noexcept {
+  std::array<unsigned char, 32> bytes;
+  const bool usable = sodium_init() >= 0 && read_key(text, bytes);
+  sodium_memzero(bytes.data(), bytes.size());
+  return usable;
 }
 
 secret_box::~secret_box() {

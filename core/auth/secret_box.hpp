@@ -18,7 +18,7 @@ namespace ry::auth {
 
 class secret_box {
  public:
-  // `keys`: from secrets.keys, each 32 bytes as 64 hex digits or as base64 (either alphabet); the
+  // `keys`: the present one and older ones, each 32 bytes as 64 hex digits or as base64 (either alphabet); the
   // first one seals, all of them open. None: data_dir/secrets.key is used, one key per line in the
   // same order, and made when it is not there. Throws std::runtime_error with a sentence that holds
   // no key.
@@ -26,6 +26,7 @@ class secret_box {
   secret_box(const secret_box&) = delete;
   secret_box& operator=(const secret_box&) = delete;
   ~secret_box();
+  static bool usable_key(std::string_view text) noexcept;
 
   // [any]
   std::string seal(std::string_view context, std::string_view plain) const;

@@ -12,8 +12,8 @@ inline constexpr char settings_schema[] = R"json({
       "additionalProperties": {
         "type": "object",
         "properties": {
-          "kind": {"type": "string", "description": "Driver: openai, anthropic, offline, ..."},
-          "base_url": {"type": "string"},
+          "kind": {"type": "string", "driver_of": "llm.provider/1", "description": "Driver: openai, anthropic, offline, ..."},
+          "base_url": {"type": "string", "pattern": "^(https?://[^/?#\\s]+[^\\s]*)?$"},
           "api_key": {"type": "string", "secret": true},
           "headers": {"type": "object", "additionalProperties": {"type": "string", "secret": true}},
           "timeout_seconds": {"type": "integer", "minimum": 1},

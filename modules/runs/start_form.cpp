@@ -1,6 +1,7 @@
 #include "start_form.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "text.hpp"
 
@@ -100,13 +101,41 @@ std::variant<start_request, form_refusal> parse_start(const std::vector<form_fie
   return out;
 }
 
+namespace {
+
+// Characters that nobody sees and that change how the others are read: C1 controls, soft hyphens,
+// marks and overrides of the writing direction, joiners, separators of lines, tags.
+bool is_invisible(char32_t c) {
+  static constexpr std::pair<char32_t, char32_t> ranges[] = {
+      {0x80, 0x9F},     {0xAD, 0xAD},     {0x61C, 0x61C},   {0x180E, 0x180E}, {0x200B, 0x200F},
+      {0x2028, 0x202E}, {0x2060, 0x206F}, {0xFEFF, 0xFEFF}, {0xFFF9, 0xFFFB}, {0xE0000, 0xE007F}};
+  return std::any_of(std::begin(ranges), std::end(ranges),
+                     [c](const auto& r) { return c >= r.first && c <= r.second; });
+}
+
+// `text` is valid UTF-8.
+std::string without_invisible(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size();) {
+    const auto lead = static_cast<unsigned char>(text[i]);
+    const std::size_t n = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+    char32_t c = n == 1 ? lead : lead & (0xFFu >> (n + 1));
+    for (std::size_t k = 1; k < n; ++k) c = (c << 6) | (static_cast<unsigned char>(text[i + k]) & 0x3Fu);
+    if (!is_invisible(c)) out += text.substr(i, n);
+    i += n;
+  }
+  return out;
+}
+
+}  // namespace
+
 std::string safe_file_name(std::string_view sent) {
   // Some browsers send the whole path, in the notation of their system.
   if (const std::size_t cut = sent.find_last_of("/\\"); cut != std::string_view::npos)
     sent.remove_prefix(cut + 1);
   std::string name;
-  const std::string clean = is_utf8(sent) ? std::string(sent) : std::string();
-  for (char c : clean.empty() ? sent : std::string_view(clean)) {
+  const std::string clean = is_utf8(sent) ? without_invisible(sent) : std::string();
+  for (char c : is_utf8(sent) ? std::string_view(clean) : sent) {
     const auto u = static_cast<unsigned char>(c);
     const bool keep = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
                       c == '.' || c == '-' || c == '_' || c == ' ' || c == '(' || c == ')' || c == '+' ||

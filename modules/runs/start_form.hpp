@@ -40,7 +40,7 @@ bool is_start_field(std::string_view name);
 std::variant<start_request, form_refusal> parse_start(const std::vector<form_field>& fields);
 
 // A name that is safe in every file system and on a command line: no directories, no control
-// characters, no leading dot or dash, at most 120 bytes, valid UTF-8. Never empty.
+// characters, none that is invisible or turns the direction, no leading dot or dash, at most 120 bytes, valid UTF-8. Never empty.
 std::string safe_file_name(std::string_view sent);
 // "a.txt", "a_2.txt", "a_3.txt": the n-th try for a name that is taken.
 std::string numbered_name(const std::string& name, unsigned n);

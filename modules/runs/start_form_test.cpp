@@ -95,6 +95,10 @@ TEST(safe_file_name_test, hostile_names) {
   EXPECT_EQ(safe_file_name("a\nb]\x01;rm *.txt"), "a_b___rm _.txt");
   EXPECT_EQ(safe_file_name("\xC3\xBC" "ber.txt"), "\xC3\xBC" "ber.txt");
   EXPECT_EQ(safe_file_name("x\xFF.txt"), "x_.txt");
+  EXPECT_EQ(safe_file_name("invoice\xE2\x80\xAE" "fdp.exe"), "invoicefdp.exe") << "U+202E";
+  EXPECT_EQ(safe_file_name("\xEF\xBB\xBF" "a\xE2\x80\x8B" "b\xC2\xAD" "c\xE2\x81\xA6.txt"), "abc.txt");
+  EXPECT_EQ(safe_file_name("\xF3\xA0\x81\x81.\xC2\x85"), "file");
+  EXPECT_EQ(safe_file_name("\xF0\x9F\x93\x84 \xD9\x85.pdf"), "\xF0\x9F\x93\x84 \xD9\x85.pdf");
   const std::string longest = safe_file_name(std::string(500, 'a') + ".tar");
   EXPECT_EQ(longest.size(), 120u);
   EXPECT_TRUE(longest.ends_with(".tar"));

@@ -32,7 +32,10 @@ std::string member_of(const boost::json::object& o, std::string_view key) {
 }
 
 // Limits of the form that the host found exceeded, in the contract's words.
-[[noreturn]] void refuse_form(const ry::error& e, const ry_tier_view& tier, const ry_form_limits& limits) {
+enum class body_kind { none, some };
+
+[[noreturn]] void refuse_form(const ry::error& e, const ry_tier_view& tier, const ry_form_limits& limits,
+                              body_kind body) {
   if (e.is("http.form_file_too_large")) {
     const std::string sentence =
         "A file is larger than your plan allows (" + size_text(static_cast<std::uint64_t>(tier.upload_file_bytes)) + ")";
@@ -51,11 +54,21 @@ std::string member_of(const boost::json::object& o, std::string_view key) {
     const boost::json::value said = boost::json::parse(std::string(e.detail_json()), bad);
     const auto none = boost::json::object();
     const boost::json::object& o = !bad && said.is_object() ? said.as_object() : none;
-    if (member_of(o, "limit") != std::to_string(limits.max_value_bytes))
+    const std::string limit = member_of(o, "limit"), field = member_of(o, "field");
+    if (limit == std::to_string(limits.max_total_bytes))
       refuse_total(static_cast<std::int64_t>(limits.max_total_bytes));
-    const std::string field = member_of(o, "field");
+    if (limit != std::to_string(limits.max_value_bytes))
+      throw refusal(400, "The fields of the form are too long together, at " +
+                             (field.empty() ? "the end" : field.substr(0, 100)) + ": at most " +
+                             size_text(static_cast<std::uint64_t>(parse_int(limit).value_or(0))));
     throw refusal(400, (field.empty() ? "A field" : field.substr(0, 100)) + " is too long: at most " +
                            size_text(limits.max_value_bytes));
+  }
+  // A body that is no form holds no prompt either; an empty one need not be called anything.
+  if (e.is("http.form_malformed") && e.http_status() == 415) {
+    const std::string sentence = "prompt required when creating new thread";
+    if (body == body_kind::none) throw refusal(400, sentence);
+    throw refusal(400, sentence + ": " + std::string(e.message()));
   }
   if (e.status() == RY_INVALID_ARGUMENT && e.http_status() == 0)
     throw refusal(400, std::string(e.message()));
@@ -139,7 +152,11 @@ ry::task<ry::response> start_route::answer(ry::request request) {
       length && *length > parts_.config.upload_total_bytes)
     refuse_total(parts_.config.upload_total_bytes);
   ry::result<ry::form> form = co_await request.read_form(limits);
-  if (!form) refuse_form(form.error(), *w.who.tier, limits);
+  if (!form) {
+    const bool has_body = !request.header("Transfer-Encoding").empty() ||
+                          parse_int(request.header("Content-Length")).value_or(0) != 0;
+    refuse_form(form.error(), *w.who.tier, limits, has_body ? body_kind::some : body_kind::none);
+  }
 
   std::vector<form_field> fields;
   for (const ry::form_part& part : form->parts()) {

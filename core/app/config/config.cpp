@@ -41,7 +41,7 @@ void list_values(const json::value& value, const node* given, key_path& path, st
 config::config(const sources& from, const environment& env, const defaults& places)
     : schema_(host_schema(places)) {
   const auto keys = host_keys();
-  tree_ = read(from, env, keys, faults_);
+  tree_ = read(from, env, {keys, host_settings()}, faults_);
   node host = tree_;
   std::erase_if(host.members, [&](const auto& m) {
     return std::find(keys.begin(), keys.end(), m.first) == keys.end();
@@ -194,6 +194,11 @@ std::optional<std::string> config::module_settings(const std::string& name,
   auto text = json::serialize(value);
   modules_[name] = {std::move(value), std::move(schema)};
   return text;
+}
+
+void config::check_drivers(const std::vector<std::pair<std::string, std::string>>& drivers) {
+  for (const auto& [name, entry] : modules_)
+    ry::app::config::check_drivers(entry.first, entry.second, tree_.find(name), {name}, drivers, faults_);
 }
 
 std::string config::listing() const {

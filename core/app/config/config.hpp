@@ -56,6 +56,10 @@ class config {
   // nullopt when something was wrong (then faults() has grown).
   std::optional<std::string> module_settings(const std::string& name, std::string_view schema_json);
 
+  // Once all modules are created: names of drivers in the checked settings of modules that nobody
+  // provides. `drivers` are pairs of extension point and name.
+  void check_drivers(const std::vector<std::pair<std::string, std::string>>& drivers);
+
   // What is in force, one "key = value  # where" per line, secrets masked. Modules whose settings
   // were not checked are left out.
   std::string listing() const;

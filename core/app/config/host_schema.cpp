@@ -107,6 +107,14 @@ boost::json::object& at(boost::json::value& schema, std::initializer_list<const 
   return v->as_object();
 }
 
+void collect(const boost::json::value& schema, const std::string& key,
+             std::vector<std::string>& out) {
+  const auto* properties = schema.as_object().if_contains("properties");
+  if (!properties) return out.push_back(key);
+  for (const auto& p : properties->as_object())
+    collect(p.value(), key.empty() ? std::string(p.key()) : key + "." + std::string(p.key()), out);
+}
+
 }  // namespace
 
 boost::json::value host_schema(const defaults& places) {
@@ -121,6 +129,12 @@ std::vector<std::string> host_keys() {
   const auto schema = boost::json::parse(schema_text);
   for (const auto& p : schema.at("properties").as_object()) keys.emplace_back(p.key());
   return keys;
+}
+
+std::vector<std::string> host_settings() {
+  std::vector<std::string> out;
+  collect(boost::json::parse(schema_text), "", out);
+  return out;
 }
 
 }  // namespace ry::app::config

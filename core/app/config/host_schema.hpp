@@ -17,5 +17,7 @@ boost::json::value host_schema(const defaults& places);
 
 // Top-level keys of the host; every other top-level table belongs to the module of that name.
 std::vector<std::string> host_keys();
+// Every setting of the host by its whole name: "http.tls.cert".
+std::vector<std::string> host_settings();
 
 }  // namespace ry::app::config

@@ -336,6 +336,25 @@ void each_secret(Value& value, const json::value& schema, bool inherited, F&& f)
   }
 }
 
+// "user:password" of "https://user:password@host/path"; empty: there is none.
+std::string_view userinfo_of(std::string_view url) {
+  const auto scheme = url.find("://");
+  if (scheme == std::string_view::npos) return {};
+  const auto authority = url.substr(scheme + 3, url.find_first_of("/?#", scheme + 3) - scheme - 3);
+  const auto at = authority.rfind('@');
+  return at == std::string_view::npos ? std::string_view() : authority.substr(0, at);
+}
+
+template <class F>
+void each_text(json::value& value, F&& f) {
+  if (auto* o = value.if_object())
+    for (auto&& entry : *o) each_text(entry.value(), f);
+  else if (auto* a = value.if_array())
+    for (auto& item : *a) each_text(item, f);
+  else if (auto* s = value.if_string())
+    f(*s);
+}
+
 std::string fault_at(const json::value& schema, const std::string& path) {
   const auto here = [&](std::string_view what) {
     return (path.empty() ? std::string("the top level") : path) + ": " + std::string(what);
@@ -386,6 +405,40 @@ json::value check(const node& value, const json::value& schema, key_path path, p
   return checker(std::move(path), out).check(value, schema);
 }
 
+void check_drivers(const json::value& value, const json::value& schema, const node* given,
+                   key_path path, const std::vector<std::pair<std::string, std::string>>& drivers,
+                   problems& out) {
+  if (const auto* o = value.if_object()) {
+    const auto* properties = member(schema, "properties");
+    const auto* additional = member(schema, "additionalProperties");
+    for (const auto& [key, child] : *o) {
+      const json::value* s = properties ? member(*properties, key) : nullptr;
+      if (!s && additional && additional->is_object()) s = additional;
+      if (!s) continue;
+      path.emplace_back(key);
+      check_drivers(child, *s, given ? given->find(key) : nullptr, path, drivers, out);
+      path.pop_back();
+    }
+    return;
+  }
+  const auto* point = member(schema, "driver_of");
+  if (!point || !point->is_string() || !value.is_string() || value.get_string().empty()) return;
+  const std::string name(value.get_string());
+  std::string loaded;
+  std::vector<std::string> names;
+  for (const auto& [of, driver] : drivers) {
+    if (of != point->get_string()) continue;
+    if (driver == name) return;
+    names.push_back(driver);
+    loaded += (loaded.empty() ? "" : ", ") + driver;
+  }
+  const auto meant = nearest(name, names);
+  out.push_back({given ? given->where : "default", to_text(path),
+                 "no driver \"" + name + "\" of " + std::string(point->get_string()) +
+                     " is loaded (loaded: " + (loaded.empty() ? "none" : loaded) + ")" +
+                     (meant.empty() ? "" : "; did you mean \"" + meant + "\"?")});
+}
+
 std::string schema_fault(const json::value& schema) {
   return fault_at(schema, "");
 }
@@ -393,6 +446,11 @@ std::string schema_fault(const json::value& schema) {
 json::value masked(const json::value& value, const json::value& schema) {
   json::value copy = value;
   each_secret(copy, schema, false, [](json::value& v) { v = mask; });
+  each_text(copy, [](json::string& text) {
+    const auto hidden = userinfo_of(text);
+    if (!hidden.empty())
+      text.replace(static_cast<std::size_t>(hidden.data() - text.data()), hidden.size(), mask);
+  });
   return copy;
 }
 
@@ -400,6 +458,14 @@ std::vector<std::string> secrets(const json::value& value, const json::value& sc
   std::vector<std::string> found;
   each_secret(value, schema, false, [&](const json::value& v) {
     found.push_back(v.is_string() ? std::string(v.get_string()) : json::serialize(v));
+  });
+  json::value copy = value;
+  each_text(copy, [&](const json::string& text) {
+    const auto hidden = userinfo_of(text);
+    const auto colon = hidden.find(':');
+    if (colon == std::string_view::npos || colon + 1 == hidden.size()) return;
+    found.emplace_back(hidden);
+    found.emplace_back(hidden.substr(colon + 1));
   });
   return found;
 }

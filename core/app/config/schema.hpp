@@ -20,10 +20,17 @@ boost::json::value check(const node& value, const boost::json::value& schema, ke
 // What is wrong with the schema itself, as one sentence; empty = usable.
 std::string schema_fault(const boost::json::value& schema);
 
-// A copy for the eyes of people: what the schema calls secret is "********" (empty stays empty).
+// Where the schema says "driver_of": "<extension point>", the text must name one of the drivers,
+// given as pairs of point and name. `given` is where the value was set; nullptr: nowhere.
+void check_drivers(const boost::json::value& value, const boost::json::value& schema,
+                   const node* given, key_path path,
+                   const std::vector<std::pair<std::string, std::string>>& drivers, problems& out);
+
+// A copy for the eyes of people: what the schema calls secret is "********" (empty stays empty), and
+// so is what stands before the '@' of an address.
 boost::json::value masked(const boost::json::value& value, const boost::json::value& schema);
 
-// The texts of all secrets in a checked value, for the log's redaction.
+// The texts of all secrets in a checked value, those of addresses too, for the log's redaction.
 std::vector<std::string> secrets(const boost::json::value& value, const boost::json::value& schema);
 
 // The candidate that was probably meant by `name`; empty when none is near.

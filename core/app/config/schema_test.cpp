@@ -152,6 +152,45 @@ TEST(schema, secrets_are_masked_and_collected) {
       << "unset stays visible as unset";
 }
 
+TEST(schema, what_stands_before_the_at_of_an_address_is_a_secret) {
+  const auto schema = json::parse(
+      R"({"type":"object","properties":{"hooks":{"type":"array","items":{"type":"object",
+          "additionalProperties":{"type":"string"}}}}})");
+  problems p;
+  const auto value = check(
+      parse_toml("hooks = [{url = 'https://ann:hunt:er22@h.example/x?to=a@b', to = 'a@b.example'},"
+                 " {url = 'https://token@h.example', plain = 'https://h.example/a@b'}]\n",
+                 "f", {}, p),
+      schema, {}, p);
+  ASSERT_THAT(p, IsEmpty());
+  EXPECT_EQ(json::serialize(masked(value, schema)),
+            R"({"hooks":[{"url":"https://********@h.example/x?to=a@b","to":"a@b.example"},)"
+            R"({"url":"https://********@h.example","plain":"https://h.example/a@b"}]})");
+  EXPECT_THAT(secrets(value, schema), UnorderedElementsAre("ann:hunt:er22", "hunt:er22"));
+}
+
+TEST(schema, names_of_drivers_must_be_loaded) {
+  const auto schema = json::parse(
+      R"({"type":"object","properties":{"p":{"type":"object","additionalProperties":{
+          "type":"object","properties":{"kind":{"type":"string","driver_of":"llm.provider/1"}}}}}})");
+  problems p;
+  const auto tree = parse_toml("p.a.kind='openai'\np.b.kind='opnai'\np.c.kind='bubblewrap'\n"
+                               "p.d.kind=''\n", "f", {}, p);
+  const auto value = check(tree, schema, {}, p);
+  ASSERT_THAT(p, IsEmpty());
+  check_drivers(value, schema, &tree, {"runs"},
+                {{"llm.provider/1", "openai"}, {"sandbox.driver/1", "bubblewrap"}}, p);
+  std::vector<std::string> told;
+  for (const auto& each : p) told.push_back(each.format());
+  EXPECT_THAT(
+      told,
+      ::testing::ElementsAre(
+          "f:2:5: runs.p.b.kind: no driver \"opnai\" of llm.provider/1 is loaded (loaded: openai); "
+          "did you mean \"openai\"?",
+          "f:3:5: runs.p.c.kind: no driver \"bubblewrap\" of llm.provider/1 is loaded (loaded: "
+          "openai)"));
+}
+
 TEST(schema, faults_never_show_a_secret) {
   const auto r = run("k = 'hunter2222'\n",
                      R"({"type":"object","properties":{"k":{"type":"string","secret":true,

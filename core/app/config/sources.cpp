@@ -7,6 +7,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "core/app/config/schema.hpp"
+
 #define TOML_HEADER_ONLY 1
 #define TOML_ENABLE_FORMATTERS 1
 #include <toml++/toml.h>
@@ -204,6 +206,47 @@ std::vector<std::string> split_variable(std::string_view rest) {
   }
 }
 
+std::string variable_of(std::string_view key) {
+  std::string out(env_prefix);
+  for (const char c : key) {
+    if (c == '.') out += "__";
+    else out += c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  }
+  return out;
+}
+
+bool belongs_to_others(std::string_view variable) {
+  for (const auto* ours : {"RUNYARD_CONFIG", "RUNYARD_URL", "RUNYARD_TOKEN"})
+    if (variable == ours) return true;
+  return variable == "RUNYARD_PORT" || variable.starts_with("RUNYARD_PORT_") ||
+         variable.starts_with("RUNYARD_SERVICE_");
+}
+
+problem unknown_variable(std::string_view variable, const known_keys& known) {
+  const auto squeezed = [](std::string_view text) {
+    std::string out;
+    for (const char c : text)
+      if (c != '_') out += c;
+    return out;
+  };
+  std::vector<std::string> names;
+  std::string meant;
+  for (const auto& key : known.all) {
+    names.push_back(variable_of(key));
+    if (squeezed(names.back()) == squeezed(variable)) meant = names.back();
+  }
+  if (meant.empty()) {
+    // The prefix, which all have, says nothing about what was meant.
+    for (auto& n : names) n.erase(0, env_prefix.size());
+    meant = nearest(variable.substr(env_prefix.size()), names);
+    if (!meant.empty()) meant = std::string(env_prefix) + meant;
+  }
+  return {"environment " + std::string(variable), "",
+          meant.empty() ? "names no setting: the parts of a key are separated by two underscores, "
+                          "as in RUNYARD_HTTP__LISTEN"
+                        : "names no setting; did you mean " + meant + "?"};
+}
+
 }  // namespace
 
 environment process_environment() {
@@ -234,16 +277,17 @@ node parse_toml(std::string_view text, const std::string& name, const environmen
   }
 }
 
-void apply_environment(node& tree, const environment& env,
-                       const std::vector<std::string>& top_level_keys) {
+void apply_environment(node& tree, const environment& env, const known_keys& known, problems& out) {
   for (auto it = env.lower_bound(env_prefix); it != env.end(); ++it) {
     const std::string_view name = it->first;
     if (!name.starts_with(env_prefix)) break;
     auto path = split_variable(name.substr(env_prefix.size()));
-    if (std::any_of(path.begin(), path.end(), [](const auto& p) { return p.empty(); })) continue;
-    if (path.size() == 1 &&
-        std::find(top_level_keys.begin(), top_level_keys.end(), path[0]) == top_level_keys.end())
+    if (std::any_of(path.begin(), path.end(), [](const auto& p) { return p.empty(); }) ||
+        (path.size() == 1 &&
+         std::find(known.top.begin(), known.top.end(), path[0]) == known.top.end())) {
+      if (!belongs_to_others(name)) out.push_back(unknown_variable(name, known));
       continue;
+    }
     // An existing key decides about case: RUNYARD_RUNS__MODELS__FAST hits runs.models.Fast.
     const node* at = &tree;
     for (auto& part : path) {
@@ -282,8 +326,7 @@ void apply_override(node& tree, std::string_view assignment, problems& out) {
   set(tree, *path, loose_value(std::string(assignment.substr(eq + 1)), "--set"));
 }
 
-node read(const sources& from, const environment& env,
-          const std::vector<std::string>& top_level_keys, problems& out) {
+node read(const sources& from, const environment& env, const known_keys& known, problems& out) {
   node tree;
   tree.is = node::kind::table;
   namespace fs = std::filesystem;
@@ -312,7 +355,7 @@ node read(const sources& from, const environment& env,
     std::sort(drop_ins.begin(), drop_ins.end());
     for (const auto& p : drop_ins) read_file(p);
   }
-  apply_environment(tree, env, top_level_keys);
+  apply_environment(tree, env, known, out);
   for (const auto& o : from.overrides) apply_override(tree, o, out);
   return tree;
 }

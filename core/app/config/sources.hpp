@@ -21,12 +21,17 @@ environment process_environment();
 node parse_toml(std::string_view text, const std::string& name, const environment& env,
                 problems& out);
 
+// The host's keys: those at the top, and every one that can be set, as "http.listen".
+struct known_keys {
+  std::vector<std::string> top, all;
+};
+
 // RUNYARD_HTTP__LISTEN=... sets http.listen: "__" separates, case is ignored where a key of that
-// name is in `known` (the files' tree) or in `schema_keys` (top-level keys of the host).
-// Variables without "__" that name no top-level key are left alone: container platforms invent
-// such names (RUNYARD_PORT).
-void apply_environment(node& tree, const environment& env,
-                       const std::vector<std::string>& top_level_keys);
+// name is in the tree of the files. A variable that can name no key is refused with the one that
+// was probably meant. Left alone are those of the commands (RUNYARD_CONFIG, RUNYARD_URL,
+// RUNYARD_TOKEN) and those that Kubernetes sets for a service called runyard
+// (RUNYARD_SERVICE_HOST, RUNYARD_PORT_80_TCP).
+void apply_environment(node& tree, const environment& env, const known_keys& known, problems& out);
 
 // One `--set key=value`.
 void apply_override(node& tree, std::string_view assignment, problems& out);
@@ -36,7 +41,6 @@ struct sources {
   std::vector<std::string> overrides;  // key=value
 };
 // Reads the file, its modules.d/*.toml in order of their names, the environment and the overrides.
-node read(const sources& from, const environment& env,
-          const std::vector<std::string>& top_level_keys, problems& out);
+node read(const sources& from, const environment& env, const known_keys& known, problems& out);
 
 }  // namespace ry::app::config

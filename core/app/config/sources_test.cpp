@@ -119,11 +119,15 @@ TEST(environment_overrides, name_a_key_by_double_underscores) {
                     {{"RUNYARD_HTTP__LISTEN", "0.0.0.0:9"},
                      {"RUNYARD_DATA_DIR", "/d"},
                      {"RUNYARD_PORT", "tcp://10.0.0.1:80"},
+                     {"RUNYARD_PORT_80_TCP_ADDR", "10.0.0.1"},
+                     {"RUNYARD_SERVICE_HOST", "10.0.0.1"},
                      {"RUNYARD_TOKEN", "t"},
+                     {"RUNYARD_URL", "u"},
+                     {"RUNYARD_CONFIG", "c"},
                      {"RUNYARD_RUNS__MODELS__FAST", "y"},
-                     {"RUNYARD_HTTP____X", "z"},
                      {"OTHER_HTTP__LISTEN", "no"}},
-                    {"http", "data_dir"});
+                    {{"http", "data_dir"}, {"http.listen", "data_dir"}}, p);
+  EXPECT_THAT(p, IsEmpty());
   EXPECT_EQ(text(at(tree, {"http", "listen"})), "0.0.0.0:9");
   EXPECT_EQ(at(tree, {"http", "listen"})->where, "environment RUNYARD_HTTP__LISTEN");
   EXPECT_EQ(text(at(tree, {"data_dir"})), "/d");
@@ -131,6 +135,27 @@ TEST(environment_overrides, name_a_key_by_double_underscores) {
   EXPECT_EQ(at(tree, {"port"}), nullptr) << "container platforms set RUNYARD_PORT";
   EXPECT_EQ(at(tree, {"token"}), nullptr);
   EXPECT_THAT(tree.members, SizeIs(3));
+}
+
+TEST(environment_overrides, a_variable_that_names_no_key_is_refused_with_the_right_one) {
+  const known_keys known{{"http", "data_dir", "database"},
+                         {"http.listen", "http.base_path", "data_dir", "database.url"}};
+  const auto said = [&](const std::string& variable) {
+    problems p;
+    node tree;
+    tree.is = node::kind::table;
+    apply_environment(tree, {{variable, "x"}}, known, p);
+    EXPECT_THAT(tree.members, IsEmpty()) << variable;
+    return p.empty() ? "" : p[0].format();
+  };
+  EXPECT_EQ(said("RUNYARD_HTTP_LISTEN"),
+            "environment RUNYARD_HTTP_LISTEN: names no setting; did you mean "
+            "RUNYARD_HTTP__LISTEN?");
+  EXPECT_THAT(said("RUNYARD_DATABASE_URL"), HasSubstr("did you mean RUNYARD_DATABASE__URL?"));
+  EXPECT_THAT(said("RUNYARD_DATADIR"), HasSubstr("did you mean RUNYARD_DATA_DIR?"));
+  EXPECT_THAT(said("RUNYARD_HTTP____LISTEN"), HasSubstr("did you mean RUNYARD_HTTP__LISTEN?"));
+  EXPECT_THAT(said("RUNYARD_HTTP_LISTN"), HasSubstr("did you mean RUNYARD_HTTP__LISTEN?"));
+  EXPECT_THAT(said("RUNYARD_ZZZZZZZZZZ"), HasSubstr("two underscores"));
 }
 
 TEST(overrides, are_toml_values_or_strings) {
@@ -189,7 +214,8 @@ TEST_F(files, later_sources_win) {
   write("modules.d/.hidden.toml", "k.b = 98\n");
   problems p;
   const auto tree =
-      read({dir_ / "r.toml", {"k.d=5"}}, {{"RUNYARD_K__C", "4"}, {"RUNYARD_K__D", "4"}}, {"k"}, p);
+      read({dir_ / "r.toml", {"k.d=5"}}, {{"RUNYARD_K__C", "4"}, {"RUNYARD_K__D", "4"}},
+           {{"k"}, {"k.c", "k.d"}}, p);
   EXPECT_THAT(formatted(p), IsEmpty());
   EXPECT_EQ(at(tree, {"k", "a"})->scalar, 1);
   EXPECT_EQ(at(tree, {"k", "b"})->scalar, 3);
