@@ -10,10 +10,17 @@
 
 namespace ry::core {
 
-inline std::string_view sv(ry_str s) noexcept { return {s.ptr ? s.ptr : "", s.len}; }
-inline std::string_view sv(ry_bytes b) noexcept {
-  return {b.ptr ? reinterpret_cast<const char*>(b.ptr) : "", b.len};
+// Text from the other side of the ABI. Without a pointer it is empty, whatever its length says.
+inline std::string_view sv(ry_str s) noexcept {
+  return s.ptr ? std::string_view(s.ptr, s.len) : std::string_view("", 0);
 }
+inline std::string_view sv(ry_bytes b) noexcept {
+  return b.ptr ? std::string_view(reinterpret_cast<const char*>(b.ptr), b.len)
+               : std::string_view("", 0);
+}
+// A length without a pointer is a mistake of whoever made it.
+inline bool sound(ry_str s) noexcept { return s.ptr || s.len == 0; }
+inline bool sound(ry_bytes b) noexcept { return b.ptr || b.len == 0; }
 inline std::string str(ry_str s) { return std::string(sv(s)); }
 inline ry_str view(std::string_view s) noexcept { return {s.data(), s.size()}; }
 inline ry_bytes bytes(std::string_view s) noexcept {

@@ -140,7 +140,7 @@ bool append_module_headers(std::string& out, const ry_header* headers, std::size
                            std::string* content_length) {
   for (std::size_t i = 0; i < n; ++i) {
     const auto name = core::sv(headers[i].name), value = core::sv(headers[i].value);
-    if (name.empty()) return false;
+    if (name.empty() || !core::sound(headers[i].value)) return false;
     for (const char c : name) {
       const bool alnum = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
       if (!alnum && (c == '\0' || !std::strchr("!#$%&'*+-.^_`|~", c))) return false;

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <boost/json/parse.hpp>
 #include <new>
 
 #include "core/http/answer.hpp"
@@ -36,6 +37,16 @@ ry_status guarded(F&& f) noexcept {
   } catch (...) {
     return RY_INTERNAL;
   }
+}
+
+// The client gets JSON, whatever a module gives.
+void drop_broken_detail(core::error& e) {
+  if (e.detail_json.empty()) return;
+  boost::system::error_code bad;
+  (void)boost::json::parse(e.detail_json, bad);
+  if (!bad) return;
+  (void)misused("fail", "detail_json is no JSON; the client gets the message");
+  e.detail_json.clear();
 }
 
 constexpr const char* ended_already = "the handle was ended before";
@@ -75,7 +86,8 @@ bool valid_status(std::uint32_t status) noexcept {
 ry_status respond(ry_request* request, std::uint32_t status, const ry_header* headers,
                   std::size_t n, ry_bytes body) noexcept {
   return guarded([&]() -> ry_status {
-    if (!valid_status(status) || (n != 0 && !headers)) return RY_INVALID_ARGUMENT;
+    if (!valid_status(status) || (n != 0 && !headers) || !core::sound(body))
+      return RY_INVALID_ARGUMENT;
     const exchange_ref ref(request);
     std::string own;
     auto& lines = ref.ex && ref.ex->home.loop.is_current() ? ref.ex->home.lines : own;
@@ -89,7 +101,9 @@ ry_status respond_file(ry_request* request, std::uint32_t status, const ry_heade
                        std::size_t n, ry_str path, std::uint64_t offset,
                        std::uint64_t len) noexcept {
   return guarded([&]() -> ry_status {
-    if (!valid_status(status) || (n != 0 && !headers)) return RY_INVALID_ARGUMENT;
+    if (!valid_status(status) || (n != 0 && !headers) || !core::sound(path) ||
+        core::sv(path).find('\0') != std::string_view::npos)
+      return RY_INVALID_ARGUMENT;
     std::string lines;
     if (!append_module_headers(lines, headers, n)) return RY_INVALID_ARGUMENT;
     const exchange_ref ref(request);
@@ -116,6 +130,7 @@ ry_status fail(ry_request* request, const ry_error_view* error) noexcept {
   return guarded([&]() -> ry_status {
     auto e = core::error::from(RY_OK, error);
     if (e.status == RY_OK) e.status = RY_UNKNOWN;
+    drop_broken_detail(e);
     std::string lines = "Content-Type: application/json\r\n";
     const auto status = http_status(e);
     if (status == 401) lines += "WWW-Authenticate: Bearer\r\n";

@@ -258,6 +258,35 @@ TEST_F(basic, RespondingTwiceIsRecognised) {
   EXPECT_GE(w->host.strikes.load(), 2u);
 }
 
+TEST_F(basic, BrokenArgumentsAreRefusedOrMended) {
+  std::atomic<int> no_bytes{-1}, cut_path{-1}, no_path{-1}, no_header{-1};
+  w->route("GET", "/broken", [&](auto&, auto* r) {
+    no_bytes = api().respond(r, 200, nullptr, 0, {nullptr, 5});
+    cut_path = api().respond_file(r, 200, nullptr, 0, {"/etc/hostname\0.txt", 18}, 0, UINT64_MAX);
+    no_path = api().respond_file(r, 200, nullptr, 0, {nullptr, 5}, 0, UINT64_MAX);
+    const ry_header header{{"X-A", 3}, {nullptr, 5}};
+    no_header = api().respond(r, 200, &header, 1, {});
+    return no_header == RY_OK ? RY_OK : reply(r, 200, "still open");
+  });
+  w->route("GET", "/fail/{n}", [](auto& v, auto* r) {
+    const char* details[] = {R"({"a":1})", R"({"a":1)", "\"x\"}, {", "\xff", R"({"a":1} x)"};
+    const auto* detail = details[core::sv(v.params[0].value)[0] - '0'];
+    const ry_error_view e{sizeof(ry_error_view), RY_INVALID_ARGUMENT, {}, core::view("the message"),
+                          core::view(detail),    0,                   0};
+    return api().fail(r, &e);
+  });
+  start();
+  client c(*w);
+  c.get("/broken");
+  EXPECT_EQ(RY_INVALID_ARGUMENT, no_bytes);
+  EXPECT_EQ(RY_INVALID_ARGUMENT, cut_path);
+  EXPECT_EQ(RY_INVALID_ARGUMENT, no_path);
+  EXPECT_EQ(RY_INVALID_ARGUMENT, no_header);
+  EXPECT_EQ("{\"detail\":{\"a\":1}}", c.get("/fail/0").body);
+  for (const char* path : {"/fail/1", "/fail/2", "/fail/3", "/fail/4"})
+    EXPECT_EQ("{\"detail\":\"the message\"}", c.get(path).body) << path;
+}
+
 TEST_F(basic, ForeignThreadAnswers) {
   w->route("GET", "/thread/{n}", [](auto& v, auto* r) {
     std::thread([r, n = core::str(v.params[0].value)] { reply(r, 200, n); }).detach();
