@@ -118,6 +118,11 @@ test('the shell runs without privileges, and a failed command is told to the mod
   assert.match(result.content, /out/);
   assert.match(result.content, /err/);
   assert.match(result.content, /3/);
+  assert.doesNotMatch(result.content, /^0$/m, 'the command ran as root');
+  const mode = process.getuid() === 0 ? 'drop_root' : 'user_namespace';
+  assert.match(server.log, new RegExp(`sandbox ready.*${mode}`));
+  const uid = Number(/(?:^|\n)(\d+)\n\/workspace/.exec(result.content)?.[1]);
+  assert.ok(mode === 'drop_root' ? uid >= 61184 && uid < 65280 : uid === 1000, result.content);
   assert.deepEqual(statuses(s.events).slice(-1), ['completed']);
 });
 

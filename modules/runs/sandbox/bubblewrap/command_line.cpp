@@ -56,7 +56,7 @@ std::vector<std::string> build_command_line(const command_spec& spec) {
   } else {
     add(out, {"--bind", spec.workspace, "/workspace"});
   }
-  add(out, {"--chdir", "/workspace"});
+  add(out, {"--chdir", "/"});
   for (std::string_view file : spec.host_files) {
     const std::string inside = "/opt/runyard/" + std::string(file.substr(file.rfind('/') + 1));
     add(out, {"--perms", "0755", "--dir", "/opt", "--perms", "0755", "--dir", "/opt/runyard",
@@ -82,7 +82,9 @@ std::vector<std::string> build_command_line(const command_spec& spec) {
   add_limit(out, "--nproc=", spec.limit.processes);
   add_limit(out, "--fsize=", spec.limit.file_bytes);
   add_limit(out, "--nofile=", spec.limit.open_files);
-  add(out, {"--"});
+  // Only the project's own uid may enter the workspace, so bwrap, which has no capability to do so by
+  // then, could not make it the working directory.
+  add(out, {"--", "/bin/sh", "-c", "cd /workspace && unset OLDPWD && exec \"$@\"", "sh"});
   for (std::string_view word : spec.argv) out.emplace_back(word);
   return out;
 }

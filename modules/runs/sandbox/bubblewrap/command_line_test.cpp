@@ -7,8 +7,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <optional>
+
+#include "workspace.hpp"
 
 namespace fs = std::filesystem;
 using namespace bubblewrap;
@@ -56,19 +60,23 @@ class command_line_test : public ::testing::Test {
     char name[] = "/tmp/ry-bwrap-XXXXXX";
     ASSERT_NE(::mkdtemp(name), nullptr);
     root = name;
-    fs::create_directory(root / "files");
     std::ofstream(root / "passwd") << passwd_text(61184, 4);
     std::ofstream(root / "group") << group_text(61184, 4);
     spec.mode = ::geteuid() == 0 ? confinement::drop_root : confinement::user_namespace;
     spec.bwrap_path = "/usr/bin/bwrap";
-    spec.workspace = (root / "files").string();
+    const workspaces all(root.string());
+    const bool rooted = spec.mode == confinement::drop_root;
+    const file_error made =
+        all.ensure(project, rooted ? std::optional<uid_t>(61185) : std::nullopt);
+    ASSERT_FALSE(made) << made.message;
+    spec.workspace = all.path_of(project);
+    files = spec.workspace;
     spec.etc_directory = root.string();
     spec.uid = 61185;
     spec.limit = {2ull << 30, 64, 1 << 20, 256, 16 << 20};
-    if (::geteuid() == 0) {
-      ASSERT_EQ(::chown(spec.workspace.c_str(), spec.uid, spec.uid), 0);
-    }
-    if (execute(shell("true")).exit_code != 0) GTEST_SKIP() << "bubblewrap does not work here";
+    if (::access(spec.bwrap_path.c_str(), X_OK) != 0) GTEST_SKIP() << "bubblewrap is not installed";
+    const outcome nothing = execute(shell("true"));
+    ASSERT_EQ(nothing.exit_code, 0) << nothing.output;
   }
   void TearDown() override { fs::remove_all(root); }
 
@@ -77,7 +85,8 @@ class command_line_test : public ::testing::Test {
     return build_command_line(spec);
   }
 
-  fs::path root;
+  static constexpr std::string_view project = "0192f0c1-2d3e-7f00-8a1b-0123456789ab";
+  fs::path root, files;
   command_spec spec;
 };
 
@@ -85,7 +94,7 @@ TEST_F(command_line_test, the_workspace_is_writable_and_the_home) {
   const outcome out = execute(shell("pwd; echo $HOME; id -un; echo text > made.txt; cat made.txt"));
   EXPECT_EQ(out.exit_code, 0);
   EXPECT_EQ(out.output, "/workspace\n/workspace\nagent\ntext\n");
-  EXPECT_TRUE(fs::exists(root / "files" / "made.txt"));
+  EXPECT_TRUE(fs::exists(files / "made.txt"));
 }
 
 TEST_F(command_line_test, nothing_else_is_writable_but_tmp) {
@@ -117,12 +126,36 @@ TEST_F(command_line_test, there_is_no_network_unless_asked) {
 
 TEST_F(command_line_test, limits_hold) {
   EXPECT_NE(execute(shell("head -c 2000000 /dev/zero > big")).exit_code, 0);
-  EXPECT_LE(fs::file_size(root / "files" / "big"), 1u << 20);
+  EXPECT_LE(fs::file_size(files / "big"), 1u << 20);
   const outcome forks =
       execute(shell("for i in $(seq 1 200); do sleep 5 & done"));
   EXPECT_NE(forks.output.find("annot fork"), std::string::npos) << forks.output;
   spec.limit.memory_bytes = 64 << 20;
   EXPECT_NE(execute(shell("head -c 200000000 /dev/zero | tail")).exit_code, 0);
+}
+
+TEST_F(command_line_test, nobody_of_the_host_is_whom_the_command_runs_as) {
+  const outcome out = execute(shell("touch made"));
+  struct stat made {};
+  ASSERT_EQ(::stat((files / "made").c_str(), &made), 0) << out.output;
+  EXPECT_NE(made.st_uid, 0u) << "root of the host";
+  EXPECT_EQ(made.st_uid, spec.mode == confinement::drop_root ? spec.uid : ::geteuid());
+  EXPECT_EQ(fs::status(files).permissions(), fs::perms::owner_all);
+}
+
+TEST_F(command_line_test, its_end_is_the_end_of_all_it_started) {
+  const std::vector<std::string> words = shell("setsid sleep 60 & sleep 60");
+  const auto begun = std::chrono::steady_clock::now();
+  std::vector<std::string> timed = {"/usr/bin/timeout", "-s", "KILL", "1"};
+  timed.insert(timed.end(), words.begin(), words.end());
+  execute(timed);  // returns when nobody holds the pipe any more
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(20));
+}
+
+TEST_F(command_line_test, the_environment_is_ours_alone) {
+  const outcome out = execute(shell("env | cut -d= -f1 | sort | tr '\\n' ' '"));
+  EXPECT_EQ(out.output, "HOME LANG LOGNAME PATH PWD SHELL TERM TMPDIR USER ");
+  EXPECT_EQ(execute(shell("echo $PWD")).output, "/workspace\n");
 }
 
 TEST_F(command_line_test, the_exit_code_is_the_commands) {

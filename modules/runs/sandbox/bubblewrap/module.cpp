@@ -132,12 +132,23 @@ class driver {
     return way == confinement::drop_root ? "drop_root" : "user_namespace";
   }
 
+  // Root of the host must not run a command even confined to a user namespace: it would still be root to
+  // the files it can reach, and no limit on processes holds for it. So root drops to a user of its own
+  // for each project, or nobody runs anything. Whoever is root in a user namespace only is an ordinary
+  // user outside of it.
+  static std::vector<confinement> possible_ways() {
+    if (::geteuid() != 0) return {confinement::user_namespace};
+    std::uint32_t inside = 0, outside = 0;
+    std::ifstream("/proc/self/uid_map") >> inside >> outside;
+    if (outside == 0) return {confinement::drop_root};
+    return {confinement::drop_root, confinement::user_namespace};
+  }
+
   // Tries each way of confinement with a command that does nothing, and takes the first that works.
   void probe() {
     const std::string project = "00000000-0000-0000-0000-000000000000";
     std::string said;
-    std::vector<confinement> ways = {confinement::user_namespace};
-    if (::geteuid() == 0) ways.insert(ways.begin(), confinement::drop_root);
+    const std::vector<confinement> ways = possible_ways();
     for (confinement way : ways) {
       mode_ = way;
       if (const file_error e = files_->ensure(project, owner_of(project))) {
@@ -147,16 +158,17 @@ class driver {
       const auto [code, output] = try_command(project);
       files_->destroy(project);
       if (code == 0) {
-        ctx_.info("sandbox ready",
-                  {{"confinement", name_of(way)}});
+        ctx_.info("sandbox ready", {{"confinement", name_of(way)}});
         return;
       }
       said = output.empty() ? "exit code " + std::to_string(code) : output;
-      ctx_.debug("a way of confinement does not work here",
-                 {{"confinement", name_of(way)}, {"said", said}});
+      ctx_.warn("a way of confinement does not work here",
+                {{"confinement", name_of(way)}, {"said", said}});
     }
     std::lock_guard lock(mutex_);
     problem_ = "bubblewrap does not work here, so agents have no tools that run commands: " + said;
+    if (ways.size() == 1 && ways.front() == confinement::drop_root)
+      problem_ += " (a server started as root needs CAP_SYS_ADMIN for it; start it as an ordinary user instead)";
     ctx_.warn(problem_);
   }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "beneath.hpp"
+#include "contents.hpp"
 
 namespace bubblewrap {
 namespace {
@@ -105,8 +106,14 @@ file_error workspaces::ensure(std::string_view project_id, std::optional<uid_t> 
       return from_errno(errno, "the workspace");
     return {};
   }
-  if (errno == EEXIST) return {};
-  return from_errno(errno, "the workspace");
+  if (errno != EEXIST) return from_errno(errno, "the workspace");
+  if (!owner) return {};
+  unique_fd workspace;
+  if (file_error error = open_workspace(project_id, workspace)) return error;
+  struct stat present {};
+  if (::fstat(workspace.get(), &present) != 0) return from_errno(errno, "the workspace");
+  if (present.st_uid == *owner && present.st_gid == *owner) return {};
+  return give_to(workspace.get(), *owner);
 }
 
 file_error workspaces::open_workspace(std::string_view project_id, unique_fd& out) const {

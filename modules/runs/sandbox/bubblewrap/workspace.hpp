@@ -57,7 +57,7 @@ class workspaces {
   // The directory on the host, whether or not it is there. Empty for a malformed id.
   std::string path_of(std::string_view project_id) const;
   // Makes the workspace if it is not there. `owner`: uid and gid of new files and directories; none =
-  // the server's own.
+  // the server's own. A workspace that is somebody else's becomes the owner's with all that is in it.
   file_error ensure(std::string_view project_id, std::optional<uid_t> owner) const;
   file_error read(std::string_view project_id, std::string_view path, std::uint64_t offset,
                   std::uint64_t max_bytes, file_content& out) const;
