@@ -5,6 +5,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <chrono>
+
 #include "core/observe/log.hpp"
 
 namespace ry::app {
@@ -36,17 +38,23 @@ signals::~signals() {
 }
 
 void signals::listen() {
+  constexpr auto same_wish = std::chrono::seconds(1);
   const auto set = stop_signals();
+  std::chrono::steady_clock::time_point first;
   while (true) {
     int signal = 0;
     if (sigwait(&set, &signal) != 0) continue;
     if (ended_) return;
     const char* name = signal == SIGINT ? "SIGINT" : "SIGTERM";
     if (requested_.exchange(true)) {
+      // A terminal signals the whole group, and whoever started the server passes its own signal on:
+      // one wish to stop arrives twice.
+      if (std::chrono::steady_clock::now() - first < same_wish) continue;
       observe::log(observe::level::warn, "host", "second signal: ending at once",
                    {{"signal", name}});
       _exit(1);
     }
+    first = std::chrono::steady_clock::now();
     observe::log(observe::level::info, "host", "stopping", {{"signal", name}});
     std::lock_guard lock(mutex_);
     arrived_.notify_all();

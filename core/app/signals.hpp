@@ -1,5 +1,5 @@
-// SIGTERM and SIGINT as a request to stop; the second one ends the process at once. Until then the waiting
-// thread does what others post to it.
+// SIGTERM and SIGINT as a request to stop; another one a second or more later ends the
+// process at once. Until then the waiting thread does what others post to it.
 #pragma once
 
 #include <atomic>

@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# ./quickstart as somebody at a terminal meets it: the demonstration, Ctrl-C, a second start.
+# usage: quickstart_test.sh PROJECT_DIR BUILD_DIR
+set -uo pipefail
+project=$1
+export RUNYARD_BUILD_DIR=$2
+unset OPENAI_API_KEY ANTHROPIC_API_KEY RUNYARD_CONFIG RUNYARD_TOKEN RUNYARD_URL
+work=$(mktemp -d /tmp/ry-quickstart-XXXXXX)
+# Started by root, PostgreSQL runs as another user, who must reach its cluster.
+chmod 755 "$work"
+terminal=''
+cleanup() {
+  [[ -z $terminal ]] || { kill -TERM "$terminal" 2>/dev/null; wait "$terminal" 2>/dev/null; }
+  rm -rf "$work"
+}
+trap cleanup EXIT
+cd "$work" || exit 1
+failures=0
+fail() { printf 'FAILED: %s\n' "$*"; failures=$((failures + 1)); }
+shows() { grep -qE -- "$1" seen || { fail "nothing shows: $1"; cat seen; }; }
+# What a clean stop leaves: a last line in the log, no PostgreSQL.
+stopped_clean() {
+  grep -q 'second signal' data/server.log && fail 'the server was stopped hard'
+  tail -n 1 data/server.log | grep -q 'stopped' || { fail 'the log does not end with "stopped"'; tail -n 5 data/server.log; }
+  [[ ! -e data/postgres/postmaster.pid ]] || fail 'PostgreSQL was left running'
+  [[ -z $(pgrep -f "$work/data" || true) ]] || fail 'a process was left behind'
+}
+
+# the demonstration
+"$project/quickstart" --once --port 0 --data "$work/data" >seen 2>&1 </dev/null || fail "--once ended with $?"
+shows '^listening on http://127\.0\.0\.1:[0-9]+'
+shows '310'              # of the file that the agent read through its tool
+shows '^id: [0-9]+'      # the stream as it goes over the wire
+shows '^data: .*"status": *"completed"'
+shows '^Done\.'
+stopped_clean
+account=$(cat data/quickstart-account)
+
+# once more, at a terminal, until Ctrl-C; what was there is used
+mkfifo keys
+exec 8<>keys
+: >seen
+# The shell starts what runs beside it with SIGINT ignored.
+env --default-signal=INT,QUIT script -qefc "'$project/quickstart' --port 0 --data '$work/data'" seen <keys >/dev/null 2>&1 &
+terminal=$!
+for _ in $(seq 600); do
+  grep -q 'until Ctrl-C' seen && break
+  kill -0 "$terminal" 2>/dev/null || break
+  sleep 0.1
+done
+shows 'TOKEN=[A-Za-z0-9_.-]+'
+url=$(sed -n 's/^listening on \(http[^[:space:]]*\).*$/\1/p' seen | head -n 1)
+[[ $(curl -s -m 10 -o /dev/null -w '%{http_code}' "$url/readyz") == 200 ]] || fail "the server at '$url' is not ready"
+printf '\003' >&8
+for _ in $(seq 300); do kill -0 "$terminal" 2>/dev/null || break; sleep 0.1; done
+kill -0 "$terminal" 2>/dev/null && fail 'Ctrl-C does not end it'
+wait "$terminal"
+code=$?
+terminal=''
+[[ $code == 130 ]] || fail "Ctrl-C: it ended with $code instead of 130"
+stopped_clean
+[[ $(cat data/quickstart-account) == "$account" ]] || fail 'the second start made another account'
+
+((failures == 0)) && echo 'all well'
+exit $((failures > 0))
