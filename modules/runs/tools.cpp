@@ -162,6 +162,8 @@ ry::task<tool_outcome> run_shell(parts& p, std::shared_ptr<live_run> run,
   text = shorten(text, most_result_bytes);
   if (state.exit.why == RY_WHY_DEADLINE)
     text += "\n[the command was ended because its time was over]";
+  else if (state.exit.why == RY_WHY_OVERLOAD)
+    text += "\n[the command was ended because it took more than it may]";
   else if (state.exit.why == RY_WHY_USER)
     text += "\n[the command was called off]";
   if (!text.empty() && text.back() != '\n') text += '\n';

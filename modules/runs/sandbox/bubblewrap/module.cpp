@@ -15,6 +15,7 @@
 #include "command_line.hpp"
 #include "ry/ext/sandbox_driver.h"
 #include "tree.hpp"
+#include "watchdog.hpp"
 #include "workspace.hpp"
 
 namespace bubblewrap {
@@ -26,9 +27,10 @@ constexpr char schema[] = R"json({
     "bwrap_path": {"type": "string", "default": "/usr/bin/bwrap"},
     "wall_seconds": {"type": "integer", "minimum": 1, "default": 120, "description": "Time of one command"},
     "max_wall_seconds": {"type": "integer", "minimum": 1, "default": 900},
-    "memory_mb": {"type": "integer", "minimum": 16, "default": 4096, "description": "Address space of each process"},
+    "memory_mb": {"type": "integer", "minimum": 16, "default": 4096, "description": "Memory of all processes of a command together, and address space of each"},
     "processes": {"type": "integer", "minimum": 4, "default": 128},
     "file_mb": {"type": "integer", "minimum": 1, "default": 512, "description": "Largest file that a command may write"},
+    "workspace_mb": {"type": "integer", "minimum": 1, "default": 4096, "description": "Size of a workspace over which a command that makes it larger is ended"},
     "open_files": {"type": "integer", "minimum": 16, "default": 512},
     "tmp_mb": {"type": "integer", "minimum": 1, "default": 256},
     "output_kb": {"type": "integer", "minimum": 1, "default": 1024, "description": "Output of a command that is handed on"},
@@ -56,7 +58,17 @@ struct command_call {
   ry_process* process = nullptr;
   std::uint64_t output_left = 0;
   std::uint64_t dropped = 0;
+  std::uint64_t memory_bytes = 0;
   bool paused = false;
+
+  void explain(verdict found) const {
+    const std::string text =
+        found == verdict::memory
+            ? "\nsandbox: ended, its processes took more than " + std::to_string(memory_bytes >> 20) +
+                  " MiB of memory together\n"
+            : std::string("\nsandbox: ended, the workspace is full: remove files before more are made\n");
+    sink.on_output(ctx, 2, ry::raw(text));
+  }
 };
 
 class driver {
@@ -77,6 +89,7 @@ class driver {
     limits_.file_bytes = setting(o, "file_mb", 512) << 20;
     limits_.open_files = setting(o, "open_files", 512);
     limits_.tmp_bytes = setting(o, "tmp_mb", 256) << 20;
+    watch_.emplace(setting(o, "workspace_mb", 4096) << 20);
     uid_base_ = static_cast<std::uint32_t>(setting(o, "uid_base", 61184));
     uid_count_ = static_cast<std::uint32_t>(setting(o, "uid_count", 4096));
     table_.struct_size = sizeof table_;
@@ -158,7 +171,7 @@ class driver {
       const auto [code, output] = try_command(project);
       files_->destroy(project);
       if (code == 0) {
-        ctx_.info("sandbox ready", {{"confinement", name_of(way)}});
+        ctx_.info("sandbox ready", {{"confinement", name_of(way)}, {"memory", "summed up while a command runs"}});
         return;
       }
       said = output.empty() ? "exit code " + std::to_string(code) : output;
@@ -295,12 +308,26 @@ class driver {
     *call = started;
     if (command.stdin_bytes.len != 0) process_.write(started->process, command.stdin_bytes, ry_done{});
     if ((a.flags & RY_SANDBOX_TALKS) == 0) process_.close_stdin(started->process);
+    watch(*started, project, spec);
     let_go(started);
     return RY_OK;
   }
 
+  void watch(command_call& call, const std::string& project, const command_spec& spec) {
+    watched_command w;
+    w.leader = process_.pid(call.process);
+    w.memory_bytes = std::max(spec.limit.memory_bytes, spec.limit.data_bytes);
+    w.project = project;
+    if (!spec.workspace.empty()) (void)files_->open_workspace(project, w.workspace);
+    w.end = [this, process = call.process] { process_.kill(process, SIGKILL); };
+    call.memory_bytes = w.memory_bytes;
+    // Without it the limits of each process still hold.
+    (void)ry::guard([&] { watch_->add(&call, std::move(w)); });
+  }
+
   static void let_go(command_call* call) noexcept {
     if (call->holders.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+    call->owner->watch_->remove(call);
     call->owner->process_.release(call->process);
     delete call;
   }
@@ -320,6 +347,10 @@ class driver {
     end.struct_size = sizeof end;
     end.exit_code = code;
     end.why = why;
+    if (const verdict found = call->owner->watch_->verdict_on(call); found != verdict::none) {
+      end.why = RY_WHY_OVERLOAD;
+      if (!call->paused) (void)ry::guard([&] { call->explain(found); });
+    }
     end.dropped_bytes = call->dropped;
     call->sink.on_exit(call->ctx, RY_OK, &end, nullptr);
     let_go(call);
@@ -518,6 +549,7 @@ class driver {
   std::uint32_t uid_base_ = 0, uid_count_ = 1;
   confinement mode_ = confinement::user_namespace;
   std::optional<workspaces> files_;
+  std::optional<watchdog> watch_;
   mutable std::mutex mutex_;
   std::string problem_;
 };

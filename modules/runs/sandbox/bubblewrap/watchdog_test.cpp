@@ -1,0 +1,134 @@
+#include "watchdog.hpp"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+namespace fs = std::filesystem;
+using namespace bubblewrap;
+
+namespace {
+
+constexpr std::size_t mib = 1 << 20;
+const std::string project = "0192f0c1-2d3e-7f00-8a1b-0123456789ab";
+
+// A process with `children`, each of which writes to `bytes` of memory; `shared`: to the same.
+struct family {
+  family(int children, std::size_t bytes, bool shared) {
+    leader = ::fork();
+    if (leader != 0) return;
+    ::setpgid(0, 0);
+    const auto take = [&] {
+      void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+      if (memory != MAP_FAILED) std::memset(memory, 1, bytes);
+      return memory;
+    };
+    void* before = shared ? take() : nullptr;
+    for (int i = 0; i < children; ++i) {
+      if (::fork() != 0) continue;
+      if (before == nullptr) take();
+      if (before != nullptr) std::memset(before, 2, bytes);
+      for (;;) ::pause();
+    }
+    for (;;) ::pause();
+  }
+  ~family() {
+    ::kill(-leader, SIGKILL);
+    ::waitpid(leader, nullptr, 0);
+  }
+  pid_t leader;
+};
+
+bool within(std::chrono::seconds most, const std::function<bool()>& holds) {
+  const auto until = std::chrono::steady_clock::now() + most;
+  while (!holds()) {
+    if (std::chrono::steady_clock::now() > until) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  return true;
+}
+
+TEST(watchdog_test, memory_of_all_processes_is_added_up) {
+  family four(4, 30 * mib, false);
+  EXPECT_TRUE(within(std::chrono::seconds(20), [&] { return memory_of_all(four.leader, 0) > 120 * mib; }));
+}
+
+TEST(watchdog_test, shared_memory_counts_once) {
+  family four(4, 60 * mib, true);
+  EXPECT_TRUE(within(std::chrono::seconds(20), [&] { return memory_of_all(four.leader, UINT64_MAX) > 240 * mib; }));
+  EXPECT_LT(memory_of_all(four.leader, 0), 100 * mib);
+}
+
+TEST(watchdog_test, ends_what_takes_too_much_together_and_nobody_else) {
+  watchdog dog(1u << 30);
+  family modest(4, 10 * mib, false), greedy(4, 30 * mib, false);
+  std::atomic<int> ended{0};
+  int a = 0, b = 0;
+  dog.add(&a, {modest.leader, 100 * mib, {}, project, [&] { ended += 100; }});
+  dog.add(&b, {greedy.leader, 100 * mib, {}, project, [&] { ++ended; }});
+  EXPECT_TRUE(within(std::chrono::seconds(20), [&] { return ended == 1; }));
+  EXPECT_EQ(dog.verdict_on(&b), verdict::memory);
+  EXPECT_EQ(dog.verdict_on(&a), verdict::none);
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  EXPECT_EQ(ended, 1);
+  dog.remove(&b);
+  EXPECT_EQ(dog.verdict_on(&b), verdict::none);
+}
+
+class disk_test : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/ry-watchdog-XXXXXX";
+    ASSERT_NE(::mkdtemp(name), nullptr);
+    root = name;
+    all = std::make_unique<workspaces>(root.string());
+    ASSERT_FALSE(all->ensure(project, std::nullopt));
+    home = root / project;
+  }
+  void TearDown() override { fs::remove_all(root); }
+  void fill(const char* name, std::size_t bytes) { std::ofstream(home / name) << std::string(bytes, 'x'); }
+  watched_command command() {
+    unique_fd workspace;
+    EXPECT_FALSE(all->open_workspace(project, workspace));
+    return {::getpid(), 0, std::move(workspace), project, [this] { ended = true; }};
+  }
+
+  fs::path root, home;
+  std::unique_ptr<workspaces> all;
+  std::atomic<bool> ended{false};
+};
+
+TEST_F(disk_test, many_small_files_fill_a_workspace_too) {
+  watchdog dog(4 * mib);
+  dog.add(this, command());
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  EXPECT_FALSE(ended);
+  for (int i = 0; i < 6; ++i) fill(("f" + std::to_string(i)).c_str(), mib);
+  EXPECT_TRUE(within(std::chrono::seconds(20), [&] { return ended.load(); }));
+  EXPECT_EQ(dog.verdict_on(this), verdict::disk);
+}
+
+TEST_F(disk_test, what_was_too_large_may_shrink_but_not_grow) {
+  fill("old", 6 * mib);
+  watchdog dog(4 * mib);
+  dog.add(this, command());
+  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  EXPECT_FALSE(ended);
+  fill("new", mib);
+  EXPECT_TRUE(within(std::chrono::seconds(20), [&] { return ended.load(); }));
+  dog.remove(this);
+  ended = false;
+  fs::remove(home / "old");
+  dog.add(this, command());
+  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  EXPECT_FALSE(ended);
+}
+
+}  // namespace
