@@ -1,5 +1,7 @@
 #include "command_line.hpp"
 
+#include <filesystem>
+
 namespace bubblewrap {
 namespace {
 
@@ -14,6 +16,10 @@ void add_limit(std::vector<std::string>& out, std::string_view option, std::uint
 }
 
 }  // namespace
+
+std::string working_directory(const command_spec& spec) {
+  return spec.workspace.empty() ? spec.etc_directory : spec.workspace;
+}
 
 std::vector<std::string> build_command_line(const command_spec& spec) {
   std::vector<std::string> out;
@@ -37,8 +43,9 @@ std::vector<std::string> build_command_line(const command_spec& spec) {
   if (spec.network == network_access::host)
     add(out, {"--ro-bind-try", "/etc/resolv.conf", "/etc/resolv.conf", "--ro-bind-try", "/etc/hosts",
               "/etc/hosts", "--ro-bind-try", "/etc/nsswitch.conf", "/etc/nsswitch.conf"});
-  const std::string passwd = spec.etc_directory + "/passwd";
-  const std::string group = spec.etc_directory + "/group";
+  const auto etc = std::filesystem::path(spec.etc_directory).lexically_relative(working_directory(spec));
+  const std::string passwd = etc / "passwd";
+  const std::string group = etc / "group";
   add(out, {"--ro-bind", passwd, "/etc/passwd", "--ro-bind", group, "/etc/group"});
   add(out, {"--proc", "/proc", "--dev", "/dev"});
   for (std::string_view path : {"/tmp", "/dev/shm"}) {
@@ -54,7 +61,7 @@ std::vector<std::string> build_command_line(const command_spec& spec) {
     if (spec.limit.tmp_bytes != 0) add(out, {"--size", std::to_string(spec.limit.tmp_bytes)});
     add(out, {"--perms", "1777", "--tmpfs", "/workspace"});
   } else {
-    add(out, {"--bind", spec.workspace, "/workspace"});
+    add(out, {"--bind", ".", "/workspace"});
   }
   add(out, {"--chdir", "/"});
   for (std::string_view file : spec.host_files) {

@@ -39,13 +39,17 @@ struct command_spec {
   network_access network = network_access::none;
   std::string bwrap_path;     // absolute
   std::string workspace;      // host directory that appears as /workspace; empty: an empty one in memory
-  std::string etc_directory;  // host directory with passwd and group
+  std::string etc_directory;  // host directory with passwd and group; both directories without links
   std::uint32_t uid = 0;      // drop_root only
   limits limit;
   std::vector<std::string_view> argv;  // not empty
   std::vector<std::string_view> host_files;  // programs that appear in /opt/runyard
   std::vector<host_place> places;
 };
+
+// The directory of the host in which the command line must be executed. Paths of the server's are given
+// relative to it: the sandbox can read the arguments of its own first process.
+std::string working_directory(const command_spec& spec);
 
 // What to execute on the host. Throws std::bad_alloc only.
 std::vector<std::string> build_command_line(const command_spec& spec);

@@ -24,7 +24,7 @@ struct outcome {
   std::string output;
 };
 
-outcome execute(const std::vector<std::string>& command) {
+outcome execute_in(const std::string& directory, const std::vector<std::string>& command) {
   int pipe_ends[2];
   if (::pipe(pipe_ends) != 0) return {};
   const pid_t child = ::fork();
@@ -39,6 +39,7 @@ outcome execute(const std::vector<std::string>& command) {
     for (std::string& variable : variables) env.push_back(variable.data());
     argv.push_back(nullptr);
     env.push_back(nullptr);
+    if (::chdir(directory.c_str()) != 0) ::_exit(126);
     ::execve(argv[0], argv.data(), env.data());
     ::_exit(127);
   }
@@ -79,6 +80,10 @@ class command_line_test : public ::testing::Test {
     ASSERT_EQ(nothing.exit_code, 0) << nothing.output;
   }
   void TearDown() override { fs::remove_all(root); }
+
+  outcome execute(const std::vector<std::string>& command) {
+    return execute_in(working_directory(spec), command);
+  }
 
   std::vector<std::string> shell(std::string_view script) {
     spec.argv = {"sh", "-c", script};
@@ -132,6 +137,15 @@ TEST_F(command_line_test, limits_hold) {
   EXPECT_NE(forks.output.find("annot fork"), std::string::npos) << forks.output;
   spec.limit.memory_bytes = 64 << 20;
   EXPECT_NE(execute(shell("head -c 200000000 /dev/zero | tail")).exit_code, 0);
+}
+
+TEST_F(command_line_test, no_arguments_tell_where_the_server_keeps_its_data) {
+  const outcome out = execute(shell("cat /proc/[0-9]*/cmdline /proc/[0-9]*/environ; ls -l /proc/self/fd"));
+  EXPECT_NE(out.output.find("/usr/bin/bwrap"), std::string::npos) << "nothing to read";
+  EXPECT_EQ(out.output.find("ry-bwrap-"), std::string::npos) << out.output;
+  EXPECT_EQ(out.output.find(project), std::string::npos) << out.output;
+  spec.workspace.clear();
+  EXPECT_EQ(execute(shell("cat /proc/1/cmdline")).output.find("ry-bwrap-"), std::string::npos);
 }
 
 TEST_F(command_line_test, nobody_of_the_host_is_whom_the_command_runs_as) {

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <boost/json.hpp>
 #include <condition_variable>
+#include <filesystem>
 #include <fstream>
 #include <mutex>
 #include <ry/ry.hpp>
@@ -122,7 +123,8 @@ class driver {
     std::ofstream(etc_ + "/group", std::ios::trunc) << group_text(uid_base_, uid_count_);
     ::chmod((etc_ + "/passwd").c_str(), 0644);
     ::chmod((etc_ + "/group").c_str(), 0644);
-    files_.emplace(root);
+    etc_ = std::filesystem::canonical(etc_).string();
+    files_.emplace(std::filesystem::canonical(root).string());
     probe();
   }
 
@@ -288,6 +290,8 @@ class driver {
     p.struct_size = sizeof p;
     p.argv = argv.data();
     p.n_argv = argv.size();
+    const std::string directory = working_directory(spec);
+    p.cwd = ry::str(directory);
     p.env = env.data();
     p.n_env = env.size();
     p.limits.struct_size = sizeof p.limits;
