@@ -3,7 +3,7 @@
 # usage: quickstart_test.sh PROJECT_DIR BUILD_DIR
 set -uo pipefail
 project=$1
-export RUNYARD_BUILD_DIR=$2
+export QUICKSTART_BUILD_DIR=$2
 unset OPENAI_API_KEY ANTHROPIC_API_KEY RUNYARD_CONFIG RUNYARD_TOKEN RUNYARD_URL
 work=$(mktemp -d /tmp/ry-quickstart-XXXXXX)
 # Started by root, PostgreSQL runs as another user, who must reach its cluster.
