@@ -11,7 +11,7 @@ foreach(header IN LISTS headers)
   endif()
   string(TIMESTAMP before "%s%f")
   execute_process(
-    COMMAND ${COMPILER} -std=c++20 ${flags} -O0 -Wall -Wextra -Wno-missing-field-initializers -Werror
+    COMMAND ${COMPILER} -std=c++20 ${flags} -O0 -Wall -Wextra -Wconversion -Wno-missing-field-initializers -Werror
             -I${INCLUDE} ${mode} ${WORK}/one.cpp
     RESULT_VARIABLE rc ERROR_VARIABLE err)
   string(TIMESTAMP after "%s%f")

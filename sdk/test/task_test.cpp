@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <deque>
+
 namespace ry {
 namespace {
 
@@ -344,6 +346,74 @@ TEST_F(TaskTest, MissingInterfaceIsAClearError) {
   } catch (const error& e) {
     EXPECT_EQ(e.message(), "this host does not offer ry.db/1");
   }
+}
+
+// A host of several executors, on one thread, whose posts fail for want of memory now and then.
+struct scarce_host {
+  struct posted {
+    ry_exec* on;
+    ry_call_fn fn;
+    void* ctx;
+  };
+  static inline std::deque<posted> posts;
+  static inline ry_exec* here = nullptr;
+  static inline int refusals = 0;
+
+  static const void* get(const ry_host*, ry_str id, std::uint32_t) noexcept {
+    static const ry_core_v1 core = [] {
+      ry_core_v1 c{};
+      c.struct_size = sizeof c;
+      c.on_exec = [](const ry_exec* e) noexcept -> std::uint32_t { return e == here; };
+      c.exec_post = [](const ry_host*, ry_exec* e, ry_call_fn fn, void* ctx) noexcept -> ry_status {
+        if (refusals > 0) return --refusals, RY_RESOURCE_EXHAUSTED;
+        posts.push_back({e, fn, ctx});
+        return RY_OK;
+      };
+      return c;
+    }();
+    return view(id) == RY_CORE_1 ? &core : nullptr;
+  }
+  static void run() {
+    for (; !posts.empty(); here = nullptr) {
+      const auto next = posts.front();
+      posts.pop_front();
+      here = next.on;
+      next.fn(next.ctx);
+    }
+  }
+};
+
+TEST(ScarceHost, WhenAllComesBackAndASwitchThatFailsStays) {
+  char places[2];
+  ry_exec* const home = reinterpret_cast<ry_exec*>(&places[0]);
+  ry_exec* const away = reinterpret_cast<ry_exec*>(&places[1]);
+  context ctx(nullptr, &scarce_host::get, "{}");
+  ry_exec* back_on = nullptr;
+  ry_exec* stayed_on = nullptr;
+  int got = 0;
+  const auto part = [&]() -> task<int> {
+    co_await ctx.switch_to(away);
+    scarce_host::refusals = 3;
+    co_return 7;
+  };
+  const auto body = [&]() -> task<void> {
+    std::vector<task<int>> parts;
+    parts.push_back(part());
+    const std::vector<result<int>> all = co_await when_all(std::move(parts));
+    got = all[0].value();
+    back_on = scarce_host::here;
+    scarce_host::refusals = 1;
+    try {
+      co_await ctx.switch_to(away);
+    } catch (const error&) {
+      stayed_on = scarce_host::here;
+    }
+  };
+  ASSERT_TRUE(ctx.spawn(body(), home));
+  scarce_host::run();
+  EXPECT_EQ(got, 7);
+  EXPECT_EQ(back_on, home);
+  EXPECT_EQ(stayed_on, home);
 }
 
 }  // namespace

@@ -37,29 +37,31 @@ class service;
 
 namespace detail {
 
-// Name and slot of each host interface. min_size is the length in host minor 0: members that came
-// later are tested with RY_HAS where the wrapper uses them.
+// Name, slot and last member of 1.0 of each host interface. min_size is the length in host minor 0,
+// also when the table has grown: members that came later are tested with RY_HAS where the wrapper
+// uses them.
 template <class Table>
 struct interface_of;
-#define RY_INTERFACE_(type, name, place)                    \
-  template <>                                               \
-  struct interface_of<type> {                               \
-    static constexpr const char* id = name;                 \
-    static constexpr std::uint32_t min_size = sizeof(type); \
-    static constexpr std::size_t slot = place;              \
+#define RY_INTERFACE_(type, name, place, last)                                               \
+  template <>                                                                                \
+  struct interface_of<type> {                                                                \
+    static constexpr const char* id = name;                                                  \
+    static constexpr std::uint32_t min_size =                                                \
+        static_cast<std::uint32_t>(offsetof(type, last) + sizeof(static_cast<type*>(nullptr)->last)); \
+    static constexpr std::size_t slot = place;                                               \
   }
-RY_INTERFACE_(ry_core_v1, RY_CORE_1, 0);
-RY_INTERFACE_(ry_http_v1, RY_HTTP_1, 1);
-RY_INTERFACE_(ry_db_v1, RY_DB_1, 2);
-RY_INTERFACE_(ry_jobs_v1, RY_JOBS_1, 3);
-RY_INTERFACE_(ry_events_v1, RY_EVENTS_1, 4);
-RY_INTERFACE_(ry_process_v1, RY_PROCESS_1, 5);
-RY_INTERFACE_(ry_secrets_v1, RY_SECRETS_1, 6);
-RY_INTERFACE_(ry_services_v1, RY_SERVICES_1, 7);
-RY_INTERFACE_(ry_metrics_v1, RY_METRICS_1, 8);
-RY_INTERFACE_(ry_http_client_v1, RY_HTTP_CLIENT_1, 9);
-RY_INTERFACE_(ry_auth_v1, RY_AUTH_1, 10);
-RY_INTERFACE_(ry_registrar_v1, RY_REGISTRAR_1, 11);
+RY_INTERFACE_(ry_core_v1, RY_CORE_1, 0, run_blocking);
+RY_INTERFACE_(ry_http_v1, RY_HTTP_1, 1, buffer_release);
+RY_INTERFACE_(ry_db_v1, RY_DB_1, 2, hint);
+RY_INTERFACE_(ry_jobs_v1, RY_JOBS_1, 3, finish);
+RY_INTERFACE_(ry_events_v1, RY_EVENTS_1, 4, live_publish);
+RY_INTERFACE_(ry_process_v1, RY_PROCESS_1, 5, pid);
+RY_INTERFACE_(ry_secrets_v1, RY_SECRETS_1, 6, unmask);
+RY_INTERFACE_(ry_services_v1, RY_SERVICES_1, 7, release);
+RY_INTERFACE_(ry_metrics_v1, RY_METRICS_1, 8, observe);
+RY_INTERFACE_(ry_http_client_v1, RY_HTTP_CLIENT_1, 9, drop_idle);
+RY_INTERFACE_(ry_auth_v1, RY_AUTH_1, 10, forget);
+RY_INTERFACE_(ry_registrar_v1, RY_REGISTRAR_1, 11, contribute);
 #undef RY_INTERFACE_
 inline constexpr std::size_t interface_count = 12;
 

@@ -16,7 +16,7 @@ namespace detail {
 // FNV-1a: tells lists apart; it guards nothing.
 inline std::string list_mark(std::string_view list) {
   std::uint32_t h = 2166136261u;
-  for (const unsigned char c : list) h = (h ^ c) * 16777619u;
+  for (const char c : list) h = (h ^ static_cast<unsigned char>(c)) * 16777619u;
   std::string out;
   for (int shift = 28; shift >= 0; shift -= 4) out += "0123456789abcdef"[(h >> shift) & 15u];
   return out;

@@ -6,7 +6,9 @@
 // was passed to it by reference lives until the starting call has copied it.
 #pragma once
 
+#include <chrono>
 #include <deque>
+#include <thread>
 
 #include <ry/cpp/context.hpp>
 
@@ -148,20 +150,39 @@ class switch_op {
   bool await_ready() const noexcept { return false; }
   template <class P>
   bool await_suspend(std::coroutine_handle<P> h) {
-    h.promise().env_->exec = exec_;
+    ry_exec*& at = h.promise().env_->exec;
+    ry_exec* const before = std::exchange(at, exec_);  // who resumes may do so at once
     if (ctx_->on_exec(exec_)) return false;
-    check(ctx_->core().exec_post(
-              ctx_->host(), exec_,
-              [](void* p) noexcept { std::coroutine_handle<>::from_address(p).resume(); },
-              h.address()),
-          "exec_post");
+    const ry_status st = post(h);
+    if (st != RY_OK) at = before;
+    check(st, "exec_post");
     return true;
   }
   void await_resume() const noexcept {}
 
- private:
+ protected:
+  ry_status post(std::coroutine_handle<> h) const noexcept {
+    return ctx_->core().exec_post(
+        ctx_->host(), exec_,
+        [](void* p) noexcept { std::coroutine_handle<>::from_address(p).resume(); }, h.address());
+  }
   const context* ctx_;
   ry_exec* exec_;
+};
+
+// The way back to where others wait: it must not fail, so it waits for the memory that a post takes.
+class return_op : switch_op {
+ public:
+  using switch_op::switch_op;
+  using switch_op::await_ready;
+  using switch_op::await_resume;
+  template <class P>
+  bool await_suspend(std::coroutine_handle<P> h) noexcept {
+    h.promise().env_->exec = exec_;
+    if (ctx_->on_exec(exec_)) return false;
+    while (post(h) != RY_OK) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return true;
+  }
 };
 }  // namespace detail
 
@@ -387,7 +408,7 @@ root run_part(task<T> t, std::optional<result<T>>* out, ry_exec* home) {
     out->emplace(current_error());
   }
   env& e = co_await this_env{};
-  if (e.exec != home) co_await switch_op(e.ctx, home);
+  if (e.exec != home) co_await return_op(e.ctx, home);
 }
 
 template <class T>
