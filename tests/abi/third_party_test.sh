@@ -73,8 +73,8 @@ cmake_minimum_required(VERSION 3.16)
 project(newer NONE)
 find_package(ry-sdk ${WANTED} REQUIRED)
 TEXT
-cmake -S . -B newer -DWANTED=1.0 -DCMAKE_PREFIX_PATH="$work/prefix" >out 2>err || fail 'find_package(ry-sdk 1.0)'
-cmake -S . -B newest -DWANTED=2.0 -DCMAKE_PREFIX_PATH="$work/prefix" >out 2>err && fail 'find_package(ry-sdk 2.0) found 1.x'
+cmake -S . -B newer -G Ninja -DWANTED=1.0 -DCMAKE_PREFIX_PATH="$work/prefix" >out 2>err || fail 'find_package(ry-sdk 1.0)'
+cmake -S . -B newest -G Ninja -DWANTED=2.0 -DCMAKE_PREFIX_PATH="$work/prefix" >out 2>err && fail 'find_package(ry-sdk 2.0) found 1.x'
 
 ((failures == 0)) && echo 'all well'
 exit $((failures > 0))
