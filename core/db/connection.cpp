@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <condition_variable>
 #include <future>
 #include <random>
 #include <thread>
@@ -36,6 +37,8 @@ bool has_error(const PGresult* r) {
   const auto s = PQresultStatus(r);
   return s != PGRES_TUPLES_OK && s != PGRES_COMMAND_OK && s != PGRES_EMPTY_QUERY;
 }
+
+constexpr auto open_limit = std::chrono::seconds(15);
 
 std::string_view trimmed(std::string_view s) {
   while (!s.empty() && (s.back() == '\n' || s.back() == ' ')) s.remove_suffix(1);
@@ -151,16 +154,58 @@ void connection::probe() const {
   if (PQstatus(c.get()) != CONNECTION_OK) throw unavailable(trimmed(PQerrorMessage(c.get())));
 }
 
+// A session being made on a thread of its own, which keeps it when nobody waits any more.
+struct connection::opening {
+  std::mutex mutex;  // guards the rest
+  std::condition_variable changed;
+  std::unique_ptr<soci::session> made;
+  std::string error;
+  bool ended = false, given_up = false;
+
+  void run(const std::string& conninfo) {
+    std::unique_ptr<soci::session> s;
+    std::string why;
+    try {
+      s = std::make_unique<soci::session>(soci::postgresql, conninfo);
+    } catch (const soci::soci_error& e) {
+      why = trimmed(e.get_error_message());
+    } catch (const std::exception& e) {
+      why = e.what();
+    }
+    std::lock_guard lock(mutex);
+    if (!given_up) made = std::move(s);
+    error = std::move(why);
+    ended = true;
+    changed.notify_all();
+  }
+  void give_up() {
+    std::lock_guard lock(mutex);
+    given_up = true;
+    changed.notify_all();
+  }
+};
+
+// SOCI asks a question of its own while it connects, without any limit, and nobody knows the socket yet: a
+// server that hangs just then would hold this thread for good.
+std::unique_ptr<soci::session> connection::new_session() {
+  const auto o = std::make_shared<opening>();
+  {
+    std::lock_guard lock(socket_mutex_);
+    opening_ = o;
+  }
+  std::thread([o, conninfo = conninfo_] { o->run(conninfo); }).detach();
+  std::unique_lock lock(o->mutex);
+  o->changed.wait_for(lock, open_limit, [&] { return o->ended || o->given_up; });
+  o->given_up = true;
+  if (!o->made) throw unavailable(o->ended ? o->error : "the server does not answer");
+  return std::move(o->made);
+}
+
 void connection::open() {
   close();
   if (failed_before_) probe();
   failed_before_ = true;
-  try {
-    session_ = std::make_unique<soci::session>(soci::postgresql, conninfo_);
-  } catch (const soci::soci_error& e) {
-    session_.reset();
-    throw unavailable(trimmed(e.get_error_message()));
-  }
+  session_ = new_session();
   pg_ = static_cast<soci::postgresql_session_backend*>(session_->get_backend())->conn_;
   PQsetNoticeReceiver(pg_, &connection::on_notice, this);
   if (!PQenterPipelineMode(pg_)) {
@@ -251,6 +296,7 @@ connection::activity connection::now_doing() const noexcept {
 void connection::sever() noexcept {
   std::lock_guard lock(socket_mutex_);
   if (socket_ >= 0) ::shutdown(socket_, SHUT_RDWR);
+  if (const auto o = opening_.lock()) o->give_up();
 }
 
 void connection::cancel_if(const void* tag) noexcept {

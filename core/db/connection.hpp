@@ -135,6 +135,8 @@ class connection {
   using plan_list = std::list<plan>;
 
   void probe() const;
+  struct opening;
+  std::unique_ptr<soci::session> new_session();
   struct command;
   using commands = std::vector<command>;
   bool send(unit& u, commands& log);
@@ -179,8 +181,9 @@ class connection {
   bool busy_ = false;
   std::atomic<std::int64_t> cancelled_at_ms_{0};
 
-  mutable std::mutex socket_mutex_;  // guards socket_ and doing_
+  mutable std::mutex socket_mutex_;  // guards socket_, doing_ and opening_
   int socket_ = -1;
+  std::weak_ptr<opening> opening_;
   activity doing_;
 };
 
