@@ -7,19 +7,11 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <condition_variable>
 #include <future>
-#include <random>
 #include <thread>
 
+#include "core/db/pq.hpp"
 #include "core/observe/log.hpp"
-
-#if defined(__SANITIZE_ADDRESS__)
-// See connection::probe.
-extern "C" __attribute__((visibility("default"))) const char* __lsan_default_suppressions() {
-  return "leak:libsoci_postgresql\n";
-}
-#endif
 
 namespace ry::db {
 
@@ -27,23 +19,6 @@ namespace {
 
 using namespace std::chrono_literals;
 constexpr std::size_t max_plans = 256;
-
-struct result_clear {
-  void operator()(PGresult* r) const noexcept { PQclear(r); }
-};
-using result_ptr = std::unique_ptr<PGresult, result_clear>;
-
-bool has_error(const PGresult* r) {
-  const auto s = PQresultStatus(r);
-  return s != PGRES_TUPLES_OK && s != PGRES_COMMAND_OK && s != PGRES_EMPTY_QUERY;
-}
-
-constexpr auto open_limit = std::chrono::seconds(15);
-
-std::string_view trimmed(std::string_view s) {
-  while (!s.empty() && (s.back() == '\n' || s.back() == ' ')) s.remove_suffix(1);
-  return s;
-}
 
 std::string search_path(std::string_view schema) {
   if (schema.empty() || schema == "core") return "core";
@@ -73,58 +48,6 @@ const char set_state_sql[] =
 
 }  // namespace
 
-std::string conninfo(const connect_settings& s) {
-  char* message = nullptr;
-  std::unique_ptr<PQconninfoOption, decltype(&PQconninfoFree)> given(
-      PQconninfoParse(s.url.c_str(), &message), PQconninfoFree);
-  if (message) PQfreemem(message);  // may quote the password: not shown
-  if (!given)
-    throw failure({RY_INVALID_ARGUMENT,
-                   "db.url",
-                   "database.url is neither a postgresql:// address nor key=value text.",
-                   {},
-                   0,
-                   0});
-  std::vector<std::pair<std::string, std::string>> all = {{"application_name", s.application_name},
-                                                          {"client_encoding", "UTF8"},
-                                                          {"connect_timeout", "3"},
-                                                          {"keepalives", "1"},
-                                                          {"keepalives_idle", "30"},
-                                                          {"keepalives_interval", "5"},
-                                                          {"keepalives_count", "3"},
-                                                          {"tcp_user_timeout", "10000"}};
-  std::string options;
-  for (const auto* o = given.get(); o->keyword; ++o) {
-    if (!o->val) continue;
-    const std::string key = o->keyword;
-    if (key == "options") {
-      options = std::string(o->val) + " ";
-    } else if (const auto it = std::find_if(all.begin(), all.end(),
-                                            [&](const auto& p) { return p.first == key; });
-               it == all.end()) {
-      all.emplace_back(key, o->val);
-    } else if (key != "client_encoding") {
-      it->second = o->val;
-    }
-  }
-  options += "-c statement_timeout=" + std::to_string(s.statement_timeout.count()) +
-             " -c idle_in_transaction_session_timeout=" +
-             std::to_string(s.transaction_timeout.count() + 5'000) +
-             " -c timezone=UTC -c datestyle=ISO -c intervalstyle=postgres -c bytea_output=hex"
-             " -c standard_conforming_strings=on";
-  all.emplace_back("options", options);
-  std::string out;
-  for (const auto& [key, val] : all) {
-    out += key + "='";
-    for (const char c : val) {
-      if (c == '\'' || c == '\\') out.push_back('\\');
-      out.push_back(c);
-    }
-    out += "' ";
-  }
-  return out;
-}
-
 struct connection::command {
   enum kind_t { own, begin, prepare, exec, sync } kind;
   unit* of = nullptr;          // nullptr: the connection's own business
@@ -132,7 +55,7 @@ struct connection::command {
 };
 
 connection::connection(connect_settings settings)
-    : settings_(std::move(settings)), conninfo_(conninfo(settings_)) {}
+    : settings_(std::move(settings)), opener_(conninfo(settings_)) {}
 
 connection::~connection() {
   close();
@@ -147,72 +70,15 @@ void connection::on_notice(void* self, const pg_result* notice) {
     observe::log(observe::level::debug, "db", text, {{"severity", severity ? severity : ""}});
 }
 
-// SOCI 4.0.3 forgets to free a connection that could not be made: some 20 KB each time. So after a
-// failure the server is tried without it first.
-void connection::probe() const {
-  const std::unique_ptr<PGconn, decltype(&PQfinish)> c(PQconnectdb(conninfo_.c_str()), PQfinish);
-  if (PQstatus(c.get()) != CONNECTION_OK) throw unavailable(trimmed(PQerrorMessage(c.get())));
-}
-
-// A session being made on a thread of its own, which keeps it when nobody waits any more.
-struct connection::opening {
-  std::mutex mutex;  // guards the rest
-  std::condition_variable changed;
-  std::unique_ptr<soci::session> made;
-  std::string error;
-  bool ended = false, given_up = false;
-
-  void run(const std::string& conninfo) {
-    std::unique_ptr<soci::session> s;
-    std::string why;
-    try {
-      s = std::make_unique<soci::session>(soci::postgresql, conninfo);
-    } catch (const soci::soci_error& e) {
-      why = trimmed(e.get_error_message());
-    } catch (const std::exception& e) {
-      why = e.what();
-    }
-    std::lock_guard lock(mutex);
-    if (!given_up) made = std::move(s);
-    error = std::move(why);
-    ended = true;
-    changed.notify_all();
-  }
-  void give_up() {
-    std::lock_guard lock(mutex);
-    given_up = true;
-    changed.notify_all();
-  }
-};
-
-// SOCI asks a question of its own while it connects, without any limit, and nobody knows the socket yet: a
-// server that hangs just then would hold this thread for good.
-std::unique_ptr<soci::session> connection::new_session() {
-  const auto o = std::make_shared<opening>();
-  {
-    std::lock_guard lock(socket_mutex_);
-    opening_ = o;
-  }
-  std::thread([o, conninfo = conninfo_] { o->run(conninfo); }).detach();
-  std::unique_lock lock(o->mutex);
-  o->changed.wait_for(lock, open_limit, [&] { return o->ended || o->given_up; });
-  o->given_up = true;
-  if (!o->made) throw unavailable(o->ended ? o->error : "the server does not answer");
-  return std::move(o->made);
-}
-
 void connection::open() {
   close();
-  if (failed_before_) probe();
-  failed_before_ = true;
-  session_ = new_session();
+  session_ = opener_.open();
   pg_ = static_cast<soci::postgresql_session_backend*>(session_->get_backend())->conn_;
   PQsetNoticeReceiver(pg_, &connection::on_notice, this);
   if (!PQenterPipelineMode(pg_)) {
     close();
     throw unavailable("cannot enter pipeline mode");
   }
-  failed_before_ = false;
   {
     std::lock_guard lock(socket_mutex_);
     socket_ = PQsocket(pg_);
@@ -294,9 +160,9 @@ connection::activity connection::now_doing() const noexcept {
 }
 
 void connection::sever() noexcept {
+  opener_.give_up();
   std::lock_guard lock(socket_mutex_);
   if (socket_ >= 0) ::shutdown(socket_, SHUT_RDWR);
-  if (const auto o = opening_.lock()) o->give_up();
 }
 
 void connection::cancel_if(const void* tag) noexcept {
@@ -464,7 +330,7 @@ void connection::read(std::span<unit*> units, commands& log) {
           if (cmd.of && !cmd.of->error)
             cmd.of->error = std::move(f);  // at commit: a deferred constraint
         } else if (PQstatus(pg_) != CONNECTION_OK || guard > 8) {
-          return lost(unavailable(trimmed(PQerrorMessage(pg_))));
+          return lost(unavailable(PQerrorMessage(pg_)));
         }
       }
       if (!cmd.of) continue;
@@ -478,7 +344,7 @@ void connection::read(std::span<unit*> units, commands& log) {
       continue;
     }
     result_ptr r(PQgetResult(pg_));
-    if (!r) return lost(unavailable(trimmed(PQerrorMessage(pg_))));
+    if (!r) return lost(unavailable(PQerrorMessage(pg_)));
     const auto status = PQresultStatus(r.get());
     if (status == PGRES_COPY_IN || status == PGRES_COPY_OUT || status == PGRES_COPY_BOTH) {
       // Cannot be ended inside a pipeline.
@@ -607,134 +473,6 @@ void connection::retry_failed(unit& u) {
     unit* one = &u;
     run({&one, 1});
   }
-}
-
-// ---- for work
-// ----------------------------------------------------------------------------------------
-
-rows connection::exec(std::string_view sql, std::initializer_list<ry_value> params,
-                      std::uint32_t flags) {
-  return exec(sql, std::span(params.begin(), params.size()), flags);
-}
-
-rows connection::exec(std::string_view sql, std::span<const ry_value> params, std::uint32_t flags) {
-  const call c(schema_, sql, params, flags, timeout_);
-  unit u;
-  u.calls = {&c, 1};
-  if (in_transaction_) {
-    unit* one = &u;
-    run({&one, 1});
-  } else {
-    run_with_retry(u);
-  }
-  if (u.error) throw *u.error;
-  return std::move(u.results.front());
-}
-
-std::vector<rows> connection::exec_all(std::span<const statement> statements) {
-  std::vector<call> calls;
-  calls.reserve(statements.size());
-  for (const auto& s : statements) calls.emplace_back(schema_, s.sql, s.params, 0, timeout_);
-  unit u;
-  u.calls = calls;
-  if (in_transaction_) {
-    unit* one = &u;
-    run({&one, 1});
-  } else {
-    run_with_retry(u);
-  }
-  if (u.error) throw *u.error;
-  return std::move(u.results);
-}
-
-void connection::exec_script(std::string_view text) {
-  exec("select 1");  // sets the schema, and starts the transaction when one is pending
-  const std::string copy(text);
-  if (copy.find('\0') != std::string::npos)
-    throw failure(
-        {RY_INVALID_ARGUMENT, "db.nul_byte", "A script must not contain a NUL byte.", {}, 0, 0});
-  PQexitPipelineMode(pg_);
-  set_running(nullptr, true);
-  result_ptr r(PQexec(pg_, copy.c_str()));
-  set_running(nullptr, false);
-  std::optional<failure> error;
-  if (!r) {
-    error = unavailable(trimmed(PQerrorMessage(pg_)));
-  } else if (has_error(r.get())) {
-    error = from_result(r.get());
-  }
-  state_.reset();  // the script may have set anything
-  if ((error && error->connection_lost) || !PQenterPipelineMode(pg_)) close();
-  const auto stray = leave_stray_transaction();
-  if (error) throw *error;
-  if (stray) throw *stray;
-}
-
-transaction connection::begin(std::uint32_t flags) {
-  if (in_transaction_)
-    throw failure(
-        {RY_FAILED_PRECONDITION, "db.transaction", "A transaction is open already.", {}, 0, 0});
-  if (!is_open()) throw unavailable("not connected");
-  pending_begin_ = "begin";
-  if (flags & RY_TX_SERIALIZABLE) pending_begin_ += " isolation level serializable";
-  if (flags & RY_TX_READ_ONLY) pending_begin_ += " read only";
-  in_transaction_ = true;
-  return transaction(*this);
-}
-
-void connection::end_transaction(const char* sql) {
-  if (!in_transaction_) throw unavailable("the connection broke inside the transaction");
-  if (!pending_begin_.empty()) {  // nothing was ever sent
-    pending_begin_.clear();
-    in_transaction_ = false;
-    return;
-  }
-  const call c(state_ ? state_->first : schema_, sql, {}, RY_DB_NO_PREPARE,
-               state_ ? state_->second : timeout_);
-  unit u;
-  u.calls = {&c, 1};
-  unit* one = &u;
-  run({&one, 1});
-  in_transaction_ = false;
-  if (u.error) {
-    if (is_open() && PQtransactionStatus(pg_) != PQTRANS_IDLE) close();
-    throw *u.error;
-  }
-}
-
-transaction::~transaction() {
-  if (!conn_ || !conn_->in_transaction_) return;
-  try {
-    rollback();
-  } catch (const std::exception& e) {
-    observe::log(observe::level::debug, "db", "rollback failed", {{"error", e.what()}});
-  }
-}
-
-void transaction::commit() {
-  auto* c = std::exchange(conn_, nullptr);
-  if (!c)
-    throw failure(
-        {RY_FAILED_PRECONDITION, "db.transaction", "The transaction has ended.", {}, 0, 0});
-  const bool aborted = c->is_open() && PQtransactionStatus(c->native()) == PQTRANS_INERROR;
-  c->end_transaction("commit");
-  if (!aborted) return;
-  c->state_.reset();
-  throw from_sqlstate("25P02", "a statement of the transaction failed", {}, {});
-}
-
-void transaction::rollback() {
-  auto* c = std::exchange(conn_, nullptr);
-  if (!c || !c->in_transaction_) return;
-  c->end_transaction("rollback");
-  c->state_.reset();
-}
-
-void wait_before_retry(int attempt) {
-  thread_local std::minstd_rand rng{std::random_device{}()};
-  const int most = 4 << std::min(attempt, 6);
-  std::this_thread::sleep_for(
-      std::chrono::milliseconds(1 + std::uniform_int_distribution(0, most)(rng)));
 }
 
 }  // namespace ry::db

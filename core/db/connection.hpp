@@ -22,6 +22,7 @@
 #include "core/db/call.hpp"
 #include "core/db/failure.hpp"
 #include "core/db/rows.hpp"
+#include "core/db/session_opener.hpp"
 #include "core/db/value.hpp"
 
 struct pg_conn;
@@ -134,9 +135,7 @@ class connection {
   };
   using plan_list = std::list<plan>;
 
-  void probe() const;
-  struct opening;
-  std::unique_ptr<soci::session> new_session();
+  std::vector<rows> settled(std::span<const call> calls);
   struct command;
   using commands = std::vector<command>;
   bool send(unit& u, commands& log);
@@ -157,7 +156,7 @@ class connection {
   static void on_notice(void* self, const pg_result* notice);
 
   const connect_settings settings_;
-  const std::string conninfo_;
+  session_opener opener_;
   std::unique_ptr<soci::session> session_;
   pg_conn* pg_ = nullptr;
 
@@ -181,9 +180,8 @@ class connection {
   bool busy_ = false;
   std::atomic<std::int64_t> cancelled_at_ms_{0};
 
-  mutable std::mutex socket_mutex_;  // guards socket_, doing_ and opening_
+  mutable std::mutex socket_mutex_;  // guards socket_ and doing_
   int socket_ = -1;
-  std::weak_ptr<opening> opening_;
   activity doing_;
 };
 

@@ -118,6 +118,7 @@ failure from_result(const pg_result* result) {
 }
 
 failure unavailable(std::string_view why) {
+  while (!why.empty() && (why.back() == '\n' || why.back() == ' ')) why.remove_suffix(1);
   failure f(
       {RY_UNAVAILABLE, "db.unavailable", "The database is not available at the moment.", {}, 0, 1},
       {}, std::string(why));

@@ -33,6 +33,7 @@ struct failure : std::exception {
 failure from_sqlstate(std::string_view sqlstate, std::string_view message, std::string_view detail,
                       std::string_view constraint);
 failure from_result(const pg_result* result);
+// `why`: white space at its end, as libpq's messages have it, is dropped.
 failure unavailable(std::string_view why);
 
 }  // namespace ry::db

@@ -1,0 +1,65 @@
+#include <libpq-fe.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/db/connection.hpp"
+
+namespace ry::db {
+
+std::string conninfo(const connect_settings& s) {
+  char* message = nullptr;
+  std::unique_ptr<PQconninfoOption, decltype(&PQconninfoFree)> given(
+      PQconninfoParse(s.url.c_str(), &message), PQconninfoFree);
+  if (message) PQfreemem(message);  // may quote the password: not shown
+  if (!given)
+    throw failure({RY_INVALID_ARGUMENT,
+                   "db.url",
+                   "database.url is neither a postgresql:// address nor key=value text.",
+                   {},
+                   0,
+                   0});
+  std::vector<std::pair<std::string, std::string>> all = {{"application_name", s.application_name},
+                                                          {"client_encoding", "UTF8"},
+                                                          {"connect_timeout", "3"},
+                                                          {"keepalives", "1"},
+                                                          {"keepalives_idle", "30"},
+                                                          {"keepalives_interval", "5"},
+                                                          {"keepalives_count", "3"},
+                                                          {"tcp_user_timeout", "10000"}};
+  std::string options;
+  for (const auto* o = given.get(); o->keyword; ++o) {
+    if (!o->val) continue;
+    const std::string key = o->keyword;
+    if (key == "options") {
+      options = std::string(o->val) + " ";
+    } else if (const auto it = std::find_if(all.begin(), all.end(),
+                                            [&](const auto& p) { return p.first == key; });
+               it == all.end()) {
+      all.emplace_back(key, o->val);
+    } else if (key != "client_encoding") {
+      it->second = o->val;
+    }
+  }
+  options += "-c statement_timeout=" + std::to_string(s.statement_timeout.count()) +
+             " -c idle_in_transaction_session_timeout=" +
+             std::to_string(s.transaction_timeout.count() + 5'000) +
+             " -c timezone=UTC -c datestyle=ISO -c intervalstyle=postgres -c bytea_output=hex"
+             " -c standard_conforming_strings=on";
+  all.emplace_back("options", options);
+  std::string out;
+  for (const auto& [key, val] : all) {
+    out += key + "='";
+    for (const char c : val) {
+      if (c == '\'' || c == '\\') out.push_back('\\');
+      out.push_back(c);
+    }
+    out += "' ";
+  }
+  return out;
+}
+
+}  // namespace ry::db

@@ -1,0 +1,89 @@
+#include "core/db/session_opener.hpp"
+
+#include <libpq-fe.h>
+#include <soci/postgresql/soci-postgresql.h>
+#include <soci/session.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <thread>
+#include <utility>
+
+#include "core/db/failure.hpp"
+
+#if defined(__SANITIZE_ADDRESS__)
+// See session_opener::probe.
+extern "C" __attribute__((visibility("default"))) const char* __lsan_default_suppressions() {
+  return "leak:libsoci_postgresql\n";
+}
+#endif
+
+namespace ry::db {
+
+namespace {
+
+constexpr auto open_limit = std::chrono::seconds(15);
+
+}  // namespace
+
+struct session_opener::attempt {
+  std::mutex mutex;  // guards the rest
+  std::condition_variable changed;
+  std::unique_ptr<soci::session> made;
+  std::string error;
+  bool ended = false, given_up = false;
+
+  void run(const std::string& conninfo) {
+    std::unique_ptr<soci::session> s;
+    std::string why;
+    try {
+      s = std::make_unique<soci::session>(soci::postgresql, conninfo);
+    } catch (const soci::soci_error& e) {
+      why = e.get_error_message();
+    } catch (const std::exception& e) {
+      why = e.what();
+    }
+    std::lock_guard lock(mutex);
+    if (!given_up) made = std::move(s);
+    error = std::move(why);
+    ended = true;
+    changed.notify_all();
+  }
+};
+
+session_opener::session_opener(std::string conninfo) : conninfo_(std::move(conninfo)) {}
+
+// SOCI 4.0.3 forgets to free a connection that could not be made: some 20 KB each time. So after a
+// failure the server is tried without it first.
+void session_opener::probe() const {
+  const std::unique_ptr<PGconn, decltype(&PQfinish)> c(PQconnectdb(conninfo_.c_str()), PQfinish);
+  if (PQstatus(c.get()) != CONNECTION_OK) throw unavailable(PQerrorMessage(c.get()));
+}
+
+std::unique_ptr<soci::session> session_opener::open() {
+  if (failed_before_) probe();
+  failed_before_ = true;
+  const auto a = std::make_shared<attempt>();
+  {
+    std::lock_guard lock(mutex_);
+    now_ = a;
+  }
+  std::thread([a, conninfo = conninfo_] { a->run(conninfo); }).detach();
+  std::unique_lock lock(a->mutex);
+  a->changed.wait_for(lock, open_limit, [&] { return a->ended || a->given_up; });
+  a->given_up = true;
+  if (!a->made) throw unavailable(a->ended ? a->error : "the server does not answer");
+  failed_before_ = false;
+  return std::move(a->made);
+}
+
+void session_opener::give_up() noexcept {
+  std::lock_guard lock(mutex_);
+  const auto a = now_.lock();
+  if (!a) return;
+  std::lock_guard inner(a->mutex);
+  a->given_up = true;
+  a->changed.notify_all();
+}
+
+}  // namespace ry::db
