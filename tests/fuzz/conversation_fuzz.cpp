@@ -54,7 +54,8 @@ void own_request(std::string_view input) {
   loop_guard guard;
   while (!input.empty() && messages.size() < 12) {
     const std::uint8_t kind = fuzz::take(input);
-    const std::size_t n = std::min<std::size_t>(fuzz::take(input), input.size());
+    const std::size_t wanted = fuzz::take(input);
+    const std::size_t n = std::min(wanted, input.size());  // what take() left
     const std::string_view text = input.substr(0, n);
     input.remove_prefix(n);
     const belongs run = kind & 0x80 ? belongs::to_an_earlier_run : belongs::to_this_run;

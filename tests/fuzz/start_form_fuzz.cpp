@@ -19,7 +19,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::vector<std::string_view> sent;
   while (!input.empty() && fields.size() < 64) {
     const std::uint8_t kind = fuzz::take(input);
-    const std::size_t n = std::min<std::size_t>(fuzz::take(input), input.size());
+    const std::size_t wanted = fuzz::take(input);
+    const std::size_t n = std::min(wanted, input.size());  // what take() left
     const std::string_view value = input.substr(0, n);
     input.remove_prefix(n);
     if (kind % 16 < std::size(names))

@@ -373,11 +373,12 @@ declare
   v_new text;
 begin
   perform referrals.ensure_code(p_account, p_candidates[2:]);
-  select * into v_old from referrals.code c where c.account_id = p_account and c.is_active for update;
-  if not found then
-    -- Another refresh came first; its code is the one to replace.
+  -- Not found: another refresh came first and its code is the one to replace, or one that came before that does.
+  -- Each turn follows a refresh that was committed meanwhile, and their number in a day is limited.
+  loop
     select * into v_old from referrals.code c where c.account_id = p_account and c.is_active for update;
-  end if;
+    exit when found;
+  end loop;
   if v_old.suspended_at is not null then
     raise sqlstate 'RY403' using message = 'This referral code is suspended';
   end if;
