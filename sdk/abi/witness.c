@@ -5,6 +5,7 @@
 #include <ry/ext/agent_tools.h>
 #include <ry/ext/llm_provider.h>
 #include <ry/ext/mcp_transport.h>
+#include <ry/ext/notify_orchestrator.h>
 #include <ry/ext/sandbox_driver.h>
 #include <ry/if/auth.h>
 #include <ry/if/core.h>
@@ -202,6 +203,92 @@ AT(ry_mcp_transport_v1, resume, 40);
 AT(ry_mcp_transport_v1, close, 48);
 AT(ry_mcp_transport_v1, resolve, 56);
 AT(ry_mcp_transport_v1, authorize, 64);
+
+SIZE(ry_notify_subscriber, 104);
+AT(ry_notify_subscriber, struct_size, 0);
+AT(ry_notify_subscriber, reserved0, 4);
+AT(ry_notify_subscriber, account_id, 8);
+AT(ry_notify_subscriber, email, 24);
+AT(ry_notify_subscriber, name, 40);
+AT(ry_notify_subscriber, first_name, 56);
+AT(ry_notify_subscriber, phone, 72);
+AT(ry_notify_subscriber, avatar, 88);
+
+SIZE(ry_notify_token, 56);
+AT(ry_notify_token, struct_size, 0);
+AT(ry_notify_token, reserved0, 4);
+AT(ry_notify_token, provider, 8);
+AT(ry_notify_token, token, 24);
+AT(ry_notify_token, device_type, 40);
+
+SIZE(ry_notify_content, 88);
+AT(ry_notify_content, struct_size, 0);
+AT(ry_notify_content, reserved0, 4);
+AT(ry_notify_content, title, 8);
+AT(ry_notify_content, body, 24);
+AT(ry_notify_content, mail_text, 40);
+AT(ry_notify_content, mail_html, 56);
+AT(ry_notify_content, action_url, 72);
+
+SIZE(ry_notify_trigger, 120);
+AT(ry_notify_trigger, struct_size, 0);
+AT(ry_notify_trigger, channels, 4);
+AT(ry_notify_trigger, workflow, 8);
+AT(ry_notify_trigger, key, 24);
+AT(ry_notify_trigger, epoch, 40);
+AT(ry_notify_trigger, attempt, 44);
+AT(ry_notify_trigger, payload_json, 48);
+AT(ry_notify_trigger, to, 64);
+AT(ry_notify_trigger, content, 72);
+AT(ry_notify_trigger, tokens, 80);
+AT(ry_notify_trigger, n_tokens, 88);
+AT(ry_notify_trigger, token_stride, 96);
+AT(ry_notify_trigger, expires_unix_us, 104);
+AT(ry_notify_trigger, timeout_ms, 112);
+
+SIZE(ry_notify_result, 80);
+AT(ry_notify_result, struct_size, 0);
+AT(ry_notify_result, channels, 4);
+AT(ry_notify_result, result, 8);
+AT(ry_notify_result, retry_after_s, 12);
+AT(ry_notify_result, provider, 16);
+AT(ry_notify_result, provider_id, 32);
+AT(ry_notify_result, token, 48);
+AT(ry_notify_result, detail, 64);
+
+SIZE(ry_notify_sent, 72);
+AT(ry_notify_sent, struct_size, 0);
+AT(ry_notify_sent, channels, 4);
+AT(ry_notify_sent, key, 8);
+AT(ry_notify_sent, provider, 24);
+AT(ry_notify_sent, provider_id, 40);
+AT(ry_notify_sent, token, 56);
+
+SIZE(ry_notify_report, 128);
+AT(ry_notify_report, struct_size, 0);
+AT(ry_notify_report, channels, 4);
+AT(ry_notify_report, result, 8);
+AT(ry_notify_report, reserved0, 12);
+AT(ry_notify_report, type, 16);
+AT(ry_notify_report, key, 32);
+AT(ry_notify_report, account_id, 48);
+AT(ry_notify_report, provider, 64);
+AT(ry_notify_report, provider_id, 80);
+AT(ry_notify_report, token, 96);
+AT(ry_notify_report, detail, 112);
+
+SIZE(ry_notify_orchestrator_v1, 80);
+AT(ry_notify_orchestrator_v1, struct_size, 0);
+AT(ry_notify_orchestrator_v1, capabilities, 4);
+AT(ry_notify_orchestrator_v1, accepts, 8);
+AT(ry_notify_orchestrator_v1, trigger, 16);
+AT(ry_notify_orchestrator_v1, cancel, 24);
+AT(ry_notify_orchestrator_v1, withdraw, 32);
+AT(ry_notify_orchestrator_v1, put_subscriber, 40);
+AT(ry_notify_orchestrator_v1, forget, 48);
+AT(ry_notify_orchestrator_v1, put_tokens, 56);
+AT(ry_notify_orchestrator_v1, follow, 64);
+AT(ry_notify_orchestrator_v1, read_report, 72);
 
 SIZE(ry_sandbox_place, 24);
 AT(ry_sandbox_place, struct_size, 0);
@@ -755,6 +842,38 @@ const void* witness_ry_mcp_sink(const ry_mcp_sink* p) {
 }
 const void* witness_ry_mcp_transport_v1(const ry_mcp_transport_v1* p);
 const void* witness_ry_mcp_transport_v1(const ry_mcp_transport_v1* p) {
+  return p;
+}
+const void* witness_ry_notify_subscriber(const ry_notify_subscriber* p);
+const void* witness_ry_notify_subscriber(const ry_notify_subscriber* p) {
+  return p;
+}
+const void* witness_ry_notify_token(const ry_notify_token* p);
+const void* witness_ry_notify_token(const ry_notify_token* p) {
+  return p;
+}
+const void* witness_ry_notify_content(const ry_notify_content* p);
+const void* witness_ry_notify_content(const ry_notify_content* p) {
+  return p;
+}
+const void* witness_ry_notify_trigger(const ry_notify_trigger* p);
+const void* witness_ry_notify_trigger(const ry_notify_trigger* p) {
+  return p;
+}
+const void* witness_ry_notify_result(const ry_notify_result* p);
+const void* witness_ry_notify_result(const ry_notify_result* p) {
+  return p;
+}
+const void* witness_ry_notify_sent(const ry_notify_sent* p);
+const void* witness_ry_notify_sent(const ry_notify_sent* p) {
+  return p;
+}
+const void* witness_ry_notify_report(const ry_notify_report* p);
+const void* witness_ry_notify_report(const ry_notify_report* p) {
+  return p;
+}
+const void* witness_ry_notify_orchestrator_v1(const ry_notify_orchestrator_v1* p);
+const void* witness_ry_notify_orchestrator_v1(const ry_notify_orchestrator_v1* p) {
   return p;
 }
 const void* witness_ry_sandbox_place(const ry_sandbox_place* p);
