@@ -7,8 +7,8 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { freePort, node } from '../e2e/lib/mcp.mjs';
-import { Server, makeDatabase } from '../e2e/lib/server.mjs';
+import { node } from '../e2e/lib/mcp.mjs';
+import { Server, freePort, makeDatabase } from '../e2e/lib/server.mjs';
 
 const here = import.meta.dirname;
 const e2e = path.resolve(here, '../e2e');

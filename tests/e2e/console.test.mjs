@@ -6,9 +6,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { desktop, phone, startBrowser } from './lib/console.mjs';
-import { freePort } from './lib/mcp.mjs';
 import { lastUser, startLlm, turns } from './lib/llm.mjs';
-import { Server, makeDatabase, sleep, waitFor } from './lib/server.mjs';
+import { Server, freePort, makeDatabase, sleep, waitFor } from './lib/server.mjs';
 import { startSmtp } from './lib/smtp.mjs';
 
 const password = 'correct horse battery';

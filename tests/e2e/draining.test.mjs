@@ -2,24 +2,16 @@
 import assert from 'node:assert/strict';
 import net from 'node:net';
 import { after, before, test } from 'node:test';
-import { EventSource } from 'eventsource';
-import { lastUser, startLlm } from './lib/llm.mjs';
-import { Client, Server, makeDatabase, sleep, waitFor } from './lib/server.mjs';
+import { startLlm } from './lib/llm.mjs';
+import { slowWords, watch, words } from './lib/reader.mjs';
+import { Client, Server, freePort, makeDatabase, sleep, waitFor } from './lib/server.mjs';
 
 const shared = 'auth.jwt.hs256_secret=a secret of at least thirty-two bytes for this test';
 let database, llm, server, port;
 
-const freePort = () => new Promise((resolve) => {
-  const s = net.createServer().listen(0, '127.0.0.1', () => { const p = s.address().port; s.close(() => resolve(p)); });
-});
-
 before(async () => {
   database = makeDatabase();
-  llm = await startLlm(async (request, reply) => {
-    const n = Number(/\[words (\d+)\]/.exec(lastUser(request))?.[1] ?? 1);
-    for (let i = 0; i < n && !reply.res.destroyed; i++) { reply.text(`w${i} `); await sleep(20); }
-    reply.end();
-  });
+  llm = await startLlm(slowWords);
   port = await freePort();
   server = await new Server({ database, llm, set: [shared, `http.listen=127.0.0.1:${port}`], settings: '[runs]\ndrain_seconds = 1' }).start();
 });
@@ -28,25 +20,6 @@ after(async () => {
   await llm?.close();
   database?.drop();
 });
-
-// The browsers' own client: it reconnects by itself, with Last-Event-ID and the time it was told to wait.
-function watch(url, token) {
-  const seen = { events: [], closed: false, draining: 0, text: '' };
-  const source = new EventSource(url, { fetch: (u, init) => fetch(u, { ...init, headers: { ...init.headers, authorization: `Bearer ${token}` } }) });
-  let now = '';
-  source.onmessage = (m) => {
-    const e = JSON.parse(m.data);
-    if (e.type === 'server_draining') seen.draining++;
-    if (e.sequence === undefined) return;
-    seen.events.push(e);
-    if (e.type === 'llm_response_start' || e.type === 'turn_aborted') now = '';
-    if (e.type === 'llm_response_chunk') now += e.content;
-    if (e.type === 'llm_response_end') { seen.text += now; now = ''; }
-    if (e.type === 'status' && e.status !== 'running') { seen.closed = true; source.close(); }
-  };
-  seen.source = source;
-  return seen;
-}
 
 test('readers of many runs are told, come back by id after the restart, and miss and repeat nothing', async () => {
   const users = await Promise.all(Array.from({ length: 12 }, () => server.user()));
@@ -60,12 +33,12 @@ test('readers of many runs are told, come back by id after the restart, and miss
   assert.equal(exit.code, 0, server.log.slice(-1000));
   assert.ok(runs.every((r) => r.draining === 1), JSON.stringify(runs.map((r) => r.draining)));
   await server.start();
-  await waitFor('all ended', () => runs.every((r) => r.closed), 60000);
+  await Promise.all(runs.map((r) => r.ended));
   for (const r of runs) {
     assert.deepEqual(r.events.map((e) => e.sequence), r.events.map((_, i) => i + 1));
     assert.equal(r.events.filter((e) => e.type === 'status' && e.status !== 'running').length, 1);
     assert.equal(r.events.at(-1).status, 'completed');
-    assert.equal(r.text, Array.from({ length: 100 }, (_, i) => `w${i} `).join(''));
+    assert.equal(r.text, words(100));
   }
 });
 

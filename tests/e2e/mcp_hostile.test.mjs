@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { startLlm } from './lib/llm.mjs';
-import { callingModel, json, node, result, serverOf, startByHand } from './lib/mcp.mjs';
+import { callingModel, failed, json, node, result, serverOf, startByHand } from './lib/mcp.mjs';
 import { Server, makeDatabase, sleep, textOf, waitFor } from './lib/server.mjs';
 
 const limit = 3000;  // milliseconds, of a discovery and of a call
@@ -35,13 +35,6 @@ async function timed(fn) {
   const r = await fn();
   r.ms = performance.now() - begun;
   return r;
-}
-function failed(r, code, cause, within) {
-  assert.equal(r.json?.detail?.error_code, code, r.text);
-  assert.match(r.json.detail.message, /MCP server "/, r.text);
-  assert.match(r.json.detail.message, cause);
-  assert.equal(r.status, code === 'MCP_TIMEOUT' ? 504 : 502);
-  assert.ok(r.ms < within, `took ${r.ms} ms`);
 }
 const toolsList = (m) => m.method === 'tools/list';
 const events = (res) => { res.writeHead(200, { 'content-type': 'text/event-stream' }); return res; };

@@ -4,21 +4,13 @@ import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { request } from 'node:http';
 import { after, before, test } from 'node:test';
-import { lastUser, startLlm, turns } from './lib/llm.mjs';
-import { freePort, json, startEverything } from './lib/mcp.mjs';
+import { startLlm } from './lib/llm.mjs';
+import { callingModel, json, startEverything } from './lib/mcp.mjs';
 import { answerOf, browse, startHand, startSdk } from './lib/oauth.mjs';
-import { Server, makeDatabase, statuses, textOf, waitFor } from './lib/server.mjs';
+import { Server, freePort, makeDatabase, statuses, textOf, waitFor } from './lib/server.mjs';
 
 let database, llm, server;
 const secretsKey = '0123456789abcdef'.repeat(4);
-
-async function model(request, reply) {
-  const done = turns(request).filter((m) => m.role === 'tool');
-  if (done.length) return reply.say(`said: ${done.map((m) => m.content).join(' | ')}`);
-  const m = /\[call (\S+) (.*)\]/.exec(lastUser(request));
-  if (m) return reply.tools([{ name: m[1], arguments: JSON.parse(m[2]) }]);
-  reply.say((request.tools ?? []).map((t) => t.function.name).join(','));
-}
 
 async function startServer(options = {}, set = []) {
   const port = await freePort();
@@ -28,7 +20,7 @@ async function startServer(options = {}, set = []) {
 
 before(async () => {
   database = makeDatabase();
-  llm = await startLlm(model);
+  llm = await startLlm(callingModel);
   server = await startServer({ llm });
 });
 after(async () => {

