@@ -1,5 +1,7 @@
 #include "letter.hpp"
 
+#include <ry/cpp/html.hpp>
+
 namespace referrals {
 namespace {
 
@@ -27,21 +29,6 @@ std::string harmless(std::string_view name) {
 
 }  // namespace
 
-std::string escape_html(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
-      case '\'': out += "&#39;"; break;
-      default: out += c;
-    }
-  }
-  return out;
-}
-
 letter write_invitation(std::string_view inviter, std::string_view link, std::int64_t bonus) {
   const std::string name = harmless(inviter);
   const std::string credits = std::to_string(bonus);
@@ -52,7 +39,7 @@ letter write_invitation(std::string_view inviter, std::string_view link, std::in
            std::string(link) + "\n\n" +
            "You get this mail because " + name + " entered your address. No more invitations:\n" +
            "{{unsubscribe_url}}\n";
-  const std::string shown = escape_html(name), href = escape_html(link);
+  const std::string shown = ry::escaped_html(name), href = ry::escaped_html(link);
   l.html =
       "<!doctype html><html lang=\"en\"><body style=\"font-family:sans-serif;line-height:1.5;"
       "max-width:34em;margin:2em auto;padding:0 1em\"><p>" + shown +

@@ -13,7 +13,4 @@ struct letter {
 // `inviter`: a name that its bearer chose; may be empty. `bonus`: credits for the invited.
 letter write_invitation(std::string_view inviter, std::string_view link, std::int64_t bonus);
 
-// What may stand as text or in a quoted attribute of HTML.
-std::string escape_html(std::string_view text);
-
 }  // namespace referrals

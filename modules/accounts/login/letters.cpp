@@ -1,31 +1,9 @@
 #include "letters.hpp"
 
-#include <initializer_list>
+#include <ry/cpp/html.hpp>
 
 namespace accounts {
 namespace {
-
-// Addresses of this server and tokens: nothing in a link comes from a user, yet it stands in an
-// attribute.
-std::string escaped(std::string_view s) {
-  std::string out;
-  for (const char c : s) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
 
 struct action {
   std::string_view label, link;
@@ -38,11 +16,11 @@ letter written(std::string subject, std::string_view first, action a, std::strin
   out.html =
       "<!doctype html><html lang=\"en\"><body style=\"font:16px/1.5 system-ui,sans-serif;"
       "color:#1c2024;background:#ffffff;max-width:34em;margin:2em auto;padding:0 1em\"><p>" +
-      escaped(first) + "</p><p><a href=\"" + escaped(a.link) +
+      ry::escaped_html(first) + "</p><p><a href=\"" + ry::escaped_html(a.link) +
       "\" style=\"display:inline-block;padding:10px 18px;border-radius:6px;background:#1d5fd1;"
       "color:#ffffff;text-decoration:none\">" +
-      escaped(a.label) + "</a></p><p style=\"color:#60646c;font-size:14px\">" + escaped(last) +
-      "</p></body></html>";
+      ry::escaped_html(a.label) + "</a></p><p style=\"color:#60646c;font-size:14px\">" +
+      ry::escaped_html(last) + "</p></body></html>";
   return out;
 }
 

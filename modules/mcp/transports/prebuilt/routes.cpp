@@ -1,5 +1,7 @@
 #include "routes.hpp"
 
+#include <ry/cpp/html.hpp>
+
 #include <algorithm>
 
 #include "deadline.hpp"
@@ -30,25 +32,12 @@ json::object shown(const listed_profile& p, const integrations& offered) {
   return o;
 }
 
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
-      default: out += c;
-    }
-  }
-  return out;
-}
-
 // What a user sees at the end of the way; it neither runs anything nor tells anybody where it was.
 ry::response page(std::uint32_t status, const std::string& title, const std::string& text) {
   ry::response r(status, "text/html; charset=utf-8",
-                 "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>" + escaped(title) +
-                     "</title><h1>" + escaped(title) + "</h1><p>" + escaped(text) + "</p></html>\n");
+                 "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>" +
+                     ry::escaped_html(title) + "</title><h1>" + ry::escaped_html(title) +
+                     "</h1><p>" + ry::escaped_html(text) + "</p></html>\n");
   r.header("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'");
   r.header("Referrer-Policy", "no-referrer").header("Cache-Control", "no-store");
   r.header("X-Content-Type-Options", "nosniff");
