@@ -52,14 +52,6 @@ class accounts_sql : public testing_sql::database_test {
   std::string events(const std::string& kind) {
     return sql("select count(*) from core.event where kind = '" + kind + "'");
   }
-  std::string state_of(const std::string& text) {
-    try {
-      sql(text);
-    } catch (const testing_sql::sql_error& e) {
-      return e.state;
-    }
-    return "";
-  }
   // Runs each text on a connection of its own, all at once, again and again while it is aborted.
   void at_once(std::size_t n, const std::function<std::string(std::size_t)>& text) {
     std::vector<std::thread> threads;

@@ -19,14 +19,6 @@ class agents_sql : public testing_sql::database_test {
     database_test::SetUp();
     if (!IsSkipped()) migrate("agents", ry_migrations::all);
   }
-  std::string state_of(const std::string& text) {
-    try {
-      sql(text);
-    } catch (const testing_sql::sql_error& e) {
-      return e.state;
-    }
-    return "";
-  }
   std::string default_of(const std::string& account) {
     return "'" + sql("select agent_id from agents.resolve(" + account + ", null)") + "'";
   }

@@ -29,14 +29,6 @@ class mail_sql : public testing_sql::database_test {
     return sql("select outcome from mail.enqueue('invitation', '" + address + "', 'Hi', 'text'" + more +
                ")");
   }
-  std::string state_of(const std::string& text) {
-    try {
-      sql(text);
-    } catch (const testing_sql::sql_error& e) {
-      return e.state;
-    }
-    return "";
-  }
   // The worker takes the only job there is.
   void take() { sql("update core.job set state = 1, fence = fence + 1"); }
   std::string begin(int gap = 0, const std::string& fence = "fence") {

@@ -79,14 +79,6 @@ class referrals_sql : public testing_sql::database_test {
                      ", 100, 0)::jsonb) h where h->>'referred_account_id' = " + who)
                : "?";
   }
-  std::string state_of(const std::string& text) {
-    try {
-      sql(text);
-    } catch (const testing_sql::sql_error& e) {
-      return e.state;
-    }
-    return "";
-  }
   std::string qualify(const std::string& who) { return sql("select referrals.qualify(array[" + who + "::uuid])"); }
   std::string settle_all() {
     return sql("select count(*) from referrals.settle((select array_agg(id) from referrals.referral))");

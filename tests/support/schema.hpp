@@ -85,6 +85,15 @@ class database_test : public testing::Test {
     sql("reset search_path");
   }
   std::string sql(const std::string& text) const { return (*db_)(text); }
+  // Its SQLSTATE when the statement fails; empty when it does not.
+  std::string state_of(const std::string& text) const {
+    try {
+      sql(text);
+    } catch (const sql_error& e) {
+      return e.state;
+    }
+    return {};
+  }
   connection connect() const { return connection(test_url()); }
 
  private:

@@ -29,14 +29,6 @@ class login_sql : public testing_sql::database_test {
         "1::bigint $$");
     migrate("accounts", ry_migrations::all);
   }
-  std::string state_of(const std::string& text) {
-    try {
-      sql(text);
-    } catch (const testing_sql::sql_error& e) {
-      return e.state;
-    }
-    return "";
-  }
   void begin_sign_up(const std::string& id, const std::string& key, const std::string& token) {
     sql("select accounts.begin_sign_up('" + id + "', '" + key + "', '" + key + "', 'hash-" + token +
         "', sha256('proof'), 'Ann', 'CODE', 24)");
