@@ -20,19 +20,6 @@ account_ptr read_account(const ry::context& ctx, const ry::row& r) {
   return a;
 }
 
-// One row more than asked for was read: it tells that there is a next page.
-page_of_rows read_page(const ry::rows& rows, std::int64_t limit) {
-  page_of_rows out;
-  for (const auto r : rows) {
-    if (static_cast<std::int64_t>(out.rows.size()) == limit) {
-      out.next = rows[out.rows.size() - 1].int64("id");
-      break;
-    }
-    out.rows.emplace_back(r.text("doc"));
-  }
-  return out;
-}
-
 }  // namespace
 
 ry::task<void> repository::set_low_percent(std::int64_t percent) const {
@@ -121,7 +108,7 @@ ry::task<std::string> repository::move_balance(ry::uuid id, movement m) const {
   co_return ry::text(ry::str(rows.front().text(0)));
 }
 
-ry::task<page_of_rows> repository::ledger(ry::uuid id, std::optional<std::int64_t> before,
+ry::task<ry::page_of_rows> repository::ledger(ry::uuid id, std::optional<std::int64_t> before,
                                           std::int64_t limit) const {
   const auto rows =
       (co_await ctx_.db().query_with(
@@ -134,10 +121,10 @@ ry::task<page_of_rows> repository::ledger(ry::uuid id, std::optional<std::int64_
            "  from accounts.ledger where account_id = $1 and id < $2 order by id desc limit $3",
            id, before.value_or(INT64_MAX), limit + 1))
           .value();
-  co_return read_page(rows, limit);
+  co_return ry::read_page(rows, limit);
 }
 
-ry::task<page_of_rows> repository::audit(audit_filter which, std::optional<std::int64_t> before,
+ry::task<ry::page_of_rows> repository::audit(audit_filter which, std::optional<std::int64_t> before,
                                          std::int64_t limit) const {
   const auto rows =
       (co_await ctx_.db().query_with(
@@ -153,7 +140,7 @@ ry::task<page_of_rows> repository::audit(audit_filter which, std::optional<std::
            " order by id desc limit $5",
            before.value_or(INT64_MAX), which.account, which.actor, which.action, limit + 1))
           .value();
-  co_return read_page(rows, limit);
+  co_return ry::read_page(rows, limit);
 }
 
 ry::task<std::string> repository::add_key(std::string actor, ry::uuid account, new_key key,

@@ -1,7 +1,7 @@
 // All SQL of this module. Every function throws ry::error when the database says no.
 #pragma once
 
-#include <ry/cpp/db.hpp>
+#include <ry/cpp/page.hpp>
 
 #include "types.hpp"
 
@@ -29,11 +29,6 @@ struct movement {
   std::int64_t delta_micro = 0;
   std::string ref;
   std::string note_json;
-};
-
-struct page_of_rows {
-  std::vector<std::string> rows;  // JSON objects
-  std::optional<std::int64_t> next;
 };
 
 // What is not given does not matter.
@@ -67,10 +62,10 @@ class repository {
   // used with another amount and for a revoke beyond the balance.
   ry::task<std::string> move_balance(ry::uuid id, movement m) const;
   // Newest first, entries older than `before`.
-  ry::task<page_of_rows> ledger(ry::uuid id, std::optional<std::int64_t> before,
+  ry::task<ry::page_of_rows> ledger(ry::uuid id, std::optional<std::int64_t> before,
                                 std::int64_t limit) const;
   // Likewise, of all accounts.
-  ry::task<page_of_rows> audit(audit_filter which, std::optional<std::int64_t> before,
+  ry::task<ry::page_of_rows> audit(audit_filter which, std::optional<std::int64_t> before,
                                std::int64_t limit) const;
 
   // Empty: the account has `most` keys already. Else the key as JSON, without its secret.

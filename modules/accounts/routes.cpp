@@ -1,11 +1,10 @@
 #include "routes.hpp"
 
-#include <ry/cpp/input.hpp>
+#include <ry/cpp/page.hpp>
 
 #include <algorithm>
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
-#include <charconv>
 
 #include "body.hpp"
 
@@ -39,44 +38,12 @@ std::string with_member(std::string object, std::string_view name, std::string_v
   return object;
 }
 
-std::optional<std::int64_t> integer_in_query(const ry::request& r, std::string_view name,
-                                             std::int64_t min, std::int64_t max) {
-  const auto text = r.query(name);
-  if (!text) return std::nullopt;
-  std::int64_t out = 0;
-  const auto [end, ec] = std::from_chars(text->data(), text->data() + text->size(), out);
-  if (ec != std::errc() || end != text->data() + text->size() || out < min || out > max) {
-    throw body::invalid(
-        name, "must be a whole number from " + std::to_string(min) + " to " + std::to_string(max));
-  }
-  return out;
-}
-
 std::optional<std::string> text_in_query(const ry::request& r, std::string_view name) {
   auto text = r.query(name);
   if (text && (text->empty() || text->size() > 200 || text->find('\0') != text->npos)) {
     throw body::invalid(name, "must have 1 to 200 bytes, none of them zero");
   }
   return text;
-}
-
-std::optional<std::int64_t> cursor_in_query(const ry::request& r, std::string_view list) {
-  const auto text = r.query("cursor");
-  if (!text) return std::nullopt;
-  return ry::read_number_cursor(list, *text);
-}
-
-// {"<name>":[...],"next_cursor":...}
-std::string paged(std::string_view name, std::string_view list, const page_of_rows& page) {
-  std::string doc = "{\"" + std::string(name) + "\":[";
-  for (const auto& row : page.rows) {
-    if (doc.back() != '[') doc += ',';
-    doc += row;
-  }
-  doc += "],\"next_cursor\":";
-  doc += page.next ? ry::json_string(ry::make_cursor(list, std::to_string(*page.next)))
-                   : std::string("null");
-  return doc + "}";
 }
 
 // Whoever finds a key must not be able to make itself another one that outlives it.
@@ -194,25 +161,25 @@ ry::task<ry::response> routes::revoke(ry::request r) {
 
 ry::task<ry::response> routes::ledger(ry::request r) {
   const auto id = account_in_path(r);
-  const auto limit = integer_in_query(r, "limit", 1, largest_page).value_or(default_page);
+  const auto limit = ry::query_integer(r, "limit", 1, largest_page).value_or(default_page);
   const auto list = "ledger:" + id.to_string();
-  const auto before = cursor_in_query(r, list);
+  const auto before = ry::query_number_cursor(r, list);
   if (!(co_await repo_.find(id))) throw unknown_account();
   const auto page = co_await repo_.ledger(id, before, limit);
-  co_return ry::response::json(paged("entries", list, page));
+  co_return ry::response::json(ry::page_json("entries", list, page));
 }
 
 ry::task<ry::response> routes::audit(ry::request r) {
-  const auto limit = integer_in_query(r, "limit", 1, largest_page).value_or(default_page);
+  const auto limit = ry::query_integer(r, "limit", 1, largest_page).value_or(default_page);
   audit_filter which;
   if (const auto account = r.query("account_id")) which.account = ry::require_uuid(*account);
   which.actor = text_in_query(r, "actor");
   which.action = text_in_query(r, "action");
   const auto list = "audit:" + (which.account ? which.account->to_string() : std::string()) + ":" +
                     which.actor.value_or("") + ":" + which.action.value_or("");
-  const auto before = cursor_in_query(r, list);
+  const auto before = ry::query_number_cursor(r, list);
   const auto page = co_await repo_.audit(std::move(which), before, limit);
-  co_return ry::response::json(paged("entries", list, page));
+  co_return ry::response::json(ry::page_json("entries", list, page));
 }
 
 ry::task<ry::response> routes::list_keys(ry::request r) {

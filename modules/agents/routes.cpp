@@ -1,11 +1,10 @@
 #include "routes.hpp"
 
-#include <ry/cpp/input.hpp>
+#include <ry/cpp/page.hpp>
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
-#include <charconv>
 
 #include "body.hpp"
 #include "mcp_list.hpp"
@@ -27,18 +26,6 @@ ry::error invalid(std::string_view field, const std::string& what) {
 
 ry::uuid agent_in_path(const ry::request& r) {
   return ry::require_uuid(r.param("id"));
-}
-
-std::int64_t integer_in_query(const ry::request& r, std::string_view name, std::int64_t max,
-                              std::int64_t otherwise) {
-  const auto text = r.query(name);
-  if (!text) return otherwise;
-  std::int64_t out = 0;
-  const auto [end, ec] = std::from_chars(text->data(), text->data() + text->size(), out);
-  if (ec != std::errc() || end != text->data() + text->size() || out < 1 || out > max) {
-    throw invalid(name, "must be a whole number from 1 to " + std::to_string(max));
-  }
-  return out;
 }
 
 json::object content(const agent& a) {
@@ -101,7 +88,7 @@ std::string routes::seal(const ry::uuid& agent, std::string_view plain) const {
 
 ry::task<ry::response> routes::list(ry::request r) {
   const auto who = co_await caller(r);
-  const auto limit = integer_in_query(r, "limit", largest_page, default_page);
+  const auto limit = ry::query_integer(r, "limit", 1, largest_page).value_or(default_page);
   std::optional<ry::uuid> before;
   if (const auto cursor = r.query("cursor")) {
     before = ry::uuid::parse(ry::read_cursor("agents", *cursor));
@@ -168,7 +155,7 @@ ry::task<ry::response> routes::remove(ry::request r) {
 ry::task<ry::response> routes::versions(ry::request r) {
   const auto who = co_await caller(r);
   const auto id = agent_in_path(r);
-  const auto limit = integer_in_query(r, "limit", largest_page, default_page);
+  const auto limit = ry::query_integer(r, "limit", 1, largest_page).value_or(default_page);
   const auto list = "versions:" + id.to_string();
   std::int64_t before = 0;
   if (const auto cursor = r.query("cursor")) before = ry::read_number_cursor(list, *cursor);

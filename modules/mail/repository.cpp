@@ -79,7 +79,7 @@ ry::task<bool> repository::unsubscribe(ry::uuid token) const {
   co_return !rows.empty();
 }
 
-ry::task<page_of_rows> repository::list(std::string state, std::optional<ry::uuid> before,
+ry::task<ry::page_of_rows> repository::list(std::string state, std::optional<ry::uuid> before,
                                         std::int64_t limit) const {
   // Ordered by the end; the id tells messages of one instant apart.
   const auto rows =
@@ -96,15 +96,7 @@ ry::task<page_of_rows> repository::list(std::string state, std::optional<ry::uui
            " order by m.ended_at desc, m.id desc limit $3",
            state, before, limit + 1))
           .value();
-  page_of_rows out;
-  for (const auto r : rows) {
-    if (static_cast<std::int64_t>(out.rows.size()) == limit) {
-      out.next = std::string(rows[out.rows.size() - 1].text("id"));
-      break;
-    }
-    out.rows.emplace_back(r.text("doc"));
-  }
-  co_return out;
+  co_return ry::read_page(rows, limit);
 }
 
 ry::task<bool> repository::requeue(ry::uuid message) const {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <ry/svc/mail.h>
-#include <ry/cpp/db.hpp>
+#include <ry/cpp/page.hpp>
 
 #include <optional>
 #include <string>
@@ -37,11 +37,6 @@ struct lease {
   std::int64_t fence = 0;
 };
 
-struct page_of_rows {
-  std::vector<std::string> rows;  // JSON objects
-  std::optional<std::string> next;
-};
-
 class repository {
  public:
   explicit repository(const ry::context& ctx) : ctx_(ctx) {}
@@ -59,7 +54,7 @@ class repository {
   ry::task<bool> unsubscribe(ry::uuid token) const;
 
   // Newest first by the time they ended.
-  ry::task<page_of_rows> list(std::string state, std::optional<ry::uuid> before,
+  ry::task<ry::page_of_rows> list(std::string state, std::optional<ry::uuid> before,
                               std::int64_t limit) const;
   ry::task<bool> requeue(ry::uuid message) const;
   // False: nothing stood in the way.

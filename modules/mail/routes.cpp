@@ -1,9 +1,5 @@
 #include "routes.hpp"
 
-#include <ry/cpp/input.hpp>
-
-#include <charconv>
-
 #include "address.hpp"
 
 namespace mail {
@@ -73,29 +69,11 @@ ry::task<ry::response> routes::list(ry::request r) {
     throw ry::http_error(422, RY_INVALID_ARGUMENT, "mail.invalid_value",
                          "state must be one of sent, refused, dead, suppressed");
   }
-  std::int64_t limit = default_page;
-  if (const auto text = r.query("limit")) {
-    const auto [end, bad] = std::from_chars(text->data(), text->data() + text->size(), limit);
-    if (bad != std::errc() || end != text->data() + text->size() || limit < 1 ||
-        limit > largest_page) {
-      throw ry::http_error(422, RY_INVALID_ARGUMENT, "mail.invalid_value",
-                           "limit must be a whole number from 1 to 200");
-    }
-  }
+  const auto limit = ry::query_integer(r, "limit", 1, largest_page).value_or(default_page);
   const auto list = "mail:" + state;
-  std::optional<ry::uuid> before;
-  if (const auto cursor = r.query("cursor")) {
-    before = ry::require_uuid(ry::read_cursor(list, *cursor));
-  }
+  const auto before = ry::query_uuid_cursor(r, list);
   const auto found = co_await repo_.list(state, before, limit);
-  std::string doc = "{\"messages\":[";
-  for (const auto& row : found.rows) {
-    if (doc.back() != '[') doc += ',';
-    doc += row;
-  }
-  doc += "],\"next_cursor\":";
-  doc += found.next ? ry::json_string(ry::make_cursor(list, *found.next)) : std::string("null");
-  co_return ry::response::json(doc + "}");
+  co_return ry::response::json(ry::page_json("messages", list, found));
 }
 
 ry::task<ry::response> routes::requeue(ry::request r) {

@@ -168,7 +168,7 @@ ry::task<void> repository::suspend(std::string actor, std::string code, std::str
       .value();
 }
 
-ry::task<page_of_rows> repository::flagged(std::optional<ry::uuid> before, std::int64_t limit) const {
+ry::task<ry::page_of_rows> repository::flagged(std::optional<ry::uuid> before, std::int64_t limit) const {
   const auto rows =
       (co_await ctx_.db().query_with(
            {RY_DB_READ_ONLY},
@@ -181,15 +181,7 @@ ry::task<page_of_rows> repository::flagged(std::optional<ry::uuid> before, std::
            " order by r.referred_at desc, r.id desc limit $2",
            before, limit + 1))
           .value();
-  page_of_rows out;
-  for (const auto r : rows) {
-    if (static_cast<std::int64_t>(out.rows.size()) == limit) {
-      out.next = std::string(rows[out.rows.size() - 1].text("id"));
-      break;
-    }
-    out.rows.emplace_back(r.text("doc"));
-  }
-  co_return out;
+  co_return ry::read_page(rows, limit);
 }
 
 }  // namespace referrals

@@ -1,7 +1,7 @@
 // All SQL of this module. Every function throws ry::error when the database says no.
 #pragma once
 
-#include <ry/cpp/db.hpp>
+#include <ry/cpp/page.hpp>
 
 #include <optional>
 #include <string>
@@ -26,11 +26,6 @@ struct invited {
 
 struct person {
   std::string email, name;
-};
-
-struct page_of_rows {
-  std::vector<std::string> rows;  // JSON objects
-  std::optional<std::string> next;
 };
 
 class repository {
@@ -67,7 +62,7 @@ class repository {
                         std::string reason) const;
   ry::task<void> suspend(std::string actor, std::string code, std::string act,
                          std::string reason) const;
-  ry::task<page_of_rows> flagged(std::optional<ry::uuid> before, std::int64_t limit) const;
+  ry::task<ry::page_of_rows> flagged(std::optional<ry::uuid> before, std::int64_t limit) const;
 
  private:
   // How many of them were decided.

@@ -1,13 +1,10 @@
 #include "routes.hpp"
 
-#include <ry/cpp/input.hpp>
-
 #include <algorithm>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
-#include <charconv>
 #include <set>
 
 #include "code.hpp"
@@ -53,19 +50,6 @@ std::string reason_in(const json::object& o) {
   auto out = text_in(o, "reason", 500);
   if (std::any_of(out.begin(), out.end(), [](char c) { return c == '\0'; })) {
     throw invalid("reason", "must not hold control characters");
-  }
-  return out;
-}
-
-std::int64_t integer_in_query(const ry::request& r, std::string_view name, std::int64_t min,
-                              std::int64_t max, std::int64_t otherwise) {
-  const auto text = r.query(name);
-  if (!text) return otherwise;
-  std::int64_t out = 0;
-  const auto [end, bad] = std::from_chars(text->data(), text->data() + text->size(), out);
-  if (bad != std::errc() || end != text->data() + text->size() || out < min || out > max) {
-    throw invalid(name,
-                  "must be a whole number from " + std::to_string(min) + " to " + std::to_string(max));
   }
   return out;
 }
@@ -163,8 +147,8 @@ ry::task<ry::response> routes::stats(ry::request r) {
 }
 
 ry::task<ry::response> routes::history(ry::request r) {
-  const auto limit = integer_in_query(r, "limit", 1, largest_page, default_page);
-  const auto offset = integer_in_query(r, "offset", 0, INT64_MAX, 0);
+  const auto limit = ry::query_integer(r, "limit", 1, largest_page).value_or(default_page);
+  const auto offset = ry::query_integer(r, "offset", 0, INT64_MAX).value_or(0);
   const auto me = co_await caller(r);
   co_return ry::response::json(co_await repo_.history(me, limit, offset));
 }
@@ -331,21 +315,10 @@ ry::task<void> routes::learn(std::vector<invited> written, std::vector<verdict>*
 // ---- admins -----------------------------------------------------------------------------------
 
 ry::task<ry::response> routes::flagged(ry::request r) {
-  const auto limit = integer_in_query(r, "limit", 1, largest_page, default_page);
-  std::optional<ry::uuid> before;
-  if (const auto cursor = r.query("cursor")) {
-    before = ry::require_uuid(ry::read_cursor("referrals:flagged", *cursor));
-  }
+  const auto limit = ry::query_integer(r, "limit", 1, largest_page).value_or(default_page);
+  const auto before = ry::query_uuid_cursor(r, "referrals:flagged");
   const auto page = co_await repo_.flagged(before, limit);
-  std::string doc = "{\"referrals\":[";
-  for (const auto& row : page.rows) {
-    if (doc.back() != '[') doc += ',';
-    doc += row;
-  }
-  doc += "],\"next_cursor\":";
-  doc += page.next ? ry::json_string(ry::make_cursor("referrals:flagged", *page.next))
-                   : std::string("null");
-  co_return ry::response::json(doc + "}");
+  co_return ry::response::json(ry::page_json("referrals", "referrals:flagged", page));
 }
 
 ry::task<ry::response> routes::act(ry::request r, std::string what) {

@@ -1,4 +1,5 @@
 // A module as an author writes it, run in the fake host.
+#include <ry/cpp/page.hpp>
 #include <ry/testing.hpp>
 
 #include <gtest/gtest.h>
@@ -21,6 +22,15 @@ class sample {
     reg.route("GET", "/items/{id}", 0, this, &sample::get);
     reg.route("GET", "/sync", RY_ROUTE_PUBLIC, [](const ry::request& r) {
       return ry::response::json(200, "{\"q\":" + ry::json_string(r.query("q").value_or("")) + "}");
+    });
+    reg.route("GET", "/list", RY_ROUTE_PUBLIC, [](const ry::request& r) {
+      const auto limit = ry::query_integer(r, "limit", 1, 20).value_or(5);
+      const auto after = ry::query_number_cursor(r, "numbers").value_or(0);
+      return ry::response::json(std::to_string(limit) + ":" + std::to_string(after));
+    });
+    reg.route("GET", "/ids", RY_ROUTE_PUBLIC, [](const ry::request& r) {
+      const auto after = ry::query_uuid_cursor(r, "ids");
+      return ry::response::json(after ? after->to_string() : "null");
     });
     reg.route("GET", "/throws", 0, [](const ry::request&) -> ry::response {
       throw std::runtime_error("secret path /etc/x");
@@ -184,6 +194,23 @@ TEST_F(ModuleTest, AnswersRequests) {
   a = host.call("GET", "/sync?x=1&q=a%20b+c");
   EXPECT_EQ(a.body, R"({"q":"a b c"})");
   EXPECT_EQ(host.call("GET", "/sync?q=%zz").status, 400u);
+}
+
+TEST_F(ModuleTest, PagesAreReadFromTheQuery) {
+  host.load(*ry_module_entry());
+  EXPECT_EQ(host.call("GET", "/list").body, "5:0");
+  EXPECT_EQ(host.call("GET", "/list?limit=20&cursor=" + ry::make_cursor("numbers", "7")).body,
+            "20:7");
+  for (const char* wrong : {"0", "21", "", "x", "1x", "+1", "99999999999999999999"}) {
+    const auto a = host.call("GET", "/list?limit=" + std::string(wrong));
+    EXPECT_EQ(a.status, 422u) << wrong;
+    EXPECT_EQ(a.body, R"({"detail":"limit must be a whole number from 1 to 20"})");
+  }
+  EXPECT_EQ(host.call("GET", "/list?cursor=" + ry::make_cursor("others", "7")).status, 400u);
+  const std::string id = "018f3b1c-0000-7abc-8def-0123456789ab";
+  EXPECT_EQ(host.call("GET", "/ids").body, "null");
+  EXPECT_EQ(host.call("GET", "/ids?cursor=" + ry::make_cursor("ids", id)).body, id);
+  EXPECT_EQ(host.call("GET", "/ids?cursor=" + ry::make_cursor("ids", "7")).status, 400u);
 }
 
 TEST_F(ModuleTest, WhatAHandlerThrowsStaysInTheLog) {
