@@ -159,8 +159,11 @@ exit_code serve(const config_options& options) {
   // stop in reverse
   const auto patience = c.duration("shutdown.drain_seconds");
   probe.set(probes::phase::draining);
+  const auto drained_by = std::chrono::system_clock::now() + patience;
   drain(r, steady::now() + patience);
-  w.modules.stop(std::chrono::system_clock::now() + patience);
+  // What is still to be written down when the drain took all of its time.
+  constexpr auto least = std::chrono::seconds(5);
+  w.modules.stop(std::max(drained_by, std::chrono::system_clock::now() + least));
   r.events.stop();
   r.egress.stop();
   r.processes.stop();

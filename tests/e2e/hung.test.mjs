@@ -1,0 +1,65 @@
+// A database that is there and does not answer: every caller is told so soon, the probes say it, and
+// the server ends all the same.
+import assert from 'node:assert/strict';
+import { readFileSync, readdirSync, readlinkSync, realpathSync } from 'node:fs';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { Client, Server, waitFor } from './lib/server.mjs';
+
+let server, user, byKey;
+const within = async (ms, what, promise) => {
+  const began = Date.now();
+  const out = await promise;
+  assert.ok(Date.now() - began < ms, `${what} took ${Date.now() - began} ms`);
+  return out;
+};
+
+// The processes of the server's private PostgreSQL.
+function postgres() {
+  const cluster = realpathSync(path.join(server.dir, 'data/postgres'));
+  return readdirSync('/proc').filter((p) => /^\d+$/.test(p)).map(Number).filter((p) => {
+    try {
+      return readFileSync(`/proc/${p}/comm`, 'utf8').trim() === 'postgres' && readlinkSync(`/proc/${p}/cwd`) === cluster;
+    } catch { return false; }
+  });
+}
+const signal = (name) => { for (const p of postgres()) process.kill(p, name); };
+
+before(async () => {
+  server = await new Server().start({ timeout: 60000 });
+  user = await server.user();
+  const made = await user.post('/api-keys', { json: { name: 'probe' } });
+  assert.ok(made.status < 300, made.text);
+  byKey = new Client(server, made.json.secret ?? made.json.key ?? made.json.api_key, user.id);
+  assert.equal((await byKey.get('/account')).status, 200);
+});
+after(async () => {
+  signal('SIGCONT');
+  await server?.close();
+});
+
+test('requests are answered, /readyz says so, and all goes on when it does', async () => {
+  signal('SIGSTOP');
+  const asked = [
+    within(25000, 'a start', user.start({ prompt: 'hello' })),
+    within(25000, 'a request with an API key', byKey.get('/account')),
+    within(25000, '/readyz', waitFor('not ready', async () => (await user.get('/readyz')).status === 503, 25000)),
+  ];
+  const [start, key] = await Promise.all(asked);
+  assert.ok(start.status >= 500, start.text);
+  assert.ok(typeof start.json.detail === 'string', start.text);
+  assert.ok([200, 503].includes(key.status), `${key.status} ${key.text}`);  // 200: the key was known
+  const fresh = await within(15000, 'an API key that nobody has seen yet', new Client(server, 'ryk_' + 'a'.repeat(43)).get('/account'));
+  assert.ok([401, 503].includes(fresh.status), `${fresh.status} ${fresh.text}`);
+  assert.equal((await user.get('/healthz')).status, 200);
+  signal('SIGCONT');
+  await waitFor('ready again', async () => (await user.get('/readyz')).status === 200, 30000);
+  assert.equal((await user.start({ prompt: 'hello again' })).status, 200);
+});
+
+test('SIGTERM ends the server within its drain limit, and PostgreSQL with it', async () => {
+  signal('SIGSTOP');
+  const ended = await within(60000, 'the end', server.stop());
+  assert.deepEqual(ended, { code: 0, signal: null });
+  assert.deepEqual(postgres(), []);
+});
