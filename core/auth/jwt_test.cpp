@@ -185,6 +185,15 @@ TEST(claims, subject_and_email) {
   EXPECT_EQ(c.who.expires_unix_us, 1'800'000'000'000'000);
 }
 
+TEST(claims, a_uuid_is_one_subject_however_it_is_spelled) {
+  const auto subject = [](const std::string& text) {
+    return check_claims(R"({"exp":1800000000,"sub":")" + text + "\"}", {}, now).who.subject;
+  };
+  EXPECT_EQ(subject("0192F0C1-2D3E-7F00-8A1B-0123456789AB"), "0192f0c1-2d3e-7f00-8a1b-0123456789ab");
+  EXPECT_EQ(subject("auth0|ABCDEF"), "auth0|ABCDEF");
+  EXPECT_EQ(subject("0192F0C1-2D3E-7F00-8A1B-0123456789AG"), "0192F0C1-2D3E-7F00-8A1B-0123456789AG");
+}
+
 TEST(claims, roles) {
   const auto role_in = [](const std::string& rest) {
     const auto c = check_claims(R"({"exp":1800000000,"sub":"a")" + rest + "}", {}, now);
