@@ -12,7 +12,7 @@ build_packages=(
 )
 # What the tests need beside that.
 test_packages=(
-  libgtest-dev libgmock-dev clang libc++-dev libc++abi-dev rustc binutils
+  libgtest-dev libgmock-dev clang libc++-dev libc++abi-dev rustc binutils abigail-tools
   nodejs npm jq procps chromium fonts-liberation iproute2
 )
 
