@@ -204,6 +204,20 @@ TEST_F(accounts_sql, ledger_and_audit_are_append_only) {
   }
 }
 
+TEST_F(accounts_sql, acts_of_other_modules_stand_in_the_audit_once_and_forget_nobody) {
+  provision(ann, ann);
+  sql("select accounts.audit_add('admin', 'tier', '" + ann + "', '{}')");
+  const std::string act =
+      "select accounts.audit_event(7, '2026-11-21 10:00Z', "
+      "'{\"actor\":\"op\",\"action\":\"mail.lift\",\"detail\":{\"address\":\"a@b\"}}')";
+  at_once(4, [&](std::size_t) { return act; });
+  EXPECT_EQ(sql("select string_agg(actor || ' ' || action || ' ' || (detail->>'address') || ' ' ||"
+                "  (account_id is null), ',') from accounts.audit where event_id = 7"),
+            "op mail.lift a@b true");
+  EXPECT_EQ(state_of("select accounts.audit_event(8, now(), '{\"action\":\"x\"}')"), "23502")
+      << "nobody did it";
+}
+
 TEST_F(accounts_sql, lock_account_holds_others_off) {
   provision(ann, ann, "1000");
   const auto other = connect();
@@ -321,7 +335,8 @@ TEST_F(accounts_sql, every_statement_of_the_repository_prepares) {
   call(repo.key("x"));
   call(repo.touch_key("x"));
   call(repo.changed_lately());
-  EXPECT_EQ(host.db.calls.size(), 20u);
+  call(repo.note_act(1, 1, "{}"));
+  EXPECT_EQ(host.db.calls.size(), 21u);
   int n = 0;
   for (const auto& c : host.db.calls) {
     EXPECT_EQ(state_of("prepare s" + std::to_string(++n) + " as " + c.sql), "") << c.sql;

@@ -20,6 +20,11 @@ bool directory::is_current(const account& a, const ry_principal& who) const {
 }
 
 ry_status directory::ensure(const ry_principal* who, ry_exec* exec, ry_account_fn fn, void* ctx) {
+  return ask(who, {}, exec, fn, ctx);
+}
+
+ry_status directory::ask(const ry_principal* who, const std::string& network, ry_exec* exec,
+                         ry_account_fn fn, void* ctx) {
   if (who == nullptr || who->struct_size < sizeof(ry_principal) || who->subject.len == 0) {
     return RY_INVALID_ARGUMENT;
   }
@@ -47,7 +52,9 @@ ry_status directory::ensure(const ry_principal* who, ry_exec* exec, ry_account_f
     answer(w, std::move(hit), ry::error(RY_OK));
     return RY_OK;
   }
-  const bool started = ctx_.spawn(look_up(read_identity(*who)), exec);
+  auto claimed = read_identity(*who);
+  claimed.network = network;
+  const bool started = ctx_.spawn(look_up(std::move(claimed)), exec);
   if (started) return RY_OK;
 
   std::vector<waiter> others;
@@ -138,11 +145,11 @@ ry_status directory::find(const ry_uuid* id, ry_exec* exec, ry_account_fn fn, vo
   return ctx_.spawn(body(this, *id, {exec, fn, ctx, RY_ROLE_USER}), exec) ? RY_OK : RY_UNAVAILABLE;
 }
 
-ry::task<account_ptr> directory::of(const ry_principal* who) {
+ry::task<account_ptr> directory::of(const ry_principal* who, std::string network) {
   if (who == nullptr) throw ry::unauthenticated("auth.required", "Not authenticated");
   auto got = co_await ry::call<account_ptr, const ry_account_view*>(
-      [this, who](ry_exec* exec, ry_account_fn fn, void* ctx) {
-        return ensure(who, exec, fn, ctx);
+      [this, who, &network](ry_exec* exec, ry_account_fn fn, void* ctx) {
+        return ask(who, network, exec, fn, ctx);
       },
       [](const ry_account_view* v) {
         auto a = std::make_shared<account>();

@@ -23,8 +23,8 @@ class directory {
   ry_status find(const ry_uuid* id, ry_exec* exec, ry_account_fn fn, void* ctx);
   const ry_tier_view* tier(std::string_view name) const { return &cfg_.find(name).view; }
 
-  // For this module's own routes; the same as ensure(). Throws ry::error.
-  ry::task<account_ptr> of(const ry_principal* who);
+  // For this module's own routes; the same as ensure(). `network`: as in identity. Throws ry::error.
+  ry::task<account_ptr> of(const ry_principal* who, std::string network = {});
 
   // The next ensure() of this subject asks the database. [any]
   void forget(std::string_view subject);
@@ -49,6 +49,8 @@ class directory {
   using by_subject = std::unordered_map<std::string, V, text_hash, std::equal_to<>>;
 
   bool is_current(const account& a, const ry_principal& who) const;
+  ry_status ask(const ry_principal* who, const std::string& network, ry_exec* exec, ry_account_fn fn,
+                void* ctx);
   ry::task<void> look_up(identity who);
   void settle(const std::string& subject, const account_ptr& found, const ry::error& why);
   void answer(waiter w, account_ptr found, ry::error why) const noexcept;

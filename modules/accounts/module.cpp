@@ -85,6 +85,7 @@ class service {
     reg.migrations(ry_migrations::all);
     routes_.add_to(reg);
     login_routes_.add_to(reg);
+    reg.subscribe("audit", "admin.act", this, &service::note_act);
     reg.job("accounts.letter", &logins_, &logins::write_letter, {.concurrency = 4});
     reg.job("accounts.tidy", this, &service::tidy, {.cron = "17 * * * *"});
     reg.provide(RY_SVC_ACCOUNTS_1, directory::table(), &people_);
@@ -113,6 +114,10 @@ class service {
       ry::auth(ctx_).forget(s);
     }
     if (login_settings_.enabled) co_await logins_.all_sessions().learn_ended();
+  }
+
+  ry::task<void> note_act(ry::event e) {
+    co_await repo_.note_act(e.id(), e.published_unix_us(), std::string(e.payload()));
   }
 
   ry::task<ry::job_outcome> tidy(ry::job) {
@@ -146,7 +151,7 @@ class service {
 }  // namespace accounts
 
 RY_MODULE(accounts::service, "accounts", "0.1.0",
-          .needs(RY_HTTP_1, RY_DB_1, RY_JOBS_1, RY_AUTH_1, RY_AUTHENTICATOR_1)
+          .needs(RY_HTTP_1, RY_DB_1, RY_JOBS_1, RY_EVENTS_1, RY_AUTH_1, RY_AUTHENTICATOR_1)
               .wants(RY_SVC_MAIL_1)
               .provides(RY_SVC_ACCOUNTS_1)
               .settings(accounts::settings_schema));

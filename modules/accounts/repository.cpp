@@ -30,9 +30,10 @@ ry::task<void> repository::set_low_percent(std::int64_t percent) const {
 
 ry::task<account_ptr> repository::provision(identity who, const tier* first_tier) const {
   const auto rows = (co_await ctx_.db().query(
-                         "select * from accounts.provision($1, $2::uuid, $3, $4, $5, $6, $7, $8)",
+                         "select * from accounts.provision($1, $2::uuid, $3, $4, $5, $6, $7, $8, $9)",
                          who.subject, who.id, who.email, who.name, who.verified, who.referral_code,
-                         first_tier->name, first_tier->starting_credits * RY_MICRO_PER_CREDIT))
+                         first_tier->name, first_tier->starting_credits * RY_MICRO_PER_CREDIT,
+                         who.network))
                         .value();
   co_return read_account(ctx_, rows.front());
 }
@@ -143,6 +144,14 @@ ry::task<ry::page_of_rows> repository::audit(audit_filter which, std::optional<s
   co_return ry::read_page(rows, limit);
 }
 
+ry::task<void> repository::note_act(std::int64_t event, std::int64_t at_unix_us,
+                                    std::string act_json) const {
+  (co_await ctx_.db().query(
+       "select accounts.audit_event($1, to_timestamp($2::bigint / 1000000.0), $3::jsonb)", event,
+       at_unix_us, act_json))
+      .value();
+}
+
 ry::task<std::string> repository::add_key(std::string actor, ry::uuid account, new_key key,
                                           std::int64_t most) const {
   const auto rows =
@@ -219,7 +228,8 @@ ry::task<std::vector<std::string>> repository::changed_lately() const {
   const auto rows =
       (co_await ctx_.db().query_with({RY_DB_READ_ONLY},
                                      "select distinct subject from accounts.audit"
-                                     " where at > clock_timestamp() - interval '20 seconds'"))
+                                     " where subject is not null"
+                                     "   and at > clock_timestamp() - interval '20 seconds'"))
           .value();
   std::vector<std::string> out;
   for (const auto r : rows) out.emplace_back(r.text(0));

@@ -68,6 +68,9 @@ class repository {
   ry::task<ry::page_of_rows> audit(audit_filter which, std::optional<std::int64_t> before,
                                std::int64_t limit) const;
 
+  // What an event admin.act tells; once, however often it comes.
+  ry::task<void> note_act(std::int64_t event, std::int64_t at_unix_us, std::string act_json) const;
+
   // Empty: the account has `most` keys already. Else the key as JSON, without its secret.
   ry::task<std::string> add_key(std::string actor, ry::uuid account, new_key key,
                                 std::int64_t most) const;

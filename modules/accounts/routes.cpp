@@ -7,6 +7,7 @@
 #include <boost/json/serialize.hpp>
 
 #include "body.hpp"
+#include "login/network.hpp"
 
 namespace accounts {
 namespace {
@@ -78,7 +79,8 @@ ry::task<ry::response> routes::answer_account(ry::uuid id, std::uint32_t at_leas
 }
 
 ry::task<ry::response> routes::own_account(ry::request r) {
-  const auto me = co_await people_.of(r.principal());
+  auto network = neighbourhood_of(caller_of(r));
+  const auto me = co_await people_.of(r.principal(), std::move(network));
   co_return co_await answer_account(me->id, me->role);
 }
 

@@ -67,6 +67,7 @@ struct identity {
   std::string email;
   std::string name;
   std::string referral_code;
+  std::string network;  // that its bearer came from, "203.0.113.0/24"; empty: nobody knows
   bool verified = false;
 };
 

@@ -6,6 +6,7 @@
 #include "../body.hpp"
 #include "../members.hpp"
 #include "address.hpp"
+#include "network.hpp"
 
 namespace accounts {
 namespace {
@@ -97,6 +98,8 @@ identity_message read_identity_message(std::string_view text) {
   const auto* user = user_in(o);
   if (user == nullptr) throw body::invalid("data", "must hold a user with an id");
   out.who = read_user(*user);
+  const auto* request = object_member(object_member(&o, "event_attributes"), "http_request");
+  out.who->network = neighbourhood_of(clean_member(request, "client_ip", 64));
   return out;
 }
 

@@ -18,7 +18,8 @@ struct identity_message {
 // Clerk's email_addresses with primary_email_address_id; email_verified, email_confirmed_at or the
 // verification status of that address; name, full_name, first_name and last_name, also within
 // user_metadata or raw_user_meta_data; referral_code within user_metadata, raw_user_meta_data,
-// unsafe_metadata or public_metadata. Throws ry::error (400 for what is no JSON object, 422 naming
+// unsafe_metadata or public_metadata. The network is that of event_attributes.http_request.client_ip
+// (Clerk). Throws ry::error (400 for what is no JSON object, 422 naming
 // a member of a user that cannot be used).
 identity_message read_identity_message(std::string_view body);
 

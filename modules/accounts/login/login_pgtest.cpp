@@ -31,7 +31,7 @@ class login_sql : public testing_sql::database_test {
   }
   void begin_sign_up(const std::string& id, const std::string& key, const std::string& token) {
     sql("select accounts.begin_sign_up('" + id + "', '" + key + "', '" + key + "', 'hash-" + token +
-        "', sha256('proof'), 'Ann', 'CODE', 24)");
+        "', sha256('proof'), 'Ann', 'CODE', '203.0.113.0/24', 24)");
     sql("update accounts.sign_up set token_hash = sha256('" + token + "') where id = '" + id + "'");
   }
   static std::string finish_sql(const std::string& token, const std::string& id) {
@@ -39,7 +39,7 @@ class login_sql : public testing_sql::database_test {
   }
   void make_login(const std::string& id, const std::string& key) {
     sql("select accounts.make_login('" + id + "', '" + key + "', '" + key +
-        "', 'h', 'N', '', true, 'free', 0)");
+        "', 'h', 'N', '', '', true, 'free', 0)");
   }
   void open(const std::string& account, const std::string& id, const std::string& token) {
     sql("select accounts.open_session('" + account + "', '" + id + "', sha256('" + token +
@@ -89,6 +89,17 @@ TEST_F(login_sql, a_sign_up_makes_nothing_until_its_link_was_opened) {
   EXPECT_EQ(sql("select count(*) from core.event where kind = 'account.verified'"), "1");
   EXPECT_EQ(sql("select password_hash from accounts.login"), "hash-t1");
   EXPECT_EQ(sql(finish_sql("t1", ann)), "") << "good for one use";
+}
+
+TEST_F(login_sql, the_network_of_a_sign_up_is_told_to_those_who_watch_for_fraud) {
+  begin_sign_up(ann, "a@x.org", "t1");
+  sql(finish_sql("t1", ann));
+  EXPECT_EQ(sql("select payload->>'network' from core.event where kind = 'account.created'"),
+            "203.0.113.0/24");
+  make_login(bob, "b@x.org");
+  EXPECT_EQ(sql("select payload ? 'network' from core.event where key = '" + bob +
+                "' and kind = 'account.created'"),
+            "f");
 }
 
 TEST_F(login_sql, of_many_that_open_one_link_at_once_one_gets_the_account) {
@@ -205,7 +216,7 @@ TEST_F(login_sql, attempts_are_taken_from_all_buckets_or_from_none) {
 
 TEST_F(login_sql, a_webhook_message_counts_once) {
   const std::string text =
-      "select accounts.identity_event('m1', 'u1', null, 'a@x.org', 'A', true, 'C', 'free', 0)";
+      "select accounts.identity_event('m1', 'u1', null, 'a@x.org', 'A', true, 'C', '', 'free', 0)";
   auto got = at_once(6, [&](std::size_t) { return text; });
   EXPECT_EQ(got["t"], 1);
   EXPECT_EQ(got["f"], 5);

@@ -274,13 +274,16 @@ TEST(identity_message_test, the_shapes_of_providers) {
   EXPECT_TRUE(plain.who->verified);
   EXPECT_EQ(plain.who->name, "Ann Bee");
   EXPECT_EQ(plain.who->referral_code, "abcd2345");
+  EXPECT_EQ(plain.who->network, "");
 
   const auto clerk = read_identity_message(
       R"({"type":"user.updated","data":{"id":"user_2","primary_email_address_id":"e2","first_name":"Bo","last_name":"Li",
           "email_addresses":[{"id":"e1","email_address":"old@x.org","verification":{"status":"verified"}},
                              {"id":"e2","email_address":"new@x.org","verification":{"status":"unverified"}}],
-          "unsafe_metadata":{"referral_code":"ZZZZ"}}})");
+          "unsafe_metadata":{"referral_code":"ZZZZ"}},
+          "event_attributes":{"http_request":{"client_ip":"203.0.113.7","user_agent":"x"}}})");
   ASSERT_TRUE(clerk.who);
+  EXPECT_EQ(clerk.who->network, "203.0.113.0/24");
   EXPECT_EQ(clerk.who->email, "new@x.org");
   EXPECT_FALSE(clerk.who->verified);
   EXPECT_EQ(clerk.who->name, "Bo Li");

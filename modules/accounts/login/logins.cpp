@@ -1,7 +1,5 @@
 #include "logins.hpp"
 
-#include <arpa/inet.h>
-
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
 
@@ -14,23 +12,6 @@ namespace json = boost::json;
 
 constexpr std::size_t most_waiting_hashes = 64;
 constexpr std::int64_t quarter_hour = 900, hour = 3600;
-
-// One IPv4 address, or the /64 of an IPv6 one: what one customer of a network has.
-std::string network_of(const std::string& address) {
-  in6_addr six{};
-  if (address.find(':') == address.npos || inet_pton(AF_INET6, address.c_str(), &six) != 1) {
-    return address;
-  }
-  if (IN6_IS_ADDR_V4MAPPED(&six)) return address.substr(address.rfind(':') + 1);
-  char text[INET6_ADDRSTRLEN];
-  std::fill(six.s6_addr + 8, six.s6_addr + 16, 0);
-  inet_ntop(AF_INET6, &six, text, sizeof text);
-  return text;
-}
-
-bool is_this_machine(const std::string& address) {
-  return address.rfind("127.", 0) == 0 || address == "::1" || address.rfind("::ffff:127.", 0) == 0;
-}
 
 ry::error link_not_valid() {
   return ry::http_error(
@@ -110,7 +91,7 @@ ry::task<signed_up> logins::sign_up(sign_up_form form, caller from) {
                         "Without e-mail verification only this machine may sign up");
   }
   std::vector<bucket> limits{
-      {"sign-up/net/" + network_of(from.address), settings_.attempts_per_network, hour},
+      {"sign-up/net/" + customer_of(from.address), settings_.attempts_per_network, hour},
       {"sign-up/to/" + who.address.key, 5, hour}};
   co_await throttle(std::move(limits));
 
@@ -118,6 +99,7 @@ ry::task<signed_up> logins::sign_up(sign_up_form form, caller from) {
   who.password_hash = co_await hasher_.hash(std::move(form.password));
   who.name = std::move(form.name);
   who.referral_code = std::move(form.referral_code);
+  who.network = neighbourhood_of(from);
   signed_up out;
   if (at_once) {
     const auto id = who.id;
@@ -161,7 +143,7 @@ ry::task<session_tokens> logins::log_in(std::string email, std::string password,
   // What is no address has no account; it is answered like any other.
   const auto who = parse_address(email);
   const std::string key = who ? who->key : std::string();
-  const auto net = network_of(from.address);
+  const auto net = customer_of(from.address);
   std::vector<bucket> limits{{"log-in/net/" + net, settings_.attempts_per_network, hour},
                              {"log-in/to/" + key, 50, hour},
                              {"log-in/both/" + net + "/" + key, 10, quarter_hour}};
@@ -186,7 +168,7 @@ ry::task<void> logins::ask_for_reset(std::string email, caller from) {
                          "This server sends no mail: an administrator must help");
   }
   std::vector<bucket> limits{
-      {"reset/net/" + network_of(from.address), settings_.attempts_per_network, hour},
+      {"reset/net/" + customer_of(from.address), settings_.attempts_per_network, hour},
       {"reset/to/" + who.key, 3, hour}};
   co_await throttle(std::move(limits));
   co_await repo_.ask_for_reset(std::move(who.key));
@@ -197,7 +179,7 @@ ry::task<session_tokens> logins::finish_reset(std::string token, std::string pas
                                               caller from) {
   need_good_password("password", password, "");
   std::vector<bucket> limits{
-      {"reset/net/" + network_of(from.address), settings_.attempts_per_network, hour}};
+      {"reset/net/" + customer_of(from.address), settings_.attempts_per_network, hour}};
   co_await throttle(std::move(limits));
   auto hash = co_await hasher_.hash(std::move(password));
   const auto account = co_await repo_.finish_reset(hash_secret(token), std::move(hash));

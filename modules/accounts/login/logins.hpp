@@ -7,16 +7,10 @@
 #include <ry/cpp/durable.hpp>
 
 #include "../directory.hpp"
+#include "network.hpp"
 #include "sessions.hpp"
 
 namespace accounts {
-
-// Who asks, for the limits of attempts.
-struct caller {
-  std::string address;  // of the network
-  std::string user_agent;
-  bool forwarded = false;  // a proxy says so: the address may be the proxy's
-};
 
 struct sign_up_form {
   std::string email, password, name, referral_code;

@@ -48,16 +48,18 @@ ry::task<std::int64_t> login_repository::take(std::vector<bucket> from) const {
 
 ry::task<void> login_repository::begin_sign_up(new_login who, std::string proof_hash,
                                                std::int64_t hours) const {
-  (co_await ctx_.db().query("select accounts.begin_sign_up($1, $2, $3, $4, $5, $6, $7, $8::int)",
+  (co_await ctx_.db().query("select accounts.begin_sign_up($1, $2, $3, $4, $5, $6, $7, $8, $9::int)",
                             who.id, who.address.text, who.address.key, who.password_hash,
-                            ry::bytes_view(proof_hash), who.name, who.referral_code, hours))
+                            ry::bytes_view(proof_hash), who.name, who.referral_code,
+                            who.network, hours))
       .value();
 }
 
 ry::task<void> login_repository::make_login(new_login who, const tier* first_tier) const {
-  (co_await ctx_.db().query("select accounts.make_login($1, $2, $3, $4, $5, $6, false, $7, $8)",
+  (co_await ctx_.db().query("select accounts.make_login($1, $2, $3, $4, $5, $6, $7, false, $8, $9)",
                             who.id, who.address.text, who.address.key, who.password_hash, who.name,
-                            who.referral_code, first_tier->name, grant(first_tier)))
+                            who.referral_code, who.network, first_tier->name,
+                            grant(first_tier)))
       .value();
 }
 
@@ -276,9 +278,9 @@ ry::task<void> login_repository::mail_reset(ry::uuid account, std::string to, le
 ry::task<bool> login_repository::identity_event(std::string hook, identity who,
                                                 const tier* first_tier) const {
   const auto rows = (co_await ctx_.db().query(
-                         "select accounts.identity_event($1, $2, $3::uuid, $4, $5, $6, $7, $8, $9)",
+                         "select accounts.identity_event($1, $2, $3::uuid, $4, $5, $6, $7, $8, $9, $10)",
                          hook, who.subject, who.id, who.email, who.name, who.verified,
-                         who.referral_code, first_tier->name, grant(first_tier)))
+                         who.referral_code, who.network, first_tier->name, grant(first_tier)))
                         .value();
   co_return rows.front().boolean(0);
 }

@@ -23,6 +23,7 @@ struct new_login {
   std::string password_hash;
   std::string name;
   std::string referral_code;
+  std::string network;  // that the sign-up came from; may be empty
 };
 
 // A sign-up that waits for its link.

@@ -22,11 +22,6 @@ constexpr std::size_t most_email =
     1024;  // as typed; an international one is longer than its mailbox
 constexpr std::string_view cookie_name = "ry_session";
 
-caller from(const ry::request& r) {
-  return {std::string(r.remote_address()), std::string(r.header("User-Agent")),
-          !r.header("X-Forwarded-For").empty() || !r.header("Forwarded").empty()};
-}
-
 // Also keeps forms of foreign pages out: a browser sends no JSON elsewhere without asking first.
 void need_json(const ry::request& r) {
   const auto type = r.header("Content-Type");
@@ -152,7 +147,7 @@ ry::task<ry::response> login_routes::sign_up(ry::request r) {
   form.password = password_in(b, "password");
   form.name = b.text("name", 0, 200).value_or("");
   form.referral_code = b.text("referral_code", 0, 64).value_or("");
-  auto done = co_await logins_.sign_up(std::move(form), from(r));
+  auto done = co_await logins_.sign_up(std::move(form), caller_of(r));
   if (done.tokens) co_return answer(201, *std::move(done.tokens), in_cookie);
   json::object o;
   o["status"] = "check_mail";
@@ -168,7 +163,7 @@ ry::task<ry::response> login_routes::verify(ry::request r) {
   auto proof = b.text("proof", 1, 128).value_or("");
   std::string password = b.has("password") ? b.raw_text("password") : std::string();
   auto t =
-      co_await logins_.verify(std::move(token), std::move(proof), std::move(password), from(r));
+      co_await logins_.verify(std::move(token), std::move(proof), std::move(password), caller_of(r));
   co_return answer(200, std::move(t), in_cookie);
 }
 
@@ -178,7 +173,7 @@ ry::task<ry::response> login_routes::log_in(ry::request r) {
   const bool in_cookie = wants_cookie(b);
   auto email = required(b, "email", most_email);
   auto password = password_in(b, "password");
-  auto t = co_await logins_.log_in(std::move(email), std::move(password), from(r));
+  auto t = co_await logins_.log_in(std::move(email), std::move(password), caller_of(r));
   co_return answer(200, std::move(t), in_cookie);
 }
 
@@ -221,7 +216,7 @@ ry::task<ry::response> login_routes::ask_for_reset(ry::request r) {
   need_json(r);
   const body b(r.body(), {"email"});
   auto email = required(b, "email", most_email);
-  co_await logins_.ask_for_reset(std::move(email), from(r));
+  co_await logins_.ask_for_reset(std::move(email), caller_of(r));
   co_return no_store(ry::response::json(202, R"({"status":"check_mail"})"));
 }
 
@@ -231,7 +226,7 @@ ry::task<ry::response> login_routes::finish_reset(ry::request r) {
   const bool in_cookie = wants_cookie(b);
   auto token = required(b, "token", 128);
   auto password = password_in(b, "password");
-  auto t = co_await logins_.finish_reset(std::move(token), std::move(password), from(r));
+  auto t = co_await logins_.finish_reset(std::move(token), std::move(password), caller_of(r));
   co_return answer(200, std::move(t), in_cookie);
 }
 

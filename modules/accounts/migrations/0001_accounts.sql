@@ -65,15 +65,17 @@ create table api_key (
 ) with (fillfactor = 80);
 create index api_key_account on api_key (account_id, created_at);
 
--- Who did what to whose account. Also read by all nodes to learn which remembered verdicts to drop.
+-- Who did what, and to whose account if to anybody's. Also read by all nodes to learn which remembered verdicts to drop.
 create table audit (
   id bigint generated always as identity primary key,
   at timestamptz not null default clock_timestamp(),
   actor text not null,
   action text not null,
-  account_id uuid not null,
-  subject text not null,
-  detail jsonb not null default '{}'
+  account_id uuid,
+  subject text,
+  detail jsonb not null default '{}',
+  event_id bigint unique,  -- of the event admin.act that told of it
+  check ((account_id is null) = (subject is null))
 );
 create index audit_recent on audit (at);
 create index audit_account on audit (account_id, id);
@@ -165,9 +167,11 @@ begin
 end $$;
 
 -- The account of a subject, made at first sight with its starting grant. Empty texts say nothing: they
--- never erase what is known. `fresh` tells that this call made it.
+-- never erase what is known. `p_network`: the block of addresses that the sign-up came from. `fresh` tells that this call
+-- made it.
 create function provision(p_subject text, p_id uuid, p_email text, p_name text, p_verified boolean,
-                          p_referral_code text, p_tier text, p_grant_micro bigint)
+                          p_referral_code text, p_tier text, p_grant_micro bigint,
+                          p_network text default '')
 returns table (id uuid, subject text, tier text, role smallint, email text, display_name text,
                verified boolean, fresh boolean)
 language plpgsql as $$
@@ -197,7 +201,8 @@ begin
     v_newly_verified := p_verified;
     perform core.event_publish('account.created', v.id::text,
       jsonb_strip_nulls(jsonb_build_object('account_id', v.id, 'email', v.email,
-        'name', v.display_name, 'referral_code', nullif(p_referral_code, ''))));
+        'name', v.display_name, 'referral_code', nullif(p_referral_code, ''),
+        'network', nullif(p_network, ''))));
     if p_grant_micro > 0 then
       perform accounts.ledger_add(v.id, p_grant_micro, 'grant', 'start:' || v.id,
                                   jsonb_build_object('tier', p_tier));
@@ -234,6 +239,13 @@ begin
   insert into accounts.audit (actor, action, account_id, subject, detail)
   values (p_actor, p_action, p_account, v_subject, p_detail);
 end $$;
+
+-- An act of an admin in a module that does not know accounts, as its event admin.act tells. Once per event.
+create function audit_event(p_event bigint, p_at timestamptz, p_act jsonb) returns void language sql as $$
+  insert into accounts.audit (at, actor, action, detail, event_id)
+  values (p_at, p_act->>'actor', p_act->>'action', coalesce(p_act->'detail', '{}'), p_event)
+  on conflict (event_id) do nothing
+$$;
 
 -- Credits as an exact decimal number.
 create function credits(p_micro bigint) returns numeric language sql immutable as $$

@@ -56,6 +56,7 @@ create table sign_up (
   token_hash bytea unique,  -- set when the mail is written
   display_name text not null,
   referral_code text not null,
+  network text not null,    -- the block of addresses that it came from
   created_at timestamptz not null default clock_timestamp(),
   expires_at timestamptz not null
 );
@@ -97,12 +98,12 @@ create table webhook_seen (
 -- Writes down a sign-up and asks for its mail. Whether the address has an account already is not looked at
 -- here, so that the answer can tell nothing, not even by its time: the job that writes the mail looks.
 create function begin_sign_up(p_id uuid, p_email text, p_key text, p_password_hash text, p_proof_hash bytea,
-                              p_name text, p_code text, p_hours int) returns void
+                              p_name text, p_code text, p_network text, p_hours int) returns void
 language plpgsql as $$
 begin
   insert into accounts.sign_up (id, email, email_key, password_hash, proof_hash, display_name, referral_code,
-                                expires_at)
-  values (p_id, p_email, p_key, p_password_hash, p_proof_hash, p_name, p_code,
+                                network, expires_at)
+  values (p_id, p_email, p_key, p_password_hash, p_proof_hash, p_name, p_code, p_network,
           now() + make_interval(hours => p_hours));
   delete from accounts.sign_up s using (
       select o.id from accounts.sign_up o where o.email_key = p_key order by o.created_at desc offset 4) old
@@ -112,7 +113,8 @@ end $$;
 
 -- Makes the account of an address and its log-in. RY409: the address has one already.
 create function make_login(p_account uuid, p_email text, p_key text, p_password_hash text, p_name text,
-                           p_code text, p_verified boolean, p_tier text, p_grant_micro bigint) returns void
+                           p_code text, p_network text, p_verified boolean, p_tier text,
+                           p_grant_micro bigint) returns void
 language plpgsql as $$
 begin
   perform pg_advisory_xact_lock(hashtextextended('accounts.login:' || p_key, 0));
@@ -120,7 +122,7 @@ begin
     raise sqlstate 'RY409' using message = 'There is an account with this address already';
   end if;
   perform accounts.provision(p_account::text, p_account, p_email, p_name, p_verified, p_code, p_tier,
-                             p_grant_micro);
+                             p_grant_micro, p_network);
   insert into accounts.login (account_id, email, email_key, password_hash)
   values (p_account, p_email, p_key, p_password_hash);
   delete from accounts.sign_up s where s.email_key = p_key;
@@ -138,7 +140,7 @@ begin
     return null;
   end if;
   perform accounts.make_login(p_account, v.email, v.email_key, v.password_hash, v.display_name,
-                              v.referral_code, true, p_tier, p_grant_micro);
+                              v.referral_code, v.network, true, p_tier, p_grant_micro);
   return p_account;
 end $$;
 
@@ -221,14 +223,16 @@ end $$;
 
 -- What an identity provider's webhook tells about somebody. False: this message was taken before.
 create function identity_event(p_hook text, p_subject text, p_id uuid, p_email text, p_name text,
-                               p_verified boolean, p_code text, p_tier text, p_grant_micro bigint)
+                               p_verified boolean, p_code text, p_network text, p_tier text,
+                               p_grant_micro bigint)
 returns boolean language plpgsql as $$
 begin
   insert into accounts.webhook_seen (id) values (p_hook) on conflict do nothing;
   if not found then
     return false;
   end if;
-  perform accounts.provision(p_subject, p_id, p_email, p_name, p_verified, p_code, p_tier, p_grant_micro);
+  perform accounts.provision(p_subject, p_id, p_email, p_name, p_verified, p_code, p_tier, p_grant_micro,
+                             p_network);
   return true;
 end $$;
 

@@ -1,0 +1,78 @@
+#include "network.hpp"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+
+namespace accounts {
+namespace {
+
+// In IPv6's form; IPv4 is mapped. False: no address.
+bool parse(const std::string& text, in6_addr& out) {
+  in_addr four{};
+  if (inet_pton(AF_INET, text.c_str(), &four) == 1) {
+    return inet_pton(AF_INET6, ("::ffff:" + text).c_str(), &out) == 1;
+  }
+  return inet_pton(AF_INET6, text.c_str(), &out) == 1;
+}
+
+std::string written(const in6_addr& a) {
+  char text[INET6_ADDRSTRLEN];
+  if (IN6_IS_ADDR_V4MAPPED(&a)) {
+    inet_ntop(AF_INET, a.s6_addr + 12, text, sizeof text);
+  } else {
+    inet_ntop(AF_INET6, &a, text, sizeof text);
+  }
+  return text;
+}
+
+bool is_loopback(const in6_addr& a) {
+  return IN6_IS_ADDR_V4MAPPED(&a) ? a.s6_addr[12] == 127 : IN6_IS_ADDR_LOOPBACK(&a);
+}
+
+bool is_of_a_link(const in6_addr& a) {
+  if (!IN6_IS_ADDR_V4MAPPED(&a)) return IN6_IS_ADDR_LINKLOCAL(&a);
+  return a.s6_addr[12] == 169 && a.s6_addr[13] == 254;
+}
+
+bool is_private(const in6_addr& a) {
+  if (!IN6_IS_ADDR_V4MAPPED(&a)) return (a.s6_addr[0] & 0xfe) == 0xfc;
+  const auto first = a.s6_addr[12], second = a.s6_addr[13];
+  return first == 10 || (first == 172 && (second & 0xf0) == 16) || (first == 192 && second == 168) ||
+         (first == 100 && (second & 0xc0) == 64);
+}
+
+}  // namespace
+
+caller caller_of(const ry::request& r) {
+  return {std::string(r.remote_address()), std::string(r.header("User-Agent")),
+          !r.header("X-Forwarded-For").empty() || !r.header("Forwarded").empty()};
+}
+
+std::string customer_of(const std::string& address) {
+  in6_addr a{};
+  if (!parse(address, a)) return address;
+  if (!IN6_IS_ADDR_V4MAPPED(&a)) std::fill(a.s6_addr + 8, a.s6_addr + 16, 0);
+  return written(a);
+}
+
+std::string neighbourhood_of(const std::string& address) {
+  in6_addr a{};
+  if (!parse(address, a) || is_loopback(a) || is_of_a_link(a)) return {};
+  const bool four = IN6_IS_ADDR_V4MAPPED(&a);
+  std::fill(a.s6_addr + (four ? 15 : 8), a.s6_addr + 16, 0);
+  return written(a) + (four ? "/24" : "/64");
+}
+
+std::string neighbourhood_of(const caller& who) {
+  in6_addr a{};
+  if (who.forwarded && parse(who.address, a) && is_private(a)) return {};
+  return neighbourhood_of(who.address);
+}
+
+bool is_this_machine(const std::string& address) {
+  in6_addr a{};
+  return parse(address, a) && is_loopback(a);
+}
+
+}  // namespace accounts
