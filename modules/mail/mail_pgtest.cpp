@@ -81,6 +81,9 @@ TEST_F(mail_sql, one_address_gets_so_many_an_hour_in_any_case) {
   EXPECT_EQ(enqueue("a@b"), "queued");
   EXPECT_EQ(enqueue("A@B"), "queued");
   EXPECT_EQ(enqueue("a@B"), "throttled");
+  EXPECT_EQ(enqueue("a@B", ", bulk => true"), "queued") << "counted apart";
+  EXPECT_EQ(enqueue("a@B", ", bulk => true"), "queued");
+  EXPECT_EQ(enqueue("a@B", ", bulk => true"), "throttled");
   EXPECT_EQ(enqueue("c@b"), "queued");
   sql("update mail.message set created_at = created_at - interval '61 minutes'");
   EXPECT_EQ(enqueue("a@b"), "queued");
@@ -109,12 +112,30 @@ TEST_F(mail_sql, an_address_that_bounced_gets_nothing_until_it_is_tried_again) {
   EXPECT_EQ(sql("select count(*) from core.job"), "0");
   EXPECT_EQ(enqueue("a@b"), "suppressed");
   EXPECT_EQ(sql("select outcome from mail.enqueue('account', 'A@b', 's', 't')"), "suppressed");
-  EXPECT_EQ(sql("select mail.requeue(id) from mail.message"), "t");
-  EXPECT_EQ(sql("select mail.requeue(id) from mail.message"), "f") << "it is on its way already";
+  EXPECT_EQ(sql("select mail.requeue('op', id) from mail.message"), "t");
+  EXPECT_EQ(sql("select mail.requeue('op', id) from mail.message"), "f") << "it is on its way already";
   take();
   EXPECT_EQ(begin(), "send 2");
   end("sent");
   EXPECT_EQ(sql("select state || ' ' || (body_text is null) from mail.message"), "sent true");
+  EXPECT_EQ(sql("select string_agg(payload->>'action' || ' ' || (payload->'detail'->>'address'), ',') from core.event "
+                "where kind = 'admin.act' and key = 'op' and payload->>'actor' = 'op'"),
+            "mail.requeue a@b")
+      << "told once, with who did it";
+}
+
+TEST_F(mail_sql, what_keeps_mail_away_is_lifted_and_told) {
+  EXPECT_EQ(enqueue("a@b", ", bulk => true"), "queued");
+  take();
+  EXPECT_EQ(begin(), "send 1");
+  end("refused", "false, true");
+  sql("update mail.subscription set out_at = now(), reason = 'unsubscribed' where category = 'invitation'");
+  EXPECT_EQ(sql("select mail.lift('op', 'A@B')"), "t");
+  EXPECT_EQ(sql("select mail.lift('op', 'A@B')"), "f");
+  EXPECT_EQ(enqueue("a@b"), "queued");
+  EXPECT_EQ(sql("select string_agg(payload->>'action' || ' ' || (payload->'detail')::text, ',') from core.event "
+                "where kind = 'admin.act'"),
+            "mail.lift {\"address\": \"a@b\", \"categories\": [\"*\", \"invitation\"]}");
 }
 
 TEST_F(mail_sql, a_worker_that_lost_its_job_writes_nothing) {

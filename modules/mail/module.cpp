@@ -46,7 +46,7 @@ class module {
   ry::task<void> start() {
     co_await repo_.configure(settings_);
     if (!settings_.host.empty() && link_base(ctx_).empty()) {
-      ctx_.warn("http.public_url is not set: mails carry no links to unsubscribe");
+      ctx_.warn("http.public_url is not set: there are no links to unsubscribe, and bulk mail is refused");
     }
   }
   ry::task<void> stop() {

@@ -80,6 +80,16 @@ ry::task<ry::job_outcome> postman::deliver(ry::job job) {
   if (t.what == turn::kind::over) co_return ry::job_outcome::done();
   if (t.what == turn::kind::wait) co_return ry::job_outcome::snooze(t.wait_ms);
 
+  if (t.bulk && links_.empty()) {
+    ending e;
+    e.state = "refused";
+    e.reply = "http.public_url is not set: there would be no link to unsubscribe";
+    ctx_.warn("a message was refused", {{"message", *id}, {"reply", e.reply}});
+    refused_.add();
+    co_await repo_.end_attempt(*id, mine, std::move(e));
+    co_return ry::job_outcome::done_in_tx();
+  }
+
   const auto work = [this, l = write(*id, std::move(t))] { return smtp_.send(l); };
   attempt a = co_await ctx_.run_blocking(work);
   // What happened is written down also when the host stops meanwhile.

@@ -99,20 +99,15 @@ ry::task<ry::page_of_rows> repository::list(std::string state, std::optional<ry:
   co_return ry::read_page(rows, limit);
 }
 
-ry::task<bool> repository::requeue(ry::uuid message) const {
-  const auto rows = (co_await ctx_.db().query("select mail.requeue($1)", message)).value();
+ry::task<bool> repository::requeue(std::string actor, ry::uuid message) const {
+  const auto rows =
+      (co_await ctx_.db().query("select mail.requeue($1, $2)", actor, message)).value();
   co_return rows.front().boolean(0);
 }
 
-ry::task<bool> repository::lift(std::string address) const {
-  const auto rows =
-      (co_await ctx_.db().query("with lifted as (update mail.subscription"
-                                "   set out_at = null, reason = null"
-                                "   where address = mail.fold($1) and out_at is not null"
-                                "   returning 1) select count(*) from lifted",
-                                address))
-          .value();
-  co_return rows.front().int64(0) > 0;
+ry::task<bool> repository::lift(std::string actor, std::string address) const {
+  const auto rows = (co_await ctx_.db().query("select mail.lift($1, $2)", actor, address)).value();
+  co_return rows.front().boolean(0);
 }
 
 ry::task<void> repository::tidy(std::int64_t keep_days) const {
@@ -120,9 +115,9 @@ ry::task<void> repository::tidy(std::int64_t keep_days) const {
   b.add(
       "update mail.message set state = 'dead', ended_at = clock_timestamp(), under_way = false,"
       "  maybe_duplicate = maybe_duplicate or under_way"
-      " where state = 'queued' and expires_at < clock_timestamp() - interval '10 minutes'");
+      " where ended_at is null and expires_at < clock_timestamp() - interval '10 minutes'");
   b.add(
-      "delete from mail.message where state <> 'queued'"
+      "delete from mail.message where state in ('sent', 'refused', 'dead', 'suppressed')"
       "   and ended_at < now() - make_interval(days => $1::int)",
       keep_days);
   (co_await ctx_.db().run(b)).value();

@@ -56,9 +56,10 @@ class repository {
   // Newest first by the time they ended.
   ry::task<ry::page_of_rows> list(std::string state, std::optional<ry::uuid> before,
                               std::int64_t limit) const;
-  ry::task<bool> requeue(ry::uuid message) const;
+  // Acts of `actor`, told to the audit.
+  ry::task<bool> requeue(std::string actor, ry::uuid message) const;
   // False: nothing stood in the way.
-  ry::task<bool> lift(std::string address) const;
+  ry::task<bool> lift(std::string actor, std::string address) const;
   // Gives up what nobody works on any more, removes what ended long ago.
   ry::task<void> tidy(std::int64_t keep_days) const;
 

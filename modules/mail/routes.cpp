@@ -78,10 +78,11 @@ ry::task<ry::response> routes::list(ry::request r) {
 
 ry::task<ry::response> routes::requeue(ry::request r) {
   const auto id = ry::require_uuid(r.param("id"));
-  if (!(co_await repo_.requeue(id))) {
+  const std::string actor(r.subject());
+  const bool queued = co_await repo_.requeue(actor, id);
+  if (!queued) {
     throw ry::not_found("mail.not_found", "There is no message that was refused or given up");
   }
-  ctx_.info("a message is tried again", {{"message", id}, {"actor", r.subject()}});
   ctx_.jobs().poke("mail");
   co_return ry::response::json("{\"state\":\"queued\"}");
 }
@@ -92,10 +93,11 @@ ry::task<ry::response> routes::lift(ry::request r) {
     throw ry::http_error(422, RY_INVALID_ARGUMENT, "mail.invalid_value",
                          "address must be an e-mail address");
   }
-  if (!(co_await repo_.lift(address))) {
+  const std::string actor(r.subject());
+  const bool lifted = co_await repo_.lift(actor, address);
+  if (!lifted) {
     throw ry::not_found("mail.not_found", "Nothing keeps mail from this address");
   }
-  ctx_.info("mail to an address is allowed again", {{"actor", r.subject()}});
   co_return ry::response::empty();
 }
 

@@ -51,7 +51,7 @@ inline constexpr std::string_view settings_schema = R"({
     "rate_per_minute": {"type": "integer", "minimum": 0, "maximum": 60000, "default": 0,
       "description": "Messages per minute, all nodes together; 0 = any"},
     "per_recipient_hour": {"type": "integer", "minimum": 1, "maximum": 1000000, "default": 20,
-      "description": "Messages that one address gets within an hour"},
+      "description": "Messages that one address gets within an hour; bulk mail is counted apart"},
     "max_attempts": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 30,
       "description": "Attempts to hand one message over"},
     "keep_days": {"type": "integer", "minimum": 1, "maximum": 3650, "default": 30,

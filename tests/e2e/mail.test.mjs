@@ -1,5 +1,6 @@
 // The outbox against a real SMTP server that fails as it is told: each fault has the outcome that it deserves.
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { after, before, beforeEach, test } from 'node:test';
 import { Client, Server, makeDatabase, sleep, waitFor } from './lib/server.mjs';
 import { makeCertificate, startCutter, startSmtp } from './lib/smtp.mjs';
@@ -43,7 +44,8 @@ before(async () => {
   const w = await world(settingsFor(smtp.port, login));
   ({ db, server } = w);
   server.url += '/api';
-  admin = new Client(server, server.token({ role: 'admin' }));
+  const subject = randomUUID();
+  admin = Object.assign(new Client(server, server.token({ subject, role: 'admin' })), { subject });
 });
 after(async () => {
   await server?.close();
@@ -126,6 +128,25 @@ test('550 is refused at once, the address gets no more, an operator may try agai
   assert.equal((await admin.post(`/admin/mail/${id}/requeue`)).status, 200);
   await state(db, id, 'sent');
   assert.equal((await admin.post(`/admin/mail/${id}/requeue`)).status, 404);
+  const acts = await waitFor('the audit', async () => { const r = (await admin.get('/admin/audit?action=mail.requeue')).json.entries; return r.length > 0 && r; });
+  assert.equal(acts.length, 1);
+  assert.deepEqual([acts[0].actor, acts[0].account_id, acts[0].detail], [admin.subject, null, { message_id: id, address: 'nobody@example.test' }]);
+});
+
+test('an operator lets mail go to an address again, and stands in the audit for it', async () => {
+  enqueue(db, 'quiet@example.test', { more: ', bulk => true' });
+  const m = await smtp.mail('quiet@example.test');
+  const link = new URL(m.parsed.headers.get('list').unsubscribe.url);
+  assert.equal((await fetch(server.url + link.pathname.replace('/api', ''), { method: 'POST' })).status, 200);
+  assert.equal(enqueue(db, 'quiet@example.test'), 'suppressed');
+  const lift = (who, address) => who.request('DELETE', `/admin/mail/suppressions/${encodeURIComponent(address)}`);
+  assert.equal((await lift(await server.user(), 'quiet@example.test')).status, 403);
+  assert.equal((await lift(admin, 'no address')).status, 422);
+  assert.equal((await lift(admin, 'Quiet@example.test')).status, 204);
+  assert.equal((await lift(admin, 'quiet@example.test')).status, 404);
+  assert.match(enqueue(db, 'quiet@example.test'), /^[0-9a-f-]{36}$/);
+  const acts = await waitFor('the audit', async () => { const r = (await admin.get('/admin/audit?action=mail.lift')).json.entries; return r.length > 0 && r; });
+  assert.deepEqual(acts.map((e) => [e.actor, e.detail]), [[admin.subject, { address: 'quiet@example.test', categories: ['invitation'] }]]);
 });
 
 test('550 that speaks of policy refuses the message, not the address', async () => {
@@ -190,6 +211,19 @@ test('a certificate that nobody vouches for gets no mail', async () => {
     assert.equal(other.seen.auth, 0, 'no password to a stranger');
     assert.equal(other.box.length, 0);
   } finally { await w.close(); await other.close(); stranger.remove(); }
+});
+
+test('without an address for links no bulk mail goes out, other mail does', async () => {
+  const w = { db: makeDatabase() };
+  w.server = new Server({ database: w.db, settings: settingsFor(smtp.port, login), set: ['deployment.mode=staging'] });
+  try {
+    await w.server.start();
+    const bulk = enqueue(w.db, 'bulk@example.test', { more: ', bulk => true' });
+    const refused = await state(w.db, bulk, 'refused');
+    assert.match(refused.reply, /http\.public_url/);
+    await state(w.db, enqueue(w.db, 'single@example.test', { category: 'account' }), 'sent');
+    assert.equal(smtp.to('bulk@example.test').length, 0);
+  } finally { await w.server.close(); w.db.drop(); }
 });
 
 test('implicit TLS', async () => {

@@ -52,8 +52,8 @@ create table message (
   check ((state = 'queued') = (ended_at is null))
 ) with (fillfactor = 80);
 create index message_recipient on message (mail.fold(address), created_at);
-create index message_ended on message (ended_at) where state <> 'queued';
-create index message_failed on message (id) where state in ('refused', 'dead');
+create index message_ended on message (state, ended_at, id) where ended_at is not null;
+create index message_waiting on message (expires_at) where ended_at is null;
 
 -- The next instant at which a message may be handed over, by all nodes together.
 create table pace (
@@ -95,8 +95,9 @@ begin
     return;
   end if;
   select s.per_recipient_hour, s.max_attempts into v_most, v_attempts from mail.setting s;
+  -- Invitations that somebody has sent must not keep a password's mail away.
   if (select count(*) from mail.message m
-       where mail.fold(m.address) = mail.fold(enqueue.address)
+       where mail.fold(m.address) = mail.fold(enqueue.address) and m.bulk = enqueue.bulk
          and m.created_at > now() - interval '1 hour') >= v_most then
     outcome := 'throttled';
     return next;
@@ -207,9 +208,15 @@ begin
   end if;
 end $$;
 
+-- Acts of admins. This module knows no accounts: whoever keeps the audit hears of them.
+create function told(p_actor text, p_action text, p_detail jsonb) returns void language sql as $$
+  select core.event_publish('admin.act', p_actor,
+    jsonb_build_object('actor', p_actor, 'action', p_action, 'detail', p_detail))
+$$;
+
 -- Tries a message again that was given up or refused; its recipient is given another chance. False:
 -- there is no such message.
-create function requeue(p_id uuid) returns boolean language plpgsql as $$
+create function requeue(p_actor text, p_id uuid) returns boolean language plpgsql as $$
 declare
   v mail.message;
 begin
@@ -225,5 +232,23 @@ begin
    where s.address = mail.fold(v.address) and s.category = '*' and s.reason = 'bounced';
   perform core.job_enqueue('mail.send', jsonb_build_object('id', p_id), 'mail', 0, null, null,
                            (select s.max_attempts from mail.setting s));
+  perform mail.told(p_actor, 'mail.requeue', jsonb_build_object('message_id', p_id, 'address', v.address));
+  return true;
+end $$;
+
+-- Lets mail go to an address again. False: nothing stood in the way.
+create function lift(p_actor text, p_address text) returns boolean language plpgsql as $$
+declare
+  v_categories text[];
+begin
+  with lifted as (
+    update mail.subscription s set out_at = null, reason = null
+     where s.address = mail.fold(p_address) and s.out_at is not null returning s.category)
+  select array_agg(l.category order by l.category) into v_categories from lifted l;
+  if v_categories is null then
+    return false;
+  end if;
+  perform mail.told(p_actor, 'mail.lift',
+    jsonb_build_object('address', mail.fold(p_address), 'categories', to_jsonb(v_categories)));
   return true;
 end $$;
