@@ -5,6 +5,7 @@
 #include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <random>
 #include <sstream>
 #include <thread>
 #include <vector>
@@ -146,6 +147,91 @@ TEST_F(referrals_sql, pending_until_the_referee_qualifies) {
   no_violation();
 }
 
+TEST_F(referrals_sql, those_who_qualify_together_are_paid_together) {
+  sql("update referrals.setting set cap = 250");
+  std::vector<std::string> all;
+  for (int i = 0; i < 4; ++i) all.push_back(friend_of(code_, verified::no));
+  EXPECT_EQ(review(all[0], "flag"), "");
+  const auto eve = account("eve@example.test");
+  const auto held = account("held@example.test", verified::no);
+  const auto other = code_of(eve);
+  EXPECT_EQ(attach(held, other), "pending");
+  sql("select referrals.suspend('admin', '" + other + "', true, 'why')");
+  std::string list = held;
+  for (const auto& a : all) list += "," + a;
+  const std::string award = "select referrals.award(array[" + list + "," + ann_ + "]::uuid[])";
+  sql(award);
+  EXPECT_EQ(balance(ann_), "250") << "three of four, the last one in part";
+  EXPECT_EQ(balance(all[1]) + balance(all[2]) + balance(all[3]), "100100100");
+  EXPECT_EQ(reason(all[0]), "under_review");
+  EXPECT_EQ(balance(held), "0");
+  EXPECT_EQ(sql("select count(*) from referrals.referral where qualified_at is null"), "0")
+      << "what waits has qualified, too";
+  sql(award);
+  EXPECT_EQ(balance(ann_), "250");
+  sql("select referrals.suspend('admin', '" + other + "', false, 'why')");
+  sql("select * from referrals.settle(referrals.due(10))");
+  EXPECT_EQ(balance(held) + " " + balance(eve), "100 100");
+  no_violation();
+}
+
+TEST_F(referrals_sql, a_hold_begins_with_the_qualification) {
+  sql("update referrals.setting set hold = '1 hour'");
+  const auto bob = friend_of(code_, verified::no);
+  sql("select referrals.award(array[" + bob + "]::uuid[])");
+  EXPECT_EQ(reason(bob), "on_hold");
+  sql("select referrals.award(array[" + bob + "]::uuid[])");
+  EXPECT_EQ(balance(bob), "0");
+  sql("update referrals.referral set qualified_at = now() - interval '61 minutes'");
+  sql("select referrals.award(array[" + bob + "]::uuid[])");
+  EXPECT_EQ(balance(bob), "100");
+}
+
+// Batches that share referrers and referees in every order, with refreshes, reviews and billing between them.
+TEST_F(referrals_sql, batches_at_once_never_wait_in_a_circle) {
+  sql("update referrals.setting set refreshes = 100000, flag_score = 0");
+  std::vector<std::string> codes{code_}, owners{ann_};
+  for (int i = 0; i < 3; ++i) {
+    owners.push_back(account("owner" + std::to_string(i) + "@example.test"));
+    codes.push_back(code_of(owners.back()));
+  }
+  std::vector<std::string> all;
+  for (int i = 0; i < 60; ++i) {
+    all.push_back(account("f" + std::to_string(i) + "@example.test", verified::no));
+    attach(all.back(), codes[static_cast<std::size_t>(i) % codes.size()]);
+  }
+  std::atomic<int> deadlocks{0};
+  std::vector<std::thread> threads;
+  const auto worker = [&](unsigned seed) {
+    const auto db = connect();
+    std::mt19937 random(seed);
+    for (int round = 0; round < 25; ++round) {
+      auto mine = all;
+      std::shuffle(mine.begin(), mine.end(), random);
+      std::string list;
+      for (std::size_t i = 0; i < 12; ++i) list += (i ? "," : "") + mine[i];
+      std::string text;
+      switch (random() % 5) {
+        case 0: text = "select referrals.refresh(" + owners[1 + random() % 3] + ", " + candidates() + ")"; break;
+        case 1: text = "select referrals.review('admin', (select id from referrals.referral where referred_account_id = " +
+                       mine[0] + "), '" + (random() % 2 ? "flag" : "revoke") + "', '')"; break;
+        case 2: text = "select accounts.ledger_add(" + owners[random() % 4] + ", 1000000, 'grant', gen_random_uuid()::text)"; break;
+        default: text = "select referrals.award(array[" + list + "]::uuid[])";
+      }
+      try {
+        db(text);
+      } catch (const testing_sql::sql_error& e) {
+        if (e.state == "40P01") ++deadlocks;
+        else if (e.state != "RY409") ADD_FAILURE() << e.what();
+      }
+    }
+  };
+  for (unsigned i = 0; i < 6; ++i) threads.emplace_back(worker, i);
+  for (auto& t : threads) t.join();
+  EXPECT_EQ(deadlocks, 0);
+  no_violation();
+}
+
 TEST_F(referrals_sql, a_lost_event_is_made_up_for) {
   const auto bob = friend_of(code_, verified::no);
   sql("update accounts.account set verified_at = now() where id = " + bob);
@@ -242,7 +328,12 @@ TEST_F(referrals_sql, refresh_voids_what_is_pending_and_the_old_code_for_ever) {
   EXPECT_EQ(qualify(waiting), "0");
   settle_all();
   EXPECT_EQ(balance(ann_), "100");
-  EXPECT_EQ(attach(account("late@example.test"), code_), "unknown_code");
+  const auto late = account("late@example.test");
+  EXPECT_EQ(attach(late, code_), "void");
+  EXPECT_EQ(reason(late), "code_refreshed") << "the referrer sees who came with the old link";
+  EXPECT_EQ(qualify(late), "0");
+  settle_all();
+  EXPECT_EQ(balance(ann_) + balance(late), "1000");
   EXPECT_EQ(state_of("insert into referrals.code (account_id, code) values (gen_random_uuid(), '" + code_ + "')"),
             "23505");
   sql("update referrals.setting set refreshes = 1");
@@ -290,7 +381,8 @@ TEST_F(referrals_sql, a_refresh_and_an_award_at_once_agree) {
   }
   db("commit");
   late.join();
-  EXPECT_EQ(outcome, "unknown_code");
+  EXPECT_EQ(outcome, "void");
+  EXPECT_EQ(reason(cat), "code_refreshed");
   EXPECT_EQ(balance(ann_), "100");
   no_violation();
 }
@@ -346,6 +438,7 @@ TEST_F(referrals_sql, signals_weigh_and_do_not_block) {
   EXPECT_EQ(sql("select signals from referrals.referral where review = 'flagged'"),
             "{\"same_network\": 2, \"tagged_address\": 1}");
   EXPECT_EQ(attach(account("m@example.test"), code_, "'no address'"), "successful");
+  EXPECT_EQ(attach(account("n+4@example.test"), code_, "'192.0.2.0/24'"), "flagged") << "a block, as accounts tells it";
   EXPECT_EQ(sql("select count(*) from referrals.referral where network like '%192%'"), "0");
 }
 
@@ -365,7 +458,9 @@ TEST_F(referrals_sql, ones_own_other_address_does_not_count) {
 TEST_F(referrals_sql, a_suspended_code_holds_everything_up) {
   const auto bob = friend_of(code_, verified::no);
   sql("select referrals.suspend('admin', lower('" + code_ + "'), true, 'why')");
-  EXPECT_EQ(attach(account("c@example.test"), code_), "unknown_code");
+  const auto late = account("c@example.test");
+  EXPECT_EQ(attach(late, code_), "pending");
+  EXPECT_EQ(reason(late), "code_suspended");
   qualify(bob);
   settle_all();
   EXPECT_EQ(balance(ann_), "0");
@@ -373,7 +468,7 @@ TEST_F(referrals_sql, a_suspended_code_holds_everything_up) {
   EXPECT_EQ(state_of("select referrals.refresh(" + ann_ + ", " + candidates() + ")"), "RY403");
   sql("select referrals.suspend('admin', '" + code_ + "', false, 'why')");
   sql("select * from referrals.settle(referrals.due(10))");
-  EXPECT_EQ(balance(ann_), "100");
+  EXPECT_EQ(balance(ann_) + " " + balance(late), "200 100");
   EXPECT_EQ(state_of("select referrals.suspend('admin', 'ZZZZZZZZ', true, '')"), "RY404");
 }
 

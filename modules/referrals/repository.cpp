@@ -45,10 +45,14 @@ ry::task<std::optional<ry::uuid>> repository::owner_of(std::string code) const {
 }
 
 ry::task<std::string> repository::attach(ry::uuid account, std::string code,
-                                         std::optional<std::string> ip) const {
+                                         std::optional<std::string> network) const {
   const auto rows =
-      (co_await ctx_.db().query("select referrals.attach($1, $2, $3)", account, code, ip)).value();
+      (co_await ctx_.db().query("select referrals.attach($1, $2, $3)", account, code, network)).value();
   co_return std::string(rows.front().text(0));
+}
+
+ry::task<void> repository::award(std::vector<std::string> accounts) const {
+  (co_await ctx_.db().query("select referrals.award($1::text[]::uuid[])", accounts)).value();
 }
 
 ry::task<bool> repository::qualify(std::vector<std::string> accounts) const {
@@ -120,10 +124,14 @@ ry::task<std::string> repository::history(ry::uuid account, std::int64_t limit,
 ry::task<std::optional<person>> repository::find_person(ry::uuid account) const {
   const auto rows =
       (co_await ctx_.db().query_with({RY_DB_READ_ONLY},
-                                     "select email, display_name from accounts.contact($1)", account))
+                                     "select email, display_name, exists (select from referrals.code"
+                                     "    where account_id = $1 and is_active and suspended_at is not null)"
+                                     "  from accounts.contact($1)",
+                                     account))
           .value();
   if (rows.empty()) co_return std::nullopt;
-  co_return person{std::string(rows.front().text(0)), std::string(rows.front().text(1))};
+  const auto r = rows.front();
+  co_return person{std::string(r.text(0)), std::string(r.text(1)), r.boolean(2)};
 }
 
 ry::task<std::vector<invited>> repository::invite(ry::uuid account,

@@ -26,6 +26,7 @@ struct invited {
 
 struct person {
   std::string email, name;
+  bool suspended = false;  // its code
 };
 
 class repository {
@@ -41,7 +42,10 @@ class repository {
   ry::task<std::optional<ry::uuid>> owner_of(std::string code) const;
 
   // See referrals.attach() for the outcome.
-  ry::task<std::string> attach(ry::uuid account, std::string code, std::optional<std::string> ip) const;
+  ry::task<std::string> attach(ry::uuid account, std::string code,
+                               std::optional<std::string> network) const;
+  // These referees qualified: what is due for it is paid, in one transaction.
+  ry::task<void> award(std::vector<std::string> accounts) const;
   // These referees qualified. True: there is a referral that may be due now.
   ry::task<bool> qualify(std::vector<std::string> accounts) const;
   ry::task<void> finished_run(ry::uuid account) const;

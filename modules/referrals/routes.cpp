@@ -251,6 +251,9 @@ ry::task<std::vector<routes::verdict>> routes::invite(ry::uuid account,
     out[i].message = not_sent;
   }
   const auto inviter = co_await repo_.find_person(account);
+  if (inviter && inviter->suspended) {
+    throw ry::forbidden("referrals.suspended", "This referral code is suspended");
+  }
   if (!inviter || inviter->email.empty()) {
     for (auto& v : out) v.message = "Inviter not found";
     co_return out;

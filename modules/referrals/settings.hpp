@@ -12,7 +12,7 @@ inline constexpr std::string_view settings_schema = R"({
   "type": "object",
   "properties": {
     "app_url": {"type": "string", "pattern": "^(https?://[^\\s?#]+)?$", "default": "",
-      "description": "Where {app_url}/auth?ref=CODE leads; empty = http.public_url"},
+      "description": "Where {app_url}/auth?ref=CODE leads; empty = http.public_url with http.base_path"},
     "qualify": {"type": "string", "enum": ["signup", "email_verified", "first_run"],
       "default": "email_verified", "description": "When a referral counts"},
     "hold_hours": {"type": "integer", "minimum": 0, "maximum": 8760, "default": 0,

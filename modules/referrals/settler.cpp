@@ -56,9 +56,9 @@ ry::task<void> settler::welcome(ry::uuid account, std::string payload) {
   if (bad || !doc.is_object()) co_return;
   const auto code = read_code(member(doc.get_object(), "referral_code"));
   if (code.empty()) co_return;
-  std::optional<std::string> ip;
-  if (auto text = member(doc.get_object(), "ip"); !text.empty()) ip = std::move(text);
-  const auto outcome = co_await repo_.attach(account, code, std::move(ip));
+  std::optional<std::string> network;
+  if (auto text = member(doc.get_object(), "network"); !text.empty()) network = std::move(text);
+  const auto outcome = co_await repo_.attach(account, code, std::move(network));
   ctx_.debug("an account signed up with a code", {{"account", account}, {"outcome", outcome}});
 }
 
@@ -78,22 +78,33 @@ ry::task<void> settler::work() {
   (co_await ctx_.sleep(0)).value();
   while (next_) {
     const auto batch_now = std::exchange(next_, nullptr);
-    bool any = false;
+    std::optional<ry::error> failed;
     try {
-      any = co_await repo_.qualify(batch_now->accounts);
+      co_await repo_.award(batch_now->accounts);
     } catch (...) {
-      batch_now->failed = ry::current_error();
+      failed = ry::current_error();
     }
+    const bool spoiled =
+        failed && failed->status() != RY_UNAVAILABLE && failed->status() != RY_CANCELLED;
+    if (spoiled) {
+      // One of them spoils the batch: all are written down, and paid one by one.
+      ctx_.complain("a batch of referrals could not be awarded", *failed);
+      failed = co_await one_by_one(batch_now->accounts);
+    }
+    batch_now->failed = failed;
     batch_now->written.set();
-    if (!any) continue;
-    try {
-      co_await repo_.settle_due(batch);
-    } catch (...) {
-      // The job looks again within a minute.
-      ctx_.complain("referrals could not be settled", ry::current_error());
-    }
   }
   working_ = false;
+}
+
+ry::task<std::optional<ry::error>> settler::one_by_one(std::vector<std::string> accounts) {
+  try {
+    const bool any = co_await repo_.qualify(std::move(accounts));
+    if (any) co_await repo_.settle_due(batch);
+  } catch (...) {
+    co_return ry::current_error();
+  }
+  co_return std::nullopt;
 }
 
 ry::task<ry::job_outcome> settler::tidy(ry::job) {

@@ -18,10 +18,12 @@ class settler {
 
  private:
   ry::task<void> heard(ry::event e);
-  // Events come many at a time: what comes while one batch is written down makes the next one. Returns
-  // when this account's is committed; the award follows soon.
+  // Events come many at a time: what comes while one batch is awarded makes the next one. Returns when
+  // this account's is committed.
   ry::task<void> qualified(ry::uuid account);
   ry::task<void> work();
+  // What went wrong, if anything.
+  ry::task<std::optional<ry::error>> one_by_one(std::vector<std::string> accounts);
   ry::task<void> welcome(ry::uuid account, std::string payload);
   ry::task<ry::job_outcome> settle(ry::job job);
   ry::task<ry::job_outcome> tidy(ry::job job);

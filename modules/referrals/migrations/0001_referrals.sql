@@ -96,7 +96,7 @@ create function plain_address(p_address text) returns text language sql immutabl
                  split_part(lower(p_address collate "C"), '@', 2) as domain) a
 $$;
 
--- The neighbourhood of an address: offices share /24, homes a /64. Null for what is no address.
+-- The neighbourhood of an address: offices share /24, homes a /64. Null for what is no address or block.
 create function network_of(p_ip text) returns text language plpgsql immutable as $$
 begin
   return encode(sha256(convert_to(network(set_masklen(p_ip::inet,
@@ -127,10 +127,11 @@ end $$;
 
 -- Lock order, here and below: codes, referrals, counters, accounts; several of a kind in order of their ids.
 
--- Pays for those of the referrals that are due: qualified, held long enough, neither void nor flagged, their
--- code active. Older sign-ups come first below the cap. A row for each that was decided: 'successful' with
--- the referrer's credits, or 'cap_reached'.
-create function settle(p_ids uuid[]) returns table (id uuid, outcome text, credits int)
+-- Pays for those of the referrals that are due: qualified, held long enough, neither void nor flagged, their code
+-- active. Older sign-ups come first below the cap. p_qualified: they have all just qualified; what has to wait is
+-- marked so. A row for each that was decided: 'successful' with the referrer's credits, or 'cap_reached'.
+create function settle(p_ids uuid[], p_qualified boolean default false)
+returns table (id uuid, outcome text, credits int)
 language plpgsql as $$
 #variable_conflict use_column
 declare
@@ -138,19 +139,27 @@ declare
   v_cap int;
   v_hold interval;
   v_due uuid[];
+  v_waiting uuid[];
 begin
   select s.bonus, s.cap, s.hold into v_bonus, v_cap, v_hold from referrals.setting s;
   perform 1 from referrals.code c
    where c.id in (select r.code_id from referrals.referral r where r.id = any (p_ids))
    order by c.id for share;
-  select array_agg(d.id) into v_due
-    from (select r.id from referrals.referral r
+  select array_agg(d.id) filter (where d.due), array_agg(d.id) filter (where not d.due and d.qualified_at is null)
+    into v_due, v_waiting
+    from (select r.id, r.qualified_at,
+                 r.review is distinct from 'flagged' and not r.cap_reached
+                 and coalesce(coalesce(r.qualified_at, case when p_qualified then clock_timestamp() end) + v_hold
+                                <= clock_timestamp(), false)
+                 and exists (select 1 from referrals.code c
+                              where c.id = r.code_id and c.is_active and c.suspended_at is null) as due
+            from referrals.referral r
            where r.id = any (p_ids) and r.status = 'pending' and r.void_reason is null
-             and r.review is distinct from 'flagged' and not r.cap_reached
-             and r.qualified_at + v_hold <= clock_timestamp()
-             and exists (select 1 from referrals.code c
-                          where c.id = r.code_id and c.is_active and c.suspended_at is null)
            order by r.id for update) d;
+  if p_qualified and v_waiting is not null then
+    update referrals.referral r set qualified_at = clock_timestamp(), look_at = clock_timestamp()
+     where r.id = any (v_waiting);
+  end if;
   if v_due is null then
     return;
   end if;
@@ -177,6 +186,7 @@ begin
       update referrals.referral r
          set status = case when x.give > 0 then 'successful' else 'pending' end,
              settled_at = case when x.give > 0 then clock_timestamp() end,
+             qualified_at = coalesce(r.qualified_at, clock_timestamp()),
              credits_awarded = x.give, referee_credits = case when x.give > 0 then v_bonus else 0 end,
              cap_reached = x.give = 0
         from ranked x where r.id = x.id
@@ -222,12 +232,13 @@ begin
   if position('+' in split_part(p_address, '@', 1)) > 0 then
     v := v || '{"tagged_address": 1}';
   end if;
-  if p_network is not null and (select count(*) from referrals.referral r
-       where r.referrer_id = p_referrer and r.network = p_network) >= 2 then
+  if p_network is not null and (select count(*) from (select from referrals.referral r
+       where r.referrer_id = p_referrer and r.network = p_network limit 2) two) = 2 then
     v := v || '{"same_network": 2}';
   end if;
-  if (select count(*) from referrals.referral r
-       where r.referrer_id = p_referrer and r.referred_at > now() - interval '1 day')
+  if (select count(*) from (select from referrals.referral r
+       where r.referrer_id = p_referrer and r.referred_at > now() - interval '1 day'
+       limit (select s.velocity from referrals.setting s)) most)
      >= (select s.velocity from referrals.setting s) then
     v := v || '{"velocity": 3}';
   end if;
@@ -238,10 +249,11 @@ begin
   return v;
 end $$;
 
--- Writes down that an account signed up with a code, and pays at once when it qualifies already. Outcome:
--- 'successful', 'cap_reached', 'pending', 'flagged', 'void', or why there is no referral: 'unknown_code',
--- 'self', 'already_referred'.
-create function attach(p_account uuid, p_code text, p_ip text) returns text language plpgsql as $$
+-- Writes down that an account signed up with a code, and pays at once when it qualifies already. With a code that was
+-- refreshed meanwhile the referral is void from the start, with one that is suspended it waits: the referrer sees
+-- either. Outcome: 'successful', 'cap_reached', 'pending', 'flagged', 'void', or why there is no referral:
+-- 'unknown_code', 'self', 'already_referred'. p_network: an address or a block of them, for the signals.
+create function attach(p_account uuid, p_code text, p_network text) returns text language plpgsql as $$
 declare
   v_code referrals.code;
   v_mail text;
@@ -253,8 +265,7 @@ declare
 begin
   -- A refresh of this code waits for us, or we see that it is no longer active.
   select * into v_code from referrals.code c
-   where c.code = upper(p_code collate "C") and c.is_active and c.suspended_at is null
-     and coalesce(c.expires_at > now(), true) for share;
+   where c.code = upper(p_code collate "C") and coalesce(c.expires_at > now(), true) for share;
   if not found then
     return 'unknown_code';
   end if;
@@ -262,11 +273,13 @@ begin
     return 'self';
   end if;
   select c.email into v_mail from accounts.contact(p_account) c;
-  v_network := referrals.network_of(p_ip);
+  v_network := referrals.network_of(p_network);
   v_signals := referrals.signals_of(v_code.account_id, v_mail, v_network);
   if v_mail <> '' and referrals.plain_address(v_mail)
        = (select referrals.plain_address(c.email) from accounts.contact(v_code.account_id) c) then
     v_void := 'self_referral';
+  elsif not v_code.is_active then
+    v_void := 'code_refreshed';
   elsif split_part(lower(v_mail collate "C"), '@', 2)
         = any (select unnest(s.disposable) from referrals.setting s) then
     v_void := 'disposable_address';
@@ -293,8 +306,8 @@ begin
   return coalesce((select s.outcome from referrals.settle(array[v_id]) s), v_outcome);
 end $$;
 
--- These referees have qualified: marked in a transaction of its own, because settle() locks the code first. How
--- many referrals may be due now.
+-- These referees have qualified. In a transaction of its own before settle(), which locks the code first. How many
+-- referrals may be due now.
 create function qualify(p_accounts uuid[]) returns int language plpgsql as $$
 declare
   v_n int;
@@ -307,6 +320,13 @@ begin
    where r.id = q.id;
   get diagnostics v_n = row_count;
   return v_n;
+end $$;
+
+-- qualify() and settle() in one transaction.
+create function award(p_accounts uuid[]) returns void language plpgsql as $$
+begin
+  perform referrals.settle((select array_agg(r.id) from referrals.referral r
+    where r.referred_account_id = any (p_accounts) and r.status = 'pending' and r.void_reason is null), true);
 end $$;
 
 -- Open referrals whose time to be looked at has come.
