@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <set>
 
+#include "core/app/api_document.hpp"
 #include "core/module/inspect.hpp"
 
 namespace ry::app {
@@ -58,6 +59,7 @@ found_modules find_modules(config::config& c) {
 
 module::set_options module_options(config::config& c) {
   module::set_options options;
+  options.host_components = host_components();
   options.settings = [&c](const module::module_facts& facts, std::string_view schema) {
     module::settings_result result;
     const auto entries = c.modules();

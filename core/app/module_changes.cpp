@@ -74,10 +74,11 @@ std::vector<std::string> watched_directories(const config::config& c) {
 
 }  // namespace
 
-module_changes::module_changes(workshop& w, rooms& r, signals& main, config_options options,
-                               db::settings database, std::chrono::milliseconds drain)
+module_changes::module_changes(workshop& w, rooms& r, api_document& api, signals& main,
+                               config_options options, db::settings database, std::chrono::milliseconds drain)
     : workshop_(w),
       rooms_(r),
+      api_(api),
       main_(main),
       options_(std::move(options)),
       database_(std::move(database)),
@@ -179,6 +180,7 @@ void module_changes::publish(const std::vector<module::job_kind>& old_jobs,
                              const std::vector<module::consumer>& old_consumers) {
   auto& modules = workshop_.modules;
   rooms_.server.publish(modules.routes());
+  api_.update(modules.routes(), modules.descriptions());
   std::set<std::string> kinds;
   for (auto& kind : modules.jobs()) {
     kinds.insert(kind.kind);

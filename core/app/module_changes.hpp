@@ -13,6 +13,7 @@
 #include <memory>
 #include <string>
 
+#include "core/app/api_document.hpp"
 #include "core/app/commands.hpp"
 #include "core/app/rooms.hpp"
 #include "core/app/signals.hpp"
@@ -26,7 +27,7 @@ class module_changes {
  public:
   enum class action { reload, enable, disable };
 
-  module_changes(workshop& w, rooms& r, signals& main, config_options options,
+  module_changes(workshop& w, rooms& r, api_document& api, signals& main, config_options options,
                  db::settings database, std::chrono::milliseconds drain);
   ~module_changes();
   module_changes(const module_changes&) = delete;
@@ -55,6 +56,7 @@ class module_changes {
 
   workshop& workshop_;
   rooms& rooms_;
+  api_document& api_;
   signals& main_;
   const config_options options_;
   const db::settings database_;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <thread>
 
+#include "core/app/api_document.hpp"
 #include "core/app/commands.hpp"
 #include "core/app/instance.hpp"
 #include "core/app/loading.hpp"
@@ -94,6 +95,7 @@ exit_code serve(const config_options& options) {
   std::optional<db::database> database;
   rooms r(w, c, place);
   probes probe(w, r);
+  api_document api(r.server, web.base_path);
   std::optional<module_changes> changes;
 
   const auto connect = [&] {
@@ -107,7 +109,7 @@ exit_code serve(const config_options& options) {
   // database, migrations
   connect();
   const auto database_settings = postgres.wait();
-  changes.emplace(w, r, stop, options, database_settings, c.duration("reload.drain_seconds"));
+  changes.emplace(w, r, api, stop, options, database_settings, c.duration("reload.drain_seconds"));
   auto report = migrate_all(w, database_settings, c, stop);
   report_modules(report);
   if (!report.ok()) return fail("the database could not be brought up to date");
@@ -129,6 +131,7 @@ exit_code serve(const config_options& options) {
   // listen
   try {
     r.server.publish(w.modules.routes());
+    api.update(w.modules.routes(), w.modules.descriptions());
     r.server.start(std::move(door));
   } catch (...) {
     // Work is under way already: it ends before what it stands on is taken apart.

@@ -212,6 +212,10 @@ void server::add_host_route(host_route route) {
   impl_->host_routes.push_back(std::move(route));
 }
 
+const std::vector<host_route>& server::host_routes() const noexcept {
+  return impl_->host_routes;
+}
+
 void server::publish(std::vector<module::route> routes) {
   auto table = std::make_shared<route_table>(impl_->shared.s.base_path);
   for (const auto& h : impl_->host_routes) {

@@ -120,6 +120,7 @@ class server {
 
   // Routes of the host; they stand in every table published from now on.
   void add_host_route(host_route route);
+  const std::vector<host_route>& host_routes() const noexcept;
   // Replaces all routes of modules. When this returns, no request can reach a route that is no
   // longer in the list (requests under way hold their owner, see ry_host::outstanding). Throws
   // std::invalid_argument for a pattern that is wrong or registered twice; the old table stays

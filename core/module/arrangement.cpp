@@ -192,6 +192,7 @@ std::vector<graph_refusal> arrangement::misfits() const {
   host_side host;
   for (const auto& p : reg.host_points) host.points[p.id] = p.min_size;
   host.routes = options.host_routes;
+  host.components = options.host_components;
   if (const auto it = rt.facts.find("http.base_path"); it != rt.facts.end())
     host.base_path = it->second;
   while (host.base_path.ends_with('/')) host.base_path.pop_back();

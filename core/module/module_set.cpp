@@ -187,6 +187,16 @@ std::vector<consumer> module_set::consumers() const {
   return impl_->collect<consumer>([](const registration& r) -> auto& { return r.consumers; });
 }
 
+std::vector<module_text> module_set::descriptions() const {
+  std::vector<module_text> out;
+  for (const std::size_t i : impl_->now.order) {
+    const auto& e = impl_->now.entries[i];
+    if (!e.present()) continue;
+    out.push_back({e.facts.name, e.facts.version, e.gen->registered().descriptions});
+  }
+  return out;
+}
+
 std::vector<module_health> module_set::health() const {
   std::vector<module_health> out;
   std::shared_lock lock(impl_->mutex);

@@ -23,6 +23,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <set>
 #include <shared_mutex>
 #include <string>
 #include <string_view>
@@ -71,12 +72,19 @@ struct set_options {
   std::uint32_t host_minor = RY_ABI_MINOR;
   settings_fn settings;  // empty: every module gets "{}"
   // Routes of the host itself (GET, outside of http.base_path), which modules cannot take.
-  std::vector<std::string> host_routes = {"/healthz", "/readyz", "/metrics"};
+  std::vector<std::string> host_routes = {"/healthz", "/readyz", "/metrics", "/openapi.json"};
+  // Components of the host that descriptions of modules may refer to: "schemas/host.Error".
+  std::set<std::string> host_components;
 };
 
 struct module_migrations {
   std::string module;  // also the schema
   std::vector<migration> list;
+};
+
+struct module_text {
+  std::string module, version;
+  std::vector<std::string> parts;
 };
 
 struct module_health {
@@ -152,6 +160,7 @@ class module_set {
   std::vector<route> routes() const;
   std::vector<job_kind> jobs() const;
   std::vector<consumer> consumers() const;
+  std::vector<module_text> descriptions() const;  // of routes, see ry_registrar_v1::describe
 
   // Started modules only. [any], after prepare()
   std::vector<module_health> health() const;

@@ -160,6 +160,17 @@ TEST_F(module_set_test, ambiguous_routes_and_routes_of_the_host_are_refused) {
   EXPECT_EQ(set.routes().size(), 1u);
 }
 
+TEST_F(module_set_test, a_description_belongs_to_routes_that_exist) {
+  const auto text = prepared(specs({"described", "describes_more"}, on_failure::skip));
+  EXPECT_THAT(text, HasSubstr("module \"describes_more\" describes the route GET /other, which it does "
+                              "not register."));
+  const auto all = set.descriptions();
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].module, "described");
+  ASSERT_EQ(all[0].parts.size(), 1u);
+  EXPECT_THAT(all[0].parts[0], HasSubstr("Read it"));
+}
+
 TEST_F(module_set_test, base_path_keeps_routes_of_modules_and_host_apart) {
   host.rt.facts["http.base_path"] = "/api/";
   EXPECT_EQ(prepared(specs({"plain", "host_route"})), "");

@@ -1,11 +1,11 @@
 #include <algorithm>
-#include <boost/json/parse.hpp>
 #include <cstddef>
 #include <cstring>
 #include <exception>
 #include <stdexcept>
 #include <string_view>
 
+#include "core/module/description.hpp"
 #include "core/module/pattern.hpp"
 #include "core/module/staging.hpp"
 #include "core/module/tables.hpp"
@@ -18,6 +18,7 @@ namespace {
 constexpr std::size_t max_items = 10'000;
 constexpr std::size_t max_sql = 16 * 1024 * 1024;
 constexpr std::size_t max_openapi = 1024 * 1024;
+constexpr std::size_t max_descriptions = 100;
 constexpr std::uint32_t route_flags = RY_ROUTE_PUBLIC | RY_ROUTE_ADMIN | RY_ROUTE_STREAM_BODY |
                                       RY_ROUTE_QUERY_TOKEN | RY_ROUTE_LONG | RY_ROUTE_NO_PREFIX;
 
@@ -94,9 +95,8 @@ void stage_route(ry_registrar& r, const ry_route* in) {
   out.timeout_ms = v.timeout_ms;
   out.openapi_json = text(v.openapi_json, max_openapi, "the OpenAPI text of " + what);
   if (!out.openapi_json.empty()) {
-    boost::system::error_code ec;
-    const auto doc = boost::json::parse(out.openapi_json, ec);
-    if (ec || !doc.is_object()) refuse("the OpenAPI text of " + what + " is not a JSON object");
+    if (!parsed_description(out.openapi_json))
+      refuse("the OpenAPI text of " + what + " is not a JSON object");
   }
   for (const auto& before : r.staged.routes)
     if (before.method == out.method && ((before.flags ^ out.flags) & RY_ROUTE_NO_PREFIX) == 0 &&
@@ -250,6 +250,15 @@ void stage_driver(ry_registrar& r, ry_str point_id, ry_str name, const void* tab
   r.staged.drivers.push_back(std::move(out));
 }
 
+void stage_description(ry_registrar& r, ry_str openapi_json) {
+  std::string json = text(openapi_json, max_openapi, "a description");
+  if (const auto problem = description_fault(json); !problem.empty())
+    refuse("a description " + problem);
+  if (r.staged.descriptions.size() >= max_descriptions)
+    refuse("too many descriptions", RY_RESOURCE_EXHAUSTED);
+  r.staged.descriptions.push_back(std::move(json));
+}
+
 // Runs one staging call and turns its refusal into a status, with the sentence kept for the report.
 template <class Stage>
 ry_status staged(ry_registrar* r, Stage&& stage) noexcept {
@@ -293,6 +302,9 @@ const ry_registrar_v1& registrar_table() noexcept {
       },
       [](ry_registrar* r, ry_str point, ry_str name, const void* table, void* self) noexcept {
         return staged(r, [&](ry_registrar& to) { stage_driver(to, point, name, table, self); });
+      },
+      [](ry_registrar* r, ry_str openapi_json) noexcept {
+        return staged(r, [&](ry_registrar& to) { stage_description(to, openapi_json); });
       }};
   return table;
 }

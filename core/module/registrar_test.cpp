@@ -122,6 +122,19 @@ TEST_F(registrar_test, bad_routes_are_refused_at_once) {
   EXPECT_EQ(to.route(&r, &v), RY_OK);
 }
 
+TEST_F(registrar_test, descriptions_are_kept_as_text) {
+  EXPECT_EQ(to.describe(&r, view(R"({"paths":{}})")), RY_OK);
+  EXPECT_EQ(to.describe(&r, view(R"({"components":{}})")), RY_OK);
+  EXPECT_THAT(r.staged.descriptions, SizeIs(2));
+  expect_refused(to.describe(&r, view("[]")), "a description is not a JSON object");
+  expect_refused(to.describe(&r, view("")), "a description is not a JSON object");
+  expect_refused(to.describe(&r, {nullptr, 4}), "a length but no bytes");
+  expect_refused(to.describe(&r, view(R"({"paths":{"/a":7}})")), "a path \"/a\"");
+  EXPECT_THAT(r.staged.descriptions, SizeIs(2));
+  for (int i = 0; i < 98; ++i) EXPECT_EQ(to.describe(&r, view("{}")), RY_OK);
+  expect_refused(to.describe(&r, view("{}")), "too many descriptions", RY_RESOURCE_EXHAUSTED);
+}
+
 TEST_F(registrar_test, migrations_increase) {
   const auto add = [&](std::string_view id, std::string_view sql, std::uint32_t flags = 0) {
     const ry_migration m = {sizeof m, flags, view(id), view(sql)};

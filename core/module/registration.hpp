@@ -74,6 +74,7 @@ struct registration {
   std::vector<service> services;
   std::vector<point> points;
   std::vector<driver> drivers;
+  std::vector<std::string> descriptions;  // OpenAPI objects, see core/module/description.hpp
 };
 
 }  // namespace ry::module

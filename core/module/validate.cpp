@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "core/module/description.hpp"
 #include "core/module/pattern.hpp"
 #include "core/module/text.hpp"
 
@@ -28,6 +29,7 @@ class validator {
       routes_.push_back({"GET", pattern(text), text, no_module});
     for (std::size_t i = 0; i < modules_.size(); ++i) {
       check_routes(i);
+      check_description(i);
       check_promises(i);
       check_drivers(i);
       check_services(i);
@@ -90,6 +92,11 @@ class validator {
         refuse(i, both + "which is ambiguous with " + clash->text + " of " + owner(clash->owner) +
                       ": some paths match both and neither is the narrower one.");
     }
+  }
+
+  void check_description(std::size_t i) {
+    const auto problem = description_problem(*modules_[i].registered, host_.components);
+    if (!problem.empty()) refuse(i, called(name(i)) + " describes " + problem + ".");
   }
 
   void check_promises(std::size_t i) {

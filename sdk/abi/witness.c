@@ -663,7 +663,7 @@ AT(ry_point, removed, 32);
 AT(ry_point, ctx, 40);
 AT(ry_point, replaced, 48);
 
-SIZE(ry_registrar_v1, 64);
+SIZE(ry_registrar_v1, 72);
 AT(ry_registrar_v1, struct_size, 0);
 AT(ry_registrar_v1, reserved0, 4);
 AT(ry_registrar_v1, route, 8);
@@ -673,6 +673,7 @@ AT(ry_registrar_v1, subscribe, 32);
 AT(ry_registrar_v1, provide, 40);
 AT(ry_registrar_v1, define_point, 48);
 AT(ry_registrar_v1, contribute, 56);
+AT(ry_registrar_v1, describe, 64);
 
 SIZE(ry_secrets_v1, 48);
 AT(ry_secrets_v1, struct_size, 0);

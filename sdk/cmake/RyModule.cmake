@@ -4,6 +4,8 @@
 #   [NEEDS libx.so ...]      beginnings of names of shared libraries that it may need at load time beside
 #                            the C and C++ run time
 #   [MIGRATIONS dir]         dir/*.sql in order of their names become the header "migrations.hpp"
+#   [OPENAPI dir]            dir/NAME.json, OpenAPI objects for ry_registrar_v1::describe, become the header
+#                            "openapi.hpp" with ry_openapi::NAME
 #   [OUTPUT name]            file name without ".so"; default NAME
 #   [TESTS x_test.cpp ...]   GoogleTest program NAME_module_test over the same sources
 #   [PGTESTS x_pgtest.cpp ...]  the same for tests that need PostgreSQL (label pg)
@@ -58,7 +60,7 @@ function(ry_module_library_test target)
 endfunction()
 
 function(ry_add_module name)
-  cmake_parse_arguments(M "" "MIGRATIONS;OUTPUT" "SOURCES;LIBS;NEEDS;TESTS;PGTESTS;TEST_LIBS" ${ARGN})
+  cmake_parse_arguments(M "" "MIGRATIONS;OPENAPI;OUTPUT" "SOURCES;LIBS;NEEDS;TESTS;PGTESTS;TEST_LIBS" ${ARGN})
   if(NOT M_SOURCES)
     message(FATAL_ERROR "ry_add_module(${name}): SOURCES is missing")
   endif()
@@ -90,6 +92,22 @@ function(ry_add_module name)
       DEPENDS ${sql} ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/embed_migrations.cmake
       VERBATIM)
     target_sources(${name}_objects PRIVATE ${generated}/migrations.hpp)
+    target_include_directories(${name}_objects PUBLIC ${generated})
+  endif()
+
+  if(M_OPENAPI)
+    set(generated ${CMAKE_CURRENT_BINARY_DIR}/${name}_generated)
+    file(GLOB json CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${M_OPENAPI}/*.json)
+    if(NOT json)
+      message(FATAL_ERROR "ry_add_module(${name}): no *.json in ${M_OPENAPI}")
+    endif()
+    add_custom_command(
+      OUTPUT ${generated}/openapi.hpp
+      COMMAND ${CMAKE_COMMAND} "-DFILES=${json}" -DOUT=${generated}/openapi.hpp -P
+              ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/embed_openapi.cmake
+      DEPENDS ${json} ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/embed_openapi.cmake
+      VERBATIM)
+    target_sources(${name}_objects PRIVATE ${generated}/openapi.hpp)
     target_include_directories(${name}_objects PUBLIC ${generated})
   endif()
 

@@ -228,6 +228,7 @@ pub struct ry_registrar_v1 {
     pub provide: extern "C" fn(*mut ry_registrar, ry_str, *const c_void, *mut c_void) -> ry_status,
     pub define_point: slot,
     pub contribute: extern "C" fn(*mut ry_registrar, ry_str, ry_str, *const c_void, *mut c_void) -> ry_status,
+    pub describe: extern "C" fn(*mut ry_registrar, ry_str) -> ry_status,
 }
 
 // ---- mcp.transport/1 ----
@@ -345,7 +346,7 @@ size!(ry_core_v1, 96);
 size!(ry_request_view, 192);
 size!(ry_http_v1, 128);
 size!(ry_route, 88);
-size!(ry_registrar_v1, 64);
+size!(ry_registrar_v1, 72);
 size!(ry_mcp_target, 88);
 size!(ry_mcp_message, 56);
 size!(ry_mcp_outcome, 48);

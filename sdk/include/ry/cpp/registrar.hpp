@@ -365,6 +365,12 @@ class registrar {
     registered(table_.contribute(handle_, str(point), str(name), table, self), "driver", name);
   }
 
+  // See ry_registrar_v1::describe. `reg.describe(ry_openapi::login)` for the file openapi/login.json of
+  // the module, from the generated header openapi.hpp.
+  void describe(std::string_view openapi_json) {
+    registered(table_.describe(handle_, str(openapi_json)), "description", "openapi");
+  }
+
   const ry_registrar_v1& table() const noexcept { return table_; }
   ry_registrar* handle() const noexcept { return handle_; }
 

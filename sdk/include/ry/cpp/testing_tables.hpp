@@ -116,6 +116,10 @@ struct tables {
            void* self) noexcept -> ry_status {
           of(r)->drivers[text(point) + ":" + text(name)] = {table, self};
           return RY_OK;
+        },
+        [](ry_registrar* r, ry_str openapi_json) noexcept -> ry_status {
+          of(r)->descriptions.push_back(text(openapi_json));
+          return RY_OK;
         }};
     return t;
   }

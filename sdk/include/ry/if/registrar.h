@@ -42,7 +42,7 @@ typedef struct ry_route {
   void* ctx;
   uint64_t max_body;   /* bytes; 0 = the host's default (1 MiB; 1 GiB with RY_ROUTE_STREAM_BODY) */
   uint64_t timeout_ms; /* until the answer; 0 = the host's default (30 s) */
-  ry_str openapi_json; /* OpenAPI 3.1 operation object, or empty */
+  ry_str openapi_json; /* OpenAPI 3.1 operation object, or empty; instead of describe() */
 } ry_route;
 
 #define RY_MIGRATION_NO_TX 1u /* not inside a transaction (CREATE INDEX CONCURRENTLY) */
@@ -86,6 +86,14 @@ typedef struct ry_registrar_v1 {
   /* A driver for a point (needs must name it). `name` is unique within the point. */
   ry_status (*contribute)(ry_registrar* r, ry_str point_id, ry_str name, const void* table,
                           void* self) RY_NOEXCEPT;
+  /* What the routes are, for people and programs: an OpenAPI 3.1 object with some of "paths",
+   * "components" and "tags" and nothing else, which becomes part of the host's /openapi.json. May be
+   * called several times; the parts are one description. Paths are the patterns of this module's
+   * routes ("{rest...}" is written "{rest}"); a method without a route is a reason to refuse the module, a
+   * route without a description is not. Each "$ref" is "#/components/<kind>/<Name>" of a component of
+   * this module, which other modules' names cannot meet, or of the host ("host.Error"; see README.md).
+   * The host adds what it does by itself: parameters of the path, security, 401, 403, 413, 5xx. */
+  ry_status (*describe)(ry_registrar* r, ry_str openapi_json) RY_NOEXCEPT;
 } ry_registrar_v1;
 
 #ifdef __cplusplus
