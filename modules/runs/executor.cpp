@@ -420,7 +420,8 @@ ry::task<ry::job_outcome> executor::finish(run_ptr run, course& c) {
            run->who.account.to_string() + "\",\"agent_id\":\"" + run->who.agent.to_string() +
            "\",\"status\":\"" + how.status + "\",\"reason\":\"" + how.reason +
            "\",\"error\":" + json_string(how.error) + ",\"title\":" + json_string(run->who.title) +
-           ",\"charged_micro\":" + std::to_string(run->charged_micro) + "}";
+           ",\"charged_micro\":" + std::to_string(run->charged_micro) +
+           ",\"viewed\":" + (run->has_readers() ? "true" : "false") + "}";
   const stored written = co_await persist(parts_, run, record);
   if (written == stored::not_ours) co_return leave(run);
   if (!record.webhooks.empty()) parts_.ctx.jobs().poke("webhooks");

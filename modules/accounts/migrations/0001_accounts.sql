@@ -37,6 +37,7 @@ create table account (
   verified_at timestamptz,
   created_at timestamptz not null default now()
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02);
+create index account_email on account (lower(email)) where email <> '';
 
 -- Append-only. No reference to `account`: ledger_add() is the only writer and has locked that row.
 create table ledger (
@@ -112,6 +113,21 @@ language plpgsql stable as $$
 begin
   return query select a.email, a.display_name, a.verified_at is not null
                  from accounts.account a where a.id = contact.account;
+end $$;
+
+-- The account with this address, in any case; of several the one that confirmed it, then the oldest. Null: none.
+create function find_by_email(email text) returns uuid language plpgsql stable as $$
+begin
+  return (select a.id from accounts.account a
+           where lower(a.email) = lower(find_by_email.email) and a.email <> ''
+           order by a.verified_at nulls last, a.created_at limit 1);
+end $$;
+
+-- All accounts in the order of their ids, a page at a time.
+create function ids_after(account uuid, most bigint) returns setof uuid language plpgsql stable as $$
+begin
+  return query select a.id from accounts.account a
+                where ids_after.account is null or a.id > ids_after.account order by a.id limit ids_after.most;
 end $$;
 
 -- Locks those of the accounts that nobody else has locked, without waiting. By the place of the account;

@@ -1,0 +1,127 @@
+#include "admin_routes.hpp"
+
+#include <ry/cpp/input.hpp>
+
+#include <algorithm>
+#include <array>
+#include <boost/json/serialize.hpp>
+
+#include "routes.hpp"
+
+namespace notifications {
+
+namespace json = boost::json;
+
+namespace {
+
+constexpr std::size_t longest_payload = 64 * 1024;
+constexpr std::array<std::string_view, 7> states{"queued", "gathered", "sent", "suppressed", "failed", "dead",
+                                                 "cancelled"};
+
+ry::error nothing_there() { return ry::not_found("notifications.not_found", "Notification not found"); }
+
+}  // namespace
+
+void admin_routes::add_to(ry::registrar& reg) {
+  const std::string at = "/admin/notifications";
+  reg.route("POST", at + "/trigger", RY_ROUTE_ADMIN, this, &admin_routes::trigger);
+  reg.route("GET", at, RY_ROUTE_ADMIN, this, &admin_routes::list);
+  reg.route("GET", at + "/{id}", RY_ROUTE_ADMIN, this, &admin_routes::show);
+  reg.route("POST", at + "/{id}/requeue", RY_ROUTE_ADMIN, this, &admin_routes::requeue);
+  reg.route("POST", at + "/{id}/cancel", RY_ROUTE_ADMIN, this, &admin_routes::cancel);
+}
+
+ry::task<ry::response> admin_routes::trigger(ry::request r) {
+  require_open(office_);
+  const auto body = read_object(r.body());
+  const auto workflow = text_in(body, "workflow_id", 64);
+  if (!is_workflow_id(workflow)) throw invalid("workflow_id", "is no workflow");
+  const auto* given = body.if_contains("payload_template");
+  if (given != nullptr && !given->is_null() && !given->is_object()) {
+    throw invalid("payload_template", "must be an object");
+  }
+  json::object pattern;
+  if (given != nullptr && given->is_object()) pattern = given->get_object();
+  if (json::serialize(pattern).size() > longest_payload) throw invalid("payload_template", "is too long");
+  const auto id = opt_text_in(body, "subscriber_id", 64);
+  const auto email = opt_text_in(body, "subscriber_email", 320);
+  const bool broadcast = boolean_in(body, "broadcast").value_or(false);
+  if ((id ? 1 : 0) + (email ? 1 : 0) + (broadcast ? 1 : 0) != 1) {
+    throw ry::bad_request("notifications.recipient",
+                          "Exactly one of subscriber_id, subscriber_email and broadcast is required");
+  }
+  const auto event = office_.ctx.new_uuid();
+  office_.ctx.info("an admin triggers a notification",
+                   {{"workflow", workflow}, {"broadcast", broadcast}, {"actor", r.subject()}});
+  if (broadcast) {
+    json::object args{{"workflow_id", workflow}, {"broadcast_id", event.to_string()}, {"payload", std::move(pattern)}};
+    ry::job_request job("notifications.broadcast", json::serialize(args));
+    (co_await office_.ctx.jobs().enqueue(std::move(job))).value();
+    co_return ry::response::json("{\"success\":true,\"broadcast_id\":" + ry::json_string(event.to_string()) + "}");
+  }
+  std::optional<ry::uuid> account;
+  if (id) {
+    account = ry::require_uuid(*id);
+  } else {
+    account = co_await office_.repo.find_by_email(*email);
+  }
+  std::optional<person> who;
+  if (account) who = co_await office_.repo.find_person(*account);
+  if (!who) throw ry::not_found("notifications.subscriber", "Subscriber not found");
+  occasion what;
+  what.workflow = workflow;
+  what.payload = fill_template(pattern, *who);
+  if (workflow == "welcome-email" && who->email.empty()) what.refused = "The account has no email";
+  auto key = workflow + ":" + event.to_string() + ":" + account->to_string();
+  const auto out = co_await office_.notify(std::move(key), *account, std::move(what), *who);
+  const bool success = out.outcome == "queued" || out.outcome == "gathered" || out.outcome == "sent";
+  json::object answer{{"success", success}, {"notification_id", out.id.to_string()}, {"status", out.outcome}};
+  if (!success) answer["reason"] = out.reason;
+  co_return ry::response::json(json::serialize(answer));
+}
+
+ry::task<ry::response> admin_routes::list(ry::request r) {
+  require_open(office_);
+  const auto state = r.query("status").value_or("");
+  if (!state.empty() && std::find(states.begin(), states.end(), state) == states.end()) {
+    throw invalid("status", "must be one of queued, gathered, sent, suppressed, failed, dead, cancelled");
+  }
+  std::optional<ry::uuid> account;
+  if (const auto text = r.query("account_id")) account = ry::require_uuid(*text);
+  const auto limit = limit_of(r);
+  const auto list = "notifications:all:" + state + (account ? account->to_string() : std::string());
+  const auto before = ry::query_uuid_cursor(r, list);
+  const auto rows = co_await office_.repo.list(state, account, before, limit);
+  co_return ry::response::json(ry::page_json("notifications", list, rows));
+}
+
+ry::task<ry::response> admin_routes::show(ry::request r) {
+  require_open(office_);
+  const auto id = ry::require_uuid(r.param("id"));
+  const auto doc = co_await office_.repo.details(id);
+  if (!doc) throw nothing_there();
+  co_return ry::response::json(*doc);
+}
+
+ry::task<ry::response> admin_routes::requeue(ry::request r) {
+  require_open(office_);
+  const auto id = ry::require_uuid(r.param("id"));
+  const bool done = co_await office_.repo.requeue(id);
+  if (!done) {
+    throw ry::not_found("notifications.not_found", "There is no notification that failed or was given up");
+  }
+  office_.ctx.info("a notification is tried again", {{"notification", id}, {"actor", r.subject()}});
+  office_.ctx.jobs().poke("notifications");
+  co_return ry::response::json("{\"success\":true,\"status\":\"queued\"}");
+}
+
+ry::task<ry::response> admin_routes::cancel(ry::request r) {
+  require_open(office_);
+  const auto id = ry::require_uuid(r.param("id"));
+  const bool done = co_await office_.repo.cancel(id);
+  if (!done) throw ry::conflict("notifications.not_waiting", "The notification does not wait any more");
+  office_.ctx.info("a notification is called off", {{"notification", id}, {"actor", r.subject()}});
+  co_return ry::response::json("{\"success\":true,\"status\":\"cancelled\"}");
+}
+
+}  // namespace notifications

@@ -1,0 +1,335 @@
+#include "courier.hpp"
+
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <set>
+
+namespace notifications {
+
+namespace json = boost::json;
+
+namespace {
+
+constexpr std::uint64_t no_driver_ms = 30'000;
+constexpr std::uint64_t tell_again_ms = 30'000;
+constexpr std::int64_t most_followed = 100;
+constexpr std::int64_t broadcast_page = 200;
+constexpr std::uint32_t carried = RY_NOTIFY_EMAIL | RY_NOTIFY_PUSH | RY_NOTIFY_IN_APP;
+
+std::optional<json::object> arguments(const ry::job& job) {
+  json::error_code bad;
+  const auto text = job.args();
+  auto doc = json::parse(json::string_view(text.data(), text.size()), bad);
+  if (bad || !doc.is_object()) return std::nullopt;
+  return std::move(doc.get_object());
+}
+
+std::string text_of(const json::object& o, const char* name) {
+  const auto* v = o.if_contains(name);
+  return v == nullptr || !v->is_string() ? std::string() : std::string(v->get_string());
+}
+
+std::optional<ry::uuid> uuid_of(const std::optional<json::object>& o, const char* name) {
+  return o ? ry::uuid::parse(text_of(*o, name)) : std::nullopt;
+}
+
+ry::job_outcome malformed() {
+  return ry::job_outcome::dead(ry::bad_request("notifications.job", "the job names nothing"));
+}
+
+ry::notify::subscriber subscriber_of(const ry::uuid& account, const person& who) {
+  ry::notify::subscriber out;
+  out.account_id = account.to_string();
+  out.email = who.email;
+  out.name = who.name;
+  out.first_name = who.first_name();
+  out.phone = who.phone;
+  out.avatar = who.avatar;
+  return out;
+}
+
+double jitter() {
+  thread_local std::minstd_rand dice{std::random_device{}()};
+  return std::uniform_real_distribution<double>(0, 1)(dice);
+}
+
+template <class Result>
+std::vector<Result> own(const ry_notify_result* first, std::size_t n, std::size_t stride) {
+  std::vector<Result> out;
+  const auto* at = reinterpret_cast<const unsigned char*>(first);
+  for (std::size_t i = 0; i < n; ++i, at += stride) {
+    out.emplace_back(*reinterpret_cast<const ry_notify_result*>(at));
+  }
+  return out;
+}
+
+std::vector<ry_notify_token> views_of(const std::vector<ry::notify::token>& all) {
+  std::vector<ry_notify_token> out;
+  for (const auto& t : all) out.push_back(t.view());
+  return out;
+}
+
+// Awaits a driver's function that completes by a ry_done.
+template <class Start>
+ry::task<ry::result<void>> done_of(Start start) {
+  co_return co_await ry::call_done([&start](ry_exec* exec, ry_done done) { return start(exec, done); });
+}
+
+}  // namespace
+
+courier::courier(const office& o) : office_(o) {
+  const auto count = [&](const char* outcome) {
+    return o.ctx.metrics().counter("notifications_attempts_total",
+                                   "Attempts to hand a notification to the orchestrator", {{"outcome", outcome}});
+  };
+  sent_ = count("sent");
+  retried_ = count("retry");
+  failed_ = count("failed");
+  suppressed_ = count("suppressed");
+  dead_ = count("dead");
+}
+
+void courier::add_to(ry::registrar& reg) {
+  ry::job_options o;
+  o.queue = "notifications";
+  o.max_attempts = 1'000;  // a notification ends by its own rules
+  o.concurrency = office_.config.concurrency;
+  o.timeout_ms = office_.config.timeout_ms + 30'000;
+  o.backoff_ms = 5'000;
+  reg.job("notifications.deliver", this, &courier::deliver, o);
+  o.concurrency = 4;
+  reg.job("notifications.tell", this, &courier::tell, o);
+  o.concurrency = 1;
+  reg.job("notifications.broadcast", this, &courier::broadcast, o);
+  o.cron = "* * * * *";
+  reg.job("notifications.follow", this, &courier::follow, o);
+  o.cron = "41 * * * *";
+  reg.job("notifications.tidy", this, &courier::tidy, o);
+}
+
+std::uint64_t courier::paused_ms() const noexcept {
+  const auto left = paused_until_us_.load(std::memory_order_relaxed) - office_.ctx.mono_us();
+  return left > 0 ? static_cast<std::uint64_t>(left) / 1000 + 1 : 0;
+}
+
+ry::task<ry::job_outcome> courier::deliver(ry::job job) {
+  const auto id = uuid_of(arguments(job), "id");
+  if (!id) co_return malformed();
+  if (const auto wait = paused_ms(); wait != 0) co_return ry::job_outcome::snooze(wait);
+  const auto driver = office_.driver();
+  if (!driver) {
+    const ry::error why(RY_UNAVAILABLE, "notifications.no_driver",
+                        "notifications.orchestrator \"" + office_.config.orchestrator + "\" is not loaded");
+    office_.ctx.complain("notifications wait", why);
+    co_return ry::job_outcome::snooze(no_driver_ms);
+  }
+  const lease mine{job.id(), job.fence()};
+  auto t = co_await office_.repo.begin_attempt(*id, mine, driver->table->capabilities & carried);
+  if (t.what == turn::kind::over) co_return ry::job_outcome::done();
+  if (t.what == turn::kind::wait) co_return ry::job_outcome::snooze(t.wait_ms);
+
+  const auto account = t.account;
+  const auto asked = t.channels;
+  const auto attempt = t.attempt;
+  const bool follows = (driver->table->capabilities & RY_NOTIFY_FOLLOWS) != 0;
+  const auto said = co_await trigger(driver, std::move(t), job.cancel());
+  auto v = said ? judge(asked, *said, attempt, follows ? follow::yes : follow::no, jitter())
+                : judge_failure(asked, said.error(), attempt, jitter());
+  // What happened is written down also when the host stops meanwhile.
+  auto settled = settle(*id, account, mine, std::move(v));
+  co_return co_await ry::shield(std::move(settled));
+}
+
+ry::task<ry::result<ry::notify::results>> courier::trigger(orchestrators::entry driver, turn t,
+                                                           ry::cancel_token off) const {
+  letter words;
+  if (t.gathered.empty()) {
+    words = office_.texts.write(t.workflow, t.payload, t.who, office_.where.app_url);
+  } else {
+    t.gathered.insert(t.gathered.begin(), t.payload);
+    words = office_.texts.write_digest(t.workflow, t.gathered, t.who, office_.where.app_url);
+    json::array items(t.gathered.begin(), t.gathered.end());
+    t.payload = {{"first_name", t.who.first_name()}, {"count", items.size()}, {"items", std::move(items)}};
+  }
+  const auto payload = json::serialize(t.payload);
+  const auto to = subscriber_of(t.account, t.who);
+  ry::notify::content texts;
+  texts.title = std::move(words.title);
+  texts.body = std::move(words.body);
+  texts.mail_text = std::move(words.mail);
+  texts.mail_html = std::move(words.html);
+  texts.action_url = std::move(words.url);
+  const auto to_view = to.view();
+  const auto texts_view = texts.view();
+  const auto tokens = views_of(t.tokens);
+
+  ry_notify_trigger what{};
+  what.struct_size = sizeof what;
+  what.channels = t.channels;
+  what.workflow = ry::str(t.workflow);
+  what.key = ry::str(t.tid);
+  what.epoch = t.epoch;
+  what.attempt = t.attempt;
+  what.payload_json = ry::str(payload);
+  what.to = &to_view;
+  what.content = &texts_view;
+  what.tokens = tokens.data();
+  what.n_tokens = tokens.size();
+  what.token_stride = sizeof(ry_notify_token);
+  what.expires_unix_us = t.expires_unix_us;
+  what.timeout_ms = office_.config.timeout_ms;
+
+  // The handle is the driver's until its completion; both happen on this executor.
+  struct flight {
+    void* call = nullptr;
+    bool over = false;
+  };
+  const auto state = std::make_shared<flight>();
+  auto* const exec = co_await ry::this_exec();
+  const auto* const ctx = &office_.ctx;
+  const auto break_off = [ctx, exec, state, driver](std::int32_t) {
+    (void)ry::guard([&] {
+      ctx->post(exec, [state, driver] {
+        if (!state->over && state->call != nullptr) driver->table->cancel(driver->self, state->call);
+      });
+    });
+  };
+  const ry::cancel_callback watch(std::move(off), break_off);
+  // Shielded: what the driver says counts, also about a call that was broken off.
+  auto asked = co_await ry::call<ry::notify::results, const ry_notify_result*, std::size_t, std::size_t>(
+      [&](ry_exec* at, ry_notify_results_fn fn, void* p) {
+        return driver->table->trigger(driver->self, &what, at, fn, p, &state->call);
+      },
+      [](const ry_notify_result* first, std::size_t n, std::size_t stride) {
+        return own<ry::notify::result>(first, n, stride);
+      });
+  state->over = true;
+  co_return asked;
+}
+
+ry::task<ry::job_outcome> courier::settle(ry::uuid id, ry::uuid account, lease by, verdict v) {
+  const auto state =
+      co_await office_.repo.end_attempt(id, by, v.results_json, v.pending, v.new_epoch, v.counts);
+  if (v.unknown_subscriber) co_await office_.repo.tell(account);
+  if (state == "sent") sent_.add();
+  if (state == "failed") failed_.add();
+  if (state == "suppressed") suppressed_.add();
+  if (state == "dead") dead_.add();
+  if (state == "failed" || state == "dead") {
+    office_.ctx.warn("a notification was not delivered", {{"notification", id}, {"state", state}, {"why", v.why}});
+  }
+  if (v.pause_ms != 0) {
+    const ry::error why(RY_FAILED_PRECONDITION, "notifications.orchestrator", v.why);
+    office_.ctx.complain("the orchestrator cannot be used; notifications wait", why);
+    paused_until_us_.store(office_.ctx.mono_us() + static_cast<std::int64_t>(v.pause_ms) * 1000,
+                           std::memory_order_relaxed);
+  }
+  if (state != "queued") co_return ry::job_outcome::done_in_tx();
+  if (!v.counts && v.pause_ms == 0) co_return ry::job_outcome::release();
+  retried_.add();
+  co_return ry::job_outcome::snooze(std::max(v.wait_ms, v.pause_ms));
+}
+
+ry::task<ry::job_outcome> courier::tell(ry::job job) {
+  const auto account = uuid_of(arguments(job), "account_id");
+  if (!account) co_return malformed();
+  const auto driver = office_.driver();
+  const auto s = co_await office_.repo.subscription(*account);
+  std::set<std::string> providers(s.providers.begin(), s.providers.end());
+  for (const auto& t : s.tokens) providers.insert(t.provider);
+  if (driver) {
+    const auto& table = *driver->table;
+    const auto id = account->to_string();
+    if ((table.capabilities & RY_NOTIFY_KEEPS_SUBSCRIBERS) != 0) {
+      const auto who = subscriber_of(*account, s.who);
+      const auto view = who.view();
+      auto put = done_of([&](ry_exec* exec, ry_done done) {
+        return table.put_subscriber(driver->self, &view, exec, done);
+      });
+      const auto done = co_await std::move(put);
+      if (!done) co_return ry::job_outcome::retry(done.error(), tell_again_ms);
+    }
+    if ((table.capabilities & RY_NOTIFY_KEEPS_TOKENS) != 0) {
+      for (const auto& provider : providers) {
+        std::vector<ry_notify_token> tokens;
+        for (const auto& t : s.tokens) {
+          if (t.provider == provider) tokens.push_back(t.view());
+        }
+        auto put = done_of([&](ry_exec* exec, ry_done done) {
+          return table.put_tokens(driver->self, ry::str(id), ry::str(provider), tokens.data(), tokens.size(),
+                                  sizeof(ry_notify_token), exec, done);
+        });
+        const auto done = co_await std::move(put);
+        if (!done) co_return ry::job_outcome::retry(done.error(), tell_again_ms);
+      }
+    }
+  }
+  std::set<std::string> now;
+  for (const auto& t : s.tokens) now.insert(t.provider);
+  const lease mine{job.id(), job.fence()};
+  const bool last = co_await office_.repo.told(*account, s.version, {now.begin(), now.end()}, mine);
+  if (last) co_return ry::job_outcome::done_in_tx();
+  co_return ry::job_outcome::release();
+}
+
+ry::task<ry::job_outcome> courier::follow(ry::job) {
+  const auto driver = office_.driver();
+  if (!driver || (driver->table->capabilities & RY_NOTIFY_FOLLOWS) == 0) co_return ry::job_outcome::done();
+  for (;;) {
+    const auto due = co_await office_.repo.due_to_follow(most_followed);
+    if (due.empty()) co_return ry::job_outcome::done();
+    std::vector<ry_notify_sent> views;
+    for (const auto& d : due) views.push_back(d.what.view());
+    auto asked = co_await ry::call<ry::notify::results, const ry_notify_result*, std::size_t, std::size_t>(
+        [&](ry_exec* exec, ry_notify_results_fn fn, void* p) {
+          return driver->table->follow(driver->self, views.data(), views.size(), sizeof(ry_notify_sent), exec, fn, p);
+        },
+        [](const ry_notify_result* first, std::size_t n, std::size_t stride) {
+          return own<ry::notify::result>(first, n, stride);
+        });
+    const auto said = std::move(asked).value();
+    for (std::size_t i = 0; i < due.size(); ++i) {
+      const auto outcome = i < said.size() ? said[i].outcome : RY_NOTIFY_ACCEPTED;
+      const bool news = outcome == RY_NOTIFY_DELIVERED || outcome == RY_NOTIFY_REFUSED || outcome == RY_NOTIFY_GONE;
+      std::string state, detail;
+      if (news) {
+        state = state_name(outcome);
+        detail = said[i].detail;
+      }
+      co_await office_.repo.followed(due[i].id, std::move(state), std::move(detail));
+    }
+  }
+}
+
+ry::task<ry::job_outcome> courier::broadcast(ry::job job) {
+  const auto args = arguments(job);
+  if (!args) co_return malformed();
+  const auto workflow = text_of(*args, "workflow_id");
+  const auto id = text_of(*args, "broadcast_id");
+  const auto* pattern = args->if_contains("payload");
+  if (id.empty() || pattern == nullptr || !pattern->is_object()) co_return malformed();
+  std::optional<ry::uuid> after;
+  for (;;) {
+    const auto accounts = co_await office_.repo.accounts_after(after, broadcast_page);
+    if (accounts.empty()) co_return ry::job_outcome::done();
+    for (const auto& account : accounts) {
+      after = account;
+      const auto who = co_await office_.repo.find_person(account);
+      if (!who) continue;
+      occasion what;
+      what.workflow = workflow;
+      what.payload = fill_template(pattern->get_object(), *who);
+      // Told twice, when the job begins anew, it is written once.
+      auto key = workflow + ":" + id + ":" + account.to_string();
+      co_await office_.notify(std::move(key), account, std::move(what), *who);
+    }
+    job.cancel().check();
+  }
+}
+
+ry::task<ry::job_outcome> courier::tidy(ry::job) {
+  co_await office_.repo.tidy(office_.config.keep_days);
+  co_return ry::job_outcome::done();
+}
+
+}  // namespace notifications

@@ -1,0 +1,34 @@
+// The workers of the outbox: jobs that hand notifications over, follow them, tell the orchestrator about
+// accounts, and notify everybody.
+#pragma once
+
+#include <random>
+
+#include "office.hpp"
+#include "outcome.hpp"
+
+namespace notifications {
+
+class courier {
+ public:
+  explicit courier(const office& o);
+  void add_to(ry::registrar& reg);
+
+ private:
+  ry::task<ry::job_outcome> deliver(ry::job job);
+  ry::task<ry::job_outcome> settle(ry::uuid id, ry::uuid account, lease by, verdict v);
+  ry::task<ry::job_outcome> tell(ry::job job);
+  ry::task<ry::job_outcome> follow(ry::job job);
+  ry::task<ry::job_outcome> broadcast(ry::job job);
+  ry::task<ry::job_outcome> tidy(ry::job job);
+
+  // One call of the driver, called off with the job.
+  ry::task<ry::result<ry::notify::results>> trigger(orchestrators::entry driver, turn t, ry::cancel_token off) const;
+  std::uint64_t paused_ms() const noexcept;
+
+  const office& office_;
+  std::atomic<std::int64_t> paused_until_us_{0};
+  ry::metric sent_, retried_, failed_, suppressed_, dead_;
+};
+
+}  // namespace notifications

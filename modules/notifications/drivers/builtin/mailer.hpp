@@ -1,0 +1,25 @@
+// E-mail through the module mail.
+#pragma once
+
+#include <ry/svc/mail.h>
+#include <ry/cpp/notify.hpp>
+#include <ry/ry.hpp>
+
+namespace notify_builtin {
+
+class mailer {
+ public:
+  explicit mailer(const ry::context& ctx) : ctx_(ctx) {}
+  // Once, before the first use. Without the module mail there is no e-mail.
+  void start();
+
+  ry::task<ry::notify::result> send(ry::notify::notification n) const;
+  // What became of messages, in their order.
+  ry::task<ry::notify::results> follow(std::vector<ry::notify::sent> sent) const;
+
+ private:
+  const ry::context& ctx_;
+  ry::service<ry_mail_v1> mail_;
+};
+
+}  // namespace notify_builtin

@@ -1,0 +1,28 @@
+#include "listener.hpp"
+
+namespace notifications {
+
+void listener::add_to(ry::registrar& reg) {
+  reg.subscribe("workflows", "account.created,run.completed,run.failed,payment.succeeded,payment.failed,credits.low",
+                this, &listener::heard);
+}
+
+ry::task<void> listener::heard(ry::event e) {
+  if (!office_.open()) co_return;
+  const auto account = ry::uuid::parse(e.key());
+  if (!account) co_return;
+  const auto who = co_await office_.repo.find_person(*account);
+  if (!who) co_return;
+  auto what = occasion_of(e.kind(), e.payload(), *who, office_.where);
+  if (!what) co_return;
+  const auto driver = office_.driver();
+  const bool tells = driver && (driver->table->capabilities & RY_NOTIFY_KEEPS_SUBSCRIBERS) != 0;
+  if (e.kind() == "account.created" && tells) co_await office_.repo.tell(*account);
+  const std::string workflow = what->workflow;
+  auto key = workflow + ":" + std::to_string(e.id()) + ":" + account->to_string();
+  const auto out = co_await office_.notify(std::move(key), *account, *std::move(what), *who);
+  office_.ctx.debug("an event was heard", {{"kind", e.kind()}, {"workflow", workflow},
+                                           {"notification", out.id}, {"outcome", out.outcome}});
+}
+
+}  // namespace notifications

@@ -1,0 +1,18 @@
+// Domain events of other modules become notifications.
+#pragma once
+
+#include "office.hpp"
+
+namespace notifications {
+
+class listener {
+ public:
+  explicit listener(const office& o) : office_(o) {}
+  void add_to(ry::registrar& reg);
+
+ private:
+  ry::task<void> heard(ry::event e);
+  const office& office_;
+};
+
+}  // namespace notifications

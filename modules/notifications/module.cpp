@@ -1,0 +1,77 @@
+#include <ry/cpp/module.hpp>
+
+#include "admin_routes.hpp"
+#include "courier.hpp"
+#include "inbox_routes.hpp"
+#include "listener.hpp"
+#include "migrations.hpp"
+#include "routes.hpp"
+#include "webhook_route.hpp"
+
+namespace notifications {
+namespace {
+
+// Where the page of the program is, for links. Empty: nobody knows.
+std::string app_url(const ry::context& ctx, const settings& s) {
+  if (!s.app_url.empty()) return s.app_url;
+  std::string url(ctx.fact("http.public_url"));
+  if (url.empty() && ctx.fact("deployment.mode") == "local") {
+    url = "http://" + std::string(ctx.fact("http.listen"));
+  }
+  while (!url.empty() && url.back() == '/') url.pop_back();
+  return url;
+}
+
+class module {
+ public:
+  module(ry::context& ctx, ry::registrar& reg)
+      : settings_(read_settings(ctx.settings())),
+        repo_(ctx),
+        office_{ctx, settings_, repo_, drivers_, {}, {}, {app_url(ctx, settings_), settings_.task_url}},
+        listener_(office_),
+        courier_(office_),
+        routes_(office_),
+        inbox_(office_),
+        admin_(office_),
+        webhook_(office_) {
+    reg.migrations(ry_migrations::all);
+    reg.define_point(RY_NOTIFY_ORCHESTRATOR_1, &drivers_);
+    listener_.add_to(reg);
+    courier_.add_to(reg);
+    routes_.add_to(reg);
+    inbox_.add_to(reg);
+    admin_.add_to(reg);
+    webhook_.add_to(reg);
+  }
+
+  ry::task<void> start() {
+    office_.accounts = office_.ctx.acquire<ry_accounts_v1>(RY_SVC_ACCOUNTS_1);
+    const auto load = [this] { return texts::load(settings_.templates_dir); };
+    office_.texts = co_await office_.ctx.run_blocking(load);
+    co_await repo_.configure(settings_);
+    if (office_.open() && office_.where.app_url.empty()) {
+      office_.ctx.warn("neither notifications.app_url nor http.public_url is set: notifications carry no links");
+    }
+  }
+
+ private:
+  const settings settings_;
+  const repository repo_;
+  orchestrators drivers_;
+  office office_;
+  listener listener_;
+  courier courier_;
+  routes routes_;
+  inbox_routes inbox_;
+  admin_routes admin_;
+  webhook_route webhook_;
+};
+
+}  // namespace
+}  // namespace notifications
+
+RY_MODULE(notifications::module, "notifications", "0.1.0",
+          .needs(RY_CORE_1, RY_HTTP_1, RY_DB_1, RY_JOBS_1, RY_EVENTS_1, RY_AUTH_1, RY_METRICS_1,
+                 RY_SERVICES_1, RY_SVC_ACCOUNTS_1)
+              .provides(RY_NOTIFY_ORCHESTRATOR_1)
+              .settings(notifications::settings_schema));

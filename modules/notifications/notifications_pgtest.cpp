@@ -1,0 +1,343 @@
+// The module's SQL beside the real job queue and accounts.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <thread>
+#include <vector>
+
+#include "../../tests/support/schema.hpp"
+#include "migrations.hpp"
+
+namespace fs = std::filesystem;
+
+namespace {
+
+class notifications_sql : public testing_sql::database_test {
+ protected:
+  void SetUp() override {
+    database_test::SetUp();
+    if (IsSkipped()) return;
+    const fs::path source = RY_SOURCE_DIR;
+    sql("set search_path = core");
+    sql(text_of(source / "core/jobs/migrations/0001_jobs.sql"));
+    sql("create schema accounts");
+    sql("set search_path = accounts, core");
+    sql(text_of(source / "modules/accounts/migrations/0001_accounts.sql"));
+    sql("reset search_path");
+    migrate("notifications", ry_migrations::all);
+    ann_ = account("Ann@Example.test");
+  }
+  static std::string text_of(const fs::path& path) {
+    std::ifstream in(path);
+    std::stringstream out;
+    out << in.rdbuf();
+    return out.str();
+  }
+  // A quoted id.
+  std::string account(const std::string& email) {
+    const auto id = "'" + sql("select gen_random_uuid()") + "'";
+    sql("select accounts.provision(" + id + ", " + id + ", '" + email + "', 'Ann Lee', true, '', 'free', 0)");
+    return id;
+  }
+  // outcome of one about task-completed; more: named arguments.
+  std::string notify(const std::string& key, const std::string& thread = "null", const std::string& viewed = "false",
+                     const std::string& workflow = "task-completed", int asked = 7) {
+    return sql("select outcome || coalesce(' ' || nullif(reason, ''), '') from notifications.notify('" + key + "', " + ann_ +
+               ", '" + workflow + "', '{\"task_name\": \"" + key + "\"}', " + std::to_string(asked) + ", " + thread + ", " +
+               viewed + ", '', 'Title', 'Body', '', 3600)");
+  }
+  std::string id_of(const std::string& key) {
+    return "'" + sql("select id from notifications.notification where key = '" + key + "'") + "'";
+  }
+  // The worker takes the job of a notification.
+  void take(const std::string& key) {
+    sql("update core.job set state = 1, fence = fence + 1 where args->>'id' = (select id::text from notifications.notification"
+        " where key = '" + key + "')");
+  }
+  std::string begin(const std::string& key, const std::string& columns = "b.what", int served = 3) {
+    return sql("select concat_ws(' ', " + columns + ") from core.job j, lateral notifications.begin_attempt("
+               "(j.args->>'id')::uuid, j.id, j.fence, " + std::to_string(served) + ") b where j.args->>'id' = " + id_of(key) +
+               "::text");
+  }
+  std::string end(const std::string& key, const std::string& results, int pending = 0, const std::string& more = "false, true") {
+    return sql("select notifications.end_attempt((j.args->>'id')::uuid, j.id, j.fence, '" + results + "', " +
+               std::to_string(pending) + ", " + more + ") from core.job j where j.args->>'id' = " + id_of(key) + "::text");
+  }
+  static std::string result(int channel, const std::string& state, const std::string& token = "") {
+    return "{\"channel\":" + std::to_string(channel) + ",\"token\":\"" + token + "\",\"state\":\"" + state +
+           "\",\"provider\":\"p\",\"provider_id\":\"i\",\"detail\":\"d\"}";
+  }
+  std::string state(const std::string& key) {
+    return sql("select state || coalesce(' ' || nullif(reason, ''), '') from notifications.notification where key = '" + key + "'");
+  }
+  std::string ann_;
+};
+
+TEST_F(notifications_sql, a_notification_its_inbox_entry_and_its_job_come_together_and_once) {
+  sql("begin");
+  EXPECT_EQ(notify("k"), "queued");
+  sql("rollback");
+  EXPECT_EQ(sql("select (select count(*) from notifications.notification) + (select count(*) from notifications.inbox) + (select count(*) from core.job)"), "0");
+  std::vector<std::thread> all;
+  for (int i = 0; i < 8; ++i) {
+    all.emplace_back([this] {
+      const auto db = connect();
+      db("select notifications.notify('k', " + ann_ + ", 'task-completed', '{}', 7, null, false, '', 'T', 'B', '', 60)");
+    });
+  }
+  for (auto& t : all) t.join();
+  EXPECT_EQ(notify("k"), "duplicate");
+  EXPECT_EQ(sql("select (select count(*) from notifications.notification) || ' ' || (select count(*) from notifications.inbox) || ' ' || (select count(*) from core.job)"), "1 1 1");
+  EXPECT_EQ(sql("select unread || ' ' || last_seq from notifications.inbox_head"), "1 1");
+  EXPECT_EQ(sql("select tid = left(encode(sha256('k'), 'hex'), 32) from notifications.notification"), "t");
+}
+
+TEST_F(notifications_sql, settings_win_over_preferences_and_mandatory_over_preferences_only) {
+  const auto allowed = [&](const std::string& workflow) {
+    return sql("select notifications.allowed(" + ann_ + ", '" + workflow + "', 7)");
+  };
+  EXPECT_EQ(allowed("task-completed"), "7");
+  sql("insert into notifications.preference (account_id, push_enabled, workflows) values (" + ann_ + ", false,"
+      " '{\"task-completed\": {\"email\": false}, \"payment-failed\": {\"email\": false, \"push\": true}}')");
+  EXPECT_EQ(allowed("task-completed"), "4");
+  EXPECT_EQ(allowed("task-failed"), "5");
+  sql("update notifications.setting set mandatory = '{payment-failed}'");
+  EXPECT_EQ(allowed("payment-failed"), "5");
+  sql("update notifications.preference set email_enabled = false, in_app_enabled = false");
+  EXPECT_EQ(notify("k"), "suppressed The account's settings do not want it");
+  EXPECT_EQ(sql("select (select count(*) from notifications.inbox) + (select count(*) from core.job)"), "0");
+  sql("update notifications.preference set in_app_enabled = true");
+  EXPECT_EQ(notify("k2"), "sent") << "the inbox is all there is to do";
+  EXPECT_EQ(sql("select count(*) from core.job"), "0");
+}
+
+TEST_F(notifications_sql, who_looks_at_the_thread_is_told_nothing) {
+  const auto thread = "'" + sql("select gen_random_uuid()") + "'::uuid";
+  EXPECT_EQ(notify("stream", thread, "true"), "suppressed User is actively viewing thread");
+  EXPECT_EQ(notify("later", thread), "queued");
+  sql("insert into notifications.presence (account_id, session_id, thread_id) values (" + ann_ + ", 's', " + thread + ")");
+  EXPECT_EQ(notify("tab", thread), "suppressed User is actively viewing thread");
+  take("later");
+  EXPECT_EQ(begin("later"), "over") << "looked at while it waited";
+  EXPECT_EQ(state("later"), "suppressed User is actively viewing thread");
+  EXPECT_EQ(notify("other", "gen_random_uuid()"), "queued");
+  sql("update notifications.presence set seen_at = now() - interval '121 seconds'");
+  EXPECT_EQ(notify("gone", thread), "queued");
+  sql("update notifications.presence set seen_at = now(), account_id = gen_random_uuid()");
+  EXPECT_EQ(notify("stranger", thread), "queued");
+}
+
+TEST_F(notifications_sql, quiet_hours_follow_the_clock_of_the_account) {
+  const auto until = [&](const std::string& at) {
+    return sql("select coalesce(to_char(notifications.quiet_until(" + ann_ + ", '" + at + "') at time zone 'utc', 'MM-DD HH24:MI'), 'no')");
+  };
+  sql("select notifications.put_preferences(" + ann_ + ", 'Europe/Berlin', true, '22:00', '07:00', '{}')");
+  EXPECT_EQ(until("2026-01-10 20:59:59Z"), "no");
+  EXPECT_EQ(until("2026-01-10 21:00Z"), "01-11 06:00") << "22:00 in Berlin";
+  EXPECT_EQ(until("2026-01-11 02:00Z"), "01-11 06:00");
+  EXPECT_EQ(until("2026-01-11 06:00Z"), "no");
+  EXPECT_EQ(until("2026-03-28 22:00Z"), "03-29 05:00") << "the night in which the clock goes forward";
+  EXPECT_EQ(until("2026-10-24 21:00Z"), "10-25 06:00") << "and back";
+  sql("select notifications.put_preferences(" + ann_ + ", null, true, '12:00', '13:30', '{}')");
+  EXPECT_EQ(until("2026-07-01 10:00Z"), "07-01 11:30");
+  EXPECT_EQ(until("2026-07-01 11:30Z"), "no");
+  EXPECT_EQ(until("2026-07-01 09:59Z"), "no");
+  sql("select notifications.put_preferences(" + ann_ + ", null, true, '12:00', '12:00', '{}')");
+  EXPECT_EQ(until("2026-07-01 10:00Z"), "no");
+  EXPECT_EQ(sql("select notifications.put_preferences(" + ann_ + ", 'Mars/Phobos', false, null, null, '{}')"), "f");
+  EXPECT_EQ(sql("select notifications.put_preferences(" + ann_ + ", 'UTC', true, null, null, '{}')"), "t");
+  EXPECT_EQ(until("2026-07-01 10:00Z"), "no");
+}
+
+TEST_F(notifications_sql, quiet_hours_delay_mail_and_push_not_the_inbox_and_not_what_is_urgent) {
+  sql("update notifications.setting set urgent = '{payment-failed}'");
+  sql("select notifications.put_preferences(" + ann_ + ", 'UTC', true, (now() at time zone 'utc' - interval '1 minute')::time,"
+      " (now() at time zone 'utc' + interval '3 hours')::time, '{}')");
+  EXPECT_EQ(notify("quiet"), "queued");
+  EXPECT_EQ(sql("select unread from notifications.inbox_head"), "1");
+  take("quiet");
+  EXPECT_EQ(begin("quiet", "b.what, (b.wait_ms between 10700000 and 10800001)"), "wait t");
+  EXPECT_EQ(begin("quiet", "b.what"), "wait");
+  EXPECT_EQ(sql("select (expires_at between now() + interval '3 hours 55 minutes' and now() + interval '4 hours 1 minute') from notifications.notification"), "t")
+      << "its hour runs from the end of the quiet hours on, however often it is looked at";
+  EXPECT_EQ(sql("select attempts from notifications.notification"), "0");
+  EXPECT_EQ(notify("urgent", "null", "false", "payment-failed"), "queued");
+  take("urgent");
+  EXPECT_EQ(begin("urgent"), "send");
+}
+
+TEST_F(notifications_sql, a_digest_gathers_until_it_goes_out) {
+  sql("select notifications.put_preferences(" + ann_ + ", null, false, null, null, '{\"task-completed\": {\"digest_minutes\": 30}}')");
+  EXPECT_EQ(notify("d1"), "queued");
+  EXPECT_EQ(notify("d2"), "gathered");
+  EXPECT_EQ(notify("d3"), "gathered");
+  EXPECT_EQ(notify("f1", "null", "false", "task-failed"), "queued") << "another workflow";
+  EXPECT_EQ(sql("select unread from notifications.inbox_head"), "4") << "the inbox does not wait";
+  EXPECT_EQ(sql("select (run_at > now() + interval '29 minutes') || ' ' || state from core.job where args->>'id' = " + id_of("d1") + "::text"), "true 3");
+  take("d1");
+  EXPECT_EQ(begin("d1", "b.what, b.payload->>'task_name', b.items->0->>'task_name', b.items->1->>'task_name', jsonb_array_length(b.items)"), "send d1 d2 d3 2");
+  EXPECT_EQ(notify("d4"), "queued") << "too late for the first one";
+  EXPECT_EQ(end("d1", "[" + result(1, "accepted") + "," + result(2, "skipped") + "]"), "sent");
+  EXPECT_EQ(state("d2") + state("d3"), "sentsent");
+  std::vector<std::thread> all;
+  for (int i = 0; i < 8; ++i) {
+    all.emplace_back([this, i] {
+      const auto db = connect();
+      db("select notifications.notify('many" + std::to_string(i) + "', " + ann_ + ", 'task-completed', '{}', 7, null, false, '', 'T', 'B', '', 60)");
+    });
+  }
+  for (auto& t : all) t.join();
+  EXPECT_EQ(sql("select count(*) from notifications.notification where gathering and workflow = 'task-completed'"), "1");
+}
+
+TEST_F(notifications_sql, what_was_accepted_is_not_tried_again) {
+  sql("select notifications.put_token(" + ann_ + ", 'expo', 'a', 'mobile'), notifications.put_token(" + ann_ + ", 'expo', 'b', 'mobile'),"
+      " notifications.put_token(" + ann_ + ", 'expo', 'c', 'mobile')");
+  EXPECT_EQ(notify("k"), "queued");
+  take("k");
+  EXPECT_EQ(begin("k", "b.what, b.channels, jsonb_array_length(b.tokens), b.attempt, b.epoch, b.email, b.name"),
+            "send 3 3 1 0 Ann@Example.test Ann Lee");
+  EXPECT_EQ(end("k", "[" + result(1, "accepted") + "," + result(2, "accepted", "a") + "," + result(2, "gone", "b") + "," + result(2, "retry", "c") + "]", 2, "true, true"),
+            "queued");
+  EXPECT_EQ(sql("select string_agg(token, ',' order by token) from notifications.device_token"), "a,c") << "the dead one is forgotten";
+  EXPECT_EQ(begin("k", "b.what, b.channels, b.tokens->0->>'token', jsonb_array_length(b.tokens), b.attempt, b.epoch"), "send 2 c 1 2 1");
+  EXPECT_EQ(end("k", "[" + result(2, "refused", "c") + "]"), "sent") << "one device has it";
+  EXPECT_EQ(sql("select count(*) from core.job where kind = 'notifications.deliver'"), "0");
+  EXPECT_EQ(begin("k"), "");
+}
+
+TEST_F(notifications_sql, a_worker_that_lost_its_job_writes_nothing) {
+  EXPECT_EQ(notify("k"), "queued");
+  take("k");
+  EXPECT_EQ(begin("k"), "send");
+  take("k");
+  EXPECT_EQ(state_of("select notifications.begin_attempt((args->>'id')::uuid, id, fence - 1, 3) from core.job"), "RYF01");
+  EXPECT_EQ(state_of("select notifications.end_attempt((args->>'id')::uuid, id, fence - 1, '[]', 0, false, true) from core.job"), "RYF01");
+  EXPECT_EQ(state("k"), "queued");
+  EXPECT_EQ(begin("k"), "send");
+  EXPECT_EQ(sql("select attempts || ' ' || maybe_duplicate from notifications.notification"), "2 true");
+}
+
+TEST_F(notifications_sql, dead_letters_are_kept_and_can_be_tried_again) {
+  sql("update notifications.setting set max_attempts = 2");
+  EXPECT_EQ(notify("k"), "queued");
+  take("k");
+  EXPECT_EQ(begin("k"), "send");
+  EXPECT_EQ(end("k", "[" + result(1, "retry") + "," + result(2, "skipped") + "]", 1, "false, false"), "queued") << "called off: not counted";
+  for (const char* expected : {"queued", "dead"}) {
+    EXPECT_EQ(begin("k"), "send");
+    EXPECT_EQ(end("k", "[" + result(1, "retry") + "]", 1), expected);
+  }
+  EXPECT_EQ(state("k"), "dead d");
+  EXPECT_EQ(sql("select count(*) from core.job"), "0");
+  EXPECT_EQ(sql("select notifications.requeue(" + id_of("k") + ")"), "t");
+  EXPECT_EQ(sql("select notifications.requeue(" + id_of("k") + ")"), "f") << "it is on its way already";
+  EXPECT_EQ(sql("select unread from notifications.inbox_head"), "1") << "the inbox has it once";
+  take("k");
+  EXPECT_EQ(begin("k", "b.what, b.channels"), "send 1") << "push had nothing to do";
+  EXPECT_EQ(end("k", "[" + result(1, "accepted") + "]"), "sent");
+}
+
+TEST_F(notifications_sql, ends_by_what_its_channels_add_up_to) {
+  const auto ended = [&](const std::string& key, const std::string& results) {
+    EXPECT_EQ(notify(key, "null", "false", "task-completed", 3), "queued");
+    take(key);
+    EXPECT_EQ(begin(key), "send");
+    return end(key, results);
+  };
+  EXPECT_EQ(ended("a", "[" + result(1, "refused") + "," + result(2, "skipped") + "]"), "failed");
+  EXPECT_EQ(state("a"), "failed d");
+  EXPECT_EQ(ended("b", "[" + result(1, "skipped") + "," + result(2, "skipped") + "]"), "suppressed");
+  EXPECT_EQ(ended("c", "[" + result(1, "refused") + "," + result(2, "accepted") + "]"), "sent");
+  EXPECT_EQ(notify("e", "null", "false", "task-completed", 2), "queued");
+  take("e");
+  EXPECT_EQ(begin("e", "b.what", 1), "over") << "an orchestrator without push";
+  EXPECT_EQ(state("e"), "suppressed The orchestrator does not carry this channel");
+}
+
+TEST_F(notifications_sql, too_late_is_given_up_and_waiting_can_be_called_off) {
+  EXPECT_EQ(notify("late"), "queued");
+  sql("update notifications.notification set expires_at = now() - interval '1 second'");
+  take("late");
+  EXPECT_EQ(begin("late"), "over");
+  EXPECT_EQ(state("late"), "dead It could not be delivered in time");
+  EXPECT_EQ(notify("off"), "queued");
+  EXPECT_EQ(sql("select notifications.cancel(" + id_of("off") + ")"), "t");
+  take("off");
+  EXPECT_EQ(begin("off"), "over");
+  EXPECT_EQ(notify("going"), "queued");
+  take("going");
+  EXPECT_EQ(begin("going"), "send");
+  EXPECT_EQ(sql("select notifications.cancel(" + id_of("going") + ")"), "f") << "it is being sent";
+}
+
+TEST_F(notifications_sql, a_device_belongs_to_who_used_it_last) {
+  const auto bob = account("bob@example.test");
+  const auto devices = [&](const std::string& who) {
+    return sql("select coalesce(string_agg(provider || '/' || token, ',' order by token), '') from notifications.device_token where account_id = " + who);
+  };
+  const auto put = [&](const std::string& who, const std::string& provider, const std::string& token) {
+    sql("select notifications.put_token(" + who + ", '" + provider + "', '" + token + "', 'mobile')");
+  };
+  put(ann_, "expo", "t1");
+  put(ann_, "expo", "t1");
+  put(ann_, "fcm", "t1");
+  EXPECT_EQ(devices(ann_), "expo/t1,fcm/t1");
+  put(bob, "expo", "t1");
+  EXPECT_EQ(devices(ann_), "fcm/t1");
+  EXPECT_EQ(devices(bob), "expo/t1");
+  EXPECT_EQ(sql("select count(*) from core.job where kind = 'notifications.tell'"), "2") << "both are told to the orchestrator";
+  sql("update notifications.setting set tokens_per_provider = 2");
+  for (const char* t : {"x1", "x2", "x3"}) put(bob, "web-push", t);
+  EXPECT_EQ(devices(bob), "expo/t1,web-push/x2,web-push/x3");
+}
+
+TEST_F(notifications_sql, the_orchestrator_is_told_the_latest_by_one_job) {
+  sql("select notifications.tell(" + ann_ + "), notifications.tell(" + ann_ + ")");
+  EXPECT_EQ(sql("select count(*) from core.job"), "1");
+  sql("update core.job set state = 1, fence = 1");
+  const auto told = [&](const std::string& version) {
+    return sql("select notifications.told(" + ann_ + ", " + version + ", '[\"expo\"]', j.id, j.fence) from core.job j");
+  };
+  EXPECT_EQ(told("1"), "f") << "there is a newer version";
+  EXPECT_EQ(sql("select count(*) from core.job"), "1");
+  EXPECT_EQ(told("2"), "t");
+  EXPECT_EQ(sql("select count(*) from core.job"), "0");
+  sql("select notifications.tell(" + ann_ + ")");
+  EXPECT_EQ(sql("select count(*) from core.job"), "1");
+}
+
+TEST_F(notifications_sql, numbers_of_the_inbox_have_no_holes_whoever_writes) {
+  std::vector<std::thread> all;
+  for (int i = 0; i < 8; ++i) {
+    all.emplace_back([this, i] {
+      const auto db = connect();
+      for (int n = 0; n < 5; ++n)
+        db("select notifications.notify('" + std::to_string(i) + "-" + std::to_string(n) + "', " + ann_ +
+           ", 'promotional', '{}', 4, null, false, '', 'T', 'B', '', 60)");
+    });
+  }
+  for (auto& t : all) t.join();
+  EXPECT_EQ(sql("select count(*) || ' ' || min(seq) || ' ' || max(seq) from notifications.inbox"), "40 1 40");
+  const auto first = sql("select id from notifications.inbox where seq = 1");
+  EXPECT_EQ(sql("select marked || ' ' || unread from notifications.inbox_read(" + ann_ + ", '" + first + "')"), "1 39");
+  EXPECT_EQ(sql("select marked || ' ' || unread from notifications.inbox_read(" + ann_ + ", '" + first + "')"), "0 39");
+  EXPECT_EQ(sql("select count(*) from notifications.inbox_read(" + account("x@y.test") + ", '" + first + "')"), "0") << "another account's";
+  EXPECT_EQ(sql("select marked || ' ' || unread from notifications.inbox_read(" + ann_ + ", null)"), "39 0");
+  EXPECT_EQ(sql("select unread || ' ' || (version > 41) from notifications.inbox_head"), "0 true");
+}
+
+TEST_F(notifications_sql, preferences_are_merged_by_workflow) {
+  const auto put = [&](const std::string& workflows) {
+    sql("select notifications.put_preferences(" + ann_ + ", null, false, null, null, '" + workflows + "')");
+    return sql("select workflows from notifications.preference");
+  };
+  EXPECT_EQ(put("{\"a\": {\"email\": false}, \"b\": {\"push\": false}}"), "{\"a\": {\"email\": false}, \"b\": {\"push\": false}}");
+  EXPECT_EQ(put("{\"a\": {\"push\": true}, \"b\": null}"), "{\"a\": {\"push\": true, \"email\": false}}");
+  EXPECT_EQ(put("{}"), "{\"a\": {\"push\": true, \"email\": false}}");
+}
+
+}  // namespace

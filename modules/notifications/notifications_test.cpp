@@ -1,0 +1,257 @@
+#include <gtest/gtest.h>
+
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <filesystem>
+#include <fstream>
+
+#include "outcome.hpp"
+#include "settings.hpp"
+#include "texts.hpp"
+#include "wishes.hpp"
+#include "workflow.hpp"
+
+using namespace notifications;
+namespace json = boost::json;
+
+namespace {
+
+person who(std::string name, std::string email = "") {
+  person p;
+  p.name = std::move(name);
+  p.email = std::move(email);
+  return p;
+}
+const links at{"https://app.test", "{app_url}/#/threads/{thread_id}"};
+
+TEST(notifications_name, first_word_else_the_address_else_user) {
+  EXPECT_EQ(who("Ann Maria Lee").first_name(), "Ann");
+  EXPECT_EQ(who("  J\xc3\xbcrgen\tM").first_name(), "J\xc3\xbcrgen");
+  EXPECT_EQ(who("", "bob.k@x.test").first_name(), "bob.k");
+  EXPECT_EQ(who("   ", "bob@x.test").first_name(), "bob");
+  EXPECT_EQ(who("").first_name(), "User");
+  EXPECT_EQ(who("", "@x.test").first_name(), "User");
+}
+
+TEST(notifications_events, become_the_contracts_payloads_and_nothing_else) {
+  const std::string run =
+      R"({"thread_id":"0190b1e4-0000-7000-8000-000000000001","title":"Poem","error":"it broke","reason":"llm_error",
+          "viewed":true,"charged_micro":7})";
+  const auto done = occasion_of("run.completed", run, who("Ann Lee"), at);
+  ASSERT_TRUE(done);
+  EXPECT_EQ(done->workflow, "task-completed");
+  EXPECT_EQ(json::serialize(done->payload),
+            R"({"first_name":"Ann","task_name":"Poem","task_url":"https://app.test/#/threads/0190b1e4-0000-7000-8000-000000000001"})");
+  EXPECT_TRUE(done->viewed);
+  EXPECT_EQ(done->thread_id, "0190b1e4-0000-7000-8000-000000000001");
+  const auto failed = occasion_of("run.failed", run, who(""), at);
+  EXPECT_EQ(failed->payload.at("failure_reason").as_string(), "it broke");
+  EXPECT_EQ(failed->payload.at("first_name").as_string(), "User");
+  EXPECT_EQ(failed->payload.size(), 4u);
+  const auto paid = occasion_of("payment.succeeded", R"({"account_id":"a","amount":12.5,"currency":"EUR","plan_name":"pro","card":"4111"})",
+                                who("x"), at);
+  EXPECT_EQ(json::serialize(paid->payload), R"({"account_id":"a","amount":1.25E1,"currency":"EUR","plan_name":"pro"})");
+  const auto unpaid = occasion_of("payment.failed", R"({"account_id":"a","amount":"9.99","currency":"EUR","reason":"declined"})", who("x"), at);
+  EXPECT_EQ(json::serialize(unpaid->payload), R"({"account_id":"a","amount":"9.99","currency":"EUR","reason":"declined"})");
+  const auto low = occasion_of("credits.low", R"({"account_id":"a","balance_micro":99999999,"threshold_percent":20})", who("x"), at);
+  EXPECT_EQ(json::serialize(low->payload), R"({"account_id":"a","remaining_credits":99,"threshold_percentage":20})");
+  const auto below = occasion_of("credits.low", R"({"account_id":"a","balance_micro":-5})", who("x"), at);
+  EXPECT_EQ(below->payload.at("remaining_credits").as_int64(), 0);
+  EXPECT_TRUE(occasion_of("account.created", "{}", who("x", "a@b"), at)->refused.empty());
+  EXPECT_EQ(occasion_of("account.created", "{}", who("x"), at)->refused, "The account has no email");
+  EXPECT_FALSE(occasion_of("account.tier", "{}", who("x"), at));
+  EXPECT_FALSE(occasion_of("run.completed", "[]", who("x"), at));
+  EXPECT_FALSE(occasion_of("run.completed", "{", who("x"), at));
+  const auto nowhere = occasion_of("run.completed", run, who("x"), {"", at.task_url});
+  EXPECT_EQ(nowhere->payload.at("task_url").as_string(), "");
+}
+
+TEST(notifications_template, of_an_admin_is_filled_once_and_missing_values_are_empty) {
+  auto p = who("{{email}} Lee", "ann@x.test");
+  const auto pattern = json::parse(
+      R"({"title":"Hi {{name}}, {{ first_name }}","list":["{{email}}",{"deep":"[{{phone}}{{avatar}}]"}],"n":7,"other":"{{who}} {{"})");
+  EXPECT_EQ(json::serialize(fill_template(pattern.as_object(), p)),
+            R"({"title":"Hi {{email}} Lee, {{email}}","list":["ann@x.test",{"deep":"[]"}],"n":7,"other":"{{who}} {{"})");
+}
+
+TEST(notifications_texts, of_the_seven_workflows_are_built_in) {
+  const auto all = texts::load("");
+  for (const auto id : known_workflows()) {
+    const auto l = all.write(id, {{"task_name", "T"}, {"title", "T"}}, who("Ann", "a@b"), "https://app.test");
+    EXPECT_FALSE(l.title.empty()) << id;
+    EXPECT_FALSE(l.mail.empty()) << id;
+    EXPECT_FALSE(l.html.empty()) << id;
+    EXPECT_EQ(l.mail.find("{{task"), l.mail.npos) << id;
+  }
+  EXPECT_EQ(all.write("my-own", {{"title", "Hello"}, {"message", "M"}}, who("x"), "").title, "Hello");
+}
+
+TEST(notifications_texts, escape_what_users_typed_and_links_lead_to_the_web_only) {
+  const auto all = texts::load("");
+  const json::object evil{{"title", "A\r\nBcc: x\x01"}, {"message", "<script>&\"'"}, {"action_url", "javascript:alert(1)"}};
+  const auto l = all.write("promotional", evil, who("x"), "");
+  EXPECT_EQ(l.title, "A  Bcc: x ");
+  EXPECT_EQ(l.url, "");
+  EXPECT_NE(l.html.find("&lt;script&gt;&amp;&quot;&#39;"), l.html.npos);
+  EXPECT_EQ(l.html.find("javascript"), l.html.npos);
+  EXPECT_EQ(l.html.find("href=\"\""), l.html.npos);
+  const json::object good{{"title", "T"}, {"message", "{{email}}"}, {"action_url", "https://x.test/?a=1&b=\"2"}};
+  EXPECT_EQ(all.write("promotional", good, who("x"), "").url, "") << "a quote is no part of an address";
+  const json::object fine{{"title", "T"}, {"message", "{{email}}"}, {"action_url", "https://x.test/?a=1&b=2"}};
+  const auto f = all.write("promotional", fine, who("x", "e@x"), "");
+  EXPECT_NE(f.html.find("href=\"https://x.test/?a=1&amp;b=2\""), f.html.npos);
+  EXPECT_EQ(f.body, "{{email}}") << "what was put in is not looked at again";
+  EXPECT_NE(f.mail.find("{{unsubscribe_url}}"), f.mail.npos) << "the mail's own";
+}
+
+TEST(notifications_texts, a_digest_tells_all_of_them) {
+  const auto all = texts::load("");
+  const std::vector<json::object> two{{{"task_name", "A<"}, {"task_url", "https://x.test/1"}},
+                                      {{"task_name", "B"}, {"task_url", "https://x.test/2"}}};
+  const auto l = all.write_digest("task-completed", two, who("Ann"), "https://app.test");
+  EXPECT_EQ(l.title, "2 tasks have completed");
+  EXPECT_NE(l.mail.find("- A< https://x.test/1\n- B https://x.test/2\n"), l.mail.npos);
+  EXPECT_NE(l.html.find("<li>A&lt; https://x.test/1</li><li>B https://x.test/2</li>"), l.html.npos);
+}
+
+TEST(notifications_texts, come_from_an_operators_folder) {
+  const auto dir = std::filesystem::temp_directory_path() / ("ry-texts-" + std::to_string(::getpid()));
+  std::filesystem::create_directories(dir);
+  const auto write = [&](const char* name, const char* text) { std::ofstream(dir / name) << text; };
+  write("task-completed.txt", "# ours\ntitle: Fertig: {{task_name}}\nmail:\nHallo {{first_name}}\n");
+  write("notes.md", "anything");
+  const auto all = texts::load(dir.string());
+  EXPECT_EQ(all.write("task-completed", {{"task_name", "T"}}, who("Ann"), "").title, "Fertig: T");
+  EXPECT_EQ(all.write("task-failed", {{"task_name", "T"}}, who("Ann"), "").title, "T: failed");
+  write("task-failed.txt", "title: x\nsubject: y\n");
+  try {
+    (void)texts::load(dir.string());
+    FAIL();
+  } catch (const ry::error& e) {
+    EXPECT_NE(e.message().find("task-failed.txt: line 2 "), e.message().npos) << e.message();
+  }
+  EXPECT_THROW((void)texts::load((dir / "nothing").string()), ry::error);
+  EXPECT_THROW((void)parse_texts("body: x\n"), ry::error) << "no title";
+  EXPECT_THROW((void)parse_texts("title: x\nmail:\na\nmail:\nb\n"), ry::error);
+  std::filesystem::remove_all(dir);
+}
+
+ry::notify::result said(std::uint32_t channels, std::int32_t outcome, std::uint32_t after = 0, std::string token = "") {
+  ry::notify::result r(channels, outcome);
+  r.retry_after_s = after;
+  r.token = std::move(token);
+  return r;
+}
+constexpr auto email = RY_NOTIFY_EMAIL;
+constexpr auto push = RY_NOTIFY_PUSH;
+
+TEST(notifications_verdict, each_class_of_answer_has_its_consequence) {
+  auto v = judge(email | push, {said(email | push, RY_NOTIFY_ACCEPTED)}, 1, follow::yes, 0.5);
+  EXPECT_EQ(v.pending, 0u);
+  EXPECT_EQ(json::parse(v.results_json).as_array().size(), 2u);
+  EXPECT_EQ(json::parse(v.results_json).at(0).at("follow_s").as_int64(), 30);
+  EXPECT_FALSE(json::parse(judge(email, {said(email, RY_NOTIFY_ACCEPTED)}, 1, follow::no, 0).results_json).at(0).as_object().contains("follow_s"));
+
+  v = judge(email | push, {said(email, RY_NOTIFY_ACCEPTED), said(push, RY_NOTIFY_RETRY, 77)}, 1, follow::yes, 0.5);
+  EXPECT_EQ(v.pending, push) << "what was accepted is not sent again";
+  EXPECT_EQ(v.wait_ms, 77'000u);
+  EXPECT_FALSE(v.new_epoch);
+
+  v = judge(email, {said(email, RY_NOTIFY_RETRY_NEW)}, 3, follow::yes, 0.5);
+  EXPECT_TRUE(v.new_epoch);
+  EXPECT_EQ(v.wait_ms, 20'000u);
+  EXPECT_TRUE(v.counts);
+
+  v = judge(email, {said(email, RY_NOTIFY_REFUSED)}, 1, follow::yes, 0.5);
+  EXPECT_EQ(v.pending, 0u);
+
+  v = judge(email | push, {said(email, RY_NOTIFY_SKIPPED)}, 1, follow::yes, 0.5);
+  EXPECT_EQ(v.pending, push) << "silence is no answer";
+
+  v = judge(email, {said(email, RY_NOTIFY_PAUSED, 300)}, 1, follow::yes, 0.5);
+  EXPECT_FALSE(v.counts);
+  EXPECT_EQ(v.pause_ms, 300'000u);
+
+  v = judge(push, {said(push, RY_NOTIFY_ACCEPTED, 0, "a"), said(push, RY_NOTIFY_GONE, 0, "b"), said(push, RY_NOTIFY_RETRY, 0, "c")}, 1,
+            follow::yes, 0.5);
+  EXPECT_EQ(v.pending, push);
+  EXPECT_FALSE(v.unknown_subscriber);
+
+  v = judge(email, {said(email, RY_NOTIFY_GONE)}, 1, follow::yes, 0.5);
+  EXPECT_TRUE(v.unknown_subscriber);
+  EXPECT_TRUE(v.new_epoch);
+  EXPECT_EQ(v.pending, email);
+  v = judge(email, {said(email, RY_NOTIFY_GONE)}, 2, follow::yes, 0.5);
+  EXPECT_EQ(v.pending, 0u) << "once";
+
+  EXPECT_EQ(judge(email, {said(push, RY_NOTIFY_ACCEPTED)}, 1, follow::yes, 0.5).pending, email) << "not asked for";
+}
+
+TEST(notifications_verdict, no_answer_is_tried_again_with_pauses_that_grow_to_an_hour) {
+  const auto wait = [](std::uint32_t attempt, double jitter) {
+    return judge_failure(email, ry::error(RY_UNAVAILABLE), attempt, jitter).wait_ms;
+  };
+  EXPECT_EQ(wait(1, 0), 2'500u);
+  EXPECT_EQ(wait(1, 1), 7'500u);
+  EXPECT_EQ(wait(4, 0.5), 40'000u);
+  EXPECT_EQ(wait(4'000'000'000u, 0.5), 3'600'000u);
+  EXPECT_TRUE(judge_failure(email, ry::error(RY_UNAVAILABLE), 1, 0).counts);
+  EXPECT_FALSE(judge_failure(email, ry::error(RY_CANCELLED), 1, 0).counts);
+  EXPECT_EQ(judge_failure(email | push, ry::error(RY_UNAVAILABLE), 1, 0).pending, email | push);
+}
+
+std::string refusal(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const ry::error& e) {
+    return std::to_string(e.view().http_status) + " " + std::string(e.message());
+  }
+  return "";
+}
+
+TEST(notifications_wishes, are_read_strictly_and_refusals_name_the_field) {
+  const auto s = read_settings_wish(R"({"email_enabled":false,"push_enabled":null,"account_id":"x"})");
+  EXPECT_EQ(s.email, false);
+  EXPECT_FALSE(s.push);
+  EXPECT_FALSE(s.in_app);
+  EXPECT_EQ(refusal([] { read_settings_wish(R"({"email_enabled":"no"})"); }), "422 email_enabled must be true or false");
+  EXPECT_NE(refusal([] { read_settings_wish("[1]"); }).find("JSON object"), std::string::npos);
+
+  const auto p = read_preferences_wish(
+      R"({"time_zone":"Europe/Berlin","quiet_hours":{"from":"22:30","to":"07:00"},"workflows":{"task-completed":{"email":false,"digest_minutes":60},"x":null}})");
+  EXPECT_TRUE(p.changes_quiet_hours);
+  EXPECT_EQ(p.quiet_from, "22:30");
+  EXPECT_EQ(p.workflows_json, R"({"task-completed":{"email":false,"digest_minutes":60},"x":null})");
+  EXPECT_FALSE(read_preferences_wish(R"({"quiet_hours":null})").quiet_from);
+  EXPECT_FALSE(read_preferences_wish("{}").changes_quiet_hours);
+  for (const auto& [body, field] : std::vector<std::pair<const char*, const char*>>{
+           {R"({"quiet_hours":{"from":"24:00","to":"07:00"}})", "from"},
+           {R"({"quiet_hours":{"from":"22:00"}})", "to"},
+           {R"({"quiet_hours":7})", "quiet_hours"},
+           {R"({"workflows":[]})", "workflows"},
+           {R"({"workflows":{"A B":{}}})", "workflows.A B"},
+           {R"({"workflows":{"x":7}})", "workflows.x"},
+           {R"({"workflows":{"x":{"email":1}}})", "workflows.x.email"},
+           {R"({"workflows":{"x":{"digest_minutes":-1}}})", "workflows.x.digest_minutes"},
+           {R"({"workflows":{"x":{"sms":true}}})", "workflows.x.sms"},
+           {R"({"other":1})", "other"},
+           {R"({"time_zone":7})", "time_zone"}}) {
+    EXPECT_EQ(refusal([&] { read_preferences_wish(body); }).rfind(std::string("422 ") + field + " ", 0), 0u) << body;
+  }
+
+  const auto d = read_device_wish(R"({"device_token":"t","device_type":"mobile","provider":"expo"})");
+  EXPECT_EQ(d.token + d.type + d.provider, "tmobileexpo");
+  EXPECT_EQ(refusal([] { read_device_wish(R"({"device_type":"mobile","provider":"expo"})"); }), "422 device_token is required");
+  EXPECT_EQ(refusal([] { read_device_wish(R"({"device_token":"","device_type":"m","provider":"e"})"); }).rfind("422 device_token", 0), 0u);
+  EXPECT_EQ(refusal([] { read_device_wish(R"({"device_token":"a\nb","device_type":"m","provider":"e"})"); }).rfind("422 device_token", 0), 0u);
+}
+
+TEST(notifications_workflow, ids) {
+  EXPECT_TRUE(is_workflow_id("task-completed"));
+  for (const char* bad : {"", "-x", "A", "a b", "a/b", "../x"}) EXPECT_FALSE(is_workflow_id(bad)) << bad;
+  EXPECT_FALSE(is_workflow_id(std::string(65, 'a')));
+  EXPECT_EQ(channels_of("welcome-email"), static_cast<std::uint32_t>(RY_NOTIFY_EMAIL));
+  EXPECT_EQ(channels_of("promotional"), all_channels);
+}
+
+}  // namespace

@@ -1,0 +1,46 @@
+#include "office.hpp"
+
+#include <algorithm>
+
+namespace notifications {
+
+namespace {
+
+constexpr std::int64_t default_page = 50;
+constexpr std::int64_t largest_page = 100;
+
+}  // namespace
+
+bool office::open() const {
+  const auto& modes = config.allowed_modes;
+  return std::find(modes.begin(), modes.end(), ctx.fact("deployment.mode")) != modes.end();
+}
+
+ry::task<ry::uuid> office::caller(ry::request r) const {
+  auto got = co_await ry::call<ry::uuid, const ry_account_view*>(
+      [this, &r](ry_exec* exec, ry_account_fn fn, void* p) {
+        return accounts->ensure(accounts.self(), r.principal(), exec, fn, p);
+      },
+      [](const ry_account_view* v) { return ry::uuid(v->account_id); });
+  co_return std::move(got).value();
+}
+
+ry::task<noted> office::notify(std::string key, ry::uuid account, occasion what, person who) const {
+  auto letter = texts.write(what.workflow, what.payload, who, where.app_url);
+  auto out = co_await repo.notify(std::move(key), account, std::move(what), std::move(letter), config.ttl_seconds);
+  if (out.inbox_version) inbox_changed(account, *out.inbox_version);
+  if (out.outcome == "queued") ctx.jobs().poke("notifications");
+  co_return out;
+}
+
+void office::inbox_changed(const ry::uuid& account, std::int64_t version) const {
+  ctx.events().live_publish(inbox_topic(account), static_cast<std::uint64_t>(version), "changed");
+}
+
+std::string inbox_topic(const ry::uuid& account) { return "notifications.inbox." + account.to_string(); }
+
+std::int64_t limit_of(const ry::request& r) {
+  return ry::query_integer(r, "limit", 1, largest_page).value_or(default_page);
+}
+
+}  // namespace notifications

@@ -1,0 +1,42 @@
+// What the parts of this module share. Lives as long as the module; any thread.
+#pragma once
+
+#include <ry/svc/accounts.h>
+#include <ry/cpp/registrar.hpp>
+
+#include <boost/json/object.hpp>
+#include <string>
+
+#include "repository.hpp"
+
+namespace notifications {
+
+using orchestrators = ry::drivers<ry_notify_orchestrator_v1>;
+
+struct office {
+  const ry::context& ctx;
+  const settings& config;
+  const repository& repo;
+  const orchestrators& drivers;
+  ry::service<ry_accounts_v1> accounts;  // from the module's start on
+  notifications::texts texts;            // likewise
+  links where;
+
+  // Whether this deployment's mode has notifications.
+  bool open() const;
+  // The configured driver; empty when it is not loaded.
+  orchestrators::entry driver() const { return drivers.find(config.orchestrator); }
+
+  ry::task<ry::uuid> caller(ry::request r) const;
+  // Writes down one notification and wakes who waits for it.
+  ry::task<noted> notify(std::string key, ry::uuid account, occasion what, person who) const;
+  // Tells the readers of an account's inbox to look.
+  void inbox_changed(const ry::uuid& account, std::int64_t version) const;
+};
+
+std::string inbox_topic(const ry::uuid& account);
+
+// The query parameter `limit`.
+std::int64_t limit_of(const ry::request& r);
+
+}  // namespace notifications

@@ -1,0 +1,138 @@
+// All SQL of this module. Every function throws ry::error when the database says no.
+#pragma once
+
+#include <ry/cpp/db.hpp>
+#include <ry/cpp/notify.hpp>
+#include <ry/cpp/page.hpp>
+
+#include <boost/json/object.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "settings.hpp"
+#include "texts.hpp"
+#include "wishes.hpp"
+#include "workflow.hpp"
+
+namespace notifications {
+
+// The job that a worker holds.
+struct lease {
+  std::int64_t job = 0;
+  std::int64_t fence = 0;
+};
+
+// How notify() ended; see the SQL function.
+struct noted {
+  ry::uuid id;
+  std::string outcome, reason;
+  std::optional<std::int64_t> inbox_version;
+};
+
+// What the outbox says to a worker that wants to deliver a notification.
+struct turn {
+  enum class kind { send, wait, over };
+  kind what = kind::over;
+  std::uint64_t wait_ms = 0;
+  std::string tid, workflow;
+  ry::uuid account;
+  boost::json::object payload;
+  std::vector<boost::json::object> gathered;  // that go out with it
+  std::uint32_t channels = 0, epoch = 0, attempt = 0;
+  std::int64_t expires_unix_us = 0;
+  std::vector<ry::notify::token> tokens;
+  person who;
+};
+
+// What the orchestrator has to know of an account.
+struct subscription_state {
+  std::int64_t version = 0;
+  person who;
+  std::vector<ry::notify::token> tokens;
+  std::vector<std::string> providers;  // it was told of
+};
+
+struct to_follow {
+  std::int64_t id = 0;
+  ry::notify::sent what;
+};
+
+struct inbox_state {
+  std::int64_t unread = 0, version = 0, last = 0;
+};
+struct inbox_row {
+  std::int64_t seq = 0;
+  std::string json;
+};
+
+class repository {
+ public:
+  explicit repository(const ry::context& ctx) : ctx_(ctx) {}
+
+  ry::task<void> configure(settings s) const;
+  // nullopt: no such account.
+  ry::task<std::optional<person>> find_person(ry::uuid account) const;
+
+  // ---- the outbox ----
+  ry::task<noted> notify(std::string key, ry::uuid account, occasion what, letter texts, std::int64_t ttl_s) const;
+  // The worker's functions throw RY_ABORTED when the job is another worker's by now.
+  ry::task<turn> begin_attempt(ry::uuid id, lease by, std::uint32_t served) const;
+  // The notification's state.
+  ry::task<std::string> end_attempt(ry::uuid id, lease by, std::string results_json, std::uint32_t pending,
+                                    bool new_epoch, bool counts) const;
+  ry::task<std::vector<to_follow>> due_to_follow(std::int64_t most) const;
+  // state empty: nothing new.
+  ry::task<void> followed(std::int64_t delivery, std::string state, std::string detail) const;
+  // What a webhook tells of a delivery. channels 0: all of the notification's.
+  ry::task<void> reported(ry::notify::report what) const;
+  // True: the id is new.
+  ry::task<bool> first_sight(std::string webhook_id) const;
+  ry::task<void> tidy(std::int64_t keep_days) const;
+
+  // ---- accounts' own ----
+  ry::task<std::string> settings_json(ry::uuid account) const;
+  ry::task<void> put_settings(ry::uuid account, settings_wish w) const;
+  // {"time_zone", "quiet_hours", "workflows": as stored}
+  ry::task<std::string> preferences_json(ry::uuid account) const;
+  // False: there is no such time zone.
+  ry::task<bool> put_preferences(ry::uuid account, preferences_wish w) const;
+  ry::task<void> put_token(ry::uuid account, device_wish w) const;
+  // provider empty: of any.
+  ry::task<void> drop_token(ry::uuid account, std::string token, std::string provider) const;
+  // thread empty: none is open.
+  ry::task<void> put_presence(ry::uuid account, std::string session, std::optional<ry::uuid> thread) const;
+  ry::task<ry::page_of_rows> deliveries(ry::uuid account, std::optional<std::int64_t> before, std::int64_t limit) const;
+
+  // ---- subscribers ----
+  ry::task<void> tell(ry::uuid account) const;
+  ry::task<subscription_state> subscription(ry::uuid account) const;
+  // False: there is a newer version.
+  ry::task<bool> told(ry::uuid account, std::int64_t version, std::vector<std::string> providers, lease by) const;
+
+  // ---- the inbox ----
+  ry::task<ry::page_of_rows> inbox(ry::uuid account, bool only_unread, std::optional<std::int64_t> before,
+                               std::int64_t limit) const;
+  ry::task<inbox_state> inbox_head(ry::uuid account) const;
+  ry::task<std::vector<inbox_row>> inbox_after(ry::uuid account, std::int64_t seq, std::int64_t most) const;
+  struct read_mark {
+    std::int64_t marked = 0, unread = 0, version = 0;
+  };
+  // id empty: all. nullopt: there is no such entry.
+  ry::task<std::optional<read_mark>> mark_read(ry::uuid account, std::optional<ry::uuid> id) const;
+
+  // ---- operators ----
+  ry::task<ry::page_of_rows> list(std::string state, std::optional<ry::uuid> account, std::optional<ry::uuid> before,
+                              std::int64_t limit) const;
+  ry::task<std::optional<std::string>> details(ry::uuid id) const;
+  ry::task<bool> requeue(ry::uuid id) const;
+  ry::task<bool> cancel(ry::uuid id) const;
+  ry::task<std::optional<ry::uuid>> find_by_email(std::string email) const;
+  // In the order of their ids, after one.
+  ry::task<std::vector<ry::uuid>> accounts_after(std::optional<ry::uuid> after, std::int64_t most) const;
+
+ private:
+  const ry::context& ctx_;
+};
+
+}  // namespace notifications

@@ -1,0 +1,160 @@
+#include "routes.hpp"
+
+#include <ry/cpp/input.hpp>
+
+#include <algorithm>
+#include <boost/json/array.hpp>
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+
+namespace notifications {
+
+namespace json = boost::json;
+
+namespace {
+
+bool contains(const std::vector<std::string>& all, std::string_view one) {
+  return std::find(all.begin(), all.end(), one) != all.end();
+}
+
+ry::response said(const std::string& message) {
+  return ry::response::json("{\"success\":true,\"message\":" + ry::json_string(message) + "}");
+}
+
+}  // namespace
+
+void require_open(const office& o) {
+  if (!o.open()) {
+    throw ry::forbidden("notifications.mode", "Notifications only available in staging mode");
+  }
+}
+
+void routes::add_to(ry::registrar& reg) {
+  for (const std::string at : {"/notifications", "/api/notifications"}) {
+    reg.route("GET", at + "/settings", 0, this, &routes::settings);
+    reg.route("PUT", at + "/settings", 0, this, &routes::put_settings);
+    reg.route("GET", at + "/preferences", 0, this, &routes::preferences);
+    reg.route("PUT", at + "/preferences", 0, this, &routes::put_preferences);
+    reg.route("POST", at + "/device-token", 0, this, &routes::add_device);
+    reg.route("DELETE", at + "/device-token/{device_token}", 0, this, &routes::drop_device);
+    reg.route("GET", at + "/deliveries", 0, this, &routes::deliveries);
+  }
+  for (const char* at : {"/presence/update", "/api/presence/update"}) {
+    reg.route("POST", at, 0, this, &routes::presence);
+  }
+}
+
+ry::task<ry::response> routes::settings(ry::request r) {
+  require_open(office_);
+  const auto me = co_await office_.caller(r);
+  const auto doc = co_await office_.repo.settings_json(me);
+  co_return ry::response::json("{\"success\":true,\"settings\":" + doc + "}");
+}
+
+ry::task<ry::response> routes::put_settings(ry::request r) {
+  require_open(office_);
+  const auto wish = read_settings_wish(r.body());
+  const auto me = co_await office_.caller(r);
+  co_await office_.repo.put_settings(me, wish);
+  const auto doc = co_await office_.repo.settings_json(me);
+  co_return ry::response::json("{\"success\":true,\"message\":\"Notification settings updated\",\"settings\":" + doc +
+                               "}");
+}
+
+ry::task<std::string> routes::shown_preferences(ry::uuid account) const {
+  const auto stored = co_await office_.repo.preferences_json(account);
+  auto doc = json::parse(stored).as_object();
+  json::object shown;
+  const auto& wishes = doc.at("workflows").as_object();
+  const auto add = [&](std::string_view id) {
+    json::object o{{"email", true}, {"push", true}, {"in_app", true}, {"digest_minutes", 0}};
+    const auto asked = channels_of(id);
+    o["email"] = (asked & RY_NOTIFY_EMAIL) != 0;
+    o["push"] = (asked & RY_NOTIFY_PUSH) != 0;
+    o["in_app"] = (asked & RY_NOTIFY_IN_APP) != 0;
+    if (const auto* wish = wishes.if_contains(json::string_view(id.data(), id.size()))) {
+      for (const auto& m : wish->as_object()) o[m.key()] = m.value();
+    }
+    o["mandatory"] = contains(office_.config.mandatory, id);
+    o["urgent"] = contains(office_.config.urgent, id);
+    shown[json::string_view(id.data(), id.size())] = std::move(o);
+  };
+  for (const auto id : known_workflows()) add(id);
+  for (const auto& m : wishes) {
+    const std::string_view id(m.key().data(), m.key().size());
+    if (!shown.contains(m.key())) add(id);
+  }
+  doc["workflows"] = std::move(shown);
+  co_return json::serialize(doc);
+}
+
+ry::task<ry::response> routes::preferences(ry::request r) {
+  require_open(office_);
+  const auto me = co_await office_.caller(r);
+  const auto doc = co_await shown_preferences(me);
+  co_return ry::response::json("{\"success\":true,\"preferences\":" + doc + "}");
+}
+
+ry::task<ry::response> routes::put_preferences(ry::request r) {
+  require_open(office_);
+  auto wish = read_preferences_wish(r.body());
+  const auto me = co_await office_.caller(r);
+  const bool done = co_await office_.repo.put_preferences(me, std::move(wish));
+  if (!done) throw invalid("time_zone", "must be a name of the IANA time zone database, like Europe/Berlin");
+  const auto doc = co_await shown_preferences(me);
+  co_return ry::response::json("{\"success\":true,\"message\":\"Notification preferences updated\",\"preferences\":" +
+                               doc + "}");
+}
+
+ry::task<ry::response> routes::add_device(ry::request r) {
+  require_open(office_);
+  auto wish = read_device_wish(r.body());
+  const auto me = co_await office_.caller(r);
+  const auto driver = office_.driver();
+  if (!driver) throw ry::unavailable("notifications.no_driver", "There is no orchestrator");
+  if ((driver->table->capabilities & RY_NOTIFY_PUSH) != 0) {
+    const ry::notify::token token(wish.provider, wish.token, wish.type);
+    const auto view = token.view();
+    char text[512];
+    ry_errbuf why{text, sizeof text, 0};
+    const auto st = driver->table->accepts(driver->self, &view, &why);
+    if (st != RY_OK) {
+      throw ry::http_error(422, RY_INVALID_ARGUMENT, "notifications.device_token",
+                           why.len != 0 ? std::string(text, why.len) : std::string("provider is not known here"));
+    }
+  }
+  co_await office_.repo.put_token(me, std::move(wish));
+  office_.ctx.jobs().poke("notifications");
+  co_return said("Device token registered");
+}
+
+ry::task<ry::response> routes::drop_device(ry::request r) {
+  require_open(office_);
+  const auto provider = r.query("provider").value_or("");
+  const auto me = co_await office_.caller(r);
+  co_await office_.repo.drop_token(me, std::string(r.param("device_token")), provider);
+  office_.ctx.jobs().poke("notifications");
+  co_return said("Device token removed");
+}
+
+ry::task<ry::response> routes::deliveries(ry::request r) {
+  require_open(office_);
+  const auto limit = limit_of(r);
+  const auto me = co_await office_.caller(r);
+  const auto list = "notifications:deliveries:" + me.to_string();
+  const auto before = ry::query_number_cursor(r, list);
+  const auto rows = co_await office_.repo.deliveries(me, before, limit);
+  co_return ry::response::json(ry::page_json("deliveries", list, rows));
+}
+
+ry::task<ry::response> routes::presence(ry::request r) {
+  const auto body = read_object(r.body());
+  auto session = text_in(body, "session_id", 128);
+  std::optional<ry::uuid> thread;
+  if (const auto text = opt_text_in(body, "active_thread_id", 64)) thread = ry::require_uuid(*text);
+  const auto me = co_await office_.caller(r);
+  co_await office_.repo.put_presence(me, std::move(session), thread);
+  co_return ry::response::json("{\"success\":true}");
+}
+
+}  // namespace notifications

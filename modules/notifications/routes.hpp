@@ -1,0 +1,31 @@
+// What an account asks of its notifications: settings, preferences, devices, deliveries, and which thread it
+// looks at.
+#pragma once
+
+#include "office.hpp"
+
+namespace notifications {
+
+class routes {
+ public:
+  explicit routes(const office& o) : office_(o) {}
+  void add_to(ry::registrar& reg);
+
+ private:
+  ry::task<ry::response> settings(ry::request r);
+  ry::task<ry::response> put_settings(ry::request r);
+  ry::task<ry::response> preferences(ry::request r);
+  ry::task<ry::response> put_preferences(ry::request r);
+  ry::task<ry::response> add_device(ry::request r);
+  ry::task<ry::response> drop_device(ry::request r);
+  ry::task<ry::response> deliveries(ry::request r);
+  ry::task<ry::response> presence(ry::request r);
+  ry::task<std::string> shown_preferences(ry::uuid account) const;
+
+  const office& office_;
+};
+
+// 403 outside the modes that have notifications.
+void require_open(const office& o);
+
+}  // namespace notifications

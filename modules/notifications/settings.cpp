@@ -1,0 +1,43 @@
+#include "settings.hpp"
+
+#include <boost/json/parse.hpp>
+
+namespace notifications {
+
+namespace json = boost::json;
+
+namespace {
+
+std::vector<std::string> texts(const json::value& list) {
+  std::vector<std::string> out;
+  for (const auto& v : list.as_array()) out.emplace_back(v.as_string());
+  return out;
+}
+
+}  // namespace
+
+settings read_settings(std::string_view text) {
+  const auto doc = json::parse(json::string_view(text.data(), text.size()));
+  const auto& o = doc.as_object();
+  const auto number = [&o](const char* key) { return o.at(key).as_int64(); };
+  const auto string = [&o](const char* key) { return std::string(o.at(key).as_string()); };
+  settings s;
+  s.allowed_modes = texts(o.at("allowed_modes"));
+  s.orchestrator = string("orchestrator");
+  s.app_url = string("app_url");
+  while (!s.app_url.empty() && s.app_url.back() == '/') s.app_url.pop_back();
+  s.task_url = string("task_url");
+  s.templates_dir = string("templates_dir");
+  s.urgent = texts(o.at("urgent"));
+  s.mandatory = texts(o.at("mandatory"));
+  s.presence_seconds = number("presence_seconds");
+  s.ttl_seconds = number("ttl_hours") * 3600;
+  s.max_attempts = number("max_attempts");
+  s.timeout_ms = static_cast<std::uint64_t>(number("timeout_seconds")) * 1000;
+  s.concurrency = static_cast<std::uint32_t>(number("concurrency"));
+  s.tokens_per_provider = number("tokens_per_provider");
+  s.keep_days = number("keep_days");
+  return s;
+}
+
+}  // namespace notifications

@@ -1,0 +1,21 @@
+// The receiver of the orchestrator's webhooks.
+#pragma once
+
+#include "office.hpp"
+
+namespace notifications {
+
+class webhook_route {
+ public:
+  explicit webhook_route(const office& o) : office_(o) {}
+  void add_to(ry::registrar& reg);
+
+ private:
+  ry::task<ry::response> receive(ry::request r);
+  // What the body tells, by the driver or in the flat form {type, transactionId, subscriberId}.
+  std::vector<ry::notify::report> read(std::string_view body) const;
+
+  const office& office_;
+};
+
+}  // namespace notifications

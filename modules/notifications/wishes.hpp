@@ -1,0 +1,41 @@
+// What accounts ask for in bodies of requests: settings, preferences, devices. Refusals name the field: 400
+// for what is no JSON object, 422 for a value that is not valid.
+#pragma once
+
+#include <ry/cpp/types.hpp>
+
+#include <boost/json/object.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace notifications {
+
+ry::error invalid(std::string_view field, const std::string& what);
+// An empty text counts as {}.
+boost::json::object read_object(std::string_view body);
+// nullopt: absent or null.
+std::optional<bool> boolean_in(const boost::json::object& o, std::string_view name);
+// Required, without control characters.
+std::string text_in(const boost::json::object& o, std::string_view name, std::size_t most);
+std::optional<std::string> opt_text_in(const boost::json::object& o, std::string_view name, std::size_t most);
+
+struct settings_wish {
+  std::optional<bool> email, push, in_app;
+};
+settings_wish read_settings_wish(std::string_view body);
+
+struct preferences_wish {
+  std::optional<std::string> time_zone;
+  bool changes_quiet_hours = false;
+  std::optional<std::string> quiet_from, quiet_to;  // "22:00"; both or none
+  std::string workflows_json = "{}";                // by workflow: an object to be merged, or null
+};
+preferences_wish read_preferences_wish(std::string_view body);
+
+struct device_wish {
+  std::string token, type, provider;
+};
+device_wish read_device_wish(std::string_view body);
+
+}  // namespace notifications

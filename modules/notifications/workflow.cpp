@@ -1,0 +1,154 @@
+#include "workflow.hpp"
+
+#include <algorithm>
+#include <boost/json/array.hpp>
+#include <boost/json/parse.hpp>
+
+#include "texts.hpp"
+
+namespace notifications {
+
+namespace json = boost::json;
+
+namespace {
+
+constexpr std::int64_t micro_per_credit = 1'000'000;
+
+std::string text_in(const json::object& o, std::string_view name) {
+  const auto* v = o.if_contains(json::string_view(name.data(), name.size()));
+  if (v == nullptr || !v->is_string()) return {};
+  return std::string(v->get_string().data(), v->get_string().size());
+}
+
+// As it came; null when it is missing or no scalar.
+json::value scalar_in(const json::object& o, std::string_view name) {
+  const auto* v = o.if_contains(json::string_view(name.data(), name.size()));
+  if (v == nullptr || v->is_structured()) return nullptr;
+  return *v;
+}
+
+std::int64_t integer_in(const json::object& o, std::string_view name) {
+  const auto* v = o.if_contains(json::string_view(name.data(), name.size()));
+  return v != nullptr && v->is_int64() ? v->get_int64() : 0;
+}
+
+std::string first_word(std::string_view text) {
+  const auto begin = text.find_first_not_of(" \t\r\n");
+  if (begin == text.npos) return {};
+  text.remove_prefix(begin);
+  return std::string(text.substr(0, text.find_first_of(" \t\r\n")));
+}
+
+std::string replaced(std::string text, std::string_view what, std::string_view by) {
+  for (auto at = text.find(what); at != text.npos; at = text.find(what, at + by.size())) {
+    text.replace(at, what.size(), by);
+  }
+  return text;
+}
+
+std::string task_url(const json::object& event, const links& to) {
+  if (to.app_url.empty() && to.task_url.find("{app_url}") != to.task_url.npos) return {};
+  auto out = replaced(to.task_url, "{app_url}", to.app_url);
+  for (const char* id : {"thread_id", "project_id", "run_id"}) {
+    out = replaced(std::move(out), "{" + std::string(id) + "}", text_in(event, id));
+  }
+  return out;
+}
+
+occasion task_end(std::string_view kind, const json::object& event, const person& who, const links& to) {
+  occasion out;
+  const bool done = kind == "run.completed";
+  auto title = text_in(event, "title");
+  out.workflow = done ? "task-completed" : "task-failed";
+  out.payload = {{"first_name", who.first_name()},
+                 {"task_name", title.empty() ? std::string("Your task") : std::move(title)},
+                 {"task_url", task_url(event, to)}};
+  if (!done) {
+    auto why = text_in(event, "error");
+    if (why.empty()) why = text_in(event, "reason");
+    out.payload["failure_reason"] = why;
+  }
+  out.thread_id = text_in(event, "thread_id");
+  const auto* viewed = event.if_contains("viewed");
+  out.viewed = viewed != nullptr && viewed->is_bool() && viewed->get_bool();
+  return out;
+}
+
+void fill(json::value& v, const fields& values) {
+  if (v.is_string()) {
+    const auto& s = v.get_string();
+    v = fill_known(std::string_view(s.data(), s.size()), values);
+  } else if (v.is_array()) {
+    for (auto& e : v.get_array()) fill(e, values);
+  } else if (v.is_object()) {
+    for (auto& e : v.get_object()) fill(e.value(), values);
+  }
+}
+
+}  // namespace
+
+const std::vector<std::string_view>& known_workflows() {
+  static const std::vector<std::string_view> all{"welcome-email",  "task-completed", "task-failed",
+                                                 "payment-succeeded", "payment-failed", "credits-low",
+                                                 "promotional"};
+  return all;
+}
+
+std::uint32_t channels_of(std::string_view workflow) noexcept {
+  return workflow == "welcome-email" ? RY_NOTIFY_EMAIL : all_channels;
+}
+
+bool is_workflow_id(std::string_view text) noexcept {
+  const auto good = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+  return !text.empty() && text.size() <= 64 && good(text.front()) &&
+         std::all_of(text.begin(), text.end(), [&](char c) { return good(c) || c == '_' || c == '-'; });
+}
+
+std::string person::first_name() const {
+  auto out = first_word(name);
+  if (out.empty()) out = first_word(std::string_view(email).substr(0, email.find('@')));
+  return out.empty() ? std::string("User") : out;
+}
+
+std::optional<occasion> occasion_of(std::string_view kind, std::string_view payload_json, const person& who,
+                                    const links& to) {
+  json::error_code bad;
+  const auto doc = json::parse(json::string_view(payload_json.data(), payload_json.size()), bad);
+  if (bad || !doc.is_object()) return std::nullopt;
+  const auto& event = doc.get_object();
+  occasion out;
+  if (kind == "run.completed" || kind == "run.failed") return task_end(kind, event, who, to);
+  if (kind == "account.created") {
+    out.workflow = "welcome-email";
+    if (who.email.empty()) out.refused = "The account has no email";
+  } else if (kind == "payment.succeeded") {
+    out.workflow = "payment-succeeded";
+    out.payload = {{"account_id", text_in(event, "account_id")},
+                   {"amount", scalar_in(event, "amount")},
+                   {"currency", text_in(event, "currency")},
+                   {"plan_name", text_in(event, "plan_name")}};
+  } else if (kind == "payment.failed") {
+    out.workflow = "payment-failed";
+    out.payload = {{"account_id", text_in(event, "account_id")},
+                   {"amount", scalar_in(event, "amount")},
+                   {"currency", text_in(event, "currency")},
+                   {"reason", text_in(event, "reason")}};
+  } else if (kind == "credits.low") {
+    out.workflow = "credits-low";
+    const auto balance = integer_in(event, "balance_micro");
+    out.payload = {{"account_id", text_in(event, "account_id")},
+                   {"remaining_credits", std::max<std::int64_t>(balance, 0) / micro_per_credit},
+                   {"threshold_percentage", integer_in(event, "threshold_percent")}};
+  } else {
+    return std::nullopt;
+  }
+  return out;
+}
+
+json::object fill_template(const json::object& pattern, const person& who) {
+  json::value out(pattern);
+  fill(out, fields_of(who));
+  return std::move(out.get_object());
+}
+
+}  // namespace notifications

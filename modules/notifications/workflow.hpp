@@ -1,0 +1,54 @@
+// The workflows, and what a domain event of another module makes of them. Pure.
+#pragma once
+
+#include <ry/ext/notify_orchestrator.h>
+
+#include <boost/json/object.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace notifications {
+
+inline constexpr std::uint32_t all_channels = RY_NOTIFY_EMAIL | RY_NOTIFY_PUSH | RY_NOTIFY_IN_APP;
+
+// The service's own workflows, in the contract's order.
+const std::vector<std::string_view>& known_workflows();
+// The channels that a workflow asks for; of one that an operator added: all.
+std::uint32_t channels_of(std::string_view workflow) noexcept;
+// [a-z0-9][a-z0-9_-]{0,63}
+bool is_workflow_id(std::string_view text) noexcept;
+
+// Whom a notification is for, as far as it is known.
+struct person {
+  std::string email, name, phone, avatar;
+  // The first word of the name, else of the address before its '@', else "User".
+  std::string first_name() const;
+};
+
+// What is to be told to one account.
+struct occasion {
+  std::string workflow;
+  boost::json::object payload;
+  std::string thread_id;  // of a task; else empty
+  bool viewed = false;    // somebody read the task's stream when it ended
+  std::string refused;    // why it cannot be told; else empty
+};
+
+// Where links to tasks lead.
+struct links {
+  std::string app_url;   // empty: nobody knows
+  std::string task_url;  // pattern
+};
+
+// nullopt: of no interest, or not understood.
+std::optional<occasion> occasion_of(std::string_view kind, std::string_view payload_json, const person& who,
+                                    const links& to);
+
+// Replaces {{email}}, {{name}}, {{first_name}}, {{phone}} and {{avatar}} in every text of an admin's
+// template, in a single pass: what is put in is not looked at again.
+boost::json::object fill_template(const boost::json::object& pattern, const person& who);
+
+}  // namespace notifications
