@@ -19,7 +19,7 @@ std::string app_url(const ry::context& ctx, const settings& s) {
     url = "http://" + std::string(ctx.fact("http.listen"));
   }
   while (!url.empty() && url.back() == '/') url.pop_back();
-  return url;
+  return url.empty() ? url : url + std::string(ctx.fact("http.base_path"));
 }
 
 class module {
