@@ -442,6 +442,16 @@ TEST_F(referrals_sql, signals_weigh_and_do_not_block) {
   EXPECT_EQ(sql("select count(*) from referrals.referral where network like '%192%'"), "0");
 }
 
+TEST_F(referrals_sql, a_friend_from_the_referrers_own_network_is_a_signal) {
+  sql("insert into referrals.origin select " + ann_ + ", referrals.network_of('2001:db8::/64')");
+  EXPECT_EQ(attach(account("a@example.test"), code_, "'2001:db8::/64'"), "successful") << "a household";
+  EXPECT_EQ(attach(account("b+ann@example.test"), code_, "'2001:db8::77'"), "successful");
+  EXPECT_EQ(sql("select signals from referrals.referral order by referred_at desc limit 1"),
+            "{\"tagged_address\": 1, \"network_of_referrer\": 1}");
+  EXPECT_EQ(attach(account("c@example.test"), code_, "'2001:db8::/64'"), "flagged") << "the third one";
+  EXPECT_EQ(attach(account("d@example.test"), code_, "'2001:db8:1::/64'"), "successful");
+}
+
 TEST_F(referrals_sql, ones_own_other_address_does_not_count) {
   const auto gil = account("gil.smith@gmail.com");
   const auto code = code_of(gil);

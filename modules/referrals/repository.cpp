@@ -44,6 +44,14 @@ ry::task<std::optional<ry::uuid>> repository::owner_of(std::string code) const {
   co_return rows.front().uuid(0);
 }
 
+ry::task<void> repository::came_from(ry::uuid account, std::string network) const {
+  (co_await ctx_.db().query("insert into referrals.origin (account_id, network)"
+                            " select $1, n from referrals.network_of($2) n where n is not null"
+                            " on conflict do nothing",
+                            account, network))
+      .value();
+}
+
 ry::task<std::string> repository::attach(ry::uuid account, std::string code,
                                          std::optional<std::string> network) const {
   const auto rows =

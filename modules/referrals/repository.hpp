@@ -41,6 +41,8 @@ class repository {
   // Whose valid code this is.
   ry::task<std::optional<ry::uuid>> owner_of(std::string code) const;
 
+  ry::task<void> came_from(ry::uuid account, std::string network) const;
+
   // See referrals.attach() for the outcome.
   ry::task<std::string> attach(ry::uuid account, std::string code,
                                std::optional<std::string> network) const;

@@ -54,10 +54,11 @@ ry::task<void> settler::welcome(ry::uuid account, std::string payload) {
   json::error_code bad;
   const auto doc = json::parse(payload, bad);
   if (bad || !doc.is_object()) co_return;
-  const auto code = read_code(member(doc.get_object(), "referral_code"));
-  if (code.empty()) co_return;
   std::optional<std::string> network;
   if (auto text = member(doc.get_object(), "network"); !text.empty()) network = std::move(text);
+  if (network) co_await repo_.came_from(account, *network);
+  const auto code = read_code(member(doc.get_object(), "referral_code"));
+  if (code.empty()) co_return;
   const auto outcome = co_await repo_.attach(account, code, std::move(network));
   ctx_.debug("an account signed up with a code", {{"account", account}, {"outcome", outcome}});
 }

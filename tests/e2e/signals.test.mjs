@@ -86,6 +86,10 @@ test('friends from one network, one of them with a tag: the last one waits for a
   assert.equal((await admin.post(`/admin/referrals/${held.id}/release`)).status, 200);
   assert.equal((await record(ann, third.id)).status, 'successful');
 
+  const own = await signUp('five+one@example.test', { code: (await form.get('/api/v1/referrals/code')).json.referral_code, from: '203.0.113.11' });
+  await record(form, own.id);
+  assert.deepEqual(JSON.parse(db.sql(`select signals from referrals.referral where referred_account_id = '${own.id}'`)), { tagged_address: 1, network_of_referrer: 1 });
+
   const elsewhere = await signUp('four+ann@example.test', { code, from: '2001:db8:1:2:3::9' });
   assert.equal(told(elsewhere.id), '2001:db8:1:2::/64');
   assert.equal((await record(ann, elsewhere.id)).status, 'successful', 'a tag alone is no reason');

@@ -73,6 +73,9 @@ create table counter (
   constraint counter_revoked check (revoked between 0 and earned)
 ) with (fillfactor = 50);
 
+-- Where accounts signed up from, as a digest: a friend from there is a signal.
+create table origin (account_id uuid primary key, network text not null);
+
 -- Accounts that finished a run, for the qualification 'first_run'.
 create table first_run (account_id uuid primary key);
 
@@ -235,6 +238,9 @@ begin
   if p_network is not null and (select count(*) from (select from referrals.referral r
        where r.referrer_id = p_referrer and r.network = p_network limit 2) two) = 2 then
     v := v || '{"same_network": 2}';
+  end if;
+  if exists (select from referrals.origin o where o.account_id = p_referrer and o.network = p_network) then
+    v := v || '{"network_of_referrer": 1}';
   end if;
   if (select count(*) from (select from referrals.referral r
        where r.referrer_id = p_referrer and r.referred_at > now() - interval '1 day'
