@@ -7,7 +7,7 @@ import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { desktop, phone, startBrowser } from './lib/console.mjs';
 import { lastUser, startLlm, turns } from './lib/llm.mjs';
-import { Server, freePort, makeDatabase, sleep, waitFor } from './lib/server.mjs';
+import { Client, Server, freePort, makeDatabase, sleep, waitFor } from './lib/server.mjs';
 import { startSmtp } from './lib/smtp.mjs';
 
 const password = 'correct horse battery';
@@ -184,6 +184,28 @@ describe('a person at the desktop', () => {
     assert.equal(text.split('The first half.').length, 2, text);
   });
 
+  test('a start whose answer gets lost, sent again, is one run; another one is another', async () => {
+    await ann.goto(`${server.url}/console#/`);
+    const wire = await ann.createCDPSession();
+    await wire.send('Fetch.enable', { patterns: [{ urlPattern: '*/agent/start', requestStage: 'Response' }] });
+    const lost = new Promise((resolve) => wire.once('Fetch.requestPaused', (e) => wire.send('Fetch.failRequest', { requestId: e.requestId, errorReason: 'ConnectionReset' }).then(resolve)));
+    await ann.fill('Task', 'Only once, please.');
+    await ann.press('Start');
+    await lost;
+    await ann.sees('The server cannot be reached');
+    await usable(ann, 'a start that was lost');
+    await wire.send('Fetch.disable');
+    await ann.press('Start');
+    await ann.sees('Completed');
+    const runs = () => db.sql(`select count(*) from runs.messages where role = 'user' and body like '%Only once%'`);
+    assert.equal(runs(), '1');
+    await ann.goto(`${server.url}/console#/`);
+    await ann.fill('Task', 'Only once, please.');
+    await ann.press('Start');
+    await ann.sees('Completed');
+    assert.equal(runs(), '2');
+  });
+
   test('what a model writes never becomes HTML', async () => {
     await ann.goto(`${server.url}/console#/`);
     await ann.fill('Task', '[hostile] <img src=x onerror="window.hacked=1">');
@@ -283,12 +305,17 @@ describe('an invitation', () => {
     await a.fill('E-mail addresses', 'bob@example.org');
     await a.press('Send invitations');
     const mail = await waitFor('the invitation', () => smtp.to('bob@example.org')[0]);
-    await a.sees('bob@example.org');
+    await a.sees('Sent 1 of 1 invitations');
     await usable(a, 'referrals');
     await a.shot('desktop-invited');
     const link = linkIn(mail);
     assert.match(link, /\/auth\?ref=[A-Z2-9]{8}$/);
     assert.equal(await a.$eval('#link', (i) => i.value), link, 'the page shows the same link');
+    assert.equal(await a.$eval('#emails', (t) => t.value), '', 'nothing is left to correct');
+    await a.fill('E-mail addresses', 'carl@example.org, no address');
+    await a.press('Send invitations');
+    await a.sees('Sent 1 of 3 invitations');
+    assert.equal(await a.$eval('#emails', (t) => t.value), 'no\naddress');
 
     const b = await browser.person({ viewport: phone });
     await b.goto(link);
@@ -308,6 +335,31 @@ describe('an invitation', () => {
     assert.equal(await a.$eval('td.number', (td) => td.innerText), '100');
     await usable(a, 'history of referrals');
     await a.shot('desktop-referrals');
+
+    // Others who came with the old link, more than a page of them.
+    db.sql(`insert into referrals.referral (referrer_id, referred_account_id, code_id, void_reason, voided_at, referred_at)
+      select r.referrer_id, gen_random_uuid(), r.code_id, 'code_refreshed', now(), now() - interval '1 day' - n * interval '1 minute' from referrals.referral r, generate_series(1, 60) n`);
+    await a.reload();
+    await a.sees('The code was refreshed before this referral counted.');
+    await a.sees('Does not count');
+    assert.equal((await a.$$('tbody tr')).length, 50);
+    await a.press('More');
+    await a.waitForFunction(() => document.querySelectorAll('tbody tr').length === 61);
+    assert.equal(await a.$('section > button'), null, 'that is all');
+    await usable(a, 'a long history');
+    await a.evaluate(() => scrollTo(0, 0));
+    await a.shot('desktop-reasons');
+    db.sql(`delete from referrals.referral where void_reason = 'code_refreshed'`);
+
+    const admin = new Client(server, server.token({ role: 'admin' }));
+    const id = db.sql('select id from referrals.referral');
+    assert.equal((await admin.post(`/admin/referrals/${id}/revoke`, { json: { reason: 'test' } })).status, 200);
+    await a.reload();
+    await a.sees('This referral was revoked.');
+    await a.sees('0 of 1');
+    assert.equal(await a.$eval('td.number', (td) => td.innerText), '0');
+    await usable(a, 'why a referral does not count');
+    await a.shot('desktop-revoked');
     assert.deepEqual([...a.complaints, ...b.complaints], []);
     await a.leave();
     await b.leave();

@@ -26,7 +26,7 @@ function Invited({ code }) {
     <div class={`note ${valid === false ? 'warn' : 'good'}`} role="status">
       {valid === false
         ? <p>The referral code <code>{code}</code> is not valid any more. You can sign up without it.</p>
-        : <p>You were invited. The referral code <code>{code}</code> will be applied: you and your friend both get credits.</p>}
+        : <p>You were invited. The referral code <code>{code}</code> will be applied{valid && ': you and your friend both get credits'}.</p>}
     </div>
   );
 }
@@ -153,7 +153,7 @@ function Reset({ token, config, enter, go }) {
   );
 }
 
-function PasteToken({ enter }) {
+function PasteToken({ enter, code }) {
   const [busy, error, act] = useAction(async (form) => {
     await api.usePasted(form.token.trim());
     enter();
@@ -162,6 +162,7 @@ function PasteToken({ enter }) {
     <form onSubmit={onSubmit(act)}>
       <Title>Log in</Title>
       <p>This server takes the tokens of your identity provider, and API keys.</p>
+      {code && <p class="note good">You were invited. Name the referral code <code>{code}</code> when you sign up there.</p>}
       <Problem error={error} />
       <Field label="Access token or API key" name="token" type="password" required autoComplete="off" />
       <Submit busy={busy}>Log in</Submit>

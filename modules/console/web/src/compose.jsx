@@ -10,14 +10,17 @@ function sizeOf(n) {
   return `${unit ? n.toFixed(n < 10 ? 1 : 0) : n} ${sizes[unit]}`;
 }
 
+// crypto.randomUUID is there only where the page came over https or from this machine.
+const newKey = () => [...crypto.getRandomValues(new Uint8Array(16))].map((b) => b.toString(16).padStart(2, '0')).join('');
+
 export function Compose({ thread, busy: waits, started, label }) {
   const id = useId();
   const [files, setFiles] = useState([]);
   const [over, setOver] = useState(false);
   const picker = useRef(null);
   const text = useRef(null);
-  // The same key until the server has answered: a start that is sent twice is one run.
-  const key = useRef(null);
+  // The last start whose answer got lost: sent again, it has the same key and is the same run.
+  const unanswered = useRef(null);
   const [busy, error, act] = useAction(async () => {
     const prompt = text.current.value.trim();
     if (!prompt) { text.current.focus(); return; }
@@ -25,14 +28,18 @@ export function Compose({ thread, busy: waits, started, label }) {
     form.set('prompt', prompt);
     if (thread) form.set('thread_id', thread);
     for (const f of files) form.append('files', f, f.name);
-    key.current ??= crypto.randomUUID?.() ?? String(Math.random());
+    const before = unanswered.current;
+    const same = before && before.prompt === prompt && before.files.length === files.length && before.files.every((f, i) => f === files[i]);
+    const start = same ? before : { prompt, files, key: newKey() };
+    unanswered.current = null;
     try {
-      const run = await api.sendForm('/agent/start', form, key.current);
+      const run = await api.sendForm('/agent/start', form, start.key);
       text.current.value = '';
       setFiles([]);
       started(run, prompt);
-    } finally {
-      key.current = null;
+    } catch (e) {
+      if (e.status === 0 || e.status >= 500) unanswered.current = start;
+      throw e;
     }
   });
   const add = (list) => setFiles((old) => [...old, ...list]);

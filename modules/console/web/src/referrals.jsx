@@ -1,11 +1,10 @@
 // The referral link, invitations, and what came of them.
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import * as api from './api.js';
 import { Problem, Status, Time, Title, credits, onSubmit, useAction, useLoaded } from './ui.jsx';
 
-function Link({ code }) {
+function Link({ code, link }) {
   const [said, say] = useState('');
-  const link = new URL(`auth?ref=${code}`, document.baseURI).href;
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(link);
@@ -26,12 +25,15 @@ function Link({ code }) {
 
 function Invite({ sent }) {
   const [results, setResults] = useState(null);
+  const text = useRef(null);
   const [busy, error, act] = useAction(async (form) => {
     setResults(null);
     const emails = form.emails.split(/[\s,;]+/).filter(Boolean);
     if (emails.length === 0) return;
     const answer = await api.call('/api/v1/referrals/send-bulk', { emails });
     setResults(answer);
+    // What is left to correct.
+    text.current.value = answer.results.filter((r) => !r.success).map((r) => r.email).join('\n');
     sent();
   });
   return (
@@ -39,7 +41,7 @@ function Invite({ sent }) {
       <Problem error={error} />
       <div class="field">
         <label for="emails">E-mail addresses</label>
-        <textarea id="emails" name="emails" rows={2} required spellcheck={false} aria-describedby="emails-hint" />
+        <textarea id="emails" name="emails" rows={2} required ref={text} spellcheck={false} aria-describedby="emails-hint" />
         <p class="hint" id="emails-hint">Several with commas or lines between them.</p>
       </div>
       <button class="primary" disabled={busy} aria-busy={busy}>{busy ? 'Sending…' : 'Send invitations'}</button>
@@ -51,22 +53,32 @@ function Invite({ sent }) {
   );
 }
 
+// What will not change any more.
+const over = { revoked: 'revoked', code_refreshed: 'void', self_referral: 'void', disposable_address: 'void' };
+const pageOf = 50;
+const historyFrom = (offset) => api.get(`/api/v1/referrals/history?limit=${pageOf}&offset=${offset}`);
+
 export function Referrals() {
+  const [older, setOlder] = useState([]);
   const [all, error, reload] = useLoaded(async () => {
-    const [stats, history] = await Promise.all([api.get('/api/v1/referrals/stats'), api.get('/api/v1/referrals/history?limit=50')]);
-    return { stats, history };
+    const [mine, stats, history] = await Promise.all([api.get('/api/v1/referrals/code'), api.get('/api/v1/referrals/stats'), historyFrom(0)]);
+    setOlder([]);
+    // A server that does not know its address is where this page is.
+    return { link: mine.referral_link ?? new URL(`auth?ref=${mine.referral_code}`, document.baseURI).href, stats, history };
   }, []);
+  const history = [...(all?.history ?? []), ...older.flat()];
+  const [busy, problem, more] = useAction(async () => setOlder([...older, await historyFrom(history.length)]));
   if (error?.status === 404) return <section><Title>Referrals</Title><p>This server has no referral program.</p></section>;
   const s = all?.stats;
   return (
     <section>
       <Title>Referrals</Title>
-      <Problem error={error} />
+      <Problem error={error ?? problem} />
       {!all && !error && <p role="status">Loading…</p>}
       {all && (
         <>
-          <p>Invite somebody: both of you get credits once they have signed up and confirmed their address.</p>
-          <Link code={s.referral_code} />
+          <p>Invite somebody: both of you get credits once their sign-up counts.</p>
+          <Link code={s.referral_code} link={all.link} />
           <h2>Invite by e-mail</h2>
           <Invite sent={reload} />
           <h2>What came of it</h2>
@@ -75,16 +87,19 @@ export function Referrals() {
             <div><dt>Successful</dt><dd>{s.successful_referrals} of {s.total_referrals}</dd></div>
             <div><dt>Still to earn</dt><dd>{credits(s.remaining_earnable_credits)} of {credits(s.max_earnable_credits)}</dd></div>
           </dl>
-          {all.history.length > 0 ? (
+          {history.length > 0 ? (
             <div class="table" tabIndex={0} role="region" aria-label="History of referrals">
               <table>
                 <thead><tr><th scope="col">When</th><th scope="col">Status</th><th scope="col" class="number">Credits</th></tr></thead>
-                <tbody>{all.history.map((r) => (
-                  <tr><td><Time at={r.referred_at} /></td><td><Status of={r.status} /></td><td class="number">{credits(r.credits_awarded)}</td></tr>
+                <tbody>{history.map((r) => (
+                  <tr key={r.id}><td><Time at={r.referred_at} /></td>
+                    <td><Status of={over[r.reason] ?? r.status} />{r.message && <p class="hint why">{r.message}.</p>}</td>
+                    <td class="number">{credits(r.credits_awarded)}</td></tr>
                 ))}</tbody>
               </table>
             </div>
           ) : <p class="hint">Nobody has signed up with your code yet.</p>}
+          {history.length > 0 && history.length % pageOf === 0 && (older.length === 0 || older.at(-1).length > 0) && <button type="button" onClick={more} disabled={busy}>More</button>}
         </>
       )}
     </section>
