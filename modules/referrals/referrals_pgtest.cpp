@@ -387,6 +387,46 @@ TEST_F(referrals_sql, a_refresh_and_an_award_at_once_agree) {
   no_violation();
 }
 
+TEST_F(referrals_sql, whoever_is_first_of_an_award_and_a_refresh_or_a_revocation_is_seen_by_the_other) {
+  const auto award = [](const std::string& who) { return "select referrals.award(array[" + who + "]::uuid[])"; };
+  // `first` in an open transaction, `second` waits for its end.
+  const auto in_turn = [this](const std::string& first, const std::string& second) {
+    const auto db = connect();
+    db("begin");
+    db(first);
+    std::thread other([&] { connect()(second); });
+    std::string waiting = "0";
+    for (int i = 0; i < 1000 && waiting == "0"; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      waiting = sql("select count(*) from pg_stat_activity where datname = current_database() and "
+                    "wait_event_type = 'Lock'");
+    }
+    EXPECT_EQ(waiting, "1") << second;
+    db("commit");
+    other.join();
+  };
+  const auto refresh = [this] { return "select referrals.refresh(" + ann_ + ", " + candidates() + ")"; };
+  const auto revoke = [this](const std::string& who) {
+    return "select referrals.review('admin', (select id from referrals.referral where referred_account_id = " + who +
+           "), 'revoke', 'why')";
+  };
+  const auto bob = friend_of(code_, verified::no);
+  in_turn(award(bob), refresh());
+  EXPECT_EQ(reason(bob) + balance(bob), "100") << "paid before the refresh";
+  const auto cat = friend_of(code_of(ann_), verified::no);
+  in_turn(refresh(), award(cat));
+  EXPECT_EQ(reason(cat) + balance(cat), "code_refreshed0");
+  const auto dan = friend_of(code_of(ann_), verified::no);
+  in_turn(award(dan), revoke(dan));
+  EXPECT_EQ(reason(dan) + balance(dan), "revoked0") << "paid and taken back";
+  const auto eve = friend_of(code_of(ann_), verified::no);
+  in_turn(revoke(eve), award(eve));
+  EXPECT_EQ(reason(eve) + balance(eve), "revoked0");
+  EXPECT_EQ(sql("select count(*) from accounts.ledger where account_id = " + eve), "0") << "never paid";
+  EXPECT_EQ(balance(ann_), "100");
+  no_violation();
+}
+
 TEST_F(referrals_sql, a_revocation_takes_back_what_both_got_and_frees_no_room) {
   sql("update referrals.setting set cap = 100");
   const auto bob = friend_of(code_);

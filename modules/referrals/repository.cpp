@@ -93,7 +93,7 @@ ry::task<std::size_t> repository::settle_due(std::int64_t most) const {
   try {
     decided = co_await settle(ids);
   } catch (const ry::error& e) {
-    if (ids.size() == 1 || e.status() == RY_UNAVAILABLE || e.status() == RY_CANCELLED) throw;
+    if (e.status() == RY_UNAVAILABLE || e.status() == RY_CANCELLED) throw;
     failed = e;
   }
   if (failed) {

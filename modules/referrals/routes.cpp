@@ -205,7 +205,7 @@ ry::task<ry::response> routes::send_bulk(ry::request r) {
   for (std::size_t i = 0; i < items.size(); ++i) {
     if (!items[i].is_string()) throw invalid("emails", "must hold texts only");
     auto& v = verdicts[i];
-    v.address = items[i].get_string().c_str();
+    v.address.assign(items[i].get_string().data(), items[i].get_string().size());
     auto address = trimmed(v.address);
     if (mail && mail->check_address(mail.self(), ry::str(address)) != RY_OK) {
       v.message = "Invalid email address";

@@ -97,6 +97,23 @@ test('a relay that is away: said so, and sent when it is back', async () => {
   await smtp.mail('later@example.test');
 });
 
+test('one award that cannot be made holds up none of the others', async () => {
+  const fay = person({ email: 'fay@example.test', email_verified: true });
+  const { referral_code: code } = (await fay.get('/api/v1/referrals/code')).json;
+  const friends = [1, 2, 3].map((n) => person({ email: `fays${n}@example.test`, user_metadata: { referral_code: code } }));
+  for (const f of friends) assert.equal((await f.get('/account')).status, 200);
+  await waitFor('all wait', async () => (await fay.get('/api/v1/referrals/history')).json.length === 3);
+  // Nobody has this account: its share cannot be paid.
+  const nobody = randomUUID();
+  db.sql(`insert into referrals.referral (referrer_id, referred_account_id, code_id) select '${fay.id}', '${nobody}', id from referrals.code where code = '${code}'`);
+  db.sql(`select count(core.event_publish('account.verified', id, '{}')) from unnest(array['${friends.map((f) => f.id).join("','")}', '${nobody}']) id`);
+  const history = await waitFor('the three are paid', async () => { const h = (await fay.get('/api/v1/referrals/history')).json; return h.filter((r) => r.status === 'successful').length === 3 && h; });
+  assert.deepEqual(history.filter((r) => r.status === 'pending').map((r) => [r.referred_account_id, r.credits_awarded]), [[nobody, 0]]);
+  assert.equal((await fay.get('/account')).json.balance_credits, 800);
+  assert.match(server.log, /a referral could not be settled/);
+  assert.equal(db.sql('select count(*) from accounts.unbalanced()'), '0');
+});
+
 test('without a mail server, and without the module mail', async () => {
   for (const set of [[], ['modules.mail.enabled=false']]) {
     const other = makeDatabase();
