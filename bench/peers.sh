@@ -75,7 +75,7 @@ base_url = \"http://127.0.0.1:$model/v1\"
 api_key = \"none\"
 [runs.models]
 \"runyard/basic\" = \"model/mock\"
-$RUNYARD_SETTINGS" taskset -c 0
+$SETTINGS" taskset -c 0
   for _ in $(seq 64); do "$build/bin/runyard" token "${options[@]}" --subject "$(cat /proc/sys/kernel/random/uuid)"; done >"$work/tokens"
   pids=$pid
 }
@@ -103,7 +103,7 @@ cold() { # from the start of the process to the first answer; the database of `p
   stop_server "$server"
 }
 
-RUNYARD_SETTINGS=${RUNYARD_SETTINGS:-}
+SETTINGS=${SETTINGS:-}
 echo bench >"$work/tokens"
 case " $servers " in *' memory '* | *' pg '*) python_packages ;; esac
 on 1 "$node" "$peers/llm.mjs" "$model" >/dev/null & started[model]=$!

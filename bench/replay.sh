@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Replay of a long run: events per second of GET /agent-run/{id}/stream from the first event of a run that has
 # ended, against the rate at which COPY TO reads the same rows, in turns. Server and PostgreSQL (the server's own
-# embedded one) on core 0, the readers on core 1. EVENTS sets the length of the run, 20 bytes of text each.
+# embedded one) on core 0, the readers on core 1. EVENTS sets the length of the run, 20 bytes of text each, ROW how many
+# stand in a row of the log.
 set -euo pipefail
 # shellcheck source=bench/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
-rounds=${ROUNDS:-7} events=${EVENTS:-100000}
+rounds=${ROUNDS:-7} events=${EVENTS:-100000} row=${ROW:-60}
 serve_bench "${PORT:-18194}" '' taskset -c 0
 token=$("$build/bin/runyard" token "${options[@]}" --subject "$(cat /proc/sys/kernel/random/uuid)")
 auth=(-H "Authorization: Bearer $token")
@@ -14,10 +15,11 @@ curl -sfN "${auth[@]}" "$base/agent-run/$id/stream" >/dev/null
 # The run becomes one of that length: its terminal event moves to the end.
 psql -Xq "$url" >/dev/null <<SQL
 delete from runs.events where run_id = '$id';
-insert into runs.events (run_id, seq, payload)
-select '$id', n, format('{"type": "llm_response_chunk", "sequence": %s, "content": "%s"}', n, lpad(n::text, 20, 'x'))
-  from generate_series(1, $events - 1) n;
-insert into runs.events values ('$id', $events, '{"type": "status", "sequence": $events, "status": "completed"}');
+insert into runs.events (run_id, seq, last_seq, wire)
+select '$id', min(n), max(n), string_agg(runs.event_wire(n, case
+         when n = $events then format('{"type": "status", "sequence": %s, "status": "completed"}', n)
+         else format('{"type": "llm_response_chunk", "sequence": %s, "content": "%s"}', n, lpad(n::text, 20, 'x')) end), '' order by n)
+  from generate_series(1, $events) n group by (n - 1) / $row;
 update runs.runs set border_seq = $events, seq_reserved = $events where id = '$id';
 vacuum analyze runs.events;
 SQL
@@ -25,7 +27,7 @@ now() { date +%s%N; }
 per_second() { awk -v n="$events" -v t="$(($2 - $1))" 'BEGIN{printf "%.0f\n", n / t * 1e9}'; }
 copy() {
   local a; a=$(now)
-  taskset -c 1 psql -Xq "$url" -c "copy (select seq, payload from runs.events where run_id = '$id' order by seq) to stdout" >"$work/copied"
+  taskset -c 1 psql -Xq "$url" -c "copy (select seq, wire from runs.events where run_id = '$id' order by seq) to stdout" >"$work/copied"
   per_second "$a" "$(now)"
 }
 replay() {

@@ -16,6 +16,7 @@ using std::chrono::milliseconds;
 constexpr auto hint_channel = "core.jobs";
 constexpr auto cancel_channel = "core.jobs.cancel";
 constexpr auto flush_delay = milliseconds(10);
+constexpr auto between_pokes = milliseconds(20);
 constexpr std::size_t flush_batch = 1000;
 constexpr auto first_beat_patience = std::chrono::seconds(5);
 // A job leased to this node that it does not know of was born in a commit whose answer got lost.
@@ -46,7 +47,7 @@ std::string queue::check(const module::job_kind& kind) {
 
 queue::queue(module::runtime& rt, queue_settings settings)
     : rt_(rt), settings_(std::move(settings)), loop_(rt.loops->at(0)), timer_(loop_.ctx),
-      flush_timer_(loop_.ctx) {}
+      flush_timer_(loop_.ctx), poke_timer_(loop_.ctx) {}
 
 queue::~queue() = default;
 
@@ -181,7 +182,19 @@ void queue::tick() {
 }
 
 void queue::poke() {
-  loop_.post([this] { fetch(); });
+  loop_.post([this] {
+    if (poke_armed_) return;
+    const auto now = clock::now();
+    const auto next = last_poke_ + between_pokes;
+    last_poke_ = std::max(now, next);
+    if (now >= next) return fetch();
+    poke_armed_ = true;
+    poke_timer_.expires_at(next);
+    poke_timer_.async_wait([this](const boost::system::error_code& ec) {
+      poke_armed_ = false;
+      if (!ec) fetch();
+    });
+  });
 }
 
 void queue::hint_others() {

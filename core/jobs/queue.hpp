@@ -101,6 +101,7 @@ class queue {
 
   // See ry.jobs/1.
   ry_status adopt(std::string_view kind, std::int64_t id, std::int64_t fence, std::string_view args);
+  // Looks for jobs now, or in a moment when it has just looked: many ends of runs, say, cost one look.
   void poke();
   void hint_others();  // other nodes look too, soon
   void finish(ry_job* job, std::int32_t outcome, std::uint64_t delay_ms, const ry_error_view* error);
@@ -161,7 +162,9 @@ class queue {
   module::runtime& rt_;
   const queue_settings settings_;
   exec::loop& loop_;
-  boost::asio::steady_timer timer_, flush_timer_;
+  boost::asio::steady_timer timer_, flush_timer_, poke_timer_;
+  std::chrono::steady_clock::time_point last_poke_{};  // loop 0
+  bool poke_armed_ = false;                            // loop 0
 
   mutable std::mutex mutex_;
   std::condition_variable idle_;

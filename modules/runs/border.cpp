@@ -37,11 +37,7 @@ ry::task<stored> persist(parts& p, std::shared_ptr<live_run> run, step_record& r
     (void)co_await run->log_moved.wait();
   }
   const event_feed::range text = run->feed.take();
-  std::string_view rest = text.wire;
-  for (event_view e = next_event(rest); e.sequence != 0; e = next_event(rest)) {
-    record.sequences.push_back(static_cast<std::int64_t>(e.sequence));
-    record.payloads.emplace_back(e.payload);
-  }
+  record.events.add(text.wire, text.from, text.to);
   const bool terminal = record.status.has_value();
   record.step = run->step;
   record.queue_wait_ms = run->queue_wait_ms;

@@ -6,6 +6,10 @@
 
 namespace runs {
 
+namespace {
+constexpr std::string_view id_key = "id: ";
+}
+
 event_text::event_text(std::string& out, std::uint64_t sequence, std::string_view type) : out_(out) {
   const std::string number = std::to_string(sequence);
   out_.append("id: ").append(number).append("\ndata: {\"type\": \"").append(type);
@@ -42,12 +46,18 @@ event_text& event_text::json(std::string_view name, std::string_view value) {
   return *this;
 }
 
+std::uint64_t sequence_of(std::string_view wire) {
+  std::uint64_t out = 0;
+  if (wire.starts_with(id_key)) std::from_chars(wire.data() + id_key.size(), wire.data() + wire.size(), out);
+  return out;
+}
+
 event_view next_event(std::string_view& wire) {
   event_view out;
   const std::size_t end = wire.find("\n\n");
-  if (!wire.starts_with("id: ") || end == std::string_view::npos) return out;
+  if (!wire.starts_with(id_key) || end == std::string_view::npos) return out;
   const std::size_t line = wire.find('\n');
-  const std::string_view number = wire.substr(4, line - 4);
+  const std::string_view number = wire.substr(id_key.size(), line - id_key.size());
   constexpr std::string_view data = "data: ";
   if (wire.substr(line + 1, data.size()) != data) return out;
   std::from_chars(number.data(), number.data() + number.size(), out.sequence);
@@ -55,6 +65,34 @@ event_view next_event(std::string_view& wire) {
   out.wire = wire.substr(0, end + 2);
   wire.remove_prefix(end + 2);
   return out;
+}
+
+std::string_view text_from(std::string_view wire, std::uint64_t sequence) {
+  while (!wire.empty() && sequence_of(wire) < sequence) {
+    const std::size_t end = wire.find("\n\n");
+    wire.remove_prefix(end == std::string_view::npos ? wire.size() : end + 2);
+  }
+  return wire;
+}
+
+void log_rows::add(std::string_view wire, std::uint64_t from, std::uint64_t to) {
+  constexpr std::size_t most_bytes = 7800;
+  constexpr std::string_view end_of_event = "\n\n";
+  while (!wire.empty()) {
+    std::size_t size = wire.size();
+    if (size > most_bytes) {
+      std::size_t end = wire.rfind(end_of_event, most_bytes - end_of_event.size());
+      if (end == std::string_view::npos) end = wire.find(end_of_event);  // one event alone is longer
+      if (end != std::string_view::npos) size = end + end_of_event.size();
+    }
+    std::string_view rest = wire.substr(size);
+    const std::uint64_t next = rest.empty() ? to + 1 : sequence_of(rest);
+    firsts.push_back(static_cast<std::int64_t>(from));
+    lasts.push_back(static_cast<std::int64_t>(next - 1));
+    wires.emplace_back(wire.substr(0, size));
+    from = next;
+    wire = rest;
+  }
 }
 
 bool is_terminal(std::string_view payload) {

@@ -39,6 +39,22 @@ struct event_view {
 // or when the text is malformed.
 event_view next_event(std::string_view& wire);
 
+// The number of the first event of a text in wire form; 0 when it is malformed.
+std::uint64_t sequence_of(std::string_view wire);
+// The text from the event `sequence` on; all of it when it begins later.
+std::string_view text_from(std::string_view wire, std::uint64_t sequence);
+
+// Rows of the log. A row holds events that follow each other, in wire form; one that fits a page of the database
+// is stored as it is.
+struct log_rows {
+  std::vector<std::int64_t> firsts, lasts;
+  std::vector<std::string> wires;
+  // Adds the events `from` to `to`, whose text `wire` is, in as few rows as may be.
+  void add(std::string_view wire, std::uint64_t from, std::uint64_t to);
+  std::size_t size() const { return firsts.size(); }
+  bool empty() const { return firsts.empty(); }
+};
+
 inline constexpr std::string_view ping_event = "data: {\"type\": \"ping\"}\n\n";
 inline constexpr std::string_view draining_event =
     "retry: 1000\ndata: {\"type\": \"server_draining\"}\n\n";

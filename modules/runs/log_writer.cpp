@@ -51,12 +51,8 @@ ry::task<void> log_writer::write_once() {
     const std::string id = run->who.run.to_string();
     const event_feed::range text = run->feed.take_free();
     part p{run, text.from, text.to, 0};
-    std::string_view rest = text.wire;
-    for (event_view e = next_event(rest); e.sequence != 0; e = next_event(rest)) {
-      batch.runs.push_back(id);
-      batch.sequences.push_back(static_cast<std::int64_t>(e.sequence));
-      batch.payloads.emplace_back(e.payload);
-    }
+    batch.events.add(text.wire, text.from, text.to);
+    batch.runs.resize(batch.events.size(), id);
     if (const std::uint64_t up_to = run->feed.wanted_reservation(); up_to != 0) {
       batch.reserve_runs.push_back(id);
       batch.reserve_fences.push_back(run->who.fence);
@@ -66,8 +62,9 @@ ry::task<void> log_writer::write_once() {
     parts.push_back(std::move(p));
   }
   if (batch.runs.empty() && batch.reserve_runs.empty()) co_return;
+  repository::attempt which = repository::attempt::first;
   for (std::uint64_t pause = 100;; pause = std::min<std::uint64_t>(pause * 2, 5000)) {
-    ry::result<std::vector<std::string>> refused = co_await repo_.append(batch);
+    ry::result<std::vector<std::string>> refused = co_await repo_.append(batch, which);
     if (refused) {
       for (const part& p : parts) {
         const std::string id = p.run->who.run.to_string();
@@ -82,6 +79,9 @@ ry::task<void> log_writer::write_once() {
       }
       co_return;
     }
+    const bool looked = which == repository::attempt::again;
+    which = repository::attempt::again;
+    if (!looked && refused.error().status() == RY_ALREADY_EXISTS) continue;
     ctx_.complain("the event log could not be written", refused.error());
     // Nothing of this batch can ever be written: its runs are of no more use here.
     if (refused.error().status() != RY_UNAVAILABLE && refused.error().status() != RY_ABORTED &&

@@ -5,7 +5,7 @@
 namespace runs {
 namespace {
 
-constexpr std::int64_t log_page_events = 1000;
+constexpr std::int64_t log_page_rows = 1000;
 constexpr std::int64_t log_page_bytes = 200 * 1024;  // well below the bound of a stream's queue
 
 std::string text_or_empty(const ry::row& row, std::string_view column) {
@@ -153,10 +153,10 @@ ry::task<ry::result<step_result>> repository::persist(ry::uuid run, std::int64_t
   }
   ry::result<ry::rows> rows = co_await db_.query(
       "select outcome, balance_micro from runs.persist_step($1::uuid, $2::bigint, $3::bigint, "
-      "$4::bigint[], $5::text[], $6::bigint, $7::text[], $8::text[], $9::text[], $10::int, $11::bigint, "
-      "$12::bigint, $13::bigint, $14::bigint, $15::text, $16::text, $17::text, $18::text, $19::text, "
-      "$20::jsonb, $21::bigint, $22::bigint, $23::jsonb, $24::bigint, $25::text, $26::text[])",
-      run, job, fence, r.sequences, r.payloads, r.reserve_to, ids, roles, bodies, r.step,
+      "$4::bigint[], $5::bigint[], $6::text[], $7::bigint, $8::text[], $9::text[], $10::text[], $11::int, "
+      "$12::bigint, $13::bigint, $14::bigint, $15::bigint, $16::text, $17::text, $18::text, $19::text, $20::text, "
+      "$21::jsonb, $22::bigint, $23::bigint, $24::jsonb, $25::bigint, $26::text, $27::text[])",
+      run, job, fence, r.events.firsts, r.events.lasts, r.events.wires, r.reserve_to, ids, roles, bodies, r.step,
       r.usage.input, r.usage.output, r.usage.cached, r.charge_micro, r.charge_ref, r.status, r.reason,
       r.error, r.error_code, r.event_json, r.queue_wait_ms, r.first_token_ms, r.charge_note, r.covers_to,
       r.reasoning, r.webhooks);
@@ -165,11 +165,13 @@ ry::task<ry::result<step_result>> repository::persist(ry::uuid run, std::int64_t
   co_return step_result{row.text(0) == "ok", row.opt_int64(1)};
 }
 
-ry::task<ry::result<std::vector<std::string>>> repository::append(const append_batch& b) const {
+ry::task<ry::result<std::vector<std::string>>> repository::append(const append_batch& b,
+                                                                     attempt which) const {
   ry::result<ry::rows> rows = co_await db_.query(
-      "select * from runs.append_events($1::text[], $2::bigint[], $3::text[], $4::text[], $5::bigint[], "
-      "$6::bigint[])",
-      b.runs, b.sequences, b.payloads, b.reserve_runs, b.reserve_fences, b.reserve_to);
+      "select * from runs.append_events($1::text[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], "
+      "$6::bigint[], $7::bigint[], $8::boolean)",
+      b.runs, b.events.firsts, b.events.lasts, b.events.wires, b.reserve_runs, b.reserve_fences, b.reserve_to,
+      which == attempt::again);
   if (!rows) co_return rows.error();
   std::vector<std::string> refused;
   for (const ry::row row : *rows) refused.emplace_back(row.text(0));
@@ -278,8 +280,8 @@ ry::task<ry::result<std::int64_t>> repository::mark_sandbox(ry::uuid project, ry
 ry::task<ry::result<std::optional<run_head>>> repository::head(std::string run) const {
   ry::result<ry::rows> rows = co_await db_.query_with(
       {RY_DB_READ_ONLY, 0},
-      "select r.account_id, r.status, (select coalesce(max(e.seq), 0) from runs.events e where e.run_id "
-      "= r.id), r.seq_reserved from runs.runs r where r.id = $1::uuid",
+      "select r.account_id, r.status, coalesce((select e.last_seq from runs.events e where e.run_id "
+      "= r.id order by e.seq desc limit 1), 0), r.seq_reserved from runs.runs r where r.id = $1::uuid",
       run);
   if (!rows) co_return rows.error();
   if (rows->empty()) co_return std::optional<run_head>();
@@ -292,18 +294,26 @@ ry::task<ry::result<std::optional<run_head>>> repository::head(std::string run) 
 ry::task<ry::result<log_page>> repository::log(std::string run, std::uint64_t from) const {
   ry::result<ry::rows> rows = co_await db_.query_with(
       {RY_DB_READ_ONLY, 0},
-      "select coalesce(string_agg('id: ' || seq || E'\\ndata: ' || payload || E'\\n\\n', '' order by seq), "
-      "''), coalesce(min(seq), 0), coalesce(max(seq), 0), count(*), (select case when r.status = 'running' "
-      "then 0 else r.border_seq end from runs.runs r where r.id = $1::uuid) from (select seq, payload, "
-      "sum(octet_length(payload)) over (order by seq rows between unbounded preceding and 1 preceding) as "
-      "before from (select seq, payload from runs.events where run_id = $1::uuid and seq >= $2::bigint "
-      "order by seq limit $3::bigint) p) e where coalesce(before, 0) < $4::bigint",
-      run, static_cast<std::int64_t>(from), log_page_events, log_page_bytes);
+      "select coalesce(string_agg(wire, '' order by seq), ''), coalesce(min(seq), 0), coalesce(max(last_seq), 0), "
+      "coalesce(sum(last_seq - seq + 1), 0)::bigint, (select case when r.status = 'running' then 0 else "
+      "r.border_seq end from runs.runs r where r.id = $1::uuid) from (select seq, last_seq, wire, "
+      "sum(octet_length(wire)) over (order by seq rows between unbounded preceding and 1 preceding) as before "
+      "from (select seq, last_seq, wire from runs.events where run_id = $1::uuid and last_seq >= $2::bigint and "
+      "seq >= coalesce((select seq from runs.events where run_id = $1::uuid and seq <= $2::bigint order by seq "
+      "desc limit 1), 0) order by seq limit $3::bigint) p) e where coalesce(before, 0) < $4::bigint",
+      run, static_cast<std::int64_t>(from), log_page_rows, log_page_bytes);
   if (!rows) co_return rows.error();
   const ry::row r = rows->front();
   const auto number = [&](int column) { return static_cast<std::uint64_t>(r.opt_int64(column).value_or(0)); };
-  co_return log_page{std::string(r.text(0)), number(1), number(2), number(3), number(4),
-                     r.opt_int64(4).has_value()};
+  log_page out{{}, number(1), number(2), number(3), number(4), r.opt_int64(4).has_value()};
+  std::string_view wire = r.text(0);
+  if (out.count != 0 && out.first < from) {  // it is in the middle of a row
+    wire = text_from(wire, from);
+    out.count -= from - out.first;
+    out.first = from;
+  }
+  out.wire = wire;
+  co_return out;
 }
 
 ry::task<ry::result<std::optional<std::string>>> repository::request_stop(
@@ -506,11 +516,11 @@ ry::task<ry::result<std::optional<std::string>>> repository::admit_by_plan(std::
 ry::task<ry::result<std::string>> repository::first_place(std::string run) const {
   ry::result<ry::rows> rows = co_await db_.query_with(
       {RY_DB_READ_ONLY, 0},
-      "select payload::jsonb->>'position' from runs.events where run_id = $1::uuid and seq = 2 and "
-      "payload like '{\"type\": \"queued\"%'",
+      "select substring(wire from '\"type\": \"queued\", \"sequence\": 2, \"position\": ([0-9]+)') from runs.events "
+      "where run_id = $1::uuid and seq = 2",
       run);
   if (!rows) co_return rows.error();
-  co_return rows->empty() ? std::string() : std::string(rows->front().text(0));
+  co_return rows->empty() ? std::string() : std::string(rows->front().opt_text(0).value_or(""));
 }
 
 ry::task<ry::result<void>> repository::prune_keys() const {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "budget.hpp"
+#include "event_text.hpp"
 #include "settings.hpp"
 #include "start_form.hpp"
 #include "upload_finding.hpp"
@@ -60,8 +61,7 @@ struct stored_message {
 
 // One border of a run. See persist_step in the migrations.
 struct step_record {
-  std::vector<std::int64_t> sequences;
-  std::vector<std::string> payloads;
+  log_rows events;
   std::int64_t reserve_to = 0;
   std::vector<stored_message> messages;
   std::int32_t step = 0;
@@ -92,9 +92,8 @@ struct taken_run {
 };
 
 struct append_batch {
-  std::vector<std::string> runs;
-  std::vector<std::int64_t> sequences;
-  std::vector<std::string> payloads;
+  std::vector<std::string> runs;  // of each row
+  log_rows events;
   std::vector<std::string> reserve_runs;
   std::vector<std::int64_t> reserve_fences, reserve_to;
 };
@@ -134,8 +133,10 @@ class repository {
 
   ry::task<ry::result<step_result>> persist(ry::uuid run, std::int64_t job, std::int64_t fence,
                                             const step_record& record) const;
-  // Runs whose reservation was refused.
-  ry::task<ry::result<std::vector<std::string>>> append(const append_batch& batch) const;
+  // Runs whose reservation was refused. RY_ALREADY_EXISTS: nothing was written, because something is there
+  // already; again adds what is not.
+  enum class attempt { first, again };
+  ry::task<ry::result<std::vector<std::string>>> append(const append_batch& batch, attempt which) const;
   ry::task<ry::result<std::optional<taken_run>>> take_over(ry::uuid run, std::int64_t job,
                                                            std::int64_t fence, std::int64_t reserve) const;
   ry::task<ry::result<void>> hand_over(ry::uuid run, std::int64_t fence, std::int64_t last) const;

@@ -91,7 +91,7 @@ class runs_sql : public testing_sql::database_test {
            column("text", [](const wish& w) { return q(w.policy); }) +
            column("boolean", [](const wish& w) { return w.queue ? "true" : "false"; }) +
            column("boolean", [](const wish& w) { return w.behind ? "true" : "false"; }) + "3, " + (plain ? "true, " : "false, ") + (wait ? "true, " : "false, ") + q(node) +
-           R"(, 3000, '{"type": "status", "sequence": 1, "status": "running"}', 64))";
+           R"(, 3000, runs.event_wire(1, '{"type": "status", "sequence": 1, "status": "running"}'), 64))";
   }
   static std::string start_sql(const wish& w) { return batch_sql({w}, true); }
   // Ids are told apart by the millisecond.
@@ -103,19 +103,25 @@ class runs_sql : public testing_sql::database_test {
   std::string counts() const {
     return sql("select (select count(*) from runs.projects) || ' ' || (select count(*) from runs.threads) || ' ' "
                "|| (select count(*) from runs.messages) || ' ' || (select count(*) from runs.runs) || ' ' || "
-               "(select count(*) from runs.events) || ' ' || (select count(*) from core.job)");
+               "(select count(*) from runs.event) || ' ' || (select count(*) from core.job)");
+  }
+  // Arguments that are one row of the log.
+  static std::string log_row(int from, int to, const std::string& payload) {
+    return "array[" + std::to_string(from) + "], array[" + std::to_string(to) +
+           "], array[(select string_agg(runs.event_wire(n, " + q(payload) + "), '' order by n) from generate_series(" +
+           std::to_string(from) + ", " + std::to_string(to) + ") n)]";
+  }
+  static std::string append_sql(const std::string& run, const std::string& row, const std::string& reservation,
+                                bool again = false) {
+    return "select count(*) from runs.append_events(array[" + q(run) + "], " + row + ", " + reservation +
+           (again ? ", true)" : ", false)");
   }
   std::string persist(const std::string& run, int from, int to, const std::string& rest,
                       const std::string& fence = "") const {
-    std::string seqs, payloads;
-    for (int n = from; n <= to; ++n) {
-      seqs += (n == from ? "" : ",") + std::to_string(n);
-      payloads += (n == from ? "'" : ",'") + std::string("{\"n\": ") + std::to_string(n) + "}'";
-    }
     return sql("select outcome || coalesce(' ' || balance_micro, '') from runs.persist_step(" + q(run) +
                ", (select job_id from runs.runs where id = " + q(run) + "), " +
                (fence.empty() ? "(select fence from runs.runs where id = " + q(run) + ")" : fence) +
-               ", array[" + seqs + "], array[" + payloads + "], " + std::to_string(to + 64) + ", " + rest +
+               ", " + log_row(from, to, "{}") + ", " + std::to_string(to + 64) + ", " + rest +
                ")");
   }
   // ids, roles, bodies, step, usage, charge, ref, status, reason, error, code, event
@@ -159,7 +165,7 @@ TEST_F(runs_sql, waiting_runs_are_admitted_in_order_and_told_their_places) {
   EXPECT_EQ(start({.queue = true}).substr(0, 9), "run_limit");
 
   EXPECT_EQ(sql("select runs.force_stop(" + q(third) + ")"), "stopped");
-  EXPECT_EQ(sql("select string_agg(payload, ' ' order by seq) from runs.events where run_id = " + q(fourth)),
+  EXPECT_EQ(sql("select string_agg(payload, ' ' order by seq) from runs.event where run_id = " + q(fourth)),
             R"({"type": "status", "sequence": 1, "status": "running"} )"
             R"({"type": "queued", "sequence": 2, "position": 3} {"type": "queued", "sequence": 3, "position": 2})");
   EXPECT_EQ(persist(first, 2, 2, end_step("completed")).substr(0, 2), "ok");
@@ -261,7 +267,7 @@ TEST_F(runs_sql, a_start_writes_everything_once) {
   EXPECT_EQ(counts(), "1 1 1 1 1 1");
   EXPECT_EQ(sql("select node::text || ' ' || state || ' ' || fence from core.job"), node + " 1 1");
   EXPECT_EQ(sql("select args->>'run_id' = r.id::text from core.job, runs.runs r"), "t");
-  EXPECT_EQ(sql("select payload from runs.events"),
+  EXPECT_EQ(sql("select payload from runs.event"),
             R"({"type": "status", "sequence": 1, "status": "running"})");
 }
 
@@ -366,7 +372,7 @@ TEST_F(runs_sql, a_step_is_written_once_however_often_it_is_tried) {
   EXPECT_EQ(sql("select input_tokens || ' ' || charged_micro || ' ' || border_seq || ' ' || seq_reserved "
                 "from runs.runs"),
             "10 1000 5 69");
-  EXPECT_EQ(sql("select count(*) from runs.events"), "5");
+  EXPECT_EQ(sql("select count(*) from runs.event"), "5");
 }
 
 TEST_F(runs_sql, the_end_is_written_once_and_ends_the_job) {
@@ -427,35 +433,61 @@ TEST_F(runs_sql, a_take_over_gives_no_number_twice) {
   start({});
   const std::string run = last_run();
   const std::string job = sql("select job_id from runs.runs");
-  sql("select runs.append_events(array[" + q(run) + "," + q(run) + "], array[2,5], "
-      "array['{\"type\": \"llm_response_start\", \"sequence\": 2, \"step\": 1, \"attempt\": 3}','{}'], '{}', '{}', '{}')");
+  const std::string none = "'{}', '{}', '{}'";
+  const std::string start_of_turn = R"({"type": "llm_response_start", "sequence": 2, "step": 1, "attempt": 3})";
+  sql(append_sql(run, log_row(2, 2, start_of_turn), none));
+  sql(append_sql(run, log_row(5, 9, "{}"), none));
   sql("update core.job set fence = 2");
   EXPECT_EQ(sql("select last_seq || ' ' || border_seq || ' ' || turn_payload from runs.take_over(" + q(run) +
                 ", " + job + ", 2, 64)"),
-            "64 1 {\"type\": \"llm_response_start\", \"sequence\": 2, \"step\": 1, \"attempt\": 3}");
-  EXPECT_EQ(sql("select count(*) || ' ' || min(seq) || ' ' || max(seq) from runs.events"), "64 1 64");
-  EXPECT_EQ(sql("select payload from runs.events where seq = 3"),
+            "64 1 " + start_of_turn);
+  EXPECT_EQ(sql("select count(*) || ' ' || min(seq) || ' ' || max(seq) from runs.event"), "64 1 64");
+  EXPECT_EQ(sql("select string_agg(seq || '-' || last_seq, ' ' order by seq) from runs.events where seq < 12"),
+            "1-1 2-2 3-3 4-4 5-9 10-10 11-11");
+  EXPECT_EQ(sql("select payload from runs.event where seq = 3"),
             R"({"type": "gap", "sequence": 3, "from": 3, "to": 3})");
   // What the dead worker still had on its way changes nothing.
-  sql("select runs.append_events(array[" + q(run) + "], array[3], array['late'], '{}', '{}', '{}')");
-  EXPECT_EQ(sql("select count(*) from runs.events where payload = 'late'"), "0");
-  EXPECT_EQ(sql("select count(*) from runs.append_events('{}', '{}', '{}', array[" + q(run) +
-                "], array[1], array[500])"),
-            "1")
-      << "nor does it move the reservation";
-  EXPECT_EQ(sql("select count(*) from runs.append_events('{}', '{}', '{}', array[" + q(run) +
-                "], array[2], array[500])"),
-            "0");
+  for (const std::string& late : {log_row(3, 4, "late"), log_row(10, 20, "late")}) {
+    EXPECT_THROW(sql(append_sql(run, late, none)), testing_sql::sql_error);
+    sql(append_sql(run, late, none, true));
+  }
+  EXPECT_EQ(sql("select count(*) || ' ' || count(distinct seq) || ' ' || max(seq) from runs.event"), "64 64 64");
+  EXPECT_EQ(sql("select count(*) from runs.event where payload = 'late'"), "0");
+  const auto reserve = [&](const std::string& fence, const std::string& up_to) {
+    return "array[" + q(run) + "], array[" + fence + "], array[" + up_to + "]";
+  };
+  const auto move = [&](const std::string& fence, const std::string& up_to) {
+    return sql("select count(*) from runs.append_events('{}', '{}', '{}', '{}', " + reserve(fence, up_to) + ", false)");
+  };
+  EXPECT_EQ(move("1", "500"), "1") << "nor does it move the reservation";
+  EXPECT_EQ(move("2", "500"), "0");
   EXPECT_EQ(sql("select seq_reserved from runs.runs"), "500");
   // Numbers above its own reservation would be those of its successor.
-  EXPECT_EQ(sql("select count(*) from runs.append_events(array[" + q(run) + "], array[65], array['late'], array[" +
-                q(run) + "], array[1], array[500])"),
-            "1");
-  EXPECT_EQ(sql("select count(*) from runs.events where payload = 'late'"), "0");
-  EXPECT_EQ(sql("select count(*) from runs.append_events(array[" + q(run) + "], array[65], array['new'], array[" +
-                q(run) + "], array[2], array[600])"),
-            "0");
-  EXPECT_EQ(sql("select payload from runs.events where seq = 65"), "new");
+  EXPECT_EQ(sql(append_sql(run, log_row(65, 66, "late"), reserve("1", "500"))), "1");
+  EXPECT_EQ(sql("select count(*) from runs.event where payload = 'late'"), "0");
+  EXPECT_EQ(sql(append_sql(run, log_row(65, 66, "new"), reserve("2", "600"))), "0");
+  EXPECT_EQ(sql("select string_agg(payload, ' ') from runs.event where seq >= 65"), "new new");
+}
+
+// The row of a dead worker is on its way while another one fills the gap: it waits for what becomes of the first
+// number, and leaves the others to that row.
+TEST_F(runs_sql, a_take_over_leaves_the_numbers_of_a_row_that_was_on_its_way) {
+  start({});
+  const std::string run = last_run();
+  const std::string job = sql("select job_id from runs.runs");
+  sql("update core.job set fence = 2");
+  const auto other = connect();
+  other("begin");
+  other(append_sql(run, log_row(7, 20, "late"), "'{}', '{}', '{}'"));
+  std::thread taking([&] { sql("select runs.take_over(" + q(run) + ", " + job + ", 2, 64)"); });
+  while (other("select count(*) from pg_locks where not granted and transactionid = pg_current_xact_id()::xid") == "0")
+    std::this_thread::yield();
+  other("commit");
+  taking.join();
+  EXPECT_EQ(sql("select count(*) || ' ' || count(distinct seq) || ' ' || min(seq) || ' ' || max(seq) from runs.event"),
+            "64 64 1 64");
+  EXPECT_EQ(sql("select string_agg(seq || '-' || last_seq, ' ' order by seq) from runs.events where seq between 6 and 21"),
+            "6-6 7-20 21-21");
 }
 
 TEST_F(runs_sql, a_stop_is_durable_and_ends_a_run_that_nobody_works_on) {
@@ -466,7 +498,7 @@ TEST_F(runs_sql, a_stop_is_durable_and_ends_a_run_that_nobody_works_on) {
   // Its worker went away: the run waits for another one.
   sql("update core.job set state = 0, node = null");
   EXPECT_EQ(sql("select status from runs.request_stop(" + q(ann) + ", " + q(run) + ")"), "stopped");
-  EXPECT_EQ(sql("select count(*) from runs.events where payload like '{\"type\": \"status\"%stopped%'"), "1");
+  EXPECT_EQ(sql("select count(*) from runs.event where payload like '{\"type\": \"status\"%stopped%'"), "1");
   EXPECT_EQ(sql("select status from runs.request_stop(" + q(ann) + ", " + q(run) + ")"), "stopped");
 }
 
@@ -477,7 +509,7 @@ TEST_F(runs_sql, a_hand_over_leaves_no_gap) {
   sql("select runs.hand_over(" + q(run) + ", 1, 9)");
   sql("update core.job set fence = 2");
   EXPECT_EQ(sql("select last_seq from runs.take_over(" + q(run) + ", (select job_id from runs.runs), 2, 64)"), "9");
-  EXPECT_EQ(sql("select count(*) from runs.events"), "9");
+  EXPECT_EQ(sql("select count(*) from runs.event"), "9");
 }
 
 TEST_F(runs_sql, a_forced_stop_holds_against_its_worker) {
@@ -488,11 +520,9 @@ TEST_F(runs_sql, a_forced_stop_holds_against_its_worker) {
   EXPECT_EQ(sql("select runs.force_stop(" + q(run) + ")"), "stopped");
   EXPECT_EQ(persist(run, 2, 2, end_step("completed"), "1"), "gone");
   EXPECT_EQ(persist(run, 2, 2, end_step("stopped"), "1"), "gone") << "the end that counts is another one";
-  EXPECT_EQ(sql("select count(*) from runs.append_events(array[" + q(run) + "], array[66], array['late'], array[" +
-                q(run) + "], array[1], array[500])"),
-            "1");
-  EXPECT_EQ(sql("select count(*) from runs.events where payload = 'late'"), "0") << "nothing after the end";
-  const std::string end = sql("select payload from runs.events order by seq desc limit 1");
+  EXPECT_EQ(sql(append_sql(run, log_row(66, 67, "late"), "array[" + q(run) + "], array[1], array[500]")), "1");
+  EXPECT_EQ(sql("select count(*) from runs.event where payload = 'late'"), "0") << "nothing after the end";
+  const std::string end = sql("select payload from runs.event order by seq desc limit 1");
   EXPECT_EQ(end.find(R"({"type": "status", "sequence": 65, "status": "stopped", "reason": "user_stop", "usage": )"
                      R"({"input_tokens":0,"output_tokens":0,"cached_tokens":0}, "tokens": 0, "credits": 0, )"
                      R"("duration_ms": )"),
@@ -544,10 +574,20 @@ TEST_F(runs_sql, pruning_goes_by_age_and_spares_what_runs) {
   const std::string bound = "'02000000-0000-0000-0000-000000000000'";
   EXPECT_EQ(sql("select runs.prune_events(" + bound + ", 1)"), "t");
   EXPECT_EQ(sql("select runs.prune_events(" + bound + ", 10)"), "f");
-  EXPECT_EQ(sql("select string_agg(distinct right(run_id::text, 1), ',') from runs.events where seq < 65"), "2,3");
-  EXPECT_EQ(sql("select string_agg(right(run_id::text, 1) || seq, ',') from runs.events where seq >= 65"),
+  EXPECT_EQ(sql("select string_agg(distinct right(run_id::text, 1), ',') from runs.event where seq < 65"), "2,3");
+  EXPECT_EQ(sql("select string_agg(right(run_id::text, 1) || seq, ',') from runs.event where seq >= 65"),
             "165,365")
       << "how a run ended stays";
+}
+
+TEST_F(runs_sql, of_a_row_that_ends_a_run_pruning_leaves_the_end) {
+  start({});
+  const std::string run = last_run();
+  persist(run, 2, 4, plain_step());
+  persist(run, 5, 9, end_step("completed"));
+  const std::string bound = "'ffffffff-0000-0000-0000-000000000000'";
+  EXPECT_EQ(sql("select runs.prune_events(" + bound + ", 10)"), "f");
+  EXPECT_EQ(sql("select seq || ' ' || last_seq || ' ' || wire from runs.events"), "9 9 id: 9\ndata: {}\n\n");
 }
 
 }  // namespace

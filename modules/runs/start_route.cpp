@@ -206,7 +206,7 @@ ry::task<ry::response> start_route::answer(ry::request request) {
   a.timeout_seconds = parts_.config.timeout_seconds;
   a.reserve = first_reservation;
   a.max_waiting = parts_.config.max_waiting_runs;
-  a.first_event = "{\"type\": \"status\", \"sequence\": 1, \"status\": \"running\"}";
+  event_text(a.first_event, 1, "status").text("status", "running");
 
   start_outcome run;
   if (w.files.empty())
@@ -372,7 +372,7 @@ void start_route::begin(const work& w, const start_outcome& run, ry_exec* exec) 
   who.started_us = parts_.ctx.now_unix_us();
   who.deadline_us = who.started_us + parts_.config.timeout_seconds * 1'000'000;
   auto live = std::make_shared<live_run>(parts_.ctx, std::move(who), exec, 1, first_reservation);
-  live->feed.seed("id: 1\ndata: " + w.args.first_event + "\n\n");
+  live->feed.seed(w.args.first_event);
   if (run.fresh_thread && w.args.body) {
     live->messages.push_back({"user", *w.args.body, belongs::to_this_run});
     live->messages_known = true;

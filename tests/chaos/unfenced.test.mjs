@@ -49,7 +49,7 @@ async function judge(seed, prepare) {
     campaign.nodes.freeze(owner);
     await campaign.postgres.rows(`update core.job set state = 0, node = null where kind = 'runs.execute'`);
     await waitFor('the runs are taken over', async () =>
-      (await campaign.postgres.value(`select count(*) from runs.events where payload like '{"type": "turn_aborted"%'`)) === String(runs), 20000);
+      (await campaign.postgres.value(`select count(*) from runs.event where payload like '{"type": "turn_aborted"%'`)) === String(runs), 20000);
     campaign.nodes.thaw(owner);
     for (const c of clients) {
       c.reader = await c.reading;

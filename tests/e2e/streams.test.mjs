@@ -183,20 +183,35 @@ test('a number that is not yet committed is waited for, and not announced as pru
   await u.stream(source);
   // A run that some other node carries: this one knows it from the log alone.
   const id = '0192f0c1-2d3e-7f00-8a1b-0123456789ab';
-  const chunk = (n) => `('${id}', ${n}, '{"type": "llm_response_chunk", "sequence": ${n}, "content": "${n} "}')`;
+  const wire = (n, rest) => `id: ${n}\ndata: {"type": ${rest}}\n\n`;
+  const chunk = (n) => wire(n, `"llm_response_chunk", "sequence": ${n}, "content": "${n} "`);
+  // Rows of the log, each of events that follow each other.
+  const add = (...rows) => database.sql(`insert into runs.events (run_id, seq, last_seq, wire) values ${
+    rows.map((r) => `('${id}', ${r[0]}, ${r.at(-1)}, '${r.map((n) => n === 10 ? wire(n, '"status", "sequence": 10, "status": "completed"') : chunk(n)).join('')}')`)}`);
   database.sql(`insert into runs.runs (id, account_id, project_id, thread_id, agent_id, agent_version, model, job_id, fence, seq_reserved, timeout_seconds)
     select '${id}', account_id, project_id, thread_id, agent_id, 1, model, 0, 0, 64, 3000 from runs.runs where id = '${source}'`);
-  database.sql(`insert into runs.events (run_id, seq, payload) values ${[1, 2, 3, 6, 7].map(chunk)}`);
+  add([1, 2], [3], [6, 7]);
   const reading = [u.stream(id), u.stream(id, { query: '?mode=snapshot' }), u.stream(id, { query: '?coalesce_ms=50' })];
   await sleep(600);
-  database.sql(`insert into runs.events (run_id, seq, payload) values ${[9, 4].map(chunk)}`);
+  add([9], [4]);
   await sleep(1200);
-  database.sql(`insert into runs.events (run_id, seq, payload) values ${[5, 8].map(chunk)}, ('${id}', 10, '{"type": "status", "sequence": 10, "status": "completed"}')`);
+  add([5], [8], [10]);
   database.sql(`update runs.runs set status = 'completed', border_seq = 10, completed_at = now() where id = '${id}'`);
   for (const s of await Promise.all(reading)) {
     assert.deepEqual(s.events.filter((e) => e.type === 'gap'), [], s.raw);
     assert.equal(s.events.filter((e) => 'content' in e).map((e) => e.content).join(''), '1 2 3 4 5 6 7 8 9 ');
     assert.equal(s.events.at(-1).status, 'completed');
+  }
+  // Any of them is a place to come back to, also in the middle of a row.
+  for (let last = 0; last < 10; last++) {
+    const headers = { 'last-event-id': String(last) }, rest = [1, 2, 3, 4, 5, 6, 7, 8, 9].slice(last);
+    const s = await u.stream(id, { headers });
+    assert.deepEqual(s.events.map((e) => e.sequence), [...rest, 10]);
+    for (const query of ['?mode=snapshot', '?coalesce_ms=50']) {
+      const merged = await u.stream(id, { headers, query });
+      assert.equal(merged.events.filter((e) => 'content' in e).map((e) => e.content).join(''), rest.map((n) => `${n} `).join(''), merged.raw);
+      assert.equal(merged.events[0].from_sequence ?? merged.events[0].sequence, last + 1);
+    }
   }
 });
 

@@ -91,13 +91,23 @@ create index runs_waiting on runs (account_id, id) where waiting;
 create index runs_going_on_thread on runs (thread_id, id desc) where status = 'running';
 create index runs_of_thread on runs (thread_id, id desc);
 
--- Append-only. `payload` is the JSON object as it stands in the stream's data line.
+-- Append-only. A row holds events that follow each other, seq to last_seq, as they stand in the stream:
+-- "id: N\ndata: {...}\n\n" for each. Whoever writes keeps rows below a page, so that they are stored as they
+-- are: a row costs much by itself and little more with each event in it.
 create table events (
   run_id uuid not null,
   seq bigint not null,
-  payload text not null,
+  last_seq bigint not null,
+  wire text not null,
   primary key (run_id, seq)
-) with (autovacuum_vacuum_insert_scale_factor = 0.05);
+) with (autovacuum_vacuum_insert_scale_factor = 0.05, toast_tuple_target = 8160);
+alter table events alter column wire set storage main;
+
+-- The same, one row for each event; `payload` is the JSON object of its data line.
+create view event as
+  select e.run_id, split_part(split_part(t.event, E'\n', 1), ' ', 2)::bigint as seq,
+         substr(t.event, strpos(t.event, E'\ndata: ') + 7) as payload
+    from events e, unnest(string_to_array(left(e.wire, -2), E'\n\n')) t (event);
 
 -- Files that came with a start, by their final names beneath uploads/. They are looked at before the
 -- model's first answer; a worker that takes over does it again where `found` is still null.

@@ -15,7 +15,9 @@ $$;
 -- run_limit (detail: JSON array of thread ids); thread_busy (detail: the run's id).
 --
 -- p_plain: no start names a thread, project, sandbox or key, so nothing has to be looked up for them.
--- The plans are made once for a connection, perhaps while the tables are empty: hence by index.
+-- The plans are made once for a connection, perhaps while the tables are empty: hence by index. For the same
+-- reason functions that know a run by its id tell by completed_at whether it goes on: by its status the planner
+-- would take the index of what runs, and read all of it.
 create function start_runs(
   p_accounts uuid[], p_tiers text[], p_max_runs bigint[], p_max_threads bigint[], p_threads uuid[],
   p_projects uuid[], p_optimistic boolean[], p_new_threads uuid[], p_new_projects uuid[], p_runs uuid[],
@@ -155,10 +157,10 @@ begin
            case when j.id is null then g.body end, case when j.id is null then g.place end, g.max_runs
       from judged g left join job j on j.n = g.n where g.outcome in ('ok', 'queued')),
   first_event as (
-    insert into runs.events (run_id, seq, payload)
-    select g.run, 1, p_first_event from judged g where g.outcome in ('ok', 'queued')
+    insert into runs.events (run_id, seq, last_seq, wire)
+    select g.run, 1, 1, p_first_event from judged g where g.outcome in ('ok', 'queued')
     union all
-    select g.run, 2, runs.queued_payload(2, g.place) from judged g where g.outcome = 'queued')
+    select g.run, 2, 2, runs.queued_wire(2, g.place) from judged g where g.outcome = 'queued')
   select g.n, g.outcome,
          case g.outcome when 'tier' then g.tier_now when 'model' then g.agent_model
            when 'thread_limit' then g.threads::text
@@ -203,8 +205,13 @@ begin
   end if;
 end $$;
 
-create function queued_payload(p_seq bigint, p_place bigint) returns text language sql immutable as $$
-  select format('{"type": "queued", "sequence": %s, "position": %s}', p_seq, p_place)
+-- An event as it stands in the log.
+create function event_wire(p_seq bigint, p_payload text) returns text language sql immutable as $$
+  select 'id: ' || p_seq || E'\ndata: ' || p_payload || E'\n\n'
+$$;
+
+create function queued_wire(p_seq bigint, p_place bigint) returns text language sql immutable as $$
+  select runs.event_wire(p_seq, format('{"type": "queued", "sequence": %s, "position": %s}', p_seq, p_place))
 $$;
 
 -- What was found in the files of a run, and the user's message that tells it. False: the run ended or
@@ -216,7 +223,7 @@ declare
   v_thread uuid;
 begin
   select r.thread_id into v_thread from runs.runs r
-   where r.id = p_run and r.fence = p_fence and r.status = 'running' for no key update;
+   where r.id = p_run and r.fence = p_fence and r.completed_at is null for no key update;
   if not found then
     return false;
   end if;
@@ -269,8 +276,8 @@ begin
     else
       v_place := v_place + 1;
       if v.queue_place <> v_place then
-        insert into runs.events (run_id, seq, payload)
-        values (v.id, v.border_seq + 1, runs.queued_payload(v.border_seq + 1, v_place));
+        insert into runs.events (run_id, seq, last_seq, wire)
+        values (v.id, v.border_seq + 1, v.border_seq + 1, runs.queued_wire(v.border_seq + 1, v_place));
         update runs.runs r set queue_place = v_place, border_seq = v.border_seq + 1, seq_reserved = v.border_seq + 1
          where r.id = v.id;
       end if;
@@ -301,28 +308,28 @@ $$;
 
 -- What a worker writes at a border: the events since the last one, messages, usage and charge; with
 -- p_status also the end of the run and of its job. One statement, one commit; repeating one whose
--- outcome is unknown changes nothing. There is at least one event.
+-- outcome is unknown changes nothing. p_seqs, p_lasts, p_wires: rows of the log, at least one.
 -- p_note goes with the charge into the ledger; p_covers_to belongs to a message of the role 'summary',
 -- p_reasoning to one of the role 'assistant'.
 -- outcome: ok, or gone (the run ended or belongs to another worker: write nothing more). balance_micro:
 -- of the account after this, null at the end of a run that cost nothing. Raises RYF01 when the job's
 -- lease was lost.
 create function persist_step(
-  p_run uuid, p_job bigint, p_fence bigint, p_seqs bigint[], p_payloads text[], p_reserved bigint,
+  p_run uuid, p_job bigint, p_fence bigint, p_seqs bigint[], p_lasts bigint[], p_wires text[], p_reserved bigint,
   p_ids text[], p_roles text[], p_bodies text[], p_step int, p_input bigint, p_output bigint,
   p_cached bigint, p_charge bigint, p_charge_ref text, p_status text, p_reason text, p_error text,
   p_error_code text, p_event jsonb, p_queue_wait_ms bigint, p_first_token_ms bigint,
   p_note jsonb default '{}', p_covers_to bigint default null, p_reasoning text default null,
   p_webhooks text[] default '{}')
 returns table (outcome text, balance_micro bigint)
-language plpgsql as $$
+language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
   v_account uuid;
   v_thread uuid;
 begin
   update runs.runs r
      set step = p_step,
-         border_seq = p_seqs[cardinality(p_seqs)],
+         border_seq = p_lasts[cardinality(p_lasts)],
          seq_reserved = greatest(r.seq_reserved, p_reserved),
          input_tokens = r.input_tokens + p_input,
          output_tokens = r.output_tokens + p_output,
@@ -333,11 +340,11 @@ begin
          status = coalesce(p_status, r.status),
          reason = p_reason, error = p_error, error_code = p_error_code,
          completed_at = case when p_status is not null then clock_timestamp() end
-   where r.id = p_run and r.fence = p_fence and r.status = 'running'
-     and r.border_seq < p_seqs[cardinality(p_seqs)]
+   where r.id = p_run and r.fence = p_fence and r.completed_at is null
+     and r.border_seq < p_lasts[cardinality(p_lasts)]
   returning r.account_id, r.thread_id into v_account, v_thread;
   if not found then
-    select case when r.border_seq >= p_seqs[cardinality(p_seqs)] and r.status = coalesce(p_status, 'running')
+    select case when r.border_seq >= p_lasts[cardinality(p_lasts)] and r.status = coalesce(p_status, 'running')
                 then 'ok' else 'gone' end
       into outcome from runs.runs r where r.id = p_run and r.fence = p_fence;
     outcome := coalesce(outcome, 'gone'); return next; return;
@@ -347,15 +354,9 @@ begin
   else
     perform core.job_complete(p_job, p_fence);
   end if;
-  -- Looking for conflicts beforehand would cost as much as half of the insert, and there are hardly any.
-  begin
-    insert into runs.events (run_id, seq, payload)
-    select p_run, e.seq, e.payload from unnest(p_seqs, p_payloads) e (seq, payload);
-  exception when unique_violation then
-    insert into runs.events (run_id, seq, payload)
-    select p_run, e.seq, e.payload from unnest(p_seqs, p_payloads) e (seq, payload)
-    on conflict do nothing;
-  end;
+  -- Whoever holds the fence is the only one to write beyond the border.
+  insert into runs.events (run_id, seq, last_seq, wire)
+  select p_run, e.seq, e.last_seq, e.wire from unnest(p_seqs, p_lasts, p_wires) e (seq, last_seq, wire);
   if cardinality(p_ids) > 0 then
     insert into runs.messages (thread_id, id, run_id, role, body, covers_to, reasoning)
     select v_thread, m.id::uuid, p_run, m.role, m.body, case when m.role = 'summary' then p_covers_to end,
@@ -380,41 +381,40 @@ begin
   return next;
 end $$;
 
--- Appends events of many runs and moves their reservations, which only the holder of the fence can.
+-- Appends rows to the logs of many runs and moves their reservations, which only the holder of the fence can.
 -- A batch with events above the reservation that their worker knows of asks for a higher one too: a
 -- stale worker's are left out, because those numbers belong to another worker by now. What it has
--- below, the take-over has filled. Returns the runs whose reservation was not moved.
-create function append_events(p_runs text[], p_seqs bigint[], p_payloads text[],
-                              p_reserve_runs text[], p_reserve_fences bigint[], p_reserve_to bigint[])
-returns setof text language plpgsql as $$
+-- below, the take-over has filled, number by number: its rows meet a row that begins as they do. Returns the
+-- runs whose reservation was not moved.
+-- Fails when such a row is there already, which is rare and dear to look for each time; to be repeated with
+-- p_again then, and whenever it is not known whether it had been written.
+create function append_events(p_runs text[], p_seqs bigint[], p_lasts bigint[], p_wires text[],
+                              p_reserve_runs text[], p_reserve_fences bigint[], p_reserve_to bigint[],
+                              p_again boolean)
+returns setof text language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
   v_lost text[] := '{}';
+  w record;
 begin
-  if cardinality(p_reserve_runs) > 0 then
-    with want as (
-      select w.run, w.fence, w.up_to
-        from unnest(p_reserve_runs, p_reserve_fences, p_reserve_to) w (run, fence, up_to)),
-    held as (
-      select r.id from runs.runs r join want w on r.id = w.run::uuid
-       where r.fence = w.fence and r.status = 'running'
-       order by r.id for no key update of r),
-    moved as (
-      update runs.runs r set seq_reserved = greatest(r.seq_reserved, w.up_to)
-        from want w where r.id = w.run::uuid and r.id in (select h.id from held h)
-      returning r.id)
-    select coalesce(array_agg(w.run), '{}') into v_lost
-      from want w where w.run::uuid not in (select m.id from moved m);
-  end if;
-  begin
-    insert into runs.events (run_id, seq, payload)
-    select e.run::uuid, e.seq, e.payload from unnest(p_runs, p_seqs, p_payloads) e (run, seq, payload)
-     where e.run <> all (v_lost);
-  exception when unique_violation then
-    insert into runs.events (run_id, seq, payload)
-    select e.run::uuid, e.seq, e.payload from unnest(p_runs, p_seqs, p_payloads) e (run, seq, payload)
-     where e.run <> all (v_lost)
+  -- In the order of the ids, so that two batches do not wait for each other.
+  for w in select x.run, x.run::uuid as id, x.fence, x.up_to
+             from unnest(p_reserve_runs, p_reserve_fences, p_reserve_to) x (run, fence, up_to) order by 2 loop
+    update runs.runs r set seq_reserved = greatest(r.seq_reserved, w.up_to)
+     where r.id = w.id and r.fence = w.fence and r.completed_at is null;
+    if not found then
+      v_lost := v_lost || w.run;
+    end if;
+  end loop;
+  if p_again then
+    insert into runs.events (run_id, seq, last_seq, wire)
+    select e.run::uuid, e.seq, e.last_seq, e.wire
+      from unnest(p_runs, p_seqs, p_lasts, p_wires) e (run, seq, last_seq, wire) where e.run <> all (v_lost)
     on conflict do nothing;
-  end;
+  else
+    insert into runs.events (run_id, seq, last_seq, wire)
+    select e.run::uuid, e.seq, e.last_seq, e.wire
+      from unnest(p_runs, p_seqs, p_lasts, p_wires) e (run, seq, last_seq, wire) where e.run <> all (v_lost);
+  end if;
   return query select unnest(v_lost);
 end $$;
 
@@ -438,18 +438,27 @@ begin
 end $$;
 
 -- Fills the numbers that an earlier worker may have delivered and that never became durable, so that
--- no number is ever given to two events. Returns the last number that is taken now.
+-- no number is ever given to two events: a row for each, so that whatever that worker still has on its way
+-- begins with a number that is taken. Returns the last number that is taken now.
 create function fill_gap(p_run uuid, p_border bigint, p_reserved bigint) returns bigint language plpgsql as $$
 declare
   v_last bigint;
 begin
-  select coalesce(max(seq), 0) into v_last from runs.events where run_id = p_run;
-  insert into runs.events (run_id, seq, payload)
-  select p_run, n, '{"type": "gap", "sequence": ' || n || ', "from": ' || n || ', "to": ' || n || '}'
-    from generate_series(p_border + 1, greatest(p_reserved, v_last)) n
-   where not exists (select 1 from runs.events e where e.run_id = p_run and e.seq = n)
+  select coalesce(max(last_seq), 0) into v_last from runs.events where run_id = p_run and seq > p_border;
+  v_last := greatest(p_border, p_reserved, v_last);
+  insert into runs.events (run_id, seq, last_seq, wire)
+  select p_run, n, n, runs.event_wire(n, format('{"type": "gap", "sequence": %s, "from": %s, "to": %s}', n, n, n))
+    from generate_series(p_border + 1, v_last) n
+   where not exists (select 1 from runs.events e
+                      where e.run_id = p_run and e.seq > p_border and n between e.seq and e.last_seq)
   on conflict do nothing;
-  return greatest(p_reserved, v_last);
+  -- A row that was on its way and became known by the conflict of its first number has the others too. This
+  -- statement sees it; one that comes later meets the number it begins with.
+  delete from runs.events g
+   where g.run_id = p_run and g.seq > p_border and g.seq = g.last_seq
+     and exists (select 1 from runs.events e where e.run_id = p_run and e.seq > p_border
+                                              and e.seq < g.seq and e.last_seq >= g.seq);
+  return v_last;
 end $$;
 
 -- A worker takes a run over: everything it needs to go on from the last border. No row: no such run.
@@ -486,8 +495,9 @@ begin
   if v.status = 'running' then
     perform core.job_hold(p_job, p_fence);
     last_seq := runs.fill_gap(p_run, v.border_seq, v.seq_reserved);
-    select e.payload into turn_payload from runs.events e
-     where e.run_id = p_run and e.seq > v.border_seq and e.payload like '{"type": "llm_response_start"%'
+    select substring(e.wire from '.*\ndata: (\{"type": "llm_response_start"[^\n]*)') into turn_payload
+      from runs.events e
+     where e.run_id = p_run and e.seq > v.border_seq and e.wire like E'%\ndata: {"type": "llm_response_start"%'
      order by e.seq desc limit 1;
     update runs.runs r set job_id = p_job, fence = p_fence, seq_reserved = last_seq + p_reserve
      where r.id = p_run;
@@ -498,7 +508,7 @@ end $$;
 -- Gives a run back: nothing beyond p_last was delivered, so its successor has no gap to fill.
 create function hand_over(p_run uuid, p_fence bigint, p_last bigint) returns void language sql as $$
   update runs.runs set seq_reserved = p_last
-   where id = p_run and fence = p_fence and status = 'running'
+   where id = p_run and fence = p_fence and completed_at is null
 $$;
 
 create function duration_ms(r runs.runs) returns bigint language sql stable as $$
@@ -540,7 +550,8 @@ begin
                        fence = -v_fence, seq_reserved = v_last, border_seq = v_last, waiting = false,
                        waiting_body = null
    where id = p_run returning * into v;
-  insert into runs.events (run_id, seq, payload) values (p_run, v_last, runs.terminal_payload(v));
+  insert into runs.events (run_id, seq, last_seq, wire)
+  values (p_run, v_last, v_last, runs.event_wire(v_last, runs.terminal_payload(v)));
   perform runs.enqueue_webhooks(p_run, p_webhooks);
   begin
     perform core.job_complete(v.job_id, v_fence);
@@ -663,7 +674,10 @@ begin
   end if;
   -- The terminal event stays: whoever asks later still learns how the run ended.
   delete from runs.events e using runs.runs r
-   where e.run_id = any (v_ids) and r.id = e.run_id and r.status <> 'running' and e.seq < r.border_seq;
+   where e.run_id = any (v_ids) and r.id = e.run_id and r.status <> 'running' and e.last_seq < r.border_seq;
+  update runs.events e set seq = e.last_seq, wire = substring(e.wire from '(id: [0-9]+\ndata: [^\n]*\n\n)$')
+    from runs.runs r
+   where e.run_id = any (v_ids) and r.id = e.run_id and r.status <> 'running' and e.seq < e.last_seq;
   update runs.prune_state set up_to_run = v_ids[cardinality(v_ids)];
   return cardinality(v_ids) = p_batch;
 end $$;

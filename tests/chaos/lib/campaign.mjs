@@ -160,8 +160,8 @@ export class Campaign {
   }
   async summary() {
     const by = await this.postgres.rows('select status, count(*) from runs.runs group by 1 order by 1');
-    const take = await this.postgres.value(`select count(*) from runs.events where payload like '{"type": "turn_aborted"%'`);
-    const gaps = await this.postgres.value(`select count(*) from runs.events where payload like '{"type": "gap"%'`);
+    const take = await this.postgres.value(`select count(*) from runs.event where payload like '{"type": "turn_aborted"%'`);
+    const gaps = await this.postgres.value(`select count(*) from runs.event where payload like '{"type": "gap"%'`);
     const connections = this.done.reduce((n, c) => n + (c.reader?.connections ?? 0), 0);
     return `runs: ${by.map((r) => r.join(' ')).join(', ')}; disasters: ${JSON.stringify(this.acts)}; answers given up: ${take}; ` +
       `gap numbers: ${gaps}; connections of readers: ${connections}; provider cuts: ${this.llm.state.cut}`;

@@ -93,22 +93,27 @@ export async function checkAll(postgres, clients) {
       group by r.id having r.charged_micro <> coalesce(sum(-l.delta_micro), 0)`);
   await none('completed, but not charged for each answer',
     `select id, step, charged_micro from runs.runs r where status = 'completed' and charged_micro <> step * ${microPerAnswer}
-        and not exists (select from runs.events e where e.run_id = r.id and e.payload like '{"type": "error"%')`);
+        and not exists (select from runs.event e where e.run_id = r.id and e.payload like '{"type": "error"%')`);
   await none('numbers of events are not 1..n',
-    `select run_id, count(*), min(seq), max(seq) from runs.events group by run_id having min(seq) <> 1 or max(seq) <> count(*)`);
+    `select run_id, count(*), min(seq), max(seq) from runs.event group by run_id
+      having min(seq) <> 1 or max(seq) <> count(*) or count(*) <> count(distinct seq)`);
+  await none('rows of the log that hold other events than they say',
+    `select r.run_id, r.seq, r.last_seq, count(*), min(e.seq), max(e.seq) from runs.events r left join runs.event e
+        on e.run_id = r.run_id and e.seq between r.seq and r.last_seq
+      group by r.run_id, r.seq, r.last_seq having count(*) <> r.last_seq - r.seq + 1`);
   await none('terminal events',
-    `select r.id, r.status, count(e.seq) from runs.runs r left join runs.events e on e.run_id = r.id
+    `select r.id, r.status, count(e.seq) from runs.runs r left join runs.event e on e.run_id = r.id
         and e.payload like '{"type": "status"%' and e.payload not like '%"status": "running"%'
-      group by r.id having count(e.seq) <> 1 or max(e.seq) <> (select max(x.seq) from runs.events x where x.run_id = r.id)
+      group by r.id having count(e.seq) <> 1 or max(e.seq) <> (select max(x.seq) from runs.event x where x.run_id = r.id)
         or max(e.payload) not like '%"status": "' || r.status || '"%'`);
   await none('one call has two results',
     `select run_id, body::jsonb ->> 'tool_call_id', count(*) from runs.messages where role = 'tool' group by 1, 2 having count(*) > 1`);
 
   const rows = new Map((await postgres.rows(
-    `select r.id, r.status, (select max(seq) from runs.events e where e.run_id = r.id), r.step from runs.runs r`))
+    `select r.id, r.status, (select max(seq) from runs.event e where e.run_id = r.id), r.step from runs.runs r`))
     .map(([id, status, last, step]) => [id, { status, last: Number(last), step: Number(step) }]));
   const events = new Map(), messages = new Map();
-  for (const [id, seq, payload] of await postgres.rows('select run_id, seq, payload from runs.events order by run_id, seq')) {
+  for (const [id, seq, payload] of await postgres.rows('select run_id, seq, payload from runs.event order by run_id, seq')) {
     if (!events.has(id)) events.set(id, new Map());
     events.get(id).set(Number(seq), payload);
   }

@@ -196,7 +196,7 @@ for (const kind of Object.keys(drivers)) {
     assert.ok(all.some((x) => x.events.some((e) => e.type === 'turn_aborted')));
     const sql = (q) => server.database.sql(q);
     assert.equal(sql("select count(*) from runs.runs where status = 'running'"), '0');
-    assert.equal(sql(`select count(*) from (select run_id from runs.events where payload like '{"type": "status"%' and payload !~ '"status": "running"' group by run_id having count(*) <> 1) x`), '0');
+    assert.equal(sql(`select count(*) from (select run_id from runs.event where payload like '{"type": "status"%' and payload !~ '"status": "running"' group by run_id having count(*) <> 1) x`), '0');
     assert.equal(sql(`select sum(charged_micro) = (select -sum(delta_micro) from accounts.ledger where account_id = '${u.id}' and kind = 'charge') from runs.runs where account_id = '${u.id}'`), 't');
   });
 }
