@@ -301,6 +301,9 @@ class examination {
     const auto settings = t.settings_of(facts_.name, core::sv(descriptor.config_schema_json));
     auto& rt = t.runtime();
     ry_host host(rt, facts_.name, rt.modules->next_generation());
+    std::vector<std::string> needs;
+    for (const auto& n : facts_.needs) needs.push_back(n.id);
+    rt.modules->admit(&host, std::move(needs));
     ry_registrar registrar(&host, facts_);
     std::array<char, 512> text{};
     ry_errbuf err{text.data(), text.size(), 0};

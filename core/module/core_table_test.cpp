@@ -53,8 +53,22 @@ TEST_F(core_table_test, interfaces_are_found_by_name_and_size) {
   EXPECT_EQ(get_interface(&self, view("ry.core/1"), sizeof(ry_core_v1) + 1), nullptr);
   EXPECT_EQ(get_interface(&self, view("ry.core/2"), 0), nullptr);
   EXPECT_EQ(get_interface(&self, {nullptr, 0}, 0), nullptr);
-  for (const char* id : {"ry.registrar/1", "ry.services/1", "ry.metrics/1"})
+  for (const char* id : {"ry.registrar/1", "ry.services/1"})
     EXPECT_NE(get_interface(&self, view(id), 0), nullptr) << id;
+}
+
+TEST_F(core_table_test, an_interface_that_is_not_among_the_needs_is_not_handed_out) {
+  EXPECT_EQ(get_interface(&self, view("ry.metrics/1"), 0), nullptr);
+  host.modules.admit(&self, {"ry.db/1"});
+  EXPECT_EQ(get_interface(&self, view("ry.metrics/1"), 0), nullptr);
+  EXPECT_NE(get_interface(&self, view("ry.core/1"), 0), nullptr) << "belongs to every module";
+  host.modules.admit(&self, {"ry.metrics/1"});
+  EXPECT_NE(get_interface(&self, view("ry.metrics/1"), 0), nullptr);
+  host.modules.dismiss(&self);
+  EXPECT_EQ(self.strikes, 2u);
+  EXPECT_EQ(get_interface(&self, view("ry.metrics/1"), 0), nullptr);
+  EXPECT_EQ(self.strikes, 3u);
+  EXPECT_EQ(self.last_strike, "it uses ry.metrics/1, which is not among its needs");
 }
 
 TEST_F(core_table_test, uuids_are_version_7_unique_and_increasing_across_threads) {

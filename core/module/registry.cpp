@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "core/module/tables.hpp"
+#include "core/observe/log.hpp"
 
 struct ry_lease {
   ry::module::registry* owner;
@@ -140,8 +141,29 @@ void registry::retire(std::shared_ptr<void> what) {
   retired_.push_back(std::move(what));
 }
 
+bool registry::may_use(const ry_host* host, std::string_view id) const {
+  for (const char* everybodys : {RY_CORE_1, RY_REGISTRAR_1, RY_SERVICES_1})
+    if (id == everybodys) return true;
+  std::lock_guard lock(mutex_);
+  const auto needs = needs_.find(host);
+  return needs != needs_.end() && needs->second.contains(id);
+}
+
 const void* get_interface(const ry_host* host, ry_str id, std::uint32_t min_size) noexcept {
-  return host->rt.modules->interfaces.find(core::sv(id), min_size);
+  const auto* table = host->rt.modules->interfaces.find(core::sv(id), min_size);
+  if (!table || host->rt.modules->may_use(host, core::sv(id))) return table;
+  auto& asking = *const_cast<ry_host*>(host);
+  asking.strikes.fetch_add(1, std::memory_order_relaxed);
+  try {
+    observe::log(observe::level::error, asking.name,
+                 "module misbehaved: it uses an interface that is not among its needs",
+                 {{"interface", core::str(id)}});
+    std::lock_guard lock(asking.mutex);
+    asking.last_strike = "it uses " + core::str(id) + ", which is not among its needs";
+  } catch (const std::bad_alloc&) {
+    // The count stays right; only its explanation is old.
+  }
+  return nullptr;
 }
 
 const ry_services_v1& services_table() noexcept {

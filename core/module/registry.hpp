@@ -67,10 +67,12 @@ class registry {
   uuid7_source uuids;
   sleep_book sleeps;
 
-  // --- services; used by module_set
-  // --------------------------------------------------------------- `host` may acquire `needs` from
-  // now on until dismiss().
+  // --- interfaces and services; used by module_set ----------------------------------------------
+  // `host` may use `needs` from now on until dismiss().
   void admit(const ry_host* host, std::vector<std::string> needs);
+  // Whether get_interface() gives it: every module has ry.core/1, ry.registrar/1 and ry.services/1,
+  // anything else is among its needs. [any]
+  bool may_use(const ry_host* host, std::string_view id) const;
   // Ends the leases that `host` still holds and returns their ids.
   std::vector<std::string> dismiss(const ry_host* host);
   void publish(std::string id, ry_host* provider, const void* table, void* self);

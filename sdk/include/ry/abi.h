@@ -162,8 +162,8 @@ typedef struct ry_need {
   uint32_t reserved0;
 } ry_need;
 
-/* Returns the table of a host interface, or NULL when the host does not have it or has it shorter
- * than min_size. The table is immutable and valid until destroy() returns. [any] */
+/* The table of a host interface; NULL when the host lacks it, or has it shorter than min_size, or the
+ * needs do not name it (core, registrar and services need not be). Valid until destroy(). [any] */
 typedef const void* (*ry_get_interface_fn)(const ry_host* host, ry_str id, uint32_t min_size)
     RY_NOEXCEPT;
 

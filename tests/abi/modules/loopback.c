@@ -280,6 +280,12 @@ static ry_status create(const ry_host* host, ry_get_interface_fn get, ry_registr
   if (d == NULL) return RY_RESOURCE_EXHAUSTED;
   d->host = host;
   d->core = (const ry_core_v1*)get(host, core_id, sizeof *d->core);
+#ifdef FAULT_UNDECLARED
+  {
+    const ry_str metrics_id = TEXT("ry.metrics/1");
+    (void)get(host, metrics_id, 0);
+  }
+#endif
 #ifndef FAULT_TRUSTS
   if (reg == NULL || d->core == NULL) {
     err->len = (size_t)snprintf(err->ptr, err->cap, "an interface is missing");
