@@ -8,6 +8,7 @@
 #include <condition_variable>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <functional>
 #include <mutex>
 #include <string>
@@ -168,6 +169,26 @@ std::size_t open_descriptors() {
   while (::readdir(d)) ++n;
   ::closedir(d);
   return n;
+}
+
+TEST(process, programs_are_started_by_loops_and_outlive_other_threads_that_start_them) {
+  world w;
+  const auto script = "read word; echo it is $word";
+  std::shared_ptr<running> by_loop, by_thread;
+  std::promise<void> started;
+  w.loops.pick().post([&] {
+    by_loop = w.shell(script);
+    started.set_value();
+  });
+  started.get_future().get();
+  std::thread([&] { by_thread = w.shell(script); }).join();
+  std::this_thread::sleep_for(milliseconds(50));
+  for (const auto& r : {by_loop, by_thread}) {
+    EXPECT_EQ(table().write(r->handle, ry::core::bytes("well\n"), {}), RY_OK);
+    EXPECT_TRUE(r->wait());
+    EXPECT_EQ(r->out, "it is well\n");
+    EXPECT_EQ(r->code, 0);
+  }
 }
 
 TEST(process, runs_a_program_with_nothing_inherited) {

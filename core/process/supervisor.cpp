@@ -34,6 +34,7 @@ struct supervisor::impl {
 
   void run();
   launched start(const launch_plan& plan);
+  launched start_here(const launch_plan& plan);
   void gone(const child& c);
 
   exec::loop_pool& loops;
@@ -44,7 +45,7 @@ struct supervisor::impl {
   std::unordered_map<const child*, std::shared_ptr<child>> live;
   std::mutex guard_mutex;
   guardian guard;
-  std::thread thread;  // the parent of all children
+  std::thread thread;  // the parent of what is not started on a loop
 };
 
 void supervisor::impl::run() {
@@ -57,12 +58,7 @@ void supervisor::impl::run() {
     jobs.pop_front();
     lock.unlock();
     try {
-      auto l = launch(j->plan);
-      if (l.failed == launched::failure::none) {
-        std::lock_guard guarding(guard_mutex);
-        guard.watch(l.pid);
-      }
-      j->result.set_value(std::move(l));
+      j->result.set_value(start_here(j->plan));
     } catch (...) {
       j->result.set_exception(std::current_exception());
     }
@@ -70,7 +66,19 @@ void supervisor::impl::run() {
   }
 }
 
+launched supervisor::impl::start_here(const launch_plan& plan) {
+  auto l = launch(plan);
+  if (l.failed == launched::failure::none) {
+    std::lock_guard guarding(guard_mutex);
+    guard.watch(l.pid);
+  }
+  return l;
+}
+
 launched supervisor::impl::start(const launch_plan& plan) {
+  // A loop lives longer than its children; other threads may not.
+  for (std::size_t i = 0; i < loops.size(); ++i)
+    if (loops.at(i).is_current()) return start_here(plan);
   job j{plan, {}};
   auto result = j.result.get_future();
   {

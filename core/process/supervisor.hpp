@@ -1,9 +1,9 @@
 // Child processes behind ry.process/1.
 //
 // Lifetime: made before the first module is created; stop() while the loops still run, destroyed
-// after they were joined and before they are destroyed. Starting happens on one thread of its own,
-// because the kernel ends a child with the *thread* that started it; spawn() waits for it, well
-// under a millisecond as a rule. SIGPIPE is ignored in the whole process from construction on.
+// after they were joined and before they are destroyed. Starting happens on the loop that asks for it,
+// or for other threads on one of its own, because the kernel ends a child with the *thread* that
+// started it; spawn() takes well under a millisecond as a rule. SIGPIPE is ignored in the whole process from construction on.
 #pragma once
 
 #include <ry/if/process.h>
