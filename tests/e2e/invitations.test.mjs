@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { createHmac, randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { Client, Server, makeDatabase, waitFor } from './lib/server.mjs';
-import { makeCertificate, startSmtp } from './lib/smtp.mjs';
+import { makeCertificate } from './lib/certificate.mjs';
+import { startSmtp } from './lib/smtp.mjs';
 
 const secret = 'a-secret-of-at-least-32-bytes-for-this-test';
 const certificate = makeCertificate();

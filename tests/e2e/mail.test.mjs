@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, beforeEach, test } from 'node:test';
 import { Client, Server, makeDatabase, sleep, waitFor } from './lib/server.mjs';
-import { makeCertificate, startCutter, startSmtp } from './lib/smtp.mjs';
+import { makeCertificate } from './lib/certificate.mjs';
+import { startCutter, startSmtp } from './lib/smtp.mjs';
 
 const certificate = makeCertificate();
 const quote = (s) => `'${s.replaceAll("'", "''")}'`;

@@ -11,11 +11,15 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { bridgeUnix, bridgeWebSocket } from './lib/bridge.mjs';
+import { makeCertificate } from './lib/certificate.mjs';
 import { startLlm } from './lib/llm.mjs';
 import { callingModel, failed, node, serverOf, startEverything } from './lib/mcp.mjs';
 import { Server, binary, build, makeDatabase, sleep, statuses, textOf, waitFor } from './lib/server.mjs';
 
 const names = ['websocket', 'unix_c', 'unix_rust'];
+const certificate = makeCertificate();
+// The modules, and what is tested of each.
+const ways = [['websocket', 'websocket'], ['websocket over TLS', 'websocket', certificate], ['unix_c', 'unix_c'], ['unix_rust', 'unix_rust']];
 const limit = 3000;  // milliseconds, of a discovery and of a call
 const stubborn = path.join(import.meta.dirname, 'lib/stubborn.mjs');
 const everything = [node, serverOf('everything'), 'stdio'];
@@ -34,18 +38,19 @@ before(async () => {
   database = makeDatabase();
   llm = await startLlm(callingModel);
   server = await new Server({ database, llm, set: [`modules.path=${modules}`, 'mcp.discovery_timeout_seconds=3', 'mcp.call_timeout_seconds=3',
-    'mcp.max_message_kb=1024', ...names.map((n) => `modules.${n}.enabled=true`)] }).start();
+    'mcp.max_message_kb=1024', `websocket.ca_file=${certificate.file}`, ...names.map((n) => `modules.${n}.enabled=true`)] }).start();
   admin = await server.user({ role: 'admin' });
 });
 after(async () => {
   await server?.close();
   await llm?.close();
   database?.drop();
+  certificate.remove();
   if (dir) rmSync(dir, { recursive: true, force: true });
 });
 
 let sockets = 0;
-const startBridge = (name, argv, seen) => (name === 'websocket' ? bridgeWebSocket(argv, seen) : bridgeUnix(path.join(dir, `${++sockets}.sock`), argv));
+const startBridge = (name, argv, seen, tls) => (name === 'websocket' ? bridgeWebSocket(argv, seen, tls) : bridgeUnix(path.join(dir, `${++sockets}.sock`), argv));
 async function ask(what, type, config) {
   const begun = performance.now();
   const r = await admin.post(`/admin/mcp/${what}`, { json: { type, config, tool: 'echo', arguments: {} } });
@@ -53,10 +58,10 @@ async function ask(what, type, config) {
   return r;
 }
 
-for (const name of names) {
-  test(`${name}: a run calls a tool of a real server`, async () => {
+for (const [way, name, tls] of ways) {
+  test(`${way}: a run calls a tool of a real server`, async () => {
     const seen = [];
-    const peer = await startBridge(name, everything, seen);
+    const peer = await startBridge(name, everything, seen, tls);
     try {
       const u = await server.user({ tier: 'pro' });
       const agent = (await u.get('/agents')).json.agents[0].agent_id;
@@ -79,8 +84,8 @@ for (const name of names) {
   });
 
   for (const what of ['noise', 'flood', 'pings', 'wrong-ids', 'dies-on-discover', 'ignore-term']) {
-    test(`${name}: a server that misbehaves (${what}) does no harm`, async () => {
-      const peer = await startBridge(name, [node, stubborn, what]);
+    test(`${way}: a server that misbehaves (${what}) does no harm`, async () => {
+      const peer = await startBridge(name, [node, stubborn, what], [], tls);
       try {
         const r = await ask('tools', name, { url: peer.url });
         assert.equal(r.status, 200, r.text);
@@ -91,14 +96,14 @@ for (const name of names) {
       }
     });
   }
-  test(`${name}: a silent server is given up in time`, async () => {
-    const peer = await startBridge(name, [node, stubborn, 'silent']);
+  test(`${way}: a silent server is given up in time`, async () => {
+    const peer = await startBridge(name, [node, stubborn, 'silent'], [], tls);
     failed(await ask('tools', name, { url: peer.url }), 'MCP_TIMEOUT', /3 seconds/, limit + 700);
     await waitFor('the connection to be closed', () => peer.open.size === 0, 5000);
     peer.close();
   });
-  test(`${name}: a server that goes at once fails at once`, async () => {
-    const peer = await startBridge(name, [node, '-e', 'process.exit(3)']);
+  test(`${way}: a server that goes at once fails at once`, async () => {
+    const peer = await startBridge(name, [node, '-e', 'process.exit(3)'], [], tls);
     failed(await ask('tools', name, { url: peer.url }), 'MCP_CONNECT_FAILED', /closed|broke/, 1500);
     peer.close();
   });
@@ -227,17 +232,42 @@ test('websocket: messages of many sizes come whole, also in pieces', async () =>
   }
 });
 test('websocket: other addresses are refused', async () => {
-  for (const url of ['http://127.0.0.1/mcp', 'ws://', 'ws://user@host/', 'ws://a:99999999/', 'ws://a b/', 'wss://host/']) assert.equal((await ask('tools', 'websocket', { url })).status, 400, url);
+  for (const url of ['http://127.0.0.1/mcp', 'ws://', 'ws://user@host/', 'ws://a:99999999/', 'ws://a b/', 'wss://', 'WSS://host/', 'wss://host:0x1bb/']) assert.equal((await ask('tools', 'websocket', { url })).status, 400, url);
+});
+test('websocket over TLS: only a server that proves its name is talked to', async () => {
+  const stranger = makeCertificate();
+  const [known, unknown, plain] = await Promise.all([bridgeWebSocket([node, stubborn, 'honest'], [], certificate),
+    bridgeWebSocket([node, stubborn, 'honest'], [], stranger), bridgeWebSocket([node, stubborn, 'honest'])]);
+  try {
+    assert.equal((await ask('tools', 'websocket', { url: known.url })).status, 200);
+    for (const url of [`wss://127.0.0.1:${known.port}/mcp`, unknown.url]) {
+      failed(await ask('tools', 'websocket', { url, headers: { Authorization: 'Bearer of-the-user' } }), 'MCP_CONNECT_FAILED', /no TLS with .*certificate verify failed/, 1500);
+    }
+    failed(await ask('tools', 'websocket', { url: `wss://localhost:${plain.port}/mcp` }), 'MCP_CONNECT_FAILED', /no TLS with localhost/, 1500);
+    failed(await ask('tools', 'websocket', { url: `ws://localhost:${known.port}/mcp` }), 'MCP_CONNECT_FAILED', /did not open a WebSocket/, 1500);
+    assert.deepEqual([...unknown.seen, ...plain.seen], [], 'nothing was said to them');
+  } finally {
+    for (const p of [known, unknown, plain]) p.close();
+    stranger.remove();
+  }
+});
+test('websocket over TLS: a server that is silent in the handshake is given up in time', async () => {
+  const open = new Set();
+  const tcp = net.createServer((s) => { open.add(s); s.on('error', () => {}).on('close', () => open.delete(s)).resume(); });
+  await new Promise((resolve) => tcp.listen(0, '127.0.0.1', resolve));
+  failed(await ask('tools', 'websocket', { url: `wss://localhost:${tcp.address().port}/mcp` }), 'MCP_TIMEOUT', /3 seconds/, limit + 700);
+  await waitFor('the connection to be closed', () => open.size === 0, 5000);
+  tcp.close();
 });
 
 test('nothing is left behind', async () => {
   const fds = () => readdirSync(`/proc/${server.process.pid}/fd`).length;
   const threads = () => readdirSync(`/proc/${server.process.pid}/task`).length;
-  const peers = await Promise.all(names.map((n) => startBridge(n, [node, '-e', 'process.exit(3)'])));
-  for (const [i, name] of names.entries()) await ask('tools', name, { url: peers[i].url });
+  const peers = await Promise.all(ways.map(([, n, tls]) => startBridge(n, [node, '-e', 'process.exit(3)'], [], tls)));
+  for (const [i, [, name]] of ways.entries()) await ask('tools', name, { url: peers[i].url });
   await sleep(1500);
   const before = [fds(), threads()];
-  for (let n = 0; n < 20; n++) for (const [i, name] of names.entries()) await ask('tools', name, { url: peers[i].url });
+  for (let n = 0; n < 20; n++) for (const [i, [, name]] of ways.entries()) await ask('tools', name, { url: peers[i].url });
   await waitFor('descriptors to be closed', () => fds() <= before[0] + 3, 5000);
   await waitFor('threads to end', () => threads() <= before[1] + 1, 5000);
   for (const p of peers) p.close();

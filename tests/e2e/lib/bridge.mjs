@@ -1,6 +1,8 @@
 // Real MCP servers of the stdio kind behind other channels: each connection gets a child of its own.
 import { spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
+import http from 'node:http';
+import https from 'node:https';
 import net from 'node:net';
 import readline from 'node:readline';
 import { WebSocketServer } from 'ws';
@@ -29,10 +31,11 @@ export async function bridgeUnix(path, argv) {
     close: () => { for (const s of open) s.destroy(); server.close(); rmSync(path, { force: true }); } };
 }
 
-// A WebSocket, a message for each line; `path` of the address must be /mcp.
-export async function bridgeWebSocket(argv, seen = []) {
-  const server = new WebSocketServer({ host: '127.0.0.1', port: 0, path: '/mcp', handleProtocols: (p) => (p.has('mcp') ? 'mcp' : false) });
-  await new Promise((resolve) => server.on('listening', resolve));
+// A WebSocket, a message for each line; `path` of the address must be /mcp. certificate: {key, cert}, to speak TLS.
+export async function bridgeWebSocket(argv, seen = [], certificate = undefined) {
+  const listener = certificate ? https.createServer(certificate) : http.createServer();
+  const server = new WebSocketServer({ server: listener, path: '/mcp', handleProtocols: (p) => (p.has('mcp') ? 'mcp' : false) });
+  await new Promise((resolve) => listener.listen(0, '127.0.0.1', resolve));
   const open = server.clients;
   server.on('connection', (socket, request) => {
     seen.push(request.headers);
@@ -42,6 +45,7 @@ export async function bridgeWebSocket(argv, seen = []) {
     socket.on('error', () => {});
     socket.on('close', () => c.kill('SIGKILL'));
   });
-  return { url: `ws://127.0.0.1:${server.address().port}/mcp`, seen, open,
-    close: () => { for (const s of open) s.terminate(); server.close(); } };
+  const { port } = listener.address();
+  return { url: certificate ? `wss://localhost:${port}/mcp` : `ws://127.0.0.1:${port}/mcp`, port, seen, open,
+    close: () => { for (const s of open) s.terminate(); server.close(); listener.close(); } };
 }

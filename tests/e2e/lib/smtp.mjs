@@ -1,22 +1,9 @@
 // A real SMTP server (npm smtp-server) that keeps what it takes and fails as it is told, and a relay in front
 // of it that cuts connections.
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import net from 'node:net';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { simpleParser } from 'mailparser';
 import { SMTPServer } from 'smtp-server';
 import { waitFor } from './server.mjs';
-
-// A certificate for localhost that vouches for itself: {key, cert, file}.
-export function makeCertificate() {
-  const dir = mkdtempSync(path.join(tmpdir(), 'ry-cert-'));
-  const key = path.join(dir, 'key.pem'), file = path.join(dir, 'cert.pem');
-  execFileSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2',
-    '-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost', '-keyout', key, '-out', file], { stdio: 'ignore' });
-  return { key: readFileSync(key), cert: readFileSync(file), file, remove: () => rmSync(dir, { recursive: true }) };
-}
 
 const fault = ([code, text]) => Object.assign(new Error(text), { responseCode: code });
 

@@ -2,9 +2,12 @@
 
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/ssl/error.hpp>
+#include <boost/asio/ssl/host_name_verification.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/websocket.hpp>
+#include <boost/beast/websocket/ssl.hpp>
 #include <chrono>
 #include <deque>
 #include <set>
@@ -13,6 +16,7 @@ namespace ry_sample {
 
 namespace asio = boost::asio;
 namespace beast = boost::beast;
+namespace ssl = asio::ssl;
 namespace websocket = beast::websocket;
 using boost::system::error_code;
 using asio::ip::tcp;
@@ -28,18 +32,18 @@ constexpr auto last_words = std::chrono::seconds(2);  // for what was sent befor
 }  // namespace
 
 std::optional<address> parse_url(std::string_view url) {
-  constexpr std::string_view scheme = "ws://";
-  if (url.substr(0, scheme.size()) != scheme) return std::nullopt;
-  url.remove_prefix(scheme.size());
+  address a;
+  a.tls = url.substr(0, 6) == "wss://";
+  if (!a.tls && url.substr(0, 5) != "ws://") return std::nullopt;
+  url.remove_prefix(a.tls ? 6 : 5);
   for (const char c : url) {
     if (c <= ' ' || c == '@' || c == '#' || c == 0x7f) return std::nullopt;
   }
   const auto end = std::min(url.find_first_of("/?"), url.size());
   auto authority = url.substr(0, end);
-  address a;
   a.target = url.substr(end);
   if (a.target.empty() || a.target.front() != '/') a.target.insert(0, "/");
-  a.port = "80";
+  a.port = a.tls ? "443" : "80";
   const bool bracketed = !authority.empty() && authority.front() == '[';
   const auto colon = authority.find(':', bracketed ? std::min(authority.find(']'), authority.size()) : 0);
   if (colon != std::string_view::npos) {
@@ -59,7 +63,11 @@ std::optional<address> parse_url(std::string_view url) {
   return a;
 }
 
-void mover::start() {
+void mover::start(const std::string& ca_file) {
+  tls_.set_options(ssl::context::default_workarounds | ssl::context::no_tlsv1 | ssl::context::no_tlsv1_1);
+  tls_.set_verify_mode(ssl::verify_peer);
+  tls_.set_default_verify_paths();
+  if (!ca_file.empty()) tls_.load_verify_file(ca_file);
   thread_ = std::thread([this] {
     const auto work = asio::make_work_guard(io_);
     io_.run();
@@ -73,7 +81,7 @@ void mover::stop() {
 
 // ---- the opener's side ------------------------------------------------------------------------
 
-struct session::ear {
+struct ear {
   ear(const ry::context& c, ry_exec* e, ry::mcp::sink s) : ctx(c), exec(e), sink(s) {}
   // Runs f on the executor, unless the session is closed by then.
   template <class F>
@@ -89,6 +97,9 @@ struct session::ear {
     sink.closed(e);
   }
 
+  // Gives the sink what is held, until it is full.
+  void hand_over(const std::weak_ptr<connection>& from, asio::io_context& io);
+
   const ry::context& ctx;
   ry_exec* const exec;
   const ry::mcp::sink sink;
@@ -100,11 +111,47 @@ struct session::ear {
 
 // ---- the thread's side ------------------------------------------------------------------------
 
-class connection : public std::enable_shared_from_this<connection> {
+class connection {
  public:
-  connection(mover& m, std::shared_ptr<session::ear> ear, const ry::context& ctx,
-             const ry::mcp::target& t, address to, ry::headers fields)
-      : ear_(std::move(ear)),
+  virtual ~connection() = default;
+  virtual void begin() = 0;
+  virtual void push(std::uint64_t token, std::string text) = 0;
+  virtual void taken() = 0;  // a message, by the executor
+  virtual void close() = 0;
+};
+
+void ear::hand_over(const std::weak_ptr<connection>& from, asio::io_context& io) {
+  while (!held.empty() && !paused && !over && !closed) {
+    const auto text = std::move(held.front());
+    held.pop_front();
+    const auto st = sink.message(0, text);
+    if (auto link = from.lock()) asio::post(io, [link = std::move(link)] { link->taken(); });
+    if (closed) return;
+    if (st == RY_RESOURCE_EXHAUSTED) {
+      paused = true;
+    } else if (st != RY_OK) {
+      end(ry::error(st, "mcp.websocket", "a message could not be taken"));
+    }
+  }
+  if (held.empty() && !paused && held_end && !closed) end(*held_end);
+}
+
+namespace {
+
+using plain_stream = beast::tcp_stream;
+using tls_stream = ssl::stream<beast::tcp_stream>;
+
+// Stream: plain_stream or tls_stream.
+template <class Stream>
+class connection_over final : public connection,
+                              public std::enable_shared_from_this<connection_over<Stream>> {
+ public:
+  // of_ws: what the stream is made of.
+  template <class... OfWs>
+  connection_over(mover& m, std::shared_ptr<ear> to_tell, const ry::context& ctx,
+                  const ry::mcp::target& t, address to, ry::headers fields, OfWs&... of_ws)
+      : io_(m.io()),
+        ear_(std::move(to_tell)),
         ctx_(ctx),
         to_(std::move(to)),
         fields_(std::move(fields)),
@@ -114,29 +161,28 @@ class connection : public std::enable_shared_from_this<connection> {
         max_message_(t.max_message_bytes),
         resolver_(m.io()),
         timer_(m.io()),
-        ws_(m.io()) {}
+        ws_(m.io(), of_ws...) {}
 
-  void begin() {
+  void begin() override {
     resolver_.async_resolve(to_.host, to_.port,
-                            [self = shared_from_this()](error_code ec, tcp::resolver::results_type r) {
+                            [self = this->shared_from_this()](error_code ec, tcp::resolver::results_type r) {
                               self->resolved(ec, r);
                             });
   }
-  void push(std::uint64_t token, std::string text) {
+  void push(std::uint64_t token, std::string text) override {
     unsent_.push_back({token, std::move(text)});
     write();
   }
-  // A message was taken by the executor.
-  void taken() {
+  void taken() override {
     --unread_;
     read();
   }
-  void close() {
+  void close() override {
     closing_ = true;
     resolver_.cancel();
     if (!open_) return drop();
     timer_.expires_after(last_words);
-    timer_.async_wait([self = shared_from_this()](error_code ec) {
+    timer_.async_wait([self = this->shared_from_this()](error_code ec) {
       if (!ec) self->drop();
     });
     write();
@@ -160,7 +206,7 @@ class connection : public std::enable_shared_from_this<connection> {
   void failure(ry_status st, std::string what) {
     if (failed_) return;
     failed_ = true;
-    session::ear::tell(ear_, [e = ry::error(st, "mcp.websocket", std::move(what))](auto& ear) {
+    ear::tell(ear_, [e = ry::error(st, "mcp.websocket", std::move(what))](auto& ear) {
       if (ear.paused || !ear.held.empty()) ear.held_end = e;
       else ear.end(e);
     });
@@ -181,7 +227,7 @@ class connection : public std::enable_shared_from_this<connection> {
     }
     beast::get_lowest_layer(ws_).expires_after(patience_);
     beast::get_lowest_layer(ws_).async_connect(
-        allowed, [self = shared_from_this()](error_code e, const tcp::endpoint&) {
+        allowed, [self = this->shared_from_this()](error_code e, const tcp::endpoint&) {
           self->connected(e);
         });
   }
@@ -193,6 +239,30 @@ class connection : public std::enable_shared_from_this<connection> {
     }
     error_code ignored;
     beast::get_lowest_layer(ws_).socket().set_option(tcp::no_delay(true), ignored);
+    if constexpr (std::is_same_v<Stream, tls_stream>) {
+      secure();
+    } else {
+      shake_hands();
+    }
+  }
+
+  void secure() {
+    auto& tls = ws_.next_layer();
+    error_code literal;
+    (void)asio::ip::make_address(to_.host, literal);
+    // Names are told to the server, addresses are not (RFC 6066).
+    if (literal && SSL_set_tlsext_host_name(tls.native_handle(), to_.host.c_str()) != 1) {
+      return fail(RY_UNAVAILABLE, "TLS cannot be used with the name " + to_.host);
+    }
+    tls.set_verify_callback(ssl::host_name_verification(to_.host));
+    tls.async_handshake(ssl::stream_base::client, [self = this->shared_from_this()](error_code e) {
+      if (self->closing_) return self->drop();
+      if (e) return self->fail(RY_UNAVAILABLE, "no TLS with " + self->to_.host + ": " + e.message());
+      self->shake_hands();
+    });
+  }
+
+  void shake_hands() {
     ws_.read_message_max(max_message_ == UINT64_MAX ? 0 : max_message_);
     ws_.set_option(websocket::stream_base::decorator([this](websocket::request_type& r) {
       r.set(beast::http::field::sec_websocket_protocol, "mcp");
@@ -201,7 +271,7 @@ class connection : public std::enable_shared_from_this<connection> {
     }));
     const bool plain = to_.host.find(':') == std::string::npos;
     ws_.async_handshake((plain ? to_.host : "[" + to_.host + "]") + ":" + to_.port, to_.target,
-                        [self = shared_from_this()](error_code e) { self->shook_hands(e); });
+                        [self = this->shared_from_this()](error_code e) { self->shook_hands(e); });
   }
 
   void shook_hands(error_code ec) {
@@ -219,7 +289,7 @@ class connection : public std::enable_shared_from_this<connection> {
   // After a violation Beast says good-bye and waits for the end of the other side, which may never come.
   void watch() {
     timer_.expires_after(watch_every);
-    timer_.async_wait([self = shared_from_this()](error_code ec) {
+    timer_.async_wait([self = this->shared_from_this()](error_code ec) {
       if (ec || self->closing_) return;
       if (self->ws_.is_open()) return self->watch();
       self->fail(RY_DATA_LOSS, "not the WebSocket protocol, or a message larger than " +
@@ -236,27 +306,27 @@ class connection : public std::enable_shared_from_this<connection> {
     writing_ = true;
     ws_.text(true);
     ws_.async_write(asio::buffer(unsent_.front().text),
-                    [self = shared_from_this()](error_code ec, std::size_t) { self->written(ec); });
+                    [self = this->shared_from_this()](error_code ec, std::size_t) { self->written(ec); });
   }
   void written(error_code ec) {
     writing_ = false;
     if (ec) return;  // the reader learns why
     const auto token = unsent_.front().token;
     unsent_.pop_front();
-    session::ear::tell(ear_, [token](auto& ear) {
+    ear::tell(ear_, [token](auto& ear) {
       if (ear.sent.erase(token) != 0) ear.sink.sent(token);
     });
     write();
   }
   void say_good_bye() {
     open_ = false;
-    ws_.async_close(websocket::close_code::normal, [self = shared_from_this()](error_code) { self->drop(); });
+    ws_.async_close(websocket::close_code::normal, [self = this->shared_from_this()](error_code) { self->drop(); });
   }
 
   void read() {
     if (!open_ || reading_ || closing_ || unread_ >= most_unread) return;
     reading_ = true;
-    ws_.async_read(in_, [self = shared_from_this()](error_code ec, std::size_t) { self->has_read(ec); });
+    ws_.async_read(in_, [self = this->shared_from_this()](error_code ec, std::size_t) { self->has_read(ec); });
   }
   void has_read(error_code ec) {
     reading_ = false;
@@ -266,40 +336,26 @@ class connection : public std::enable_shared_from_this<connection> {
       return fail(RY_RESOURCE_EXHAUSTED,
                   "a message is larger than " + std::to_string(max_message_) + " bytes");
     }
-    if (ec == asio::error::eof || ec == asio::error::connection_reset) {
+    if (ec == asio::error::eof || ec == asio::error::connection_reset ||
+        ec == ssl::error::stream_truncated) {
       return fail(RY_UNAVAILABLE, "the connection broke");
     }
     if (ec) return fail(RY_DATA_LOSS, "not the WebSocket protocol: " + ec.message());
     if (!ws_.got_text()) return fail(RY_DATA_LOSS, "a message is not text");
     ++unread_;
-    session::ear::tell(ear_, [text = beast::buffers_to_string(in_.data()),
-                              self = weak_from_this()](auto& ear) mutable {
+    ear::tell(ear_, [text = beast::buffers_to_string(in_.data()),
+                              self = std::weak_ptr<connection>(this->shared_from_this()),
+                              &io = io_](auto& ear) mutable {
       ear.held.push_back(std::move(text));
-      hand_over(ear, self);
+      ear.hand_over(self, io);
     });
     in_.consume(in_.size());
     read();
   }
 
- public:
-  // On the executor: gives the sink what is held, until it is full.
-  static void hand_over(session::ear& ear, const std::weak_ptr<connection>& from) {
-    while (!ear.held.empty() && !ear.paused && !ear.over && !ear.closed) {
-      const auto text = std::move(ear.held.front());
-      ear.held.pop_front();
-      const auto st = ear.sink.message(0, text);
-      if (const auto link = from.lock()) {
-        asio::post(link->ws_.get_executor(), [link] { link->taken(); });
-      }
-      if (ear.closed) return;
-      if (st == RY_RESOURCE_EXHAUSTED) ear.paused = true;
-      else if (st != RY_OK) ear.end(ry::error(st, "mcp.websocket", "a message could not be taken"));
-    }
-    if (ear.held.empty() && !ear.paused && ear.held_end && !ear.closed) ear.end(*ear.held_end);
-  }
 
- private:
-  const std::shared_ptr<session::ear> ear_;
+  asio::io_context& io_;
+  const std::shared_ptr<ear> ear_;
   const ry::context& ctx_;
   const address to_;
   const ry::headers fields_;
@@ -308,19 +364,30 @@ class connection : public std::enable_shared_from_this<connection> {
   const std::uint64_t max_message_;
   tcp::resolver resolver_;
   asio::steady_timer timer_;
-  websocket::stream<beast::tcp_stream> ws_;
+  websocket::stream<Stream> ws_;
   beast::flat_buffer in_;
   std::deque<outgoing> unsent_;
   std::size_t unread_ = 0;
   bool open_ = false, reading_ = false, writing_ = false, closing_ = false, failed_ = false;
 };
 
+std::shared_ptr<connection> connect(mover& m, std::shared_ptr<ear> to_tell, const ry::context& ctx,
+                                    const ry::mcp::target& t, const address& to, ry::headers fields) {
+  if (!to.tls) {
+    return std::make_shared<connection_over<plain_stream>>(m, std::move(to_tell), ctx, t, to, std::move(fields));
+  }
+  return std::make_shared<connection_over<tls_stream>>(m, std::move(to_tell), ctx, t, to, std::move(fields),
+                                                       m.tls());
+}
+
+}  // namespace
+
 session::session(const ry::context& ctx, mover& m, const ry::mcp::target& t, const address& to,
                  ry::headers fields, ry_exec* exec, ry::mcp::sink sink)
     : ctx_(ctx),
       mover_(m),
       ear_(std::make_shared<ear>(ctx, exec, sink)),
-      link_(std::make_shared<connection>(m, ear_, ctx, t, to, std::move(fields))) {
+      link_(connect(m, ear_, ctx, t, to, std::move(fields))) {
   asio::post(mover_.io(), [link = link_] { link->begin(); });
 }
 
@@ -339,7 +406,7 @@ void session::finish(std::uint64_t token, std::int32_t) noexcept {
 void session::resume() noexcept {
   ear_->paused = false;
   (void)ry::guard([&] {
-    ear::tell(ear_, [link = std::weak_ptr(link_)](ear& e) { connection::hand_over(e, link); });
+    ear::tell(ear_, [link = std::weak_ptr(link_), &io = mover_.io()](ear& e) { e.hand_over(link, io); });
   });
 }
 void session::close() noexcept {

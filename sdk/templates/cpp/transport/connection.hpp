@@ -1,4 +1,5 @@
-// One MCP server behind a WebSocket (RFC 6455): each text message is one JSON text, subprotocol "mcp".
+// One MCP server behind a WebSocket (RFC 6455), over TLS where the address says wss: each text message is
+// one JSON text, subprotocol "mcp".
 //
 // Bytes are moved by Asio and Beast on one thread of the module's own; the module carries them inside,
 // and nothing of them is seen outside. A session passes between that thread and the executor of its
@@ -9,14 +10,16 @@
 
 #include <atomic>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/ssl/context.hpp>
 #include <ry/cpp/mcp.hpp>
 #include <thread>
 
 namespace ry_sample {
 
-// ws://host[:port]/target
+// ws://host[:port]/target, or wss://...
 struct address {
   std::string host, port, target;
+  bool tls = false;
 };
 // nullopt: no such URL.
 std::optional<address> parse_url(std::string_view url);
@@ -24,16 +27,21 @@ std::optional<address> parse_url(std::string_view url);
 // The thread that moves bytes.
 class mover {
  public:
-  void start();
+  // ca_file: certificates of authorities that are believed beside those of this machine; may be empty.
+  // Throws when they cannot be read.
+  void start(const std::string& ca_file);
   void stop();  // breaks what is left off, and joins
   boost::asio::io_context& io() noexcept { return io_; }
+  boost::asio::ssl::context& tls() noexcept { return tls_; }
 
  private:
   boost::asio::io_context io_{1};
+  boost::asio::ssl::context tls_{boost::asio::ssl::context::tls_client};
   std::thread thread_;
 };
 
 class connection;
+struct ear;  // of a sink; outlives its session while posts are under way
 
 // The opener's end; on the opener's executor.
 class session final : public ry::mcp::session {
@@ -47,9 +55,6 @@ class session final : public ry::mcp::session {
   void close() noexcept override;
 
  private:
-  friend class connection;
-  struct ear;  // of the sink; outlives the session while posts are under way
-
   const ry::context& ctx_;
   mover& mover_;
   std::shared_ptr<ear> ear_;

@@ -1,4 +1,4 @@
-// mcp.transport/1 over WebSockets, in C++20. A configuration is {"url": "ws://host:port/path", "headers":
+// mcp.transport/1 over WebSockets, in C++20. A configuration is {"url": "wss://host:port/path", "headers":
 // {"Authorization": "Bearer ..."}}; the headers go with the opening handshake.
 #include <boost/json/src.hpp>
 
@@ -15,6 +15,13 @@ std::string text_of(const json::value& v) {
   return std::string(s.data(), s.size());
 }
 
+constexpr char schema[] = R"json({
+  "type": "object",
+  "properties": {
+    "ca_file": {"type": "string", "default": "", "description": "Certificates of authorities that are believed beside those of this machine, in PEM"}
+  }
+})json";
+
 class driver {
  public:
   static constexpr std::uint32_t capabilities = RY_MCP_MODERN;
@@ -23,7 +30,11 @@ class driver {
     static constexpr auto table = ry::mcp::transport_table<driver>();
     reg.contribute(RY_MCP_TRANSPORT_1, "ry_sample", &table, this);
   }
-  void start() { mover_.start(); }
+  void start() {
+    const auto settings = json::parse(ctx_.settings().empty() ? "{}" : std::string(ctx_.settings()));
+    const auto* ca_file = settings.as_object().if_contains("ca_file");
+    mover_.start(ca_file != nullptr ? text_of(*ca_file) : std::string());
+  }
   ry::task<void> stop() {
     mover_.stop();
     co_return;
@@ -46,7 +57,7 @@ class driver {
     const auto* o = v.if_object();
     const auto* url = o != nullptr ? o->if_contains("url") : nullptr;
     const auto to = url != nullptr && url->is_string() ? parse_url(text_of(*url)) : std::nullopt;
-    if (!to) throw ry::bad_request("mcp.url", "The configuration needs \"url\", an address ws://...");
+    if (!to) throw ry::bad_request("mcp.url", "The configuration needs \"url\", an address wss://... or ws://...");
     configuration c{*to, {}};
     const auto* headers = o->if_contains("headers");
     if (headers != nullptr && !headers->is_object()) {
@@ -81,4 +92,4 @@ class driver {
 }  // namespace ry_sample
 
 RY_MODULE(ry_sample::driver, "ry_sample", "0.1.0",
-          .needs(RY_CORE_1, RY_HTTP_CLIENT_1, RY_MCP_TRANSPORT_1));
+          .needs(RY_CORE_1, RY_HTTP_CLIENT_1, RY_MCP_TRANSPORT_1).settings(ry_sample::schema));
