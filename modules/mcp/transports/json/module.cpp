@@ -12,13 +12,13 @@ constexpr char schema[] = R"json({
     "allowed_commands": {"type": "array", "items": {"type": "string", "minLength": 1}, "description": "What configurations may start: a program, or a program with its first arguments. Without it: everything in deployment.mode local, nothing otherwise"},
     "allowed_env": {"type": "array", "items": {"type": "string", "minLength": 1}, "description": "Variables that configurations may set where allowed_commands is in force; none without it"},
     "path": {"type": "string", "default": "/usr/local/bin:/usr/bin:/bin", "description": "PATH of the programs"},
-    "sandbox": {"type": "string", "description": "Driver of the sandbox in which programs run; none: they run as the server's user; without this: bubblewrap, but none where any command is allowed"},
+    "sandbox": {"type": "string", "description": "Driver of the sandbox in which programs run, without this bubblewrap; none: they run as the server's user"},
     "network": {"type": "boolean", "default": true, "description": "In the sandbox: whether programs have the network"},
-    "readable": {"type": "array", "items": {"type": "string", "pattern": "^/"}, "description": "Places of this machine that programs in the sandbox see beside /usr"},
+    "readable": {"type": "array", "items": {"type": "string", "pattern": "^/"}, "description": "Places of this machine that programs in the sandbox see beside /usr; without this none, or /home, /opt, /root and /srv where any command is allowed"},
     "writable": {"type": "array", "items": {"type": "string", "pattern": "^/"}, "description": "Places that they may write to, too, as far as their user may"},
     "directory": {"type": "string", "default": "", "description": "Without the sandbox: working directory and HOME that all programs share; empty: each has its own, which goes with it"},
     "wall_seconds": {"type": "integer", "minimum": 1, "default": 900, "description": "Longest life of a program"},
-    "memory_mb": {"type": "integer", "minimum": 16, "default": 2048, "description": "In the sandbox: memory that each process of a program may write to"},
+    "memory_mb": {"type": "integer", "minimum": 16, "default": 2048, "description": "In the sandbox: memory of all processes of a program together, and what each of them may ask for to write to"},
     "file_mb": {"type": "integer", "minimum": 1, "default": 256, "description": "Without the sandbox, which has its own: largest file that a program may write"},
     "open_files": {"type": "integer", "minimum": 16, "default": 1024, "description": "Without the sandbox, which has its own"},
     "max_children": {"type": "integer", "minimum": 1, "default": 64},
@@ -43,7 +43,7 @@ class driver {
     const bool bare = settings_.sandbox.empty() || t.operators_own();
     auto sandbox = bare ? nullptr : sandboxes_.find(settings_.sandbox);
     if (!bare && !sandbox) {
-      throw ry::unavailable("mcp.sandbox", "there is no sandbox \"" + settings_.sandbox + "\" here to run programs in");
+      throw ry::unavailable("mcp.sandbox", "there is no sandbox \"" + settings_.sandbox + "\" here to run programs in; mcp_json.sandbox = \"none\" runs them without one");
     }
     return new session(ctx_, census_, settings_, t, c, std::move(sandbox), exec, to);
   }

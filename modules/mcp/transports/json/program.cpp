@@ -149,7 +149,10 @@ class sandboxed_program final : public program {
     };
     const std::string project = account.empty() ? ry::uuid().to_string() : account;
     const auto st = table().run(sandbox_->self, ry::str(project), &command, exec, &sink, this, &call_);
-    if (st == RY_UNAVAILABLE) throw ry::unavailable("mcp.sandbox", "the sandbox cannot be used on this machine");
+    if (st == RY_UNAVAILABLE) {
+      throw ry::unavailable("mcp.sandbox",
+                            "the sandbox cannot be used on this machine; mcp_json.sandbox = \"none\" runs programs without one");
+    }
     if (st != RY_OK) not_started(st, c);
   }
   ry_status write(std::string_view bytes, ry_done done) noexcept override {

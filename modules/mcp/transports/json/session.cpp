@@ -51,7 +51,8 @@ session::session(const ry::context& ctx, census& counted, const settings& s,
       sink_(to),
       server_(t.server),
       account_(t.account_id),
-      max_message_(t.max_message_bytes) {
+      max_message_(t.max_message_bytes),
+      boxed_(sandbox != nullptr) {
   if (!census_.enter(s, account_)) {
     throw ry::exhausted("mcp.too_many_children", "too many local MCP servers are running");
   }
@@ -143,18 +144,19 @@ bool session::read(std::string_view bytes) {
       break;
     }
     const auto end = bytes.find('\n');
-    line_.append(bytes.substr(0, end));
-    if (line_.size() > max_message_) {
+    const bool whole_line = end != std::string_view::npos && line_.empty();
+    if (!whole_line) line_.append(bytes.substr(0, end));
+    if ((whole_line ? end : line_.size()) > max_message_) {
       tell(ry::error(RY_RESOURCE_EXHAUSTED, "mcp.too_large",
                      "a line is longer than " + std::to_string(max_message_) + " bytes"));
       child_->kill();
       break;
     }
     if (end == std::string_view::npos) break;
+    std::string joined;
+    joined.swap(line_);
+    const auto text = trimmed(whole_line ? bytes.substr(0, end) : std::string_view(joined));
     bytes.remove_prefix(end + 1);
-    std::string whole;
-    whole.swap(line_);
-    const auto text = trimmed(whole);
     // Programs are met that greet on their standard output.
     if (text.empty() || (text.front() != '{' && text.front() != '[')) continue;
     const auto st = sink_.message(0, text);
@@ -196,6 +198,8 @@ void session::gone(std::int32_t code, std::int32_t why) {
   } else {
     text += " with exit code " + std::to_string(code);
   }
+  // What the shell in there says when a file is not shown.
+  if (boxed_ && code == 127) text += " (the sandbox shows /usr and what mcp_json.readable names)";
   auto last = trimmed(errors_);
   if (last.size() > 1000) last.remove_prefix(last.size() - 1000);
   if (!last.empty()) text += "; it said: " + std::string(last);

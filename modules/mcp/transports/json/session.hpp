@@ -56,6 +56,7 @@ class session final : public ry::mcp::session, listener {
   const ry::mcp::sink sink_;
   const std::string server_, account_;
   const std::uint64_t max_message_;
+  const bool boxed_;
   std::unique_ptr<program> child_;
   std::string line_, errors_, unlogged_;
   std::string held_;               // read while the sink is full

@@ -72,7 +72,7 @@ settings read_settings(std::string_view text_json, std::string_view mode) {
     for (const auto& each : list->get_array()) s.allowed_env.push_back(text(each));
   }
   s.sandbox = o.contains("sandbox") ? text(o.at("sandbox")) : std::string();
-  if (s.sandbox.empty() && !s.any_command) s.sandbox = "bubblewrap";
+  if (s.sandbox.empty()) s.sandbox = "bubblewrap";
   if (s.sandbox == "none") s.sandbox.clear();
   if (const auto* network = o.if_contains("network"); network != nullptr && network->is_bool()) {
     s.network = network->get_bool();
@@ -82,6 +82,8 @@ settings read_settings(std::string_view text_json, std::string_view mode) {
     if (list == nullptr || !list->is_array()) continue;
     for (const auto& each : list->get_array()) to->push_back(text(each));
   }
+  // Where everything may be started it must be found, too.
+  if (s.any_command && !o.contains("readable")) s.readable = {"/home", "/opt", "/root", "/srv"};
   s.memory_bytes = number(o, "memory_mb", 2048) << 20;
   s.open_files = number(o, "open_files", 1024);
   s.file_bytes = number(o, "file_mb", 256) << 20;

@@ -13,8 +13,9 @@ TEST(Settings, OnlyLocalModeAllowsEverythingByItself) {
   EXPECT_FALSE(read_settings(R"({"allowed_commands":[]})", "local").any_command);
 }
 
-TEST(Settings, ProgramsRunInASandboxWhereCommandsAreListed) {
-  EXPECT_EQ(read_settings("{}", "local").sandbox, "");
+TEST(Settings, ProgramsRunInASandboxUnlessTheOperatorWantsNone) {
+  EXPECT_EQ(read_settings("{}", "local").sandbox, "bubblewrap");
+  EXPECT_EQ(read_settings(R"({"sandbox":"none"})", "local").sandbox, "");
   EXPECT_EQ(read_settings("{}", "production").sandbox, "bubblewrap");
   EXPECT_EQ(read_settings(R"({"allowed_commands":["uvx"]})", "local").sandbox, "bubblewrap");
   EXPECT_EQ(read_settings(R"({"sandbox":"bubblewrap"})", "local").sandbox, "bubblewrap");
@@ -23,6 +24,14 @@ TEST(Settings, ProgramsRunInASandboxWhereCommandsAreListed) {
   EXPECT_THAT(s.readable, testing::ElementsAre("/opt/a"));
   EXPECT_THAT(s.writable, testing::ElementsAre("/srv/b"));
   EXPECT_FALSE(s.network);
+}
+
+TEST(Settings, WhereEverythingMayBeStartedTheUsualPlacesOfProgramsAreSeen) {
+  EXPECT_THAT(read_settings("{}", "local").readable, testing::Contains("/home"));
+  EXPECT_THAT(read_settings(R"({"readable":[]})", "local").readable, testing::IsEmpty());
+  EXPECT_THAT(read_settings(R"({"allowed_commands":["uvx"]})", "local").readable, testing::IsEmpty());
+  EXPECT_THAT(read_settings("{}", "production").readable, testing::IsEmpty());
+  EXPECT_THAT(read_settings("{}", "local").writable, testing::IsEmpty());
 }
 
 TEST(Settings, TheAllowListIsExact) {

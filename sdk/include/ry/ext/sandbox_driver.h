@@ -19,8 +19,8 @@ extern "C" {
 #define RY_SANDBOX_TALKS 1u       /* its standard input stays open: write(), close_stdin(), pause() */
 #define RY_SANDBOX_SCRATCH 2u     /* no workspace of a project: /workspace is empty and goes with the command.
                                      project_id then names whom it runs for, and nothing that is kept */
-#define RY_SANDBOX_COUNTS_DATA 4u /* memory_bytes is memory that can be written to, not address space: for
-                                     programs that reserve much more than they use */
+#define RY_SANDBOX_COUNTS_DATA 4u /* memory_bytes bounds in each process the memory that can be written to,
+                                     not the address space: for programs that reserve more than they use */
 
 /* A place of the host that a command sees under the same path. */
 #define RY_SANDBOX_WRITABLE 1u
@@ -37,7 +37,7 @@ typedef struct ry_sandbox_command {
   size_t n_argv;
   ry_bytes stdin_bytes;
   uint64_t wall_ms;         /* 0 = the driver's default; its maximum holds */
-  uint64_t memory_bytes;    /* 0 = default */
+  uint64_t memory_bytes;    /* of all its processes together, and address space of each. 0 = default */
   uint64_t output_bytes;    /* total of both pipes handed on; more is dropped and counted. 0 = default */
   const ry_str* host_files; /* absolute paths of programs of the host: each appears, readable and
                                executable only, as /opt/runyard/<its last component> */
