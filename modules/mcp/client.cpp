@@ -2,6 +2,7 @@
 
 #include "deadline.hpp"
 #include "input.hpp"
+#include "text.hpp"
 
 namespace mcp {
 namespace {
@@ -68,6 +69,10 @@ void client::fail(const reply& r, std::string_view doing) const {
   if (r.answered && r.failed) {
     auto text = what + " was refused: " + message_of(r.body).substr(0, 2000) + " (code " +
                 std::to_string(code_of(r.body)) + ")";
+    const auto* o = r.body.if_object();
+    if (const auto* data = o != nullptr ? o->if_contains("data") : nullptr; data != nullptr && !data->is_null()) {
+      text += "; data: " + std::string(cut(json::serialize(*data), 1000));
+    }
     throw trouble_with(*to_, RY_FAILED_PRECONDITION, "mcp.rpc", text)
         .with_detail(json::serialize(r.body));
   }
@@ -173,7 +178,7 @@ ry::task<reply> client::first_initialize() {
   revision_.clear();
   request_options o;
   o.bits = RY_MCP_RESUMABLE;
-  reply r = co_await link_->request("initialize", initialize_params(), std::move(o));
+  reply r = co_await link_->request("initialize", initialize_params(parts_.ctx.fact("version")), std::move(o));
   co_return r;
 }
 
@@ -214,7 +219,7 @@ ry::task<reply> client::exchange(std::string method, json::object params, std::s
   o.fields = std::move(fields);
   o.bits = bits;
   if (era_ == era::modern) {
-    params["_meta"] = modern_meta();
+    params["_meta"] = modern_meta(parts_.ctx.fact("version"));
     o.fields.emplace_back("MCP-Protocol-Version", std::string(modern_revision));
     o.fields.emplace_back("Mcp-Method", method);
     if (!name.empty()) o.fields.emplace_back("Mcp-Name", header_value(name));

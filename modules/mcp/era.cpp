@@ -9,8 +9,8 @@ namespace {
 constexpr std::array<std::string_view, 4> legacy_revisions = {"2025-11-25", "2025-06-18", "2025-03-26",
                                                               "2024-11-05"};
 
-json::object client_info() {
-  return {{"name", "runyard"}, {"version", "1.0.0"}};
+json::object client_info(std::string_view version) {
+  return {{"name", "runyard"}, {"version", jv(version)}};
 }
 
 verdict by_offer(std::vector<std::string> offered) {
@@ -75,16 +75,16 @@ verdict judge(const probe& p) {
   return v;
 }
 
-json::object modern_meta() {
+json::object modern_meta(std::string_view version) {
   return {{"io.modelcontextprotocol/protocolVersion", jv(modern_revision)},
-          {"io.modelcontextprotocol/clientInfo", client_info()},
+          {"io.modelcontextprotocol/clientInfo", client_info(version)},
           {"io.modelcontextprotocol/clientCapabilities", json::object()}};
 }
 
-json::object initialize_params() {
+json::object initialize_params(std::string_view version) {
   return {{"protocolVersion", jv(newest_legacy)},
           {"capabilities", json::object()},
-          {"clientInfo", client_info()}};
+          {"clientInfo", client_info(version)}};
 }
 
 }  // namespace mcp

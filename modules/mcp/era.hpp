@@ -46,9 +46,9 @@ verdict judge(const probe& p);
 // The revisions of "supportedVersions" (server/discover) or of data.supported (-32022).
 std::vector<std::string> offered_revisions(const json::value& body);
 
-// What every request and notification of the modern revision carries in params._meta.
-json::object modern_meta();
+// What every request and notification of the modern revision carries in params._meta. version: of this server.
+json::object modern_meta(std::string_view version);
 // Of `initialize`.
-json::object initialize_params();
+json::object initialize_params(std::string_view version);
 
 }  // namespace mcp

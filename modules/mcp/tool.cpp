@@ -3,6 +3,7 @@
 #include <sodium.h>
 
 #include <algorithm>
+#include <boost/json/monotonic_resource.hpp>
 #include <ry/cpp/types.hpp>
 
 namespace mcp {
@@ -11,10 +12,21 @@ namespace {
 constexpr std::size_t most_name = 256;
 constexpr std::size_t most_left_out = 100;
 
-std::string hash_of(const std::string& text) {
+// Of a value as text; empty when that is longer than `most`.
+std::string hash_of(const json::value& v, std::size_t most) {
+  crypto_generichash_state state;
   unsigned char digest[16];
-  crypto_generichash(digest, sizeof digest, reinterpret_cast<const unsigned char*>(text.data()),
-                     text.size(), nullptr, 0);
+  crypto_generichash_init(&state, nullptr, 0, sizeof digest);
+  json::serializer text;
+  text.reset(&v);
+  char piece[4096];
+  for (std::size_t size = 0; !text.done();) {
+    const auto part = text.read(piece, sizeof piece);
+    size += part.size();
+    if (size > most) return {};
+    crypto_generichash_update(&state, reinterpret_cast<const unsigned char*>(part.data()), part.size());
+  }
+  crypto_generichash_final(&state, digest, sizeof digest);
   char hex[2 * sizeof digest + 1];
   sodium_bin2hex(hex, sizeof hex, digest, sizeof digest);
   return hex;
@@ -50,6 +62,9 @@ const tool* tool_list::find(std::string_view name) const noexcept {
                                    [](const tool& t, std::string_view n) { return t.name < n; });
   return at != tools.end() && at->name == name ? &*at : nullptr;
 }
+
+tool_collector::tool_collector(tool_limits limits)
+    : limits_(limits), memory_(json::make_shared_resource<json::monotonic_resource>(4096)) {}
 
 std::optional<std::string> tool_collector::add_page(const json::value& result) {
   const auto* o = result.if_object();
@@ -95,31 +110,30 @@ void tool_collector::add(const json::value& v) {
   if (!type.empty() && type != "object") return leave_out("its input schema is not of an object");
   auto headers = scan_headers(*schema);
   if (!headers.problem.empty()) return leave_out(headers.problem);
-  const auto text = json::serialize(v);
-  if (text.size() > limits_.tool_bytes) return leave_out("its description is too large");
+  auto hash = hash_of(v, limits_.tool_bytes);
+  if (hash.empty()) return leave_out("its description is too large");
+  const auto* output = o->if_contains("outputSchema");
+  if (output != nullptr && !output->is_object()) output = nullptr;
 
   tool t;
-  t.name = std::move(name);
   const auto* annotations = object_of(*o, "annotations");
   t.description = text_of(*o, "description");
   if (t.description.empty()) t.description = text_of(*o, "title");
   if (t.description.empty() && annotations != nullptr) t.description = text_of(*annotations, "title");
-  t.parameters = *schema;
-  if (const auto* output = o->if_contains("outputSchema"); output != nullptr && output->is_object()) {
-    t.output_schema = *output;
-  }
   t.read_only = claims(annotations, "readOnlyHint");
   t.idempotent = claims(annotations, "idempotentHint");
   t.mirrored = std::move(headers.mirrored);
-  t.hash = hash_of(text);
-  const auto bytes = sizeof t + t.name.size() + t.description.size() + t.hash.size() +
-                     memory_of(t.parameters) + memory_of(t.output_schema);
+  t.hash = std::move(hash);
+  const auto bytes = sizeof t + name.size() + t.description.size() + t.hash.size() + memory_of(*schema) +
+                     (output != nullptr ? memory_of(*output) : 0);
   if (list_.bytes + bytes > limits_.list_bytes) {
     full_ = true;
-    name = std::move(t.name);
     return leave_out("the list is too large");
   }
   list_.bytes += bytes;
+  t.name = std::move(name);
+  take_over(t.parameters, json::value(*schema, memory_));
+  if (output != nullptr) take_over(t.output_schema, json::value(*output, memory_));
   list_.tools.push_back(std::move(t));
 }
 

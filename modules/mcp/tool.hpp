@@ -45,7 +45,7 @@ struct tool_limits {
 // Collects the pages of tools/list. One bad tool does not lose the others: it stands in left_out.
 class tool_collector {
  public:
-  explicit tool_collector(tool_limits limits) : limits_(limits) {}
+  explicit tool_collector(tool_limits limits);
 
   // Takes the result of one page. The cursor of the next one, or nullopt at the end: no cursor, one
   // that came before, or a limit. Throws ry::error "mcp.malformed" when there is no list at all.
@@ -55,6 +55,7 @@ class tool_collector {
  private:
   void add(const json::value& v);
   tool_limits limits_;
+  json::storage_ptr memory_;  // of the schemas of the list, all in one piece
   tool_list list_;
   std::vector<std::string> cursors_;
   std::size_t pages_ = 0;

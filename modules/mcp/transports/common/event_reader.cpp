@@ -9,25 +9,32 @@ bool event_reader::feed(std::string_view bytes, const event_fn& event) {
     after_cr_ = false;
     if (bytes.front() == '\n') bytes.remove_prefix(1);
   }
-  while (!bytes.empty()) {
-    const auto end = bytes.find_first_of("\r\n");
+  // Looked for once, however many ends of the other kind stand before it.
+  std::size_t newline = bytes.find('\n');
+  for (std::size_t at = 0; at < bytes.size();) {
+    if (newline < at) newline = bytes.find('\n', at);
+    const auto rest = bytes.substr(at);
+    const auto cr = rest.substr(0, newline == std::string_view::npos ? newline : newline - at).find('\r');
+    const auto end = cr != std::string_view::npos ? at + cr : newline;
     if (end == std::string_view::npos) {
-      line_.append(bytes);
+      line_.append(rest);
       return line_.size() + data_.size() <= max_event_;
     }
-    line_.append(bytes.substr(0, end));
-    const bool cr = bytes[end] == '\r';
-    bytes.remove_prefix(end + 1);
-    if (cr) {
-      if (bytes.empty()) {
+    std::string joined;
+    auto text = bytes.substr(at, end - at);
+    if (!line_.empty()) {
+      line_.append(text);
+      joined.swap(line_);
+      text = joined;
+    }
+    at = end + 1;
+    if (bytes[end] == '\r') {
+      if (at == bytes.size()) {
         after_cr_ = true;
-      } else if (bytes.front() == '\n') {
-        bytes.remove_prefix(1);
+      } else if (bytes[at] == '\n') {
+        ++at;
       }
     }
-    std::string whole;
-    whole.swap(line_);
-    std::string_view text = whole;
     if (first_ && text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
     first_ = false;
     line(text, event);
