@@ -1,7 +1,7 @@
 // Custom MCP tools from outside: discovery, configuration and runs, against real servers from npm.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
@@ -15,9 +15,14 @@ before(async () => {
   database = makeDatabase();
   files = mkdtempSync(path.join(tmpdir(), 'ry-mcp-'));
   writeFileSync(path.join(files, 'note.txt'), 'written in a file');
+  chmodSync(files, 0o777);  // local servers run as a user of their own
   [llm, http, sse, modern, hand] = await Promise.all([
     startLlm(callingModel), startEverything('streamableHttp'), startEverything('sse'), startModern(), startByHand()]);
-  server = await new Server({ database, llm }).start();
+  server = await new Server({ database, llm, settings: `
+[mcp.json]
+readable = ["${import.meta.dirname}"]
+writable = ["${files}"]
+` }).start();
 });
 after(async () => {
   await server?.close();
@@ -321,6 +326,57 @@ test('operators ask from the command line', async () => {
   assert.match(dead.stderr, /MCP_CONNECT_FAILED/);
   assert.equal(ask('tools').status, 2);
   assert.equal(ask('call', http.url, '--tool', 'echo', '--arguments', '[').status, 2);
+});
+
+test('a program that is silent on what it does not know is asked in the older way, and that is remembered', async () => {
+  const admin = await server.user({ role: 'admin' });
+  const ask = async () => {
+    const begun = performance.now();
+    const r = await admin.post('/admin/mcp/tools', { json: { type: 'json', config: { command: node, args: [path.join(import.meta.dirname, 'lib/stubborn.mjs'), 'silent-on-discover'] } } });
+    assert.deepEqual(r.json.tools?.map((t) => t.name), ['echo'], r.text);
+    return performance.now() - begun;
+  };
+  const first = await ask();
+  assert.ok(first > 2900 && first < 10_000, `${first} ms`);
+  assert.ok(await ask() < 2900);
+});
+
+test('a server of the oldest transport is met under the type http, too', async () => {
+  const { u, agent } = await someone();
+  const r = await u.get(tools(agent), { headers: { 'x-mcp-url': sse.url, 'x-mcp-type': 'http' } });
+  assert.equal(r.status, 200, r.text);
+  assert.ok(r.json.tools.some((t) => t.name === 'echo'));
+});
+
+test('a transport that is left out of a deployment is missed by its own configurations only', async () => {
+  const own = await new Server({ database: makeDatabase(), llm, set: ['mcp_sse', 'mcp_json', 'mcp_prebuilt'].map((m) => `modules.${m}.enabled=false`) }).start();
+  try {
+    const u = await own.user({ tier: 'pro' });
+    const agent = await agentOf(u);
+    assert.equal((await u.get(tools(agent), { headers: { 'x-mcp-url': http.url, 'x-mcp-type': 'http' } })).status, 200);
+    for (const [type, url] of [['sse', sse.url], ['prebuilt', '7d444840-9dc0-11d1-b245-5ffdce74fad2']]) {
+      const r = await u.get(tools(agent), { headers: { 'x-mcp-url': url, 'x-mcp-type': type } });
+      assert.equal(r.status, 400, r.text);
+      assert.match(r.json.detail, new RegExp(`of the type ${type} are not offered here`));
+    }
+    const put = await u.request('PUT', tools(agent), { json: { custom_mcps: [{ name: 'x', type: 'json', config: { command: node }, enabledTools: [] }] } });
+    assert.equal(put.status, 400, put.text);
+    assert.match(put.json.detail, /type json are not offered here/);
+  } finally {
+    await own.close();
+  }
+});
+
+test('in local mode, too, local programs run in the sandbox', async () => {
+  const admin = await server.user({ role: 'admin' });
+  const look = { command: node, args: [path.join(import.meta.dirname, 'lib/stubborn.mjs'), 'look', server.config] };
+  const r = await admin.post('/admin/mcp/call', { json: { type: 'json', config: look, tool: 'echo', arguments: {} } });
+  assert.equal(r.status, 200, r.text);
+  const seen = JSON.parse(r.json.content);
+  assert.equal(seen.home, '/workspace');
+  assert.equal(seen.secret, 'ENOENT', 'it sees nothing that was not shown');
+  assert.notEqual(seen.uid, 0);
+  assert.ok(seen.processes < 10, `it sees ${seen.processes} processes`);
 });
 
 test('outside local mode private addresses and unlisted commands are refused, and the switch answers 403', async () => {

@@ -2,6 +2,7 @@
 // some public addresses are this machine, and a hosts file that changes its mind: this file starts itself again inside.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { createSocket } from 'node:dgram';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import { tmpdir } from 'node:os';
@@ -19,7 +20,9 @@ if (!inside) {
     const dir = mkdtempSync(path.join(tmpdir(), 'ry-guard-'));
     const hosts = path.join(dir, 'hosts');
     writeFileSync(hosts, '127.0.0.1 localhost\n');
-    const enter = `ip link set lo up && ip addr add ${address}/32 dev lo && mount --bind ${hosts} /etc/hosts || exit 99; exec "$@"`;
+    const resolver = path.join(dir, 'resolv.conf');
+    writeFileSync(resolver, 'nameserver 127.0.0.1\n');
+    const enter = `ip link set lo up && ip addr add ${address}/32 dev lo && mount --bind ${hosts} /etc/hosts && mount --bind ${resolver} /etc/resolv.conf || exit 99; exec "$@"`;
     const { NODE_TEST_CONTEXT: _, ...env } = process.env;
     const r = spawnSync('unshare', ['--net', '--mount', '--', 'sh', '-c', enter, 'sh', process.execPath, '--test-reporter=spec', '--test', import.meta.filename],
       { env: { ...env, RY_NETWORK_OF_ITS_OWN: hosts }, encoding: 'utf8' });
@@ -37,7 +40,7 @@ if (!inside) {
     names(`${address} good.example`);
     llm = await startLlm(callingModel);
     good = await startByHand(undefined, { host: address });
-    server = await new Server({ database, llm, set: ['deployment.mode=production', 'auth.jwt.hs256_secret=0123456789abcdef0123456789abcdef', 'mcp.discovery_timeout_seconds=5'] }).start();
+    server = await new Server({ database, llm, set: ['deployment.mode=production', 'auth.jwt.hs256_secret=0123456789abcdef0123456789abcdef', 'mcp.discovery_timeout_seconds=5', 'mcp.call_timeout_seconds=5'] }).start();
     u = await server.user({ tier: 'pro' });
     agent = (await u.get('/agents')).json.agents[0].agent_id;
   });
@@ -83,6 +86,33 @@ if (!inside) {
     } finally {
       first.close();
       home.close();
+    }
+  });
+
+  test('a look-up that nobody answers ends with the limit, over http and sse, for a discovery and for a call', async () => {
+    const silent = createSocket('udp4');
+    await new Promise((resolve) => silent.bind(53, '127.0.0.1', resolve));
+    try {
+      const url = 'http://silent.example:9/mcp';
+      const put = await u.request('PUT', `/agents/${agent}/custom-mcp-tools`, { json: { custom_mcps: [{ name: 'nowhere', type: 'http', config: { url }, enabledTools: ['echo'] }] } });
+      assert.equal(put.status, 200, put.text);
+      const within = async (what, ms, work) => {
+        const begun = performance.now();
+        await work();
+        assert.ok(performance.now() - begun < ms, `${what} took ${performance.now() - begun} ms`);
+      };
+      await Promise.all(['http', 'sse'].map((type) => within(type, 5700, async () => {
+        const r = await ask(url, type);
+        assert.equal(r.status, 504, r.text);
+        assert.match(r.json.detail.message, /MCP server "(silent.example:9|nowhere)": .*5 seconds/);
+      })));
+      // The list is waited for before; a look-up under way is everybody's.
+      await within('the run', 5000 + 5000 + 3000, async () => {
+        const run = await u.start({ prompt: '[call nowhere__echo {}]' });
+        assert.match(textOf((await u.stream(run.json.agent_run_id, { timeout: 30000 })).events), /MCP server "nowhere": .*(5 seconds|could not be resolved)/);
+      });
+    } finally {
+      silent.close();
     }
   });
 

@@ -7,7 +7,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { startLlm } from './lib/llm.mjs';
-import { callingModel, failed, json, node, result, serverOf, startByHand } from './lib/mcp.mjs';
+import { callingModel, failed, node, result, serverOf, startByHand } from './lib/mcp.mjs';
+import { startTalk, talks } from './lib/talk.mjs';
 import { Server, makeDatabase, sleep, textOf, waitFor } from './lib/server.mjs';
 
 const limit = 3000;  // milliseconds, of a discovery and of a call
@@ -18,7 +19,7 @@ before(async () => {
   dir = mkdtempSync(path.join(tmpdir(), 'ry-mcp-hostile-'));
   database = makeDatabase();
   llm = await startLlm(callingModel);
-  server = await new Server({ database, set: ['mcp.discovery_timeout_seconds=3', 'mcp.call_timeout_seconds=3', 'mcp.max_message_kb=1024'] }).start();
+  server = await new Server({ database, set: ['mcp_json.sandbox=none', 'mcp.discovery_timeout_seconds=3', 'mcp.call_timeout_seconds=3', 'mcp.max_message_kb=1024'] }).start();
   admin = await server.user({ role: 'admin' });
 });
 after(async () => {
@@ -52,13 +53,6 @@ const cases = {
   'a stream that drips comments is given up in time': {
     on: (m, res) => { if (!toolsList(m)) return undefined; events(res); const t = setInterval(() => res.write(': wait\n\n'), 50); res.on('close', () => clearInterval(t)); return true; },
     code: 'MCP_TIMEOUT', cause: /3 seconds/, within: limit + 700 },
-  'pages that never end stop at a bound': {
-    on: (m, res) => toolsList(m) && result(res, m, { tools: [{ name: `t${m.params.cursor ?? 0}`, inputSchema: {} }], nextCursor: String(Number(m.params.cursor ?? 0) + 1) }),
-    tools: 100 },
-  'a cursor that repeats ends the list': {
-    on: (m, res) => toolsList(m) && result(res, m, { tools: [{ name: 'one', inputSchema: {} }], nextCursor: 'again' }), tools: 1 },
-  'the empty cursor is a cursor': {
-    on: (m, res) => toolsList(m) && result(res, m, m.params.cursor === '' ? { tools: [{ name: 'b', inputSchema: {} }] } : { tools: [{ name: 'a', inputSchema: {} }], nextCursor: '' }), tools: 2 },
   'a body without end is cut': {
     on: (m, res) => { if (!toolsList(m)) return undefined; res.writeHead(200, { 'content-type': 'application/json' }); const more = () => { while (!res.destroyed && res.write('[1,'.repeat(20000))); res.once('drain', more); }; more(); return true; },
     code: 'MCP_PROTOCOL_ERROR', cause: /larger than/, within: limit },
@@ -77,33 +71,29 @@ const cases = {
     on: (m, res) => toolsList(m) && (res.writeHead(200, { 'content-type': 'text/html' }).end('<h1>hi</h1>'), true), code: 'MCP_PROTOCOL_ERROR', cause: /text\/html/, within: 600 },
   'JSON nested without end is refused': {
     on: (m, res) => toolsList(m) && (res.writeHead(200, { 'content-type': 'application/json' }).end('['.repeat(100000)), true), code: 'MCP_PROTOCOL_ERROR', cause: /./, within: 600 },
-  'answers to other questions are ignored': {
-    on: (m, res) => { if (!toolsList(m)) return undefined; events(res);
-      for (const id of [m.id + 1000, String(m.id + 5), null, -1]) res.write(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result: { tools: [] } })}\n\n`);
-      res.write('data:\n\nid: 7\n\n'); res.end(`data: ${JSON.stringify({ jsonrpc: '2.0', id: m.id, result: { tools: [{ name: 'x', inputSchema: {} }] } })}\r\n\r\n`); return true; }, tools: 1 },
-  'an id as text is its number': {
-    on: (m, res) => toolsList(m) && json(res, 200, { jsonrpc: '2.0', id: String(m.id), result: { tools: [{ name: 'x', inputSchema: {} }] } }), tools: 1 },
-  'a batch is read': {
-    on: (m, res) => toolsList(m) && json(res, 200, [{ jsonrpc: '2.0', method: 'n' }, { jsonrpc: '2.0', id: m.id, result: { tools: [{ name: 'x', inputSchema: {} }] } }]), tools: 1 },
-  'bad tools among good ones are left out': {
-    on: (m, res) => toolsList(m) && result(res, m, { tools: [{ name: 'good', inputSchema: {} }, { name: 'bad' }, 7, { inputSchema: {} }, { name: 'header', inputSchema: { properties: { a: { type: 'string', 'x-mcp-header': 'a b' } } } }] }), tools: 1 },
-  'a list that is none is refused': {
-    on: (m, res) => toolsList(m) && result(res, m, { tools: 'all of them' }), code: 'MCP_PROTOCOL_ERROR', cause: /list of tools/, within: 600 },
-  'a revision from the future is refused': {
-    on: (m, res) => m.method === 'initialize' && result(res, m, { protocolVersion: '2099-01-01', capabilities: {} }), code: 'MCP_PROTOCOL_ERROR', cause: /2099-01-01/, within: 600 },
-  'the first revision is taken': {
-    on: (m, res) => m.method === 'initialize' && result(res, m, { protocolVersion: '2024-11-05', capabilities: { tools: {} } }), tools: 1 },
-  'a server without tools has none': {
-    on: (m, res) => m.method === 'initialize' && result(res, m, { protocolVersion: '2025-11-25', capabilities: {} }), tools: 0 },
   'a server that wants other credentials says so': {
     on: (m, res) => (res.writeHead(401, { 'www-authenticate': 'Bearer' }).end(), true), code: 'MCP_CONNECT_FAILED', cause: /credentials.*401/, within: 600 },
   'a server that is overloaded is not taken for an old one': {
     on: (m, res) => (res.writeHead(503).end('busy'), true), code: 'MCP_CONNECT_FAILED', cause: /503/, within: 600 },
-  'an error of the server keeps its code': {
-    on: (m, res) => toolsList(m) && json(res, 200, { jsonrpc: '2.0', id: m.id, error: { code: -32042, message: 'not today' } }), code: 'MCP_PROTOCOL_ERROR', cause: /not today.*-32042/, within: 600 },
   'a redirect of a POST by 302 is not followed': {
     on: (m, res) => (res.writeHead(302, { location: '/elsewhere' }).end(), true), code: 'MCP_PROTOCOL_ERROR', cause: /302/, within: 600 },
 };
+// ---- what is said, over all transports ----
+for (const type of ['http', 'sse', 'json']) {
+  for (const [name, c] of Object.entries(talks)) {
+    test(`${type}: ${name}`, async () => {
+      const peer = type === 'json' ? undefined : await startTalk(name, type);
+      try {
+        const r = await list(peer ? { url: peer.url } : { command: node, args: [path.join(import.meta.dirname, 'lib/talk.mjs'), name] }, type);
+        if (c.code) failed(r, c.code, c.cause, limit + 700);
+        else { assert.equal(r.status, 200, r.text); assert.equal(r.json.tools.length, c.tools); assert.ok(r.ms < limit, `${r.ms}`); }
+      } finally {
+        peer?.close();
+      }
+    });
+  }
+}
+
 for (const [name, c] of Object.entries(cases)) {
   test(`http: ${name}`, async () => {
     const peer = await startByHand((m, res, req) => c.on(m, res, req) || undefined);
@@ -310,7 +300,7 @@ memory_mb = 512
     const agent = (await u.get('/agents')).json.agents[0].agent_id;
     const server = (name, config, enabledTools) => ({ name, type: 'json', config: { command: node, ...config }, enabledTools });
     const look = (name, ...args) => server(name, { args: [stubborn, ...args], env: { RY_MARK: `mark-${name}` } }, ['echo']);
-    const custom_mcps = [look('eyes', 'look', path.join(dir, 'secret'), writable), look('greedy', 'hoard'), look('family', 'grandchild'),
+    const custom_mcps = [look('eyes', 'look', path.join(dir, 'secret'), writable), look('greedy', 'hoard'), look('gang', 'hoard-together'), look('family', 'grandchild'),
       look('stays', 'ignore-term'), server('memory', { args: [serverOf('memory')], env: { MEMORY_FILE_PATH: path.join(writable, 'm.json') } }, ['create_entities']),
       server('files', { args: [serverOf('filesystem'), writable] }, ['read_text_file']), { name: 'none', type: 'json', config: { command: '/no/such/program' }, enabledTools: ['echo'] }];
     for (const bad of [server('x', { args: ['-e', '1'] }, []), server('x', { command: '/bin/sh' }, [])]) {
@@ -337,7 +327,8 @@ memory_mb = 512
     const again = JSON.parse((await use('eyes__echo')).replace('said: ', ''));
     assert.deepEqual(again.files, [], 'the next one finds nothing of it');
     assert.match(await use('greedy__echo'), /MCP server "greedy": .*(memory|signal|exit code)/i);
-    assert.match(await use('none__echo'), /MCP server "none": .*exit code/);
+    assert.match(await use('gang__echo'), /MCP server "gang": .*more than 512 MiB of memory together/s);
+    assert.match(await use('none__echo'), /MCP server "none": .*exit code 127 \(the sandbox shows/);
     for (const name of ['family', 'stays']) {
       assert.match(await use(`${name}__echo`), /still here/);
       await waitFor(`all processes of ${name} to be gone`, () => marked(`mark-${name}`).length === 0, 8000);
@@ -359,11 +350,26 @@ test('json: without a sandbox each program has a home of its own, which goes wit
 });
 
 test('nothing is left behind', async () => {
-  const fds = () => readdirSync(`/proc/${server.process.pid}/fd`).length;
+  const pid = server.process.pid;
+  const fds = () => readdirSync(`/proc/${pid}/fd`).length;
+  const children = () => readdirSync(`/proc/${pid}/task`).flatMap((t) => readFileSync(`/proc/${pid}/task/${t}/children`, 'utf8').split(' ').filter(Boolean));
+  const memory = () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024;
+  const cut = await startByHand((m, res) => toolsList(m) && (events(res).end(), true) || undefined);
+  const endless = await startByHand(cases['a body without end is cut'].on);
+  const many = await startTalk('tools without number are cut', 'http');
+  const round = async () => {
+    for (const peer of [cut, endless, many]) await list({ url: peer.url });
+    await call(program('exit'), 'json');
+    await list(program('flood'), 'json');
+  };
+  for (let i = 0; i < 10; i++) await round();
   await sleep(1500);
-  const before = fds();
-  const peer = await startByHand((m, res) => toolsList(m) && (events(res).end(), true) || undefined);
-  for (let i = 0; i < 30; i++) { await list({ url: peer.url }); await call(program('exit'), 'json'); }
-  peer.close();
-  await waitFor('descriptors to be closed', () => fds() <= before + 3, 5000);
+  const before = { fds: fds(), memory: memory() };
+  for (let i = 0; i < 30; i++) await round();
+  for (const peer of [cut, endless, many]) peer.close();
+  await waitFor('descriptors to be closed', () => fds() <= before.fds + 3, 5000);
+  // The shell that would end what a killed server leaves.
+  await waitFor('programs to be gone', () => children().length <= 1, 8000);
+  const grown = memory() - before.memory;
+  assert.ok(grown < 24, `30 rounds took ${grown.toFixed(1)} MiB`);
 });

@@ -16,7 +16,7 @@ before(async () => {
   database = makeDatabase();
   // Connections are kept by loop: one makes the counts below exact.
   llm = await startLlm(callingModel);
-  server = await new Server({ database, llm, set: ['http.threads=1', 'mcp.reuse_idle_seconds=2', 'mcp.max_idle_per_account=2', 'mcp.call_timeout_seconds=3'] }).start();
+  server = await new Server({ database, llm, set: ['http.threads=1', 'mcp_json.sandbox=none', 'mcp.reuse_idle_seconds=2', 'mcp.max_idle_per_account=2', 'mcp.call_timeout_seconds=3'] }).start();
   admin = await server.user({ role: 'admin' });
 });
 after(async () => {
@@ -183,7 +183,7 @@ test('json: a kept program that ended is replaced, and one nobody uses is ended'
 });
 
 test('a server that stops does not wait for kept connections, and leaves no program', async () => {
-  const own = await new Server({ database, set: ['mcp.reuse_idle_seconds=600'] }).start();
+  const own = await new Server({ database, set: ['mcp_json.sandbox=none', 'mcp.reuse_idle_seconds=600'] }).start();
   const boss = await own.user({ role: 'admin' });
   const note = path.join(dir, 'pid-stop');
   const peer = await withSessions();

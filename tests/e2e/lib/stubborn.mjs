@@ -40,6 +40,7 @@ readline.createInterface({ input: process.stdin }).on('line', (line) => {
   if (what === 'silent') return;
   if (what === 'endless-line') { const piece = 'x'.repeat(1 << 20); const more = () => { while (process.stdout.write(piece)); process.stdout.once('drain', more); }; return more(); }
   if (m.method === 'server/discover' && what === 'dies-on-discover') process.exit(0);
+  if (m.method === 'server/discover' && what === 'silent-on-discover') return;
   if (m.method === 'initialize') return say({ jsonrpc: '2.0', id: m.id, result: { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'stubborn', version: '1' } } });
   if (m.method === 'tools/list') {
     if (what === 'pings') say({ jsonrpc: '2.0', id: 'p1', method: 'ping' });
@@ -49,6 +50,10 @@ readline.createInterface({ input: process.stdin }).on('line', (line) => {
   if (m.method === 'notifications/cancelled' && note) appendFileSync(note, `\ncalled off ${m.params.requestId}`);
   if (m.method === 'tools/call' && what === 'no-result') return;
   if (m.method === 'tools/call' && what === 'hoard') { const all = []; for (let i = 0; i < 64; i++) all.push(Buffer.alloc(64 << 20, 1)); }
+  if (m.method === 'tools/call' && what === 'hoard-together') {
+    for (let i = 0; i < 4; i++) spawn('/bin/sh', ['-c', '(head -c 200M /dev/zero; sleep 100) | tail -c 200M'], { stdio: 'ignore' });
+    return;
+  }
   if (m.method === 'tools/call' && what === 'look') return say({ jsonrpc: '2.0', id: m.id, result: { content: [{ type: 'text', text: JSON.stringify(look()) }] } });
   if (m.method === 'tools/call') return say({ jsonrpc: '2.0', id: m.id, result: { content: [{ type: 'text', text: 'still here' }] } });
   if (m.id !== undefined) say({ jsonrpc: '2.0', id: m.id, error: { code: -32601, message: 'Method not found' } });
