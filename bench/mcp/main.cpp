@@ -1,6 +1,6 @@
 // bench_mcp MODE PORT list|call N WARM [AT_ONCE]; MODE http, modern or sse
 // bench_mcp stdio list|call N WARM COMMAND...
-// MODE-kept: connections are used again.
+// MODE-kept: connections are used again. stdio-boxed: in the sandbox, which sees the directory above the build.
 // Measures modules/mcp with its transports of this build; prints one line of JSON.
 #include <stdlib.h>
 #include <unistd.h>
@@ -21,13 +21,12 @@ int main(int argc, char** argv) {
   const std::vector<std::string> args(argv + 1, argv + argc);
   if (args.size() < 5) {
     std::fprintf(stderr, "usage: bench_mcp http[-kept]|modern[-kept]|sse[-kept] PORT list|call N WARM [AT_ONCE]\n"
-                         "       bench_mcp stdio[-kept] list|call N WARM COMMAND...\n");
+                         "       bench_mcp stdio[-kept|-boxed] list|call N WARM COMMAND...\n");
     return 2;
   }
   auto mode = args[0];
-  const auto suffix = mode.find("-kept");
-  const bool kept = suffix != std::string::npos;
-  if (kept) mode.erase(suffix);
+  const bool kept = mode.ends_with("-kept"), boxed = mode == "stdio-boxed";
+  mode = mode.substr(0, mode.find('-'));
   const bool local = mode == "stdio";
   const std::size_t at = local ? 1 : 2;
   json::object config;
@@ -43,6 +42,7 @@ int main(int argc, char** argv) {
       "name=runyard " + args[0] + " " + args[at], "type=" + type,
       "config=" + json::serialize(json::string(json::serialize(config))), "op=" + args[at],
       "n=" + args[at + 1], "warm=" + args[at + 2]};
+  if (boxed) settings.push_back("boxed=true");
   if (!local && args.size() > 5) settings.push_back("at_once=" + args[5]);
 
   const auto build = ry::app::executable_dir().parent_path();
@@ -54,6 +54,10 @@ int main(int argc, char** argv) {
     modules.push_back({name, build / "modules" / (std::string(name) + ".so"), {}});
   // Nor do the others make a place for each program.
   modules.push_back({"mcp_json", build / "modules" / "mcp_json.so", {"directory=" + dir}});
+  if (boxed) {
+    modules.back().settings = {"readable=[\"" + build.parent_path().string() + "\"]"};
+    modules.push_back({"sandbox_bubblewrap", build / "modules" / "sandbox_bubblewrap.so", {}});
+  }
   int code = 0;
   {
     ry::app::trial t(modules, dir);

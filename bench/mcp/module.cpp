@@ -1,6 +1,7 @@
 // One operation of modules/mcp again and again: the list of a server's tools, or a call of its tool `echo`, each on a
 // connection of its own. Begins when its health is asked for the first time, prints one line of JSON, and is healthy
 // when it is done.
+#include <ry/ext/sandbox_driver.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -20,6 +21,7 @@ constexpr char schema[] = R"json({
     "name": {"type": "string", "default": ""},
     "type": {"type": "string", "default": "http"},
     "config": {"type": "string", "default": "{}"},
+    "boxed": {"type": "boolean", "default": false},
     "op": {"type": "string", "default": "call", "enum": ["call", "list"]},
     "n": {"type": "integer", "default": 50, "minimum": 1},
     "warm": {"type": "integer", "default": 20, "minimum": 0},
@@ -44,6 +46,7 @@ class module {
       : ctx_(ctx), own_(mcp::parse(ctx.settings()).as_object()), parts_{ctx, {}, {}}, broker_(parts_, settings_) {
     parts_.max_message_bytes = settings_.max_message_bytes;
     reg.define_point(RY_MCP_TRANSPORT_1, &parts_.transports);
+    reg.define_point(RY_SANDBOX_DRIVER_1, &boxes_);
   }
   ry::result<void> health() {
     if (!begun_.exchange(true)) ctx_.spawn(run());
@@ -75,7 +78,7 @@ class module {
   ry::task<void> measure() {
     const auto to = broker_.servers().loose("peer", mcp::text_of(own_, "type"), mcp::text_of(own_, "type"),
                                             mcp::parse(mcp::text_of(own_, "config")).as_object(), "",
-                                            RY_MCP_OPERATOR);
+                                            own_.at("boxed").as_bool() ? 0 : RY_MCP_OPERATOR);
     const bool list = mcp::text_of(own_, "op") == "list";
     for (auto i = number("warm"); i > 0; --i) co_await once(to, list);
     std::vector<double> times;
@@ -112,6 +115,7 @@ class module {
   const mcp::json::object own_;
   const mcp::settings settings_ = mcp::read_settings("{}");
   mcp::client_parts parts_;
+  ry::drivers<ry_sandbox_driver_v1> boxes_;  // the sandbox wants a place for its other drivers
   mcp::broker broker_;
   std::atomic<bool> begun_{false}, over_{false};
 };
@@ -120,4 +124,4 @@ class module {
 }  // namespace bench_mcp
 
 RY_MODULE(bench_mcp::module, "bench_mcp", "0.1.0",
-          .needs(RY_CORE_1).provides(RY_MCP_TRANSPORT_1).settings(bench_mcp::schema));
+          .needs(RY_CORE_1).provides(RY_MCP_TRANSPORT_1, RY_SANDBOX_DRIVER_1).settings(bench_mcp::schema));

@@ -328,6 +328,14 @@ test('operators ask from the command line', async () => {
   assert.equal(ask('call', http.url, '--tool', 'echo', '--arguments', '[').status, 2);
 });
 
+test('what a program writes to its standard error is in the log, without its credentials', async () => {
+  const admin = await server.user({ role: 'admin' });
+  const config = { command: node, args: ['-e', "console.error('starting with ' + process.env.TOKEN); process.exit(3)"], env: { TOKEN: 'sesame-of-the-program' } };
+  await admin.post('/admin/mcp/tools', { json: { type: 'json', config } });
+  await waitFor('the line', () => /a local MCP server says .*starting with/.test(server.log));
+  assert.doesNotMatch(server.log, /sesame-of-the-program/);
+});
+
 test('a program that is silent on what it does not know is asked in the older way, and that is remembered', async () => {
   const admin = await server.user({ role: 'admin' });
   const ask = async () => {

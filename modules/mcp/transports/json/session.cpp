@@ -177,7 +177,7 @@ void session::errors(std::string_view bytes) {
   logged_ = std::min(most_logged, logged_ + bytes.size());
   for (std::size_t end; (end = unlogged_.find('\n')) != std::string::npos; unlogged_.erase(0, end + 1)) {
     const auto line = trimmed(std::string_view(unlogged_).substr(0, end));
-    if (!line.empty()) ctx_.debug("a local MCP server says", {{"server", server_}, {"text", line}});
+    if (!line.empty()) ctx_.info("a local MCP server says", {{"server", server_}, {"text", line}});
   }
 }
 
