@@ -133,6 +133,7 @@ impl Session {
         let mut s = self.lock();
         s.paused = false;
         self.post(&mut s);
+        self.changed.notify_all();
     }
     pub fn close(&self) {
         let mut s = self.lock();
