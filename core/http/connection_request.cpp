@@ -290,6 +290,10 @@ void connection::dispatch() {
                                       route.def.ctx, static_cast<const ry_request_view*>(&d.view),
                                       static_cast<ry_request*>(ex.handle()));
   ex.in_handler = false;
+  // The exchange stays as it was left until this call is over.
+  if (st != RY_OK && ex.word.load(std::memory_order_acquire) != exchange::pack(generation, exchange::open))
+    module::misbehaved(route.def.owner, "wrong use of ry.http/1", "route handler",
+                       "it returned an error for a request that it had ended");
   if (ex.over) {
     w_.release(ex);
   } else if (st != RY_OK && ex.advance(generation, exchange::open, exchange::ended)) {

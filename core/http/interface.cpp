@@ -21,10 +21,7 @@ namespace {
 constexpr std::size_t first_piece = 64 * 1024;
 
 ry_status misused(const char* what, const char* how) noexcept {
-  auto* host = ry_host::current();
-  if (host) host->strikes.fetch_add(1, std::memory_order_relaxed);
-  observe::log(observe::level::error, host ? std::string_view(host->name) : "http",
-               "MISBEHAVING module: wrong use of ry.http/1", {{"call", what}, {"problem", how}});
+  module::misbehaved(ry_host::current(), "wrong use of ry.http/1", what, how);
   return RY_FAILED_PRECONDITION;
 }
 

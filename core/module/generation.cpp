@@ -155,11 +155,8 @@ bool generation::pass_all_loops(steady_time deadline) {
 void generation::destroy() {
   invoke(host_.get(), "destroy", descriptor_->destroy, self_);
   self_ = nullptr;
-  for (const auto& id : host_->rt.modules->dismiss(host_.get())) {
-    host_->strikes.fetch_add(1, std::memory_order_relaxed);
-    observe::log(observe::level::warn, host_->name, "module misbehaved: a lease was not released",
-                 {{"service", id}});
-  }
+  for (const auto& id : host_->rt.modules->dismiss(host_.get()))
+    misbehaved(host_.get(), "a lease was not released", "destroy", id);
 }
 
 ry_status generation::health(std::string& message) const {

@@ -32,22 +32,21 @@ entered::~entered() {
                            std::chrono::duration_cast<std::chrono::milliseconds>(took).count())}});
 }
 
-void misbehaved(ry_host* host, const char* what, const char* how) noexcept {
-  if (host) {
-    host->strikes.fetch_add(1, std::memory_order_relaxed);
-    try {
-      std::lock_guard lock(host->mutex);
-      host->last_strike = std::string("exception in ") + what + ": " + how;
-    } catch (const std::bad_alloc&) {
-      // The count stays right; only its explanation is old.
-    }
-  }
-  observe::log(observe::level::error, host ? std::string_view(host->name) : "host",
-               "module misbehaved: an exception left a callback",
-               {{"callback", what}, {"exception", how}});
-}
-
 }  // namespace detail
+
+void misbehaved(ry_host* host, std::string_view rule, std::string_view where, std::string_view how) noexcept {
+  if (host) host->strikes.fetch_add(1, std::memory_order_relaxed);
+  try {
+    if (host) {
+      std::lock_guard lock(host->mutex);
+      host->last_strike.assign(rule).append(" in ").append(where).append(": ").append(how);
+    }
+    observe::log(observe::level::error, host ? std::string_view(host->name) : "host", "module misbehaved",
+                 {{"rule", std::string(rule)}, {"where", std::string(where)}, {"problem", std::string(how)}});
+  } catch (const std::bad_alloc&) {
+    // The count stays right; only its explanation is missing.
+  }
+}
 
 void complete(const ry_host* host, ry_exec* exec, ry_done done, ry_status st) {
   if (!done.fn) return;

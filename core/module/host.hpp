@@ -137,7 +137,6 @@ class entered {  // installs the current module, measures the call
   ry_host* const before_;
   const std::chrono::steady_clock::time_point start_;
 };
-void misbehaved(ry_host* host, const char* what, const char* how) noexcept;
 
 template <class F>
 struct plain_fn;
@@ -150,6 +149,10 @@ struct plain_fn<R (*)(A...)> {
   using type = R (*)(A...);
 };
 }  // namespace detail
+
+// Counts and logs that a module broke a rule of the ABI, under its name; nullptr: called from a thread that the
+// host knows nothing of. Any thread.
+void misbehaved(ry_host* host, std::string_view rule, std::string_view where, std::string_view how) noexcept;
 
 // Calls a function pointer of a module: third wall of the exception firewall. Drops `noexcept` from
 // the type so that an exception of foreign code can be caught here instead of ending the process;
@@ -164,9 +167,9 @@ auto invoke(ry_host* host, const char* what, Fn* fn, Args... args) noexcept {
   try {
     return call(args...);
   } catch (const std::exception& e) {
-    detail::misbehaved(host, what, e.what());
+    misbehaved(host, "exception", what, e.what());
   } catch (...) {
-    detail::misbehaved(host, what, "an exception of unknown type");
+    misbehaved(host, "exception", what, "an exception of unknown type");
   }
   if constexpr (!std::is_void_v<result>) return static_cast<result>(RY_INTERNAL);
 }
