@@ -80,3 +80,127 @@ test('a task completes: mail, inbox, unread count, read', async () => {
   assert.deepEqual(log.filter((d) => d.workflow_id === 'task-completed').map((d) => [d.channel, d.status]).sort(),
     [['email', 'accepted'], ['in_app', 'delivered'], ['push', 'skipped']]);
 });
+
+// Reads the inbox's stream until `until(events)`; also by a token in the query.
+async function listen(user, { headers = {}, query = '', token = true } = {}) {
+  const stop = new AbortController();
+  const r = await fetch(`${server.url}/notifications/inbox/stream${query}`,
+    { headers: { ...(token ? { authorization: `Bearer ${user.token}` } : {}), ...headers }, signal: stop.signal });
+  const out = { status: r.status, headers: r.headers, events: [], stop: () => stop.abort() };
+  if (r.status !== 200) return { ...out, text: await r.text() };
+  (async () => {
+    let pending = '';
+    const decoder = new TextDecoder();
+    try {
+      for await (const chunk of r.body) {
+        pending += decoder.decode(chunk, { stream: true });
+        for (let end; (end = pending.indexOf('\n\n')) >= 0; pending = pending.slice(end + 2)) {
+          const block = pending.slice(0, end);
+          const event = JSON.parse(/^data: (.*)$/m.exec(block)?.[1] ?? 'null');
+          if (!event || event.type === 'ping') continue;
+          event.$id = Number(/^id: (\d+)$/m.exec(block)?.[1]);
+          out.events.push(event);
+        }
+      }
+    } catch { /* called off */ }
+  })();
+  out.until = (what, fn) => waitFor(what, () => fn(out.events));
+  return out;
+}
+const trigger = async (user, title) => {
+  const r = await admin.post('/admin/notifications/trigger', { json: { workflow_id: 'promotional', payload_template: { title }, subscriber_id: user.id } });
+  assert.equal(r.status, 200, r.text);
+  return r.json;
+};
+
+test('the stream of the inbox counts up, counts down, and goes on where it was', async () => {
+  const user = await server.user();
+  await user.get('/account');
+  const s = await listen(user);
+  assert.match(s.headers.get('content-type'), /^text\/event-stream/);
+  await s.until('the count', (e) => e.length === 1 && e[0].type === 'unread_count' && e[0].unread_count === 0);
+  await trigger(user, 'one');
+  const [, first] = await s.until('the first', (e) => e.length === 2 && e);
+  assert.deepEqual([first.type, first.notification.title, first.unread_count, first.$id], ['notification', 'one', 1, 1]);
+  await trigger(user, 'two');
+  await s.until('the second', (e) => e.at(-1).notification?.title === 'two' && e.at(-1).unread_count === 2);
+  await user.post('/notifications/inbox/read-all');
+  await s.until('the count down', (e) => e.at(-1).type === 'unread_count' && e.at(-1).unread_count === 0);
+  s.stop();
+  await trigger(user, 'three');
+  const again = await listen(user, { headers: { 'last-event-id': '1' } });
+  await again.until('what was missed', (e) => e.length === 2 && e.map((x) => x.notification.title).join() === 'two,three');
+  again.stop();
+  const { token } = (await user.post('/notifications/inbox/stream-token')).json;
+  const browser = await listen(user, { query: `?token=${token}&last_event_id=2`, token: false });
+  await browser.until('the third', (e) => e.length === 1 && e[0].notification.title === 'three');
+  browser.stop();
+  assert.equal((await listen(user, { token: false })).status, 401);
+  assert.equal((await listen(user, { headers: { 'last-event-id': 'x' } })).status, 400);
+});
+
+test('many readers at once: each sees everything once', async () => {
+  const user = await server.user();
+  await user.get('/account');
+  const all = await Promise.all(Array.from({ length: 5 }, () => listen(user)));
+  await Promise.all(all.map((s) => s.until('its beginning', (e) => e.length > 0)));
+  await Promise.all(Array.from({ length: 12 }, (_, n) => trigger(user, `n${n}`)));
+  for (const s of all) {
+    await s.until('all of them', (e) => e.filter((x) => x.type === 'notification').length === 12);
+    assert.deepEqual(s.events.filter((x) => x.type === 'notification').map((x) => x.$id), Array.from({ length: 12 }, (_, n) => n + 1));
+    s.stop();
+  }
+});
+
+test('with the run\'s stream open nothing is sent, and the reason is kept', async () => {
+  const user = await server.user({ email: 'watcher@example.test' });
+  const r = await user.start({ prompt: 'Write a poem' });
+  const seen = await user.stream(r.json.agent_run_id);
+  assert.equal(seen.ended, true);
+  await waitFor('the verdict', () => state('task-completed', user));
+  assert.equal(state('task-completed', user), 'suppressed:User is actively viewing thread');
+  assert.deepEqual((await user.get('/notifications/inbox')).json.notifications, []);
+});
+
+test('a mail that is refused for good is seen in the log; the inbox has it all the same', async () => {
+  smtp.faults.rcpt = ({ to }) => (to === 'gone@example.test' ? [550, '5.1.1 No such user'] : undefined);
+  const user = await server.user({ email: 'gone@example.test' });
+  await user.get('/account');
+  await waitFor('the refusal', () => db.sql(`select count(*) from mail.message where address = 'gone@example.test' and state = 'refused'`) === '1');
+  await publish('payment.failed', user, { amount: 5, currency: 'EUR', reason: 'card declined' });
+  await one(user, 'payment-failed');
+  await waitFor('the end', () => state('payment-failed', user) !== 'queued:');
+  db.sql(`update notifications.delivery set follow_at = now() where follow_at is not null`);
+  db.sql(`select core.job_enqueue('notifications.follow', '{}', 'notifications')`);
+  const log = await waitFor('what became of it', async () => {
+    const d = (await user.get('/notifications/deliveries')).json.deliveries.filter((x) => x.channel === 'email');
+    return d.some((x) => x.status === 'refused') && d;
+  });
+  assert.ok(log.some((d) => d.workflow_id === 'welcome-email' && d.status === 'refused' && d.detail === 'The mail server refused it'));
+  assert.ok(log.some((d) => d.workflow_id === 'payment-failed' && d.status === 'skipped'));
+  delete smtp.faults.rcpt;
+});
+
+test('an operator\'s texts replace ours, a broken file keeps the module from starting', async () => {
+  const { mkdtempSync, rmSync, writeFileSync } = await import('node:fs');
+  const { tmpdir } = await import('node:os');
+  const dir = mkdtempSync(`${tmpdir()}/ry-texts-`);
+  writeFileSync(`${dir}/promotional.txt`, 'title: Neu: {{title}}\nbody: {{message}}\nmail:\nHallo {{first_name}}\n');
+  const other = makeDatabase();
+  const s = new Server({ database: other, set: ['deployment.mode=staging', `notifications.templates_dir=${dir}`] });
+  try {
+    await s.start();
+    const user = await s.user();
+    await user.get('/account');
+    const boss = new Client(s, s.token({ role: 'admin' }));
+    await boss.post('/admin/notifications/trigger', { json: { workflow_id: 'promotional', payload_template: { title: '<T>' }, subscriber_id: user.id } });
+    assert.equal((await user.get('/notifications/inbox')).json.notifications[0].title, 'Neu: <T>');
+    await s.stop();
+    writeFileSync(`${dir}/task-failed.txt`, 'title: x\nsubjekt: y\n');
+    await assert.rejects(s.start({ timeout: 20000 }), /task-failed\.txt: line 2 /);
+  } finally {
+    await s.close();
+    other.drop();
+    rmSync(dir, { recursive: true });
+  }
+});

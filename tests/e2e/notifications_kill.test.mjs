@@ -1,0 +1,59 @@
+// The server is killed again and again while notifications flow: each arrives, in the inbox exactly once, by mail
+// as one message, which may come twice under the same Message-ID. RY_KILLS and RY_NOTIFICATIONS make it longer.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Server, makeDatabase, sleep, waitFor } from './lib/server.mjs';
+import { startSmtp } from './lib/smtp.mjs';
+
+const kills = Number(process.env.RY_KILLS ?? 4);
+const many = Number(process.env.RY_NOTIFICATIONS ?? 300);
+
+test(`${kills} kills while ${many} notifications flow`, { timeout: 60 * 60000 }, async () => {
+  const smtp = await startSmtp({ starttls: false });
+  const db = makeDatabase();
+  const server = new Server({
+    database: db,
+    set: ['deployment.mode=staging', 'mail.host=127.0.0.1', `mail.port=${smtp.port}`, 'mail.security=none', 'mail.from=no-reply@runyard.test',
+      'mail.per_recipient_hour=1000000', 'mail.max_attempts=1000', 'notifications.max_attempts=100'],
+  });
+  try {
+    await server.start();
+    const accounts = 50;
+    db.sql(`select count(*) from (select n, gen_random_uuid() as id from generate_series(1, ${accounts}) n) u,
+      lateral accounts.provision(u.id::text, u.id, 'a' || u.n || '@example.test', 'A ' || u.n, true, '', 'free', 0) p`);
+    db.sql(`select count(core.event_publish('payment.succeeded', a.id::text, jsonb_build_object('account_id', a.id, 'amount', n, 'currency', 'EUR', 'plan_name', 'p' || n)))
+      from generate_series(1, ${many}) n join (select id, row_number() over () as k from accounts.account) a on a.k = 1 + n % ${accounts}`);
+    const total = many + accounts;  // with the welcomes
+    const settled = () => Number(db.sql(`select count(*) from notifications.notification where state = 'sent'`));
+    for (let n = 1; n <= kills; n++) {
+      const enough = Math.floor((n * total) / (kills + 1));
+      await waitFor(`${enough} of ${total}`, async () => { await sleep(20); return settled() >= enough; }, 120000);
+      await server.kill();
+      await server.start();
+    }
+    await waitFor('the last of them', async () => { await sleep(200); return settled() === total; }, 180000);
+    await waitFor('the last mail', async () => {
+      await sleep(300);
+      db.sql(`update core.job set run_at = now() where kind = 'mail.send' and state in (0, 3)`);
+      return db.sql(`select count(*) from mail.message where state = 'sent'`) === String(total);
+    }, 180000);
+
+    assert.equal(db.sql(`select count(*) from notifications.notification where state <> 'sent'`), '0');
+    assert.equal(db.sql(`select count(*) from notifications.inbox`), String(many), 'each is in the inbox once');
+    assert.equal(db.sql(`select count(distinct payload->>'plan_name') from notifications.inbox`), String(many));
+    assert.equal(db.sql(`select sum(unread) from notifications.inbox_head`), String(many));
+    assert.equal(db.sql(`select count(*) from mail.message`), String(total), 'each is one message');
+    assert.equal(db.sql(`select count(*) from notifications.delivery where channel = 1 and state in ('accepted', 'delivered')`), String(total));
+    const ids = new Map();
+    for (const m of smtp.box) ids.set(m.parsed.messageId, (ids.get(m.parsed.messageId) ?? 0) + 1);
+    assert.equal(ids.size, total, 'each arrived');
+    const twice = [...ids.values()].filter((n) => n > 1).length;
+    const admitted = Number(db.sql(`select count(*) from mail.message where maybe_duplicate`));
+    assert.ok(twice <= admitted, `${twice} came twice, ${admitted} are known to`);
+    console.log(`${total} notifications, ${kills} kills, ${twice} mails came twice, ${db.sql('select count(*) from notifications.notification where maybe_duplicate')} triggers were repeated`);
+  } finally {
+    await server.close();
+    await smtp.close();
+    db.drop();
+  }
+});
