@@ -51,9 +51,9 @@ ry::task<ry::response> admin_routes::trigger(ry::request r) {
                           "Exactly one of subscriber_id, subscriber_email and broadcast is required");
   }
   const auto event = office_.ctx.new_uuid();
-  office_.ctx.info("an admin triggers a notification",
-                   {{"workflow", workflow}, {"broadcast", broadcast}, {"actor", r.subject()}});
+  json::object act{{"workflow_id", workflow}, {"event", event.to_string()}, {"broadcast", broadcast}};
   if (broadcast) {
+    co_await office_.repo.acted(std::string(r.subject()), "notification.trigger", json::serialize(act));
     json::object args{{"workflow_id", workflow}, {"broadcast_id", event.to_string()}, {"payload", std::move(pattern)}};
     ry::job_request job("notifications.broadcast", json::serialize(args));
     (co_await office_.ctx.jobs().enqueue(std::move(job))).value();
@@ -72,6 +72,8 @@ ry::task<ry::response> admin_routes::trigger(ry::request r) {
   what.workflow = workflow;
   what.payload = fill_template(pattern, *who);
   if (workflow == "welcome-email" && who->email.empty()) what.refused = "The account has no email";
+  act["account"] = account->to_string();
+  co_await office_.repo.acted(std::string(r.subject()), "notification.trigger", json::serialize(act));
   auto key = workflow + ":" + event.to_string() + ":" + account->to_string();
   const auto out = co_await office_.notify(std::move(key), *account, std::move(what), *who);
   const bool success = out.outcome == "queued" || out.outcome == "gathered" || out.outcome == "sent";
@@ -106,11 +108,10 @@ ry::task<ry::response> admin_routes::show(ry::request r) {
 ry::task<ry::response> admin_routes::requeue(ry::request r) {
   require_open(office_);
   const auto id = ry::require_uuid(r.param("id"));
-  const bool done = co_await office_.repo.requeue(id);
+  const bool done = co_await office_.repo.requeue(std::string(r.subject()), id);
   if (!done) {
     throw ry::not_found("notifications.not_found", "There is no notification that failed or was given up");
   }
-  office_.ctx.info("a notification is tried again", {{"notification", id}, {"actor", r.subject()}});
   office_.ctx.jobs().poke("notifications");
   co_return ry::response::json("{\"success\":true,\"status\":\"queued\"}");
 }
@@ -118,9 +119,8 @@ ry::task<ry::response> admin_routes::requeue(ry::request r) {
 ry::task<ry::response> admin_routes::cancel(ry::request r) {
   require_open(office_);
   const auto id = ry::require_uuid(r.param("id"));
-  const bool done = co_await office_.repo.cancel(id);
+  const bool done = co_await office_.repo.cancel(std::string(r.subject()), id);
   if (!done) throw ry::conflict("notifications.not_waiting", "The notification does not wait any more");
-  office_.ctx.info("a notification is called off", {{"notification", id}, {"actor", r.subject()}});
   co_return ry::response::json("{\"success\":true,\"status\":\"cancelled\"}");
 }
 

@@ -100,7 +100,9 @@ void courier::add_to(ry::registrar& reg) {
   o.concurrency = 4;
   reg.job("notifications.tell", this, &courier::tell, o);
   o.concurrency = 1;
+  o.timeout_ms = UINT64_MAX;  // as long as there are accounts
   reg.job("notifications.broadcast", this, &courier::broadcast, o);
+  o.timeout_ms = 10 * 60'000;
   o.cron = "* * * * *";
   reg.job("notifications.follow", this, &courier::follow, o);
   o.cron = "41 * * * *";

@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint64_t ping_ms = 10'000;
 constexpr std::string_view ping = "data: {\"type\": \"ping\"}\n\n";
 // Hints may be lost: this often the stream looks by itself.
-constexpr std::uint64_t poll_ms = 10'000;
+constexpr std::uint64_t poll_ms = 30'000;
 constexpr std::uint64_t token_ms = 10 * 60 * 1000;
 constexpr std::int64_t most_at_once = 100;
 

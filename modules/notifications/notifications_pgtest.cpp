@@ -233,9 +233,10 @@ TEST_F(notifications_sql, dead_letters_are_kept_and_can_be_tried_again) {
   }
   EXPECT_EQ(state("k"), "dead d");
   EXPECT_EQ(sql("select count(*) from core.job"), "0");
-  EXPECT_EQ(sql("select notifications.requeue(" + id_of("k") + ")"), "t");
-  EXPECT_EQ(sql("select notifications.requeue(" + id_of("k") + ")"), "f") << "it is on its way already";
+  EXPECT_EQ(sql("select notifications.requeue('op', " + id_of("k") + ")"), "t");
+  EXPECT_EQ(sql("select notifications.requeue('op', " + id_of("k") + ")"), "f") << "it is on its way already";
   EXPECT_EQ(sql("select unread from notifications.inbox_head"), "1") << "the inbox has it once";
+  EXPECT_EQ(sql("select string_agg(key || ' ' || (payload->>'action'), ',') from core.event where kind = 'admin.act'"), "op notification.requeue");
   take("k");
   EXPECT_EQ(begin("k", "b.what, b.channels"), "send 1") << "push had nothing to do";
   EXPECT_EQ(end("k", "[" + result(1, "accepted") + "]"), "sent");
@@ -265,13 +266,13 @@ TEST_F(notifications_sql, too_late_is_given_up_and_waiting_can_be_called_off) {
   EXPECT_EQ(begin("late"), "over");
   EXPECT_EQ(state("late"), "dead It could not be delivered in time");
   EXPECT_EQ(notify("off"), "queued");
-  EXPECT_EQ(sql("select notifications.cancel(" + id_of("off") + ")"), "t");
+  EXPECT_EQ(sql("select notifications.cancel('op', " + id_of("off") + ")"), "t");
   take("off");
   EXPECT_EQ(begin("off"), "over");
   EXPECT_EQ(notify("going"), "queued");
   take("going");
   EXPECT_EQ(begin("going"), "send");
-  EXPECT_EQ(sql("select notifications.cancel(" + id_of("going") + ")"), "f") << "it is being sent";
+  EXPECT_EQ(sql("select notifications.cancel('op', " + id_of("going") + ")"), "f") << "it is being sent";
 }
 
 TEST_F(notifications_sql, a_device_belongs_to_who_used_it_last) {

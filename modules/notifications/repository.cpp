@@ -412,14 +412,18 @@ ry::task<std::optional<std::string>> repository::details(ry::uuid id) const {
   co_return std::string(rows.front().text("doc"));
 }
 
-ry::task<bool> repository::requeue(ry::uuid id) const {
-  const auto rows = (co_await ctx_.db().query("select notifications.requeue($1)", id)).value();
+ry::task<bool> repository::requeue(std::string actor, ry::uuid id) const {
+  const auto rows = (co_await ctx_.db().query("select notifications.requeue($1, $2)", actor, id)).value();
   co_return rows.front().boolean(0);
 }
 
-ry::task<bool> repository::cancel(ry::uuid id) const {
-  const auto rows = (co_await ctx_.db().query("select notifications.cancel($1)", id)).value();
+ry::task<bool> repository::cancel(std::string actor, ry::uuid id) const {
+  const auto rows = (co_await ctx_.db().query("select notifications.cancel($1, $2)", actor, id)).value();
   co_return rows.front().boolean(0);
+}
+
+ry::task<void> repository::acted(std::string actor, std::string action, std::string detail_json) const {
+  (co_await ctx_.db().query("select notifications.act($1, $2, $3::jsonb)", actor, action, detail_json)).value();
 }
 
 ry::task<std::optional<ry::uuid>> repository::find_by_email(std::string email) const {

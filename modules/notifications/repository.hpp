@@ -125,8 +125,10 @@ class repository {
   ry::task<ry::page_of_rows> list(std::string state, std::optional<ry::uuid> account, std::optional<ry::uuid> before,
                               std::int64_t limit) const;
   ry::task<std::optional<std::string>> details(ry::uuid id) const;
-  ry::task<bool> requeue(ry::uuid id) const;
-  ry::task<bool> cancel(ry::uuid id) const;
+  ry::task<bool> requeue(std::string actor, ry::uuid id) const;
+  ry::task<bool> cancel(std::string actor, ry::uuid id) const;
+  // Tells of an act for the audit.
+  ry::task<void> acted(std::string actor, std::string action, std::string detail_json) const;
   ry::task<std::optional<ry::uuid>> find_by_email(std::string email) const;
   // In the order of their ids, after one.
   ry::task<std::vector<ry::uuid>> accounts_after(std::optional<ry::uuid> after, std::int64_t most) const;

@@ -486,8 +486,14 @@ begin
   return v.state;
 end $$;
 
+-- An act of an admin, for whoever keeps the audit.
+create function act(p_actor text, p_action text, p_detail jsonb) returns void language sql as $$
+  select core.event_publish('admin.act', p_actor,
+    jsonb_build_object('actor', p_actor, 'action', p_action, 'detail', p_detail))
+$$;
+
 -- Tries a notification again that failed or was given up: what was not delivered, with a new time to live.
-create function requeue(p_id uuid) returns boolean language plpgsql as $$
+create function requeue(p_actor text, p_id uuid) returns boolean language plpgsql as $$
 declare
   v notifications.notification;
   v_pending int;
@@ -511,11 +517,12 @@ begin
   update notifications.notification n set state = 'gathered', reason = '' where n.carrier = p_id;
   perform core.job_enqueue('notifications.deliver', jsonb_build_object('id', p_id), 'notifications', 0,
                            null, null, 1000);
+  perform notifications.act(p_actor, 'notification.requeue', jsonb_build_object('notification', p_id));
   return true;
 end $$;
 
 -- Calls a notification off that still waits. False: it is over, or being sent at this moment.
-create function cancel(p_id uuid) returns boolean language plpgsql as $$
+create function cancel(p_actor text, p_id uuid) returns boolean language plpgsql as $$
 begin
   perform 1 from notifications.notification n
    where n.id = p_id and n.state = 'queued' and not n.under_way for update;
@@ -523,6 +530,7 @@ begin
     return false;
   end if;
   perform notifications.settle(p_id, 'cancelled', 'Called off by an operator');
+  perform notifications.act(p_actor, 'notification.cancel', jsonb_build_object('notification', p_id));
   return true;
 end $$;
 

@@ -124,5 +124,6 @@ async function value(path, options) {
 }
 export const get = (path) => value(path);
 export const call = (path, body = {}) => value(path, asJson('POST', body));
+export const change = (path, body) => value(path, asJson('PUT', body));
 export const remove = (path) => value(path, { method: 'DELETE' });
 export const sendForm = (path, form, key) => value(path, { method: 'POST', body: form, headers: { 'idempotency-key': key } });

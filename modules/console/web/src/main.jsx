@@ -3,6 +3,7 @@ import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import * as api from './api.js';
 import { Auth } from './auth.jsx';
+import { Inbox, useInbox } from './inbox.jsx';
 import { Account, Start, Threads } from './pages.jsx';
 import { Referrals } from './referrals.jsx';
 import { Thread } from './thread.jsx';
@@ -17,6 +18,7 @@ function Console({ config, leave }) {
   const [place, setPlace] = useState(placeOf());
   const [me, setMe] = useState(null);
   const [fresh, setFresh] = useState(null);
+  const inbox = useInbox();
   const look = () => api.get('/account').then(setMe, () => {});
   useEffect(() => {
     look();
@@ -34,12 +36,17 @@ function Console({ config, leave }) {
         <nav aria-label="Main">
           {places.map(([name, label]) => <a href={`#/${name}`} aria-current={place[0] === name ? 'page' : undefined}>{label}</a>)}
         </nav>
+        {inbox.there && (
+          <a class="bell" href="#/inbox" aria-current={place[0] === 'inbox' ? 'page' : undefined}>
+            Inbox{inbox.unread > 0 && <> <span class="badge">{inbox.unread}<span class="unseen"> unread</span></span></>}</a>
+        )}
         {me && <a class="balance" href="#/account"><strong>{credits(me.balance_credits)}</strong> credits</a>}
       </header>
       <main id="main">
         {place[0] === 'threads' && place[1] ? <Thread key={place[1]} id={place[1]} fresh={fresh} changed={look} />
           : place[0] === 'threads' ? <Threads />
           : place[0] === 'referrals' ? <Referrals />
+          : place[0] === 'inbox' ? <Inbox inbox={inbox} me={me} />
           : place[0] === 'account' ? me && <Account me={me} config={config} logOut={leave} />
           : <Start started={started} />}
       </main>

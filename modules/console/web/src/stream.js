@@ -1,18 +1,18 @@
-// A run's events, from the first one on, across lost connections.
+// Streams of events, and what those of a run make of it.
 import { createParser } from 'eventsource-parser';
 import * as api from './api.js';
 
 const pauses = [500, 1000, 2000, 5000];
 
-// Calls onEvent for each event once, onState with 'live' or 'lost'. Ends after the terminal event, or when `signal`
-// is aborted.
-export async function follow(runId, { onEvent, onState, signal }) {
+// Reads a stream of events across lost connections: calls onEvent for each event once, onState with 'live' or 'lost'.
+// Ends after an event for which isLast is true, when there is nothing more (204), or when `signal` is aborted.
+export async function listen(path, { onEvent, onState = () => {}, signal, isLast = () => false }) {
   let last = null;
   let over = false;
   for (let failures = 0; !over && !signal.aborted;) {
     try {
       const headers = { accept: 'text/event-stream', ...(last && { 'last-event-id': last }) };
-      const response = await api.request(`/agent-run/${runId}/stream`, { headers, signal });
+      const response = await api.request(path, { headers, signal });
       if (response.status === 204) return;
       if (!response.ok) throw new Error(`status ${response.status}`);
       onState('live');
@@ -21,7 +21,7 @@ export async function follow(runId, { onEvent, onState, signal }) {
           if (e.id) last = e.id;
           const event = JSON.parse(e.data);
           if (event.type === 'ping') return;
-          if (event.type === 'status' && event.status !== 'running') over = true;
+          if (isLast(event)) over = true;
           failures = 0;
           onEvent(event);
         },
@@ -41,6 +41,10 @@ export async function follow(runId, { onEvent, onState, signal }) {
     await new Promise((resolve) => setTimeout(resolve, pauses[Math.min(failures++, pauses.length - 1)]));
   }
 }
+
+// A run's events up to its end.
+export const follow = (runId, options) =>
+  listen(`/agent-run/${runId}/stream`, { ...options, isLast: (e) => e.type === 'status' && e.status !== 'running' });
 
 // What a run has done so far, as items to show. Pure: the same events give the same items.
 export const empty = { items: [], status: 'running', note: null };

@@ -3,6 +3,7 @@ import { useEffect, useReducer, useRef, useState } from 'preact/hooks';
 import * as api from './api.js';
 import { Compose } from './compose.jsx';
 import { Markdown } from './markdown.jsx';
+import { useViewing } from './inbox.jsx';
 import { applied, empty, follow, itemsOf } from './stream.js';
 import { Problem, Status, Title, credits, useAction } from './ui.jsx';
 
@@ -113,6 +114,7 @@ export function Thread({ id, fresh, changed }) {
   const [error, setError] = useState(null);
   const [live, setLive] = useState([]);
   const [over, setOver] = useState([]);
+  useViewing(id);
   useEffect(() => {
     let current = true;
     setState(null); setLive([]); setOver([]);

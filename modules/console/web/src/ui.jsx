@@ -56,7 +56,7 @@ export const onSubmit = (fn) => (e) => {
   fn(Object.fromEntries(new FormData(e.currentTarget)));
 };
 
-const words = { running: 'Running', completed: 'Completed', failed: 'Failed', stopped: 'Stopped', queued: 'Waiting', pending: 'Pending', successful: 'Successful', revoked: 'Revoked', void: 'Does not count' };
+const words = { running: 'Running', completed: 'Completed', failed: 'Failed', stopped: 'Stopped', queued: 'Waiting', pending: 'Pending', successful: 'Successful', revoked: 'Revoked', void: 'Does not count', gathered: 'Gathered', sent: 'Sent', suppressed: 'Not wanted', dead: 'Given up', cancelled: 'Called off' };
 export const Status = ({ of }) => <span class={`status ${of}`}>{words[of] ?? of}</span>;
 
 const dates = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });

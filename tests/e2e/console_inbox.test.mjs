@@ -1,0 +1,122 @@
+// The inbox of the page in a real browser: the count moves without a reload, settings, and what an open thread keeps
+// from being sent. RY_SCREENSHOTS=DIR keeps pictures.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { phone, startBrowser } from './lib/console.mjs';
+import { startLlm } from './lib/llm.mjs';
+import { Server, makeDatabase, waitFor } from './lib/server.mjs';
+import { startSmtp } from './lib/smtp.mjs';
+
+let db, smtp, llm, server, browser, ann, page;
+
+async function person(user, options) {
+  const p = await browser.person(options);
+  await p.goto(`${server.url}/auth`);
+  await p.evaluate((t) => sessionStorage.setItem('ry_token', t), user.token);
+  await p.goto(`${server.url}/console`);
+  await p.sees('What should the agent do?');
+  await p.evaluate(() => { window.notReloaded = true; });
+  return p;
+}
+const badge = (p, want) => p.waitForFunction((n) => (document.querySelector('.badge')?.innerText.split('\n')[0].trim() ?? '') === n, {}, String(want));
+async function run(user, form) {
+  const r = await user.start(form);
+  assert.equal(r.status, 200, r.text);
+  await waitFor('the end of the run', async () => (await user.get(`/agent-run/${r.json.agent_run_id}`)).json.status !== 'running');
+  return r.json;
+}
+const verdicts = (user) => db.sql(`select string_agg(state, ',' order by id) from notifications.notification where workflow = 'task-completed' and account_id = '${user.id}'`);
+
+before(async () => {
+  smtp = await startSmtp({ starttls: false });
+  llm = await startLlm((request, reply) => reply.say('done'));
+  db = makeDatabase();
+  server = await new Server({
+    database: db, llm,
+    set: ['deployment.mode=staging', 'accounts.local_login=false', 'http.public_url=https://app.test', 'mail.host=127.0.0.1',
+      `mail.port=${smtp.port}`, 'mail.security=none', 'mail.from=no-reply@runyard.test'],
+  }).start();
+  browser = await startBrowser();
+  ann = await server.user({ email: 'ann@example.test', tier: 'pro' });
+  page = await person(ann);
+});
+after(async () => {
+  await browser?.close();
+  await server?.close();
+  await llm?.close();
+  await smtp?.close();
+  db?.drop();
+});
+
+test('a task completes and the badge counts up, without a reload', async () => {
+  await page.waitForSelector('.bell');
+  await run(ann, { prompt: 'Count the apples' });
+  await badge(page, 1);
+  await run(ann, { prompt: 'Count the pears' });
+  await badge(page, 2);
+  assert.equal(await page.evaluate(() => window.notReloaded), true);
+});
+
+test('the inbox, read one by one and all at once', async () => {
+  await page.goto(`${server.url}/console#/inbox`);
+  await page.sees('Count the pears: done');
+  await page.sees('Count the apples: done');
+  assert.deepEqual(await page.faults(), []);
+  assert.ok(await page.overflow() <= 0);
+  await page.shot('inbox');
+  await page.press('Mark as read');
+  await badge(page, 1);
+  await page.press('Mark all as read');
+  await badge(page, '');
+  assert.equal((await ann.get('/notifications/inbox/unread-count')).json.unread_count, 0);
+});
+
+test('what to be told is changed in place', async () => {
+  await (await page.waitForSelector('::-p-aria([name="E-mail"][role="checkbox"])')).click();
+  await waitFor('the switch', async () => (await ann.get('/notifications/settings')).json.settings.email_enabled === false);
+  await (await page.waitForSelector('::-p-aria([name="Task failed: Push"][role="checkbox"])')).click();
+  await waitFor('the preference', async () => (await ann.get('/notifications/preferences')).json.preferences.workflows['task-failed'].push === false);
+  await page.select('select[aria-label="Task completed: gather for"]', '60');
+  await waitFor('the digest', async () => (await ann.get('/notifications/preferences')).json.preferences.workflows['task-completed'].digest_minutes === 60);
+  assert.ok(!(await page.text()).includes('All accounts'), 'that is for admins');
+});
+
+test('with the thread open in a tab nothing is sent', async () => {
+  await ann.request('PUT', '/notifications/settings', { json: { email_enabled: true } });
+  await ann.request('PUT', '/notifications/preferences', { json: { workflows: { 'task-completed': null } } });
+  const { thread_id } = await run(ann, { prompt: 'The first of the thread' });
+  await badge(page, 1);
+  await page.goto(`${server.url}/console#/threads/${thread_id}`);
+  await page.sees('The first of the thread');
+  await waitFor('the tab to be known', () => db.sql(`select count(*) from notifications.presence where thread_id = '${thread_id}'`) === '1');
+  const before = [verdicts(ann), smtp.to('ann@example.test').length];
+  await run(ann, { prompt: 'The second', thread_id });
+  await waitFor('the verdict', () => verdicts(ann) !== before[0]);
+  assert.equal(verdicts(ann), `${before[0]},suppressed`);
+  await badge(page, 1);
+  await page.goto(`${server.url}/console#/`);
+  await waitFor('the tab to be gone', () => db.sql(`select count(*) from notifications.presence where thread_id = '${thread_id}'`) === '0');
+  await run(ann, { prompt: 'The third', thread_id });
+  await badge(page, 2);
+  const mails = smtp.to('ann@example.test').map((m) => m.parsed.subject);
+  assert.equal(mails.filter((s) => /first of the thread/.test(s)).length + before[1] >= 1, true);
+  assert.deepEqual(page.complaints, []);
+});
+
+test('an admin tells somebody, on a telephone', async () => {
+  const boss = await server.user({ role: 'admin', email: 'boss@example.test' });
+  const desk = await person(boss, { viewport: phone, scheme: 'dark' });
+  await desk.goto(`${server.url}/console#/inbox`);
+  await desk.sees('All accounts');
+  assert.deepEqual(await desk.faults(), []);
+  assert.ok(await desk.overflow() <= 0);
+  await desk.fill('Address of the account', 'ann@example.test');
+  await desk.fill('Title', 'Hello {{first_name}}');
+  await desk.press('Send');
+  await desk.sees('It is on its way.');
+  await desk.sees('News');
+  await badge(page, 3);
+  assert.equal((await ann.get('/notifications/inbox')).json.notifications[0].title, 'Hello ann');
+  await desk.shot('inbox-admin-phone');
+  assert.deepEqual(desk.complaints, []);
+});
