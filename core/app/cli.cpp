@@ -174,10 +174,12 @@ class command_line {
   void add_inspect() {
     auto* command = add("inspect", "Reads a module file without running its code.",
                         example("  runyard inspect build/modules/runs.so --json"), [this] {
-                          return inspect_file(file_, json_ ? format::json : format::text);
+                          return inspect_file(file_, json_ ? format::json : format::text,
+                                              load_ ? inspection::loading : inspection::reading);
                         });
     command->add_option("file", file_, "Module file (x.so)")->required()->type_name("FILE");
-    command->add_flag("--json", json_, "As one JSON object");
+    auto* json = command->add_flag("--json", json_, "As one JSON object");
+    command->add_flag("--load", load_, "Load it too, in this process: its constructors run")->excludes(json);
   }
 
   void add_migrate() {
@@ -340,7 +342,7 @@ class command_line {
                                  from_environment("RUNYARD_TOKEN", ""), {}, {}};
   std::string file_;
   migrate_action action_ = migrate_action::up;
-  bool json_ = false, show_ = false;
+  bool json_ = false, show_ = false, load_ = false;
 };
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "core/app/settings.hpp"
 #include "core/auth/authenticator.hpp"
 #include "core/module/inspect.hpp"
+#include "core/module/library.hpp"
 
 namespace ry::app {
 
@@ -211,7 +212,7 @@ exit_code list_modules(const config_options& options, format as) {
   return sound ? exit_code::ok : exit_code::refused;
 }
 
-exit_code inspect_file(const std::string& file, format as) {
+exit_code inspect_file(const std::string& file, format as, inspection how) {
   const auto seen = module::inspect(file);
   if (as == format::json) {
     std::printf("%s\n", module::to_json(seen).c_str());
@@ -230,8 +231,21 @@ exit_code inspect_file(const std::string& file, format as) {
     for (const auto& l : seen.libraries) std::printf("%-10s %s\n", "library", l.c_str());
     for (const auto& w : seen.warnings) std::printf("%-10s %s\n", "warning", w.c_str());
   }
+  std::string no;
+  if (how == inspection::loading) {
+    try {
+      module::library code(file, {});
+      (void)code.descriptor();
+      code.pin();
+    } catch (const std::runtime_error& e) {
+      no = e.what();
+    }
+    std::printf("%s%s\n", load_line, no.empty() ? "yes" : "no");
+    std::fflush(stdout);
+  }
   for (const auto& p : seen.problems) std::fprintf(stderr, "%s: %s\n", file.c_str(), p.c_str());
-  return seen.problems.empty() ? exit_code::ok : exit_code::failed;
+  if (!no.empty()) std::fprintf(stderr, "%s: %s\n", file.c_str(), no.c_str());
+  return seen.problems.empty() && no.empty() ? exit_code::ok : exit_code::failed;
 }
 
 exit_code migrate(const config_options& options, migrate_action action) {

@@ -35,7 +35,10 @@ exit_code change_module(const config_options& options, client::module_request re
 
 exit_code list_modules(const config_options& options, format as);
 
-exit_code inspect_file(const std::string& file, format as);
+enum class inspection { reading, loading };
+// What a text inspection with loading prints when the loader has done its work, well or not.
+inline constexpr const char* load_line = "loads      ";
+exit_code inspect_file(const std::string& file, format as, inspection how);
 
 enum class migrate_action { up, status };
 exit_code migrate(const config_options& options, migrate_action action);

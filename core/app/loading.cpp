@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/app/api_document.hpp"
+#include "core/app/rehearsal.hpp"
 #include "core/module/inspect.hpp"
 
 namespace ry::app {
@@ -59,6 +60,7 @@ found_modules find_modules(config::config& c) {
 
 module::set_options module_options(config::config& c) {
   module::set_options options;
+  options.rehearse = rehearse;
   options.host_components = host_components();
   options.settings = [&c](const module::module_facts& facts, std::string_view schema) {
     module::settings_result result;

@@ -147,9 +147,11 @@ void arrangement::load_all(report& out, library::source from) {
   for (const std::size_t i : order) {
     module_entry& e = entries[i];
     if (e.state != module_state::created) continue;
+    // Where something is to go on without it.
+    const bool careful = from == library::source::copy || e.spec.failure == module_spec::on_failure::skip;
     try {
-      e.gen = std::make_shared<generation>(rt, e.spec.file, e.spec.sha256, e.facts,
-                                           options.host_minor, from);
+      e.gen = std::make_shared<generation>(rt, e.spec.file, e.spec.sha256, e.facts, options.host_minor, from,
+                                           careful ? options.rehearse : library::rehearsal());
     } catch (const std::runtime_error& ex) {
       std::string why = ex.what();
       if (!why.starts_with("module ")) why = called(e.facts.name) + ": " + why + ".";

@@ -53,8 +53,8 @@ bool latch::wait_until(clock::time_point deadline) {
 
 generation::generation(runtime& rt, const std::filesystem::path& file,
                        const std::string& sha256_pin, const module_facts& section,
-                       std::uint32_t host_minor, library::source from)
-    : code_(file, sha256_pin, from), descriptor_(code_.descriptor()) {
+                       std::uint32_t host_minor, library::source from, const library::rehearsal& rehearse)
+    : code_(file, sha256_pin, from, rehearse), descriptor_(code_.descriptor()) {
   std::string no = refuse_descriptor(descriptor_, file.filename().string());
   if (no.empty()) {
     facts_ = facts_of_descriptor(*descriptor_);

@@ -41,7 +41,7 @@ class generation {
   // with a sentence.
   generation(runtime& rt, const std::filesystem::path& file, const std::string& sha256_pin,
              const module_facts& section, std::uint32_t host_minor,
-             library::source from = library::source::file);
+             library::source from = library::source::file, const library::rehearsal& rehearse = {});
   ~generation();
 
   const module_facts& facts() const noexcept { return facts_; }

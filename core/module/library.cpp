@@ -76,7 +76,8 @@ struct library::impl {
   }
 };
 
-library::library(const std::filesystem::path& file, std::string_view sha256_pin, source from)
+library::library(const std::filesystem::path& file, std::string_view sha256_pin, source from,
+                 const rehearsal& rehearse)
     : impl_(std::make_unique<impl>()) {
   impl_->path = std::filesystem::absolute(file).string();
   if (!sha256_pin.empty() || from == source::copy) {
@@ -87,6 +88,11 @@ library::library(const std::filesystem::path& file, std::string_view sha256_pin,
              "; install the pinned file or change the pin");
     impl_->fd = sealed_copy(image, "runyard-" + file.filename().string());
     impl_->path = "/proc/self/fd/" + std::to_string(impl_->fd);
+  }
+  if (rehearse) {
+    const std::string there =
+        impl_->fd < 0 ? impl_->path : "/proc/" + std::to_string(::getpid()) + "/fd/" + std::to_string(impl_->fd);
+    if (const std::string why = rehearse(there); !why.empty()) refuse(why);
   }
   try {
     using boost::dll::load_mode::type;

@@ -4,6 +4,7 @@
 #include <ry/abi.h>
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -18,11 +19,15 @@ class library {
     // by now, would be the first one again.
     copy,
   };
+  // Loads what is at a path in another process; why it must not be loaded here, or nothing.
+  using rehearsal = std::function<std::string(const std::string& path)>;
+
   // Maps the file with every symbol resolved at once and none shared with others. With a pin
   // (SHA-256 in hex) the very bytes that were hashed are mapped, from a sealed copy in memory, so
-  // that nobody can change them in between. Throws std::runtime_error with a sentence.
+  // that nobody can change them in between; the rehearsal, if one is given, has the same. Throws
+  // std::runtime_error with a sentence.
   library(const std::filesystem::path& file, std::string_view sha256_pin,
-          source from = source::file);
+          source from = source::file, const rehearsal& rehearse = {});
   // Unmaps, unless pin() was called.
   ~library();
   library(const library&) = delete;

@@ -30,6 +30,7 @@
 #include <vector>
 
 #include "core/module/describe.hpp"
+#include "core/module/library.hpp"
 #include "core/module/facts.hpp"
 #include "core/module/host.hpp"
 #include "core/module/inspect.hpp"
@@ -71,6 +72,8 @@ using settings_fn =
 struct set_options {
   std::uint32_t host_minor = RY_ABI_MINOR;
   settings_fn settings;  // empty: every module gets "{}"
+  // Tries the library of a module that may fail, because it is not required or is to replace a running one.
+  library::rehearsal rehearse;
   // Routes of the host itself (GET, outside of http.base_path), which modules cannot take.
   std::vector<std::string> host_routes = {"/healthz", "/readyz", "/metrics", "/openapi.json"};
   // Components of the host that descriptions of modules may refer to: "schemas/host.Error".

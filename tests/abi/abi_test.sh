@@ -91,6 +91,16 @@ refusals)
   "$runyard" check --config none.toml "${settings[@]}" "${extra[@]}" >out 2>err </dev/null ||
     fail 'an optional module that fails must not end check with an error'
   in_file err 'the licence file is missing'
+  # Nor does one that crashes or ends the process while it is loaded: it does so in another process.
+  for name in abi_aborts abi_exits; do
+    extra=(--set "modules.$name.required=false")
+    enabled "$bad" "$name"
+    cp "$good/abi_c.so" chosen/
+    "$runyard" check --config none.toml "${settings[@]}" "${extra[@]}" --set modules.abi_c.enabled=true >out 2>err \
+      </dev/null || fail "an optional $name must not end check with an error"
+    in_file err "left out: module \"$name\""
+  done
+  in_file err 'it ends the process while it is loaded (exit code 3)'
 
   for name in abi_gcc abi_unguarded abi_clang; do
     [[ -e $good/$name.so ]] || continue

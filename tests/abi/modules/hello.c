@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #ifndef ABI_MAGIC
 #define ABI_MAGIC RY_ABI_MAGIC
@@ -55,6 +56,11 @@ struct waiting {
 /* Runs when the library is mapped: whoever only inspects the file must not see it. */
 __attribute__((constructor)) static void aborts(void) {
   abort();
+}
+#endif
+#ifdef ABI_EXITS
+__attribute__((constructor)) static void exits(void) {
+  _exit(3);
 }
 #endif
 #ifdef ABI_UNRESOLVED
