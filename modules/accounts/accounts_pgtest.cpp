@@ -116,6 +116,19 @@ TEST_F(accounts_sql, provision_refreshes_but_never_erases) {
   EXPECT_EQ(events("account.verified"), "1");
 }
 
+TEST_F(accounts_sql, what_was_verified_is_an_address) {
+  sql(provision_sql(ann, ann, "old@example.org", true));
+  const auto verified = [&] { return sql("select verified_at is not null from accounts.account"); };
+  sql(provision_sql(ann, ann, "OLD@example.org", false));
+  EXPECT_EQ(verified(), "t") << "the same one";
+  sql(provision_sql(ann, ann, "new@example.org", false));
+  EXPECT_EQ(verified(), "f");
+  sql(provision_sql(ann, ann, "new@example.org", true));
+  EXPECT_EQ(verified() + events("account.verified"), "t2");
+  sql(provision_sql(ann, ann, "newer@example.org", true));
+  EXPECT_EQ(verified() + events("account.verified"), "t2");
+}
+
 TEST_F(accounts_sql, first_sight_on_many_nodes_at_once) {
   at_once(8, [](std::size_t) { return provision_sql(ann, ann, "a@b", true, "500"); });
   at_once(8, [](std::size_t) { return provision_sql("auth0|1", "", "a@b", true, "500"); });

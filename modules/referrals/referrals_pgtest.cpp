@@ -93,6 +93,7 @@ class referrals_sql : public testing_sql::database_test {
                   "coalesce(sum(r.credits_awarded), 0) from referrals.referral r where r.referrer_id = k.account_id)"),
               "0");
     EXPECT_EQ(sql("select count(*) from accounts.unbalanced()"), "0");
+    EXPECT_EQ(sql("select count(*) from referrals.unbalanced()"), "0");
     EXPECT_EQ(sql("select count(*) from referrals.referral r left join lateral (select sum(l.delta_micro) as got from "
                   "accounts.ledger l where l.kind = 'referral' and l.note->>'referral_id' = r.id::text) l on true "
                   "where coalesce(l.got, 0) <> case when r.void_reason is null then (r.credits_awarded + "
@@ -443,6 +444,21 @@ TEST_F(referrals_sql, a_revocation_takes_back_what_both_got_and_frees_no_room) {
             "admin referral.revoke why");
   EXPECT_EQ(state_of("select referrals.review('admin', gen_random_uuid(), 'revoke', '')"), "RY404");
   no_violation();
+}
+
+TEST_F(referrals_sql, what_does_not_add_up_is_found) {
+  const auto bob = friend_of(code_);
+  EXPECT_EQ(review(bob, "revoke"), "");
+  friend_of(code_);
+  EXPECT_EQ(sql("select count(*) from referrals.unbalanced()"), "0") << "also after a revocation";
+  sql("update referrals.counter set earned = earned - 100, revoked = 0");
+  EXPECT_EQ(sql("select earned || ' ' || awarded || ' ' || paid_micro from referrals.unbalanced()"), "100 200 200000000");
+  sql("update referrals.counter set earned = earned + 100");
+  EXPECT_EQ(sql("select count(*) from referrals.unbalanced()"), "0");
+  sql("update referrals.referral set credits_awarded = 0 where referred_account_id = " + bob);
+  EXPECT_EQ(sql("select awarded from referrals.unbalanced()"), "100");
+  sql("delete from referrals.counter");
+  EXPECT_EQ(sql("select earned from referrals.unbalanced()"), "0");
 }
 
 TEST_F(referrals_sql, what_is_flagged_waits_for_its_review) {

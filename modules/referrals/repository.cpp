@@ -165,6 +165,17 @@ ry::task<void> repository::uninvite(std::vector<std::string> mails) const {
   (co_await ctx_.db().query("select referrals.uninvite($1::text[]::uuid[])", mails)).value();
 }
 
+ry::task<std::vector<std::string>> repository::unbalanced(std::int64_t most) const {
+  const auto rows =
+      (co_await ctx_.db().query_with({RY_DB_READ_ONLY},
+                                     "select to_json(u)::text from referrals.unbalanced() u limit $1",
+                                     most))
+          .value();
+  std::vector<std::string> out;
+  for (const auto r : rows) out.emplace_back(r.text(0));
+  co_return out;
+}
+
 ry::task<void> repository::forget_invitations() const {
   (co_await ctx_.db().query("delete from referrals.invitation i using referrals.setting s"
                             " where i.at < now() - greatest(s.reinvite, interval '1 day')"))

@@ -61,6 +61,8 @@ class repository {
   ry::task<std::vector<invited>> invite(ry::uuid account, std::vector<std::string> addresses,
                                         letter l) const;
   ry::task<void> uninvite(std::vector<std::string> mails) const;
+  // Referrers whose counter, referrals and ledger do not agree, each as a JSON object; at most `most`.
+  ry::task<std::vector<std::string>> unbalanced(std::int64_t most) const;
   // Those that count for no limit any more.
   ry::task<void> forget_invitations() const;
 

@@ -13,6 +13,7 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::int64_t batch = 200;
+constexpr std::int64_t most_told = 20;  // in one check
 
 std::string member(const json::object& o, std::string_view name) {
   const auto* v = o.if_contains(json::string_view(name.data(), name.size()));
@@ -34,6 +35,8 @@ void settler::add_to(ry::registrar& reg) {
   reg.job("referrals.settle", this, &settler::settle, o);
   o.cron = "23 * * * *";
   reg.job("referrals.tidy", this, &settler::tidy, o);
+  o.cron = "41 3 * * *";
+  reg.job("referrals.check", this, &settler::check, o);
 }
 
 ry::task<void> settler::heard(ry::event e) {
@@ -110,6 +113,14 @@ ry::task<std::optional<ry::error>> settler::one_by_one(std::vector<std::string> 
 
 ry::task<ry::job_outcome> settler::tidy(ry::job) {
   co_await repo_.forget_invitations();
+  co_return ry::job_outcome::done();
+}
+
+ry::task<ry::job_outcome> settler::check(ry::job) {
+  const auto wrong = co_await repo_.unbalanced(most_told);
+  for (const auto& one : wrong) {
+    ctx_.complain("referrals do not add up", ry::error(RY_DATA_LOSS, "referrals.unbalanced", one));
+  }
   co_return ry::job_outcome::done();
 }
 

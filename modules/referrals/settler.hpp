@@ -27,6 +27,7 @@ class settler {
   ry::task<void> welcome(ry::uuid account, std::string payload);
   ry::task<ry::job_outcome> settle(ry::job job);
   ry::task<ry::job_outcome> tidy(ry::job job);
+  ry::task<ry::job_outcome> check(ry::job job);
 
   const ry::context& ctx_;
   const repository& repo_;

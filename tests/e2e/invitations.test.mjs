@@ -115,6 +115,12 @@ test('one award that cannot be made holds up none of the others', async () => {
   assert.equal(db.sql('select count(*) from accounts.unbalanced()'), '0');
 });
 
+test('what does not add up is told to the operator', async () => {
+  db.sql(`update referrals.counter set earned = earned - 1; select core.job_enqueue('referrals.check', '{}')`);
+  await waitFor('the alarm', () => server.log.includes('referrals do not add up'));
+  db.sql('update referrals.counter set earned = earned + 1');
+});
+
 test('without a mail server, and without the module mail', async () => {
   for (const set of [[], ['modules.mail.enabled=false']]) {
     const other = makeDatabase();

@@ -231,7 +231,10 @@ begin
     update accounts.account a
        set email = coalesce(nullif(p_email, ''), a.email),
            display_name = coalesce(nullif(p_name, ''), a.display_name),
-           verified_at = case when v_newly_verified then now() else a.verified_at end
+           -- Another address, of which nobody says that it was verified, was not.
+           verified_at = case when v_newly_verified then now()
+                              when not p_verified and p_email <> '' and lower(p_email) <> lower(a.email) then null
+                              else a.verified_at end
      where a.id = v.id
      returning a.* into v;
   end if;
