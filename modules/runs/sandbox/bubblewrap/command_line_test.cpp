@@ -61,19 +61,21 @@ class command_line_test : public ::testing::Test {
     char name[] = "/tmp/ry-bwrap-XXXXXX";
     ASSERT_NE(::mkdtemp(name), nullptr);
     root = name;
-    std::ofstream(root / "passwd") << passwd_text(61184, 4);
-    std::ofstream(root / "group") << group_text(61184, 4);
+    // Its own, or the processes of tests that run beside this one would count against the limit.
+    const auto uid = 61184 + static_cast<std::uint32_t>(::getpid()) % 4096;
+    std::ofstream(root / "passwd") << passwd_text(uid, 1);
+    std::ofstream(root / "group") << group_text(uid, 1);
     spec.mode = ::geteuid() == 0 ? confinement::drop_root : confinement::user_namespace;
     spec.bwrap_path = "/usr/bin/bwrap";
     const workspaces all(root.string());
     const bool rooted = spec.mode == confinement::drop_root;
     const file_error made =
-        all.ensure(project, rooted ? std::optional<uid_t>(61185) : std::nullopt);
+        all.ensure(project, rooted ? std::optional<uid_t>(uid) : std::nullopt);
     ASSERT_FALSE(made) << made.message;
     spec.workspace = all.path_of(project);
     files = spec.workspace;
     spec.etc_directory = root.string();
-    spec.uid = 61185;
+    spec.uid = uid;
     spec.limit = {2ull << 30, 64, 1 << 20, 256, 16 << 20};
     if (::access(spec.bwrap_path.c_str(), X_OK) != 0) GTEST_SKIP() << "bubblewrap is not installed";
     const outcome nothing = execute(shell("true"));
