@@ -9,8 +9,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { freePort, serverOf } from '../tests/e2e/lib/mcp.mjs';
-import { build, sleep, waitFor } from '../tests/e2e/lib/server.mjs';
+import { serverOf } from '../tests/e2e/lib/mcp.mjs';
+import { build, freePort, sleep, waitFor } from '../tests/e2e/lib/server.mjs';
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 const option = (name, otherwise) => { const at = process.argv.indexOf(`--${name}`); return at < 0 ? otherwise : process.argv[at + 1]; };
@@ -66,10 +66,13 @@ const { Client } = await load('@modelcontextprotocol/sdk/client/index.js');
 const { StreamableHTTPClientTransport } = await load('@modelcontextprotocol/sdk/client/streamableHttp.js');
 const { SSEClientTransport } = await load('@modelcontextprotocol/sdk/client/sse.js');
 const { StdioClientTransport } = await load('@modelcontextprotocol/sdk/client/stdio.js');
-const sdk = (transport, op) => async () => {
+// end(transport): the good-bye to the server.
+const sdk = (transport, op, end = async () => {}) => async () => {
   const client = new Client({ name: 'bench', version: '1' });
-  await client.connect(transport());
+  const over = transport();
+  await client.connect(over);
   await work(client, op);
+  await end(over);
   await client.close();
 };
 
@@ -105,6 +108,14 @@ if (only.includes('http') || only.includes('sse')) {
         runyard: () => ours('bench_mcp', [mode, port, op, n, warm]),
         peer: () => timed(sdk(() => transport(url), op)),
       });
+      // Runyard always ends its session, the SDK when it is told to.
+      if (mode === 'http') {
+        await row(`http, ${op}; all end their session`, {
+          floor: () => ours('mcp_floor', ['http-delete', port, op, n, warm]),
+          runyard: () => ours('bench_mcp', [mode, port, op, n, warm]),
+          peer: () => timed(sdk(() => transport(url), op, (over) => over.terminateSession())),
+        });
+      }
     }
     child.kill('SIGKILL');
   }
@@ -141,6 +152,7 @@ if (only.includes('modern')) {
 }
 const local = (command, op) => sdk(() => new StdioClientTransport({ command: command[0], args: command.slice(1), stderr: 'ignore' }), op);
 if (only.includes('tiny')) {
+  await row('stdio, tiny server in the sandbox, call', { runyard: () => ours('bench_mcp', ['stdio-boxed', 'call', n, warm, program('mcp_tiny')]) });
   for (const op of ['list', 'call']) {
     const command = [program('mcp_tiny')];
     await row(`stdio, tiny server, ${op}`, {

@@ -1,4 +1,4 @@
-// mcp_floor MODE PORT list|call N WARM; MODE http, modern or sse
+// mcp_floor MODE PORT list|call N WARM; MODE http, http-delete (which ends its session), modern or sse
 // mcp_floor stdio list|call N WARM COMMAND...
 // What no client can undercut: the same exchanges with the same server by blocking system calls on one thread, the
 // answers looked through for a few bytes instead of being read as JSON. Prints one line of JSON.
@@ -117,12 +117,13 @@ void expect(const std::string& text, const char* part) {
   if (text.find(part) == std::string::npos) throw std::runtime_error("unexpected: " + text);
 }
 
-void over_http(int port, bool call) {
+void over_http(int port, bool call, bool good_bye) {
   source s{dial(port), {}};
   const auto hello = exchange(s, "POST", "/mcp", "", initialize());
   const auto fields = "mcp-session-id: " + field(hello.head, "mcp-session-id") + "\r\nmcp-protocol-version: " + legacy + "\r\n";
   exchange(s, "POST", "/mcp", fields, initialized);
   expect(exchange(s, "POST", "/mcp", fields, question(call, false)).body, answer(call));
+  if (good_bye) put(s.fd, "DELETE /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\n" + fields + "Connection: close\r\n\r\n");
   close(s.fd);
 }
 void over_modern(int port, bool call) {
@@ -182,12 +183,12 @@ int main(int argc, char** argv) try {
   const std::string mode = argc > 1 ? argv[1] : "";
   const bool local = mode == "stdio";
   char** rest = argv + (local ? 2 : 3);
-  if (argc < 6) throw std::runtime_error("usage: mcp_floor http|modern|sse PORT list|call N WARM, or stdio list|call N WARM COMMAND...");
+  if (argc < 6) throw std::runtime_error("usage: mcp_floor http|http-delete|modern|sse PORT list|call N WARM, or stdio list|call N WARM COMMAND...");
   const int port = local ? 0 : std::atoi(argv[2]);
   const bool call = std::string(rest[0]) == "call";
   const auto n = static_cast<std::size_t>(std::atoi(rest[1]));
   const auto once = [&] {
-    if (mode == "http") over_http(port, call);
+    if (mode.starts_with("http")) over_http(port, call, mode == "http-delete");
     else if (mode == "modern") over_modern(port, call);
     else if (mode == "sse") over_sse(port, call);
     else over_stdio(rest + 3, call);
