@@ -68,7 +68,7 @@ TEST_F(core_table_test, an_interface_that_is_not_among_the_needs_is_not_handed_o
   EXPECT_EQ(self.strikes, 2u);
   EXPECT_EQ(get_interface(&self, view("ry.metrics/1"), 0), nullptr);
   EXPECT_EQ(self.strikes, 3u);
-  EXPECT_EQ(self.last_strike, "it uses ry.metrics/1, which is not among its needs");
+  EXPECT_EQ(self.last_strike, "an interface that is not among its needs in get_interface: ry.metrics/1");
 }
 
 TEST_F(core_table_test, uuids_are_version_7_unique_and_increasing_across_threads) {

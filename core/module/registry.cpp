@@ -4,7 +4,6 @@
 #include <stdexcept>
 
 #include "core/module/tables.hpp"
-#include "core/observe/log.hpp"
 
 struct ry_lease {
   ry::module::registry* owner;
@@ -152,17 +151,8 @@ bool registry::may_use(const ry_host* host, std::string_view id) const {
 const void* get_interface(const ry_host* host, ry_str id, std::uint32_t min_size) noexcept {
   const auto* table = host->rt.modules->interfaces.find(core::sv(id), min_size);
   if (!table || host->rt.modules->may_use(host, core::sv(id))) return table;
-  auto& asking = *const_cast<ry_host*>(host);
-  asking.strikes.fetch_add(1, std::memory_order_relaxed);
-  try {
-    observe::log(observe::level::error, asking.name,
-                 "module misbehaved: it uses an interface that is not among its needs",
-                 {{"interface", core::str(id)}});
-    std::lock_guard lock(asking.mutex);
-    asking.last_strike = "it uses " + core::str(id) + ", which is not among its needs";
-  } catch (const std::bad_alloc&) {
-    // The count stays right; only its explanation is old.
-  }
+  misbehaved(const_cast<ry_host*>(host), "an interface that is not among its needs", "get_interface",
+             core::sv(id));
   return nullptr;
 }
 

@@ -38,7 +38,7 @@ fault large transport.too_large 'RY_RESOURCE_EXHAUSTED'
 fault leak transport.many 'descriptors open'
 fault open thrice 'descriptors open'
 fault stays life 'did not stop before the deadline'
-fault undeclared life 'it uses ry.metrics/1, which is not among its needs'
+fault undeclared life 'not among its needs in get_interface: ry.metrics/1'
 
 # Without a server what needs one is left out, not passed.
 "$runyard" module check "$dir/loopback_good.so" >out 2>err || fail 'without a server'
