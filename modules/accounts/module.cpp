@@ -5,6 +5,7 @@
 #include "key_authenticator.hpp"
 #include "login/routes.hpp"
 #include "migrations.hpp"
+#include "openapi.hpp"
 #include "routes.hpp"
 
 namespace accounts {
@@ -83,6 +84,7 @@ class service {
         logins_(ctx, repo_, cfg_, login_settings_),
         login_routes_(ctx, logins_, people_, cfg_, login_settings_) {
     reg.migrations(ry_migrations::all);
+    reg.describe(ry_openapi::api);
     routes_.add_to(reg);
     login_routes_.add_to(reg);
     reg.subscribe("audit", "admin.act", this, &service::note_act);

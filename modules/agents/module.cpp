@@ -1,6 +1,7 @@
 #include <ry/cpp/module.hpp>
 
 #include "migrations.hpp"
+#include "openapi.hpp"
 #include "routes.hpp"
 #include "service.hpp"
 
@@ -12,6 +13,7 @@ class agents_module {
   agents_module(ry::context& ctx, ry::registrar& reg)
       : ctx_(ctx), repo_(ctx), service_(ctx, repo_, accounts_), routes_(ctx, repo_, accounts_) {
     reg.migrations(ry_migrations::all);
+    reg.describe(ry_openapi::api);
     routes_.add_to(reg);
     reg.provide(RY_SVC_AGENTS_1, service::table(), &service_);
     reg.subscribe("default_agent", "account.created", this, &agents_module::account_created);

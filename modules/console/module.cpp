@@ -1,6 +1,7 @@
 #include <ry/cpp/module.hpp>
 
 #include "embedded.hpp"
+#include "openapi.hpp"
 #include "site.hpp"
 
 namespace console {
@@ -39,6 +40,7 @@ class service {
     reg.route("GET", "/console", RY_ROUTE_PUBLIC, page);
     reg.route("GET", "/console/assets/{name}", RY_ROUTE_PUBLIC, asset);
     reg.route("GET", "/", RY_ROUTE_PUBLIC, first);
+    reg.describe(ry_openapi::api);
   }
 
  private:

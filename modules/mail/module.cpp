@@ -1,6 +1,7 @@
 #include <ry/cpp/module.hpp>
 
 #include "migrations.hpp"
+#include "openapi.hpp"
 #include "postman.hpp"
 #include "routes.hpp"
 #include "service.hpp"
@@ -28,6 +29,7 @@ class module {
         service_(ctx, repo_, settings_),
         routes_(ctx, repo_) {
     reg.migrations(ry_migrations::all);
+    reg.describe(ry_openapi::api);
     routes_.add_to(reg);
     reg.provide(RY_SVC_MAIL_1, service::table(), &service_);
     ry::job_options send;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "openapi.hpp"
 #include "tool_source.hpp"
 
 namespace mcp {
@@ -171,6 +172,7 @@ void routes::add_to(ry::registrar& reg) {
   reg.route("PUT", "/agents/{agent_id}/custom-mcp-tools", 0, this, &routes::replace, slow);
   reg.route("POST", "/admin/mcp/tools", RY_ROUTE_ADMIN, this, &routes::try_tools, slow);
   reg.route("POST", "/admin/mcp/call", RY_ROUTE_ADMIN, this, &routes::try_call, slow);
+  reg.describe(ry_openapi::api);
 }
 
 ry::task<std::string> routes::caller(ry::request r) {

@@ -1,6 +1,7 @@
 #include <ry/cpp/module.hpp>
 
 #include "migrations.hpp"
+#include "openapi.hpp"
 #include "routes.hpp"
 #include "settler.hpp"
 
@@ -27,6 +28,7 @@ class module {
         settler_(ctx, repo_, settings_),
         routes_(ctx, repo_, settings_, app_url(ctx, settings_), neighbours_) {
     reg.migrations(ry_migrations::all);
+    reg.describe(ry_openapi::api);
     settler_.add_to(reg);
     routes_.add_to(reg);
   }

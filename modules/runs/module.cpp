@@ -4,6 +4,7 @@
 #include <boost/json.hpp>
 #include <filesystem>
 #include <migrations.hpp>
+#include <openapi.hpp>
 #include <ry/ry.hpp>
 
 #include "admission.hpp"
@@ -48,6 +49,7 @@ class module {
         admission_(parts_, runs_),
         webhooks_(parts_) {
     reg.migrations(ry_migrations::all);
+    for (const auto part : {ry_openapi::runs, ry_openapi::threads, ry_openapi::events}) reg.describe(part);
     parts_.providers.define(reg);
     reg.define_point(RY_AGENT_TOOLS_1, &parts_.tool_sources);
     reg.define_point(RY_SANDBOX_DRIVER_1, &parts_.sandboxes);

@@ -1,6 +1,7 @@
 // Carries out the steps of one scenario.
 import { createHmac } from 'node:crypto';
 import http from 'node:http';
+import { checkExchange } from '../e2e/lib/openapi.mjs';
 import { gapless, statuses, textOf, Client } from '../e2e/lib/server.mjs';
 import { filled, match, matchEvents } from './match.mjs';
 import { randomUUID, sleep } from './world.mjs';
@@ -54,7 +55,7 @@ async function sendLines(client, method, pathname, headers, body) {
   const encoded = body instanceof FormData ? new Request('http://x', { method: 'POST', body }) : undefined;
   if (encoded) lines['content-type'] = encoded.headers.get('content-type');
   const bytes = encoded ? Buffer.from(await encoded.arrayBuffer()) : Buffer.from(body ?? '');
-  return new Promise((resolve, reject) => {
+  const got = await new Promise((resolve, reject) => {
     const r = http.request(client.url + pathname, { method, headers: { ...lines, 'content-length': bytes.length } }, (res) => {
       let text = '';
       res.setEncoding('utf8');
@@ -68,6 +69,8 @@ async function sendLines(client, method, pathname, headers, body) {
     r.on('error', reject);
     r.end(bytes);
   });
+  await checkExchange(method, client.url + pathname, { headers: lines, body }, got);
+  return got;
 }
 
 async function send(client, step) {

@@ -9,6 +9,7 @@
 #include "../body.hpp"
 #include "../members.hpp"
 #include "identity_message.hpp"
+#include "openapi.hpp"
 #include "standard_webhook.hpp"
 
 namespace accounts {
@@ -91,6 +92,7 @@ void login_routes::add_to(ry::registrar& reg) {
   if (!settings_.webhook_keys.empty()) {
     reg.route("POST", "/auth/webhooks/identity", RY_ROUTE_PUBLIC, this,
               &login_routes::identity_webhook, {.max_body = most_webhook_body});
+    reg.describe(ry_openapi::identity_webhook);
   }
   if (!settings_.enabled) return;
   const ry::route_options small{.max_body = most_body};
@@ -106,6 +108,7 @@ void login_routes::add_to(ry::registrar& reg) {
   reg.route("GET", "/auth/sessions", 0, this, &login_routes::list_sessions);
   reg.route("DELETE", "/auth/sessions", 0, this, &login_routes::end_all_sessions);
   reg.route("DELETE", "/auth/sessions/{id}", 0, this, &login_routes::end_session);
+  reg.describe(ry_openapi::login);
 }
 
 ry::response login_routes::about(const ry::request&) {

@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync, readFileSync, createWriteStream } f
 import net from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { checkEvent, hold } from './openapi.mjs';
 
 export const root = path.resolve(import.meta.dirname, '../../..');
 export const build = process.env.RY_BUILD_DIR ?? path.join(root, 'build');
@@ -38,6 +39,16 @@ export function makeDatabase() {
 }
 
 export const modulesOn = ['accounts', 'agents', 'mail', 'referrals', 'notifications', 'notify_builtin', 'runs', 'llm_openai', 'llm_anthropic', 'llm_offline', 'sandbox_bubblewrap', 'mcp', 'mcp_http', 'mcp_sse', 'mcp_json', 'mcp_prebuilt', 'console'];
+
+// Settings under which every module registers all it has.
+export const everything = `
+[accounts]
+local_login = true
+[accounts.login]
+verify = "none"
+[accounts.identity_webhook]
+secrets = ["whsec_${Buffer.from('thirty-two bytes for a secret...').toString('base64')}"]
+`;
 
 // settings: TOML text appended to the test's configuration.
 export class Server {
@@ -85,6 +96,7 @@ ${settings}
       if (gone) throw new Error(`the server ended with ${JSON.stringify(gone)}:\n${this.log}`);
       return (this.url = /^listening on (http\S+)$/m.exec(this.out)?.[1]);
     }, timeout);
+    hold(this.url);
     return this;
   }
 
@@ -178,6 +190,7 @@ export class Client {
           const data = /^data: (.*)$/m.exec(block)?.[1];
           if (data === undefined) continue;
           const event = JSON.parse(data);
+          await checkEvent(this.url, event);
           if (event.type === 'ping') { out.pings++; continue; }
           const id = /^id: (\d+)$/m.exec(block)?.[1];
           event.$id = id === undefined ? undefined : Number(id);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "deadline.hpp"
+#include "openapi.hpp"
 
 namespace mcp_prebuilt {
 namespace {
@@ -68,10 +69,13 @@ void routes::add_to(ry::registrar& reg) {
   reg.route("POST", "/mcp/profiles/{id}/connect", 0, this, &routes::connect, slow);
   if (where_ == answers_come::here) {
     reg.route("GET", "/mcp/oauth/callback", RY_ROUTE_PUBLIC, this, &routes::callback, slow);
+    reg.describe(ry_openapi::callback);
   } else {
     reg.route("POST", "/mcp/oauth/callback", 0, this, &routes::finish, slow);
+    reg.describe(ry_openapi::callback_by_app);
   }
   reg.route("GET", "/mcp/oauth/client", RY_ROUTE_PUBLIC, this, &routes::document);
+  reg.describe(ry_openapi::api);
 }
 
 ry::task<ry::uuid> routes::caller(ry::request r) const {

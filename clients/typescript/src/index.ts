@@ -1,0 +1,66 @@
+import createClient, { type Client } from 'openapi-fetch';
+import { Connection, RequestFailed, type ConnectionOptions } from './connection.js';
+import type { components, paths } from './schema.d.ts';
+import { follow, type FollowOptions, type RunEvent } from './stream.js';
+
+export { RequestFailed, type ConnectionOptions, type FollowOptions, type RunEvent };
+export type { components, paths };
+export type Schemas = components['schemas'];
+export type Run = Schemas['runs.Run'];
+export type Started = Schemas['runs.Started'];
+export type Agent = Schemas['agents.Agent'];
+export type Account = Schemas['accounts.Account'];
+
+/** What a start takes; a file is a File, or a Blob with a name. */
+export type StartFields = Omit<Schemas['runs.StartForm'], 'files' | 'optimistic' | 'queue' | 'memory_enabled'> & {
+  optimistic?: boolean;
+  queue?: boolean;
+  memory_enabled?: boolean;
+  files?: readonly (File | { name: string; data: Blob })[];
+};
+export interface StartOptions {
+  /** Makes a repeat of this start harmless: it answers the run of the first one. */
+  idempotencyKey?: string;
+  signal?: AbortSignal;
+}
+
+export class Runyard {
+  /** Every operation of the server, typed: `api.GET('/agents/{id}', { params: { path: { id } } })`. */
+  readonly api: Client<paths>;
+  readonly #at: Connection;
+
+  constructor(options: ConnectionOptions) {
+    this.#at = new Connection(options);
+    this.api = createClient<paths>({ baseUrl: this.#at.baseUrl, fetch: (request: Request) => this.#at.fetch(request) });
+    this.api.use({
+      onRequest: async ({ request }) => {
+        const authorization = await this.#at.authorization();
+        if (authorization !== undefined) request.headers.set('authorization', authorization);
+        return request;
+      },
+    });
+  }
+
+  /** Starts a run. Throws RequestFailed. */
+  async start(fields: StartFields, options: StartOptions = {}): Promise<Started> {
+    const form = new FormData();
+    for (const [name, value] of Object.entries(fields)) {
+      if (name === 'files' || value === undefined) continue;
+      form.append(name, String(value));
+    }
+    for (const file of fields.files ?? []) {
+      if (file instanceof Blob) form.append('files', file, file.name);
+      else form.append('files', file.data, file.name);
+    }
+    const headers: Record<string, string> = {};
+    if (options.idempotencyKey !== undefined) headers['idempotency-key'] = options.idempotencyKey;
+    const response = await this.#at.send('/agent/start', { method: 'POST', body: form, headers, ...(options.signal ? { signal: options.signal } : {}) });
+    if (!response.ok) throw await RequestFailed.of(response);
+    return (await response.json()) as Started;
+  }
+
+  /** A run's events, each once, until its terminal event, whatever happens to the connection. */
+  follow(runId: string, options: FollowOptions = {}): AsyncGenerator<RunEvent, void, void> {
+    return follow(this.#at, runId, options);
+  }
+}

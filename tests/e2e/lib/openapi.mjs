@@ -1,0 +1,239 @@
+// Holds what the tests send and get against the server's own /openapi.json. Every fetch() of the process to a
+// server that was named by hold() is looked at:
+// - an answer has a status, a content type and a body that the document describes, without a member that it does not;
+// - a request that was not refused as malformed is one that the document describes.
+// A violation fails the request; if a test swallows that, the process ends with 1 nevertheless.
+import Ajv2020 from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { createHash } from 'node:crypto';
+
+const plainFetch = globalThis.fetch;
+const documents = new Map();  // digest of the text -> Document
+const servers = new Map();    // origin -> Contract
+const violations = new Set();
+
+// Statuses that say the request itself is not as it should be, or that nobody looked at it.
+const malformed = new Set([400, 401, 403, 404, 405, 408, 411, 413, 414, 415, 416, 417, 422, 431]);
+// What the server answers before there is a route.
+const beforeRoutes = new Set([400, 408, 414, 431, 503]);
+
+const escaped = (key) => encodeURIComponent(String(key).replaceAll('~', '~0').replaceAll('/', '~1'));
+const pointerOf = (...keys) => '#' + keys.map((k) => '/' + escaped(k)).join('');
+
+function decoded(segment) {
+  try { return decodeURIComponent(segment); } catch { return segment; }
+}
+
+// Objects whose members are named have no others.
+function closed(node) {
+  if (Array.isArray(node)) return node.map(closed);
+  if (node === null || typeof node !== 'object') return node;
+  const out = Object.fromEntries(Object.entries(node).map(([k, v]) => [k, k === 'example' || k === 'examples' ? v : closed(v)]));
+  if (out.properties && !('additionalProperties' in out)) out.additionalProperties = false;
+  return out;
+}
+
+export class Document {
+  constructor(text) {
+    this.json = JSON.parse(text);
+    const ajv = (json, options) => {
+      const a = new Ajv2020({ strict: false, ...options });
+      addFormats(a);
+      a.addSchema(json, 'doc');
+      return a;
+    };
+    this.answers = ajv(closed(this.json));
+    this.requests = ajv(this.json);
+    this.texts = ajv(this.json, { coerceTypes: true });  // parameters come as text
+    this.base = this.json.servers[0].url.replace(/\/$/, '');
+    this.routes = Object.entries(this.json.paths).map(([path, item]) => ({ path, item, parts: path.split('/') }))
+      .sort((a, b) => a.path.split('{').length - b.path.split('{').length);
+  }
+  resolve(node, at) {
+    while (node?.$ref) {
+      at = node.$ref.slice(2).split('/');
+      node = at.reduce((o, k) => o[k.replaceAll('~1', '/').replaceAll('~0', '~')], this.json);
+    }
+    return { node, at };
+  }
+  // The described operation of a path as it was sent; undefined: none.
+  find(method, pathname) {
+    const within = pathname.startsWith(this.base + '/') ? pathname.slice(this.base.length) : undefined;
+    for (const { path, item, parts } of this.routes) {
+      const operation = item[method.toLowerCase()] ?? (method === 'HEAD' ? item.get : undefined);
+      const sent = operation?.servers ? pathname : within;
+      if (!operation || sent === undefined) continue;
+      const given = sent.split('/').map(decoded);
+      const values = {};
+      const same = given.length === parts.length && parts.every((p, i) => {
+        if (!p.startsWith('{')) return p === given[i];
+        values[p.slice(1, -1)] = given[i];
+        return given[i] !== '';
+      });
+      if (same) return { path, method: method === 'HEAD' && !item.head ? 'get' : method.toLowerCase(), operation, values };
+    }
+    return undefined;
+  }
+  // What is wrong with a value, or undefined.
+  fault(ajv, at, value) {
+    const check = ajv.getSchema('doc' + pointerOf(...at));
+    if (!check) return `no schema at ${at.join('/')}`;
+    return check(value) ? undefined : ajv.errorsText(check.errors.slice(0, 3), { dataVar: 'body' });
+  }
+}
+
+const mediaOf = (header) => (header ?? '').split(';')[0].trim().toLowerCase();
+
+function described(content, media) {
+  if (!content) return undefined;
+  return [media, `${media.split('/')[0]}/*`, '*/*'].find((m) => m in content);
+}
+
+function bodyOf(body, headers) {
+  const media = mediaOf(headers.get('content-type'));
+  if (body === undefined || body === null) return undefined;
+  if (body instanceof FormData) {
+    const value = {};
+    for (const [k, v] of body) {
+      if (typeof v === 'string') value[k] = v;
+      else (value[k] ??= []).push(v.name);
+    }
+    return { media: 'multipart/form-data', value };
+  }
+  if (body instanceof URLSearchParams) return { media: 'application/x-www-form-urlencoded', value: Object.fromEntries(body) };
+  if (typeof body !== 'string') return { media };
+  if (body === '') return undefined;
+  if (media === 'application/x-www-form-urlencoded') return { media, value: Object.fromEntries(new URLSearchParams(body)) };
+  try { return { media: media || 'application/json', value: JSON.parse(body) }; } catch { return { media }; }
+}
+
+class Contract {
+  constructor(url) { this.origin = new URL(url).origin; }
+  async read() {
+    const r = await plainFetch(`${this.origin}/openapi.json`);
+    if (r.status !== 200) return undefined;
+    const text = await r.text();
+    const digest = createHash('sha256').update(text).digest('hex');
+    if (!documents.has(digest)) documents.set(digest, new Document(text));
+    return (this.document = documents.get(digest));
+  }
+  // Modules come and go while a server runs.
+  async find(method, pathname) {
+    const known = this.document?.find(method, pathname);
+    if (known) return known;
+    try { await this.read(); } catch { return undefined; }  // the server has gone
+    return this.document?.find(method, pathname);
+  }
+
+  requestFault(found, url, headers, body) {
+    const { operation, path, method, values } = found;
+    const d = this.document;
+    const given = { path: values, query: Object.fromEntries(url.searchParams), header: Object.fromEntries(headers) };
+    const known = new Set(operation.security?.some((s) => 'host.query_token' in s) ? ['token'] : []);
+    for (const [i, p] of (operation.parameters ?? []).entries()) {
+      const { node, at } = d.resolve(p, ['paths', path, method, 'parameters', i]);
+      if (node.in === 'query') known.add(node.name);
+      const value = given[node.in]?.[node.in === 'header' ? node.name.toLowerCase() : node.name];
+      if (value === undefined || value === null) {
+        if (node.required) return `the ${node.in} parameter ${node.name} is missing`;
+        continue;
+      }
+      const fault = d.fault(d.texts, [...at, 'schema'], value);
+      if (fault) return `the ${node.in} parameter ${node.name}: ${fault}`;
+    }
+    for (const name of Object.keys(given.query)) if (!known.has(name)) return `the query parameter ${name} is not described`;
+    const { node, at } = d.resolve(operation.requestBody, ['paths', path, method, 'requestBody']);
+    if (!body) return node?.required ? 'it has no body' : undefined;
+    if (!node) return undefined;  // a body that nobody reads
+    let media = described(node.content, body.media);
+    // What fetch() says of a text by itself.
+    if (!media && body.media === 'text/plain' && body.value !== undefined) media = described(node.content, 'application/json');
+    if (!media) return `its content type ${body.media} is not described`;
+    if (body.value === undefined) return undefined;
+    return d.fault(d.requests, [...at, 'content', media, 'schema'], body.value);
+  }
+
+  answerFault(found, status, headers, text) {
+    const { operation, path, method } = found;
+    const d = this.document;
+    const key = [String(status), 'default'].find((k) => k in operation.responses);
+    if (!key) return beforeRoutes.has(status) ? undefined : `the status ${status} is not described`;
+    const { node, at } = d.resolve(operation.responses[key], ['paths', path, method, 'responses', key]);
+    if (text === undefined) return undefined;  // HEAD, a stream
+    if (text === '') return node.content && status !== 304 ? 'it has no body' : undefined;
+    const media = described(node.content, mediaOf(headers.get('content-type')));
+    if (!media) return key === 'default' ? undefined : `a body of the type ${headers.get('content-type')} is not described`;
+    if (!media.endsWith('json')) return undefined;
+    return d.fault(d.answers, [...at, 'content', media, 'schema'], JSON.parse(text));
+  }
+
+  // What is wrong with one request and its answer; undefined: nothing. `text`: the answer's body, undefined when
+  // it is not to be looked at.
+  async fault(method, url, { headers = {}, body } = {}, answer) {
+    const sent = new Headers(headers);
+    const found = await this.find(method, url.pathname);
+    if (!this.document) return undefined;
+    const name = `${method} ${url.pathname}${url.search}`;
+    const { status } = answer;
+    if (!found) return status < 500 && ![204, 400, 403, 404, 405].includes(status) ? `${name}: answers ${status}, but is not there` : undefined;
+    const wrong = this.answerFault(found, status, answer.headers, answer.text);
+    if (wrong) return `${name}: the answer (${status}) is not as described: ${wrong}: ${answer.text?.slice(0, 400)}`;
+    if (malformed.has(status) || status >= 500) return undefined;
+    const given = bodyOf(body, sent);
+    const fault = this.requestFault(found, url, sent, given);
+    return fault && `${name}: the request was taken (${status}), but is not as described: ${fault}: ${JSON.stringify(given?.value)?.slice(0, 400)}`;
+  }
+}
+
+function report(what) {
+  if (!what) return;
+  violations.add(what);
+  throw new Error(`/openapi.json: ${what}`);
+}
+process.on('exit', () => {
+  if (violations.size === 0) return;
+  console.error(`not as /openapi.json says:\n${[...violations].join('\n')}`);
+  process.exitCode = 1;
+});
+
+// From now on what is sent to this server, and what it answers, is looked at.
+export function hold(url) {
+  const contract = new Contract(url);
+  servers.set(contract.origin, contract);
+  return contract;
+}
+
+// One event of a run's stream.
+export async function checkEvent(url, event) {
+  const contract = servers.get(new URL(url).origin);
+  const d = contract && (contract.document ?? (await contract.read().catch(() => undefined)));
+  if (!d?.json.components.schemas['runs.Event']) return;
+  const fault = d.fault(d.answers, ['components', 'schemas', 'runs.' + (eventNames(d)[event.type] ?? 'Event')], event);
+  if (fault) report(`an event is not as described: ${fault}: ${JSON.stringify(event).slice(0, 400)}`);
+}
+// The schema of each type: its errors say more than those of all of them.
+function eventNames(d) {
+  return (d.events ??= Object.fromEntries(d.json.components.schemas['runs.Event'].oneOf.map(({ $ref }) => {
+    const name = $ref.split('/').at(-1);
+    return [d.json.components.schemas[name].properties.type.const, name.slice('runs.'.length)];
+  })));
+}
+
+// For requests that are not made by fetch().
+export async function checkExchange(method, url, { headers, body }, answer) {
+  const at = new URL(url);
+  const lines = Object.entries(headers).map(([k, v]) => [k, [v].flat().join(', ')]);
+  report(await servers.get(at.origin)?.fault(method, at, { headers: lines, body }, answer));
+}
+
+globalThis.fetch = async (input, init = {}) => {
+  const contract = servers.get(new URL(input instanceof Request ? input.url : input).origin);
+  const r = await plainFetch(input, init);
+  if (!contract || input instanceof Request || r.redirected) return r;
+  const method = (init.method ?? 'GET').toUpperCase();
+  const media = mediaOf(r.headers.get('content-type'));
+  const other = media === 'text/event-stream' || method === 'HEAD' ? undefined : '-';
+  const text = method !== 'HEAD' && (media === '' || media.endsWith('json')) ? await r.clone().text() : other;
+  report(await contract.fault(method, new URL(input), init, { status: r.status, headers: r.headers, text }));
+  return r;
+};

@@ -1,0 +1,130 @@
+// The document at /openapi.json: valid, complete for every route that is registered, following the modules.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { Document, hold } from './lib/openapi.mjs';
+import { Client, Server, everything, makeDatabase } from './lib/server.mjs';
+
+let database, server, admin, api;
+const methods = ['get', 'head', 'post', 'put', 'patch', 'delete', 'options'];
+
+before(async () => {
+  database = makeDatabase();
+  server = await new Server({ database, settings: everything }).start();
+  admin = new Client(server, server.token({ role: 'super_admin' }));
+  api = await read();
+});
+after(async () => {
+  await server?.close();
+  database?.drop();
+});
+
+const read = async () => (await new Client(server).get('/openapi.json')).json;
+// Every operation as [name, operation].
+const operations = (d) => Object.entries(d.paths).flatMap(([path, item]) => methods.filter((m) => item[m]).map((m) => [`${m.toUpperCase()} ${path}`, item[m]]));
+const follow = (d, node) => (node?.$ref ? follow(d, node.$ref.slice(2).split('/').reduce((o, k) => o[k.replaceAll('~1', '/').replaceAll('~0', '~')], d)) : node);
+
+test('the document is OpenAPI 3.1', async () => {
+  const result = await new Validator().validate(structuredClone(api));
+  assert.equal(result.valid, true, JSON.stringify(result.errors)?.slice(0, 2000));
+  assert.match(api.openapi, /^3\.1\./);
+  const ids = operations(api).map(([, o]) => o.operationId);
+  assert.deepEqual(ids.filter((id, i) => ids.indexOf(id) !== i), []);
+});
+
+test('every route of every module and of the host is described, with request, answers, errors and examples', async () => {
+  const modules = (await admin.get('/admin/modules')).json;
+  const registered = modules.flatMap((m) => m.routes).map((r) => r.replace('...}', '}'));
+  const all = new Map(operations(api));
+  for (const route of [...registered, 'GET /healthz', 'GET /readyz', 'GET /metrics', 'GET /openapi.json', 'GET /admin/modules', 'POST /admin/modules/{name}/reload'])
+    assert.ok(all.has(route), `${route} is not in the document`);
+  const lacks = [];
+  for (const [name, o] of all) {
+    const need = (good, what) => { if (!good) lacks.push(`${name}: ${what}`); };
+    const hasExample = (media) => 'example' in media || Object.keys(media.examples ?? {}).length > 0;
+    need(o.summary, 'no summary');
+    need(Object.keys(o.responses).some((s) => /^[23]/.test(s)), 'no answer that is good');
+    need(!('default' in o.responses), 'answers of any kind');
+    for (const [status, at] of Object.entries(o.responses)) {
+      const r = follow(api, at);
+      need(r.description, `${status} has no description`);
+      for (const [type, media] of Object.entries(r.content ?? {})) {
+        need(media.schema, `${status} ${type} has no schema`);
+        if (type.endsWith('json')) need(hasExample(media), `${status} ${type} has no example`);
+      }
+    }
+    for (const [type, media] of Object.entries(follow(api, o.requestBody)?.content ?? {}))
+      if (type !== '*/*') need(media.schema && hasExample(media), `a request of ${type} has no schema or example`);
+    for (const at of o.parameters ?? []) need(follow(api, at).schema, 'a parameter has no schema');
+  }
+  assert.deepEqual(lacks, []);
+});
+
+test('the examples are what the schemas say', () => {
+  const d = new Document(JSON.stringify(api));
+  const wrong = [];
+  const look = (where, keys, media, ajv) => {
+    const values = 'example' in media ? [media.example] : Object.values(media.examples ?? {}).map((e) => follow(api, e).value);
+    for (const value of values) {
+      const fault = d.fault(ajv, [...keys, 'schema'], value);
+      if (fault) wrong.push(`${where}: ${fault}`);
+    }
+  };
+  for (const [path, item] of Object.entries(api.paths))
+    for (const method of methods.filter((m) => item[m])) {
+      const o = item[method];
+      for (const status of Object.keys(o.responses)) {
+        const { node, at } = d.resolve(o.responses[status], ['paths', path, method, 'responses', status]);
+        for (const [type, media] of Object.entries(node.content ?? {})) look(`${method} ${path} ${status}`, [...at, 'content', type], media, d.answers);
+      }
+      const { node, at } = d.resolve(o.requestBody, ['paths', path, method, 'requestBody']);
+      for (const [type, media] of Object.entries(node?.content ?? {})) look(`${method} ${path} request`, [...at, 'content', type], media, d.requests);
+      for (const [i, p] of (o.parameters ?? []).entries()) {
+        const found = d.resolve(p, ['paths', path, method, 'parameters', i]);
+        if ('example' in found.node) look(`${method} ${path} ${found.node.name}`, found.at, found.node, d.texts);
+      }
+    }
+  assert.deepEqual(wrong, []);
+});
+
+test('what the host enforces stands at every route', () => {
+  for (const [name, o] of operations(api)) {
+    const open = o.security.length === 0;
+    assert.equal('401' in o.responses && follow(api, o.responses['401']).description.startsWith('No token'), !open || name === 'POST /auth/refresh', name);
+    if (name.includes(' /admin/')) assert.ok('403' in o.responses, name);
+  }
+  const stream = api.paths['/agent-run/{id}/stream'].get;
+  assert.deepEqual(stream.security, [{ 'host.bearer': [] }, { 'host.query_token': [] }]);
+});
+
+test('the document follows the modules', async () => {
+  const code = '/api/v1/referrals/code';
+  assert.ok(api.paths[code]);
+  assert.equal((await admin.post('/admin/modules/referrals/disable')).status, 200);
+  const without = await read();
+  assert.equal(without.paths[code], undefined);
+  assert.equal(Object.keys(without.components.schemas).some((n) => n.startsWith('referrals.')), false);
+  assert.ok(without.paths['/agents']);
+  assert.equal((await admin.post('/admin/modules/referrals/enable')).status, 200);
+  assert.deepEqual(await read(), api);
+  assert.equal((await admin.post('/admin/modules/agents/reload')).status, 200);
+  assert.deepEqual(await read(), api);
+});
+
+test('a difference between document and server is found', async () => {
+  const contract = hold(server.url);
+  const answer = (status, text) => ({ status, headers: new Headers({ 'content-type': 'application/json' }), text });
+  const fault = (name, request, ...a) => contract.fault(name.split(' ')[0], new URL(server.url + name.split(' ')[1]), request, answer(...a));
+  assert.equal(await fault('GET /healthz', {}, 200, '{"status": "ok"}'), undefined);
+  for (const [a, why] of [[[200, '{"status": "good"}'], /must be equal to constant/], [[200, '{"status": "ok", "more": 1}'], /additional/],
+    [[200, '{}'], /required property/], [[201, '{"status": "ok"}'], /status 201/], [[200, ''], /no body/]])
+    assert.match(await fault('GET /healthz', {}, ...a), why);
+  assert.match(await fault('GET /nowhere', {}, 200, '{}'), /not there/);
+  const key = JSON.stringify({ id: 'x', name: 'n', created_at: '2026-11-20T09:30:00.000Z', expires_at: null, key: 'k' });
+  const json = (body) => ({ headers: { 'content-type': 'application/json' }, body });
+  assert.equal(await fault('POST /api-keys', json('{"name": "n"}'), 201, key), undefined);
+  assert.match(await fault('POST /api-keys', json('{"nome": "n"}'), 201, key), /was taken/);
+  assert.match(await fault('POST /api-keys?x=1', json('{}'), 201, key), /query parameter x/);
+  assert.equal(await fault('POST /api-keys', json('{"nome": "n"}'), 422, '{"detail": "nome is not known here"}'), undefined);
+  assert.match(await fault('GET /agents?limit=1000', {}, 200, '{"agents": [], "next_cursor": null}'), /limit/);
+});
