@@ -3,12 +3,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { pathToFileURL } from 'node:url';
 
 const here = import.meta.dirname;
 const packages = createRequire(path.join(here, 'x.js'));
 const found = packages.resolve('openapi-typescript', { paths: [here, path.join(here, '../../tests/e2e')] });
-const { default: openapiTS, astToString } = await import(pathToFileURL(found));
+const { default: openapiTS, astToString } = packages(found);
 
 const from = process.argv[2] ?? 'http://127.0.0.1:8080/openapi.json';
 const text = /^https?:/.test(from) ? await (await fetch(from)).text() : readFileSync(from, 'utf8');

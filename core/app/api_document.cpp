@@ -41,6 +41,11 @@ std::string operation_name(std::string_view method, std::string_view path) {
   return out;
 }
 
+std::string without_slash(std::string path) {
+  while (path.ends_with('/')) path.pop_back();
+  return path;
+}
+
 // "#/components/schemas/Run" of runs -> "#/components/schemas/runs.Run"; what is the host's stays.
 std::string owned(std::string_view reference, const std::string& owner) {
   const auto at = reference.rfind('/');
@@ -234,15 +239,17 @@ std::set<std::string> host_components() {
 }
 
 api_document::api_document(http::server& server, std::string base_path)
-    : server_(server), base_path_(std::move(base_path)) {
-  server.add_host_route(
-      {"GET", "/openapi.json", [this](auto&) { return answer(); }, http::runs_on::loop});
+    : server_(server), base_path_(without_slash(std::move(base_path))) {
+  http::host_route at{"GET", "/openapi.json", [this](auto&) { return answer(); }, http::runs_on::loop};
+  server.add_host_route(at);
+  if (base_path_.empty()) return;
+  at.flags = RY_ROUTE_PUBLIC;  // a page below the base path finds it beside itself
+  server.add_host_route(std::move(at));
 }
 
 void api_document::update(const std::vector<module::route>& routes,
                           std::vector<module::module_text> texts) {
   api_parts parts{RY_VERSION, base_path_, {}, std::move(texts)};
-  while (parts.base_path.ends_with('/')) parts.base_path.pop_back();
   parts.texts.push_back({"host", RY_VERSION, {std::string(ry_openapi::host)}});
   for (const auto& h : server_.host_routes())
     parts.routes.push_back({"host", h.method, h.pattern, {}, h.flags});

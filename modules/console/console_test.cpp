@@ -100,5 +100,5 @@ TEST(console_site, a_page_that_names_a_missing_file_is_refused) {
   EXPECT_THROW(console::site({{"index.html", "{{app.js"}, {"app.js", "x"}}), ry::error);
   const console::site one({{"index.html", "{{app.js}}"}, {"app.js", "x"}});
   const console::site two({{"index.html", "{{app.js}}"}, {"app.js", "y"}});
-  EXPECT_NE(one.page().plain, two.page().plain);
+  EXPECT_NE(one.page("index.html").plain, two.page("index.html").plain);
 }

@@ -27,7 +27,8 @@ std::vector<source> embedded() {
 class service {
  public:
   service(ry::context&, ry::registrar& reg) : site_(embedded()) {
-    const auto page = [this](ry::request r) { return answer(r, site_.page(), "no-cache"); };
+    const auto page = [this](ry::request r) { return answer(r, site_.page("index.html"), "no-cache"); };
+    const auto reference = [this](ry::request r) { return answer(r, site_.page("reference.html"), "no-cache"); };
     const auto asset = [this](ry::request r) {
       const auto* f = site_.find(r.param("name"));
       if (f == nullptr) throw ry::not_found("console.no_file", "Not Found");
@@ -38,6 +39,7 @@ class service {
     };
     reg.route("GET", "/auth", RY_ROUTE_PUBLIC, page);
     reg.route("GET", "/console", RY_ROUTE_PUBLIC, page);
+    reg.route("GET", "/reference", RY_ROUTE_PUBLIC, reference);
     reg.route("GET", "/console/assets/{name}", RY_ROUTE_PUBLIC, asset);
     reg.route("GET", "/", RY_ROUTE_PUBLIC, first);
     reg.describe(ry_openapi::api);

@@ -61,26 +61,32 @@ std::string served_name(std::string_view name, std::string_view bytes) {
 }  // namespace
 
 site::site(const std::vector<source>& sources) {
-  std::string page;
   std::map<std::string, std::string, std::less<>> served;
   for (const auto& s : sources) {
-    if (s.name == "index.html") {
-      page = s.bytes;
-      continue;
-    }
+    if (s.name.ends_with(".html")) continue;
     auto name = served_name(s.name, s.bytes);
     files_.emplace(name, made(s.name, s.bytes));
     served.emplace(s.name, std::move(name));
   }
-  if (page.empty()) throw ry::internal("console.page", "the page has no index.html");
-  for (std::size_t at = page.find("{{"); at != page.npos; at = page.find("{{", at)) {
-    const auto end = page.find("}}", at);
-    const auto name = page.substr(at + 2, end == page.npos ? 0 : end - at - 2);
-    const auto it = served.find(name);
-    if (it == served.end()) throw ry::internal("console.page", "the page names no file " + name);
-    page.replace(at, end + 2 - at, it->second);
+  for (const auto& s : sources) {
+    if (!s.name.ends_with(".html")) continue;
+    std::string page = s.bytes;
+    for (std::size_t at = page.find("{{"); at != page.npos; at = page.find("{{", at)) {
+      const auto end = page.find("}}", at);
+      const auto name = page.substr(at + 2, end == page.npos ? 0 : end - at - 2);
+      const auto it = served.find(name);
+      if (it == served.end()) throw ry::internal("console.page", s.name + " names no file " + name);
+      page.replace(at, end + 2 - at, it->second);
+    }
+    pages_.emplace(s.name, made(s.name, std::move(page)));
   }
-  page_ = made("index.html", std::move(page));
+  (void)page("index.html");
+}
+
+const file& site::page(std::string_view name) const {
+  const auto it = pages_.find(name);
+  if (it == pages_.end()) throw ry::internal("console.page", "there is no page " + std::string(name));
+  return it->second;
 }
 
 const file* site::find(std::string_view name) const {

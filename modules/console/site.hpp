@@ -23,16 +23,17 @@ struct file {
 // Immutable; every function is [any].
 class site {
  public:
-  // "{{app.js}}" in index.html becomes the name under which that file is served. Throws ry::error
-  // when index.html is missing or names a file that is not there.
+  // "{{app.js}}" in a page (*.html) becomes the name under which that file is served. Throws ry::error
+  // when index.html is missing or a page names a file that is not there.
   explicit site(const std::vector<source>& sources);
 
-  const file& page() const { return page_; }
+  // "index.html"; throws ry::error for a page that is not there.
+  const file& page(std::string_view name) const;
   // By the served name, "app.0123456789ab.js"; nullptr: there is none.
   const file* find(std::string_view name) const;
 
  private:
-  file page_;
+  std::map<std::string, file, std::less<>> pages_;
   std::map<std::string, file, std::less<>> files_;
 };
 

@@ -5,6 +5,7 @@
 #include "inbox_routes.hpp"
 #include "listener.hpp"
 #include "migrations.hpp"
+#include "openapi.hpp"
 #include "routes.hpp"
 #include "webhook_route.hpp"
 
@@ -35,6 +36,7 @@ class module {
         admin_(office_),
         webhook_(office_) {
     reg.migrations(ry_migrations::all);
+    reg.describe(ry_openapi::api);
     reg.define_point(RY_NOTIFY_ORCHESTRATOR_1, &drivers_);
     listener_.add_to(reg);
     courier_.add_to(reg);

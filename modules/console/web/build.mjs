@@ -10,17 +10,17 @@ const esbuild = createRequire(path.join(packages, 'x.js'))('esbuild');
 const out = path.resolve(process.argv[2] ?? path.join(here, 'dist'));
 
 const built = await esbuild.build({
-  entryPoints: { app: path.join(here, 'src/main.jsx') },
+  entryPoints: { app: path.join(here, 'src/main.jsx'), reference: path.join(here, 'src/reference.jsx') },
   outdir: out, bundle: true, minify: true, format: 'esm', target: ['es2022'], charset: 'utf8',
   jsx: 'automatic', jsxImportSource: 'preact', nodePaths: [packages], absWorkingDir: here,
   legalComments: 'none', logLevel: 'warning', metafile: true,
 });
 await esbuild.build({
-  entryPoints: { app: path.join(here, 'src/style.css') },
+  entryPoints: { app: path.join(here, 'src/style.css'), reference: path.join(here, 'src/reference.css') },
   outdir: out, bundle: true, minify: true, target: ['es2022'], absWorkingDir: here, logLevel: 'warning',
 });
 mkdirSync(out, { recursive: true });
-for (const file of ['index.html', 'icon.svg']) copyFileSync(path.join(here, file), path.join(out, file));
+for (const file of ['index.html', 'reference.html', 'icon.svg']) copyFileSync(path.join(here, file), path.join(out, file));
 
 // The licences of what was bundled, in its place.
 const names = new Set();

@@ -1,0 +1,8619 @@
+// Made by generate.mjs of /openapi.json with all modules.
+export interface paths {
+    "/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Leads to the console */
+        get: operations["console.first"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/account": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The caller's account
+         * @description It is made when its owner comes for the first time.
+         */
+        get: operations["accounts.own"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/accounts/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Any account */
+        get: operations["accounts.show"];
+        /**
+         * Change tier or role
+         * @description A role only by a super admin.
+         */
+        put: operations["accounts.change"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/accounts/{id}/grant": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Give credits */
+        post: operations["accounts.grant"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/accounts/{id}/ledger": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** An account's ledger, newest first */
+        get: operations["accounts.ledger"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/accounts/{id}/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Take credits */
+        post: operations["accounts.revoke"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What admins did, newest first */
+        get: operations["accounts.audit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/mail": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Mail that has ended, newest first */
+        get: operations["mail.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/mail/{id}/requeue": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try a message again
+         * @description One that was given up or refused; its address is allowed again if it bounced.
+         */
+        post: operations["mail.requeue"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/mail/suppressions/{address}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Allow mail to an address again */
+        delete: operations["mail.lift"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/mcp/call": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Call a tool of any MCP server */
+        post: operations["mcp.try_call"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/mcp/tools": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The tools of any MCP server */
+        post: operations["mcp.try_tools"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/modules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The modules that were found */
+        get: operations["host.list_modules"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/modules/{name}/disable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take a module out
+         * @description Until the server starts again; the configuration stays as it is. Refused while a required module needs it.
+         */
+        post: operations["host.disable_module"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/modules/{name}/enable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Load a module that is disabled
+         * @description Until the server starts again; the configuration stays as it is. Needs a file in `modules.path`.
+         */
+        post: operations["host.enable_module"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/modules/{name}/reload": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Load a module's file anew
+         * @description The new library is loaded beside the old one, created, migrated and started; then the routes change at once and the old one drains and ends. Modules that use it are made anew with it. Answers when the old ones have ended, which takes as long as what they still do, at most `reload.drain_seconds`. Whatever fails before the change leaves everything as it was.
+         */
+        post: operations["host.reload_module"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/notifications": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** All notifications, newest first */
+        get: operations["notifications.all"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/notifications/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One notification with its deliveries */
+        get: operations["notifications.one"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/notifications/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Call it off while it waits */
+        post: operations["notifications.cancel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/notifications/{id}/requeue": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Try it again */
+        post: operations["notifications.requeue"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/notifications/trigger": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Tell somebody, or everybody
+         * @description Exactly one of subscriber_id, subscriber_email and broadcast.
+         */
+        post: operations["notifications.trigger"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/referrals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Referrals that wait for a review */
+        get: operations["referrals.flagged"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/referrals/{id}/flag": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Hold a referral back */
+        post: operations["referrals.flag"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/referrals/{id}/release": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Let a referral that is held back count */
+        post: operations["referrals.release"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/referrals/{id}/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Take a referral and its credits back */
+        post: operations["referrals.revoke"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/referrals/codes/{code}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Let a suspended code count again */
+        post: operations["referrals.resume"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/referrals/codes/{code}/suspend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Let a code count no more */
+        post: operations["referrals.suspend"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agent-run/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One run */
+        get: operations["runs.get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agent-run/{id}/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One run */
+        get: operations["runs.status"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agent-run/{id}/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stop a run
+         * @description Answers when it has ended, and how. A run that has ended stays as it is.
+         */
+        post: operations["runs.stop"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agent-run/{id}/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What happens in a run, as it happens
+         * @description Server-Sent Events: `id` is the event's number, `data` one of the schema Event. All from the first, or from the one after `Last-Event-ID`; live until the terminal event (`status` other than `running`), after which the server closes. A client that was cut off comes back with the last id and misses and repeats nothing. An id that no event of a live run has had yet counts as its present end.
+         */
+        get: operations["runs.stream"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agent-run/{id}/stream-token": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A token for the run's stream
+         * @description For a browser's EventSource, which cannot set headers. Good for this one stream.
+         */
+        post: operations["runs.stream_token"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agent-runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The account's runs, newest first */
+        get: operations["runs.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agent-runs/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One run (the same by its other name) */
+        get: operations["runs.get_alias"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agent-runs/{id}/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One run (the same by its other name) */
+        get: operations["runs.status_alias"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agent-runs/{id}/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stop a run (the same by its other name)
+         * @description Answers when it has ended, and how. A run that has ended stays as it is.
+         */
+        post: operations["runs.stop_alias"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agent-runs/active": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The runs that have not ended */
+        get: operations["runs.active"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agent/start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Start an agent run
+         * @description Answers when the run is durable; its progress is in the stream. A new thread needs a prompt. With `Idempotency-Key` a repeat with the same fields answers the first run, with the header `Idempotency-Replayed`.
+         */
+        post: operations["runs.start"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The account's agents, newest first */
+        get: operations["agents.list"];
+        put?: never;
+        /** Make an agent */
+        post: operations["agents.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agents/{agent_id}/custom-mcp-tools": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The tools of one MCP server
+         * @description Asks the server, or answers what it said within the last day. A server that the agent has is asked with its stored headers unless `X-MCP-Headers` gives others; one of type `json` is named by its configuration's name, a command is never taken from a header.
+         */
+        get: operations["mcp.discover"];
+        /** Replace the agent's MCP servers */
+        put: operations["mcp.replace"];
+        /**
+         * Choose the tools of one MCP server
+         * @description The server is added to the agent's when it is not among them.
+         */
+        post: operations["mcp.enable"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agents/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One agent */
+        get: operations["agents.get"];
+        /**
+         * Change an agent
+         * @description What is named changes and makes a new version; what is left out or null stays. What GET shows may be sent back as it is. A masked value of `headers` or `env` keeps what is stored for the server of that name and type.
+         */
+        put: operations["agents.update"];
+        post?: never;
+        /** Remove an agent */
+        delete: operations["agents.delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agents/{id}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** An agent's versions, newest first */
+        get: operations["agents.versions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api-keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The account's API keys */
+        get: operations["accounts.list_keys"];
+        put?: never;
+        /**
+         * Make an API key
+         * @description The key is shown this once. Not by an API key; at most 50.
+         */
+        post: operations["accounts.create_key"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api-keys/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Revoke an API key */
+        delete: operations["accounts.revoke_key"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notifications/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What became of the caller's notifications, newest first (the same under /api) */
+        get: operations["notifications.deliveries_alias"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notifications/device-token": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Register a device for push (the same under /api) */
+        post: operations["notifications.add_device_alias"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notifications/device-token/{device_token}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Forget a device (the same under /api) */
+        delete: operations["notifications.drop_device_alias"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notifications/inbox": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The inbox, newest first (the same under /api) */
+        get: operations["notifications.inbox_alias"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notifications/inbox/{id}/read": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Mark one as read (the same under /api) */
+        post: operations["notifications.read_alias"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notifications/inbox/read-all": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Mark all as read (the same under /api) */
+        post: operations["notifications.read_all_alias"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notifications/inbox/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The inbox as it changes (the same under /api) */
+        get: operations["notifications.inbox_stream_alias"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notifications/inbox/stream-token": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A token for the inbox stream (the same under /api)
+         * @description For a browser's EventSource, which cannot set headers.
+         */
+        post: operations["notifications.inbox_stream_token_alias"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notifications/inbox/unread-count": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How many were not read (the same under /api) */
+        get: operations["notifications.unread_count_alias"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notifications/preferences": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Quiet hours, and wishes for each workflow (the same under /api) */
+        get: operations["notifications.preferences_alias"];
+        /**
+         * Change quiet hours and wishes (the same under /api)
+         * @description Merged with what is there; null takes back.
+         */
+        put: operations["notifications.put_preferences_alias"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notifications/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Which channels the caller wants (the same under /api) */
+        get: operations["notifications.settings_alias"];
+        /**
+         * Switch channels on and off (the same under /api)
+         * @description What is left out stays.
+         */
+        put: operations["notifications.put_settings_alias"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notifications/webhooks/{orchestrator}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** What the orchestrator tells (the same under /api) */
+        post: operations["notifications.webhook_alias"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/presence/update": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * What the caller looks at (the same under /api)
+         * @description Who looks at a thread is not told what happens in it.
+         */
+        post: operations["notifications.presence_alias"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/referrals/code": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The caller's code */
+        get: operations["referrals.code"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/referrals/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The caller's referrals, newest first */
+        get: operations["referrals.history"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/referrals/refresh": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Another code in the place of the present one
+         * @description Pending referrals of the old code are not credited.
+         */
+        post: operations["referrals.refresh"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/referrals/send": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Invite somebody by mail */
+        post: operations["referrals.send"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/referrals/send-bulk": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Invite up to fifty people by mail */
+        post: operations["referrals.send_bulk"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/referrals/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What the caller's referrals have earned */
+        get: operations["referrals.stats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/referrals/validate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Is this somebody's code?
+         * @description Also without a log-in, so that a sign-up page can ask. The caller's own code is not valid.
+         */
+        post: operations["referrals.validate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The page for logging in and signing up */
+        get: operations["console.auth_page"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/config": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How one logs in here */
+        get: operations["accounts.login_config"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/log-in": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Log in */
+        post: operations["accounts.log_in"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/log-out": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End this session
+         * @description By the refresh token, the cookie, or the access token alone.
+         */
+        post: operations["accounts.log_out"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Change the password */
+        post: operations["accounts.change_password"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/refresh": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * New tokens for a refresh token
+         * @description A refresh token is good for one use.
+         */
+        post: operations["accounts.refresh"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/reset": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Forgotten password */
+        post: operations["accounts.ask_for_reset"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/reset/complete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Set a new password by the link of a mail
+         * @description All other sessions end.
+         */
+        post: operations["accounts.finish_reset"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The account's sessions */
+        get: operations["accounts.list_sessions"];
+        put?: never;
+        post?: never;
+        /** End all sessions */
+        delete: operations["accounts.end_sessions"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/sessions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** End a session */
+        delete: operations["accounts.end_session"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/sign-up": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sign up
+         * @description The account is made when the link in the mail is opened; where mail is not verified, at once (201).
+         */
+        post: operations["accounts.sign_up"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Open the link of a sign-up
+         * @description By whoever has the proof that the sign-up got, or knows its password.
+         */
+        post: operations["accounts.verify"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/webhooks/identity": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * What the identity provider tells of its users
+         * @description Signed as in Standard Webhooks, within 300 s; each id counts once. Types that are not known are logged.
+         */
+        post: operations["accounts.identity_webhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The web page */
+        get: operations["console.page"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/assets/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A file of the page */
+        get: operations["console.asset"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/healthz": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Does the process live?
+         * @description Answers while the event loops turn, whatever the state of the database. For a liveness probe.
+         */
+        get: operations["host.healthz"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/mail/unsubscribe/{token}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A page with a button
+         * @description Nothing happens by a GET, because mail scanners open links.
+         */
+        get: operations["mail.ask_unsubscribe"];
+        put?: never;
+        /**
+         * End mail of this kind to this address
+         * @description RFC 8058; also what a mail program sends by itself.
+         */
+        post: operations["mail.unsubscribe"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/mcp/oauth/callback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Where the user comes back from the authorization server */
+        get: operations["mcp_prebuilt.callback"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/mcp/oauth/client": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The client metadata document
+         * @description For authorization servers that take its address as a client's id.
+         */
+        get: operations["mcp_prebuilt.client_document"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/mcp/profiles": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The account's profiles, and what can be had */
+        get: operations["mcp_prebuilt.list"];
+        put?: never;
+        /**
+         * Make a profile
+         * @description Of something the operator offers (`integration`, `credentials`), or of a server of the account's own that wants OAuth (`url`, `oauth`).
+         */
+        post: operations["mcp_prebuilt.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/mcp/profiles/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Remove a profile and its tokens */
+        delete: operations["mcp_prebuilt.delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/mcp/profiles/{id}/connect": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Where the user consents
+         * @description Good once, for ten minutes, and until the next one is made.
+         */
+        post: operations["mcp_prebuilt.connect"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Figures for Prometheus */
+        get: operations["host.metrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/notifications/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What became of the caller's notifications, newest first */
+        get: operations["notifications.deliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/notifications/device-token": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Register a device for push */
+        post: operations["notifications.add_device"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/notifications/device-token/{device_token}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Forget a device */
+        delete: operations["notifications.drop_device"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/notifications/inbox": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The inbox, newest first */
+        get: operations["notifications.inbox"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/notifications/inbox/{id}/read": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Mark one as read */
+        post: operations["notifications.read"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/notifications/inbox/read-all": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Mark all as read */
+        post: operations["notifications.read_all"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/notifications/inbox/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The inbox as it changes */
+        get: operations["notifications.inbox_stream"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/notifications/inbox/stream-token": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A token for the inbox stream
+         * @description For a browser's EventSource, which cannot set headers.
+         */
+        post: operations["notifications.inbox_stream_token"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/notifications/inbox/unread-count": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How many were not read */
+        get: operations["notifications.unread_count"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/notifications/preferences": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Quiet hours, and wishes for each workflow */
+        get: operations["notifications.preferences"];
+        /**
+         * Change quiet hours and wishes
+         * @description Merged with what is there; null takes back.
+         */
+        put: operations["notifications.put_preferences"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/notifications/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Which channels the caller wants */
+        get: operations["notifications.settings"];
+        /**
+         * Switch channels on and off
+         * @description What is left out stays.
+         */
+        put: operations["notifications.put_settings"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/notifications/webhooks/{orchestrator}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** What the orchestrator tells */
+        post: operations["notifications.webhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/openapi.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * This document
+         * @description It follows the modules; after one was reloaded, enabled or disabled it is another one.
+         */
+        get: operations["host.openapi"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/presence/update": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * What the caller looks at
+         * @description Who looks at a thread is not told what happens in it.
+         */
+        post: operations["notifications.presence"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{id}/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What lies in a directory of a project's workspace */
+        get: operations["runs.files"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{id}/files/content": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A file of a project's workspace
+         * @description At most 16 MiB at once; of larger ones parts, by `offset` and `limit`.
+         */
+        get: operations["runs.file_content"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/readyz": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Can it serve?
+         * @description For a load balancer. 503 names every reason, also while the server starts and while it drains.
+         */
+        get: operations["host.readyz"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/reference": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The reference of all operations */
+        get: operations["console.reference"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/thread/{id}/agent-runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A thread's runs, newest first */
+        get: operations["runs.of_thread_alias"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/threads": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The account's threads, newest first */
+        get: operations["runs.list_threads"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/threads/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One thread */
+        get: operations["runs.get_thread"];
+        put?: never;
+        post?: never;
+        /**
+         * Remove a thread and all of it
+         * @description With the last thread of a project its files go too.
+         */
+        delete: operations["runs.delete_thread"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/threads/{id}/agent-runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A thread's runs, newest first */
+        get: operations["runs.of_thread"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/threads/{id}/messages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A thread's messages */
+        get: operations["runs.messages"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        "accounts.Account": {
+            /**
+             * Format: uuid
+             * @description The same
+             */
+            account_id: string;
+            /** @description An exact decimal; 100 credits make a dollar */
+            balance_credits: number;
+            /** @description The same in millionths of a credit */
+            balance_micro: number;
+            /** Format: date-time */
+            created_at: string;
+            display_name: string | null;
+            email: string | null;
+            email_verified: boolean;
+            /** Format: uuid */
+            id: string;
+            limits: {
+                all_models: boolean;
+                concurrent_runs: number;
+                custom_mcps: number;
+                models: string[];
+                threads: number;
+                upload_file_bytes: number;
+                upload_files: number;
+            };
+            /** @enum {unknown} */
+            role: "user" | "admin" | "super_admin";
+            tier: string;
+        };
+        "accounts.ApiKey": {
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            expires_at: string | null;
+            id: string;
+            /** Format: date-time */
+            last_used_at: string | null;
+            name: string;
+        };
+        "accounts.Balance": {
+            /** Format: uuid */
+            account_id: string;
+            balance_credits: number;
+            balance_micro: number;
+            /** @description It was done before; nothing has moved */
+            replayed: boolean;
+        };
+        "accounts.Entry": {
+            /** Format: date-time */
+            at: string;
+            /** @description After it */
+            balance_credits: number;
+            balance_micro: number;
+            delta_credits: number;
+            delta_micro: number;
+            id: number;
+            kind: string;
+            /** @description By the kind */
+            note: unknown;
+            ref: string;
+        };
+        "accounts.Refused": {
+            detail: {
+                balance_credits?: number;
+                balance_micro?: number;
+                /** @description What was moved under that key */
+                credits?: number;
+                /** @enum {unknown} */
+                error_code: "IDEMPOTENCY_KEY_REUSED" | "BALANCE_TOO_LOW";
+                message: string;
+            };
+        };
+        "accounts.Tokens": {
+            access_token: string;
+            /** Format: uuid */
+            account_id: string;
+            email: string;
+            /** @description Seconds */
+            expires_in: number;
+            /** @description Unless it is in the cookie */
+            refresh_token?: string;
+            /** @constant */
+            token_type: "Bearer";
+        };
+        "agents.Agent": {
+            /** Format: uuid */
+            agent_id: string;
+            /** @description MCP servers; values of `headers` and `env` are masked as `********` */
+            custom_mcps: components["schemas"]["agents.Mcp"][];
+            description: string;
+            /** @description Used where no agent is named; an account has exactly one */
+            is_default: boolean;
+            /** @description null: the model of the deployment */
+            model_name: string | null;
+            name: string;
+            system_prompt: string;
+            /** Format: date-time */
+            updated_at: string;
+            version: number;
+        };
+        "agents.Change": {
+            /** @description Taken as GET shows it and not looked at */
+            agent_id?: unknown;
+            /** @description Not looked at */
+            created_at?: unknown;
+            /** @description As the agent shows them; `custom_type` and `enabled_tools` are taken too */
+            custom_mcps?: {
+                [key: string]: unknown;
+            }[] | null;
+            description?: string | null;
+            /** @description The change is refused with 409 when the agent has another version */
+            expected_version?: number | null;
+            is_default?: boolean | null;
+            /** @description null: the model of the deployment */
+            model_name?: string | null;
+            name?: string | null;
+            system_prompt?: string | null;
+            /** @description Not looked at */
+            updated_at?: unknown;
+            /** @description Not looked at */
+            version?: unknown;
+        };
+        "agents.Mcp": {
+            /** @description `url` and `headers`, `profile_id`, or `command`, `args` and `env`, by the type; `reuse` */
+            config: {
+                [key: string]: unknown;
+            };
+            /** @description The name of another transport */
+            customType?: string;
+            enabledTools: string[];
+            /** @description Display name */
+            name: string;
+            /** @enum {unknown} */
+            type: "http" | "sse" | "prebuilt" | "composio" | "json";
+        };
+        "agents.New": {
+            /** @description Not looked at */
+            agent_id?: unknown;
+            /** @description Not looked at */
+            created_at?: unknown;
+            custom_mcps?: {
+                [key: string]: unknown;
+            }[] | null;
+            description?: string | null;
+            /** @description Not looked at */
+            expected_version?: unknown;
+            /** @description In the place of the present default agent */
+            is_default?: boolean | null;
+            model_name?: string | null;
+            name: string;
+            system_prompt?: string | null;
+            /** @description Not looked at */
+            updated_at?: unknown;
+            /** @description Not looked at */
+            version?: unknown;
+        };
+        /** @description For the next page; null on the last one */
+        "agents.NextCursor": string | null;
+        "agents.TooManyServers": {
+            detail: {
+                current_count: number;
+                /** @constant */
+                error_code: "CUSTOM_WORKER_LIMIT_EXCEEDED";
+                limit: number;
+                message: string;
+                tier_name: string;
+            };
+        };
+        "agents.Version": {
+            /** Format: uuid */
+            agent_id: string;
+            /** Format: date-time */
+            created_at: string;
+            custom_mcps: components["schemas"]["agents.Mcp"][];
+            description: string;
+            is_current: boolean;
+            model_name: string | null;
+            name: string;
+            system_prompt: string;
+            version: number;
+        };
+        /** @description The body of every error */
+        "host.Error": {
+            /** @description A sentence, or an object with at least a message */
+            detail: string | ({
+                message: string;
+            } & {
+                [key: string]: unknown;
+            });
+        };
+        "host.Health": {
+            /** @constant */
+            status: "ok";
+        };
+        "host.Module": {
+            abi_major: number;
+            abi_minor: number;
+            consumers: components["schemas"]["host.Names"];
+            drivers: {
+                name: string;
+                point: string;
+            }[];
+            file: string;
+            flags: number;
+            /** @description Which library of it this is, counted over all modules; 0 while none lives */
+            generation: number;
+            jobs: components["schemas"]["host.Names"];
+            last_strike?: string;
+            migrations: components["schemas"]["host.Names"];
+            min_host_minor: number;
+            name: string;
+            needs: {
+                id: string;
+                min_size: number;
+                optional: boolean;
+            }[];
+            /** @description What it has begun and not ended */
+            outstanding: number;
+            points: components["schemas"]["host.Names"];
+            provides: components["schemas"]["host.Names"];
+            /** @description Why it is refused or retired */
+            reason?: string;
+            /** @description The server does not start without it */
+            required: boolean;
+            routes: components["schemas"]["host.Names"];
+            services: components["schemas"]["host.Names"];
+            /** @description JSON Schema of its settings */
+            settings_schema: {
+                [key: string]: unknown;
+            } | null;
+            sha256: string;
+            /** @description Callbacks that held an event loop for longer than 50 ms */
+            slow_callbacks: number;
+            /** @enum {unknown} */
+            state: "disabled" | "refused" | "created" | "started" | "stopped" | "retired";
+            /** @description Exceptions that left a callback, and wrong uses of the tables of the host */
+            strikes: number;
+            version: string;
+        };
+        "host.ModuleChange": {
+            /** @enum {unknown} */
+            change: "reload" | "enable" | "disable";
+            /** @description Requests that did not end in time */
+            cut_requests: number;
+            left: {
+                generation: number;
+                module: string;
+                /** @enum {unknown} */
+                outcome: "unloaded" | "ended (still mapped)" | "retired (still mapped)";
+                reason?: string;
+                version: string;
+            }[];
+            module: string;
+            /** @description New libraries that serve now; those of modules that depend on it are among them */
+            started: {
+                generation: number;
+                module: string;
+                version: string;
+            }[];
+            swap_ms: number;
+            total_ms: number;
+        };
+        "host.Names": string[];
+        "host.Readiness": {
+            reasons: {
+                message: string;
+                /** @description A part of the host, or a module */
+                room: string;
+            }[];
+            /** @enum {unknown} */
+            status: "ready" | "not_ready";
+        };
+        "mcp_prebuilt.Profile": {
+            /** @description There where OAuth is wanted */
+            connected?: boolean;
+            display_name: string;
+            integration: string | null;
+            /** Format: uuid */
+            profile_id: string;
+            url?: string;
+        };
+        "mcp.Call": {
+            arguments?: {
+                [key: string]: unknown;
+            };
+            config: components["schemas"]["mcp.Config"];
+            tool: string;
+            type: string;
+        };
+        /** @description By the type */
+        "mcp.Config": {
+            args?: string[];
+            /** @description json */
+            command?: string;
+            env?: {
+                [key: string]: unknown;
+            };
+            headers?: {
+                [key: string]: unknown;
+            };
+            /** @description prebuilt */
+            profile_id?: string;
+            /** @description Connections may be used again */
+            reuse?: boolean;
+            /** @description http and sse */
+            url?: string;
+        } & {
+            [key: string]: unknown;
+        };
+        "mcp.Names": string[];
+        "mcp.Question": {
+            config: components["schemas"]["mcp.Config"];
+            type: string;
+        };
+        "mcp.Server": {
+            config: components["schemas"]["mcp.Config"];
+            customType?: string;
+            enabledTools: components["schemas"]["mcp.Names"];
+            name: string;
+            type: string;
+        };
+        "mcp.ServerFailed": {
+            detail: {
+                /** @enum {unknown} */
+                error_code: "MCP_CONNECT_FAILED" | "MCP_PROTOCOL_ERROR" | "MCP_TIMEOUT";
+                /** @description Names the server and the cause */
+                message: string;
+            } | string;
+        };
+        "mcp.ServerIn": {
+            config: components["schemas"]["mcp.Config"];
+            customType?: string | null;
+            enabledTools?: components["schemas"]["mcp.Names"];
+            name: string;
+            type: string;
+        };
+        "mcp.TooManyServers": {
+            detail: {
+                current_count: number;
+                /** @constant */
+                error_code: "CUSTOM_WORKER_LIMIT_EXCEEDED";
+                limit: number;
+                message: string;
+                tier_name: string;
+            };
+        };
+        /**
+         * @default sse
+         * @enum {unknown}
+         */
+        "mcp.Type": "http" | "sse" | "prebuilt" | "composio" | "json";
+        "notifications.Delivery": {
+            /** Format: date-time */
+            at: string;
+            /** @enum {unknown} */
+            channel: "email" | "push" | "in_app" | null;
+            detail: string | null;
+            /** Format: uuid */
+            notification_id: string;
+            provider: string | null;
+            status: string;
+            workflow_id: string;
+        };
+        "notifications.Entry": {
+            action_url: string | null;
+            body: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: uuid */
+            id: string;
+            payload: {
+                [key: string]: unknown;
+            };
+            read: boolean;
+            /** Format: date-time */
+            read_at: string | null;
+            title: string;
+            workflow_id: string;
+        };
+        "notifications.InboxEvent": {
+            notification: components["schemas"]["notifications.Entry"];
+            /** @constant */
+            type: "notification";
+            unread_count: number;
+        } | {
+            /** @constant */
+            type: "unread_count";
+            unread_count: number;
+        } | {
+            /** @constant */
+            type: "ping";
+        };
+        "notifications.Notification": {
+            /** Format: uuid */
+            account_id: string;
+            attempts: number;
+            /** Format: date-time */
+            created_at: string;
+            deliveries?: components["schemas"]["notifications.Delivery"][];
+            /** Format: date-time */
+            ended_at: string | null;
+            /** Format: date-time */
+            expires_at: string | null;
+            /** Format: uuid */
+            id: string;
+            maybe_duplicate: boolean;
+            payload?: {
+                [key: string]: unknown;
+            };
+            pending: string[];
+            reason: string | null;
+            /** @enum {unknown} */
+            status: "queued" | "gathered" | "sent" | "suppressed" | "failed" | "dead" | "cancelled";
+            transaction_id: string;
+            workflow_id: string;
+        };
+        "notifications.Preferences": {
+            quiet_hours: {
+                from: string;
+                to: string;
+            } | null;
+            time_zone: string;
+            workflows: {
+                [key: string]: components["schemas"]["notifications.Wish"];
+            };
+        };
+        "notifications.Settings": {
+            /** Format: uuid */
+            account_id: string;
+            email_enabled: boolean;
+            in_app_enabled: boolean;
+            push_enabled: boolean;
+        };
+        "notifications.Wish": {
+            digest_minutes: number;
+            email: boolean;
+            in_app: boolean;
+            /** @description Wishes do not count */
+            mandatory: boolean;
+            push: boolean;
+            /** @description Waits for no quiet hours */
+            urgent: boolean;
+        };
+        "referrals.Referral": {
+            /** @description 0 while it is pending */
+            credits_awarded: number;
+            /** Format: uuid */
+            id: string;
+            /** @description The same as a sentence */
+            message: string | null;
+            /**
+             * @description Why it has not earned
+             * @enum {unknown}
+             */
+            reason: "not_qualified" | "on_hold" | "under_review" | "code_suspended" | "cap_reached" | "code_refreshed" | "self_referral" | "disposable_address" | "revoked" | null;
+            referral_code: string;
+            /** Format: uuid */
+            referred_account_id: string;
+            /** Format: date-time */
+            referred_at: string;
+            /** Format: uuid */
+            referrer_id: string;
+            /** @enum {unknown} */
+            status: "pending" | "successful";
+        };
+        "referrals.Sent": {
+            /** @description What became of it */
+            message: string;
+            success: boolean;
+        };
+        /** @description Text of the answer */
+        "runs.Chunk": {
+            content: string;
+            /** @description Merged: the first of them */
+            from_sequence?: number;
+            sequence: number;
+            /** @constant */
+            type: "llm_response_chunk";
+        };
+        /** @description Older messages became a summary for the model */
+        "runs.Compacted": {
+            credits: number;
+            messages: number;
+            model: string;
+            sequence: number;
+            step: number;
+            /** @constant */
+            type: "context_compacted";
+            usage: components["schemas"]["runs.Usage"];
+        };
+        /** @description This server stops; come back with the last id; without a number */
+        "runs.Draining": {
+            /** @constant */
+            type: "server_draining";
+        };
+        /** @description One event of a run's stream */
+        "runs.Event": components["schemas"]["runs.Running"] | components["schemas"]["runs.Queued"] | components["schemas"]["runs.ResponseStart"] | components["schemas"]["runs.Chunk"] | components["schemas"]["runs.ReasoningChunk"] | components["schemas"]["runs.ResponseEnd"] | components["schemas"]["runs.TurnAborted"] | components["schemas"]["runs.MessageEvent"] | components["schemas"]["runs.ToolCall"] | components["schemas"]["runs.ToolOutput"] | components["schemas"]["runs.ToolResult"] | components["schemas"]["runs.RunError"] | components["schemas"]["runs.Compacted"] | components["schemas"]["runs.Gap"] | components["schemas"]["runs.Snapshot"] | components["schemas"]["runs.Ping"] | components["schemas"]["runs.Draining"];
+        "runs.File": {
+            /** @enum {unknown} */
+            kind: "file" | "dir" | "link" | "other";
+            /** @description Microseconds since 1970 */
+            modified_unix_us: number;
+            name: string;
+            size: number;
+        };
+        /** @description true, false, 1, 0 or empty, in any case */
+        "runs.Flag": string;
+        /** @description These numbers will never come */
+        "runs.Gap": {
+            from: number;
+            sequence: number;
+            to: number;
+            /** @constant */
+            type: "gap";
+        };
+        "runs.Message": {
+            /** Format: uuid */
+            agent_run_id: string;
+            /** @description A text or parts of several kinds */
+            content: unknown;
+            /** Format: date-time */
+            created_at: string;
+            is_error?: boolean;
+            /** Format: uuid */
+            message_id: string;
+            name?: string;
+            /** @enum {unknown} */
+            role: "user" | "assistant" | "tool";
+            /** Format: uuid */
+            thread_id: string;
+            tool_call_id?: string;
+            tool_calls?: {
+                arguments: unknown;
+                id: string;
+                name: string;
+            }[];
+        };
+        /** @description A message was added to the thread */
+        "runs.MessageEvent": {
+            content: string;
+            /** Format: uuid */
+            message_id: string;
+            role: string;
+            sequence: number;
+            /** @constant */
+            type: "message";
+        };
+        "runs.NotAllowed": {
+            detail: {
+                current_count?: number;
+                /** @enum {unknown} */
+                error_code: "INSUFFICIENT_CREDITS" | "MODEL_ACCESS_DENIED" | "AGENT_RUN_LIMIT_EXCEEDED" | "THREAD_LIMIT_EXCEEDED";
+                limit?: number;
+                message: string;
+                running_count?: number;
+                running_thread_ids?: string[];
+                tier_name?: string;
+            };
+        };
+        /** @description Nothing happened for a while; without a number */
+        "runs.Ping": {
+            /** @constant */
+            type: "ping";
+        };
+        /** @description It waits; its place */
+        "runs.Queued": {
+            position: number;
+            sequence: number;
+            /** @constant */
+            type: "queued";
+        };
+        /** @description What a model thinks aloud */
+        "runs.ReasoningChunk": {
+            content: string;
+            from_sequence?: number;
+            sequence: number;
+            /** @constant */
+            type: "reasoning_chunk";
+        };
+        /** @description The answer is complete */
+        "runs.ResponseEnd": {
+            credits: number;
+            sequence: number;
+            step: number;
+            /** @constant */
+            type: "llm_response_end";
+            usage: components["schemas"]["runs.Usage"];
+        };
+        /** @description A model begins to answer; what an earlier attempt of this step said does not count */
+        "runs.ResponseStart": {
+            attempt: number;
+            model: string;
+            sequence: number;
+            step: number;
+            /** @constant */
+            type: "llm_response_start";
+        };
+        "runs.Run": {
+            /** Format: uuid */
+            agent_id: string | null;
+            /**
+             * Format: uuid
+             * @description The same
+             */
+            agent_run_id: string;
+            /** Format: date-time */
+            completed_at: string | null;
+            duration_ms: number | null;
+            error: string | null;
+            error_code: string | null;
+            /** Format: uuid */
+            id: string;
+            model_name: string | null;
+            /** Format: uuid */
+            project_id: string;
+            /** @description While it waits */
+            queue_position: number | null;
+            queue_wait_ms: number | null;
+            /** @description Why it ended: `finished`, `user_stop`, `credits`, `budget`, `timeout`, `step_limit`, ... */
+            reason: string | null;
+            /** Format: date-time */
+            started_at: string;
+            status: components["schemas"]["runs.Status"];
+            /** Format: uuid */
+            thread_id: string;
+            time_to_first_token_ms: number | null;
+            usage: {
+                cached_tokens: number;
+                /** @description An exact decimal */
+                credits: number;
+                input_tokens: number;
+                output_tokens: number;
+            };
+        };
+        /** @description Something went wrong; `recoverable`: the run goes on */
+        "runs.RunError": {
+            error_code: string;
+            message: string;
+            recoverable: boolean;
+            sequence: number;
+            /** @constant */
+            type: "error";
+        };
+        /** @description How the run stands; any status but `running` is the end of the stream */
+        "runs.Running": {
+            credits?: number;
+            duration_ms?: number;
+            error?: string;
+            error_code?: string;
+            queue_wait_ms?: number | null;
+            reason?: string;
+            sequence: number;
+            status: components["schemas"]["runs.Status"];
+            time_to_first_token_ms?: number | null;
+            tokens?: number;
+            /** @constant */
+            type: "status";
+            usage?: components["schemas"]["runs.Usage"];
+        };
+        /** @description With `mode=snapshot`: everything up to its number */
+        "runs.Snapshot": {
+            aborted: {
+                [key: string]: unknown;
+            }[];
+            content: string;
+            events: {
+                [key: string]: unknown;
+            }[];
+            from_sequence: number;
+            message_ids: string[];
+            open_turn: {
+                [key: string]: unknown;
+            } | null;
+            reasoning: string;
+            sequence: number;
+            status: string;
+            to_sequence: number;
+            tool_calls: {
+                [key: string]: unknown;
+            }[];
+            /** @constant */
+            type: "snapshot";
+        };
+        "runs.Started": {
+            /** Format: uuid */
+            agent_run_id: string;
+            /** Format: uuid */
+            project_id: string;
+            /** @description When it waits */
+            queue_position?: number;
+            /**
+             * Format: uuid
+             * @description When files were sent or the project has a sandbox
+             */
+            sandbox_id?: string;
+            /** @constant */
+            status: "running";
+            /** Format: uuid */
+            thread_id: string;
+            timing_breakdown?: {
+                setup_ms: number;
+            };
+        };
+        "runs.StartForm": {
+            /** @description Else the default agent */
+            agent_id?: string;
+            /** @description Credits that the run may cost; at most six digits after the point */
+            budget_credits?: string;
+            /** @enum {unknown} */
+            budget_policy?: "" | "hard" | "soft" | "finish_turn";
+            /** @description Put under `/workspace/uploads`; the part may be repeated */
+            files?: string[];
+            memory_enabled?: components["schemas"]["runs.Flag"];
+            mode?: string;
+            /** @description An alias, or `<provider>/<model>` */
+            model_name?: string;
+            /**
+             * @description When the thread has a run
+             * @enum {unknown}
+             */
+            on_busy?: "" | "reject" | "enqueue" | "interrupt";
+            /** @description `thread_id` and `project_id` are the client's */
+            optimistic?: components["schemas"]["runs.Flag"];
+            project_id?: string;
+            /** @description Needed for a new thread */
+            prompt?: string;
+            /** @description At the limit of concurrent runs wait for a slot */
+            queue?: components["schemas"]["runs.Flag"];
+            /** @description A thread to go on with; with `optimistic` also one to be made under this id */
+            thread_id?: string;
+        };
+        /** @enum {unknown} */
+        "runs.Status": "running" | "completed" | "failed" | "stopped";
+        "runs.Thread": {
+            /** Format: date-time */
+            created_at: string;
+            latest_run: {
+                /** Format: uuid */
+                agent_run_id: string;
+                status: components["schemas"]["runs.Status"];
+            } | null;
+            /** Format: uuid */
+            project_id: string;
+            /** Format: uuid */
+            thread_id: string;
+            title: string | null;
+        };
+        /** @description The agent calls a tool */
+        "runs.ToolCall": {
+            arguments: unknown;
+            name: string;
+            sequence: number;
+            source: string;
+            tool_call_id: string;
+            /** @constant */
+            type: "tool_call";
+        };
+        /** @description Output of a tool while it runs */
+        "runs.ToolOutput": {
+            content: string;
+            from_sequence?: number;
+            sequence: number;
+            tool_call_id: string;
+            /** @constant */
+            type: "tool_output_chunk";
+        };
+        /** @description What a tool answered */
+        "runs.ToolResult": {
+            content: string;
+            is_error: boolean;
+            name: string;
+            sequence: number;
+            tool_call_id: string;
+            /** @constant */
+            type: "tool_result";
+        };
+        /** @description Events of this range are void: drop what they said */
+        "runs.TurnAborted": {
+            attempt: number;
+            credits?: number;
+            from_sequence: number;
+            sequence: number;
+            step: number;
+            to_sequence: number;
+            /** @constant */
+            type: "turn_aborted";
+            usage?: components["schemas"]["runs.Usage"];
+        };
+        "runs.Usage": {
+            cached_tokens: number;
+            input_tokens: number;
+            output_tokens: number;
+        };
+    };
+    responses: {
+        /** @description The account */
+        "accounts.Account": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11",
+                 *       "account_id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11",
+                 *       "email": "ann@example.org",
+                 *       "display_name": "Ann",
+                 *       "tier": "free",
+                 *       "role": "user",
+                 *       "balance_credits": 499.9958,
+                 *       "balance_micro": 499995800,
+                 *       "email_verified": true,
+                 *       "created_at": "2026-11-20T09:30:00.000Z",
+                 *       "limits": {
+                 *         "concurrent_runs": 1,
+                 *         "threads": 10,
+                 *         "custom_mcps": 1,
+                 *         "upload_file_bytes": 10485760,
+                 *         "upload_files": 10,
+                 *         "all_models": false,
+                 *         "models": [
+                 *           "runyard/basic"
+                 *         ]
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["accounts.Account"];
+            };
+        };
+        /** @description The link is unknown, used or too old */
+        "accounts.LinkNotValid": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "detail": {
+                 *         "message": "This link is not valid any more",
+                 *         "error_code": "LINK_NOT_VALID"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["host.Error"];
+            };
+        };
+        /** @description Not by an API key */
+        "accounts.NeedsToken": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "detail": "An API key may not create or revoke API keys"
+                 *     }
+                 */
+                "application/json": components["schemas"]["host.Error"];
+            };
+        };
+        /** @description Logged in */
+        "accounts.Tokens": {
+            headers: {
+                /** @description With `session=cookie` */
+                "Set-Cookie"?: string;
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "access_token": "eyJhbGciOiJIUzI1NiJ9.e30.c2ln",
+                 *       "token_type": "Bearer",
+                 *       "expires_in": 900,
+                 *       "refresh_token": "cmVmcmVzaA",
+                 *       "account_id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11",
+                 *       "email": "ann@example.org"
+                 *     }
+                 */
+                "application/json": components["schemas"]["accounts.Tokens"];
+            };
+        };
+        /** @description Not with this password or by this caller */
+        "accounts.Wrong": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "detail": {
+                 *         "message": "E-mail address or password is wrong",
+                 *         "error_code": "WRONG_LOGIN"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["host.Error"];
+            };
+        };
+        /** @description More MCP servers than the plan allows */
+        "agents.TooManyServers": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "detail": {
+                 *         "message": "You have reached the limit of 1 custom MCP servers of your plan",
+                 *         "current_count": 1,
+                 *         "limit": 1,
+                 *         "tier_name": "free",
+                 *         "error_code": "CUSTOM_WORKER_LIMIT_EXCEEDED"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["agents.TooManyServers"];
+            };
+        };
+        /** @description No such agent of this account */
+        "agents.Unknown": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "detail": "Worker not found"
+                 *     }
+                 */
+                "application/json": components["schemas"]["host.Error"];
+            };
+        };
+        /** @description The request is not as described */
+        "host.BadRequest": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "detail": "limit must be between 1 and 100"
+                 *     }
+                 */
+                "application/json": components["schemas"]["host.Error"];
+            };
+        };
+        /** @description Not in the present state */
+        "host.Conflict": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "detail": "Another change of modules is under way"
+                 *     }
+                 */
+                "application/json": components["schemas"]["host.Error"];
+            };
+        };
+        /** @description Only for admins */
+        "host.Forbidden": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "detail": "Forbidden"
+                 *     }
+                 */
+                "application/json": components["schemas"]["host.Error"];
+            };
+        };
+        /** @description A fault of the server; the log has the reason under the request id */
+        "host.InternalError": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "detail": "Internal server error"
+                 *     }
+                 */
+                "application/json": components["schemas"]["host.Error"];
+            };
+        };
+        /** @description No token, or one that is not valid */
+        "host.NotAuthenticated": {
+            headers: {
+                "WWW-Authenticate"?: "Bearer";
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "detail": "Not authenticated"
+                 *     }
+                 */
+                "application/json": components["schemas"]["host.Error"];
+            };
+        };
+        /** @description There is no such thing, or it is of another account */
+        "host.NotFound": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "detail": "Not Found"
+                 *     }
+                 */
+                "application/json": components["schemas"]["host.Error"];
+            };
+        };
+        /** @description It took too long */
+        "host.TimedOut": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "detail": "The request took too long"
+                 *     }
+                 */
+                "application/json": components["schemas"]["host.Error"];
+            };
+        };
+        /** @description The body is larger than this route takes */
+        "host.TooLarge": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "detail": "Request body too large"
+                 *     }
+                 */
+                "application/json": components["schemas"]["host.Error"];
+            };
+        };
+        /** @description Too many, later again */
+        "host.TooManyRequests": {
+            headers: {
+                /** @description Seconds */
+                "Retry-After"?: string;
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "detail": "Too many requests"
+                 *     }
+                 */
+                "application/json": components["schemas"]["host.Error"];
+            };
+        };
+        /** @description Not now; the server is busy, stopping, or without its database */
+        "host.Unavailable": {
+            headers: {
+                /** @description Seconds */
+                "Retry-After"?: string;
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "detail": "The server is stopping"
+                 *     }
+                 */
+                "application/json": components["schemas"]["host.Error"];
+            };
+        };
+        /** @description A value is not valid; the sentence names its field */
+        "host.Unprocessable": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "detail": "name must have 1 to 100 bytes"
+                 *     }
+                 */
+                "application/json": components["schemas"]["host.Error"];
+            };
+        };
+        /** @description The body is of another type than this route takes */
+        "host.UnsupportedMediaType": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "detail": "The body must be sent as application/json"
+                 *     }
+                 */
+                "application/json": components["schemas"]["host.Error"];
+            };
+        };
+        /** @description Not on this server */
+        "mcp_prebuilt.Disabled": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "detail": "MCP integrations are not enabled"
+                 *     }
+                 */
+                "application/json": components["schemas"]["host.Error"];
+            };
+        };
+        /** @description The authorization server failed or took too long */
+        "mcp_prebuilt.Failed": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "detail": "the authorization server took too long"
+                 *     }
+                 */
+                "application/json": components["schemas"]["host.Error"];
+            };
+        };
+        /** @description Not on this server */
+        "mcp.Disabled": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "detail": "MCP integrations are not enabled"
+                 *     }
+                 */
+                "application/json": components["schemas"]["host.Error"];
+            };
+        };
+        /** @description What is wrong with the request, an address that is refused included */
+        "mcp.Invalid": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "detail": "MCP URL is required"
+                 *     }
+                 */
+                "application/json": components["schemas"]["host.Error"];
+            };
+        };
+        /** @description The MCP server failed, or took longer than 30 seconds */
+        "mcp.ServerFailed": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "detail": {
+                 *         "message": "\"mcp.example.org\": connection refused",
+                 *         "error_code": "MCP_CONNECT_FAILED"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["mcp.ServerFailed"];
+            };
+        };
+        /** @description More MCP servers than the plan allows */
+        "mcp.TooManyServers": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "detail": {
+                 *         "message": "You have reached the limit of 1 custom MCP servers of your plan",
+                 *         "current_count": 1,
+                 *         "limit": 1,
+                 *         "tier_name": "free",
+                 *         "error_code": "CUSTOM_WORKER_LIMIT_EXCEEDED"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["mcp.TooManyServers"];
+            };
+        };
+        /** @description No such agent of this account */
+        "mcp.UnknownAgent": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "detail": "Worker not found"
+                 *     }
+                 */
+                "application/json": components["schemas"]["host.Error"];
+            };
+        };
+        /** @description Done */
+        "notifications.Again": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "success": true,
+                 *       "status": "queued"
+                 *     }
+                 */
+                "application/json": {
+                    /** @enum {unknown} */
+                    status: "queued" | "cancelled";
+                    /** @constant */
+                    success: true;
+                };
+            };
+        };
+        /** @description A page */
+        "notifications.All": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "notifications": [
+                 *         {
+                 *           "id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11",
+                 *           "transaction_id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11",
+                 *           "account_id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11",
+                 *           "workflow_id": "task-completed",
+                 *           "status": "sent",
+                 *           "reason": null,
+                 *           "pending": [],
+                 *           "attempts": 1,
+                 *           "maybe_duplicate": false,
+                 *           "created_at": "2026-11-21T11:00:00.000Z",
+                 *           "expires_at": "2026-11-22T11:00:00.000Z",
+                 *           "ended_at": "2026-11-21T11:00:01.000Z"
+                 *         }
+                 *       ],
+                 *       "next_cursor": null
+                 *     }
+                 */
+                "application/json": {
+                    next_cursor: string | null;
+                    notifications: components["schemas"]["notifications.Notification"][];
+                };
+            };
+        };
+        /** @description The preferences now */
+        "notifications.ChangedPreferences": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "success": true,
+                 *       "message": "Notification preferences updated",
+                 *       "preferences": {
+                 *         "time_zone": "Europe/Berlin",
+                 *         "quiet_hours": {
+                 *           "from": "22:00",
+                 *           "to": "07:00"
+                 *         },
+                 *         "workflows": {
+                 *           "task-completed": {
+                 *             "email": true,
+                 *             "push": true,
+                 *             "in_app": true,
+                 *             "digest_minutes": 0,
+                 *             "mandatory": false,
+                 *             "urgent": false
+                 *           }
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    message: string;
+                    preferences: components["schemas"]["notifications.Preferences"];
+                    /** @constant */
+                    success: true;
+                };
+            };
+        };
+        /** @description The settings now */
+        "notifications.ChangedSettings": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "success": true,
+                 *       "message": "Notification settings updated",
+                 *       "settings": {
+                 *         "account_id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11",
+                 *         "email_enabled": true,
+                 *         "push_enabled": true,
+                 *         "in_app_enabled": true
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    message: string;
+                    settings: components["schemas"]["notifications.Settings"];
+                    /** @constant */
+                    success: true;
+                };
+            };
+        };
+        /** @description Not in this mode of deployment, or not by this caller */
+        "notifications.Closed": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "detail": "Notifications only available in staging mode"
+                 *     }
+                 */
+                "application/json": components["schemas"]["host.Error"];
+            };
+        };
+        /** @description A page */
+        "notifications.Deliveries": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "deliveries": [
+                 *         {
+                 *           "notification_id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11",
+                 *           "workflow_id": "task-completed",
+                 *           "channel": "email",
+                 *           "status": "delivered",
+                 *           "provider": "mail",
+                 *           "detail": "",
+                 *           "at": "2026-11-21T11:00:00.000Z"
+                 *         }
+                 *       ],
+                 *       "next_cursor": null
+                 *     }
+                 */
+                "application/json": {
+                    deliveries: components["schemas"]["notifications.Delivery"][];
+                    next_cursor: string | null;
+                };
+            };
+        };
+        /** @description Done */
+        "notifications.Done": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "success": true
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    success: true;
+                };
+            };
+        };
+        /** @description A page */
+        "notifications.Inbox": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "notifications": [
+                 *         {
+                 *           "id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11",
+                 *           "workflow_id": "task-completed",
+                 *           "title": "Done",
+                 *           "body": "Report is done",
+                 *           "action_url": "https://app.example.org/threads/0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11",
+                 *           "payload": {
+                 *             "task_name": "Report"
+                 *           },
+                 *           "read": false,
+                 *           "read_at": null,
+                 *           "created_at": "2026-11-21T11:00:00.000Z"
+                 *         }
+                 *       ],
+                 *       "next_cursor": null,
+                 *       "unread_count": 1
+                 *     }
+                 */
+                "application/json": {
+                    next_cursor: string | null;
+                    notifications: components["schemas"]["notifications.Entry"][];
+                    unread_count: number;
+                };
+            };
+        };
+        /** @description Marked */
+        "notifications.Marked": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "success": true,
+                 *       "marked": 1,
+                 *       "unread_count": 0
+                 *     }
+                 */
+                "application/json": {
+                    marked: number;
+                    /** @constant */
+                    success: true;
+                    unread_count: number;
+                };
+            };
+        };
+        /** @description Taken */
+        "notifications.Ok": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "status": "ok"
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    status: "ok";
+                };
+            };
+        };
+        /** @description The notification */
+        "notifications.One": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11",
+                 *       "transaction_id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11",
+                 *       "account_id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11",
+                 *       "workflow_id": "task-completed",
+                 *       "status": "sent",
+                 *       "reason": null,
+                 *       "pending": [],
+                 *       "attempts": 1,
+                 *       "maybe_duplicate": false,
+                 *       "created_at": "2026-11-21T11:00:00.000Z",
+                 *       "expires_at": "2026-11-22T11:00:00.000Z",
+                 *       "ended_at": "2026-11-21T11:00:01.000Z",
+                 *       "payload": {
+                 *         "task_name": "Report"
+                 *       },
+                 *       "deliveries": [
+                 *         {
+                 *           "notification_id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11",
+                 *           "workflow_id": "task-completed",
+                 *           "channel": "email",
+                 *           "status": "delivered",
+                 *           "provider": "mail",
+                 *           "detail": "",
+                 *           "at": "2026-11-21T11:00:00.000Z"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["notifications.Notification"];
+            };
+        };
+        /** @description The preferences */
+        "notifications.Preferences": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "success": true,
+                 *       "preferences": {
+                 *         "time_zone": "Europe/Berlin",
+                 *         "quiet_hours": {
+                 *           "from": "22:00",
+                 *           "to": "07:00"
+                 *         },
+                 *         "workflows": {
+                 *           "task-completed": {
+                 *             "email": true,
+                 *             "push": true,
+                 *             "in_app": true,
+                 *             "digest_minutes": 0,
+                 *             "mandatory": false,
+                 *             "urgent": false
+                 *           }
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    preferences: components["schemas"]["notifications.Preferences"];
+                    /** @constant */
+                    success: true;
+                };
+            };
+        };
+        /** @description Done */
+        "notifications.Said": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "success": true,
+                 *       "message": "Device token registered"
+                 *     }
+                 */
+                "application/json": {
+                    message: string;
+                    /** @constant */
+                    success: true;
+                };
+            };
+        };
+        /** @description The settings */
+        "notifications.Settings": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "success": true,
+                 *       "settings": {
+                 *         "account_id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11",
+                 *         "email_enabled": true,
+                 *         "push_enabled": true,
+                 *         "in_app_enabled": true
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    settings: components["schemas"]["notifications.Settings"];
+                    /** @constant */
+                    success: true;
+                };
+            };
+        };
+        /** @description Events */
+        "notifications.Stream": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /** @example data: {"type": "unread_count", "unread_count": 1} */
+                "text/event-stream": string;
+            };
+        };
+        /** @description For `?token=` */
+        "notifications.Token": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "token": "c3RyZWFt",
+                 *       "expires_in": 600
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Seconds */
+                    expires_in: number;
+                    token: string;
+                };
+            };
+        };
+        /** @description What became of it */
+        "notifications.Triggered": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "success": true,
+                 *       "notification_id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11",
+                 *       "status": "queued"
+                 *     }
+                 */
+                "application/json": {
+                    /** Format: uuid */
+                    broadcast_id?: string;
+                    /** Format: uuid */
+                    notification_id?: string;
+                    reason?: string;
+                    status?: string;
+                    success: boolean;
+                };
+            };
+        };
+        /** @description The number */
+        "notifications.UnreadCount": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "success": true,
+                 *       "unread_count": 1
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    success: true;
+                    unread_count: number;
+                };
+            };
+        };
+        /** @description Done */
+        "referrals.Reviewed": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "success": true,
+                 *       "referral_id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11",
+                 *       "action": "release"
+                 *     }
+                 */
+                "application/json": {
+                    /** @enum {unknown} */
+                    action: "flag" | "release" | "revoke";
+                    /** Format: uuid */
+                    referral_id: string;
+                    /** @constant */
+                    success: true;
+                };
+            };
+        };
+        /** @description The run */
+        "runs.Run": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["runs.Run"];
+            };
+        };
+        /** @description A page */
+        "runs.Runs": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    agent_runs: components["schemas"]["runs.Run"][];
+                    next_cursor: string | null;
+                };
+            };
+        };
+        /** @description How it ended */
+        "runs.Stopped": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "status": "stopped"
+                 *     }
+                 */
+                "application/json": {
+                    status: components["schemas"]["runs.Status"];
+                };
+            };
+        };
+        /** @description No such project or file */
+        "runs.UnknownFile": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "detail": "File not found"
+                 *     }
+                 */
+                "application/json": components["schemas"]["host.Error"];
+            };
+        };
+        /** @description No such run of this account */
+        "runs.UnknownRun": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "detail": "Run not found"
+                 *     }
+                 */
+                "application/json": components["schemas"]["host.Error"];
+            };
+        };
+        /** @description No such thread of this account */
+        "runs.UnknownThread": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "detail": "Thread not found"
+                 *     }
+                 */
+                "application/json": components["schemas"]["host.Error"];
+            };
+        };
+    };
+    parameters: {
+        /** @description `next_cursor` of the page before */
+        "accounts.Cursor": string;
+        /**
+         * @description The account
+         * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+         */
+        "accounts.Id": string;
+        /** @description Makes a repeat harmless, unless the body has a `ref` */
+        "accounts.IdempotencyKey": string;
+        /** @example 20 */
+        "accounts.Limit": number;
+        /** @description `next_cursor` of the page before */
+        "agents.Cursor": string;
+        /**
+         * @description The agent
+         * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+         */
+        "agents.Id": string;
+        /** @example 20 */
+        "agents.Limit": number;
+        /**
+         * @description The module's name
+         * @example referrals
+         */
+        "host.ModuleName": string;
+        /**
+         * @description The profile
+         * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+         */
+        "mcp_prebuilt.Id": string;
+        /** @description `next_cursor` of the page before */
+        "notifications.Cursor": string;
+        /**
+         * @description The notification
+         * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+         */
+        "notifications.Id": string;
+        /** @example 20 */
+        "notifications.Limit": number;
+        /**
+         * @description The referral
+         * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+         */
+        "referrals.Id": string;
+        /** @example 20 */
+        "referrals.Limit": number;
+        /** @description `next_cursor` of the page before */
+        "runs.Cursor": string;
+        /** @example 20 */
+        "runs.Limit": number;
+        /**
+         * @description The project
+         * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+         */
+        "runs.ProjectId": string;
+        /**
+         * @description The run
+         * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+         */
+        "runs.RunId": string;
+        /**
+         * @description The thread
+         * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+         */
+        "runs.ThreadId": string;
+    };
+    requestBodies: {
+        "accounts.Movement": {
+            content: {
+                /**
+                 * @example {
+                 *       "credits": 200,
+                 *       "reason": "support case",
+                 *       "ref": "case-4711"
+                 *     }
+                 */
+                "application/json": {
+                    credits: number;
+                    reason?: string | null;
+                    /** @description Makes a repeat harmless */
+                    ref?: string | null;
+                };
+            };
+        };
+        "agents.Change": {
+            content: {
+                /**
+                 * @example {
+                 *       "system_prompt": "You read twice.",
+                 *       "expected_version": 1
+                 *     }
+                 */
+                "application/json": components["schemas"]["agents.Change"];
+            };
+        };
+        "agents.New": {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Researcher",
+                 *       "system_prompt": "You read carefully."
+                 *     }
+                 */
+                "application/json": components["schemas"]["agents.New"];
+            };
+        };
+        "notifications.Device": {
+            content: {
+                /**
+                 * @example {
+                 *       "device_token": "dGVzdA",
+                 *       "device_type": "mobile",
+                 *       "provider": "expo"
+                 *     }
+                 */
+                "application/json": {
+                    device_token: string;
+                    device_type: string;
+                    provider: string;
+                };
+            };
+        };
+        "notifications.Preferences": {
+            content: {
+                /**
+                 * @example {
+                 *       "quiet_hours": {
+                 *         "from": "22:00",
+                 *         "to": "07:00"
+                 *       },
+                 *       "workflows": {
+                 *         "task-completed": {
+                 *           "email": false
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    quiet_hours?: {
+                        from: string;
+                        to: string;
+                    } | null;
+                    time_zone?: string | null;
+                    workflows?: {
+                        [key: string]: {
+                            digest_minutes?: number;
+                            email?: boolean;
+                            in_app?: boolean;
+                            push?: boolean;
+                        } | null;
+                    } | null;
+                };
+            };
+        };
+        "notifications.Presence": {
+            content: {
+                /**
+                 * @example {
+                 *       "session_id": "tab-1",
+                 *       "active_thread_id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11"
+                 *     }
+                 */
+                "application/json": {
+                    /** Format: uuid */
+                    active_thread_id?: string | null;
+                    /** @description The tab or device */
+                    session_id: string;
+                };
+            };
+        };
+        "notifications.Settings": {
+            content: {
+                /**
+                 * @example {
+                 *       "push_enabled": false
+                 *     }
+                 */
+                "application/json": {
+                    email_enabled?: boolean | null;
+                    in_app_enabled?: boolean | null;
+                    push_enabled?: boolean | null;
+                };
+            };
+        };
+        "notifications.Trigger": {
+            content: {
+                /**
+                 * @example {
+                 *       "workflow_id": "promotional",
+                 *       "payload_template": {
+                 *         "title": "Hello {{first_name}}",
+                 *         "message": "News"
+                 *       },
+                 *       "broadcast": true
+                 *     }
+                 */
+                "application/json": {
+                    broadcast?: boolean | null;
+                    payload_template?: {
+                        [key: string]: unknown;
+                    } | null;
+                    subscriber_email?: string | null;
+                    /** Format: uuid */
+                    subscriber_id?: string | null;
+                    workflow_id: string;
+                };
+            };
+        };
+        "notifications.Webhook": {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "notification.sent",
+                 *       "transactionId": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11",
+                 *       "subscriberId": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11"
+                 *     }
+                 */
+                "application/json": {
+                    subscriberId?: string;
+                    transactionId?: string;
+                    type?: string;
+                } | unknown[] | string | number | boolean | null;
+            };
+        };
+        "referrals.Reason": {
+            content: {
+                /**
+                 * @example {
+                 *       "reason": "ten accounts of one network"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description For the audit */
+                    reason?: string;
+                };
+            };
+        };
+    };
+    headers: never;
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+    "console.first": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description To the console */
+            303: {
+                headers: {
+                    /** @example console */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "accounts.own": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["accounts.Account"];
+            401: components["responses"]["host.NotAuthenticated"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "accounts.show": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["accounts.Account"];
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.Forbidden"];
+            404: components["responses"]["host.NotFound"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "accounts.change": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "tier": "pro"
+                 *     }
+                 */
+                "application/json": {
+                    /** @enum {unknown} */
+                    role?: "user" | "admin" | "super_admin" | null;
+                    /** @description One of the configured ones */
+                    tier?: string | null;
+                };
+            };
+        };
+        responses: {
+            200: components["responses"]["accounts.Account"];
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.Forbidden"];
+            404: components["responses"]["host.NotFound"];
+            413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "accounts.grant": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repeat harmless, unless the body has a `ref` */
+                "Idempotency-Key"?: components["parameters"]["accounts.IdempotencyKey"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: components["requestBodies"]["accounts.Movement"];
+        responses: {
+            /** @description The balance after it */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "account_id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11",
+                     *       "balance_credits": 700,
+                     *       "balance_micro": 700000000,
+                     *       "replayed": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["accounts.Balance"];
+                };
+            };
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.Forbidden"];
+            404: components["responses"]["host.NotFound"];
+            /** @description The key was used with another amount, or the balance is too low */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": {
+                     *         "message": "A revoke cannot make the balance negative",
+                     *         "balance_credits": 10,
+                     *         "balance_micro": 10000000,
+                     *         "error_code": "BALANCE_TOO_LOW"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["accounts.Refused"];
+                };
+            };
+            413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "accounts.ledger": {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before */
+                cursor?: components["parameters"]["accounts.Cursor"];
+                /** @example 20 */
+                limit?: components["parameters"]["accounts.Limit"];
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "entries": [
+                     *         {
+                     *           "id": 12,
+                     *           "at": "2026-11-20T09:30:00.000000Z",
+                     *           "kind": "usage",
+                     *           "ref": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11:1:1",
+                     *           "delta_credits": -0.0042,
+                     *           "delta_micro": -4200,
+                     *           "balance_credits": 499.9958,
+                     *           "balance_micro": 499995800,
+                     *           "note": {
+                     *             "step": 1
+                     *           }
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        entries: components["schemas"]["accounts.Entry"][];
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.Forbidden"];
+            404: components["responses"]["host.NotFound"];
+            422: components["responses"]["host.Unprocessable"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "accounts.revoke": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repeat harmless, unless the body has a `ref` */
+                "Idempotency-Key"?: components["parameters"]["accounts.IdempotencyKey"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: components["requestBodies"]["accounts.Movement"];
+        responses: {
+            /** @description The balance after it */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "account_id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11",
+                     *       "balance_credits": 700,
+                     *       "balance_micro": 700000000,
+                     *       "replayed": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["accounts.Balance"];
+                };
+            };
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.Forbidden"];
+            404: components["responses"]["host.NotFound"];
+            /** @description The key was used with another amount, or the balance is too low */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": {
+                     *         "message": "A revoke cannot make the balance negative",
+                     *         "balance_credits": 10,
+                     *         "balance_micro": 10000000,
+                     *         "error_code": "BALANCE_TOO_LOW"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["accounts.Refused"];
+                };
+            };
+            413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "accounts.audit": {
+        parameters: {
+            query?: {
+                account_id?: string;
+                /** @example grant */
+                action?: string;
+                /** @description The subject of who did it */
+                actor?: string;
+                /** @description `next_cursor` of the page before */
+                cursor?: components["parameters"]["accounts.Cursor"];
+                /** @example 20 */
+                limit?: components["parameters"]["accounts.Limit"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "entries": [
+                     *         {
+                     *           "id": 3,
+                     *           "at": "2026-11-20T09:30:00.000000Z",
+                     *           "actor": "0191f2c0-1111-7b7e-9d2b-3c1f5a0e4b11",
+                     *           "action": "tier",
+                     *           "account_id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11",
+                     *           "subject": null,
+                     *           "detail": {
+                     *             "from": "free",
+                     *             "to": "pro"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        entries: {
+                            /** Format: uuid */
+                            account_id: string | null;
+                            action: string;
+                            actor: string;
+                            /** Format: date-time */
+                            at: string;
+                            /** @description By the action */
+                            detail: unknown;
+                            id: number;
+                            subject: string | null;
+                        }[];
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.Forbidden"];
+            422: components["responses"]["host.Unprocessable"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "mail.list": {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before */
+                cursor?: string;
+                /** @example 20 */
+                limit?: number;
+                /** @example dead */
+                state?: "sent" | "refused" | "dead" | "suppressed";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page, without subjects and bodies */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "messages": [
+                     *         {
+                     *           "id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11",
+                     *           "category": "account",
+                     *           "address": "ann@example.org",
+                     *           "state": "dead",
+                     *           "attempts": 12,
+                     *           "maybe_duplicate": false,
+                     *           "reply": "451 4.7.1 Greylisted",
+                     *           "created_at": "2026-11-20T09:30:00.000Z",
+                     *           "ended_at": "2026-11-21T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        messages: {
+                            address: string;
+                            attempts: number;
+                            category: string;
+                            /** Format: date-time */
+                            created_at: string;
+                            /** Format: date-time */
+                            ended_at: string | null;
+                            /** Format: uuid */
+                            id: string;
+                            /** @description The connection was cut after the whole message was sent */
+                            maybe_duplicate: boolean;
+                            /** @description What the relay said last */
+                            reply: string | null;
+                            /** @enum {unknown} */
+                            state: "sent" | "refused" | "dead" | "suppressed";
+                        }[];
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.Forbidden"];
+            422: components["responses"]["host.Unprocessable"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "mail.requeue": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is tried at once */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "state": "queued"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        state: "queued";
+                    };
+                };
+            };
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.Forbidden"];
+            404: components["responses"]["host.NotFound"];
+            409: components["responses"]["host.Conflict"];
+            413: components["responses"]["host.TooLarge"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "mail.lift": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example ann@example.org */
+                address: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Allowed */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.Forbidden"];
+            404: components["responses"]["host.NotFound"];
+            413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "mcp.try_call": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "http",
+                 *       "config": {
+                 *         "url": "https://mcp.example.org/mcp"
+                 *       },
+                 *       "tool": "search",
+                 *       "arguments": {
+                 *         "query": "agents"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["mcp.Call"];
+            };
+        };
+        responses: {
+            /** @description The result as the server sent it */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "content": [
+                     *         {
+                     *           "type": "text",
+                     *           "text": "Three pages"
+                     *         }
+                     *       ],
+                     *       "isError": false
+                     *     }
+                     */
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            400: components["responses"]["mcp.Invalid"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.Forbidden"];
+            413: components["responses"]["host.TooLarge"];
+            500: components["responses"]["host.InternalError"];
+            502: components["responses"]["mcp.ServerFailed"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["mcp.ServerFailed"];
+        };
+    };
+    "mcp.try_tools": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "http",
+                 *       "config": {
+                 *         "url": "https://mcp.example.org/mcp"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["mcp.Question"];
+            };
+        };
+        responses: {
+            /** @description What it offers, and what of it cannot be used */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "server_name": "docs",
+                     *       "tools": [
+                     *         {
+                     *           "name": "search",
+                     *           "description": "Finds pages",
+                     *           "parameters": {
+                     *             "type": "object"
+                     *           },
+                     *           "read_only": true,
+                     *           "hash": "9a0364b9"
+                     *         }
+                     *       ],
+                     *       "left_out": []
+                     *     }
+                     */
+                    "application/json": {
+                        left_out: components["schemas"]["mcp.Names"];
+                        server_name: string;
+                        tools: {
+                            description: string;
+                            hash: string;
+                            name: string;
+                            /** @description JSON Schema, as the server says */
+                            parameters: unknown;
+                            read_only: boolean;
+                        }[];
+                    };
+                };
+            };
+            400: components["responses"]["mcp.Invalid"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.Forbidden"];
+            413: components["responses"]["host.TooLarge"];
+            500: components["responses"]["host.InternalError"];
+            502: components["responses"]["mcp.ServerFailed"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["mcp.ServerFailed"];
+        };
+    };
+    "host.list_modules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description In order of their start, the disabled and the refused last */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["host.Module"][];
+                };
+            };
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.Forbidden"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "host.disable_module": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The modules have changed */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["host.ModuleChange"];
+                };
+            };
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.Forbidden"];
+            404: components["responses"]["host.NotFound"];
+            409: components["responses"]["host.Conflict"];
+            413: components["responses"]["host.TooLarge"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+        };
+    };
+    "host.enable_module": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The modules have changed */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["host.ModuleChange"];
+                };
+            };
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.Forbidden"];
+            404: components["responses"]["host.NotFound"];
+            409: components["responses"]["host.Conflict"];
+            413: components["responses"]["host.TooLarge"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+        };
+    };
+    "host.reload_module": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The modules have changed */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["host.ModuleChange"];
+                };
+            };
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.Forbidden"];
+            404: components["responses"]["host.NotFound"];
+            409: components["responses"]["host.Conflict"];
+            413: components["responses"]["host.TooLarge"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+        };
+    };
+    "notifications.all": {
+        parameters: {
+            query?: {
+                account_id?: string;
+                /** @description `next_cursor` of the page before */
+                cursor?: components["parameters"]["notifications.Cursor"];
+                /** @example 20 */
+                limit?: components["parameters"]["notifications.Limit"];
+                /** @example dead */
+                status?: "" | "queued" | "gathered" | "sent" | "suppressed" | "failed" | "dead" | "cancelled";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["notifications.All"];
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["notifications.Closed"];
+            422: components["responses"]["host.Unprocessable"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "notifications.one": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["notifications.One"];
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["notifications.Closed"];
+            404: components["responses"]["host.NotFound"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "notifications.cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["notifications.Again"];
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["notifications.Closed"];
+            409: components["responses"]["host.Conflict"];
+            413: components["responses"]["host.TooLarge"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "notifications.requeue": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["notifications.Again"];
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["notifications.Closed"];
+            404: components["responses"]["host.NotFound"];
+            413: components["responses"]["host.TooLarge"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "notifications.trigger": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: components["requestBodies"]["notifications.Trigger"];
+        responses: {
+            200: components["responses"]["notifications.Triggered"];
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["notifications.Closed"];
+            404: components["responses"]["host.NotFound"];
+            413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "referrals.flagged": {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before */
+                cursor?: string;
+                /** @example 20 */
+                limit?: components["parameters"]["referrals.Limit"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "referrals": [
+                     *         {
+                     *           "id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11",
+                     *           "referrer_id": "0191f2c0-0000-7b7e-9d2b-3c1f5a0e4b11",
+                     *           "referred_account_id": "0191f2c0-1111-7b7e-9d2b-3c1f5a0e4b11",
+                     *           "referral_code": "K7QX4MPA",
+                     *           "referred_at": "2026-11-20T09:30:00.000Z",
+                     *           "signals": [
+                     *             "same_network"
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        next_cursor: string | null;
+                        referrals: {
+                            /** Format: uuid */
+                            id: string;
+                            referral_code: string;
+                            /** Format: uuid */
+                            referred_account_id: string;
+                            /** Format: date-time */
+                            referred_at: string;
+                            /** Format: uuid */
+                            referrer_id: string;
+                            /** @description What made it suspicious */
+                            signals: unknown;
+                        }[];
+                    };
+                };
+            };
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.Forbidden"];
+            422: components["responses"]["host.Unprocessable"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "referrals.flag": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: components["requestBodies"]["referrals.Reason"];
+        responses: {
+            200: components["responses"]["referrals.Reviewed"];
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.Forbidden"];
+            404: components["responses"]["host.NotFound"];
+            409: components["responses"]["host.Conflict"];
+            413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "referrals.release": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: components["requestBodies"]["referrals.Reason"];
+        responses: {
+            200: components["responses"]["referrals.Reviewed"];
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.Forbidden"];
+            404: components["responses"]["host.NotFound"];
+            409: components["responses"]["host.Conflict"];
+            413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "referrals.revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: components["requestBodies"]["referrals.Reason"];
+        responses: {
+            200: components["responses"]["referrals.Reviewed"];
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.Forbidden"];
+            404: components["responses"]["host.NotFound"];
+            409: components["responses"]["host.Conflict"];
+            413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "referrals.resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example K7QX4MPA */
+                code: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: components["requestBodies"]["referrals.Reason"];
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "referral_code": "K7QX4MPA",
+                     *       "action": "resume"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        action: "resume";
+                        referral_code: string;
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.Forbidden"];
+            404: components["responses"]["host.NotFound"];
+            409: components["responses"]["host.Conflict"];
+            413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "referrals.suspend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example K7QX4MPA */
+                code: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: components["requestBodies"]["referrals.Reason"];
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "referral_code": "K7QX4MPA",
+                     *       "action": "suspend"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        action: "suspend";
+                        referral_code: string;
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.Forbidden"];
+            404: components["responses"]["host.NotFound"];
+            409: components["responses"]["host.Conflict"];
+            413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "runs.get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["runs.Run"];
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            404: components["responses"]["runs.UnknownRun"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "runs.status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["runs.Run"];
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            404: components["responses"]["runs.UnknownRun"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "runs.stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["runs.Stopped"];
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            404: components["responses"]["runs.UnknownRun"];
+            413: components["responses"]["host.TooLarge"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "runs.stream": {
+        parameters: {
+            query?: {
+                /** @description Neighbouring chunks wait so long and come as one event */
+                coalesce_ms?: number;
+                /** @description The same */
+                last_event_id?: number;
+                /** @description The same */
+                last_id?: number;
+                /** @description snapshot: first one event in the place of everything so far */
+                mode?: "events" | "snapshot";
+            };
+            header?: {
+                /**
+                 * @description The last event that the client has
+                 * @example 41
+                 */
+                "Last-Event-ID"?: number;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Events */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example id: 1
+                     *     data: {"type": "status", "sequence": 1, "status": "running"}
+                     *
+                     *     id: 2
+                     *     data: {"type": "llm_response_start", "sequence": 2, "step": 1, "attempt": 1, "model": "mock/basic"}
+                     */
+                    "text/event-stream": string;
+                };
+            };
+            /** @description The client has the terminal event */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            404: components["responses"]["runs.UnknownRun"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+        };
+    };
+    "runs.stream_token": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description For `?token=` */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "token": "c3RyZWFt",
+                     *       "expires_in": 600
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description Seconds */
+                        expires_in: number;
+                        token: string;
+                    };
+                };
+            };
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            404: components["responses"]["runs.UnknownRun"];
+            413: components["responses"]["host.TooLarge"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "runs.list": {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before */
+                cursor?: components["parameters"]["runs.Cursor"];
+                /** @example 20 */
+                limit?: components["parameters"]["runs.Limit"];
+                /** @example running */
+                status?: "" | "running" | "completed" | "failed" | "stopped";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["runs.Runs"];
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            422: components["responses"]["host.Unprocessable"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "runs.get_alias": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["runs.Run"];
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            404: components["responses"]["runs.UnknownRun"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "runs.status_alias": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["runs.Run"];
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            404: components["responses"]["runs.UnknownRun"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "runs.stop_alias": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["runs.Stopped"];
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            404: components["responses"]["runs.UnknownRun"];
+            413: components["responses"]["host.TooLarge"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "runs.active": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Newest first, a thousand at most */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "active_runs": []
+                     *     }
+                     */
+                    "application/json": {
+                        active_runs: components["schemas"]["runs.Run"][];
+                    };
+                };
+            };
+            401: components["responses"]["host.NotAuthenticated"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "runs.start": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @example 5b0e1f9c-start-1 */
+                "Idempotency-Key"?: string;
+                /** @description `true` of a super admin: `timing_breakdown` is in the answer */
+                "X-Emit-Timing"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "prompt": "What is new"
+                 *     }
+                 */
+                "application/x-www-form-urlencoded": components["schemas"]["runs.StartForm"];
+                /**
+                 * @example {
+                 *       "prompt": "What changed in the log since yesterday",
+                 *       "model_name": "runyard/basic"
+                 *     }
+                 */
+                "multipart/form-data": components["schemas"]["runs.StartForm"];
+            };
+        };
+        responses: {
+            /** @description It runs, or waits for a slot */
+            200: {
+                headers: {
+                    "Idempotency-Replayed"?: "true";
+                    "Server-Timing"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "thread_id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11",
+                     *       "agent_run_id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11",
+                     *       "project_id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11",
+                     *       "status": "running"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["runs.Started"];
+                };
+            };
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            /** @description Credits, plan or limits do not allow it */
+            402: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["runs.NotAllowed"];
+                };
+            };
+            /** @description Thread, project or agent are not the caller's */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Thread not found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["host.Error"];
+                };
+            };
+            /** @description The thread has a run, or the key was used before */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": {
+                     *         "message": "The thread has a run in progress",
+                     *         "agent_run_id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11",
+                     *         "error_code": "THREAD_BUSY"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["host.Error"];
+                };
+            };
+            /** @description Files beyond the plan's limits */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": {
+                     *         "message": "report.pdf is larger than 10 MiB",
+                     *         "limit": 10485760
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["host.Error"];
+                };
+            };
+            415: components["responses"]["host.UnsupportedMediaType"];
+            429: components["responses"]["host.TooManyRequests"];
+            /** @description It could not be started */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Failed to start agent: the database does not answer"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["host.Error"];
+                };
+            };
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+            /** @description No room for the upload */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "No room to store the upload"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["host.Error"];
+                };
+            };
+        };
+    };
+    "agents.list": {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before */
+                cursor?: components["parameters"]["agents.Cursor"];
+                /** @example 20 */
+                limit?: components["parameters"]["agents.Limit"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        agents: components["schemas"]["agents.Agent"][];
+                        next_cursor: components["schemas"]["agents.NextCursor"];
+                    };
+                };
+            };
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            422: components["responses"]["host.Unprocessable"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "agents.create": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: components["requestBodies"]["agents.New"];
+        responses: {
+            /** @description Made */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["agents.Agent"];
+                };
+            };
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            402: components["responses"]["agents.TooManyServers"];
+            413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "mcp.discover": {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description `no-cache` asks the server anew
+                 * @example no-cache
+                 */
+                "Cache-Control"?: string;
+                /**
+                 * @description A JSON object of headers for the server
+                 * @example {"Authorization": "Bearer abc"}
+                 */
+                "X-MCP-Headers"?: string;
+                /** @example http */
+                "X-MCP-Type"?: components["schemas"]["mcp.Type"];
+                /**
+                 * @description The server's URL, or the id of a profile
+                 * @example https://mcp.example.org/mcp
+                 */
+                "X-MCP-URL": string;
+            };
+            path: {
+                /**
+                 * @description The agent
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                agent_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What it offers */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "tools": [
+                     *         {
+                     *           "name": "search",
+                     *           "description": "Finds pages",
+                     *           "enabled": true
+                     *         }
+                     *       ],
+                     *       "has_mcp_config": true,
+                     *       "server_type": "http",
+                     *       "server_url": "https://mcp.example.org/mcp"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The agent has this server */
+                        has_mcp_config: boolean;
+                        server_type: components["schemas"]["mcp.Type"];
+                        server_url: string;
+                        tools: {
+                            description: string;
+                            enabled: boolean;
+                            name: string;
+                        }[];
+                    };
+                };
+            };
+            400: components["responses"]["mcp.Invalid"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["mcp.Disabled"];
+            404: components["responses"]["mcp.UnknownAgent"];
+            500: components["responses"]["host.InternalError"];
+            502: components["responses"]["mcp.ServerFailed"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["mcp.ServerFailed"];
+        };
+    };
+    "mcp.replace": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The agent
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                agent_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "custom_mcps": [
+                 *         {
+                 *           "name": "Docs",
+                 *           "type": "http",
+                 *           "config": {
+                 *             "url": "https://mcp.example.org/mcp",
+                 *             "headers": {
+                 *               "Authorization": "Bearer abc"
+                 *             }
+                 *           },
+                 *           "enabledTools": [
+                 *             "search"
+                 *           ]
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    custom_mcps?: components["schemas"]["mcp.ServerIn"][];
+                    /** @description The same */
+                    customMcps?: components["schemas"]["mcp.ServerIn"][];
+                } | unknown | unknown;
+            };
+        };
+        responses: {
+            /** @description The list as it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "data": {
+                     *         "custom_mcps": [
+                     *           {
+                     *             "name": "Docs",
+                     *             "type": "http",
+                     *             "config": {
+                     *               "url": "https://mcp.example.org/mcp",
+                     *               "headers": {
+                     *                 "Authorization": "********"
+                     *               }
+                     *             },
+                     *             "enabledTools": [
+                     *               "search"
+                     *             ]
+                     *           }
+                     *         ],
+                     *         "total_enabled_tools": 1
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: {
+                            custom_mcps: components["schemas"]["mcp.Server"][];
+                            total_enabled_tools: number;
+                        };
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+            400: components["responses"]["mcp.Invalid"];
+            401: components["responses"]["host.NotAuthenticated"];
+            402: components["responses"]["mcp.TooManyServers"];
+            403: components["responses"]["mcp.Disabled"];
+            404: components["responses"]["mcp.UnknownAgent"];
+            413: components["responses"]["host.TooLarge"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "mcp.enable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The agent
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                agent_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "url": "https://mcp.example.org/mcp",
+                 *       "type": "http",
+                 *       "enabled_tools": [
+                 *         "search"
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    enabled_tools?: components["schemas"]["mcp.Names"];
+                    /** @description The same */
+                    enabledTools?: components["schemas"]["mcp.Names"];
+                    type?: components["schemas"]["mcp.Type"];
+                    /** @description The server's URL, or the id of a profile */
+                    url: string;
+                } | unknown | unknown;
+            };
+        };
+        responses: {
+            /** @description Enabled */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "enabled_tools": [
+                     *         "search"
+                     *       ],
+                     *       "total_tools": 1
+                     *     }
+                     */
+                    "application/json": {
+                        enabled_tools: components["schemas"]["mcp.Names"];
+                        /** @constant */
+                        success: true;
+                        /** @description How many are enabled of this server */
+                        total_tools: number;
+                    };
+                };
+            };
+            400: components["responses"]["mcp.Invalid"];
+            401: components["responses"]["host.NotAuthenticated"];
+            402: components["responses"]["mcp.TooManyServers"];
+            403: components["responses"]["mcp.Disabled"];
+            404: components["responses"]["mcp.UnknownAgent"];
+            413: components["responses"]["host.TooLarge"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "agents.get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description As it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["agents.Agent"];
+                };
+            };
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            404: components["responses"]["agents.Unknown"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "agents.update": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: components["requestBodies"]["agents.Change"];
+        responses: {
+            /** @description As it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["agents.Agent"];
+                };
+            };
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            402: components["responses"]["agents.TooManyServers"];
+            404: components["responses"]["agents.Unknown"];
+            /** @description The agent has another version than `expected_version` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "The agent was changed meanwhile"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["host.Error"];
+                };
+            };
+            413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "agents.delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Removed */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            404: components["responses"]["agents.Unknown"];
+            /** @description The default agent stays */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "The default worker cannot be deleted"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["host.Error"];
+                };
+            };
+            413: components["responses"]["host.TooLarge"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "agents.versions": {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before */
+                cursor?: components["parameters"]["agents.Cursor"];
+                /** @example 20 */
+                limit?: components["parameters"]["agents.Limit"];
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "versions": [
+                     *         {
+                     *           "agent_id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11",
+                     *           "version": 2,
+                     *           "name": "Researcher",
+                     *           "description": "Reads and sums up",
+                     *           "system_prompt": "You read carefully.",
+                     *           "model_name": null,
+                     *           "custom_mcps": [],
+                     *           "is_current": true,
+                     *           "created_at": "2026-11-21T11:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        next_cursor: components["schemas"]["agents.NextCursor"];
+                        versions: components["schemas"]["agents.Version"][];
+                    };
+                };
+            };
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            404: components["responses"]["agents.Unknown"];
+            422: components["responses"]["host.Unprocessable"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "accounts.list_keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Without the keys themselves */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "api_keys": [
+                     *         {
+                     *           "id": "4f2a9c0d1e3b5a67",
+                     *           "name": "ci",
+                     *           "created_at": "2026-11-20T09:30:00.000Z",
+                     *           "expires_at": null,
+                     *           "last_used_at": null
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        api_keys: components["schemas"]["accounts.ApiKey"][];
+                    };
+                };
+            };
+            401: components["responses"]["host.NotAuthenticated"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "accounts.create_key": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "ci",
+                 *       "expires_in_days": 90
+                 *     }
+                 */
+                "application/json": {
+                    expires_in_days?: number | null;
+                    /** @default API key */
+                    name?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Made */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "4f2a9c0d1e3b5a67",
+                     *       "name": "ci",
+                     *       "created_at": "2026-11-20T09:30:00.000Z",
+                     *       "expires_at": "2027-02-18T09:30:00.000Z",
+                     *       "key": "ry_4f2a9c0d1e3b5a67_c2VjcmV0"
+                     *     }
+                     */
+                    "application/json": {
+                        /** Format: date-time */
+                        created_at: string;
+                        /** Format: date-time */
+                        expires_at: string | null;
+                        id: string;
+                        /** @description For `Authorization: Bearer` */
+                        key: string;
+                        name: string;
+                    };
+                };
+            };
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["accounts.NeedsToken"];
+            409: components["responses"]["host.Conflict"];
+            413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "accounts.revoke_key": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 4f2a9c0d1e3b5a67 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Good for nothing from now on */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["accounts.NeedsToken"];
+            404: components["responses"]["host.NotFound"];
+            413: components["responses"]["host.TooLarge"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "notifications.deliveries_alias": {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before */
+                cursor?: components["parameters"]["notifications.Cursor"];
+                /** @example 20 */
+                limit?: components["parameters"]["notifications.Limit"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["notifications.Deliveries"];
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["notifications.Closed"];
+            422: components["responses"]["host.Unprocessable"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "notifications.add_device_alias": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: components["requestBodies"]["notifications.Device"];
+        responses: {
+            200: components["responses"]["notifications.Said"];
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["notifications.Closed"];
+            413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "notifications.drop_device_alias": {
+        parameters: {
+            query?: {
+                /**
+                 * @description Else whichever it is
+                 * @example expo
+                 */
+                provider?: string;
+            };
+            header?: never;
+            path: {
+                /** @example dGVzdA */
+                device_token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["notifications.Said"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["notifications.Closed"];
+            413: components["responses"]["host.TooLarge"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "notifications.inbox_alias": {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before */
+                cursor?: components["parameters"]["notifications.Cursor"];
+                /** @example 20 */
+                limit?: components["parameters"]["notifications.Limit"];
+                /** @description Only what was not read */
+                unread?: "true" | "false";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["notifications.Inbox"];
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["notifications.Closed"];
+            422: components["responses"]["host.Unprocessable"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "notifications.read_alias": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["notifications.Marked"];
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["notifications.Closed"];
+            404: components["responses"]["host.NotFound"];
+            413: components["responses"]["host.TooLarge"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "notifications.read_all_alias": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["notifications.Marked"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["notifications.Closed"];
+            413: components["responses"]["host.TooLarge"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "notifications.inbox_stream_alias": {
+        parameters: {
+            query?: {
+                /** @description The same */
+                last_event_id?: number;
+            };
+            header?: {
+                /** @description Goes on after it; without it from now on */
+                "Last-Event-ID"?: number;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["notifications.Stream"];
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["notifications.Closed"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+        };
+    };
+    "notifications.inbox_stream_token_alias": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["notifications.Token"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["notifications.Closed"];
+            413: components["responses"]["host.TooLarge"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "notifications.unread_count_alias": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["notifications.UnreadCount"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["notifications.Closed"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "notifications.preferences_alias": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["notifications.Preferences"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["notifications.Closed"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "notifications.put_preferences_alias": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: components["requestBodies"]["notifications.Preferences"];
+        responses: {
+            200: components["responses"]["notifications.ChangedPreferences"];
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["notifications.Closed"];
+            413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "notifications.settings_alias": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["notifications.Settings"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["notifications.Closed"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "notifications.put_settings_alias": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: components["requestBodies"]["notifications.Settings"];
+        responses: {
+            200: components["responses"]["notifications.ChangedSettings"];
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["notifications.Closed"];
+            413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "notifications.webhook_alias": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the driver, or `orchestrator`
+                 * @example orchestrator
+                 */
+                orchestrator: string;
+            };
+            cookie?: never;
+        };
+        requestBody: components["requestBodies"]["notifications.Webhook"];
+        responses: {
+            200: components["responses"]["notifications.Ok"];
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            404: components["responses"]["host.NotFound"];
+            413: components["responses"]["host.TooLarge"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "notifications.presence_alias": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: components["requestBodies"]["notifications.Presence"];
+        responses: {
+            200: components["responses"]["notifications.Done"];
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "referrals.code": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Made when it is asked for the first time */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "referral_code": "K7QX4MPA",
+                     *       "referral_link": "https://app.example.org/auth?ref=K7QX4MPA"
+                     *     }
+                     */
+                    "application/json": {
+                        referral_code: string;
+                        /** @description Null where the deployment has no public address */
+                        referral_link: string | null;
+                    };
+                };
+            };
+            401: components["responses"]["host.NotAuthenticated"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "referrals.history": {
+        parameters: {
+            query?: {
+                /** @example 20 */
+                limit?: components["parameters"]["referrals.Limit"];
+                /** @example 0 */
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description At most `limit` of them */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11",
+                     *         "referrer_id": "0191f2c0-0000-7b7e-9d2b-3c1f5a0e4b11",
+                     *         "referral_code": "K7QX4MPA",
+                     *         "referred_account_id": "0191f2c0-1111-7b7e-9d2b-3c1f5a0e4b11",
+                     *         "referred_at": "2026-11-20T09:30:00.000Z",
+                     *         "status": "successful",
+                     *         "credits_awarded": 100,
+                     *         "reason": null,
+                     *         "message": null
+                     *       }
+                     *     ]
+                     */
+                    "application/json": components["schemas"]["referrals.Referral"][];
+                };
+            };
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            422: components["responses"]["host.Unprocessable"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "referrals.refresh": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Refreshed */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "old_code": "K7QX4MPA",
+                     *       "new_code": "9FWT2HNC",
+                     *       "message": "Referral code refreshed"
+                     *     }
+                     */
+                    "application/json": {
+                        message: string;
+                        new_code: string;
+                        old_code: string;
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+            401: components["responses"]["host.NotAuthenticated"];
+            /** @description The code is suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "This referral code is suspended"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["host.Error"];
+                };
+            };
+            413: components["responses"]["host.TooLarge"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "referrals.send": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "email": "friend@example.org"
+                 *     }
+                 */
+                "application/json": {
+                    email: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Sent, or why not */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "Referral email sent"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["referrals.Sent"];
+                };
+            };
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            /** @description The code is suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "This referral code is suspended"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["host.Error"];
+                };
+            };
+            413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "referrals.send_bulk": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "emails": [
+                 *         "friend@example.org",
+                 *         "other@example.org"
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    emails: string[];
+                };
+            };
+        };
+        responses: {
+            /** @description How it went with each address */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "Sent 1 of 2 invitations",
+                     *       "results": [
+                     *         {
+                     *           "email": "friend@example.org",
+                     *           "success": true,
+                     *           "message": "Referral email sent"
+                     *         },
+                     *         {
+                     *           "email": "no address",
+                     *           "success": false,
+                     *           "message": "Invalid email address"
+                     *         }
+                     *       ],
+                     *       "success_count": 1,
+                     *       "total_count": 2
+                     *     }
+                     */
+                    "application/json": {
+                        message: string;
+                        results: {
+                            email: string;
+                            message: string;
+                            success: boolean;
+                        }[];
+                        /** @description At least one was sent */
+                        success: boolean;
+                        success_count: number;
+                        total_count: number;
+                    };
+                };
+            };
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            /** @description The code is suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "This referral code is suspended"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["host.Error"];
+                };
+            };
+            413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "referrals.stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Platform credits; 100 make a dollar */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "referral_code": "K7QX4MPA",
+                     *       "total_referrals": 3,
+                     *       "successful_referrals": 2,
+                     *       "total_credits_earned": 200,
+                     *       "remaining_earnable_credits": 9800,
+                     *       "max_earnable_credits": 10000,
+                     *       "has_reached_limit": false,
+                     *       "last_referral_at": "2026-11-20T09:30:00.000Z",
+                     *       "revoked_credits": 0
+                     *     }
+                     */
+                    "application/json": {
+                        has_reached_limit: boolean;
+                        /** Format: date-time */
+                        last_referral_at: string | null;
+                        max_earnable_credits: number;
+                        referral_code: string | null;
+                        remaining_earnable_credits: number;
+                        revoked_credits: number;
+                        successful_referrals: number;
+                        total_credits_earned: number;
+                        /** @description Pending ones included */
+                        total_referrals: number;
+                    };
+                };
+            };
+            401: components["responses"]["host.NotAuthenticated"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "referrals.validate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "code": "k7qx4mpa"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description In any case */
+                    code: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "valid": true,
+                     *       "referrer_id": "0191f2c0-0000-7b7e-9d2b-3c1f5a0e4b11"
+                     *     }
+                     */
+                    "application/json": {
+                        /** Format: uuid */
+                        referrer_id: string | null;
+                        valid: boolean;
+                    };
+                };
+            };
+            400: components["responses"]["host.BadRequest"];
+            413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "console.auth_page": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The page */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example <!doctype html> */
+                    "text/html": string;
+                };
+            };
+            /** @description The page is the one that the caller has */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "accounts.login_config": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description For a log-in page */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "local_login": true,
+                     *       "verify": "email",
+                     *       "min_password": 10
+                     *     }
+                     */
+                    "application/json": {
+                        local_login: boolean;
+                        min_password?: number;
+                        /** @enum {unknown} */
+                        verify?: "email" | "none";
+                    };
+                };
+            };
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "accounts.log_in": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "email": "ann@example.org",
+                 *       "password": "correct horse battery"
+                 *     }
+                 */
+                "application/json": {
+                    email: string;
+                    password: string;
+                    /**
+                     * @description cookie: the refresh token becomes a cookie that no script reads
+                     * @enum {unknown}
+                     */
+                    session?: "body" | "cookie" | null;
+                };
+            };
+        };
+        responses: {
+            200: components["responses"]["accounts.Tokens"];
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["accounts.Wrong"];
+            413: components["responses"]["host.TooLarge"];
+            415: components["responses"]["host.UnsupportedMediaType"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "accounts.log_out": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /** @example {} */
+                "application/json": {
+                    refresh_token?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Ended */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["host.BadRequest"];
+            413: components["responses"]["host.TooLarge"];
+            415: components["responses"]["host.UnsupportedMediaType"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "accounts.change_password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "current_password": "correct horse battery",
+                 *       "new_password": "staple battery horse"
+                 *     }
+                 */
+                "application/json": {
+                    current_password: string;
+                    new_password: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Changed; all other sessions have ended */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["accounts.Wrong"];
+            404: components["responses"]["host.NotFound"];
+            409: components["responses"]["host.Conflict"];
+            413: components["responses"]["host.TooLarge"];
+            415: components["responses"]["host.UnsupportedMediaType"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "accounts.refresh": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "refresh_token": "cmVmcmVzaA"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Without it that of the cookie */
+                    refresh_token?: string | null;
+                };
+            };
+        };
+        responses: {
+            200: components["responses"]["accounts.Tokens"];
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            413: components["responses"]["host.TooLarge"];
+            415: components["responses"]["host.UnsupportedMediaType"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "accounts.ask_for_reset": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "email": "ann@example.org"
+                 *     }
+                 */
+                "application/json": {
+                    email: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Whether there is such an account, is told by mail only */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "check_mail"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        status: "check_mail";
+                    };
+                };
+            };
+            400: components["responses"]["host.BadRequest"];
+            /** @description This server sends no mail */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "This server sends no mail: an administrator must help"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["host.Error"];
+                };
+            };
+            413: components["responses"]["host.TooLarge"];
+            415: components["responses"]["host.UnsupportedMediaType"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "accounts.finish_reset": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "token": "dG9rZW4",
+                 *       "password": "correct horse battery"
+                 *     }
+                 */
+                "application/json": {
+                    password: string;
+                    /**
+                     * @description cookie: the refresh token becomes a cookie that no script reads
+                     * @enum {unknown}
+                     */
+                    session?: "body" | "cookie" | null;
+                    token: string;
+                };
+            };
+        };
+        responses: {
+            200: components["responses"]["accounts.Tokens"];
+            400: components["responses"]["accounts.LinkNotValid"];
+            413: components["responses"]["host.TooLarge"];
+            415: components["responses"]["host.UnsupportedMediaType"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "accounts.list_sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The latest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "sessions": [
+                     *         {
+                     *           "id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11",
+                     *           "user_agent": "Firefox",
+                     *           "created_at": "2026-11-20T09:30:00.000Z",
+                     *           "last_used_at": "2026-11-21T09:30:00.000Z",
+                     *           "present": true
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        sessions: {
+                            /** Format: date-time */
+                            created_at: string;
+                            /** Format: uuid */
+                            id: string;
+                            /** Format: date-time */
+                            last_used_at: string;
+                            /** @description This one */
+                            present: boolean | null;
+                            user_agent: string | null;
+                        }[];
+                    };
+                };
+            };
+            401: components["responses"]["host.NotAuthenticated"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "accounts.end_sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ended */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["accounts.Wrong"];
+            413: components["responses"]["host.TooLarge"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "accounts.end_session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ended, or it was no session of this account */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["accounts.Wrong"];
+            413: components["responses"]["host.TooLarge"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "accounts.sign_up": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "email": "ann@example.org",
+                 *       "password": "correct horse battery",
+                 *       "referral_code": "K7QX4MPA"
+                 *     }
+                 */
+                "application/json": {
+                    email: string;
+                    name?: string | null;
+                    password: string;
+                    referral_code?: string | null;
+                    /**
+                     * @description cookie: the refresh token becomes a cookie that no script reads
+                     * @enum {unknown}
+                     */
+                    session?: "body" | "cookie" | null;
+                };
+            };
+        };
+        responses: {
+            201: components["responses"]["accounts.Tokens"];
+            /** @description Whether there is such an account, is told by mail only */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "check_mail",
+                     *       "proof": "c2VjcmV0"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description For /auth/verify */
+                        proof?: string;
+                        /** @constant */
+                        status: "check_mail";
+                    };
+                };
+            };
+            400: components["responses"]["host.BadRequest"];
+            403: components["responses"]["accounts.Wrong"];
+            /** @description The address has an account already; only where mail is not verified */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "There is an account with this address already"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["host.Error"];
+                };
+            };
+            413: components["responses"]["host.TooLarge"];
+            415: components["responses"]["host.UnsupportedMediaType"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "accounts.verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "token": "dG9rZW4",
+                 *       "proof": "c2VjcmV0"
+                 *     }
+                 */
+                "application/json": {
+                    password?: string | null;
+                    proof?: string | null;
+                    /**
+                     * @description cookie: the refresh token becomes a cookie that no script reads
+                     * @enum {unknown}
+                     */
+                    session?: "body" | "cookie" | null;
+                    /** @description From the link */
+                    token: string;
+                };
+            };
+        };
+        responses: {
+            200: components["responses"]["accounts.Tokens"];
+            400: components["responses"]["accounts.LinkNotValid"];
+            403: components["responses"]["accounts.Wrong"];
+            413: components["responses"]["host.TooLarge"];
+            415: components["responses"]["host.UnsupportedMediaType"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "accounts.identity_webhook": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Or `svix-id` */
+                "webhook-id"?: string;
+                /** @description Or `svix-signature` */
+                "webhook-signature"?: string;
+                /** @description Or `svix-timestamp` */
+                "webhook-timestamp"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "user.created",
+                 *       "data": {
+                 *         "id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11",
+                 *         "email": "ann@example.org"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    data?: unknown;
+                    type?: string;
+                } & {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description Taken */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "ok"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        status: "ok";
+                    };
+                };
+            };
+            400: components["responses"]["host.BadRequest"];
+            /** @description The signature is wrong or too old */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Invalid signature"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["host.Error"];
+                };
+            };
+            413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "console.page": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The page */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example <!doctype html> */
+                    "text/html": string;
+                };
+            };
+            /** @description The page is the one that the caller has */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "console.asset": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description With a digest of its content
+                 * @example app.0123456789ab.js
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/svg+xml": string;
+                    "text/css": string;
+                    "text/javascript": string;
+                    "text/plain": string;
+                };
+            };
+            /** @description The file is the one that the caller has */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            404: components["responses"]["host.NotFound"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "host.healthz": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It lives */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "ok"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["host.Health"];
+                };
+            };
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "mail.ask_unsubscribe": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description From the mail's link
+                 * @example 0191f2c0-7d5a-4b7e-9d2b-3c1f5a0e4b11
+                 */
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The page */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example <!doctype html> */
+                    "text/html": string;
+                };
+            };
+            404: components["responses"]["host.NotFound"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "mail.unsubscribe": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description From the mail's link
+                 * @example 0191f2c0-7d5a-4b7e-9d2b-3c1f5a0e4b11
+                 */
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "*/*": unknown;
+                /**
+                 * @example {
+                 *       "List-Unsubscribe": "One-Click"
+                 *     }
+                 */
+                "application/x-www-form-urlencoded": {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example <!doctype html> */
+                    "text/html": string;
+                };
+            };
+            404: components["responses"]["host.NotFound"];
+            413: components["responses"]["host.TooLarge"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "mcp_prebuilt.callback": {
+        parameters: {
+            query?: {
+                code?: string;
+                error?: string;
+                iss?: string;
+                state?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Connected */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example <!doctype html> */
+                    "text/html": string;
+                };
+            };
+            /** @description Why not */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example <!doctype html> */
+                    "text/html": string;
+                };
+            };
+            /** @description A fault of this server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example <!doctype html> */
+                    "text/html": string;
+                };
+            };
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "mcp_prebuilt.client_document": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The document */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "client_id": "https://app.example.org/mcp/oauth/client",
+                     *       "redirect_uris": [
+                     *         "https://app.example.org/mcp/oauth/callback"
+                     *       ],
+                     *       "token_endpoint_auth_method": "none"
+                     *     }
+                     */
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            404: components["responses"]["host.NotFound"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "mcp_prebuilt.list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Without any credentials */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "profiles": [
+                     *         {
+                     *           "profile_id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11",
+                     *           "integration": null,
+                     *           "display_name": "Docs",
+                     *           "url": "https://mcp.example.org/mcp",
+                     *           "connected": true
+                     *         }
+                     *       ],
+                     *       "integrations": [
+                     *         "crm"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description What the operator offers */
+                        integrations: string[];
+                        profiles: components["schemas"]["mcp_prebuilt.Profile"][];
+                    };
+                };
+            };
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["mcp_prebuilt.Disabled"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "mcp_prebuilt.create": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description As the integration asks for them; never shown again */
+                    credentials?: {
+                        [key: string]: unknown;
+                    };
+                    display_name?: string;
+                    integration?: string;
+                    /** @description All may be left out */
+                    oauth?: {
+                        client_id?: string;
+                        client_secret?: string;
+                        /** @enum {unknown} */
+                        grant?: "authorization_code" | "client_credentials";
+                        issuer?: string;
+                        key_id?: string;
+                        private_key?: string;
+                        scope?: string;
+                        token_endpoint_auth_method?: string;
+                    } & {
+                        [key: string]: unknown;
+                    };
+                    /**
+                     * @default http
+                     * @enum {unknown}
+                     */
+                    type?: "http" | "sse";
+                    url?: string;
+                } | unknown | unknown;
+            };
+        };
+        responses: {
+            /** @description Made */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "profile_id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11",
+                     *       "integration": "crm",
+                     *       "display_name": "crm"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["mcp_prebuilt.Profile"];
+                };
+            };
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["mcp_prebuilt.Disabled"];
+            409: components["responses"]["host.Conflict"];
+            413: components["responses"]["host.TooLarge"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "mcp_prebuilt.delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Removed */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["mcp_prebuilt.Disabled"];
+            404: components["responses"]["host.NotFound"];
+            413: components["responses"]["host.TooLarge"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "mcp_prebuilt.connect": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A link */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "connect_url": "https://auth.example.org/authorize?client_id=abc",
+                     *       "expires_in": 600
+                     *     }
+                     */
+                    "application/json": {
+                        /** Format: uri */
+                        connect_url: string;
+                        /** @description Seconds */
+                        expires_in: number;
+                    };
+                };
+            };
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["mcp_prebuilt.Disabled"];
+            404: components["responses"]["host.NotFound"];
+            409: components["responses"]["host.Conflict"];
+            413: components["responses"]["host.TooLarge"];
+            500: components["responses"]["host.InternalError"];
+            502: components["responses"]["mcp_prebuilt.Failed"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["mcp_prebuilt.Failed"];
+        };
+    };
+    "host.metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Text format 0.0.4 */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example runyard_http_requests_total 12 */
+                    "text/plain": string;
+                };
+            };
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "notifications.deliveries": {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before */
+                cursor?: components["parameters"]["notifications.Cursor"];
+                /** @example 20 */
+                limit?: components["parameters"]["notifications.Limit"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["notifications.Deliveries"];
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["notifications.Closed"];
+            422: components["responses"]["host.Unprocessable"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "notifications.add_device": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: components["requestBodies"]["notifications.Device"];
+        responses: {
+            200: components["responses"]["notifications.Said"];
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["notifications.Closed"];
+            413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "notifications.drop_device": {
+        parameters: {
+            query?: {
+                /**
+                 * @description Else whichever it is
+                 * @example expo
+                 */
+                provider?: string;
+            };
+            header?: never;
+            path: {
+                /** @example dGVzdA */
+                device_token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["notifications.Said"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["notifications.Closed"];
+            413: components["responses"]["host.TooLarge"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "notifications.inbox": {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before */
+                cursor?: components["parameters"]["notifications.Cursor"];
+                /** @example 20 */
+                limit?: components["parameters"]["notifications.Limit"];
+                /** @description Only what was not read */
+                unread?: "true" | "false";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["notifications.Inbox"];
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["notifications.Closed"];
+            422: components["responses"]["host.Unprocessable"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "notifications.read": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["notifications.Marked"];
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["notifications.Closed"];
+            404: components["responses"]["host.NotFound"];
+            413: components["responses"]["host.TooLarge"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "notifications.read_all": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["notifications.Marked"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["notifications.Closed"];
+            413: components["responses"]["host.TooLarge"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "notifications.inbox_stream": {
+        parameters: {
+            query?: {
+                /** @description The same */
+                last_event_id?: number;
+            };
+            header?: {
+                /** @description Goes on after it; without it from now on */
+                "Last-Event-ID"?: number;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["notifications.Stream"];
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["notifications.Closed"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+        };
+    };
+    "notifications.inbox_stream_token": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["notifications.Token"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["notifications.Closed"];
+            413: components["responses"]["host.TooLarge"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "notifications.unread_count": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["notifications.UnreadCount"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["notifications.Closed"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "notifications.preferences": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["notifications.Preferences"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["notifications.Closed"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "notifications.put_preferences": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: components["requestBodies"]["notifications.Preferences"];
+        responses: {
+            200: components["responses"]["notifications.ChangedPreferences"];
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["notifications.Closed"];
+            413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "notifications.settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["notifications.Settings"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["notifications.Closed"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "notifications.put_settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: components["requestBodies"]["notifications.Settings"];
+        responses: {
+            200: components["responses"]["notifications.ChangedSettings"];
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["notifications.Closed"];
+            413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "notifications.webhook": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the driver, or `orchestrator`
+                 * @example orchestrator
+                 */
+                orchestrator: string;
+            };
+            cookie?: never;
+        };
+        requestBody: components["requestBodies"]["notifications.Webhook"];
+        responses: {
+            200: components["responses"]["notifications.Ok"];
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            404: components["responses"]["host.NotFound"];
+            413: components["responses"]["host.TooLarge"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "host.openapi": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OpenAPI 3.1 */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "openapi": "3.1.1",
+                     *       "info": {
+                     *         "title": "Runyard",
+                     *         "version": "0.1.0"
+                     *       },
+                     *       "paths": {}
+                     *     }
+                     */
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "notifications.presence": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: components["requestBodies"]["notifications.Presence"];
+        responses: {
+            200: components["responses"]["notifications.Done"];
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "runs.files": {
+        parameters: {
+            query?: {
+                /**
+                 * @description Below /workspace
+                 * @example uploads
+                 */
+                path?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The entries */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "path": "uploads",
+                     *       "files": [
+                     *         {
+                     *           "name": "report.pdf",
+                     *           "kind": "file",
+                     *           "size": 48211,
+                     *           "modified_unix_us": 1795258800000000
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        files: components["schemas"]["runs.File"][];
+                        path: string;
+                    };
+                };
+            };
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            404: components["responses"]["runs.UnknownFile"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "runs.file_content": {
+        parameters: {
+            query: {
+                limit?: number;
+                offset?: number;
+                /**
+                 * @description Below /workspace
+                 * @example uploads/report.pdf
+                 */
+                path: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The bytes */
+            200: {
+                headers: {
+                    /** @description Of the whole file */
+                    "X-File-Size"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example Total: 12 */
+                    "application/octet-stream": string;
+                };
+            };
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            404: components["responses"]["runs.UnknownFile"];
+            /** @description Larger than one answer; ask for parts */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "The file is larger than 16 MiB: ask for parts of it with offset and limit"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["host.Error"];
+                };
+            };
+            422: components["responses"]["host.Unprocessable"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "host.readyz": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It serves */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "ready",
+                     *       "reasons": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["host.Readiness"];
+                };
+            };
+            500: components["responses"]["host.InternalError"];
+            /** @description It does not serve now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "not_ready",
+                     *       "reasons": [
+                     *         {
+                     *           "room": "db",
+                     *           "message": "the database does not answer"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["host.Readiness"];
+                };
+            };
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "console.reference": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The page */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example <!doctype html> */
+                    "text/html": string;
+                };
+            };
+            /** @description The page is the one that the caller has */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "runs.of_thread_alias": {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before */
+                cursor?: components["parameters"]["runs.Cursor"];
+                /** @example 20 */
+                limit?: components["parameters"]["runs.Limit"];
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["runs.Runs"];
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            404: components["responses"]["runs.UnknownThread"];
+            422: components["responses"]["host.Unprocessable"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "runs.list_threads": {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before */
+                cursor?: components["parameters"]["runs.Cursor"];
+                /** @example 20 */
+                limit?: components["parameters"]["runs.Limit"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "threads": [
+                     *         {
+                     *           "thread_id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11",
+                     *           "project_id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11",
+                     *           "title": "What changed in the log",
+                     *           "created_at": "2026-11-21T11:00:00.000Z",
+                     *           "latest_run": {
+                     *             "agent_run_id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11",
+                     *             "status": "completed"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        next_cursor: string | null;
+                        threads: components["schemas"]["runs.Thread"][];
+                    };
+                };
+            };
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            422: components["responses"]["host.Unprocessable"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "runs.get_thread": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The thread */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "thread_id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11",
+                     *       "project_id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11",
+                     *       "title": "What changed in the log",
+                     *       "created_at": "2026-11-21T11:00:00.000Z",
+                     *       "latest_run": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["runs.Thread"];
+                };
+            };
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            404: components["responses"]["runs.UnknownThread"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "runs.delete_thread": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Removed */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            404: components["responses"]["runs.UnknownThread"];
+            /** @description It has a run in progress */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "The thread has a run in progress"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["host.Error"];
+                };
+            };
+            413: components["responses"]["host.TooLarge"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "runs.of_thread": {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before */
+                cursor?: components["parameters"]["runs.Cursor"];
+                /** @example 20 */
+                limit?: components["parameters"]["runs.Limit"];
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["runs.Runs"];
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            404: components["responses"]["runs.UnknownThread"];
+            422: components["responses"]["host.Unprocessable"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "runs.messages": {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before */
+                cursor?: components["parameters"]["runs.Cursor"];
+                /** @example 20 */
+                limit?: number;
+                /**
+                 * @description Oldest or newest first; in any case
+                 * @example asc
+                 */
+                order?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "messages": [
+                     *         {
+                     *           "message_id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11",
+                     *           "thread_id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11",
+                     *           "agent_run_id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11",
+                     *           "created_at": "2026-11-21T11:00:00.000Z",
+                     *           "role": "user",
+                     *           "content": "What changed in the log since yesterday"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        messages: components["schemas"]["runs.Message"][];
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            404: components["responses"]["runs.UnknownThread"];
+            422: components["responses"]["host.Unprocessable"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+}
