@@ -105,6 +105,15 @@ TEST(identity, reads_what_tokens_say) {
   EXPECT_TRUE(read("x", "", R"({"app_metadata":{"email_verified":true}})").verified);
 }
 
+TEST(identity, reads_phone_and_avatar) {
+  const auto a = read("s", "", R"({"phone":"+1 2","picture":"https://p","user_metadata":{"avatar_url":"https://a","phone":"+3 4"}})");
+  EXPECT_EQ(a.phone, "+1 2");
+  EXPECT_EQ(a.avatar, "https://a");
+  const auto b = read("s", "", R"({"phone":7,"picture":"https://p","user_metadata":{"phone":"+3 4","avatar_url":"a\nb"}})");
+  EXPECT_EQ(b.phone, "+3 4");
+  EXPECT_EQ(b.avatar, "https://p");
+}
+
 TEST(identity, is_not_led_astray) {
   EXPECT_FALSE(read("x", "", R"({"user_metadata":{"email_verified":true}})").verified);
   EXPECT_FALSE(read("x", "", R"({"email_verified":"true"})").verified);

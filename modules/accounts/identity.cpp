@@ -14,6 +14,14 @@ bool is_true(const json::object* o, std::string_view name) {
   return v && v->is_bool() && v->get_bool();
 }
 
+std::string first_of(const json::object* o, std::initializer_list<const char*> names, std::size_t most) {
+  for (const char* name : names) {
+    auto text = clean_member(o, name, most);
+    if (!text.empty()) return text;
+  }
+  return {};
+}
+
 }  // namespace
 
 identity read_identity(const ry_principal& who) {
@@ -28,10 +36,12 @@ identity read_identity(const ry_principal& who) {
   if (!ec && doc.is_object()) {
     const auto& claims = doc.get_object();
     const auto* user = object_member(&claims, "user_metadata");
-    for (const char* name : {"full_name", "name", "display_name"}) {
-      if (out.name.empty()) out.name = clean_member(user, name, 200);
-    }
+    out.name = first_of(user, {"full_name", "name", "display_name"}, 200);
     if (out.name.empty()) out.name = clean_member(&claims, "name", 200);
+    out.avatar = first_of(user, {"avatar_url", "picture"}, 1000);
+    if (out.avatar.empty()) out.avatar = clean_member(&claims, "picture", 1000);
+    out.phone = first_of(&claims, {"phone", "phone_number"}, 64);
+    if (out.phone.empty()) out.phone = clean_member(user, "phone", 64);
     out.referral_code = clean_member(user, "referral_code", 64);
     out.verified = is_true(&claims, "email_verified") ||
                    is_true(object_member(&claims, "app_metadata"), "email_verified");

@@ -30,10 +30,10 @@ ry::task<void> repository::set_low_percent(std::int64_t percent) const {
 
 ry::task<account_ptr> repository::provision(identity who, const tier* first_tier) const {
   const auto rows = (co_await ctx_.db().query(
-                         "select * from accounts.provision($1, $2::uuid, $3, $4, $5, $6, $7, $8, $9)",
+                         "select * from accounts.provision($1, $2::uuid, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
                          who.subject, who.id, who.email, who.name, who.verified, who.referral_code,
                          first_tier->name, first_tier->starting_credits * RY_MICRO_PER_CREDIT,
-                         who.network))
+                         who.network, who.phone, who.avatar))
                         .value();
   co_return read_account(ctx_, rows.front());
 }

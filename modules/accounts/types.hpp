@@ -66,6 +66,8 @@ struct identity {
   std::optional<ry::uuid> id;  // the subject, when that is a UUID
   std::string email;
   std::string name;
+  std::string phone;
+  std::string avatar;  // URL
   std::string referral_code;
   std::string network;  // that its bearer came from, "203.0.113.0/24"; empty: nobody knows
   bool verified = false;
@@ -73,8 +75,9 @@ struct identity {
 
 // Name: user_metadata.full_name, .name, .display_name, the claim `name`, else the part of the
 // e-mail address before the '@'. Verified: the claim email_verified or app_metadata.email_verified
-// (user_metadata does not count: users edit it). Values that are no clean text of a sensible length
-// are left out.
+// (user_metadata does not count: users edit it). Avatar: user_metadata.avatar_url, .picture, the claim
+// `picture`. Phone: the claims `phone`, `phone_number`, else user_metadata.phone. Values that are no
+// clean text of a sensible length are left out.
 identity read_identity(const ry_principal& who);
 
 // An API key: ry_<16 hex digits>_<64 hex digits>.

@@ -41,12 +41,17 @@ ry::task<void> repository::configure(settings s) const {
 
 ry::task<std::optional<person>> repository::find_person(ry::uuid account) const {
   const auto rows = (co_await ctx_.db().query_with(
-                         {read_only}, "select email, display_name from accounts.contact($1)", account))
+                         {read_only},
+                         "select c.email, c.display_name, p.phone, p.avatar"
+                         "  from accounts.contact($1) c, accounts.profile($1) p",
+                         account))
                         .value();
   if (rows.empty()) co_return std::nullopt;
   person who;
   who.email = rows.front().text("email");
   who.name = rows.front().text("display_name");
+  who.phone = rows.front().text("phone");
+  who.avatar = rows.front().text("avatar");
   co_return who;
 }
 
@@ -101,6 +106,8 @@ ry::task<turn> repository::begin_attempt(ry::uuid id, lease by, std::uint32_t se
   out.tokens = tokens_of(r.opt_text("tokens"));
   out.who.email = r.opt_text("email").value_or("");
   out.who.name = r.opt_text("name").value_or("");
+  out.who.phone = r.opt_text("phone").value_or("");
+  out.who.avatar = r.opt_text("avatar").value_or("");
   co_return out;
 }
 
@@ -306,11 +313,12 @@ ry::task<void> repository::tell(ry::uuid account) const {
 ry::task<subscription_state> repository::subscription(ry::uuid account) const {
   const auto rows =
       (co_await ctx_.db().query(
-           "select s.version, s.providers, c.email, c.display_name,"
+           "select s.version, s.providers, c.email, c.display_name, p.phone, p.avatar,"
            "  (select jsonb_agg(jsonb_build_object('provider', t.provider, 'token', t.token,"
            "     'device_type', t.device_type) order by t.seen_at desc) from notifications.device_token t"
            "    where t.account_id = s.account_id)::text as tokens"
            "  from notifications.subscriber s left join lateral accounts.contact(s.account_id) c on true"
+           "  left join lateral accounts.profile(s.account_id) p on true"
            " where s.account_id = $1",
            account))
           .value();
@@ -320,6 +328,8 @@ ry::task<subscription_state> repository::subscription(ry::uuid account) const {
   out.version = r.int64("version");
   out.who.email = r.opt_text("email").value_or("");
   out.who.name = r.opt_text("display_name").value_or("");
+  out.who.phone = r.opt_text("phone").value_or("");
+  out.who.avatar = r.opt_text("avatar").value_or("");
   out.tokens = tokens_of(r.opt_text("tokens"));
   const auto told = parsed(r.text("providers"));
   for (const auto& p : told.as_array()) out.providers.emplace_back(p.as_string());

@@ -34,6 +34,8 @@ create table account (
   low_mark_micro bigint not null default 0,  -- falling below it is the crossing of credits.low
   email text not null default '',
   display_name text not null default '',
+  phone text not null default '',
+  avatar text not null default '',         -- URL
   verified_at timestamptz,
   created_at timestamptz not null default now()
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02);
@@ -115,6 +117,13 @@ begin
                  from accounts.account a where a.id = contact.account;
 end $$;
 
+-- What else is known of whom to tell something. No row: unknown account.
+create function profile(account uuid) returns table (phone text, avatar text) language plpgsql stable as $$
+#variable_conflict use_column
+begin
+  return query select a.phone, a.avatar from accounts.account a where a.id = profile.account;
+end $$;
+
 -- The account with this address, in any case; of several the one that confirmed it, then the oldest. Null: none.
 create function find_by_email(email text) returns uuid language plpgsql stable as $$
 begin
@@ -187,7 +196,7 @@ end $$;
 -- made it.
 create function provision(p_subject text, p_id uuid, p_email text, p_name text, p_verified boolean,
                           p_referral_code text, p_tier text, p_grant_micro bigint,
-                          p_network text default '')
+                          p_network text default '', p_phone text default '', p_avatar text default '')
 returns table (id uuid, subject text, tier text, role smallint, email text, display_name text,
                verified boolean, fresh boolean)
 language plpgsql as $$
@@ -199,8 +208,8 @@ declare
 begin
   select * into v from accounts.account a where a.subject = p_subject;
   if not found then
-    insert into accounts.account as a (id, subject, tier, email, display_name, verified_at)
-    values (coalesce(p_id, accounts.new_id()), p_subject, p_tier, p_email, p_name,
+    insert into accounts.account as a (id, subject, tier, email, display_name, phone, avatar, verified_at)
+    values (coalesce(p_id, accounts.new_id()), p_subject, p_tier, p_email, p_name, p_phone, p_avatar,
             case when p_verified then now() end)
     on conflict do nothing
     returning a.* into v;
@@ -224,13 +233,15 @@ begin
                                   jsonb_build_object('tier', p_tier));
     end if;
   elsif (p_verified and v.verified_at is null) or (p_email <> '' and p_email <> v.email)
-        or (p_name <> '' and p_name <> v.display_name) then
+        or (p_name <> '' and p_name <> v.display_name) or (p_phone <> '' and p_phone <> v.phone)
+        or (p_avatar <> '' and p_avatar <> v.avatar) then
     -- Locked first: of two calls at once only one sees the account unverified.
     select * into v from accounts.account a where a.subject = p_subject for no key update;
     v_newly_verified := p_verified and v.verified_at is null;
     update accounts.account a
        set email = coalesce(nullif(p_email, ''), a.email),
            display_name = coalesce(nullif(p_name, ''), a.display_name),
+           phone = coalesce(nullif(p_phone, ''), a.phone), avatar = coalesce(nullif(p_avatar, ''), a.avatar),
            -- Another address, of which nobody says that it was verified, was not.
            verified_at = case when v_newly_verified then now()
                               when not p_verified and p_email <> '' and lower(p_email) <> lower(a.email) then null

@@ -355,7 +355,8 @@ end $$;
 -- until it may go; 'over': there is nothing (more) to do. p_served: the channels that the orchestrator carries.
 create function begin_attempt(p_id uuid, p_job bigint, p_fence bigint, p_served int)
 returns table (what text, wait_ms bigint, tid text, account_id uuid, workflow text, payload jsonb, items jsonb,
-               channels int, epoch int, attempt int, expires_unix_us bigint, tokens jsonb, email text, name text)
+               channels int, epoch int, attempt int, expires_unix_us bigint, tokens jsonb, email text, name text,
+               phone text, avatar text)
 language plpgsql as $$
 #variable_conflict use_column
 declare
@@ -426,7 +427,8 @@ begin
                         where d.notification_id = p_id and d.channel = 2 and d.token = t.token
                           and d.state <> 'retry');
   end if;
-  select c.email, c.display_name into email, name from accounts.contact(v.account_id) c;
+  select c.email, c.display_name, p.phone, p.avatar into email, name, phone, avatar
+    from accounts.contact(v.account_id) c, accounts.profile(v.account_id) p;
   what := 'send';
   tid := v.tid;
   account_id := v.account_id;
