@@ -35,10 +35,10 @@ const row = (database, id) => JSON.parse(database.sql(`select to_jsonb(m) - 'bod
 const hurry = (database) => database.sql(`update core.job set run_at = now() where kind = 'mail.send' and state in (0, 3)`);
 // psql holds up this process, and the SMTP server in it: asked seldom.
 const seldom = (what, fn, ms) => waitFor(what, async () => { await sleep(150); return fn(); }, ms);
-const state = (database, id, want) =>
-  seldom(`message ${want}`, () => { const r = row(database, id); if (r.state === want) return r; hurry(database); return undefined; }, 30000);
-const tried = (database, id, times) =>
-  seldom(`${times} attempts`, () => { const r = row(database, id); return r.attempts >= times && !r.under_way ? r : undefined; });
+const state = (database, id, want, ms = 60000) =>
+  seldom(`message ${want}`, () => { const r = row(database, id); if (r.state === want) return r; hurry(database); return undefined; }, ms);
+const tried = (database, id, times, ms = 60000) =>
+  seldom(`${times} attempts`, () => { const r = row(database, id); return r.attempts >= times && !r.under_way ? r : undefined; }, ms);
 
 before(async () => {
   smtp = await startSmtp({ certificate, user: 'relay', password: 'hush-hush-hush' });
@@ -242,15 +242,15 @@ test('a cut in the middle of DATA is sent again; only one after the end may be a
   // In clear text, so that the cutter sees where it is.
   const plain = await startSmtp({ starttls: false });
   const cutter = await startCutter(plain.port, null);
-  const w = await world(settingsFor(cutter.port, 'security = "none"'));
+  const w = await world(settingsFor(cutter.port, 'security = "none"\ntimeout_seconds = 300'));
   try {
     let cuts = 0;
     cutter.state.cut = (out) => cuts === 0 && out.includes('\r\nSubject:') && !out.endsWith('\r\n.\r\n') && ++cuts > 0;
     // More than what sockets hold, so that the end cannot be on its way yet.
     const half = w.db.sql(`select id from mail.enqueue('account', 'half@example.test', 's', repeat(repeat('x', 70) || E'\\n', 200000))`);
-    const first = await tried(w.db, half, 1);
+    const first = await tried(w.db, half, 1, 120000);
     assert.deepEqual([first.state, first.maybe_duplicate], ['queued', false]);
-    const sent = await state(w.db, half, 'sent');
+    const sent = await state(w.db, half, 'sent', 200000);
     assert.deepEqual([sent.attempts, sent.maybe_duplicate, cuts], [2, false, 1]);
     assert.equal(plain.to('half@example.test').length, 1);
     assert.equal(plain.to('half@example.test')[0].parsed.text.trim().length, 200000 * 71 - 1);
