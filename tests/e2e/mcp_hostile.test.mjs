@@ -11,7 +11,7 @@ import { callingModel, failed, node, result, serverOf, startByHand } from './lib
 import { startTalk, talks } from './lib/talk.mjs';
 import { Server, makeDatabase, sleep, textOf, waitFor } from './lib/server.mjs';
 
-const limit = 3000;  // milliseconds, of a discovery and of a call
+const limit = 5000;  // milliseconds, of a discovery and of a call
 let database, llm, server, admin, dir;
 const stubborn = path.join(import.meta.dirname, 'lib/stubborn.mjs');
 
@@ -19,7 +19,7 @@ before(async () => {
   dir = mkdtempSync(path.join(tmpdir(), 'ry-mcp-hostile-'));
   database = makeDatabase();
   llm = await startLlm(callingModel);
-  server = await new Server({ database, set: ['mcp_json.sandbox=none', 'mcp.discovery_timeout_seconds=3', 'mcp.call_timeout_seconds=3', 'mcp.max_message_kb=1024'] }).start();
+  server = await new Server({ database, set: ['mcp_json.sandbox=none', 'mcp.discovery_timeout_seconds=5', 'mcp.call_timeout_seconds=5', 'mcp.max_message_kb=1024'] }).start();
   admin = await server.user({ role: 'admin' });
 });
 after(async () => {
@@ -49,10 +49,10 @@ const cases = {
   'a connection reset before the answer fails at once': {
     on: (m, res) => toolsList(m) && (res.socket.resetAndDestroy(), true), code: 'MCP_CONNECT_FAILED', cause: /./, within: 600 },
   'a server that never answers is given up in time': {
-    on: (m) => toolsList(m) || undefined, code: 'MCP_TIMEOUT', cause: /3 seconds/, within: limit + 700 },
+    on: (m) => toolsList(m) || undefined, code: 'MCP_TIMEOUT', cause: /5 seconds/, within: limit + 700 },
   'a stream that drips comments is given up in time': {
     on: (m, res) => { if (!toolsList(m)) return undefined; events(res); const t = setInterval(() => res.write(': wait\n\n'), 50); res.on('close', () => clearInterval(t)); return true; },
-    code: 'MCP_TIMEOUT', cause: /3 seconds/, within: limit + 700 },
+    code: 'MCP_TIMEOUT', cause: /5 seconds/, within: limit + 700 },
   'a body without end is cut': {
     on: (m, res) => { if (!toolsList(m)) return undefined; res.writeHead(200, { 'content-type': 'application/json' }); const more = () => { while (!res.destroyed && res.write('[1,'.repeat(20000))); res.once('drain', more); }; more(); return true; },
     code: 'MCP_PROTOCOL_ERROR', cause: /larger than/, within: limit },
@@ -162,7 +162,7 @@ test('http: a call that is given up is called off at the server, then the sessio
     if (m.method === 'initialize') return result(res, m, { protocolVersion: '2025-11-25', capabilities: { tools: {} } }, { 'mcp-session-id': 'x' });
     return m.method === 'tools/call' || undefined;
   });
-  failed(await call({ url: peer.url }), 'MCP_TIMEOUT', /3 seconds/, limit + 700);
+  failed(await call({ url: peer.url }), 'MCP_TIMEOUT', /5 seconds/, limit + 700);
   await waitFor('the good-bye', () => peer.seen.some((s) => s.method === 'DELETE'));
   const asked = peer.seen.find((s) => s.message.method === 'tools/call').message.id;
   const off = peer.seen.findIndex((s) => s.message.method === 'notifications/cancelled');
@@ -190,7 +190,7 @@ async function ssePeer(onGet) {
   return { url: `http://127.0.0.1:${server.address().port}/sse`, close: () => { server.closeAllConnections(); server.close(); } };
 }
 for (const [name, onGet, code, cause, within] of [
-  ['no endpoint event is given up in time', () => {}, 'MCP_TIMEOUT', /3 seconds/, limit + 700],
+  ['no endpoint event is given up in time', () => {}, 'MCP_TIMEOUT', /5 seconds/, limit + 700],
   ['an address of another origin is refused', (res) => res.write('event: endpoint\ndata: http://localhost:9/m\n\n'), 'MCP_PROTOCOL_ERROR', /not its own/, 600],
   ['a stream that ends at once fails at once', (res) => res.end(), 'MCP_CONNECT_FAILED', /ended/, 600],
   ['a stream that ends with questions open fails at once', (res) => { res.write('event: endpoint\ndata: /m\n\n'); setTimeout(() => res.end(), 100); }, 'MCP_CONNECT_FAILED', /ended/, 900],
@@ -216,7 +216,7 @@ test('sse: a call that is given up is called off at the server before the stream
     });
   });
   await new Promise((r) => peer.listen(0, '127.0.0.1', r));
-  failed(await call({ url: `http://127.0.0.1:${peer.address().port}/sse` }, 'sse'), 'MCP_TIMEOUT', /3 seconds/, limit + 700);
+  failed(await call({ url: `http://127.0.0.1:${peer.address().port}/sse` }, 'sse'), 'MCP_TIMEOUT', /5 seconds/, limit + 700);
   await waitFor('the end of the stream', () => over);
   const off = seen.find((s) => s.m.method === 'notifications/cancelled');
   assert.equal(off?.m.params.requestId, seen.find((s) => s.m.method === 'tools/call').m.id);
@@ -254,7 +254,7 @@ test('json: a program that ends too early says why', async () => {
 });
 test('json: a call that is given up is called off at the program', async () => {
   const note = path.join(dir, 'called-off');
-  failed(await call(program('no-result', note), 'json'), 'MCP_TIMEOUT', /3 seconds/, limit + 700);
+  failed(await call(program('no-result', note), 'json'), 'MCP_TIMEOUT', /5 seconds/, limit + 700);
   await waitFor('the note', () => readFileSync(note, 'utf8').includes('called off'));
 });
 test('json: what a program says in other bytes than text does not spoil the answer', async () => {
@@ -267,7 +267,7 @@ test('json: a program that is not there is named', async () => {
   failed(await list({ command: '/no/such/program' }, 'json'), 'MCP_CONNECT_FAILED', /\/no\/such\/program/, 600);
 });
 test('json: a silent program is given up in time', async () => {
-  failed(await list(program('silent'), 'json'), 'MCP_TIMEOUT', /3 seconds/, limit + 700);
+  failed(await list(program('silent'), 'json'), 'MCP_TIMEOUT', /5 seconds/, limit + 700);
 });
 test('json: a line without end is cut', async () => {
   failed(await list(program('endless-line'), 'json'), 'MCP_PROTOCOL_ERROR', /longer than/, 2000);

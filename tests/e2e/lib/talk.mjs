@@ -30,7 +30,7 @@ export const talks = {
   'a batch is read': { say: listed((m) => [[{ jsonrpc: '2.0', method: 'n' }, answer(m, one('x'))]]), tools: 1 },
   'questions of the server are answered, whatever their id': { say: listed((m) => [1, 'a', 'x'.repeat(10000), null, {}, 1.5].map((id) => ({ jsonrpc: '2.0', id, method: 'sampling/createMessage', params: {} })).concat(answer(m, one('x')))), tools: 1 },
   'tools without number are cut': { say: said(() => ({ tools: Array.from({ length: 3000 }, (_, i) => ({ name: `t${i}`, inputSchema: {} })) })), tools: 1000 },
-  'a server that is silent is given up in time': { say: listed(() => []), code: 'MCP_TIMEOUT', cause: /3 seconds/ },
+  'a server that is silent is given up in time': { say: listed(() => []), code: 'MCP_TIMEOUT', cause: /5 seconds/ },
 };
 
 function honestly(m) {
