@@ -30,6 +30,31 @@ std::vector<ry::notify::token> tokens_of(std::optional<std::string_view> text) {
   return out;
 }
 
+// What one report changes.
+void add_report(ry::batch& b, const ry::notify::report& what) {
+  std::string state;
+  if (what.outcome == RY_NOTIFY_DELIVERED) state = "delivered";
+  if (what.outcome == RY_NOTIFY_REFUSED) state = "refused";
+  if (what.outcome == RY_NOTIFY_GONE) state = "gone";
+  if (!state.empty() && !what.key.empty()) {
+    b.add(
+        "update notifications.delivery d set state = $2, detail = $3, follow_at = null, at = clock_timestamp()"
+        "  from notifications.notification n"
+        " where n.tid = $1 and d.notification_id = n.id and d.channel <> 4 and d.state <> 'skipped'"
+        "   and ($4::int = 0 or d.channel & $4::int <> 0) and ($5 = '' or d.token = $5 or d.token = '')",
+        what.key, state, what.detail, what.channels, what.token);
+  }
+  if (what.outcome == RY_NOTIFY_GONE && !what.token.empty()) {
+    // Only the named account's, when one is named: tokens are no secrets to the orchestrator alone.
+    b.add(
+        "with gone as (delete from notifications.device_token t"
+        "  where t.token = $1 and ($2::uuid is null or t.account_id = $2::uuid) returning t.account_id)"
+        "select notifications.tell(g.account_id) from gone g",
+        what.token,
+        ry::uuid::parse(what.account_id) ? std::optional<std::string>(what.account_id) : std::nullopt);
+  }
+}
+
 }  // namespace
 
 ry::task<void> repository::configure(settings s) const {
@@ -160,38 +185,19 @@ ry::task<void> repository::followed(std::int64_t delivery, std::string state, st
       .value();
 }
 
-ry::task<void> repository::reported(ry::notify::report what) const {
-  std::string state;
-  if (what.outcome == RY_NOTIFY_DELIVERED) state = "delivered";
-  if (what.outcome == RY_NOTIFY_REFUSED) state = "refused";
-  if (what.outcome == RY_NOTIFY_GONE) state = "gone";
-  ry::batch b;
-  if (!state.empty() && !what.key.empty()) {
-    b.add(
-        "update notifications.delivery d set state = $2, detail = $3, follow_at = null, at = clock_timestamp()"
-        "  from notifications.notification n"
-        " where n.tid = $1 and d.notification_id = n.id and d.channel <> 4 and d.state <> 'skipped'"
-        "   and ($4::int = 0 or d.channel & $4::int <> 0) and ($5 = '' or d.token = $5 or d.token = '')",
-        what.key, state, what.detail, what.channels, what.token);
-  }
-  if (what.outcome == RY_NOTIFY_GONE && !what.token.empty()) {
-    // Only the named account's, when one is named: tokens are no secrets to the orchestrator alone.
-    b.add(
-        "with gone as (delete from notifications.device_token t"
-        "  where t.token = $1 and ($2::uuid is null or t.account_id = $2::uuid) returning t.account_id)"
-        "select notifications.tell(g.account_id) from gone g",
-        what.token,
-        ry::uuid::parse(what.account_id) ? std::optional<std::string>(what.account_id) : std::nullopt);
-  }
-  if (b.size() != 0) (co_await ctx_.db().run(b)).value();
-}
-
-ry::task<bool> repository::first_sight(std::string webhook_id) const {
-  const auto rows = (co_await ctx_.db().query("insert into notifications.webhook_seen (id) values ($1)"
-                                              " on conflict do nothing returning 1",
-                                              webhook_id))
+ry::task<bool> repository::reported(std::string webhook_id, std::vector<ry::notify::report> told) const {
+  auto begun = co_await ctx_.db().begin();
+  ry::tx in = std::move(begun).value();
+  const auto rows = (co_await in.query("insert into notifications.webhook_seen (id) values ($1)"
+                                       " on conflict do nothing returning 1",
+                                       webhook_id))
                         .value();
-  co_return !rows.empty();
+  if (rows.empty()) co_return false;
+  ry::batch b;
+  for (const auto& what : told) add_report(b, what);
+  if (b.size() != 0) (co_await in.run(b)).value();
+  (co_await in.commit()).value();
+  co_return true;
 }
 
 ry::task<void> repository::tidy(std::int64_t keep_days) const {

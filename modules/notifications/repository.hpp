@@ -84,10 +84,9 @@ class repository {
   ry::task<std::vector<to_follow>> due_to_follow(std::int64_t most) const;
   // state empty: nothing new.
   ry::task<void> followed(std::int64_t delivery, std::string state, std::string detail) const;
-  // What a webhook tells of a delivery. channels 0: all of the notification's.
-  ry::task<void> reported(ry::notify::report what) const;
-  // True: the id is new.
-  ry::task<bool> first_sight(std::string webhook_id) const;
+  // What a webhook tells of deliveries (channels 0: all of the notification's), once for its id. False: it
+  // was told before, nothing is changed.
+  ry::task<bool> reported(std::string webhook_id, std::vector<ry::notify::report> told) const;
   ry::task<void> tidy(std::int64_t keep_days) const;
 
   // ---- accounts' own ----

@@ -1,6 +1,9 @@
 #include "settings.hpp"
 
 #include <boost/json/parse.hpp>
+#include <ry/cpp/types.hpp>
+
+#include "webhook_signature.hpp"
 
 namespace notifications {
 
@@ -24,6 +27,14 @@ settings read_settings(std::string_view text) {
   settings s;
   s.allowed_modes = texts(o.at("allowed_modes"));
   s.orchestrator = string("orchestrator");
+  for (const auto& secret : texts(o.at("webhook_secrets"))) {
+    auto key = standard_webhooks::read_secret(secret);
+    if (!key) {
+      throw ry::bad_request("notifications.settings",
+                            "notifications.webhook_secrets must each be \"whsec_\" and 24 to 64 bytes in Base64");
+    }
+    s.webhook_keys.push_back(*std::move(key));
+  }
   s.app_url = string("app_url");
   while (!s.app_url.empty() && s.app_url.back() == '/') s.app_url.pop_back();
   s.task_url = string("task_url");

@@ -16,6 +16,8 @@ inline constexpr std::string_view settings_schema = R"({
       "description": "Values of deployment.mode in which there are notifications"},
     "orchestrator": {"type": "string", "pattern": "^[a-z][a-z0-9_-]{0,31}$", "default": "builtin",
       "description": "Driver that carries them: builtin, novu, or another one that is loaded"},
+    "webhook_secrets": {"type": "array", "maxItems": 5, "items": {"type": "string", "secret": true}, "default": [],
+      "description": "whsec_...: keys by which the orchestrator's webhooks are signed; none = they are only logged"},
     "app_url": {"type": "string", "pattern": "^(https?://[^\\s?#]+)?$", "default": "",
       "description": "Where the page is that links lead to; empty = http.public_url"},
     "task_url": {"type": "string", "default": "{app_url}/#/threads/{thread_id}",
@@ -46,6 +48,7 @@ inline constexpr std::string_view settings_schema = R"({
 struct settings {
   std::vector<std::string> allowed_modes;
   std::string orchestrator;
+  std::vector<std::string> webhook_keys;  // decoded
   std::string app_url;
   std::string task_url;
   std::string templates_dir;

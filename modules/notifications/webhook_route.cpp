@@ -2,11 +2,15 @@
 
 #include <boost/json/parse.hpp>
 
+#include "webhook_signature.hpp"
+
 namespace notifications {
 
 namespace json = boost::json;
 
 namespace {
+
+constexpr std::size_t longest_body = 1024 * 1024;
 
 std::string text_of(const json::object& o, const char* name) {
   const auto* v = o.if_contains(name);
@@ -17,7 +21,8 @@ std::string text_of(const json::object& o, const char* name) {
 
 void webhook_route::add_to(ry::registrar& reg) {
   for (const std::string at : {"/notifications", "/api/notifications"}) {
-    reg.route("POST", at + "/webhooks/{orchestrator}", RY_ROUTE_PUBLIC, this, &webhook_route::receive);
+    reg.route("POST", at + "/webhooks/{orchestrator}", RY_ROUTE_PUBLIC, this, &webhook_route::receive,
+              {.max_body = longest_body});
   }
 }
 
@@ -51,11 +56,23 @@ ry::task<ry::response> webhook_route::receive(ry::request r) {
   if (name != "orchestrator" && name != office_.config.orchestrator) {
     throw ry::not_found("notifications.not_found", "There is no such orchestrator");
   }
-  json::error_code bad;
   const auto body = r.body();
+  std::optional<std::string> id;
+  if (!office_.config.webhook_keys.empty()) {
+    const standard_webhooks::header_fn header = [&r](std::string_view h) { return r.header(h); };
+    id = standard_webhooks::verified(office_.config.webhook_keys, header, body, office_.ctx.now_unix_us() / 1'000'000);
+    if (!id) throw ry::http_error(401, RY_UNAUTHENTICATED, "notifications.signature", "Invalid signature");
+  }
+  json::error_code bad;
   (void)json::parse(json::string_view(body.data(), body.size()), bad);
   if (bad) throw ry::bad_request("notifications.body", "The body must be JSON");
   const auto told = read(body);
+  // Without a signature nobody knows who says it: it is written to the log only.
+  if (id) {
+    const bool fresh = co_await office_.repo.reported(*id, told);
+    if (!fresh) co_return ry::response::json("{\"status\":\"ok\"}");
+    office_.ctx.jobs().poke("notifications");
+  }
   for (const auto& t : told) {
     const auto level = t.outcome == RY_NOTIFY_REFUSED || t.outcome == RY_NOTIFY_GONE ? RY_LOG_WARN : RY_LOG_INFO;
     office_.ctx.log(level, "the orchestrator tells of a notification",

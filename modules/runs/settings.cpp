@@ -1,11 +1,12 @@
 #include "settings.hpp"
 
-#include <sodium.h>
-
 #include <algorithm>
 #include <boost/json.hpp>
 #include <charconv>
+#include <optional>
 #include <stdexcept>
+
+#include "webhook_signature.hpp"
 
 namespace runs {
 
@@ -69,18 +70,9 @@ webhook_endpoint read_webhook(std::string name, const json::object& o) {
   webhook_endpoint out{std::move(name), text_at(o, "url"), {}, {}};
   if (!out.url.starts_with("https://") && !out.url.starts_with("http://"))
     throw std::invalid_argument(where + ".url must begin with https:// or http://");
-  const std::string secret = text_at(o, "secret");
-  constexpr std::string_view prefix = "whsec_";
-  std::string bytes(64, '\0');
-  std::size_t length = 0;
-  const bool read =
-      secret.starts_with(prefix) &&
-      sodium_base642bin(reinterpret_cast<unsigned char*>(bytes.data()), bytes.size(), secret.data() + prefix.size(),
-                        secret.size() - prefix.size(), nullptr, &length, nullptr,
-                        sodium_base64_VARIANT_ORIGINAL) == 0;
-  if (!read || length < 24)
-    throw std::invalid_argument(where + ".secret must be \"whsec_\" and 24 to 64 bytes in Base64");
-  out.key = bytes.substr(0, length);
+  std::optional<std::string> key = standard_webhooks::read_secret(text_at(o, "secret"));
+  if (!key) throw std::invalid_argument(where + ".secret must be \"whsec_\" and 24 to 64 bytes in Base64");
+  out.key = *std::move(key);
   if (const json::value* wanted = o.if_contains("statuses"); wanted != nullptr && wanted->is_array()) {
     for (const json::value& v : wanted->as_array()) {
       const std::string status = v.is_string() ? std::string(v.as_string()) : std::string();

@@ -12,7 +12,6 @@
 #include "password.hpp"
 #include "sessions.hpp"
 #include "settings.hpp"
-#include "standard_webhook.hpp"
 
 using namespace accounts;
 using testing::HasSubstr;
@@ -177,90 +176,6 @@ TEST_F(hasher_test, more_than_may_wait_are_refused_and_the_turns_go_on) {
   EXPECT_EQ(done, 3) << "one at work, two waiting";
   EXPECT_EQ(refused, 2);
   host_.await(hasher_.hash("correct horse"));
-}
-
-class signed_message : public testing::Test {
- protected:
-  static std::string base64(std::string_view raw) {
-    std::string out(sodium_base64_encoded_len(raw.size(), sodium_base64_VARIANT_ORIGINAL), '\0');
-    sodium_bin2base64(out.data(), out.size(), reinterpret_cast<const unsigned char*>(raw.data()),
-                      raw.size(), sodium_base64_VARIANT_ORIGINAL);
-    out.pop_back();
-    return out;
-  }
-  static std::string signature(const std::string& key, const std::string& text) {
-    crypto_auth_hmacsha256_state st;
-    crypto_auth_hmacsha256_init(&st, reinterpret_cast<const unsigned char*>(key.data()),
-                                key.size());
-    crypto_auth_hmacsha256_update(&st, reinterpret_cast<const unsigned char*>(text.data()),
-                                  text.size());
-    std::string mac(32, '\0');
-    crypto_auth_hmacsha256_final(&st, reinterpret_cast<unsigned char*>(mac.data()));
-    return "v1," + base64(mac);
-  }
-  bool accepted(const std::vector<std::string>& keys, std::int64_t now = 1000) {
-    const header_fn h = [this](std::string_view name) {
-      const auto it = headers_.find(name);
-      return it == headers_.end() ? std::string_view() : std::string_view(it->second);
-    };
-    return verified_webhook(keys, h, body_, now).has_value();
-  }
-  void sign(const std::string& key, const std::string& family = "webhook-") {
-    headers_ = {{family + "id", "msg_1"},
-                {family + "timestamp", "1000"},
-                {family + "signature", signature(key, "msg_1.1000." + body_)}};
-  }
-  const std::string one_ = std::string(24, 'k'), two_ = std::string(32, 'l');
-  std::string body_ = R"({"type":"user.created"})";
-  std::map<std::string, std::string, std::less<>> headers_;
-};
-
-TEST_F(signed_message, both_families_and_rotated_keys) {
-  sign(one_);
-  EXPECT_TRUE(accepted({one_}));
-  EXPECT_TRUE(accepted({two_, one_}));
-  EXPECT_FALSE(accepted({two_}));
-  EXPECT_FALSE(accepted({}));
-  sign(two_, "svix-");
-  EXPECT_TRUE(accepted({one_, two_}));
-  headers_["svix-signature"] = "v1,AAAA v1a,xx " + headers_["svix-signature"] + " v1,";
-  EXPECT_TRUE(accepted({two_}));
-}
-
-TEST_F(signed_message, the_window_and_everything_that_was_changed) {
-  sign(one_);
-  EXPECT_TRUE(accepted({one_}, 1300));
-  EXPECT_TRUE(accepted({one_}, 700));
-  EXPECT_FALSE(accepted({one_}, 1301));
-  EXPECT_FALSE(accepted({one_}, 699));
-  const auto good = headers_;
-  for (const std::string at :
-       {"", "1000 ", " 1000", "+1000", "1000abc", "-1000", "1e3", "9999999999999"}) {
-    headers_ = good;
-    headers_["webhook-timestamp"] = at;
-    EXPECT_FALSE(accepted({one_})) << at;
-  }
-  for (const std::string id : {"", "msg_2", "msg.1", std::string(300, 'x').c_str()}) {
-    headers_ = good;
-    headers_["webhook-id"] = id;
-    EXPECT_FALSE(accepted({one_})) << id;
-  }
-  headers_ = good;
-  headers_["webhook-signature"] = good.at("webhook-signature").substr(3);
-  EXPECT_FALSE(accepted({one_})) << "without a version";
-  headers_["webhook-signature"] = std::string(5000, ' ') + good.at("webhook-signature");
-  EXPECT_FALSE(accepted({one_}));
-  headers_ = good;
-  body_ += " ";
-  EXPECT_FALSE(accepted({one_}));
-}
-
-TEST_F(signed_message, secrets) {
-  EXPECT_EQ(read_webhook_secret("whsec_" + base64(one_)), one_);
-  EXPECT_FALSE(read_webhook_secret(base64(one_)));
-  EXPECT_FALSE(read_webhook_secret("whsec_" + base64(std::string(23, 'k'))));
-  EXPECT_FALSE(read_webhook_secret("whsec_" + base64(std::string(65, 'k'))));
-  EXPECT_FALSE(read_webhook_secret("whsec_!!!"));
 }
 
 TEST(identity_message_test, the_shapes_of_providers) {

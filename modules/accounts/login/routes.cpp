@@ -10,7 +10,7 @@
 #include "../members.hpp"
 #include "identity_message.hpp"
 #include "openapi.hpp"
-#include "standard_webhook.hpp"
+#include "webhook_signature.hpp"
 
 namespace accounts {
 namespace {
@@ -268,9 +268,9 @@ ry::task<ry::response> login_routes::end_all_sessions(ry::request r) {
 }
 
 ry::task<ry::response> login_routes::identity_webhook(ry::request r) {
-  const header_fn header = [&r](std::string_view name) { return r.header(name); };
+  const standard_webhooks::header_fn header = [&r](std::string_view name) { return r.header(name); };
   const auto id =
-      verified_webhook(settings_.webhook_keys, header, r.body(), ctx_.now_unix_us() / 1'000'000);
+      standard_webhooks::verified(settings_.webhook_keys, header, r.body(), ctx_.now_unix_us() / 1'000'000);
   if (!id) throw ry::http_error(401, RY_UNAUTHENTICATED, "accounts.signature", "Invalid signature");
   auto m = read_identity_message(r.body());
   ctx_.info("identity webhook", {{"type", m.type}, {"webhook", *id}});

@@ -2,7 +2,7 @@
 
 #include <ry/cpp/types.hpp>
 
-#include "standard_webhook.hpp"
+#include "webhook_signature.hpp"
 
 namespace accounts {
 namespace {
@@ -62,7 +62,7 @@ login_settings read_login_settings(const json::object& settings, std::string_vie
     if (const auto* list = w->get_object().if_contains("secrets"); list && list->is_array()) {
       for (const auto& s : list->get_array()) {
         const std::string_view text(s.get_string().data(), s.get_string().size());
-        auto key = read_webhook_secret(text);
+        auto key = standard_webhooks::read_secret(text);
         if (!key) {
           throw invalid("identity_webhook.secrets",
                         "holds a text that is no \"whsec_\" and base64 of 24 to 64 bytes");

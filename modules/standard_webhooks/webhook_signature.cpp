@@ -1,11 +1,11 @@
-#include "standard_webhook.hpp"
+#include "webhook_signature.hpp"
 
 #include <sodium.h>
 
 #include <algorithm>
 #include <charconv>
 
-namespace accounts {
+namespace standard_webhooks {
 namespace {
 
 constexpr std::size_t most_id = 256;
@@ -32,6 +32,14 @@ std::optional<std::int64_t> seconds(std::string_view text) {
   return out;
 }
 
+std::string to_base64(std::string_view bytes) {
+  std::string text(sodium_base64_encoded_len(bytes.size(), sodium_base64_VARIANT_ORIGINAL), '\0');
+  sodium_bin2base64(text.data(), text.size(), reinterpret_cast<const unsigned char*>(bytes.data()),
+                    bytes.size(), sodium_base64_VARIANT_ORIGINAL);
+  text.pop_back();
+  return text;
+}
+
 std::string sign(std::string_view key, std::string_view id, std::string_view at,
                  std::string_view body) {
   crypto_auth_hmacsha256_state st;
@@ -47,7 +55,7 @@ std::string sign(std::string_view key, std::string_view id, std::string_view at,
 
 }  // namespace
 
-std::optional<std::string> read_webhook_secret(std::string_view text) {
+std::optional<std::string> read_secret(std::string_view text) {
   constexpr std::string_view prefix = "whsec_";
   if (text.substr(0, prefix.size()) != prefix) return std::nullopt;
   auto key = from_base64(text.substr(prefix.size()), 64);
@@ -55,9 +63,13 @@ std::optional<std::string> read_webhook_secret(std::string_view text) {
   return key;
 }
 
-std::optional<std::string> verified_webhook(const std::vector<std::string>& keys,
-                                            const header_fn& header, std::string_view body,
-                                            std::int64_t now_unix_s) {
+std::string signature(std::string_view key, std::string_view id, std::int64_t timestamp_unix_s,
+                      std::string_view body) {
+  return "v1," + to_base64(sign(key, id, std::to_string(timestamp_unix_s), body));
+}
+
+std::optional<std::string> verified(const std::vector<std::string>& keys, const header_fn& header,
+                                    std::string_view body, std::int64_t now_unix_s) {
   const std::string family = header("webhook-id").empty() ? "svix-" : "webhook-";
   const auto id = header(family + "id");
   const auto at = header(family + "timestamp");
@@ -65,7 +77,7 @@ std::optional<std::string> verified_webhook(const std::vector<std::string>& keys
   if (id.empty() || id.size() > most_id || id.find('.') != id.npos) return std::nullopt;
   if (list.empty() || list.size() > most_signatures) return std::nullopt;
   const auto when = seconds(at);
-  if (!when || std::max(*when, now_unix_s) - std::min(*when, now_unix_s) > webhook_window_s) {
+  if (!when || std::max(*when, now_unix_s) - std::min(*when, now_unix_s) > window_s) {
     return std::nullopt;
   }
   bool good = false;
@@ -85,4 +97,4 @@ std::optional<std::string> verified_webhook(const std::vector<std::string>& keys
   return std::string(id);
 }
 
-}  // namespace accounts
+}  // namespace standard_webhooks

@@ -1,0 +1,52 @@
+// Settings of the module; immutable after it was created.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "webhook_delivery.hpp"
+
+namespace webhooks {
+
+// Who is told of what.
+struct receiver {
+  std::string name;
+  standard_webhooks::endpoint to;
+  std::vector<std::string> events;  // kinds, or beginnings that end in ".*"
+  bool wants(std::string_view kind) const;
+};
+
+struct settings {
+  std::vector<receiver> receivers;  // by name
+  std::int64_t disable_after_hours = 120;
+  std::int32_t max_attempts = 30;
+
+  const receiver* find(std::string_view name) const;
+  // All that any receiver wants to hear of: for subscribing.
+  std::string kinds() const;
+};
+
+inline constexpr std::string_view settings_schema = R"json({
+  "type": "object",
+  "properties": {
+    "endpoints": {"type": "object", "default": {}, "description": "Who is told, by name",
+      "additionalProperties": {"type": "object", "required": ["url", "secrets"], "properties": {
+        "url": {"type": "string", "pattern": "^https?://[^\\s]+$", "description": "Where messages are sent"},
+        "secrets": {"type": "array", "minItems": 1, "maxItems": 5, "items": {"type": "string", "secret": true},
+          "description": "whsec_...; a message is signed with each, for the time of a rotation"},
+        "events": {"type": "array", "minItems": 1, "items": {"type": "string", "pattern": "^[a-z]+\\.([a-z_]+|\\*)$"},
+          "default": ["account.*", "credits.*", "payment.*", "referral.*", "run.*"],
+          "description": "Of what: kinds of events, or all that begin so"}}}},
+    "disable_after_hours": {"type": "integer", "minimum": 1, "maximum": 8760, "default": 120,
+      "description": "A receiver that has failed for so long gets no more"},
+    "max_attempts": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 30,
+      "description": "Attempts to hand one message over, with pauses that double from 5 s to an hour"}
+  }
+})json";
+
+// Throws ry::error naming the key.
+settings read_settings(std::string_view text);
+
+}  // namespace webhooks

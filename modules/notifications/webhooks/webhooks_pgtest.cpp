@@ -1,0 +1,86 @@
+// The module's SQL beside the real job queue.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "../../../tests/support/schema.hpp"
+#include "migrations.hpp"
+
+namespace {
+
+class webhooks_sql : public testing_sql::database_test {
+ protected:
+  void SetUp() override {
+    database_test::SetUp();
+    if (IsSkipped()) return;
+    sql("set search_path = core");
+    std::ifstream in(std::filesystem::path(RY_SOURCE_DIR) / "core/jobs/migrations/0001_jobs.sql");
+    std::stringstream jobs;
+    jobs << in.rdbuf();
+    sql(jobs.str());
+    sql("reset search_path");
+    migrate("webhooks", ry_migrations::all);
+    configure("http://a", "http://b");
+  }
+  void configure(const std::string& a, const std::string& b) {
+    sql("select webhooks.configure(array['a', 'b'], array['" + a + "', '" + b + "'])");
+  }
+  std::string enqueue(const std::string& name, const std::string& id) {
+    return sql("select webhooks.enqueue('" + name + "', '" + id + "', '{}', 30)");
+  }
+  std::string fail(const std::string& patience = "5 days") {
+    return sql("select webhooks.failed('a', 'answered 500', interval '" + patience + "')");
+  }
+  std::string disabled(const std::string& name) {
+    return sql("select disabled_at is not null from webhooks.endpoint where name = '" + name + "'");
+  }
+};
+
+TEST_F(webhooks_sql, a_message_waits_once_for_each_receiver) {
+  EXPECT_EQ(enqueue("a", "evt_1"), "t");
+  EXPECT_EQ(enqueue("a", "evt_1"), "f");
+  EXPECT_EQ(enqueue("b", "evt_1"), "t");
+  EXPECT_EQ(enqueue("nobody", "evt_1"), "f");
+  EXPECT_EQ(sql("select count(*) || ' ' || min(queue) || ' ' || min(max_attempts) from core.job"),
+            "2 webhooks 30");
+  EXPECT_EQ(sql("select args from core.job order by id limit 1"),
+            R"({"id": "evt_1", "body": "{}", "endpoint": "a"})");
+}
+
+TEST_F(webhooks_sql, failing_for_long_disables_a_success_forgives) {
+  EXPECT_EQ(fail(), "f");
+  sql("update webhooks.endpoint set failing_since = now() - interval '4 days'");
+  EXPECT_EQ(fail(), "f");
+  EXPECT_EQ(sql("select last_error from webhooks.endpoint where name = 'a'"), "answered 500");
+  sql("select webhooks.succeeded('a')");
+  EXPECT_EQ(sql("select failing_since is null and last_error is null and delivered = 1 from "
+                "webhooks.endpoint where name = 'a'"),
+            "t");
+  EXPECT_EQ(fail(), "f");
+  sql("update webhooks.endpoint set failing_since = now() - interval '5 days 1 second' where name "
+      "= 'a'");
+  EXPECT_EQ(fail(), "t");
+  EXPECT_EQ(fail(), "f") << "told once";
+  EXPECT_EQ(enqueue("a", "evt_2"), "f");
+  EXPECT_EQ(enqueue("b", "evt_2"), "t") << "the other one goes on";
+  EXPECT_EQ(sql("select webhooks.enable('a')"), "t");
+  EXPECT_EQ(sql("select webhooks.enable('nobody')"), "f");
+  EXPECT_EQ(enqueue("a", "evt_3"), "t");
+  EXPECT_EQ(fail("0"), "t") << "who wants no more gets no more";
+}
+
+TEST_F(webhooks_sql, another_address_begins_anew_the_same_does_not) {
+  EXPECT_EQ(fail("0"), "t");
+  configure("http://a", "http://b");
+  EXPECT_EQ(disabled("a"), "t");
+  configure("http://elsewhere", "http://b");
+  EXPECT_EQ(disabled("a"), "f");
+  sql("select webhooks.configure(array['b'], array['http://b'])");
+  EXPECT_EQ(sql("select string_agg(name, ',') from webhooks.endpoint"), "b");
+  sql("select webhooks.configure('{}', '{}')");
+  EXPECT_EQ(sql("select count(*) from webhooks.endpoint"), "0");
+}
+
+}  // namespace

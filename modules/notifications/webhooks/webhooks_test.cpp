@@ -1,0 +1,57 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <ry/ry.hpp>
+
+#include "settings.hpp"
+
+using namespace webhooks;
+using testing::HasSubstr;
+
+namespace {
+
+constexpr const char* secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+
+settings read(const std::string& endpoints) {
+  return read_settings(R"({"endpoints":)" + endpoints +
+                       R"(,"disable_after_hours":120,"max_attempts":30})");
+}
+
+TEST(webhook_settings, choose_who_hears_of_what) {
+  const settings s =
+      read(std::string(R"({"a":{"url":"https://x/","secrets":[")") + secret +
+           R"("],"events":["run.*","credits.low"]},"b":{"url":"https://y/","secrets":[")" + secret +
+           R"("],"events":["run.completed"]}})");
+  ASSERT_EQ(s.receivers.size(), 2u);
+  EXPECT_EQ(s.kinds(), "credits.low,run.*,run.completed");
+  EXPECT_TRUE(s.find("a")->wants("run.failed"));
+  EXPECT_TRUE(s.find("a")->wants("credits.low"));
+  EXPECT_FALSE(s.find("a")->wants("credits.lower"));
+  EXPECT_FALSE(s.find("a")->wants("running.late"));
+  EXPECT_TRUE(s.find("b")->wants("run.completed"));
+  EXPECT_FALSE(s.find("b")->wants("run.failed"));
+  EXPECT_EQ(s.find("c"), nullptr);
+  EXPECT_EQ(s.find("a")->to.keys.size(), 1u);
+}
+
+TEST(webhook_settings, nobody_is_told_without_endpoints) {
+  EXPECT_TRUE(read("{}").kinds().empty());
+  EXPECT_FALSE(read(std::string(R"({"a":{"url":"https://x/","secrets":[")") + secret + "\"]}}")
+                   .kinds()
+                   .empty());
+}
+
+TEST(webhook_settings, a_wrong_secret_is_named_and_not_shown) {
+  for (const char* bad : {"", "plain-secret-text", "whsec_", "whsec_!!!!", "whsec_c2hvcnQ="}) {
+    try {
+      read(std::string(R"({"a":{"url":"https://x/","secrets":[")") + secret + "\",\"" + bad +
+           "\"]}}");
+      ADD_FAILURE() << bad;
+    } catch (const ry::error& e) {
+      EXPECT_THAT(std::string(e.message()), HasSubstr("webhooks.endpoints.a.secrets"));
+      EXPECT_EQ(std::string(e.message()).find("plain-secret-text"), std::string::npos);
+    }
+  }
+}
+
+}  // namespace

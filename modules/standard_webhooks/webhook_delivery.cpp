@@ -1,0 +1,64 @@
+#include "webhook_delivery.hpp"
+
+#include <time.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "webhook_signature.hpp"
+
+namespace standard_webhooks {
+
+namespace {
+
+constexpr std::uint64_t answer_ms = 15'000;
+constexpr std::uint64_t most_answer_bytes = 64 * 1024;
+constexpr std::int64_t most_wait_s = 24 * 3600;
+
+std::string_view trimmed(std::string_view s) {
+  while (!s.empty() && (s.front() == ' ' || s.front() == '\t')) s.remove_prefix(1);
+  while (!s.empty() && (s.back() == ' ' || s.back() == '\t')) s.remove_suffix(1);
+  return s;
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> retry_after_ms(std::string_view value, std::int64_t now_unix_s) {
+  const std::string text(trimmed(value));
+  std::int64_t seconds = 0;
+  const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (ec != std::errc() || end != text.data() + text.size()) {
+    tm at{};
+    const char* rest = ::strptime(text.c_str(), "%a, %d %b %Y %H:%M:%S GMT", &at);
+    if (rest == nullptr || *rest != '\0') return std::nullopt;
+    seconds = static_cast<std::int64_t>(::timegm(&at)) - now_unix_s;
+  }
+  if (seconds < 0) return std::nullopt;
+  return static_cast<std::uint64_t>(std::min(seconds, most_wait_s)) * 1000;
+}
+
+ry::task<ry::job_outcome> deliver(const ry::context& ctx, const endpoint& to, std::string id,
+                                  std::string body) {
+  const std::int64_t now = ctx.now_unix_us() / 1'000'000;
+  std::string mark;
+  for (const auto& key : to.keys) mark += (mark.empty() ? "" : " ") + signature(key, id, now, body);
+  ry::client_request request("POST", to.url);
+  request.header("webhook-id", std::move(id))
+      .header("webhook-timestamp", std::to_string(now))
+      .header("webhook-signature", std::move(mark))
+      .body(std::move(body), "application/json")
+      .total_timeout(answer_ms)
+      .max_response(most_answer_bytes)
+      .pool_key(to.name)
+      .flags(RY_CLIENT_REPEATABLE);  // the receiver knows the message by its id
+  ry::result<ry::client_response> answer = co_await ctx.http_client().fetch(std::move(request));
+  if (!answer) co_return ry::job_outcome::retry(answer.error());
+  if (answer->status >= 200 && answer->status < 300) co_return ry::job_outcome::done();
+  ry::error refused(RY_UNAVAILABLE, "webhook.refused",
+                    to.name + " answered " + std::to_string(answer->status));
+  if (answer->status == 410) co_return ry::job_outcome::dead(std::move(refused));
+  const auto wait = retry_after_ms(answer->header("Retry-After"), now);
+  co_return ry::job_outcome::retry(std::move(refused), wait.value_or(0));
+}
+
+}  // namespace standard_webhooks
