@@ -1,20 +1,32 @@
 // Driver `builtin` of notify.orchestrator/1: no vendor.
 #include "mailer.hpp"
+#include "settings.hpp"
 
 namespace notify_builtin {
 namespace {
 
 class driver {
  public:
-  static constexpr std::uint32_t capabilities = RY_NOTIFY_EMAIL | RY_NOTIFY_FOLLOWS;
+  static constexpr std::uint32_t capabilities =
+      RY_NOTIFY_EMAIL | RY_NOTIFY_PUSH | RY_NOTIFY_FOLLOWS;
 
-  driver(ry::context& ctx, ry::registrar& reg) : ctx_(ctx), mail_(ctx) {
+  driver(ry::context& ctx, ry::registrar& reg)
+      : ctx_(ctx), mail_(ctx), options_(push_options(ctx)), push_(ctx, options_) {
     static constexpr auto table = ry::notify::orchestrator_table<driver>();
     reg.contribute(RY_NOTIFY_ORCHESTRATOR_1, "builtin", &table, this);
+    for (const std::string at : {"/notifications", "/api/notifications"}) {
+      reg.route("GET", at + "/web-push-key", RY_ROUTE_PUBLIC, this, &driver::web_push_key);
+    }
   }
   void start() { mail_.start(); }
 
   const ry::context& host() const { return ctx_; }
+
+  // Devices of providers that are not sent to from here are kept: another orchestrator may know
+  // them.
+  void accepts(const ry::notify::token& t) const {
+    if (t.provider == notify_push::web_provider) push_.accepts(t);
+  }
 
   ry::task<ry::notify::results> trigger(ry::notify::notification n) {
     ry::notify::results out;
@@ -22,20 +34,68 @@ class driver {
       auto sent = co_await mail_.send(n);
       out.push_back(std::move(sent));
     }
+    if (n.wants(RY_NOTIFY_PUSH) && n.tokens.empty()) {
+      out.emplace_back(RY_NOTIFY_PUSH, RY_NOTIFY_SKIPPED);
+      out.back().detail = "There is no device";
+    } else if (n.wants(RY_NOTIFY_PUSH)) {
+      auto pushed = co_await push_.send(n);
+      for (auto& r : pushed) out.push_back(std::move(r));
+    }
     co_return out;
   }
 
   ry::task<ry::notify::results> follow(std::vector<ry::notify::sent> sent) {
-    co_return co_await mail_.follow(std::move(sent));
+    std::vector<ry::notify::sent> mails, phones;
+    for (const auto& s : sent) {
+      if (s.provider == "mail") mails.push_back(s);
+      if (s.provider == notify_push::expo_provider) phones.push_back(s);
+    }
+    auto of_mails = co_await mail_.follow(mails);
+    ry::notify::results of_phones;
+    if (!phones.empty()) {
+      try {
+        of_phones = co_await push_.follow(phones);
+      } catch (const ry::error& e) {
+        // Asked again later; the mails' answers are not lost over it.
+        if (e.status() == RY_CANCELLED) throw;
+        ctx_.complain("Expo was asked for receipts in vain", e);
+        for (const auto& s : phones)
+          of_phones.emplace_back(s.channels, RY_NOTIFY_ACCEPTED, s.provider);
+      }
+    }
+    ry::notify::results out;
+    std::size_t mail = 0, phone = 0;
+    for (const auto& s : sent) {
+      if (s.provider == "mail") {
+        out.push_back(std::move(of_mails.at(mail++)));
+      } else if (s.provider == notify_push::expo_provider) {
+        out.push_back(std::move(of_phones.at(phone++)));
+      } else {
+        out.emplace_back(s.channels, RY_NOTIFY_ACCEPTED, s.provider);
+      }
+    }
+    co_return out;
   }
 
  private:
+  // What a page subscribes with.
+  ry::task<ry::response> web_push_key(ry::request) {
+    if (!options_.vapid) throw ry::not_found("notify_builtin.no_key", "There is no Web Push here");
+    co_return ry::response::json(
+        "{\"public_key\":" + ry::json_string(options_.vapid->public_text()) + "}");
+  }
+
   const ry::context& ctx_;
   mailer mail_;
+  const notify_push::options options_;
+  notify_push::sender push_;
 };
 
 }  // namespace
 }  // namespace notify_builtin
 
 RY_MODULE(notify_builtin::driver, "notify_builtin", "0.1.0",
-          .needs(RY_CORE_1, RY_DB_1, RY_SERVICES_1, RY_NOTIFY_ORCHESTRATOR_1).wants(RY_SVC_MAIL_1));
+          .needs(RY_CORE_1, RY_HTTP_1, RY_DB_1, RY_SERVICES_1, RY_HTTP_CLIENT_1,
+                 RY_NOTIFY_ORCHESTRATOR_1)
+              .wants(RY_SVC_MAIL_1)
+              .settings(notify_builtin::settings_schema));

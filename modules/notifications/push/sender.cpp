@@ -1,0 +1,249 @@
+#include "sender.hpp"
+
+#include <algorithm>
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+#include <charconv>
+
+#include "expo.hpp"
+
+namespace notify_push {
+
+namespace json = boost::json;
+using ry::notify::notification;
+using ry::notify::result;
+using ry::notify::results;
+
+namespace {
+
+constexpr std::size_t most_at_once = 100;  // messages in one request to Expo
+constexpr std::int64_t longest_ttl_s = 28 * 24 * 3600;
+constexpr std::int64_t token_life_s = 12 * 3600;  // of a VAPID token; 24 h at most
+constexpr std::uint64_t most_answer_bytes = 1024 * 1024;
+
+std::uint32_t retry_after_of(const ry::client_response& r) {
+  const std::string_view text = r.header("Retry-After");
+  std::uint32_t out = 0;
+  const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), out);
+  if (ec != std::errc() || end != text.data() + text.size()) return 0;
+  return std::min(out, 86'400u);
+}
+
+result web_result(std::string_view token, std::int32_t outcome, std::string detail = {}) {
+  result r(RY_NOTIFY_PUSH, outcome, std::string(web_provider));
+  r.token = token;
+  r.detail = std::move(detail);
+  return r;
+}
+
+// What the browser's service worker is handed; texts are shortened until it fits.
+std::string web_message(const notification& n) {
+  std::string body = n.texts.body;
+  for (;;) {
+    json::object o{
+        {"title", n.texts.title}, {"body", body}, {"workflow", n.workflow}, {"tag", n.key}};
+    if (!n.texts.action_url.empty()) o["url"] = n.texts.action_url;
+    std::string text = json::serialize(o);
+    if (text.size() <= most_message_bytes || body.empty()) return text;
+    std::size_t keep = body.size() - std::min(body.size(), text.size() - most_message_bytes);
+    while (keep > 0 && (static_cast<unsigned char>(body[keep]) & 0xC0) == 0x80) keep--;
+    body.resize(keep);
+  }
+}
+
+}  // namespace
+
+std::int64_t sender::ttl_s(const notification& n) const {
+  return std::clamp<std::int64_t>((n.expires_unix_us - ctx_.now_unix_us()) / 1'000'000, 0,
+                                  longest_ttl_s);
+}
+
+std::uint64_t sender::time_for(const notification& n) const {
+  return n.timeout_ms == 0 ? options_.timeout_ms : std::min(n.timeout_ms, options_.timeout_ms);
+}
+
+void sender::check_endpoint(std::string_view url) const {
+  if (options_.allowed == endpoints::https_only && !url.starts_with("https://")) {
+    throw ry::bad_request("notify_push.endpoint",
+                          "device_token: endpoint must begin with https://");
+  }
+  if (ctx_.http_client().check_url(url) != RY_OK) {
+    throw ry::bad_request("notify_push.endpoint", "device_token: endpoint is no public address");
+  }
+  if (options_.web_push_hosts.empty()) return;
+  std::string host = origin_of(url);
+  host.erase(0, host.find("://") + 3);
+  if (host.front() != '[') host.erase(std::min(host.find(':'), host.size()));
+  for (const auto& allowed : options_.web_push_hosts) {
+    if (host == allowed || host.ends_with("." + allowed)) return;
+  }
+  throw ry::bad_request("notify_push.endpoint",
+                        "device_token: endpoint is of no push service that is allowed here");
+}
+
+void sender::accepts(const ry::notify::token& t) const {
+  if (t.provider == expo_provider) {
+    if (is_expo_token(t.value)) return;
+    throw ry::bad_request("notify_push.token", "device_token is no push token of Expo");
+  }
+  if (t.provider == web_provider && options_.vapid) {
+    check_endpoint(read_subscription(t.value).endpoint);
+    return;
+  }
+  throw ry::bad_request("notify_push.provider", options_.vapid
+                                                    ? "provider must be one of expo, web-push"
+                                                    : "provider must be expo");
+}
+
+ry::task<results> sender::send(notification n) const {
+  std::vector<ry::task<results>> parts;
+  std::vector<std::vector<std::string>> tokens;  // of the parts
+  results out;
+  const auto add = [&](std::vector<std::string> of, ry::task<results> t) {
+    tokens.push_back(std::move(of));
+    parts.push_back(std::move(t));
+  };
+  std::vector<std::string> expo;
+  for (const auto& t : n.tokens) {
+    if (t.provider == expo_provider && is_expo_token(t.value)) {
+      expo.push_back(t.value);
+    } else if (t.provider == expo_provider) {
+      // Expo refuses a whole request over it.
+      result r(RY_NOTIFY_PUSH, RY_NOTIFY_GONE, t.provider);
+      r.token = t.value;
+      r.detail = "it is no push token of Expo";
+      out.push_back(std::move(r));
+    } else if (t.provider == web_provider && options_.vapid) {
+      add({t.value}, to_browser(n, t.value));
+    } else {
+      result r(RY_NOTIFY_PUSH, RY_NOTIFY_SKIPPED, t.provider);
+      r.token = t.value;
+      r.detail = "there is no way to this provider";
+      out.push_back(std::move(r));
+    }
+  }
+  for (std::size_t i = 0; i < expo.size(); i += most_at_once) {
+    const auto end =
+        expo.begin() + static_cast<std::ptrdiff_t>(std::min(expo.size(), i + most_at_once));
+    std::vector<std::string> some(expo.begin() + static_cast<std::ptrdiff_t>(i), end);
+    add(some, to_expo(n, some));
+  }
+  std::vector<ry::result<results>> done = co_await ry::when_all(std::move(parts));
+  for (std::size_t i = 0; i < done.size(); ++i) {
+    if (done[i]) {
+      for (auto& r : *done[i]) out.push_back(std::move(r));
+      continue;
+    }
+    if (done[i].status() == RY_CANCELLED) throw done[i].error();
+    for (const auto& token : tokens[i]) {
+      result r(RY_NOTIFY_PUSH, RY_NOTIFY_RETRY);
+      r.token = token;
+      r.detail = std::string(done[i].error().message());
+      out.push_back(std::move(r));
+    }
+  }
+  co_return std::move(out);
+}
+
+// ---- Expo -------------------------------------------------------------------------------------
+
+ry::task<ry::result<ry::client_response>> sender::post_to_expo(const char* path, std::string body,
+                                                               std::uint64_t timeout_ms) const {
+  ry::client_request request("POST", options_.expo_url + path);
+  request.header("Accept", "application/json")
+      .body(std::move(body), "application/json")
+      .total_timeout(timeout_ms)
+      .max_response(most_answer_bytes)
+      .pool_key("notify_push.expo")
+      .flags(RY_CLIENT_OPERATOR_URL);
+  if (!options_.expo_access_token.empty()) {
+    request.header("Authorization", "Bearer " + options_.expo_access_token);
+  }
+  co_return co_await ctx_.http_client().fetch(std::move(request));
+}
+
+ry::task<results> sender::to_expo(const notification& n, std::vector<std::string> tokens) const {
+  const std::int64_t ttl = ttl_s(n);
+  std::string body = expo_messages(n, tokens, ttl);
+  ry::result<ry::client_response> got =
+      co_await post_to_expo("/--/api/v2/push/send", std::move(body), time_for(n));
+  if (!got) throw got.error();
+  if (tokens.size() == 1 || !is_mixed_projects(got->status, got->body)) {
+    co_return read_expo_tickets(got->status, got->body, tokens, retry_after_of(*got));
+  }
+  results out;
+  for (const auto& token : tokens) {
+    std::vector<std::string> one{token};
+    results r;
+    try {
+      r = co_await to_expo(n, one);
+    } catch (const ry::error& e) {
+      if (e.status() == RY_CANCELLED) throw;
+      result failed(RY_NOTIFY_PUSH, RY_NOTIFY_RETRY, std::string(expo_provider));
+      failed.token = token;
+      failed.detail = std::string(e.message());
+      r.push_back(std::move(failed));
+    }
+    out.push_back(std::move(r.front()));
+  }
+  co_return std::move(out);
+}
+
+ry::task<results> sender::follow(std::vector<ry::notify::sent> all) const {
+  std::string body = expo_receipt_query(all);
+  ry::result<ry::client_response> got =
+      co_await post_to_expo("/--/api/v2/push/getReceipts", std::move(body), options_.timeout_ms);
+  if (!got) throw got.error();
+  co_return read_expo_receipts(got->status, got->body, all);
+}
+
+// ---- Web Push ---------------------------------------------------------------------------------
+
+ry::task<results> sender::to_browser(const notification& n, std::string token) const {
+  const subscription to = read_subscription(token);
+  try {
+    check_endpoint(to.endpoint);
+  } catch (const ry::error& e) {
+    results refused;
+    refused.push_back(web_result(token, RY_NOTIFY_REFUSED, std::string(e.message())));
+    co_return std::move(refused);
+  }
+  std::string body = encrypt(to, web_message(n));
+  const std::int64_t now = ctx_.now_unix_us() / 1'000'000;
+  ry::client_request request("POST", to.endpoint);
+  request.header("TTL", std::to_string(ttl_s(n)))
+      .header("Urgency", "normal")
+      .header("Topic", n.key)
+      .header("Content-Encoding", "aes128gcm")
+      .header("Authorization", options_.vapid->authorization(to.endpoint, options_.vapid_subject,
+                                                             now + token_life_s))
+      .body(std::move(body), "application/octet-stream")
+      .total_timeout(time_for(n))
+      .max_response(64 * 1024)
+      .pool_key("notify_push.web")
+      .flags(RY_CLIENT_REPEATABLE);  // the topic makes the second one replace the first
+  ry::result<ry::client_response> got = co_await ctx_.http_client().fetch(std::move(request));
+  results out;
+  if (!got) {
+    if (got.status() == RY_CANCELLED) throw got.error();
+    const bool never = got.status() == RY_PERMISSION_DENIED;
+    out.push_back(web_result(token, never ? RY_NOTIFY_REFUSED : RY_NOTIFY_RETRY,
+                             std::string(got.error().message())));
+    co_return std::move(out);
+  }
+  const std::uint32_t status = got->status;
+  const std::string text = "the push service answered " + std::to_string(status);
+  if (status / 100 == 2) {
+    out.push_back(web_result(token, RY_NOTIFY_ACCEPTED));
+  } else if (status == 404 || status == 410) {
+    out.push_back(web_result(token, RY_NOTIFY_GONE, text));
+  } else if (status == 408 || status == 429 || status >= 500) {
+    out.push_back(web_result(token, RY_NOTIFY_RETRY, text));
+    out.back().retry_after_s = retry_after_of(*got);
+  } else {
+    out.push_back(web_result(token, RY_NOTIFY_REFUSED, text));
+  }
+  co_return std::move(out);
+}
+
+}  // namespace notify_push

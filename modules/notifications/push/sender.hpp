@@ -1,0 +1,60 @@
+// Push messages without an orchestrator: to phones through Expo, to browsers by Web Push. For
+// drivers of notify.orchestrator/1; lives as long as its driver; every function is [any].
+#pragma once
+
+#include <ry/cpp/notify.hpp>
+
+#include <optional>
+#include <ry/ry.hpp>
+#include <string>
+#include <vector>
+
+#include "web_push.hpp"
+
+namespace notify_push {
+
+inline constexpr std::string_view expo_provider = "expo";
+inline constexpr std::string_view web_provider = "web-push";
+
+enum class endpoints { https_only, http_too };  // http_too in deployment.mode = local
+
+struct options {
+  std::string expo_url = "https://exp.host";  // without a slash at its end
+  std::string expo_access_token;              // empty = none
+  std::optional<vapid_key> vapid;             // none: no Web Push
+  std::string vapid_subject;                  // mailto: or https:
+  std::vector<std::string> web_push_hosts;    // those alone; empty = any public one
+  endpoints allowed = endpoints::https_only;
+  std::uint64_t timeout_ms = 15'000;  // for one request
+};
+
+class sender {
+ public:
+  sender(const ry::context& ctx, options o) : ctx_(ctx), options_(std::move(o)) {}
+
+  // Throws bad_request naming the providers, or what is wrong with the token.
+  void accepts(const ry::notify::token& t) const;
+  // To all devices of the notification, at the same time: one result for each of them.
+  // Expo's have an id for follow(). A repetition replaces a Web Push message that was not shown
+  // yet.
+  ry::task<ry::notify::results> send(ry::notify::notification n) const;
+  // What became of messages that Expo took (provider "expo"), about a quarter of an hour later. One
+  // result each; throws when Expo does not say.
+  ry::task<ry::notify::results> follow(std::vector<ry::notify::sent> all) const;
+
+ private:
+  ry::task<ry::notify::results> to_expo(const ry::notify::notification& n,
+                                        std::vector<std::string> tokens) const;
+  ry::task<ry::notify::results> to_browser(const ry::notify::notification& n,
+                                           std::string token) const;
+  ry::task<ry::result<ry::client_response>> post_to_expo(const char* path, std::string body,
+                                                         std::uint64_t timeout_ms) const;
+  void check_endpoint(std::string_view url) const;
+  std::int64_t ttl_s(const ry::notify::notification& n) const;
+  std::uint64_t time_for(const ry::notify::notification& n) const;
+
+  const ry::context& ctx_;
+  const options options_;
+};
+
+}  // namespace notify_push

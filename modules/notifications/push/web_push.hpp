@@ -1,0 +1,59 @@
+// Web Push without I/O: subscriptions of browsers, messages encrypted for them (RFC 8291, one
+// record of aes128gcm) and the proof of who sends them (VAPID, RFC 8292). Every function is [any]
+// and throws ry::error where it says so.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace notify_push {
+
+// What a browser gives out as JSON: {"endpoint": URL, "keys": {"p256dh", "auth"}}.
+struct subscription {
+  std::string endpoint;
+  std::string p256dh;  // 65 bytes: an uncompressed point
+  std::string auth;    // 16 bytes
+};
+
+// Throws bad_request naming the member that is missing or wrong. The point is checked to be on the
+// curve.
+subscription read_subscription(std::string_view json_text);
+
+// The longest text that fits into one message.
+inline constexpr std::size_t most_message_bytes = 3993;
+
+// The body of the request: content coding aes128gcm. Throws RY_OUT_OF_RANGE when `text` is too
+// long.
+std::string encrypt(const subscription& to, std::string_view text);
+
+// The same with a key pair and a salt of the caller's choice.
+std::string encrypt(const subscription& to, std::string_view text, std::string_view private_key,
+                    std::string_view salt);
+
+// The key pair by which push services know this server; immutable.
+class vapid_key {
+ public:
+  // `text`: the private key, 32 bytes in base64url. Throws bad_request.
+  static vapid_key read(std::string_view text);
+  static vapid_key generate();
+
+  const std::string& private_text() const noexcept { return private_; }  // secret
+  // What a page hands to pushManager.subscribe as applicationServerKey: base64url.
+  const std::string& public_text() const noexcept { return public_; }
+  // The value of Authorization for one endpoint. subject: mailto: or https:, whom to ask.
+  // expires: within 24 h.
+  std::string authorization(std::string_view endpoint, std::string_view subject,
+                            std::int64_t expires_unix_s) const;
+
+ private:
+  vapid_key(std::string scalar, std::string point);
+  std::string private_, public_;
+  std::shared_ptr<void> key_;
+};
+
+// Scheme, host and port of a URL, as in the token's aud; empty when it is none.
+std::string origin_of(std::string_view url);
+
+}  // namespace notify_push

@@ -1,0 +1,93 @@
+// The driver `builtin` in the whole server: push messages to a phone and to a browser, and devices that are no more.
+import assert from 'node:assert/strict';
+import { createECDH, randomBytes } from 'node:crypto';
+import http from 'node:http';
+import { after, before, test } from 'node:test';
+import ece from 'http_ece';
+import { Server, makeDatabase, waitFor } from '../lib/server.mjs';
+
+const vapid = createECDH('prime256v1');
+vapid.generateKeys();
+let db, server, service;
+
+before(async () => {
+  db = makeDatabase();
+  service = { got: [], gone: new Set() };
+  const s = http.createServer((req, res) => {
+    const parts = [];
+    req.on('data', (c) => parts.push(c)).on('end', () => {
+      const body = Buffer.concat(parts);
+      service.got.push({ path: req.url, body, headers: req.headers });
+      if (service.gone.has(req.url)) return res.writeHead(410).end();
+      if (!req.url.startsWith('/--/')) return res.writeHead(201).end();
+      res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ data: JSON.parse(body).map((m) => (service.gone.has(m.to)
+        ? { status: 'error', message: 'gone', details: { error: 'DeviceNotRegistered' } } : { status: 'ok', id: `t-${m.to}` })) }));
+    });
+  });
+  await new Promise((r) => s.listen(0, '127.0.0.1', r));
+  service.url = `http://127.0.0.1:${s.address().port}`;
+  service.close = () => new Promise((r) => { s.closeAllConnections(); s.close(r); });
+  // Loopback endpoints are taken in local mode only.
+  server = await new Server({ database: db, settings: `
+[notifications]
+allowed_modes = ["local"]
+[notify_builtin]
+expo_url = "${service.url}"
+vapid_private_key = "${Buffer.from(vapid.getPrivateKey('hex').padStart(64, '0'), 'hex').toString('base64url')}"
+vapid_subject = "mailto:ops@example.org"
+` }).start();
+});
+after(async () => {
+  await server?.close();
+  await service?.close();
+  db?.drop();
+});
+
+function browser(path) {
+  const keys = createECDH('prime256v1');
+  keys.generateKeys();
+  const auth = randomBytes(16);
+  return { token: JSON.stringify({ endpoint: service.url + path, keys: { p256dh: keys.getPublicKey('base64url'), auth: auth.toString('base64url') } }),
+    read: (body) => JSON.parse(ece.decrypt(body, { version: 'aes128gcm', privateKey: keys, authSecret: auth }).toString('utf8')) };
+}
+const add = async (u, device_token, provider) => assert.equal((await u.post('/notifications/device-token', { json: { device_token, device_type: 'x', provider } })).status, 200);
+const publish = (kind, u, payload) => db.sql(`select core.event_publish('${kind}', '${u.id}', '${JSON.stringify({ account_id: u.id, ...payload })}')`);
+const paid = { amount: 20, currency: 'usd', plan_name: 'pro' };
+const devices = (u) => db.sql(`select coalesce(string_agg(provider, ',' order by provider), '') from notifications.device_token where account_id = '${u.id}'`);
+
+test('the key that pages subscribe with', async () => {
+  const r = await fetch(`${server.url}/notifications/web-push-key`);
+  assert.deepEqual([r.status, await r.json()], [200, { public_key: vapid.getPublicKey('base64url') }]);
+  assert.equal((await fetch(`${server.url}/api/notifications/web-push-key`)).status, 200);
+});
+
+test('phone and browser are told; those that are no more are forgotten', async () => {
+  const u = await server.user();
+  await u.get('/account');
+  const b = browser('/push/u'), dead = browser('/push/dead');
+  service.gone.add('/push/dead').add('ExponentPushToken[dead]');
+  await add(u, 'ExponentPushToken[good]', 'expo');
+  await add(u, 'ExponentPushToken[dead]', 'expo');
+  await add(u, b.token, 'web-push');
+  await add(u, dead.token, 'web-push');
+  await add(u, 'anything', 'fcm');
+  assert.equal(devices(u), 'expo,expo,fcm,web-push,web-push');
+  publish('payment.succeeded', u, paid);
+  const message = await waitFor('the browser', () => service.got.find((r) => r.path === '/push/u'));
+  const read = b.read(message.body);
+  assert.equal(read.workflow, 'payment-succeeded');
+  assert.ok(read.title.length > 0 && read.body.length > 0);
+  const phone = await waitFor('the phone', () => service.got.find((r) => r.path === '/--/api/v2/push/send'));
+  assert.deepEqual(JSON.parse(phone.body).map((m) => m.to).sort(), ['ExponentPushToken[dead]', 'ExponentPushToken[good]']);
+  await waitFor('the dead are forgotten', () => devices(u) === 'expo,fcm,web-push');
+  const deliveries = (await u.get('/notifications/deliveries')).json.deliveries.filter((d) => d.workflow_id === 'payment-succeeded' && d.channel === 'push');
+  assert.deepEqual(deliveries.map((d) => d.status).sort(), ['accepted', 'accepted', 'gone', 'gone', 'skipped']);
+  assert.equal(db.sql(`select state from notifications.notification where account_id = '${u.id}' and workflow = 'payment-succeeded'`), 'sent');
+});
+
+test('a subscription that is none, or leads inside, is refused by name', async () => {
+  const u = await server.user();
+  const r = await u.post('/notifications/device-token', { json: { device_token: '{"endpoint":"ftp://x"}', device_type: 'web', provider: 'web-push' } });
+  assert.equal(r.status, 422);
+  assert.match(r.json.detail, /endpoint/);
+});
