@@ -1,0 +1,294 @@
+#include "driver.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+namespace notify_novu {
+
+using ry::notify::notification;
+using ry::notify::result;
+using ry::notify::results;
+
+namespace {
+
+constexpr std::uint64_t most_answer_bytes = 4 * 1024 * 1024;
+constexpr std::uint32_t pause_s = 60;
+
+std::optional<std::int64_t> number_of(std::string_view text) {
+  std::int64_t out = 0;
+  const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), out);
+  if (ec != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return out;
+}
+
+// What the lack of an answer means for a trigger: nobody knows whether it was done.
+result unanswered(const ry::error& e, std::uint32_t channels) {
+  result r(channels, RY_NOTIFY_RETRY, "novu");
+  r.detail = std::string(e.message());
+  r.retry_after_s = e.retry_after_s();
+  // The address itself is wrong.
+  if (e.status() == RY_INVALID_ARGUMENT || e.status() == RY_FAILED_PRECONDITION) {
+    r.outcome = RY_NOTIFY_PAUSED;
+    r.retry_after_s = pause_s;
+  }
+  return r;
+}
+
+}  // namespace
+
+struct driver::batch {
+  explicit batch(ry_exec* exec) : exec(exec) {}
+  ry_exec* exec;
+  std::vector<notification> items;
+  std::vector<std::uint32_t> channels;
+  results out;  // one for each item, once done
+  bool done = false;
+  ry::signal changed;
+};
+
+std::int64_t driver::deadline(std::uint64_t timeout_ms) const {
+  const auto ms =
+      timeout_ms == 0 ? settings_.timeout_ms : std::min(timeout_ms, settings_.timeout_ms);
+  return ctx_.mono_us() + static_cast<std::int64_t>(ms) * 1000;
+}
+
+std::string driver::cleaned(std::string text) const {
+  if (settings_.api_key.empty()) return text;
+  for (std::size_t i; (i = text.find(settings_.api_key)) != text.npos;) {
+    text.replace(i, settings_.api_key.size(), "***");
+  }
+  return text;
+}
+
+ry::task<ry::result<answer>> driver::send(call c, std::int64_t deadline_us) {
+  if (settings_.api_key.empty()) {
+    co_return ry::precondition("notify_novu.api_key", "notify_novu.api_key is not set");
+  }
+  for (;;) {
+    const std::int64_t now = ctx_.mono_us();
+    const std::int64_t wait = pacer_.take(c.counted_as, c.cost, now);
+    if (wait == 0) break;
+    if (now + wait >= deadline_us) {
+      const auto seconds = static_cast<std::uint32_t>((wait + 999'999) / 1'000'000);
+      const auto full = ry::exhausted("notify_novu.rate", "Novu's rate limit leaves no room now");
+      co_return full.with_retry_after(seconds);
+    }
+    ry::result<void> slept = co_await ctx_.sleep(static_cast<std::uint64_t>((wait + 999) / 1000));
+    if (!slept) co_return slept.error();
+  }
+  const std::int64_t left_ms = std::max<std::int64_t>((deadline_us - ctx_.mono_us()) / 1000, 1);
+  ry::client_request request(c.method, settings_.base_url + c.path);
+  request.header("Authorization", "ApiKey " + settings_.api_key)
+      .header("Accept", "application/json")
+      .total_timeout(static_cast<std::uint64_t>(left_ms))
+      .max_response(most_answer_bytes)
+      .pool_key("notify_novu")
+      .flags(RY_CLIENT_OPERATOR_URL);
+  if (!c.idempotency_key.empty()) request.header("Idempotency-Key", c.idempotency_key);
+  if (!c.body.empty()) request.body(std::move(c.body), "application/json");
+  ry::result<ry::client_response> got = co_await ctx_.http_client().fetch(std::move(request));
+  if (!got) {
+    pacer_.unanswered(c.counted_as, c.cost);
+    co_return got.error();
+  }
+  answer a;
+  a.status = got->status;
+  a.body = std::move(got->body);
+  const auto after = number_of(got->header("Retry-After"));
+  if (after && *after >= 0)
+    a.retry_after_s = static_cast<std::uint32_t>(std::min<std::int64_t>(*after, 86'400));
+  rate_report rate;
+  rate.remaining = number_of(got->header("RateLimit-Remaining"));
+  rate.reset_s = number_of(got->header("RateLimit-Reset"));
+  if (a.status == 429) rate.refused_for_s = after.value_or(1);
+  pacer_.answered(c.counted_as, c.cost, rate, ctx_.mono_us());
+  co_return std::move(a);
+}
+
+ry::task<answer> driver::ask(call c) {
+  ry::result<answer> got = co_await send(std::move(c), deadline(0));
+  if (!got) throw got.error();
+  got->body = cleaned(std::move(got->body));
+  co_return *std::move(got);
+}
+
+// ---- triggers ---------------------------------------------------------------------------------
+
+ry::task<results> driver::trigger(notification n) {
+  const std::uint32_t asked = n.channels;
+  const std::uint32_t carried = carried_channels(n);
+  const std::uint32_t without = asked & ~carried;
+  // What has to be tried again goes alone: its own idempotency key tells the attempts from each other.
+  const bool together = settings_.bulk_size > 1 && n.attempt <= 1 && n.epoch == 0;
+  results out;
+  if (carried != 0) {
+    result r;
+    if (together) {
+      r = co_await trigger_together(std::move(n), carried);
+    } else {
+      r = co_await trigger_alone(std::move(n), carried);
+    }
+    r.detail = cleaned(std::move(r.detail));
+    // It is tried again as it is: were fewer channels asked for then, Novu would take it for another request.
+    const bool settled = r.outcome == RY_NOTIFY_ACCEPTED || r.outcome == RY_NOTIFY_REFUSED;
+    if (!settled) r.channels = asked;
+    out.push_back(std::move(r));
+    if (!settled) co_return std::move(out);
+  }
+  if (without != 0) {
+    result r(without, RY_NOTIFY_SKIPPED, "novu");
+    r.detail = "there is no address or device";
+    out.push_back(std::move(r));
+  }
+  co_return std::move(out);
+}
+
+ry::task<result> driver::trigger_alone(notification n, std::uint32_t channels) {
+  call c = trigger_call(n);
+  ry::result<answer> got = co_await send(std::move(c), deadline(n.timeout_ms));
+  if (!got) {
+    if (got.status() == RY_CANCELLED) throw got.error();
+    co_return unanswered(got.error(), channels);
+  }
+  co_return read_trigger(*got, channels);
+}
+
+ry::task<result> driver::trigger_together(notification n, std::uint32_t channels) {
+  ry_exec* exec = co_await ry::this_exec();
+  std::shared_ptr<batch> b;
+  bool first = false, full = false;
+  std::size_t mine = 0;
+  {
+    std::lock_guard lock(mutex_);
+    auto& slot = open_[exec];
+    first = slot == nullptr;
+    if (first) slot = std::make_shared<batch>(exec);
+    b = slot;
+    mine = b->items.size();
+    b->items.push_back(std::move(n));
+    b->channels.push_back(channels);
+    full = b->items.size() == settings_.bulk_size;
+    if (full) open_.erase(exec);
+  }
+  bool started = true;
+  if (full) {
+    started = ctx_.spawn(send_batch(b), exec);
+  } else if (first) {
+    started = ctx_.spawn(close_later(b), exec);
+  }
+  if (!started) throw ry::error(RY_CANCELLED, "module.stopping", "The module is stopping");
+  while (!b->done) {
+    ry::result<void> woken = co_await b->changed.wait();
+    if (!woken) throw woken.error();
+  }
+  if (mine >= b->out.size())
+    throw ry::error(RY_CANCELLED, "module.stopping", "The module is stopping");
+  co_return b->out[mine];
+}
+
+bool driver::take_out(const std::shared_ptr<batch>& b) {
+  std::lock_guard lock(mutex_);
+  const auto it = open_.find(b->exec);
+  if (it == open_.end() || it->second != b) return false;
+  open_.erase(it);
+  return true;
+}
+
+ry::task<void> driver::close_later(std::shared_ptr<batch> b) {
+  (void)co_await ctx_.sleep(settings_.bulk_wait_ms);
+  if (take_out(b)) co_await send_batch(b);
+}
+
+ry::task<void> driver::send_batch(std::shared_ptr<batch> b) {
+  std::vector<const notification*> all;
+  std::uint64_t timeout_ms = settings_.timeout_ms;
+  for (const auto& n : b->items) {
+    all.push_back(&n);
+    if (n.timeout_ms != 0) timeout_ms = std::min(timeout_ms, n.timeout_ms);
+  }
+  // The wait for the others counted against it already.
+  timeout_ms -= std::min(timeout_ms / 2, settings_.bulk_wait_ms * 2);
+  try {
+    call c;
+    if (all.size() == 1) {
+      c = trigger_call(*all.front());
+    } else {
+      c = bulk_call(all);
+    }
+    ry::result<answer> got = co_await send(std::move(c), deadline(timeout_ms));
+    if (!got && got.status() != RY_CANCELLED) {
+      for (const auto channels : b->channels) b->out.push_back(unanswered(got.error(), channels));
+    } else if (got && all.size() == 1) {
+      b->out.push_back(read_trigger(*got, b->channels.front()));
+    } else if (got) {
+      b->out = read_bulk(*got, b->channels);
+    }
+  } catch (...) {
+    const ry::error e = ry::current_error();
+    b->out.clear();
+    for (const auto channels : b->channels)
+      b->out.push_back(
+          unanswered(ry::error(RY_UNAVAILABLE, "", std::string(e.message())), channels));
+  }
+  b->done = true;
+  b->changed.set();
+}
+
+// ---- the rest ---------------------------------------------------------------------------------
+
+ry::task<bool> driver::withdraw(std::string key) {
+  const answer a = co_await ask(withdraw_call(key));
+  co_return read_withdrawn(a);
+}
+
+ry::task<void> driver::put_subscriber(ry::notify::subscriber who) {
+  const subscribers_api api = api_.load();
+  answer a = co_await ask(subscriber_call(who, api));
+  if (api == subscribers_api::v2 && a.status == 404) {
+    a = co_await ask(subscriber_call(who, subscribers_api::v1));
+    if (a.status / 100 == 2 && api_.exchange(subscribers_api::v1) == subscribers_api::v2) {
+      ctx_.info("this Novu knows subscribers under /v1 only");
+    }
+  }
+  check_answer(a);
+}
+
+ry::task<void> driver::forget(std::string account_id) {
+  answer a = co_await ask(forget_call(account_id, api_.load()));
+  if (is_missing_route(a)) a = co_await ask(forget_call(account_id, subscribers_api::v1));
+  if (a.status == 404) co_return;
+  check_answer(a);
+}
+
+ry::task<void> driver::put_tokens(std::string account_id, std::string provider,
+                                  std::vector<ry::notify::token> all) {
+  const auto known = settings_.integrations.find(provider);
+  std::string integration;
+  if (known != settings_.integrations.end()) integration = known->second;
+  const bool none = all.empty();
+  const answer a = co_await ask(tokens_call(account_id, provider, all, integration));
+  if (none && a.status == 404) co_return;
+  check_answer(a);
+}
+
+ry::task<results> driver::follow(std::vector<ry::notify::sent> all) {
+  results out;
+  for (const auto& s : all) {
+    const answer messages = co_await ask(messages_call(s.key));
+    std::optional<result> r = read_messages(messages, s.channels);
+    if (const auto extra = unasked_channels(messages, s.channels); extra != 0) {
+      ctx_.warn(
+          "Novu sent on channels that were not asked for: its steps lack the condition on "
+          "payload.channels",
+          {{"key", std::string_view(s.key)}, {"channels", static_cast<std::int64_t>(extra)}});
+    }
+    if (!r) {
+      const answer activity = co_await ask(activity_call(s.key));
+      r = read_activity(activity, s.channels);
+    }
+    out.push_back(*std::move(r));
+  }
+  co_return std::move(out);
+}
+
+}  // namespace notify_novu

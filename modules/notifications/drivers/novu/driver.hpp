@@ -1,0 +1,68 @@
+// Driver `novu` of notify.orchestrator/1: carries notifications through the REST interface of Novu,
+// in the cloud or self-hosted. Lives as long as the module; every function is [any].
+#pragma once
+
+#include <ry/cpp/notify.hpp>
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <ry/ry.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pacer.hpp"
+#include "settings.hpp"
+#include "wire.hpp"
+
+namespace notify_novu {
+
+class driver {
+ public:
+  static constexpr std::uint32_t capabilities =
+      RY_NOTIFY_EMAIL | RY_NOTIFY_PUSH | RY_NOTIFY_IN_APP | RY_NOTIFY_KEEPS_SUBSCRIBERS |
+      RY_NOTIFY_KEEPS_TOKENS | RY_NOTIFY_WITHDRAWS | RY_NOTIFY_FOLLOWS | RY_NOTIFY_REPORTS;
+
+  driver(const ry::context& ctx, settings s) : ctx_(ctx), settings_(std::move(s)) {}
+
+  const ry::context& host() const { return ctx_; }
+  void accepts(const ry::notify::token& t) const { check_token(t); }
+  ry::task<ry::notify::results> trigger(ry::notify::notification n);
+  ry::task<bool> withdraw(std::string key);
+  ry::task<void> put_subscriber(ry::notify::subscriber who);
+  ry::task<void> forget(std::string account_id);
+  ry::task<void> put_tokens(std::string account_id, std::string provider,
+                            std::vector<ry::notify::token> all);
+  ry::task<ry::notify::results> follow(std::vector<ry::notify::sent> all);
+  std::vector<ry::notify::report> read_report(std::string_view body) const {
+    return read_webhook(body);
+  }
+
+ private:
+  // Triggers that go in one request; belongs to one executor.
+  struct batch;
+
+  // The answer, whatever it says. RY_RESOURCE_EXHAUSTED with retry_after: the rate leaves no room
+  // before the deadline, nothing was sent. Other errors: no answer.
+  ry::task<ry::result<answer>> send(call c, std::int64_t deadline_us);
+  ry::task<answer> ask(call c);  // within the configured time; throws instead
+  std::int64_t deadline(std::uint64_t timeout_ms) const;
+  ry::task<ry::notify::result> trigger_alone(ry::notify::notification n, std::uint32_t channels);
+  ry::task<ry::notify::result> trigger_together(ry::notify::notification n, std::uint32_t channels);
+  ry::task<void> close_later(std::shared_ptr<batch> b);
+  ry::task<void> send_batch(std::shared_ptr<batch> b);
+  bool take_out(const std::shared_ptr<batch>& b);
+  // Without the key, should Novu or a proxy repeat it.
+  std::string cleaned(std::string text) const;
+
+  const ry::context& ctx_;
+  const settings settings_;
+  pacer pacer_;
+  std::atomic<subscribers_api> api_{subscribers_api::v2};
+  std::mutex mutex_;
+  std::map<ry_exec*, std::shared_ptr<batch>> open_;
+};
+
+}  // namespace notify_novu

@@ -1,0 +1,45 @@
+#include "pacer.hpp"
+
+#include <algorithm>
+
+namespace notify_novu {
+
+namespace {
+constexpr std::int64_t second = 1'000'000;
+constexpr std::int64_t longest = 3600;             // seconds that an answer can make us wait
+constexpr std::int64_t before_first_answer = 100;  // tokens
+}  // namespace
+
+std::int64_t pacer::take(category c, std::int64_t cost, std::int64_t now_us) {
+  std::lock_guard lock(mutex_);
+  window& w = of(c);
+  if (now_us < w.closed_until_us) return w.closed_until_us - now_us;
+  if (w.remaining && now_us >= w.reset_us) w.remaining.reset();
+  const std::int64_t free = w.remaining.value_or(before_first_answer) - w.in_flight;
+  // One that costs more than the whole of an unknown rate goes out alone: only an answer tells.
+  const bool alone = !w.remaining && w.in_flight == 0;
+  if (free < cost && !alone) return std::max(w.reset_us - now_us, second / 20);
+  w.in_flight += cost;
+  return 0;
+}
+
+void pacer::answered(category c, std::int64_t cost, const rate_report& r, std::int64_t now_us) {
+  std::lock_guard lock(mutex_);
+  window& w = of(c);
+  w.in_flight -= cost;
+  if (r.remaining && r.reset_s) {
+    w.remaining = std::max<std::int64_t>(*r.remaining, 0);
+    w.reset_us = now_us + std::clamp<std::int64_t>(*r.reset_s, 0, longest) * second;
+  }
+  if (r.refused_for_s) {
+    const auto until = now_us + std::clamp<std::int64_t>(*r.refused_for_s, 1, longest) * second;
+    w.closed_until_us = std::max(w.closed_until_us, until);
+  }
+}
+
+void pacer::unanswered(category c, std::int64_t cost) {
+  std::lock_guard lock(mutex_);
+  of(c).in_flight -= cost;
+}
+
+}  // namespace notify_novu

@@ -1,0 +1,164 @@
+// Notifications through Novu, the whole way: from an event to the trigger, through every fault, and back by webhook.
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { Webhook } from 'standardwebhooks';
+import { Webhook as SvixWebhook } from 'svix';
+import { startNovu } from '../lib/novu.mjs';
+import { Server, makeDatabase, waitFor } from '../lib/server.mjs';
+
+const secret = `whsec_${randomBytes(32).toString('base64')}`, older = `whsec_${randomBytes(32).toString('base64')}`;
+let db, novu, server;
+const options = (more = '', set = []) => ({ database: db, set: ['deployment.mode=staging', ...set], settings: `
+[modules.notify_novu]
+enabled = true
+[notifications]
+orchestrator = "novu"
+webhook_secrets = ["${secret}", "${older}"]
+[notify_novu]
+base_url = "${novu.url}"
+api_key = "${novu.key}"
+timeout_seconds = 2
+${more}
+` });
+before(async () => {
+  db = makeDatabase();
+  novu = await startNovu();
+  server = await new Server(options()).start();
+});
+after(async () => {
+  await server?.close();
+  await novu?.close();
+  db?.drop();
+});
+
+let people = 0;
+async function person() {
+  const u = await server.user({ email: `p${++people}@example.test` });
+  assert.equal((await u.get('/account')).status, 200);
+  return u;
+}
+const publish = (kind, u, payload = {}) => db.sql(`select core.event_publish('${kind}', '${u.id}', '${JSON.stringify({ account_id: u.id, ...payload })}')`);
+const paid = { amount: 20, currency: 'usd', plan_name: 'pro' };
+const row = (u, workflow) => db.sql(`select state from notifications.notification where account_id = '${u.id}' and workflow = '${workflow}'`);
+// How the mail fared; the inbox is written in any case.
+const mail = (u, workflow) => db.sql(`select d.state from notifications.delivery d join notifications.notification n on n.id = d.notification_id
+  where n.account_id = '${u.id}' and n.workflow = '${workflow}' and d.channel = 1`);
+const over = (u, workflow) => ['sent', 'failed', 'dead'].includes(row(u, workflow));
+
+test('a new account: the welcome is triggered with what Novu needs to make the subscriber', async () => {
+  const u = await person();
+  const [t] = await waitFor('the trigger', () => { const l = novu.taken(u.id, 'welcome-email'); return l.length && l; });
+  assert.deepEqual(t.event.to, { subscriberId: u.id, email: `p${people}@example.test`, firstName: `p${people}` });
+  assert.deepEqual(t.event.payload, {});
+  await waitFor('its end', () => row(u, 'welcome-email') === 'sent');
+});
+
+test('each row of the outbox ends as it should, and Novu took each once', async () => {
+  const cases = [
+    ['nothing', [], 'accepted', 1], ['time-out', ['time-out'], 'accepted', 1], ['lost', ['lost'], 'accepted', 1], ['reset in mid-body', ['reset'], 'accepted', 1],
+    ['409', [409], 'accepted', 1], ['422', [422], 'refused', 0], ['429', [429], 'accepted', 1], ['500 then ok', [500], 'accepted', 1],
+    ['201 with trigger_not_active', ['trigger_not_active'], 'refused', 0],
+  ];
+  for (const c of cases) c.user = await person();
+  for (const c of cases) {
+    novu.script(`${c.user.id} payment-succeeded`, c[1]);
+    publish('payment.succeeded', c.user, paid);
+  }
+  for (const c of cases) {
+    const [what, faults, state, times] = c, u = c.user;
+    await waitFor(`the end of ${what}`, () => over(u, 'payment-succeeded'), 90000);
+    assert.equal(mail(u, 'payment-succeeded'), state, what);
+    const taken = novu.taken(u.id, 'payment-succeeded');
+    assert.deepEqual(taken.map((t) => t.times), times ? [1] : [], what);
+    const requests = novu.requests.filter((r) => r.body?.name === 'payment-succeeded' && r.body.to.subscriberId === u.id);
+    assert.equal(requests.length, faults.length + (state === 'accepted' ? 1 : 0), what);
+    assert.equal(new Set(requests.map((r) => r.body.transactionId)).size, 1, what);
+  }
+});
+
+test('settings are obeyed: nothing at all, or told which channels', async () => {
+  const none = await person(), some = await person();
+  for (const u of [none, some]) await waitFor('the welcome', () => novu.taken(u.id, 'welcome-email').length);
+  assert.equal((await none.request('PUT', '/notifications/settings', { json: { email_enabled: false, push_enabled: false, in_app_enabled: false } })).status, 200);
+  assert.equal((await some.request('PUT', '/notifications/settings', { json: { in_app_enabled: false } })).status, 200);
+  for (const u of [none, some]) publish('payment.succeeded', u, paid);
+  const [t] = await waitFor('the trigger', () => { const l = novu.taken(some.id, 'payment-succeeded'); return l.length && l; });
+  assert.deepEqual(t.event.payload.channels, { email: true, push: true, in_app: false });
+  await waitFor('the other', () => row(none, 'payment-succeeded') === 'suppressed');
+  assert.equal(novu.taken(none.id, 'payment-succeeded').length, 0);
+});
+
+test('devices are put to Novu as a whole list; a webhook prunes what is dead', async () => {
+  const u = await person();
+  await waitFor('the welcome', () => novu.taken(u.id, 'welcome-email').length);
+  const add = async (token) => assert.equal((await u.post('/notifications/device-token', { json: { device_token: token, device_type: 'mobile', provider: 'expo' } })).status, 200);
+  const there = () => JSON.stringify(novu.subscribers.get(u.id)?.channels.expo?.toSorted() ?? []);
+  await add('ExponentPushToken[a]');
+  await add('ExponentPushToken[b]');
+  await waitFor('both', () => there() === JSON.stringify(['ExponentPushToken[a]', 'ExponentPushToken[b]']), 30000);
+  publish('payment.succeeded', u, paid);
+  const [t] = await waitFor('the trigger', () => { const l = novu.taken(u.id, 'payment-succeeded'); return l.length && l; });
+  const failed = JSON.stringify({ id: 'evt_1', type: 'message.failed', object: 'message', data: {
+    object: { transactionId: t.event.transactionId, channel: 'push', providerId: 'expo', subscriber: { subscriberId: u.id } },
+    error: { message: 'dead', push: { isInvalidToken: true, deviceToken: 'ExponentPushToken[a]' } } } });
+  const send = (headers, body = failed) => fetch(`${server.url}/notifications/webhooks/novu`, { method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } });
+  const signed = (id, body = failed, key = secret, at = new Date()) => ({ 'webhook-id': id, 'webhook-timestamp': String(Math.floor(at / 1000)), 'webhook-signature': new Webhook(key).sign(id, at, body) });
+
+  for (const [what, headers, body] of [['none', {}], ['of another key', signed('m1', failed, `whsec_${randomBytes(32).toString('base64')}`)],
+    ['of another body', signed('m1', '{}')], ['old', signed('m1', failed, secret, new Date(Date.now() - 400_000))], ['no JSON, wrong too', signed('m1', 'x', `whsec_${randomBytes(32).toString('base64')}`), 'x']]) {
+    const r = await send(headers, body);
+    assert.equal(r.status, 401, what);
+    assert.deepEqual(await r.json(), { detail: 'Invalid signature' }, what);
+  }
+  assert.equal(there(), JSON.stringify(['ExponentPushToken[a]', 'ExponentPushToken[b]']), 'nothing was touched');
+
+  const ok = await send(signed('m1'));
+  assert.deepEqual([ok.status, await ok.json()], [200, { status: 'ok' }]);
+  await waitFor('pruned', () => there() === JSON.stringify(['ExponentPushToken[b]']), 30000);
+  assert.equal(db.sql(`select string_agg(token, ',') from notifications.device_token where account_id = '${u.id}'`), 'ExponentPushToken[b]');
+
+  // The device is registered anew; the old message cannot take it away again.
+  await add('ExponentPushToken[a]');
+  const again = await send(signed('m1'));
+  assert.deepEqual([again.status, await again.json()], [200, { status: 'ok' }]);
+  assert.equal(db.sql(`select count(*) from notifications.device_token where account_id = '${u.id}'`), '2');
+
+  // The other family of headers, and the other secret.
+  const svix = { 'svix-id': 'm2', 'svix-timestamp': String(Math.floor(Date.now() / 1000)), 'svix-signature': new SvixWebhook(older).sign('m2', new Date(), failed) };
+  assert.equal((await send(svix)).status, 200);
+  await waitFor('pruned again', () => db.sql(`select count(*) from notifications.device_token where account_id = '${u.id}'`) === '1');
+
+  // The flat form, unknown types, and what is no JSON.
+  const flat = JSON.stringify({ type: 'notification.sent', transactionId: t.event.transactionId, subscriberId: u.id });
+  for (const path of ['/notifications/webhooks/orchestrator', '/api/notifications/webhooks/novu']) {
+    for (const body of [flat, JSON.stringify({ type: 'something.else' })]) {
+      const id = `m_${randomBytes(6).toString('hex')}`;
+      const r = await fetch(server.url + path, { method: 'POST', body, headers: signed(id, body) });
+      assert.deepEqual([r.status, await r.json()], [200, { status: 'ok' }]);
+    }
+  }
+  assert.equal((await send(signed('m3', 'nonsense'), 'nonsense')).status, 400);
+  assert.ok(!server.log.includes(secret) && !server.log.includes(novu.key));
+
+  for (const token of ['ExponentPushToken[b]']) assert.equal((await u.request('DELETE', `/notifications/device-token/${encodeURIComponent(token)}?provider=expo`)).status, 200);
+  await waitFor('none left', () => there() === '[]', 30000);
+});
+
+test('a bulk of which a part is refused: each row ends by itself', async () => {
+  await server.close();
+  server = await new Server(options('bulk_size = 20\nbulk_wait_ms = 500')).start();
+  const all = [];
+  for (let i = 0; i < 6; i++) all.push(await person());
+  for (const u of all) await waitFor('the welcome', () => row(u, 'welcome-email') === 'sent', 30000);
+  novu.workflows.delete('payment-failed');
+  db.sql(all.map((u, i) => `select core.event_publish('${i % 2 ? 'payment.failed' : 'payment.succeeded'}', '${u.id}', '${JSON.stringify({ account_id: u.id, ...paid, reason: 'card' })}');`).join(' '));
+  for (const [i, u] of all.entries()) {
+    const workflow = i % 2 ? 'payment-failed' : 'payment-succeeded';
+    await waitFor('its end', () => over(u, workflow), 60000);
+    assert.equal(mail(u, workflow), i % 2 ? 'refused' : 'accepted');
+    assert.deepEqual(novu.taken(u.id, workflow).map((t) => t.times), i % 2 ? [] : [1]);
+  }
+  assert.ok(novu.requests.some((r) => r.path === '/v1/events/trigger/bulk' && r.body.events.length > 1), 'some went together');
+  novu.workflows.add('payment-failed');
+});
