@@ -24,7 +24,7 @@ const event = (name, more = {}) => ({ workflowId: 'task-completed', to: annThere
 let novu;
 const drivers = [];
 const driver = (settings = {}) => {
-  const d = new Driver('notify_novu', { base_url: novu.url, api_key: novu.key, timeout_seconds: 2, ...settings });
+  const d = new Driver('notify_novu', { base_url: novu.url, api_key: novu.key, timeout_seconds: 5, ...settings });
   drivers.push(d);
   return d;
 };
@@ -118,7 +118,7 @@ test('the description refuses what is wrong', () => {
 async function deliver(d, name, more = {}) {
   const seen = [];
   for (let attempt = 1, epoch = 0; attempt <= 6; attempt++) {
-    const a = await d.call({ trigger: completed(name, { attempt, epoch, timeout_ms: 1000, ...more }) });
+    const a = await d.call({ trigger: completed(name, { attempt, epoch, timeout_ms: 3000, ...more }) });
     assert.equal(a.status, Status.ok);
     const { result, detail } = a.results[0];
     seen.push(result);

@@ -18,7 +18,7 @@ webhook_secrets = ["${secret}", "${older}"]
 [notify_novu]
 base_url = "${novu.url}"
 api_key = "${novu.key}"
-timeout_seconds = 2
+timeout_seconds = 4
 ${more}
 ` });
 before(async () => {

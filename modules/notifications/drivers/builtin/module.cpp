@@ -1,5 +1,6 @@
 // Driver `builtin` of notify.orchestrator/1: no vendor.
 #include "mailer.hpp"
+#include "openapi.hpp"
 #include "settings.hpp"
 
 namespace notify_builtin {
@@ -14,6 +15,7 @@ class driver {
       : ctx_(ctx), mail_(ctx), options_(push_options(ctx)), push_(ctx, options_) {
     static constexpr auto table = ry::notify::orchestrator_table<driver>();
     reg.contribute(RY_NOTIFY_ORCHESTRATOR_1, "builtin", &table, this);
+    reg.describe(ry_openapi::builtin);
     for (const std::string at : {"/notifications", "/api/notifications"}) {
       reg.route("GET", at + "/web-push-key", RY_ROUTE_PUBLIC, this, &driver::web_push_key);
     }
