@@ -481,6 +481,57 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Who is told of events, and how they fare */
+        get: operations["webhooks.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/webhooks/{name}/enable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Tells a receiver again that was disabled */
+        post: operations["webhooks.enable"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/webhooks/{name}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Sends a message of the type webhook.test */
+        post: operations["webhooks.test"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/agent-run/{id}": {
         parameters: {
             query?: never;
@@ -994,6 +1045,23 @@ export interface paths {
          * @description What is left out stays.
          */
         put: operations["notifications.put_settings_alias"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notifications/web-push-key": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The key that pages subscribe to Web Push with */
+        get: operations["notify_builtin.apiWebPushKey"];
+        put?: never;
         post?: never;
         delete?: never;
         options?: never;
@@ -1791,6 +1859,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/notifications/web-push-key": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The key that pages subscribe to Web Push with */
+        get: operations["notify_builtin.webPushKey"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/notifications/webhooks/{orchestrator}": {
         parameters: {
             query?: never;
@@ -2459,6 +2544,9 @@ export interface components {
             /** @description Waits for no quiet hours */
             urgent: boolean;
         };
+        "notify_builtin.WebPushKey": {
+            public_key: string;
+        };
         "referrals.Referral": {
             /** @description 0 while it is pending */
             credits_awarded: number;
@@ -2808,6 +2896,23 @@ export interface components {
             cached_tokens: number;
             input_tokens: number;
             output_tokens: number;
+        };
+        "webhooks.Endpoint": {
+            delivered: number;
+            /**
+             * Format: date-time
+             * @description Nothing is sent from here on
+             */
+            disabled_at: string | null;
+            events: string[];
+            /** Format: date-time */
+            failing_since: string | null;
+            last_error: string | null;
+            /** Format: date-time */
+            last_success_at: string | null;
+            name: string;
+            /** @description Without its query */
+            url: string;
         };
     };
     responses: {
@@ -5076,6 +5181,125 @@ export interface operations {
             504: components["responses"]["host.TimedOut"];
         };
     };
+    "webhooks.list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The receivers of the configuration */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "endpoints": [
+                     *         {
+                     *           "name": "billing",
+                     *           "url": "https://example.com/hooks",
+                     *           "events": [
+                     *             "credits.*"
+                     *           ],
+                     *           "delivered": 12,
+                     *           "last_success_at": "2026-11-20T09:30:00.000Z",
+                     *           "failing_since": null,
+                     *           "last_error": null,
+                     *           "disabled_at": null
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        endpoints: components["schemas"]["webhooks.Endpoint"][];
+                    };
+                };
+            };
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.Forbidden"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "webhooks.enable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is told from now on */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "ok"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        status: "ok";
+                    };
+                };
+            };
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.Forbidden"];
+            404: components["responses"]["host.NotFound"];
+            413: components["responses"]["host.TooLarge"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "webhooks.test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It will be sent; the id is its webhook-id */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "test_0193494e-7c00-7000-8000-000000000001"
+                     *     }
+                     */
+                    "application/json": {
+                        id: string;
+                    };
+                };
+            };
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.Forbidden"];
+            404: components["responses"]["host.NotFound"];
+            409: components["responses"]["host.Conflict"];
+            413: components["responses"]["host.TooLarge"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
     "runs.get": {
         parameters: {
             query?: never;
@@ -6353,6 +6577,35 @@ export interface operations {
             403: components["responses"]["notifications.Closed"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "notify_builtin.apiWebPushKey": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description applicationServerKey of pushManager.subscribe, in base64url */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "public_key": "BP4z9KsN6nGRTbVYI_c7VJSPQTBtkgcy27mlmlMoZIIgDll6e3vCYLocInmYWAmS6TlzAC8wEqKK6PBru3jl7A8"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["notify_builtin.WebPushKey"];
+                };
+            };
+            404: components["responses"]["host.NotFound"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -8111,6 +8364,35 @@ export interface operations {
             403: components["responses"]["notifications.Closed"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "notify_builtin.webPushKey": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description applicationServerKey of pushManager.subscribe, in base64url */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "public_key": "BP4z9KsN6nGRTbVYI_c7VJSPQTBtkgcy27mlmlMoZIIgDll6e3vCYLocInmYWAmS6TlzAC8wEqKK6PBru3jl7A8"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["notify_builtin.WebPushKey"];
+                };
+            };
+            404: components["responses"]["host.NotFound"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
