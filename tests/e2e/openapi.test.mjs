@@ -96,6 +96,24 @@ test('what the host enforces stands at every route', () => {
   assert.deepEqual(stream.security, [{ 'host.bearer': [] }, { 'host.query_token': [] }]);
 });
 
+test('under settings that make fewer or other routes the document has these and no more', async () => {
+  const other = makeDatabase();
+  const plain = new Server({ database: other, set: ['mcp_prebuilt.redirect_url=https://app.example.org/connected'] });
+  try {
+    await plain.start();
+    const d = (await new Client(plain).get('/openapi.json')).json;
+    assert.equal(d.paths['/auth/sign-up'], undefined);
+    assert.equal(d.paths['/auth/webhooks/identity'], undefined);
+    assert.deepEqual(Object.keys(d.paths['/mcp/oauth/callback']), ['post']);
+    assert.deepEqual(operations(d).filter(([, o]) => !o.summary), []);
+    const result = await new Validator().validate(structuredClone(d));
+    assert.equal(result.valid, true, JSON.stringify(result.errors)?.slice(0, 2000));
+  } finally {
+    await plain.close();
+    other.drop();
+  }
+});
+
 test('the document follows the modules', async () => {
   const code = '/api/v1/referrals/code';
   assert.ok(api.paths[code]);
