@@ -142,6 +142,11 @@ void module_changes::file_changed(const std::string& name) {
   }
 }
 
+void module_changes::reload_changed() {
+  for (const auto& m : workshop_.modules.describe())
+    if (m.state == module::module_state::started) file_changed(m.facts.name);
+}
+
 module::change_request module_changes::request_for(action what, const std::string& name,
                                                    config::config& fresh,
                                                    std::string& error) const {

@@ -37,6 +37,8 @@ class module_changes {
   void note_started();
   // From now on a module whose file changes is reloaded.
   void watch_files(const config::config& c);
+  // Reloads every running module whose file is not what was loaded. Only on the main thread.
+  void reload_changed();
   // No file is watched any more.
   void stop();
 

@@ -17,6 +17,7 @@
 #include "core/app/probes.hpp"
 #include "core/app/rooms.hpp"
 #include "core/app/schema_update.hpp"
+#include "core/app/service_manager.hpp"
 #include "core/app/settings.hpp"
 #include "core/app/signals.hpp"
 #include "core/observe/log.hpp"
@@ -63,6 +64,18 @@ void drain(rooms& r, steady::time_point deadline) {
   jobs.join();
 }
 
+// Where clients come in: what the service manager holds open for us, or what the configuration says.
+http::listener open_door(service_manager& manager, const http::settings& web) {
+  auto given = manager.take_listener();
+  if (!given) return {web.address, web.port};
+  observe::log(level::info, "host", "serving on a socket of the service manager",
+               {{"address", given->name()}});
+  if (given->port() != web.port || given->address() != web.address)
+    observe::log(level::warn, "host", "http.listen is not where this server listens",
+                 {{"http.listen", web.address + ":" + std::to_string(web.port)}});
+  return *std::move(given);
+}
+
 bool all_ended(const workshop& w) {
   const auto modules = w.modules.describe();
   return std::none_of(modules.begin(), modules.end(),
@@ -73,6 +86,7 @@ bool all_ended(const workshop& w) {
 
 exit_code serve(const config_options& options) {
   const auto begun = steady::now();
+  service_manager manager;
   signals stop;
 
   // configuration, log
@@ -87,13 +101,16 @@ exit_code serve(const config_options& options) {
   // a place on disk and a port, both for this server alone, before anything is started
   const instance place(c.text("data_dir"));
   const auto web = http_settings(c);
-  http::listener door(web.address, web.port);
+  auto door = open_door(manager, web);
+  const listen_address where{door.address(), door.port()};
 
   // PostgreSQL starts while the modules are loaded
+  manager.starting("starting the database and the modules");
   postgres_start postgres(c, place);
   workshop w(c, static_cast<std::size_t>(c.integer("http.threads")));
   std::optional<db::database> database;
   rooms r(w, c, place);
+  const signs_of_life alive(manager, w.loops);
   probes probe(w, r);
   api_document api(r.server, web.base_path);
   std::optional<module_changes> changes;
@@ -146,7 +163,7 @@ exit_code serve(const config_options& options) {
   }
   probe.set(probes::phase::serving);
   const auto url =
-      base_url({web.address, web.port}, r.server.port(), !web.tls_cert_file.empty());
+      base_url(where, r.server.port(), !web.tls_cert_file.empty());
   observe::log(
       level::info, "host", "ready",
       {{"url", url},
@@ -155,8 +172,15 @@ exit_code serve(const config_options& options) {
                            .count())}});
   std::printf("listening on %s\n", url.c_str());
   std::fflush(stdout);
+  stop.on_hangup([&] {
+    manager.reloading();
+    changes->reload_changed();
+    manager.ready(url);
+  });
+  manager.ready(url);
 
   stop.wait();
+  manager.stopping();
   changes->stop();
 
   // stop in reverse

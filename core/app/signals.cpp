@@ -1,5 +1,6 @@
 #include "core/app/signals.hpp"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <time.h>
@@ -18,7 +19,21 @@ sigset_t stop_signals() {
   sigemptyset(&set);
   sigaddset(&set, SIGTERM);
   sigaddset(&set, SIGINT);
+  // Started by nohup it stays ignored.
+  struct sigaction hangup {};
+  ::sigaction(SIGHUP, nullptr, &hangup);
+  if (hangup.sa_handler != SIG_IGN) sigaddset(&set, SIGHUP);
   return set;
+}
+
+bool has_terminal() {
+  const int fd = ::open("/dev/tty", O_RDONLY | O_CLOEXEC | O_NOCTTY);
+  if (fd >= 0) ::close(fd);
+  return fd >= 0;
+}
+
+const char* name_of(int signal) {
+  return signal == SIGINT ? "SIGINT" : signal == SIGHUP ? "SIGHUP" : "SIGTERM";
 }
 
 }  // namespace
@@ -40,12 +55,20 @@ signals::~signals() {
 void signals::listen() {
   constexpr auto same_wish = std::chrono::seconds(1);
   const auto set = stop_signals();
+  const bool terminal = has_terminal();
   std::chrono::steady_clock::time_point first;
   while (true) {
     int signal = 0;
     if (sigwait(&set, &signal) != 0) continue;
     if (ended_) return;
-    const char* name = signal == SIGINT ? "SIGINT" : "SIGTERM";
+    if (signal == SIGHUP && !terminal) {
+      std::lock_guard lock(mutex_);
+      if (closed_ || !hangup_) continue;
+      posted_.push_back(hangup_);
+      arrived_.notify_all();
+      continue;
+    }
+    const char* name = name_of(signal);
     if (requested_.exchange(true)) {
       // A terminal signals the whole group, and whoever started the server passes its own signal on:
       // one wish to stop arrives twice.
@@ -76,6 +99,11 @@ void signals::wait() {
   const auto left = std::move(posted_);
   posted_.clear();
   lock.unlock();  // what is destroyed may wake others
+}
+
+void signals::on_hangup(std::function<void()> work) {
+  std::lock_guard lock(mutex_);
+  hangup_ = std::move(work);
 }
 
 bool signals::post(std::function<void()> work) {

@@ -90,6 +90,11 @@ std::string load_or_make_key_file(const std::filesystem::path& path,
     if (!file) fail(path, "cannot be made", errno);
     try {
       if (::fchmod(file.get(), 0600) != 0) fail(path, "its mode cannot be set", errno);
+      // A command of root's may come before the server's first start, which runs as another user.
+      struct stat place {};
+      if (::geteuid() == 0 && ::stat(path.parent_path().c_str(), &place) == 0 &&
+          ::fchown(file.get(), place.st_uid, place.st_gid) != 0)
+        fail(path, "its owner cannot be set", errno);
       write_all(path, file.get(), make());
     } catch (...) {
       ::unlink(beside.c_str());

@@ -6,9 +6,15 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 namespace ry::http::serving {
+
+namespace {
+// What a server that drains grants to a connection that has not asked anything yet.
+constexpr auto first_request_grace = std::chrono::seconds(2);
+}  // namespace
 
 connection::connection(worker& w, std::string peer, admission how)
     : admitted_as(how),
@@ -325,12 +331,20 @@ void connection::cut(std::int32_t why) {
 
 void connection::drain() {
   switch (phase_) {
-    case phase::head:
-      // A head that is on its way is still served.
-      closing_ = in_.empty();
+    case phase::head: {
+      // A head that is on its way is still served: half read, not read yet, or sent by whoever has
+      // just connected and asked nothing before.
+      boost::intrusive_ptr<connection> keep(this);
+      on_readable();
+      if (phase_ != phase::head) return drain();
       keep_ = false;
-      flush();
-      return;
+      if (!fresh_ || !in_.empty()) {
+        closing_ = in_.empty();
+        return flush();
+      }
+      head_due_ = std::min(head_due_, clock::now() + first_request_grace);
+      return due(head_due_);
+    }
     case phase::handling:
       fire_cancel(RY_WHY_SHUTDOWN);
       return;

@@ -135,6 +135,7 @@ class connection final
   phase phase_ = phase::head;
   bool reading_ = false, writing_ = false;  // waits are armed
   bool in_pump_ = false;
+  bool fresh_ = true;     // no request has come yet
   bool closing_ = false;  // no further request
   bool eof_ = false;      // the client sends no more
   bool keep_ = true;      // this request allows another one

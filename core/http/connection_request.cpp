@@ -79,6 +79,7 @@ bool connection::read_head() {
 }
 
 void connection::begin_request(std::string_view head) {
+  fresh_ = false;
   worker::add(w_.count.requests);
   ex_ = &w_.take_slot();
   ex_->conn = this;

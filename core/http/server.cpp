@@ -78,6 +78,7 @@ struct server::impl : std::enable_shared_from_this<server::impl> {
   std::unique_ptr<timer_type> pause;
   std::atomic<std::uint16_t> port{0};
   std::atomic<bool> draining{false};
+  bool inherited = false;  // the socket outlives this process
   std::atomic<std::uint64_t> refused{0};
 
   std::shared_ptr<route_counters> counters_of(const std::string& method,
@@ -87,6 +88,15 @@ struct server::impl : std::enable_shared_from_this<server::impl> {
       if (c->method() == method && c->pattern() == pattern) return c;
     counters.push_back(std::make_shared<route_counters>(method, pattern));
     return counters.back();
+  }
+
+  void stop_accepting() {
+    on_every_loop([self = this](worker& w) {
+      if (&w != self->workers.front().get() || !self->acceptor) return;
+      boost::system::error_code ec;
+      self->acceptor->close(ec);
+      self->pause->cancel();
+    });
   }
 
   // Runs f(worker) on every loop and waits.
@@ -158,7 +168,10 @@ struct server::impl : std::enable_shared_from_this<server::impl> {
       const auto& a = reinterpret_cast<const sockaddr_in6&>(from);
       asio::ip::address_v6::bytes_type b;
       std::copy(a.sin6_addr.s6_addr, a.sin6_addr.s6_addr + 16, b.begin());
-      peer = asio::ip::address_v6(b).to_string();
+      const asio::ip::address_v6 v6(b);
+      // Whoever comes by IPv4 to a socket for both is known by that address, as in trusted_proxies.
+      peer = v6.is_v4_mapped() ? asio::ip::make_address_v4(asio::ip::v4_mapped, v6).to_string()
+                               : v6.to_string();
     } else {
       peer = asio::ip::address_v4(ntohl(reinterpret_cast<const sockaddr_in&>(from).sin_addr.s_addr))
                  .to_string();
@@ -271,10 +284,11 @@ void server::start(listener at) {
   const auto protocol = at.family() == AF_INET6 ? asio::ip::tcp::v6() : asio::ip::tcp::v4();
   acceptor->assign(protocol, at.take(), ec);
   // Fails when another process bound the same port at the same moment and listens already.
-  if (!ec) acceptor->listen(4096, ec);
+  if (!ec && !at.inherited()) acceptor->listen(4096, ec);
   if (!ec) acceptor->non_blocking(true, ec);
   if (ec) throw std::runtime_error("cannot listen on " + at.name() + ": " + ec.message());
   impl_->port = at.port();
+  impl_->inherited = at.inherited();
   impl_->acceptor = std::move(acceptor);
   impl_->pause =
       std::make_unique<impl::timer_type>(impl_->workers.front()->loop.ctx.get_executor());
@@ -287,6 +301,7 @@ std::uint16_t server::port() const noexcept {
 
 void server::drain(clock::time_point deadline, const std::function<bool()>& done) {
   impl_->draining = true;
+  if (impl_->inherited) impl_->stop_accepting();
   impl_->on_every_loop([](worker& w) { w.start_drain(); });
   const auto running = [this] { return !impl_->workers.front()->loop.ctx.stopped(); };
   const auto open = [this] { return impl_->shared.connections.load(std::memory_order_acquire); };
@@ -297,13 +312,7 @@ void server::drain(clock::time_point deadline, const std::function<bool()>& done
   const auto busy = [&] { return open() > turned_away() || (done && !done()); };
   while (running() && busy() && clock::now() < deadline)
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  impl_->on_every_loop([self = impl_.get()](worker& w) {
-    if (&w == self->workers.front().get() && self->acceptor) {
-      boost::system::error_code ec;
-      self->acceptor->close(ec);
-      self->pause->cancel();
-    }
-  });
+  impl_->stop_accepting();
   if (!running() || open() == 0) return;
   impl_->on_every_loop([](worker& w) { w.cut_all(); });
   while (running() && open() > 0 && clock::now() < deadline + std::chrono::seconds(5))

@@ -135,7 +135,8 @@ class server {
   void start();
   std::uint16_t port() const noexcept;
   // Connections finish their request, on_cancel and stream_on_close get RY_WHY_SHUTDOWN. Whoever
-  // connects meanwhile gets the host's own routes, and 503 with Retry-After for all others. When
+  // connects meanwhile gets the host's own routes, and 503 with Retry-After for all others; on an
+  // inherited listener it waits for the next server. When
   // the last of the others has gone and `done` says that nothing else is under way (empty: nothing is),
   // or at the deadline, the listener is closed and what is left is cut. Returns when no connection is
   // left.

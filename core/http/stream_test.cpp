@@ -259,6 +259,35 @@ TEST_F(streams, Drain) {
   EXPECT_TRUE(client(port).refused);
 }
 
+// Whoever connected and has not been heard yet is no idle connection; what listens for the next
+// server, too, is left alone.
+TEST_F(streams, DrainHearsWhoHasJustConnected) {
+  make();
+  std::optional<listener> own(std::in_place, "127.0.0.1", 0);
+  const int held = own->take();
+  ASSERT_EQ(0, ::listen(held, 16));
+  w->srv->publish({});
+  w->srv->start(listener(::dup(held)));
+  const auto port = w->srv->port();
+  client idle(port), just(port), silent(port);
+  EXPECT_EQ(404, idle.get("/none").status);
+  ASSERT_TRUE(eventually([&] { return w->srv->stats().connections == 3; }));
+  const auto begun = std::chrono::steady_clock::now();
+  auto drained = std::async(std::launch::async, [&] {
+    w->srv->drain(std::chrono::steady_clock::now() + std::chrono::seconds(20));
+  });
+  EXPECT_TRUE(idle.ends());  // the drain has begun
+  const auto answer = just.get("/none");
+  EXPECT_EQ(404, answer.status);
+  EXPECT_TRUE(just.ends());
+  EXPECT_TRUE(silent.ends());
+  ASSERT_EQ(std::future_status::ready, drained.wait_for(std::chrono::seconds(10)));
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(10));
+  client next(port);
+  EXPECT_FALSE(next.refused) << "it waits for the next server";
+  ::close(held);
+}
+
 TEST_F(streams, DrainCutsAtTheDeadline) {
   make();
   std::atomic<ry_request*> pending{nullptr};
