@@ -58,6 +58,7 @@ class command_line {
     add_serve();
     add_check();
     add_modules();
+    add_settings();
     add_inspect();
     add_migrate();
     add_token();
@@ -169,6 +170,13 @@ class command_line {
                         "deployment's own key");
     command->add_flag("--json", json_, "Print the whole answer as JSON");
     command->callback([this, change] { module_.change = change; });
+  }
+
+  void add_settings() {
+    add_config(add("settings", "Prints all settings of the host and the enabled modules, as Markdown.",
+                   example("  runyard settings --config conf/runyard.toml"),
+                   [this] { return show_settings(config_); }),
+               config_);
   }
 
   void add_inspect() {

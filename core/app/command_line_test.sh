@@ -27,12 +27,18 @@ not_anywhere() { ! grep -qF -- "$1" out err || fail "must not be shown: $1"; }
 # help, version, wrong usage
 expect 0 --version; in_out 'runyard 0.'
 expect 0 --help; in_out 'Exit codes'
-for command in serve check modules 'modules list' inspect migrate 'migrate status' token run module 'module new' 'module check'; do
+for command in serve check modules 'modules list' settings inspect migrate 'migrate status' token run module 'module new' 'module check'; do
   # shellcheck disable=SC2086
   expect 0 $command --help; in_out 'Example:'; in_out "runyard ${command%% *}"; in_out 'Exit codes'
 done
 expect 2; expect 2 nonsense; expect 2 serve --nonsense; expect 2 inspect; expect 2 token; expect 2 run
 expect 2 modules reload; expect 2 migrate sideways
+
+# the reference of settings
+expect 0 settings --set modules.path=none
+in_out '| `http.listen` | text | `"127.0.0.1:8080"` | at least 1 characters |  |'
+in_out '| `database.url` | text, secret | `""` |'; in_out '| `log.level` | text | `"info"` | `trace`, `debug`, '
+in_out '| `data_dir` | text | `"/var/lib/runyard"` |'; in_out '| `modules.NAME.enabled` | true or false | `false` |'
 
 # a wrong word is named, with what was probably meant
 expect 2 chek; in_err 'there is no command "chek"; did you mean "check"?'

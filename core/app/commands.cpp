@@ -1,6 +1,7 @@
 #include "core/app/commands.hpp"
 
 #include <algorithm>
+#include <boost/json/parse.hpp>
 #include <cctype>
 #include <cstdio>
 #include <optional>
@@ -9,6 +10,7 @@
 #include "core/app/loading.hpp"
 #include "core/app/places.hpp"
 #include "core/app/postgres_start.hpp"
+#include "core/app/reference.hpp"
 #include "core/app/rooms.hpp"
 #include "core/app/schema_update.hpp"
 #include "core/app/settings.hpp"
@@ -210,6 +212,29 @@ exit_code list_modules(const config_options& options, format as) {
   else
     for (const auto& m : modules) print_module(m);
   return sound ? exit_code::ok : exit_code::refused;
+}
+
+exit_code show_settings(const config_options& options) {
+  auto c = load_config(options);
+  if (!report_faults(c)) return exit_code::refused;
+  observe::configure_log({observe::level::error, false});
+  workshop w(c, one_loop);
+  if (!w.prepare()) return exit_code::refused;
+  // The places of an installation: the reference is the same wherever it is printed.
+  const auto places = default_places("/usr/bin");
+  std::printf("## The host\n\n%s", settings_table(config::host_schema(places), "").c_str());
+  auto modules = w.modules.describe();
+  std::sort(modules.begin(), modules.end(),
+            [](const auto& a, const auto& b) { return a.facts.name < b.facts.name; });
+  for (const auto& m : modules) {
+    if (m.state != module::module_state::created) continue;
+    std::printf("\n## %s\n\n", m.facts.name.c_str());
+    const auto table = m.settings_schema.empty()
+                           ? std::string()
+                           : settings_table(boost::json::parse(m.settings_schema), m.facts.name);
+    std::fputs(table.empty() ? "No settings.\n" : table.c_str(), stdout);
+  }
+  return exit_code::ok;
 }
 
 exit_code inspect_file(const std::string& file, format as, inspection how) {

@@ -35,6 +35,9 @@ exit_code change_module(const config_options& options, client::module_request re
 
 exit_code list_modules(const config_options& options, format as);
 
+// All settings of the host and the modules that are enabled, as Markdown.
+exit_code show_settings(const config_options& options);
+
 enum class inspection { reading, loading };
 // What a text inspection with loading prints when the loader has done its work, well or not.
 inline constexpr const char* load_line = "loads      ";

@@ -149,6 +149,8 @@ exit_code serve(const config_options& options) {
   try {
     r.server.publish(w.modules.routes());
     api.update(w.modules.routes(), w.modules.descriptions());
+    // Whoever waited on an inherited socket is answered at once.
+    probe.set(probes::phase::serving);
     r.server.start(std::move(door));
   } catch (...) {
     // Work is under way already: it ends before what it stands on is taken apart.
@@ -161,7 +163,6 @@ exit_code serve(const config_options& options) {
     database->stop();
     throw;
   }
-  probe.set(probes::phase::serving);
   const auto url =
       base_url(where, r.server.port(), !web.tls_cert_file.empty());
   observe::log(

@@ -76,10 +76,13 @@ constexpr const char* schema_text = R"JSON({
   "modules": {"type": "object", "properties": {
     "path": {"type": ["string", "array"], "items": {"type": "string", "minLength": 1}}
   }, "additionalProperties": {"type": "object", "properties": {
-      "enabled": {"type": "boolean", "default": false},
-      "required": {"type": "boolean", "default": true},
-      "sha256": {"type": "string", "pattern": "^([0-9a-fA-F]{64})?$", "default": ""},
-      "path": {"type": "string", "default": ""}
+      "enabled": {"type": "boolean", "default": false, "description": "Load this module"},
+      "required": {"type": "boolean", "default": true,
+                   "description": "false: the server starts without it when it fails"},
+      "sha256": {"type": "string", "pattern": "^([0-9a-fA-F]{64})?$", "default": "",
+                 "description": "Hex; any other content of the file is refused"},
+      "path": {"type": "string", "default": "",
+               "description": "This very file instead of modules.path/NAME.so"}
   }}},
   "reload": {"type": "object", "properties": {
     "on_file_change": {"type": "boolean", "default": false},

@@ -1,0 +1,133 @@
+#include "core/app/reference.hpp"
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+#include <cstdio>
+
+namespace ry::app {
+
+namespace json = boost::json;
+
+namespace {
+
+// A cell must not end by what stands in it.
+std::string cell(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '|') out += '\\';
+    out += c == '\n' ? ' ' : c;
+  }
+  return out;
+}
+
+std::string code(std::string_view text) {
+  return "`" + cell(text) + "`";
+}
+
+std::string text_of(const json::object& schema, std::string_view key) {
+  const auto* v = schema.if_contains(key);
+  return v && v->is_string() ? std::string(v->as_string()) : std::string();
+}
+
+std::string number(const json::value& v) {
+  if (!v.is_double()) return json::serialize(v);
+  char text[32];
+  std::snprintf(text, sizeof text, "%.15g", v.as_double());
+  return text;
+}
+
+std::string types_of(const json::object& schema) {
+  const auto word = [](std::string_view type) -> std::string {
+    if (type == "string") return "text";
+    if (type == "boolean") return "true or false";
+    if (type == "array") return "list";
+    if (type == "object") return "table";
+    return std::string(type);
+  };
+  const auto* type = schema.if_contains("type");
+  if (!type) return "any";
+  if (type->is_string()) return word(type->as_string());
+  std::string out;
+  if (type->is_array())
+    for (const auto& each : type->as_array()) out += (out.empty() ? "" : " or ") + word(each.as_string());
+  return out;
+}
+
+std::string range(const json::object& schema, const char* least, const char* most,
+                  const std::string& unit) {
+  const auto* from = schema.if_contains(least);
+  const auto* to = schema.if_contains(most);
+  if (from && to) return number(*from) + " to " + number(*to) + unit;
+  if (from) return "at least " + number(*from) + unit;
+  if (to) return "at most " + number(*to) + unit;
+  return {};
+}
+
+std::string allowed(const json::object& schema) {
+  std::string out;
+  const auto add = [&](const std::string& text) {
+    if (!text.empty()) out += (out.empty() ? "" : "; ") + text;
+  };
+  if (const auto* list = schema.if_contains("enum"); list && list->is_array()) {
+    std::string values;
+    for (const auto& v : list->as_array())
+      values += (values.empty() ? "" : ", ") + code(v.is_string() ? std::string(v.as_string()) : json::serialize(v));
+    add(values);
+  }
+  add(range(schema, "minimum", "maximum", ""));
+  add(range(schema, "minLength", "maxLength", " characters"));
+  add(range(schema, "minItems", "maxItems", " entries"));
+  if (const auto pattern = text_of(schema, "pattern"); !pattern.empty()) add(code(pattern));
+  if (const auto point = text_of(schema, "driver_of"); !point.empty()) add("a driver of " + code(point));
+  return out;
+}
+
+std::string key_part(std::string_view name) {
+  for (const char c : name)
+    if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') && c != '_' && c != '-')
+      return "\"" + std::string(name) + "\"";
+  return std::string(name);
+}
+
+void walk(const json::object& schema, const std::string& key, bool required, std::string& out) {
+  const auto* properties = schema.if_contains("properties");
+  const auto* free = schema.if_contains("additionalProperties");
+  const auto needed = [&](std::string_view name) {
+    const auto* list = schema.if_contains("required");
+    if (!list || !list->is_array()) return false;
+    for (const auto& each : list->as_array())
+      if (each.is_string() && each.as_string() == name) return true;
+    return false;
+  };
+  const bool is_table = properties || (free && free->is_object() && !free->as_object().empty());
+  const auto meaning = text_of(schema, "description");
+  if (!is_table || !meaning.empty()) {
+    const auto* secret = schema.if_contains("secret");
+    const auto* value = schema.if_contains("default");
+    const bool is_secret = secret && secret->is_bool() && secret->as_bool();
+    out += "| " + code(key) + " | " + types_of(schema) + (is_secret ? ", secret" : "") + " | " +
+           (value && !is_table ? code(value->is_number() ? number(*value) : json::serialize(*value))
+            : required         ? "required"
+                               : "") +
+           " | " + allowed(schema) + " | " + cell(meaning) + " |\n";
+  }
+  const auto below = [&](std::string_view name) {
+    return key.empty() ? std::string(name) : key + "." + std::string(name);
+  };
+  if (properties)
+    for (const auto& p : properties->as_object())
+      walk(p.value().as_object(), below(key_part(p.key())), needed(p.key()), out);
+  if (is_table && free && free->is_object()) walk(free->as_object(), below("NAME"), false, out);
+}
+
+}  // namespace
+
+std::string settings_table(const json::value& schema, std::string_view at) {
+  std::string rows;
+  walk(schema.as_object(), std::string(at), false, rows);
+  if (rows.empty()) return {};
+  return "| Setting | Type | Default | Allowed | Meaning |\n|---|---|---|---|---|\n" + rows;
+}
+
+}  // namespace ry::app

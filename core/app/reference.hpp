@@ -1,0 +1,15 @@
+// The settings of host and modules as a table for people, from the schemas that check them.
+#pragma once
+
+#include <boost/json/value.hpp>
+#include <string>
+#include <string_view>
+
+namespace ry::app {
+
+// Markdown: a row for each setting below `at` ("http", or a module's name; empty for the host's own):
+// key, type, default, what is allowed, meaning. The schema is one that config::schema_fault() finds
+// sound.
+std::string settings_table(const boost::json::value& schema, std::string_view at);
+
+}  // namespace ry::app
