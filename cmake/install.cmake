@@ -1,0 +1,76 @@
+# What is installed, in components that are the packages, too: `host`, `sdk` (see sdk/CMakeLists.txt) and
+# `module_NAME` for each module.
+#   cmake --install build --prefix /usr/local                      everything
+#   cmake --install build --prefix /usr --component module_runs    one of them
+# Places below the prefix: bin/, lib/runyard/modules, lib/systemd/system, share/doc. The configuration goes to
+# PREFIX/etc/runyard, and to /etc/runyard for the prefix /usr.
+include(GNUInstallDirs)
+set(ry_installed ${PROJECT_BINARY_DIR}/installed)
+
+# A file that keeps its own text when it is there already belongs to the operator; this is for a first time or
+# for a package manager, who asks.
+function(ry_install_conf component file below)
+  install(CODE "
+    set(etc \"\${CMAKE_INSTALL_PREFIX}/etc\")
+    if(CMAKE_INSTALL_PREFIX STREQUAL \"/usr\")
+      set(etc /etc)
+    endif()
+    file(INSTALL DESTINATION \"\${etc}/runyard/${below}\" TYPE FILE FILES \"${file}\")"
+    COMPONENT ${component})
+endfunction()
+
+# Text with @CMAKE_INSTALL_PREFIX@, filled in when it is installed.
+function(ry_install_unit file)
+  install(CODE "
+    configure_file(\"${PROJECT_SOURCE_DIR}/packaging/systemd/${file}.in\" \"${ry_installed}/${file}\" @ONLY)
+    file(INSTALL DESTINATION \"\${CMAKE_INSTALL_PREFIX}/lib/systemd/system\" TYPE FILE
+         FILES \"${ry_installed}/${file}\")"
+    COMPONENT host)
+endfunction()
+
+install(TARGETS runyard RUNTIME DESTINATION bin COMPONENT host)
+ry_install_unit(runyard.service)
+ry_install_unit(runyard.socket)
+
+# An installed server keeps its data where the system expects it, not beside whoever starts it.
+file(READ ${PROJECT_SOURCE_DIR}/conf/runyard.toml text)
+string(REPLACE "\ndata_dir = \".runyard\"" "\ndata_dir = \"/var/lib/runyard\"" installed_text "${text}")
+if(installed_text STREQUAL text)
+  message(FATAL_ERROR "conf/runyard.toml: there is no line data_dir = \".runyard\"")
+endif()
+file(WRITE ${ry_installed}/runyard.toml "${installed_text}")
+set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS conf/runyard.toml)
+ry_install_conf(host ${ry_installed}/runyard.toml "")
+install(CODE "
+  set(etc \"\${CMAKE_INSTALL_PREFIX}/etc\")
+  if(CMAKE_INSTALL_PREFIX STREQUAL \"/usr\")
+    set(etc /etc)
+  endif()
+  file(MAKE_DIRECTORY \"\$ENV{DESTDIR}\${etc}/runyard/modules.d\")" COMPONENT host)
+
+# ry_installed_modules: names of the modules found, in the order of the targets.
+function(ry_install_modules dir)
+  get_property(targets DIRECTORY ${dir} PROPERTY BUILDSYSTEM_TARGETS)
+  foreach(target IN LISTS targets)
+    if(NOT target MATCHES "^(.*)_module$")
+      continue()
+    endif()
+    set(name ${CMAKE_MATCH_1})
+    get_target_property(place ${target} LIBRARY_OUTPUT_DIRECTORY)
+    if(place MATCHES "/checks$")  # what `runyard module check` loads
+      install(TARGETS ${target} LIBRARY DESTINATION lib/runyard/checks COMPONENT host)
+      continue()
+    endif()
+    install(TARGETS ${target} LIBRARY DESTINATION lib/runyard/modules COMPONENT module_${name})
+    if(EXISTS ${PROJECT_SOURCE_DIR}/conf/modules.d/${name}.toml)
+      ry_install_conf(module_${name} ${PROJECT_SOURCE_DIR}/conf/modules.d/${name}.toml modules.d)
+    endif()
+    set_property(GLOBAL APPEND PROPERTY ry_installed_modules ${name})
+  endforeach()
+  get_property(below DIRECTORY ${dir} PROPERTY SUBDIRECTORIES)
+  foreach(each IN LISTS below)
+    ry_install_modules(${each})
+  endforeach()
+endfunction()
+ry_install_modules(${PROJECT_SOURCE_DIR}/modules)
+install(TARGETS runyard-extract RUNTIME DESTINATION bin COMPONENT module_runs)
