@@ -1,6 +1,10 @@
 #include "core/app/host_metrics.hpp"
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <cstdio>
+#include <filesystem>
 
 namespace ry::app {
 
@@ -20,7 +24,7 @@ std::string quoted(const std::string& value) {
 
 std::string seconds(std::uint64_t us) {
   char text[32];
-  std::snprintf(text, sizeof text, "%g", static_cast<double>(us) / 1e6);
+  std::snprintf(text, sizeof text, "%.15g", static_cast<double>(us) / 1e6);
   return text;
 }
 
@@ -119,6 +123,65 @@ std::string render(const events::hub_stats& s) {
   p.one("runyard_live_delivered_total", "counter", "Messages delivered", s.delivered);
   p.one("runyard_live_hints_sent_total", "counter", "Hints sent to other nodes", s.hints_sent);
   p.one("runyard_live_hints_received_total", "counter", "Hints from other nodes", s.hints_received);
+  return p.take();
+}
+
+std::string render(const std::vector<module::module_description>& modules) {
+  page p;
+  const auto each = [&](const char* name, const char* kind, const char* help, auto number) {
+    p.head(name, kind, help);
+    for (const auto& m : modules)
+      if (m.state != module::module_state::disabled)
+        p.value(number(m), "module=" + quoted(m.facts.name));
+  };
+  p.head("runyard_module_running", "gauge", "1: the module is started");
+  for (const auto& m : modules)
+    if (m.state != module::module_state::disabled)
+      p.value(m.state == module::module_state::started ? 1 : 0,
+              "module=" + quoted(m.facts.name) + ",version=" + quoted(m.facts.version));
+  each("runyard_module_generation", "gauge", "Generation that runs; it grows with every swap",
+       [](const auto& m) { return m.generation; });
+  each("runyard_module_slow_callbacks_total", "counter", "Callbacks that held an event loop too long",
+       [](const auto& m) { return m.slow_callbacks; });
+  each("runyard_module_strikes_total", "counter", "Misbehaviour that the host stopped",
+       [](const auto& m) { return m.strikes; });
+  each("runyard_module_outstanding", "gauge", "Requests, jobs and calls that the module has not ended",
+       [](const auto& m) { return m.outstanding; });
+  return p.take();
+}
+
+std::string render_process() {
+  page p;
+  long pages = 0, ignored = 0;
+  if (std::FILE* file = std::fopen("/proc/self/statm", "re")) {
+    if (std::fscanf(file, "%ld %ld", &ignored, &pages) != 2) pages = 0;
+    std::fclose(file);
+  }
+  std::error_code ec;
+  std::size_t descriptors = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", ec)) {
+    (void)entry;
+    ++descriptors;
+  }
+  rlimit limit{};
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  rusage used{};
+  ::getrusage(RUSAGE_SELF, &used);
+  const auto us = [](const timeval& t) {
+    return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000 + static_cast<std::uint64_t>(t.tv_usec);
+  };
+  p.one("process_resident_memory_bytes", "gauge", "Memory in use", pages * ::sysconf(_SC_PAGESIZE));
+  p.one("process_open_fds", "gauge", "Open descriptors", descriptors);
+  p.one("process_max_fds", "gauge", "Descriptors that may be open", limit.rlim_cur);
+  p.head("process_cpu_seconds_total", "counter", "Processor time");
+  p.text(seconds(us(used.ru_utime) + us(used.ru_stime)));
+  return p.take();
+}
+
+std::string render(const host_state& s) {
+  page p;
+  p.one("runyard_ready", "gauge", "1: /readyz answers 200", s.ready ? 1 : 0);
+  p.one("runyard_database_up", "gauge", "1: the database answers", s.database_answers ? 1 : 0);
   return p.take();
 }
 

@@ -1,12 +1,14 @@
-// The host's own figures in Prometheus text format. Pure.
+// The host's own figures in Prometheus text format. Pure, but for render_process().
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "core/events/hub.hpp"
 #include "core/http/client/client.hpp"
 #include "core/http/stats.hpp"
 #include "core/jobs/queue.hpp"
+#include "core/module/describe.hpp"
 
 namespace ry::app {
 
@@ -14,5 +16,12 @@ std::string render(const http::server_stats& s);
 std::string render(const http::client_stats& s);
 std::string render(const jobs::queue_stats& s);
 std::string render(const events::hub_stats& s);
+std::string render(const std::vector<module::module_description>& modules);
+// Of this process: memory, descriptors, processor time.
+std::string render_process();
+struct host_state {
+  bool ready = false, database_answers = false;
+};
+std::string render(const host_state& s);
 
 }  // namespace ry::app

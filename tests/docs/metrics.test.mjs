@@ -1,0 +1,75 @@
+// docs/metrics.md, the rules for Prometheus and the dashboard against what /metrics really has.
+import assert from 'node:assert/strict';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { Server, makeDatabase } from '../e2e/lib/server.mjs';
+import { page } from './lib.mjs';
+
+const { parse } = createRequire(path.join(import.meta.dirname, '../e2e/package.json'))('yaml');
+
+let database, server, kinds, text;
+before(async () => {
+  database = makeDatabase();
+  server = await new Server({ database }).start();
+  const user = await server.user();
+  const started = await user.start({ prompt: 'hello' });
+  await user.stream(started.json.agent_run_id);
+  await fetch(`${server.url}/metrics`);
+  text = await (await fetch(`${server.url}/metrics`)).text();
+  kinds = new Map([...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map((m) => [m[1], m[2]]));
+});
+after(async () => {
+  await server?.close();
+  database?.drop();
+});
+
+test('docs/metrics.md tells every figure with its kind, and no other', () => {
+  const told = new Map([...page('metrics.md').matchAll(/^\| `([a-z_]+)` \| (\w+) \|/gm)].map((m) => [m[1], m[2]]));
+  assert.deepEqual([...told].sort(), [...kinds].sort());
+});
+
+// Names in an expression of PromQL: words that are no function, keyword, label or text.
+function namesIn(expression) {
+  const bare = expression.replace(/"[^"]*"|'[^']*'/g, '').replace(/\{[^}]*\}|\[[^\]]*\]|\b(by|without|on|ignoring|group_left|group_right)\s*\([^)]*\)/g, ' ');
+  return [...bare.matchAll(/[A-Za-z_:][A-Za-z0-9_:]*(?!\s*\()\b/g)].map((m) => m[0])
+    .filter((w) => !['by', 'and', 'or', 'unless', 'bool'].includes(w) && !new RegExp(`\\b${w}\\s*\\(`).test(bare));
+}
+const labelsIn = (expression) => [...expression.matchAll(/([a-z_]+)(?:=~|!~|!=|=)"/g)].map((m) => m[1])
+  .concat([...expression.matchAll(/\bby\s*\(([^)]*)\)/g)].flatMap((m) => m[1].split(',').map((x) => x.trim())));
+
+function checked(expression, where) {
+  const names = namesIn(expression);
+  assert.ok(names.length > 0, `${where}: ${expression} asks for nothing`);
+  for (const name of names)
+    assert.ok(name === 'up' || kinds.has(name) || (name.endsWith('_bucket') && kinds.get(name.slice(0, -7)) === 'histogram'), `${where}: there is no ${name}`);
+  // Labels: what Prometheus adds itself, or what a figure of the expression has.
+  const lines = text.split('\n').filter((l) => names.some((n) => l.startsWith(n)));
+  for (const label of labelsIn(expression)) {
+    if (['job', 'instance', 'le'].includes(label)) continue;
+    // Figures by outcome have no line before the first attempt.
+    assert.ok(label === 'outcome' || lines.some((l) => l.includes(`${label}="`)), `${where}: no label ${label} in ${names}`);
+  }
+}
+
+test('every rule names figures and labels that exist, and is explained', () => {
+  const { groups } = parse(page('prometheus/runyard.yml'));
+  const rules = groups.flatMap((g) => g.rules);
+  assert.ok(rules.length > 5);
+  for (const r of rules) checked(r.expr, r.alert);
+  const explained = [...page('metrics.md').matchAll(/^\| (Runyard\w+) \|/gm)].map((m) => m[1]);
+  assert.deepEqual(explained, rules.map((r) => r.alert));
+});
+
+test('every query of the dashboard names figures and labels that exist, and every family is shown', () => {
+  const board = JSON.parse(page('grafana/runyard.json'));
+  for (const panel of board.panels)
+    for (const t of panel.targets) checked(t.expr, panel.title);
+  assert.equal(new Set(board.panels.map((p) => p.id)).size, board.panels.length);
+});
+
+test('a name that does not exist is found', () => {
+  assert.throws(() => checked('sum(rate(runyard_http_requets_total[5m]))', 'x'), /there is no runyard_http_requets_total/);
+  assert.throws(() => checked('sum by (rout) (runyard_http_requests_total)', 'x'), /no label rout /);
+  assert.deepEqual(namesIn('histogram_quantile(0.95, sum by (le, route) (rate(a_bucket{b="c"}[5m]))) > 1 and d'), ['a_bucket', 'd']);
+});

@@ -1,0 +1,79 @@
+// docs/transport.md, followed literally, in each language: it ends with a tool call through the new transport.
+import assert from 'node:assert/strict';
+import { execFile, execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
+import { bridgeUnix, bridgeWebSocket } from '../e2e/lib/bridge.mjs';
+import { node, serverOf } from '../e2e/lib/mcp.mjs';
+import { Server, binary, build, makeDatabase } from '../e2e/lib/server.mjs';
+import { block, page, replaced } from './lib.mjs';
+
+const text = page('transport.md');
+const everything = [node, serverOf('everything'), 'stdio'];
+// The machine's compiler cache, if it has one.
+const ccache = (process.env.PATH ?? '').split(':').map((p) => path.join(p, 'ccache')).find((p) => existsSync(p));
+let dir, database, server, cached = {};
+
+before(async () => {
+  dir = mkdtempSync('/tmp/ry-pigeon-');
+  if (ccache) cached = { CMAKE_C_COMPILER_LAUNCHER: ccache, CMAKE_CXX_COMPILER_LAUNCHER: ccache, CCACHE_BASEDIR: dir, CCACHE_NOHASHDIR: '1' };
+  const modules = path.join(dir, 'modules');
+  mkdirSync(modules);
+  for (const file of readdirSync(path.join(build, 'modules')).filter((f) => f.endsWith('.so')))
+    symlinkSync(path.join(build, 'modules', file), path.join(modules, file));
+  database = makeDatabase();
+  server = await new Server({ database, set: [`modules.path=${modules}`] }).start();
+  execFileSync('cmake', ['--install', build, '--component', 'sdk', '--prefix', path.join(dir, 'sdk')]);
+  // What an installed server finds in its places.
+  mkdirSync(path.join(server.dir, 'modules.d'));
+  writeFileSync(path.join(dir, 'runyard'), `#!/bin/sh
+for a; do [ "$a" = --config ] && exec '${binary}' "$@" --set 'modules.path=${modules}' --set 'data_dir=${server.dir}/data' --set 'http.listen=${new URL(server.url).host}'; done
+exec '${binary}' "$@"
+`, { mode: 0o755 });
+});
+after(async () => {
+  await server?.close();
+  database?.drop();
+  if (dir) rmSync(dir, { recursive: true, force: true });
+});
+
+async function follow(title, cwd, pairs) {
+  const script = replaced(block(text, title), pairs);
+  const env = { ...process.env, PATH: `${dir}:${process.env.PATH}`, CMAKE_PREFIX_PATH: path.join(dir, 'sdk'), ...cached };
+  try {
+    return (await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', script], { cwd, env, timeout: 220000 })).stdout;
+  } catch (e) {
+    throw new Error(`${title}:\n${script}\n${e.stdout}\n${e.stderr}`);
+  }
+}
+
+for (const [lang, name] of [['c', 'carrier_pigeon'], ['cpp', 'pigeon_cpp'], ['rust', 'pigeon_rust']]) {
+  test(`from an empty folder to a tool call, in ${lang}`, { timeout: 450000 }, async () => {
+    const cwd = path.join(dir, lang);
+    mkdirSync(cwd);
+    const made = await follow('make', cwd, [['--lang c ', `--lang ${lang} `], ['carrier_pigeon', name]]);
+    assert.match(made, new RegExp(`^module *${name} 0\\.1\\.0$`, 'm'));
+    const socket = path.join(dir, `${lang}.sock`);
+    const peer = lang === 'cpp' ? await bridgeWebSocket(everything) : await bridgeUnix(socket, everything);
+    try {
+      const at = [['unix:///tmp/pigeon.sock', peer.url]];
+      assert.match(await follow('check', cwd, [['carrier_pigeon', name], ...at]), /^\d+ passed, 0 failed/m);
+      const places = [['/usr/lib/runyard/modules', path.join(dir, 'modules')], ['/etc/runyard/runyard.toml', server.config]];
+      await follow('install', cwd, [['carrier_pigeon', name], ['/etc/runyard/modules.d', path.join(server.dir, 'modules.d')], ...places]);
+      const said = await follow('call', cwd, [['carrier_pigeon', name], ['http://127.0.0.1:8080', server.url], places[1], ...at]);
+      assert.match(said, /Echo: coo/, said);
+    } finally {
+      peer.close();
+    }
+  });
+}
+
+test('what the text says of the project is so', () => {
+  for (const file of ['carrier_pigeon.c', 'session.c']) {
+    assert.ok(text.includes(`\`${file}\``));
+    assert.ok(existsSync(path.join(dir, 'c/carrier_pigeon', file)), file);
+  }
+  assert.match(block(text, 'server'), /UNIX-LISTEN:\/tmp\/pigeon\.sock/);
+});
