@@ -52,9 +52,10 @@ ry::task<stored> persist(parts& p, std::shared_ptr<live_run> run, step_record& r
     record.charge_note = "{\"run_id\":\"" + run->who.run.to_string() + "\",\"cut\":true}";
   }
   for (std::uint64_t pause = 100;; pause = std::min<std::uint64_t>(pause * 2, 5000)) {
-    ry::result<step_result> done = co_await p.repo.persist(run->who.run, run->who.job, run->who.fence, record);
+    border_step step{run->who.run, run->who.account, run->who.job, run->who.fence, record};
+    ry::result<step_result> done = co_await p.borders.write(std::move(step), run->exec);
     if (done) {
-      if (!done->ours) co_return stored::not_ours;
+      if (done->how != step_result::outcome::ok) co_return stored::not_ours;
       if (done->balance_micro) run->balance_micro = done->balance_micro;
       run->feed.reserve(static_cast<std::uint64_t>(record.reserve_to));
       run->feed.release();

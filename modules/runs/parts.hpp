@@ -3,6 +3,7 @@
 #pragma once
 #include <ry/ry.hpp>
 
+#include "border_queue.hpp"
 #include "live_run.hpp"
 #include "log_writer.hpp"
 #include "providers.hpp"
@@ -24,6 +25,7 @@ struct parts {
         providers(config),
         repo(ctx),
         starts(ctx, repo),
+        borders(ctx, repo),
         keeper(ctx, config),
         writers(ctx, repo, config.drain_seconds * 1'000'000) {}
 
@@ -38,6 +40,7 @@ struct parts {
   std::string extractor;  // path of runyard-extract; empty: it is not there
   repository repo;
   start_queue starts;
+  border_queue borders;
   workspace_keeper keeper;
   registry live;
   log_writers writers;

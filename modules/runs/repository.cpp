@@ -99,6 +99,75 @@ std::vector<start_outcome> read_starts(const ry::rows& rows) {
   return all;
 }
 
+constexpr std::string_view persist_sql =
+    "select outcome, balance_micro from runs.persist_steps($1::boolean, $2::text[]::uuid[], $3::text[]::uuid[], "
+    "$4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], "
+    "$11::bigint[], $12::bigint[], $13::text[], $14::text[], $15::text[], $16::text[], $17::text[], $18::text[], "
+    "$19::text[], $20::text[]::bigint[], $21::text[]::bigint[], $22::bigint[], $23::bigint[], $24::bigint[], "
+    "$25::text[], $26::bigint[], $27::text[]::uuid[], $28::text[], $29::text[], $30::text[]::bigint[], $31::text[], "
+    "$32::bigint[], $33::text[])";
+
+std::optional<std::string> text_of(const std::optional<std::int64_t>& number) {
+  return number ? std::optional(std::to_string(*number)) : std::nullopt;
+}
+
+// The columns of the steps, as the statement takes them. Refers to the steps.
+struct step_columns {
+  std::vector<std::optional<std::string>> accounts, queue_waits, first_tokens, covers_to;
+  std::vector<std::string> runs, ids;
+  std::vector<std::int64_t> jobs, fences, borders, reserved, steps, inputs, outputs, cached, charges, row_of, seqs,
+      lasts, message_of, webhook_of;
+  texts refs, notes, statuses, reasons, errors, error_codes, events, wires, roles, bodies, reasonings, webhooks;
+
+  explicit step_columns(std::span<const border_step* const> all) {
+    for (const border_step* s : all) add(*s);
+  }
+  void add(const border_step& s) {
+    const step_record& r = s.record;
+    const bool moves_account = r.charge_micro > 0 || r.status;
+    accounts.push_back(moves_account ? std::optional(s.account.to_string()) : std::nullopt);
+    runs.push_back(s.run.to_string());
+    jobs.push_back(s.job);
+    fences.push_back(s.fence);
+    borders.push_back(r.events.lasts.back());
+    reserved.push_back(r.reserve_to);
+    steps.push_back(r.step);
+    inputs.push_back(r.usage.input);
+    outputs.push_back(r.usage.output);
+    cached.push_back(r.usage.cached);
+    charges.push_back(r.charge_micro);
+    refs.push_back(r.charge_ref);
+    notes.push_back(r.charge_note);
+    statuses.push_back(r.status);
+    reasons.push_back(r.reason);
+    errors.push_back(r.error);
+    error_codes.push_back(r.error_code);
+    events.push_back(r.event_json);
+    queue_waits.push_back(text_of(r.queue_wait_ms));
+    first_tokens.push_back(text_of(r.first_token_ms));
+    const auto place = static_cast<std::int64_t>(runs.size());
+    for (std::size_t i = 0; i < r.events.size(); ++i) {
+      row_of.push_back(place);
+      seqs.push_back(r.events.firsts[i]);
+      lasts.push_back(r.events.lasts[i]);
+      wires.push_back(r.events.wires[i]);
+    }
+    for (const stored_message& m : r.messages) {
+      message_of.push_back(place);
+      ids.push_back(m.id.to_string());
+      roles.push_back(m.role);
+      bodies.push_back(m.body);
+      covers_to.push_back(m.role == "summary" ? text_of(r.covers_to) : std::nullopt);
+      reasonings.push_back(std::nullopt);
+      if (m.role == "assistant") reasonings.back() = r.reasoning;
+    }
+    for (const std::string& name : r.webhooks) {
+      webhook_of.push_back(place);
+      webhooks.push_back(name);
+    }
+  }
+};
+
 }  // namespace
 
 ry::task<ry::result<std::vector<start_outcome>>> repository::start(
@@ -142,27 +211,25 @@ ry::task<ry::result<void>> repository::attach_uploads(ry::tx& in, const start_ou
   co_return ry::result<void>();
 }
 
-ry::task<ry::result<step_result>> repository::persist(ry::uuid run, std::int64_t job,
-                                                      std::int64_t fence,
-                                                      const step_record& r) const {
-  std::vector<std::string> ids, roles, bodies;
-  for (const stored_message& m : r.messages) {
-    ids.push_back(m.id.to_string());
-    roles.push_back(m.role);
-    bodies.push_back(m.body);
-  }
+ry::task<ry::result<std::vector<step_result>>> repository::persist(std::span<const border_step* const> steps,
+                                                                   on_lock how) const {
+  const step_columns c(steps);
   ry::result<ry::rows> rows = co_await db_.query(
-      "select outcome, balance_micro from runs.persist_step($1::uuid, $2::bigint, $3::bigint, "
-      "$4::bigint[], $5::bigint[], $6::text[], $7::bigint, $8::text[], $9::text[], $10::text[], $11::int, "
-      "$12::bigint, $13::bigint, $14::bigint, $15::bigint, $16::text, $17::text, $18::text, $19::text, $20::text, "
-      "$21::jsonb, $22::bigint, $23::bigint, $24::jsonb, $25::bigint, $26::text, $27::text[])",
-      run, job, fence, r.events.firsts, r.events.lasts, r.events.wires, r.reserve_to, ids, roles, bodies, r.step,
-      r.usage.input, r.usage.output, r.usage.cached, r.charge_micro, r.charge_ref, r.status, r.reason,
-      r.error, r.error_code, r.event_json, r.queue_wait_ms, r.first_token_ms, r.charge_note, r.covers_to,
-      r.reasoning, r.webhooks);
+      persist_sql, how == on_lock::wait, c.accounts, c.runs, c.jobs, c.fences, c.borders, c.reserved, c.steps,
+      c.inputs, c.outputs, c.cached, c.charges, c.refs, c.notes, c.statuses, c.reasons, c.errors, c.error_codes,
+      c.events, c.queue_waits, c.first_tokens, c.row_of, c.seqs, c.lasts, c.wires, c.message_of, c.ids, c.roles,
+      c.bodies, c.covers_to, c.reasonings, c.webhook_of, c.webhooks);
   if (!rows) co_return rows.error();
-  const ry::row row = rows->front();
-  co_return step_result{row.text(0) == "ok", row.opt_int64(1)};
+  std::vector<step_result> out;
+  for (const ry::row row : *rows) {
+    const std::string_view how_it_went = row.text(0);
+    step_result& one = out.emplace_back();
+    if (how_it_went == "ok") one.how = step_result::outcome::ok;
+    if (how_it_went == "alone") one.how = step_result::outcome::alone;
+    one.balance_micro = row.opt_int64(1);
+  }
+  if (out.size() != steps.size()) co_return ry::error(RY_UNKNOWN, "runs.persist", "an outcome is missing");
+  co_return out;
 }
 
 ry::task<ry::result<std::vector<std::string>>> repository::append(const append_batch& b,

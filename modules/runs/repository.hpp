@@ -59,7 +59,7 @@ struct stored_message {
   std::string role, body;
 };
 
-// One border of a run. See persist_step in the migrations.
+// What is written at one border of a run. See persist_steps in the migrations.
 struct step_record {
   log_rows events;
   std::int64_t reserve_to = 0;
@@ -75,8 +75,16 @@ struct step_record {
   std::vector<std::string> webhooks;  // who is told of the end
 };
 
+// Of a run, by its worker.
+struct border_step {
+  ry::uuid run, account;
+  std::int64_t job = 0, fence = 0;
+  step_record record;
+};
+
 struct step_result {
-  bool ours = false;                  // false: the run ended or belongs to another worker
+  // gone: the run ended or belongs to another worker. alone: somebody holds its account, and nothing was written.
+  enum class outcome { ok, gone, alone } how = outcome::gone;
   std::optional<std::int64_t> balance_micro;
 };
 
@@ -131,8 +139,11 @@ class repository {
                                           std::string body, const std::vector<upload_finding>& found) const;
   ry::task<ry::result<ry::tx>> begin() const { return db_.begin(); }
 
-  ry::task<ry::result<step_result>> persist(ry::uuid run, std::int64_t job, std::int64_t fence,
-                                            const step_record& record) const;
+  // One result each, in order. The steps are in the order of their runs' ids. All fail when one fails. `steps` and
+  // what it points to outlive the task. wait: one
+  // step alone, which waits as long as somebody else holds its account.
+  ry::task<ry::result<std::vector<step_result>>> persist(std::span<const border_step* const> steps,
+                                                         on_lock how) const;
   // Runs whose reservation was refused. RY_ALREADY_EXISTS: nothing was written, because something is there
   // already; again adds what is not.
   enum class attempt { first, again };

@@ -39,6 +39,23 @@ class runs_sql : public testing_sql::database_test {
     }
     sql("reset search_path");
     migrate("runs", ry_migrations::all);
+    // One step by itself, its arguments by name.
+    sql(R"(create function pg_temp.persist_step(
+             run uuid, job bigint, fence bigint, seqs bigint[], lasts bigint[], wires text[], reserved bigint,
+             ids text[], roles text[], bodies text[], step bigint, input bigint, output bigint, cached bigint,
+             charge bigint, ref text, status text, reason text, error text, code text, event text, waited bigint,
+             first_token bigint, note text default '{}', covers_to bigint default null, reasoning text default null)
+           returns table (outcome text, balance_micro bigint) language sql as $$
+             select * from runs.persist_steps(
+               true, array[case when status is not null or charge > 0 then (select r.account_id from runs.runs r where r.id = run) end],
+               array[run], array[job], array[fence], array[lasts[cardinality(lasts)]], array[reserved], array[step],
+               array[input], array[output], array[cached], array[charge], array[ref], array[note], array[status],
+               array[reason], array[error], array[code], array[event], array[waited], array[first_token],
+               array_fill(1::bigint, array[cardinality(seqs)]), seqs, lasts, wires,
+               array_fill(1::bigint, array[cardinality(ids)]), ids::uuid[], roles, bodies,
+               array(select case when x = 'summary' then covers_to end from unnest(roles) x),
+               array(select case when x = 'assistant' then reasoning end from unnest(roles) x), '{}', '{}')
+           $$)");
     for (const std::string& id : {ann, bob})
       sql("select accounts.provision(" + q(id) + ", " + q(id) + ", '', '', true, '', 'free', 5000000)");
   }
@@ -118,7 +135,7 @@ class runs_sql : public testing_sql::database_test {
   }
   std::string persist(const std::string& run, int from, int to, const std::string& rest,
                       const std::string& fence = "") const {
-    return sql("select outcome || coalesce(' ' || balance_micro, '') from runs.persist_step(" + q(run) +
+    return sql("select outcome || coalesce(' ' || balance_micro, '') from pg_temp.persist_step(" + q(run) +
                ", (select job_id from runs.runs where id = " + q(run) + "), " +
                (fence.empty() ? "(select fence from runs.runs where id = " + q(run) + ")" : fence) +
                ", " + log_row(from, to, "{}") + ", " + std::to_string(to + 64) + ", " + rest +
@@ -411,6 +428,44 @@ TEST_F(runs_sql, a_summary_and_reasoning_stand_beside_what_readers_see) {
   EXPECT_EQ(sql("select string_agg(role || ' ' || coalesce(covers_to::text, '-') || ' ' || coalesce(reasoning, '-'), ',' "
                 "order by position) from runs.messages where role <> 'user'"),
             "assistant - [{\"signature\":\"s\"}],summary 2 -");
+}
+
+// Steps of several runs in one statement: what is refused or has to wait does not keep the others out.
+TEST_F(runs_sql, steps_that_are_written_together_are_judged_each_by_itself) {
+  start({});
+  const std::string of_ann = last_run();
+  start({.account = bob});
+  const std::string of_bob = last_run();
+  const auto together = [&](const std::string& from, const std::string& fences, const std::string& wait) {
+    return sql("select string_agg(outcome || coalesce(' ' || balance_micro, ''), ', ') from runs.persist_steps(" + wait +
+               ", array[" + q(ann) + ", " + q(bob) + "]::uuid[], array[" + q(of_ann) + ", " + q(of_bob) +
+               "]::uuid[], (select array_agg(job_id order by id) from runs.runs), array[" + fences + "], array[" + from +
+               ", " + from + "], array[99, 99], array[1, 1], array[10, 20], array[1, 2], array[0, 0], array[1000, 2000], "
+               "array['a:' || " + from + ", 'b:' || " + from + "], array['{}', '{}'], array[null, 'completed'], array[null, 'ok'], "
+               "array[null, null]::text[], array[null, null]::text[], array[null, '{\"x\":1}'], array[1, 2], array[3, 4], "
+               "array[1, 2, 2], array[" + from + ", 2, " + from + "], array[" + from + ", 2, " + from + "], array['x', 'y', 'z'], "
+               "array[2, 1], array[gen_random_uuid(), gen_random_uuid()], array['assistant', 'assistant'], array['of bob', 'of ann'], "
+               "array[null, null]::bigint[], array[null, null]::text[], '{}', '{}')");
+  };
+  const auto other = connect();
+  other("begin");
+  other("select * from accounts.lock_account(" + q(bob) + ")");
+  EXPECT_EQ(together("3", "1, 1", "false"), "ok 4999000, alone");
+  EXPECT_EQ(sql("select string_agg(status || ' ' || border_seq, ', ' order by id) from runs.runs"), "running 3, running 1");
+  other("commit");
+  EXPECT_EQ(together("4", "7, 1", "false"), "gone, ok 4998000");
+  EXPECT_EQ(together("4", "7, 1", "false"), "gone, ok") << "once, however often it is tried";
+  EXPECT_EQ(sql("select string_agg(status || ' ' || border_seq || ' ' || input_tokens, ', ' order by id) from runs.runs"),
+            "running 3 10, completed 4 20");
+  EXPECT_EQ(sql("select string_agg(m.body, ', ' order by r.id, position) from runs.messages m join runs.runs r on r.id = m.run_id "
+                "where role = 'assistant'"),
+            "of ann, of bob");
+  EXPECT_EQ(sql("select string_agg(right(r.account_id::text, 1) || seq || wire, ' ' order by r.id, seq) from runs.events e "
+                "join runs.runs r on r.id = e.run_id where seq > 1"),
+            "13x 22y 24z");
+  EXPECT_EQ(sql("select string_agg(delta_micro::text, ' ' order by id) from accounts.ledger where kind = 'charge'"), "-1000 -2000");
+  EXPECT_EQ(sql("select count(*) from core.job"), "1");
+  EXPECT_EQ(sql("select key from core.event where kind = 'run.completed'"), bob);
 }
 
 TEST_F(runs_sql, a_stale_worker_writes_nothing) {

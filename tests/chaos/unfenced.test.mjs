@@ -19,7 +19,7 @@ async function breakFences(postgres) {
   };
   await changed('core.job_hold', ' and fence = p_fence and state = 1', '');
   await changed('core.job_complete', ' and fence = p_fence and state = 1', '');
-  await changed('runs.persist_step', ' and r.fence = p_fence', '');
+  await changed('runs.persist_steps', ' and r.fence = w.fence', '');
   await changed('runs.append_events', 'r.fence = w.fence and ', '');
 }
 

@@ -306,79 +306,124 @@ create function accounts_waiting() returns setof uuid language sql stable as $$
   select distinct r.account_id from runs.runs r where r.waiting
 $$;
 
--- What a worker writes at a border: the events since the last one, messages, usage and charge; with
--- p_status also the end of the run and of its job. One statement, one commit; repeating one whose
--- outcome is unknown changes nothing. p_seqs, p_lasts, p_wires: rows of the log, at least one.
--- p_note goes with the charge into the ledger; p_covers_to belongs to a message of the role 'summary',
--- p_reasoning to one of the role 'assistant'.
--- outcome: ok, or gone (the run ended or belongs to another worker: write nothing more). balance_micro:
--- of the account after this, null at the end of a run that cost nothing. Raises RYF01 when the job's
--- lease was lost.
-create function persist_step(
-  p_run uuid, p_job bigint, p_fence bigint, p_seqs bigint[], p_lasts bigint[], p_wires text[], p_reserved bigint,
-  p_ids text[], p_roles text[], p_bodies text[], p_step int, p_input bigint, p_output bigint,
-  p_cached bigint, p_charge bigint, p_charge_ref text, p_status text, p_reason text, p_error text,
-  p_error_code text, p_event jsonb, p_queue_wait_ms bigint, p_first_token_ms bigint,
-  p_note jsonb default '{}', p_covers_to bigint default null, p_reasoning text default null,
-  p_webhooks text[] default '{}')
+-- What workers write at borders, many in one statement and one commit: for each the events since the last border,
+-- messages, usage and charge; with a status also the end of the run and of its job. Repeating it when its outcome
+-- is unknown changes nothing.
+-- Each step has an element of the arrays up to p_first_tokens, and at least one row of the log. p_row_of,
+-- p_message_of, p_webhook_of: the place, from 1, of the step that a row of the log, a message, the name of a webhook
+-- belongs to. The runs are in the order of their ids, so that two statements do not wait for each other.
+-- p_accounts: of the steps that charge or end a run; null for others. These accounts are locked. Without
+-- p_wait, one that somebody holds is not waited for: 'alone', nothing was written for that step, ask for it by itself,
+-- with p_wait.
+-- outcome, by the place: ok; gone (the run ended or belongs to another worker: write nothing more); alone.
+-- balance_micro: of the account after this, null at the end of a run that cost nothing. Raises RYF01 when the lease of
+-- any of the jobs was lost.
+create function persist_steps(
+  p_wait boolean, p_accounts uuid[], p_runs uuid[], p_jobs bigint[], p_fences bigint[], p_borders bigint[],
+  p_reserved bigint[], p_steps bigint[], p_inputs bigint[], p_outputs bigint[], p_cached bigint[], p_charges bigint[],
+  p_refs text[], p_notes text[], p_statuses text[], p_reasons text[], p_errors text[], p_error_codes text[],
+  p_events text[], p_queue_waits bigint[], p_first_tokens bigint[],
+  p_row_of bigint[], p_seqs bigint[], p_lasts bigint[], p_wires text[],
+  p_message_of bigint[], p_ids uuid[], p_roles text[], p_bodies text[], p_covers_to bigint[], p_reasonings text[],
+  p_webhook_of bigint[], p_webhooks text[])
 returns table (outcome text, balance_micro bigint)
 language plpgsql set plan_cache_mode = force_generic_plan as $$
+#variable_conflict use_column
 declare
+  w record;
+  v_tiers text[];
   v_account uuid;
   v_thread uuid;
+  v_outcome text;
+  v_balance bigint;
+  v_threads uuid[] := '{}';  -- null: nothing is to be written for the step
+  v_outcomes text[] := '{}';
+  v_balances bigint[] := '{}';
 begin
-  update runs.runs r
-     set step = p_step,
-         border_seq = p_lasts[cardinality(p_lasts)],
-         seq_reserved = greatest(r.seq_reserved, p_reserved),
-         input_tokens = r.input_tokens + p_input,
-         output_tokens = r.output_tokens + p_output,
-         cached_tokens = r.cached_tokens + p_cached,
-         charged_micro = r.charged_micro + p_charge,
-         queue_wait_ms = coalesce(r.queue_wait_ms, p_queue_wait_ms),
-         first_token_ms = coalesce(r.first_token_ms, p_first_token_ms),
-         status = coalesce(p_status, r.status),
-         reason = p_reason, error = p_error, error_code = p_error_code,
-         completed_at = case when p_status is not null then clock_timestamp() end
-   where r.id = p_run and r.fence = p_fence and r.completed_at is null
-     and r.border_seq < p_lasts[cardinality(p_lasts)]
-  returning r.account_id, r.thread_id into v_account, v_thread;
-  if not found then
-    select case when r.border_seq >= p_lasts[cardinality(p_lasts)] and r.status = coalesce(p_status, 'running')
-                then 'ok' else 'gone' end
-      into outcome from runs.runs r where r.id = p_run and r.fence = p_fence;
-    outcome := coalesce(outcome, 'gone'); return next; return;
+  -- First the runs, in the order they come in, then the accounts, as everybody does who needs both.
+  perform 1 from unnest(p_runs) u (run),
+               lateral (select r.id from runs.runs r where r.id = u.run for no key update) x;
+  -- A statement of its own: what comes after sees what was committed before the locks were had.
+  if not p_wait then
+    select l.tiers into v_tiers from accounts.try_lock_accounts(p_accounts) l;
+  elsif p_accounts[1] is not null then
+    perform 1 from accounts.lock_account(p_accounts[1]);
   end if;
-  if p_status is null then
-    perform core.job_hold(p_job, p_fence);
-  else
-    perform core.job_complete(p_job, p_fence);
-  end if;
+  for w in select * from unnest(p_accounts, v_tiers, p_runs, p_jobs, p_fences, p_borders, p_reserved, p_steps, p_inputs,
+                                p_outputs, p_cached, p_charges, p_refs, p_notes, p_statuses, p_reasons, p_errors,
+                                p_error_codes, p_queue_waits, p_first_tokens)
+             u (account, tier, run, job, fence, border, reserved, step, input, output, cached, charge, ref, note, status,
+                reason, error, error_code, queue_wait, first_token) loop
+    v_thread := null;
+    v_balance := null;
+    if w.account is not null and w.tier is null and not p_wait then
+      v_outcome := 'alone';
+    else
+      update runs.runs r
+         set step = w.step,
+             border_seq = w.border,
+             seq_reserved = greatest(r.seq_reserved, w.reserved),
+             input_tokens = r.input_tokens + w.input,
+             output_tokens = r.output_tokens + w.output,
+             cached_tokens = r.cached_tokens + w.cached,
+             charged_micro = r.charged_micro + w.charge,
+             queue_wait_ms = coalesce(r.queue_wait_ms, w.queue_wait),
+             first_token_ms = coalesce(r.first_token_ms, w.first_token),
+             status = coalesce(w.status, r.status),
+             reason = w.reason, error = w.error, error_code = w.error_code,
+             completed_at = case when w.status is not null then clock_timestamp() end
+       where r.id = w.run and r.fence = w.fence and r.completed_at is null and r.border_seq < w.border
+      returning r.account_id, r.thread_id into v_account, v_thread;
+      if found then
+        v_outcome := 'ok';
+        if w.status is null then
+          perform core.job_hold(w.job, w.fence);
+        else
+          perform core.job_complete(w.job, w.fence);
+        end if;
+        if w.charge > 0 then
+          v_balance := accounts.ledger_add(v_account, -w.charge, 'charge', w.ref, w.note::jsonb);
+        elsif w.status is null then
+          v_balance := accounts.balance(v_account);
+        end if;
+      else
+        v_outcome := null;
+        select case when r.border_seq >= w.border and r.status = coalesce(w.status, 'running') then 'ok' end
+          into v_outcome from runs.runs r where r.id = w.run and r.fence = w.fence;
+        v_outcome := coalesce(v_outcome, 'gone');
+      end if;
+    end if;
+    v_threads := v_threads || v_thread;
+    v_outcomes := v_outcomes || v_outcome;
+    v_balances := v_balances || v_balance;
+  end loop;
   -- Whoever holds the fence is the only one to write beyond the border.
   insert into runs.events (run_id, seq, last_seq, wire)
-  select p_run, e.seq, e.last_seq, e.wire from unnest(p_seqs, p_lasts, p_wires) e (seq, last_seq, wire);
+  select p_runs[e.step], e.seq, e.last_seq, e.wire
+    from unnest(p_row_of, p_seqs, p_lasts, p_wires) e (step, seq, last_seq, wire)
+   where v_threads[e.step] is not null;
   if cardinality(p_ids) > 0 then
     insert into runs.messages (thread_id, id, run_id, role, body, covers_to, reasoning)
-    select v_thread, m.id::uuid, p_run, m.role, m.body, case when m.role = 'summary' then p_covers_to end,
-           case when m.role = 'assistant' then p_reasoning end
-      from unnest(p_ids, p_roles, p_bodies) with ordinality m (id, role, body, n) order by m.n;
+    select v_threads[m.step], m.id, p_runs[m.step], m.role, m.body, m.covers_to, m.reasoning
+      from unnest(p_message_of, p_ids, p_roles, p_bodies, p_covers_to, p_reasonings)
+           with ordinality m (step, id, role, body, covers_to, reasoning, n)
+     where v_threads[m.step] is not null order by m.n;
   end if;
-  if p_charge > 0 then
-    balance_micro := accounts.ledger_add(v_account, -p_charge, 'charge', p_charge_ref, p_note);
-  elsif p_status is null then
-    balance_micro := accounts.balance(v_account);
+  if cardinality(p_webhooks) > 0 then
+    perform runs.enqueue_webhooks(p_runs[h.step], array_agg(h.name order by h.n))
+       from unnest(p_webhook_of, p_webhooks) with ordinality h (step, name, n)
+      where v_threads[h.step] is not null group by h.step;
   end if;
-  if p_status in ('completed', 'failed') then
-    perform core.event_publish('run.' || p_status, v_account::text, p_event);
-  end if;
-  if p_status is not null and cardinality(p_webhooks) > 0 then
-    perform runs.enqueue_webhooks(p_run, p_webhooks);
-  end if;
-  if p_status is not null then
-    perform runs.admit(v_account);
-  end if;
-  outcome := 'ok';
-  return next;
+  for w in select e.account, e.status, e.event from unnest(p_accounts, p_statuses, p_events, v_threads)
+             e (account, status, event, thread) where e.status is not null and e.thread is not null loop
+    if w.status in ('completed', 'failed') then
+      perform core.event_publish('run.' || w.status, w.account::text, w.event::jsonb);
+    end if;
+    if exists (select 1 from runs.runs r where r.account_id = w.account and r.waiting) then
+      perform runs.admit(w.account);
+    end if;
+  end loop;
+  return query select * from unnest(v_outcomes, v_balances);
 end $$;
 
 -- Appends rows to the logs of many runs and moves their reservations, which only the holder of the fence can.

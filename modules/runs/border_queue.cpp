@@ -1,0 +1,119 @@
+#include "border_queue.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "history.hpp"
+
+namespace runs {
+namespace {
+
+// A statement costs much by itself and little more with each step in it. A second one begins, to have something to
+// do while the first commits, only when it is worth it.
+constexpr unsigned statements_at_once = 2;
+constexpr std::size_t worth_a_second = 8;
+constexpr std::size_t batch_limit = 32;
+
+ry::error stopping() { return ry::unavailable("runs.stopping", "the server is stopping"); }
+
+}  // namespace
+
+ry::task<ry::result<step_result>> border_queue::write(border_step step, ry_exec* exec) {
+  auto mine = std::make_shared<entry>();
+  mine->step = std::move(step);
+  mine->exec = exec;
+  {
+    std::lock_guard lock(mutex_);
+    waiting_.push_back(mine);
+  }
+  pump();
+  while (!mine->out) {
+    ry::result<void> waited = co_await ry::signal::waiter(mine->written);
+    if (!waited) co_return waited.error();
+  }
+  co_return std::move(*mine->out);
+}
+
+void border_queue::pump() {
+  for (;;) {
+    std::vector<entry_ptr> batch;
+    {
+      std::lock_guard lock(mutex_);
+      if (waiting_.size() < (under_way_ == 0 ? 1 : worth_a_second) || under_way_ >= statements_at_once) return;
+      const std::size_t n = std::min(waiting_.size(), batch_limit);
+      batch.assign(std::make_move_iterator(waiting_.begin()),
+                   std::make_move_iterator(waiting_.begin() + static_cast<std::ptrdiff_t>(n)));
+      waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(n));
+      ++under_way_;
+    }
+    std::sort(batch.begin(), batch.end(), [](const entry_ptr& a, const entry_ptr& b) {
+      return std::memcmp(a->step.run.bytes, b->step.run.bytes, sizeof a->step.run.bytes) < 0;
+    });
+    const std::vector<entry_ptr> kept = batch;
+    if (spawn(write_batch(std::move(batch)), kept.front()->exec)) continue;
+    {
+      std::lock_guard lock(mutex_);
+      --under_way_;
+    }
+    for (const entry_ptr& e : kept) settle(e, stopping());
+  }
+}
+
+// A token of its own: what was begun is brought to its end also while the module stops.
+bool border_queue::spawn(ry::task<void> t, ry_exec* exec) const {
+  return ctx_.spawn(std::move(t), exec, ry::cancel_source().token());
+}
+
+// Never throws: whoever waits for the outcome would wait for ever.
+ry::task<ry::result<std::vector<step_result>>> border_queue::put(std::span<const border_step* const> steps,
+                                                                 repository::on_lock how) const {
+  ry::result<std::vector<step_result>> out{ry::error(RY_UNKNOWN)};
+  try {
+    out = co_await repo_.persist(steps, how);
+  } catch (...) {
+    out = ry::current_error();
+  }
+  co_return out;
+}
+
+ry::task<void> border_queue::write_batch(std::vector<entry_ptr> batch) {
+  std::vector<const border_step*> steps;
+  for (const entry_ptr& e : batch) steps.push_back(&e->step);
+  ry::result<std::vector<step_result>> out = co_await put(steps, repository::on_lock::skip);
+  {
+    std::lock_guard lock(mutex_);
+    --under_way_;
+  }
+  pump();
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    // One that fails fails all: each is tried by itself then. Without a database all wait.
+    const bool alone = out ? (*out)[i].how == step_result::outcome::alone
+                           : batch.size() > 1 && !is_transient(out.error());
+    if (alone) {
+      if (!spawn(write_alone(batch[i]), batch[i]->exec)) settle(batch[i], stopping());
+    } else if (out) {
+      settle(batch[i], std::move((*out)[i]));
+    } else {
+      settle(batch[i], out.error());
+    }
+  }
+}
+
+// Beside the statements for many: it may wait as long as somebody else holds the account.
+ry::task<void> border_queue::write_alone(entry_ptr e) {
+  const border_step* one[] = {&e->step};
+  ry::result<std::vector<step_result>> out = co_await put(one, repository::on_lock::wait);
+  if (out)
+    settle(e, std::move(out->front()));
+  else
+    settle(e, out.error());
+}
+
+void border_queue::settle(const entry_ptr& e, ry::result<step_result> out) const {
+  ctx_.post(e->exec, [e, out = std::move(out)]() mutable {
+    e->out = std::move(out);
+    e->written.set();
+  });
+}
+
+}  // namespace runs

@@ -1,0 +1,48 @@
+// Borders of all runs of this node, written together: what comes while a statement is under way goes into the
+// next one, so that under load a commit carries many steps and without load none waits.
+//
+// Thread: write() on the run's executor, to which its outcome comes back; any executor. Lifetime: as long as the
+// module.
+#pragma once
+#include <deque>
+#include <memory>
+#include <mutex>
+
+#include "repository.hpp"
+
+namespace runs {
+
+class border_queue {
+ public:
+  border_queue(const ry::context& ctx, const repository& repo) : ctx_(ctx), repo_(repo) {}
+
+  // Errors are those of repository::persist. When the chain is called off meanwhile the step may have been written.
+  ry::task<ry::result<step_result>> write(border_step step, ry_exec* exec);
+
+ private:
+  struct entry {
+    border_step step;
+    ry_exec* exec = nullptr;
+    // On exec alone.
+    std::optional<ry::result<step_result>> out;
+    ry::signal written;
+  };
+  using entry_ptr = std::shared_ptr<entry>;
+
+  // Begins the next statement, unless enough are under way.
+  void pump();
+  bool spawn(ry::task<void> t, ry_exec* exec) const;
+  ry::task<ry::result<std::vector<step_result>>> put(std::span<const border_step* const> steps,
+                                                     repository::on_lock how) const;
+  ry::task<void> write_batch(std::vector<entry_ptr> batch);
+  ry::task<void> write_alone(entry_ptr e);
+  void settle(const entry_ptr& e, ry::result<step_result> out) const;
+
+  const ry::context& ctx_;
+  const repository& repo_;
+  std::mutex mutex_;
+  std::deque<entry_ptr> waiting_;
+  unsigned under_way_ = 0;
+};
+
+}  // namespace runs
