@@ -2,6 +2,7 @@
 // so from a thread of its own; its callers get an answer, and nobody else notices.
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
+import http from 'node:http';
 import net from 'node:net';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
@@ -96,11 +97,11 @@ test('streams that are opened and forgotten end with their clients', async () =>
   const descriptors = () => readdirSync(`/proc/${server.process.pid}/fd`).length;
   const before = descriptors();
   for (let i = 0; i < 30; i++) {
-    const gone = new AbortController();
-    const r = await fetch(`${server.url}/abi_rogue/forgets`, { signal: gone.signal });
-    assert.equal(r.status, 200);
-    gone.abort();
-    await r.body.cancel().catch(() => {});
+    // Not by fetch(), which is held against the document here and would wait for the whole body.
+    const r = await new Promise((resolve, reject) => http.get(`${server.url}/abi_rogue/forgets`, resolve).on('error', reject));
+    assert.equal(r.statusCode, 200);
+    r.on('error', () => {});
+    r.destroy();
   }
   await waitFor('the sockets to be closed', () => descriptors() < before + 5, 10000);
   await othersAreWell();
