@@ -236,9 +236,11 @@ describe('a person at the desktop', () => {
   test('everything by the keyboard', async () => {
     await ann.goto(`${server.url}/console#/`);
     await ann.sees('What should the agent do?');
-    assert.equal(await ann.evaluate(() => document.activeElement.tagName), 'H1');
+    // The focus follows the page.
+    const focused = (tag) => waitFor(`the focus on ${tag}`, () => ann.evaluate((t) => document.activeElement.tagName === t, tag), 5000);
+    await focused('H1');
     await ann.keyboard.press('Tab');
-    assert.equal(await ann.evaluate(() => document.activeElement.tagName), 'TEXTAREA');
+    await focused('TEXTAREA');
     await ann.keyboard.type('Once more, by the keyboard.');
     await ann.keyboard.press('Tab');
     assert.equal(await ann.evaluate(() => document.activeElement.type), 'file');
@@ -252,7 +254,7 @@ describe('a person at the desktop', () => {
     await ann.sees('Completed');
     await ann.evaluate(() => document.querySelector('.skip').focus());
     await ann.keyboard.press('Enter');
-    assert.equal(await ann.evaluate(() => document.activeElement.tagName), 'H1');
+    await focused('H1');
   });
 
   test('logs out, and in again', async () => {
