@@ -15,8 +15,11 @@
 // here.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <map>
+#include <mutex>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <thread>
@@ -285,6 +288,7 @@ class fake_host {
     }
   }
   bool fire_next(std::int64_t until) {
+    std::unique_lock lock(mutex_);
     auto next = timers_.end();
     for (auto it = timers_.begin(); it != timers_.end(); ++it) {
       if (next == timers_.end() || it->second.due < next->second.due) next = it;
@@ -293,8 +297,17 @@ class fake_host {
     if (next->second.due > now_us_) now_us_ = next->second.due;
     const ry_done done = next->second.done;
     timers_.erase(next);
+    lock.unlock();
     done.fn(done.ctx, RY_OK, nullptr);
     return true;
+  }
+  std::optional<ry_done> take_timer(ry_op_id op) {
+    std::lock_guard lock(mutex_);
+    const auto it = timers_.find(op);
+    if (it == timers_.end()) return std::nullopt;
+    const ry_done done = it->second.done;
+    timers_.erase(it);
+    return done;
   }
   void post(std::function<void()> f) {
     std::lock_guard lock(mutex_);
@@ -306,10 +319,10 @@ class fake_host {
   db_reply reply_to(const ry_db_call& c, bool in_tx);
   void pump(ry_op_id op);
 
-  std::int64_t now_us_ = 1'750'000'000'000'000;
-  ry_op_id next_op_ = 1;
+  std::atomic<std::int64_t> now_us_ = 1'750'000'000'000'000;
+  std::atomic<ry_op_id> next_op_ = 1;
   std::uint64_t next_uuid_ = 1;
-  std::mutex mutex_;  // of ready_
+  std::mutex mutex_;  // of ready_ and timers_; the module's start() runs on a thread of its own
   std::deque<std::function<void()>> ready_;
   const std::thread::id thread_ = std::this_thread::get_id();
   std::map<ry_op_id, timer> timers_;

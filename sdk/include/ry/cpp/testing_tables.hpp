@@ -31,8 +31,8 @@ struct tables {
         [](const ry_host* h, std::int32_t level, ry_str m, ry_str f) noexcept {
           H::of(h)->log.push_back({level, text(m), text(f)});
         },
-        [](const ry_host* h) noexcept { return H::of(h)->now_us_; },
-        [](const ry_host* h) noexcept { return H::of(h)->now_us_; },
+        [](const ry_host* h) noexcept { return H::of(h)->now_us_.load(); },
+        [](const ry_host* h) noexcept { return H::of(h)->now_us_.load(); },
         [](const ry_host* h, ry_str key) noexcept {
           const auto it = H::of(h)->facts.find(text(key));
           return it == H::of(h)->facts.end() ? ry_str{} : str(it->second);
@@ -53,6 +53,7 @@ struct tables {
         [](const ry_host* h, ry_exec*, std::uint64_t ms, ry_done done,
            ry_op_id* op) noexcept -> ry_status {
           H* host = H::of(h);
+          std::lock_guard lock(host->mutex_);
           const ry_op_id id = host->next_op_++;
           host->timers_[id] = {host->now_us_ + static_cast<std::int64_t>(ms) * 1000, done};
           if (op != nullptr) *op = id;
@@ -60,9 +61,8 @@ struct tables {
         },
         [](const ry_host* h, ry_op_id op) noexcept {
           H* host = H::of(h);
-          if (const auto it = host->timers_.find(op); it != host->timers_.end()) {
-            host->complete(it->second.done, RY_CANCELLED);
-            host->timers_.erase(it);
+          if (const auto done = host->take_timer(op)) {
+            host->complete(*done, RY_CANCELLED);
           } else if (const auto f = host->flows_.find(op); f != host->flows_.end()) {
             f->second.cancelled = true;
             host->post([host, op] { host->pump(op); });
