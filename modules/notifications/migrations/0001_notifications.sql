@@ -416,7 +416,7 @@ begin
          maybe_duplicate = v.maybe_duplicate or v.under_way
    where n.id = p_id;
 
-  select jsonb_agg(g.payload order by g.id) into items
+  select jsonb_agg(g.payload order by g.created_at, g.id) into items
     from notifications.notification g where g.carrier = p_id;
   if v_pending & 2 <> 0 then
     select jsonb_agg(jsonb_build_object('provider', t.provider, 'token', t.token, 'device_type', t.device_type)
