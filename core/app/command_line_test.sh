@@ -204,6 +204,9 @@ oauth = {client_id = "ours", client_secret = "notvisible"}
 T
   expect 2 check --config providers.toml
   in_err 'providers.toml:10:1: runs.providers.mine.kind: no driver "ofline" of llm.provider/1 is loaded (loaded: offline); did you mean "offline"?'
+  expect 2 check --config empty.toml --set "modules.path=$modules" --set modules.accounts.enabled=true --set modules.mail.enabled=true \
+    --set modules.notifications.enabled=true --set modules.notify_builtin.enabled=true --set notifications.orchestrator=builtni
+  in_err 'notifications.orchestrator: no driver "builtni" of notify.orchestrator/1 is loaded'
   sed -i 's/ofline"/offline"\nbase_url = "nowhere"/' providers.toml
   expect 2 check --config providers.toml
   in_err 'providers.toml:11:1: runs.providers.mine.base_url: must match'

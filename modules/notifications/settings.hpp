@@ -15,7 +15,7 @@ inline constexpr std::string_view settings_schema = R"({
       "items": {"type": "string", "enum": ["local", "staging", "production"]}, "default": ["staging"],
       "description": "Values of deployment.mode in which there are notifications"},
     "orchestrator": {"type": "string", "pattern": "^[a-z][a-z0-9_-]{0,31}$", "default": "builtin",
-      "description": "Driver that carries them: builtin, novu, or another one that is loaded"},
+      "driver_of": "notify.orchestrator/1", "description": "Driver that carries them: builtin, novu, or another one that is loaded"},
     "webhook_secrets": {"type": "array", "maxItems": 5, "items": {"type": "string", "secret": true}, "default": [],
       "description": "whsec_...: keys by which the orchestrator's webhooks are signed; none = they are only logged"},
     "app_url": {"type": "string", "pattern": "^(https?://[^\\s?#]+)?$", "default": "",
