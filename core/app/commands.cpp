@@ -291,7 +291,7 @@ exit_code migrate(const config_options& options, migrate_action action) {
     return show_steps(all_pending(all_migrations(w.modules)));
   }
   std::optional<postgres_start> own;
-  auto connect = db_settings(c).connect;
+  auto connect = db_settings(c).session();
   if (place) connect = own.emplace(c, *place).wait().connect;
   const auto all = all_migrations(w.modules);
   if (looks_only) return show_steps(db::migrator(connect).status(all));

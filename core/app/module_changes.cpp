@@ -173,7 +173,7 @@ module::change_request module_changes::request_for(action what, const std::strin
 std::string module_changes::migrate(const std::vector<module::module_migrations>& steps) const {
   if (steps.empty()) return {};
   try {
-    const auto report = db::migrator(database_.connect).up(steps, {});
+    const auto report = db::migrator(database_.session()).up(steps, {});
     if (report.ok()) return {};
     return report.problems.front().module + ": " + report.problems.front().message;
   } catch (const std::exception& e) {

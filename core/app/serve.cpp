@@ -38,7 +38,7 @@ exit_code fail(const std::string& why) {
 module::report migrate_all(workshop& w, const db::settings& s, const config::config& c,
                            const signals& stop) {
   const auto report =
-      update_schema(s.connect, all_migrations(w.modules), c.duration("database.wait_seconds"),
+      update_schema(s.session(), all_migrations(w.modules), c.duration("database.wait_seconds"),
                     [&] { return stop.requested(); }, {});
   module::report out;
   for (const auto& p : report.problems) {

@@ -118,11 +118,22 @@ void check_database(config::config& c) {
     c.refuse("database.url",
              "must be the URL of a PostgreSQL database, postgresql://user:password@host/name, or "
              "empty for a private one");
+  const auto direct = c.text("database.direct_url");
+  if (direct.empty()) return;
+  if (!db::usable_url(direct))
+    c.refuse("database.direct_url",
+             "must be the URL of the PostgreSQL server itself, postgresql://user:password@host/name, "
+             "or empty when database.url is that");
+  if (c.text("database.url").empty())
+    c.refuse("database.direct_url",
+             "goes with a database.url that leads through a pooler; a private PostgreSQL needs none");
 }
 
 db::settings db_settings(const config::config& c) {
   db::settings s;
   s.connect.url = c.text("database.url");
+  s.direct_url = c.text("database.direct_url");
+  if (!s.direct_url.empty()) s.connect.at = db::endpoint::transaction_pooler;
   s.connect.statement_timeout = c.duration("database.statement_timeout_seconds");
   s.connect.transaction_timeout = c.duration("database.transaction_timeout_seconds");
   s.workers = static_cast<std::size_t>(c.integer("database.connections"));
@@ -163,6 +174,7 @@ jobs::queue_settings queue_settings(const config::config& c) {
   s.beat = s.lease / 4;  // three beats may be lost before anybody takes over
   s.poll = c.duration("jobs.poll_seconds");
   s.batch = static_cast<int>(c.integer("jobs.batch"));
+  s.weight = static_cast<int>(c.integer("jobs.weight"));
   return s;
 }
 

@@ -46,6 +46,14 @@ std::int64_t now_ms() {
 const char set_state_sql[] =
     "select set_config('search_path', $1, false), set_config('statement_timeout', $2, false)";
 
+// All that conninfo() asks of a session, and the same; gone with the transaction.
+const char set_local_state_sql[] =
+    "select set_config('search_path', $1, true), set_config('statement_timeout', $2, true),"
+    " set_config('idle_in_transaction_session_timeout', $3, true),"
+    " set_config('timezone', 'UTC', true), set_config('datestyle', 'ISO', true),"
+    " set_config('intervalstyle', 'postgres', true), set_config('bytea_output', 'hex', true),"
+    " set_config('standard_conforming_strings', 'on', true)";
+
 }  // namespace
 
 struct connection::command {
@@ -231,7 +239,7 @@ bool connection::send_plain(const char* sql) {
 }
 
 bool connection::send_call(const call& c, unit& u, commands& log) {
-  if (c.flags() & RY_DB_NO_PREPARE) {
+  if (pooled() || (c.flags() & RY_DB_NO_PREPARE)) {
     log.push_back({command::exec, &u, nullptr});
     return PQsendQueryParams(pg_, c.sql(), c.size(), c.types(), c.values(), c.lengths(),
                              c.formats(), 0);
@@ -266,6 +274,17 @@ bool connection::send_state(std::string_view schema, std::chrono::milliseconds t
          PQpipelineSync(pg_);
 }
 
+// In the unit's own segment: that, or the transaction it is part of, is as long as it lasts.
+bool connection::send_local_state(std::string_view schema, std::chrono::milliseconds timeout,
+                                  unit& u, commands& log) {
+  const auto path = search_path(schema), limit = std::to_string(timeout.count());
+  const auto idle = std::to_string(idle_limit(settings_).count());
+  const char* values[] = {path.c_str(), limit.c_str(), idle.c_str()};
+  log.push_back({command::own, &u, nullptr});
+  if (in_transaction_) state_.emplace(schema, timeout);
+  return PQsendQueryParams(pg_, set_local_state_sql, 3, nullptr, values, nullptr, nullptr, 0);
+}
+
 // After which the server itself ends the unit's statements; 0: never.
 std::chrono::milliseconds connection::limit_of(const unit& u) const noexcept {
   if (std::none_of(u.calls.begin(), u.calls.end(), [](auto& c) { return c.timeout() > 0ms; }))
@@ -286,12 +305,13 @@ bool connection::send(unit& u, commands& log) {
   }
   const auto timeout = limit_of(u);
   const auto schema = u.calls.empty() ? std::string_view("core") : u.calls.front().schema();
-  if (!state_ || state_->first != schema || state_->second != timeout)
-    if (!send_state(schema, timeout, log)) return false;
+  const bool set = !state_ || state_->first != schema || state_->second != timeout;
+  if (set && !pooled() && !send_state(schema, timeout, log)) return false;
   if (!pending_begin_.empty()) {
     log.push_back({command::begin, &u, nullptr});
     if (!send_plain(std::exchange(pending_begin_, {}).c_str())) return false;
   }
+  if (set && pooled() && !send_local_state(schema, timeout, u, log)) return false;
   for (const auto& c : u.calls)
     if (!send_call(c, u, log)) return false;
   log.push_back({command::sync, &u, nullptr});

@@ -33,16 +33,25 @@ class session;
 
 namespace ry::db {
 
+// What answers at an address. Behind a pooler in transaction mode each transaction may meet another
+// session of the server: nothing is prepared, and settings are made for one transaction at a time.
+enum class endpoint { server, transaction_pooler };
+
 struct connect_settings {
   std::string url;  // libpq URL or key=value text
+  endpoint at = endpoint::server;
   std::string application_name = "runyard";
   std::chrono::milliseconds statement_timeout{30'000};
   std::chrono::milliseconds transaction_timeout{10'000};  // idle in an open transaction
 };
 
-// libpq key=value text: the url with our time-outs, keepalives and session settings added.
+// libpq key=value text: the url with our time-outs and keepalives and, for a server, session settings
+// added.
 // Throws failure (RY_INVALID_ARGUMENT) when libpq cannot read the url.
 std::string conninfo(const connect_settings& settings);
+
+// After which the server ends an idle transaction by itself: our own limit comes first.
+std::chrono::milliseconds idle_limit(const connect_settings& settings);
 
 struct statement {
   std::string_view sql;
@@ -140,6 +149,8 @@ class connection {
   using commands = std::vector<command>;
   bool send(unit& u, commands& log);
   bool send_state(std::string_view schema, std::chrono::milliseconds timeout, commands& log);
+  bool send_local_state(std::string_view schema, std::chrono::milliseconds timeout, unit& u,
+                        commands& log);
   bool send_plain(const char* sql);
   bool send_call(const call& c, unit& u, commands& log);
   void read(std::span<unit*> units, commands& log);
@@ -153,6 +164,7 @@ class connection {
   void cancel_when_asked(const unit& u) noexcept;
   bool stray_cancel() const noexcept;
   void end_transaction(const char* sql);
+  bool pooled() const noexcept { return settings_.at == endpoint::transaction_pooler; }
   static void on_notice(void* self, const pg_result* notice);
 
   const connect_settings settings_;
@@ -167,7 +179,7 @@ class connection {
 
   std::string schema_ = "core";
   std::chrono::milliseconds timeout_{};
-  // What the server's session has; nullopt: not known.
+  // What the server's session has, behind a pooler its open transaction; nullopt: not known.
   std::optional<std::pair<std::string, std::chrono::milliseconds>> state_;
   bool in_transaction_ = false;
   bool fatal_notice_ = false;

@@ -338,6 +338,74 @@ TEST_F(connection_test, scripts_run_as_one_transaction) {
   EXPECT_FALSE(conn->exec("select to_regclass('core.a')").is_null(0, 0));
 }
 
+TEST_F(connection_test, behind_a_pooler_nothing_is_left_in_the_session) {
+  connect_settings s = settings;
+  s.at = endpoint::transaction_pooler;
+  connection c(s);
+  c.open();
+  // What another transaction would meet in this session, asked without going through `exec`.
+  const auto left = [&] {
+    PQexitPipelineMode(c.native());
+    PGresult* r = PQexec(c.native(),
+                         "select current_setting('search_path'), current_setting('statement_timeout'),"
+                         " current_setting('idle_in_transaction_session_timeout'),"
+                         " (select count(*) from pg_prepared_statements)");
+    std::string out;
+    for (int i = 0; i < 4; ++i) out += std::string(PQgetvalue(r, 0, i)) + "|";
+    PQclear(r);
+    PQenterPipelineMode(c.native());
+    return out;
+  };
+  const auto fresh = left();
+  EXPECT_EQ(fresh, "\"$user\", public|0|0|0|");
+
+  c.use_schema("alpha");
+  c.use_timeout(1500ms);
+  auto r = c.exec(
+      "select current_setting('search_path'), current_setting('statement_timeout'),"
+      " current_setting('idle_in_transaction_session_timeout'), current_setting('timezone'), $1::text",
+      {value::text("x")});
+  EXPECT_EQ(r.text(0, 0), "\"alpha\", core");
+  EXPECT_EQ(r.text(0, 1), "1500ms");
+  EXPECT_EQ(r.text(0, 2), "15s");
+  EXPECT_EQ(r.text(0, 3), "UTC");
+  EXPECT_EQ(left(), fresh);
+
+  EXPECT_EQ(code([&] { c.exec("select pg_sleep(10)"); }), "57014");
+  EXPECT_EQ(left(), fresh);
+
+  {
+    auto tx = c.begin();
+    c.exec("create table t (v int)");
+    c.exec_script("insert into t values (1); insert into t values (2)");
+    c.use_schema("beta");
+    EXPECT_EQ(c.exec("show search_path").text(0, 0), "\"beta\", core");
+    c.use_schema("alpha");
+    EXPECT_EQ(c.exec("select sum(v) from t").text(0, 0), "3");
+    tx.commit();
+  }
+  EXPECT_EQ(left(), fresh);
+  {
+    auto tx = c.begin();
+    EXPECT_EQ(code([&] { c.exec("select 1/0"); }), "22012");
+    EXPECT_EQ(code([&] { tx.commit(); }), "25P02");
+  }
+  EXPECT_TRUE(c.is_open());
+  EXPECT_EQ(left(), fresh);
+  c.exec_script("create table later (v int)");
+  EXPECT_EQ(c.exec("select to_regclass('alpha.later')::text").text(0, 0), "later");
+  EXPECT_EQ(left(), fresh);
+}
+
+TEST(conninfo, asks_no_session_settings_of_a_pooler) {
+  connect_settings s;
+  s.at = endpoint::transaction_pooler;
+  s.url = "postgresql://me@db.example/x";
+  EXPECT_EQ(conninfo(s).find("options"), std::string::npos);
+  s.url += "?options=-c%20work_mem%3D8MB";  // an operator's own
+  EXPECT_NE(conninfo(s).find("options='-c work_mem=8MB '"), std::string::npos);
+}
+
 TEST(conninfo, adds_settings_and_hides_the_url_in_errors) {
   connect_settings s;
   s.url = "postgresql://me:se'cret@db.example/x?connect_timeout=9&options=-c%20work_mem%3D8MB";

@@ -43,6 +43,11 @@ std::vector<rows> connection::exec_all(std::span<const statement> statements) {
 }
 
 void connection::exec_script(std::string_view text) {
+  if (pooled() && !in_transaction_) {  // or it would run in a session without the schema
+    auto tx = begin();
+    exec_script(text);
+    return tx.commit();
+  }
   exec("select 1");  // sets the schema, and starts the transaction when one is pending
   const std::string copy(text);
   if (copy.find('\0') != std::string::npos)
@@ -91,6 +96,7 @@ void connection::end_transaction(const char* sql) {
   unit* one = &u;
   run({&one, 1});
   in_transaction_ = false;
+  if (pooled()) state_.reset();
   if (u.error) {
     if (is_open() && PQtransactionStatus(pg_) != PQTRANS_IDLE) close();
     throw *u.error;

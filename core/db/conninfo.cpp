@@ -10,6 +10,27 @@
 
 namespace ry::db {
 
+namespace {
+
+std::string quoted(const std::vector<std::pair<std::string, std::string>>& all) {
+  std::string out;
+  for (const auto& [key, val] : all) {
+    out += key + "='";
+    for (const char c : val) {
+      if (c == '\'' || c == '\\') out.push_back('\\');
+      out.push_back(c);
+    }
+    out += "' ";
+  }
+  return out;
+}
+
+}  // namespace
+
+std::chrono::milliseconds idle_limit(const connect_settings& s) {
+  return s.transaction_timeout + std::chrono::seconds(5);
+}
+
 std::string conninfo(const connect_settings& s) {
   char* message = nullptr;
   std::unique_ptr<PQconninfoOption, decltype(&PQconninfoFree)> given(
@@ -44,22 +65,18 @@ std::string conninfo(const connect_settings& s) {
       it->second = o->val;
     }
   }
+  if (s.at == endpoint::transaction_pooler) {
+    // A pooler takes no such settings: each transaction brings them.
+    if (!options.empty()) all.emplace_back("options", options);
+    return quoted(all);
+  }
   options += "-c statement_timeout=" + std::to_string(s.statement_timeout.count()) +
              " -c idle_in_transaction_session_timeout=" +
-             std::to_string(s.transaction_timeout.count() + 5'000) +
+             std::to_string(idle_limit(s).count()) +
              " -c timezone=UTC -c datestyle=ISO -c intervalstyle=postgres -c bytea_output=hex"
              " -c standard_conforming_strings=on";
   all.emplace_back("options", options);
-  std::string out;
-  for (const auto& [key, val] : all) {
-    out += key + "='";
-    for (const char c : val) {
-      if (c == '\'' || c == '\\') out.push_back('\\');
-      out.push_back(c);
-    }
-    out += "' ";
-  }
-  return out;
+  return quoted(all);
 }
 
 }  // namespace ry::db

@@ -46,6 +46,14 @@ class work_task final : public task {
 
 }  // namespace
 
+connect_settings settings::session() const {
+  auto s = connect;
+  if (direct_url.empty()) return s;
+  s.url = direct_url;
+  s.at = endpoint::server;
+  return s;
+}
+
 database::database(settings s) : impl_(std::make_unique<impl>(std::move(s))) {}
 database::~database() {
   stop();

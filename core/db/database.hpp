@@ -18,12 +18,17 @@ namespace ry::db {
 
 struct settings {
   connect_settings connect;
+  // The server itself, for what needs a session of its own; empty: connect.url is the server.
+  std::string direct_url;
   std::size_t workers = 0;  // connections for ordinary work; 0 = by the number of cores
   // Interactive transactions at once; 0 = half of the workers.
   std::size_t max_transactions = 0;
   std::size_t max_queue = 20'000;               // waiting calls; beyond: RY_RESOURCE_EXHAUSTED
   std::chrono::milliseconds away_grace{3'000};  // then calls fail at once instead of waiting
   std::chrono::milliseconds drain{5'000};       // at stop, before running statements are cancelled
+
+  // For LISTEN and migrations.
+  connect_settings session() const;
 };
 
 enum class lane {

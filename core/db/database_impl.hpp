@@ -11,7 +11,7 @@ namespace ry::db {
 class database::impl {
  public:
   explicit impl(settings s)
-      : workers(s), hints(s.connect), dog(s.connect, all_connections(workers, hints)) {}
+      : workers(s), hints(s.session()), dog(s.connect, all_connections(workers, hints)) {}
   pool workers;
   notifier hints;
   watchdog dog;

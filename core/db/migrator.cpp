@@ -59,6 +59,22 @@ struct migrator::applied_row {
 migrator::migrator(connect_settings connect, std::chrono::milliseconds lock_wait)
     : conn_(patient(std::move(connect))), lock_wait_(lock_wait) {}
 
+// Behind a pooler the lock would be another session's, and so would what is prepared.
+void migrator::open() {
+  constexpr char pooler[] =
+      "The database is reached through a connection pooler: give the address of the PostgreSQL server "
+      "itself in database.direct_url. Migrations and notifications need a session of their own.";
+  try {
+    conn_.open();
+  } catch (const failure& f) {
+    // As pgbouncer words it; a server takes these parameters.
+    if (f.server_message.find("unsupported startup parameter") != std::string::npos) refuse(pooler);
+    throw;
+  }
+  const auto own = conn_.exec("select pg_backend_pid()", {}, RY_DB_NO_PREPARE).int64(0, 0);
+  if (own != conn_.backend_pid()) refuse(pooler);
+}
+
 void migrator::lock() {
   // Waiting inside the server would hold a snapshot, on which CREATE INDEX CONCURRENTLY waits in
   // turn.
@@ -160,7 +176,7 @@ void migrator::up_one(const module::module_migrations& m, const std::vector<appl
 migration_report migrator::up(std::span<const module::module_migrations> modules,
                               const std::function<void(const migration_step&)>& progress) {
   migration_report report;
-  conn_.open();
+  open();
   lock();
   prepare_core();
   const auto done = applied();
@@ -178,7 +194,7 @@ migration_report migrator::up(std::span<const module::module_migrations> modules
 }
 
 std::vector<migration_step> migrator::status(std::span<const module::module_migrations> modules) {
-  conn_.open();
+  open();
   const auto done = applied();
   conn_.close();
   std::vector<migration_step> out;

@@ -53,6 +53,7 @@ class migrator {
  private:
   struct applied_row;
   std::vector<applied_row> applied();
+  void open();
   void lock();
   void prepare_core();
   void up_one(const module::module_migrations& m, const std::vector<applied_row>& done,

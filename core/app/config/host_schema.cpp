@@ -47,6 +47,7 @@ constexpr const char* schema_text = R"JSON({
   "data_dir": {"type": "string", "minLength": 1},
   "database": {"type": "object", "properties": {
     "url": {"type": "string", "secret": true, "default": ""},
+    "direct_url": {"type": "string", "secret": true, "default": ""},
     "wait_seconds": {"type": "number", "minimum": 0, "maximum": 3600, "default": 10},
     "connections": {"type": "integer", "minimum": 0, "maximum": 500, "default": 0},
     "transactions": {"type": "integer", "minimum": 0, "maximum": 500, "default": 0},
