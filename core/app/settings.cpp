@@ -174,7 +174,6 @@ jobs::queue_settings queue_settings(const config::config& c) {
   s.beat = s.lease / 4;  // three beats may be lost before anybody takes over
   s.poll = c.duration("jobs.poll_seconds");
   s.batch = static_cast<int>(c.integer("jobs.batch"));
-  s.weight = static_cast<int>(c.integer("jobs.weight"));
   return s;
 }
 
