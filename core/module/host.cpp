@@ -1,10 +1,31 @@
 #include "core/module/host.hpp"
 
+#include <dlfcn.h>
+#include <execinfo.h>
+
 #include "core/observe/log.hpp"
 
 namespace {
 thread_local ry_host* t_current = nullptr;
 constexpr auto slow_callback = std::chrono::milliseconds(50);
+
+// The library whose code called into the host on this thread, as its file's name without ".so"; "host" when the stack
+// does not tell.
+std::string calling_library() {
+  void* frames[32];
+  const int n = ::backtrace(frames, 32);
+  Dl_info own{};
+  if (::dladdr(reinterpret_cast<void*>(&calling_library), &own) == 0) return "host";
+  for (int i = 1; i < n; ++i) {
+    Dl_info at{};
+    if (::dladdr(frames[i], &at) == 0 || at.dli_fbase == own.dli_fbase || !at.dli_fname) continue;
+    std::string_view file = at.dli_fname;
+    file.remove_prefix(file.rfind('/') + 1);
+    return std::string(file.substr(0, file.find(".so")));
+  }
+  return "host";
+}
+
 }  // namespace
 
 ry_host* ry_host::current() noexcept {
@@ -41,7 +62,7 @@ void misbehaved(ry_host* host, std::string_view rule, std::string_view where, st
       std::lock_guard lock(host->mutex);
       host->last_strike.assign(rule).append(" in ").append(where).append(": ").append(how);
     }
-    observe::log(observe::level::error, host ? std::string_view(host->name) : "host", "module misbehaved",
+    observe::log(observe::level::error, host ? host->name : calling_library(), "module misbehaved",
                  {{"rule", std::string(rule)}, {"where", std::string(where)}, {"problem", std::string(how)}});
   } catch (const std::bad_alloc&) {
     // The count stays right; only its explanation is missing.

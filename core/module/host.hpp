@@ -151,7 +151,7 @@ struct plain_fn<R (*)(A...)> {
 }  // namespace detail
 
 // Counts and logs that a module broke a rule of the ABI, under its name; nullptr: called from a thread that the
-// host knows nothing of. Any thread.
+// host knows nothing of, and logged under the name of the library whose code is on the stack. Any thread.
 void misbehaved(ry_host* host, std::string_view rule, std::string_view where, std::string_view how) noexcept;
 
 // Calls a function pointer of a module: third wall of the exception firewall. Drops `noexcept` from
