@@ -30,6 +30,16 @@ void warn_of_budget(live_run& run) {
       .boolean("recoverable", true);
 }
 
+money_says may_spend(const parts& p, const live_run& run, spending_step step) {
+  const std::vector<std::string> chain = p.config.chain(run.who.model);
+  money m;
+  if (run.balance_micro) m.balance_micro = *run.balance_micro - run.unbilled.micro;
+  m.priced = !p.config.price_of(chain[std::min(run.answering, chain.size() - 1)]).free();
+  m.charged_micro = run.charged_micro;
+  m.spending = run.spending;
+  return may_spend(m, step);
+}
+
 ry::task<stored> persist(parts& p, std::shared_ptr<live_run> run, step_record& record) {
   p.writers.of(run->exec).touch(run);
   while (run->feed.in_flight()) {
@@ -65,7 +75,13 @@ ry::task<stored> persist(parts& p, std::shared_ptr<live_run> run, step_record& r
       co_return stored::yes;
     }
     if (done.error().is("jobs.fence_lost") || run->why() == RY_WHY_LEASE_LOST) co_return stored::not_ours;
-    if (!is_transient(done.error())) done.value();  // throws
+    if (!is_transient(done.error())) {
+      // Refused for good. What it would have charged is still to be charged, with the end of the run.
+      run->unbilled.usage = record.usage;
+      run->unbilled.micro = record.charge_micro;
+      run->feed.drop_held();
+      done.value();  // throws
+    }
     p.ctx.complain("a step could not be written", done.error());
     (void)co_await p.ctx.sleep(pause);
   }

@@ -13,6 +13,9 @@ std::string usage_json(const token_usage& u);
 void bill(live_run& run, const token_usage& usage, std::int64_t micro);
 // Warns of a soft budget that what was billed since the last border has used up.
 void warn_of_budget(live_run& run);
+// What the run's budget and its account's balance say to the next step. What was billed and not yet charged
+// counts.
+money_says may_spend(const parts& p, const live_run& run, spending_step step);
 
 // Persists what was appended since hold() and what was billed, with the rest of the record, as often as it
 // takes. Sets the run's balance. not_ours: the run ended, or belongs to another worker. Throws ry::error

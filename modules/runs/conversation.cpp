@@ -25,7 +25,23 @@ json::object parse_object(std::string_view text) {
   return !error && v.is_object() ? std::move(v.as_object()) : json::object();
 }
 
+// Reading what was written rounds: closer to the end of the range it could still become infinite.
+constexpr double largest = 1e308;
+
+void tame_numbers(json::value& v) {
+  if (double* number = v.if_double()) *number = std::clamp(*number, -largest, largest);
+  if (json::array* items = v.if_array())
+    for (json::value& item : *items) tame_numbers(item);
+  if (json::object* members = v.if_object())
+    for (auto& member : *members) tame_numbers(member.value());
+}
+
 }  // namespace
+
+std::string one_line(json::value v) {
+  tame_numbers(v);
+  return escape_line_ends(json::serialize(v));
+}
 
 std::string user_body(std::string_view text) {
   return "{\"role\":\"user\",\"content\":" + json_string(text) + "}";
@@ -108,11 +124,11 @@ tool_call read_tool_call(std::string_view id, std::string_view name, std::string
   for (std::size_t n = before.size() + 1; taken(out.id); ++n) out.id = "call_" + std::to_string(n);
   if (trim(arguments).empty()) return out;
   boost::system::error_code error;
-  const json::value v = json::parse(arguments, error);
+  json::value v = json::parse(arguments, error);
   if (error || !v.is_object())
     out.malformed = true;
   else
-    out.arguments = json::serialize(v);  // one line, whatever the model wrote
+    out.arguments = one_line(std::move(v));  // whatever the model wrote
   return out;
 }
 

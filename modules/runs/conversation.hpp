@@ -1,6 +1,7 @@
 // The messages of a thread in the neutral form of llm.provider/1, and what a run has to do next: the
 // decisions of the executor without its I/O. Pure.
 #pragma once
+#include <boost/json/fwd.hpp>
 #include <boost/json/parse_options.hpp>
 #include <cstdint>
 #include <string>
@@ -36,6 +37,9 @@ inline boost::json::parse_options body_options() {
   o.max_depth = 64;
   return o;
 }
+// JSON on one line that every parser reads: numbers beyond 1e308, which might be written as Infinity, become
+// that. `v` was parsed.
+std::string one_line(boost::json::value v);
 std::string user_body(std::string_view text);
 std::string assistant_body(std::string_view text, const std::vector<tool_call>& calls);
 // The same with a member "reasoning", a JSON array; empty: without.

@@ -114,6 +114,16 @@ TEST(build_request_test, the_user_has_the_last_word) {
             (std::vector<std::string>{"user", "assistant", "user"}));
 }
 
+TEST(read_tool_call_test, numbers_that_no_double_holds_stay_json) {
+  const tool_call call =
+      read_tool_call("c", "f", R"({"a":1e400,"b":[-1e999,{"c":1.7976931348623157e308}],"d":1e308,"e":-2.5})", {});
+  EXPECT_FALSE(call.malformed);
+  EXPECT_EQ(call.arguments, R"({"a":1E308,"b":[-1E308,{"c":1E308}],"d":1E308,"e":-2.5E0})");
+  // As they come back from the thread.
+  EXPECT_EQ(calls_of(assistant_body("", {call})).at(0).arguments, call.arguments);
+  EXPECT_EQ(read_tool_call("c", "f", "{\"a\":\"x\xE2\x80\xA8y\"}", {}).arguments, "{\"a\":\"x\\u2028y\"}");
+}
+
 TEST(read_tool_call_test, what_models_get_wrong) {
   EXPECT_EQ(read_tool_call("x", "shell", "{\"a\" :\n 1}", {}).arguments, "{\"a\":1}");
   EXPECT_FALSE(read_tool_call("x", "shell", "", {}).malformed);

@@ -140,6 +140,7 @@ ry::task<ry::job_outcome> executor::execute(run_ptr run, std::uint32_t crashes) 
       out = ry::job_outcome::snooze(away_ms);
     } else if (tries == 0) {
       parts_.ctx.complain("a run failed inside the server", *failure);
+      run->feed.drop_held();
       c.ends(failed("internal", "Internal server error", "INTERNAL"));
     } else {
       leave(run);
@@ -226,6 +227,10 @@ ry::task<void> executor::take_in(run_ptr run, catalog_ptr catalog, course& c) {
     case turn::end::lost: c.next = course::to::not_ours; co_return;
     case turn::end::interrupted: co_return c.interrupted(run->why(), course::answer_is::part_of_the_end);
     case turn::end::failed: co_return c.ends(failed("llm_error", t.error, "LLM_ERROR"));
+    case turn::end::unaffordable: {
+      std::optional<ending> refused = out_of_money(*run, spending_step::ask_model);
+      co_return c.ends(refused ? std::move(*refused) : failed("llm_error", t.error, "LLM_ERROR"));
+    }
     case turn::end::answered: break;
   }
   if (t.calls.empty()) co_return c.ends(completed(), course::answer_is::part_of_the_end);
@@ -256,13 +261,7 @@ ry::task<void> executor::take_in(run_ptr run, catalog_ptr catalog, course& c) {
 }
 
 std::optional<executor::ending> executor::out_of_money(const live_run& run, spending_step step) const {
-  const std::vector<std::string> chain = parts_.config.chain(run.who.model);
-  money m;
-  m.balance_micro = run.balance_micro;
-  m.priced = !parts_.config.price_of(chain[std::min(run.answering, chain.size() - 1)]).free();
-  m.charged_micro = run.charged_micro;
-  m.spending = run.spending;
-  switch (may_spend(m, step)) {
+  switch (may_spend(parts_, run, step)) {
     case money_says::no_credits: return failed("credits", "Insufficient credits", "INSUFFICIENT_CREDITS");
     case money_says::over_budget: return failed("budget", "The run's budget is used up", "BUDGET_EXCEEDED");
     case money_says::go_on: break;
@@ -338,9 +337,10 @@ ry::task<stored> executor::run_calls(run_ptr run, catalog_ptr catalog, std::vect
       answer(j, loop_guard::refusal());
   }
   stored kept = stored::yes;
+  std::exception_ptr refused;  // by the database, for good
   // The jobs live in this frame: leave only when all that were begun have ended.
   for (;;) {
-    const bool go_on = !run->must_break() && kept == stored::yes;
+    const bool go_on = !run->must_break() && kept == stored::yes && !refused;
     if (go_on) {
       auto running = std::count_if(jobs.begin(), jobs.end(),
                                    [](const job& j) { return j.begun && !j.finished; });
@@ -369,7 +369,11 @@ ry::task<stored> executor::run_calls(run_ptr run, catalog_ptr catalog, std::vect
       record.messages.push_back(std::move(m));
     }
     if (any) {
-      kept = co_await persist(parts_, run, record);
+      try {
+        kept = co_await persist(parts_, run, record);
+      } catch (...) {
+        refused = std::current_exception();
+      }
       if (kept == stored::not_ours) run->interrupt(RY_WHY_LEASE_LOST);
       continue;
     }
@@ -379,6 +383,7 @@ ry::task<stored> executor::run_calls(run_ptr run, catalog_ptr catalog, std::vect
     if (!waiting) break;
     (void)co_await changed.wait();
   }
+  if (refused) std::rethrow_exception(refused);
   co_return kept;
 }
 

@@ -52,6 +52,18 @@ event_feed::range event_feed::slice(std::uint64_t from, std::uint64_t to) const 
   return {from, to, std::string_view(tail_).substr(begin, offset_of(to + 1) - begin)};
 }
 
+void event_feed::drop_held() {
+  if (held_from_ == 0) return;
+  tail_.resize(offset_of(held_from_));
+  next_ = held_from_;
+  held_from_ = 0;
+  while (!flights_.empty() && flights_.back().to >= next_) {
+    taken_ = flights_.back().from - 1;
+    flights_.pop_back();
+  }
+  forget_hints();
+}
+
 event_feed::range event_feed::take() {
   const range out = slice(taken_ + 1, last());
   if (out.empty()) return out;

@@ -40,6 +40,9 @@ class event_feed {
     if (held_from_ == 0) held_from_ = next_;
   }
   void release() { held_from_ = 0; }
+  // The events since hold() were not written and never will be: they are gone, and what was taken together
+  // with them is there to be taken again. Nothing else may be in flight.
+  void drop_held();
   std::uint64_t last() const { return next_ - 1; }
   std::uint64_t durable() const { return durable_; }
   std::uint64_t reserved() const { return reserved_; }

@@ -39,6 +39,32 @@ TEST(feed_test, a_seeded_run_is_readable_from_its_first_event) {
   EXPECT_EQ(sequences(feed.take().wire), (std::vector<std::uint64_t>{2})) << "the first is in the log";
 }
 
+TEST(feed_test, held_events_that_were_refused_never_were) {
+  event_feed feed(0, 64);
+  chunk(feed);
+  chunk(feed);
+  feed.hold();
+  chunk(feed, 5000);
+  EXPECT_EQ(sequences(feed.take().wire), (std::vector<std::uint64_t>{1, 2, 3}));
+  feed.drop_held();
+  EXPECT_FALSE(feed.in_flight());
+  EXPECT_EQ(feed.last(), 2u);
+  EXPECT_EQ(feed.durable(), 0u);
+  EXPECT_EQ(sequences(feed.text_from(1).wire), (std::vector<std::uint64_t>{1, 2})) << "these were delivered";
+  // Another end in its place: its number is that of what was dropped, and what came before is written with it.
+  feed.hold();
+  chunk(feed);
+  const event_feed::range r = feed.take();
+  EXPECT_EQ(sequences(r.wire), (std::vector<std::uint64_t>{1, 2, 3}));
+  feed.release();
+  feed.done(r.from, r.to);
+  EXPECT_TRUE(feed.all_durable());
+  // Nothing held: nothing happens.
+  chunk(feed);
+  feed.drop_held();
+  EXPECT_EQ(feed.last(), 4u);
+}
+
 TEST(feed_test, nothing_beyond_the_reservation_is_delivered) {
   event_feed feed(0, 3);
   for (int i = 0; i < 5; ++i) chunk(feed);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "text.hpp"
+
 namespace runs {
 
 namespace {
@@ -56,7 +58,7 @@ ry_status model_call::start(std::string_view request_json) {
                       sane(end->usage.cached_tokens)};
     if (err != nullptr) {
       self->retry_after_s_ = err->retry_after_s;
-      (void)ry::guard([&] { self->message_ = ry::text(err->message); });
+      (void)ry::guard([&] { self->message_ = plain_sentence(ry::view(err->message)); });
     }
     self->ended_ = true;
     self->done_.set();

@@ -59,10 +59,19 @@ void close_attempt(parts& p, run_ptr run, const turn& t, std::uint64_t from, con
   p.writers.of(run->exec).touch(run);
 }
 
+// Whether the money suffices for another attempt, after one that failed was billed.
+ry::task<bool> may_go_on(parts& p, run_ptr run) {
+  if (run->unbilled.micro > 0 && !run->balance_micro) {  // there was no border yet
+    const ry::result<std::optional<std::int64_t>> balance = co_await p.repo.balance(run->who.account);
+    if (balance) run->balance_micro = *balance;
+  }
+  co_return may_spend(p, *run, spending_step::ask_model) == money_says::go_on;
+}
+
 // What one model is asked. Made before the answer begins, so that nothing but this is kept while it comes.
 struct question {
-  // unknown: no provider of that name. lost, interrupted: as in turn.
-  enum class end { ready, unknown, lost, interrupted } how = end::unknown;
+  // unknown: no provider of that name. lost, interrupted, unaffordable: as in turn.
+  enum class end { ready, unknown, lost, interrupted, unaffordable } how = end::unknown;
   provider_set::handle provider;
   std::string request;
   std::int64_t window = 0;  // of the model, in tokens
@@ -81,6 +90,10 @@ ry::task<void> make_question(parts& p, run_ptr run, catalog_ptr catalog, const s
   const fitted fit = co_await fit_history(p, run, by, room);
   if (fit.how != fitted::end::fits) {
     out.how = fit.how == fitted::end::lost ? question::end::lost : question::end::interrupted;
+    co_return;
+  }
+  if (may_spend(p, *run, spending_step::ask_model) != money_says::go_on) {
+    out.how = question::end::unaffordable;
     co_return;
   }
   const std::vector<chat_message>& history = fit.shortened ? *fit.shortened : run->messages;
@@ -114,7 +127,9 @@ ry::task<void> ask_model(parts& p, run_ptr run, catalog_ptr catalog, turn& out) 
       continue;
     }
     if (q.how != question::end::ready) {
-      out.how = q.how == question::end::lost ? turn::end::lost : turn::end::interrupted;
+      out.how = q.how == question::end::lost           ? turn::end::lost
+                : q.how == question::end::unaffordable ? turn::end::unaffordable
+                                                       : turn::end::interrupted;
       co_return;
     }
     if (refused_bytes != 0 && q.request.size() >= refused_bytes) co_return;  // nothing left to shorten
@@ -156,6 +171,12 @@ ry::task<void> ask_model(parts& p, run_ptr run, catalog_ptr catalog, turn& out) 
     out.error = call.error_text(st);
     const std::int64_t charge = charge_micro(p.config.price_of(out.model), call.usage());
     bill(*run, call.usage(), charge);
+    const bool affordable = co_await may_go_on(p, run);
+    if (!affordable) {
+      out.how = turn::end::unaffordable;
+      close_attempt(p, run, out, from, call.usage(), charge, {});
+      co_return;
+    }
     if (st == RY_OUT_OF_RANGE && sent_tokens != 0 && narrowings < most_narrowings) {
       // The window is smaller than configured, or the estimate was wrong.
       ++narrowings;

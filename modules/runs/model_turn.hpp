@@ -9,7 +9,8 @@ namespace runs {
 // How a model answer went.
 struct turn {
   // lost: the run is no longer ours. interrupted: look at run->why().
-  enum class end { answered, interrupted, failed, lost } how = end::failed;
+  // unaffordable: attempts that failed, or a summary, used the money up.
+  enum class end { answered, interrupted, failed, lost, unaffordable } how = end::failed;
   bool open = false;      // the last attempt is shown and not yet closed: it belongs to the next border
   std::int64_t attempt = 0;
   std::string model;      // that was asked last, as configured

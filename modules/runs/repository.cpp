@@ -413,6 +413,13 @@ ry::task<ry::result<std::string>> repository::force_stop(std::string run,
   co_return std::string(rows->front().opt_text(0).value_or(""));
 }
 
+ry::task<ry::result<std::optional<std::int64_t>>> repository::balance(ry::uuid account) const {
+  ry::result<ry::rows> rows =
+      co_await db_.query_with({RY_DB_READ_ONLY, 0}, "select accounts.balance($1::uuid)", account);
+  if (!rows) co_return rows.error();
+  co_return rows->front().opt_int64(0);
+}
+
 ry::task<ry::result<std::string>> repository::status_of(std::string run) const {
   ry::result<ry::rows> rows = co_await db_.query_with(
       {RY_DB_READ_ONLY, 0}, "select status from runs.runs where id = $1::uuid", run);

@@ -167,6 +167,8 @@ class repository {
   // `run` waits no longer.
   ry::task<ry::result<std::vector<std::string>>> runs_before(std::string thread, std::string run) const;
   ry::task<ry::result<std::string>> force_stop(std::string run, std::vector<std::string> webhooks) const;
+  // In micro-credits, without a lock. nullopt: unknown account.
+  ry::task<ry::result<std::optional<std::int64_t>>> balance(ry::uuid account) const;
   ry::task<ry::result<std::string>> status_of(std::string run) const;
 
   // JSON texts; nullopt: unknown or foreign.

@@ -174,7 +174,7 @@ ry::task<ry::response> start_route::answer(ry::request request) {
 
   const std::string_view key = request.header("Idempotency-Key");
   if (!key.empty()) {
-    if (key.size() > 255 || !is_utf8(key)) throw refusal(400, "Idempotency-Key must have at most 255 characters");
+    if (key.size() > 255 || !is_utf8(key)) throw refusal(400, "Idempotency-Key must be UTF-8 of at most 255 bytes");
     form_hash hash;
     for (const form_field& f : fields) {
       hash.add(f.name);
@@ -209,10 +209,18 @@ ry::task<ry::response> start_route::answer(ry::request request) {
   event_text(a.first_event, 1, "status").text("status", "running");
 
   start_outcome run;
-  if (w.files.empty())
-    run = co_await ry::shield(decide(w));  // a shutdown does not leave its outcome open
-  else
-    run = co_await decide_with_files(w);
+  for (int attempt = 1;; ++attempt) {
+    try {
+      if (w.files.empty())
+        run = co_await ry::shield(decide(w));  // a shutdown does not leave its outcome open
+      else
+        run = co_await decide_with_files(w);
+      break;
+    } catch (const ry::error& e) {
+      // Two starts made the same client-made id at once: the second look sees whose it is.
+      if (e.status() != RY_ALREADY_EXISTS || attempt == 5) throw;
+    }
+  }
   const bool queued = run.outcome == "queued";
   std::string place;
   if (run.outcome == "ok")
@@ -285,11 +293,7 @@ ry::task<start_outcome> start_route::ask(work& w, ry::tx* in) {
       a.model_denied = !choice.granted();
     }
     ry::result<start_outcome> out = co_await put(w, in);
-    if (!out) {
-      // Two starts made the same client-made id at once: the second look sees whose it is.
-      if (out.error().status() == RY_ALREADY_EXISTS && in == nullptr && attempt < 5) continue;
-      throw out.error();
-    }
+    if (!out) throw out.error();
     if (out->outcome == "tier") {
       tier = parts_.accounts->tier(parts_.accounts.self(), ry::str(out->detail));
       if (ry::view(tier->name) != out->detail)

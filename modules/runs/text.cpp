@@ -24,6 +24,15 @@ std::size_t character_length(std::string_view s) {
   return n;
 }
 
+// Of the characters that some readers of lines take for an end of a line, though neither SSE nor JSON does.
+std::string_view line_end_escape(std::string_view character) {
+  if (character[0] != '\xE2' && character[0] != '\xC2') return {};
+  if (character == "\xE2\x80\xA8") return "\\u2028";
+  if (character == "\xE2\x80\xA9") return "\\u2029";
+  if (character == "\xC2\x85") return "\\u0085";
+  return {};
+}
+
 constexpr char base64_digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 std::string base64(std::string_view in) {
@@ -72,7 +81,15 @@ void append_json_string(std::string& out, std::string_view text) {
     }
     if (c >= 0x80) {
       if (const std::size_t n = character_length(text.substr(i)); n != 0) {
-        i += n;
+        const std::string_view character = text.substr(i, n);
+        const std::string_view escape = line_end_escape(character);
+        if (escape.empty()) {
+          i += n;
+          continue;
+        }
+        copy();
+        out += escape;
+        plain = i += n;
         continue;
       }
       copy();
@@ -97,6 +114,23 @@ void append_json_string(std::string& out, std::string_view text) {
   out += '"';
 }
 
+std::string escape_line_ends(std::string json) {
+  std::string out;
+  std::size_t plain = 0;
+  for (std::size_t at = json.find_first_of("\xE2\xC2"); at != std::string::npos;
+       at = json.find_first_of("\xE2\xC2", at)) {
+    const std::size_t n = json[at] == '\xE2' ? 3 : 2;
+    const std::string_view escape = line_end_escape(std::string_view(json).substr(at, n));
+    if (!escape.empty()) {
+      out.append(json, plain, at - plain).append(escape);
+      plain = at + n;
+    }
+    at += n;
+  }
+  if (plain == 0) return json;
+  return out.append(json, plain, std::string::npos);
+}
+
 std::string json_string(std::string_view text) {
   std::string out;
   out.reserve(text.size() + 2);
@@ -111,6 +145,22 @@ bool is_utf8(std::string_view text) {
     i += n;
   }
   return true;
+}
+
+std::string plain_sentence(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t n = character_length(text.substr(i));
+    const auto c = static_cast<unsigned char>(text[i]);
+    if (n == 0)
+      out += "\xEF\xBF\xBD";
+    else if (c < 0x20 || c == 0x7F)
+      out += ' ';
+    else
+      out += text.substr(i, n);
+    i += n == 0 ? 1 : n;
+  }
+  return out;
 }
 
 std::size_t whole_characters(std::string_view text) {

@@ -9,11 +9,17 @@
 namespace runs {
 
 // Appends `text` as a JSON string with its quotes. What is no UTF-8 becomes U+FFFD, so that one bad byte
-// from a tool can never break a client's parser.
+// from a tool can never break a client's parser; U+0085, U+2028 and U+2029 are escaped, so that it is one line
+// for every reader.
 void append_json_string(std::string& out, std::string_view text);
 std::string json_string(std::string_view text);
+// The same escapes in the strings of a JSON text that is valid.
+std::string escape_line_ends(std::string json);
 
 bool is_utf8(std::string_view text);
+// A sentence from elsewhere as it may be stored and shown: what is no UTF-8 becomes U+FFFD, control characters
+// become spaces.
+std::string plain_sentence(std::string_view text);
 // The length of the longest prefix that does not end inside a character.
 std::size_t whole_characters(std::string_view text);
 // At most max_bytes of text, cut between characters, with a note in the middle of what was left out.

@@ -68,6 +68,20 @@ TEST(number_text_test, sizes_credits_milliseconds) {
   EXPECT_EQ(milliseconds_text(5), "0.005");
 }
 
+TEST(text_test, no_reader_of_lines_finds_an_end_of_a_line_in_a_string) {
+  const std::string text = "a\xE2\x80\xA8" "b\xE2\x80\xA9" "c\xC2\x85" "d\xE2\x82\xAC\xC2\xA7";
+  const std::string escaped = "\"a\\u2028b\\u2029c\\u0085d\xE2\x82\xAC\xC2\xA7\"";
+  EXPECT_EQ(json_string(text), escaped);
+  EXPECT_EQ(escape_line_ends("\"" + text + "\""), escaped);
+  EXPECT_EQ(escape_line_ends("[1]"), "[1]");
+  EXPECT_EQ(boost::json::parse(json_string(text)).as_string(), text);
+}
+
+TEST(text_test, sentences_from_elsewhere_can_be_stored) {
+  EXPECT_EQ(plain_sentence(std::string_view("a\0b\nc\x7f", 6)), "a b c ");
+  EXPECT_EQ(plain_sentence("\xFF full \xC3\xA4 \xE2\x82"), "\xEF\xBF\xBD full \xC3\xA4 \xEF\xBF\xBD\xEF\xBF\xBD");
+}
+
 TEST(cursor_test, comes_back_and_refuses_rubbish) {
   const auto c = decode_cursor("threads", encode_cursor("threads", "1732", "0192f0c1-2d3e-7f00-8a1b-0123456789ab"));
   ASSERT_TRUE(c);

@@ -1,6 +1,9 @@
 #include "run_routes.hpp"
 
 namespace runs {
+namespace {
+constexpr std::int64_t last_us = 253'402'300'800'000'000;  // the end of the year 9999
+}  // namespace
 
 ry::task<ry::response> thread_routes::list(ry::request request) {
   const std::int64_t limit = page_limit(request, 50);
@@ -10,7 +13,7 @@ ry::task<ry::response> thread_routes::list(ry::request request) {
   if (at) {
     before_us = parse_int(at->first);
     before_id = normal_uuid(at->second);
-    if (!before_us || !before_id) throw refusal(400, "cursor is not valid for this list");
+    if (!before_us || *before_us < 0 || *before_us > last_us || !before_id) throw refusal(400, "cursor is not valid for this list");
   }
   const caller who = co_await caller_of(parts_, request);
   ry::result<repository::page> page =

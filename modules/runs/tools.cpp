@@ -437,7 +437,7 @@ ry::task<catalog_ptr> toolbox::catalog(std::shared_ptr<live_run> run) {
       all.push_back(std::move(for_model));
     }
   }
-  made->json = json::serialize(all);
+  made->json = one_line(std::move(all));
   co_return catalog_ptr(std::move(made));
 }
 

@@ -111,6 +111,10 @@ test('a cursor of another list is refused, and so is what is none', async () => 
     for (const bad of ['x', '!!', 'AAAA', 'a'.repeat(1000), '%00', Buffer.from('runs,x,y').toString('base64url')])
       assert.equal((await u.get(`${list}cursor=${encodeURIComponent(bad)}`)).status, 400, list + bad);
   }
+  for (const time of ['9223372036854775807', '-1', '253402300800000001']) {
+    const r = await u.get(`/threads?cursor=${Buffer.from(`threads,${time},${a.thread_id}`).toString('base64url')}`);
+    assert.deepEqual([r.status, r.json], [400, { detail: 'cursor is not valid for this list' }], time);
+  }
   for (const bad of ['0', '-1', '101', 'x', '1.5', '99999999999999999999'])
     assert.equal((await u.get(`/thread/${a.thread_id}/agent-runs?limit=${bad}`)).status, 422, bad);
 });

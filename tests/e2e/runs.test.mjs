@@ -305,6 +305,20 @@ test('optimistic mode uses the client\'s ids; a repeat with the same key answers
   assert.equal((await stranger.start(form)).status, 404);
 });
 
+test('of two accounts that use the same new ids at once one gets them, the other is told nothing of it', async () => {
+  const both = [await server.user(), await server.user()];
+  for (const u of both) await u.get('/account');
+  for (const more of [{}, { files: [{ name: 'a.txt', data: 'forty-two' }] }, { on_busy: 'interrupt' }]) {
+    for (let round = 0; round < 4; round++) {
+      const form = { prompt: 'Say hello', optimistic: 'true', thread_id: randomUUID(), project_id: randomUUID(), ...more };
+      const answers = await Promise.all(both.map((u) => u.start(form)));
+      assert.deepEqual(answers.map((r) => r.status).sort(), [200, 404], answers.map((r) => r.text).join());
+      assert.deepEqual(answers.find((r) => r.status === 404).json, { detail: 'Thread not found' });
+      await Promise.all(answers.map((r, i) => r.status === 200 && both[i].stream(r.json.agent_run_id)));
+    }
+  }
+});
+
 test('two starts at the concurrency limit: one run, one 402 with what runs', async () => {
   const u = await server.user();
   await u.get('/account');

@@ -1,0 +1,122 @@
+// Providers that say what they must not, and a database that refuses a step: the run ends all the same, once,
+// and what clients read of it is one line of JSON for each event.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { lastUser, startLlm, turns } from './lib/llm.mjs';
+import { Server, gapless, makeDatabase, sleep, statuses } from './lib/server.mjs';
+
+const scripts = {
+  // Not JSON and not UTF-8, in words that mean "too long".
+  refused: (request, reply) => {
+    reply.res.writeHead(400, { 'content-type': 'text/plain' });
+    reply.res.end(Buffer.concat([Buffer.from('the context window is full '), Buffer.from([0xff, 0xfe, 0x00]), Buffer.from(' indeed')]));
+  },
+  infinite: (request, reply, results) => results.length ? reply.say('done')
+    : raw(reply, { tool_calls: [{ index: 0, id: 'c1', type: 'function', function: { name: 'no_such_tool', arguments: '{"far":1e400,"farther":[-1e999]}' } }] }, 'tool_calls'),
+  lines: (request, reply, results) => results.length ? reply.say('one\u2028two\u2029three\u0085four')
+    : reply.tools([{ name: 'no_such_tool', arguments: { text: 'five\u2028six' } }]),
+  answer: (request, reply) => reply.say('an answer', { input: 1000, output: 100 }),
+  tools: (request, reply, results) => results.length ? reply.say('after')
+    : reply.tools([{ name: 'shell', arguments: { command: 'echo soon' } }, { name: 'shell', arguments: { command: 'sleep 1; echo late' } }]),
+  garbled: (request, reply) => { reply.text('half '.repeat(2000)); reply.res.end('data: {"choices": nonsense}\n\n'); },
+  dying: async (request, reply) => { reply.text('half '.repeat(2000)); await sleep(20); reply.cut(); },
+};
+function raw(reply, delta, reason) {
+  reply.res.writeHead(200, { 'content-type': 'text/event-stream' });
+  for (const choice of [{ index: 0, delta, finish_reason: null }, { index: 0, delta: {}, finish_reason: reason }])
+    reply.res.write(`data: ${JSON.stringify({ choices: [choice] })}\n\n`);
+  reply.res.end('data: [DONE]\n\n');
+}
+
+let database, llm, server;
+before(async () => {
+  database = makeDatabase();
+  llm = await startLlm((request, reply) => scripts[/\[(\w+)\]/.exec(lastUser(request))[1]](request, reply, turns(request).filter((m) => m.role === 'tool')));
+  server = await new Server({ database, llm, settings: '[runs]\nmax_attempts = 5\n[runs.prices."runyard/basic"]\ninput = 1000000\noutput = 1000000\n[accounts.tiers.free]\nthreads = 1000' }).start();
+});
+after(async () => {
+  await server?.close();
+  await llm?.close();
+  database?.drop();
+});
+
+async function run(prompt, { form = {}, user } = {}) {
+  const u = user ?? (await server.user());
+  const r = await u.start({ prompt, ...form });
+  assert.equal(r.status, 200, r.text);
+  const s = await u.stream(r.json.agent_run_id, { timeout: 20000 });
+  assert.ok(gapless(s.events), s.raw);
+  assert.equal(statuses(s.events).filter((x) => x !== 'running').length, 1, s.raw);
+  const end = s.events.at(-1);
+  const told = (await u.get(`/agent-run/${r.json.agent_run_id}`)).json;
+  assert.deepEqual([told.status, told.reason, told.usage.credits], [end.status, end.reason, end.credits]);
+  const charged = Number(database.sql(`select coalesce(-sum(delta_micro), 0) from accounts.ledger where account_id = '${u.id}' and kind = 'charge'`));
+  assert.equal(charged, Math.round(end.credits * 1e6));
+  const messages = (await u.get(`/threads/${r.json.thread_id}/messages`)).json.messages;
+  return { u, id: r.json.agent_run_id, thread: r.json.thread_id, ...s, end, messages };
+}
+const of = (x, type) => x.events.filter((e) => e.type === type);
+
+test('a refusal that is no text ends the run with what can be read of it', async () => {
+  const x = await run('[refused]');
+  assert.deepEqual([x.end.status, x.end.reason], ['failed', 'llm_error']);
+  assert.match(x.end.error, /^the context window is full \ufffd\ufffd {2}indeed$/);
+});
+
+test('a number beyond all doubles stays JSON, in the stream, the thread and what the model is sent', async () => {
+  const x = await run('[infinite]');
+  assert.equal(x.end.status, 'completed', x.raw);
+  const expected = { far: 1e308, farther: [-1e308] };
+  assert.deepEqual(of(x, 'tool_call')[0].arguments, expected);
+  assert.deepEqual(x.messages.find((m) => m.tool_calls).tool_calls[0].arguments, expected);
+  const again = llm.seen.findLast((c) => lastUser(c.json) === '[infinite]').json.messages.find((m) => m.tool_calls);
+  assert.deepEqual(JSON.parse(again.tool_calls[0].function.arguments), expected);
+});
+
+test('no event has a character that some clients take for the end of a line', async () => {
+  const x = await run('[lines]');
+  assert.equal(x.end.status, 'completed', x.raw);
+  assert.doesNotMatch(x.raw, /[\u0085\u2028\u2029\v\f\x1c-\x1e]/);
+  assert.equal(of(x, 'llm_response_chunk').map((e) => e.content).join(''), 'one\u2028two\u2029three\u0085four');
+  assert.deepEqual(of(x, 'tool_call')[0].arguments, { text: 'five\u2028six' });
+});
+
+// A row of the thread that PostgreSQL refuses, for a reason that no repetition changes.
+const refusing = async (role, what) => {
+  database.sql(`create function public.refuse() returns trigger language plpgsql as $$ begin raise exception 'refused by the test'; end $$;
+    create trigger refuse before insert on runs.messages for each row when (new.role = '${role}') execute function public.refuse()`);
+  try { return await what(); } finally { database.sql('drop trigger refuse on runs.messages; drop function public.refuse'); }
+};
+
+test('an answer that the database refuses for good ends the run as failed, and is charged', async () => {
+  const x = await refusing('assistant', () => run('[answer]'));
+  assert.deepEqual([x.end.status, x.end.reason, x.end.error_code, x.end.error], ['failed', 'internal', 'INTERNAL', 'Internal server error']);
+  assert.equal(x.end.credits, 0.0011);
+  assert.equal(of(x, 'message').length, 0, x.raw);
+  const next = await run('[answer]', { user: await server.user() });
+  assert.equal(next.end.status, 'completed');
+});
+
+test('a tool\'s result that is refused ends the run when its other tools have ended', async () => {
+  const x = await refusing('tool', () => run('[tools]'));
+  assert.deepEqual([x.end.status, x.end.error_code], ['failed', 'INTERNAL']);
+  assert.equal(of(x, 'tool_result').length, 0, x.raw);
+  assert.ok(of(x, 'tool_output_chunk').some((e) => e.content === 'late\n'), x.raw);
+});
+
+test('attempts that fail and cost are not repeated beyond a budget or the balance', async () => {
+  // Two attempts or five without a limit; each costs more than the whole budget.
+  const free = await run('[dying]');
+  assert.equal(of(free, 'llm_response_start').length, 5, free.raw);
+  for (const mark of ['[dying]', '[garbled]']) {
+    const x = await run(mark, { form: { budget_credits: '0.0005' } });
+    assert.deepEqual([x.end.reason, x.end.error_code], ['budget', 'BUDGET_EXCEEDED'], x.raw);
+    assert.equal(of(x, 'llm_response_start').length, 1, x.raw);
+  }
+  const u = await server.user();
+  await u.get('/account');
+  database.sql(`select accounts.ledger_add('${u.id}', 500 - balance_micro, 'adjust', 'test-' || gen_random_uuid()) from accounts.account where id = '${u.id}'`);
+  const y = await run('[dying]', { user: u });
+  assert.deepEqual([y.end.reason, y.end.error_code], ['credits', 'INSUFFICIENT_CREDITS'], y.raw);
+  assert.equal(of(y, 'llm_response_start').length, 1, y.raw);
+});
