@@ -32,7 +32,7 @@ postman::postman(const ry::context& ctx, const repository& repo, const settings&
                  std::string links)
     : ctx_(ctx), repo_(repo), settings_(s), links_(std::move(links)), smtp_(s) {
   const auto count = [&](const char* outcome) {
-    return ctx.metrics().counter("mail_attempts_total", "Attempts to hand a message to the relay",
+    return ctx.metrics().counter("attempts_total", "Attempts to hand a message to the relay",
                                  {{"outcome", outcome}});
   };
   sent_ = count("sent");

@@ -79,7 +79,7 @@ ry::task<ry::result<void>> done_of(Start start) {
 
 courier::courier(const office& o) : office_(o) {
   const auto count = [&](const char* outcome) {
-    return o.ctx.metrics().counter("notifications_attempts_total",
+    return o.ctx.metrics().counter("attempts_total",
                                    "Attempts to hand a notification to the orchestrator", {{"outcome", outcome}});
   };
   sent_ = count("sent");

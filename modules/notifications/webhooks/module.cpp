@@ -67,7 +67,7 @@ class module {
 
  private:
   ry::metric count(const char* outcome) const {
-    return ctx_.metrics().counter("webhooks_attempts_total",
+    return ctx_.metrics().counter("attempts_total",
                                   "Attempts to hand a webhook message over",
                                   {{"outcome", outcome}});
   }
