@@ -23,8 +23,12 @@ std::string working_directory(const command_spec& spec) {
 
 std::vector<std::string> build_command_line(const command_spec& spec) {
   std::vector<std::string> out;
-  out.reserve(96 + spec.argv.size());
-  out.push_back(spec.bwrap_path);
+  out.reserve(112 + spec.argv.size());
+  const auto etc = std::filesystem::path(spec.etc_directory).lexically_relative(working_directory(spec));
+  // bwrap reads the filter of system calls from a descriptor, and closes it. Its environment can be read
+  // inside.
+  add(out, {"/bin/sh", "-c", "filter=$1; shift; unset PWD OLDPWD; exec \"$@\" 9<\"$filter\"", "sh",
+            (etc / "system_calls").native(), spec.bwrap_path, "--seccomp", "9"});
   if (spec.mode == confinement::user_namespace) {
     const std::string id = std::to_string(inner_uid);
     add(out, {"--unshare-user", "--disable-userns", "--uid", id, "--gid", id});
@@ -43,7 +47,6 @@ std::vector<std::string> build_command_line(const command_spec& spec) {
   if (spec.network == network_access::host)
     add(out, {"--ro-bind-try", "/etc/resolv.conf", "/etc/resolv.conf", "--ro-bind-try", "/etc/hosts",
               "/etc/hosts", "--ro-bind-try", "/etc/nsswitch.conf", "/etc/nsswitch.conf"});
-  const auto etc = std::filesystem::path(spec.etc_directory).lexically_relative(working_directory(spec));
   const std::string passwd = etc / "passwd";
   const std::string group = etc / "group";
   add(out, {"--ro-bind", passwd, "/etc/passwd", "--ro-bind", group, "/etc/group"});

@@ -7,7 +7,7 @@
 //    be open to others; the command then runs as an unprivileged uid of its own per project, with
 //    no capability and no way to get one. A uid of its own makes the limit on processes hold.
 // Either way the command sees a read-only system, its own /workspace, an empty /tmp, its own processes
-// and, unless asked otherwise, no network.
+// and, unless asked otherwise, no network; what it may ask of the kernel is filtered (system_calls.hpp).
 #pragma once
 #include <cstdint>
 #include <string>
@@ -39,7 +39,9 @@ struct command_spec {
   network_access network = network_access::none;
   std::string bwrap_path;     // absolute
   std::string workspace;      // host directory that appears as /workspace; empty: an empty one in memory
-  std::string etc_directory;  // host directory with passwd and group; both directories without links
+  // Host directory with the files passwd, group and system_calls (what system_call_filter() gives). Both
+  // directories without links.
+  std::string etc_directory;
   std::uint32_t uid = 0;      // drop_root only
   limits limit;
   std::vector<std::string_view> argv;  // not empty

@@ -2,7 +2,11 @@
 #include "command_line.hpp"
 
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/ipc.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,6 +16,7 @@
 #include <fstream>
 #include <optional>
 
+#include "system_calls.hpp"
 #include "workspace.hpp"
 
 namespace fs = std::filesystem;
@@ -65,6 +70,7 @@ class command_line_test : public ::testing::Test {
     const auto uid = 61184 + static_cast<std::uint32_t>(::getpid()) % 4096;
     std::ofstream(root / "passwd") << passwd_text(uid, 1);
     std::ofstream(root / "group") << group_text(uid, 1);
+    std::ofstream(root / "system_calls") << system_call_filter();
     spec.mode = ::geteuid() == 0 ? confinement::drop_root : confinement::user_namespace;
     spec.bwrap_path = "/usr/bin/bwrap";
     const workspaces all(root.string());
@@ -90,6 +96,13 @@ class command_line_test : public ::testing::Test {
   std::vector<std::string> shell(std::string_view script) {
     spec.argv = {"sh", "-c", script};
     return build_command_line(spec);
+  }
+
+  // What a system call of a sandboxed command gives: "ok", or the name of its error.
+  std::string asking(long call, const std::string& arguments) {
+    const std::string script = "perl -MErrno -e 'my $r = syscall(" + std::to_string(call) + ", " + arguments +
+                               "); print $r >= 0 ? q(ok) : (grep { $!{$_} } keys %!)[0]'";
+    return execute(shell(script)).output;
   }
 
   static constexpr std::string_view project = "0192f0c1-2d3e-7f00-8a1b-0123456789ab";
@@ -139,6 +152,31 @@ TEST_F(command_line_test, limits_hold) {
   EXPECT_NE(forks.output.find("annot fork"), std::string::npos) << forks.output;
   spec.limit.memory_bytes = 64 << 20;
   EXPECT_NE(execute(shell("head -c 200000000 /dev/zero | tail")).exit_code, 0);
+}
+
+// The watchdog adds up what processes hold; what they do not hold would be without a bound.
+TEST_F(command_line_test, there_is_no_memory_but_that_of_processes_and_bounded_places) {
+  EXPECT_EQ(asking(SYS_memfd_create, "my $name = q(a), 0"), "ENOSYS");
+  const std::string make = std::to_string(IPC_CREAT | 0600);
+  EXPECT_EQ(asking(SYS_shmget, "0, 4096, " + make), "ok") << "PostgreSQL needs a small one";
+  EXPECT_EQ(asking(SYS_shmget, "0, 1048576, " + make), "EINVAL");
+  EXPECT_EQ(asking(SYS_shmget, "0, 1 << 33, " + make), "EINVAL");
+  EXPECT_EQ(execute(shell("unshare -Urm mount -t tmpfs none /tmp && echo mounted")).output.find("mounted"),
+            std::string::npos);
+}
+
+TEST_F(command_line_test, namespaces_keys_and_other_doors_are_shut_and_programs_do_without) {
+  const auto flags = [](long bits) { return std::to_string(bits); };
+  EXPECT_EQ(asking(SYS_unshare, flags(CLONE_NEWUSER)), "EPERM");
+  EXPECT_EQ(asking(SYS_unshare, flags(CLONE_FILES)), "ok");
+  EXPECT_EQ(asking(SYS_clone, flags(CLONE_NEWUSER | SIGCHLD) + ", 0, 0, 0, 0"), "EPERM");
+  EXPECT_EQ(asking(SYS_clone3, "0, 0"), "ENOSYS");
+  EXPECT_EQ(asking(SYS_keyctl, "0, -4, 0"), "EPERM");
+  EXPECT_EQ(asking(SYS_io_uring_setup, "1, 0"), "ENOSYS");
+  EXPECT_EQ(asking(SYS_bpf, "0, 0, 0"), "EPERM");
+  EXPECT_EQ(asking(SYS_perf_event_open, "0, 0, 0, 0, 0"), "EPERM");
+  // Processes and threads.
+  EXPECT_EQ(execute(shell("seq 300000 | sort -n --parallel=4 | tail -n 1")).output, "300000\n");
 }
 
 TEST_F(command_line_test, no_arguments_tell_where_the_server_keeps_its_data) {

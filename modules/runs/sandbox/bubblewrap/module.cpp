@@ -15,6 +15,7 @@
 
 #include "command_line.hpp"
 #include "ry/ext/sandbox_driver.h"
+#include "system_calls.hpp"
 #include "tree.hpp"
 #include "watchdog.hpp"
 #include "workspace.hpp"
@@ -121,6 +122,7 @@ class driver {
     ::mkdir(etc_.c_str(), 0755);
     std::ofstream(etc_ + "/passwd", std::ios::trunc) << passwd_text(uid_base_, uid_count_);
     std::ofstream(etc_ + "/group", std::ios::trunc) << group_text(uid_base_, uid_count_);
+    std::ofstream(etc_ + "/system_calls", std::ios::trunc) << system_call_filter();
     ::chmod((etc_ + "/passwd").c_str(), 0644);
     ::chmod((etc_ + "/group").c_str(), 0644);
     etc_ = std::filesystem::canonical(etc_).string();
