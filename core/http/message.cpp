@@ -3,6 +3,8 @@
 #include <boost/beast/http/error.hpp>
 #include <cstring>
 
+#include "core/http/uri.hpp"
+
 namespace ry::http::serving {
 
 namespace bh = boost::beast::http;
@@ -111,6 +113,7 @@ refusal message_parser::parse_head(std::string_view head, std::vector<ry_header>
   if (!known_method(info.method)) return refused_ = {501, "Method not implemented"};
   if (hosts_ > 1 || (v11 && hosts_ == 0))
     return refused_ = {400, "Exactly one Host header is needed"};
+  if (!is_authority(info.host)) return refused_ = {400, "Malformed Host header"};
   if (lengths_ > 1) return refused_ = {400, "Bad body length"};
   if (encodings_ != 0) {
     if (!v11) return refused_ = {400, "Transfer-Encoding in HTTP/1.0"};

@@ -32,9 +32,14 @@ TEST(uri, Targets) {
   EXPECT_EQ("b=c?d", split_target("/a?b=c?d")->query);
   EXPECT_EQ("/", split_target("http://h")->path);
   EXPECT_EQ("x", split_target("HTTPS://h?x")->query);
-  EXPECT_EQ("/p", split_target("http://user@h:80/p")->path);
-  for (const char* bad : {"", "a", "http:///x", "ftp://x/", "/a#b", "/a b", "/a\x7f"})
+  EXPECT_EQ("/p", split_target("http://h:80/p")->path);
+  for (const char* bad : {"", "a", "http:///x", "ftp://x/", "/a#b", "/a b", "/a\x7f", "http://user@h/p",
+                          "http://[::1/p", "http://h:8x"})
     EXPECT_FALSE(split_target(bad)) << bad;
+  for (const char* good : {"", "a", "a.example:80", "a:", "[::1]", "[::ffff:1.2.3.4]:80", "1.2.3.4", "b%C3_c"})
+    EXPECT_TRUE(is_authority(good)) << good;
+  for (const char* bad : {"a b", "a/b", "a?b", "a@b", "a:b", "a:1:2", "::1", "[::1", "[a.b.x]", "b\xc3"})
+    EXPECT_FALSE(is_authority(bad)) << bad;
   std::string rest;
   EXPECT_EQ("s e", take_token("a=1&token=s+e&to%6ben=second&b", rest));
   EXPECT_EQ("a=1&b", rest);

@@ -1,5 +1,7 @@
 #include "core/http/uri.hpp"
 
+#include <algorithm>
+
 namespace ry::http::serving {
 
 namespace {
@@ -47,6 +49,27 @@ bool form_decode(std::string_view in, std::string& out) {
   return decode(in, out, ' ');
 }
 
+bool is_authority(std::string_view text) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  std::size_t end = 0;
+  if (text.starts_with('[')) {
+    end = text.find(']');
+    if (end == std::string_view::npos) return false;
+    for (const char c : text.substr(1, end - 1))
+      if (hex(c) < 0 && c != ':' && c != '.') return false;
+    ++end;
+  } else {
+    constexpr std::string_view marks = "-._~!$&'()*+,;=%";
+    for (; end < text.size() && text[end] != ':'; ++end) {
+      const char c = text[end];
+      const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+      if (!letter && !is_digit(c) && marks.find(c) == std::string_view::npos) return false;
+    }
+  }
+  const auto port = text.substr(end);
+  return port.empty() || (port.front() == ':' && std::all_of(port.begin() + 1, port.end(), is_digit));
+}
+
 std::optional<target> split_target(std::string_view raw) {
   for (const char c : raw)
     if (static_cast<unsigned char>(c) <= 0x20 || c == 0x7f || c == '#') return std::nullopt;
@@ -56,7 +79,7 @@ std::optional<target> split_target(std::string_view raw) {
   if (starts_with_nocase(raw, "https://")) scheme = 8;
   if (scheme != 0) {
     const auto end = raw.find_first_of("/?", scheme);
-    if (end == scheme) return std::nullopt;
+    if (end == scheme || !is_authority(raw.substr(scheme, end - scheme))) return std::nullopt;
     if (end == std::string_view::npos) return target{"/", {}};
     raw.remove_prefix(end);
     if (raw.front() == '?') return target{"/", raw.substr(1)};

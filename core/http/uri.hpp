@@ -18,8 +18,10 @@ struct target {
   std::string_view path;  // begins with '/', or is "*" for OPTIONS
   std::string_view query;
 };
+// True for what a Host header may hold: a name or an address, and perhaps a port. It may be empty.
+bool is_authority(std::string_view text);
 // Splits origin-form and absolute-form (its authority is dropped). nullopt: neither, or a fragment,
-// or bytes that no target may hold.
+// or a user name, or bytes that no target may hold.
 std::optional<target> split_target(std::string_view raw);
 
 // True when a decoded segment of the path is "." or "..".
