@@ -73,6 +73,28 @@ TEST_F(place, settings_that_cannot_be_used_point_at_their_key) {
                           HasSubstr("--set: secrets.old_keys: key 1 must be 32 bytes")));
 }
 
+TEST_F(place, files_and_lists_are_tried_before_the_server_needs_them) {
+  const auto rubbish = (dir_ / "rubbish").string();
+  std::ofstream(rubbish) << "no certificate, no key set";
+  auto c = with({"http.tls.cert=" + rubbish, "http.tls.key=" + rubbish,
+                 "http.cors.origins=[\"*\", \"https://a.example\", \"http://b.example:8080\", \"tauri://localhost\","
+                 "\"c.example\", \"https://d.example/\", \"https://E.example\", \"https://f.example:443\"]",
+                 "http.trusted_proxies=[\"10.0.0.0/8\", \"10.0.0.0/99\"]",
+                 "auth.jwt.jwks_file=" + rubbish, "egress.ca_file=" + rubbish});
+  ASSERT_THAT(faults(c), IsEmpty());
+  (void)http_settings(c);
+  (void)auth_settings(c);
+  (void)egress_settings(c);
+  EXPECT_THAT(faults(c), ElementsAre(HasSubstr("http.tls.cert: the file " + rubbish + " holds no usable certificate"),
+                                     HasSubstr("http.cors.origins: \"c.example\" is no origin"),
+                                     HasSubstr("http.cors.origins: \"https://d.example/\" is no origin"),
+                                     HasSubstr("http.cors.origins: \"https://E.example\" is no origin"),
+                                     HasSubstr("http.cors.origins: \"https://f.example:443\" is no origin"),
+                                     HasSubstr("http.trusted_proxies: \"10.0.0.0/99\" has no usable prefix length"),
+                                     HasSubstr("auth.jwt.jwks_file: the file " + rubbish + ": the key set"),
+                                     HasSubstr("egress.ca_file: cannot use the certificates in " + rubbish)));
+}
+
 TEST_F(place, secret_keys_in_their_order) {
   std::ofstream(dir_ / "keys") << "# rotated\n\n  key2 \nkey3\n";
   auto c = with({"secrets.key=key1", "secrets.key_file=" + (dir_ / "keys").string(),

@@ -6,9 +6,15 @@
 #include <algorithm>
 #include <charconv>
 #include <fstream>
+#include <iterator>
+#include <stdexcept>
 
+#include "core/auth/jwks.hpp"
 #include "core/auth/secret_box.hpp"
 #include "core/db/url.hpp"
+#include "core/http/cidr.hpp"
+#include "core/http/client/tls.hpp"
+#include "core/http/tls.hpp"
 
 namespace ry::app {
 
@@ -21,10 +27,35 @@ bool numeric(const std::string& address) {
          inet_pton(AF_INET6, address.c_str(), &v6) == 1;
 }
 
-void need_file(config::config& c, const char* key) {
+// The path of a file that is there to be read; empty: none is set, or it was refused.
+std::string need_file(config::config& c, const char* key) {
   const auto path = c.text(key);
-  if (!path.empty() && ::access(path.c_str(), R_OK) != 0)
-    c.refuse(key, "the file " + path + " cannot be read");
+  if (path.empty() || ::access(path.c_str(), R_OK) == 0) return path;
+  c.refuse(key, "the file " + path + " cannot be read");
+  return {};
+}
+
+// Refuses what `use` throws.
+template <class Use>
+void try_out(config::config& c, const char* key, Use use) {
+  try {
+    use();
+  } catch (const std::exception& e) {
+    c.refuse(key, e.what());
+  }
+}
+
+// Browsers send scheme, host and port, in small letters and without the scheme's own port.
+bool may_be_origin(std::string_view text) {
+  if (text == "*" || text == "null") return true;
+  const auto scheme = text.find("://");
+  if (scheme == std::string_view::npos || scheme == 0) return false;
+  const auto rest = text.substr(scheme + 3);
+  if (rest.empty() || rest.find_first_of("/?#@ ") != std::string_view::npos) return false;
+  if ((text.starts_with("http://") && text.ends_with(":80")) ||
+      (text.starts_with("https://") && text.ends_with(":443")))
+    return false;
+  return std::none_of(text.begin(), text.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
 }
 
 }  // namespace
@@ -79,12 +110,17 @@ http::settings http_settings(config::config& c) {
     c.refuse("http.listen",
              "must be ADDRESS:PORT with a numeric address, e.g. 127.0.0.1:8080 or [::1]:0");
   }
-  need_file(c, "http.tls.cert");
-  need_file(c, "http.tls.key");
+  const auto cert = need_file(c, "http.tls.cert"), key = need_file(c, "http.tls.key");
+  if (!cert.empty() && !key.empty())
+    try_out(c, "http.tls.cert", [&] { const http::serving::tls_context usable(cert, key); });
   s.tls_cert_file = c.text("http.tls.cert");
   s.tls_key_file = c.text("http.tls.key");
   s.base_path = c.text("http.base_path");
   s.cors.origins = c.list("http.cors.origins");
+  for (const auto& origin : s.cors.origins)
+    if (!may_be_origin(origin))
+      c.refuse("http.cors.origins", "\"" + origin + "\" is no origin as browsers send it, such as "
+                                    "\"https://app.example.org\": no page would match");
   s.cors.allow_credentials = c.flag("http.cors.allow_credentials")
                                  ? http::cors_settings::credentials::yes
                                  : http::cors_settings::credentials::no;
@@ -95,6 +131,8 @@ http::settings http_settings(config::config& c) {
              "origins");
   s.cors.max_age = std::chrono::seconds(c.integer("http.cors.max_age_seconds"));
   s.trusted_proxies = c.list("http.trusted_proxies");
+  try_out(c, "http.trusted_proxies",
+          [&] { const http::serving::address_set usable(s.trusted_proxies); });
   s.access = c.flag("http.access_log") ? http::access_log::on : http::access_log::off;
   const auto size = [&](const char* key) { return static_cast<std::size_t>(c.integer(key)); };
   s.max_header_bytes = size("http.max_header_bytes");
@@ -143,7 +181,12 @@ db::settings db_settings(const config::config& c) {
 }
 
 auth::settings auth_settings(config::config& c) {
-  need_file(c, "auth.jwt.jwks_file");
+  if (const auto path = need_file(c, "auth.jwt.jwks_file"); !path.empty()) {
+    std::ifstream in(path, std::ios::binary);
+    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    std::string why;
+    if (!auth::parse_jwks(text, &why)) c.refuse("auth.jwt.jwks_file", "the file " + path + ": " + why);
+  }
   auth::settings s;
   s.hs256_secret = c.text("auth.jwt.hs256_secret");
   if (!s.hs256_secret.empty() && s.hs256_secret.size() < 32)
@@ -157,7 +200,8 @@ auth::settings auth_settings(config::config& c) {
 }
 
 http::client_settings egress_settings(config::config& c) {
-  need_file(c, "egress.ca_file");
+  if (const auto path = need_file(c, "egress.ca_file"); !path.empty())
+    try_out(c, "egress.ca_file", [&] { const http::tls_context usable(path); });
   http::client_settings s;
   s.guard =
       c.text("deployment.mode") == "local" ? http::address_guard::off : http::address_guard::on;
@@ -185,7 +229,7 @@ std::vector<std::string> secret_keys(config::config& c) {
     keys.push_back(std::move(key));
   };
   if (auto key = c.text("secrets.key"); !key.empty()) add("secrets.key", std::move(key), "");
-  need_file(c, "secrets.key_file");
+  (void)need_file(c, "secrets.key_file");
   if (const auto path = c.text("secrets.key_file"); !path.empty()) {
     std::ifstream in(path);
     int number = 0;

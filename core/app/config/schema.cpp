@@ -47,6 +47,13 @@ bool allows(const std::vector<std::string>& types, std::string_view type) {
   return types.empty() || std::find(types.begin(), types.end(), type) != types.end();
 }
 
+// As people write it: Boost.JSON writes 0.1 as 1E-1.
+std::string number_text(const json::value& n) {
+  if (!n.is_double()) return json::serialize(n);
+  char text[32];
+  return {text, std::to_chars(text, text + sizeof text, n.get_double()).ptr};
+}
+
 std::string_view type_of(const node& value) {
   if (value.is == node::kind::table) return "object";
   if (value.is == node::kind::list) return "array";
@@ -275,9 +282,9 @@ class checker {
       }
     } else if (!v.is_bool()) {
       if (const auto* low = member(schema, "minimum"); low && less(v, *low))
-        fail(value, "must be at least " + json::serialize(*low));
+        fail(value, "must be at least " + number_text(*low));
       if (const auto* high = member(schema, "maximum"); high && less(*high, v))
-        fail(value, "must be at most " + json::serialize(*high));
+        fail(value, "must be at most " + number_text(*high));
     }
     if (const auto* choices = member(schema, "enum"); choices && choices->is_array())
       choice(value, schema, choices->get_array());

@@ -63,7 +63,7 @@ TEST(schema, reports_all_faults_with_positions) {
           sample);
   EXPECT_THAT(
       r.faults,
-      ElementsAre("f:1:1: port: must be at most 65535", "f:2:1: rate: must be at least 5E-1",
+      ElementsAre("f:1:1: port: must be at most 65535", "f:2:1: rate: must be at least 0.5",
                   "f:3:1: name: must have at least 2 characters",
                   "f:3:1: name: must match ^[a-zé]+$",
                   "f:4:1: on: must be true or false, not a string",
