@@ -38,6 +38,7 @@ constexpr auto role = "runyard";             // owner of the cluster, and name o
 constexpr auto start_limit = 60s;            // crash recovery may take its time
 constexpr std::size_t socket_path_max = 90;  // sun_path has 108 bytes; PostgreSQL adds a file name
 constexpr std::uintmax_t log_max = 10 << 20;
+constexpr std::size_t tail_max = 600;
 
 [[noreturn]] void refuse(std::string message) {
   throw failure({RY_FAILED_PRECONDITION, "db.embedded", std::move(message), {}, 0, 0});
@@ -54,16 +55,20 @@ std::string first_line(const fs::path& file) {
   return line;
 }
 
-// The last few lines of a log, on one line.
-std::string tail(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary | std::ios::ate);
-  if (!in) return {};
-  const auto size = static_cast<std::streamoff>(in.tellg());
-  in.seekg(std::max<std::streamoff>(0, size - 600));
-  std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+// The last few lines, on one line: where programs say why they gave up.
+std::string tail(std::string text) {
   while (!text.empty() && text.back() == '\n') text.pop_back();
+  if (text.size() > tail_max) text.erase(0, text.size() - tail_max);
   std::replace(text.begin(), text.end(), '\n', ' ');
   return text;
+}
+
+std::string tail_of(const fs::path& log) {
+  std::ifstream in(log, std::ios::binary | std::ios::ate);
+  if (!in) return {};
+  const auto size = static_cast<std::streamoff>(in.tellg());
+  in.seekg(std::max<std::streamoff>(0, size - static_cast<std::streamoff>(tail_max)));
+  return tail({std::istreambuf_iterator<char>(in), {}});
 }
 
 bool has_server(const fs::path& dir) {
@@ -298,7 +303,7 @@ class embedded_postgres::impl {
         user_);
     if (made.status != 0) {
       fs::remove_all(fresh, ec);
-      refuse("initdb failed: " + made.output.substr(0, 600));
+      refuse("initdb failed: " + tail(made.output));
     }
     fs::remove(cluster_, ec);
     fs::rename(fresh, cluster_, ec);
@@ -378,10 +383,10 @@ class embedded_postgres::impl {
     const auto begin = clock::now();
     const auto url = url_of("postgres");
     while (true) {
-      if (const auto ended = reap(WNOHANG)) refuse("PostgreSQL did not start: " + tail(log_));
+      if (const auto ended = reap(WNOHANG)) refuse("PostgreSQL did not start: " + tail_of(log_));
       if (PQping(url.c_str()) == PQPING_OK) return;
       if (clock::now() - begin > start_limit)
-        refuse("PostgreSQL was not ready within a minute: " + tail(log_));
+        refuse("PostgreSQL was not ready within a minute: " + tail_of(log_));
       std::this_thread::sleep_for(5ms);
     }
   }
@@ -467,7 +472,7 @@ class embedded_postgres::impl {
         if (stopping_) break;
       }
       observe::log(observe::level::error, "db", "embedded PostgreSQL ended and is started again",
-                   {{"log", tail(log_)}});
+                   {{"log", tail_of(log_)}});
       if (clock::now() - begin > 60s) pause = 100ms;
       while (!restarted(pause)) {
         std::lock_guard lock(mutex_);

@@ -232,4 +232,23 @@ TEST(embedded, a_machine_without_postgresql_is_told_what_to_install) {
   }
 }
 
+TEST(embedded, why_no_cluster_could_be_made_is_told) {
+  folder f;
+  const auto programs = f.path / "bin";
+  fs::create_directories(programs);
+  std::ofstream(programs / "postgres") << "#!/bin/sh\necho 'postgres (PostgreSQL) 15.1'\n";
+  std::ofstream(programs / "initdb") << "#!/bin/sh\nseq 1000\necho 'initdb: error: No space left on device' >&2\nexit 1\n";
+  for (const char* name : {"postgres", "initdb"})
+    fs::permissions(programs / name, fs::perms::owner_all | fs::perms::others_read | fs::perms::others_exec);
+  embedded_postgres pg({f.path / "data", programs});
+  try {
+    pg.start();
+    FAIL() << "started";
+  } catch (const failure& e) {
+    EXPECT_NE(e.error.message.find("No space left on device"), std::string::npos) << e.error.message;
+    EXPECT_EQ(e.error.message.find('\n'), std::string::npos) << e.error.message;
+    EXPECT_LT(e.error.message.size(), 700u);
+  }
+}
+
 }  // namespace

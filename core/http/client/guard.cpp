@@ -26,6 +26,8 @@ constexpr std::uint32_t quad(unsigned a, unsigned b, unsigned c, unsigned d) {
 constexpr v4_block v4_blocks[] = {
     {quad(0, 0, 0, 0), 8, "unspecified"},        {quad(10, 0, 0, 0), 8, "private"},
     {quad(100, 64, 0, 0), 10, "shared"},         {quad(127, 0, 0, 0), 8, "loopback"},
+    // A public address that a machine in Azure meets its own host under.
+    {quad(168, 63, 129, 16), 32, "metadata"},
     {quad(169, 254, 0, 0), 16, "link-local"},    {quad(172, 16, 0, 0), 12, "private"},
     {quad(192, 0, 0, 0), 24, "reserved"},        {quad(192, 0, 2, 0), 24, "documentation"},
     {quad(192, 88, 99, 0), 24, "reserved"},      {quad(192, 168, 0, 0), 16, "private"},

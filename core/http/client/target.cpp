@@ -3,6 +3,7 @@
 #include <boost/url/parse.hpp>
 #include <boost/url/url.hpp>
 #include <boost/url/url_view.hpp>
+#include <charconv>
 
 namespace ry::http {
 
@@ -23,9 +24,12 @@ std::variant<target, std::string> from_view(const boost::urls::url_view& u) {
   t.host = std::move(*host);
   const std::uint16_t standard = t.tls ? 443 : 80;
   t.port = standard;
-  if (u.has_port() && !u.port().empty()) {
-    t.port = u.port_number();
-    if (t.port == 0) return "the URL's port is not between 1 and 65535";
+  if (const auto digits = u.port(); u.has_port() && !digits.empty()) {
+    // Boost.URL 1.81 takes 99999 for 34463.
+    const auto* end = digits.data() + digits.size();
+    const auto read = std::from_chars(digits.data(), end, t.port);
+    if (read.ec != std::errc{} || read.ptr != end || t.port == 0)
+      return "the URL's port is not between 1 and 65535";
   }
   t.authority = host_text;
   if (t.port != standard) t.authority += ":" + std::to_string(t.port);

@@ -21,13 +21,16 @@ TEST(target, splits_a_url) {
   EXPECT_EQ(t.host.literal->to_string(), "::1");
   EXPECT_EQ(std::get<target>(parse_target("http://h:80/?")).path, "/?");
   EXPECT_EQ(std::get<target>(parse_target("http://h:80/")).authority, "h");
+  EXPECT_EQ(std::get<target>(parse_target("http://h:00081/")).port, 81);
+  EXPECT_EQ(std::get<target>(parse_target("http://h:65535/")).port, 65535);
 }
 
 TEST(target, refuses_what_is_no_plain_http_url) {
   for (const char* url :
        {"", "example.com", "/path", "ftp://example.com/", "file:///etc/passwd", "http://",
         "http:///x", "http://user:pw@example.com/", "http://example.com:0/",
-        "http://example.com:65536/", "http://exa mple.com/", "http://a\r\nb/", "http://h/\r\nX: y",
+        "http://example.com:65536/", "http://example.com:99999/", "http://example.com:4294967376/",
+        "http://exa mple.com/", "http://a\r\nb/", "http://h/\r\nX: y",
         "http://1.2.3.4.example/", "a:?", "http:?", "http://[fe80::1%25eth0]/", "http://%6c%6fcalhost/", "javascript:alert(1)", "http://h/ x"})
     EXPECT_TRUE(std::holds_alternative<std::string>(parse_target(url))) << url;
   EXPECT_TRUE(
