@@ -129,7 +129,10 @@ TEST(embedded, a_server_that_was_stopped_is_ended_all_the_same) {
   const auto begin = std::chrono::steady_clock::now();
   pg.stop();
   EXPECT_LT(std::chrono::steady_clock::now() - begin, 10s);
-  EXPECT_TRUE(ry::db::servers_of(f.path / "postgres").empty());
+  // What was killed takes a moment to go.
+  const auto gone = [&] { return ry::db::servers_of(f.path / "postgres").empty(); };
+  for (int i = 0; i < 1000 && !gone(); ++i) std::this_thread::sleep_for(10ms);
+  EXPECT_TRUE(gone());
   embedded_postgres again({f.path});
   again.start();
   EXPECT_EQ(ask(again, "select 1"), "1");
