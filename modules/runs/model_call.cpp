@@ -1,6 +1,7 @@
 #include "model_call.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "text.hpp"
 
@@ -12,6 +13,10 @@ namespace {
 std::int64_t sane(std::int64_t tokens) {
   return std::clamp<std::int64_t>(tokens, 0, 1'000'000'000);
 }
+
+// Of one answer: text, thoughts and arguments of calls. Far beyond what models say; an answer is in memory
+// several times.
+constexpr std::size_t most_bytes = 16 * 1024 * 1024;
 
 }  // namespace
 
@@ -27,6 +32,7 @@ ry_status model_call::start(std::string_view request_json) {
   sink.struct_size = sizeof sink;
   sink.on_text = [](void* ctx, ry_str text) noexcept {
     auto* self = static_cast<model_call*>(ctx);
+    if (!self->fits(text.len)) return;
     (void)ry::guard([&] {
       self->text_ += ry::view(text);
       self->add("llm_response_chunk", ry::view(text));
@@ -34,10 +40,12 @@ ry_status model_call::start(std::string_view request_json) {
   };
   sink.on_reasoning = [](void* ctx, ry_str text) noexcept {
     auto* self = static_cast<model_call*>(ctx);
+    if (!self->fits(text.len)) return;
     (void)ry::guard([&] { self->add("reasoning_chunk", ry::view(text)); });
   };
   sink.on_tool_call = [](void* ctx, ry_str id, ry_str name, ry_str arguments) noexcept {
     auto* self = static_cast<model_call*>(ctx);
+    if (!self->fits(arguments.len)) return;
     (void)ry::guard([&] {
       self->calls_.push_back(
           read_tool_call(ry::view(id), ry::view(name), ry::view(arguments), self->calls_));
@@ -60,11 +68,22 @@ ry_status model_call::start(std::string_view request_json) {
       self->retry_after_s_ = err->retry_after_s;
       (void)ry::guard([&] { self->message_ = plain_sentence(ry::view(err->message)); });
     }
+    if (self->too_long_) {
+      self->status_ = RY_FAILED_PRECONDITION;
+      (void)ry::guard([&] { self->message_ = "The model's answer is longer than " + size_text(most_bytes); });
+    }
     self->ended_ = true;
     self->done_.set();
   };
   return provider_->of->table->complete(provider_->of->self, provider_->instance,
                                            ry::str(request_json), run_->exec, &sink, this, &call_);
+}
+
+bool model_call::fits(std::size_t bytes) {
+  bytes_ += bytes;
+  if (bytes_ <= most_bytes) return true;
+  if (!std::exchange(too_long_, true)) abort();
+  return false;
 }
 
 void model_call::add(std::string_view type, std::string_view text) {
@@ -78,6 +97,7 @@ void model_call::add(std::string_view type, std::string_view text) {
 
 ry::task<void> model_call::finished() {
   live_run::working busy(*run_, *this);
+  if (too_long_) abort();  // before the call was known
   while (!ended_) (void)co_await done_.wait();
 }
 

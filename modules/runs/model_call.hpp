@@ -29,6 +29,8 @@ class model_call : abortable {
  private:
   void abort() noexcept override;
   void add(std::string_view type, std::string_view text);
+  // So much more of an answer has come. False: it is too long, and called off.
+  bool fits(std::size_t bytes);
 
   parts& parts_;
   std::shared_ptr<live_run> run_;
@@ -36,7 +38,8 @@ class model_call : abortable {
   log_writer& writer_;
   const audience who_;
   void* call_ = nullptr;
-  bool ended_ = false;
+  bool ended_ = false, too_long_ = false;
+  std::size_t bytes_ = 0;
   std::string text_, message_, reasoning_;
   std::vector<tool_call> calls_;
   token_usage usage_;

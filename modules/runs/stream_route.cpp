@@ -125,10 +125,16 @@ ry::task<std::shared_ptr<live_run>> stream_route::open(ry::request request, std:
     // Events beyond the log may have been delivered by the worker, but none beyond its reservation.
     if (wish.next > (*head)->reserved + 1) wish.next = std::max((*head)->last_seq, here) + 1;
   }
-  s.emplace(request.open_stream(200, {{"Content-Type", "text/event-stream"},
-                                      {"Cache-Control", "no-cache, no-transform"},
-                                      {"X-Accel-Buffering", "no"}}),
-            wish, id);
+  const ry::headers fields = {{"Content-Type", "text/event-stream"},
+                              {"Cache-Control", "no-cache, no-transform"},
+                              {"X-Accel-Buffering", "no"}};
+  if (request.method() == "HEAD") {  // it would hold its connection for as long as the run goes on
+    ry::response out = ry::response::empty(200);
+    for (const auto& [name, value] : fields) out.header(name, value);
+    request.respond(out);
+    co_return nullptr;
+  }
+  s.emplace(request.open_stream(200, fields), wish, id);
   s->out.to.keepalive(ping_ms, ping_event);
   co_return live;
 }

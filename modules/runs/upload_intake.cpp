@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
 #include <set>
 
@@ -39,6 +40,12 @@ class file_reader {
   int fd_;
 };
 
+// As the client said it; empty when it is none.
+std::string media_type(std::string_view sent) {
+  const bool good = sent.size() <= 200 && std::all_of(sent.begin(), sent.end(), [](char c) { return c >= 0x20 && c < 0x7F; });
+  return good ? std::string(sent) : std::string();
+}
+
 }  // namespace
 
 void refuse_upload(std::int64_t limit, std::string sentence) {
@@ -49,8 +56,8 @@ void refuse_upload(std::int64_t limit, std::string sentence) {
 
 upload_intake::upload_intake(parts& p, const std::vector<ry::form_part>& files) : parts_(p) {
   for (const ry::form_part& part : files) {
-    files_.push_back({std::string(part.path), std::string(part.filename),
-                      std::string(part.content_type.substr(0, 200)), part.size, {}, {}});
+    files_.push_back({std::string(part.path), std::string(part.filename), media_type(part.content_type),
+                      part.size, {}, {}});
     total_ += part.size;
   }
 }

@@ -1,5 +1,6 @@
 // No run is ever lost: the server is killed in each phase of a run, restarted, and the run goes on.
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { after, before, test } from 'node:test';
 import { lastUser, startLlm, turns } from './lib/llm.mjs';
 import { Client, Server, gapless, makeDatabase, sleep, statuses, textOf, waitFor } from './lib/server.mjs';
@@ -20,7 +21,7 @@ before(async () => {
     for (let i = 0; i < 60; i++) { reply.text(`w${i} `); await sleep(50); if (reply.res.destroyed) return; }
     reply.end({ input: 100, output: 60 });
   });
-  server = await new Server({ database, llm }).start();
+  server = await new Server({ database, llm, settings: '[runs.prices."runyard/basic"]\ninput = 1000000\noutput = 1000000' }).start();
 });
 after(async () => {
   await server?.close();
@@ -79,6 +80,53 @@ test('killed during a tool call: it is not run twice behind the model\'s back', 
   checkWhole(x);
   const content = await x.u.get(`/projects/${x.run.project_id}/files/content?path=count`);
   assert.equal(content.text, 'ran\n');
+});
+
+// The whole answer was said, and the statement that ends the run waits for its account, which is held here, when the
+// server is killed. `then` says what becomes of that statement.
+async function killAtTheEnd(prompt, then) {
+  const u = await server.user();
+  await u.get('/account');
+  const holder = spawn('psql', ['-XqAt', database.url], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const gone = new Promise((resolve) => holder.on('exit', resolve));
+  const before = llm.seen.length;
+  const r = await u.start({ prompt });
+  assert.equal(r.status, 200, r.text);
+  const held = new Promise((resolve) => holder.stdout.once('data', resolve));
+  holder.stdin.write(`begin; select id from accounts.account where id = '${u.id}' for update;\n`);
+  await held;
+  const id = r.json.agent_run_id;
+  const first = await u.stream(id, { until: (e) => e.type === 'llm_response_chunk' });
+  await waitFor('the border to wait', () => database.sql("select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%persist_steps%'") === '1');
+  await server.kill();
+  await then(() => { holder.stdin.end('rollback;\n'); return gone; }, id);
+  await server.start();
+  const rest = await u.stream(id, { headers: { 'last-event-id': String(first.events.at(-1).sequence) }, timeout: 40000 });
+  return { u, id, all: [...first.events, ...rest.events], asked: llm.seen.length - before };
+}
+const charges = (x) => database.sql(`select count(*) || ' ' || -sum(delta_micro) from accounts.ledger where account_id = '${x.u.id}' and kind = 'charge'`);
+
+test('killed before the terminal commit: the step runs again, and one answer is charged', async () => {
+  const x = await killAtTheEnd('[silent] end', async (release) => {
+    database.sql("select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and query like '%persist_steps%'");
+    await release();
+  });
+  checkWhole(x);
+  assert.equal(x.asked, 2);
+  assert.ok(x.all.some((e) => e.type === 'turn_aborted'));
+  assert.equal(textOf(x.all), 'after a while');
+  assert.equal(charges(x), '1 15');
+});
+
+test('killed while the terminal commit is under way: it counts, nothing runs again', async () => {
+  const x = await killAtTheEnd('[silent] end', async (release, id) => {
+    await release();
+    await waitFor('the commit', () => database.sql(`select status from runs.runs where id = '${id}'`) === 'completed');
+  });
+  checkWhole(x);
+  assert.equal(x.asked, 1);
+  assert.equal(textOf(x.all), 'after a while');
+  assert.equal(charges(x), '1 15');
 });
 
 test('the slot of a run is free after its end, also when its worker was killed', async () => {

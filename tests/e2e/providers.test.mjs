@@ -15,6 +15,10 @@ const scripts = {
     : raw(reply, { tool_calls: [{ index: 0, id: 'c1', type: 'function', function: { name: 'no_such_tool', arguments: '{"far":1e400,"farther":[-1e999]}' } }] }, 'tool_calls'),
   lines: (request, reply, results) => results.length ? reply.say('one\u2028two\u2029three\u0085four')
     : reply.tools([{ name: 'no_such_tool', arguments: { text: 'five\u2028six' } }]),
+  endless: async (request, reply) => {
+    for (let i = 0; i < 100 && !reply.res.destroyed; i++) { reply.text('on and on '.repeat(50000)); await sleep(5); }
+    reply.end();
+  },
   answer: (request, reply) => reply.say('an answer', { input: 1000, output: 100 }),
   tools: (request, reply, results) => results.length ? reply.say('after')
     : reply.tools([{ name: 'shell', arguments: { command: 'echo soon' } }, { name: 'shell', arguments: { command: 'sleep 1; echo late' } }]),
@@ -79,6 +83,15 @@ test('no event has a character that some clients take for the end of a line', as
   assert.doesNotMatch(x.raw, /[\u0085\u2028\u2029\v\f\x1c-\x1e]/);
   assert.equal(of(x, 'llm_response_chunk').map((e) => e.content).join(''), 'one\u2028two\u2029three\u0085four');
   assert.deepEqual(of(x, 'tool_call')[0].arguments, { text: 'five\u2028six' });
+});
+
+test('an answer without an end is called off', async () => {
+  const x = await run('[endless]');
+  assert.deepEqual([x.end.status, x.end.reason, x.end.error], ['failed', 'llm_error', 'The model\'s answer is longer than 16.0 MB']);
+  assert.equal(of(x, 'llm_response_start').length, 1);
+  const call = llm.seen.find((c) => lastUser(c.json) === '[endless]');
+  await call.closed;
+  assert.equal(call.aborted, true);
 });
 
 // A row of the thread that PostgreSQL refuses, for a reason that no repetition changes.

@@ -233,6 +233,24 @@ test('a stream that is silent is kept alive every ten seconds', async () => {
   await u.post(`/agent-run/${id}/stop`);
 });
 
+test('HEAD of a stream that goes on is answered at once, and its connection serves on', async () => {
+  const u = await server.user();
+  const id = await run(u, '[hold] head');
+  const { hostname, port } = new URL(u.url);
+  const s = net.connect(Number(port), hostname);
+  let text = '';
+  s.on('data', (d) => (text += d));
+  const head = (path) => `HEAD ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${u.token}\r\n`;
+  s.write(`${head(`/agent-run/${id}/stream`)}\r\n${head(`/agent-run/${id}`)}Connection: close\r\n\r\n`);
+  await waitFor('both answers', () => s.closed || s.readableEnded, 5000);
+  const answers = text.split('\r\n\r\n').filter(Boolean);
+  assert.equal(answers.length, 2, text);
+  assert.ok(answers.every((a) => a.startsWith('HTTP/1.1 200 ')), text);
+  assert.match(answers[0], /content-type: text\/event-stream\r\n/i);
+  assert.match(answers[0], /x-accel-buffering: no/i);
+  await u.post(`/agent-run/${id}/stop`);
+});
+
 test('a chunk of 20 bytes costs at most 110 bytes on the wire', async () => {
   const u = await server.user();
   const id = await run(u, '[flood 2000 20]');

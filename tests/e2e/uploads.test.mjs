@@ -96,6 +96,17 @@ test('hostile forms get a clear error and the server goes on', async () => {
   const unended = await multipart(u, 'B', field('B', 'prompt', 'never closed'));
   assert.equal(unended.status, 400, unended.text);
 
+  // What a part says of itself is not to be trusted either.
+  const typist = await server.user();
+  for (const type of [Buffer.from([0x74, 0x2f, 0xff, 0xfe]), Buffer.from(`t/${'a'.repeat(197)}ä`), Buffer.from('text/plain')]) {
+    const body = Buffer.concat([Buffer.from(`${field('B', 'prompt', 'typed')}--B\r\nContent-Disposition: form-data; name="files"; filename="typed.txt"\r\nContent-Type: `),
+      type, Buffer.from('\r\n\r\nhello\r\n--B--\r\n')]);
+    const typed = await multipart(typist, 'B', body);
+    assert.equal(typed.status, 200, typed.text);
+    await typist.stream(typed.json.agent_run_id);
+  }
+  assert.equal(database.sql(`select string_agg(distinct media_type, ',' order by media_type) from runs.uploads u join runs.runs r on r.id = u.run_id where r.account_id = '${typist.id}'`), ',text/plain');
+
   // A body that is cut: the connection ends, nothing is left, the server lives.
   const { hostname, port } = new URL(server.url);
   await new Promise((resolve) => {
