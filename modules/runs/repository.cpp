@@ -8,6 +8,9 @@ namespace {
 constexpr std::int64_t log_page_rows = 1000;
 constexpr std::int64_t log_page_bytes = 200 * 1024;  // well below the bound of a stream's queue
 
+// No page of messages has more than this beside its last one.
+constexpr std::int64_t messages_page_bytes = 4 * 1024 * 1024;
+
 std::string text_or_empty(const ry::row& row, std::string_view column) {
   return std::string(row.opt_text(column).value_or(""));
 }
@@ -515,29 +518,25 @@ ry::task<ry::result<std::optional<std::string>>> repository::thread_json(std::st
 ry::task<ry::result<std::optional<repository::page>>> repository::messages_page(
     std::string account, std::string thread, order how, std::optional<std::int64_t> after,
     std::int64_t limit) const {
-  constexpr std::string_view ascending =
-      "select t.id, m.items, m.n, m.last from runs.threads t, lateral (select '[' || coalesce(string_agg("
+  const bool ascending = how == order::oldest_first;
+  const std::string by = ascending ? "position" : "position desc";
+  const std::string sql =
+      "select m.items, m.more, m.last from runs.threads t, lateral (select '[' || coalesce(string_agg("
       "'{\"message_id\":\"' || x.id || '\",\"thread_id\":\"' || x.thread_id || '\",\"agent_run_id\":\"' || "
-      "x.run_id || '\",\"created_at\":\"' || runs.iso(x.created_at) || '\",' || substr(x.body, 2), ',' "
-      "order by x.position), '') || ']' as items, count(*) as n, max(x.position) as last from (select * "
-      "from runs.messages y where y.thread_id = t.id and y.position > coalesce($3::bigint, 0) and "
-      "y.role <> 'summary' order by y.position limit $4::bigint) x) m where t.id = $1::uuid and t.account_id = $2::uuid";
-  constexpr std::string_view descending =
-      "select t.id, m.items, m.n, m.last from runs.threads t, lateral (select '[' || coalesce(string_agg("
-      "'{\"message_id\":\"' || x.id || '\",\"thread_id\":\"' || x.thread_id || '\",\"agent_run_id\":\"' || "
-      "x.run_id || '\",\"created_at\":\"' || runs.iso(x.created_at) || '\",' || substr(x.body, 2), ',' "
-      "order by x.position desc), '') || ']' as items, count(*) as n, min(x.position) as last from "
-      "(select * from runs.messages y where y.thread_id = t.id and y.position < coalesce($3::bigint, "
-      "9223372036854775807) and y.role <> 'summary' order by y.position desc limit $4::bigint) x) m where t.id = $1::uuid and "
-      "t.account_id = $2::uuid";
-  const std::string_view sql = how == order::oldest_first ? ascending : descending;
+      "x.run_id || '\",\"created_at\":\"' || runs.iso(x.created_at) || '\",' || substr(x.body, 2), ',' order by x." + by +
+      ") filter (where x.fits), '') || ']' as items, count(*) filter (where x.fits) < count(*) or count(*) = "
+      "$4::bigint as more, " + (ascending ? "max" : "min") + "(x.position) filter (where x.fits) as last from (select "
+      "*, coalesce(sum(octet_length(y.body)) over (order by y." + by + " rows between unbounded preceding and 1 "
+      "preceding), 0) < $5::bigint as fits from (select * from runs.messages z where z.thread_id = t.id and z.position " +
+      (ascending ? "> coalesce($3::bigint, 0)" : "< coalesce($3::bigint, 9223372036854775807)") +
+      " and z.role <> 'summary' order by z." + by + " limit $4::bigint) y) x) m where t.id = $1::uuid and t.account_id = $2::uuid";
   ry::result<ry::rows> rows =
-      co_await db_.query_with({RY_DB_READ_ONLY, 0}, sql, thread, account, after, limit);
+      co_await db_.query_with({RY_DB_READ_ONLY, 0}, sql, thread, account, after, limit, messages_page_bytes);
   if (!rows) co_return rows.error();
   if (rows->empty()) co_return std::optional<page>();
   const ry::row r = rows->front();
-  page out{std::string(r.text(1)), {}, {}};
-  if (r.int64(2) == limit) out.next_first = r.text(3);
+  page out{std::string(r.text(0)), {}, {}};
+  if (r.boolean(1)) out.next_first = r.text(2);
   co_return std::optional<page>(std::move(out));
 }
 

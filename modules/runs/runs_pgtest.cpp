@@ -633,6 +633,10 @@ TEST_F(runs_sql, pruning_goes_by_age_and_spares_what_runs) {
   EXPECT_EQ(sql("select string_agg(right(run_id::text, 1) || seq, ',') from runs.event where seq >= 65"),
             "165,365")
       << "how a run ended stays";
+  sql("select runs.force_stop('01000000-0000-7000-8000-000000000002')");
+  EXPECT_EQ(sql("select runs.prune_events(" + bound + ", 10)"), "f");
+  EXPECT_EQ(sql("select string_agg(distinct right(run_id::text, 1), ',') from runs.event where seq < 65"), "3")
+      << "it is not forgotten for having gone on when the others were pruned";
 }
 
 TEST_F(runs_sql, of_a_row_that_ends_a_run_pruning_leaves_the_end) {

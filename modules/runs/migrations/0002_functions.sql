@@ -705,15 +705,18 @@ begin
 end $$;
 
 -- One batch of the removal of old events; true when there may be more. Ids of runs grow with time, so
--- a bound on the id is a bound on the start.
+-- a bound on the id is a bound on the start. It stops at the oldest run that goes on, which is pruned when it has
+-- ended.
 create function prune_events(p_before uuid, p_batch int) returns boolean language plpgsql as $$
 declare
   v_ids uuid[];
 begin
   perform 1 from runs.prune_state for update;
   select array_agg(x.id order by x.id) into v_ids
-    from (select r.id from runs.runs r, runs.prune_state s
-           where r.id > s.up_to_run and r.id < p_before order by r.id limit p_batch) x;
+    from (select r.id, bool_or(r.status = 'running') over (order by r.id) as goes_on
+            from runs.runs r, runs.prune_state s
+           where r.id > s.up_to_run and r.id < p_before order by r.id limit p_batch) x
+   where not x.goes_on;
   if v_ids is null then
     return false;
   end if;
