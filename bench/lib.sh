@@ -1,7 +1,7 @@
 # Sourced by the benchmarks that measure one server of this build with its own embedded database.
 # serve_bench PORT [TOML_TEXT [COMMAND...]]: starts it (COMMAND before it, taskset -c 0 say) with the modules of runs and
 # waits until it listens; it ends with the script. Sets work (a folder of this run), options (for other runyard
-# commands), base (its URL) and url (its database).
+# commands), base (its URL) and url (its database). RY_MODULES: another folder of modules than the build's.
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=${RY_BUILD_DIR:-$root/build}
 work=$(mktemp -d) pid=''
@@ -19,7 +19,7 @@ listen = "127.0.0.1:$port"
 [log]
 level = "error"
 [modules]
-path = "$build/modules"
+path = "${RY_MODULES:-$build/modules}"
 accounts = { enabled = true }
 agents = { enabled = true }
 runs = { enabled = true }
@@ -29,7 +29,11 @@ TEXT
   options=(--config "$work/runyard.toml" --set "data_dir=$work/data")
   : >"$work/out"
   "$@" "$build/bin/runyard" serve "${options[@]}" >"$work/out" 2>"$work/err" & pid=$!
-  for _ in $(seq 300); do if grep -q '^listening' "$work/out"; then break; fi; sleep 0.1; done
+  local line
+  for _ in $(seq 6000); do
+    while read -r line; do if [[ $line == listening* ]]; then break 2; fi; done <"$work/out"
+    sleep 0.005
+  done
   grep -q '^listening' "$work/out" || { cat "$work/err" >&2; exit 1; }
   base=http://127.0.0.1:$port
   url="postgresql://runyard@/runyard?host=$work/data/pg-socket"

@@ -23,7 +23,15 @@ trap 'stop_all; cleanup' EXIT
 on() { local core=$1; shift; exec taskset -c "$core" "$@"; }
 pg_bin=$(pg_config --bindir 2>/dev/null || echo /usr/lib/postgresql/15/bin)
 as_postgres() { if [[ $EUID == 0 ]]; then setpriv --reuid=postgres --regid=postgres --init-groups "$@"; else "$@"; fi; }
-ready() { for _ in $(seq 600); do if curl -sf "http://127.0.0.1:$1/healthz" >/dev/null 2>&1; then return; fi; sleep 0.02; done; echo "port $1 does not answer" >&2; exit 1; }
+answers() { # PORT, without another process, which would be part of what is measured
+  local line
+  { exec 3<>"/dev/tcp/127.0.0.1/$1"; } 2>/dev/null || return 1
+  printf 'GET /healthz HTTP/1.1\r\nHost: bench\r\nConnection: close\r\n\r\n' >&3
+  read -r line <&3 || line=''
+  exec 3<&-
+  [[ $line == *" 200 "* ]]
+}
+ready() { for _ in $(seq 2400); do if answers "$1"; then return; fi; sleep 0.005; done; echo "port $1 does not answer" >&2; exit 1; }
 
 # FastAPI and what it needs, without touching the machine's own packages.
 python_packages() {
@@ -45,7 +53,7 @@ python_packages() {
 fastapi() { cd "$peers/fastapi"; on 0 "$python" -m uvicorn app:app --host 127.0.0.1 --port "$port" --loop uvloop --http httptools --no-access-log --log-level error --backlog 4096; }
 
 start_relay() {
-  g++ -O2 -std=c++20 -o "$work/relay" "$peers/relay.cpp"
+  if [[ ! -x $work/relay ]]; then g++ -O2 -std=c++20 -o "$work/relay" "$peers/relay.cpp"; fi
   on 0 "$work/relay" "$port" "$model" & started[server]=$!
   pids=${started[server]}
 }
@@ -53,12 +61,14 @@ start_memory() {
   LLM_URL=http://127.0.0.1:$model/v1 STORE=memory fastapi & started[server]=$!
   ready "$port"; pids=${started[server]}
 }
+start_database() {
+  if [[ -d $work/pg ]]; then return; fi
+  mkdir "$work/pg"; if [[ $EUID == 0 ]]; then chown postgres "$work/pg"; fi
+  as_postgres "$pg_bin/initdb" -A trust -U postgres -D "$work/pg" >/dev/null
+  as_postgres taskset -c 0 "$pg_bin/pg_ctl" -D "$work/pg" -l "$work/pg/log" -w -o "-c listen_addresses='' -c unix_socket_directories=$work/pg" start >/dev/null
+}
 start_pg() {
-  if [[ ! -d $work/pg ]]; then
-    mkdir "$work/pg"; if [[ $EUID == 0 ]]; then chown postgres "$work/pg"; fi
-    as_postgres "$pg_bin/initdb" -A trust -U postgres -D "$work/pg" >/dev/null
-    as_postgres taskset -c 0 "$pg_bin/pg_ctl" -D "$work/pg" -l "$work/pg/log" -w -o "-c listen_addresses='' -c unix_socket_directories=$work/pg" start >/dev/null
-  fi
+  start_database
   LLM_URL=http://127.0.0.1:$model/v1 STORE=pg PG_DSN="postgresql://postgres@/postgres?host=$work/pg" fastapi & started[server]=$!
   ready "$port"; pids=${started[server]},$(head -1 "$work/pg/postmaster.pid")
 }
@@ -76,8 +86,9 @@ api_key = \"none\"
 [runs.models]
 \"runyard/basic\" = \"model/mock\"
 $SETTINGS" taskset -c 0
-  for _ in $(seq 64); do "$build/bin/runyard" token "${options[@]}" --subject "$(cat /proc/sys/kernel/random/uuid)"; done >"$work/tokens"
   pids=$pid
+  if [[ $mode == cold ]]; then return; fi
+  for _ in $(seq 64); do "$build/bin/runyard" token "${options[@]}" --subject "$(cat /proc/sys/kernel/random/uuid)"; done >"$work/tokens"
 }
 stop_server() {
   if [[ $1 == runyard ]]; then kill "$pid"; wait "$pid" || true; pid=''; else kill "${started[server]}"; wait "${started[server]}" 2>/dev/null || true; fi
@@ -95,12 +106,30 @@ measure() {
     stop) if [[ $server != relay ]]; then load stop --runs 50; fi ;;
   esac
 }
-cold() { # from the start of the process to the first answer; the database of `pg` runs already
+cold_once() { # DATABASE: from the start of the process to the first answer
   local a; a=$(date +%s%N)
   "start_$server"
   ready "$port"
-  echo "{\"server\":\"$server\",\"mode\":\"cold\",\"ms\":$((($(date +%s%N) - a) / 1000000))}"
+  echo "{\"server\":\"$server\",\"mode\":\"cold\",\"database\":\"$1\",\"ms\":$((($(date +%s%N) - a) / 1000000))}"
   stop_server "$server"
+}
+cold() { # everything that is kept on disk is there already
+  case $server in
+    runyard)
+      # As they are installed, without what debuggers read: each is looked through before it is loaded.
+      local RY_MODULES=$work/installed
+      if [[ ! -d $RY_MODULES ]]; then mkdir "$RY_MODULES"; cp "$build"/modules/*.so "$RY_MODULES"; strip "$RY_MODULES"/*.so; fi
+      cold_once new
+      cold_once embedded
+      start_database
+      local SETTINGS="$SETTINGS
+[database]
+url = \"postgresql://postgres@/postgres?host=$work/pg\""
+      cold_once new
+      cold_once running ;;
+    pg) start_database; cold_once running ;;
+    *) cold_once none ;;
+  esac
 }
 
 SETTINGS=${SETTINGS:-}
