@@ -40,6 +40,9 @@ bool header_name_list(std::string_view s) noexcept {
   });
 }
 
+// In log and metrics only: what is sent to whoever closed but one side is 503.
+constexpr std::uint32_t client_left = 499;
+
 constexpr std::string_view json_type = "Content-Type: application/json\r\n";
 
 }  // namespace
@@ -497,6 +500,8 @@ void connection::drop_request() {
 
 void connection::log_request(std::uint32_t status) {
   const auto& d = *ex_->data;
+  // Work that was called off because the client has left is no failure of the server.
+  if (status == 503 && eof_) status = client_left;
   const auto us =
       std::chrono::duration_cast<std::chrono::microseconds>(clock::now() - d.start).count();
   (d.route ? d.route->counters : w_.shared.unmatched)->add(status, static_cast<std::uint64_t>(us));

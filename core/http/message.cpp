@@ -44,6 +44,8 @@ request_line first_line(std::string_view head) noexcept {
   if (space == std::string_view::npos || !known_method(line.substr(0, space))) return {};
   auto target = line.substr(space + 1);
   target = target.substr(0, target.find_first_of(" ?#"));
+  // A name and a password in front of a host are no path.
+  if (!target.starts_with('/') && target.find('@') != std::string_view::npos) target = {};
   return {line.substr(0, space), target.substr(0, most_shown)};
 }
 

@@ -93,7 +93,8 @@ class message_parser final : public boost::beast::http::basic_parser<true> {
 };
 
 // What a refused head still tells of itself: method and path of its first line, as far as they have
-// arrived, views into `head`. The query, which may hold a token, is left out; long paths are cut.
+// arrived, views into `head`. The query, which may hold a token, is left out, and a target
+// with a user name as a whole; long paths are cut.
 struct request_line {
   std::string_view method, path;
 };

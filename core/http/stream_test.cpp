@@ -1,6 +1,7 @@
 // Streams, files, drain, TLS.
 #include <openssl/ssl.h>
 
+#include <algorithm>
 #include <atomic>
 #include <fstream>
 #include <future>
@@ -325,6 +326,34 @@ TEST_F(streams, ClientLeavesBeforeTheAnswer) {
   EXPECT_TRUE(eventually([&] { return cancelled == RY_WHY_GONE; }));
   EXPECT_EQ(RY_OK, reply(pending, 200, "nobody hears"));
   EXPECT_TRUE(eventually([&] { return w->srv->stats().connections == 0; }));
+}
+
+TEST_F(streams, WorkCalledOffForAClientThatLeftIsNoFailure) {
+  make();
+  std::atomic<bool> begun{false};
+  w->route("GET", "/work", [&](auto&, auto* r) {
+    api().on_cancel(
+        r,
+        [](void* request, std::int32_t) noexcept {
+          const ry_error_view called_off{sizeof(ry_error_view), RY_CANCELLED, {}, {}, {}, 0, 0};
+          api().fail(static_cast<ry_request*>(request), &called_off);
+        },
+        r);
+    begun = true;
+    return RY_OK;
+  });
+  w->start();
+  client c(*w);
+  c.send("GET /work HTTP/1.1\r\nHost: x\r\n\r\n");
+  ASSERT_TRUE(eventually([&] { return begun.load(); }));
+  c.half_close();
+  EXPECT_EQ(503, c.read().status);
+  const auto stats = w->srv->stats();
+  const auto route = std::find_if(stats.routes.begin(), stats.routes.end(),
+                                  [](const auto& r) { return r.pattern == "/work"; });
+  ASSERT_NE(route, stats.routes.end());
+  ASSERT_EQ(1u, route->by_status.size());
+  EXPECT_EQ(499u, route->by_status.front().first);
 }
 
 // ---- files
