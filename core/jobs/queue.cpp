@@ -270,14 +270,17 @@ std::vector<queue::claimed> queue::fetch_on(db::connection& c, const std::vector
 
 ry_status queue::adopt(std::string_view kind, std::int64_t id, std::int64_t fence,
                        std::string_view args) {
+  std::uint32_t max_attempts = 0;
   {
     std::lock_guard lock(mutex_);
     if (stopping_) return RY_UNAVAILABLE;  // stop() gives the lease back
-    if (kinds_.find(kind) == kinds_.end()) return RY_NOT_FOUND;
+    const auto k = kinds_.find(kind);
+    if (k == kinds_.end()) return RY_NOT_FOUND;
     if (running_.contains(id)) return RY_ALREADY_EXISTS;
+    max_attempts = k->second.spec.max_attempts;
   }
   claimed c{std::string(kind), std::string(args), id, fence,
-            unix_us(std::chrono::system_clock::now()), 1, 20, 0};
+            unix_us(std::chrono::system_clock::now()), 1, max_attempts, 0};
   launch(std::move(c));
   return RY_OK;
 }
@@ -340,13 +343,14 @@ void queue::finish(ry_job* raw, std::int32_t outcome, std::uint64_t delay_ms,
     e.error = core::str(error->reason);
     if (error->message.len) e.error += (e.error.empty() ? "" : ": ") + core::str(error->message);
   }
+  // The row decides: of a job that was adopted only its kind's number of attempts is known here.
+  const bool last = outcome == RY_JOB_RETRY && job->view.attempt >= job->view.max_attempts;
   if (outcome == RY_JOB_RETRY) {
     if (delay_ms == 0) e.delay_ms = backoff(job->backoff_ms, job->view.attempt);
-    if (job->view.attempt >= job->view.max_attempts) e.outcome = RY_JOB_DEAD;
     observe::log(observe::level::warn, "jobs", "a job failed",
                  {{"kind", job->kind}, {"id", std::to_string(e.id)},
                   {"attempt", std::to_string(job->view.attempt)}, {"error", e.error},
-                  {"next", e.outcome == RY_JOB_DEAD ? "dead" : std::to_string(e.delay_ms) + " ms"}});
+                  {"next", last ? "dead" : std::to_string(e.delay_ms) + " ms"}});
   }
   bool arm_flush = false, more = false;
   {
@@ -358,7 +362,7 @@ void queue::finish(ry_job* raw, std::int32_t outcome, std::uint64_t delay_ms,
         --k->second.running;
       }
     }
-    switch (e.outcome) {
+    switch (last ? RY_JOB_DEAD : e.outcome) {
       case RY_JOB_DONE:
       case RY_JOB_DONE_IN_TX: ++stats_.done; break;
       case RY_JOB_RETRY: ++stats_.retried; break;
@@ -460,7 +464,8 @@ void queue::flush_on(db::connection& c, const std::vector<ended>& batch) {
            {db::value::ints(done_ids), db::value::ints(done_fences)});
   }
   if (!ids.empty()) {
-    c.exec("update core.job j set state = d.state, node = null, cancel_requested = false, "
+    c.exec("update core.job j set node = null, cancel_requested = false, "
+           "  state = case when d.undo = 0 and j.attempt >= j.max_attempts then 2 else d.state end, "
            "  attempt = greatest(j.attempt - d.undo, 0), "
            "  run_at = now() + d.delay * interval '1 ms', "
            "  last_error = coalesce(nullif(d.error, ''), j.last_error) "

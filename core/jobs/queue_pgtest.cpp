@@ -209,6 +209,25 @@ TEST(queue, an_adopted_job_runs_without_a_claim) {
   EXPECT_EQ(ran, id);
 }
 
+TEST(queue, an_adopted_job_ends_with_its_last_attempt) {
+  database d;
+  node n(d);
+  std::atomic<int> attempts{0};
+  n.queue.add(kind("t.adopt"), [&](const ry_job_view*, ry_job* j) {
+    ++attempts;
+    j->q.finish(j, RY_JOB_RETRY, 1, nullptr);
+    return RY_OK;
+  });
+  n.start();
+  ASSERT_TRUE(wait_for([&] { return d.number("select count(*) from core.node") == 1; }));
+  const auto id = d.number("select id from core.job_enqueue('t.adopt', '{}', p_max_attempts => 1, p_node => '" +
+                           n.queue.node_id() + "')");
+  EXPECT_EQ(n.queue.adopt("t.adopt", id, 1, "{}"), RY_OK);
+  ASSERT_TRUE(wait_for([&] { return d.number("select count(*) from core.job where state <> 1") == 1; }));
+  EXPECT_EQ(d.number("select state from core.job"), 2);
+  EXPECT_EQ(attempts, 1);
+}
+
 TEST(queue, calls_off_a_waiting_job_and_a_running_one_on_another_node) {
   database d;
   node a(d), b(d);
