@@ -46,6 +46,15 @@ void drop_broken_detail(core::error& e) {
   e.detail_json.clear();
 }
 
+// Why a request failed. What the database says of it, its client is not told.
+void tell_log(const exchange_ref& ref, const core::error& e) {
+  if (!ref.is(exchange::open)) return;
+  observe::log(observe::level::warn, "http", "a module gave up a request",
+               {{"reason", e.reason},
+                {"error", e.reason.starts_with("db.") ? e.detail_json : e.message},
+                {"request_id", ref.ex->data->request_id}});
+}
+
 constexpr const char* ended_already = "the handle was ended before";
 
 // Ends the request with an answer, from whatever thread.
@@ -132,7 +141,9 @@ ry_status fail(ry_request* request, const ry_error_view* error) noexcept {
     const auto status = http_status(e);
     if (status == 401) lines += "WWW-Authenticate: Bearer\r\n";
     append_retry_after(lines, status, e);
-    return finish(exchange_ref(request), "fail", status, lines, error_body(e));
+    const exchange_ref ref(request);
+    if (status >= 500 && e.status != RY_CANCELLED) tell_log(ref, e);
+    return finish(ref, "fail", status, lines, error_body(e));
   });
 }
 

@@ -73,6 +73,24 @@ TEST_F(limits, RefusedHeadsAreLoggedWithTheirPath) {
   EXPECT_EQ(text.find("hello"), std::string::npos) << text;
 }
 
+TEST_F(limits, WhyAModuleGaveUpIsInTheLogAndNotInTheAnswer) {
+  w = std::make_unique<world>(s);
+  w->route("GET", "/broken", [](auto&, auto* r) {
+    const core::error full{RY_UNAVAILABLE, "db.53100", "The database is short of resources.",
+                           R"({"message":"no space left"})", 0, 0};
+    const auto view = full.view();
+    return api().fail(r, &view);
+  });
+  w->start();
+  response r;
+  const auto text = logged([&] { r = client(*w).get("/broken"); });
+  EXPECT_EQ(503, r.status);
+  EXPECT_EQ(r.body.find("no space left"), std::string::npos) << r.body;
+  EXPECT_NE(text.find("db.53100"), std::string::npos) << text;
+  EXPECT_NE(text.find("no space left"), std::string::npos) << text;
+  EXPECT_NE(text.find("request_id=" + r.header("X-Request-Id")), std::string::npos) << text;
+}
+
 TEST_F(limits, TwoIdempotencyKeysAreRefused) {
   start();
   client c(*w);
