@@ -17,6 +17,7 @@
 #include <optional>
 
 #include "system_calls.hpp"
+#include "watchdog.hpp"
 #include "workspace.hpp"
 
 namespace fs = std::filesystem;
@@ -163,6 +164,27 @@ TEST_F(command_line_test, there_is_no_memory_but_that_of_processes_and_bounded_p
   EXPECT_EQ(asking(SYS_shmget, "0, 1 << 33, " + make), "EINVAL");
   EXPECT_EQ(execute(shell("unshare -Urm mount -t tmpfs none /tmp && echo mounted")).output.find("mounted"),
             std::string::npos);
+}
+
+TEST_F(command_line_test, files_that_are_empty_count_as_memory) {
+  const auto words = shell(
+      "fill() { perl -e 'for (1 .. 30000) { open my $f, q(>), $ARGV[0] . $_ or die }' $1/; }; "
+      "fill /tmp; fill /dev/shm; touch done; sleep 60");
+  const pid_t leader = ::fork();
+  if (leader == 0) {
+    std::vector<char*> argv;
+    std::vector<std::string> own = words;
+    for (std::string& word : own) argv.push_back(word.data());
+    argv.push_back(nullptr);
+    if (::chdir(working_directory(spec).c_str()) != 0) ::_exit(126);
+    ::execv(argv[0], argv.data());
+    ::_exit(127);
+  }
+  for (int i = 0; i < 3000 && !fs::exists(files / "done"); ++i) ::usleep(10'000);
+  EXPECT_TRUE(fs::exists(files / "done"));
+  EXPECT_GT(memory_of_all(leader, 0), 60'000u * 1024);
+  ::kill(leader, SIGKILL);
+  ::waitpid(leader, nullptr, 0);
 }
 
 TEST_F(command_line_test, namespaces_keys_and_other_doors_are_shut_and_programs_do_without) {

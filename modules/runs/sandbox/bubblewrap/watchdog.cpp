@@ -1,6 +1,9 @@
 #include "watchdog.hpp"
 
 #include <dirent.h>
+#include <linux/magic.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -72,11 +75,34 @@ std::uint64_t proportional_bytes(pid_t id) {
   return kib << 10;
 }
 
+// What the files in a sandbox's memory file systems cost the kernel beside their contents, which are
+// bounded: an empty one is not free. A sandbox's are those that are not the host's.
+std::uint64_t files_in_memory(const std::vector<pid_t>& family) {
+  constexpr std::uint64_t bytes_per_file = 1024;
+  for (pid_t id : family) {
+    const std::string root = "/proc/" + std::to_string(id) + "/root";
+    struct stat ours {}, its {};
+    if (::stat("/", &ours) != 0 || ::stat((root + "/").c_str(), &its) != 0) continue;
+    if (ours.st_dev == its.st_dev && ours.st_ino == its.st_ino) continue;  // bwrap itself
+    std::uint64_t files = 0;
+    for (const std::string path : {"/tmp", "/dev/shm"}) {
+      struct statfs use {};
+      if (::statfs((root + path).c_str(), &use) != 0 || use.f_type != TMPFS_MAGIC) continue;
+      if (::stat((root + path).c_str(), &its) != 0) continue;
+      if (::stat(path.c_str(), &ours) == 0 && ours.st_dev == its.st_dev) continue;
+      files += use.f_files - use.f_ffree;
+    }
+    return files * bytes_per_file;
+  }
+  return 0;
+}
+
 std::uint64_t memory_of(const std::vector<pid_t>& family, std::uint64_t enough) {
-  std::uint64_t sum = 0;
+  const std::uint64_t files = files_in_memory(family);
+  std::uint64_t sum = files;
   for (pid_t id : family) sum += resident_bytes(id);
   if (sum <= enough) return sum;
-  sum = 0;
+  sum = files;
   for (pid_t id : family) sum += proportional_bytes(id);
   return sum;
 }

@@ -21,8 +21,9 @@
 
 namespace bubblewrap {
 
-// Memory of a process and all its descendants, pages that several of them share counted once. Exact
-// only over `enough`; below that a cheaper figure, never too small.
+// Memory of a process and all its descendants, pages that several of them share counted once, and of a
+// sandbox what the kernel keeps for its files in /tmp and /dev/shm. Exact only over `enough`; below that
+// a cheaper figure, never too small.
 std::uint64_t memory_of_all(pid_t leader, std::uint64_t enough);
 
 enum class verdict { none, memory, disk };
