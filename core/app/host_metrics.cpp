@@ -116,6 +116,18 @@ std::string render(const jobs::queue_stats& s) {
   return p.take();
 }
 
+std::string render(const observe::tracer::counts& s) {
+  page p;
+  p.one("runyard_tracing_queue", "gauge", "Spans that wait for their export", s.waiting);
+  p.one("runyard_tracing_spans_total", "counter", "Spans that ended", s.recorded);
+  p.one("runyard_tracing_exported_total", "counter", "Spans that the collector took", s.exported);
+  p.one("runyard_tracing_dropped_total", "counter", "Spans that found the queue full", s.dropped);
+  p.one("runyard_tracing_failed_total", "counter", "Spans that the collector refused or that were given up", s.failed);
+  p.one("runyard_tracing_failed_exports_total", "counter", "Requests to the collector that failed",
+        s.failed_requests);
+  return p.take();
+}
+
 std::string render(const events::hub_stats& s) {
   page p;
   p.one("runyard_live_subscriptions", "gauge", "Subscriptions of live topics", s.subscriptions);

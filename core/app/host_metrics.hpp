@@ -9,6 +9,7 @@
 #include "core/http/stats.hpp"
 #include "core/jobs/queue.hpp"
 #include "core/module/describe.hpp"
+#include "core/observe/tracer.hpp"
 
 namespace ry::app {
 
@@ -16,6 +17,7 @@ std::string render(const http::server_stats& s);
 std::string render(const http::client_stats& s);
 std::string render(const jobs::queue_stats& s);
 std::string render(const events::hub_stats& s);
+std::string render(const observe::tracer::counts& s);
 std::string render(const std::vector<module::module_description>& modules);
 // Of this process: memory, descriptors, processor time.
 std::string render_process();

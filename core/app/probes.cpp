@@ -53,6 +53,7 @@ http::host_answer probes::metrics() const {
   text += render(rooms_.egress.stats());
   text += render(rooms_.jobs.stats());
   text += render(rooms_.events.stats());
+  text += render(workshop_.tracer.stats());
   text += render(workshop_.modules.describe());
   text += render(host_state{readyz().status == 200, workshop_.rt.db && workshop_.rt.db->healthy()});
   text += render_process();

@@ -57,6 +57,12 @@ jobs::queue_settings with_node(jobs::queue_settings s, const instance& place) {
   return s;
 }
 
+exporter_settings with_node(exporter_settings s, const instance& place) {
+  s.resource.emplace_back("service.version", RY_VERSION);
+  s.resource.emplace_back("service.instance.id", place.node_id());
+  return s;
+}
+
 http::settings with_dir(http::settings s, const instance& place) {
   s.spool_dir = (place.data_dir() / "spool").string();
   return s;
@@ -84,10 +90,11 @@ module::host_point authenticators(auth::authenticator* auth) {
 }  // namespace
 
 workshop::workshop(config::config& c, std::size_t loops)
-    : loops(loops), modules((rt.modules = &registry, rt), module_options(c)), config_(c) {
+    : tracer(trace_settings(c)), loops(loops), modules((rt.modules = &registry, rt), module_options(c)), config_(c) {
   rt.loops = &this->loops;
   rt.ops = &ops;
   rt.metrics = &metrics;
+  rt.tracer = &tracer;
   rt.facts = {{"version", RY_VERSION},
               {"deployment.mode", c.text("deployment.mode")},
               {"http.listen", c.text("http.listen")},
@@ -148,7 +155,8 @@ rooms::rooms(workshop& w, config::config& c, const instance& place)
       processes(w.loops),
       jobs(w.rt, with_node(queue_settings(c), place)),
       events(w.rt),
-      server({&w.loops, &callers, &blocking}, with_dir(http_settings(c), place)),
+      server({&w.loops, &callers, &blocking, &w.tracer}, with_dir(http_settings(c), place)),
+      traces(w.tracer, egress, w.loops.at(w.loops.size() - 1), with_node(trace_exporter_settings(c), place)),
       workshop_(w) {
   auto& rt = w.rt;
   rt.blocking = &blocking;

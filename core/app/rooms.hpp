@@ -7,6 +7,7 @@
 #include "core/app/bearer.hpp"
 #include "core/app/config/config.hpp"
 #include "core/app/instance.hpp"
+#include "core/app/span_exporter.hpp"
 #include "core/auth/authenticator.hpp"
 #include "core/auth/secret_box.hpp"
 #include "core/db/database.hpp"
@@ -21,6 +22,7 @@
 #include "core/module/module_set.hpp"
 #include "core/module/registry.hpp"
 #include "core/observe/metrics.hpp"
+#include "core/observe/tracer.hpp"
 #include "core/process/supervisor.hpp"
 
 namespace ry::app {
@@ -42,6 +44,7 @@ class workshop {
 
   module::registry registry;
   observe::metrics metrics;
+  observe::tracer tracer;
   exec::loop_pool loops;
   exec::op_table ops;
   module::runtime rt;
@@ -67,6 +70,7 @@ struct rooms {
   jobs::queue jobs;
   events::hub events;
   http::server server;
+  span_exporter traces;
 
  private:
   workshop& workshop_;

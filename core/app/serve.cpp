@@ -140,6 +140,7 @@ exit_code serve(const config_options& options) {
     return fail(why);
   r.jobs.start();
   r.events.start();
+  r.traces.start();
   r.auth.warm_up();
 
   changes->note_started();
@@ -193,6 +194,7 @@ exit_code serve(const config_options& options) {
   constexpr auto least = std::chrono::seconds(5);
   w.modules.stop(std::max(drained_by, std::chrono::system_clock::now() + least));
   r.events.stop();
+  r.traces.stop(steady::now() + std::chrono::seconds(3));
   r.egress.stop();
   r.processes.stop();
   database->stop();

@@ -209,6 +209,41 @@ http::client_settings egress_settings(config::config& c) {
   s.idle_limits.total = static_cast<std::size_t>(c.integer("egress.idle_connections"));
   s.idle_limits.per_key = static_cast<std::size_t>(c.integer("egress.idle_connections_per_host"));
   s.idle_limits.idle = c.duration("egress.idle_seconds");
+  s.propagate = trace_settings(c).propagate;
+  return s;
+}
+
+observe::trace_settings trace_settings(const config::config& c) {
+  using observe::trace_settings;
+  trace_settings s;
+  s.record = c.text("tracing.endpoint").empty() ? observe::recording::off : observe::recording::on;
+  s.ratio = c.number("tracing.ratio");
+  s.max_queue = static_cast<std::size_t>(c.integer("tracing.max_queue"));
+  s.batch = std::min(s.max_queue, static_cast<std::size_t>(c.integer("tracing.batch")));
+  const auto accept = c.text("tracing.accept"), propagate = c.text("tracing.propagate");
+  s.accept = accept == "none"              ? trace_settings::callers::none
+             : accept == "trusted_proxies" ? trace_settings::callers::trusted_proxies
+                                           : trace_settings::callers::all;
+  s.propagate = propagate == "none"        ? trace_settings::receivers::none
+                : propagate == "operators" ? trace_settings::receivers::operators
+                                           : trace_settings::receivers::all;
+  return s;
+}
+
+exporter_settings trace_exporter_settings(const config::config& c) {
+  exporter_settings s;
+  s.url = c.text("tracing.endpoint");
+  if (s.url.empty()) return s;
+  while (s.url.ends_with('/')) s.url.pop_back();
+  s.url += "/v1/traces";
+  for (const auto& line : c.list("tracing.headers")) {
+    const auto colon = line.find(": ");
+    s.headers.emplace_back(line.substr(0, colon), line.substr(colon + 2));
+  }
+  s.interval = c.duration("tracing.interval_seconds");
+  s.timeout = c.duration("tracing.timeout_seconds");
+  s.resource = {{"service.name", c.text("tracing.service_name")},
+                {"deployment.environment.name", c.text("deployment.mode")}};
   return s;
 }
 

@@ -8,12 +8,14 @@
 #include <string_view>
 
 #include "core/app/config/config.hpp"
+#include "core/app/span_exporter.hpp"
 #include "core/auth/authenticator.hpp"
 #include "core/db/database.hpp"
 #include "core/http/client/client.hpp"
 #include "core/http/server.hpp"
 #include "core/jobs/queue.hpp"
 #include "core/observe/log.hpp"
+#include "core/observe/tracer.hpp"
 
 namespace ry::app {
 
@@ -35,6 +37,8 @@ db::settings db_settings(const config::config& c);
 auth::settings auth_settings(config::config& c);
 http::client_settings egress_settings(config::config& c);
 jobs::queue_settings queue_settings(const config::config& c);
+observe::trace_settings trace_settings(const config::config& c);
+exporter_settings trace_exporter_settings(const config::config& c);
 // Keys of secrets.key, secrets.key_file and secrets.old_keys, the present one first.
 std::vector<std::string> secret_keys(config::config& c);
 

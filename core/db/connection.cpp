@@ -312,6 +312,13 @@ bool connection::send(unit& u, commands& log) {
     if (!send_plain(std::exchange(pending_begin_, {}).c_str())) return false;
   }
   if (set && pooled() && !send_local_state(schema, timeout, u, log)) return false;
+  if (!u.trace.empty()) {
+    // Until the end of the transaction. core.job takes it for a column's default.
+    const char* values[] = {u.trace.c_str()};
+    log.push_back({command::begin, &u, nullptr});
+    if (!PQsendQueryParams(pg_, "select set_config('core.trace', $1, true)", 1, nullptr, values, nullptr, nullptr, 0))
+      return false;
+  }
   for (const auto& c : u.calls)
     if (!send_call(c, u, log)) return false;
   log.push_back({command::sync, &u, nullptr});

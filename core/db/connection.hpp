@@ -102,6 +102,7 @@ class connection {
     bool tried = false;          // handed to an open connection
     bool surely_undone = false;  // failed, and nothing of it can have been committed
     const void* tag = nullptr;   // names it for cancel_if()
+    std::string trace;           // what jobs born in it belong to, see observe::kept_text(); empty: nothing
     const std::atomic<bool>* cancelled = nullptr;  // its caller wants it to end early
   };
   // Sends all units in one go and reads all answers. Never throws failure.

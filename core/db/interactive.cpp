@@ -40,7 +40,8 @@ void tx_session::drop() noexcept {
 
 void tx_session::refuse(failure f) {
   drop();
-  module::post(keep_.get(), exec_, [h = keep_.get(), fn = fn_, ctx = ctx_, f = std::move(f)] {
+  module::post(keep_.get(), exec_, [h = keep_.get(), fn = fn_, ctx = ctx_, f = std::move(f), trace = trace_] {
+    const observe::trace_scope scope(trace);
     const auto v = f.error.view();
     module::invoke(h, "db.begin", fn, ctx, f.error.status, static_cast<ry_tx*>(nullptr), &v);
   });
@@ -53,6 +54,7 @@ void tx_session::give_out() noexcept {
     auto* h = self->keep_.get();
     const auto fn = self->fn_;
     auto* ctx = self->ctx_;
+    const observe::trace_scope scope(self->trace_);
     module::invoke(h, "db.begin", fn, ctx, RY_OK, new ry_tx{std::move(self), module::hold(h)},
                    static_cast<const ry_error_view*>(nullptr));
   });
@@ -70,12 +72,12 @@ void tx_session::push(std::shared_ptr<module_call> c) {
     c->fail(why);
     return;
   }
-  steps_.push_back({std::move(c), ending::rollback, nullptr, {}, module::hold()});
+  steps_.push_back({std::move(c), ending::rollback, nullptr, {}, module::hold(), {}});
   wake_.notify_one();
 }
 
 void tx_session::end(ending how, ry_exec* exec, ry_done done) {
-  step s{nullptr, how, exec, done, module::hold(keep_.get())};
+  step s{nullptr, how, exec, done, module::hold(keep_.get()), observe::current_trace()};
   std::unique_lock lock(mutex_);
   if (closed_) {
     const auto why = *closed_;
@@ -91,9 +93,9 @@ void tx_session::answer(step& s, const failure& f) noexcept {
   if (s.call) {
     s.call->fail(f);
   } else if (s.how == ending::rollback) {
-    module::complete(s.keep.get(), s.exec, s.done, RY_OK);  // it is gone, as asked
+    module::complete(s.keep.get(), s.exec, s.done, RY_OK, s.trace);  // it is gone, as asked
   } else {
-    module::complete(s.keep.get(), s.exec, s.done, f.error);
+    module::complete(s.keep.get(), s.exec, s.done, f.error, s.trace);
   }
 }
 
@@ -139,9 +141,9 @@ std::optional<failure> tx_session::serve(connection& c) {
     if (s->how == ending::commit) {
       try {
         tx.commit();
-        module::complete(s->keep.get(), s->exec, s->done, RY_OK);
+        module::complete(s->keep.get(), s->exec, s->done, RY_OK, s->trace);
       } catch (const failure& f) {
-        module::complete(s->keep.get(), s->exec, s->done, f.error);
+        module::complete(s->keep.get(), s->exec, s->done, f.error, s->trace);
       }
     } else {
       try {
@@ -149,7 +151,7 @@ std::optional<failure> tx_session::serve(connection& c) {
       } catch (const failure& f) {
         c.close();
       }
-      module::complete(s->keep.get(), s->exec, s->done, RY_OK);
+      module::complete(s->keep.get(), s->exec, s->done, RY_OK, s->trace);
     }
     return std::nullopt;
   }

@@ -39,6 +39,7 @@ class tx_session final : public task {
     ry_exec* exec = nullptr;
     ry_done done{};
     module::hold keep;
+    observe::trace_ref trace;
   };
   void give_out() noexcept;
   std::optional<step> next();
@@ -54,6 +55,7 @@ class tx_session final : public task {
   const ry_tx_fn fn_;
   void* const ctx_;
   ry_op_id op_ = 0;
+  const observe::trace_ref trace_ = observe::current_trace();
   std::atomic<bool> cancelled_{false};
   steady::time_point deadline_{};
 

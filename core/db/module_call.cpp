@@ -1,5 +1,7 @@
 #include "core/db/module_call.hpp"
 
+#include <algorithm>
+#include <cctype>
 #include <string>
 
 #include "core/db/result.hpp"
@@ -56,6 +58,26 @@ void module_call::set_calls(std::vector<call> calls) {
   for (const auto& c : calls_) limit = std::max(limit, c.timeout());
   if (calls_.size() == 1 && calls_.front().timeout().count() > 0) limit = calls_.front().timeout();
   deadline_ = steady::now() + limit;
+  if (trace_) begin_span();
+}
+
+// Texts of statements are constants of the module; what is not to be prepared may have been put together.
+void module_call::begin_span() {
+  const auto read_only = [](const call& c) { return (c.flags() & RY_DB_READ_ONLY) != 0; };
+  if (!std::all_of(calls_.begin(), calls_.end(), read_only)) unit_.trace = observe::kept_text(trace_);
+  const std::string_view text = calls_.front().sql();
+  std::string verb;
+  for (const char c : text.substr(std::min(text.find_first_not_of(" \n\t"), text.size()))) {
+    if (verb.size() == 16 || !std::isalpha(static_cast<unsigned char>(c))) break;
+    verb.push_back(static_cast<char>(std::toupper(static_cast<unsigned char>(c))));
+  }
+  span_ = observe::open_span(trace_, observe::span_kind::client, calls_.size() > 1 ? "BATCH" : verb);
+  if (!span_) return;
+  span_.set("db.system.name", "postgresql");
+  span_.set("db.namespace", std::string(calls_.front().schema()));
+  span_.set("db.operation.name", verb);
+  if (calls_.size() > 1) span_.set("db.operation.batch.size", static_cast<std::int64_t>(calls_.size()));
+  if (!(calls_.front().flags() & RY_DB_NO_PREPARE)) span_.set("db.query.text", std::string(text));
 }
 
 void module_call::offer_cancel(ry_op_id* op) {
@@ -124,9 +146,12 @@ void module_call::complete() noexcept {
     unit_.error = f;
   }
   unit_.results.clear();
+  if (unit_.error) span_.fail(unit_.error->error.reason);
+  span_.end();
   auto self = std::static_pointer_cast<module_call>(shared_from_this());
   module::post(host, exec_, [self = std::move(self), results = std::move(results)]() mutable {
     auto* h = self->keep_.get();
+    const observe::trace_scope scope(self->trace_);
     if (self->unit_.error) {
       const auto& e = self->unit_.error->error;
       const auto v = e.view();

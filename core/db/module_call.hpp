@@ -8,6 +8,7 @@
 
 #include "core/db/pool.hpp"
 #include "core/module/host.hpp"
+#include "core/observe/trace.hpp"
 
 namespace ry::db {
 
@@ -32,6 +33,7 @@ class module_call final : public task {
   bool lost() const noexcept { return failed() && unit_.error->connection_lost; }
 
  private:
+  void begin_span();
   void complete() noexcept;
 
   pool& pool_;
@@ -40,6 +42,8 @@ class module_call final : public task {
   const ry_db_fn fn_;
   void* const ctx_;
   ry_op_id op_ = 0;
+  const observe::trace_ref trace_ = observe::current_trace();
+  observe::open_span span_;
   std::vector<call> calls_;
   connection::unit unit_;
   steady::time_point deadline_{};

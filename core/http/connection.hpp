@@ -100,6 +100,7 @@ class connection final
   void dispatch();
   void run_host_route();
   void fire_cancel(std::int32_t why);
+  void begin_trace();
   void fail(std::uint32_t status, std::string_view detail, std::string_view lines = {});
   void fail_head(std::uint32_t status, std::string_view detail, std::string_view head);
   void respond_error(const core::error& e);

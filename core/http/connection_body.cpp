@@ -82,6 +82,7 @@ void connection::deliver_body() {
   piece.swap(d.body);
   d.body_ended = piece.empty();
   const auto fn = std::exchange(d.read_fn, nullptr);
+  const observe::trace_scope scope(ex.trace);
   module::invoke(ex.hold.get(), "read_body", fn, d.read_ctx, ry_status{RY_OK}, core::bytes(piece));
   if (ex_ == &ex && ex.data->body.empty()) {
     piece.clear();
@@ -115,7 +116,8 @@ void connection::body_failed(const refusal& r) {
     w_.advance_form(*ex_);
   } else if (const auto fn = std::exchange(d.read_fn, nullptr)) {
     auto* owner = ex_->hold.get();
-    module::post(owner, &w_.loop, [owner, fn, ctx = d.read_ctx, st] {
+    module::post(owner, &w_.loop, [owner, fn, ctx = d.read_ctx, st, trace = ex_->trace] {
+      const observe::trace_scope scope(trace);
       module::invoke(owner, "read_body", fn, ctx, st, ry_bytes{nullptr, 0});
     });
   }

@@ -7,6 +7,7 @@
 #include "core/http/connection.hpp"
 #include "core/http/uri.hpp"
 #include "core/observe/log.hpp"
+#include "core/observe/tracer.hpp"
 
 namespace ry::http::serving {
 
@@ -139,6 +140,7 @@ void connection::route_request() {
   d.route = match.route;
   d.path = match.path;
   ex_->hold = module::hold(d.route->def.owner);
+  begin_trace();
   // A browser's EventSource gives up for good at any status but 200, and comes again when the connection
   // breaks.
   if (admitted_as == admission::draining && d.route->has(RY_ROUTE_LONG))
@@ -146,6 +148,37 @@ void connection::route_request() {
   if (admitted_as == admission::draining && !d.route->host)
     return fail(503, "The server is stopping", "Retry-After: 1\r\n");
   authenticate();
+}
+
+// Of the routes of modules: what asks for the host's health or figures is nobody's work.
+void connection::begin_trace() {
+  auto* tracer = w_.shared.r.tracer;
+  auto& d = *ex_->data;
+  if (!tracer || d.route->host) return;
+  std::optional<observe::trace_parent> parent;
+  std::string state;
+  if (!d.info.traceparent.empty()) {
+    using callers = observe::trace_settings::callers;
+    const auto accept = tracer->settings().accept;
+    if (accept == callers::all || (accept == callers::trusted_proxies && w_.shared.trusted.contains(peer_)))
+      if (d.info.traceparents == 1) parent = observe::parse_traceparent(d.info.traceparent);
+  }
+  if (parent && d.info.tracestates != 0) {
+    for (const auto& h : d.headers)
+      if (iequals(core::sv(h.name), "tracestate")) (state += state.empty() ? "" : ",") += core::sv(h.value);
+    if (!observe::sound_tracestate(state)) state.clear();
+  }
+  ex_->trace = tracer->begin(parent, state);
+  if (!ex_->trace) return;
+  d.traceparent = observe::traceparent_of(*ex_->trace);
+  ex_->span = observe::open_span::of(ex_->trace, observe::span_kind::server);
+  if (!ex_->span) return;
+  ex_->span.name(d.route->def.method + " " + d.route->def.pattern);
+  ex_->span.set("http.request.method", std::string(d.info.method));
+  ex_->span.set("http.route", d.route->def.pattern);
+  ex_->span.set("url.scheme", std::string(w_.shared.tls ? "https" : "http"));
+  ex_->span.set("runyard.module", d.route->def.owner ? d.route->def.owner->name : std::string());
+  ex_->span.set("runyard.request_id", d.request_id);
 }
 
 // Answers OPTIONS unless a route does. True: answered.
@@ -274,7 +307,7 @@ void connection::dispatch() {
             d.has_principal ? &d.principal : nullptr,
             core::view(d.request_id),
             core::view(d.remote),
-            core::view(d.info.traceparent),
+            core::view(d.traceparent),
             received,
             0,
             &w_.loop};
@@ -290,6 +323,7 @@ void connection::dispatch() {
   if (route.host) return run_host_route();
   const auto generation = ex.generation();
   ex.in_handler = true;
+  const observe::trace_scope scope(ex.trace);
   const ry_status st = module::invoke(route.def.owner, "route handler", route.def.handle,
                                       route.def.ctx, static_cast<const ry_request_view*>(&d.view),
                                       static_cast<ry_request*>(ex.handle()));
@@ -344,6 +378,7 @@ void connection::fire_cancel(std::int32_t why) {
   const auto fn = std::exchange(d.cancel_fn, nullptr);
   if (!fn || ex_->current() != exchange::open) return;
   const auto before = std::exchange(in_pump_, true);
+  const observe::trace_scope scope(ex_->trace);
   module::invoke(ex_->hold.get(), "on_cancel", fn, d.cancel_ctx, why);
   in_pump_ = before;
   if (!before) w_.schedule(*this);
@@ -502,6 +537,12 @@ void connection::log_request(std::uint32_t status) {
   const auto& d = *ex_->data;
   // Work that was called off because the client has left is no failure of the server.
   if (status == 503 && eof_) status = client_left;
+  const observe::trace_scope scope(ex_->trace);
+  if (ex_->span) {
+    ex_->span.set("http.response.status_code", std::int64_t{status});
+    if (status >= 500) ex_->span.fail(std::to_string(status));
+    ex_->span.end();
+  }
   const auto us =
       std::chrono::duration_cast<std::chrono::microseconds>(clock::now() - d.start).count();
   (d.route ? d.route->counters : w_.shared.unmatched)->add(status, static_cast<std::uint64_t>(us));

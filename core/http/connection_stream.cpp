@@ -128,7 +128,7 @@ bool connection::fill_from_stream() {
     if (st.bytes < cfg().stream_queue_bytes / 4 && st.pieces() < cfg().stream_queue_pieces / 4)
       ready.swap(st.waiters);
   }
-  for (const auto& w : ready) module::complete(ex.hold.get(), w.exec, w.done, RY_OK);
+  for (const auto& w : ready) module::complete(ex.hold.get(), w.exec, w.done, RY_OK, w.trace);
   if (out.empty() && !ended) return false;
   std::size_t sent = 0;
   if (!out.empty()) last_write_ = clock::now();

@@ -21,6 +21,7 @@
 #include "core/http/message.hpp"
 #include "core/http/router.hpp"
 #include "core/http/timer_wheel.hpp"
+#include "core/observe/trace.hpp"
 
 namespace ry::http::serving {
 
@@ -69,7 +70,7 @@ struct request_data {
   std::vector<ry_header> params;
   std::string query;  // without the token
   std::string body;   // whole, or the pieces that wait for read_body
-  std::string request_id, remote;
+  std::string request_id, remote, traceparent;
   std::string_view path, raw_query;
   ry_principal principal{};
   std::shared_ptr<const void> principal_owner;
@@ -94,6 +95,7 @@ struct stream_data {
   struct waiter {
     ry_exec* exec;
     ry_done done;
+    observe::trace_ref trace;
   };
   // Bytes on their way; the front has been sent up to front_sent.
   std::vector<exec::buffer_ref> queue;
@@ -135,6 +137,8 @@ struct exchange {
   connection* conn = nullptr;
   std::unique_ptr<request_data> data;
   module::hold hold;
+  observe::trace_ref trace;  // what the module is called in
+  observe::open_span span;
   bool in_handler = false;
   bool over = false;  // to be released when the handler returns
 

@@ -297,11 +297,11 @@ ry_status stream_ready(ry_stream* stream, ry_exec* exec, ry_done done) noexcept 
   return with_stream(stream, "stream_ready", [&](exchange& ex, stream_data& st) -> ry_status {
     const auto& s = ex.home.shared.s;
     if (st.gone || st.too_slow) {
-      module::complete(ex.hold.get(), exec, done, RY_CANCELLED);
+      module::complete(ex.hold.get(), exec, done, RY_CANCELLED, observe::current_trace());
     } else if (st.bytes < s.stream_queue_bytes / 4 && st.pieces() < s.stream_queue_pieces / 4) {
-      module::complete(ex.hold.get(), exec, done, RY_OK);
+      module::complete(ex.hold.get(), exec, done, RY_OK, observe::current_trace());
     } else {
-      st.waiters.push_back({exec, done});
+      st.waiters.push_back({exec, done, observe::current_trace()});
     }
     return RY_OK;
   });

@@ -227,7 +227,9 @@ void message_parser::on_field_impl(bh::field f, view name, view value, ec_ref ec
     // Which of them counts would be a guess, and a wrong guess acts twice.
     return refuse(ec, 400, "More than one Idempotency-Key header");
   else if (iequals(n, "traceparent"))
-    info_->traceparent = v;
+    info_->traceparent = v, ++info_->traceparents;
+  else if (iequals(n, "tracestate"))
+    info_->tracestate = v, ++info_->tracestates;
   else if (iequals(n, "x-forwarded-for"))
     info_->forwarded_for = v;
 }

@@ -47,6 +47,8 @@ struct head_info {
   std::string_view authorization, expect, request_id, origin, traceparent, forwarded_for,
       content_type;
   std::string_view preflight_method, preflight_headers;
+  std::string_view tracestate;  // of several lines the last
+  unsigned traceparents = 0, tracestates = 0;
   int version = 11;
   bool keep_alive = true, has_body = false, chunked = false;
   std::uint64_t content_length = 0;

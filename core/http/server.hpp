@@ -17,6 +17,10 @@
 #include "core/http/stats.hpp"
 #include "core/module/registration.hpp"
 
+namespace ry::observe {
+class tracer;
+}
+
 namespace ry::http {
 
 // The table behind "ry.http/1". One for the process: its handles know their server. [any]
@@ -105,6 +109,7 @@ struct rooms {
   exec::loop_pool* loops = nullptr;
   authenticator* auth = nullptr;            // null: every route that is not public answers 401
   exec::blocking_pool* blocking = nullptr;  // for spool files and files that are sent
+  observe::tracer* tracer = nullptr;        // null: nothing is traced
 };
 
 // Lifetime: made before the modules' create(), destroyed after the last module is destroyed

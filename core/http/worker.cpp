@@ -45,6 +45,7 @@ void request_data::clear() {
   info = {};
   remote.clear();
   request_id.clear();
+  traceparent.clear();
   path = raw_query = {};
   principal = {};
   principal_owner.reset();
@@ -191,6 +192,8 @@ void worker::release(exchange& ex) {
   ex.conn = nullptr;
   ex.over = false;
   ex.hold = module::hold();
+  ex.span.end();  // of a client that left before it was answered
+  if (ex.trace) std::exchange(ex.trace, {})->end();
   free_.push_back(&ex);
 }
 
@@ -224,7 +227,7 @@ void worker::lose_stream(exchange& ex, std::int32_t why) {
     }
   }
   auto* owner = ex.hold.get();
-  for (const auto& w : waiters) module::complete(owner, w.exec, w.done, RY_CANCELLED);
+  for (const auto& w : waiters) module::complete(owner, w.exec, w.done, RY_CANCELLED, w.trace);
   if (closed) return release(ex);
   if (fn) tell_closed(ex, exec, fn, ctx, why);
 }
@@ -232,7 +235,9 @@ void worker::lose_stream(exchange& ex, std::int32_t why) {
 void worker::tell_closed(exchange& ex, ry_exec* exec, ry_cancel_fn fn, void* ctx,
                          std::int32_t why) {
   auto* owner = ex.hold.get();
-  module::post(owner, exec, [owner, fn, ctx, why, keep = keep(), ref = exchange_ref(ex.handle())] {
+  module::post(owner, exec, [owner, fn, ctx, why, keep = keep(), ref = exchange_ref(ex.handle()),
+                             trace = ex.trace] {
+    const observe::trace_scope scope(trace);
     if (ref.is(exchange::stream)) module::invoke(owner, "stream_on_close", fn, ctx, why);
   });
 }
@@ -242,7 +247,8 @@ void worker::call_off_body(exchange& ex) {
   auto& d = *ex.data;
   if (const auto fn = std::exchange(d.read_fn, nullptr)) {
     auto* owner = ex.hold.get();
-    module::post(owner, &loop, [owner, fn, ctx = d.read_ctx] {
+    module::post(owner, &loop, [owner, fn, ctx = d.read_ctx, trace = ex.trace] {
+      const observe::trace_scope scope(trace);
       module::invoke(owner, "read_body", fn, ctx, RY_CANCELLED, ry_bytes{nullptr, 0});
     });
   }
@@ -290,7 +296,8 @@ void worker::tell_form(exchange& ex, form_end end) {
   if (!form || std::exchange(form->told, true)) return;
   auto* owner = ex.hold.get();
   // Never inside the call that started it, nor inside another callback of the request.
-  module::post(owner, &loop, [this, keep = keep(), form, owner, end, slot = &ex] {
+  module::post(owner, &loop, [this, keep = keep(), form, owner, end, slot = &ex, trace = ex.trace] {
+    const observe::trace_scope scope(trace);
     const auto tell = [&](ry_status st, const ry_form* f, const ry_error_view* e) {
       module::invoke(owner, "read_form", form->fn, form->ctx, st, f, e);
     };

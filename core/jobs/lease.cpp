@@ -90,6 +90,28 @@ void queue::beat_on(db::connection& c) {
     poke();
   }
   look_for_cancels(c);
+  keep_traces(c);
+}
+
+// Of jobs that were born here: another node that takes one over goes on with its trace.
+void queue::keep_traces(db::connection& c) {
+  std::vector<std::int64_t> ids, fences;
+  std::vector<std::string> traces;
+  {
+    std::lock_guard lock(mutex_);
+    for (const auto& [id, job] : running_) {
+      if (std::exchange(job->trace_kept, true)) continue;
+      ids.push_back(id);
+      fences.push_back(job->view.fence);
+      traces.push_back(job->trace_text);
+    }
+  }
+  if (ids.empty()) return;
+  c.exec(
+      "update core.job j set trace = d.trace "
+      "from unnest($1::bigint[], $2::bigint[], $3::text[]) d(id, fence, trace) "
+      "where j.id = d.id and j.fence = d.fence and j.state = 1 and j.trace is null",
+      {db::value::ints(ids), db::value::ints(fences), db::text_array(traces).value()});
 }
 
 void queue::look_for_cancels(db::connection& c) {

@@ -5,6 +5,7 @@
 
 #include "core/db/database.hpp"
 #include "core/observe/log.hpp"
+#include "core/observe/tracer.hpp"
 
 namespace ry::jobs {
 
@@ -254,7 +255,7 @@ std::vector<queue::claimed> queue::fetch_on(db::connection& c, const std::vector
       "update core.job j set state = 1, node = $3::uuid, fence = j.fence + 1, "
       "  attempt = j.attempt + 1, started_at = now() from picked where j.id = picked.id "
       "returning j.id, j.fence, j.kind, j.args::text, j.attempt, j.max_attempts, j.crashes, "
-      "  (extract(epoch from j.enqueued_at) * 1000000)::bigint",
+      "  (extract(epoch from j.enqueued_at) * 1000000)::bigint, coalesce(j.trace, '')",
       {db::text_array(kinds).value(), db::value::ints(slots), db::value::text(settings_.node_id)});
   std::vector<claimed> out;
   out.reserve(rows.size());
@@ -263,7 +264,7 @@ std::vector<queue::claimed> queue::fetch_on(db::connection& c, const std::vector
                    rows.int64(i, 1), rows.int64(i, 7),
                    static_cast<std::uint32_t>(rows.int64(i, 4)),
                    static_cast<std::uint32_t>(rows.int64(i, 5)),
-                   static_cast<std::uint32_t>(rows.int64(i, 6))});
+                   static_cast<std::uint32_t>(rows.int64(i, 6)), std::string(rows.text(i, 8))});
   }
   return out;
 }
@@ -280,9 +281,24 @@ ry_status queue::adopt(std::string_view kind, std::int64_t id, std::int64_t fenc
     max_attempts = k->second.spec.max_attempts;
   }
   claimed c{std::string(kind), std::string(args), id, fence,
-            unix_us(std::chrono::system_clock::now()), 1, max_attempts, 0};
+            unix_us(std::chrono::system_clock::now()), 1, max_attempts, 0,
+            observe::kept_text(observe::current_trace()), true};
   launch(std::move(c));
   return RY_OK;
+}
+
+// Continues the trace of whoever added the job; a job that nobody's work led to begins one.
+void queue::begin_trace(ry_job& job, const std::string& text) {
+  if (!rt_.tracer) return;
+  const auto [parent, state] = observe::parse_kept(text);
+  job.trace = rt_.tracer->begin(parent, state);
+  job.trace_text = parent ? text : observe::kept_text(job.trace);
+  job.span = observe::open_span::of(job.trace, observe::span_kind::consumer);
+  if (!job.span) return;
+  job.span.name("job " + job.kind);
+  job.span.set("runyard.module", job.owner.get() ? job.owner.get()->name : std::string());
+  job.span.set("runyard.job.id", job.view.id);
+  job.span.set("runyard.job.attempt", std::int64_t{job.view.attempt});
 }
 
 void queue::launch(claimed c) {
@@ -313,12 +329,15 @@ void queue::launch(claimed c) {
       v.deadline_unix_us = unix_us(std::chrono::system_clock::now() + timeout);
     }
     v.exec = &rt_.loops->pick();
+    begin_trace(*job, c.trace);
+    job->trace_kept = !c.adopted || c.trace.empty();
     run = k.run;
     ++k.running;
     ++stats_.started;
     running_[c.id] = job;
   }
   job->view.exec->post([job, run = std::move(run)] {
+    const observe::trace_scope scope(job->trace);
     const auto st = run(&job->view, job.get());
     if (st == RY_OK) return;
     core::error e{st, "", "the job could not be started", "", 0, 0};
@@ -337,8 +356,13 @@ void queue::finish(ry_job* raw, std::int32_t outcome, std::uint64_t delay_ms,
     if (job->finished) return;
     job->finished = true;
     job->on_cancel = nullptr;
+    if (outcome == RY_JOB_RETRY || outcome == RY_JOB_DEAD)
+      job->span.fail(error && error->reason.len ? core::str(error->reason) : "failed");
+    job->span.set("runyard.job.outcome", std::int64_t{outcome});
+    job->span.end();
   }
-  ended e{job->view.id, job->view.fence, outcome, delay_ms, {}};
+  ended e{job->view.id, job->view.fence, outcome, delay_ms, {}, job->trace_text};
+  if (job->trace) job->trace->end();
   if (error) {
     e.error = core::str(error->reason);
     if (error->message.len) e.error += (e.error.empty() ? "" : ": ") + core::str(error->message);
@@ -444,7 +468,7 @@ void queue::flush() {
 
 void queue::flush_on(db::connection& c, const std::vector<ended>& batch) {
   std::vector<std::int64_t> done_ids, done_fences, ids, fences, states, delays, undo;
-  std::vector<std::string> errors;
+  std::vector<std::string> errors, traces;
   for (const auto& e : batch) {
     if (e.outcome == RY_JOB_DONE) {
       done_ids.push_back(e.id);
@@ -457,6 +481,7 @@ void queue::flush_on(db::connection& c, const std::vector<ended>& batch) {
     delays.push_back(static_cast<std::int64_t>(std::min<std::uint64_t>(e.delay_ms, 31'536'000'000)));
     undo.push_back(e.outcome == RY_JOB_SNOOZE || e.outcome == RY_JOB_RELEASE ? 1 : 0);
     errors.push_back(e.error);
+    traces.push_back(e.trace);
   }
   if (!done_ids.empty()) {
     c.exec("delete from core.job j using unnest($1::bigint[], $2::bigint[]) d(id, fence) "
@@ -468,12 +493,13 @@ void queue::flush_on(db::connection& c, const std::vector<ended>& batch) {
            "  state = case when d.undo = 0 and j.attempt >= j.max_attempts then 2 else d.state end, "
            "  attempt = greatest(j.attempt - d.undo, 0), "
            "  run_at = now() + d.delay * interval '1 ms', "
-           "  last_error = coalesce(nullif(d.error, ''), j.last_error) "
+           "  last_error = coalesce(nullif(d.error, ''), j.last_error), "
+           "  trace = coalesce(j.trace, nullif(d.trace, '')) "
            "from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], "
-           "  $6::text[]) d(id, fence, state, delay, undo, error) "
+           "  $6::text[], $7::text[]) d(id, fence, state, delay, undo, error, trace) "
            "where j.id = d.id and j.fence = d.fence and j.state = 1",
            {db::value::ints(ids), db::value::ints(fences), db::value::ints(states), db::value::ints(delays),
-            db::value::ints(undo), db::text_array(errors).value()});
+            db::value::ints(undo), db::text_array(errors).value(), db::text_array(traces).value()});
   }
 }
 
@@ -513,6 +539,7 @@ void queue::tell(const std::shared_ptr<ry_job>& job, std::int32_t why) {
       ctx = job->on_cancel_ctx;
       why = job->why;
     }
+    const observe::trace_scope scope(job->trace);
     module::invoke(job->owner.get(), "job cancel", fn, ctx, why);
   });
 }

@@ -24,6 +24,7 @@
 #include "core/jobs/cron.hpp"
 #include "core/module/host.hpp"
 #include "core/module/registration.hpp"
+#include "core/observe/trace.hpp"
 
 namespace ry::db {
 class connection;
@@ -61,6 +62,10 @@ struct ry_job : std::enable_shared_from_this<ry_job> {
   ry::module::hold owner;   // empty for the host's own kinds
   std::string kind, args;
   ry_job_view view{};
+  ry::observe::trace_ref trace;  // what its module is called in
+  ry::observe::open_span span;   // guarded by the mutex
+  std::string trace_text;    // what a later attempt belongs to, as well
+  bool trace_kept = true;    // the row has it; guarded by the queue
   std::uint64_t backoff_ms = 1000;
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
 
@@ -130,12 +135,14 @@ class queue {
     std::int64_t id, fence;
     std::int32_t outcome;
     std::uint64_t delay_ms;
-    std::string error;
+    std::string error, trace;
   };
   struct claimed {
     std::string kind, args;
     std::int64_t id, fence, enqueued_us;
     std::uint32_t attempt, max_attempts, crashes;
+    std::string trace;  // as in its row, or of its adopter
+    bool adopted = false;
   };
 
   // On loop 0.
@@ -150,10 +157,12 @@ class queue {
 
   void beat_on(db::connection& c);
   void look_for_cancels(db::connection& c);
+  void keep_traces(db::connection& c);
   std::vector<claimed> fetch_on(db::connection& c, const std::vector<std::string>& kinds,
                                 const std::vector<std::int64_t>& slots);
   void flush_on(db::connection& c, const std::vector<ended>& batch);
   void launch(claimed job);
+  void begin_trace(ry_job& job, const std::string& text);
   void tell(const std::shared_ptr<ry_job>& job, std::int32_t why);
   void tell_all(std::int32_t why);
   void submit(std::function<void(db::connection&)> work, const char* what,

@@ -81,7 +81,10 @@ ry_status exec_post(const ry_host* host, ry_exec* exec, ry_call_fn fn, void* ctx
   if (!exec || !fn) return RY_INVALID_ARGUMENT;
   try {
     post(host, exec,
-         [host, fn, ctx] { invoke(const_cast<ry_host*>(host), "posted call", fn, ctx); });
+         [host, fn, ctx, trace = observe::current_trace()] {
+           const observe::trace_scope scope(trace);
+           invoke(const_cast<ry_host*>(host), "posted call", fn, ctx);
+         });
     return RY_OK;
   } catch (...) {
     return RY_RESOURCE_EXHAUSTED;
@@ -112,9 +115,11 @@ ry_status run_blocking(const ry_host* host, ry_exec* exec, ry_call_fn work, void
   if (!host->rt.blocking) return RY_UNAVAILABLE;
   try {
     const auto submitted =
-        host->rt.blocking->submit([keep = hold(host), host, exec, work, ctx, done] {
+        host->rt.blocking->submit([keep = hold(host), host, exec, work, ctx, done,
+                                    trace = observe::current_trace()] {
+          const observe::trace_scope scope(trace);
           invoke(const_cast<ry_host*>(host), "blocking work", work, ctx);
-          complete(host, exec, done, RY_OK);
+          complete(host, exec, done, RY_OK, trace);
         });
     if (submitted == exec::submitted::yes) return RY_OK;
     return submitted == exec::submitted::stopped ? RY_UNAVAILABLE : RY_RESOURCE_EXHAUSTED;

@@ -11,6 +11,7 @@
 
 #include "core/module/tables.hpp"
 #include "core/module/test_host.hpp"
+#include "core/observe/tracer.hpp"
 
 namespace ry::module {
 namespace {
@@ -53,7 +54,7 @@ TEST_F(core_table_test, interfaces_are_found_by_name_and_size) {
   EXPECT_EQ(get_interface(&self, view("ry.core/1"), sizeof(ry_core_v1) + 1), nullptr);
   EXPECT_EQ(get_interface(&self, view("ry.core/2"), 0), nullptr);
   EXPECT_EQ(get_interface(&self, {nullptr, 0}, 0), nullptr);
-  for (const char* id : {"ry.registrar/1", "ry.services/1"})
+  for (const char* id : {"ry.registrar/1", "ry.services/1", "ry.trace/1"})
     EXPECT_NE(get_interface(&self, view(id), 0), nullptr) << id;
 }
 
@@ -69,6 +70,63 @@ TEST_F(core_table_test, an_interface_that_is_not_among_the_needs_is_not_handed_o
   EXPECT_EQ(get_interface(&self, view("ry.metrics/1"), 0), nullptr);
   EXPECT_EQ(self.strikes, 3u);
   EXPECT_EQ(self.last_strike, "an interface that is not among its needs in get_interface: ry.metrics/1");
+}
+
+TEST_F(core_table_test, what_is_started_goes_on_with_the_trace_of_its_start) {
+  observe::trace_settings settings;
+  settings.record = observe::recording::on;
+  observe::tracer tracer(settings);
+  const auto mine = tracer.begin(std::nullopt, "");
+  struct heard {
+    std::promise<observe::trace_ref> in;
+    static void call(void* p) noexcept { static_cast<heard*>(p)->in.set_value(observe::trace_of_thread()); }
+    static void done(void* p, ry_status, const ry_error_view*) noexcept { call(p); }
+  } posted, slept, blocked, finished, other;
+  {
+    const observe::trace_scope scope(mine);
+    ASSERT_EQ(core.exec_post(&self, &host.loops.at(0), &heard::call, &posted), RY_OK);
+    ASSERT_EQ(core.sleep_ms(&self, &host.loops.at(1), 1, {&heard::done, &slept}, nullptr), RY_OK);
+    ASSERT_EQ(core.run_blocking(&self, &host.loops.at(0), &heard::call, &blocked, {&heard::done, &finished}), RY_OK);
+  }
+  for (auto* h : {&posted, &slept, &blocked, &finished}) EXPECT_EQ(h->in.get_future().get(), mine);
+  ASSERT_EQ(core.exec_post(&self, &host.loops.at(0), &heard::call, &other), RY_OK);
+  EXPECT_EQ(other.in.get_future().get(), nullptr) << "a trace stays on no thread";
+  settle();
+}
+
+TEST_F(core_table_test, a_module_enters_another_trace_until_it_returns) {
+  observe::trace_settings settings;
+  settings.record = observe::recording::on;
+  observe::tracer tracer(settings);
+  const auto mine = tracer.begin(std::nullopt, ""), others = tracer.begin(std::nullopt, "");
+  const auto& t = trace_table();
+  EXPECT_EQ(t.current(&self), nullptr);
+  t.release(nullptr);
+  ry_trace* handle = nullptr;
+  {
+    const observe::trace_scope scope(mine);
+    handle = t.current(&self);
+  }
+  EXPECT_EQ(handle, mine.get());
+  struct state {
+    const ry_host* host;
+    ry_trace* handle;
+  } s{&self, handle};
+  {
+    const observe::trace_scope scope(others);
+    invoke(&self, "test", +[](void* p) noexcept {
+      const auto& s = *static_cast<state*>(p);
+      trace_table().enter(s.host, s.handle);
+      EXPECT_EQ(observe::trace_of_thread().get(), s.handle);
+      trace_table().enter(s.host, nullptr);
+      EXPECT_EQ(observe::trace_of_thread(), nullptr);
+      trace_table().enter(s.host, s.handle);
+    }, static_cast<void*>(&s));
+    EXPECT_EQ(observe::trace_of_thread(), others);
+  }
+  EXPECT_EQ(mine->use_count(), 2u);
+  t.release(handle);
+  EXPECT_EQ(mine->use_count(), 1u);
 }
 
 TEST_F(core_table_test, uuids_are_version_7_unique_and_increasing_across_threads) {

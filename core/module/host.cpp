@@ -37,12 +37,13 @@ namespace ry::module {
 namespace detail {
 
 entered::entered(ry_host* host, const char* what) noexcept
-    : host_(host), what_(what), before_(t_current), start_(std::chrono::steady_clock::now()) {
+    : host_(host), what_(what), before_(t_current), trace_(observe::trace_of_thread()), start_(std::chrono::steady_clock::now()) {
   t_current = host;
 }
 
 entered::~entered() {
   t_current = before_;
+  observe::enter_trace(std::move(trace_));
   if (!host_ || !ry_exec::current()) return;
   const auto took = std::chrono::steady_clock::now() - start_;
   if (took < slow_callback) return;
@@ -69,17 +70,19 @@ void misbehaved(ry_host* host, std::string_view rule, std::string_view where, st
   }
 }
 
-void complete(const ry_host* host, ry_exec* exec, ry_done done, ry_status st) {
+void complete(const ry_host* host, ry_exec* exec, ry_done done, ry_status st, observe::trace_ref trace) {
   if (!done.fn) return;
-  post(host, exec, [host, done, st] {
+  post(host, exec, [host, done, st, trace = std::move(trace)] {
+    const observe::trace_scope scope(trace);
     invoke(const_cast<ry_host*>(host), "completion", done.fn, done.ctx, st,
            static_cast<const ry_error_view*>(nullptr));
   });
 }
 
-void complete(const ry_host* host, ry_exec* exec, ry_done done, core::error err) {
+void complete(const ry_host* host, ry_exec* exec, ry_done done, core::error err, observe::trace_ref trace) {
   if (!done.fn) return;
-  post(host, exec, [host, done, err = std::move(err)] {
+  post(host, exec, [host, done, err = std::move(err), trace = std::move(trace)] {
+    const observe::trace_scope scope(trace);
     const auto v = err.view();
     invoke(const_cast<ry_host*>(host), "completion", done.fn, done.ctx, err.status,
            static_cast<const ry_error_view*>(&v));

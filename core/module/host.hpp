@@ -19,6 +19,7 @@
 
 #include "core/exec/error.hpp"
 #include "core/exec/loop.hpp"
+#include "core/observe/trace.hpp"
 
 namespace ry::exec {
 class op_table;
@@ -26,6 +27,7 @@ class blocking_pool;
 }  // namespace ry::exec
 namespace ry::observe {
 class metrics;
+class tracer;
 }
 namespace ry::db {
 class database;
@@ -59,6 +61,7 @@ struct runtime {
   exec::op_table* ops = nullptr;
   exec::blocking_pool* blocking = nullptr;
   observe::metrics* metrics = nullptr;
+  observe::tracer* tracer = nullptr;  // absent: no traces begin
   db::database* db = nullptr;
   http::client* http_client = nullptr;
   process::supervisor* processes = nullptr;
@@ -126,7 +129,7 @@ class hold {
 };
 
 namespace detail {
-class entered {  // installs the current module, measures the call
+class entered {  // installs the current module, keeps the current trace, measures the call
  public:
   entered(ry_host* host, const char* what) noexcept;
   ~entered();
@@ -135,6 +138,7 @@ class entered {  // installs the current module, measures the call
   ry_host* const host_;
   const char* const what_;
   ry_host* const before_;
+  observe::trace_ref trace_;
   const std::chrono::steady_clock::time_point start_;
 };
 
@@ -180,8 +184,8 @@ void post(const ry_host* host, ry_exec* exec, F&& f) {
   exec->post([h = hold(host), f = std::forward<F>(f)]() mutable { f(); });
 }
 
-// Completes `done` on exec, never inline, with an optional error.
-void complete(const ry_host* host, ry_exec* exec, ry_done done, ry_status st);
-void complete(const ry_host* host, ry_exec* exec, ry_done done, core::error err);
+// Completes `done` on exec, never inline, with an optional error, inside of the trace that began it.
+void complete(const ry_host* host, ry_exec* exec, ry_done done, ry_status st, observe::trace_ref trace = {});
+void complete(const ry_host* host, ry_exec* exec, ry_done done, core::error err, observe::trace_ref trace = {});
 
 }  // namespace ry::module

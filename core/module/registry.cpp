@@ -41,6 +41,7 @@ registry::registry() {
   interfaces.add(RY_METRICS_1, &metrics_table(), sizeof(ry_metrics_v1));
   interfaces.add(RY_REGISTRAR_1, &registrar_table(), sizeof(ry_registrar_v1));
   interfaces.add(RY_SERVICES_1, &services_table(), sizeof(ry_services_v1));
+  interfaces.add(RY_TRACE_1, &trace_table(), sizeof(ry_trace_v1));
 }
 
 registry::~registry() = default;
@@ -141,7 +142,7 @@ void registry::retire(std::shared_ptr<void> what) {
 }
 
 bool registry::may_use(const ry_host* host, std::string_view id) const {
-  for (const char* everybodys : {RY_CORE_1, RY_REGISTRAR_1, RY_SERVICES_1})
+  for (const char* everybodys : {RY_CORE_1, RY_REGISTRAR_1, RY_SERVICES_1, RY_TRACE_1})
     if (id == everybodys) return true;
   std::lock_guard lock(mutex_);
   const auto needs = needs_.find(host);

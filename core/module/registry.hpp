@@ -52,7 +52,7 @@ struct host_point {
 
 class registry {
  public:
-  // Knows ry.core/1, ry.registrar/1, ry.services/1 and ry.metrics/1 from the start.
+  // Knows ry.core/1, ry.registrar/1, ry.services/1, ry.metrics/1 and ry.trace/1 from the start.
   registry();
   ~registry();
   registry(const registry&) = delete;
@@ -70,8 +70,8 @@ class registry {
   // --- interfaces and services; used by module_set ----------------------------------------------
   // `host` may use `needs` from now on until dismiss().
   void admit(const ry_host* host, std::vector<std::string> needs);
-  // Whether get_interface() gives it: every module has ry.core/1, ry.registrar/1 and ry.services/1,
-  // anything else is among its needs. [any]
+  // Whether get_interface() gives it: every module has ry.core/1, ry.registrar/1, ry.services/1 and
+  // ry.trace/1, anything else is among its needs. [any]
   bool may_use(const ry_host* host, std::string_view id) const;
   // Ends the leases that `host` still holds and returns their ids.
   std::vector<std::string> dismiss(const ry_host* host);

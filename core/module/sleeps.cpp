@@ -18,10 +18,11 @@ constexpr std::uint64_t longest_ms = std::uint64_t{1000} * 3600 * 24 * 365 * 10;
 // Lives on its loop once begun.
 struct sleeper {
   sleeper(const ry_host* host, ry_exec* exec, ry_done done)
-      : keep(host), exec(exec), done(done), timer(exec->ctx) {}
+      : keep(host), exec(exec), done(done), trace(observe::current_trace()), timer(exec->ctx) {}
   hold keep;
   ry_exec* exec;
   ry_done done;
+  observe::trace_ref trace;
   boost::asio::steady_timer timer;
   ry_op_id id = 0;
   bool cancelled = false;
@@ -53,6 +54,7 @@ ry_status sleep_book::start(const ry_host* host, ry_exec* exec, std::uint64_t ms
     s->timer.async_wait([this, s, ops](const boost::system::error_code& ec) {
       ops->finish(s->id);
       forget(s->keep.get(), s->id);
+      const observe::trace_scope scope(s->trace);
       if (s->done.fn)
         invoke(s->keep.get(), "sleep completion", s->done.fn, s->done.ctx,
                static_cast<ry_status>(ec || s->cancelled ? RY_CANCELLED : RY_OK),

@@ -5,6 +5,7 @@
 #include <ry/if/metrics.h>
 #include <ry/if/registrar.h>
 #include <ry/if/services.h>
+#include <ry/if/trace.h>
 
 namespace ry::module {
 
@@ -12,5 +13,6 @@ const ry_core_v1& core_table() noexcept;
 const ry_metrics_v1& metrics_table() noexcept;
 const ry_registrar_v1& registrar_table() noexcept;
 const ry_services_v1& services_table() noexcept;
+const ry_trace_v1& trace_table() noexcept;
 
 }  // namespace ry::module

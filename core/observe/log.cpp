@@ -11,6 +11,7 @@
 
 #include "core/observe/log_line.hpp"
 #include "core/observe/redactor.hpp"
+#include "core/observe/trace.hpp"
 
 namespace ry::observe {
 
@@ -59,7 +60,8 @@ spdlog::level::level_enum spd(level l) noexcept {
 }
 
 void write(level l, std::string_view component, std::string_view message,
-           const std::vector<line_field>& fields) {
+           std::vector<line_field> fields) {
+  if (const auto& trace = trace_of_thread()) fields.push_back({"trace_id", hex(trace->trace_id), false});
   log_sink& s = sink();
   const std::string line = s.json.load(std::memory_order_relaxed)
                                ? json_line(s.secrets, component, message, fields)
@@ -96,7 +98,7 @@ void log(level l, std::string_view component, std::string_view message,
     std::vector<line_field> all;
     all.reserve(fields.size());
     for (const auto& f : fields) all.push_back({std::string(f.key), f.value, false});
-    write(l, component, message, all);
+    write(l, component, message, std::move(all));
   } catch (...) {
     lost();
   }
@@ -122,6 +124,10 @@ void mask(std::string_view secret) {
 
 void unmask(std::string_view secret) {
   sink().secrets.drop(secret);
+}
+
+std::string masked(std::string_view text) {
+  return sink().secrets.apply(text);
 }
 
 }  // namespace ry::observe

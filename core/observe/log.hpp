@@ -24,7 +24,8 @@ struct log_settings {
 void configure_log(const log_settings& settings);
 bool log_enabled(level l) noexcept;
 
-// One line. `component` is a room or a module's name. [any]
+// One line. `component` is a room or a module's name. While a trace is current on the thread (trace.hpp) the
+// line ends with its trace_id. [any]
 void log(level l, std::string_view component, std::string_view message,
          std::initializer_list<field> fields = {}) noexcept;
 // The same with fields that are one JSON object as text (from modules); empty = none.
@@ -36,5 +37,7 @@ void redact(std::string_view secret);
 // The same until as many calls of unmask(), and a while longer. [any]
 void mask(std::string_view secret);
 void unmask(std::string_view secret);
+// `text` as a line would show it: every secret masked. [any]
+std::string masked(std::string_view text);
 
 }  // namespace ry::observe

@@ -65,6 +65,8 @@ void append_plain(std::string& out, std::string_view s, std::string_view also_es
   }
 }
 
+}  // namespace
+
 std::string valid_utf8(std::string_view s) {
   std::string out;
   out.reserve(s.size());
@@ -76,6 +78,8 @@ std::string valid_utf8(std::string_view s) {
   }
   return out;
 }
+
+namespace {
 
 // Masks first: a cut could leave the head of a secret that no longer matches.
 std::string masked(const redactor& secrets, std::string_view s) {

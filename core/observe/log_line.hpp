@@ -28,6 +28,9 @@ std::string text_line(const redactor& secrets, std::string_view component, std::
 std::string json_line(const redactor& secrets, std::string_view component, std::string_view message,
                       const std::vector<line_field>& fields);
 
+// With U+FFFD for what is no UTF-8.
+std::string valid_utf8(std::string_view s);
+
 // The members of one JSON object as fields; anything else becomes one text field "fields".
 std::vector<line_field> fields_of_json(std::string_view fields_json);
 

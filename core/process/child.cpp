@@ -103,6 +103,7 @@ void child::read_output(output& o) {
     return finish_if_ended();
   }
   ry_status st = RY_OK;
+  const observe::trace_scope scope(trace_);
   if (o.fn && !released_)
     st = module::invoke(hold_.get(), o.what, o.fn, ctx_,
                         core::bytes(std::string_view(buffer.data(), static_cast<std::size_t>(n))));
@@ -133,7 +134,7 @@ ry_status child::write(const ry_host* host, std::string_view bytes, ry_done done
     return RY_RESOURCE_EXHAUSTED;
   }
   loop_.post([self = shared_from_this(),
-              q = queued{std::string(bytes), 0, done, module::hold(host)}]() mutable {
+              q = queued{std::string(bytes), 0, done, module::hold(host), observe::current_trace()}]() mutable {
     self->queue_.push_back(std::move(q));
     self->write_some();
   });
@@ -173,6 +174,7 @@ void child::write_some() {
 
 void child::complete(queued& q, ry_status st) {
   queued_bytes_.fetch_sub(q.bytes.size(), std::memory_order_relaxed);
+  const observe::trace_scope scope(q.trace);
   if (q.done.fn)
     module::invoke(q.hold.get(), "process.write", q.done.fn, q.done.ctx, st,
                    static_cast<const ry_error_view*>(nullptr));
@@ -265,6 +267,7 @@ void child::finish() {
     why = why_;
   }
   watch_.reset();
+  const observe::trace_scope scope(trace_);
   if (!released_ && handler_.on_exit)
     module::invoke(hold_.get(), "process.on_exit", handler_.on_exit, ctx_,
                    static_cast<std::int32_t>(code), static_cast<std::int32_t>(why));

@@ -61,6 +61,7 @@ class child : public std::enable_shared_from_this<child> {
     std::size_t written = 0;
     ry_done done{};
     module::hold hold;
+    observe::trace_ref trace;
   };
 
   bool adopt(std::optional<descriptor>& to, unique_fd from);
@@ -83,6 +84,7 @@ class child : public std::enable_shared_from_this<child> {
   ry_process_handler handler_;
   void* ctx_;
   module::hold hold_;
+  const observe::trace_ref trace_ = observe::current_trace();  // of whoever started it
   const std::uint64_t wall_ms_;
   std::function<void(child&)> gone_;
 

@@ -3,6 +3,7 @@
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
 
+#include <ry/cpp/trace.hpp>
 #include <utility>
 
 #include "code.hpp"
@@ -70,10 +71,15 @@ ry::task<void> settler::qualified(ry::uuid account) {
   co_await ctx_.switch_to(exec_);
   if (!next_) next_ = std::make_shared<gathering>();
   const auto mine = next_;
+  const ry::trace own = ry::trace::current(ctx_);
   mine->accounts.push_back(account.to_string());
-  if (!working_) working_ = ctx_.spawn(work(), exec_);
+  if (!working_) {
+    const ry::trace_switch during(ctx_, ry::trace::none(ctx_));  // it is the work of all
+    working_ = ctx_.spawn(work(), exec_);
+  }
   if (!working_) throw ry::unavailable("module.stopping", "The module is stopping");
   (co_await mine->written.wait()).value();
+  own.enter();
   if (mine->failed) throw *mine->failed;
 }
 

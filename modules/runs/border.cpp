@@ -1,6 +1,7 @@
 #include "border.hpp"
 
 #include <algorithm>
+#include <ry/cpp/trace.hpp>
 #include <utility>
 
 #include "history.hpp"
@@ -42,9 +43,11 @@ money_says may_spend(const parts& p, const live_run& run, spending_step step) {
 
 ry::task<stored> persist(parts& p, std::shared_ptr<live_run> run, step_record& record) {
   p.writers.of(run->exec).touch(run);
+  const ry::trace mine = ry::trace::current(p.ctx);
   while (run->feed.in_flight()) {
     if (run->why() == RY_WHY_LEASE_LOST) co_return stored::not_ours;
     (void)co_await run->log_moved.wait();
+    mine.enter();
   }
   const event_feed::range text = run->feed.take();
   record.events.add(text.wire, text.from, text.to);

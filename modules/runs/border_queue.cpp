@@ -19,7 +19,7 @@ ry::error stopping() { return ry::unavailable("runs.stopping", "the server is st
 }  // namespace
 
 ry::task<ry::result<step_result>> border_queue::write(border_step step, ry_exec* exec) {
-  auto mine = std::make_shared<entry>();
+  auto mine = std::make_shared<entry>(ctx_);
   mine->step = std::move(step);
   mine->exec = exec;
   {
@@ -31,6 +31,7 @@ ry::task<ry::result<step_result>> border_queue::write(border_step step, ry_exec*
     ry::result<void> waited = co_await ry::signal::waiter(mine->written);
     if (!waited) co_return waited.error();
   }
+  mine->trace.enter();
   co_return std::move(*mine->out);
 }
 
@@ -50,7 +51,12 @@ void border_queue::pump() {
       return std::memcmp(a->step.run.bytes, b->step.run.bytes, sizeof a->step.run.bytes) < 0;
     });
     const std::vector<entry_ptr> kept = batch;
-    if (spawn(write_batch(std::move(batch)), kept.front()->exec)) continue;
+    {
+      // One statement for many is the work of none of them.
+      const ry::trace none = ry::trace::none(ctx_);
+      const ry::trace_switch during(ctx_, kept.size() == 1 ? kept.front()->trace : none);
+      if (spawn(write_batch(std::move(batch)), kept.front()->exec)) continue;
+    }
     {
       std::lock_guard lock(mutex_);
       --under_way_;
@@ -90,6 +96,7 @@ ry::task<void> border_queue::write_batch(std::vector<entry_ptr> batch) {
     const bool alone = out ? (*out)[i].how == step_result::outcome::alone
                            : batch.size() > 1 && !is_transient(out.error());
     if (alone) {
+      const ry::trace_switch during(ctx_, batch[i]->trace);
       if (!spawn(write_alone(batch[i]), batch[i]->exec)) settle(batch[i], stopping());
     } else if (out) {
       settle(batch[i], std::move((*out)[i]));

@@ -7,6 +7,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <ry/cpp/trace.hpp>
 
 #include "repository.hpp"
 
@@ -26,6 +27,8 @@ class border_queue {
     // On exec alone.
     std::optional<ry::result<step_result>> out;
     ry::signal written;
+    const ry::trace trace;  // what it goes on with
+    explicit entry(const ry::context& ctx) : trace(ry::trace::current(ctx)) {}
   };
   using entry_ptr = std::shared_ptr<entry>;
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
+#include <ry/cpp/trace.hpp>
 
 #include "history.hpp"
 #include "text.hpp"
@@ -439,9 +440,11 @@ ry::task<ry::job_outcome> executor::finish(run_ptr run, course& c) {
 
 ry::task<ry::job_outcome> executor::hand_over(run_ptr run) {
   touch(run);
+  const ry::trace mine = ry::trace::current(parts_.ctx);
   while (!run->feed.all_durable()) {
     if (run->why() == RY_WHY_LEASE_LOST) co_return leave(run);
     (void)co_await run->log_moved.wait();
+    mine.enter();
   }
   (void)co_await parts_.repo.hand_over(run->who.run, run->who.fence,
                                        static_cast<std::int64_t>(run->feed.last()));

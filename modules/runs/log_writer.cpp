@@ -1,6 +1,7 @@
 #include "log_writer.hpp"
 
 #include <algorithm>
+#include <ry/cpp/trace.hpp>
 
 namespace runs {
 namespace {
@@ -12,6 +13,8 @@ std::string topic_of(const ry::uuid& run) { return "runs." + run.to_string(); }
 
 bool log_writer::spawn(ry::task<void> t) {
   // A token of its own: the log is written to its end also while the module stops.
+  // It writes for all runs.
+  const ry::trace_switch during(ctx_, ry::trace::none(ctx_));
   return ctx_.spawn(std::move(t), exec_, ry::cancel_source().token());
 }
 

@@ -22,7 +22,7 @@ ry::error stopping() { return ry::unavailable("runs.stopping", "the server is st
 }  // namespace
 
 ry::task<ry::result<start_outcome>> start_queue::start(start_arguments a, ry_exec* exec) {
-  auto mine = std::make_shared<entry>();
+  auto mine = std::make_shared<entry>(ctx_);
   mine->args = std::move(a);
   mine->exec = exec;
   {
@@ -34,6 +34,7 @@ ry::task<ry::result<start_outcome>> start_queue::start(start_arguments a, ry_exe
     ry::result<void> waited = co_await ry::signal::waiter(mine->decided);
     if (!waited) co_return waited.error();
   }
+  mine->trace.enter();
   co_return std::move(*mine->out);
 }
 
@@ -48,7 +49,12 @@ void start_queue::pump() {
       ++under_way_;
     }
     const std::vector<entry_ptr> kept = batch;
-    if (spawn(decide(std::move(batch)), kept.front()->exec)) continue;
+    {
+      // One statement for many is the work of none of them.
+      const ry::trace none = ry::trace::none(ctx_);
+      const ry::trace_switch during(ctx_, kept.size() == 1 ? kept.front()->trace : none);
+      if (spawn(decide(std::move(batch)), kept.front()->exec)) continue;
+    }
     {
       std::lock_guard lock(mutex_);
       --under_way_;
@@ -114,6 +120,7 @@ ry::task<void> start_queue::decide(std::vector<entry_ptr> batch) {
     }
   }
   for (const entry_ptr& e : alone) {
+    const ry::trace_switch during(ctx_, e->trace);
     if (spawn(decide_alone(e), e->exec)) continue;
     release(e->args.account);
     settle(e->exec, {{e, stopping()}});

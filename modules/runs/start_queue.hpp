@@ -7,6 +7,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <ry/cpp/trace.hpp>
 #include <set>
 #include <string>
 
@@ -29,6 +30,8 @@ class start_queue {
     // On exec alone.
     std::optional<ry::result<start_outcome>> out;
     ry::signal decided;
+    const ry::trace trace;  // what it goes on with
+    explicit entry(const ry::context& ctx) : trace(ry::trace::current(ctx)) {}
   };
   using entry_ptr = std::shared_ptr<entry>;
   struct decision {

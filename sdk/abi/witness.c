@@ -19,6 +19,7 @@
 #include <ry/if/registrar.h>
 #include <ry/if/secrets.h>
 #include <ry/if/services.h>
+#include <ry/if/trace.h>
 #include <ry/svc/accounts.h>
 #include <ry/svc/agents.h>
 #include <ry/svc/mail.h>
@@ -600,6 +601,13 @@ AT(ry_metrics_v1, add, 16);
 AT(ry_metrics_v1, set, 24);
 AT(ry_metrics_v1, observe, 32);
 
+SIZE(ry_trace_v1, 32);
+AT(ry_trace_v1, struct_size, 0);
+AT(ry_trace_v1, reserved0, 4);
+AT(ry_trace_v1, current, 8);
+AT(ry_trace_v1, enter, 16);
+AT(ry_trace_v1, release, 24);
+
 SIZE(ry_process_limits, 48);
 AT(ry_process_limits, struct_size, 0);
 AT(ry_process_limits, max_processes, 4);
@@ -991,6 +999,10 @@ const void* witness_ry_jobs_v1(const ry_jobs_v1* p) {
 }
 const void* witness_ry_metrics_v1(const ry_metrics_v1* p);
 const void* witness_ry_metrics_v1(const ry_metrics_v1* p) {
+  return p;
+}
+const void* witness_ry_trace_v1(const ry_trace_v1* p);
+const void* witness_ry_trace_v1(const ry_trace_v1* p) {
   return p;
 }
 const void* witness_ry_process_limits(const ry_process_limits* p);

@@ -95,6 +95,10 @@ std::chrono::milliseconds config::duration(std::string_view key) const {
       static_cast<std::int64_t>(at(key).to_number<double>() * 1000.0 + 0.5));
 }
 
+double config::number(std::string_view key) const {
+  return at(key).to_number<double>();
+}
+
 std::vector<std::string> config::list(std::string_view key) const {
   std::vector<std::string> out;
   const auto& v = at(key);

@@ -44,6 +44,7 @@ class config {
   std::int64_t integer(std::string_view key) const;
   bool flag(std::string_view key) const;
   std::chrono::milliseconds duration(std::string_view key) const;  // a key ending in _seconds
+  double number(std::string_view key) const;
   std::vector<std::string> list(std::string_view key) const;  // a single string is a list of one
 
   std::vector<module_entry> modules() const;

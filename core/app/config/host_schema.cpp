@@ -89,6 +89,18 @@ constexpr const char* schema_text = R"JSON({
     "on_file_change": {"type": "boolean", "default": false},
     "drain_seconds": {"type": "number", "minimum": 0, "maximum": 3600, "default": 30}
   }},
+  "tracing": {"type": "object", "properties": {
+    "endpoint": {"type": "string", "pattern": "^(https?://[^\\s]+)?$", "default": ""},
+    "headers": {"type": "array", "secret": true, "items": {"type": "string", "pattern": "^[A-Za-z0-9_-]+: [^\\r\\n]*$"}, "default": []},
+    "service_name": {"type": "string", "minLength": 1, "maxLength": 255, "default": "runyard"},
+    "ratio": {"type": "number", "minimum": 0, "maximum": 1, "default": 1},
+    "accept": {"type": "string", "enum": ["all", "trusted_proxies", "none"], "default": "all"},
+    "propagate": {"type": "string", "enum": ["all", "operators", "none"], "default": "all"},
+    "max_queue": {"type": "integer", "minimum": 1, "maximum": 1000000, "default": 4096},
+    "batch": {"type": "integer", "minimum": 1, "maximum": 10000, "default": 512},
+    "interval_seconds": {"type": "number", "minimum": 0.05, "maximum": 3600, "default": 5},
+    "timeout_seconds": {"type": "number", "minimum": 0.1, "maximum": 600, "default": 10}
+  }},
   "jobs": {"type": "object", "properties": {
     "lease_seconds": {"type": "number", "minimum": 1, "maximum": 600, "default": 10},
     "poll_seconds": {"type": "number", "minimum": 0.05, "maximum": 60, "default": 1},

@@ -121,6 +121,26 @@ client::~client() {
   }
 }
 
+// Tells the receiver which trace the request belongs to, unless the caller does so itself.
+void client::trace(const ry_client_request& r, exchange_request& x) const {
+  using receivers = observe::trace_settings::receivers;
+  x.trace = observe::current_trace();
+  if (!x.trace || !x.problem.empty() || !std::holds_alternative<target>(x.to)) return;
+  const auto& to = std::get<target>(x.to);
+  x.span = observe::open_span(x.trace, observe::span_kind::client, x.method);
+  x.span.set("http.request.method", x.method);
+  x.span.set("server.address", to.host.name);
+  x.span.set("server.port", std::int64_t{to.port});
+  const auto who = impl_->parts.settings.propagate;
+  if (who == receivers::none || (who == receivers::operators && !(r.flags & RY_CLIENT_OPERATOR_URL))) return;
+  for (std::size_t i = 0; i < r.n_headers; ++i)
+    if (boost::beast::iequals(sv(r.headers[i].name), "traceparent")) return;
+  const auto parent = x.span ? observe::traceparent_of(x.trace->trace_id, x.span.data().span_id, x.trace->flags)
+                             : observe::traceparent_of(*x.trace);
+  x.headers.append("traceparent: ").append(parent).append("\r\n");
+  if (!x.trace->state.empty()) x.headers.append("tracestate: ").append(x.trace->state).append("\r\n");
+}
+
 ry_status client::request(const ry_host* host, ry_exec* exec, const ry_client_request& r,
                           const ry_client_handler& handler, void* ctx, ry_op_id* op) {
   auto* state = impl_->state_of(exec);
@@ -141,6 +161,7 @@ ry_status client::request(const ry_host* host, ry_exec* exec, const ry_client_re
   x.total_timeout = duration(r.total_timeout_ms, 0);
   x.max_response = r.max_response_bytes ? r.max_response_bytes : 64ull * 1024 * 1024;
 
+  trace(r, x);
   impl_->stats.requests.fetch_add(1, std::memory_order_relaxed);
   auto slot = std::make_shared<ry_op_id>(0);
   auto e = std::make_shared<exchange>(impl_->parts, *state, std::move(x), handler, ctx,

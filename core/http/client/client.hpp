@@ -24,12 +24,15 @@
 #include "core/http/client/pool.hpp"
 #include "core/http/client/resolver.hpp"
 #include "core/module/host.hpp"
+#include "core/observe/tracer.hpp"
 
 namespace ry::exec {
 class op_table;
 }
 
 namespace ry::http {
+
+struct exchange_request;
 
 enum class address_guard { on, off };  // off only in deployment.mode = local
 
@@ -38,6 +41,7 @@ struct client_settings {
   std::string ca_file;  // PEM, trusted beside the system's certificates; empty = none
   std::string user_agent = "runyard";
   pool::limits idle_limits;
+  observe::trace_settings::receivers propagate = observe::trace_settings::receivers::all;
   resolver::lookup_fn lookup = resolver::system_lookup;
 };
 
@@ -60,6 +64,7 @@ struct fetch_request {
 struct fetch_result {
   core::error error;         // error.status == RY_OK: there is an answer
   std::uint32_t status = 0;  // HTTP
+  std::uint32_t retry_after_s = 0;  // what the server asks for
   std::string body;
 };
 
@@ -87,8 +92,10 @@ class client {
 
   const client_stats& stats() const noexcept;
 
+
  private:
   struct impl;
+  void trace(const ry_client_request& r, exchange_request& x) const;
   std::unique_ptr<impl> impl_;
 };
 

@@ -285,6 +285,9 @@ void exchange::take_head() {
   const ry_client_response response{
       sizeof(ry_client_response),   head.status, fields.data(), fields.size(), core::view(url),
       core::view(connection_->peer)};
+  request_.span.set("http.response.status_code", std::int64_t{head.status});
+  if (head.status >= 400) request_.span.fail(std::to_string(head.status));
+  const observe::trace_scope scope(request_.trace);
   if (handler_.on_head)
     module::invoke(hold_.get(), "http_client.on_head", handler_.on_head, ctx_, &response);
   give_back(head.text);
@@ -323,6 +326,7 @@ void exchange::deliver(std::string_view body) {
   if (received_ > request_.max_response)
     return fail(RY_RESOURCE_EXHAUSTED, "http_client.too_large", "the answer is too large");
   if (!handler_.on_data) return;
+  const observe::trace_scope scope(request_.trace);
   const auto st =
       module::invoke(hold_.get(), "http_client.on_data", handler_.on_data, ctx_, core::bytes(body));
   if (st == RY_RESOURCE_EXHAUSTED)
@@ -483,6 +487,9 @@ void exchange::finish(core::error err) {
   forget_();
   forget_ = nullptr;
   const auto view = err.view();
+  if (err.status != RY_OK) request_.span.fail(err.reason.empty() ? "refused_by_receiver" : err.reason);
+  request_.span.end();
+  const observe::trace_scope scope(request_.trace);
   module::invoke(hold_.get(), "http_client.on_done", handler_.on_done, ctx_, err.status,
                  err.status == RY_OK ? static_cast<const ry_error_view*>(nullptr) : &view);
   hold_ = module::hold();

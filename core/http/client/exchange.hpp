@@ -63,6 +63,8 @@ struct exchange_request {
   std::uint32_t flags = 0;
   std::chrono::milliseconds connect_timeout{}, idle_timeout{}, total_timeout{};  // total 0: none
   std::uint64_t max_response = 0;
+  observe::trace_ref trace;  // of whoever asked
+  observe::open_span span;
 };
 
 class exchange : public std::enable_shared_from_this<exchange> {

@@ -1,3 +1,6 @@
+#include <boost/beast/core/string.hpp>
+#include <charconv>
+
 #include "core/http/client/client.hpp"
 
 namespace ry::http {
@@ -10,7 +13,13 @@ struct fetching {
 };
 
 void on_head(void* ctx, const ry_client_response* r) noexcept {
-  static_cast<fetching*>(ctx)->result.status = r->status;
+  auto& out = static_cast<fetching*>(ctx)->result;
+  out.status = r->status;
+  for (std::size_t i = 0; i < r->n_headers; ++i) {
+    const auto value = core::sv(r->headers[i].value);
+    if (boost::beast::iequals(core::sv(r->headers[i].name), "retry-after"))
+      std::from_chars(value.data(), value.data() + value.size(), out.retry_after_s);
+  }
 }
 ry_status on_data(void* ctx, ry_bytes chunk) noexcept {
   static_cast<fetching*>(ctx)->result.body.append(core::sv(chunk));

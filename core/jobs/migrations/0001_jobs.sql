@@ -25,7 +25,9 @@ create table job (
   started_at timestamptz,
   unique_key text,
   args jsonb not null,
-  last_error text
+  last_error text,
+  -- What the job belongs to: traceparent, and tracestate behind a blank. The host says it for each transaction.
+  trace text default nullif(current_setting('core.trace', true), '')
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 500,
         autovacuum_vacuum_cost_delay = 0);
 create index job_ready on job (kind, priority, run_at, id) where state = 0;
@@ -60,7 +62,7 @@ returns table (id bigint, fence bigint) language sql as $$
 $$;
 
 -- Adds a job for each element of p_args that is not null inside the caller's transaction, born leased to
--- the node. `n` is the element's place.
+-- the node. `n` is the element's place. They are many callers' jobs: each says by adopt() what it belongs to.
 create function jobs_born(p_kind text, p_queue text, p_args jsonb[], p_max_attempts int, p_node uuid)
 returns table (n bigint, id bigint, fence bigint) language plpgsql
 set plan_cache_mode = force_generic_plan as $$
@@ -69,9 +71,9 @@ declare
   v_ids bigint[];
 begin
   with made as (
-    insert into core.job (id, kind, queue, state, attempt, max_attempts, fence, node, started_at, args)
+    insert into core.job (id, kind, queue, state, attempt, max_attempts, fence, node, started_at, args, trace)
     overriding system value
-    select nextval('core.job_id_seq'), p_kind, p_queue, 1, 1, p_max_attempts, 1, p_node, now(), w.args
+    select nextval('core.job_id_seq'), p_kind, p_queue, 1, 1, p_max_attempts, 1, p_node, now(), w.args, null
       from unnest(p_args) w (args) where w.args is not null
     returning job.id)
   select array_agg(m.id order by m.id) into v_ids from made m;

@@ -1,0 +1,158 @@
+// Jobs go on with the trace of whoever added them.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <vector>
+
+#include "core/jobs/abi.hpp"
+#include "core/jobs/queue.hpp"
+#include "core/jobs/test_node.hpp"
+#include "core/observe/tracer.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+using namespace ry::observe;
+using ry::jobs::test::database;
+using ry::jobs::test::node;
+using ry::jobs::test::wait_for;
+
+trace_settings recorded() {
+  trace_settings s;
+  s.record = recording::on;
+  return s;
+}
+
+ry::module::job_kind kind(std::string name) {
+  ry::module::job_kind k;
+  k.kind = std::move(name);
+  k.queue = "default";
+  k.backoff_ms = 20;
+  return k;
+}
+
+// What jobs ran in, in order.
+struct seen {
+  std::mutex mutex;
+  std::vector<trace_ref> traces;
+  void note() {
+    std::lock_guard lock(mutex);
+    traces.push_back(trace_of_thread());
+  }
+  trace_ref at(std::size_t i) {
+    std::lock_guard lock(mutex);
+    return i < traces.size() ? traces[i] : trace_ref();
+  }
+};
+
+TEST(job_trace, every_attempt_belongs_to_whoever_added_the_job) {
+  tracer traces(recorded());
+  database d;
+  node n(d);
+  n.rt.tracer = &traces;
+  ry_host host{n.rt, "core", 1};
+  seen s;
+  n.queue.add(kind("t.traced"), [&](const ry_job_view* v, ry_job* j) {
+    s.note();
+    j->q.finish(j, v->attempt < 2 ? RY_JOB_RETRY : RY_JOB_DONE, 0, nullptr);
+    return RY_OK;
+  });
+  n.start();
+  const auto mine = traces.begin(parse_traceparent("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"), "a=1");
+  std::atomic<bool> added{false};
+  {
+    const trace_scope scope(mine);
+    ry_job_request request{};
+    request.struct_size = sizeof request;
+    request.kind = ry::core::view("t.traced");
+    ASSERT_EQ(ry::jobs::table()->enqueue(
+                  &host, nullptr, &request, &n.loops.at(0),
+                  [](void* p, ry_status st, std::int64_t, const ry_error_view*) noexcept {
+                    EXPECT_EQ(st, RY_OK);
+                    EXPECT_TRUE(trace_of_thread()) << "the completion goes on with it";
+                    *static_cast<std::atomic<bool>*>(p) = true;
+                  },
+                  &added),
+              RY_OK);
+  }
+  ASSERT_TRUE(wait_for([&] { return added.load(); }));
+  n.queue.poke();
+  ASSERT_TRUE(wait_for([&] { return d.number("select count(*) from core.job") == 0; }));
+  for (std::size_t i = 0; i < 2; ++i) {
+    const auto t = s.at(i);
+    ASSERT_TRUE(t);
+    EXPECT_EQ(t->trace_id, mine->trace_id);
+    EXPECT_EQ(*t->parent_id, mine->span_id);
+    EXPECT_EQ(t->state, "a=1");
+  }
+  EXPECT_NE(s.at(0)->span_id, s.at(1)->span_id);
+  const auto spans = traces.take(100);
+  const auto jobs = std::count_if(spans.begin(), spans.end(), [](const span& x) { return x.name == "job t.traced"; });
+  const auto sql = std::find_if(spans.begin(), spans.end(), [](const span& x) { return x.name == "SELECT"; });
+  EXPECT_EQ(jobs, 2);
+  ASSERT_NE(sql, spans.end());
+  EXPECT_EQ(*sql->parent_id, mine->span_id);
+}
+
+TEST(job_trace, a_job_born_here_and_taken_over_stays_in_its_trace) {
+  tracer traces(recorded());
+  database d;
+  seen s;
+  const auto run = [&](const ry_job_view* v, ry_job* j) {
+    s.note();
+    if (v->attempt > 1) j->q.finish(j, RY_JOB_DONE, 0, nullptr);
+    return RY_OK;  // the first attempt never ends
+  };
+  node a(d);
+  a.rt.tracer = &traces;
+  a.queue.add(kind("t.born"), run);
+  a.start();
+  const auto mine = traces.begin(std::nullopt, "");
+  const auto id = d.number("select n.id from core.jobs_born('t.born', 'default', array['{}'::jsonb], 5, '" +
+                           a.queue.node_id() + "') n");
+  {
+    const trace_scope scope(mine);
+    ASSERT_EQ(a.queue.adopt("t.born", id, 1, "{}"), RY_OK);
+  }
+  ASSERT_TRUE(wait_for([&] { return d.text("select coalesce(trace, '') from core.job") == kept_text(mine); }));
+  a.vanish();
+  node b(d);
+  b.rt.tracer = &traces;
+  b.queue.add(kind("t.born"), run);
+  b.start();
+  ASSERT_TRUE(wait_for([&] { return d.number("select count(*) from core.job") == 0; }));
+  EXPECT_EQ(s.at(0)->trace_id, mine->trace_id);
+  EXPECT_EQ(s.at(1)->trace_id, mine->trace_id);
+  EXPECT_EQ(*s.at(1)->parent_id, mine->span_id);
+}
+
+TEST(job_trace, a_transaction_says_it_for_jobs_and_events_but_not_for_jobs_of_many) {
+  database d;
+  d.sql("insert into core.event_consumer (module, name, kinds) values ('m', 'c', array['k.*']);"
+        "select set_config('core.trace', 'the trace', true);"
+        "select core.job_enqueue('t.one', '{}'); select core.event_publish('k.x', '', '{}');"
+        "select core.jobs_born('t.many', 'default', array['{}'::jsonb], 5, '00000000-0000-4000-8000-000000000001');");
+  EXPECT_EQ(d.text("select string_agg(kind || '=' || coalesce(trace, '-'), ' ' order by kind) from core.job"),
+            "event.m.c=the trace t.many=- t.one=the trace");
+  d.sql("select core.job_enqueue('t.two', '{}')");
+  EXPECT_EQ(d.text("select coalesce(trace, '-') from core.job where kind = 't.two'"), "-");
+}
+
+TEST(job_trace, without_a_tracer_nothing_is_kept) {
+  database d;
+  node n(d);
+  seen s;
+  n.queue.add(kind("t.plain"), [&](const ry_job_view*, ry_job* j) {
+    s.note();
+    j->q.finish(j, RY_JOB_DONE, 0, nullptr);
+    return RY_OK;
+  });
+  d.sql("select core.job_enqueue('t.plain', '{}')");
+  n.start();
+  ASSERT_TRUE(wait_for([&] { return d.number("select count(*) from core.job") == 0; }));
+  EXPECT_FALSE(s.at(0));
+}
+
+}  // namespace

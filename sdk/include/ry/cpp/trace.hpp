@@ -1,0 +1,72 @@
+// For chains that hand work to each other: the trace of each stays its own. Included by name.
+//
+// Whatever a chain starts belongs to the trace that it runs in, and it goes on in that trace; the host sees
+// to that. Only who is woken by another chain (a signal after a batch was written) is woken in the other's:
+// it keeps its own before it waits and enters it behind.
+#pragma once
+
+#include <ry/if/trace.h>
+
+#include <cstddef>
+#include <utility>
+
+#include <ry/cpp/op.hpp>
+
+namespace ry {
+
+// Without its place in the table of every context: few modules ask for it, and seldom.
+template <>
+inline const ry_trace_v1* context::try_interface<ry_trace_v1>() const noexcept {
+  constexpr auto size = static_cast<std::uint32_t>(offsetof(ry_trace_v1, release) + sizeof(ry_trace_v1::release));
+  return static_cast<const ry_trace_v1*>(get_(host_, str(RY_TRACE_1), size));
+}
+
+// A trace, or none (also on a host that knows of no traces). Lives no longer than its context. [any]
+class trace {
+ public:
+  // What this thread works for.
+  static trace current(const context& ctx) noexcept {
+    trace out(ctx);
+    if (out.table_ != nullptr) out.handle_ = out.table_->current(ctx.host());
+    return out;
+  }
+  // Nobody in particular: the work is that of many.
+  static trace none(const context& ctx) noexcept { return trace(ctx); }
+
+  trace(trace&& o) noexcept : ctx_(o.ctx_), table_(o.table_), handle_(std::exchange(o.handle_, nullptr)) {}
+  trace& operator=(trace o) noexcept {
+    std::swap(ctx_, o.ctx_);
+    std::swap(table_, o.table_);
+    std::swap(handle_, o.handle_);
+    return *this;
+  }
+  ~trace() {
+    if (handle_ != nullptr) table_->release(handle_);
+  }
+
+  // This thread works for it, up to the next await or the end of the callback.
+  void enter() const noexcept {
+    if (table_ != nullptr) table_->enter(ctx_->host(), handle_);
+  }
+
+ private:
+  explicit trace(const context& ctx) noexcept : ctx_(&ctx), table_(ctx.try_interface<ry_trace_v1>()) {}
+
+  const context* ctx_;
+  const ry_trace_v1* table_;
+  ry_trace* handle_ = nullptr;
+};
+
+// What is started while this lives belongs to another trace. Not across an await.
+class trace_switch {
+ public:
+  trace_switch(const context& ctx, const trace& to) noexcept : before_(trace::current(ctx)) { to.enter(); }
+  ~trace_switch() { before_.enter(); }
+  trace_switch(const trace_switch&) = delete;
+  trace_switch& operator=(const trace_switch&) = delete;
+
+ private:
+  trace before_;
+};
+
+}  // namespace ry

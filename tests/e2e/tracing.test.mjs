@@ -1,0 +1,246 @@
+// Trace context from a request through runs, jobs, models, MCP servers and SQL, and its way to a collector.
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { startCollector } from './lib/collector.mjs';
+import { lastUser, startLlm, turns } from './lib/llm.mjs';
+import { Server, makeDatabase, sleep, statuses, waitFor } from './lib/server.mjs';
+
+let database, llm, collector, server;
+const parentOf = (flags = '01') => {
+  const trace = randomBytes(16).toString('hex'), span = randomBytes(8).toString('hex');
+  return { trace, span, header: `00-${trace}-${span}-${flags}` };
+};
+const settings = (more = '') => `
+[tracing]
+endpoint = "${collector.url}"
+headers = ["Authorization: Bearer secret-of-the-collector"]
+interval_seconds = 0.1
+${more}
+[log]
+format = "json"
+`;
+
+async function say(request, reply) {
+  const done = turns(request).filter((m) => m.role === 'tool');
+  if (lastUser(request).includes('[shell]') && done.length === 0)
+    return reply.tools([{ name: 'shell', arguments: { command: 'echo one' } }]);
+  if (lastUser(request).includes('[slow]'))
+    for (let i = 0; i < 400 && !reply.res.destroyed; i++) { reply.text(`w${i} `); await sleep(50); }
+  reply.say('Hello');
+}
+async function run(u, prompt, headers) {
+  const r = await u.start({ prompt }, headers);
+  assert.equal(r.status, 200, r.text);
+  return { r, s: await u.stream(r.json.agent_run_id) };
+}
+
+before(async () => {
+  collector = await startCollector();
+  database = makeDatabase();
+  llm = await startLlm(say);
+  server = await new Server({ database, llm, settings: settings() }).start();
+});
+after(async () => {
+  await server?.close();
+  await llm?.close();
+  await collector?.close();
+  database?.drop();
+});
+
+test('one trace from the request over the job to the model and the database', async () => {
+  const u = await server.user();
+  await u.get('/account');
+  const parent = parentOf();
+  const asked = llm.seen.length;
+  const { r, s } = await run(u, 'a [shell] please, my password is tangerine-42',
+    { traceparent: parent.header, tracestate: 'vendor=abc, other=1' });
+  assert.deepEqual(statuses(s.events).slice(-1), ['completed']);
+  const spans = await waitFor('the spans of the run', () => {
+    // Parents end, and come, after their children.
+    const all = collector.of(parent.trace);
+    const ids = new Set([parent.span, ...all.map((x) => x.spanId)]);
+    return all.some((x) => x.name === 'job runs.execute') && all.every((x) => ids.has(x.parentSpanId)) && all;
+  });
+  assert.deepEqual(collector.faults, []);
+
+  const request = spans.find((x) => x.name === 'POST /agent/start');
+  assert.equal(request.parentSpanId, parent.span);
+  assert.equal(request.kind, 2);
+  assert.equal(request.flags & 0x300, 0x300, 'its parent is known to be elsewhere');
+  assert.equal(request.attributes['http.response.status_code'], 200);
+  assert.equal(request.attributes['runyard.module'], 'runs');
+  assert.equal(request.attributes['runyard.request_id'], r.headers.get('x-request-id'));
+  assert.equal(request.resource['service.name'], 'runyard');
+  assert.equal(request.traceState, 'vendor=abc, other=1');
+
+  const job = spans.find((x) => x.name === 'job runs.execute');
+  assert.equal(job.parentSpanId, request.spanId);
+  assert.equal(job.kind, 5);
+
+  // Both calls of the model name a span of this trace as their parent, and that span belongs to the job.
+  const calls = llm.seen.slice(asked);
+  assert.equal(calls.length, 2);
+  for (const call of calls) {
+    const [, trace, span, flags] = call.headers.traceparent.split('-');
+    assert.equal(trace, parent.trace);
+    assert.equal(flags, '01');
+    assert.equal(call.headers.tracestate, 'vendor=abc, other=1');
+    const client = await waitFor('the span of the call', () => collector.of(trace).find((x) => x.spanId === span));
+    assert.equal(client.kind, 3);
+    assert.equal(client.parentSpanId, job.spanId);
+    assert.equal(client.attributes['server.address'], '127.0.0.1');
+    assert.equal(client.attributes['http.response.status_code'], 200);
+  }
+
+  const sql = spans.filter((x) => x.attributes['db.system.name'] === 'postgresql');
+  assert.ok(sql.some((x) => x.parentSpanId === request.spanId), 'the request read or wrote something');
+  assert.ok(sql.some((x) => x.parentSpanId === job.spanId), 'so did the job');
+  for (const x of sql) assert.ok(BigInt(x.endTimeUnixNano) >= BigInt(x.startTimeUnixNano));
+  assert.equal(spans.length, new Set(spans.map((x) => x.spanId)).size);
+});
+
+test('nothing secret leaves with the spans', () => {
+  const all = collector.seen.map((x) => x.body).join('\n');
+  for (const secret of ['tangerine', 'sk-test-secret-value', 'secret-of-the-collector', 'Bearer', server.dir])
+    assert.ok(!all.includes(secret), secret);
+  assert.equal(collector.seen[0].headers.authorization, 'Bearer secret-of-the-collector');
+  assert.equal(collector.seen[0].url, '/v1/traces');
+  assert.equal(collector.seen[0].headers['content-type'], 'application/json');
+  assert.equal(collector.seen[0].headers.traceparent, undefined);
+});
+
+test('lines of the log name their trace', async () => {
+  const u = await server.user();
+  const parent = parentOf();
+  await u.get('/account', { headers: { traceparent: parent.header } });
+  const line = await waitFor('the line of the request',
+    () => server.log.split('\n').find((l) => l.includes(parent.trace)));
+  const { msg, trace_id: id } = JSON.parse(line);
+  assert.equal(msg, 'request');
+  assert.equal(id, parent.trace);
+});
+
+test('runs at the same time stay in their own traces', async () => {
+  const users = await Promise.all(Array.from({ length: 12 }, () => server.user()));
+  const asked = llm.seen.length;
+  const parents = users.map(() => parentOf());
+  await Promise.all(users.map((u, i) => run(u, `run ${i}`, { traceparent: parents[i].header })));
+  const calls = llm.seen.slice(asked);
+  assert.equal(calls.length, users.length);
+  for (const call of calls) {
+    const i = Number(/run (\d+)/.exec(JSON.stringify(call.json.messages))[1]);
+    assert.equal(call.headers.traceparent.split('-')[1], parents[i].trace);
+  }
+  for (const p of parents) {
+    const spans = await waitFor('its job', () => collector.of(p.trace).some((x) => x.name === 'job runs.execute') && collector.of(p.trace));
+    assert.equal(spans.filter((x) => x.name === 'POST /agent/start').length, 1);
+    assert.equal(spans.filter((x) => x.name === 'job runs.execute').length, 1);
+  }
+});
+
+test('what a client asks not to be recorded is not, and its word is passed on', async () => {
+  const u = await server.user();
+  const parent = parentOf('00');
+  const asked = llm.seen.length;
+  await run(u, 'quietly', { traceparent: parent.header });
+  const [, trace, , flags] = llm.seen[asked].headers.traceparent.split('-');
+  assert.equal(trace, parent.trace);
+  assert.equal(flags, '00');
+  await sleep(500);
+  assert.deepEqual(collector.of(parent.trace), []);
+});
+
+test('a malformed context begins a new trace', async () => {
+  const u = await server.user();
+  for (const bad of ['00-zz-zz-01', parentOf().header.toUpperCase(), parentOf().header + '-x', 'ff' + parentOf().header.slice(2)]) {
+    const asked = llm.seen.length;
+    await run(u, 'anew', { traceparent: bad, tracestate: 'vendor=abc' });
+    const { traceparent, tracestate } = llm.seen[asked].headers;
+    assert.match(traceparent, /^00-[0-9a-f]{32}-[0-9a-f]{16}-03$/);
+    assert.ok(!bad.toLowerCase().includes(traceparent.split('-')[1]));
+    assert.equal(tracestate, undefined);
+  }
+  const good = parentOf();
+  const asked = llm.seen.length;
+  await run(u, 'half', { traceparent: good.header, tracestate: 'UPPER=1' });
+  assert.equal(llm.seen[asked].headers.traceparent.split('-')[1], good.trace);
+  assert.equal(llm.seen[asked].headers.tracestate, undefined);
+});
+
+test('a run that another process takes over goes on with its trace', async () => {
+  const u = await server.user();
+  const parent = parentOf();
+  const r = await u.start({ prompt: '[slow] one' }, { traceparent: parent.header });
+  assert.equal(r.status, 200, r.text);
+  await waitFor('the trace at rest', () => database.sql(`select trace from core.job where kind = 'runs.execute' and trace like '00-${parent.trace}-%'`), 20000);
+  await server.kill();
+  llm.answer = (request, reply) => reply.say('after all');
+  const asked = llm.seen.length;
+  await server.start();
+  await waitFor('the model is asked again', () => llm.seen.length > asked, 30000);
+  llm.answer = say;
+  assert.equal(llm.seen[asked].headers.traceparent.split('-')[1], parent.trace);
+  const again = await waitFor('the second attempt',
+    () => collector.of(parent.trace).find((x) => x.name === 'job runs.execute' && x.attributes['runyard.job.attempt'] === 2));
+  assert.notEqual(again.parentSpanId, parent.span, 'it hangs below the request');
+});
+
+test('figures tell what was exported', async () => {
+  const text = await (await fetch(`${server.url}/metrics`)).text();
+  const value = (name) => Number(new RegExp(`^${name} (\\d+)`, 'm').exec(text)[1]);
+  assert.ok(value('runyard_tracing_spans_total') > 0);
+  assert.ok(value('runyard_tracing_exported_total') > 0);
+  assert.equal(value('runyard_tracing_dropped_total'), 0);
+  assert.equal(value('runyard_tracing_failed_total'), 0);
+});
+
+test('without a collector a context is passed on unchanged and none begins', async () => {
+  const other = makeDatabase();
+  const off = await new Server({ database: other, llm }).start();
+  try {
+    const u = await off.user();
+    const parent = parentOf();
+    let asked = llm.seen.length;
+    await run(u, 'one', { traceparent: parent.header, tracestate: 'vendor=abc' });
+    assert.equal(llm.seen[asked].headers.traceparent, parent.header);
+    assert.equal(llm.seen[asked].headers.tracestate, 'vendor=abc');
+    asked = llm.seen.length;
+    await run(u, 'two');
+    assert.equal(llm.seen[asked].headers.traceparent, undefined);
+  } finally {
+    await off.close();
+    other.drop();
+  }
+});
+
+test('a collector that is away harms nobody, and the operator decides whom to trust and to tell', async () => {
+  const other = makeDatabase();
+  const away = await startCollector({ answer: () => [503, '{}'] });
+  const one = await new Server({ database: other, llm, settings: `
+[tracing]
+endpoint = "${away.url}"
+interval_seconds = 0.05
+max_queue = 16
+accept = "none"
+propagate = "none"
+` }).start();
+  try {
+    const u = await one.user();
+    const parent = parentOf();
+    const asked = llm.seen.length;
+    for (let i = 0; i < 5; ++i) await run(u, `run ${i}`, { traceparent: parent.header });
+    assert.ok(llm.seen.slice(asked).every((x) => !x.headers.traceparent));
+    const text = await (await fetch(`${one.url}/metrics`)).text();
+    assert.ok(Number(/^runyard_tracing_dropped_total (\d+)/m.exec(text)[1]) > 0);
+    assert.ok(away.seen.length > 0);
+    assert.ok(away.seen.every((x) => !x.body.includes(parent.trace)));
+    const begun = Date.now();
+    await one.stop();
+    assert.ok(Date.now() - begun < 10000);
+  } finally {
+    await one.close();
+    await away.close();
+    other.drop();
+  }
+});
