@@ -7,6 +7,7 @@ import { Client, Server, gapless, makeDatabase, sleep, statuses, textOf, waitFor
 
 let database, llm, server;
 let answers = 0;
+let gate;  // what [gate] waits for
 
 before(async () => {
   database = makeDatabase();
@@ -17,6 +18,7 @@ before(async () => {
     if (prompt.includes('[tool]') && done.length === 0)
       return reply.tools([{ name: 'shell', arguments: { command: 'echo ran >> /workspace/count; sleep 3; cat /workspace/count' } }]);
     if (prompt.includes('[tool]')) return reply.say(`result: ${done[0].content}`);
+    if (prompt.includes('[gate]')) { await gate; return reply.say('after a while'); }
     if (prompt.includes('[silent]')) { await sleep(3000); return reply.say('after a while'); }
     for (let i = 0; i < 60; i++) { reply.text(`w${i} `); await sleep(50); if (reply.res.destroyed) return; }
     reply.end({ input: 100, output: 60 });
@@ -90,11 +92,14 @@ async function killAtTheEnd(prompt, then) {
   const holder = spawn('psql', ['-XqAt', database.url], { stdio: ['pipe', 'pipe', 'inherit'] });
   const gone = new Promise((resolve) => holder.on('exit', resolve));
   const before = llm.seen.length;
+  let open;
+  gate = new Promise((resolve) => (open = resolve));
   const r = await u.start({ prompt });
   assert.equal(r.status, 200, r.text);
   const held = new Promise((resolve) => holder.stdout.once('data', resolve));
   holder.stdin.write(`begin; select id from accounts.account where id = '${u.id}' for update;\n`);
   await held;
+  open();
   const id = r.json.agent_run_id;
   const first = await u.stream(id, { until: (e) => e.type === 'llm_response_chunk' });
   await waitFor('the border to wait', () => database.sql("select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%persist_steps%'") === '1');
@@ -107,7 +112,7 @@ async function killAtTheEnd(prompt, then) {
 const charges = (x) => database.sql(`select count(*) || ' ' || -sum(delta_micro) from accounts.ledger where account_id = '${x.u.id}' and kind = 'charge'`);
 
 test('killed before the terminal commit: the step runs again, and one answer is charged', async () => {
-  const x = await killAtTheEnd('[silent] end', async (release) => {
+  const x = await killAtTheEnd('[gate]', async (release) => {
     database.sql("select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and query like '%persist_steps%'");
     await release();
   });
@@ -119,7 +124,7 @@ test('killed before the terminal commit: the step runs again, and one answer is 
 });
 
 test('killed while the terminal commit is under way: it counts, nothing runs again', async () => {
-  const x = await killAtTheEnd('[silent] end', async (release, id) => {
+  const x = await killAtTheEnd('[gate]', async (release, id) => {
     await release();
     await waitFor('the commit', () => database.sql(`select status from runs.runs where id = '${id}'`) === 'completed');
   });
