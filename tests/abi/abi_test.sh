@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # Drives the host with modules of several toolchains, and with modules that it must refuse.
-# usage: abi_test.sh RUNYARD GOOD_DIRECTORY BAD_DIRECTORY inspect|refusals|serve
+# usage: abi_test.sh RUNYARD GOOD_DIRECTORY BAD_DIRECTORY inspect|refusals|serve|released
+#   released: GOOD_DIRECTORY holds modules as they were built for a minor that was released, and their sums
 set -uo pipefail
 runyard=$1 good=$2 bad=$3 what=$4
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 work=$(mktemp -d)
 chmod 755 "$work"
 server=
@@ -78,6 +80,11 @@ refusals)
     'this host provides 1.0' 'Upgrade the host'
   refused abi_newer_minor 'module "abi_newer_minor" 1.0.0 needs host ABI >= 1.9' \
     'this host provides 1.0' 'rebuild with -DRY_ABI_MINOR=0'
+  refused abi_too_new 'module "abi_too_new" 1.0.0 needs host ABI >= 1.9' \
+    'this host provides 1.0' 'Upgrade the host or rebuild with -DRY_ABI_MINOR=0'
+  # Built for a longer table of an interface than this host has.
+  refused abi_newer_table 'module "abi_newer_table" needs ry.core/1 of at least 4096 bytes' \
+    "this host's has" 'Upgrade the host or rebuild the module with a lower RY_ABI_MINOR'
   refused abi_missing_need 'module "abi_missing_need" needs nowhere/1, which no module'
   refused 'abi_cycle_a abi_cycle_b' 'part of a cycle of needs' abi_cycle_a abi_cycle_b
   refused 'abi_same_route_a abi_same_route_b' 'registers the route GET /abi/same' \
@@ -113,7 +120,9 @@ refusals)
 
 serve)
   mapfile -t names < <(languages)
-  enabled "$good" "${names[@]/#/abi_}" abi_unguarded
+  files=("${names[@]/#/abi_}")
+  [[ -e $good/abi_unguarded.so ]] && files+=(abi_unguarded)
+  enabled "$good" "${files[@]}"
   if [[ -n ${RY_TEST_DATABASE_URL:-} ]]; then
     settings+=(--set "database.url=$RY_TEST_DATABASE_URL")
   fi
@@ -136,30 +145,42 @@ serve)
     for language in "${names[@]}"; do
       answer=$(curl -sS -m 10 "$url/abi/$language")
       case $language in
-      gcc | clang) want="{\"lang\":\"$language\",\"n\":36,\"on_exec\":true}" ;;
-      c) want='{"lang":"abi_c"}' ;;
+      gcc | clang | cpp_*) want="{\"lang\":\"$language\",\"n\":36,\"on_exec\":true}" ;;
+      c | c_*) want="{\"lang\":\"abi_$language\"}" ;;
       *) want="{\"lang\":\"$language\"}" ;;
       esac
       [[ $answer == "$want" ]] || fail "round $round: $language answered: $answer"
     done
   done
-  for language in gcc clang; do
-    [[ -e $good/abi_$language.so ]] || continue
+  for language in "${names[@]}"; do
+    [[ $language =~ ^(gcc|clang|cpp_.*)$ ]] || continue
     code=$(curl -s -m 10 -o body -w '%{http_code}' "$url/abi/$language/throws")
     [[ $code == 500 ]] || fail "$language: a handler that throws answered $code"
     grep -q 'on purpose' body && fail "$language: the exception's text reached the client"
     stream=$(curl -sS -N -m 10 "$url/abi/$language/stream" | tr '\n' '|')
     [[ $stream == 'data: 1||data: 2||data: 3||' ]] || fail "$language streamed: $stream"
   done
-  code=$(curl -s -m 10 -o body -w '%{http_code}' "$url/abi/unguarded")
-  [[ $code == 500 ]] || fail "an exception out of a handler answered $code"
-  code=$(curl -s -m 10 -o body -w '%{http_code}' "$url/abi/c")
-  [[ $code == 200 ]] || fail "after an exception the server answers $code"
+  if [[ -e $good/abi_unguarded.so ]]; then
+    code=$(curl -s -m 10 -o body -w '%{http_code}' "$url/abi/unguarded")
+    [[ $code == 500 ]] || fail "an exception out of a handler answered $code"
+    code=$(curl -s -m 10 -o body -w '%{http_code}' "$url/abi/c")
+    [[ $code == 200 ]] || fail "after an exception the server answers $code"
+  fi
   kill -TERM "$server"
   wait "$server"
   got=$?
   server=
   ((got == 0)) || fail "the server ended with $got"
+  ;;
+released)
+  (cd "$good" && sha256sum --check --strict --quiet SHA256SUMS) >out 2>err || fail 'a kept module is not what was released'
+  kept=$(find "$good" -name '*.so' | wc -l)
+  [[ $kept == "$(wc -l <"$good/SHA256SUMS")" && $kept -gt 0 ]] || fail "$kept kept modules, but not as many sums"
+  for language in $(languages); do
+    "$runyard" inspect "$good/abi_$language.so" >out 2>err || fail "inspect abi_$language"
+    ! grep -q warning out err || fail "inspect warns of abi_$language"
+  done
+  if ((failures == 0)); then exec bash "$here/abi_test.sh" "$runyard" "$good" "$bad" serve; fi
   ;;
 *)
   echo "unknown: $what"

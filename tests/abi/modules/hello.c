@@ -14,6 +14,9 @@
 #ifndef ABI_MAJOR
 #define ABI_MAJOR 1
 #endif
+#ifndef ABI_MINOR
+#define ABI_MINOR 0
+#endif
 #ifndef ABI_MIN_HOST_MINOR
 #define ABI_MIN_HOST_MINOR 0
 #endif
@@ -25,6 +28,18 @@
   { literal, sizeof(literal) - 1 }
 #define QUOTED_(x) #x
 #define QUOTED(x) QUOTED_(x)
+
+/* What a module of a later minor asks for: what it cannot do without, and looks whether there is more. */
+#ifdef ABI_LATER
+#define CORE_SIZE (offsetof(ry_core_v1, tomorrow))
+#define HTTP_SIZE (offsetof(ry_http_v1, tomorrow))
+#else
+#define CORE_SIZE sizeof(ry_core_v1)
+#define HTTP_SIZE sizeof(ry_http_v1)
+#endif
+#ifndef ABI_CORE_NEED
+#define ABI_CORE_NEED 0
+#endif
 
 #ifdef ABI_NEED
 #define NEED_JSON ",{\"id\":\"" ABI_NEED "\",\"optional\":false}"
@@ -38,8 +53,9 @@
 #endif
 __attribute__((section(".ry.module"), used)) static const char facts[] =
     "{\"name\":\"" ABI_NAME "\",\"version\":\"1.0.0\",\"abi_major\":" QUOTED(ABI_MAJOR)
-    ",\"abi_minor\":0,\"min_host_minor\":" QUOTED(ABI_MIN_HOST_MINOR)
-    ",\"flags\":0,\"needs\":[{\"id\":\"ry.http/1\",\"optional\":false}" NEED_JSON
+    ",\"abi_minor\":" QUOTED(ABI_MINOR) ",\"min_host_minor\":" QUOTED(ABI_MIN_HOST_MINOR)
+    ",\"flags\":0,\"needs\":[{\"id\":\"ry.http/1\",\"optional\":false},{\"id\":\"ry.core/1\",\"optional\":false,\"min_size\":"
+    QUOTED(ABI_CORE_NEED) "}" NEED_JSON
     "],\"provides\":[" PROVIDE_JSON "]}";
 
 struct self {
@@ -108,14 +124,21 @@ static ry_status create(const ry_host* host, ry_get_interface_fn get_interface,
   s = (struct self*)calloc(1, sizeof *s);
   if (s == NULL) return RY_RESOURCE_EXHAUSTED;
   s->host = host;
-  s->core = (const ry_core_v1*)get_interface(host, core_id, sizeof(ry_core_v1));
-  s->http = (const ry_http_v1*)get_interface(host, http_id, sizeof(ry_http_v1));
+  s->core = (const ry_core_v1*)get_interface(host, core_id, CORE_SIZE);
+  s->http = (const ry_http_v1*)get_interface(host, http_id, HTTP_SIZE);
   reg = (const ry_registrar_v1*)get_interface(host, reg_id, sizeof(ry_registrar_v1));
   if (s->core == NULL || s->http == NULL || reg == NULL) {
     err->len = (size_t)snprintf(err->ptr, err->cap, "the host lacks an interface");
     free(s);
     return RY_UNAVAILABLE;
   }
+#ifdef ABI_LATER
+  if (RY_HAS(s->core, ry_core_v1, tomorrow) || RY_HAS(s->http, ry_http_v1, tomorrow)) {
+    err->len = (size_t)snprintf(err->ptr, err->cap, "the host has what nobody has made yet");
+    free(s);
+    return RY_FAILED_PRECONDITION;
+  }
+#endif
   memset(&route, 0, sizeof route);
   route.struct_size = sizeof route;
   route.flags = RY_ROUTE_PUBLIC;
@@ -161,6 +184,7 @@ static ry_status health(void* self, ry_errbuf* err) {
 
 static const ry_need needs[] = {
     {sizeof(ry_need), 0, TEXT(RY_HTTP_1), 0, 0},
+    {sizeof(ry_need), 0, TEXT(RY_CORE_1), ABI_CORE_NEED, 0},
 #ifdef ABI_NEED
     {sizeof(ry_need), 0, TEXT(ABI_NEED), 0, 0},
 #endif
@@ -175,7 +199,7 @@ static const ry_str provides[] = {TEXT(ABI_PROVIDE)};
 static const ry_module_v1 module = {ABI_MAGIC,
                                     sizeof(ry_module_v1),
                                     ABI_MAJOR,
-                                    0,
+                                    ABI_MINOR,
                                     ABI_MIN_HOST_MINOR,
                                     0,
                                     TEXT(ABI_NAME),
