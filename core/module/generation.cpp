@@ -15,6 +15,9 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
+// A loop that is busy with the work of others says nothing about a module that gave everything back.
+constexpr auto busy_loop_time = std::chrono::seconds(10);
+
 // What a module wrote into an error buffer, as one line.
 class error_text {
  public:
@@ -144,11 +147,15 @@ bool generation::quiesce(steady_time deadline) {
 bool generation::pass_all_loops(steady_time deadline) {
   auto* loops = host_->rt.loops;
   if (!loops) return true;
+  bool& hang = host_->rt.modules->loops_hang;
+  if (!hang) deadline = std::max(deadline, clock::now() + busy_loop_time);
+  hang = true;
   for (std::size_t i = 0; i < loops->size(); ++i) {
     auto passed = std::make_shared<latch>();
     loops->at(i).post([passed] { passed->open(); });
     if (!passed->wait_until(deadline)) return false;
   }
+  hang = false;
   return true;
 }
 

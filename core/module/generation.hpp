@@ -56,7 +56,8 @@ class generation {
   std::string start();
   // Asks it to stop and waits. False: not done at the deadline.
   bool stop(steady_time deadline);
-  // Wakes its timers and waits until nothing is outstanding and no loop is inside its code.
+  // Wakes its timers and waits until nothing is outstanding and no loop is inside its code. Of a module that
+  // has nothing outstanding busy loops are waited for beyond the deadline, ten seconds.
   // False: not at the deadline; destroy() must not be called.
   bool quiesce(steady_time deadline);
   void destroy();

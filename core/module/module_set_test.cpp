@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/module/file_image.hpp"
+#include "core/module/library.hpp"
 #include "core/module/test_host.hpp"
 
 namespace ry::module {
@@ -331,6 +332,15 @@ TEST_F(module_set_test, one_that_does_not_stop_is_left_and_the_others_end_well) 
   EXPECT_EQ(described("other").state, module_state::stopped);
 }
 
+TEST_F(module_set_test, loops_that_are_busy_with_others_do_not_count_against_a_module) {
+  EXPECT_EQ(prepared(specs({"plain"})), "");
+  EXPECT_EQ(set.start().text(), "");
+  for (std::size_t i = 0; i < host.loops.size(); ++i)
+    host.loops.at(i).post([] { std::this_thread::sleep_for(std::chrono::milliseconds(1200)); });
+  stop(100);
+  EXPECT_EQ(described("plain").state, module_state::stopped) << described("plain").reason;
+}
+
 TEST_F(module_set_test, a_forgotten_lease_is_ended_and_counted_as_a_strike) {
   EXPECT_EQ(prepared(specs({"provider", "keeper"})), "");
   EXPECT_EQ(set.start().text(), "");
@@ -354,6 +364,27 @@ TEST_F(module_set_test, a_pin_is_checked_on_the_bytes_that_are_loaded) {
   EXPECT_THAT(text, HasSubstr("not 64 hexadecimal digits"));
   EXPECT_EQ(set.start().text(), "");
   EXPECT_THAT(trace(), ElementsAre("plain create", "plain start"));
+}
+
+TEST_F(module_set_test, a_pinned_file_that_is_replaced_after_the_check_is_not_what_is_loaded) {
+  const auto file = std::filesystem::temp_directory_path() / "ry_module_set_pinned.so";
+  const auto put = [&](const char* name) {
+    const auto next = file.string() + ".next";
+    std::filesystem::copy_file(fixture(name), next, std::filesystem::copy_options::overwrite_existing);
+    std::filesystem::rename(next, file);
+  };
+  const auto loaded = [&](const std::string& pin) {
+    put("plain");
+    // It comes between the check and the load.
+    const library code(file, pin, library::source::file, [&](const std::string&) {
+      put("other");
+      return std::string();
+    });
+    return std::string(core::sv(code.descriptor()->name));
+  };
+  EXPECT_EQ(loaded(sha256_hex(read_image(fixture("plain")))), "plain");
+  EXPECT_EQ(loaded({}), "other") << "the file was not replaced in time";
+  std::filesystem::remove(file);
 }
 
 TEST_F(module_set_test, health_is_asked_while_running) {

@@ -3,12 +3,18 @@ import { EventSource } from 'eventsource';
 import { lastUser } from './llm.mjs';
 import { sleep } from './server.mjs';
 
-// "[words N]" in the prompt makes the model say N words, 20 ms each.
-export async function slowWords(request, reply) {
+// "[words N]" in the prompt makes the model say N words, one each `ms`, however busy the machine is.
+export const wordsEach = (ms) => async (request, reply) => {
   const n = Number(/\[words (\d+)\]/.exec(lastUser(request))?.[1] ?? 1);
-  for (let i = 0; i < n && !reply.res.destroyed; i++) { reply.text(`w${i} `); await sleep(20); }
+  const begun = performance.now();
+  for (let i = 0; i < n && !reply.res.destroyed; i++) {
+    reply.text(`w${i} `);
+    const early = begun + (i + 1) * ms - performance.now();
+    if (early > 0) await sleep(early);
+  }
   reply.end();
-}
+};
+export const slowWords = wordsEach(20);
 export const words = (n) => Array.from({ length: n }, (_, i) => `w${i} `).join('');
 
 // The browsers' own client: it reconnects by itself, with Last-Event-ID and the time it was told to wait. `ended`
