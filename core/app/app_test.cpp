@@ -170,5 +170,15 @@ TEST(host_metrics, prometheus_text) {
   EXPECT_THAT(text, HasSubstr("request_seconds_count{method=\"GET\",route=\"/a/{id}\"} 5\n"));
 }
 
+TEST(host_metrics, depths_of_queues) {
+  jobs::queue_stats s;
+  s.depths.push_back({"mail", 4, 3, 2, 1, 62.5});
+  const auto text = render(s);
+  for (const char* line : {"depth{queue=\"mail\",state=\"ready\"} 4\n", "depth{queue=\"mail\",state=\"scheduled\"} 3\n",
+                           "depth{queue=\"mail\",state=\"running\"} 2\n", "depth{queue=\"mail\",state=\"dead\"} 1\n",
+                           "oldest_ready_seconds{queue=\"mail\"} 62.5\n"})
+    EXPECT_THAT(text, HasSubstr(std::string("\nrunyard_jobs_") + line));
+}
+
 }  // namespace
 }  // namespace ry::app

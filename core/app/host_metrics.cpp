@@ -113,6 +113,14 @@ std::string render(const jobs::queue_stats& s) {
   p.one("runyard_jobs_dead_total", "counter", "Jobs given up", s.dead);
   p.one("runyard_jobs_rescued_total", "counter", "Jobs taken over from vanished nodes", s.rescued);
   p.one("runyard_jobs_leases_lost_total", "counter", "Jobs lost to another node", s.leases_lost);
+  p.head("runyard_jobs_depth", "gauge", "Jobs of all nodes in the database");
+  for (const auto& d : s.depths)
+    for (const auto& [state, n] : {std::pair{"ready", d.ready}, std::pair{"scheduled", d.scheduled},
+                                   std::pair{"running", d.running}, std::pair{"dead", d.dead}})
+      p.value(n, "queue=" + quoted(d.queue) + ",state=\"" + state + "\"");
+  p.head("runyard_jobs_oldest_ready_seconds", "gauge", "How long the oldest job that is ready has waited");
+  for (const auto& d : s.depths)
+    p.text(seconds(static_cast<std::uint64_t>(d.oldest_ready_seconds * 1e6)), "queue=" + quoted(d.queue));
   return p.take();
 }
 

@@ -8,6 +8,7 @@
 #include <set>
 #include <thread>
 
+#include "core/app/admin_database.hpp"
 #include "core/app/file_watch.hpp"
 #include "core/app/loading.hpp"
 #include "core/db/migrator.hpp"
@@ -35,10 +36,6 @@ const char* word(module_changes::action a) {
     default:
       return "reload";
   }
-}
-
-http::host_answer refusal(std::uint32_t status, const std::string& why) {
-  return {status, "application/json", json::serialize(json::object{{"detail", why}})};
 }
 
 // One line for each problem; the configuration's faults say it better where they are the reason.
@@ -130,6 +127,9 @@ http::host_answer module_changes::asked(action what, const ry_request_view& view
   } catch (const std::future_error&) {  // it stops before it came to this
   }
   busy_ = false;
+  if (out.status == 200)
+    tell_audit(*workshop_.rt.db, actor, std::string("module.") + word(what),
+               json::serialize(json::object{{"module", name}}));
   return out;
 }
 

@@ -10,6 +10,7 @@
 #include "core/app/api_document.hpp"
 #include "core/app/commands.hpp"
 #include "core/app/instance.hpp"
+#include "core/app/job_routes.hpp"
 #include "core/app/loading.hpp"
 #include "core/app/module_changes.hpp"
 #include "core/app/places.hpp"
@@ -112,6 +113,7 @@ exit_code serve(const config_options& options) {
   rooms r(w, c, place);
   const signs_of_life alive(manager, w.loops);
   probes probe(w, r);
+  job_routes jobs_for_admins(w, r);
   api_document api(r.server, web.base_path);
   std::optional<module_changes> changes;
 

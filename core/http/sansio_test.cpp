@@ -47,6 +47,14 @@ TEST(uri, Targets) {
   EXPECT_EQ("tokens=1", rest);
 }
 
+TEST(uri, Parameters) {
+  EXPECT_EQ("d e", query_value("a=1&state=d+e&state=2", "state"));
+  EXPECT_EQ("", query_value("state", "state"));
+  EXPECT_EQ("x", query_value("st%61te=%78", "state"));
+  for (const char* none : {"", "states=1", "state=%zz", "a&&b=state"})
+    EXPECT_EQ(std::nullopt, query_value(none, "state")) << none;
+}
+
 TEST(addresses, ClientBehindProxies) {
   const address_set none;
   const address_set some({"10.0.0.0/8", "::1", "fd00::/8"});

@@ -128,4 +128,18 @@ std::string take_token(std::string_view query, std::string& rest) {
   return token;
 }
 
+std::optional<std::string> query_value(std::string_view query, std::string_view name) {
+  while (!query.empty()) {
+    const auto amp = query.find('&');
+    const auto pair = query.substr(0, amp);
+    query = amp == std::string_view::npos ? std::string_view() : query.substr(amp + 1);
+    const auto eq = pair.find('=');
+    std::string found, value;
+    if (!form_decode(pair.substr(0, eq), found) || found != name) continue;
+    if (eq != std::string_view::npos && !form_decode(pair.substr(eq + 1), value)) return std::nullopt;
+    return value;
+  }
+  return std::nullopt;
+}
+
 }  // namespace ry::http::serving

@@ -31,4 +31,7 @@ bool has_dot_segments(std::string_view path);
 // or it is badly encoded.
 std::string take_token(std::string_view query, std::string& rest);
 
+// The first parameter of that name, decoded; nullopt when there is none or it is badly encoded.
+std::optional<std::string> query_value(std::string_view query, std::string_view name);
+
 }  // namespace ry::http::serving

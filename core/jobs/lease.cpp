@@ -1,4 +1,4 @@
-// How a node keeps its jobs, and takes those of nodes that vanished.
+// How a node keeps its jobs, takes those of nodes that vanished, and sees how much there is.
 #include <memory>
 #include <string>
 #include <vector>
@@ -156,6 +156,32 @@ void queue::reconcile() {
         poke();
       },
       "reconciliation of leases", [this] { reconciling_ = false; });
+}
+
+void queue::sample() {
+  if (sampling_) return;
+  sampling_ = true;
+  last_sample_ = clock::now();
+  submit(
+      [this](db::connection& c) {
+        std::map<std::string, queue_depth> all;
+        {
+          std::lock_guard lock(mutex_);
+          for (const auto& [name, k] : kinds_) all[k.spec.queue] = {};
+        }
+        const auto found = c.exec("select queue, ready, scheduled, running, dead, oldest_ready_seconds from core.job_depths()");
+        for (std::size_t i = 0; i < found.size(); ++i)
+          all[std::string(found.text(i, 0))] = {{}, found.int64(i, 1), found.int64(i, 2), found.int64(i, 3),
+                                                found.int64(i, 4), found.number(i, 5)};
+        std::vector<queue_depth> depths;
+        for (auto& [name, depth] : all) {
+          depth.queue = name;
+          depths.push_back(std::move(depth));
+        }
+        std::lock_guard lock(mutex_);
+        stats_.depths = std::move(depths);
+      },
+      "looking at the queues", [this] { sampling_ = false; });
 }
 
 }  // namespace ry::jobs

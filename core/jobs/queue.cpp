@@ -176,6 +176,7 @@ void queue::tick() {
     last_reconcile_ = now;
     reconcile();
   }
+  if (now - last_sample_ >= settings_.sample) sample();
   check_deadlines();
   run_crons();
   fetch();

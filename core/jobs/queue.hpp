@@ -41,12 +41,21 @@ struct queue_settings {
   std::chrono::milliseconds beat{2'500};
   std::chrono::milliseconds poll{1'000};
   int batch = 100;               // claimed at once
+  std::chrono::milliseconds sample{10'000};  // between looks at what waits, of all nodes together
+};
+
+// Of all nodes together.
+struct queue_depth {
+  std::string queue;
+  std::int64_t ready = 0, scheduled = 0, running = 0, dead = 0;
+  double oldest_ready_seconds = 0;
 };
 
 struct queue_stats {
   std::uint64_t started = 0, done = 0, retried = 0, dead = 0, rescued = 0, leases_lost = 0;
   std::size_t running = 0;
   bool connected = false;        // the last beat reached the database
+  std::vector<queue_depth> depths;  // as of the last look; also of queues of this node's kinds that are empty
 };
 
 // Runs a job: RY_OK when finish will be called for it.
@@ -153,6 +162,7 @@ class queue {
   void flush();
   void run_crons();
   void reconcile();
+  void sample();
   void check_deadlines();
 
   void beat_on(db::connection& c);
@@ -183,10 +193,10 @@ class queue {
   std::unordered_map<std::int64_t, std::int64_t> writing_;  // id -> fence of ends not written yet
   queue_stats stats_;
   bool fetching_ = false, fetch_again_ = false, flushing_ = false, flush_armed_ = false;
-  bool beating_ = false, reconciling_ = false;
+  bool beating_ = false, reconciling_ = false, sampling_ = false;
   bool started_ = false, stopping_ = false, leaving_ = false;
   int in_flight_ = 0;  // submitted database work that refers to this object
-  std::chrono::steady_clock::time_point last_beat_{}, last_beat_ok_{}, last_reconcile_{},
+  std::chrono::steady_clock::time_point last_beat_{}, last_beat_ok_{}, last_reconcile_{}, last_sample_{},
       patient_until_{};  // silent nodes keep their jobs until then
   std::atomic<int> other_nodes_{0};
   std::vector<std::uint64_t> hints_;  // LISTEN subscriptions

@@ -367,4 +367,78 @@ TEST(queue, a_job_past_its_deadline_is_told) {
   ASSERT_TRUE(wait_for([&] { return seen.why == RY_WHY_DEADLINE; }));
 }
 
+// A job that was given up, by hand.
+std::int64_t given_up(database& d, const std::string& key = {}) {
+  return d.number("insert into core.job (kind, queue, state, attempt, max_attempts, crashes, unique_key, args, last_error) "
+                  "values ('t.lost', 'default', 2, 3, 3, 1, nullif('" + key + "', ''), '{}', 'it failed') returning id");
+}
+
+TEST(queue, depths_count_each_queue_by_state_and_know_the_oldest_that_is_ready) {
+  database d;
+  d.sql("select core.job_enqueue('t.none', '{}', 'slow', 0, now() - interval '90 s');"
+        "select core.job_enqueue('t.none', '{}', 'slow');"
+        "select core.job_enqueue('t.none', '{}', 'slow', 0, now() + interval '1 h');");
+  given_up(d);
+  node n(d);
+  auto k = kind("t.idle");
+  k.queue = "empty";
+  n.queue.add(k, [](const ry_job_view*, ry_job*) { return RY_INTERNAL; });
+  n.start();
+  ASSERT_TRUE(wait_for([&] { return !n.queue.stats().depths.empty(); }));
+  const auto depths = n.queue.stats().depths;
+  ASSERT_EQ(depths.size(), 3u);
+  EXPECT_EQ(depths[0].queue, "default");
+  EXPECT_EQ(depths[0].dead, 1);
+  EXPECT_EQ(depths[0].ready, 0);
+  EXPECT_EQ(depths[0].oldest_ready_seconds, 0);
+  EXPECT_EQ(depths[1].queue, "empty");
+  EXPECT_EQ(depths[1].ready + depths[1].scheduled + depths[1].running + depths[1].dead, 0);
+  EXPECT_EQ(depths[2].queue, "slow");
+  EXPECT_EQ(depths[2].ready, 2);
+  EXPECT_EQ(depths[2].scheduled, 1);
+  EXPECT_GE(depths[2].oldest_ready_seconds, 89);
+  EXPECT_LT(depths[2].oldest_ready_seconds, 600);
+}
+
+TEST(queue, a_job_that_was_given_up_gets_all_its_attempts_again_and_the_act_is_told) {
+  database d;
+  d.sql("insert into core.event_consumer (module, name, kinds) values ('x', 'audit', '{admin.act}')");
+  const auto id = given_up(d);
+  std::atomic<std::uint32_t> attempt{0}, crashes{9};
+  node n(d);
+  n.queue.add(kind("t.lost"), [&](const ry_job_view* v, ry_job* j) {
+    attempt = v->attempt;
+    crashes = v->crashes;
+    j->q.finish(j, RY_JOB_DONE, 0, nullptr);
+    return RY_OK;
+  });
+  EXPECT_EQ(d.text("select core.job_act('ann', 'retry', " + std::to_string(id) + ")"), "done");
+  n.start();
+  ASSERT_TRUE(wait_for([&] { return d.number("select count(*) from core.job where kind = 't.lost'") == 0; }));
+  EXPECT_EQ(attempt, 1u);
+  EXPECT_EQ(crashes, 0u);
+  EXPECT_EQ(d.text("select payload::text from core.event"),
+            R"({"actor": "ann", "action": "job.retry", "detail": {"kind": "t.lost", "queue": "default", "job_id": )" +
+                std::to_string(id) + "}}");
+}
+
+TEST(queue, acts_on_jobs_take_only_what_was_given_up_and_never_double_work) {
+  database d;
+  const auto act = [&](const std::string& what, std::int64_t id) {
+    return d.text("select core.job_act('ann', '" + what + "', " + std::to_string(id) + ")");
+  };
+  const auto waiting = d.number("select id from core.job_enqueue('t.lost', '{}', 'default', 0, null, 'one')");
+  for (const std::string what : {"retry", "discard"}) {
+    EXPECT_EQ(act(what, waiting), "unknown");
+    EXPECT_EQ(act(what, 4711), "unknown");
+  }
+  const auto lost = given_up(d, "one");
+  EXPECT_EQ(act("retry", lost), "twin");
+  EXPECT_EQ(d.number("select state from core.job where id = " + std::to_string(lost)), 2);
+  EXPECT_EQ(act("discard", lost), "done");
+  EXPECT_EQ(act("discard", lost), "unknown");
+  EXPECT_EQ(d.number("select count(*) from core.job"), 1);
+  EXPECT_EQ(d.text("select payload->>'action' from core.event"), "job.discard");
+}
+
 }  // namespace

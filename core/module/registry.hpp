@@ -55,7 +55,6 @@ class registry {
   // A module that ended waited for the loops in vain: the next one is not so patient. [lifecycle]
   bool loops_hang = false;
 
-  // Knows ry.core/1, ry.registrar/1, ry.services/1 and ry.metrics/1 from the start.
   // Knows ry.core/1, ry.registrar/1, ry.services/1, ry.metrics/1 and ry.trace/1 from the start.
   registry();
   ~registry();

@@ -9,6 +9,7 @@
 
 #include "admission.hpp"
 #include "executor.hpp"
+#include "live_list.hpp"
 #include "run_routes.hpp"
 #include "settings_schema.hpp"
 #include "start_route.hpp"
@@ -46,6 +47,7 @@ class module {
         runs_(parts_),
         threads_(parts_),
         files_(parts_),
+        live_(ctx),
         admission_(parts_, runs_),
         webhooks_(parts_) {
     reg.migrations(ry_migrations::all);
@@ -69,6 +71,7 @@ class module {
     }
     reg.route("GET", "/agent-runs", 0, &runs_, &run_routes::list);
     reg.route("GET", "/agent-runs/active", 0, &runs_, &run_routes::active);
+    reg.route("GET", "/admin/runs", RY_ROUTE_ADMIN, &live_, &live_list::serve);
     reg.route("GET", "/thread/{id}/agent-runs", 0, &runs_, &run_routes::of_thread);
     reg.route("GET", "/threads/{id}/agent-runs", 0, &runs_, &run_routes::of_thread);
     reg.route("GET", "/threads", 0, &threads_, &thread_routes::list);
@@ -138,6 +141,7 @@ class module {
   run_routes runs_;
   thread_routes threads_;
   file_routes files_;
+  live_list live_;
   admission admission_;
   webhooks webhooks_;
 };

@@ -215,7 +215,7 @@ test('whoever uses a module follows it, nobody else does', async () => {
   assert.equal(r.code, 0, r.err);
   const now = await generations();
   const followed = Object.keys(now).filter((name) => now[name] !== before[name]).sort();
-  assert.deepEqual(followed, ['mcp', 'mcp_http', 'mcp_json', 'mcp_prebuilt', 'mcp_sse']);
+  assert.deepEqual(followed, ['mcp', 'mcp_http', 'mcp_json', 'mcp_prebuilt', 'mcp_sse', 'sandbox_bubblewrap']);
   assert.deepEqual(r.json.started.map((m) => m.module).sort(), followed);
 });
 

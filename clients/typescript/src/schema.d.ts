@@ -126,6 +126,63 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/jobs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Jobs in one state, newest first */
+        get: operations["host.list_jobs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/jobs/{id}/discard": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Remove a job that was given up
+         * @description Its work is not done. Stands in the audit.
+         */
+        post: operations["host.discard_job"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/jobs/{id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try a job again that was given up
+         * @description With all its attempts, as soon as a node is free. Stands in the audit.
+         */
+        post: operations["host.retry_job"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/mail": {
         parameters: {
             query?: never;
@@ -379,6 +436,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/queues": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How much waits in each queue, and the nodes
+         * @description Of all nodes together, as it is now. The same figures are in `/metrics`, some seconds old.
+         */
+        get: operations["host.queues"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/referrals": {
         parameters: {
             query?: never;
@@ -475,6 +552,23 @@ export interface paths {
         put?: never;
         /** Let a code count no more */
         post: operations["referrals.suspend"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The runs of all accounts that have not ended, newest first */
+        get: operations["runs.live"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2295,6 +2389,31 @@ export interface components {
             /** @constant */
             status: "ok";
         };
+        "host.Jobs": {
+            jobs: {
+                attempts: number;
+                /** @description Attempts whose node vanished */
+                crashes: number;
+                /** Format: date-time */
+                enqueued_at: string;
+                id: number;
+                kind: string;
+                last_error: string | null;
+                max_attempts: number;
+                /**
+                 * Format: uuid
+                 * @description Which works on it
+                 */
+                node: string | null;
+                queue: string;
+                /**
+                 * Format: date-time
+                 * @description Not before
+                 */
+                run_at: string;
+            }[];
+            next_cursor: string | null;
+        };
         "host.Module": {
             abi_major: number;
             abi_minor: number;
@@ -2364,6 +2483,29 @@ export interface components {
             total_ms: number;
         };
         "host.Names": string[];
+        "host.Queues": {
+            nodes: {
+                /** Format: uuid */
+                id: string;
+                /** @description Jobs that it works on */
+                running: number;
+                /** Format: date-time */
+                started_at: string;
+                /** @description The one that answers */
+                this: boolean;
+            }[];
+            queues: {
+                /** @description Given up after the last attempt */
+                dead: number;
+                oldest_ready_seconds: number;
+                queue: string;
+                /** @description Nobody has taken them yet */
+                ready: number;
+                running: number;
+                /** @description For later, or waiting for the next attempt */
+                scheduled: number;
+            }[];
+        };
         "host.Readiness": {
             reasons: {
                 message: string;
@@ -3079,6 +3221,23 @@ export interface components {
                  *     }
                  */
                 "application/json": components["schemas"]["host.Error"];
+            };
+        };
+        /** @description It is done */
+        "host.Done": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "status": "done"
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    status: "done";
+                };
             };
         };
         /** @description Only for admins */
@@ -3894,6 +4053,11 @@ export interface components {
         /** @example 20 */
         "agents.Limit": number;
         /**
+         * @description The job's number
+         * @example 4711
+         */
+        "host.JobId": string;
+        /**
          * @description The module's name
          * @example referrals
          */
@@ -4463,6 +4627,108 @@ export interface operations {
             504: components["responses"]["host.TimedOut"];
         };
     };
+    "host.list_jobs": {
+        parameters: {
+            query?: {
+                /**
+                 * @description `next_cursor` of the page before
+                 * @example 4711
+                 */
+                cursor?: string;
+                /** @example 20 */
+                limit?: number;
+                /**
+                 * @description `dead`: given up after the last attempt
+                 * @example dead
+                 */
+                state?: "ready" | "running" | "dead" | "scheduled";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "jobs": [
+                     *         {
+                     *           "id": 4711,
+                     *           "kind": "mail.send",
+                     *           "queue": "mail",
+                     *           "attempts": 20,
+                     *           "max_attempts": 20,
+                     *           "crashes": 0,
+                     *           "node": null,
+                     *           "enqueued_at": "2026-11-20T09:30:00.000Z",
+                     *           "run_at": "2026-11-20T11:02:13.481Z",
+                     *           "last_error": "mail.relay: no answer within 30 s"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["host.Jobs"];
+                };
+            };
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.Forbidden"];
+            422: components["responses"]["host.Unprocessable"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "host.discard_job": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["host.Done"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.Forbidden"];
+            404: components["responses"]["host.NotFound"];
+            413: components["responses"]["host.TooLarge"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "host.retry_job": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["host.Done"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.Forbidden"];
+            404: components["responses"]["host.NotFound"];
+            409: components["responses"]["host.Conflict"];
+            413: components["responses"]["host.TooLarge"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
     "mail.list": {
         parameters: {
             query?: {
@@ -4953,6 +5219,53 @@ export interface operations {
             504: components["responses"]["host.TimedOut"];
         };
     };
+    "host.queues": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Queues by name, nodes by their start */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "queues": [
+                     *         {
+                     *           "queue": "runs",
+                     *           "ready": 0,
+                     *           "scheduled": 2,
+                     *           "running": 17,
+                     *           "dead": 0,
+                     *           "oldest_ready_seconds": 0
+                     *         }
+                     *       ],
+                     *       "nodes": [
+                     *         {
+                     *           "id": "01964e6a-3a1e-7c44-9d3b-4f1f5a2b6c7d",
+                     *           "this": true,
+                     *           "started_at": "2026-11-20T09:30:00.000Z",
+                     *           "running": 17
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["host.Queues"];
+                };
+            };
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.Forbidden"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
     "referrals.flagged": {
         parameters: {
             query?: {
@@ -5175,6 +5488,80 @@ export interface operations {
             404: components["responses"]["host.NotFound"];
             409: components["responses"]["host.Conflict"];
             413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "runs.live": {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before */
+                cursor?: components["parameters"]["runs.Cursor"];
+                /** @example 20 */
+                limit?: components["parameters"]["runs.Limit"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "runs": [
+                     *         {
+                     *           "agent_run_id": "01964e6a-3a1e-7c44-9d3b-4f1f5a2b6c7d",
+                     *           "thread_id": "01964e6a-3a1e-7c44-9d3b-4f1f5a2b6c7e",
+                     *           "account_id": "01964e6a-3a1e-7c44-9d3b-4f1f5a2b6c7f",
+                     *           "model": "runyard/basic",
+                     *           "waiting": false,
+                     *           "steps": 2,
+                     *           "started_at": "2026-11-20T09:30:00.000Z",
+                     *           "node": "01964e6a-3a1e-7c44-9d3b-4f1f5a2b6c70",
+                     *           "crashes": 0
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        next_cursor: string | null;
+                        runs: {
+                            /** Format: uuid */
+                            account_id: string;
+                            /** Format: uuid */
+                            agent_run_id: string;
+                            /** @description Nodes that vanished while they worked on it */
+                            crashes: number;
+                            model: string;
+                            /**
+                             * Format: uuid
+                             * @description Which works on it; null: none at this moment
+                             */
+                            node: string | null;
+                            /** Format: date-time */
+                            started_at: string;
+                            /** @description Answers of the model that are persisted */
+                            steps: number;
+                            /** Format: uuid */
+                            thread_id: string;
+                            /** @description For a free slot, or for the thread's earlier run */
+                            waiting: boolean;
+                        }[];
+                    };
+                };
+            };
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.Forbidden"];
             422: components["responses"]["host.Unprocessable"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];

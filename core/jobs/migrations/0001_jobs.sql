@@ -33,6 +33,7 @@ create table job (
 create index job_ready on job (kind, priority, run_at, id) where state = 0;
 create index job_scheduled on job (run_at) where state = 3;
 create index job_running on job (node) where state = 1;
+create index job_dead on job (id) where state = 2;
 create index job_cancel on job (node) where state = 1 and cancel_requested;
 create unique index job_unique on job (unique_key) where unique_key is not null and state <> 2;
 
@@ -110,4 +111,47 @@ begin
   end if;
   perform pg_notify('core.jobs.cancel', '');
   return true;
+end $$;
+
+create function iso(p_at timestamptz) returns text language sql stable as $$
+  select to_char(p_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+$$;
+
+-- How much waits, runs and was given up in each queue, and how long the oldest that is ready has waited.
+create function job_depths()
+returns table (queue text, ready bigint, scheduled bigint, running bigint, dead bigint, oldest_ready_seconds float8)
+language sql stable as $$
+  select j.queue, count(*) filter (where j.state = 0), count(*) filter (where j.state = 3),
+         count(*) filter (where j.state = 1), count(*) filter (where j.state = 2),
+         greatest(coalesce(extract(epoch from now() - min(j.run_at) filter (where j.state = 0)), 0), 0)::float8
+    from core.job j group by j.queue order by j.queue
+$$;
+
+-- Where a job is worked on; no row: it waits, or is over.
+create function job_place(p_id bigint) returns table (node uuid, crashes int) language sql stable as $$
+  select j.node, j.crashes from core.job j where j.id = p_id and j.state = 1
+$$;
+
+-- An admin's act on a job that was given up, told to whoever keeps the audit: 'retry' gives it all its
+-- attempts again, 'discard' removes it. 'done', 'unknown', or 'twin': an unfinished job has its unique key.
+create function job_act(p_actor text, p_act text, p_id bigint) returns text language plpgsql as $$
+declare
+  v core.job;
+begin
+  select * into v from core.job j where j.id = p_id and j.state = 2 for update;
+  if not found then
+    return 'unknown';
+  end if;
+  if p_act = 'discard' then
+    delete from core.job j where j.id = p_id;
+  else
+    if exists (select 1 from core.job j where j.unique_key = v.unique_key and j.state <> 2) then
+      return 'twin';
+    end if;
+    update core.job j set state = 0, attempt = 0, crashes = 0, node = null, run_at = now() where j.id = p_id;
+  end if;
+  perform core.event_publish('admin.act', p_actor,
+    jsonb_build_object('actor', p_actor, 'action', 'job.' || p_act,
+                       'detail', jsonb_build_object('job_id', v.id, 'kind', v.kind, 'queue', v.queue)));
+  return 'done';
 end $$;

@@ -1,6 +1,7 @@
 // The inbox with its live unread count, what the account wants to be told, and what admins do.
 import { useEffect, useState } from 'preact/hooks';
 import * as api from './api.js';
+import { isAdmin } from './operations.jsx';
 import { listen } from './stream.js';
 import { Field, Problem, Status, Time, Title, onSubmit, useAction, useLoaded } from './ui.jsx';
 
@@ -171,7 +172,7 @@ export function Inbox({ inbox, me }) {
       <Entries inbox={inbox} />
       <h2>What to be told</h2>
       <Settings />
-      {(me?.role === 'admin' || me?.role === 'super_admin') && <Admin />}
+      {isAdmin(me) && <Admin />}
     </section>
   );
 }

@@ -4,6 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import * as api from './api.js';
 import { Auth } from './auth.jsx';
 import { Inbox, useInbox } from './inbox.jsx';
+import { Operations, isAdmin } from './operations.jsx';
 import { Account, Start, Threads } from './pages.jsx';
 import { Referrals } from './referrals.jsx';
 import { Thread } from './thread.jsx';
@@ -34,7 +35,7 @@ function Console({ config, leave }) {
       <header>
         <a class="brand" href="#/"><span class="mark" aria-hidden="true" />Runyard</a>
         <nav aria-label="Main">
-          {places.map(([name, label]) => <a href={`#/${name}`} aria-current={place[0] === name ? 'page' : undefined}>{label}</a>)}
+          {[...places, ...(isAdmin(me) ? [['server', 'Server']] : [])].map(([name, label]) => <a href={`#/${name}`} aria-current={place[0] === name ? 'page' : undefined}>{label}</a>)}
         </nav>
         {inbox.there && (
           <a class="bell" href="#/inbox" aria-current={place[0] === 'inbox' ? 'page' : undefined}>
@@ -47,6 +48,7 @@ function Console({ config, leave }) {
           : place[0] === 'threads' ? <Threads />
           : place[0] === 'referrals' ? <Referrals />
           : place[0] === 'inbox' ? <Inbox inbox={inbox} me={me} />
+          : place[0] === 'server' ? isAdmin(me) && <Operations />
           : place[0] === 'account' ? me && <Account me={me} config={config} logOut={leave} />
           : <Start started={started} />}
       </main>

@@ -56,7 +56,7 @@ export const onSubmit = (fn) => (e) => {
   fn(Object.fromEntries(new FormData(e.currentTarget)));
 };
 
-const words = { running: 'Running', completed: 'Completed', failed: 'Failed', stopped: 'Stopped', queued: 'Waiting', pending: 'Pending', successful: 'Successful', revoked: 'Revoked', void: 'Does not count', gathered: 'Gathered', sent: 'Sent', suppressed: 'Not wanted', dead: 'Given up', cancelled: 'Called off' };
+const words = { running: 'Running', completed: 'Completed', failed: 'Failed', stopped: 'Stopped', queued: 'Waiting', pending: 'Pending', successful: 'Successful', revoked: 'Revoked', void: 'Does not count', gathered: 'Gathered', sent: 'Sent', suppressed: 'Not wanted', dead: 'Given up', cancelled: 'Called off', started: 'Running', disabled: 'Off', refused: 'Refused', retired: 'Would not end', created: 'Not started' };
 export const Status = ({ of }) => <span class={`status ${of}`}>{words[of] ?? of}</span>;
 
 const dates = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });

@@ -1,0 +1,28 @@
+// What waits and what was given up, for admins: GET /admin/queues, GET /admin/jobs, and
+// POST /admin/jobs/{id}/retry and .../discard for a job that was given up.
+//
+// Lifetime: made before the server listens, lives as long as it.
+#pragma once
+
+#include <string>
+
+#include "core/app/rooms.hpp"
+
+namespace ry::app {
+
+class job_routes {
+ public:
+  job_routes(workshop& w, rooms& r);
+  job_routes(const job_routes&) = delete;
+  job_routes& operator=(const job_routes&) = delete;
+
+ private:
+  http::host_answer queues() const;
+  http::host_answer list(const ry_request_view& view) const;
+  http::host_answer act(const std::string& what, const ry_request_view& view) const;
+
+  workshop& workshop_;
+  rooms& rooms_;
+};
+
+}  // namespace ry::app

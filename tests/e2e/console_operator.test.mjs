@@ -1,0 +1,121 @@
+// The operator's part of the page in a real browser: queues, nodes, live runs, jobs that were given up, and modules that
+// are reloaded by a button. RY_SCREENSHOTS=DIR keeps pictures.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { phone, startBrowser } from './lib/console.mjs';
+import { startLlm } from './lib/llm.mjs';
+import { Server, makeDatabase, waitFor } from './lib/server.mjs';
+
+let database, llm, server, browser, boss, page, release;
+
+async function person(user, options) {
+  const p = await browser.person(options);
+  await p.goto(`${server.url}/auth`);
+  await p.evaluate((t) => sessionStorage.setItem('ry_token', t), user.token);
+  await p.goto(`${server.url}/console`);
+  await p.sees('What should the agent do?');
+  return p;
+}
+const cells = (p, label) => p.evaluate((l) => [...document.querySelectorAll(`[aria-label="${l}"] tbody tr`)].map((tr) =>
+  [...tr.children].map((td) => td.innerText.trim())), label);
+const giveUp = (kind) => database.sql(`insert into core.job (kind, queue, state, attempt, max_attempts, args, last_error)
+  values ('${kind}', 'mail', 2, 20, 20, '{}', 'mail.relay: the relay does not answer') returning id`).split('\n')[0];
+
+before(async () => {
+  database = makeDatabase();
+  llm = await startLlm(async (request, reply) => {
+    reply.text('begun ');
+    await new Promise((resolve) => { release = resolve; });
+    reply.end();
+  });
+  server = await new Server({ database, llm, set: ['accounts.local_login=false'] }).start();
+  browser = await startBrowser();
+  boss = await server.user({ role: 'admin', email: 'boss@example.test' });
+});
+after(async () => {
+  release?.();
+  await browser?.close();
+  await server?.close();
+  await llm?.close();
+  database?.drop();
+});
+
+test('an admin finds the server, others do not', async () => {
+  const user = await server.user({ email: 'ann@example.test' });
+  const other = await person(user);
+  await other.sees('credits');
+  assert.doesNotMatch(await other.text(), /Server/);
+  await other.goto(`${server.url}/console#/server`);
+  await waitFor('an empty page', async () => (await other.evaluate(() => document.querySelector('main').innerText.trim())) === '');
+  await other.leave();
+
+  const run = await user.start({ prompt: 'Count the apples' });
+  assert.equal(run.status, 200, run.text);
+  giveUp('test.lost');  // no node knows it: what is tried again stays ready
+  page = await person(boss);
+  await page.press('Server', 'link');
+  await page.sees('Jobs that were given up');
+  await page.sees('the relay does not answer');
+  const [live] = await waitFor('the run and its node', async () => {
+    const rows = await cells(page, 'Live runs');
+    return rows.length === 1 && rows[0][4] !== 'between nodes' && rows;
+  });
+  assert.equal(live[0], run.json.agent_run_id.slice(-12));
+  assert.equal(live[3], user.id.slice(-12));
+  const [node] = await cells(page, 'Nodes');
+  assert.equal(node[0], `${live[4]} (this one)`);
+  assert.ok((await cells(page, 'Queues')).some((q) => q[0] === 'mail' && q.at(-1) === '1'), 'the job that was given up is counted');
+  assert.deepEqual(await page.faults(), []);
+  assert.ok(await page.overflow() <= 0);
+  await page.shot('operator');
+});
+
+test('what changes is seen without a reload of the page', async () => {
+  const late = giveUp('webhooks.deliver');
+  await page.sees('webhooks.deliver', 15000);
+  await page.press(`Discard job ${late}`);
+  await waitFor('it to be gone', () => database.sql(`select count(*) from core.job where id = ${late}`) === '0');
+  await page.waitForFunction(() => !document.body.innerText.includes('webhooks.deliver'));
+});
+
+test('a job that was given up is tried again', async () => {
+  const [row] = await cells(page, 'Jobs that were given up');
+  const id = row[0].split(/\s+/)[1];
+  await page.press(`Try again: job ${id}`);
+  await waitFor('another try', () => database.sql(`select count(*) from core.job where id = ${id} and state = 2`) === '0');
+  await page.sees('None.');
+});
+
+test('a module is reloaded by its button, taken out and put back', async () => {
+  const generation = async () => (await boss.get('/admin/modules')).json.find((m) => m.name === 'mcp_prebuilt').generation;
+  const before = await generation();
+  await page.press('Reload mcp_prebuilt');
+  await page.sees('mcp_prebuilt was reloaded');
+  assert.ok(await generation() > before);
+  const row = async () => (await cells(page, 'Modules of this node')).find((m) => m[0].startsWith('mcp_prebuilt'));
+  assert.match((await row())[1], /Running/);
+  await page.press('Disable mcp_prebuilt');
+  await page.sees('mcp_prebuilt was taken out');
+  await waitFor('its state', async () => /Off/.test((await row())[1]));
+  assert.equal(await generation(), 0);
+  await page.press('Enable mcp_prebuilt');
+  await page.sees('mcp_prebuilt runs now');
+  await waitFor('its state', async () => /Running/.test((await row())[1]));
+  assert.deepEqual(await page.faults(), []);
+  // What is refused is told.
+  await page.evaluate(() => { window.fetch = ((old) => (u, o) => old(String(u).replace('mcp_json/reload', 'nobody/reload'), o))(window.fetch); });
+  await page.press('Reload mcp_json');
+  await page.sees('not running');
+  assert.deepEqual(page.complaints, []);
+});
+
+test('on a telephone, in the dark', async () => {
+  const small = await person(boss, { viewport: phone, scheme: 'dark' });
+  await small.goto(`${server.url}/console#/server`);
+  await small.sees('Modules of this node');
+  await small.sees('mcp_prebuilt');
+  assert.deepEqual(await small.faults(), []);
+  assert.ok(await small.overflow() <= 0);
+  await small.shot('operator-phone');
+  assert.deepEqual(small.complaints, []);
+});

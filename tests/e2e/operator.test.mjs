@@ -1,0 +1,125 @@
+// What an operator sees and does over HTTP: queues and nodes, live runs of all nodes, jobs that were given up,
+// modules; each act stands in the audit, and none of it is for others.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { startLlm } from './lib/llm.mjs';
+import { Client, Server, makeDatabase, waitFor } from './lib/server.mjs';
+
+const set = ['auth.jwt.hs256_secret=a secret of thirty-two bytes or more'];
+let database, llm, a, b, admin, user, release;
+
+before(async () => {
+  database = makeDatabase();
+  llm = await startLlm(async (request, reply) => {
+    reply.text('begun ');
+    await new Promise((resolve) => { release = resolve; });
+    reply.end();
+  });
+  a = await new Server({ database, llm, set }).start();
+  b = await new Server({ database, llm, set }).start();
+  admin = new Client(a, a.token({ role: 'admin' }));
+  user = await a.user({ tier: 'pro' });
+});
+after(async () => {
+  release?.();
+  await b?.close();
+  await a?.close();
+  await llm?.close();
+  database?.drop();
+});
+
+const giveUp = (key = '') => database.sql(`insert into core.job (kind, queue, state, attempt, max_attempts, unique_key, args, last_error)
+  values ('test.lost', 'test', 2, 3, 3, nullif('${key}', ''), '{"secret": "s3cret"}', 'it failed') returning id`).split('\n')[0];
+const dead = async (query = '') => (await admin.get(`/admin/jobs${query}`)).json;
+const audit = (action) => waitFor(`${action} in the audit`, async () =>
+  (await admin.get('/admin/audit?limit=100')).json.entries.find((e) => e.action === action));
+
+test('live runs of both nodes, and the queues they are in', async () => {
+  const ids = [];
+  for (const node of [a, b]) {
+    const r = await new Client(node, user.token).start({ prompt: 'wait' });
+    assert.equal(r.status, 200, r.text);
+    ids.push(r.json.agent_run_id);
+  }
+  const live = await waitFor('both runs on their nodes', async () => {
+    const { runs } = (await admin.get('/admin/runs')).json;
+    return runs.length === 2 && runs.every((r) => r.node) && runs;
+  });
+  assert.deepEqual(live.map((r) => r.agent_run_id), ids.reverse());
+  assert.ok(live.every((r) => r.account_id === user.id && r.waiting === false && r.crashes === 0), JSON.stringify(live));
+  const { queues, nodes } = (await admin.get('/admin/queues')).json;
+  assert.deepEqual(nodes.map((n) => n.this), [true, false]);
+  assert.deepEqual(live.map((r) => r.node), [nodes[1].id, nodes[0].id]);
+  assert.deepEqual(nodes.map((n) => n.running), [1, 1]);
+  assert.equal(queues.find((q) => q.queue === 'runs').running, 2);
+  const first = (await admin.get('/admin/runs?limit=1')).json;
+  assert.deepEqual(first.runs.map((r) => r.agent_run_id), [ids[0]]);
+  const second = (await admin.get(`/admin/runs?limit=1&cursor=${encodeURIComponent(first.next_cursor)}`)).json;
+  assert.deepEqual(second.runs.map((r) => r.agent_run_id), [ids[1]]);
+  for (const id of ids) assert.equal((await user.post(`/agent-run/${id}/stop`)).json.status, 'stopped');
+  assert.deepEqual((await admin.get('/admin/runs')).json.runs, []);
+});
+
+test('jobs that were given up: pages, another try, the end of it', async () => {
+  const ids = Array.from({ length: 3 }, () => giveUp());
+  const page = await dead('?limit=2');
+  assert.deepEqual(page.jobs.map((j) => String(j.id)), [ids[2], ids[1]]);
+  assert.equal(page.next_cursor, ids[1]);
+  const rest = await dead(`?limit=2&cursor=${page.next_cursor}`);
+  assert.deepEqual([rest.jobs.map((j) => String(j.id)), rest.next_cursor], [[ids[0]], null]);
+  assert.equal(page.jobs[0].last_error, 'it failed');
+  assert.doesNotMatch(JSON.stringify(page), /s3cret/, 'arguments may hold what nobody should read');
+
+  assert.equal((await admin.post(`/admin/jobs/${ids[0]}/retry`)).status, 200);
+  assert.equal(database.sql(`select state || ' ' || attempt from core.job where id = ${ids[0]}`), '0 0');
+  assert.equal((await admin.post(`/admin/jobs/${ids[0]}/retry`)).status, 404);
+  assert.deepEqual((await dead('?state=ready')).jobs.map((j) => String(j.id)), [ids[0]]);
+  const told = await audit('job.retry');
+  assert.deepEqual([told.detail.kind, String(told.detail.job_id)], ['test.lost', ids[0]]);
+
+  assert.equal((await admin.post(`/admin/jobs/${ids[1]}/discard`)).status, 200);
+  assert.equal(database.sql(`select count(*) from core.job where id = ${ids[1]}`), '0');
+  assert.equal((await admin.post(`/admin/jobs/${ids[1]}/discard`)).status, 404);
+  await audit('job.discard');
+
+  const twin = giveUp('only-one');
+  database.sql(`insert into core.job (kind, queue, state, max_attempts, unique_key, args) values ('test.lost', 'test', 0, 3, 'only-one', '{}')`);
+  const r = await admin.post(`/admin/jobs/${twin}/retry`);
+  assert.deepEqual([r.status, r.json.detail], [409, 'The same work is already waiting or under way']);
+});
+
+test('what is asked wrongly is named', async () => {
+  for (const [query, status, word] of [['state=lost', 422, /state/], ['limit=0', 422, /limit/], ['limit=101', 422, /limit/],
+    ['limit=x', 422, /limit/], ['cursor=..', 400, /cursor/], ['cursor=99999999999999999999', 400, /cursor/]]) {
+    const r = await admin.get(`/admin/jobs?${query}`);
+    assert.equal(r.status, status, query);
+    assert.match(r.json.detail, word);
+  }
+  for (const id of ['0', '-1', 'x', '99999999999999999999', '1%2f2'])
+    assert.equal((await admin.post(`/admin/jobs/${id}/retry`)).status, 404, id);
+});
+
+test('a swap stands in the audit', async () => {
+  assert.equal((await admin.post('/admin/modules/mcp_prebuilt/reload')).status, 200);
+  assert.deepEqual((await audit('module.reload')).detail, { module: 'mcp_prebuilt' });
+});
+
+test('the depth of each queue is among the figures', async () => {
+  const at = async (name) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec((await fetch(`${a.url}/metrics`).then((r) => r.text())))?.[1] ?? NaN);
+  database.sql(`insert into core.job (kind, queue, state, max_attempts, args, run_at) values ('test.lost', 'old', 0, 3, '{}', now() - interval '10 min')`);
+  await waitFor('the next look', async () => await at('runyard_jobs_depth{queue="old",state="ready"}') === 1, 30000);
+  assert.ok(await at('runyard_jobs_oldest_ready_seconds{queue="old"}') >= 600);
+  assert.equal(await at('runyard_jobs_depth{queue="runs",state="running"}'), 0);
+  assert.equal(await at('runyard_jobs_depth{queue="test",state="dead"}'), 2);
+});
+
+test('it is for admins alone', async () => {
+  const lost = giveUp();
+  const nobody = new Client(a);
+  for (const [method, path] of [['GET', '/admin/queues'], ['GET', '/admin/jobs'], ['GET', '/admin/runs'],
+    ['POST', `/admin/jobs/${lost}/retry`], ['POST', `/admin/jobs/${lost}/discard`], ['POST', '/admin/modules/mcp_prebuilt/reload']]) {
+    assert.equal((await user.request(method, path)).status, 403, path);
+    assert.equal((await nobody.request(method, path)).status, 401, path);
+  }
+  assert.equal(database.sql(`select state from core.job where id = ${lost}`), '2');
+});
