@@ -150,6 +150,26 @@ TEST_F(database_test, submitted_work_runs_and_may_throw) {
   EXPECT_EQ(p.get_future().get(), "core");
 }
 
+TEST_F(database_test, the_first_connections_are_few_and_the_others_follow) {
+  config.workers = 8;
+  const auto others = [&] {
+    return admin
+        ->exec("select count(*) from pg_stat_activity where datname = current_database() "
+               "and pid <> pg_backend_pid() and backend_type = 'client backend'")
+        .int64(0, 0);
+  };
+  bool few = false;
+  for (int tries = 0; tries < 5 && !few; ++tries) {  // a look that comes late finds them all
+    database one(config);
+    ASSERT_TRUE(one.wait_healthy(5s));
+    few = others() <= 5;
+    EXPECT_TRUE(wait_for([&] { return others() >= 9; }));
+    one.stop();
+    EXPECT_TRUE(wait_for([&] { return others() == 0; }));
+  }
+  EXPECT_TRUE(few);
+}
+
 TEST_F(database_test, one_statement) {
   start();
   const ry_value params[] = {value::int64(7), value::bytes(std::string_view("\0\xff", 2)),

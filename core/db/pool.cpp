@@ -27,6 +27,10 @@ std::size_t default_workers() {
   return std::clamp<std::size_t>(8 * std::thread::hardware_concurrency(), 8, 32);
 }
 
+// To begin with: a server that starts waits for no more of them. Each costs PostgreSQL a process.
+constexpr std::size_t first_connections = 2;
+constexpr auto late_connections_after = 500ms;
+
 }  // namespace
 
 pool::pool(settings s) : settings_(std::move(s)) {
@@ -38,6 +42,7 @@ pool::pool(settings s) : settings_(std::move(s)) {
   for (std::size_t i = 0; i <= n; ++i) {
     workers_.push_back(std::make_unique<worker>(settings_.connect));
     workers_.back()->priority_only = i == 0;
+    workers_.back()->later = i > first_connections;
   }
   running_workers_ = workers_.size();
   for (auto& w : workers_) w->thread = std::thread([this, &w = *w] { loop(w); });
@@ -62,7 +67,11 @@ bool pool::push(task_ptr t, kind k) {
   const bool of_a_module = t->unit() || k == kind::transaction;
   if (of_a_module && normal_.size() + transactions_.size() >= settings_.max_queue) return false;
   (k == kind::normal ? normal_ : transactions_).push_back(std::move(t));
-  if (idle_ > 0) ordinary_wake_.notify_one();
+  if (idle_ > 0) {
+    ordinary_wake_.notify_one();
+  } else {
+    stop_wake_.notify_all();  // to whoever waits to be needed
+  }
   return true;
 }
 
@@ -225,8 +234,15 @@ void pool::wait_disconnected(worker& w, std::chrono::milliseconds pause) {
   }
 }
 
+void pool::wait_for_need() {
+  std::unique_lock lock(mutex_);
+  stop_wake_.wait_for(lock, late_connections_after,
+                      [&] { return stopping() || (connected_ != 0 && idle_ == 0 && !empty()); });
+}
+
 void pool::loop(worker& w) {
   auto pause = 50ms;
+  if (w.later) wait_for_need();
   for (;;) {
     if (aborting()) {
       w.conn.close();

@@ -68,6 +68,7 @@ class pool {
     std::thread thread;
     bool connected = false;
     bool priority_only = false;
+    bool later = false;  // not among the first to connect
   };
   void loop(worker& w);
   // Waits for work, at most a second. Empty: nothing came, or the pool stops.
@@ -75,6 +76,8 @@ class pool {
   void put_back(std::vector<task_ptr> tasks, kind k);
   void execute(worker& w, std::vector<task_ptr>& tasks);
   bool connect(worker& w);
+  // For a worker that is not needed at once: until work waits, or a while.
+  void wait_for_need();
   void set_connected(worker& w, bool yes, const std::string& why);
   // While there is no connection: waits, and lets work fail once the grace is over.
   void wait_disconnected(worker& w, std::chrono::milliseconds pause);
