@@ -16,7 +16,7 @@ const rounds = Number(process.env.RY_SWAP_ROUNDS ?? 1);
 const swapped = (process.env.RY_SWAP_MODULES ?? 'llm_openai,runs,accounts').split(',');
 // Reader and model share two cores with the server: many streams get their words more slowly. A model's longest
 // answer ends before a swap of its driver gives up, and outlasts what runs are given.
-const between = Math.max(20, clients / 4);
+const between = Math.max(20, clients * 0.7);
 
 let database, llm, server, admin, modules;
 
@@ -87,7 +87,7 @@ test('under streams and requests every module is swapped, and nobody notices', a
   const oneClient = async (user, i) => {
     for (let n = 0; !over || n === 0; n++) {
       const long = i % 8 === 0;  // outlasts a swap and is handed over
-      const count = (long ? 8000 : 1200) / between * (clients > 100 ? 2 : 1);
+      const count = (long ? 8000 : 1200) / between * (clients > 100 ? 8 : 1);
       const r = await user.start({ prompt: `[words ${Math.round(count)}]` }).catch(failed);
       if (r.status !== 200) { bad.push(`start: ${r.status} ${r.text}`); return; }
       totals.open++;
