@@ -76,6 +76,21 @@ TEST(events, a_consumer_gets_what_it_asked_for_after_the_commit) {
   EXPECT_EQ(r.payloads, (std::vector<std::string>{"payment.failed k3 {}", "run.completed k1 {\"a\":1}"}));
 }
 
+TEST(events, many_in_one_statement_reach_whom_they_concern) {
+  database d;
+  event_node n(d);
+  received r;
+  EXPECT_EQ(n.hub.add_consumers({consumer(n, r, {"run.completed", "payment.*"})}), "");
+  n.n.start();
+  d.sql("select core.events_publish(array['run.completed', 'run.failed', 'payment.made', 'run.completed'],"
+        " array['k1', 'k2', 'k3', 'k4'], array['{\"a\": 1}', '{}', '{}', '{}']::jsonb[])");
+  ASSERT_TRUE(wait_for([&] { return r.count == 3 && d.number("select count(*) from core.job") == 0; }));
+  EXPECT_EQ(d.number("select count(*) from core.event"), 4);
+  std::lock_guard lock(r.mutex);
+  std::sort(r.payloads.begin(), r.payloads.end());
+  EXPECT_EQ(r.payloads, (std::vector<std::string>{"payment.made k3 {}", "run.completed k1 {\"a\":1}", "run.completed k4 {}"}));
+}
+
 TEST(events, a_refused_event_comes_again) {
   database d;
   event_node n(d);

@@ -8,6 +8,27 @@
 
 namespace ry::module {
 
+namespace {
+
+// Random bytes of one thread, taken from the generator many at once: a call costs much more than its bytes.
+class random_stock {
+ public:
+  void take(std::uint8_t* out, std::size_t n) {
+    if (left_ < n) {
+      if (RAND_bytes(bytes_, sizeof bytes_) != 1) throw std::runtime_error("no randomness");
+      left_ = sizeof bytes_;
+    }
+    left_ -= n;
+    std::copy_n(bytes_ + left_, n, out);
+  }
+
+ private:
+  std::uint8_t bytes_[512];
+  std::size_t left_ = 0;
+};
+
+}  // namespace
+
 ry_uuid uuid7_source::next() {
   using namespace std::chrono;
   const auto us = static_cast<std::uint64_t>(
@@ -19,7 +40,8 @@ ry_uuid uuid7_source::next() {
   } while (!last_.compare_exchange_weak(before, mine, std::memory_order_relaxed));
 
   ry_uuid out;
-  if (RAND_bytes(out.bytes + 8, 8) != 1) throw std::runtime_error("no randomness");
+  thread_local random_stock random;
+  random.take(out.bytes + 8, 8);
   for (int i = 0; i < 6; ++i) out.bytes[i] = static_cast<std::uint8_t>(mine >> (12 + 8 * (5 - i)));
   out.bytes[6] = static_cast<std::uint8_t>(0x70 | ((mine >> 8) & 0x0f));
   out.bytes[7] = static_cast<std::uint8_t>(mine);

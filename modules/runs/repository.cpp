@@ -17,7 +17,7 @@ std::string text_or_empty(const ry::row& row, std::string_view column) {
 
 constexpr std::string_view start_sql =
     "select outcome, detail, thread_id, project_id, sandbox_id, run_id, agent_id, agent_version, model, "
-    "job_id, fence, fresh_thread from runs.start_runs($1::text[]::uuid[], $2::text[], $3::bigint[], "
+    "job_id, fence, fresh_thread, n from runs.start_runs($1::text[]::uuid[], $2::text[], $3::bigint[], "
     "$4::bigint[], $5::text[]::uuid[], $6::text[]::uuid[], $7::text[]::boolean[], $8::text[]::uuid[], "
     "$9::text[]::uuid[], $10::text[]::uuid[], $11::text[]::uuid[], $12::text[]::uuid[], $13::text[], "
     "$14::text[], $15::text[]::boolean[], $16::text[], $17::text[], $18::text[], $19::text[]::boolean[], "
@@ -82,10 +82,12 @@ struct start_columns {
   }
 };
 
-std::vector<start_outcome> read_starts(const ry::rows& rows) {
-  std::vector<start_outcome> all;
+// By the place of the start. Empty when an outcome is missing.
+std::vector<start_outcome> read_starts(const ry::rows& rows, std::size_t n) {
+  if (rows.size() != n) return {};
+  std::vector<start_outcome> all(n);
   for (const ry::row r : rows) {
-    start_outcome& out = all.emplace_back();
+    start_outcome& out = all.at(static_cast<std::size_t>(r.int64(12)) - 1);
     out.outcome = r.text(0);
     out.detail = r.opt_text(1).value_or("");
     out.thread_id = r.opt_text(2).value_or("");
@@ -191,8 +193,8 @@ ry::task<ry::result<std::vector<start_outcome>>> repository::start(
   else
     rows = co_await run(db_);
   if (!rows) co_return rows.error();
-  std::vector<start_outcome> all = read_starts(*rows);
-  if (all.size() != starts.size()) co_return ry::error(RY_UNKNOWN, "runs.start", "an outcome is missing");
+  std::vector<start_outcome> all = read_starts(*rows, starts.size());
+  if (all.empty()) co_return ry::error(RY_UNKNOWN, "runs.start", "an outcome is missing");
   co_return all;
 }
 
@@ -590,7 +592,7 @@ ry::task<ry::result<std::string>> repository::first_place(std::string run) const
   ry::result<ry::rows> rows = co_await db_.query_with(
       {RY_DB_READ_ONLY, 0},
       "select substring(wire from '\"type\": \"queued\", \"sequence\": 2, \"position\": ([0-9]+)') from runs.events "
-      "where run_id = $1::uuid and seq = 2",
+      "where run_id = $1::uuid and seq = 1",
       run);
   if (!rows) co_return rows.error();
   co_return rows->empty() ? std::string() : std::string(rows->front().opt_text(0).value_or(""));

@@ -8,7 +8,7 @@ namespace {
 // A statement costs much by itself and little more with each start in it. So a second one begins, to
 // have something to do while the first commits, only when it is worth it.
 constexpr unsigned statements_at_once = 2;
-constexpr std::size_t worth_a_second = 12;
+constexpr std::size_t worth_a_second = 20;
 constexpr std::size_t batch_limit = 64;
 
 // The statement had no effect, so its starts can be tried one by one.

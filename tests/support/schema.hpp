@@ -67,7 +67,10 @@ class database_test : public testing::Test {
         "create function core.event_publish(p_kind text, p_key text, p_payload jsonb) returns "
         "bigint"
         "  language sql as $$ insert into core.event (kind, key, payload)"
-        "  values (p_kind, p_key, p_payload) returning id $$");
+        "  values (p_kind, p_key, p_payload) returning id $$;"
+        "create function core.events_publish(p_kinds text[], p_keys text[], p_payloads jsonb[]) returns void"
+        "  language sql as $$ insert into core.event (kind, key, payload)"
+        "  select * from unnest(p_kinds, p_keys, p_payloads) $$");
   }
   void TearDown() override {
     db_.reset();

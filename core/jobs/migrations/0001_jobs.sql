@@ -63,11 +63,10 @@ returns table (id bigint, fence bigint) language sql as $$
 $$;
 
 -- Adds a job for each element of p_args that is not null inside the caller's transaction, born leased to
--- the node. `n` is the element's place. They are many callers' jobs: each says by adopt() what it belongs to.
+-- the node with fence 1. The jobs' ids, by the place of the element. They are many callers' jobs: each says by
+-- adopt() what it belongs to.
 create function jobs_born(p_kind text, p_queue text, p_args jsonb[], p_max_attempts int, p_node uuid)
-returns table (n bigint, id bigint, fence bigint) language plpgsql
-set plan_cache_mode = force_generic_plan as $$
-#variable_conflict use_column
+returns bigint[] language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
   v_ids bigint[];
 begin
@@ -78,9 +77,11 @@ begin
       from unnest(p_args) w (args) where w.args is not null
     returning job.id)
   select array_agg(m.id order by m.id) into v_ids from made m;
-  return query
-    select w.n, v_ids[row_number() over (order by w.n)], 1::bigint
-      from unnest(p_args) with ordinality w (args, n) where w.args is not null;
+  if array_position(p_args, null) is null then
+    return v_ids;
+  end if;
+  return array(select v_ids[case when w.args is not null then count(w.args) over (order by w.n) end]
+                 from unnest(p_args) with ordinality w (args, n) order by w.n);
 end $$;
 
 -- Locks the job's row for the rest of the transaction; refuses a stale fence.
@@ -97,6 +98,33 @@ create function job_complete(p_id bigint, p_fence bigint) returns void language 
 begin
   delete from core.job where id = p_id and fence = p_fence and state = 1;
   if not found then
+    raise sqlstate 'RYF01' using message = 'the job belongs to another worker now';
+  end if;
+end $$;
+
+-- The same for many. `any` and `+ 0` keep the planner, which may have seen empty tables, to the ids: the index of
+-- what runs holds all that runs.
+create function jobs_hold(p_ids bigint[], p_fences bigint[]) returns void language plpgsql
+set plan_cache_mode = force_generic_plan as $$
+begin
+  perform 1 from unnest(p_ids, p_fences) w (id, fence),
+                 lateral (select j.id from core.job j where j.id = w.id and j.fence = w.fence and j.state + 0 = 1
+                             for no key update) l
+   having count(*) = cardinality(p_ids);
+  if not found then
+    raise sqlstate 'RYF01' using message = 'the job belongs to another worker now';
+  end if;
+end $$;
+
+create function jobs_complete(p_ids bigint[], p_fences bigint[]) returns void language plpgsql
+set plan_cache_mode = force_generic_plan as $$
+declare
+  v_gone bigint;
+begin
+  delete from core.job j using unnest(p_ids, p_fences) w (id, fence)
+   where j.id = any (p_ids) and j.id = w.id and j.fence = w.fence and j.state + 0 = 1;
+  get diagnostics v_gone = row_count;
+  if v_gone < cardinality(p_ids) then
     raise sqlstate 'RYF01' using message = 'the job belongs to another worker now';
   end if;
 end $$;

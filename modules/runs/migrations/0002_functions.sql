@@ -4,7 +4,7 @@ $$;
 
 -- Starts, each of another account, in one statement and one commit. The arrays hold one element for each;
 -- refusals are an outcome, not an exception: nothing was written for a start whose `outcome` is neither
--- 'ok' nor 'queued'. Under the accounts' locks, so parallel starts see each other. Without p_wait an account
+-- 'ok' nor 'queued'. `n`: the place of the start; the rows come in any order. Under the accounts' locks, so parallel starts see each other. Without p_wait an account
 -- that is locked is not waited for, so that none holds up the others: 'alone', ask for it by itself, with
 -- p_wait.
 --
@@ -32,6 +32,8 @@ returns table (n bigint, outcome text, detail text, thread_id uuid, project_id u
 language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 #variable_conflict use_column
 declare
+  v_found record;
+  v_asked uuid[];
   -- As found in the database, by the place of the start.
   v_tiers text[]; v_balances bigint[];
   v_agents uuid[]; v_versions int[]; v_agent_models text[];
@@ -39,20 +41,28 @@ declare
   v_last_runs uuid[]; v_last_statuses text[];
   v_old_hashes text[]; v_old_runs uuid[]; v_old_threads uuid[]; v_old_projects uuid[];
   v_old_run_sandboxes uuid[];
+  v_threads bigint[]; v_bounds bigint[]; v_lives text[]; v_places bigint[];
+  v_count boolean;
 begin
-  -- A statement of its own: what comes after sees what was committed before the locks were had.
+  -- A statement of its own: what comes after sees what was committed before the locks were had. Assignments of one
+  -- expression, because each query sets up an executor.
   if not p_wait then
-    select l.tiers, l.balances into v_tiers, v_balances from accounts.try_lock_accounts(p_accounts) l;
+    v_found := accounts.try_lock_accounts(p_accounts);
+    v_tiers := v_found.tiers;
+    v_balances := v_found.balances;
   else
     select array[l.tier], array[l.balance_micro] into v_tiers, v_balances
       from accounts.lock_account(p_accounts[1]) l;
   end if;
-  select a.agents, a.versions, a.models into v_agents, v_versions, v_agent_models
-    from agents.resolve_all(
-      case when array_position(v_tiers, null) > 0 or v_tiers is null
-           then array(select case when w.tier is not null then w.account end
-                        from unnest(p_accounts, v_tiers) with ordinality w (account, tier, n) order by w.n)
-           else p_accounts end, p_agents) a;
+  v_asked := p_accounts;
+  if array_position(v_tiers, null) > 0 or v_tiers is null then
+    v_asked := array(select case when w.tier is not null then w.account end
+                       from unnest(p_accounts, v_tiers) with ordinality w (account, tier, n) order by w.n);
+  end if;
+  v_found := agents.resolve_all(v_asked, p_agents);
+  v_agents := v_found.agents;
+  v_versions := v_found.versions;
+  v_agent_models := v_found.models;
   if not p_plain then
     select array_agg(t.account_id order by w.n), array_agg(t.project_id order by w.n),
            array_agg(p.account_id order by w.n), array_agg(p.sandbox_id order by w.n),
@@ -72,10 +82,33 @@ begin
                           order by r.id desc limit 1) last on true;
   end if;
 
+  -- Counted only where it may matter: most starts find a free slot and do not ask for a place.
+  select array_agg(coalesce(u.threads, 0) order by w.n), array_agg(coalesce(u.runs_bound, 0) order by w.n),
+         bool_or(coalesce(u.runs_bound, 0) >= w.max_runs or w.queue or w.behind)
+    into v_threads, v_bounds, v_count
+    from unnest(p_accounts, p_max_runs, p_queue, p_behind) with ordinality w (account, max_runs, queue, behind, n)
+    left join runs.account_usage u on u.account_id = w.account;
+  if v_count then
+    select array_agg(case when l.counted then l.running else w.bound end order by w.n), array_agg(l.live order by w.n),
+           array_agg(l.place order by w.n)
+      into v_bounds, v_lives, v_places
+      from unnest(p_accounts, v_bounds, p_max_runs, p_queue, p_behind) with ordinality
+             w (account, bound, max_runs, queue, behind, n),
+           lateral (
+             select w.bound >= w.max_runs as counted, c.running, c.live,
+                    case when w.queue or w.behind then
+                      (select count(*) + 1 from runs.runs r where r.account_id = w.account and r.waiting) end as place
+               from (select count(*) as running, coalesce(jsonb_agg(r.thread_id), '[]')::text as live from runs.runs r
+                      where w.bound >= w.max_runs and r.account_id = w.account and r.status = 'running'
+                        and not r.waiting) c) l;
+  end if;
+
   return query
   with judged as materialized (
-    select w.*, k.threads, k.bound, k.live, k.fresh_thread, k.fresh_project, k.the_thread, k.the_project,
-           k.place, case
+    select w.n, w.account, w.tier_now, w.max_runs, w.run, w.message, w.agent, w.version, w.agent_model,
+           coalesce(w.model, w.default_model) as model, w.body, w.title, w.mode, w.memory, w.sandbox, w.budget,
+           w.policy, w.last_run, w.threads, w.live, w.bound, w.place, k.the_thread, k.the_project, k.fresh_thread,
+           k.fresh_project, case
         when w.tier_now is null then case when p_wait then 'no_account' else 'alone' end
         when w.old_hash <> w.hash then 'key_reused'
         when w.old_hash is not null then 'replay'
@@ -90,43 +123,33 @@ begin
         when w.denied then 'model_denied'
         when w.model is null and w.agent_model is not null then 'model'
         when w.balance <= 0 then 'no_credits'
-        when k.fresh_thread and k.threads >= w.max_threads then 'thread_limit'
-        when w.last_status = 'running' and w.behind and k.place <= p_max_waiting then 'queued'
-        when k.bound >= w.max_runs and not (w.queue and k.place <= p_max_waiting) then 'run_limit'
+        when k.fresh_thread and w.threads >= w.max_threads then 'thread_limit'
+        when w.last_status = 'running' and w.behind and w.place <= p_max_waiting then 'queued'
+        when w.bound >= w.max_runs and not (w.queue and w.place <= p_max_waiting) then 'run_limit'
         when w.last_status = 'running' then 'thread_busy'
-        when k.bound >= w.max_runs then 'queued'
+        when w.bound >= w.max_runs then 'queued'
         else 'ok' end as outcome
       from unnest(
              p_accounts, v_tiers, v_balances, p_tiers, p_max_runs, p_max_threads, p_threads, p_projects,
              p_optimistic, p_new_threads, p_new_projects, p_runs, p_messages, v_agents, v_versions,
              v_agent_models, p_models, p_default_models, p_denied, p_bodies, p_titles, p_modes, p_memory,
              p_sandboxes, p_hashes, p_body_follows, p_budgets, p_policies, p_queue, p_behind, v_thread_owners, v_thread_projects,
-             v_project_owners, v_last_runs, v_last_statuses, v_old_hashes)
+             v_project_owners, v_last_runs, v_last_statuses, v_old_hashes, v_threads, v_bounds, v_lives, v_places)
            with ordinality w (
              account, tier_now, balance, tier, max_runs, max_threads, thread, project,
              optimistic, new_thread, new_project, run, message, agent, version,
              agent_model, model, default_model, denied, body, title, mode, memory,
              sandbox, hash, body_follows, budget, policy, queue, behind, thread_owner, thread_project,
-             project_owner, last_run, last_status, old_hash, n)
-      left join runs.account_usage u on u.account_id = w.account,
+             project_owner, last_run, last_status, old_hash, threads, bound, live, place, n),
       lateral (
         select w.thread_owner is null as fresh_thread, w.project_owner is null as fresh_project,
                coalesce(w.thread, w.new_thread) as the_thread,
-               coalesce(w.thread_project, w.project, w.new_project) as the_project,
-               coalesce(u.threads, 0) as threads, l.threads as live,
-               case when w.queue or w.behind then
-                 (select count(*) + 1 from runs.runs r where r.account_id = w.account and r.waiting) end as place,
-               case when l.counted then coalesce(cardinality(l.threads), 0) else l.bound end as bound
-          from (select b.bound, b.bound >= w.max_runs as counted, case when b.bound >= w.max_runs then
-                  (select array_agg(r.thread_id) from runs.runs r
-                    where r.account_id = w.account and r.status = 'running' and not r.waiting) end as threads
-                  from (select coalesce(u.runs_bound, 0) as bound) b) l) k),
+               coalesce(w.thread_project, w.project, w.new_project) as the_project) k),
   job as materialized (
-    select j.n, j.id, j.fence from core.jobs_born(
+    select core.jobs_born(
       'runs.execute', 'runs',
-      (select array_agg(case when g.outcome = 'ok' then jsonb_build_object('run_id', g.run) end order by g.n)
-         from judged g),
-      1000000, p_node) j),
+      array(select case when g.outcome = 'ok' then jsonb_build_object('run_id', g.run) end from judged g order by g.n),
+      1000000, p_node) as ids),
   new_project as (
     insert into runs.projects (id, account_id, name, sandbox_id)
     select g.the_project, g.account, g.title, g.sandbox from judged g
@@ -150,30 +173,29 @@ begin
                            memory_enabled, job_id, fence, seq_reserved, border_seq, timeout_seconds,
                            budget_micro, budget_policy, waiting, waiting_message, waiting_body, queue_place,
                            slot_limit)
-    select g.run, g.account, g.the_project, g.the_thread, g.agent, g.version,
-           coalesce(g.model, g.default_model), g.mode, g.memory, coalesce(j.id, 0), coalesce(j.fence, 0),
-           case when j.id is null then 2 else p_reserve end, case when j.id is null then 2 else 1 end, p_timeout,
-           g.budget, g.policy, j.id is null, case when j.id is null then g.message end,
-           case when j.id is null then g.body end, case when j.id is null then g.place end, g.max_runs
-      from judged g left join job j on j.n = g.n where g.outcome in ('ok', 'queued')),
+    select g.run, g.account, g.the_project, g.the_thread, g.agent, g.version, g.model, g.mode, g.memory,
+           coalesce(j.ids[g.n], 0), case when g.outcome = 'ok' then 1 else 0 end,
+           case when g.outcome = 'ok' then p_reserve else 2 end, case when g.outcome = 'ok' then 1 else 2 end, p_timeout,
+           g.budget, g.policy, g.outcome = 'queued', case when g.outcome = 'queued' then g.message end,
+           case when g.outcome = 'queued' then g.body end, case when g.outcome = 'queued' then g.place end, g.max_runs
+      from judged g, job j where g.outcome in ('ok', 'queued')),
   first_event as (
     insert into runs.events (run_id, seq, last_seq, wire)
-    select g.run, 1, 1, p_first_event from judged g where g.outcome in ('ok', 'queued')
-    union all
-    select g.run, 2, 2, runs.queued_wire(2, g.place) from judged g where g.outcome = 'queued')
+    select g.run, 1, case g.outcome when 'ok' then 1 else 2 end,
+           case g.outcome when 'ok' then p_first_event else p_first_event || runs.queued_wire(2, g.place) end
+      from judged g where g.outcome in ('ok', 'queued'))
   select g.n, g.outcome,
          case g.outcome when 'tier' then g.tier_now when 'model' then g.agent_model
            when 'thread_limit' then g.threads::text
-           when 'run_limit' then coalesce(to_jsonb(g.live), '[]')::text
+           when 'run_limit' then g.live
            when 'thread_busy' then g.last_run::text when 'queued' then g.place::text end,
          case g.outcome when 'replay' then v_old_threads[g.n] else g.the_thread end,
          case g.outcome when 'replay' then v_old_projects[g.n] else g.the_project end,
          case g.outcome when 'replay' then v_old_run_sandboxes[g.n]
            else coalesce(v_old_sandboxes[g.n], g.sandbox) end,
          case g.outcome when 'replay' then v_old_runs[g.n] else g.run end,
-         g.agent, g.version, coalesce(g.model, g.default_model), j.id, j.fence, g.fresh_thread
-    from judged g left join job j on j.n = g.n
-   order by g.n;
+         g.agent, g.version, g.model, j.ids[g.n], 1::bigint, g.fresh_thread
+    from judged g, job j;
 
   if not p_plain then
     -- Those that were granted have their run by now.
@@ -327,75 +349,90 @@ create function persist_steps(
   p_message_of bigint[], p_ids uuid[], p_roles text[], p_bodies text[], p_covers_to bigint[], p_reasonings text[],
   p_webhook_of bigint[], p_webhooks text[])
 returns table (outcome text, balance_micro bigint)
-language plpgsql set plan_cache_mode = force_generic_plan as $$
+language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 #variable_conflict use_column
 declare
   w record;
+  v_found record;
   v_tiers text[];
-  v_account uuid;
-  v_thread uuid;
-  v_outcome text;
-  v_balance bigint;
-  v_threads uuid[] := '{}';  -- null: nothing is to be written for the step
-  v_outcomes text[] := '{}';
-  v_balances bigint[] := '{}';
+  -- By the place of the step. A thread that is null: nothing is to be written for the step.
+  v_owners uuid[];
+  v_threads uuid[];
+  v_outcomes text[];
+  v_balances bigint[] := array_fill(null::bigint, array[cardinality(p_runs)]);
+  v_held bigint[]; v_held_fences bigint[]; v_ended bigint[]; v_ended_fences bigint[];
+  v_kinds text[]; v_keys text[]; v_payloads jsonb[];
 begin
   -- First the runs, in the order they come in, then the accounts, as everybody does who needs both.
   perform 1 from unnest(p_runs) u (run),
                lateral (select r.id from runs.runs r where r.id = u.run for no key update) x;
   -- A statement of its own: what comes after sees what was committed before the locks were had.
   if not p_wait then
-    select l.tiers into v_tiers from accounts.try_lock_accounts(p_accounts) l;
+    v_found := accounts.try_lock_accounts(p_accounts);
+    v_tiers := v_found.tiers;
   elsif p_accounts[1] is not null then
     perform 1 from accounts.lock_account(p_accounts[1]);
   end if;
-  for w in select * from unnest(p_accounts, v_tiers, p_runs, p_jobs, p_fences, p_borders, p_reserved, p_steps, p_inputs,
-                                p_outputs, p_cached, p_charges, p_refs, p_notes, p_statuses, p_reasons, p_errors,
-                                p_error_codes, p_queue_waits, p_first_tokens)
-             u (account, tier, run, job, fence, border, reserved, step, input, output, cached, charge, ref, note, status,
-                reason, error, error_code, queue_wait, first_token) loop
-    v_thread := null;
-    v_balance := null;
-    if w.account is not null and w.tier is null and not p_wait then
-      v_outcome := 'alone';
+  -- `any` says the same as the join: with it the planner comes in by the ids whatever it believes of the tables.
+  with done as (
+    update runs.runs r
+       set step = w.step,
+           border_seq = w.border,
+           seq_reserved = greatest(r.seq_reserved, w.reserved),
+           input_tokens = r.input_tokens + w.input,
+           output_tokens = r.output_tokens + w.output,
+           cached_tokens = r.cached_tokens + w.cached,
+           charged_micro = r.charged_micro + w.charge,
+           queue_wait_ms = coalesce(r.queue_wait_ms, w.queue_wait),
+           first_token_ms = coalesce(r.first_token_ms, w.first_token),
+           status = coalesce(w.status, r.status),
+           reason = w.reason, error = w.error, error_code = w.error_code,
+           completed_at = case when w.status is not null then clock_timestamp() end
+      from unnest(p_accounts, v_tiers, p_runs, p_fences, p_borders, p_reserved, p_steps, p_inputs, p_outputs, p_cached,
+                  p_charges, p_statuses, p_reasons, p_errors, p_error_codes, p_queue_waits, p_first_tokens)
+           with ordinality w (account, tier, run, fence, border, reserved, step, input, output, cached, charge, status,
+                reason, error, error_code, queue_wait, first_token, n)
+     where r.id = any (p_runs) and r.id = w.run and r.fence = w.fence and r.completed_at is null
+       and r.border_seq < w.border and (p_wait or w.account is null or w.tier is not null)
+    returning w.n, r.account_id, r.thread_id)
+  select array_agg(d.account_id order by w.n), array_agg(d.thread_id order by w.n),
+         array_agg(case when d.n is not null then 'ok'
+                        when p_wait or w.account is null or w.tier is not null then 'gone' else 'alone' end order by w.n),
+         array_agg(w.job) filter (where d.n is not null and w.status is null),
+         array_agg(w.fence) filter (where d.n is not null and w.status is null),
+         array_agg(w.job) filter (where d.n is not null and w.status is not null),
+         array_agg(w.fence) filter (where d.n is not null and w.status is not null),
+         array_agg('run.' || w.status order by w.n) filter (where d.n is not null and w.status in ('completed', 'failed')),
+         array_agg(w.account::text order by w.n) filter (where d.n is not null and w.status in ('completed', 'failed')),
+         array_agg(w.event::jsonb order by w.n) filter (where d.n is not null and w.status in ('completed', 'failed'))
+    into v_owners, v_threads, v_outcomes, v_held, v_held_fences, v_ended, v_ended_fences, v_kinds, v_keys, v_payloads
+    from unnest(p_accounts, v_tiers, p_runs, p_jobs, p_fences, p_statuses, p_events) with ordinality
+           w (account, tier, run, job, fence, status, event, n)
+    left join done d on d.n = w.n;
+  if array_position(v_threads, null) is not null then
+    -- What was written before is well, though nothing is written for it now.
+    select array_agg(case when w.outcome = 'gone' and r.border_seq >= w.border
+                               and r.status = coalesce(w.status, 'running') then 'ok' else w.outcome end order by w.n)
+      into v_outcomes
+      from unnest(v_outcomes, p_runs, p_fences, p_borders, p_statuses) with ordinality
+             w (outcome, run, fence, border, status, n)
+      left join lateral (select x.border_seq, x.status from runs.runs x
+                          where x.id = w.run and x.fence = w.fence offset 0) r on true;
+  end if;
+  if v_held is not null then
+    perform core.jobs_hold(v_held, v_held_fences);
+  end if;
+  if v_ended is not null then
+    perform core.jobs_complete(v_ended, v_ended_fences);
+  end if;
+  for w in select e.* from unnest(v_owners, p_charges, p_refs, p_notes, p_statuses, v_threads) with ordinality
+             e (owner, charge, ref, note, status, thread, n)
+            where e.thread is not null and (e.charge > 0 or e.status is null) loop
+    if w.charge > 0 then
+      v_balances[w.n] := accounts.ledger_add(w.owner, -w.charge, 'charge', w.ref, w.note::jsonb);
     else
-      update runs.runs r
-         set step = w.step,
-             border_seq = w.border,
-             seq_reserved = greatest(r.seq_reserved, w.reserved),
-             input_tokens = r.input_tokens + w.input,
-             output_tokens = r.output_tokens + w.output,
-             cached_tokens = r.cached_tokens + w.cached,
-             charged_micro = r.charged_micro + w.charge,
-             queue_wait_ms = coalesce(r.queue_wait_ms, w.queue_wait),
-             first_token_ms = coalesce(r.first_token_ms, w.first_token),
-             status = coalesce(w.status, r.status),
-             reason = w.reason, error = w.error, error_code = w.error_code,
-             completed_at = case when w.status is not null then clock_timestamp() end
-       where r.id = w.run and r.fence = w.fence and r.completed_at is null and r.border_seq < w.border
-      returning r.account_id, r.thread_id into v_account, v_thread;
-      if found then
-        v_outcome := 'ok';
-        if w.status is null then
-          perform core.job_hold(w.job, w.fence);
-        else
-          perform core.job_complete(w.job, w.fence);
-        end if;
-        if w.charge > 0 then
-          v_balance := accounts.ledger_add(v_account, -w.charge, 'charge', w.ref, w.note::jsonb);
-        elsif w.status is null then
-          v_balance := accounts.balance(v_account);
-        end if;
-      else
-        v_outcome := null;
-        select case when r.border_seq >= w.border and r.status = coalesce(w.status, 'running') then 'ok' end
-          into v_outcome from runs.runs r where r.id = w.run and r.fence = w.fence;
-        v_outcome := coalesce(v_outcome, 'gone');
-      end if;
+      v_balances[w.n] := accounts.balance(w.owner);
     end if;
-    v_threads := v_threads || v_thread;
-    v_outcomes := v_outcomes || v_outcome;
-    v_balances := v_balances || v_balance;
   end loop;
   -- Whoever holds the fence is the only one to write beyond the border.
   insert into runs.events (run_id, seq, last_seq, wire)
@@ -414,11 +451,11 @@ begin
        from unnest(p_webhook_of, p_webhooks) with ordinality h (step, name, n)
       where v_threads[h.step] is not null group by h.step;
   end if;
-  for w in select e.account, e.status, e.event from unnest(p_accounts, p_statuses, p_events, v_threads)
-             e (account, status, event, thread) where e.status is not null and e.thread is not null loop
-    if w.status in ('completed', 'failed') then
-      perform core.event_publish('run.' || w.status, w.account::text, w.event::jsonb);
-    end if;
+  if v_kinds is not null then
+    perform core.events_publish(v_kinds, v_keys, v_payloads);
+  end if;
+  for w in select e.account from unnest(p_accounts, p_statuses, v_threads) e (account, status, thread)
+            where e.status is not null and e.thread is not null loop
     if exists (select 1 from runs.runs r where r.account_id = w.account and r.waiting) then
       perform runs.admit(w.account);
     end if;
