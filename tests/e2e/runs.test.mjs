@@ -306,7 +306,7 @@ test('optimistic mode uses the client\'s ids; a repeat with the same key answers
 });
 
 test('of two accounts that use the same new ids at once one gets them, the other is told nothing of it', async () => {
-  const both = [await server.user(), await server.user()];
+  const both = [await server.user({ tier: 'pro' }), await server.user({ tier: 'pro' })];  // room for all threads
   for (const u of both) await u.get('/account');
   for (const more of [{}, { files: [{ name: 'a.txt', data: 'forty-two' }] }, { on_busy: 'interrupt' }]) {
     for (let round = 0; round < 4; round++) {
