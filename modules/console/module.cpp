@@ -8,13 +8,13 @@ namespace console {
 namespace {
 
 // Nothing but this server's own files, no inline code, no frames around it; scripts cannot turn
-// text into HTML (Trusted Types), and where the reader comes from is told to nobody: a link may
+// text into HTML (Trusted Types; the policy `worker` knows one address, of the service worker), and where the reader comes from is told to nobody: a link may
 // hold a code.
 constexpr const char* policy =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for "
     "'script'; "
-    "trusted-types 'none'";
+    "trusted-types worker";
 
 std::vector<source> embedded() {
   std::vector<source> out;
@@ -29,6 +29,7 @@ class service {
   service(ry::context&, ry::registrar& reg) : site_(embedded()) {
     const auto page = [this](ry::request r) { return answer(r, site_.page("index.html"), "no-cache"); };
     const auto reference = [this](ry::request r) { return answer(r, site_.page("reference.html"), "no-cache"); };
+    const auto worker = [this](ry::request r) { return answer(r, site_.page("worker.js"), "no-cache"); };
     const auto asset = [this](ry::request r) {
       const auto* f = site_.find(r.param("name"));
       if (f == nullptr) throw ry::not_found("console.no_file", "Not Found");
@@ -40,6 +41,7 @@ class service {
     reg.route("GET", "/auth", RY_ROUTE_PUBLIC, page);
     reg.route("GET", "/console", RY_ROUTE_PUBLIC, page);
     reg.route("GET", "/reference", RY_ROUTE_PUBLIC, reference);
+    reg.route("GET", "/console/worker.js", RY_ROUTE_PUBLIC, worker);
     reg.route("GET", "/console/assets/{name}", RY_ROUTE_PUBLIC, asset);
     reg.route("GET", "/", RY_ROUTE_PUBLIC, first);
     reg.describe(ry_openapi::api);

@@ -64,6 +64,10 @@ site::site(const std::vector<source>& sources) {
   std::map<std::string, std::string, std::less<>> served;
   for (const auto& s : sources) {
     if (s.name.ends_with(".html")) continue;
+    if (s.name == "worker.js") {
+      pages_.emplace(s.name, made(s.name, s.bytes));
+      continue;
+    }
     auto name = served_name(s.name, s.bytes);
     files_.emplace(name, made(s.name, s.bytes));
     served.emplace(s.name, std::move(name));

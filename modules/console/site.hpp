@@ -23,11 +23,12 @@ struct file {
 // Immutable; every function is [any].
 class site {
  public:
+  // The service worker, worker.js, keeps its name as pages do: a browser looks for newer ones there.
   // "{{app.js}}" in a page (*.html) becomes the name under which that file is served. Throws ry::error
   // when index.html is missing or a page names a file that is not there.
   explicit site(const std::vector<source>& sources);
 
-  // "index.html"; throws ry::error for a page that is not there.
+  // "index.html", "worker.js"; throws ry::error for a page that is not there.
   const file& page(std::string_view name) const;
   // By the served name, "app.0123456789ab.js"; nullptr: there is none.
   const file* find(std::string_view name) const;

@@ -10,7 +10,7 @@ const esbuild = createRequire(path.join(packages, 'x.js'))('esbuild');
 const out = path.resolve(process.argv[2] ?? path.join(here, 'dist'));
 
 const built = await esbuild.build({
-  entryPoints: { app: path.join(here, 'src/main.jsx'), reference: path.join(here, 'src/reference.jsx') },
+  entryPoints: { app: path.join(here, 'src/main.jsx'), reference: path.join(here, 'src/reference.jsx'), worker: path.join(here, 'src/worker.js') },
   outdir: out, bundle: true, minify: true, format: 'esm', target: ['es2022'], charset: 'utf8',
   jsx: 'automatic', jsxImportSource: 'preact', nodePaths: [packages], absWorkingDir: here,
   legalComments: 'none', logLevel: 'warning', metafile: true,

@@ -27,7 +27,7 @@ export async function startBrowser() {
       const complaints = [];
       page.on('pageerror', (e) => complaints.push(String(e)));
       page.on('console', (m) => { if (m.type() === 'error' && !/status of 4\d\d|ERR_INTERNET_DISCONNECTED|ERR_CONNECTION_RESET/.test(m.text())) complaints.push(m.text()); });
-      return Object.assign(page, helpers(page), { complaints, leave: () => context.close() });
+      return Object.assign(page, helpers(page), { complaints, context, leave: () => context.close() });
     },
     close: () => browser.close(),
   };

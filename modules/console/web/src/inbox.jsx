@@ -1,6 +1,7 @@
 // The inbox with its live unread count, what the account wants to be told, and what admins do.
 import { useEffect, useState } from 'preact/hooks';
 import * as api from './api.js';
+import * as browser from './browser.js';
 import { isAdmin } from './operations.jsx';
 import { listen } from './stream.js';
 import { Field, Problem, Status, Time, Title, onSubmit, useAction, useLoaded } from './ui.jsx';
@@ -128,8 +129,47 @@ function Settings() {
   );
 }
 
+function Browser() {
+  const [state, error, reload] = useLoaded(browser.look, []);
+  const [busy, problem, act] = useAction(async (what) => { await what(); reload(); });
+  if (state === 'none') return null;
+  return (
+    <>
+      <h3>This browser</h3>
+      <Problem error={error ?? problem} />
+      <p class="hint">Push messages are shown here also while the page is closed.</p>
+      {state === 'denied' && <p class="hint">The browser does not allow notifications of this page; its settings do.</p>}
+      {state === 'off' && <button type="button" disabled={busy} onClick={() => act(browser.turnOn)}>Tell me in this browser</button>}
+      {state === 'on' && <button type="button" disabled={busy} onClick={() => act(browser.turnOff)}>Do not tell me in this browser</button>}
+    </>
+  );
+}
+
+const channelNames = { email: 'E-mail', push: 'Push', in_app: 'Inbox' };
+
+// What became of one notification, channel by channel.
+function Course({ id, changed }) {
+  const [all, error] = useLoaded(() => api.get(`/admin/notifications/${id}`), [id, changed]);
+  return (
+    <>
+      <Problem error={error} />
+      {all && all.deliveries.length === 0 && <p class="hint">Nothing happened yet.</p>}
+      <ul class="plain">{all?.deliveries.map((d, n) => (
+        <li key={n} class="hint">{channelNames[d.channel]}: {d.status}{d.provider && ` (${d.provider})`}{d.detail && `: ${d.detail}`}</li>
+      ))}</ul>
+    </>
+  );
+}
+
+const followEvery = 5000;
+
 function Admin() {
   const [list, error, reload] = useLoaded(() => api.get('/admin/notifications?limit=30'), []);
+  const [open, setOpen] = useState(null);
+  useEffect(() => {
+    const timer = setInterval(() => document.visibilityState === 'visible' && reload(), followEvery);
+    return () => clearInterval(timer);
+  }, []);
   const [answer, setAnswer] = useState(null);
   const [busy, problem, act] = useAction(async (what) => { const a = await what(); reload(); return a; });
   const trigger = onSubmit(async (f) => {
@@ -156,8 +196,11 @@ function Admin() {
           <thead><tr><th scope="col">When</th><th scope="col">What</th><th scope="col">Status</th><th scope="col"><span class="unseen">Action</span></th></tr></thead>
           <tbody>{list?.notifications.map((n) => (
             <tr key={n.id}><td><Time at={n.created_at} /></td><td>{names[n.workflow_id] ?? n.workflow_id}</td>
-              <td><Status of={n.status} />{n.reason && <p class="hint why">{n.reason}</p>}</td>
-              <td>{(n.status === 'dead' || n.status === 'failed') && <button type="button" class="link" disabled={busy} onClick={() => act(() => api.call(`/admin/notifications/${n.id}/requeue`))}>Try again</button>}</td></tr>
+              <td><Status of={n.status} />{n.reason && <p class="hint why">{n.reason}</p>}
+                {open === n.id && <Course id={n.id} changed={list} />}</td>
+              <td><button type="button" class="link" aria-expanded={open === n.id} onClick={() => setOpen(open === n.id ? null : n.id)}>Details</button>{' '}
+                {n.status === 'queued' && <button type="button" class="link" disabled={busy} onClick={() => act(() => api.call(`/admin/notifications/${n.id}/cancel`))}>Call off</button>}
+                {(n.status === 'dead' || n.status === 'failed') && <button type="button" class="link" disabled={busy} onClick={() => act(() => api.call(`/admin/notifications/${n.id}/requeue`))}>Try again</button>}</td></tr>
           ))}</tbody>
         </table>
       </div>
@@ -172,6 +215,7 @@ export function Inbox({ inbox, me }) {
       <Entries inbox={inbox} />
       <h2>What to be told</h2>
       <Settings />
+      <Browser />
       {isAdmin(me) && <Admin />}
     </section>
   );

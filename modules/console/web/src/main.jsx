@@ -3,6 +3,7 @@ import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import * as api from './api.js';
 import { Auth } from './auth.jsx';
+import { turnOff } from './browser.js';
 import { Inbox, useInbox } from './inbox.jsx';
 import { Operations, isAdmin } from './operations.jsx';
 import { Account, Start, Threads } from './pages.jsx';
@@ -77,7 +78,8 @@ function App() {
     })().catch(setError);
   }, []);
   const enter = () => { history.pushState(null, '', 'console#/'); setInside(true); };
-  const leave = () => api.logOut().finally(() => { history.pushState(null, '', 'auth'); setInside(false); });
+  // Whoever comes next is not shown what is meant for who leaves.
+  const leave = () => turnOff().catch(() => {}).then(api.logOut).finally(() => { history.pushState(null, '', 'auth'); setInside(false); });
   if (error) return <main class="auth"><div class="card"><p class="problem" role="alert">{error.message}</p></div></main>;
   if (!config) return <p class="unseen" role="status">Loading</p>;
   return inside ? <Console config={config} leave={leave} /> : <Auth config={config} enter={enter} />;

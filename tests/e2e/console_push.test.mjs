@@ -1,0 +1,152 @@
+// Web Push on the page: the button, the device that the server then tells, and what the service worker shows. Chromium without
+// its maker's push service cannot subscribe, so that one call is stood in for; the message goes through the real server,
+// is decrypted by http_ece and handed to the real worker as Chromium would.
+import assert from 'node:assert/strict';
+import { createECDH, randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import http from 'node:http';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import vm from 'node:vm';
+import ece from 'http_ece';
+import { startBrowser } from './lib/console.mjs';
+import { startLlm } from './lib/llm.mjs';
+import { Server, makeDatabase, root, waitFor } from './lib/server.mjs';
+
+let db, llm, server, browser, service;
+const keys = createECDH('prime256v1');
+keys.generateKeys();
+const auth = randomBytes(16);
+
+before(async () => {
+  service = { got: [] };
+  const s = http.createServer((req, res) => {
+    const parts = [];
+    req.on('data', (c) => parts.push(c)).on('end', () => { service.got.push({ path: req.url, body: Buffer.concat(parts) }); res.writeHead(201).end(); });
+  });
+  await new Promise((r) => s.listen(0, '127.0.0.1', r));
+  service.url = `http://127.0.0.1:${s.address().port}`;
+  service.close = () => new Promise((r) => { s.closeAllConnections(); s.close(r); });
+  llm = await startLlm((request, reply) => reply.say('done'));
+  db = makeDatabase();
+  server = await new Server({ database: db, llm, set: ['accounts.local_login=false'], settings: '[notifications]\nallowed_modes = ["local"]\n' }).start();
+  browser = await startBrowser();
+});
+after(async () => {
+  await browser?.close();
+  await server?.close();
+  await llm?.close();
+  await service?.close();
+  db?.drop();
+});
+
+// What a browser with a push service would do.
+function stand(endpoint, p256dh, auth) {
+  let current = null;
+  window.asked = [];
+  PushManager.prototype.getSubscription = async () => current;
+  PushManager.prototype.subscribe = async (wish) => {
+    window.asked.push(wish);
+    const json = { endpoint, expirationTime: null, keys: { p256dh, auth } };
+    current = { endpoint, toJSON: () => json, unsubscribe: async () => { current = null; return true; } };
+    return current;
+  };
+}
+const devices = (user) => db.sql(`select count(*) from notifications.device_token where account_id = '${user.id}'`);
+
+test('subscribe by the button, be told while the page is elsewhere, and stop it', async () => {
+  const ann = await server.user({ email: 'ann@example.test', tier: 'pro' });
+  const page = await browser.person();
+  await page.context.overridePermissions(server.url, ['notifications']);
+  await page.evaluateOnNewDocument(stand, `${service.url}/push/ann`, keys.getPublicKey('base64url'), auth.toString('base64url'));
+  await page.goto(`${server.url}/auth`);
+  await page.evaluate((t) => sessionStorage.setItem('ry_token', t), ann.token);
+  await page.goto(`${server.url}/console#/inbox`);
+  await page.press('Tell me in this browser');
+  await waitFor('the device', () => devices(ann) === '1');
+  await page.sees('Do not tell me in this browser');
+  const { public_key } = await (await fetch(`${server.url}/notifications/web-push-key`)).json();
+  assert.deepEqual(await page.evaluate(() => window.asked), [{ userVisibleOnly: true, applicationServerKey: public_key }]);
+  assert.deepEqual(await page.faults(), []);
+
+  const cdp = await page.createCDPSession();
+  const registration = new Promise((resolve) => cdp.on('ServiceWorker.workerRegistrationUpdated', ({ registrations: [r] }) => r && resolve(r)));
+  await cdp.send('ServiceWorker.enable');
+  const { registrationId, scopeURL } = await registration;
+  assert.equal(scopeURL, `${server.url}/console/`);
+
+  const r = await ann.start({ prompt: 'Count <the> apples' });
+  assert.equal(r.status, 200);
+  const pushed = await waitFor('the message', () => service.got.find((m) => m.path === '/push/ann'));
+  const text = ece.decrypt(pushed.body, { version: 'aes128gcm', privateKey: keys, authSecret: auth }).toString('utf8');
+  const told = JSON.parse(text);
+  await cdp.send('ServiceWorker.deliverPushMessage', { origin: server.url, registrationId, data: text });
+  const shown = () => page.evaluate(async () => {
+    const r = await navigator.serviceWorker.getRegistration('/console/');
+    return (await r.getNotifications()).map((n) => ({ title: n.title, body: n.body, tag: n.tag, url: n.data?.url }));
+  });
+  const [note] = await waitFor('the notification', async () => { const all = await shown(); return all.length && all; });
+  assert.deepEqual(note, { title: told.title, body: told.body, tag: told.tag, url: told.url });
+  assert.equal(told.title, 'Count <the> apples: done');
+  assert.match(told.url, new RegExp(`/#/threads/${r.json.thread_id}$`));
+
+  // Told again after a reload, once on the list.
+  await page.reload();
+  await page.press('Tell me in this browser');
+  await waitFor('the device', () => devices(ann) === '1');
+  await page.press('Do not tell me in this browser');
+  await waitFor('no device', () => devices(ann) === '0');
+  await page.sees('Tell me in this browser');
+
+  // Who logs out takes the browser along.
+  await page.press('Tell me in this browser');
+  await waitFor('the device', () => devices(ann) === '1');
+  await page.goto(`${server.url}/console#/account`);
+  await page.press('Log out');
+  await waitFor('no device', () => devices(ann) === '0');
+  assert.deepEqual(page.complaints, []);
+});
+
+test('a browser that forbids it is not asked again and again', async () => {
+  const bob = await server.user({ email: 'bob@example.test' });
+  const page = await browser.person();
+  await page.context.overridePermissions(server.url, []);
+  await page.evaluateOnNewDocument(() => { Object.defineProperty(Notification, 'permission', { get: () => 'denied' }); });
+  await page.goto(`${server.url}/auth`);
+  await page.evaluate((t) => sessionStorage.setItem('ry_token', t), bob.token);
+  await page.goto(`${server.url}/console#/inbox`);
+  await page.sees('The browser does not allow notifications of this page');
+  assert.ok(!(await page.text()).includes('Tell me in this browser'));
+});
+
+// The worker as it is served, with what it is given recorded.
+async function worker({ tabs = [] } = {}) {
+  const on = {}, shown = [], opened = [], focused = [];
+  const self = {
+    registration: { showNotification: async (title, options) => shown.push([title, options]) },
+    clients: { matchAll: async () => tabs.map((url) => ({ url, focus: async () => focused.push(url) })), openWindow: async (url) => opened.push(url) },
+    addEventListener: (name, fn) => { on[name] = fn; },
+  };
+  vm.runInNewContext(readFileSync(path.join(root, 'modules/console/web/dist/worker.js'), 'utf8'), { self });
+  const fire = async (name, event) => { let work; on[name]({ ...event, waitUntil: (p) => { work = p; } }); await work; };
+  return { shown, opened, focused,
+    push: (data) => fire('push', { data: data === undefined ? null : { json: () => JSON.parse(data) } }),
+    click: (url) => { let closed = 0; return fire('notificationclick', { notification: { data: { url }, close: () => { closed++; } } }).then(() => closed); } };
+}
+
+test('whatever is pushed is shown, and leads to web addresses only', async () => {
+  const w = await worker({ tabs: ['https://x.test/console#/a'] });
+  await w.push(JSON.stringify({ title: 'T', body: 'B', tag: 'k', url: 'https://x.test/#/t' }));
+  await w.push(JSON.stringify({ title: 'T', url: 'javascript:alert(1)' }));
+  await w.push('no JSON');
+  await w.push();
+  await w.push('null');
+  await w.push(JSON.stringify({ title: { a: 1 }, body: 7 }));
+  assert.deepEqual(JSON.parse(JSON.stringify(w.shown)), [
+    ['T', { body: 'B', tag: 'k', data: { url: 'https://x.test/#/t' } }], ['T', { body: '', data: { url: null } }],
+    ...Array(3).fill(['Runyard', { body: '', data: { url: null } }]), ['[object Object]', { body: '7', data: { url: null } }]]);
+  assert.equal(await w.click('https://x.test/#/t'), 1);
+  await w.click('https://x.test/console#/a');
+  await w.click(null);
+  assert.deepEqual([w.opened, w.focused], [['https://x.test/#/t'], ['https://x.test/console#/a']]);
+});
