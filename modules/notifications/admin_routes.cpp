@@ -43,6 +43,9 @@ ry::task<ry::response> admin_routes::trigger(ry::request r) {
   json::object pattern;
   if (given != nullptr && given->is_object()) pattern = given->get_object();
   if (json::serialize(pattern).size() > longest_payload) throw invalid("payload_template", "is too long");
+  if (!can_be_kept(pattern)) {
+    throw invalid("payload_template", "must hold neither the character U+0000 nor numbers out of range");
+  }
   const auto id = opt_text_in(body, "subscriber_id", 64);
   const auto email = opt_text_in(body, "subscriber_email", 320);
   const bool broadcast = boolean_in(body, "broadcast").value_or(false);
@@ -68,10 +71,7 @@ ry::task<ry::response> admin_routes::trigger(ry::request r) {
   std::optional<person> who;
   if (account) who = co_await office_.repo.find_person(*account);
   if (!who) throw ry::not_found("notifications.subscriber", "Subscriber not found");
-  occasion what;
-  what.workflow = workflow;
-  what.payload = fill_template(pattern, *who);
-  if (workflow == "welcome-email" && who->email.empty()) what.refused = "The account has no email";
+  auto what = occasion_from_template(workflow, pattern, *who);
   act["account"] = account->to_string();
   co_await office_.repo.acted(std::string(r.subject()), "notification.trigger", json::serialize(act));
   auto key = workflow + ":" + event.to_string() + ":" + account->to_string();
@@ -119,9 +119,26 @@ ry::task<ry::response> admin_routes::requeue(ry::request r) {
 ry::task<ry::response> admin_routes::cancel(ry::request r) {
   require_open(office_);
   const auto id = ry::require_uuid(r.param("id"));
-  const bool done = co_await office_.repo.cancel(std::string(r.subject()), id);
+  bool done = co_await office_.repo.cancel(std::string(r.subject()), id);
+  if (!done) done = co_await withdraw(std::string(r.subject()), id);
   if (!done) throw ry::conflict("notifications.not_waiting", "The notification does not wait any more");
   co_return ry::response::json("{\"success\":true,\"status\":\"cancelled\"}");
+}
+
+// Takes back what the orchestrator has and did not deliver yet. False: it is too late for that.
+ry::task<bool> admin_routes::withdraw(std::string actor, ry::uuid id) {
+  const auto driver = office_.driver();
+  if (!driver || (driver->table->capabilities & RY_NOTIFY_WITHDRAWS) == 0) co_return false;
+  const auto key = co_await office_.repo.withdrawable(id);
+  if (!key) co_return false;
+  auto asked = co_await ry::call<bool, std::uint32_t>(
+      [&](ry_exec* exec, ry_notify_withdrawn_fn fn, void* p) {
+        return driver->table->withdraw(driver->self, ry::str(*key), exec, fn, p);
+      },
+      [](std::uint32_t withdrawn) { return withdrawn != 0; });
+  if (!std::move(asked).value()) co_return false;
+  co_await office_.repo.withdrawn(std::move(actor), id);
+  co_return true;
 }
 
 }  // namespace notifications

@@ -16,6 +16,7 @@ class admin_routes {
   ry::task<ry::response> show(ry::request r);
   ry::task<ry::response> requeue(ry::request r);
   ry::task<ry::response> cancel(ry::request r);
+  ry::task<bool> withdraw(std::string actor, ry::uuid id);
 
   const office& office_;
 };

@@ -148,7 +148,6 @@ ry::task<ry::result<ry::notify::results>> courier::trigger(orchestrators::entry 
   if (t.gathered.empty()) {
     words = office_.texts.write(t.workflow, t.payload, t.who, office_.where.app_url);
   } else {
-    t.gathered.insert(t.gathered.begin(), t.payload);
     words = office_.texts.write_digest(t.workflow, t.gathered, t.who, office_.where.app_url);
     json::array items(t.gathered.begin(), t.gathered.end());
     t.payload = {{"first_name", t.who.first_name()}, {"count", items.size()}, {"items", std::move(items)}};
@@ -239,10 +238,19 @@ ry::task<ry::job_outcome> courier::tell(ry::job job) {
   const auto s = co_await office_.repo.subscription(*account);
   std::set<std::string> providers(s.providers.begin(), s.providers.end());
   for (const auto& t : s.tokens) providers.insert(t.provider);
-  if (driver) {
+  const bool keeps = driver && (driver->table->capabilities & RY_NOTIFY_KEEPS_SUBSCRIBERS) != 0;
+  if (s.gone && keeps) {
+    const auto id = account->to_string();
+    auto forgotten = done_of([&](ry_exec* exec, ry_done done) {
+      return driver->table->forget(driver->self, ry::str(id), exec, done);
+    });
+    const auto done = co_await std::move(forgotten);
+    if (!done) co_return ry::job_outcome::retry(done.error(), tell_again_ms);
+  }
+  if (driver && !s.gone) {
     const auto& table = *driver->table;
     const auto id = account->to_string();
-    if ((table.capabilities & RY_NOTIFY_KEEPS_SUBSCRIBERS) != 0) {
+    if (keeps) {
       const auto who = subscriber_of(*account, s.who);
       const auto view = who.view();
       auto put = done_of([&](ry_exec* exec, ry_done done) {
@@ -318,9 +326,7 @@ ry::task<ry::job_outcome> courier::broadcast(ry::job job) {
       after = account;
       const auto who = co_await office_.repo.find_person(account);
       if (!who) continue;
-      occasion what;
-      what.workflow = workflow;
-      what.payload = fill_template(pattern->get_object(), *who);
+      auto what = occasion_from_template(workflow, pattern->get_object(), *who);
       // Told twice, when the job begins anew, it is written once.
       auto key = workflow + ":" + id + ":" + account.to_string();
       co_await office_.notify(std::move(key), account, std::move(what), *who);

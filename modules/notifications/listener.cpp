@@ -3,14 +3,19 @@
 namespace notifications {
 
 void listener::add_to(ry::registrar& reg) {
-  reg.subscribe("workflows", "account.created,run.completed,run.failed,payment.succeeded,payment.failed,credits.low",
+  reg.subscribe("workflows", "account.created,account.deleted,run.completed,run.failed,payment.succeeded,payment.failed,credits.low",
                 this, &listener::heard);
 }
 
 ry::task<void> listener::heard(ry::event e) {
-  if (!office_.open()) co_return;
   const auto account = ry::uuid::parse(e.key());
   if (!account) co_return;
+  if (e.kind() == "account.deleted") {
+    co_await office_.repo.forget(*account);
+    office_.ctx.jobs().poke("notifications");
+    co_return;
+  }
+  if (!office_.open()) co_return;
   const auto who = co_await office_.repo.find_person(*account);
   if (!who) co_return;
   auto what = occasion_of(e.kind(), e.payload(), *who, office_.where);

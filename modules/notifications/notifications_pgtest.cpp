@@ -147,8 +147,8 @@ TEST_F(notifications_sql, quiet_hours_follow_the_clock_of_the_account) {
   EXPECT_EQ(until("2026-07-01 09:59Z"), "no");
   sql("select notifications.put_preferences(" + ann_ + ", null, true, '12:00', '12:00', '{}')");
   EXPECT_EQ(until("2026-07-01 10:00Z"), "no");
-  EXPECT_EQ(sql("select notifications.put_preferences(" + ann_ + ", 'Mars/Phobos', false, null, null, '{}')"), "f");
-  EXPECT_EQ(sql("select notifications.put_preferences(" + ann_ + ", 'UTC', true, null, null, '{}')"), "t");
+  EXPECT_EQ(sql("select notifications.put_preferences(" + ann_ + ", 'Mars/Phobos', false, null, null, '{}')"), "time_zone");
+  EXPECT_EQ(sql("select notifications.put_preferences(" + ann_ + ", 'UTC', true, null, null, '{}')"), "");
   EXPECT_EQ(until("2026-07-01 10:00Z"), "no");
 }
 
@@ -178,7 +178,7 @@ TEST_F(notifications_sql, a_digest_gathers_until_it_goes_out) {
   EXPECT_EQ(sql("select unread from notifications.inbox_head"), "4") << "the inbox does not wait";
   EXPECT_EQ(sql("select (run_at > now() + interval '29 minutes') || ' ' || state from core.job where args->>'id' = " + id_of("d1") + "::text"), "true 3");
   take("d1");
-  EXPECT_EQ(begin("d1", "b.what, b.payload->>'task_name', b.items->0->>'task_name', b.items->1->>'task_name', jsonb_array_length(b.items)"), "send d1 d2 d3 2");
+  EXPECT_EQ(begin("d1", "b.what, b.payload->>'task_name', b.items->0->>'task_name', b.items->1->>'task_name', jsonb_array_length(b.items)"), "send d1 d1 d2 3");
   EXPECT_EQ(notify("d4"), "queued") << "too late for the first one";
   EXPECT_EQ(end("d1", "[" + result(1, "accepted") + "," + result(2, "skipped") + "]"), "sent");
   EXPECT_EQ(state("d2") + state("d3"), "sentsent");
@@ -193,9 +193,42 @@ TEST_F(notifications_sql, a_digest_gathers_until_it_goes_out) {
   EXPECT_EQ(sql("select count(*) from notifications.notification where gathering and workflow = 'task-completed'"), "1");
 }
 
+TEST_F(notifications_sql, a_digest_leaves_out_only_what_is_looked_at) {
+  sql("select notifications.put_preferences(" + ann_ + ", null, false, null, null, '{\"task-completed\": {\"digest_minutes\": 30}}')");
+  const auto view = [&](const std::string& thread) {
+    sql("select notifications.put_presence(" + ann_ + ", 's', " + thread + ")");
+  };
+  const std::string one = "'" + sql("select gen_random_uuid()") + "'::uuid", two = "'" + sql("select gen_random_uuid()") + "'::uuid";
+  const auto columns = "b.what, b.payload->>'task_name', (select string_agg(i->>'task_name', ',') from jsonb_array_elements(b.items) i)";
+  EXPECT_EQ(notify("a1", one), "queued");
+  EXPECT_EQ(notify("a2", two), "gathered");
+  EXPECT_EQ(notify("a3", two), "gathered");
+  view(one);
+  take("a1");
+  EXPECT_EQ(begin("a1", columns), "send a2 a2,a3") << "the first is looked at, the others are not";
+  EXPECT_EQ(end("a1", "[" + result(1, "accepted") + "," + result(2, "skipped") + "]"), "sent");
+  view("null");
+  EXPECT_EQ(notify("b1", one), "queued");
+  EXPECT_EQ(notify("b2", two), "gathered");
+  view(two);
+  take("b1");
+  EXPECT_EQ(begin("b1", columns), "send b1") << "one that is left is no digest";
+  EXPECT_EQ(state("b2"), "suppressed User is actively viewing thread");
+  view("null");
+  EXPECT_EQ(end("b1", "[" + result(1, "retry") + "," + result(2, "skipped") + "]", 1), "queued");
+  view(one);
+  EXPECT_EQ(begin("b1"), "over") << "nothing of it was delivered: before each attempt";
+  EXPECT_EQ(state("b1"), "suppressed User is actively viewing thread");
+  view("null");
+  EXPECT_EQ(notify("c1", one), "queued");
+  take("c1");
+  EXPECT_EQ(begin("c1"), "send");
+  view(one);
+  EXPECT_EQ(begin("c1"), "send") << "it may be there already";
+}
+
 TEST_F(notifications_sql, what_was_accepted_is_not_tried_again) {
-  sql("select notifications.put_token(" + ann_ + ", 'expo', 'a', 'mobile'), notifications.put_token(" + ann_ + ", 'expo', 'b', 'mobile'),"
-      " notifications.put_token(" + ann_ + ", 'expo', 'c', 'mobile')");
+  sql("select notifications.put_token(" + ann_ + ", 'expo', t, t, 'mobile') from unnest('{a,b,c}'::text[]) t");
   EXPECT_EQ(notify("k"), "queued");
   take("k");
   EXPECT_EQ(begin("k", "b.what, b.channels, jsonb_array_length(b.tokens), b.attempt, b.epoch, b.email, b.name"),
@@ -253,6 +286,26 @@ TEST_F(notifications_sql, ends_by_what_its_channels_add_up_to) {
   EXPECT_EQ(state("a"), "failed d");
   EXPECT_EQ(ended("b", "[" + result(1, "skipped") + "," + result(2, "skipped") + "]"), "suppressed");
   EXPECT_EQ(ended("c", "[" + result(1, "refused") + "," + result(2, "accepted") + "]"), "sent");
+  // The inbox has it, too: that does not make up for what was refused, only for what could not be.
+  const auto with_inbox = [&](const std::string& key, const std::string& results) {
+    EXPECT_EQ(notify(key), "queued");
+    take(key);
+    EXPECT_EQ(begin(key), "send");
+    end(key, results);
+    return state(key);
+  };
+  EXPECT_EQ(with_inbox("i1", "[" + result(1, "refused") + "," + result(2, "skipped") + "]"), "failed d");
+  EXPECT_EQ(with_inbox("i2", "[" + result(1, "skipped") + "," + result(2, "skipped") + "]"), "sent");
+  EXPECT_EQ(with_inbox("i3", "[" + result(1, "skipped") + "," + result(2, "gone", "t") + "]"), "sent");
+  EXPECT_EQ(with_inbox("i4", "[" + result(1, "accepted") + "," + result(2, "refused", "t") + "]"), "sent");
+  EXPECT_EQ(sql("select notifications.requeue('op', " + id_of("i1") + ")"), "t");
+  // What becomes known afterwards counts.
+  sql("update notifications.delivery set state = 'refused', detail = 'No such user' where notification_id = " + id_of("i4") + " and channel = 1");
+  sql("select notifications.reconsider(" + id_of("i4") + ")");
+  EXPECT_EQ(state("i4"), "failed d");
+  sql("update notifications.delivery set state = 'delivered' where notification_id = " + id_of("i4") + " and channel = 1");
+  sql("select notifications.reconsider(" + id_of("i4") + ")");
+  EXPECT_EQ(state("i4"), "sent");
   EXPECT_EQ(notify("e", "null", "false", "task-completed", 2), "queued");
   take("e");
   EXPECT_EQ(begin("e", "b.what", 1), "over") << "an orchestrator without push";
@@ -273,15 +326,23 @@ TEST_F(notifications_sql, too_late_is_given_up_and_waiting_can_be_called_off) {
   take("going");
   EXPECT_EQ(begin("going"), "send");
   EXPECT_EQ(sql("select notifications.cancel('op', " + id_of("going") + ")"), "f") << "it is being sent";
+  EXPECT_EQ(sql("select coalesce(notifications.withdrawable(" + id_of("going") + "), 'no')"), "no");
+  EXPECT_EQ(end("going", "[" + result(1, "accepted") + "," + result(2, "delivered") + "]"), "sent");
+  EXPECT_EQ(sql("select notifications.withdrawable(" + id_of("going") + ") = tid from notifications.notification where key = 'going'"), "t");
+  sql("select notifications.withdrawn('op', " + id_of("going") + ")");
+  EXPECT_EQ(state("going"), "cancelled Called off by an operator");
+  EXPECT_EQ(sql("select string_agg(state, ',' order by channel) from notifications.delivery where notification_id = " + id_of("going")),
+            "withdrawn,delivered,delivered");
+  EXPECT_EQ(sql("select coalesce(notifications.withdrawable(" + id_of("going") + "), 'no')"), "no");
 }
 
 TEST_F(notifications_sql, a_device_belongs_to_who_used_it_last) {
   const auto bob = account("bob@example.test");
   const auto devices = [&](const std::string& who) {
-    return sql("select coalesce(string_agg(provider || '/' || token, ',' order by token), '') from notifications.device_token where account_id = " + who);
+    return sql("select coalesce(string_agg(provider || '/' || token, ',' order by token, provider), '') from notifications.device_token where account_id = " + who);
   };
   const auto put = [&](const std::string& who, const std::string& provider, const std::string& token) {
-    sql("select notifications.put_token(" + who + ", '" + provider + "', '" + token + "', 'mobile')");
+    sql("select notifications.put_token(" + who + ", '" + provider + "', '" + token + "', '" + token + "', 'mobile')");
   };
   put(ann_, "expo", "t1");
   put(ann_, "expo", "t1");
@@ -294,6 +355,45 @@ TEST_F(notifications_sql, a_device_belongs_to_who_used_it_last) {
   sql("update notifications.setting set tokens_per_provider = 2");
   for (const char* t : {"x1", "x2", "x3"}) put(bob, "web-push", t);
   EXPECT_EQ(devices(bob), "expo/t1,web-push/x2,web-push/x3");
+  for (int n = 0; n < 9; ++n) put(bob, "provider" + std::to_string(n), "y");
+  EXPECT_EQ(devices(bob), "provider5/y,provider6/y,provider7/y,provider8/y") << "whatever they are called";
+  // The same browser, its subscription written in another way.
+  sql("select notifications.put_token(" + ann_ + ", 'web-push', 'https://push/1', '{1}', 'web')");
+  sql("select notifications.put_token(" + bob + ", 'web-push', 'https://push/1', '{ 1 }', 'web')");
+  EXPECT_EQ(devices(ann_), "fcm/t1");
+  EXPECT_EQ(sql("select token from notifications.device_token where name = 'https://push/1'"), "{ 1 }");
+}
+
+TEST_F(notifications_sql, an_account_that_is_no_more_leaves_nothing) {
+  const auto bob = account("bob@example.test");
+  sql("select notifications.put_token(" + ann_ + ", 'expo', 'a', 'a', 'mobile'), notifications.put_presence(" + ann_ + ", 's', gen_random_uuid()),"
+      " notifications.put_preferences(" + ann_ + ", 'Europe/Berlin', false, null, null, '{}'), notifications.tell(" + bob + ")");
+  EXPECT_EQ(notify("k"), "queued");
+  EXPECT_EQ(notify("going"), "queued");
+  take("going");
+  EXPECT_EQ(begin("going"), "send");
+  const auto job = sql("select id || ', ' || fence from core.job where args->>'id' = " + id_of("going") + "::text");
+  const auto going = id_of("going");
+  sql("select notifications.forget_account(" + ann_ + ")");
+  for (const char* table : {"device_token", "preference", "presence", "inbox_head", "inbox", "notification", "delivery"})
+    EXPECT_EQ(sql(std::string("select count(*) from notifications.") + table), "0") << table;
+  EXPECT_EQ(sql("select gone from notifications.subscriber where account_id = " + ann_), "t");
+  EXPECT_EQ(sql("select notifications.end_attempt(" + going + ", " + job + ", '[" + result(1, "accepted") + "]', 0, false, true)"), "cancelled")
+      << "one was being sent";
+  EXPECT_EQ(sql("select count(*) from notifications.delivery"), "0");
+  EXPECT_EQ(sql("select gone from notifications.subscriber where account_id = " + bob), "f");
+  sql("update core.job set state = 1, fence = 1 where kind = 'notifications.tell'");
+  EXPECT_EQ(sql("select notifications.told(" + ann_ + ", s.version, '[]', j.id, j.fence) from core.job j, notifications.subscriber s"
+                " where j.args->>'account_id' = " + ann_ + " and s.account_id = " + ann_), "t");
+  EXPECT_EQ(sql("select count(*) from notifications.subscriber where account_id = " + ann_), "0");
+}
+
+TEST_F(notifications_sql, an_account_keeps_100_tabs) {
+  for (int n = 0; n < 103; ++n)
+    sql("select notifications.put_presence(" + ann_ + ", 's" + std::to_string(n) + "', gen_random_uuid())");
+  EXPECT_EQ(sql("select count(*) || ' ' || count(*) filter (where session_id in ('s0', 's1', 's2')) from notifications.presence"), "100 0");
+  sql("select notifications.put_presence(" + ann_ + ", 's9', null)");
+  EXPECT_EQ(sql("select count(*) from notifications.presence"), "99");
 }
 
 TEST_F(notifications_sql, the_orchestrator_is_told_the_latest_by_one_job) {
@@ -339,6 +439,14 @@ TEST_F(notifications_sql, preferences_are_merged_by_workflow) {
   EXPECT_EQ(put("{\"a\": {\"email\": false}, \"b\": {\"push\": false}}"), "{\"a\": {\"email\": false}, \"b\": {\"push\": false}}");
   EXPECT_EQ(put("{\"a\": {\"push\": true}, \"b\": null}"), "{\"a\": {\"push\": true, \"email\": false}}");
   EXPECT_EQ(put("{}"), "{\"a\": {\"push\": true, \"email\": false}}");
+  const auto many = [&](const std::string& name, int n) {
+    return sql("select notifications.put_preferences(" + ann_ + ", null, false, null, null, (select jsonb_object_agg('" + name +
+               "' || i, '{\"email\": false}'::jsonb) from generate_series(1, " + std::to_string(n) + ") i))");
+  };
+  EXPECT_EQ(many("x", 99), "");
+  EXPECT_EQ(many("y", 1), "workflows") << "there would be 101";
+  EXPECT_EQ(many("x", 99), "");
+  EXPECT_EQ(sql("select count(*) from notifications.preference, jsonb_object_keys(workflows)"), "100");
 }
 
 }  // namespace

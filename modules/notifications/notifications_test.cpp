@@ -55,6 +55,8 @@ TEST(notifications_events, become_the_contracts_payloads_and_nothing_else) {
   EXPECT_EQ(json::serialize(unpaid->payload), R"({"account_id":"a","amount":"9.99","currency":"EUR","reason":"declined"})");
   const auto low = occasion_of("credits.low", R"({"account_id":"a","balance_micro":99999999,"threshold_percent":20})", who("x"), at);
   EXPECT_EQ(json::serialize(low->payload), R"({"account_id":"a","remaining_credits":99,"threshold_percentage":20})");
+  const auto absurd = occasion_of("payment.succeeded", R"({"amount":1e400,"currency":"EUR"})", who("x"), at);
+  EXPECT_TRUE(absurd->payload.at("amount").is_null()) << "it could not be kept, and the event would come for ever";
   const auto below = occasion_of("credits.low", R"({"account_id":"a","balance_micro":-5})", who("x"), at);
   EXPECT_EQ(below->payload.at("remaining_credits").as_int64(), 0);
   EXPECT_TRUE(occasion_of("account.created", "{}", who("x", "a@b"), at)->refused.empty());
@@ -72,6 +74,30 @@ TEST(notifications_template, of_an_admin_is_filled_once_and_missing_values_are_e
       R"({"title":"Hi {{name}}, {{ first_name }}","list":["{{email}}",{"deep":"[{{phone}}{{avatar}}]"}],"n":7,"other":"{{who}} {{"})");
   EXPECT_EQ(json::serialize(fill_template(pattern.as_object(), p)),
             R"({"title":"Hi {{email}} Lee, {{email}}","list":["ann@x.test",{"deep":"[]"}],"n":7,"other":"{{who}} {{"})");
+}
+
+TEST(notifications_template, what_could_not_be_kept_is_known_before) {
+  for (const char* good : {R"({"a":"b","c":[1,2.5,{"d":null}]})", "{}", R"({"a":"\u0001"})"}) {
+    EXPECT_TRUE(can_be_kept(json::parse(good))) << good;
+  }
+  for (const char* bad : {R"({"a":"\u0000"})", R"({"\u0000":1})", R"({"a":[{"b":"x\u0000"}]})", R"([1e400])"}) {
+    EXPECT_FALSE(can_be_kept(json::parse(bad))) << bad;
+  }
+  EXPECT_EQ(occasion_from_template("welcome-email", {}, who("x")).refused, "The account has no email");
+  EXPECT_EQ(occasion_from_template("welcome-email", {}, who("x", "a@b")).refused, "");
+  EXPECT_EQ(occasion_from_template("promotional", {}, who("x")).refused, "");
+}
+
+TEST(notifications_texts, write_amounts_as_people_do) {
+  const auto all = texts::load("");
+  for (const auto& [amount, text] : std::vector<std::pair<const char*, const char*>>{
+           {"12.5", "12.5 EUR"}, {"1e-2", "0.01 EUR"}, {"20", "20 EUR"}, {"\"9.90\"", "9.90 EUR"}, {"1234567.89", "1234567.89 EUR"}}) {
+    const auto event = std::string(R"({"currency":"EUR","plan_name":"pro","amount":)") + amount + "}";
+    const auto paid = occasion_of("payment.succeeded", event, who("x"), at);
+    // As it comes back from the database.
+    const auto payload = json::parse(json::serialize(paid->payload)).as_object();
+    EXPECT_NE(all.write("payment-succeeded", payload, who("x"), "").mail.find(std::string(" ") + text), std::string::npos) << amount;
+  }
 }
 
 TEST(notifications_texts, of_the_seven_workflows_are_built_in) {

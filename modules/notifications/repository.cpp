@@ -43,6 +43,7 @@ void add_report(ry::batch& b, const ry::notify::report& what) {
         " where n.tid = $1 and d.notification_id = n.id and d.channel <> 4 and d.state <> 'skipped'"
         "   and ($4::int = 0 or d.channel & $4::int <> 0) and ($5 = '' or d.token = $5 or d.token = '')",
         what.key, state, what.detail, what.channels, what.token);
+    b.add("select notifications.reconsider(n.id) from notifications.notification n where n.tid = $1", what.key);
   }
   if (what.outcome == RY_NOTIFY_GONE && !what.token.empty()) {
     // Only the named account's, when one is named: tokens are no secrets to the orchestrator alone.
@@ -183,6 +184,11 @@ ry::task<void> repository::followed(std::int64_t delivery, std::string state, st
        " where d.state = 'gone' and d.token <> '' and t.token = d.token and t.account_id = d.account_id",
        delivery, state, detail))
       .value();
+  if (state.empty()) co_return;
+  (co_await ctx_.db().query("select notifications.reconsider(d.notification_id) from notifications.delivery d"
+                            " where d.id = $1",
+                            delivery))
+      .value();
 }
 
 ry::task<bool> repository::reported(std::string webhook_id, std::vector<ry::notify::report> told) const {
@@ -211,6 +217,12 @@ ry::task<void> repository::tidy(std::int64_t keep_days) const {
       " where n.id = d.notification_id and n.ended_at < now() - make_interval(days => $1::int)",
       keep_days);
   b.add("delete from notifications.notification where ended_at < now() - make_interval(days => $1::int)", keep_days);
+  // Heads before entries, as everywhere.
+  b.add(
+      "select 1 from notifications.inbox_head h"
+      " where exists (select 1 from notifications.inbox i where i.account_id = h.account_id"
+      "                and i.created_at < now() - make_interval(days => $1::int)) order by h.account_id for update",
+      keep_days);
   b.add(
       "with gone as (delete from notifications.inbox"
       "  where created_at < now() - make_interval(days => $1::int) returning account_id, read_at)"
@@ -261,42 +273,32 @@ ry::task<std::string> repository::preferences_json(ry::uuid account) const {
   co_return std::string(rows.front().text("doc"));
 }
 
-ry::task<bool> repository::put_preferences(ry::uuid account, preferences_wish w) const {
+ry::task<std::string> repository::put_preferences(ry::uuid account, preferences_wish w) const {
   const auto rows =
       (co_await ctx_.db().query("select notifications.put_preferences($1, $2, $3, $4::time, $5::time, $6::jsonb)",
                                 account, w.time_zone, w.changes_quiet_hours, w.quiet_from, w.quiet_to,
                                 w.workflows_json))
           .value();
-  co_return rows.front().boolean(0);
+  co_return std::string(rows.front().text(0));
 }
 
-ry::task<void> repository::put_token(ry::uuid account, device_wish w) const {
-  (co_await ctx_.db().query("select notifications.put_token($1, $2, $3, $4)", account, w.provider, w.token, w.type))
+ry::task<void> repository::put_token(ry::uuid account, device_wish w, std::string name) const {
+  (co_await ctx_.db().query("select notifications.put_token($1, $2, $3, $4, $5)", account, w.provider, name, w.token,
+                            w.type))
       .value();
 }
 
 ry::task<void> repository::drop_token(ry::uuid account, std::string token, std::string provider) const {
   (co_await ctx_.db().query(
        "with gone as (delete from notifications.device_token t"
-       "  where t.account_id = $1 and t.token = $2 and ($3 = '' or t.provider = $3) returning 1)"
+       "  where t.account_id = $1 and $2 in (t.token, t.name) and ($3 = '' or t.provider = $3) returning 1)"
        "select notifications.tell($1) where exists (select 1 from gone)",
        account, token, provider))
       .value();
 }
 
 ry::task<void> repository::put_presence(ry::uuid account, std::string session, std::optional<ry::uuid> thread) const {
-  if (!thread) {
-    (co_await ctx_.db().query("delete from notifications.presence where account_id = $1 and session_id = $2", account,
-                              session))
-        .value();
-    co_return;
-  }
-  (co_await ctx_.db().query(
-       "insert into notifications.presence (account_id, session_id, thread_id) values ($1, $2, $3)"
-       " on conflict (account_id, session_id) do update set thread_id = excluded.thread_id,"
-       "   seen_at = clock_timestamp()",
-       account, session, *thread))
-      .value();
+  (co_await ctx_.db().query("select notifications.put_presence($1, $2, $3::uuid)", account, session, thread)).value();
 }
 
 ry::task<ry::page_of_rows> repository::deliveries(ry::uuid account, std::optional<std::int64_t> before,
@@ -316,10 +318,14 @@ ry::task<void> repository::tell(ry::uuid account) const {
   (co_await ctx_.db().query("select notifications.tell($1)", account)).value();
 }
 
+ry::task<void> repository::forget(ry::uuid account) const {
+  (co_await ctx_.db().query("select notifications.forget_account($1)", account)).value();
+}
+
 ry::task<subscription_state> repository::subscription(ry::uuid account) const {
   const auto rows =
       (co_await ctx_.db().query(
-           "select s.version, s.providers, c.email, c.display_name, p.phone, p.avatar,"
+           "select s.version, s.providers, s.gone, c.email, c.display_name, p.phone, p.avatar,"
            "  (select jsonb_agg(jsonb_build_object('provider', t.provider, 'token', t.token,"
            "     'device_type', t.device_type) order by t.seen_at desc) from notifications.device_token t"
            "    where t.account_id = s.account_id)::text as tokens"
@@ -332,6 +338,7 @@ ry::task<subscription_state> repository::subscription(ry::uuid account) const {
   if (rows.empty()) co_return out;
   const auto r = rows.front();
   out.version = r.int64("version");
+  out.gone = r.boolean("gone");
   out.who.email = r.opt_text("email").value_or("");
   out.who.name = r.opt_text("display_name").value_or("");
   out.who.phone = r.opt_text("phone").value_or("");
@@ -436,6 +443,17 @@ ry::task<bool> repository::requeue(std::string actor, ry::uuid id) const {
 ry::task<bool> repository::cancel(std::string actor, ry::uuid id) const {
   const auto rows = (co_await ctx_.db().query("select notifications.cancel($1, $2)", actor, id)).value();
   co_return rows.front().boolean(0);
+}
+
+ry::task<std::optional<std::string>> repository::withdrawable(ry::uuid id) const {
+  const auto rows = (co_await ctx_.db().query_with({read_only}, "select notifications.withdrawable($1) as tid", id))
+                        .value();
+  const auto tid = rows.front().opt_text("tid");
+  co_return tid ? std::optional<std::string>(*tid) : std::nullopt;
+}
+
+ry::task<void> repository::withdrawn(std::string actor, ry::uuid id) const {
+  (co_await ctx_.db().query("select notifications.withdrawn($1, $2)", actor, id)).value();
 }
 
 ry::task<void> repository::acted(std::string actor, std::string action, std::string detail_json) const {

@@ -38,7 +38,7 @@ struct turn {
   std::string tid, workflow;
   ry::uuid account;
   boost::json::object payload;
-  std::vector<boost::json::object> gathered;  // that go out with it
+  std::vector<boost::json::object> gathered;  // the payloads of a digest
   std::uint32_t channels = 0, epoch = 0, attempt = 0;
   std::int64_t expires_unix_us = 0;
   std::vector<ry::notify::token> tokens;
@@ -51,6 +51,7 @@ struct subscription_state {
   person who;
   std::vector<ry::notify::token> tokens;
   std::vector<std::string> providers;  // it was told of
+  bool gone = false;                   // the account is no more
 };
 
 struct to_follow {
@@ -94,10 +95,11 @@ class repository {
   ry::task<void> put_settings(ry::uuid account, settings_wish w) const;
   // {"time_zone", "quiet_hours", "workflows": as stored}
   ry::task<std::string> preferences_json(ry::uuid account) const;
-  // False: there is no such time zone.
-  ry::task<bool> put_preferences(ry::uuid account, preferences_wish w) const;
-  ry::task<void> put_token(ry::uuid account, device_wish w) const;
-  // provider empty: of any.
+  // Which part of the wish cannot be; empty: it is done.
+  ry::task<std::string> put_preferences(ry::uuid account, preferences_wish w) const;
+  // name: what stands for the device.
+  ry::task<void> put_token(ry::uuid account, device_wish w, std::string name) const;
+  // By the token or the device's name; provider empty: of any.
   ry::task<void> drop_token(ry::uuid account, std::string token, std::string provider) const;
   // thread empty: none is open.
   ry::task<void> put_presence(ry::uuid account, std::string session, std::optional<ry::uuid> thread) const;
@@ -105,6 +107,8 @@ class repository {
 
   // ---- subscribers ----
   ry::task<void> tell(ry::uuid account) const;
+  // Nothing of the account is kept, here nor at the orchestrator.
+  ry::task<void> forget(ry::uuid account) const;
   ry::task<subscription_state> subscription(ry::uuid account) const;
   // False: there is a newer version.
   ry::task<bool> told(ry::uuid account, std::int64_t version, std::vector<std::string> providers, lease by) const;
@@ -126,6 +130,9 @@ class repository {
   ry::task<std::optional<std::string>> details(ry::uuid id) const;
   ry::task<bool> requeue(std::string actor, ry::uuid id) const;
   ry::task<bool> cancel(std::string actor, ry::uuid id) const;
+  // What the orchestrator took and nobody got yet, by its name there; nullopt: nothing.
+  ry::task<std::optional<std::string>> withdrawable(ry::uuid id) const;
+  ry::task<void> withdrawn(std::string actor, ry::uuid id) const;
   // Tells of an act for the audit.
   ry::task<void> acted(std::string actor, std::string action, std::string detail_json) const;
   ry::task<std::optional<ry::uuid>> find_by_email(std::string email) const;

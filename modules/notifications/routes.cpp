@@ -99,8 +99,9 @@ ry::task<ry::response> routes::put_preferences(ry::request r) {
   require_open(office_);
   auto wish = read_preferences_wish(r.body());
   const auto me = co_await office_.caller(r);
-  const bool done = co_await office_.repo.put_preferences(me, std::move(wish));
-  if (!done) throw invalid("time_zone", "must be a name of the IANA time zone database, like Europe/Berlin");
+  const auto refused = co_await office_.repo.put_preferences(me, std::move(wish));
+  if (refused == "workflows") throw invalid(refused, "would have too many members");
+  if (!refused.empty()) throw invalid(refused, "must be a name of the IANA time zone database, like Europe/Berlin");
   const auto doc = co_await shown_preferences(me);
   co_return ry::response::json("{\"success\":true,\"message\":\"Notification preferences updated\",\"preferences\":" +
                                doc + "}");
@@ -112,18 +113,22 @@ ry::task<ry::response> routes::add_device(ry::request r) {
   const auto me = co_await office_.caller(r);
   const auto driver = office_.driver();
   if (!driver) throw ry::unavailable("notifications.no_driver", "There is no orchestrator");
+  std::string name = wish.token;
   if ((driver->table->capabilities & RY_NOTIFY_PUSH) != 0) {
     const ry::notify::token token(wish.provider, wish.token, wish.type);
     const auto view = token.view();
     char text[512];
     ry_errbuf why{text, sizeof text, 0};
-    const auto st = driver->table->accepts(driver->self, &view, &why);
+    const auto take = [](void* to, ry_bytes bytes) noexcept {
+      (void)ry::guard([&] { *static_cast<std::string*>(to) = ry::view(bytes); });
+    };
+    const auto st = driver->table->accepts(driver->self, &view, take, &name, &why);
     if (st != RY_OK) {
       throw ry::http_error(422, RY_INVALID_ARGUMENT, "notifications.device_token",
                            why.len != 0 ? std::string(text, why.len) : std::string("provider is not known here"));
     }
   }
-  co_await office_.repo.put_token(me, std::move(wish));
+  co_await office_.repo.put_token(me, std::move(wish), std::move(name));
   office_.ctx.jobs().poke("notifications");
   co_return said("Device token registered");
 }

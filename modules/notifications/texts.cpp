@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <boost/json/serialize.hpp>
+#include <charconv>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -62,6 +64,14 @@ std::string one_line(std::string text, std::size_t most) {
     if (!text.empty() && static_cast<unsigned char>(text.back()) >= 0xc0) text.pop_back();
   }
   return text;
+}
+
+// As people write it: 12.5, not 1.25E1.
+std::string scalar_text(const json::value& v) {
+  if (!v.is_double() || std::abs(v.get_double()) >= 1e15) return json::serialize(v);
+  char text[400];
+  const auto end = std::to_chars(text, text + sizeof text, v.get_double(), std::chars_format::fixed).ptr;
+  return std::string(text, end);
 }
 
 std::string web_address(std::string text) {
@@ -152,7 +162,7 @@ fields fields_of(const json::object& payload, const person& who) {
       if (name.size() >= 4 && name.compare(name.size() - 4, 4, "_url") == 0) text = web_address(std::move(text));
       out[name] = std::move(text);
     } else if (!v.is_structured() && !v.is_null()) {
-      out[name] = json::serialize(v);
+      out[name] = scalar_text(v);
     }
   }
   return out;

@@ -11,6 +11,18 @@ namespace json = boost::json;
 namespace {
 
 constexpr std::size_t longest_body = 1024 * 1024;
+constexpr std::size_t longest_name = 256;
+constexpr std::size_t longest_text = 2'000;
+
+// What cannot be one of ours, or be kept, says nothing.
+void sift(ry::notify::report& r) {
+  for (auto* name : {&r.type, &r.key, &r.account_id, &r.provider, &r.provider_id}) {
+    if (name->size() > longest_name || name->find('\0') != name->npos) name->clear();
+  }
+  for (auto* text : {&r.token, &r.detail}) {
+    if (text->size() > longest_text || text->find('\0') != text->npos) text->clear();
+  }
+}
 
 std::string text_of(const json::object& o, const char* name) {
   const auto* v = o.if_contains(name);
@@ -66,7 +78,8 @@ ry::task<ry::response> webhook_route::receive(ry::request r) {
   json::error_code bad;
   (void)json::parse(json::string_view(body.data(), body.size()), bad);
   if (bad) throw ry::bad_request("notifications.body", "The body must be JSON");
-  const auto told = read(body);
+  auto told = read(body);
+  for (auto& t : told) sift(t);
   // Without a signature nobody knows who says it: it is written to the log only.
   if (id) {
     const bool fresh = co_await office_.repo.reported(*id, told);

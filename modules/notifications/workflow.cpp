@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/json/array.hpp>
 #include <boost/json/parse.hpp>
+#include <cmath>
 
 #include "texts.hpp"
 
@@ -20,10 +21,10 @@ std::string text_in(const json::object& o, std::string_view name) {
   return std::string(v->get_string().data(), v->get_string().size());
 }
 
-// As it came; null when it is missing or no scalar.
+// As it came; null when it is missing, no scalar, or a number that is none here.
 json::value scalar_in(const json::object& o, std::string_view name) {
   const auto* v = o.if_contains(json::string_view(name.data(), name.size()));
-  if (v == nullptr || v->is_structured()) return nullptr;
+  if (v == nullptr || v->is_structured() || (v->is_double() && !std::isfinite(v->get_double()))) return nullptr;
   return *v;
 }
 
@@ -119,8 +120,7 @@ std::optional<occasion> occasion_of(std::string_view kind, std::string_view payl
   occasion out;
   if (kind == "run.completed" || kind == "run.failed") return task_end(kind, event, who, to);
   if (kind == "account.created") {
-    out.workflow = "welcome-email";
-    if (who.email.empty()) out.refused = "The account has no email";
+    out = occasion_from_template("welcome-email", {}, who);
   } else if (kind == "payment.succeeded") {
     out.workflow = "payment-succeeded";
     out.payload = {{"account_id", text_in(event, "account_id")},
@@ -143,6 +143,24 @@ std::optional<occasion> occasion_of(std::string_view kind, std::string_view payl
     return std::nullopt;
   }
   return out;
+}
+
+occasion occasion_from_template(std::string workflow, const json::object& pattern, const person& who) {
+  occasion out;
+  if (workflow == "welcome-email" && who.email.empty()) out.refused = "The account has no email";
+  out.workflow = std::move(workflow);
+  out.payload = fill_template(pattern, who);
+  return out;
+}
+
+bool can_be_kept(const json::value& v) noexcept {
+  const auto good = [](std::string_view text) { return text.find('\0') == text.npos; };
+  if (v.is_string()) return good(v.get_string());
+  if (v.is_double()) return std::isfinite(v.get_double());
+  if (v.is_array()) return std::all_of(v.get_array().begin(), v.get_array().end(), can_be_kept);
+  if (!v.is_object()) return true;
+  return std::all_of(v.get_object().begin(), v.get_object().end(),
+                     [&](const auto& m) { return good(m.key()) && can_be_kept(m.value()); });
 }
 
 json::object fill_template(const json::object& pattern, const person& who) {

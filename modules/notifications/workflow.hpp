@@ -47,6 +47,12 @@ struct links {
 std::optional<occasion> occasion_of(std::string_view kind, std::string_view payload_json, const person& who,
                                     const links& to);
 
+// A workflow with the payload that a template makes for somebody.
+occasion occasion_from_template(std::string workflow, const boost::json::object& pattern, const person& who);
+
+// Whether the database can keep it: no text holds U+0000, no number is out of range.
+bool can_be_kept(const boost::json::value& v) noexcept;
+
 // Replaces {{email}}, {{name}}, {{first_name}}, {{phone}} and {{avatar}} in every text of an admin's
 // template, in a single pass: what is put in is not looked at again.
 boost::json::object fill_template(const boost::json::object& pattern, const person& who);

@@ -5,15 +5,19 @@ import { Client, Server, makeDatabase, sleep, waitFor } from './lib/server.mjs';
 import { startLlm } from './lib/llm.mjs';
 import { startSmtp } from './lib/smtp.mjs';
 
+const secret = 'auth.jwt.hs256_secret=a secret of at least thirty-two bytes for this test';
 let db, smtp, llm, server, admin;
 
 before(async () => {
   smtp = await startSmtp({ starttls: false });
-  llm = await startLlm(async (request, reply) => { reply.text('hello '); await sleep(300); reply.end(); });
+  llm = await startLlm(async (request, reply) => {
+    for (let i = 0; i < (/\[slow\]/.test(JSON.stringify(request)) ? 20 : 1); i++) { reply.text('hello '); await sleep(300); }
+    reply.end();
+  });
   db = makeDatabase();
   server = new Server({
     database: db, llm,
-    set: ['deployment.mode=staging', 'http.public_url=https://app.test', 'mail.host=127.0.0.1', `mail.port=${smtp.port}`,
+    set: [secret, 'deployment.mode=staging', 'http.public_url=https://app.test', 'mail.host=127.0.0.1', `mail.port=${smtp.port}`,
       'mail.security=none', 'mail.from=no-reply@runyard.test', 'mail.per_recipient_hour=1000000'],
   });
   await server.start();
@@ -162,7 +166,41 @@ test('with the run\'s stream open nothing is sent, and the reason is kept', asyn
   assert.deepEqual((await user.get('/notifications/inbox')).json.notifications, []);
 });
 
-test('a mail that is refused for good is seen in the log; the inbox has it all the same', async () => {
+test('a stream on another node counts as much, as long as it is open', async () => {
+  const other = new Server({ database: db, llm, set: [secret, 'deployment.mode=staging'] });
+  try {
+    await other.start();
+    const user = await server.user({ tier: 'pro' });
+    const there = new Client(other, user.token, user.id);
+    const rows = () => db.sql('select count(*) from runs.watcher');
+    // Born on the first node, read on the second.
+    const r = await user.start({ prompt: '[slow] Write a poem' });
+    const seen = await there.stream(r.json.agent_run_id);
+    assert.equal(seen.ended, true);
+    await waitFor('the verdict', () => state('task-completed', user));
+    assert.equal(state('task-completed', user), 'suppressed:User is actively viewing thread');
+    await waitFor('no reader', () => rows() === '0');
+
+    // Who went away before the end is told.
+    const second = await user.start({ prompt: '[slow] Write another one' });
+    await there.stream(second.json.agent_run_id, { until: (e) => e.type === 'llm_response_chunk' && rows() === '1' });
+    await waitFor('no reader', () => rows() === '0');
+    await one(user, 'task-completed');
+
+    // A node that died says nothing any more.
+    const third = await user.start({ prompt: '[slow] And a third' });
+    const lost = there.stream(third.json.agent_run_id);
+    await waitFor('the reader', () => rows() === '1');
+    await other.kill();
+    await lost;
+    db.sql(`update runs.watcher set until = until - interval '1 minute'`);
+    await waitFor('the entry', async () => (await user.get('/notifications/inbox')).json.unread_count === 2, 30000);
+  } finally {
+    await other.close();
+  }
+});
+
+test('a mail that is refused for good is a failure, also when the inbox has it; tried again it is another mail', async () => {
   smtp.faults.rcpt = ({ to }) => (to === 'gone@example.test' ? [550, '5.1.1 No such user'] : undefined);
   const user = await server.user({ email: 'gone@example.test' });
   await user.get('/account');
@@ -179,6 +217,65 @@ test('a mail that is refused for good is seen in the log; the inbox has it all t
   assert.ok(log.some((d) => d.workflow_id === 'welcome-email' && d.status === 'refused' && d.detail === 'The mail server refused it'));
   assert.ok(log.some((d) => d.workflow_id === 'payment-failed' && d.status === 'skipped'));
   delete smtp.faults.rcpt;
+  db.sql(`delete from mail.subscription where address = 'gone@example.test'`);
+  await publish('payment.succeeded', user, { amount: 12.5, currency: 'EUR', plan_name: 'pro' });
+  const good = await smtp.mail('gone@example.test');
+  assert.equal(good.parsed.subject, 'Payment received: 12.5 EUR');
+  smtp.faults.rcpt = ({ to }) => (to === 'gone@example.test' ? [550, '5.1.1 No such user'] : undefined);
+  await publish('payment.succeeded', user, { amount: 13, currency: 'EUR', plan_name: 'pro' });
+  await waitFor('the refusal', () => db.sql(`select count(*) from mail.message where address = 'gone@example.test' and state = 'refused'`) === '2');
+  db.sql(`update notifications.delivery set follow_at = now() where follow_at is not null`);
+  db.sql(`select core.job_enqueue('notifications.follow', '{}', 'notifications')`);
+  await waitFor('the failure', () => state('payment-succeeded', user) === 'failed:The mail server refused it');
+  delete smtp.faults.rcpt;
+  db.sql(`delete from mail.subscription where address = 'gone@example.test'`);
+  const [failed] = (await admin.get(`/admin/notifications?status=failed&account_id=${user.id}`)).json.notifications;
+  assert.equal((await user.post(`/admin/notifications/${failed.id}/requeue`)).status, 403);
+  assert.equal((await admin.post(`/admin/notifications/${failed.id}/requeue`)).status, 200);
+  await waitFor('the mail', () => smtp.to('gone@example.test').some((m) => m.parsed.subject === 'Payment received: 13 EUR'));
+  assert.equal((await user.get('/notifications/inbox')).json.notifications.filter((n) => n.workflow_id === 'payment-succeeded').length, 2);
+});
+
+test('what cannot be kept is refused by name, and nothing of it happened', async () => {
+  const user = await server.user();
+  await user.get('/account');
+  const acts = () => db.sql(`select count(*) from core.event where kind = 'admin.act'`);
+  const before = acts();
+  const send = (text) => admin.post('/admin/notifications/trigger', { body: text, headers: { 'content-type': 'application/json' } });
+  for (const template of ['{"title":"a\\u0000b"}', '{"\\u0000":1}', '{"n":1e400}']) {
+    for (const who of [`"subscriber_id":"${user.id}"`, '"broadcast":true']) {
+      const r = await send(`{"workflow_id":"promotional","payload_template":${template},${who}}`);
+      assert.equal(r.status, 422, template);
+      assert.match(r.json.detail, /^payload_template /);
+    }
+  }
+  assert.equal(acts(), before);
+  assert.deepEqual((await user.get('/notifications/inbox')).json.notifications, []);
+});
+
+test('an account cannot pile up preferences, devices or tabs', async () => {
+  const user = await server.user();
+  const put = (n) => user.request('PUT', '/notifications/preferences', { json: { workflows: Object.fromEntries(Array.from({ length: 60 }, (_, k) => [`w${n}-${k}`, { email: false }])) } });
+  assert.equal((await put(0)).status, 200);
+  const r = await put(1);
+  assert.deepEqual([r.status, r.json.detail], [422, 'workflows would have too many members']);
+  db.sql('update notifications.setting set tokens_per_provider = 2');
+  for (let i = 0; i < 7; i++) {
+    assert.equal((await user.post('/notifications/device-token', { json: { device_token: `t${i}`, device_type: 'x', provider: `p${i}` } })).status, 200);
+  }
+  db.sql('update notifications.setting set tokens_per_provider = 100');
+  assert.equal(db.sql(`select string_agg(token, ',' order by token) from notifications.device_token where account_id = '${user.id}'`), 't3,t4,t5,t6');
+});
+
+test('who is no more leaves nothing behind', async () => {
+  const user = await server.user({ email: 'leaver@example.test' });
+  await user.get('/account');
+  await trigger(user, 'one');
+  assert.equal((await user.post('/notifications/device-token', { json: { device_token: 't', device_type: 'x', provider: 'p' } })).status, 200);
+  db.sql(`select core.event_publish('account.deleted', '${user.id}', '{}')`);
+  const left = () => ['device_token', 'notification', 'delivery', 'inbox', 'inbox_head', 'preference', 'presence', 'subscriber']
+    .map((t) => db.sql(`select count(*) from notifications.${t} where account_id = '${user.id}'`)).join('');
+  await waitFor('nothing', () => left() === '00000000');
 });
 
 test('an operator\'s texts replace ours, a broken file keeps the module from starting', async () => {

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Server, makeDatabase, sleep, waitFor } from './lib/server.mjs';
+import { startNovu } from './lib/novu.mjs';
 import { startSmtp } from './lib/smtp.mjs';
 
 const kills = Number(process.env.RY_KILLS ?? 4);
@@ -54,6 +55,46 @@ test(`${kills} kills while ${many} notifications flow`, { timeout: 60 * 60000 },
   } finally {
     await server.close();
     await smtp.close();
+    db.drop();
+  }
+});
+
+// Where the peer knows a repetition by its key, it is exactly once.
+test(`${kills} kills while ${many} notifications flow through Novu`, { timeout: 60 * 60000 }, async () => {
+  const novu = await startNovu();
+  const db = makeDatabase();
+  const server = new Server({ database: db, set: ['deployment.mode=staging', 'notifications.max_attempts=100'], settings: `
+[modules.notify_novu]
+enabled = true
+[notifications]
+orchestrator = "novu"
+[notify_novu]
+base_url = "${novu.url}"
+api_key = "${novu.key}"
+` });
+  try {
+    await server.start();
+    const accounts = 20;
+    db.sql(`select count(*) from (select n, gen_random_uuid() as id from generate_series(1, ${accounts}) n) u,
+      lateral accounts.provision(u.id::text, u.id, 'a' || u.n || '@example.test', 'A ' || u.n, true, '', 'free', 0) p`);
+    db.sql(`select count(core.event_publish('payment.succeeded', a.id::text, jsonb_build_object('account_id', a.id, 'amount', n, 'currency', 'EUR', 'plan_name', 'p' || n)))
+      from generate_series(1, ${many}) n join (select id, row_number() over () as k from accounts.account) a on a.k = 1 + n % ${accounts}`);
+    const total = many + accounts;
+    const settled = () => Number(db.sql(`select count(*) from notifications.notification where state = 'sent'`));
+    for (let n = 1; n <= kills; n++) {
+      const enough = Math.floor((n * total) / (kills + 1));
+      await waitFor(`${enough} of ${total}`, async () => { await sleep(20); return settled() >= enough; }, 120000);
+      await server.kill();
+      await server.start();
+    }
+    await waitFor('the last of them', async () => { await sleep(200); return settled() === total; }, 180000);
+    assert.equal(novu.accepted.size, total, 'none is lost');
+    assert.deepEqual([...novu.accepted.values()].filter((a) => a.times !== 1).map((a) => a.event.transactionId), [], 'each exactly once');
+    const repeated = db.sql('select count(*) from notifications.notification where maybe_duplicate');
+    console.log(`${total} notifications, ${kills} kills, ${novu.requests.filter((r) => r.path === '/v1/events/trigger').length} requests, ${repeated} triggers were repeated`);
+  } finally {
+    await server.close();
+    await novu.close();
     db.drop();
   }
 });

@@ -42,14 +42,16 @@ create table preference (
   check ((quiet_from is null) = (quiet_to is null))
 );
 
--- Devices that take push messages. The token stands for one device, whoever uses it.
+-- Devices that take push messages. The name stands for one device, whoever uses it and however its token is
+-- written.
 create table device_token (
   provider text not null,
+  name text not null check (octet_length(name) <= 2000),
   token text not null check (octet_length(token) <= 2000),
   account_id uuid not null,
   device_type text not null,
   seen_at timestamptz not null default now(),
-  primary key (provider, token)
+  primary key (provider, name)
 );
 create index device_token_account on device_token (account_id, provider, seen_at);
 
@@ -58,7 +60,8 @@ create table subscriber (
   account_id uuid primary key,
   version bigint not null default 1,
   told bigint not null default 0,
-  providers jsonb not null default '[]'   -- of which it was told devices
+  providers jsonb not null default '[]',  -- of which it was told devices
+  gone boolean not null default false     -- the account is no more: to be forgotten
 );
 
 -- Which thread is open in which tab.
@@ -107,7 +110,8 @@ create table delivery (
   account_id uuid not null,
   channel int not null check (channel in (1, 2, 4)),
   token text not null default '',
-  state text not null check (state in ('accepted', 'delivered', 'skipped', 'retry', 'refused', 'gone')),
+  state text not null check (state in ('accepted', 'delivered', 'skipped', 'retry', 'refused', 'gone',
+                                       'withdrawn')),
   provider text not null default '',
   provider_id text not null default '',
   detail text not null default '',
@@ -337,12 +341,16 @@ create function settle(p_id uuid, p_state text, p_reason text) returns void lang
    where n.id = p_id or n.carrier = p_id
 $$;
 
--- What the channels add up to when none is pending any more.
+-- What the channels add up to when none is pending any more. The inbox does not make up for a mail or a push
+-- message that was refused.
 create function verdict(p_id uuid, out state text, out reason text) language plpgsql stable as $$
 begin
-  select case when bool_or(d.state in ('accepted', 'delivered')) then 'sent'
-              when bool_or(d.state in ('refused', 'gone')) then 'failed' else 'suppressed' end,
-         coalesce((array_agg(d.detail order by d.id desc) filter (where d.detail <> ''))[1], '')
+  select case when bool_or(d.channel <> 4 and d.state in ('accepted', 'delivered')) then 'sent'
+              when bool_or(d.state = 'refused') then 'failed'
+              when bool_or(d.channel = 4) then 'sent'
+              when bool_or(d.state = 'gone') then 'failed' else 'suppressed' end,
+         coalesce((array_agg(d.detail order by d.id desc) filter (where d.detail <> '' and d.state <> 'skipped'))[1],
+                  (array_agg(d.detail order by d.id desc) filter (where d.detail <> ''))[1], '')
     into state, reason from notifications.delivery d where d.notification_id = p_id;
   if state = 'sent' then
     reason := '';
@@ -351,8 +359,44 @@ begin
   end if;
 end $$;
 
+-- What was told afterwards about one that was accepted changes how it ended.
+create function reconsider(p_id uuid) returns void language plpgsql as $$
+declare
+  v_end record;
+begin
+  perform 1 from notifications.notification n where n.id = p_id and n.state in ('sent', 'failed') for update;
+  if not found then
+    return;
+  end if;
+  select * into v_end from notifications.verdict(p_id);
+  if v_end.state in ('sent', 'failed') then
+    update notifications.notification n set state = v_end.state, reason = v_end.reason
+     where (n.id = p_id or n.carrier = p_id) and n.state <> v_end.state and n.state in ('sent', 'failed');
+  end if;
+end $$;
+
+-- What is told to whom looks at its thread now: nothing. False: there is more to be told, the payloads in items; one
+-- is in payload then.
+create function leave_out_viewed(v notifications.notification, out over boolean, out payload jsonb, out items jsonb)
+language plpgsql as $$
+#variable_conflict use_column
+declare
+  v_viewed boolean := v.thread_id is not null and notifications.is_viewing(v.account_id, v.thread_id);
+begin
+  update notifications.notification n
+     set state = 'suppressed', reason = 'User is actively viewing thread', carrier = null, pending = 0
+   where n.carrier = v.id and n.thread_id is not null and notifications.is_viewing(n.account_id, n.thread_id);
+  select jsonb_agg(g.payload order by g.created_at, g.id) into items
+    from notifications.notification g where g.carrier = v.id or (g.id = v.id and not v_viewed);
+  over := items is null;
+  payload := items -> 0;
+  if jsonb_array_length(items) = 1 then
+    items := null;
+  end if;
+end $$;
+
 -- Begins an attempt for the holder of the job. what: 'send' with all that is needed; 'wait' with the milliseconds
--- until it may go; 'over': there is nothing (more) to do. p_served: the channels that the orchestrator carries.
+-- until it may go; 'over': there is nothing (more) to do. items: the payloads of a digest. p_served: the channels that the orchestrator carries.
 create function begin_attempt(p_id uuid, p_job bigint, p_fence bigint, p_served int)
 returns table (what text, wait_ms bigint, tid text, account_id uuid, workflow text, payload jsonb, items jsonb,
                channels int, epoch int, attempt int, expires_unix_us bigint, tokens jsonb, email text, name text,
@@ -365,6 +409,7 @@ declare
   v_quiet timestamptz;
   v_bit int;
   v_end record;
+  v_rest record;
 begin
   perform core.job_hold(p_job, p_fence);
   select * into v from notifications.notification n where n.id = p_id for update;
@@ -375,11 +420,6 @@ begin
   end if;
   if v.expires_at <= clock_timestamp() then
     perform notifications.settle(p_id, 'dead', 'It could not be delivered in time');
-    return next;
-    return;
-  end if;
-  if v.attempts = 0 and v.thread_id is not null and notifications.is_viewing(v.account_id, v.thread_id) then
-    perform notifications.settle(p_id, 'suppressed', 'User is actively viewing thread');
     return next;
     return;
   end if;
@@ -411,13 +451,29 @@ begin
     return next;
     return;
   end if;
+  -- Not when a part of it may be there already.
+  if not v.under_way and not exists (select 1 from notifications.delivery d where d.notification_id = p_id
+                                      and d.channel <> 4 and d.state in ('accepted', 'delivered')) then
+    v_rest := notifications.leave_out_viewed(v);
+    if v_rest.over then
+      perform notifications.settle(p_id, 'suppressed', 'User is actively viewing thread');
+      return next;
+      return;
+    end if;
+    items := v_rest.items;
+    payload := v_rest.payload;
+  else
+    select jsonb_agg(g.payload order by g.created_at, g.id) into items
+      from notifications.notification g where g.carrier = p_id or g.id = p_id;
+    payload := items -> 0;
+    if jsonb_array_length(items) = 1 then
+      items := null;
+    end if;
+  end if;
   update notifications.notification n
      set attempts = v.attempts + 1, under_way = true, gathering = false, pending = v_pending,
          maybe_duplicate = v.maybe_duplicate or v.under_way
    where n.id = p_id;
-
-  select jsonb_agg(g.payload order by g.created_at, g.id) into items
-    from notifications.notification g where g.carrier = p_id;
   if v_pending & 2 <> 0 then
     select jsonb_agg(jsonb_build_object('provider', t.provider, 'token', t.token, 'device_type', t.device_type)
                      order by t.seen_at desc) into tokens
@@ -433,7 +489,6 @@ begin
   tid := v.tid;
   account_id := v.account_id;
   workflow := v.workflow;
-  payload := v.payload;
   -- A feed of the orchestrator's own goes along with the others.
   channels := v_pending | notifications.allowed(v.account_id, v.workflow, 4 & p_served);
   epoch := v.epoch;
@@ -454,6 +509,11 @@ begin
   -- The job's row first, as in begin_attempt.
   perform core.job_hold(p_job, p_fence);
   select * into v from notifications.notification n where n.id = p_id for update;
+  if not found then
+    -- The account was forgotten meanwhile.
+    perform core.job_complete(p_job, p_fence);
+    return 'cancelled';
+  end if;
   insert into notifications.delivery as d
     (notification_id, account_id, channel, token, state, provider, provider_id, detail, follow_at)
   select p_id, v.account_id, r.channel, r.token, r.state, r.provider, r.provider_id, r.detail,
@@ -536,56 +596,102 @@ begin
   return true;
 end $$;
 
+-- Something that an orchestrator took and nobody has got yet: its name there. Null: there is nothing to withdraw.
+create function withdrawable(p_id uuid) returns text language sql stable as $$
+  select n.tid from notifications.notification n
+   where n.id = p_id and n.state = 'sent' and n.carrier is null
+     and exists (select 1 from notifications.delivery d where d.notification_id = n.id and d.channel <> 4
+                                                          and d.state = 'accepted')
+$$;
+
+-- The orchestrator has taken it back: nothing of it is delivered any more.
+create function withdrawn(p_actor text, p_id uuid) returns void language sql as $$
+  update notifications.delivery d set state = 'withdrawn', follow_at = null, at = clock_timestamp()
+   where d.notification_id = p_id and d.channel <> 4 and d.state = 'accepted';
+  select notifications.settle(p_id, 'cancelled', 'Called off by an operator');
+  select notifications.act(p_actor, 'notification.cancel', jsonb_build_object('notification', p_id));
+$$;
+
+-- Which thread an account has open in a tab, or that there is none; of its tabs it keeps the newest 100.
+create function put_presence(p_account uuid, p_session text, p_thread uuid) returns void language plpgsql as $$
+begin
+  if p_thread is null then
+    delete from notifications.presence p where p.account_id = p_account and p.session_id = p_session;
+    return;
+  end if;
+  insert into notifications.presence (account_id, session_id, thread_id) values (p_account, p_session, p_thread)
+  on conflict (account_id, session_id) do update
+     set thread_id = excluded.thread_id, seen_at = clock_timestamp();
+  delete from notifications.presence p
+   where p.account_id = p_account
+     and p.session_id in (select o.session_id from notifications.presence o where o.account_id = p_account
+                           order by o.seen_at desc, o.session_id offset 100);
+end $$;
+
 -- Preferences as far as they are given. p_workflows: by workflow an object that is merged with what is there,
--- or null to forget it. False: there is no such time zone.
+-- or null to forget it. What it cannot take, nothing is changed then: 'time_zone' (there is none of this name),
+-- 'workflows' (there would be more than 100); else ''.
 create function put_preferences(p_account uuid, p_zone text, p_quiet boolean, p_from time, p_to time,
-                                p_workflows jsonb) returns boolean language plpgsql as $$
+                                p_workflows jsonb) returns text language plpgsql as $$
 declare
   v notifications.preference;
+  v_workflows jsonb;
 begin
-  if p_zone is not null and not exists (select 1 from pg_timezone_names z where z.name = p_zone) then
-    return false;
-  end if;
   insert into notifications.preference (account_id) values (p_account) on conflict do nothing;
   select * into v from notifications.preference p where p.account_id = p_account for update;
+  -- To list the zones takes its time: not for the one that is there.
+  if p_zone <> v.time_zone and not exists (select 1 from pg_timezone_names z where z.name = p_zone) then
+    return 'time_zone';
+  end if;
+  select coalesce(jsonb_object_agg(w.key, w.value), '{}') into v_workflows
+    from (select o.key, o.value from jsonb_each(v.workflows) o where not p_workflows ? o.key
+          union all
+          select n.key, coalesce(v.workflows -> n.key, '{}') || n.value
+            from jsonb_each(p_workflows) n where jsonb_typeof(n.value) = 'object') w;
+  if (select count(*) from jsonb_object_keys(v_workflows)) > 100 then
+    return 'workflows';
+  end if;
   update notifications.preference p
      set time_zone = coalesce(p_zone, v.time_zone),
          quiet_from = case when p_quiet then p_from else v.quiet_from end,
          quiet_to = case when p_quiet then p_to else v.quiet_to end,
-         workflows = (select coalesce(jsonb_object_agg(w.key, w.value), '{}')
-                        from (select o.key, o.value from jsonb_each(v.workflows) o where not p_workflows ? o.key
-                              union all
-                              select n.key, coalesce(v.workflows -> n.key, '{}') || n.value
-                                from jsonb_each(p_workflows) n where jsonb_typeof(n.value) = 'object') w)
+         workflows = v_workflows
    where p.account_id = p_account;
-  return true;
+  return '';
 end $$;
 
--- A device of the account; of a provider's it keeps the newest ones.
-create function put_token(p_account uuid, p_provider text, p_token text, p_type text) returns void
+-- A device of the account; of a provider's it keeps the newest ones, and of all providers' twice as many.
+create function put_token(p_account uuid, p_provider text, p_name text, p_token text, p_type text) returns void
 language plpgsql as $$
+declare
+  v_most int := (select s.tokens_per_provider from notifications.setting s);
 begin
   -- In one order, whoever takes a device from whom.
   perform notifications.tell(w.id)
      from (select p_account as id union
            select t.account_id from notifications.device_token t
-            where t.provider = p_provider and t.token = p_token order by 1) w;
-  insert into notifications.device_token as t (provider, token, account_id, device_type)
-  values (p_provider, p_token, p_account, p_type)
-  on conflict (provider, token) do update
-     set account_id = excluded.account_id, device_type = excluded.device_type, seen_at = clock_timestamp();
+            where t.provider = p_provider and t.name = p_name order by 1) w;
+  insert into notifications.device_token as t (provider, name, token, account_id, device_type)
+  values (p_provider, p_name, p_token, p_account, p_type)
+  on conflict (provider, name) do update
+     set account_id = excluded.account_id, token = excluded.token, device_type = excluded.device_type,
+         seen_at = clock_timestamp();
   delete from notifications.device_token t
-   where (t.provider, t.token) in (select o.provider, o.token from notifications.device_token o
-                                    where o.account_id = p_account and o.provider = p_provider
-                                    order by o.seen_at desc, o.token
-                                   offset (select s.tokens_per_provider from notifications.setting s));
+   where t.account_id = p_account
+     and (t.provider, t.name) in (
+       select o.provider, o.name
+         from (select d.provider, d.name,
+                      row_number() over (partition by d.provider order by d.seen_at desc, d.name) as of_provider,
+                      row_number() over (order by d.seen_at desc, d.name) as of_all
+                 from notifications.device_token d where d.account_id = p_account) o
+        where o.of_provider > v_most or o.of_all > 2 * v_most);
 end $$;
 
 -- The orchestrator has something to learn about this account: one job at a time tells it.
 create function tell(p_account uuid) returns void language plpgsql as $$
 begin
   insert into notifications.subscriber as s (account_id) values (p_account)
-  on conflict (account_id) do update set version = s.version + 1;
+  on conflict (account_id) do update set version = s.version + 1, gone = false;
   perform core.job_enqueue('notifications.tell', jsonb_build_object('account_id', p_account), 'notifications', 5,
                            null, 'notifications.tell:' || p_account, 1000);
 end $$;
@@ -603,9 +709,23 @@ begin
   if v_version > p_version then
     return false;
   end if;
+  delete from notifications.subscriber s where s.account_id = p_account and s.gone;
   perform core.job_complete(p_job, p_fence);
   return true;
 end $$;
+
+-- The account is no more: nothing of it is kept, here nor at the orchestrator.
+create function forget_account(p_account uuid) returns void language sql as $$
+  delete from notifications.device_token where account_id = p_account;
+  delete from notifications.preference where account_id = p_account;
+  delete from notifications.presence where account_id = p_account;
+  delete from notifications.inbox_head where account_id = p_account;
+  delete from notifications.inbox where account_id = p_account;
+  delete from notifications.notification where account_id = p_account;
+  delete from notifications.delivery where account_id = p_account;
+  select notifications.tell(p_account);
+  update notifications.subscriber set gone = true where account_id = p_account;
+$$;
 
 create function delivery_json(d notifications.delivery) returns jsonb language sql stable as $$
   select jsonb_build_object('notification_id', d.notification_id, 'workflow_id', n.workflow,

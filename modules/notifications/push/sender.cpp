@@ -81,14 +81,15 @@ void sender::check_endpoint(std::string_view url) const {
                         "device_token: endpoint is of no push service that is allowed here");
 }
 
-void sender::accepts(const ry::notify::token& t) const {
+std::string sender::accepts(const ry::notify::token& t) const {
   if (t.provider == expo_provider) {
-    if (is_expo_token(t.value)) return;
+    if (is_expo_token(t.value)) return {};
     throw ry::bad_request("notify_push.token", "device_token is no push token of Expo");
   }
   if (t.provider == web_provider && options_.vapid) {
-    check_endpoint(read_subscription(t.value).endpoint);
-    return;
+    subscription s = read_subscription(t.value);
+    check_endpoint(s.endpoint);
+    return std::move(s.endpoint);
   }
   throw ry::bad_request("notify_push.provider", options_.vapid
                                                     ? "provider must be one of expo, web-push"

@@ -21,7 +21,7 @@ enum class endpoints { https_only, http_too };  // http_too in deployment.mode =
 struct options {
   std::string expo_url = "https://exp.host";  // without a slash at its end
   std::string expo_access_token;              // empty = none
-  std::optional<vapid_key> vapid;             // none: no Web Push
+  std::optional<vapid_key> vapid;             // none: no Web Push, unless use() comes
   std::string vapid_subject;                  // mailto: or https:
   std::vector<std::string> web_push_hosts;    // those alone; empty = any public one
   endpoints allowed = endpoints::https_only;
@@ -32,8 +32,13 @@ class sender {
  public:
   sender(const ry::context& ctx, options o) : ctx_(ctx), options_(std::move(o)) {}
 
-  // Throws bad_request naming the providers, or what is wrong with the token.
-  void accepts(const ry::notify::token& t) const;
+  const std::optional<vapid_key>& vapid() const noexcept { return options_.vapid; }
+  // Before any other function is called.
+  void use(vapid_key key) { options_.vapid = std::move(key); }
+
+  // The device's name: of a browser the endpoint, of a phone empty, its token is it. Throws bad_request naming the
+  // providers, or what is wrong with the token.
+  std::string accepts(const ry::notify::token& t) const;
   // To all devices of the notification, at the same time: one result for each of them.
   // Expo's have an id for follow(). A repetition replaces a Web Push message that was not shown
   // yet.
@@ -54,7 +59,7 @@ class sender {
   std::uint64_t time_for(const ry::notify::notification& n) const;
 
   const ry::context& ctx_;
-  const options options_;
+  options options_;  // constant but for use()
 };
 
 }  // namespace notify_push

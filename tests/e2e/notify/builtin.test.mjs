@@ -4,6 +4,7 @@ import { createECDH, randomBytes } from 'node:crypto';
 import http from 'node:http';
 import { after, before, test } from 'node:test';
 import ece from 'http_ece';
+import { importJWK, jwtVerify } from 'jose';
 import { Server, makeDatabase, waitFor } from '../lib/server.mjs';
 
 const vapid = createECDH('prime256v1');
@@ -83,6 +84,66 @@ test('phone and browser are told; those that are no more are forgotten', async (
   const deliveries = (await u.get('/notifications/deliveries')).json.deliveries.filter((d) => d.workflow_id === 'payment-succeeded' && d.channel === 'push');
   assert.deepEqual(deliveries.map((d) => d.status).sort(), ['accepted', 'accepted', 'gone', 'gone', 'skipped']);
   assert.equal(db.sql(`select state from notifications.notification where account_id = '${u.id}' and workflow = 'payment-succeeded'`), 'sent');
+});
+
+test('one browser is one device, however its subscription is written, and belongs to who uses it', async () => {
+  const a = await server.user(), b = await server.user();
+  const one = browser('/push/shared');
+  const other = JSON.stringify({ keys: JSON.parse(one.token).keys, expirationTime: null, endpoint: `${service.url}/push/shared` });
+  await add(a, one.token, 'web-push');
+  await add(a, other, 'web-push');
+  assert.equal(devices(a), 'web-push');
+  await add(b, one.token, 'web-push');
+  assert.deepEqual([devices(a), devices(b)], ['', 'web-push'], 'nobody gets what is another\'s');
+  const drop = (u, token) => u.request('DELETE', `/notifications/device-token/${encodeURIComponent(token)}?provider=web-push`);
+  assert.equal((await drop(a, `${service.url}/push/shared`)).status, 200);
+  assert.equal(devices(b), 'web-push', 'not by another account');
+  assert.equal((await drop(b, `${service.url}/push/shared`)).status, 200);
+  assert.equal(devices(b), '', 'its address is its name');
+  await add(b, one.token, 'web-push');
+  assert.equal((await drop(b, one.token)).status, 200);
+  assert.equal(devices(b), '');
+});
+
+test('without a key in the settings one is made, once for all nodes, and kept sealed', async () => {
+  const own = makeDatabase();
+  const at = { database: own, set: [`secrets.key=${'0123456789abcdef'.repeat(4)}`], settings: `
+[notifications]
+allowed_modes = ["local"]
+` };
+  const first = new Server(at), second = new Server(at);
+  try {
+    await Promise.all([first.start(), second.start()]);
+    const key = async (s) => (await (await fetch(`${s.url}/notifications/web-push-key`)).json()).public_key;
+    const ours = await key(first);
+    assert.equal(Buffer.from(ours, 'base64url').length, 65);
+    assert.equal(await key(second), ours);
+    const u = await first.user();
+    await u.get('/account');
+    const b = browser('/push/own');
+    await add(u, b.token, 'web-push');
+    own.sql(`select core.event_publish('payment.succeeded', '${u.id}', '${JSON.stringify({ account_id: u.id, ...paid })}')`);
+    const message = await waitFor('the browser', () => service.got.find((r) => r.path === '/push/own'));
+    assert.equal(b.read(message.body).workflow, 'payment-succeeded');
+    const [, jwt, k] = /^vapid t=([^,]+), k=(.+)$/.exec(message.headers.authorization);
+    assert.equal(k, ours);
+    const point = Buffer.from(ours, 'base64url');
+    await jwtVerify(jwt, await importJWK({ kty: 'EC', crv: 'P-256', x: point.subarray(1, 33).toString('base64url'), y: point.subarray(33).toString('base64url') }, 'ES256'), { audience: service.url });
+    await second.stop();
+    await first.stop();
+    assert.equal(own.sql('select count(*) from notify_builtin.vapid'), '1');
+    await first.start();
+    assert.equal(await key(first), ours, 'the same after a restart');
+    await first.stop();
+    own.sql(`update notify_builtin.vapid set sealed = sealed || '\\x00'`);
+    await first.start();
+    assert.equal((await fetch(`${first.url}/notifications/web-push-key`)).status, 404, 'another one would turn every subscription useless');
+    assert.match(first.log, /there is no Web Push until/);
+  } finally {
+    await second.close();
+    await first.close();
+    own.drop();
+  }
 });
 
 test('a subscription that is none, or leads inside, is refused by name', async () => {

@@ -138,11 +138,45 @@ test('devices are put to Novu as a whole list; a webhook prunes what is dead', a
       assert.deepEqual([r.status, await r.json()], [200, { status: 'ok' }]);
     }
   }
+  // What cannot be one of ours says nothing, and is taken.
+  for (const body of ['{"type":"notification.failed","transactionId":"x\\u0000","subscriberId":"\\u0000"}', '[]', `{"type":"${'x'.repeat(10_000)}"}`]) {
+    const r = await send(signed(`m_${randomBytes(6).toString('hex')}`, body), body);
+    assert.deepEqual([r.status, await r.json()], [200, { status: 'ok' }], body.slice(0, 80));
+  }
+  assert.ok(!server.log.includes('x'.repeat(1000)), 'strangers do not fill the log');
   assert.equal((await send(signed('m3', 'nonsense'), 'nonsense')).status, 400);
   assert.ok(!server.log.includes(secret) && !server.log.includes(novu.key));
 
   for (const token of ['ExponentPushToken[b]']) assert.equal((await u.request('DELETE', `/notifications/device-token/${encodeURIComponent(token)}?provider=expo`)).status, 200);
   await waitFor('none left', () => there() === '[]', 30000);
+});
+
+test('what Novu has and did not send yet is withdrawn when an admin calls it off', async () => {
+  const u = await person();
+  await waitFor('the welcome', () => row(u, 'welcome-email') === 'sent');
+  const admin = await server.user({ role: 'admin' });
+  publish('payment.succeeded', u, paid);
+  await waitFor('its end', () => row(u, 'payment-succeeded') === 'sent');
+  const [n] = (await admin.get(`/admin/notifications?account_id=${u.id}`)).json.notifications;
+  assert.equal(n.workflow_id, 'payment-succeeded');
+  const cancel = () => admin.post(`/admin/notifications/${n.id}/cancel`);
+  assert.equal((await cancel()).status, 409, 'Novu says that it is too late');
+  assert.equal((await u.post(`/admin/notifications/${n.id}/cancel`)).status, 403);
+  novu.accepted.get(n.transaction_id).pending = true;
+  assert.deepEqual((await cancel()).json, { success: true, status: 'cancelled' });
+  assert.deepEqual(novu.requests.filter((r) => r.method === 'DELETE' && r.path.includes('/events/')).map((r) => r.path), Array(2).fill(`/v1/events/trigger/${n.transaction_id}`));
+  assert.equal(row(u, 'payment-succeeded'), 'cancelled');
+  assert.equal(mail(u, 'payment-succeeded'), 'withdrawn');
+  assert.equal((await cancel()).status, 409);
+});
+
+test('an account that is no more is forgotten at Novu, too', async () => {
+  const u = await person();
+  await waitFor('the welcome', () => row(u, 'welcome-email') === 'sent');
+  assert.ok(novu.subscribers.has(u.id));
+  publish('account.deleted', u);
+  await waitFor('nobody', () => !novu.subscribers.has(u.id), 30000);
+  await waitFor('nothing', () => db.sql(`select (select count(*) from notifications.subscriber where account_id = '${u.id}') + (select count(*) from notifications.notification where account_id = '${u.id}')`) === '0');
 });
 
 test('a bulk of which a part is refused: each row ends by itself', async () => {

@@ -213,8 +213,12 @@ json::value answer_to(const json::object& line) {
   ry_errbuf err{text, sizeof text, 0};
   if (op == "accepts") {
     const ry_notify_token t = token_of(value.as_object());
-    const ry_status st = table->accepts(self, &t, &err);
-    return json::object{{"status", st}, {"message", std::string(text, err.len)}};
+    std::string name;
+    const auto take = [](void* to, ry_bytes bytes) noexcept {
+      static_cast<std::string*>(to)->assign(reinterpret_cast<const char*>(bytes.ptr), bytes.len);
+    };
+    const ry_status st = table->accepts(self, &t, take, &name, &err);
+    return json::object{{"status", st}, {"message", std::string(text, err.len)}, {"name", name}};
   }
   if (op == "read_report") {
     json::array all;

@@ -25,7 +25,7 @@ class driver {
     reg.contribute(RY_NOTIFY_ORCHESTRATOR_1, "push", &table, this);
   }
   const ry::context& host() const { return ctx_; }
-  void accepts(const ry::notify::token& t) const { sender_.accepts(t); }
+  std::string accepts(const ry::notify::token& t) const { return sender_.accepts(t); }
   ry::task<ry::notify::results> trigger(ry::notify::notification n) {
     return sender_.send(std::move(n));
   }

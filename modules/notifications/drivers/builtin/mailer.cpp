@@ -35,7 +35,9 @@ ry::task<ry::notify::result> mailer::send(ry::notify::notification n) const {
   if (!mail_) co_return said(RY_NOTIFY_SKIPPED, "There is no module for mail");
   if (n.to.email.empty()) co_return said(RY_NOTIFY_SKIPPED, "The account has no email");
   const auto category = category_of(n.workflow);
-  const auto key = "notification:" + n.key;
+  // What an operator tries again is another message.
+  auto key = "notification:" + n.key;
+  if (n.epoch != 0) key += "." + std::to_string(n.epoch);
   std::optional<std::string> html;
   if (!n.texts.mail_html.empty()) html = n.texts.mail_html;
   const bool bulk = n.workflow == "promotional";

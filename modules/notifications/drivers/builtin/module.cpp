@@ -1,7 +1,9 @@
 // Driver `builtin` of notify.orchestrator/1: no vendor.
 #include "mailer.hpp"
+#include "migrations.hpp"
 #include "openapi.hpp"
 #include "settings.hpp"
+#include "vapid_store.hpp"
 
 namespace notify_builtin {
 namespace {
@@ -12,7 +14,8 @@ class driver {
       RY_NOTIFY_EMAIL | RY_NOTIFY_PUSH | RY_NOTIFY_FOLLOWS;
 
   driver(ry::context& ctx, ry::registrar& reg)
-      : ctx_(ctx), mail_(ctx), options_(push_options(ctx)), push_(ctx, options_) {
+      : ctx_(ctx), mail_(ctx), push_(ctx, push_options(ctx)) {
+    reg.migrations(ry_migrations::all);
     static constexpr auto table = ry::notify::orchestrator_table<driver>();
     reg.contribute(RY_NOTIFY_ORCHESTRATOR_1, "builtin", &table, this);
     reg.describe(ry_openapi::builtin);
@@ -20,14 +23,25 @@ class driver {
       reg.route("GET", at + "/web-push-key", RY_ROUTE_PUBLIC, this, &driver::web_push_key);
     }
   }
-  void start() { mail_.start(); }
+  ry::task<void> start() {
+    mail_.start();
+    if (push_.vapid()) co_return;
+    try {
+      auto key = co_await kept_vapid_key(ctx_);
+      push_.use(std::move(key));
+    } catch (const ry::error& e) {
+      if (e.status() != RY_DATA_LOSS) throw;
+      ctx_.log(RY_LOG_ERROR, "there is no Web Push until the key for secrets is back or vapid_private_key is set",
+               {{"why", e.message()}});
+    }
+  }
 
   const ry::context& host() const { return ctx_; }
 
   // Devices of providers that are not sent to from here are kept: another orchestrator may know
   // them.
-  void accepts(const ry::notify::token& t) const {
-    if (t.provider == notify_push::web_provider) push_.accepts(t);
+  std::string accepts(const ry::notify::token& t) const {
+    return t.provider == notify_push::web_provider ? push_.accepts(t) : std::string();
   }
 
   ry::task<ry::notify::results> trigger(ry::notify::notification n) {
@@ -82,22 +96,21 @@ class driver {
  private:
   // What a page subscribes with.
   ry::task<ry::response> web_push_key(ry::request) {
-    if (!options_.vapid) throw ry::not_found("notify_builtin.no_key", "There is no Web Push here");
+    if (!push_.vapid()) throw ry::not_found("notify_builtin.no_key", "There is no Web Push here");
     co_return ry::response::json(
-        "{\"public_key\":" + ry::json_string(options_.vapid->public_text()) + "}");
+        "{\"public_key\":" + ry::json_string(push_.vapid()->public_text()) + "}");
   }
 
   const ry::context& ctx_;
   mailer mail_;
-  const notify_push::options options_;
-  notify_push::sender push_;
+  notify_push::sender push_;  // from start() on it has a key
 };
 
 }  // namespace
 }  // namespace notify_builtin
 
 RY_MODULE(notify_builtin::driver, "notify_builtin", "0.1.0",
-          .needs(RY_CORE_1, RY_HTTP_1, RY_DB_1, RY_SERVICES_1, RY_HTTP_CLIENT_1,
+          .needs(RY_CORE_1, RY_HTTP_1, RY_DB_1, RY_SECRETS_1, RY_SERVICES_1, RY_HTTP_CLIENT_1,
                  RY_NOTIFY_ORCHESTRATOR_1)
               .wants(RY_SVC_MAIL_1)
               .settings(notify_builtin::settings_schema));

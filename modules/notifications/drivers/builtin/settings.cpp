@@ -26,6 +26,8 @@ notify_push::options push_options(const ry::context& ctx) {
     }
   }
   out.vapid_subject = string("vapid_subject");
+  const auto page = ctx.fact("http.public_url");
+  if (out.vapid_subject.empty() && page.starts_with("https://")) out.vapid_subject = page;
   for (const auto& host : o.at("web_push_hosts").as_array())
     out.web_push_hosts.emplace_back(host.as_string());
   if (ctx.fact("deployment.mode") == "local") out.allowed = notify_push::endpoints::http_too;

@@ -15,9 +15,9 @@ inline constexpr std::string_view settings_schema = R"json({
     "expo_access_token": {"type": "string", "default": "", "secret": true,
       "description": "Of the project, when it wants push messages to be authorized"},
     "vapid_private_key": {"type": "string", "default": "", "secret": true,
-      "description": "Key by which the push services of browsers know this server: 32 bytes in base64url; empty = no Web Push"},
+      "description": "Key by which the push services of browsers know this server: 32 bytes in base64url; empty = one is made and kept"},
     "vapid_subject": {"type": "string", "pattern": "^((mailto:|https://)[^\\s]+)?$", "default": "",
-      "description": "Whom a push service asks when something is wrong"},
+      "description": "Whom a push service asks when something is wrong; empty = http.public_url"},
     "web_push_hosts": {"type": "array", "items": {"type": "string", "pattern": "^[a-z0-9.-]+$"}, "default": [],
       "description": "Push services of browsers that are sent to; empty = any public one"}
   }

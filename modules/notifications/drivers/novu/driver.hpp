@@ -28,7 +28,10 @@ class driver {
   driver(const ry::context& ctx, settings s) : ctx_(ctx), settings_(std::move(s)) {}
 
   const ry::context& host() const { return ctx_; }
-  void accepts(const ry::notify::token& t) const { check_token(t); }
+  std::string accepts(const ry::notify::token& t) const {
+    check_token(t);
+    return {};
+  }
   ry::task<ry::notify::results> trigger(ry::notify::notification n);
   ry::task<bool> withdraw(std::string key);
   ry::task<void> put_subscriber(ry::notify::subscriber who);

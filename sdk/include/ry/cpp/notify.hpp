@@ -4,7 +4,8 @@
 //    public:
 //     static constexpr std::uint32_t capabilities = RY_NOTIFY_EMAIL | RY_NOTIFY_FOLLOWS;
 //     const ry::context& host() const;
-//     void accepts(const ry::notify::token& t) const;                        // throws bad_request
+//     // The device's name, empty: its token; throws bad_request.
+//     std::string accepts(const ry::notify::token& t) const;
 //     ry::task<ry::notify::results> trigger(ry::notify::notification n);
 //     ry::task<bool> withdraw(std::string key);                              // RY_NOTIFY_WITHDRAWS
 //     ry::task<void> put_subscriber(ry::notify::subscriber who);             // RY_NOTIFY_KEEPS_SUBSCRIBERS
@@ -261,14 +262,16 @@ constexpr ry_notify_orchestrator_v1 orchestrator_table() noexcept {
   ry_notify_orchestrator_v1 t{};
   t.struct_size = sizeof t;
   t.capabilities = Driver::capabilities;
-  t.accepts = [](void* self, const ry_notify_token* device, ry_errbuf* err) noexcept {
+  t.accepts = [](void* self, const ry_notify_token* device, ry_take_fn name, void* ctx,
+                 ry_errbuf* err) noexcept {
     return guard(
         [&]() -> ry_status {
           if constexpr (detail::can<Driver>(RY_NOTIFY_PUSH)) {
-            static_cast<Driver*>(self)->accepts(token(*device));
+            const std::string own = static_cast<Driver*>(self)->accepts(token(*device));
+            if (!own.empty() && name != nullptr) name(ctx, raw(own));
             return RY_OK;
           } else {
-            (void)self, (void)device;
+            (void)self, (void)device, (void)name, (void)ctx;
             return RY_UNIMPLEMENTED;
           }
         },

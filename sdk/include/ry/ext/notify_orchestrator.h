@@ -153,8 +153,11 @@ typedef struct ry_notify_orchestrator_v1 {
   uint32_t struct_size;
   uint32_t capabilities;
   /* Does it carry push messages of this provider? RY_OK; RY_INVALID_ARGUMENT with a sentence that names
-   * those it does, or what is wrong with the token. Looks at the text only. [any] */
-  ry_status (*accepts)(void* self, const ry_notify_token* token, ry_errbuf* err) RY_NOEXCEPT;
+   * those it does, or what is wrong with the token. Looks at the text only. `name` is called at most once, inside
+   * the call, with what stands for the device where its token can be written in several ways; not called:
+   * the token itself does. [any] */
+  ry_status (*accepts)(void* self, const ry_notify_token* token, ry_take_fn name, void* ctx, ry_errbuf* err)
+      RY_NOEXCEPT;
   /* *call is valid until the completion returned. [any] */
   ry_status (*trigger)(void* self, const ry_notify_trigger* what, ry_exec* exec, ry_notify_results_fn fn,
                        void* ctx, void** call) RY_NOEXCEPT;

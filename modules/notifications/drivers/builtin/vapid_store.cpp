@@ -1,0 +1,37 @@
+#include "vapid_store.hpp"
+
+namespace notify_builtin {
+
+namespace {
+
+constexpr std::string_view place = "notify_builtin.vapid";
+
+ry::task<std::optional<std::string>> sealed_key(const ry::context& ctx) {
+  const auto rows = (co_await ctx.db().query("select sealed from notify_builtin.vapid")).value();
+  if (rows.empty()) co_return std::nullopt;
+  co_return std::string(rows.front().text(0));
+}
+
+}  // namespace
+
+ry::task<notify_push::vapid_key> kept_vapid_key(const ry::context& ctx) {
+  auto sealed = co_await sealed_key(ctx);
+  if (!sealed) {
+    const auto made = notify_push::vapid_key::generate();
+    const auto fresh = ctx.secrets().seal(place, made.private_text()).value();
+    (co_await ctx.db().query("insert into notify_builtin.vapid (sealed) values ($1) on conflict do nothing",
+                             ry::bytes_view(fresh)))
+        .value();
+    sealed = co_await sealed_key(ctx);
+    ctx.info("a key for Web Push was made");
+  }
+  auto opened = ctx.secrets().open(place, sealed.value());
+  if (!opened) {
+    throw ry::error(RY_DATA_LOSS, "notify_builtin.vapid",
+                    "the kept key for Web Push cannot be opened with this deployment's key for secrets");
+  }
+  ctx.secrets().redact(*opened);
+  co_return notify_push::vapid_key::read(*opened);
+}
+
+}  // namespace notify_builtin
