@@ -85,6 +85,48 @@ test('a task completes: mail, inbox, unread count, read', async () => {
     [['email', 'accepted'], ['in_app', 'delivered'], ['push', 'skipped']]);
 });
 
+test('each event has its workflow, with the payload that the contract names', async () => {
+  const user = await server.user({ email: 'events@example.test' });
+  await user.get('/account');
+  const thread = '0190b1e4-0000-7000-8000-000000000001', task_url = `https://app.test/#/threads/${thread}`;
+  for (const [kind, workflow, told, payload] of [
+    ['run.completed', 'task-completed', { thread_id: thread, title: 'Poem' }, { first_name: 'events', task_name: 'Poem', task_url }],
+    ['run.failed', 'task-failed', { thread_id: thread, title: 'Poem', error: 'It broke', reason: 'llm_error' }, { first_name: 'events', task_name: 'Poem', task_url, failure_reason: 'It broke' }],
+    ['payment.succeeded', 'payment-succeeded', { amount: 20, currency: 'EUR', plan_name: 'pro' }, { account_id: user.id, amount: 20, currency: 'EUR', plan_name: 'pro' }],
+    ['payment.failed', 'payment-failed', { amount: 20, currency: 'EUR', reason: 'declined' }, { account_id: user.id, amount: 20, currency: 'EUR', reason: 'declined' }],
+    ['credits.low', 'credits-low', { balance_micro: 7_500_000, threshold_percent: 20 }, { account_id: user.id, remaining_credits: 7, threshold_percentage: 20 }],
+  ]) {
+    publish(kind, user, told);
+    assert.deepEqual((await one(user, workflow)).payload, payload, kind);
+  }
+  await waitFor('six mails', () => smtp.to('events@example.test').length === 6);
+});
+
+test('what is gathered goes out as one mail, and waits for the end of the quiet hours', async () => {
+  const user = await server.user({ email: 'digest@example.test' });
+  await user.get('/account');
+  await smtp.mail('digest@example.test');
+  const put = async (json) => assert.equal((await user.request('PUT', '/notifications/preferences', { json })).status, 200);
+  await put({ workflows: { 'payment-succeeded': { digest_minutes: 60 } } });
+  for (const plan_name of ['a', 'b', 'c']) publish('payment.succeeded', user, { amount: 1, currency: 'EUR', plan_name });
+  await waitFor('all in the inbox', async () => (await user.get('/notifications/inbox/unread-count')).json.unread_count === 3);
+  const soon = () => db.sql(`update core.job set run_at = now() where kind = 'notifications.deliver' and args->>'id' in
+    (select id::text from notifications.notification where account_id = '${user.id}')`);
+  const clock = (hours) => new Date(Date.now() + hours * 3600_000).toISOString().slice(11, 16);
+  await put({ time_zone: 'UTC', quiet_hours: { from: clock(-1), to: clock(1) } });
+  soon();
+  const waiting = () => db.sql(`select count(*) from core.job where kind = 'notifications.deliver' and run_at > now() + interval '50 minutes'`);
+  await waitFor('the quiet hours', () => waiting() === '1', 30000);
+  assert.equal(smtp.to('digest@example.test').length, 1, 'the welcome');
+  await put({ quiet_hours: null });
+  soon();
+  const m = await waitFor('the digest', () => smtp.to('digest@example.test')[1], 30000);
+  assert.equal(m.parsed.subject, '3 notifications');
+  assert.equal(m.parsed.text.match(/Payment received: 1 EUR/g).length, 3);
+  await waitFor('their end', () => db.sql(`select string_agg(state, ',') from notifications.notification where account_id = '${user.id}' and workflow = 'payment-succeeded'`) === 'sent,sent,sent');
+  assert.equal(smtp.to('digest@example.test').length, 2);
+});
+
 // Reads the inbox's stream until `until(events)`; also by a token in the query.
 async function listen(user, { headers = {}, query = '', token = true } = {}) {
   const stop = new AbortController();
@@ -164,40 +206,6 @@ test('with the run\'s stream open nothing is sent, and the reason is kept', asyn
   await waitFor('the verdict', () => state('task-completed', user));
   assert.equal(state('task-completed', user), 'suppressed:User is actively viewing thread');
   assert.deepEqual((await user.get('/notifications/inbox')).json.notifications, []);
-});
-
-test('a stream on another node counts as much, as long as it is open', async () => {
-  const other = new Server({ database: db, llm, set: [secret, 'deployment.mode=staging'] });
-  try {
-    await other.start();
-    const user = await server.user({ tier: 'pro' });
-    const there = new Client(other, user.token, user.id);
-    const rows = () => db.sql('select count(*) from runs.watcher');
-    // Born on the first node, read on the second.
-    const r = await user.start({ prompt: '[slow] Write a poem' });
-    const seen = await there.stream(r.json.agent_run_id);
-    assert.equal(seen.ended, true);
-    await waitFor('the verdict', () => state('task-completed', user));
-    assert.equal(state('task-completed', user), 'suppressed:User is actively viewing thread');
-    await waitFor('no reader', () => rows() === '0');
-
-    // Who went away before the end is told.
-    const second = await user.start({ prompt: '[slow] Write another one' });
-    await there.stream(second.json.agent_run_id, { until: (e) => e.type === 'llm_response_chunk' && rows() === '1' });
-    await waitFor('no reader', () => rows() === '0');
-    await one(user, 'task-completed');
-
-    // A node that died says nothing any more.
-    const third = await user.start({ prompt: '[slow] And a third' });
-    const lost = there.stream(third.json.agent_run_id);
-    await waitFor('the reader', () => rows() === '1');
-    await other.kill();
-    await lost;
-    db.sql(`update runs.watcher set until = until - interval '1 minute'`);
-    await waitFor('the entry', async () => (await user.get('/notifications/inbox')).json.unread_count === 2, 30000);
-  } finally {
-    await other.close();
-  }
 });
 
 test('a mail that is refused for good is a failure, also when the inbox has it; tried again it is another mail', async () => {

@@ -127,6 +127,22 @@ test('admins only; what is not there is 404; addresses without what may be secre
   assert.ok(!JSON.stringify(all).includes('whsec'));
 });
 
+test('outside of local mode nothing is sent to addresses inside', async () => {
+  const other = makeDatabase();
+  const at = { v4: receiver.url, name: receiver.url.replace('127.0.0.1', 'localhost'), mapped: receiver.url.replace('127.0.0.1', '[::ffff:127.0.0.1]'), metadata: 'http://169.254.169.254/latest' };
+  const guarded = await new Server({ database: other, set: ['deployment.mode=staging'],
+    settings: Object.entries(at).map(([name, url]) => `[webhooks.endpoints.${name}]\nurl = "${url}/guarded"\nsecrets = ["${oldSecret}"]\n`).join('') }).start();
+  try {
+    const boss = await guarded.user({ role: 'admin' });
+    for (const name of Object.keys(at)) assert.equal((await boss.post(`/admin/webhooks/${name}/test`)).status, 202);
+    await waitFor('the refusals', async () => (await boss.get('/admin/webhooks')).json.endpoints.every((e) => /private or local address/.test(e.last_error)));
+    assert.equal(receiver.got.filter((m) => m.path === '/guarded').length, 0);
+  } finally {
+    await guarded.close();
+    other.drop();
+  }
+});
+
 test('a message that waits outlives the server', async () => {
   receiver.respond = () => [0];
   const u = await server.user();

@@ -391,7 +391,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Call it off while it waits */
+        /** Call it off while it waits, or take it back from the orchestrator where that can */
         post: operations["notifications.cancel"];
         delete?: never;
         options?: never;
@@ -1591,6 +1591,23 @@ export interface paths {
         };
         /** A file of the page */
         get: operations["console.asset"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/worker.js": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The page's service worker, for Web Push */
+        get: operations["console.worker"];
         put?: never;
         post?: never;
         delete?: never;
@@ -8090,6 +8107,37 @@ export interface operations {
                 content?: never;
             };
             404: components["responses"]["host.NotFound"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "console.worker": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The script */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example self.addEventListener('push', show) */
+                    "text/javascript": string;
+                };
+            };
+            /** @description The script is the one that the caller has */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];

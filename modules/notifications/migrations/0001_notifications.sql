@@ -313,7 +313,7 @@ begin
           p_account, p_workflow, p_payload, p_thread, outcome, reason,
           case when outcome in ('queued', 'gathered') then v_rest else 0 end, v_gathering, v_carrier,
           make_interval(secs => p_ttl_seconds), v_at + make_interval(secs => p_ttl_seconds), case when outcome <> 'queued' then clock_timestamp() end)
-  on conflict (key) do nothing
+  on conflict do nothing  -- also by the tid, which comes from the key
   returning n.id into id;
   if not found then
     select n.id, n.reason into id, reason from notifications.notification n where n.key = p_key;
