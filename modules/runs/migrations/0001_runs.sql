@@ -1,7 +1,6 @@
 -- Projects, threads, messages, runs and the event log of the runs. Rows refer to each other without
 -- foreign keys: each is written and removed by the functions of 0002 alone, under the account's
--- lock, and the checks would cost a fifth of a start. Nor has `runs` checks of values: the server reads the text of
--- each anew for every statement.
+-- lock, and the checks would cost a fifth of a start.
 create table projects (
   id uuid primary key,
   account_id uuid not null,
@@ -30,7 +29,7 @@ create table account_usage (
   account_id uuid primary key,
   threads bigint not null default 0,
   runs_bound bigint not null default 0
-) with (fillfactor = 50);
+) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 
 -- `body` is the message in the neutral form of llm.provider/1. A message of the role 'summary' stands for
 -- all messages of its thread up to covers_to when a model is asked; readers do not see it. `reasoning`
@@ -59,7 +58,7 @@ create table runs (
   model text not null,
   mode text,
   memory_enabled boolean,
-  status text not null default 'running', -- or completed, failed, stopped
+  status text not null default 'running' check (status in ('running', 'completed', 'failed', 'stopped')),
   job_id bigint not null,
   fence bigint not null,              -- of the worker that may write
   step int not null default 0,        -- model answers persisted
@@ -67,7 +66,7 @@ create table runs (
   seq_reserved bigint not null,       -- events up to here may have been delivered before they were durable
   timeout_seconds int not null,
   budget_micro bigint,                -- what the run may cost; null: no budget
-  budget_policy text,                 -- hard, soft, finish_turn
+  budget_policy text check (budget_policy in ('hard', 'soft', 'finish_turn')),
   stop_requested_at timestamptz,
   waiting boolean not null default false, -- for a slot or for the thread's earlier run; no job yet
   waiting_message uuid,               -- of the user's message, which joins the thread at admission
@@ -86,7 +85,7 @@ create table runs (
   first_token_ms bigint,              -- from the start to the first piece of an answer
   started_at timestamptz not null default now(),
   completed_at timestamptz
-) with (fillfactor = 80);
+) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 create index runs_of_account on runs (account_id, status, id desc);
 create index runs_waiting on runs (account_id, id) where waiting;
 create index runs_going_on_thread on runs (thread_id, id desc) where status = 'running';
@@ -101,7 +100,7 @@ create table events (
   last_seq bigint not null,
   wire text not null,
   primary key (run_id, seq)
-) with (autovacuum_vacuum_insert_scale_factor = 0.05, toast_tuple_target = 8160);
+) with (autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_vacuum_scale_factor = 0.02, toast_tuple_target = 8160);
 alter table events alter column wire set storage main;
 
 -- The same, one row for each event; `payload` is the JSON object of its data line.
