@@ -1,6 +1,7 @@
 -- Projects, threads, messages, runs and the event log of the runs. Rows refer to each other without
 -- foreign keys: each is written and removed by the functions of 0002 alone, under the account's
--- lock, and the checks would cost a fifth of a start.
+-- lock, and the checks would cost a fifth of a start. Nor has `runs` checks of values: the server reads the text of
+-- each anew for every statement.
 create table projects (
   id uuid primary key,
   account_id uuid not null,
@@ -58,7 +59,7 @@ create table runs (
   model text not null,
   mode text,
   memory_enabled boolean,
-  status text not null default 'running' check (status in ('running', 'completed', 'failed', 'stopped')),
+  status text not null default 'running', -- or completed, failed, stopped
   job_id bigint not null,
   fence bigint not null,              -- of the worker that may write
   step int not null default 0,        -- model answers persisted
@@ -66,7 +67,7 @@ create table runs (
   seq_reserved bigint not null,       -- events up to here may have been delivered before they were durable
   timeout_seconds int not null,
   budget_micro bigint,                -- what the run may cost; null: no budget
-  budget_policy text check (budget_policy in ('hard', 'soft', 'finish_turn')),
+  budget_policy text,                 -- hard, soft, finish_turn
   stop_requested_at timestamptz,
   waiting boolean not null default false, -- for a slot or for the thread's earlier run; no job yet
   waiting_message uuid,               -- of the user's message, which joins the thread at admission
