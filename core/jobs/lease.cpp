@@ -1,6 +1,7 @@
 // How a node keeps its jobs, takes those of nodes that vanished, and sees how much there is.
 #include <memory>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "core/db/database.hpp"
@@ -90,7 +91,41 @@ void queue::beat_on(db::connection& c) {
     poke();
   }
   look_for_cancels(c);
+  look_for_lost(c);
   keep_traces(c);
+}
+
+// Jobs that were ended or taken over elsewhere while this node was not heard of. What ends in a transaction of
+// its own has no row for a moment while it still runs, so that it counts only from the second beat on.
+void queue::look_for_lost(db::connection& c) {
+  std::vector<std::int64_t> ids, fences;
+  {
+    std::lock_guard lock(mutex_);
+    for (const auto& [id, job] : running_) {
+      ids.push_back(id);
+      fences.push_back(job->view.fence);
+    }
+  }
+  if (ids.empty()) return;
+  const auto gone = c.exec(
+      "select w.id from unnest($1::bigint[], $2::bigint[]) w(id, fence) where not exists "
+      "(select 1 from core.job j where j.id = w.id and j.fence = w.fence and j.state = 1)",
+      {db::value::ints(ids), db::value::ints(fences)});
+  std::unordered_set<std::int64_t> missing;
+  for (std::size_t i = 0; i < gone.size(); ++i) missing.insert(gone.int64(i, 0));
+  std::vector<std::shared_ptr<ry_job>> lost;
+  {
+    std::lock_guard lock(mutex_);
+    for (const auto id : ids) {
+      const auto it = running_.find(id);
+      if (it == running_.end()) continue;
+      auto& job = it->second;
+      job->missed = missing.contains(id) ? job->missed + 1 : 0;
+      if (job->missed == 2) lost.push_back(job);
+    }
+    stats_.leases_lost += lost.size();
+  }
+  for (const auto& job : lost) tell(job, RY_WHY_LEASE_LOST);
 }
 
 // Of jobs that were born here: another node that takes one over goes on with its trace.

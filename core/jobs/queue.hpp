@@ -75,6 +75,7 @@ struct ry_job : std::enable_shared_from_this<ry_job> {
   ry::observe::open_span span;   // guarded by the mutex
   std::string trace_text;    // what a later attempt belongs to, as well
   bool trace_kept = true;    // the row has it; guarded by the queue
+  int missed = 0;            // beats in a row that did not find the row as ours; guarded by the queue
   std::uint64_t backoff_ms = 1000;
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
 
@@ -167,6 +168,7 @@ class queue {
 
   void beat_on(db::connection& c);
   void look_for_cancels(db::connection& c);
+  void look_for_lost(db::connection& c);
   void keep_traces(db::connection& c);
   std::vector<claimed> fetch_on(db::connection& c, const std::vector<std::string>& kinds,
                                 const std::vector<std::int64_t>& slots);

@@ -299,6 +299,35 @@ TEST(queue, sql_calls_off_a_running_job_and_leaves_a_waiting_one) {
   EXPECT_TRUE(wait_for([&] { return seen.why == RY_WHY_USER; }));
 }
 
+TEST(queue, a_job_that_was_ended_elsewhere_is_told_although_it_writes_nothing) {
+  database d;
+  node a(d);
+  struct seen_t {
+    std::atomic<int> why{0};
+    std::atomic<ry_job*> job{nullptr};
+  } seen;
+  a.queue.add(kind("t.silent"), [&](const ry_job_view*, ry_job* j) {
+    seen.job = j;
+    j->q.on_cancel(
+        j,
+        [](void* ctx, std::int32_t why) noexcept {
+          auto& s = *static_cast<seen_t*>(ctx);
+          s.why = why;
+          s.job.load()->q.finish(s.job, RY_JOB_DONE, 0, nullptr);
+        },
+        &seen);
+    return RY_OK;
+  });
+  a.start();
+  const auto job = d.number("select id from core.job_enqueue('t.silent', '{}')");
+  ASSERT_TRUE(wait_for([&] { return seen.job.load() != nullptr; }));
+  std::this_thread::sleep_for(std::chrono::seconds(1));
+  EXPECT_EQ(seen.why, 0) << "as long as it is ours";
+  d.sql("delete from core.job where id = " + std::to_string(job));
+  EXPECT_TRUE(wait_for([&] { return seen.why == RY_WHY_LEASE_LOST; }));
+  EXPECT_EQ(a.queue.stats().leases_lost, 1u);
+}
+
 TEST(queue, stop_hands_over_what_does_not_end) {
   database d;
   std::atomic<int> why{0};

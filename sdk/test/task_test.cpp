@@ -344,7 +344,7 @@ TEST_F(TaskTest, MissingInterfaceIsAClearError) {
     ctx.db();
     FAIL();
   } catch (const error& e) {
-    EXPECT_EQ(e.message(), "this host does not offer ry.db/1");
+    EXPECT_EQ(e.message(), "ry.db/1 is not among the module's needs, or this host does not offer it");
   }
 }
 

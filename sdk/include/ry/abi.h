@@ -13,6 +13,11 @@
  *  - Ownership is one of: borrowed-in (valid until the call returns; the callee copies), borrowed-out
  *    (valid until the callback returns), handle (created by one call, ended by exactly one call).
  *    No memory is freed by the other side.
+ *  - No pointer, handle or callback is NULL unless its comment says that it may be.
+ *  - A function that returns ry_status may answer, besides what its comment names: RY_INVALID_ARGUMENT (an
+ *    argument breaks these rules), RY_FAILED_PRECONDITION (a handle that has ended, the wrong phase),
+ *    RY_RESOURCE_EXHAUSTED (out of memory), RY_CANCELLED (the host stops) and RY_INTERNAL. Nothing is
+ *    written to out parameters and no callback is called then.
  *  - Times are int64_t microseconds since the Unix epoch, UTC; durations are uint64_t milliseconds.
  *  - Thread tags:
  *      [lifecycle]   called on one thread, in order, never concurrently for one module

@@ -166,7 +166,8 @@ class context {
     const Table* table = try_interface<Table>();
     if (table == nullptr) {
       throw error(RY_UNAVAILABLE, "host.interface_missing",
-                  std::string("this host does not offer ") + detail::interface_of<Table>::id);
+                  std::string(detail::interface_of<Table>::id) +
+                      " is not among the module's needs, or this host does not offer it");
     }
     return *table;
   }

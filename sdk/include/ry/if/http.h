@@ -100,8 +100,8 @@ typedef struct ry_http_v1 {
 
   /* RY_ROUTE_STREAM_BODY: the next piece of the body. One at a time. [exec] */
   ry_status (*read_body)(ry_request* request, ry_body_fn fn, void* ctx) RY_NOEXCEPT;
-  /* RY_ROUTE_STREAM_BODY: reads multipart/form-data (files to spool files, memory stays flat) or
-   * application/x-www-form-urlencoded. Once. limits may be NULL. [exec] */
+  /* RY_ROUTE_STREAM_BODY: reads multipart/form-data (files to spool files; the rest in memory, 2 MiB at
+   * most, or max_value_bytes if more) or urlencoded. Once. limits may be NULL. [exec] */
   ry_status (*read_form)(ry_request* request, const ry_form_limits* limits, ry_form_fn fn,
                          void* ctx) RY_NOEXCEPT;
 

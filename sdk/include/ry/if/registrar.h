@@ -10,8 +10,8 @@
  * Settings schema: the descriptor's config_schema_json is a JSON Schema object. Understood: type
  * (object, array, string, integer, number, boolean; or a list of them), properties, required,
  * additionalProperties (a schema, or false; false is the default), items, enum, minimum, maximum,
- * minLength, maxLength, minItems, maxItems, pattern, default, description, and "secret": true
- * (masked in every listing and log). Defaults are filled in before create() sees the settings.
+ * minLength, maxLength, minItems, maxItems, pattern, default, description, "secret": true (masked in
+ * every listing and log), "driver_of": "<point>" (a driver's name). create() sees defaults filled in.
  */
 #ifndef RY_IF_REGISTRAR_H
 #define RY_IF_REGISTRAR_H
