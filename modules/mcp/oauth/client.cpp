@@ -264,6 +264,10 @@ authorization authorization_request(const server_metadata& as, const client& c, 
                                 {"prompt", offline ? "consent" : ""}});
   const bool more = as.authorization_endpoint.find('?') != std::string::npos;
   a.url = as.authorization_endpoint + (more ? "&" : "?") + query;
+  if (a.url.size() > most_user_url) {
+    throw trouble("users cannot be sent to the authorization server " + as.issuer +
+                  ": the address is too long with all the scopes that are wanted");
+  }
   return a;
 }
 

@@ -62,6 +62,8 @@ std::string wanted_scope(const settings& s, std::string_view challenged, std::st
 struct authorization {
   std::string url, state, verifier;
 };
+// What every server takes in a request line, in bytes; an address for a user that is longer is refused: ry::error.
+constexpr std::size_t most_user_url = 8000;
 authorization authorization_request(const server_metadata& as, const client& c, std::string_view resource,
                                     std::string_view scope);
 

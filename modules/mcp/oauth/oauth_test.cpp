@@ -246,6 +246,17 @@ TEST(Requests, UsersAreSentWithPkceAndTheResource) {
   EXPECT_THAT(authorization_request(as, c, "", "").url, Not(HasSubstr("scope")));
 }
 
+TEST(Requests, UsersAreSentToNoAddressWithoutEnd) {
+  const client c{"me", "", "", "", "none", "https://run/cb"};
+  EXPECT_THAT(authorization_request(as_of({}), c, "https://h/mcp", std::string(2000, '/')).url, HasSubstr("scope="));
+  try {
+    authorization_request(as_of({}), c, "https://h/mcp", std::string(2700, '/'));
+    FAIL();
+  } catch (const ry::error& e) {
+    EXPECT_THAT(std::string(e.message()), HasSubstr("too long"));
+  }
+}
+
 // ---- answers ----------------------------------------------------------------------------------
 
 TEST(Answers, TokensAreBearerTokens) {
