@@ -107,10 +107,8 @@ void queue::look_for_lost(db::connection& c) {
     }
   }
   if (ids.empty()) return;
-  const auto gone = c.exec(
-      "select w.id from unnest($1::bigint[], $2::bigint[]) w(id, fence) where not exists "
-      "(select 1 from core.job j where j.id = w.id and j.fence = w.fence and j.state = 1)",
-      {db::value::ints(ids), db::value::ints(fences)});
+  const auto gone = c.exec("select id from core.jobs_lost($1::bigint[], $2::bigint[])",
+                           {db::value::ints(ids), db::value::ints(fences)});
   std::unordered_set<std::int64_t> missing;
   for (std::size_t i = 0; i < gone.size(); ++i) missing.insert(gone.int64(i, 0));
   std::vector<std::shared_ptr<ry_job>> lost;

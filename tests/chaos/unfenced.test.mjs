@@ -19,8 +19,14 @@ async function breakFences(postgres) {
   };
   await changed('core.job_hold', ' and fence = p_fence and state = 1', '');
   await changed('core.job_complete', ' and fence = p_fence and state = 1', '');
+  await changed('core.jobs_hold', ' and j.fence = w.fence and j.state + 0 = 1', '');
+  await changed('core.jobs_complete', ' and j.fence = w.fence and j.state + 0 = 1', '');
+  await changed('core.jobs_lost', ' and j.fence = w.fence and j.state = 1', '');
   await changed('runs.persist_steps', ' and r.fence = w.fence', '');
+  await changed('runs.persist_steps', ' and x.fence = w.fence', '');
   await changed('runs.append_events', 'r.fence = w.fence and ', '');
+  // Rows of a stale worker meet those that the take-over has put in their place: a fence of its own.
+  await changed('runs.fill_gap', 'generate_series(p_border + 1, v_last)', 'generate_series(1, 0)');
 }
 
 // Takes all runs from their owner while it is frozen for a moment, too short to lose its lease. The
@@ -72,5 +78,5 @@ test('without fences the same is found out', async (t) => {
   t.diagnostic(`${wrong.length} violations, for example: ${wrong[0]}`);
   assert.ok(wrong.length > 0, 'servers without fences passed');
   // It is the harm that is meant, not a lack of patience.
-  assert.match(wrong.join('\n'), /charged|delivered|in the log|terminal|result/);
+  assert.match(wrong.join('\n'), /charged twice/);
 });

@@ -197,7 +197,7 @@ test('a line that is silent is given up and taken up again', async () => {
     return Promise.resolve(new Response(body, { headers: { 'content-type': 'text/event-stream' } }));
   } });
   const events = [];
-  for await (const e of runyard.follow(run.agent_run_id, { silenceMs: 200 })) events.push(e);
+  for await (const e of runyard.follow(run.agent_run_id, { silenceMs: 1500 })) events.push(e);
   whole(events);
   assert.equal(asked, 2);
 });

@@ -129,6 +129,12 @@ begin
   end if;
 end $$;
 
+-- Those that are over, or somebody else's by now.
+create function jobs_lost(p_ids bigint[], p_fences bigint[]) returns table (id bigint) language sql stable as $$
+  select w.id from unnest(p_ids, p_fences) w (id, fence)
+   where not exists (select 1 from core.job j where j.id = w.id and j.fence = w.fence and j.state = 1)
+$$;
+
 -- Asks the worker of a running job to end it, when this transaction commits: its node hears at once, or
 -- at its next beat. False: nobody works on it. What waits is left as it is.
 create function job_call_off(p_id bigint) returns boolean language plpgsql as $$
