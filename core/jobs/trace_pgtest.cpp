@@ -110,8 +110,8 @@ TEST(job_trace, a_job_born_here_and_taken_over_stays_in_its_trace) {
   a.queue.add(kind("t.born"), run);
   a.start();
   const auto mine = traces.begin(std::nullopt, "");
-  const auto id = d.number("select n.id from core.jobs_born('t.born', 'default', array['{}'::jsonb], 5, '" +
-                           a.queue.node_id() + "') n");
+  const auto id = d.number("select (core.jobs_born('t.born', 'default', array['{}'::jsonb], 5, '" +
+                           a.queue.node_id() + "'))[1]");
   {
     const trace_scope scope(mine);
     ASSERT_EQ(a.queue.adopt("t.born", id, 1, "{}"), RY_OK);
