@@ -167,7 +167,7 @@ export class Client {
   start(form, headers) { return this.post('/agent/start', { form, headers }); }
 
   // Reads a run's stream to its end (or until `until(event)` is true): events in order, raw text beside.
-  async stream(runId, { headers = {}, query = '', until, onEvent, timeout = 30000 } = {}) {
+  async stream(runId, { headers = {}, query = '', until, onEvent, timeout = 60000 } = {}) {
     const stop = new AbortController();
     const timer = setTimeout(() => stop.abort(new Error(`stream of ${runId} did not end within ${timeout} ms`)), timeout);
     const r = await fetch(`${this.url}/agent-run/${runId}/stream${query}`, {
