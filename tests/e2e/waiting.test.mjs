@@ -120,7 +120,8 @@ test('waiting runs survive a killed server', async () => {
   assert.equal((await u.stream(second.agent_run_id)).events.at(-1).status, 'completed');
 });
 
-// A stop cannot be noted while somebody holds the run's row: the server dies between the start and the stop.
+// A stop cannot be noted while somebody holds the run's row: the server dies between the start and the stop, and so
+// do its sessions, which PostgreSQL would otherwise let finish the statement they wait in.
 test('an interrupt outlives the server that promised it', async () => {
   const u = await server.user();
   const first = (await u.start({ prompt: '[long] first' })).json;
@@ -133,6 +134,11 @@ test('an interrupt outlives the server that promised it', async () => {
   const second = await u.start({ prompt: 'second', thread_id: first.thread_id, on_busy: 'interrupt' });
   assert.equal(second.status, 200, second.text);
   await server.kill();
+  const sessions = "from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and state <> 'idle in transaction'";
+  await waitFor('the end of the dead server\'s sessions', () => {
+    database.sql(`select count(pg_terminate_backend(pid)) ${sessions}`);
+    return database.sql(`select count(*) ${sessions}`) === '0';
+  });
   psql.stdin.end('rollback;\n');
   await new Promise((r) => psql.on('exit', r));
   assert.equal(database.sql(`select stop_requested_at is null and status = 'running' from runs.runs where id = '${first.agent_run_id}'`), 't');
