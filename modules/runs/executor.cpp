@@ -427,7 +427,7 @@ ry::task<ry::job_outcome> executor::finish(run_ptr run, course& c) {
            "\",\"status\":\"" + how.status + "\",\"reason\":\"" + how.reason +
            "\",\"error\":" + json_string(how.error) + ",\"title\":" + json_string(run->who.title) +
            ",\"charged_micro\":" + std::to_string(run->charged_micro) +
-           ",\"viewed\":" + (run->has_readers() ? "true" : "false") + "}";
+           ",\"viewed\":" + (run->streams != 0 ? "true" : "false") + "}";
   const stored written = co_await persist(parts_, run, record);
   if (written == stored::not_ours) co_return leave(run);
   if (!record.webhooks.empty()) parts_.ctx.jobs().poke("webhooks");

@@ -96,7 +96,8 @@ class live_run : public std::enable_shared_from_this<live_run> {
   enum class ending { finished, left };
   void end(ending how);
   bool ended() const { return ended_; }
-  bool has_readers() const { return !readers_.empty(); }
+  // Open streams that this run serves, also those that read from the log for a while because they are slow.
+  std::size_t streams = 0;
   std::string_view final_status() const { return final_status_; }
   void set_final_status(std::string_view status) { final_status_ = status; }
 

@@ -602,6 +602,24 @@ ry::task<ry::result<void>> repository::prune_keys() const {
   ry::result<ry::rows> rows = co_await db_.query(
       "delete from runs.idempotency where created_at < now() - interval '24 hours'");
   if (!rows) co_return rows.error();
+  rows = co_await db_.query("delete from runs.watcher where until < now()");
+  if (!rows) co_return rows.error();
+  co_return ry::result<void>();
+}
+
+ry::task<ry::result<void>> repository::watch(ry::uuid stream, std::string run) const {
+  ry::result<ry::rows> rows = co_await db_.query(
+      "insert into runs.watcher (id, thread_id, until)"
+      " select $1, r.thread_id, clock_timestamp() + interval '1 minute' from runs.runs r where r.id = $2::uuid"
+      " on conflict (id) do update set until = excluded.until",
+      stream, run);
+  if (!rows) co_return rows.error();
+  co_return ry::result<void>();
+}
+
+ry::task<ry::result<void>> repository::unwatch(ry::uuid stream) const {
+  ry::result<ry::rows> rows = co_await db_.query("delete from runs.watcher where id = $1", stream);
+  if (!rows) co_return rows.error();
   co_return ry::result<void>();
 }
 

@@ -208,6 +208,10 @@ class repository {
   ry::task<ry::result<std::string>> first_place(std::string run) const;
   ry::task<ry::result<void>> prune_keys() const;
 
+  // For the next minute somebody reads this run's stream from the log, and so looks at its thread.
+  ry::task<ry::result<void>> watch(ry::uuid stream, std::string run) const;
+  ry::task<ry::result<void>> unwatch(ry::uuid stream) const;
+
  private:
   ry::database db_;
 };

@@ -11,6 +11,9 @@ namespace {
 constexpr std::uint64_t ping_ms = 10'000;
 constexpr std::uint64_t poll_ms = 1'000;
 constexpr std::uint64_t retry_ms = 100;
+// A run is about to become live here, as a rule: only a stream that waits for longer is told to other nodes.
+constexpr std::uint64_t first_wait_ms = 250;
+constexpr std::int64_t watch_again_us = 20'000'000;
 constexpr std::uint64_t token_ms = 10 * 60 * 1000;
 constexpr std::int64_t most_merge_ms = 10'000;
 
@@ -90,6 +93,8 @@ struct stream_route::session {
   std::uint64_t merge_ms;
   std::string id;                   // of the run
   std::unique_ptr<snapshot> gathered;  // what will be sent as one event
+  ry::uuid watcher;                    // while watched_us is set
+  std::int64_t watched_us = 0;         // when others were told last that somebody reads here
 };
 
 ry::task<void> stream_route::serve(ry::request request) {
@@ -98,6 +103,22 @@ ry::task<void> stream_route::serve(ry::request request) {
   if (!s) co_return;
   co_await follow(*s, std::move(live));
   s->out.to.close();
+  if (s->watched_us != 0) co_await unwatch(*s);
+}
+
+ry::task<void> stream_route::watch(session& s) {
+  const std::int64_t now = parts_.ctx.mono_us();
+  if (s.watched_us == 0) s.watcher = parts_.ctx.new_uuid();
+  s.watched_us = now;
+  ry::result<void> done = co_await parts_.repo.watch(s.watcher, s.id);
+  if (!done && done.status() != RY_CANCELLED) parts_.ctx.complain("a reader could not be noted", done.error());
+}
+
+ry::task<void> stream_route::unwatch(session& s) {
+  s.watched_us = 0;
+  ry::task<ry::result<void>> gone = parts_.repo.unwatch(s.watcher);
+  // Also for a reader that is called off; failing that, the row becomes void by itself.
+  (void)co_await ry::shield(std::move(gone));
 }
 
 // Apart from serve(), whose frame lasts as long as the stream. Without a session the request was answered.
@@ -144,9 +165,12 @@ ry::task<void> stream_route::follow(session& s, std::shared_ptr<live_run> live) 
   // Shared with the subscription: its last call may come while this chain is elsewhere already.
   std::shared_ptr<ry::signal> hint;
   ry::subscription topic;
+  bool waited = false;
   for (;;) {
     outcome now = outcome::again;
     if (live) {
+      // It counts its readers itself.
+      if (s.watched_us != 0) co_await unwatch(s);
       co_await parts_.ctx.switch_to(live->exec);
       now = co_await from_feed(s, live);
     } else {
@@ -169,7 +193,10 @@ ry::task<void> stream_route::follow(session& s, std::shared_ptr<live_run> live) 
         topic = parts_.ctx.events().live_subscribe(topic_of(uuid), exec,
                                                    [hint](const ry::live_message&) { hint->set(); });
       } else if (now == outcome::caught_up) {
-        co_await wait_for(parts_.ctx, *hint, poll_ms);
+        const bool due = s.watched_us == 0 || parts_.ctx.mono_us() - s.watched_us > watch_again_us;
+        if (waited && due) co_await watch(s);
+        co_await wait_for(parts_.ctx, *hint, waited ? poll_ms : first_wait_ms);
+        waited = true;
       }
     }
     if (now == outcome::over) co_return;
@@ -186,6 +213,11 @@ ry::task<void> stream_route::follow(session& s, std::shared_ptr<live_run> live) 
 }
 
 ry::task<stream_route::outcome> stream_route::from_feed(session& s, std::shared_ptr<live_run> run) {
+  struct counted {
+    live_run& run;
+    explicit counted(live_run& run) : run(run) { ++run.streams; }
+    ~counted() { --run.streams; }
+  } here(*run);
   while (!s.out.to.cancel().cancelled()) {
     if (s.gathered) {
       const event_feed::range text = run->feed.text_from(s.out.next);

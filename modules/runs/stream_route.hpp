@@ -29,6 +29,9 @@ class stream_route {
   ry::task<outcome> from_feed(session& s, std::shared_ptr<live_run> run);
   ry::task<outcome> attached(session& s, live_run& run);
   ry::task<outcome> from_log(session& s);
+  // Others learn that somebody reads this run here, until unwatch().
+  ry::task<void> watch(session& s);
+  ry::task<void> unwatch(session& s);
   // Sends what was gathered and goes on event by event. False: the reader is gone.
   ry::task<bool> send_snapshot(session& s);
   static std::string_view gather(session& s, std::string_view wire);

@@ -2,16 +2,19 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Client, Server, makeDatabase, sleep, waitFor } from './lib/server.mjs';
-import { startLlm } from './lib/llm.mjs';
+import { lastUser, startLlm } from './lib/llm.mjs';
 import { startSmtp } from './lib/smtp.mjs';
 
 const secret = 'auth.jwt.hs256_secret=a secret of at least thirty-two bytes for this test';
 let db, smtp, llm, server, admin;
+const held = [];  // lets go, one by one, of answers to prompts with [held]
 
 before(async () => {
   smtp = await startSmtp({ starttls: false });
   llm = await startLlm(async (request, reply) => {
-    for (let i = 0; i < (/\[slow\]/.test(JSON.stringify(request)) ? 20 : 1); i++) { reply.text('hello '); await sleep(300); }
+    reply.text('hello ');
+    if (lastUser(request).includes('[held]')) await new Promise((go) => held.push(go));
+    else await sleep(300);
     reply.end();
   });
   db = makeDatabase();
@@ -32,7 +35,8 @@ after(async () => {
 
 const one = async (user, workflow) =>
   waitFor(`a ${workflow}`, async () => (await user.get('/notifications/inbox')).json.notifications.find((n) => n.workflow_id === workflow));
-const state = (workflow, user) => db.sql(`select state || ':' || reason from notifications.notification where workflow = '${workflow}' and account_id = '${user.id}' order by id desc limit 1`);
+const state = (workflow, user, thread) => db.sql(`select state || ':' || reason from notifications.notification where workflow = '${workflow}' and account_id = '${user.id}'
+  ${thread ? `and thread_id = '${thread}'` : ''} order by id desc limit 1`);
 const publish = (kind, user, payload = {}) =>
   db.sql(`select core.event_publish('${kind}', '${user.id}', '${JSON.stringify({ account_id: user.id, ...payload })}')`);
 // A run nobody watches, to its end.
@@ -200,12 +204,61 @@ test('many readers at once: each sees everything once', async () => {
 
 test('with the run\'s stream open nothing is sent, and the reason is kept', async () => {
   const user = await server.user({ email: 'watcher@example.test' });
-  const r = await user.start({ prompt: 'Write a poem' });
-  const seen = await user.stream(r.json.agent_run_id);
+  const r = await user.start({ prompt: '[held] Write a poem' });
+  const seen = await user.stream(r.json.agent_run_id, { onEvent: (e) => { if (e.type === 'llm_response_chunk') held.pop()(); } });
   assert.equal(seen.ended, true);
   await waitFor('the verdict', () => state('task-completed', user));
   assert.equal(state('task-completed', user), 'suppressed:User is actively viewing thread');
   assert.deepEqual((await user.get('/notifications/inbox')).json.notifications, []);
+});
+
+test('a stream on another node counts as much, as long as it is open and its node lives', async () => {
+  const other = new Server({ database: db, llm, set: [secret, 'deployment.mode=staging'] });
+  const user = await server.user({ tier: 'pro' });
+  const readers = () => db.sql('select count(*) from runs.watcher where until > now()');
+  // A run whose answer is held on the first node, and a reader of its stream on the other.
+  async function read() {
+    const { agent_run_id: id, thread_id } = (await user.start({ prompt: '[held] Write a poem' })).json;
+    const leave = new AbortController();
+    const r = await fetch(`${other.url}/agent-run/${id}/stream`, { headers: { authorization: `Bearer ${user.token}` }, signal: leave.signal });
+    assert.equal(r.status, 200);
+    const gone = r.text().catch(() => '');
+    await waitFor('the reader', () => readers() === '1');
+    await waitFor('the answer', () => held.length === 1);
+    return {
+      leave: () => leave.abort(),
+      end: async () => {
+        held.pop()();
+        await waitFor('the end of the run', async () => (await user.get(`/agent-run/${id}`)).json.status === 'completed');
+        await waitFor('the verdict', () => state('task-completed', user, thread_id));
+        await gone;
+        return state('task-completed', user, thread_id);
+      },
+    };
+  }
+  try {
+    await other.start();
+    const stays = await read();
+    assert.equal(await stays.end(), 'suppressed:User is actively viewing thread');
+    await waitFor('no reader', () => readers() === '0');
+    assert.deepEqual((await user.get('/notifications/inbox')).json.notifications, []);
+
+    const leaves = await read();
+    leaves.leave();
+    await waitFor('no reader', () => readers() === '0');
+    assert.doesNotMatch(await leaves.end(), /^suppressed/);
+
+    const dies = await read();
+    await other.kill();
+    db.sql(`update runs.watcher set until = until - interval '1 minute'`);  // which nobody renews
+    assert.doesNotMatch(await dies.end(), /^suppressed/);
+    await waitFor('both in the inbox', async () => (await user.get('/notifications/inbox/unread-count')).json.unread_count === 2);
+    db.sql(`select core.job_enqueue('runs.prune', '{}', 'default')`);
+    await waitFor('nothing left of the dead node', () => db.sql('select count(*) from runs.watcher') === '0');
+  } finally {
+    held.splice(0).forEach((go) => go());
+    await other.close();
+  }
 });
 
 test('a mail that is refused for good is a failure, also when the inbox has it; tried again it is another mail', async () => {

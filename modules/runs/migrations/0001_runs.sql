@@ -138,6 +138,16 @@ create table idempotency (
 );
 create index idempotency_by_age on idempotency (created_at);
 
+-- Streams of runs that are read from the log, on whatever node: with the runs' own readers they say who looks at
+-- a thread. A row that its node does not renew is void; none outlives a crash of the database, when all are
+-- written anew.
+create unlogged table watcher (
+  id uuid primary key,
+  thread_id uuid not null,
+  until timestamptz not null
+);
+create index watcher_thread on watcher (thread_id);
+
 -- How far the log has been pruned: every run up to here has no events any more.
 create table prune_state (
   one boolean primary key default true check (one),

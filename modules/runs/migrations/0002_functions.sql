@@ -361,7 +361,7 @@ declare
   v_outcomes text[];
   v_balances bigint[] := array_fill(null::bigint, array[cardinality(p_runs)]);
   v_held bigint[]; v_held_fences bigint[]; v_ended bigint[]; v_ended_fences bigint[];
-  v_kinds text[]; v_keys text[]; v_payloads jsonb[];
+  v_kinds text[]; v_keys text[]; v_payloads jsonb[]; v_told uuid[];
 begin
   -- First the runs, in the order they come in, then the accounts, as everybody does who needs both.
   perform 1 from unnest(p_runs) u (run),
@@ -404,8 +404,10 @@ begin
          array_agg(w.fence) filter (where d.n is not null and w.status is not null),
          array_agg('run.' || w.status order by w.n) filter (where d.n is not null and w.status in ('completed', 'failed')),
          array_agg(w.account::text order by w.n) filter (where d.n is not null and w.status in ('completed', 'failed')),
-         array_agg(w.event::jsonb order by w.n) filter (where d.n is not null and w.status in ('completed', 'failed'))
-    into v_owners, v_threads, v_outcomes, v_held, v_held_fences, v_ended, v_ended_fences, v_kinds, v_keys, v_payloads
+         array_agg(w.event::jsonb order by w.n) filter (where d.n is not null and w.status in ('completed', 'failed')),
+         array_agg(d.thread_id order by w.n) filter (where d.n is not null and w.status in ('completed', 'failed'))
+    into v_owners, v_threads, v_outcomes, v_held, v_held_fences, v_ended, v_ended_fences, v_kinds, v_keys, v_payloads,
+         v_told
     from unnest(p_accounts, v_tiers, p_runs, p_jobs, p_fences, p_statuses, p_events) with ordinality
            w (account, tier, run, job, fence, status, event, n)
     left join done d on d.n = w.n;
@@ -452,6 +454,11 @@ begin
       where v_threads[h.step] is not null group by h.step;
   end if;
   if v_kinds is not null then
+    -- The worker has said whether it has readers itself.
+    select array_agg(case when exists (select 1 from runs.watcher x
+                                        where x.thread_id = e.thread and x.until > clock_timestamp())
+                          then e.payload || '{"viewed": true}' else e.payload end order by e.n)
+      into v_payloads from unnest(v_payloads, v_told) with ordinality e (payload, thread, n);
     perform core.events_publish(v_kinds, v_keys, v_payloads);
   end if;
   for w in select e.account from unnest(p_accounts, p_statuses, v_threads) e (account, status, thread)
