@@ -9,15 +9,6 @@ import { startSmtp } from './lib/smtp.mjs';
 
 let db, smtp, llm, server, browser, ann, page;
 
-async function person(user, options) {
-  const p = await browser.person(options);
-  await p.goto(`${server.url}/auth`);
-  await p.evaluate((t) => sessionStorage.setItem('ry_token', t), user.token);
-  await p.goto(`${server.url}/console`);
-  await p.sees('What should the agent do?');
-  await p.evaluate(() => { window.notReloaded = true; });
-  return p;
-}
 const badge = (p, want) => p.waitForFunction((n) => (document.querySelector('.badge')?.innerText.split('\n')[0].trim() ?? '') === n, {}, String(want));
 async function run(user, form) {
   const r = await user.start(form);
@@ -38,7 +29,8 @@ before(async () => {
   }).start();
   browser = await startBrowser();
   ann = await server.user({ email: 'ann@example.test', tier: 'pro' });
-  page = await person(ann);
+  page = await browser.of(server, ann);
+  await page.evaluate(() => { window.notReloaded = true; });
 });
 after(async () => {
   await browser?.close();
@@ -106,7 +98,7 @@ test('with the thread open in a tab nothing is sent', async () => {
 
 test('an admin tells somebody, on a telephone', async () => {
   const boss = await server.user({ role: 'admin', email: 'boss@example.test' });
-  const desk = await person(boss, { viewport: phone, scheme: 'dark' });
+  const desk = await browser.of(server, boss, { viewport: phone, scheme: 'dark' });
   await desk.goto(`${server.url}/console#/inbox`);
   await desk.sees('All accounts');
   assert.deepEqual(await desk.faults(), []);

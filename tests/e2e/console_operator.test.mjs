@@ -3,19 +3,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { phone, startBrowser } from './lib/console.mjs';
-import { startLlm } from './lib/llm.mjs';
+import { startHeldLlm } from './lib/llm.mjs';
 import { Server, makeDatabase, waitFor } from './lib/server.mjs';
 
-let database, llm, server, browser, boss, page, release;
+let database, llm, server, browser, boss, page;
 
-async function person(user, options) {
-  const p = await browser.person(options);
-  await p.goto(`${server.url}/auth`);
-  await p.evaluate((t) => sessionStorage.setItem('ry_token', t), user.token);
-  await p.goto(`${server.url}/console`);
-  await p.sees('What should the agent do?');
-  return p;
-}
 const cells = (p, label) => p.evaluate((l) => [...document.querySelectorAll(`[aria-label="${l}"] tbody tr`)].map((tr) =>
   [...tr.children].map((td) => td.innerText.trim())), label);
 const giveUp = (kind) => database.sql(`insert into core.job (kind, queue, state, attempt, max_attempts, args, last_error)
@@ -23,17 +15,13 @@ const giveUp = (kind) => database.sql(`insert into core.job (kind, queue, state,
 
 before(async () => {
   database = makeDatabase();
-  llm = await startLlm(async (request, reply) => {
-    reply.text('begun ');
-    await new Promise((resolve) => { release = resolve; });
-    reply.end();
-  });
+  llm = await startHeldLlm();
   server = await new Server({ database, llm, set: ['accounts.local_login=false'] }).start();
   browser = await startBrowser();
   boss = await server.user({ role: 'admin', email: 'boss@example.test' });
 });
 after(async () => {
-  release?.();
+  llm?.letGo();
   await browser?.close();
   await server?.close();
   await llm?.close();
@@ -42,7 +30,7 @@ after(async () => {
 
 test('an admin finds the server, others do not', async () => {
   const user = await server.user({ email: 'ann@example.test' });
-  const other = await person(user);
+  const other = await browser.of(server, user);
   await other.sees('credits');
   assert.doesNotMatch(await other.text(), /Server/);
   await other.goto(`${server.url}/console#/server`);
@@ -52,7 +40,7 @@ test('an admin finds the server, others do not', async () => {
   const run = await user.start({ prompt: 'Count the apples' });
   assert.equal(run.status, 200, run.text);
   giveUp('test.lost');  // no node knows it: what is tried again stays ready
-  page = await person(boss);
+  page = await browser.of(server, boss);
   await page.press('Server', 'link');
   await page.sees('Jobs that were given up');
   await page.sees('the relay does not answer');
@@ -110,7 +98,7 @@ test('a module is reloaded by its button, taken out and put back', async () => {
 });
 
 test('on a telephone, in the dark', async () => {
-  const small = await person(boss, { viewport: phone, scheme: 'dark' });
+  const small = await browser.of(server, boss, { viewport: phone, scheme: 'dark' });
   await small.goto(`${server.url}/console#/server`);
   await small.sees('Modules of this node');
   await small.sees('mcp_prebuilt');

@@ -59,8 +59,7 @@ test('subscribe by the button, be told while the page is elsewhere, and stop it'
   const page = await browser.person();
   await page.context.overridePermissions(server.url, ['notifications']);
   await page.evaluateOnNewDocument(stand, `${service.url}/push/ann`, keys.getPublicKey('base64url'), auth.toString('base64url'));
-  await page.goto(`${server.url}/auth`);
-  await page.evaluate((t) => sessionStorage.setItem('ry_token', t), ann.token);
+  await browser.logIn(page, server, ann);
   await page.goto(`${server.url}/console#/inbox`);
   await page.press('Tell me in this browser');
   await waitFor('the device', () => devices(ann) === '1');
@@ -112,8 +111,7 @@ test('a browser that forbids it is not asked again and again', async () => {
   const page = await browser.person();
   await page.context.overridePermissions(server.url, []);
   await page.evaluateOnNewDocument(() => { Object.defineProperty(Notification, 'permission', { get: () => 'denied' }); });
-  await page.goto(`${server.url}/auth`);
-  await page.evaluate((t) => sessionStorage.setItem('ry_token', t), bob.token);
+  await browser.logIn(page, server, bob);
   await page.goto(`${server.url}/console#/inbox`);
   await page.sees('The browser does not allow notifications of this page');
   assert.ok(!(await page.text()).includes('Tell me in this browser'));

@@ -2,8 +2,9 @@
 // as one message, which may come twice under the same Message-ID. RY_KILLS and RY_NOTIFICATIONS make it longer.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Server, makeDatabase, sleep, waitFor } from './lib/server.mjs';
+import { flow } from './lib/flow.mjs';
 import { startNovu } from './lib/novu.mjs';
+import { Server, makeDatabase, sleep, waitFor } from './lib/server.mjs';
 import { startSmtp } from './lib/smtp.mjs';
 
 const kills = Number(process.env.RY_KILLS ?? 4);
@@ -19,20 +20,7 @@ test(`${kills} kills while ${many} notifications flow`, { timeout: 60 * 60000 },
   });
   try {
     await server.start();
-    const accounts = 50;
-    db.sql(`select count(*) from (select n, gen_random_uuid() as id from generate_series(1, ${accounts}) n) u,
-      lateral accounts.provision(u.id::text, u.id, 'a' || u.n || '@example.test', 'A ' || u.n, true, '', 'free', 0) p`);
-    db.sql(`select count(core.event_publish('payment.succeeded', a.id::text, jsonb_build_object('account_id', a.id, 'amount', n, 'currency', 'EUR', 'plan_name', 'p' || n)))
-      from generate_series(1, ${many}) n join (select id, row_number() over () as k from accounts.account) a on a.k = 1 + n % ${accounts}`);
-    const total = many + accounts;  // with the welcomes
-    const settled = () => Number(db.sql(`select count(*) from notifications.notification where state = 'sent'`));
-    for (let n = 1; n <= kills; n++) {
-      const enough = Math.floor((n * total) / (kills + 1));
-      await waitFor(`${enough} of ${total}`, async () => { await sleep(20); return settled() >= enough; }, 120000);
-      await server.kill();
-      await server.start();
-    }
-    await waitFor('the last of them', async () => { await sleep(200); return settled() === total; }, 180000);
+    const total = await flow(server, db, { accounts: 50, many, kills });
     await waitFor('the last mail', async () => {
       await sleep(300);
       db.sql(`update core.job set run_at = now() where kind = 'mail.send' and state in (0, 3)`);
@@ -74,20 +62,7 @@ api_key = "${novu.key}"
 ` });
   try {
     await server.start();
-    const accounts = 20;
-    db.sql(`select count(*) from (select n, gen_random_uuid() as id from generate_series(1, ${accounts}) n) u,
-      lateral accounts.provision(u.id::text, u.id, 'a' || u.n || '@example.test', 'A ' || u.n, true, '', 'free', 0) p`);
-    db.sql(`select count(core.event_publish('payment.succeeded', a.id::text, jsonb_build_object('account_id', a.id, 'amount', n, 'currency', 'EUR', 'plan_name', 'p' || n)))
-      from generate_series(1, ${many}) n join (select id, row_number() over () as k from accounts.account) a on a.k = 1 + n % ${accounts}`);
-    const total = many + accounts;
-    const settled = () => Number(db.sql(`select count(*) from notifications.notification where state = 'sent'`));
-    for (let n = 1; n <= kills; n++) {
-      const enough = Math.floor((n * total) / (kills + 1));
-      await waitFor(`${enough} of ${total}`, async () => { await sleep(20); return settled() >= enough; }, 120000);
-      await server.kill();
-      await server.start();
-    }
-    await waitFor('the last of them', async () => { await sleep(200); return settled() === total; }, 180000);
+    const total = await flow(server, db, { accounts: 20, many, kills });
     assert.equal(novu.accepted.size, total, 'none is lost');
     assert.deepEqual([...novu.accepted.values()].filter((a) => a.times !== 1).map((a) => a.event.transactionId), [], 'each exactly once');
     const repeated = db.sql('select count(*) from notifications.notification where maybe_duplicate');

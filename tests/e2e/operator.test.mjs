@@ -2,26 +2,22 @@
 // modules; each act stands in the audit, and none of it is for others.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { startLlm } from './lib/llm.mjs';
+import { startHeldLlm } from './lib/llm.mjs';
 import { Client, Server, makeDatabase, waitFor } from './lib/server.mjs';
 
 const set = ['auth.jwt.hs256_secret=a secret of thirty-two bytes or more'];
-let database, llm, a, b, admin, user, release;
+let database, llm, a, b, admin, user;
 
 before(async () => {
   database = makeDatabase();
-  llm = await startLlm(async (request, reply) => {
-    reply.text('begun ');
-    await new Promise((resolve) => { release = resolve; });
-    reply.end();
-  });
+  llm = await startHeldLlm();
   a = await new Server({ database, llm, set }).start();
   b = await new Server({ database, llm, set }).start();
   admin = new Client(a, a.token({ role: 'admin' }));
   user = await a.user({ tier: 'pro' });
 });
 after(async () => {
-  release?.();
+  llm?.letGo();
   await b?.close();
   await a?.close();
   await llm?.close();

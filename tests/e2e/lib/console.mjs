@@ -15,7 +15,7 @@ export async function startBrowser() {
     executablePath: process.env.RY_CHROMIUM ?? '/usr/bin/chromium', headless: true,
     args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--no-first-run', '--disable-background-networking'],
   });
-  return {
+  const it = {
     // A person with a profile of its own. What the page complains about is kept: a strict policy that is broken
     // shows up here.
     async person({ viewport = desktop, scheme = 'light' } = {}) {
@@ -29,8 +29,21 @@ export async function startBrowser() {
       page.on('console', (m) => { if (m.type() === 'error' && !/status of 4\d\d|ERR_INTERNET_DISCONNECTED|ERR_CONNECTION_RESET/.test(m.text())) complaints.push(m.text()); });
       return Object.assign(page, helpers(page), { complaints, context, leave: () => context.close() });
     },
+    // The same, logged in as a user of the server (with accounts.local_login = false) and on the page.
+    async of(server, user, options) {
+      const page = await it.person(options);
+      await it.logIn(page, server, user);
+      await page.goto(`${server.url}/console`);
+      await page.sees('What should the agent do?');
+      return page;
+    },
+    async logIn(page, server, user) {
+      await page.goto(`${server.url}/auth`);
+      await page.evaluate((t) => sessionStorage.setItem('ry_token', t), user.token);
+    },
     close: () => browser.close(),
   };
+  return it;
 }
 
 const helpers = (page) => ({

@@ -34,6 +34,17 @@ export async function startLlm(answer) {
   };
 }
 
+// One that begins each answer, and ends it when it is let go.
+export async function startHeldLlm() {
+  const held = [];
+  const llm = await startLlm(async (request, reply) => {
+    reply.text('begun ');
+    await new Promise((go) => held.push(go));
+    reply.end();
+  });
+  return Object.assign(llm, { letGo: () => held.splice(0).forEach((go) => go()) });
+}
+
 function makeReply(res, request) {
   const head = () => {
     if (!res.headersSent) res.writeHead(200, { 'content-type': 'text/event-stream' });
