@@ -83,7 +83,7 @@ export async function startNovu({ key = 'novu-secret-key', v2 = true, idempotenc
     }
     if (method === 'GET' && pathname === '/v1/notifications') {
       const a = accepted.get(id);
-      const jobs = [{ _id: 'j', type: 'trigger', status: 'completed', executionDetails: [], step: { _id: 's', active: true }, providerId: 'novu' }];
+      const jobs = [{ _id: 'j', type: 'trigger', status: 'completed', executionDetails: [], step: { _id: 's', _templateId: 't', active: true, filters: [] }, providerId: 'novu' }];
       const list = a ? [{ _id: 'n', _environmentId: 'e', _organizationId: 'o', _subscriberId: 's', transactionId: id, jobs }] : [];
       return { status: 200, body: { data: list, page: 0, pageSize: 10, hasMore: false } };
     }
