@@ -6,10 +6,12 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <stdexcept>
+#include <thread>
 
 #include "core/module/uuid.hpp"
 
@@ -57,7 +59,13 @@ instance::instance(const fs::path& data_dir) : data_dir_(ensure_data_dir(data_di
   const auto lock_file = data_dir_ / "server.lock";
   lock_ = ::open(lock_file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (lock_ < 0) refuse(data_dir_, std::string("cannot be locked: ") + std::strerror(errno));
-  if (::flock(lock_, LOCK_EX | LOCK_NB) != 0) {
+  // A server that was killed may leave a child that still has the lock until its exec, a moment later.
+  const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+  while (::flock(lock_, LOCK_EX | LOCK_NB) != 0) {
+    if (std::chrono::steady_clock::now() < patience) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      continue;
+    }
     ::close(lock_);
     refuse(data_dir_, "another server uses it; give this one another data_dir");
   }

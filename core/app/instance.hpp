@@ -10,7 +10,7 @@ namespace ry::app {
 class instance {
  public:
   // Makes and locks the directory. Throws std::runtime_error with a sentence: it cannot be made or
-  // written, or another server uses it.
+  // written, or another server has used it for two seconds.
   explicit instance(const std::filesystem::path& data_dir);
   ~instance();  // unlocks
   instance(const instance&) = delete;

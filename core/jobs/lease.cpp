@@ -123,7 +123,11 @@ void queue::look_for_lost(db::connection& c) {
     }
     stats_.leases_lost += lost.size();
   }
-  for (const auto& job : lost) tell(job, RY_WHY_LEASE_LOST);
+  for (const auto& job : lost) {
+    observe::log(observe::level::warn, "jobs", "a job that runs here was ended or taken over elsewhere",
+                 {{"kind", job->kind}, {"job", std::to_string(job->view.id)}, {"fence", std::to_string(job->view.fence)}});
+    tell(job, RY_WHY_LEASE_LOST);
+  }
 }
 
 // Of jobs that were born here: another node that takes one over goes on with its trace.

@@ -14,14 +14,6 @@ namespace {
 // A run whose worker could not reach the database is tried again after this.
 constexpr std::uint64_t away_ms = 500;
 
-std::int64_t attempt_in(std::string_view payload) {
-  constexpr std::string_view key = "\"attempt\": ";
-  const std::size_t at = payload.find(key);
-  if (at == std::string_view::npos) return 0;
-  std::string_view rest = payload.substr(at + key.size());
-  return parse_int(rest.substr(0, rest.find_first_not_of("0123456789"))).value_or(0);
-}
-
 // How runs end. Named, because g++ 12 destroys braced arguments of an awaited call twice.
 using how_it_ended = executor::ending;
 how_it_ended completed() { return {"completed", "ok", "", ""}; }
@@ -107,10 +99,8 @@ ry::task<executor::run_ptr> executor::take(ry::job job, ry::uuid id,
   run->balance_micro = t.balance_micro;
   run->loops_known = false;
   run->uploads_waiting = t.uploads_waiting;
-  if (t.last_seq > t.border_seq) {
-    run->open_turn = {static_cast<std::uint64_t>(t.border_seq) + 1, last,
-                      std::max<std::int64_t>(attempt_in(t.turn_payload), 1)};
-  }
+  if (t.last_seq > t.border_seq)
+    run->open_turn = {static_cast<std::uint64_t>(t.border_seq) + 1, last, t.attempts};
   if (t.stop_requested) run->interrupt(RY_WHY_USER);
   parts_.live.put(run);
   co_return run;

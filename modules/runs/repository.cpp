@@ -304,7 +304,7 @@ ry::task<ry::result<std::optional<taken_run>>> repository::take_over(ry::uuid ru
   out.step = static_cast<std::int32_t>(r.int64("step"));
   out.border_seq = r.int64("border_seq");
   out.last_seq = r.int64("last_seq");
-  out.turn_payload = text_or_empty(r, "turn_payload");
+  out.attempts = r.int64("attempts");
   out.charged_micro = r.int64("charged_micro");
   out.usage = {r.int64("input_tokens"), r.int64("output_tokens"), r.int64("cached_tokens")};
   out.started_us = r.int64("started_us");

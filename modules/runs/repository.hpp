@@ -89,9 +89,10 @@ struct step_result {
 };
 
 struct taken_run {
-  std::string account_id, project_id, thread_id, agent_id, model, status, turn_payload, title;
+  std::string account_id, project_id, thread_id, agent_id, model, status, title;
   std::int32_t agent_version = 0, step = 0;
   std::int64_t border_seq = 0, last_seq = 0, charged_micro = 0, started_us = 0, begun_us = 0, timeout_seconds = 0;
+  std::int64_t attempts = 0;  // of the step, that workers before may have shown
   token_usage usage;
   bool stop_requested = false, uploads_waiting = false;
   std::optional<std::int64_t> queue_wait_ms, first_token_ms;

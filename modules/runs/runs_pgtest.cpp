@@ -493,9 +493,9 @@ TEST_F(runs_sql, a_take_over_gives_no_number_twice) {
   sql(append_sql(run, log_row(2, 2, start_of_turn), none));
   sql(append_sql(run, log_row(5, 9, "{}"), none));
   sql("update core.job set fence = 2");
-  EXPECT_EQ(sql("select last_seq || ' ' || border_seq || ' ' || turn_payload from runs.take_over(" + q(run) +
+  EXPECT_EQ(sql("select last_seq || ' ' || border_seq || ' ' || attempts from runs.take_over(" + q(run) +
                 ", " + job + ", 2, 64)"),
-            "64 1 " + start_of_turn);
+            "64 1 3");
   EXPECT_EQ(sql("select count(*) || ' ' || min(seq) || ' ' || max(seq) from runs.event"), "64 1 64");
   EXPECT_EQ(sql("select string_agg(seq || '-' || last_seq, ' ' order by seq) from runs.events where seq < 12"),
             "1-1 2-2 3-3 4-4 5-9 10-10 11-11");
@@ -522,6 +522,28 @@ TEST_F(runs_sql, a_take_over_gives_no_number_twice) {
   EXPECT_EQ(sql("select count(*) from runs.event where payload = 'late'"), "0");
   EXPECT_EQ(sql(append_sql(run, log_row(65, 66, "new"), reserve("2", "600"))), "0");
   EXPECT_EQ(sql("select string_agg(payload, ' ') from runs.event where seq >= 65"), "new new");
+}
+
+// What a worker showed last may have died with it.
+TEST_F(runs_sql, attempts_of_workers_that_vanished_are_not_numbered_twice) {
+  start({});
+  const std::string run = last_run(), job = sql("select job_id from runs.runs");
+  const auto take_over = [&](int fence) {
+    sql("update core.job set fence = " + std::to_string(fence));
+    return sql("select attempts from runs.take_over(" + q(run) + ", " + job + ", " + std::to_string(fence) + ", 64)");
+  };
+  const auto told = [&](int number, int attempt) {
+    sql(append_sql(run, log_row(number, number, R"({"type": "llm_response_start", "sequence": )" + std::to_string(number) +
+                                                    R"(, "step": 1, "attempt": )" + std::to_string(attempt) + "}"),
+                   "'{}', '{}', '{}'"));
+  };
+  EXPECT_EQ(take_over(2), "1");
+  EXPECT_EQ(take_over(3), "2");
+  told(200, 5);
+  EXPECT_EQ(take_over(4), "5");
+  EXPECT_EQ(take_over(5), "6");
+  EXPECT_EQ(persist(run, 1000, 1000, plain_step(), "5"), "ok 5000000");
+  EXPECT_EQ(take_over(6), "1") << "of the next step";
 }
 
 // The row of a dead worker is on its way while another one fills the gap: it waits for what becomes of the first

@@ -64,6 +64,7 @@ create table runs (
   fence bigint not null,              -- of the worker that may write
   step int not null default 0,        -- model answers persisted
   border_seq bigint not null default 1,   -- last event that was appended together with a step
+  attempts int not null default 0,        -- of the step since then, that workers who are gone may have shown
   seq_reserved bigint not null,       -- events up to here may have been delivered before they were durable
   timeout_seconds int not null,
   budget_micro bigint,                -- what the run may cost; null: no budget

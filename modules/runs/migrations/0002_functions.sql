@@ -378,6 +378,7 @@ begin
     update runs.runs r
        set step = w.step,
            border_seq = w.border,
+           attempts = 0,
            seq_reserved = greatest(r.seq_reserved, w.reserved),
            input_tokens = r.input_tokens + w.input,
            output_tokens = r.output_tokens + w.output,
@@ -551,11 +552,12 @@ begin
 end $$;
 
 -- A worker takes a run over: everything it needs to go on from the last border. No row: no such run.
--- `status` other than running: there is nothing to do but to end the job.
+-- `status` other than running: there is nothing to do but to end the job. `attempts`: of this step, that workers
+-- before may have shown. What was shown last need not be in the log, so that each of them counts for one at least.
 create function take_over(p_run uuid, p_job bigint, p_fence bigint, p_reserve bigint)
 returns table (account_id uuid, project_id uuid, thread_id uuid, agent_id uuid, agent_version int,
                model text, mode text, status text, step int, border_seq bigint, last_seq bigint,
-               turn_payload text, charged_micro bigint, input_tokens bigint,
+               attempts int, charged_micro bigint, input_tokens bigint,
                output_tokens bigint, cached_tokens bigint, started_us bigint, timeout_seconds int,
                stop_requested boolean, title text, begun_us bigint, queue_wait_ms bigint, first_token_ms bigint,
                budget_micro bigint, budget_policy text, balance_micro bigint, uploads_waiting boolean)
@@ -576,6 +578,7 @@ begin
   started_us := (extract(epoch from v.started_at) * 1000000)::bigint;
   begun_us := (extract(epoch from coalesce(v.admitted_at, v.started_at)) * 1000000)::bigint;
   stop_requested := v.stop_requested_at is not null;
+  attempts := v.attempts;
   queue_wait_ms := v.queue_wait_ms; first_token_ms := v.first_token_ms;
   budget_micro := v.budget_micro; budget_policy := v.budget_policy;
   balance_micro := accounts.balance(v.account_id);
@@ -584,11 +587,14 @@ begin
   if v.status = 'running' then
     perform core.job_hold(p_job, p_fence);
     last_seq := runs.fill_gap(p_run, v.border_seq, v.seq_reserved);
-    select substring(e.wire from '.*\ndata: (\{"type": "llm_response_start"[^\n]*)') into turn_payload
-      from runs.events e
-     where e.run_id = p_run and e.seq > v.border_seq and e.wire like E'%\ndata: {"type": "llm_response_start"%'
-     order by e.seq desc limit 1;
-    update runs.runs r set job_id = p_job, fence = p_fence, seq_reserved = last_seq + p_reserve
+    if last_seq > v.border_seq then
+      select greatest(v.attempts + 1, max(substring(
+               e.wire from '.*\ndata: \{"type": "llm_response_start"[^\n]*"attempt": (\d+)')::int)) into attempts
+        from runs.events e
+       where e.run_id = p_run and e.seq > v.border_seq and e.wire like E'%\ndata: {"type": "llm_response_start"%';
+    end if;
+    update runs.runs r set job_id = p_job, fence = p_fence, seq_reserved = last_seq + p_reserve,
+                           attempts = take_over.attempts
      where r.id = p_run;
   end if;
   return next;
