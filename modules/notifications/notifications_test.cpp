@@ -272,6 +272,11 @@ TEST(notifications_wishes, are_read_strictly_and_refusals_name_the_field) {
   EXPECT_EQ(refusal([] { read_device_wish(R"({"device_token":"a\nb","device_type":"m","provider":"e"})"); }).rfind("422 device_token", 0), 0u);
 }
 
+TEST(notifications_wishes, text_is_utf8) {
+  for (const char* good : {"", "ExponentPushToken[a]", "\u00e9\u6f22", "a\"b\\\n"}) EXPECT_TRUE(is_text(good)) << good;
+  for (const char* bad : {"\xff", "a\xc3", "\xed\xa0\x80", "\xc0\xaf"}) EXPECT_FALSE(is_text(bad));
+}
+
 TEST(notifications_workflow, ids) {
   EXPECT_TRUE(is_workflow_id("task-completed"));
   for (const char* bad : {"", "-x", "A", "a b", "a/b", "../x"}) EXPECT_FALSE(is_workflow_id(bad)) << bad;

@@ -136,8 +136,11 @@ ry::task<ry::response> routes::add_device(ry::request r) {
 ry::task<ry::response> routes::drop_device(ry::request r) {
   require_open(office_);
   const auto provider = r.query("provider").value_or("");
+  const std::string token(r.param("device_token"));
+  if (!is_text(token)) throw invalid("device_token", "must be UTF-8");
+  if (!is_text(provider)) throw invalid("provider", "must be UTF-8");
   const auto me = co_await office_.caller(r);
-  co_await office_.repo.drop_token(me, std::string(r.param("device_token")), provider);
+  co_await office_.repo.drop_token(me, token, provider);
   office_.ctx.jobs().poke("notifications");
   co_return said("Device token removed");
 }

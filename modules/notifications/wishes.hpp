@@ -12,6 +12,8 @@
 namespace notifications {
 
 ry::error invalid(std::string_view field, const std::string& what);
+// What a database keeps as text: UTF-8.
+bool is_text(std::string_view bytes);
 // An empty text counts as {}.
 boost::json::object read_object(std::string_view body);
 // nullopt: absent or null.

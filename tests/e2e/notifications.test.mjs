@@ -312,6 +312,14 @@ test('what cannot be kept is refused by name, and nothing of it happened', async
   }
   assert.equal(acts(), before);
   assert.deepEqual((await user.get('/notifications/inbox')).json.notifications, []);
+  for (const [at, detail] of [['%ff?provider=fcm', 'device_token must be UTF-8'], ['t?provider=%c3', 'provider must be UTF-8']]) {
+    const r = await user.request('DELETE', `/notifications/device-token/${at}`);
+    assert.deepEqual([r.status, r.json.detail], [422, detail]);
+  }
+  for (const time_zone of ['Mars/Phobos', 'localtime', '+05']) {
+    const r = await user.request('PUT', '/notifications/preferences', { json: { time_zone } });
+    assert.deepEqual([r.status, r.json.detail], [422, 'time_zone must be a name of the IANA time zone database, like Europe/Berlin']);
+  }
 });
 
 test('an account cannot pile up preferences, devices or tabs', async () => {

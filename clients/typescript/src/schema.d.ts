@@ -6783,6 +6783,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["notifications.Closed"];
             413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -8601,6 +8602,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["notifications.Closed"];
             413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];

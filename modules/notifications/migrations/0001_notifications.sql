@@ -640,7 +640,8 @@ begin
   insert into notifications.preference (account_id) values (p_account) on conflict do nothing;
   select * into v from notifications.preference p where p.account_id = p_account for update;
   -- To list the zones takes its time: not for the one that is there.
-  if p_zone <> v.time_zone and not exists (select 1 from pg_timezone_names z where z.name = p_zone) then
+  if p_zone <> v.time_zone and not exists (
+       select 1 from pg_timezone_names z where z.name = p_zone and z.name not in ('localtime', 'posixrules')) then
     return 'time_zone';
   end if;
   select coalesce(jsonb_object_agg(w.key, w.value), '{}') into v_workflows

@@ -59,6 +59,7 @@ const shape = (r) => ({ method: r.method, path: r.path, query: Object.fromEntrie
 
 test('each operation: the driver sends what the official client sends, and what the description allows', async (t) => {
   const d = driver();
+  const conditioned = driver({ step_conditions: true });
   const integrated = driver({ integrations: { fcm: 'fcm-eu' } });
   const together = driver({ bulk_size: 3, bulk_wait_ms: 1000 });
   const sdk = new Novu({ secretKey: novu.key, serverURL: novu.url, retryConfig: { strategy: 'none' } });
@@ -66,7 +67,7 @@ test('each operation: the driver sends what the official client sends, and what 
   const operations = [
     ['trigger', () => d.call({ trigger: completed('g1') }), () => sdk.trigger(event('g1'), `${txn('g1')}.0`)],
     ['trigger, later epoch', () => d.call({ trigger: completed('g2', { epoch: 3, attempt: 4 }) }), () => sdk.trigger(event('g2'), `${txn('g2')}.3`)],
-    ['trigger on a part of the channels', () => d.call({ trigger: completed('g3', { channels: Channel.email }) }),
+    ['trigger on a part of the channels', () => conditioned.call({ trigger: completed('g3', { channels: Channel.email }) }),
       () => sdk.trigger(event('g3', { payload: { ...event('g3').payload, channels: { email: true, push: false, in_app: false } } }), `${txn('g3')}.0`)],
     ['trigger for somebody with an id only', () => d.call({ trigger: completed('g4', { to: { account_id: account, first_name: 'User' }, tokens: [], workflow: 'promotional', payload: { title: 'T', message: 'M', action_url: 'https://x.test' } }) }),
       () => sdk.trigger({ workflowId: 'promotional', transactionId: txn('g4'), to: { subscriberId: account, firstName: 'User' }, payload: { title: 'T', message: 'M', action_url: 'https://x.test' } }, `${txn('g4')}.0`)],
@@ -213,6 +214,19 @@ test('channels without an address are told, not sent', async () => {
   const b = await d.call({ trigger: completed('nobody', { channels: Channel.email, to: { account_id: account, first_name: 'User' } }) });
   assert.deepEqual(b.results.map((r) => [r.channels, r.result]), [[Channel.email, Result.skipped]]);
   assert.equal(novu.of(txn('nobody')).length, 0);
+});
+
+test('what is turned off is never sent: without conditions in Novu the notification stays here', async () => {
+  const d = driver();
+  for (const [name, channels] of [['part1', Channel.email], ['part2', Channel.email | Channel.push], ['part3', Channel.push | Channel.inApp]]) {
+    const a = await d.call({ trigger: completed(name, { channels }) });
+    assert.deepEqual(a.results.map((r) => [r.channels, r.result]), [[channels, Result.skipped]]);
+    assert.match(a.results[0].detail, /notify_novu\.step_conditions is not set/);
+    assert.equal(novu.of(txn(name)).length, 0);
+  }
+  assert.equal(d.err.match(/step_conditions/g).length, 1, 'the log says it once');
+  const welcome = await d.call({ trigger: completed('part4', { workflow: 'welcome-email', channels: Channel.email, payload: {} }) });
+  assert.deepEqual(welcome.results.map((r) => r.result), [Result.accepted], 'that is all it has');
 });
 
 test('a wrong key pauses everything and is never told', async () => {

@@ -19,6 +19,7 @@ webhook_secrets = ["${secret}", "${older}"]
 base_url = "${novu.url}"
 api_key = "${novu.key}"
 timeout_seconds = 4
+step_conditions = true
 ${more}
 ` });
 before(async () => {

@@ -118,6 +118,17 @@ ry::task<results> driver::trigger(notification n) {
   const std::uint32_t asked = n.channels;
   const std::uint32_t carried = carried_channels(n);
   const std::uint32_t without = asked & ~carried;
+  if (carried != 0 && is_part(n) && !settings_.step_conditions) {
+    if (!told_.exchange(true)) {
+      ctx_.warn("what is not wanted on all channels is not handed to Novu, until its steps have conditions and "
+                "notify_novu.step_conditions is set");
+    }
+    result r(asked, RY_NOTIFY_SKIPPED, "novu");
+    r.detail = "a channel is turned off, and Novu sends on all: notify_novu.step_conditions is not set";
+    results out;
+    out.push_back(std::move(r));
+    co_return std::move(out);
+  }
   // What has to be tried again goes alone: its own idempotency key tells the attempts from each other.
   const bool together = settings_.bulk_size > 1 && n.attempt <= 1 && n.epoch == 0;
   results out;

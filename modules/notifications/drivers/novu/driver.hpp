@@ -64,6 +64,7 @@ class driver {
   const settings settings_;
   pacer pacer_;
   std::atomic<subscribers_api> api_{subscribers_api::v2};
+  std::atomic<bool> told_{false};  // that notifications are not handed over for want of conditions
   std::mutex mutex_;
   std::map<ry_exec*, std::shared_ptr<batch>> open_;
 };

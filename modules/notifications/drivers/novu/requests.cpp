@@ -62,13 +62,19 @@ std::uint32_t channels_of(std::string_view workflow) {
   return workflow == "welcome-email" ? RY_NOTIFY_EMAIL : all_channels;
 }
 
+}  // namespace
+
+bool is_part(const notification& n) { return (channels_of(n.workflow) & ~n.channels) != 0; }
+
+namespace {
+
 json::object event_json(const notification& n) {
   json::error_code ec;
   auto payload = json::parse(n.payload_json.empty() ? std::string_view("{}") : n.payload_json, ec);
   if (ec || !payload.is_object()) {
     throw ry::bad_request("notify_novu.payload", "the payload is not a JSON object");
   }
-  if ((channels_of(n.workflow) & ~n.channels) != 0) {
+  if (is_part(n)) {
     payload.get_object()["channels"] = {{"email", n.wants(RY_NOTIFY_EMAIL)},
                                         {"push", n.wants(RY_NOTIFY_PUSH)},
                                         {"in_app", n.wants(RY_NOTIFY_IN_APP)}};

@@ -27,6 +27,7 @@ settings read_settings(std::string_view text) {
   for (const auto& [provider, id] : o.at("integrations").as_object()) {
     s.integrations.emplace(std::string(provider), std::string(id.as_string()));
   }
+  s.step_conditions = o.at("step_conditions").as_bool();
   s.bulk_size = static_cast<std::size_t>(o.at("bulk_size").as_int64());
   s.bulk_wait_ms = static_cast<std::uint64_t>(o.at("bulk_wait_ms").as_int64());
   return s;

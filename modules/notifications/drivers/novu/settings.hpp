@@ -13,6 +13,7 @@ struct settings {
   std::string api_key;   // empty: nothing can be sent
   std::uint64_t timeout_ms = 15'000;
   std::map<std::string, std::string, std::less<>> integrations;  // push provider -> identifier
+  bool step_conditions = false;  // Novu's steps look at payload.channels
   std::size_t bulk_size = 1;  // triggers in one request; 1 = each its own
   std::uint64_t bulk_wait_ms = 20;
 };
@@ -27,6 +28,8 @@ inline constexpr std::string_view settings_schema = R"json({
       "description": "For one request"},
     "integrations": {"type": "object", "default": {}, "additionalProperties": {"type": "string", "maxLength": 200},
       "description": "Push provider to the identifier of its integration, where an environment has several of one provider"},
+    "step_conditions": {"type": "boolean", "default": false,
+      "description": "Each step of the workflows has the condition that payload.channels.<its channel> is not false; without it, notifications of which a channel is turned off are not handed to Novu"},
     "bulk_size": {"type": "integer", "minimum": 1, "maximum": 100, "default": 1,
       "description": "Notifications that go together in one request; 1 = each by itself"},
     "bulk_wait_ms": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 20,

@@ -35,6 +35,8 @@ struct answer {
 
 // The channels of `n` that can be carried at all; those without an address are left out.
 std::uint32_t carried_channels(const ry::notify::notification& n);
+// Somebody has turned off a channel that the workflow has.
+bool is_part(const ry::notify::notification& n);
 // One trigger. Its transaction id is the notification's key; the idempotency key changes with the
 // epoch, because Novu repeats a failure that it answered under the same one. When a channel of the
 // workflow is not wanted, the payload says which are, for the conditions of Novu's steps.

@@ -263,9 +263,10 @@ TEST(novu_settings, what_cannot_work_is_named) {
   const auto read = [](const char* base, const char* key) {
     return read_settings(
         std::string(R"({"base_url":")") + base + R"(","api_key":")" + key +
-        R"(","timeout_seconds":15,"integrations":{"expo":"e1"},"bulk_size":1,"bulk_wait_ms":20})");
+        R"(","timeout_seconds":15,"step_conditions":true,"integrations":{"expo":"e1"},"bulk_size":1,"bulk_wait_ms":20})");
   };
   EXPECT_EQ(read("http://h:3000//", "k").base_url, "http://h:3000");
+  EXPECT_TRUE(read("http://h", "k").step_conditions);
   EXPECT_EQ(read("http://h", "k").integrations.at("expo"), "e1");
   EXPECT_THROW(read("http://h/v1", "k"), ry::error);
   EXPECT_THROW(read("http://h", "a b"), ry::error);
