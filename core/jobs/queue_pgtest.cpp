@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <set>
 #include <thread>
 
@@ -24,6 +25,25 @@ ry::module::job_kind kind(std::string name) {
   k.backoff_ms = 20;
   return k;
 }
+
+// A worker that goes on until it is told to end.
+struct ends_when_told {
+  std::atomic<int> why{0};
+  std::atomic<ry_job*> job{nullptr};
+
+  ry_status operator()(const ry_job_view*, ry_job* j) {
+    job = j;
+    j->q.on_cancel(
+        j,
+        [](void* ctx, std::int32_t told) noexcept {
+          auto& self = *static_cast<ends_when_told*>(ctx);
+          self.why = told;
+          self.job.load()->q.finish(self.job, RY_JOB_DONE, 0, nullptr);
+        },
+        this);
+    return RY_OK;
+  }
+};
 
 TEST(queue, runs_each_job_once_and_removes_it) {
   database d;
@@ -231,22 +251,8 @@ TEST(queue, an_adopted_job_ends_with_its_last_attempt) {
 TEST(queue, calls_off_a_waiting_job_and_a_running_one_on_another_node) {
   database d;
   node a(d), b(d);
-  struct seen_t {
-    std::atomic<int> why{0};
-    std::atomic<ry_job*> job{nullptr};
-  } seen;
-  a.queue.add(kind("t.cancel"), [&](const ry_job_view*, ry_job* j) {
-    seen.job = j;
-    j->q.on_cancel(
-        j,
-        [](void* ctx, std::int32_t why) noexcept {
-          auto& s = *static_cast<seen_t*>(ctx);
-          s.why = why;
-          s.job.load()->q.finish(s.job, RY_JOB_DONE, 0, nullptr);
-        },
-        &seen);
-    return RY_OK;
-  });
+  ends_when_told seen;
+  a.queue.add(kind("t.cancel"), std::ref(seen));
   a.start();
   const auto running = d.number("select id from core.job_enqueue('t.cancel', '{}')");
   ASSERT_TRUE(wait_for([&] { return seen.job.load() != nullptr; }));
@@ -272,22 +278,8 @@ TEST(queue, calls_off_a_waiting_job_and_a_running_one_on_another_node) {
 TEST(queue, sql_calls_off_a_running_job_and_leaves_a_waiting_one) {
   database d;
   node a(d);
-  struct seen_t {
-    std::atomic<int> why{0};
-    std::atomic<ry_job*> job{nullptr};
-  } seen;
-  a.queue.add(kind("t.cancel"), [&](const ry_job_view*, ry_job* j) {
-    seen.job = j;
-    j->q.on_cancel(
-        j,
-        [](void* ctx, std::int32_t why) noexcept {
-          auto& s = *static_cast<seen_t*>(ctx);
-          s.why = why;
-          s.job.load()->q.finish(s.job, RY_JOB_DONE, 0, nullptr);
-        },
-        &seen);
-    return RY_OK;
-  });
+  ends_when_told seen;
+  a.queue.add(kind("t.cancel"), std::ref(seen));
   const auto job = d.number("select id from core.job_enqueue('t.cancel', '{}')");
   const auto call_off =
       "select core.job_call_off(" + std::to_string(job) + ")::int";
@@ -302,22 +294,8 @@ TEST(queue, sql_calls_off_a_running_job_and_leaves_a_waiting_one) {
 TEST(queue, a_job_that_was_ended_elsewhere_is_told_although_it_writes_nothing) {
   database d;
   node a(d);
-  struct seen_t {
-    std::atomic<int> why{0};
-    std::atomic<ry_job*> job{nullptr};
-  } seen;
-  a.queue.add(kind("t.silent"), [&](const ry_job_view*, ry_job* j) {
-    seen.job = j;
-    j->q.on_cancel(
-        j,
-        [](void* ctx, std::int32_t why) noexcept {
-          auto& s = *static_cast<seen_t*>(ctx);
-          s.why = why;
-          s.job.load()->q.finish(s.job, RY_JOB_DONE, 0, nullptr);
-        },
-        &seen);
-    return RY_OK;
-  });
+  ends_when_told seen;
+  a.queue.add(kind("t.silent"), std::ref(seen));
   a.start();
   const auto job = d.number("select id from core.job_enqueue('t.silent', '{}')");
   ASSERT_TRUE(wait_for([&] { return seen.job.load() != nullptr; }));
@@ -374,23 +352,10 @@ TEST(queue, cron_makes_one_job_per_tick_in_the_whole_cluster) {
 TEST(queue, a_job_past_its_deadline_is_told) {
   database d;
   node n(d);
-  struct seen_t {
-    std::atomic<int> why{0};
-    ry_job* job = nullptr;
-  } seen;
+  ends_when_told seen;
   auto k = kind("t.late");
   k.timeout_ms = 50;
-  n.queue.add(k, [&](const ry_job_view*, ry_job* j) {
-    seen.job = j;
-    return j->q.on_cancel(
-        j,
-        [](void* ctx, std::int32_t w) noexcept {
-          auto& s = *static_cast<seen_t*>(ctx);
-          s.why = w;
-          s.job->q.finish(s.job, RY_JOB_DONE, 0, nullptr);
-        },
-        &seen);
-  });
+  n.queue.add(k, std::ref(seen));
   d.sql("select core.job_enqueue('t.late', '{}')");
   n.start();
   ASSERT_TRUE(wait_for([&] { return seen.why == RY_WHY_DEADLINE; }));
