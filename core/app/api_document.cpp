@@ -210,6 +210,7 @@ class builder {
     if (!(r.flags & RY_ROUTE_PUBLIC)) also("401", "NotAuthenticated");
     if (r.flags & RY_ROUTE_ADMIN) also("403", "Forbidden");
     if (r.method != "GET" && r.method != "HEAD") also("413", "TooLarge");
+    also("429", "TooManyRequests");
     also("500", "InternalError");
     also("503", "Unavailable");
     if (!(r.flags & RY_ROUTE_LONG)) also("504", "TimedOut");

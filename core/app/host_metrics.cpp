@@ -202,6 +202,8 @@ std::string render(const host_state& s) {
   page p;
   p.one("runyard_ready", "gauge", "1: /readyz answers 200", s.ready ? 1 : 0);
   p.one("runyard_database_up", "gauge", "1: the database answers", s.database_answers ? 1 : 0);
+  p.one("runyard_database_oldest_transaction_seconds", "gauge",
+        "Age of the oldest open transaction; vacuum waits for it", s.oldest_transaction_seconds);
   return p.take();
 }
 

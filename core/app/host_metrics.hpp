@@ -23,6 +23,7 @@ std::string render(const std::vector<module::module_description>& modules);
 std::string render_process();
 struct host_state {
   bool ready = false, database_answers = false;
+  double oldest_transaction_seconds = 0;
 };
 std::string render(const host_state& s);
 

@@ -38,6 +38,7 @@ http::host_answer probes::readyz() const {
     case phase::serving:
       break;
   }
+  if (rooms_.jobs.draining()) add("jobs", "asked to take no more jobs");
   if (!workshop_.rt.db || !workshop_.rt.db->healthy()) add("db", "the database does not answer");
   for (const auto& h : workshop_.modules.health())
     if (h.status != RY_OK) add(h.module, h.message.empty() ? std::string("unhealthy") : h.message);
@@ -55,7 +56,9 @@ http::host_answer probes::metrics() const {
   text += render(rooms_.events.stats());
   text += render(workshop_.tracer.stats());
   text += render(workshop_.modules.describe());
-  text += render(host_state{readyz().status == 200, workshop_.rt.db && workshop_.rt.db->healthy()});
+  const auto* h = horizon_.load();
+  text += render(host_state{readyz().status == 200, workshop_.rt.db && workshop_.rt.db->healthy(),
+                            h ? h->oldest_seconds() : 0});
   text += render_process();
   return {200, "text/plain; version=0.0.4; charset=utf-8", std::move(text)};
 }

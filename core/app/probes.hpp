@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "core/app/rooms.hpp"
+#include "core/db/horizon.hpp"
 
 namespace ry::app {
 
@@ -17,6 +18,9 @@ class probes {
 
   // The process lives and its loops turn.
   http::host_answer healthz() const;
+  // Whose figure /metrics shows; outlives the server's routes.
+  void watch(const db::horizon* h) noexcept { horizon_ = h; }
+
   // 200, or 503 with every reason: {"status": "not_ready", "reasons": [{"room": ..., "message":
   // ...}]}.
   http::host_answer readyz() const;
@@ -27,6 +31,7 @@ class probes {
   workshop& workshop_;
   rooms& rooms_;
   std::atomic<phase> phase_{phase::starting};
+  std::atomic<const db::horizon*> horizon_{nullptr};
 };
 
 }  // namespace ry::app

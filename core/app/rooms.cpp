@@ -9,6 +9,8 @@
 #include <ry/if/process.h>
 #include <ry/if/secrets.h>
 
+#include <unistd.h>
+
 #include <cstdio>
 
 #include "core/app/commands.hpp"
@@ -54,6 +56,8 @@ auth::settings with_dir(auth::settings s, const instance& place) {
 jobs::queue_settings with_node(jobs::queue_settings s, const instance& place) {
   s.node_id = place.node_id();
   s.previous_node_id = place.previous_node_id();
+  char name[256] = "";
+  if (::gethostname(name, sizeof name - 1) == 0) s.node_name = name;
   return s;
 }
 
@@ -155,7 +159,8 @@ rooms::rooms(workshop& w, config::config& c, const instance& place)
       processes(w.loops),
       jobs(w.rt, with_node(queue_settings(c), place)),
       events(w.rt),
-      server({&w.loops, &callers, &blocking, &w.tracer}, with_dir(http_settings(c), place)),
+      limiter(limit_settings(c)),
+      server({&w.loops, &callers, &blocking, &w.tracer, &limiter}, with_dir(http_settings(c), place)),
       traces(w.tracer, egress, w.loops.at(w.loops.size() - 1), with_node(trace_exporter_settings(c), place)),
       workshop_(w) {
   auto& rt = w.rt;

@@ -18,6 +18,7 @@
 #include "core/http/client/client.hpp"
 #include "core/http/server.hpp"
 #include "core/jobs/queue.hpp"
+#include "core/limits/rate_limiter.hpp"
 #include "core/module/host.hpp"
 #include "core/module/module_set.hpp"
 #include "core/module/registry.hpp"
@@ -69,6 +70,7 @@ struct rooms {
   process::supervisor processes;
   jobs::queue jobs;
   events::hub events;
+  limits::rate_limiter limiter;
   http::server server;
   span_exporter traces;
 

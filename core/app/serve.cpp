@@ -13,6 +13,7 @@
 #include "core/app/job_routes.hpp"
 #include "core/app/loading.hpp"
 #include "core/app/module_changes.hpp"
+#include "core/app/node_routes.hpp"
 #include "core/app/places.hpp"
 #include "core/app/postgres_start.hpp"
 #include "core/app/probes.hpp"
@@ -110,10 +111,12 @@ exit_code serve(const config_options& options) {
   postgres_start postgres(c, place);
   workshop w(c, static_cast<std::size_t>(c.integer("http.threads")));
   std::optional<db::database> database;
+  std::optional<db::horizon> horizon;
   rooms r(w, c, place);
   const signs_of_life alive(manager, w.loops);
   probes probe(w, r);
   job_routes jobs_for_admins(w, r);
+  add_node_routes(r, w);
   api_document api(r.server, web.base_path);
   std::optional<module_changes> changes;
 
@@ -132,6 +135,9 @@ exit_code serve(const config_options& options) {
   auto report = migrate_all(w, database_settings, c, stop);
   report_modules(report);
   if (!report.ok()) return fail("the database could not be brought up to date");
+  horizon.emplace(*database, c.duration("database.old_transaction_seconds"));
+  probe.watch(&*horizon);
+  r.limiter.attach(*database);
 
   // start
   report = w.modules.start();

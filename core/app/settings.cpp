@@ -253,6 +253,15 @@ jobs::queue_settings queue_settings(const config::config& c) {
   s.beat = s.lease / 4;  // three beats may be lost before anybody takes over
   s.poll = c.duration("jobs.poll_seconds");
   s.batch = static_cast<int>(c.integer("jobs.batch"));
+  s.weight = static_cast<int>(c.integer("jobs.weight"));
+  return s;
+}
+
+limits::settings limit_settings(const config::config& c) {
+  limits::settings s;
+  s.by_address = {c.integer("http.limits.address_per_minute"), c.integer("http.limits.address_burst")};
+  s.by_account = {c.integer("http.limits.account_per_minute"), c.integer("http.limits.account_burst")};
+  s.streams_per_account = c.integer("http.limits.account_streams");
   return s;
 }
 

@@ -14,6 +14,7 @@
 #include "core/http/client/client.hpp"
 #include "core/http/server.hpp"
 #include "core/jobs/queue.hpp"
+#include "core/limits/rate_limiter.hpp"
 #include "core/observe/log.hpp"
 #include "core/observe/tracer.hpp"
 
@@ -39,6 +40,7 @@ http::client_settings egress_settings(config::config& c);
 jobs::queue_settings queue_settings(const config::config& c);
 observe::trace_settings trace_settings(const config::config& c);
 exporter_settings trace_exporter_settings(const config::config& c);
+limits::settings limit_settings(const config::config& c);
 // Keys of secrets.key, secrets.key_file and secrets.old_keys, the present one first.
 std::vector<std::string> secret_keys(config::config& c);
 

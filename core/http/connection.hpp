@@ -96,6 +96,7 @@ class connection final
   void route_request();
   bool preflight();
   void authenticate();
+  bool within(const std::optional<gate_verdict>& v);
   void admitted();
   void dispatch();
   void run_host_route();

@@ -147,6 +147,8 @@ void connection::route_request() {
     return cut(RY_WHY_SHUTDOWN);
   if (admitted_as == admission::draining && !d.route->host)
     return fail(503, "The server is stopping", "Retry-After: 1\r\n");
+  auto* gate = w_.shared.r.gate;
+  if (gate && !d.route->host && !within(gate->by_address(d.remote))) return;
   authenticate();
 }
 
@@ -179,6 +181,24 @@ void connection::begin_trace() {
   ex_->span.set("url.scheme", std::string(w_.shared.tls ? "https" : "http"));
   ex_->span.set("runyard.module", d.route->def.owner ? d.route->def.owner->name : std::string());
   ex_->span.set("runyard.request_id", d.request_id);
+}
+
+// Whether the caller's rate allows the request; answers 429 otherwise.
+bool connection::within(const std::optional<gate_verdict>& v) {
+  if (!v) return true;
+  auto& lines = ex_->data->limit_lines;
+  lines.clear();  // that of the account says more than that of the address
+  const auto line = [&lines](std::string_view name, std::uint64_t n) {
+    lines += name;
+    append_number(lines, n);
+    lines += "\r\n";
+  };
+  line("RateLimit-Limit: ", v->limit);
+  line("RateLimit-Remaining: ", v->remaining);
+  line("RateLimit-Reset: ", v->reset_s);
+  if (v->allowed) return true;
+  fail(429, "Too many requests", "Retry-After: " + std::to_string(v->retry_after_s) + "\r\n");
+  return false;
 }
 
 // Answers OPTIONS unless a route does. True: answered.
@@ -266,6 +286,13 @@ void connection::authenticated(const verdict& v) {
     return fail(503, "Authentication is not available at the moment", "Retry-After: 2\r\n");
   }
   if (route.has(RY_ROUTE_ADMIN) && d.principal.role < RY_ROLE_ADMIN) return fail(403, "Forbidden");
+  auto* gate = w_.shared.r.gate;
+  if (gate && d.has_principal && !route.host) {
+    const auto subject = core::sv(d.principal.subject);
+    if (!within(gate->by_account(subject))) return;
+    if (route.has(RY_ROUTE_LONG) && !(ex_->seat = gate->seat(subject)))
+      return fail(429, "Too many streams are open", "Retry-After: 5\r\n");
+  }
   admitted();
 }
 
@@ -401,6 +428,7 @@ void connection::write_head(std::uint32_t status, std::string_view lines) {
   append_status_line(out_, status);
   out_.append(w_.date_line());
   append_header(out_, "X-Request-Id", d.request_id);
+  out_.append(d.limit_lines);
   out_.append(lines);
   const auto& cors = cfg().cors;
   if (!cors.origins.empty()) {
@@ -411,7 +439,8 @@ void connection::write_head(std::uint32_t status, std::string_view lines) {
                                                     d.info.origin) != cors.origins.end())) {
       append_header(out_, "Access-Control-Allow-Origin",
                     any && !with_credentials ? std::string_view("*") : d.info.origin);
-      out_.append("Access-Control-Expose-Headers: X-Request-Id, Retry-After, Server-Timing\r\n");
+      out_.append("Access-Control-Expose-Headers: X-Request-Id, Retry-After, Server-Timing, "
+                  "RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset\r\n");
       if (with_credentials) out_.append("Access-Control-Allow-Credentials: true\r\n");
     }
   }

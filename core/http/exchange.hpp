@@ -71,6 +71,7 @@ struct request_data {
   std::string query;  // without the token
   std::string body;   // whole, or the pieces that wait for read_body
   std::string request_id, remote, traceparent;
+  std::string limit_lines;  // RateLimit-* of the answer
   std::string_view path, raw_query;
   ry_principal principal{};
   std::shared_ptr<const void> principal_owner;
@@ -139,6 +140,7 @@ struct exchange {
   module::hold hold;
   observe::trace_ref trace;  // what the module is called in
   observe::open_span span;
+  std::shared_ptr<const void> seat;  // of a long request, see request_gate
   bool in_handler = false;
   bool over = false;  // to be released when the handler returns
 

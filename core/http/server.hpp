@@ -51,6 +51,25 @@ class authenticator {
                                               std::function<void(verdict)> later) = 0;
 };
 
+// What a caller may still ask, as its answers say (RateLimit-*).
+struct gate_verdict {
+  bool allowed = true;
+  std::uint64_t limit = 0, remaining = 0;
+  std::uint32_t reset_s = 0, retry_after_s = 1;
+};
+
+// Implemented by core/limits; lives longer than the server. Decides at once; called on the loops, for routes
+// of modules.
+class request_gate {
+ public:
+  virtual ~request_gate() = default;
+  // nullopt: no limit is set. Asked before the caller is known.
+  virtual std::optional<gate_verdict> by_address(std::string_view address) = 0;
+  virtual std::optional<gate_verdict> by_account(std::string_view subject) = 0;
+  // A place for a stream or another long request, free again when the last copy goes; null: all are taken.
+  virtual std::shared_ptr<const void> seat(std::string_view subject) = 0;
+};
+
 enum class access_log { off, on };
 
 struct cors_settings {
@@ -110,6 +129,7 @@ struct rooms {
   authenticator* auth = nullptr;            // null: every route that is not public answers 401
   exec::blocking_pool* blocking = nullptr;  // for spool files and files that are sent
   observe::tracer* tracer = nullptr;        // null: nothing is traced
+  request_gate* gate = nullptr;             // null: nothing is limited
 };
 
 // Lifetime: made before the modules' create(), destroyed after the last module is destroyed

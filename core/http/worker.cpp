@@ -46,6 +46,7 @@ void request_data::clear() {
   remote.clear();
   request_id.clear();
   traceparent.clear();
+  limit_lines.clear();
   path = raw_query = {};
   principal = {};
   principal_owner.reset();
@@ -194,6 +195,7 @@ void worker::release(exchange& ex) {
   ex.hold = module::hold();
   ex.span.end();  // of a client that left before it was answered
   if (ex.trace) std::exchange(ex.trace, {})->end();
+  ex.seat.reset();
   free_.push_back(&ex);
 }
 

@@ -36,15 +36,26 @@ void queue::beat() {
   });
 }
 
+void queue::note_draining(bool wanted) {
+  if (draining_.exchange(wanted) == wanted) return;
+  observe::log(observe::level::info, "jobs",
+               wanted ? "asked to take no more jobs" : "asked to take jobs again");
+  if (!wanted) poke();
+}
+
 void queue::beat_on(db::connection& c) {
   const auto lease_ms = static_cast<std::int64_t>(settings_.lease.count());
   const auto sent = clock::now();
   auto mine = c.exec(
-      "insert into core.node as n (id, lease_until) "
-      "values ($1::uuid, now() + $2 * interval '1 ms') on conflict (id) do update "
-      "set lease_until = excluded.lease_until returning (xmax = 0)::int",
-      {db::value::text(settings_.node_id), db::value::int64(lease_ms)});
+      "insert into core.node as n (id, lease_until, name, weight, running) "
+      "values ($1::uuid, now() + $2 * interval '1 ms', $3, $4, $5) on conflict (id) do update "
+      "set lease_until = excluded.lease_until, running = excluded.running "
+      "returning (xmax = 0)::int, draining",
+      {db::value::text(settings_.node_id), db::value::int64(lease_ms),
+       db::value::text(settings_.node_name), db::value::int64(settings_.weight),
+       db::value::int64(static_cast<std::int64_t>(stats().running))});
   const bool fresh = mine.int64(0, 0) != 0;
+  note_draining(mine.boolean(0, 1));
   bool first, may_rescue;
   {
     std::lock_guard lock(mutex_);
@@ -71,22 +82,18 @@ void queue::beat_on(db::connection& c) {
       "lost as (select j.id from core.job j where j.state = 1 and (j.node in (select id from gone) "
       "  or not exists (select 1 from core.node n where n.id = j.node)) "
       "  for update skip locked) "
-      "update core.job j set state = case when j.attempt >= j.max_attempts then 2 else 0 end, "
-      "  crashes = j.crashes + 1, node = null, "
-      "  last_error = case when j.attempt >= j.max_attempts then 'its worker vanished' "
-      "               else j.last_error end "
-      "from lost where j.id = lost.id returning j.id",
+      "select core.jobs_return(array(select id from lost), true)",
       {db::value::text(settings_.node_id), db::value::text(first ? settings_.previous_node_id : ""),
        db::value::boolean(may_rescue)});
   const auto others = c.exec("select count(*) from core.node where id <> $1::uuid",
                              {db::value::text(settings_.node_id)});
   other_nodes_.store(static_cast<int>(others.int64(0, 0)), std::memory_order_relaxed);
-  if (rescued.size() > 0) {
+  if (const auto taken = rescued.int64(0, 0); taken > 0) {
     observe::log(observe::level::warn, "jobs", "took over jobs of a node that vanished",
-                 {{"jobs", std::to_string(rescued.size())}});
+                 {{"jobs", std::to_string(taken)}});
     {
       std::lock_guard lock(mutex_);
-      stats_.rescued += rescued.size();
+      stats_.rescued += static_cast<std::uint64_t>(taken);
     }
     poke();
   }

@@ -210,7 +210,7 @@ void queue::fetch() {
   std::vector<std::int64_t> slots;
   {
     std::lock_guard lock(mutex_);
-    if (!started_ || stopping_) return;
+    if (!started_ || stopping_ || draining()) return;
     if (fetching_) {
       fetch_again_ = true;
       return;
@@ -218,7 +218,7 @@ void queue::fetch() {
     for (auto& [name, k] : kinds_) {
       if (k.running >= k.spec.concurrency) continue;
       kinds.push_back(name);
-      slots.push_back(std::min<std::int64_t>(k.spec.concurrency - k.running, settings_.batch));
+      slots.push_back(std::min<std::int64_t>(k.spec.concurrency - k.running, at_once()));
     }
     if (kinds.empty()) return;
     fetching_ = true;
@@ -238,7 +238,7 @@ void queue::fetch() {
                                   return c.kind == kinds[i];
                                 }) >= slots[i];
              }
-             again = fetch_again_ || static_cast<int>(got->size()) >= settings_.batch;
+             again = fetch_again_ || static_cast<std::int64_t>(got->size()) >= at_once();
            }
            for (auto& j : *got) launch(std::move(j));
            if (again) fetch();
@@ -252,7 +252,9 @@ std::vector<queue::claimed> queue::fetch_on(db::connection& c, const std::vector
       "with picked as materialized ("
       "  select p.id from unnest($1::text[], $2::bigint[]) w(kind, n) cross join lateral ("
       "    select j.id from core.job j where j.state = 0 and j.kind = w.kind "
-      "    order by j.priority, j.run_at, j.id limit w.n for update skip locked) p) "
+      "    order by j.priority, j.turn, j.run_at, j.id limit w.n for update skip locked) p "
+      // Asked here, too: a drain counts from its commit on, not from the next beat.
+      "  where not exists (select 1 from core.node n where n.id = $3::uuid and n.draining)) "
       "update core.job j set state = 1, node = $3::uuid, fence = j.fence + 1, "
       "  attempt = j.attempt + 1, started_at = now() from picked where j.id = picked.id "
       "returning j.id, j.fence, j.kind, j.args::text, j.attempt, j.max_attempts, j.crashes, "
@@ -682,8 +684,8 @@ void queue::stop(clock::time_point deadline) {
   }
   submit(
       [this](db::connection& c) {
-        c.exec("update core.job set state = 0, node = null, attempt = greatest(attempt - 1, 0) "
-               "where node = $1::uuid and state = 1",
+        c.exec("select core.jobs_return(array(select id from core.job where node = $1::uuid "
+               "  and state = 1 for update), false)",
                {db::value::text(settings_.node_id)});
         c.exec("delete from core.node where id = $1::uuid", {db::value::text(settings_.node_id)});
       },

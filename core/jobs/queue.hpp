@@ -5,6 +5,7 @@
 
 #include <ry/if/jobs.h>
 
+#include <algorithm>
 #include <atomic>
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
@@ -42,6 +43,8 @@ struct queue_settings {
   std::chrono::milliseconds poll{1'000};
   int batch = 100;               // claimed at once
   std::chrono::milliseconds sample{10'000};  // between looks at what waits, of all nodes together
+  int weight = 100;              // percent of the batch that this node takes
+  std::string node_name;         // of the machine, for people
 };
 
 // Of all nodes together.
@@ -127,6 +130,8 @@ class queue {
   std::optional<module::job_kind> find(std::string_view kind) const;
 
   queue_stats stats() const;
+  // Asked to take no more jobs, as of the last beat.
+  bool draining() const noexcept { return draining_.load(std::memory_order_relaxed); }
   const std::string& node_id() const noexcept { return settings_.node_id; }
   // Other nodes whose lease runs, as of the last beat.
   int other_nodes() const noexcept { return other_nodes_.load(std::memory_order_relaxed); }
@@ -154,6 +159,11 @@ class queue {
     std::string trace;  // as in its row, or of its adopter
     bool adopted = false;
   };
+
+  std::int64_t at_once() const noexcept {
+    return std::max<std::int64_t>(1, std::int64_t{settings_.batch} * settings_.weight / 100);
+  }
+  void note_draining(bool wanted);
 
   // On loop 0.
   void tick();
@@ -201,6 +211,7 @@ class queue {
   std::chrono::steady_clock::time_point last_beat_{}, last_beat_ok_{}, last_reconcile_{}, last_sample_{},
       patient_until_{};  // silent nodes keep their jobs until then
   std::atomic<int> other_nodes_{0};
+  std::atomic<bool> draining_{false};
   std::vector<std::uint64_t> hints_;  // LISTEN subscriptions
 };
 

@@ -117,6 +117,115 @@ TEST(queue, two_nodes_share_the_work_without_doubling_it) {
   EXPECT_EQ(std::set<std::int64_t>(ran.begin(), ran.end()).size(), 300u);
 }
 
+// The arguments of the jobs that run first, one after the other.
+std::vector<std::string> order_of(node& n, const std::string& name, std::size_t first) {
+  auto out = std::make_shared<std::vector<std::string>>();
+  auto mutex = std::make_shared<std::mutex>();
+  auto k = kind(name);
+  k.concurrency = 1;
+  n.queue.add(k, [=](const ry_job_view* v, ry_job* j) {
+    {
+      std::lock_guard lock(*mutex);
+      out->emplace_back(v->args_json.ptr, v->args_json.len);
+    }
+    j->q.finish(j, RY_JOB_DONE, 0, nullptr);
+    return RY_OK;
+  });
+  n.start();
+  EXPECT_TRUE(wait_for([&] {
+    std::lock_guard lock(*mutex);
+    return out->size() >= first;
+  }));
+  std::lock_guard lock(*mutex);
+  return *out;
+}
+
+std::size_t place_of(const std::vector<std::string>& order, const std::string& args) {
+  return static_cast<std::size_t>(std::find(order.begin(), order.end(), args) - order.begin());
+}
+
+constexpr char flood_share[] = "'00000000-0000-4000-8000-00000000000a'";
+constexpr char small_share[] = "'00000000-0000-4000-8000-00000000000b'";
+
+TEST(queue, a_flood_of_one_share_does_not_delay_another) {
+  database d;
+  node n(d);
+  d.sql(std::string("select core.job_enqueue('t.fair', '\"flood\"', p_share => ") + flood_share +
+        ") from generate_series(1, 2000);"
+        "select core.job_enqueue('t.fair', '\"one\"', p_share => " + small_share + ");"
+        "select core.job_enqueue('t.fair', '\"two\"', p_share => " + small_share + ")");
+  const auto order = order_of(n, "t.fair", 4);
+  EXPECT_LE(place_of(order, "\"one\""), 1u);
+  EXPECT_LE(place_of(order, "\"two\""), 3u);
+}
+
+TEST(queue, jobs_of_a_node_that_vanished_come_back_in_turn) {
+  database d;
+  node n(d);
+  // As they stand when a node that ran them all is killed: the flood was there first.
+  d.sql(std::string("select core.job_enqueue('t.back', '\"flood\"', p_node => gen_random_uuid(), p_share => ") +
+        flood_share + ") from generate_series(1, 1000);"
+        "select core.job_enqueue('t.back', '\"one\"', p_node => gen_random_uuid(), p_share => " + small_share + ")");
+  const auto order = order_of(n, "t.back", 2);
+  EXPECT_LE(place_of(order, "\"one\""), 1u);
+  EXPECT_EQ(n.queue.stats().rescued, 1001u);
+}
+
+TEST(queue, priority_goes_before_turn_and_age_decides_without_shares) {
+  database d;
+  node n(d);
+  d.sql(std::string("select core.job_enqueue('t.order', '1', p_priority => 1);"
+                    "select core.job_enqueue('t.order', '2', p_priority => 1);"
+                    "select core.job_enqueue('t.order', '0', p_priority => 0, p_share => ") + flood_share + ")");
+  EXPECT_EQ(order_of(n, "t.order", 3), (std::vector<std::string>{"0", "1", "2"}));
+}
+
+TEST(queue, a_draining_node_takes_nothing_and_keeps_what_it_runs) {
+  database d;
+  node a(d);
+  std::atomic<int> begun{0};
+  std::atomic<ry_job*> held{nullptr};
+  a.queue.add(kind("t.drain"), [&](const ry_job_view*, ry_job* j) {
+    ++begun;
+    held = j;
+    return RY_OK;
+  });
+  d.sql("select core.job_enqueue('t.drain', '{}')");
+  a.start();
+  ASSERT_TRUE(wait_for([&] { return held.load() != nullptr; }));
+  d.sql("update core.node set draining = true");
+  ASSERT_TRUE(wait_for([&] { return a.queue.draining(); }));
+  d.sql("select core.job_enqueue('t.drain', '{}')");
+  a.queue.poke();
+  std::this_thread::sleep_for(600ms);  // two polls
+  EXPECT_EQ(begun, 1);
+  EXPECT_EQ(d.number("select running from core.node"), 1);
+  held.load()->q.finish(held.exchange(nullptr), RY_JOB_DONE, 0, nullptr);
+  ASSERT_TRUE(wait_for([&] { return d.number("select count(*) from core.job where state = 1") == 0; }));
+  EXPECT_EQ(begun, 1);
+  d.sql("update core.node set draining = false");
+  ASSERT_TRUE(wait_for([&] { return begun == 2; }));
+  held.load()->q.finish(held.load(), RY_JOB_DONE, 0, nullptr);
+}
+
+TEST(queue, a_lighter_node_takes_less_at_once) {
+  database d;
+  node light(d, {}, 25);
+  std::atomic<int> begun{0};
+  auto k = kind("t.weight");
+  k.concurrency = 1000;
+  light.queue.add(k, [&](const ry_job_view*, ry_job*) {
+    ++begun;
+    return RY_OK;
+  });
+  // Of the first look the transaction ids tell: what was taken together was changed together.
+  d.sql("select core.job_enqueue('t.weight', '{}') from generate_series(1, 100)");
+  light.start();
+  ASSERT_TRUE(wait_for([&] { return begun == 100; }));
+  EXPECT_EQ(d.number("select max(n) from (select count(*) n from core.job group by xmin::text) t"), 25);
+  EXPECT_EQ(d.number("select weight from core.node"), 25);
+}
+
 TEST(queue, retries_with_back_off_until_the_last_attempt_then_keeps_the_dead) {
   database d;
   node n(d);

@@ -113,6 +113,7 @@ class module {
     parts_.node_id = std::string(parts_.ctx.fact("node_id"));
     parts_.providers.check();
     parts_.keeper.start();
+    parts_.places.start(parts_.node_id);
     parts_.extractor = find_extractor(parts_.config);
   }
 

@@ -6,8 +6,10 @@
 #include "border_queue.hpp"
 #include "live_run.hpp"
 #include "log_writer.hpp"
+#include "placement.hpp"
 #include "providers.hpp"
 #include "repository.hpp"
+#include "sandbox_places.hpp"
 #include "ry/ext/agent_tools.h"
 #include "ry/ext/sandbox_driver.h"
 #include "ry/svc/accounts.h"
@@ -27,7 +29,9 @@ struct parts {
         starts(ctx, repo),
         borders(ctx, repo),
         keeper(ctx, config),
-        writers(ctx, repo, config.drain_seconds * 1'000'000) {}
+        writers(ctx, repo, config.drain_seconds * 1'000'000),
+        places(ctx, repo, config, live),
+        commands(ctx, config.sandboxes, config.account_sandboxes) {}
 
   ry::context& ctx;
   const settings config;
@@ -44,6 +48,8 @@ struct parts {
   workspace_keeper keeper;
   registry live;
   log_writers writers;
+  placement places;
+  sandbox_places commands;
 
   // The sandbox driver in use; empty when there is none.
   ry::drivers<ry_sandbox_driver_v1>::entry sandbox() const {

@@ -578,6 +578,17 @@ ry::task<ry::result<std::vector<std::string>>> repository::accounts_waiting() co
   co_return out;
 }
 
+ry::task<ry::result<queue_state>> repository::look_at_queue(std::string_view node, std::int64_t most) const {
+  ry::result<ry::rows> rows = co_await db_.query_with(
+      {RY_DB_READ_ONLY, 0},
+      "select (select count(*) from (select 1 from core.job where kind = 'runs.execute' and state = 0 "
+      "                               limit $2) j), "
+      "       exists (select 1 from core.node where id = $1::uuid and draining)",
+      node, most);
+  if (!rows) co_return rows.error();
+  co_return queue_state{rows->front().int64(0), rows->front().boolean(1)};
+}
+
 ry::task<ry::result<std::optional<std::string>>> repository::admit_by_plan(std::string account, std::string tier,
                                                                            std::int64_t slots) const {
   ry::result<ry::rows> rows =

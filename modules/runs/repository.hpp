@@ -29,11 +29,16 @@ struct start_arguments {
   std::string title;
   std::optional<std::string> sandbox;
   std::optional<std::string> key, hash;
-  std::string node;
+  std::optional<std::string> node;  // that begins it at once; none: it waits in the queue
   std::int64_t timeout_seconds = 0;
   std::string first_event;
   std::int64_t reserve = 0;
   std::int64_t max_waiting = 0;      // runs of an account that may wait
+};
+
+struct queue_state {
+  std::int64_t queued = 0;  // runs that no node has begun
+  bool draining = false;    // the node is asked to begin no more
 };
 
 struct start_outcome {
@@ -202,6 +207,8 @@ class repository {
   // True: there may be more.
   ry::task<ry::result<bool>> prune_events(std::string before_run) const;
   ry::task<ry::result<std::vector<std::string>>> accounts_waiting() const;
+  // Of the queue of all nodes, counted up to `most`, and of this node.
+  ry::task<ry::result<queue_state>> look_at_queue(std::string_view node, std::int64_t most) const;
   // Lets begin what may, `tier` giving `slots`. Nothing was done when the account has another tier: that one.
   ry::task<ry::result<std::optional<std::string>>> admit_by_plan(std::string account, std::string tier,
                                                                  std::int64_t slots) const;

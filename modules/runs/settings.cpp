@@ -273,6 +273,11 @@ settings parse_settings(std::string_view text) {
   out.workspace_file_bytes = int_at(o, "workspace_file_bytes", 512LL << 20);
   out.workspace_files = int_at(o, "workspace_files", 20000);
   out.max_live_runs = int_at(o, "max_live_runs", out.max_live_runs);
+  out.sandboxes = int_at(o, "sandboxes", out.sandboxes);
+  out.account_sandboxes = int_at(o, "account_sandboxes", out.account_sandboxes);
+  out.max_queued_runs = int_at(o, "max_queued_runs", out.max_queued_runs);
+  const json::object percents = object_at(o, "queue_percent");
+  for (const auto& item : percents) out.queue_percent[std::string(item.key())] = int_at(percents, item.key(), 100);
   const json::object webhooks = object_at(o, "webhooks");
   for (const auto& item : webhooks)
     if (item.value().is_object())

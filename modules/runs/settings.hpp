@@ -68,6 +68,9 @@ struct settings {
   std::int64_t workspace_file_bytes = 0;  // of one file
   std::int64_t workspace_files = 0;       // files, directories and links
   std::int64_t max_live_runs = 20000;
+  std::int64_t sandboxes = 0, account_sandboxes = 0;  // commands at once on this node; 0: any number
+  std::int64_t max_queued_runs = 100'000;  // of all nodes together
+  std::map<std::string, std::int64_t> queue_percent;  // of that, for starts of a tier; not there: all
   std::vector<webhook_endpoint> webhooks;
   std::string system_prompt;
 

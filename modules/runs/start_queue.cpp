@@ -75,7 +75,9 @@ std::vector<start_queue::entry_ptr> start_queue::next_batch() {
   std::set<std::string_view> accounts;
   std::deque<entry_ptr> later;
   for (entry_ptr& e : waiting_) {
-    const bool fits = batch.size() < batch_limit && !held_.contains(e->args.account) &&
+    // A statement has one node for all of its starts, or none.
+    const bool alike = batch.empty() || batch.front()->args.node.has_value() == e->args.node.has_value();
+    const bool fits = alike && batch.size() < batch_limit && !held_.contains(e->args.account) &&
                       accounts.insert(e->args.account).second;
     if (fits)
       batch.push_back(std::move(e));

@@ -142,6 +142,7 @@ ry::task<ry::response> start_route::answer(ry::request request) {
   work w;
   w.exec = request.exec();
   w.who = co_await caller_of(parts_, request);
+  parts_.places.check_room(ry::view(w.who.tier->name));  // before the files are read
   ry_form_limits limits{};
   limits.max_files = static_cast<std::uint32_t>(w.who.tier->upload_files);
   limits.max_file_bytes = static_cast<std::uint64_t>(w.who.tier->upload_file_bytes);
@@ -202,7 +203,8 @@ ry::task<ry::response> start_route::answer(ry::request request) {
   a.run = parts_.ctx.new_uuid();
   a.message = parts_.ctx.new_uuid();
   a.title = title_of(a.form.prompt);
-  a.node = parts_.node_id;
+  const placement::ticket ticket = parts_.places.take();
+  if (ticket.goes == placement::way::here) a.node = parts_.node_id;
   a.timeout_seconds = parts_.config.timeout_seconds;
   a.reserve = first_reservation;
   a.max_waiting = parts_.config.max_waiting_runs;
@@ -223,7 +225,9 @@ ry::task<ry::response> start_route::answer(ry::request request) {
   }
   const bool queued = run.outcome == "queued";
   std::string place;
-  if (run.outcome == "ok")
+  if (run.outcome == "ok" && run.fence == 0)
+    leave_to_queue();
+  else if (run.outcome == "ok")
     begin(w, run, request.exec());
   else if (queued)
     place = run.detail;
@@ -359,6 +363,12 @@ ry::task<start_outcome> start_route::decide_with_files(work& w) {
   if (out.outcome == "queued") parts_.ctx.jobs().poke("runs");
   w.files_at = co_await intake.place(out.project_id, w.exec);
   co_return out;
+}
+
+// Some node takes it, this one among them, when it has a place.
+void start_route::leave_to_queue() {
+  parts_.places.note_queued();
+  parts_.ctx.jobs().poke("runs");
 }
 
 void start_route::begin(const work& w, const start_outcome& run, ry_exec* exec) {

@@ -26,6 +26,7 @@ class start_route {
   ry::task<start_outcome> ask(work& w, ry::tx* in);
   ry::task<ry::result<start_outcome>> put(const work& w, ry::tx* in);
   void begin(const work& w, const start_outcome& run, ry_exec* exec);
+  void leave_to_queue();
   // Has the runs ended that a queued run is to interrupt, once the transaction is committed.
   ry::task<void> note_interrupt(const work& w, const start_outcome& run, ry::tx& in);
   [[noreturn]] void refuse(const work& w, const start_outcome& run) const;

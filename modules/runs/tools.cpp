@@ -145,6 +145,8 @@ ry::task<tool_outcome> run_shell(parts& p, std::shared_ptr<live_run> run,
   sink.on_output = &command_run::on_output;
   sink.on_exit = &command_run::on_exit;
   const std::string project = run->who.project.to_string();
+  const sandbox_places::place mine = co_await p.commands.take(run);
+  if (!mine) co_return tool_outcome{"the command was called off before it began", true};
   const ry_status st = driver->table->run(driver->self, ry::str(project), &spec, run->exec, &sink, &state,
                                           &state.call);
   if (st != RY_OK) co_return tool_outcome{"the sandbox could not run the command", true};

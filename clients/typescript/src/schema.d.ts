@@ -348,6 +348,63 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/nodes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The nodes of the deployment
+         * @description All that share the database, as of their last sign of life. For admins.
+         */
+        get: operations["host.list_nodes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/nodes/{id}/drain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask a node to take no more jobs
+         * @description It takes nothing more from the queue; within a second runs that are started there wait for another node, and within a quarter of `jobs.lease_seconds` its `/readyz` is 503. What it runs goes on, and it answers requests. A node that starts again takes jobs.
+         */
+        post: operations["host.drain_node"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/nodes/{id}/undrain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Let a node take jobs again */
+        post: operations["host.undrain_node"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/notifications": {
         parameters: {
             query?: never;
@@ -2500,6 +2557,34 @@ export interface components {
             total_ms: number;
         };
         "host.Names": string[];
+        "host.Node": {
+            /** Format: uuid */
+            id: string;
+            /** Format: date-time */
+            lease_until: string;
+            /** @description Of its machine */
+            name: string;
+            /** @description Jobs, runs among them */
+            running: number;
+            /** Format: date-time */
+            started_at: string;
+            /**
+             * @description `silent`: its lease is over, the others take its jobs
+             * @enum {unknown}
+             */
+            state: "active" | "draining" | "silent";
+            /** @description It is the one that answers */
+            this: boolean;
+            /** @description `jobs.weight` */
+            weight: number;
+        };
+        "host.NodeChange": {
+            /** Format: uuid */
+            id: string;
+            running: number;
+            /** @enum {unknown} */
+            state: "active" | "draining";
+        };
         "host.Queues": {
             nodes: {
                 /** Format: uuid */
@@ -3345,6 +3430,12 @@ export interface components {
         /** @description Too many, later again */
         "host.TooManyRequests": {
             headers: {
+                /** @description How many may come at once; on every answer while a limit is set */
+                "RateLimit-Limit"?: string;
+                /** @description How many would be taken now */
+                "RateLimit-Remaining"?: string;
+                /** @description Seconds until all of them would be */
+                "RateLimit-Reset"?: string;
                 /** @description Seconds */
                 "Retry-After"?: string;
                 [name: string]: unknown;
@@ -4080,6 +4171,11 @@ export interface components {
          */
         "host.ModuleName": string;
         /**
+         * @description The node's id, as in the list
+         * @example 0190f6a1-3c5b-7d2e-9a41-6f0c2b8e5d11
+         */
+        "host.NodeId": string;
+        /**
          * @description The profile
          * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
          */
@@ -4315,6 +4411,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -4331,6 +4428,7 @@ export interface operations {
         responses: {
             200: components["responses"]["accounts.Account"];
             401: components["responses"]["host.NotAuthenticated"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -4352,6 +4450,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["host.Forbidden"];
             404: components["responses"]["host.NotFound"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -4389,6 +4488,7 @@ export interface operations {
             404: components["responses"]["host.NotFound"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -4450,6 +4550,7 @@ export interface operations {
             };
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -4508,6 +4609,7 @@ export interface operations {
             403: components["responses"]["host.Forbidden"];
             404: components["responses"]["host.NotFound"];
             422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -4569,6 +4671,7 @@ export interface operations {
             };
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -4639,6 +4742,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["host.Forbidden"];
             422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -4698,6 +4802,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["host.Forbidden"];
             422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -4719,6 +4824,7 @@ export interface operations {
             403: components["responses"]["host.Forbidden"];
             404: components["responses"]["host.NotFound"];
             413: components["responses"]["host.TooLarge"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -4741,6 +4847,7 @@ export interface operations {
             404: components["responses"]["host.NotFound"];
             409: components["responses"]["host.Conflict"];
             413: components["responses"]["host.TooLarge"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -4812,6 +4919,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["host.Forbidden"];
             422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -4852,6 +4960,7 @@ export interface operations {
             404: components["responses"]["host.NotFound"];
             409: components["responses"]["host.Conflict"];
             413: components["responses"]["host.TooLarge"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -4881,6 +4990,7 @@ export interface operations {
             404: components["responses"]["host.NotFound"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -4937,6 +5047,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["host.Forbidden"];
             413: components["responses"]["host.TooLarge"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             502: components["responses"]["mcp.ServerFailed"];
             503: components["responses"]["host.Unavailable"];
@@ -5005,6 +5116,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["host.Forbidden"];
             413: components["responses"]["host.TooLarge"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             502: components["responses"]["mcp.ServerFailed"];
             503: components["responses"]["host.Unavailable"];
@@ -5031,6 +5143,7 @@ export interface operations {
             };
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["host.Forbidden"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -5061,6 +5174,7 @@ export interface operations {
             404: components["responses"]["host.NotFound"];
             409: components["responses"]["host.Conflict"];
             413: components["responses"]["host.TooLarge"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
         };
@@ -5090,6 +5204,7 @@ export interface operations {
             404: components["responses"]["host.NotFound"];
             409: components["responses"]["host.Conflict"];
             413: components["responses"]["host.TooLarge"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
         };
@@ -5119,8 +5234,109 @@ export interface operations {
             404: components["responses"]["host.NotFound"];
             409: components["responses"]["host.Conflict"];
             413: components["responses"]["host.TooLarge"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
+        };
+    };
+    "host.list_nodes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The longest running first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["host.Node"][];
+                };
+            };
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.Forbidden"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "host.drain_node": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It will */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0190f6a1-3c5b-7d2e-9a41-6f0c2b8e5d11",
+                     *       "state": "draining",
+                     *       "running": 12
+                     *     }
+                     */
+                    "application/json": components["schemas"]["host.NodeChange"];
+                };
+            };
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.Forbidden"];
+            404: components["responses"]["host.NotFound"];
+            413: components["responses"]["host.TooLarge"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "host.undrain_node": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It will */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0190f6a1-3c5b-7d2e-9a41-6f0c2b8e5d11",
+                     *       "state": "active",
+                     *       "running": 0
+                     *     }
+                     */
+                    "application/json": components["schemas"]["host.NodeChange"];
+                };
+            };
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.Forbidden"];
+            404: components["responses"]["host.NotFound"];
+            413: components["responses"]["host.TooLarge"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
         };
     };
     "notifications.all": {
@@ -5145,6 +5361,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["notifications.Closed"];
             422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -5166,6 +5383,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["notifications.Closed"];
             404: components["responses"]["host.NotFound"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -5188,6 +5406,7 @@ export interface operations {
             403: components["responses"]["notifications.Closed"];
             409: components["responses"]["host.Conflict"];
             413: components["responses"]["host.TooLarge"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -5210,6 +5429,7 @@ export interface operations {
             403: components["responses"]["notifications.Closed"];
             404: components["responses"]["host.NotFound"];
             413: components["responses"]["host.TooLarge"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -5231,6 +5451,7 @@ export interface operations {
             404: components["responses"]["host.NotFound"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -5278,6 +5499,7 @@ export interface operations {
             };
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["host.Forbidden"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -5342,6 +5564,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["host.Forbidden"];
             422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -5366,6 +5589,7 @@ export interface operations {
             409: components["responses"]["host.Conflict"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -5390,6 +5614,7 @@ export interface operations {
             409: components["responses"]["host.Conflict"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -5414,6 +5639,7 @@ export interface operations {
             409: components["responses"]["host.Conflict"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -5460,6 +5686,7 @@ export interface operations {
             409: components["responses"]["host.Conflict"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -5506,6 +5733,7 @@ export interface operations {
             409: components["responses"]["host.Conflict"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -5580,6 +5808,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["host.Forbidden"];
             422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -5625,6 +5854,7 @@ export interface operations {
             };
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["host.Forbidden"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -5662,6 +5892,7 @@ export interface operations {
             403: components["responses"]["host.Forbidden"];
             404: components["responses"]["host.NotFound"];
             413: components["responses"]["host.TooLarge"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -5699,6 +5930,7 @@ export interface operations {
             404: components["responses"]["host.NotFound"];
             409: components["responses"]["host.Conflict"];
             413: components["responses"]["host.TooLarge"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -5719,6 +5951,7 @@ export interface operations {
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
             404: components["responses"]["runs.UnknownRun"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -5739,6 +5972,7 @@ export interface operations {
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
             404: components["responses"]["runs.UnknownRun"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -5760,6 +5994,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             404: components["responses"]["runs.UnknownRun"];
             413: components["responses"]["host.TooLarge"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -5817,6 +6052,7 @@ export interface operations {
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
             404: components["responses"]["runs.UnknownRun"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
         };
@@ -5855,6 +6091,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             404: components["responses"]["runs.UnknownRun"];
             413: components["responses"]["host.TooLarge"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -5880,6 +6117,7 @@ export interface operations {
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
             422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -5900,6 +6138,7 @@ export interface operations {
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
             404: components["responses"]["runs.UnknownRun"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -5920,6 +6159,7 @@ export interface operations {
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
             404: components["responses"]["runs.UnknownRun"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -5941,6 +6181,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             404: components["responses"]["runs.UnknownRun"];
             413: components["responses"]["host.TooLarge"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -5972,6 +6213,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["host.NotAuthenticated"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -6149,6 +6391,7 @@ export interface operations {
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
             422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -6177,6 +6420,7 @@ export interface operations {
             402: components["responses"]["agents.TooManyServers"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -6252,6 +6496,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["mcp.Disabled"];
             404: components["responses"]["mcp.UnknownAgent"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             502: components["responses"]["mcp.ServerFailed"];
             503: components["responses"]["host.Unavailable"];
@@ -6345,6 +6590,7 @@ export interface operations {
             403: components["responses"]["mcp.Disabled"];
             404: components["responses"]["mcp.UnknownAgent"];
             413: components["responses"]["host.TooLarge"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -6415,6 +6661,7 @@ export interface operations {
             403: components["responses"]["mcp.Disabled"];
             404: components["responses"]["mcp.UnknownAgent"];
             413: components["responses"]["host.TooLarge"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -6443,6 +6690,7 @@ export interface operations {
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
             404: components["responses"]["agents.Unknown"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -6488,6 +6736,7 @@ export interface operations {
             };
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -6529,6 +6778,7 @@ export interface operations {
                 };
             };
             413: components["responses"]["host.TooLarge"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -6584,6 +6834,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             404: components["responses"]["agents.Unknown"];
             422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -6623,6 +6874,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["host.NotAuthenticated"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -6684,6 +6936,7 @@ export interface operations {
             409: components["responses"]["host.Conflict"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -6712,6 +6965,7 @@ export interface operations {
             403: components["responses"]["accounts.NeedsToken"];
             404: components["responses"]["host.NotFound"];
             413: components["responses"]["host.TooLarge"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -6736,6 +6990,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["notifications.Closed"];
             422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -6756,6 +7011,7 @@ export interface operations {
             403: components["responses"]["notifications.Closed"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -6784,6 +7040,7 @@ export interface operations {
             403: components["responses"]["notifications.Closed"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -6810,6 +7067,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["notifications.Closed"];
             422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -6832,6 +7090,7 @@ export interface operations {
             403: components["responses"]["notifications.Closed"];
             404: components["responses"]["host.NotFound"];
             413: components["responses"]["host.TooLarge"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -6850,6 +7109,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["notifications.Closed"];
             413: components["responses"]["host.TooLarge"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -6874,6 +7134,7 @@ export interface operations {
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["notifications.Closed"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
         };
@@ -6891,6 +7152,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["notifications.Closed"];
             413: components["responses"]["host.TooLarge"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -6908,6 +7170,7 @@ export interface operations {
             200: components["responses"]["notifications.UnreadCount"];
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["notifications.Closed"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -6925,6 +7188,7 @@ export interface operations {
             200: components["responses"]["notifications.Preferences"];
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["notifications.Closed"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -6945,6 +7209,7 @@ export interface operations {
             403: components["responses"]["notifications.Closed"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -6962,6 +7227,7 @@ export interface operations {
             200: components["responses"]["notifications.Settings"];
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["notifications.Closed"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -6982,6 +7248,7 @@ export interface operations {
             403: components["responses"]["notifications.Closed"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -7011,6 +7278,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["host.NotFound"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -7036,6 +7304,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             404: components["responses"]["host.NotFound"];
             413: components["responses"]["host.TooLarge"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -7055,6 +7324,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -7089,6 +7359,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["host.NotAuthenticated"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -7135,6 +7406,7 @@ export interface operations {
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
             422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -7384,6 +7656,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["host.NotAuthenticated"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -7464,6 +7737,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -7499,6 +7773,7 @@ export interface operations {
                     };
                 };
             };
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -7795,6 +8070,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["host.NotAuthenticated"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -7819,6 +8095,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["accounts.Wrong"];
             413: components["responses"]["host.TooLarge"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -7847,6 +8124,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["accounts.Wrong"];
             413: components["responses"]["host.TooLarge"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -8037,6 +8315,7 @@ export interface operations {
             };
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -8068,6 +8347,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -8108,6 +8388,7 @@ export interface operations {
                 content?: never;
             };
             404: components["responses"]["host.NotFound"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -8139,6 +8420,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -8167,6 +8449,7 @@ export interface operations {
                     "application/json": components["schemas"]["host.Health"];
                 };
             };
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -8198,6 +8481,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["host.NotFound"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -8242,6 +8526,7 @@ export interface operations {
             };
             404: components["responses"]["host.NotFound"];
             413: components["responses"]["host.TooLarge"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -8281,6 +8566,7 @@ export interface operations {
                     "text/html": string;
                 };
             };
+            429: components["responses"]["host.TooManyRequests"];
             /** @description A fault of this server */
             500: {
                 headers: {
@@ -8325,6 +8611,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["host.NotFound"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -8370,6 +8657,7 @@ export interface operations {
             };
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["mcp_prebuilt.Disabled"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -8436,6 +8724,7 @@ export interface operations {
             403: components["responses"]["mcp_prebuilt.Disabled"];
             409: components["responses"]["host.Conflict"];
             413: components["responses"]["host.TooLarge"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -8464,6 +8753,7 @@ export interface operations {
             403: components["responses"]["mcp_prebuilt.Disabled"];
             404: components["responses"]["host.NotFound"];
             413: components["responses"]["host.TooLarge"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -8506,6 +8796,7 @@ export interface operations {
             404: components["responses"]["host.NotFound"];
             409: components["responses"]["host.Conflict"];
             413: components["responses"]["host.TooLarge"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             502: components["responses"]["mcp_prebuilt.Failed"];
             503: components["responses"]["host.Unavailable"];
@@ -8531,6 +8822,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -8555,6 +8847,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["notifications.Closed"];
             422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -8575,6 +8868,7 @@ export interface operations {
             403: components["responses"]["notifications.Closed"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -8603,6 +8897,7 @@ export interface operations {
             403: components["responses"]["notifications.Closed"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -8629,6 +8924,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["notifications.Closed"];
             422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -8651,6 +8947,7 @@ export interface operations {
             403: components["responses"]["notifications.Closed"];
             404: components["responses"]["host.NotFound"];
             413: components["responses"]["host.TooLarge"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -8669,6 +8966,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["notifications.Closed"];
             413: components["responses"]["host.TooLarge"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -8693,6 +8991,7 @@ export interface operations {
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["notifications.Closed"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
         };
@@ -8710,6 +9009,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["notifications.Closed"];
             413: components["responses"]["host.TooLarge"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -8727,6 +9027,7 @@ export interface operations {
             200: components["responses"]["notifications.UnreadCount"];
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["notifications.Closed"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -8744,6 +9045,7 @@ export interface operations {
             200: components["responses"]["notifications.Preferences"];
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["notifications.Closed"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -8764,6 +9066,7 @@ export interface operations {
             403: components["responses"]["notifications.Closed"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -8781,6 +9084,7 @@ export interface operations {
             200: components["responses"]["notifications.Settings"];
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["notifications.Closed"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -8801,6 +9105,7 @@ export interface operations {
             403: components["responses"]["notifications.Closed"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -8830,6 +9135,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["host.NotFound"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -8855,6 +9161,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             404: components["responses"]["host.NotFound"];
             413: components["responses"]["host.TooLarge"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -8890,6 +9197,7 @@ export interface operations {
                     };
                 };
             };
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -8909,6 +9217,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -8959,6 +9268,7 @@ export interface operations {
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
             404: components["responses"]["runs.UnknownFile"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -9013,6 +9323,7 @@ export interface operations {
                 };
             };
             422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -9042,6 +9353,7 @@ export interface operations {
                     "application/json": components["schemas"]["host.Readiness"];
                 };
             };
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             /** @description It does not serve now */
             503: {
@@ -9092,6 +9404,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -9118,6 +9431,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             404: components["responses"]["runs.UnknownThread"];
             422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -9169,6 +9483,7 @@ export interface operations {
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
             422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -9206,6 +9521,7 @@ export interface operations {
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
             404: components["responses"]["runs.UnknownThread"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -9247,6 +9563,7 @@ export interface operations {
                 };
             };
             413: components["responses"]["host.TooLarge"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -9273,6 +9590,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             404: components["responses"]["runs.UnknownThread"];
             422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
@@ -9330,6 +9648,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             404: components["responses"]["runs.UnknownThread"];
             422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];

@@ -29,6 +29,13 @@ constexpr const char* schema_text = R"JSON({
       "allow_credentials": {"type": "boolean", "default": false},
       "max_age_seconds": {"type": "integer", "minimum": 0, "maximum": 86400, "default": 600}
     }},
+    "limits": {"type": "object", "properties": {
+      "address_per_minute": {"type": "integer", "minimum": 0, "maximum": 1000000, "default": 0},
+      "address_burst": {"type": "integer", "minimum": 1, "maximum": 1000000, "default": 200},
+      "account_per_minute": {"type": "integer", "minimum": 0, "maximum": 1000000, "default": 0},
+      "account_burst": {"type": "integer", "minimum": 1, "maximum": 1000000, "default": 200},
+      "account_streams": {"type": "integer", "minimum": 0, "maximum": 1000000, "default": 0}
+    }},
     "trusted_proxies": {"type": "array", "items": {"type": "string", "minLength": 1}, "default": []},
     "max_connections": {"type": "integer", "minimum": 1, "maximum": 1000000, "default": 20000},
     "max_header_bytes": {"type": "integer", "minimum": 1024, "maximum": 1048576, "default": 32768},
@@ -53,7 +60,8 @@ constexpr const char* schema_text = R"JSON({
     "transactions": {"type": "integer", "minimum": 0, "maximum": 500, "default": 0},
     "max_queue": {"type": "integer", "minimum": 1, "maximum": 1000000, "default": 20000},
     "statement_timeout_seconds": {"type": "number", "minimum": 0, "maximum": 86400, "default": 30},
-    "transaction_timeout_seconds": {"type": "number", "minimum": 0, "maximum": 86400, "default": 10}
+    "transaction_timeout_seconds": {"type": "number", "minimum": 0, "maximum": 86400, "default": 10},
+    "old_transaction_seconds": {"type": "number", "minimum": 0, "maximum": 86400, "default": 300}
   }},
   "auth": {"type": "object", "properties": {
     "jwt": {"type": "object", "properties": {
@@ -104,7 +112,8 @@ constexpr const char* schema_text = R"JSON({
   "jobs": {"type": "object", "properties": {
     "lease_seconds": {"type": "number", "minimum": 1, "maximum": 600, "default": 10},
     "poll_seconds": {"type": "number", "minimum": 0.05, "maximum": 60, "default": 1},
-    "batch": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 100}
+    "batch": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 100},
+    "weight": {"type": "integer", "minimum": 1, "maximum": 100, "default": 100}
   }},
   "egress": {"type": "object", "properties": {
     "idle_connections": {"type": "integer", "minimum": 0, "maximum": 100000, "default": 1024},

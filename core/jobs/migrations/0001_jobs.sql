@@ -4,8 +4,10 @@ create table node (
   id uuid primary key,
   lease_until timestamptz not null,
   started_at timestamptz not null default now(),
-  draining boolean not null default false,
-  info jsonb not null default '{}'
+  name text not null default '',      -- of its machine
+  weight int not null default 100,    -- what share of a batch it takes at once, in percent
+  running int not null default 0,     -- jobs, at its last beat
+  draining boolean not null default false  -- takes no more jobs; what it runs goes on
 ) with (fillfactor = 50);
 
 create table job (
@@ -14,6 +16,8 @@ create table job (
   queue text not null,
   state smallint not null,            -- 0 ready, 1 running, 2 dead, 3 scheduled
   priority int not null default 0,
+  share uuid,                         -- on whose behalf; those that wait are served in turn
+  turn bigint not null default 0,     -- see job_turn()
   attempt int not null default 0,     -- attempts begun
   max_attempts int not null,
   crashes int not null default 0,     -- attempts whose worker vanished
@@ -30,7 +34,8 @@ create table job (
   trace text default nullif(current_setting('core.trace', true), '')
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 500,
         autovacuum_vacuum_cost_delay = 0);
-create index job_ready on job (kind, priority, run_at, id) where state = 0;
+create index job_ready on job (kind, priority, turn, run_at, id) where state = 0;
+create index job_share on job (kind, share, turn) where state = 0 and share is not null;
 create index job_scheduled on job (run_at) where state = 3;
 create index job_running on job (node) where state = 1;
 create index job_dead on job (id) where state = 2;
@@ -43,40 +48,95 @@ create table cron (
   last_tick timestamptz not null
 );
 
+-- Where a new job stands among those that are ready. The first of a share joins the turn that is being served, each
+-- further one the turn after that of the share's last: so one that comes alone is served next, however many
+-- another share has waiting. Jobs without a share are served by age.
+create function job_turn(p_kind text, p_priority int, p_share uuid) returns bigint
+language plpgsql stable set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
+declare
+  v_served bigint; v_next bigint;
+begin
+  select j.turn into v_served from core.job j
+   where j.state = 0 and j.kind = p_kind and j.priority = p_priority order by j.turn limit 1;
+  if p_share is not null then
+    select j.turn + 1 into v_next from core.job j
+     where j.state = 0 and j.kind = p_kind and j.share = p_share order by j.turn desc limit 1;
+  end if;
+  return greatest(v_served, v_next, 0);
+end $$;
+
+-- Makes running jobs ready again, in the turns that they would have if they came now. p_crashed: their worker
+-- vanished; otherwise it gave them back, and the attempt does not count. Returns how many.
+create function jobs_return(p_ids bigint[], p_crashed boolean) returns bigint
+language sql set enable_seqscan = off as $$
+  with lost as materialized (
+    select j.id, j.kind, j.priority, j.share from core.job j where j.id = any (p_ids) and j.state = 1),
+  first as materialized (
+    select k.kind, k.priority, k.share, core.job_turn(k.kind, k.priority, k.share) as turn
+      from (select distinct l.kind, l.priority, l.share from lost l where l.share is not null) k),
+  placed as (
+    select l.id, coalesce(f.turn - 1 + row_number() over (partition by l.kind, l.priority, l.share order by l.id), 0) as turn
+      from lost l left join first f on f.kind = l.kind and f.priority = l.priority and f.share = l.share),
+  returned as (
+    update core.job j
+       set state = case when p_crashed and j.attempt >= j.max_attempts then 2 else 0 end, node = null, turn = p.turn,
+           crashes = j.crashes + p_crashed::int,
+           attempt = case when p_crashed then j.attempt else greatest(j.attempt - 1, 0) end,
+           last_error = case when p_crashed and j.attempt >= j.max_attempts then 'its worker vanished'
+                        else j.last_error end
+      from placed p where j.id = p.id returning j.id)
+  select count(*) from returned
+$$;
+
 -- Adds a job inside the caller's transaction. With p_node the job is born leased to that node. No row
 -- when an unfinished job has the same unique key.
 create function job_enqueue(p_kind text, p_args jsonb, p_queue text default 'default',
                             p_priority int default 0, p_run_at timestamptz default null,
                             p_unique_key text default null, p_max_attempts int default null,
-                            p_node uuid default null)
+                            p_node uuid default null, p_share uuid default null)
 returns table (id bigint, fence bigint) language sql as $$
   insert into core.job as j (kind, queue, state, priority, attempt, max_attempts, fence, node, run_at,
-                             started_at, unique_key, args)
+                             started_at, unique_key, args, share, turn)
   values (p_kind, coalesce(p_queue, 'default'),
           case when p_node is not null then 1 when p_run_at > now() then 3 else 0 end,
           coalesce(p_priority, 0), case when p_node is not null then 1 else 0 end,
           coalesce(p_max_attempts, 20), case when p_node is not null then 1 else 0 end, p_node,
           coalesce(p_run_at, now()), case when p_node is not null then now() end, p_unique_key,
-          p_args)
+          p_args, p_share,
+          case when p_node is null and p_share is not null
+               then core.job_turn(p_kind, coalesce(p_priority, 0), p_share) else 0 end)
   on conflict (unique_key) where unique_key is not null and state <> 2 do nothing
   returning j.id, j.fence
 $$;
 
 -- Adds a job for each element of p_args that is not null inside the caller's transaction, born leased to
--- the node with fence 1. The jobs' ids, by the place of the element. They are many callers' jobs: each says by
--- adopt() what it belongs to.
-create function jobs_born(p_kind text, p_queue text, p_args jsonb[], p_max_attempts int, p_node uuid)
+-- the node with fence 1, or ready, with fence 0, when there is none. The jobs' ids, by the place of the element. No
+-- share comes twice. They are many callers' jobs: each that is leased says by adopt() what it belongs to.
+create function jobs_born(p_kind text, p_queue text, p_args jsonb[], p_max_attempts int, p_node uuid,
+                          p_shares uuid[] default null)
 returns bigint[] language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
   v_ids bigint[];
 begin
-  with made as (
-    insert into core.job (id, kind, queue, state, attempt, max_attempts, fence, node, started_at, args, trace)
-    overriding system value
-    select nextval('core.job_id_seq'), p_kind, p_queue, 1, 1, p_max_attempts, 1, p_node, now(), w.args, null
-      from unnest(p_args) w (args) where w.args is not null
-    returning job.id)
-  select array_agg(m.id order by m.id) into v_ids from made m;
+  -- Two statements: what is born leased has no turn to ask for.
+  if p_node is not null then
+    with made as (
+      insert into core.job (id, kind, queue, state, attempt, max_attempts, fence, node, started_at, args, share, trace)
+      overriding system value
+      select nextval('core.job_id_seq'), p_kind, p_queue, 1, 1, p_max_attempts, 1, p_node, now(), w.args, w.share, null
+        from unnest(p_args, p_shares) w (args, share) where w.args is not null
+      returning job.id)
+    select array_agg(m.id order by m.id) into v_ids from made m;
+  else
+    with made as (
+      insert into core.job (id, kind, queue, state, attempt, max_attempts, args, share, turn, trace)
+      overriding system value
+      select nextval('core.job_id_seq'), p_kind, p_queue, 0, 0, p_max_attempts, w.args, w.share,
+             case when w.share is null then 0 else core.job_turn(p_kind, 0, w.share) end, null
+        from unnest(p_args, p_shares) w (args, share) where w.args is not null
+      returning job.id)
+    select array_agg(m.id order by m.id) into v_ids from made m;
+  end if;
   if array_position(p_args, null) is null then
     return v_ids;
   end if;

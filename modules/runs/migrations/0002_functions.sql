@@ -43,6 +43,7 @@ declare
   v_old_run_sandboxes uuid[];
   v_threads bigint[]; v_bounds bigint[]; v_lives text[]; v_places bigint[];
   v_count boolean;
+  v_fence constant bigint := (p_node is not null)::int;  -- 0: the job waits in the queue for some node
 begin
   -- A statement of its own: what comes after sees what was committed before the locks were had. Assignments of one
   -- expression, because each query sets up an executor.
@@ -149,7 +150,7 @@ begin
     select core.jobs_born(
       'runs.execute', 'runs',
       array(select case when g.outcome = 'ok' then jsonb_build_object('run_id', g.run) end from judged g order by g.n),
-      1000000, p_node) as ids),
+      1000000, p_node, p_accounts) as ids),
   new_project as (
     insert into runs.projects (id, account_id, name, sandbox_id)
     select g.the_project, g.account, g.title, g.sandbox from judged g
@@ -174,8 +175,9 @@ begin
                            budget_micro, budget_policy, waiting, waiting_message, waiting_body, queue_place,
                            slot_limit)
     select g.run, g.account, g.the_project, g.the_thread, g.agent, g.version, g.model, g.mode, g.memory,
-           coalesce(j.ids[g.n], 0), case when g.outcome = 'ok' then 1 else 0 end,
-           case when g.outcome = 'ok' then p_reserve else 2 end, case when g.outcome = 'ok' then 1 else 2 end, p_timeout,
+           coalesce(j.ids[g.n], 0), case when g.outcome = 'ok' then v_fence else 0 end,
+           case when g.outcome <> 'ok' then 2 when v_fence = 0 then 1 else p_reserve end,
+           case when g.outcome = 'ok' then 1 else 2 end, p_timeout,
            g.budget, g.policy, g.outcome = 'queued', case when g.outcome = 'queued' then g.message end,
            case when g.outcome = 'queued' then g.body end, case when g.outcome = 'queued' then g.place end, g.max_runs
       from judged g, job j where g.outcome in ('ok', 'queued')),
@@ -194,7 +196,7 @@ begin
          case g.outcome when 'replay' then v_old_run_sandboxes[g.n]
            else coalesce(v_old_sandboxes[g.n], g.sandbox) end,
          case g.outcome when 'replay' then v_old_runs[g.n] else g.run end,
-         g.agent, g.version, g.model, j.ids[g.n], 1::bigint, g.fresh_thread
+         g.agent, g.version, g.model, j.ids[g.n], v_fence, g.fresh_thread
     from judged g, job j;
 
   if not p_plain then
@@ -293,7 +295,7 @@ begin
          set waiting = false, waiting_message = null, waiting_body = null, admitted_at = clock_timestamp(),
              job_id = (select j.id from core.job_enqueue(
                          p_kind => 'runs.execute', p_args => jsonb_build_object('run_id', v.id),
-                         p_queue => 'runs', p_max_attempts => 1000000) j)
+                         p_queue => 'runs', p_max_attempts => 1000000, p_share => p_account) j)
        where r.id = v.id;
     else
       v_place := v_place + 1;

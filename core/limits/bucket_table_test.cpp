@@ -1,0 +1,87 @@
+#include "core/limits/bucket_table.hpp"
+
+#include <gtest/gtest.h>
+
+#include "core/limits/rate_limiter.hpp"
+
+namespace ry::limits {
+namespace {
+
+constexpr std::int64_t second = 1'000'000;
+constexpr rate one_a_second{60, 3};
+
+TEST(bucket_table, lets_the_burst_through_and_then_the_rate) {
+  bucket_table t;
+  EXPECT_EQ(t.take("a", one_a_second, 0).remaining, 2);
+  EXPECT_EQ(t.take("a", one_a_second, 0).remaining, 1);
+  EXPECT_EQ(t.take("a", one_a_second, 0).remaining, 0);
+  const auto refused = t.take("a", one_a_second, 0);
+  EXPECT_FALSE(refused.allowed);
+  EXPECT_EQ(refused.retry_after_us, second);
+  EXPECT_EQ(refused.full_after_us, 3 * second);
+  EXPECT_TRUE(t.take("b", one_a_second, 0).allowed) << "another key";
+  // Refusals cost nothing: exactly when it said so.
+  EXPECT_FALSE(t.take("a", one_a_second, second - 1).allowed);
+  EXPECT_TRUE(t.take("a", one_a_second, second).allowed);
+  EXPECT_FALSE(t.take("a", one_a_second, second).allowed);
+  int let_through = 0;
+  for (std::int64_t now = 2 * second; now < 102 * second; now += second / 10)
+    let_through += t.take("a", one_a_second, now).allowed;
+  EXPECT_EQ(let_through, 100);
+}
+
+TEST(bucket_table, what_other_nodes_let_through_counts_and_is_owed) {
+  bucket_table here;
+  EXPECT_TRUE(here.take("a", one_a_second, 0).allowed);
+  const auto told = here.collect(0);
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_EQ(told[0].us, second);
+  EXPECT_TRUE(here.collect(0).empty()) << "told once";
+  EXPECT_TRUE(here.take("a", one_a_second, 0).allowed);  // while the answer is on its way
+  here.learn("a", 5 * second, 0);                        // the others: four at once
+  const auto refused = here.take("a", one_a_second, 0);
+  EXPECT_FALSE(refused.allowed);
+  EXPECT_EQ(refused.retry_after_us, 4 * second) << "five told and one not, and this one, less the burst";
+}
+
+TEST(bucket_table, what_could_not_be_told_is_told_later) {
+  bucket_table t;
+  t.take("a", one_a_second, 0);
+  t.give_back(t.collect(0));
+  t.take("a", one_a_second, 0);
+  const auto told = t.collect(0);
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_EQ(told[0].us, 2 * second);
+}
+
+TEST(bucket_table, forgets_who_is_not_ahead_and_does_not_grow_without_bound) {
+  bucket_table t(1600);
+  for (int i = 0; i < 100'000; ++i) EXPECT_TRUE(t.take(std::to_string(i), one_a_second, 0).allowed);
+  EXPECT_LE(t.size(), 1600u);
+  t.collect(0);
+  t.collect(second);
+  EXPECT_EQ(t.size(), 0u);
+}
+
+TEST(network_of, counts_ipv6_by_what_a_subscriber_has) {
+  EXPECT_EQ(network_of("192.0.2.7"), "192.0.2.7");
+  EXPECT_EQ(network_of("2001:db8:1:2:3:4:5:6"), network_of("2001:db8:1:2::1"));
+  EXPECT_NE(network_of("2001:db8:1:2::1"), network_of("2001:db8:1:3::1"));
+}
+
+TEST(seats, are_counted_by_account_and_free_again) {
+  settings s;
+  s.streams_per_account = 2;
+  rate_limiter limiter(s);
+  auto a = limiter.seat("ann"), b = limiter.seat("ann");
+  EXPECT_TRUE(a && b);
+  EXPECT_FALSE(limiter.seat("ann"));
+  EXPECT_TRUE(limiter.seat("bob"));
+  a.reset();
+  EXPECT_TRUE(limiter.seat("ann"));
+  rate_limiter unlimited{settings{}};
+  EXPECT_TRUE(unlimited.seat("ann"));
+}
+
+}  // namespace
+}  // namespace ry::limits

@@ -1,0 +1,134 @@
+#include "core/limits/rate_limiter.hpp"
+
+#include <arpa/inet.h>
+
+#include <chrono>
+#include <cstring>
+#include <vector>
+
+#include "core/db/database.hpp"
+
+namespace ry::limits {
+
+namespace {
+
+using namespace std::chrono_literals;
+constexpr auto tell_every = 250ms;
+constexpr std::int64_t sweep_every_us = 60'000'000;
+constexpr std::size_t keys_at_once = 5000;
+
+std::int64_t now_us() {
+  return std::chrono::duration_cast<std::chrono::microseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+std::uint32_t seconds_up(std::int64_t us) {
+  return static_cast<std::uint32_t>((us + 999'999) / 1'000'000);
+}
+
+}  // namespace
+
+std::string network_of(std::string_view address) {
+  in6_addr v6;
+  const std::string text(address);
+  if (::inet_pton(AF_INET6, text.c_str(), &v6) != 1) return text;
+  std::memset(v6.s6_addr + 8, 0, 8);
+  char out[INET6_ADDRSTRLEN];
+  return ::inet_ntop(AF_INET6, &v6, out, sizeof out) ? std::string(out) + "/64" : text;
+}
+
+rate_limiter::rate_limiter(const settings& s) : settings_(s) {}
+rate_limiter::~rate_limiter() {
+  detach();
+}
+
+void rate_limiter::attach(db::database& db) {
+  if (db_ || (!settings_.by_address.on() && !settings_.by_account.on())) return;
+  db_ = &db;
+  // Nobody hints at this channel: it is told at intervals.
+  listening_ = db.listen(
+      "core.rates",
+      [&db, s = state_] {
+        if (s->telling.exchange(true)) return;
+        db.submit(
+            [s](db::connection& c) {
+              try {
+                if (c.is_open()) s->tell(c);
+              } catch (...) {
+                s->telling = false;
+                throw;
+              }
+              s->telling = false;
+            },
+            db::lane::priority);
+      },
+      tell_every);
+}
+
+void rate_limiter::detach() {
+  if (!db_) return;
+  db_->unlisten(listening_);
+  db_ = nullptr;
+}
+
+void rate_limiter::shared_state::tell(db::connection& c) {
+  const auto all = buckets.collect(now_us());
+  for (std::size_t from = 0; from < all.size(); from += keys_at_once) {
+    const std::vector<spending> part(all.begin() + static_cast<std::ptrdiff_t>(from),
+                                     all.begin() + static_cast<std::ptrdiff_t>(
+                                                       std::min(all.size(), from + keys_at_once)));
+    db::text_array keys;
+    std::vector<std::int64_t> spent;
+    for (const auto& s : part) {
+      keys.add(s.key);
+      spent.push_back(s.us);
+    }
+    try {
+      const auto r = c.exec("select key, ahead from core.rates_spend($1, $2)",
+                            {keys.value(), db::value::ints(spent)});
+      const auto now = now_us();
+      for (std::size_t i = 0; i < r.size(); ++i) buckets.learn(r.text(i, 0), r.int64(i, 1), now);
+    } catch (...) {
+      buckets.give_back({all.begin() + static_cast<std::ptrdiff_t>(from), all.end()});
+      throw;
+    }
+  }
+  if (now_us() - swept_us < sweep_every_us) return;
+  swept_us = now_us();
+  c.exec("delete from core.rate where busy_until < now()");
+}
+
+std::optional<http::gate_verdict> rate_limiter::ask(std::string key, const rate& r) const {
+  if (!r.on()) return std::nullopt;
+  const auto v = state_->buckets.take(key, r, now_us());
+  return http::gate_verdict{v.allowed, static_cast<std::uint64_t>(r.burst),
+                            static_cast<std::uint64_t>(v.remaining), seconds_up(v.full_after_us),
+                            std::max(1u, seconds_up(v.retry_after_us))};
+}
+
+std::optional<http::gate_verdict> rate_limiter::by_address(std::string_view address) {
+  if (!settings_.by_address.on()) return std::nullopt;
+  return ask("address " + network_of(address), settings_.by_address);
+}
+
+std::optional<http::gate_verdict> rate_limiter::by_account(std::string_view subject) {
+  return ask("account " + std::string(subject), settings_.by_account);
+}
+
+std::shared_ptr<const void> rate_limiter::seat(std::string_view subject) {
+  static const int unlimited = 0;
+  if (settings_.streams_per_account == 0) return {std::shared_ptr<void>(), &unlimited};
+  std::string key(subject);
+  std::lock_guard lock(seats_->mutex);
+  auto& taken = seats_->taken[key];
+  if (taken >= settings_.streams_per_account) return nullptr;
+  ++taken;
+  return std::shared_ptr<const void>(&unlimited, [all = seats_, key = std::move(key)](const void*) {
+    std::lock_guard inner(all->mutex);
+    const auto it = all->taken.find(key);
+    if (it != all->taken.end() && --it->second == 0) all->taken.erase(it);
+  });
+}
+
+}  // namespace ry::limits

@@ -1,0 +1,72 @@
+#include "core/limits/rate_limiter.hpp"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "core/jobs/test_node.hpp"
+
+namespace ry::limits {
+namespace {
+
+using namespace std::chrono_literals;
+using jobs::test::wait_for;
+
+// And one given back a minute, which does not matter for as long as a test takes.
+settings ten_at_once() {
+  settings s;
+  s.by_account = {1, 10};
+  return s;
+}
+
+struct member {
+  explicit member(jobs::test::database& d) : db(jobs::test::node::db_settings(d)), limiter(ten_at_once()) {
+    limiter.attach(db);
+  }
+  ~member() { limiter.detach(); }
+  int let_through(const std::string& who, int tries) {
+    int n = 0;
+    for (int i = 0; i < tries; ++i) n += limiter.by_account(who)->allowed;
+    return n;
+  }
+  db::database db;
+  rate_limiter limiter;
+};
+
+TEST(rate_limiter, nodes_share_what_they_count) {
+  if (!db::test_database::available()) GTEST_SKIP() << "RY_TEST_DATABASE_URL is not set";
+  jobs::test::database d;
+  member a(d), b(d);
+  const auto told = [&](int n) {
+    return wait_for([&] {
+      return d.number("select coalesce(max(ceil(extract(epoch from busy_until - now()) / 60)), 0)::int "
+                      "from core.rate") == n;
+    });
+  };
+  EXPECT_EQ(a.let_through("ann", 4), 4);
+  ASSERT_TRUE(told(4));
+  // What it tells first tells the other node where ann stands; that it tells a second time says that it knows.
+  EXPECT_EQ(b.let_through("ann", 1), 1);
+  ASSERT_TRUE(told(5));
+  EXPECT_EQ(b.let_through("ann", 1), 1);
+  ASSERT_TRUE(told(6));
+  EXPECT_EQ(b.let_through("ann", 20), 4);
+  EXPECT_EQ(b.let_through("bob", 20), 10);
+}
+
+TEST(rate_limiter, counts_alone_while_the_database_is_away_and_owes_afterwards) {
+  if (!db::test_database::available()) GTEST_SKIP() << "RY_TEST_DATABASE_URL is not set";
+  jobs::test::database d;
+  member a(d);
+  d.sql("alter table core.rate rename to away");
+  EXPECT_EQ(a.let_through("ann", 20), 10);
+  std::this_thread::sleep_for(600ms);
+  EXPECT_EQ(a.let_through("ann", 20), 0);
+  d.sql("alter table core.away rename to rate");
+  EXPECT_TRUE(wait_for([&] {
+    return d.number("select (extract(epoch from busy_until - now()) > 540)::int from core.rate") == 1;
+  })) << "all ten are told";
+}
+
+}  // namespace
+}  // namespace ry::limits

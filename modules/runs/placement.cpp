@@ -1,0 +1,58 @@
+#include "placement.hpp"
+
+#include <algorithm>
+
+#include "parts.hpp"
+
+namespace runs {
+namespace {
+
+constexpr std::uint64_t between_looks_ms = 1000;
+constexpr std::uint32_t retry_after_s = 5;
+
+}  // namespace
+
+void placement::start(std::string node_id) {
+  node_id_ = std::move(node_id);
+  (void)ctx_.spawn(watch(), ctx_.pick_exec());
+}
+
+// As long as runs wait, the last tenth of the places is theirs: otherwise starts that come now would be
+// faster than those that came before.
+placement::way placement::where(std::int64_t starting) const {
+  if (draining_) return way::queue;
+  const std::int64_t kept = queued_ > 0 ? std::max<std::int64_t>(1, config_.max_live_runs / 10) : 0;
+  const auto live = static_cast<std::int64_t>(live_.size()) + starting;
+  return live < config_.max_live_runs - kept ? way::here : way::queue;
+}
+
+placement::ticket placement::take() {
+  const way goes = where(starting_.fetch_add(1, std::memory_order_relaxed));
+  if (goes == way::here) return ticket(goes, this);
+  starting_.fetch_sub(1, std::memory_order_relaxed);
+  return ticket(goes, nullptr);
+}
+
+void placement::check_room(std::string_view tier) const {
+  if (where(starting_) == way::here) return;
+  const auto share = config_.queue_percent.find(std::string(tier));
+  const std::int64_t percent = share == config_.queue_percent.end() ? 100 : share->second;
+  if (queued_ < config_.max_queued_runs * percent / 100) return;
+  throw refusal(503, "Too many runs are waiting; try again later",
+                R"({"message":"Too many runs are waiting; try again later","error_code":"QUEUE_FULL"})")
+      .with_retry_after(retry_after_s);
+}
+
+ry::task<void> placement::watch() {
+  for (;;) {
+    ry::result<queue_state> seen = co_await repo_.look_at_queue(node_id_, config_.max_queued_runs + 1);
+    if (seen) {
+      queued_ = seen->queued;
+      draining_ = seen->draining;
+    }
+    ry::result<void> slept = co_await ctx_.sleep(between_looks_ms);
+    if (!slept) co_return;
+  }
+}
+
+}  // namespace runs

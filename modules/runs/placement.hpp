@@ -1,0 +1,61 @@
+// Where a start goes: to this node at once, into the queue that all nodes share, or nowhere, because too
+// many wait. What is known of the queue is as old as the last look, a second at most, plus what this node
+// added since.
+//
+// Thread: any. Lifetime: as long as the module.
+#pragma once
+#include <atomic>
+#include <string>
+#include <utility>
+
+#include "live_run.hpp"
+#include "repository.hpp"
+#include "settings.hpp"
+
+namespace runs {
+
+class placement {
+ public:
+  placement(const ry::context& ctx, const repository& repo, const settings& config, const registry& live)
+      : ctx_(ctx), repo_(repo), config_(config), live_(live) {}
+
+  // Begins to look at the queue.
+  void start(std::string node_id);
+
+  enum class way { here, queue };
+  // The way of one start. While it lives, its place here is taken, though its run is not live yet.
+  class ticket {
+   public:
+    ticket(ticket&& o) noexcept : goes(o.goes), of_(std::exchange(o.of_, nullptr)) {}
+    ticket& operator=(ticket&&) = delete;
+    ~ticket() {
+      if (of_ != nullptr) of_->starting_.fetch_sub(1, std::memory_order_relaxed);
+    }
+    way goes;
+
+   private:
+    friend class placement;
+    ticket(way goes, placement* of) : goes(goes), of_(of) {}
+    placement* of_;
+  };
+  ticket take();
+  // Throws a 503 with Retry-After when as many runs wait as those of this tier may find. Nothing has been done
+  // for the start then.
+  void check_room(std::string_view tier) const;
+  void note_queued() { queued_.fetch_add(1, std::memory_order_relaxed); }
+
+ private:
+  ry::task<void> watch();
+  // When so many are on their way already.
+  way where(std::int64_t starting) const;
+
+  const ry::context& ctx_;
+  const repository& repo_;
+  const settings& config_;
+  const registry& live_;
+  std::string node_id_;
+  std::atomic<std::int64_t> queued_{0}, starting_{0};
+  std::atomic<bool> draining_{false};
+};
+
+}  // namespace runs

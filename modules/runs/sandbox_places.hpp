@@ -1,0 +1,57 @@
+// Places for commands in sandboxes on this node: so many at once altogether, and so many of one account.
+// Who finds none waits; the first in line whose account has a place left goes next.
+//
+// Thread: any. Lifetime: as long as the module.
+#pragma once
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <ry/ry.hpp>
+#include <string>
+#include <utility>
+
+#include "live_run.hpp"
+
+namespace runs {
+
+class sandbox_places {
+ public:
+  // 0: any number.
+  sandbox_places(const ry::context& ctx, std::int64_t all, std::int64_t per_account)
+      : ctx_(ctx), all_(all), per_account_(per_account) {}
+
+  // Gives the place back at its end.
+  class place {
+   public:
+    place() = default;
+    place(sandbox_places& of, const ry::uuid& account) : of_(&of), account_(account) {}
+    place(place&& o) noexcept : of_(std::exchange(o.of_, nullptr)), account_(o.account_) {}
+    place& operator=(place&&) = delete;
+    ~place() {
+      if (of_ != nullptr) of_->leave(account_);
+    }
+    explicit operator bool() const noexcept { return of_ != nullptr; }
+
+   private:
+    sandbox_places* of_ = nullptr;
+    ry::uuid account_;
+  };
+  // On the run's executor. Empty when the run is interrupted meanwhile.
+  ry::task<place> take(std::shared_ptr<live_run> run);
+
+ private:
+  struct waiting;
+  bool fits(const ry::uuid& account) const;
+  void leave(const ry::uuid& account);
+
+  const ry::context& ctx_;
+  const std::int64_t all_, per_account_;
+  std::mutex mutex_;
+  std::int64_t taken_ = 0;
+  std::map<std::string, std::int64_t> taken_by_;  // by account
+  std::deque<std::shared_ptr<waiting>> line_;
+};
+
+}  // namespace runs

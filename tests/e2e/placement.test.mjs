@@ -1,0 +1,236 @@
+// Where a start goes when the places of a node are taken: into the queue that all nodes share, fair between
+// accounts, up to a limit; and nodes that are asked to take nothing more.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { lastUser, startLlm } from './lib/llm.mjs';
+import { Client, Server, gapless, makeDatabase, sleep, statuses, waitFor } from './lib/server.mjs';
+
+const secret = 'auth.jwt.hs256_secret=a secret of at least thirty-two bytes for this test';
+const settings = `
+[jobs]
+lease_seconds = 2
+[accounts.tiers.free]
+concurrent_runs = 1000
+threads = 100000
+[accounts.tiers.pro]
+concurrent_runs = 1000
+[runs]
+max_live_runs = 4
+max_queued_runs = 40
+queue_percent = { free = 50 }
+`;
+let database, llm, a, b, order = [], open = [], hold = false;
+
+before(async () => {
+  database = makeDatabase();
+  llm = await startLlm(async (request, reply) => {
+    order.push(lastUser(request));
+    reply.text('begun ');
+    if (hold) await new Promise((r) => open.push(r)); else await sleep(20);
+    reply.end({ input: 10, output: 5 });
+  });
+  a = await new Server({ database, llm, set: [secret], settings }).start();
+});
+after(async () => {
+  hold = false;
+  for (const r of open) r();
+  await a?.close();
+  await b?.close();
+  await llm?.close();
+  database?.drop();
+});
+
+const start = async (u, prompt) => {
+  const r = await u.start({ prompt });
+  assert.equal(r.status, 200, r.text);
+  return r.json.agent_run_id;
+};
+const release = () => { hold = false; for (const r of open.splice(0)) r(); };
+const rows = (table) => Number(database.sql(`select count(*) from ${table}`));
+const queued = () => Number(database.sql("select count(*) from core.job where kind = 'runs.execute' and state = 0"));
+
+const over = (ms) => waitFor('all is over', () => queued() === 0 && database.sql("select count(*) from runs.runs where status = 'running'") === '0', ms);
+// And the nodes have seen that the queue is empty: they look once a second.
+async function idle() {
+  await over();
+  await sleep(1500);
+}
+
+// Four runs that hold all places of node a.
+async function fill() {
+  await idle();
+  hold = true;
+  const u = await a.user();
+  const ids = [];
+  for (let i = 0; i < 4; i++) ids.push(await start(u, 'holds a place'));
+  await waitFor('all places are held', () => open.length === 4);
+  return { u, ids };
+}
+
+test('a flood of one account delays the single run of another by one turn', async () => {
+  const held = await fill();
+  const flood = await a.user(), single = await a.user();
+  const ids = [];
+  for (let i = 0; i < 15; i++) ids.push(await start(flood, 'flood'));
+  const one = await start(single, 'single');
+  assert.equal(queued(), 16);
+  order = [];
+  // One place after the other.
+  open.shift()();
+  await waitFor('the first goes', () => order.length === 1);
+  open.shift()();
+  await waitFor('the second goes', () => order.length === 2);
+  assert.deepEqual(order, ['flood', 'single']);
+  release();
+  const s = await single.stream(one);
+  assert.deepEqual(statuses(s.events), ['running', 'completed']);
+  assert.ok(gapless(s.events), s.raw);
+  for (const id of ids) {
+    const f = await flood.stream(id);
+    assert.deepEqual(statuses(f.events), ['running', 'completed'], f.raw);
+    assert.ok(gapless(f.events), f.raw);
+  }
+  for (const id of held.ids) assert.equal((await held.u.stream(id)).events.at(-1).status, 'completed');
+  assert.equal(queued(), 0);
+});
+
+test('starts that come all at once take no more places than there are', async () => {
+  await idle();
+  hold = true;
+  const users = await Promise.all(Array.from({ length: 12 }, async () => { const u = await a.user(); await u.get('/account'); return u; }));
+  const ids = await Promise.all(users.map((u) => start(u, 'at once')));
+  await waitFor('four run', () => open.length === 4);
+  assert.equal(queued(), 8);
+  release();
+  for (const [i, u] of users.entries()) assert.equal((await u.stream(ids[i])).events.at(-1).status, 'completed');
+});
+
+test('what waits can be stopped, and read from the start', async () => {
+  await fill();
+  const u = await a.user();
+  const id = await start(u, 'waits');
+  const reading = u.stream(id);
+  await sleep(100);
+  assert.deepEqual((await u.post(`/agent-run/${id}/stop`)).json, { status: 'stopped' });
+  const s = await reading;
+  assert.deepEqual(statuses(s.events), ['running', 'stopped']);
+  release();
+  await over();
+  assert.ok(!order.includes('waits'));
+});
+
+test('beyond the limit of the queue: 503 with Retry-After, nothing left behind; higher tiers still come in', async () => {
+  await fill();
+  const free = await a.user(), pro = await a.user({ tier: 'pro' });
+  const written = () => ['runs.runs', 'runs.threads', 'runs.projects', 'runs.messages', 'runs.events', 'runs.idempotency', "core.job where kind = 'runs.execute'"].map(rows);
+  // What a node knows of the queue may be off by those that came while it looked.
+  const untilRefused = async (u, most, form) => {
+    for (;;) {
+      const before = written(), key = randomUUID();
+      const r = await u.start(form, { 'idempotency-key': key });
+      if (r.status === 503) {
+        assert.deepEqual(r.json, { detail: { message: 'Too many runs are waiting; try again later', error_code: 'QUEUE_FULL' } });
+        assert.ok(Number(r.headers.get('retry-after')) > 0);
+        assert.deepEqual(written(), before);
+        assert.ok(Math.abs(queued() - most) <= 3, `${queued()} wait`);
+        return key;
+      }
+      assert.equal(r.status, 200, r.text);
+    }
+  };
+  const key = await untilRefused(free, 20, { prompt: 'fills the queue' });
+  await untilRefused(free, 20, { prompt: 'fills the queue', files: [{ name: 'a.txt', data: 'text' }] });
+  await untilRefused(pro, 40, { prompt: 'more important' });
+  // What is not a start goes on.
+  assert.equal((await free.get('/agent-runs')).status, 200);
+  release();
+  await over(60000);
+  await waitFor('starts are taken again', async () => (await free.start({ prompt: 'again' }, { 'idempotency-key': key })).status === 200);
+});
+
+test('a node with places takes what another one has no place for', async () => {
+  await fill();
+  const u = await a.user();
+  const id = await start(u, 'for the other');
+  assert.equal(queued(), 1);
+  hold = false;
+  b = await new Server({ database, llm, set: [secret], settings }).start();
+  const s = await u.stream(id);
+  assert.equal(s.events.at(-1).status, 'completed', s.raw);
+  assert.ok(gapless(s.events), s.raw);
+  release();
+});
+
+test('the registry shows the nodes; one that is drained takes nothing more and keeps what it runs', async () => {
+  const admin = new Client(a, a.token({ role: 'admin' }));
+  assert.equal((await (await a.user()).get('/admin/nodes')).status, 403);
+  const nodes = (await admin.get('/admin/nodes')).json;
+  assert.equal(nodes.length, 2);
+  const mine = nodes.find((n) => n.this), other = nodes.find((n) => !n.this);
+  assert.deepEqual([mine.state, mine.weight, other.state], ['active', 100, 'active']);
+  assert.ok(mine.name.length > 0);
+
+  await idle();
+  hold = true;
+  const u = await a.user();
+  const kept = await start(u, 'stays');
+  await waitFor('it runs', () => open.length === 1);
+  const drained = await admin.post(`/admin/nodes/${mine.id}/drain`);
+  assert.equal(drained.status, 200, drained.text);
+  assert.equal(drained.json.state, 'draining');
+  await waitFor('it is not ready', async () => (await fetch(`${a.url}/readyz`)).status === 503);
+  assert.equal((await admin.get('/admin/nodes')).json.find((n) => n.this).state, 'draining');
+  // Starts look at the registry once a second: those that come before stay, too.
+  const ids = [kept];
+  const runner = (id) => database.sql(`select j.node from core.job j where j.args->>'run_id' = '${id}' and j.state = 1`);
+  await waitFor('the other node runs what is started', async () => {
+    ids.push(await start(u, 'moves on'));
+    await waitFor('it runs', () => runner(ids.at(-1)) !== '');
+    await sleep(300);
+    return runner(ids.at(-1)) === other.id;
+  });
+  assert.equal(runner(kept), mine.id);
+  release();
+  for (const id of ids) assert.equal((await u.stream(id)).events.at(-1).status, 'completed');
+
+  assert.equal((await admin.post(`/admin/nodes/${mine.id}/undrain`)).json.state, 'active');
+  await waitFor('it is ready again', async () => (await fetch(`${a.url}/readyz`)).status === 200);
+  assert.equal((await admin.post(`/admin/nodes/${randomUUID()}/drain`)).status, 404);
+  assert.equal((await admin.post('/admin/nodes/no-uuid/drain')).status, 404);
+});
+
+test('commands in sandboxes: one at a time for an account that may have one, others are not held up', async () => {
+  const log = new Map();
+  const model = await startLlm(async (request, reply) => {
+    const prompt = lastUser(request);
+    const results = request.messages.filter((m) => m.role === 'tool').map((m) => m.content);
+    if (results.length === 0)
+      return reply.tools(['a', 'b'].map((id) => ({ id, name: 'shell', arguments: { command: `date +%s%N; sleep ${prompt.includes('to stop') ? 60 : 0.6}; date +%s%N` } })));
+    log.set(prompt, results);
+    reply.say('done');
+  });
+  const other = makeDatabase();
+  const server = await new Server({ database: other, llm: model, settings: '[runs]\naccount_sandboxes = 1\nsandboxes = 2' }).start();
+  try {
+    const users = [await server.user(), await server.user()];
+    const ids = await Promise.all(users.map((u, i) => start(u, `commands of ${i} .`)));
+    for (const [i, u] of users.entries()) {
+      const s = await u.stream(ids[i]);
+      assert.equal(s.events.at(-1).status, 'completed', s.raw);
+    }
+    const spans = [0, 1].map((i) => log.get(`commands of ${i} .`).map((t) => t.match(/\d{15,}/g).map((n) => Number(n) / 1e6)).sort((x, y) => x[0] - y[0]));
+    for (const [first, second] of spans) assert.ok(second[0] >= first[1], `${first} and ${second} overlap`);
+    // A stop does not wait for the place.
+    const u = await server.user();
+    const slow = await start(u, 'commands to stop');
+    await u.stream(slow, { until: (e) => e.type === 'tool_call' });
+    const began = performance.now();
+    assert.deepEqual((await u.post(`/agent-run/${slow}/stop`)).json, { status: 'stopped' });
+    assert.ok(performance.now() - began < 30_000);
+  } finally {
+    await server.close();
+    await model.close();
+    other.drop();
+  }
+});
