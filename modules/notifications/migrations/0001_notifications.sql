@@ -565,7 +565,7 @@ begin
   if not found then
     return false;
   end if;
-  select coalesce(bit_or(d.channel) filter (where d.state in ('refused', 'gone', 'retry')), 0) & 3 | v.pending
+  select coalesce(bit_or(d.channel) filter (where d.state in ('refused', 'gone', 'retry', 'skipped')), 0) & 3 | v.pending
     into v_pending from notifications.delivery d where d.notification_id = p_id;
   if v_pending = 0 then
     return false;

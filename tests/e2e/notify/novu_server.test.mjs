@@ -19,7 +19,7 @@ webhook_secrets = ["${secret}", "${older}"]
 base_url = "${novu.url}"
 api_key = "${novu.key}"
 timeout_seconds = 4
-step_conditions = true
+${/step_conditions/.test(more) ? '' : 'step_conditions = true'}
 ${more}
 ` });
 before(async () => {
@@ -76,6 +76,30 @@ test('each row of the outbox ends as it should, and Novu took each once', async 
     assert.equal(requests.length, faults.length + (state === 'accepted' ? 1 : 0), what);
     assert.equal(new Set(requests.map((r) => r.body.transactionId)).size, 1, what);
   }
+});
+
+test('what was refused for want of a workflow is sent when an admin tries it again, also to who has no device', async () => {
+  await server.close();
+  server = await new Server(options('step_conditions = false')).start();
+  const u = await person(), admin = await server.user({ role: 'admin' });
+  novu.workflows.delete('payment-failed');
+  publish('payment.failed', u, { ...paid, reason: 'card' });
+  await waitFor('the refusal', () => row(u, 'payment-failed') === 'failed', 30000);
+  novu.workflows.add('payment-failed');
+  const [n] = (await admin.get(`/admin/notifications?status=failed&account_id=${u.id}`)).json.notifications;
+  assert.match(n.reason, /workflow_not_found/);
+  assert.equal((await admin.post(`/admin/notifications/${n.id}/requeue`)).status, 200);
+  await waitFor('its end', () => row(u, 'payment-failed') === 'sent', 30000);
+  assert.deepEqual(novu.taken(u.id, 'payment-failed').map((t) => [t.times, t.event.payload.channels]), [[1, undefined]]);
+
+  // Novu is not asked at all for whom has turned a channel off, as long as its steps do not look at it.
+  assert.equal((await u.request('PUT', '/notifications/settings', { json: { push_enabled: false } })).status, 200);
+  publish('payment.succeeded', u, paid);
+  await waitFor('its end', () => row(u, 'payment-succeeded') !== 'queued' && row(u, 'payment-succeeded') !== '', 30000);
+  assert.deepEqual([mail(u, 'payment-succeeded'), novu.taken(u.id, 'payment-succeeded')], ['skipped', []]);
+  assert.equal((await u.get('/notifications/inbox')).json.notifications[0].workflow_id, 'payment-succeeded', 'the inbox is ours');
+  await server.close();
+  server = await new Server(options()).start();
 });
 
 test('settings are obeyed: nothing at all, or told which channels', async () => {

@@ -124,7 +124,7 @@ ry::task<results> driver::trigger(notification n) {
                 "notify_novu.step_conditions is set");
     }
     result r(asked, RY_NOTIFY_SKIPPED, "novu");
-    r.detail = "a channel is turned off, and Novu sends on all: notify_novu.step_conditions is not set";
+    r.detail = "not wanted on all channels, and Novu sends on all: notify_novu.step_conditions is not set";
     results out;
     out.push_back(std::move(r));
     co_return std::move(out);
