@@ -40,6 +40,12 @@ constexpr std::size_t socket_path_max = 90;  // sun_path has 108 bytes; PostgreS
 constexpr std::uintmax_t log_max = 10 << 20;
 constexpr std::size_t tail_max = 600;
 
+// An eighth of the machine's memory, within bounds. It is taken as pages are first used, so a small database stays small.
+long shared_buffers_mb() {
+  const long memory_mb = ::sysconf(_SC_PHYS_PAGES) / 1024 * ::sysconf(_SC_PAGESIZE) / 1024;
+  return std::clamp(memory_mb / 8, 64L, 256L);
+}
+
 [[noreturn]] void refuse(std::string message) {
   throw failure({RY_FAILED_PRECONDITION, "db.embedded", std::move(message), {}, 0, 0});
 }
@@ -354,7 +360,7 @@ class embedded_postgres::impl {
     set("unix_socket_directories=" + socket_dir_.string());
     set("unix_socket_permissions=0700");
     set("max_connections=" + std::to_string(settings_.max_connections));
-    set("shared_buffers=" + std::to_string(settings_.shared_buffers_mb) + "MB");
+    set("shared_buffers=" + std::to_string(shared_buffers_mb()) + "MB");
     set("huge_pages=off");
     set("jit=off");
     set("max_parallel_workers_per_gather=0");

@@ -13,7 +13,6 @@ struct embedded_settings {
   std::filesystem::path data_dir;  // of the server; made when absent
   std::filesystem::path bindir;    // of PostgreSQL; empty: /usr/lib/postgresql/*/bin, pg_config, PATH
   int max_connections = 60;
-  int shared_buffers_mb = 64;
 };
 
 class embedded_postgres {

@@ -109,10 +109,17 @@ ry::task<void> log_writer::watch_loop() {
   while (!watched_.empty()) {
     (void)co_await ctx_.sleep(watch_ms);
     const std::int64_t now = ctx_.now_unix_us();
-    const std::vector<std::shared_ptr<live_run>> all(watched_.begin(), watched_.end());
-    for (const std::shared_ptr<live_run>& run : all) {
-      if (run->who.deadline_us != 0 && now >= run->who.deadline_us) run->interrupt(RY_WHY_DEADLINE);
-      if (run->shutdown_since_us() != 0 && now - run->shutdown_since_us() >= drain_us_) run->hurry();
+    const auto late = [&](const live_run& run) { return run.who.deadline_us != 0 && now >= run.who.deadline_us; };
+    const auto drained = [&](const live_run& run) {
+      return run.shutdown_since_us() != 0 && now - run.shutdown_since_us() >= drain_us_;
+    };
+    // To tell a run may end it, which changes what is watched.
+    std::vector<std::shared_ptr<live_run>> due;
+    for (const std::shared_ptr<live_run>& run : watched_)
+      if (late(*run) || drained(*run)) due.push_back(run);
+    for (const std::shared_ptr<live_run>& run : due) {
+      if (late(*run)) run->interrupt(RY_WHY_DEADLINE);
+      if (drained(*run)) run->hurry();
     }
   }
   watching_ = false;
