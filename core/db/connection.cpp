@@ -52,7 +52,7 @@ const char set_local_state_sql[] =
     " set_config('idle_in_transaction_session_timeout', $3, true),"
     " set_config('timezone', 'UTC', true), set_config('datestyle', 'ISO', true),"
     " set_config('intervalstyle', 'postgres', true), set_config('bytea_output', 'hex', true),"
-    " set_config('standard_conforming_strings', 'on', true)";
+    " set_config('standard_conforming_strings', 'on', true), set_config('jit', 'off', true)";
 
 }  // namespace
 

@@ -278,6 +278,10 @@ TEST_F(connection_test, timeouts_per_call) {
   EXPECT_EQ(conn->exec("show statement_timeout").text(0, 0), "30s");
 }
 
+TEST_F(connection_test, plans_are_never_compiled) {
+  EXPECT_EQ(conn->exec("show jit").text(0, 0), "off");
+}
+
 TEST_F(connection_test, terminated_backend_is_noticed_and_repeated_only_when_safe) {
   connection other(settings);
   other.open();
@@ -363,12 +367,14 @@ TEST_F(connection_test, behind_a_pooler_nothing_is_left_in_the_session) {
   c.use_timeout(1500ms);
   auto r = c.exec(
       "select current_setting('search_path'), current_setting('statement_timeout'),"
-      " current_setting('idle_in_transaction_session_timeout'), current_setting('timezone'), $1::text",
+      " current_setting('idle_in_transaction_session_timeout'), current_setting('timezone'), $1::text,"
+      " current_setting('jit')",
       {value::text("x")});
   EXPECT_EQ(r.text(0, 0), "\"alpha\", core");
   EXPECT_EQ(r.text(0, 1), "1500ms");
   EXPECT_EQ(r.text(0, 2), "15s");
   EXPECT_EQ(r.text(0, 3), "UTC");
+  EXPECT_EQ(r.text(0, 5), "off");
   EXPECT_EQ(left(), fresh);
 
   EXPECT_EQ(code([&] { c.exec("select pg_sleep(10)"); }), "57014");
