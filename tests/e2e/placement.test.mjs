@@ -47,7 +47,6 @@ const start = async (u, prompt) => {
   return r.json.agent_run_id;
 };
 const release = () => { hold = false; for (const r of open.splice(0)) r(); };
-const rows = (table) => Number(database.sql(`select count(*) from ${table}`));
 const queued = () => Number(database.sql("select count(*) from core.job where kind = 'runs.execute' and state = 0"));
 
 const over = (ms) => waitFor('all is over', () => queued() === 0 && database.sql("select count(*) from runs.runs where status = 'running'") === '0', ms);
@@ -123,7 +122,8 @@ test('what waits can be stopped, and read from the start', async () => {
 test('beyond the limit of the queue: 503 with Retry-After, nothing left behind; higher tiers still come in', async () => {
   await fill();
   const free = await a.user(), pro = await a.user({ tier: 'pro' });
-  const written = () => ['runs.runs', 'runs.threads', 'runs.projects', 'runs.messages', 'runs.events', 'runs.idempotency', "core.job where kind = 'runs.execute'"].map(rows);
+  const written = () => database.sql(`select ${['runs.runs', 'runs.threads', 'runs.projects', 'runs.messages', 'runs.events',
+    'runs.idempotency', "core.job where kind = 'runs.execute'"].map((table) => `(select count(*) from ${table})`)}`);
   // What a node knows of the queue may be off by those that came while it looked.
   const untilRefused = async (u, most, form) => {
     for (;;) {
@@ -132,7 +132,7 @@ test('beyond the limit of the queue: 503 with Retry-After, nothing left behind; 
       if (r.status === 503) {
         assert.deepEqual(r.json, { detail: { message: 'Too many runs are waiting; try again later', error_code: 'QUEUE_FULL' } });
         assert.ok(Number(r.headers.get('retry-after')) > 0);
-        assert.deepEqual(written(), before);
+        assert.equal(written(), before);
         assert.ok(Math.abs(queued() - most) <= 3, `${queued()} wait`);
         return key;
       }
