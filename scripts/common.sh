@@ -7,14 +7,14 @@ build_packages=(
   libboost1.81-dev libboost-json1.81-dev libboost-url1.81-dev libboost-filesystem1.81-dev
   libsoci-dev libpq-dev libssl-dev libsodium-dev libidn2-dev libcurl4-openssl-dev zlib1g-dev
   libspdlog-dev libcli11-dev libtomlplusplus-dev prometheus-cpp-dev
-  libarchive-dev libexpat1-dev
+  libarchive-dev libexpat1-dev libnats-dev
   postgresql bubblewrap poppler-utils curl
 )
 # What the tests need beside that.
 test_packages=(
   libgtest-dev libgmock-dev clang libc++-dev libc++abi-dev rustc binutils abigail-tools
   nodejs npm jq procps chromium fonts-liberation iproute2
-  dpkg-dev file nginx openssl pgbouncer
+  dpkg-dev file nginx openssl nats-server pgbouncer
 )
 
 say() { printf '%s\n' "$*"; }

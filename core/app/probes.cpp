@@ -43,8 +43,10 @@ http::host_answer probes::readyz() const {
   for (const auto& h : workshop_.modules.health())
     if (h.status != RY_OK) add(h.module, h.message.empty() ? std::string("unhealthy") : h.message);
   const bool ready = reasons.empty();
-  const json::object body{{"status", ready ? "ready" : "not_ready"},
-                          {"reasons", std::move(reasons)}};
+  json::object body{{"status", ready ? "ready" : "not_ready"}, {"reasons", std::move(reasons)}};
+  // What is amiss and keeps nobody from being served.
+  if (const auto trouble = rooms_.events.bus().trouble())
+    body["degraded"] = json::array{json::object{{"room", "events"}, {"message", *trouble}}};
   return {ready ? 200u : 503u, "application/json", json::serialize(body)};
 }
 

@@ -1,5 +1,6 @@
 #include "core/app/rooms.hpp"
 
+#include <ry/ext/event_bus.h>
 #include <ry/if/auth.h>
 #include <ry/if/db.h>
 #include <ry/if/events.h>
@@ -91,6 +92,24 @@ module::host_point authenticators(auth::authenticator* auth) {
   return p;
 }
 
+// So does what carries live topics to other nodes.
+module::host_point event_buses(events::hub* hub) {
+  module::host_point p;
+  p.id = RY_EVENT_BUS_1;
+  p.min_size = sizeof(ry_event_bus_v1);
+  p.added = [hub](ry_host* owner, std::string_view name, const void* table, void* self) {
+    if (hub)
+      hub->bus().add({std::string(name), owner, static_cast<const ry_event_bus_v1*>(table), self});
+  };
+  p.removed = [hub](std::string_view name, std::function<void()> done) {
+    if (hub)
+      hub->bus().remove(name, std::move(done));
+    else
+      done();
+  };
+  return p;
+}
+
 }  // namespace
 
 workshop::workshop(config::config& c, std::size_t loops)
@@ -112,7 +131,7 @@ workshop::workshop(config::config& c, std::size_t loops)
   offer(registry, RY_PROCESS_1, &process::process_interface());
   offer(registry, RY_SECRETS_1, auth::secrets_table());
   offer(registry, RY_AUTH_1, auth::auth_table());
-  registry.host_points.push_back(authenticators(nullptr));
+  registry.host_points = {authenticators(nullptr), event_buses(nullptr)};
 }
 
 workshop::~workshop() {
@@ -173,7 +192,7 @@ rooms::rooms(workshop& w, config::config& c, const instance& place)
   rt.events = &events;
   rt.facts["node_id"] = place.node_id();
   rt.facts["data_dir"] = place.data_dir().string();
-  w.registry.host_points = {authenticators(&auth)};
+  w.registry.host_points = {authenticators(&auth), event_buses(&events)};
 }
 
 rooms::~rooms() {

@@ -64,15 +64,19 @@ ry_status live_publish(const ry_host* host, ry_str topic, uint64_t cursor, ry_by
                        uint32_t flags) noexcept {
   if (!host->rt.events) return RY_UNAVAILABLE;
   if (topic.len == 0 || topic.len > 200) return RY_INVALID_ARGUMENT;
-  host->rt.events->publish(core::sv(topic), cursor, core::sv(bytes), flags);
-  return RY_OK;
+  return host->rt.events->publish(core::sv(topic), cursor, core::sv(bytes), flags);
+}
+
+std::uint32_t live_carries(const ry_host* host) noexcept {
+  return host->rt.events && host->rt.events->bus().carries() ? 1 : 0;
 }
 
 }  // namespace
 
 const ry_events_v1* table() noexcept {
   static constexpr ry_events_v1 t{sizeof(ry_events_v1), 0,    publish,      ack,
-                                      live_subscribe,       live_unsubscribe, live_publish};
+                                      live_subscribe,       live_unsubscribe, live_publish,
+                                  live_carries};
   return &t;
 }
 

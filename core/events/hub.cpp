@@ -20,6 +20,9 @@ namespace {
 constexpr auto live_channel = "core.live";
 constexpr auto hint_delay = std::chrono::milliseconds(10);
 constexpr std::size_t max_payload = 7800;  // PostgreSQL refuses 8000 and more
+// What other nodes sent and one loop has not looked at yet. Beyond it a topic's subscribers get a hint.
+constexpr std::size_t most_far_messages = 8192;
+constexpr std::size_t most_far_bytes = 8 * 1024 * 1024;
 
 std::string job_kind_of(const module::consumer& c) {
   return "event." + c.owner->name + "." + c.name;
@@ -52,7 +55,13 @@ ry_status run_consumer(const module::consumer& c, const ry_job_view* view, ry_jo
 
 }  // namespace
 
-hub::hub(module::runtime& rt) : rt_(rt) {
+hub::hub(module::runtime& rt)
+    : rt_(rt),
+      bus_(rt, {[this](std::string_view topic, std::uint64_t cursor, std::string_view bytes) {
+                  deliver(topic, cursor, bytes, from::elsewhere);
+                },
+                [this] { wake_all(); },
+                [this](std::string_view topic, std::uint64_t cursor) { hint_others(topic, cursor); }}) {
   for (std::size_t i = 0; i < rt.loops->size(); ++i) lanes_.push_back(std::make_unique<lane>());
 }
 
@@ -143,15 +152,18 @@ void hub::start() {
     return RY_OK;
   });
   listen_ = rt_.db->on_message(live_channel, [this](std::string_view payload) { hinted(payload); });
+  bus_.start();
 }
 
 void hub::stop() {
   stopped_.store(true);
+  bus_.stop();
   if (listen_) rt_.db->unlisten(std::exchange(listen_, 0));
 }
 
 hub_stats hub::stats() const {
-  hub_stats s{published_.load(), delivered_.load(), hints_sent_.load(), hints_received_.load(), 0};
+  hub_stats s{published_.load(), delivered_.load(), hints_sent_.load(), hints_received_.load(),
+              lagged_.load(),    0,                 bus_.stats()};
   for (const auto& sh : shards_) {
     std::lock_guard lock(sh.mutex);
     for (const auto& [topic, loops] : sh.loops)
@@ -215,15 +227,21 @@ void hub::forget(const std::shared_ptr<ry_subscription>& s) {
   if (it->second.empty()) topics.erase(it);
 }
 
-void hub::publish(std::string_view topic, std::uint64_t cursor, std::string_view bytes,
-                  std::uint32_t flags) {
+ry_status hub::publish(std::string_view topic, std::uint64_t cursor, std::string_view bytes,
+                       std::uint32_t flags) {
+  if (flags & RY_LIVE_AHEAD)
+    return bytes.empty() ? RY_INVALID_ARGUMENT : bus_.publish(topic, cursor, bytes);
   published_.fetch_add(1, std::memory_order_relaxed);
-  if (!(flags & RY_LIVE_HINT))
-    deliver(topic, cursor, bytes.empty() ? exec::buffer_ref() : exec::buffer_ref(bytes));
-  if (!(flags & RY_LIVE_LOCAL)) hint_others(topic, cursor);
+  if (!(flags & RY_LIVE_HINT)) deliver(topic, cursor, bytes, from::here);
+  if (flags & RY_LIVE_LOCAL) return RY_OK;
+  const bool carried =
+      bus_.carries() &&
+      bus_.publish(topic, cursor, flags & RY_LIVE_HINT ? std::string_view() : bytes) == RY_OK;
+  if (!carried || !bus_.heard_by_all()) hint_others(topic, cursor);
+  return RY_OK;
 }
 
-void hub::deliver(std::string_view topic, std::uint64_t cursor, const exec::buffer_ref& buffer) {
+void hub::deliver(std::string_view topic, std::uint64_t cursor, std::string_view bytes, from where) {
   std::vector<std::uint32_t> loops;
   {
     auto& sh = shard_of(topic);
@@ -232,13 +250,25 @@ void hub::deliver(std::string_view topic, std::uint64_t cursor, const exec::buff
     if (it == sh.loops.end()) return;
     loops = it->second;
   }
+  const auto buffer = bytes.empty() ? exec::buffer_ref() : exec::buffer_ref(bytes);
   for (std::size_t i = 0; i < loops.size(); ++i) {
     if (loops[i] == 0) continue;
+    auto& l = *lanes_[i];
     bool wake;
     {
-      std::lock_guard lock(lanes_[i]->mutex);
-      wake = lanes_[i]->inbox.empty();
-      lanes_[i]->inbox.push_back({std::string(topic), cursor, buffer});
+      std::lock_guard lock(l.mutex);
+      wake = l.inbox.empty() && l.lagging.empty();
+      if (where == from::here) {
+        l.inbox.push_back({std::string(topic), cursor, buffer});
+      } else if (l.far_messages < most_far_messages && l.far_bytes + bytes.size() <= most_far_bytes) {
+        l.inbox.push_back({std::string(topic), cursor, buffer});
+        ++l.far_messages;
+        l.far_bytes += bytes.size();
+      } else {
+        auto& at = l.lagging[std::string(topic)];
+        at = std::max(at, cursor);
+        lagged_.fetch_add(1, std::memory_order_relaxed);
+      }
     }
     if (wake) rt_.loops->at(i).post([this, i] { drain(i); });
   }
@@ -247,21 +277,36 @@ void hub::deliver(std::string_view topic, std::uint64_t cursor, const exec::buff
 void hub::drain(std::size_t loop) {
   auto& l = *lanes_[loop];
   std::vector<message> batch;
+  std::unordered_map<std::string, std::uint64_t> lagging;
   {
     std::lock_guard lock(l.mutex);
     batch.swap(l.inbox);
+    lagging.swap(l.lagging);
+    l.far_messages = l.far_bytes = 0;
   }
+  for (auto& [topic, cursor] : lagging) batch.push_back({topic, cursor, {}});
   for (const auto& m : batch) {
     auto it = l.topics.find(m.topic);
     if (it == l.topics.end()) continue;
     // A callback may subscribe or unsubscribe; the map changes only by posts, so the list is stable.
-    for (const auto& s : it->second) {
-      if (s->closed.load(std::memory_order_acquire)) continue;
-      delivered_.fetch_add(1, std::memory_order_relaxed);
-      module::invoke(s->owner.get(), "live topic", s->fn, s->ctx, core::view(m.topic), m.cursor,
-                     core::bytes(m.buffer.view()), m.buffer.get());
-    }
+    for (const auto& s : it->second) call(s, m.topic, m.cursor, m.buffer);
   }
+}
+
+void hub::call(const std::shared_ptr<ry_subscription>& s, std::string_view topic,
+               std::uint64_t cursor, const exec::buffer_ref& buffer) {
+  if (s->closed.load(std::memory_order_acquire)) return;
+  delivered_.fetch_add(1, std::memory_order_relaxed);
+  module::invoke(s->owner.get(), "live topic", s->fn, s->ctx, core::view(topic), cursor,
+                 core::bytes(buffer.view()), buffer.get());
+}
+
+void hub::wake_all() {
+  for (std::size_t i = 0; i < lanes_.size(); ++i)
+    rt_.loops->at(i).post([this, i] {
+      for (const auto& [topic, all] : lanes_[i]->topics)
+        for (const auto& s : all) call(s, topic, 0, {});
+    });
 }
 
 // ---- other nodes ---------------------------------------------------------------------------------
@@ -323,7 +368,7 @@ void hub::hinted(std::string_view payload) {
     std::uint64_t cursor = 0;
     const auto [p, ec] = std::from_chars(line.data(), line.data() + line.size(), cursor);
     if (ec != std::errc() || p == line.data() + line.size() || *p != ' ') continue;
-    deliver(line.substr(static_cast<std::size_t>(p - line.data()) + 1), cursor, {});
+    deliver(line.substr(static_cast<std::size_t>(p - line.data()) + 1), cursor, {}, from::elsewhere);
   }
 }
 

@@ -2,8 +2,8 @@
 //
 // Domain events become jobs in the publisher's transaction (migrations/0002_events.sql); this class
 // only registers the consumers and turns those jobs into calls. Live topics are fanned out in memory:
-// one message per loop crosses threads, however many subscribers the loop has; other nodes get a
-// merged hint through the database.
+// one message per loop crosses threads, however many subscribers the loop has; other nodes get the
+// bytes by the bus (bus.hpp) where there is one, else a merged hint through the database.
 #pragma once
 
 #include <ry/if/events.h>
@@ -21,6 +21,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/events/bus.hpp"
 #include "core/exec/buffer.hpp"
 #include "core/jobs/queue.hpp"
 #include "core/module/host.hpp"
@@ -40,8 +41,9 @@ struct ry_subscription {
 namespace ry::events {
 
 struct hub_stats {
-  std::uint64_t published = 0, delivered = 0, hints_sent = 0, hints_received = 0;
+  std::uint64_t published = 0, delivered = 0, hints_sent = 0, hints_received = 0, lagged = 0;
   std::size_t subscriptions = 0;
+  bus_stats bus;
 };
 
 class hub {
@@ -66,9 +68,11 @@ class hub {
   ry_subscription* subscribe(const ry_host* host, std::string_view topic, ry_exec* exec,
                              ry_live_fn fn, void* ctx);
   void unsubscribe(ry_subscription* subscription);
-  void publish(std::string_view topic, std::uint64_t cursor, std::string_view bytes,
-               std::uint32_t flags);
+  ry_status publish(std::string_view topic, std::uint64_t cursor, std::string_view bytes,
+                    std::uint32_t flags);
   hub_stats stats() const;
+  bus_line& bus() noexcept { return bus_; }
+  const bus_line& bus() const noexcept { return bus_; }
 
  private:
   struct message {
@@ -78,8 +82,10 @@ class hub {
   };
   // Subscribers of one loop; `topics` is touched on that loop only.
   struct lane {
-    std::mutex mutex;  // guards inbox
+    std::mutex mutex;  // guards the next four
     std::vector<message> inbox;
+    std::size_t far_messages = 0, far_bytes = 0;  // in the inbox, of other nodes
+    std::unordered_map<std::string, std::uint64_t> lagging;  // what there was no room for: hints
     std::unordered_map<std::string, std::vector<std::shared_ptr<ry_subscription>>> topics;
   };
   // How many subscriptions each loop has per topic, so that a publisher wakes only those.
@@ -91,7 +97,12 @@ class hub {
   shard& shard_of(std::string_view topic) {
     return shards_[std::hash<std::string_view>{}(topic) % shards_.size()];
   }
-  void deliver(std::string_view topic, std::uint64_t cursor, const exec::buffer_ref& buffer);
+  enum class from { here, elsewhere };
+  void deliver(std::string_view topic, std::uint64_t cursor, std::string_view bytes, from where);
+  void call(const std::shared_ptr<ry_subscription>& s, std::string_view topic, std::uint64_t cursor,
+            const exec::buffer_ref& buffer);
+  // Every subscription of this node is told to look into its log.
+  void wake_all();
   void drain(std::size_t loop);
   void forget(const std::shared_ptr<ry_subscription>& s);
   void hint_others(std::string_view topic, std::uint64_t cursor);
@@ -112,7 +123,9 @@ class hub {
   bool hints_armed_ = false;
   std::atomic<bool> stopped_{false};
   std::uint64_t listen_ = 0;
-  std::atomic<std::uint64_t> published_{0}, delivered_{0}, hints_sent_{0}, hints_received_{0};
+  std::atomic<std::uint64_t> published_{0}, delivered_{0}, hints_sent_{0}, hints_received_{0},
+      lagged_{0};
+  bus_line bus_;
 };
 
 }  // namespace ry::events

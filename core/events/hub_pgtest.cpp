@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <future>
 #include <mutex>
 
 #include "core/events/abi.hpp"
@@ -144,14 +145,26 @@ TEST(live, a_topic_reaches_its_subscribers_in_order_and_nobody_else) {
   EXPECT_TRUE(wait_for([&] { return n.host.outstanding == 0; }));
 }
 
+// What is said before the other node listens reaches nobody. `first` outlives the nodes.
+void until_heard(event_node& from, event_node& by, live& first) {
+  auto* s = by.hub.subscribe(&by.host, "ready", &by.n.loops.at(0), on_live, &first);
+  EXPECT_TRUE(wait_for([&] {
+    from.hub.publish("ready", 1, "", RY_LIVE_HINT);
+    return first.size() > 0;
+  }));
+  by.hub.unsubscribe(s);
+}
+
 TEST(live, another_node_gets_a_hint_with_the_cursor) {
   database d;
+  live first;
   event_node a(d), b(d);
   a.hub.start();
   b.hub.start();
   a.n.start();
   b.n.start();
   ASSERT_TRUE(wait_for([&] { return a.n.queue.other_nodes() == 1 && b.n.queue.other_nodes() == 1; }));
+  until_heard(a, b, first);
   live got;
   auto* s = b.hub.subscribe(&b.host, "run:1", &b.n.loops.at(0), on_live, &got);
   a.hub.publish("run:1", 7, "the bytes stay here", 0);
@@ -161,6 +174,191 @@ TEST(live, another_node_gets_a_hint_with_the_cursor) {
   a.hub.publish("run:1", 8, "", RY_LIVE_HINT);
   ASSERT_TRUE(wait_for([&] { return got.size() == 2; }));
   b.hub.unsubscribe(s);
+}
+
+// ---- with a bus ----------------------------------------------------------------------------------
+
+// Carries what one node publishes to the sinks of the others, at once.
+struct wire {
+  struct end {
+    wire* of = nullptr;
+    const ry_bus_sink* sink = nullptr;
+    void* ctx = nullptr;
+    bool up = false;
+    ry_status answer = RY_OK;
+    std::atomic<int> taken{0};
+  };
+  std::mutex mutex;
+  std::vector<end*> ends;
+
+  void set(end& e, bool up) {
+    e.up = up;
+    e.sink->state(e.ctx, up ? 1 : 0, ry::core::view(up ? "fine" : "somebody pulled the plug"));
+  }
+  static end& of(void* self) { return *static_cast<end*>(self); }
+  static ry_status open(void* self, const ry_bus_sink* sink, void* ctx) noexcept {
+    auto& e = of(self);
+    std::lock_guard lock(e.of->mutex);
+    e.sink = sink;
+    e.ctx = ctx;
+    e.of->ends.push_back(&e);
+    return RY_OK;
+  }
+  static void close(void* self, ry_done done) noexcept {
+    auto& e = of(self);
+    {
+      std::lock_guard lock(e.of->mutex);
+      std::erase(e.of->ends, &e);
+    }
+    done.fn(done.ctx, RY_OK, nullptr);
+  }
+  static ry_status publish(void* self, ry_str topic, uint64_t cursor, ry_bytes bytes) noexcept {
+    auto& e = of(self);
+    if (e.answer != RY_OK) return e.answer;
+    ++e.taken;
+    std::lock_guard lock(e.of->mutex);
+    for (end* other : e.of->ends)
+      if (other != &e && other->up) other->sink->message(other->ctx, topic, cursor, bytes);
+    return RY_OK;
+  }
+};
+constexpr ry_event_bus_v1 wire_table{sizeof(ry_event_bus_v1), 0, wire::open, wire::close,
+                                     wire::publish};
+
+// Two nodes that know each other; each has an end of the wire, which is not up yet.
+struct two_nodes {
+  explicit two_nodes() : a(d), b(d) {
+    for (auto* e : {&at_a, &at_b}) e->of = &between;
+    a.hub.bus().add({"wire", &a.host, &wire_table, &at_a});
+    b.hub.bus().add({"wire", &b.host, &wire_table, &at_b});
+    a.hub.start();
+    b.hub.start();
+    a.n.start();
+    b.n.start();
+    EXPECT_TRUE(wait_for(
+        [&] { return a.n.queue.other_nodes() == 1 && b.n.queue.other_nodes() == 1; }));
+    until_heard(a, b, first);
+  }
+  ~two_nodes() {
+    int gone = 0;
+    a.hub.bus().remove("wire", [&] { ++gone; });
+    b.hub.bus().remove("wire", [&] { ++gone; });
+    EXPECT_EQ(gone, 2);
+  }
+  void both_up() {
+    between.set(at_a, true);
+    between.set(at_b, true);
+    ASSERT_TRUE(wait_for([&] { return a.hub.bus().heard_by_all() && a.hub.bus().carries(); }));
+  }
+  database d;
+  live first;
+  wire between;
+  wire::end at_a, at_b;
+  event_node a, b;
+};
+
+TEST(bus, bytes_reach_the_other_node_and_no_hint_goes_through_the_database) {
+  two_nodes t;
+  t.both_up();
+  live got;
+  auto* s = t.b.hub.subscribe(&t.b.host, "run:1", &t.b.n.loops.at(0), on_live, &got);
+  const auto hints = t.a.hub.stats().hints_sent;
+  EXPECT_EQ(t.a.hub.publish("run:1", 7, "ahead of the log", RY_LIVE_AHEAD), RY_OK);
+  EXPECT_EQ(t.a.hub.publish("run:1", 7, "not sent twice", RY_LIVE_HINT), RY_OK);
+  EXPECT_EQ(t.a.hub.publish("run:1", 8, "both", 0), RY_OK);
+  ASSERT_TRUE(wait_for([&] { return got.size() == 3; }));
+  EXPECT_EQ(got.got[0], (std::pair<std::uint64_t, std::string>{7, "ahead of the log"}));
+  EXPECT_EQ(got.got[1], (std::pair<std::uint64_t, std::string>{7, ""}));
+  EXPECT_EQ(got.got[2], (std::pair<std::uint64_t, std::string>{8, "both"}));
+  std::this_thread::sleep_for(50ms);
+  EXPECT_EQ(t.a.hub.stats().hints_sent, hints);
+  t.b.hub.unsubscribe(s);
+}
+
+TEST(bus, without_a_bus_nothing_goes_ahead_of_the_log) {
+  two_nodes t;
+  EXPECT_FALSE(t.a.hub.bus().carries());
+  EXPECT_EQ(t.a.hub.publish("run:1", 7, "bytes", RY_LIVE_AHEAD), RY_UNAVAILABLE);
+  EXPECT_NE(t.a.hub.bus().trouble(), std::nullopt);
+  t.both_up();
+  EXPECT_EQ(t.a.hub.bus().trouble(), std::nullopt);
+}
+
+TEST(bus, while_another_node_does_not_hear_it_hints_go_through_the_database_too) {
+  two_nodes t;
+  live got;
+  auto* s = t.b.hub.subscribe(&t.b.host, "run:1", &t.b.n.loops.at(0), on_live, &got);
+  t.between.set(t.at_a, true);
+  ASSERT_TRUE(wait_for([&] { return t.a.hub.bus().carries(); }));
+  EXPECT_FALSE(t.a.hub.bus().heard_by_all());
+  t.a.hub.publish("run:1", 7, "", RY_LIVE_HINT);
+  ASSERT_TRUE(wait_for([&] { return got.size() == 1; }));
+  EXPECT_EQ(t.at_a.taken, 1);
+  t.between.set(t.at_b, true);
+  ASSERT_TRUE(wait_for([&] { return t.a.hub.bus().heard_by_all(); }));
+  t.between.set(t.at_b, false);
+  ASSERT_TRUE(wait_for([&] { return !t.a.hub.bus().heard_by_all(); }, 2s)) << "it was told at once";
+  t.b.hub.unsubscribe(s);
+}
+
+TEST(bus, a_node_that_falls_silent_is_not_believed_for_long) {
+  two_nodes t;
+  t.both_up();
+  t.b.hub.bus().stop();
+  EXPECT_TRUE(wait_for([&] { return !t.a.hub.bus().heard_by_all(); }));
+}
+
+TEST(bus, when_it_goes_away_every_subscriber_looks_into_its_log) {
+  two_nodes t;
+  t.both_up();
+  live got;
+  auto* s = t.b.hub.subscribe(&t.b.host, "run:1", &t.b.n.loops.at(1), on_live, &got);
+  t.between.set(t.at_b, false);
+  ASSERT_TRUE(wait_for([&] { return got.size() >= 2; })) << "and again a little later";
+  EXPECT_EQ(got.got[0], (std::pair<std::uint64_t, std::string>{0, ""}));
+  t.b.hub.unsubscribe(s);
+}
+
+TEST(bus, what_it_does_not_take_or_loses_is_hinted_through_the_database) {
+  two_nodes t;
+  t.both_up();
+  live got;
+  auto* s = t.b.hub.subscribe(&t.b.host, "run:1", &t.b.n.loops.at(0), on_live, &got);
+  t.at_a.answer = RY_RESOURCE_EXHAUSTED;
+  EXPECT_EQ(t.a.hub.publish("run:1", 7, "bytes", RY_LIVE_AHEAD), RY_RESOURCE_EXHAUSTED);
+  t.a.hub.publish("run:1", 8, "", RY_LIVE_HINT);
+  ASSERT_TRUE(wait_for([&] { return got.size() == 1; }));
+  EXPECT_EQ(got.got[0].first, 8u);
+  t.at_a.sink->lost(t.at_a.ctx, ry::core::view("run:1"), 9);
+  ASSERT_TRUE(wait_for([&] { return got.size() == 2; }));
+  EXPECT_EQ(got.got[1].first, 9u);
+  EXPECT_EQ(t.a.hub.stats().bus.lost, 1u);
+  t.b.hub.unsubscribe(s);
+}
+
+TEST(bus, a_loop_that_is_behind_gets_a_hint_instead_of_an_endless_queue) {
+  two_nodes t;
+  t.both_up();
+  live got;
+  auto& loop = t.b.n.loops.at(0);
+  auto* s = t.b.hub.subscribe(&t.b.host, "run:1", &loop, on_live, &got);
+  std::promise<void> held, go;
+  loop.post([&] {
+    held.set_value();
+    go.get_future().wait();
+  });
+  held.get_future().wait();
+  const std::string big(64 * 1024, 'x');
+  for (std::uint64_t i = 1; i <= 1000; ++i) t.a.hub.publish("run:1", i, big, RY_LIVE_AHEAD);
+  go.set_value();
+  ASSERT_TRUE(wait_for([&] {
+    std::lock_guard lock(got.mutex);
+    return !got.got.empty() && got.got.back().first == 1000;
+  }));
+  EXPECT_LE(got.size(), 129u) << "eight megabytes and one hint";
+  EXPECT_EQ(got.got.back().second, "") << "the reader has to look into its log";
+  EXPECT_GT(t.b.hub.stats().lagged, 800u);
+  t.b.hub.unsubscribe(s);
 }
 
 }  // namespace

@@ -2,8 +2,13 @@
 
 #include <algorithm>
 
+#include "log_writer.hpp"
+
 namespace runs {
 namespace {
+
+// More at once is read from the log by whoever wants it.
+constexpr std::size_t most_ahead = 200 * 1024;
 
 int strength(std::int32_t why) {
   switch (why) {
@@ -35,7 +40,7 @@ void live_run::detach(reader& r) {
 }
 
 void live_run::deliver_soon() {
-  if (delivery_due_ || readers_.empty()) return;
+  if (delivery_due_ || (readers_.empty() && !ctx_.events().live_carries())) return;
   delivery_due_ = true;
   ctx_.post(exec, [self = shared_from_this()] {
     self->delivery_due_ = false;
@@ -69,6 +74,20 @@ void live_run::deliver() {
     }
     if (st != RY_OK) r->at = reader::state::gone;
     if (st != RY_OK || out.pending() || out.should_confirm()) r->woken.set();
+  }
+  if (ctx_.events().live_carries()) send_ahead();
+}
+
+// The run's feed is the only one that publishes its events, and only what it may deliver: nothing that the bus
+// carries can become untrue. What the bus does not take is found missing by readers and read from the log.
+void live_run::send_ahead() {
+  const event_feed::range text = feed.text_from(sent_ + 1);
+  if (text.from == 0) {
+    sent_ = feed.deliverable();
+  } else if (!text.empty()) {
+    if (text.wire.size() <= most_ahead)
+      (void)ctx_.events().live_publish(topic_of(who.run), text.to, text.wire, RY_LIVE_AHEAD);
+    sent_ = text.to;
   }
 }
 

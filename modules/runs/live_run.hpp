@@ -52,7 +52,7 @@ class live_run : public std::enable_shared_from_this<live_run> {
  public:
   live_run(const ry::context& ctx, run_identity who, ry_exec* exec, std::uint64_t durable,
            std::uint64_t reserved)
-      : who(std::move(who)), exec(exec), feed(durable, reserved), ctx_(ctx) {}
+      : who(std::move(who)), exec(exec), feed(durable, reserved), ctx_(ctx), sent_(durable) {}
 
   run_identity who;  // job and fence change with a take-over only
   ry_exec* const exec;
@@ -88,7 +88,7 @@ class live_run : public std::enable_shared_from_this<live_run> {
   // ---- readers ----
   void attach(reader& r);
   void detach(reader& r);
-  // Hands what is deliverable to every reader, now.
+  // Hands what is deliverable to every reader, now, and to other nodes where a bus carries it.
   void deliver();
   // The same at the end of this turn of the loop: what comes together leaves together.
   void deliver_soon();
@@ -126,8 +126,10 @@ class live_run : public std::enable_shared_from_this<live_run> {
 
  private:
   void abort_all();
+  void send_ahead();
 
   const ry::context& ctx_;
+  std::uint64_t sent_;  // the last event that was given to the bus, or that it need not carry
   std::vector<reader*> readers_;
   std::vector<abortable*> active_;
   std::string final_status_ = "running";

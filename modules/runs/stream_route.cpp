@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "remote_tail.hpp"
 #include "text.hpp"
 #include "waiting.hpp"
 
@@ -97,6 +98,40 @@ struct stream_route::session {
   std::int64_t watched_us = 0;         // when others were told last that somebody reads here
 };
 
+// What one reader hears of a run that another node executes. Shared with the subscription: its last call may
+// come while the chain is elsewhere already. On the subscription's executor.
+struct stream_route::elsewhere {
+  ry::signal woken;
+  remote_tail tail;
+  std::uint64_t durable = 0;  // up to here there is something in the log
+  bool heard = false;         // anything, since it was last looked at
+  bool look = true;           // the log may have something, whatever was heard
+  ry::subscription topic;
+
+  bool should_look(std::uint64_t next) const { return look || durable >= next; }
+};
+
+std::shared_ptr<stream_route::elsewhere> stream_route::listen(const session& s, ry_exec* exec) {
+  auto far = std::make_shared<elsewhere>();
+  const ry::context& ctx = parts_.ctx;
+  far->topic = ctx.events().live_subscribe(
+      topic_of(*ry::uuid::parse(s.id)), exec,
+      [&ctx, far = std::weak_ptr<elsewhere>(far), id = s.id](const ry::live_message& m) {
+        const std::shared_ptr<elsewhere> f = far.lock();
+        if (!f) return;
+        if (m.bytes.empty()) {
+          f->durable = std::max(f->durable, m.cursor);
+          f->look = f->look || m.cursor == 0;
+        } else if (!f->tail.add(m.bytes, m.cursor)) {
+          ctx.warn("another node sent what are no events of the run; the log is read instead", {{"run", id}});
+          f->look = true;
+        }
+        f->heard = true;
+        f->woken.set();
+      });
+  return far;
+}
+
 ry::task<void> stream_route::serve(ry::request request) {
   std::optional<session> s;
   std::shared_ptr<live_run> live = co_await open(std::move(request), s);
@@ -162,9 +197,7 @@ ry::task<std::shared_ptr<live_run>> stream_route::open(ry::request request, std:
 
 ry::task<void> stream_route::follow(session& s, std::shared_ptr<live_run> live) {
   const ry::uuid uuid = *ry::uuid::parse(s.id);
-  // Shared with the subscription: its last call may come while this chain is elsewhere already.
-  std::shared_ptr<ry::signal> hint;
-  ry::subscription topic;
+  std::shared_ptr<elsewhere> far;
   bool waited = false;
   for (;;) {
     outcome now = outcome::again;
@@ -174,7 +207,7 @@ ry::task<void> stream_route::follow(session& s, std::shared_ptr<live_run> live) 
       co_await parts_.ctx.switch_to(live->exec);
       now = co_await from_feed(s, live);
     } else {
-      now = co_await from_log(s);
+      now = co_await from_elsewhere(s, far);
       if (now == outcome::caught_up && s.gathered) {
         const bool there = co_await send_snapshot(s);
         if (!there) now = lost(s);
@@ -182,21 +215,26 @@ ry::task<void> stream_route::follow(session& s, std::shared_ptr<live_run> live) 
       if (now == outcome::caught_up && s.out.pending()) {
         // What comes within this time is merged with what waits.
         (void)co_await parts_.ctx.sleep(s.merge_ms);
-        now = co_await from_log(s);
+        if (far) far->look = true;
+        now = co_await from_elsewhere(s, far);
         if (now != outcome::over && s.out.flush() != RY_OK) now = outcome::over;
       }
-      if (now == outcome::caught_up && !topic) {
-        // The hints come on this executor, which stays the same while there is no live run. What came
+      if (now == outcome::caught_up && !far) {
+        // It is told on this executor, which stays the same while there is no live run. What came
         // before the subscription is looked for once more.
         ry_exec* exec = co_await ry::this_exec();
-        hint = std::make_shared<ry::signal>();
-        topic = parts_.ctx.events().live_subscribe(topic_of(uuid), exec,
-                                                   [hint](const ry::live_message&) { hint->set(); });
+        far = listen(s, exec);
       } else if (now == outcome::caught_up) {
         const bool due = s.watched_us == 0 || parts_.ctx.mono_us() - s.watched_us > watch_again_us;
         if (waited && due) co_await watch(s);
-        co_await wait_for(parts_.ctx, *hint, waited ? poll_ms : first_wait_ms);
+        if (!far->heard) {
+          far->woken.reset();  // it may have been set for what was looked at already
+          const std::uint64_t limit = waited ? poll_ms : first_wait_ms;
+          co_await wait_for(parts_.ctx, far->woken, limit);
+        }
         waited = true;
+        far->look = far->look || !far->heard;
+        far->heard = false;
       }
     }
     if (now == outcome::over) co_return;
@@ -208,7 +246,7 @@ ry::task<void> stream_route::follow(session& s, std::shared_ptr<live_run> live) 
       co_return;
     }
     live = parts_.live.find(uuid);
-    if (live) topic.reset();
+    if (live) far.reset();
   }
 }
 
@@ -305,6 +343,25 @@ ry::task<stream_route::outcome> stream_route::from_log(session& s) {
   const bool there = co_await s.out.put_all(wire, text.last);
   if (!there) co_return lost(s);
   co_return ended && text.last >= page->ended_at ? outcome::over : outcome::again;
+}
+
+// From the log when it may have something, then what the bus brought. Without `far`: from the log.
+ry::task<stream_route::outcome> stream_route::from_elsewhere(session& s, std::shared_ptr<elsewhere> far) {
+  if (!far || far->should_look(s.out.next)) {
+    if (far) far->look = false;
+    const outcome read = co_await from_log(s);
+    if (far && read == outcome::again) far->look = true;
+    if (read != outcome::caught_up) co_return read;
+  }
+  if (!far || s.gathered) co_return outcome::caught_up;
+  for (;;) {
+    const remote_tail::text text = far->tail.take(s.out.next);
+    if (text.last == 0) co_return outcome::caught_up;
+    // A reader that does not keep up waits here; what the tail cannot keep meanwhile is in the log.
+    const bool there = co_await s.out.put_all(text.wire, text.last);
+    if (!there) co_return lost(s);
+    if (text.ends_run) co_return outcome::over;
+  }
 }
 
 // Adds events to the snapshot; what is left begins with the terminal event.

@@ -23,6 +23,7 @@ class stream_route {
 
  private:
   struct session;
+  struct elsewhere;
   ry::task<std::shared_ptr<live_run>> open(ry::request request, std::optional<session>& s);
   enum class outcome { again, caught_up, over };
   ry::task<void> follow(session& s, std::shared_ptr<live_run> live);
@@ -32,6 +33,8 @@ class stream_route {
   // Others learn that somebody reads this run here, until unwatch().
   ry::task<void> watch(session& s);
   ry::task<void> unwatch(session& s);
+  ry::task<outcome> from_elsewhere(session& s, std::shared_ptr<elsewhere> far);
+  std::shared_ptr<elsewhere> listen(const session& s, ry_exec* exec);
   // Sends what was gathered and goes on event by event. False: the reader is gone.
   ry::task<bool> send_snapshot(session& s);
   static std::string_view gather(session& s, std::string_view wire);

@@ -3,6 +3,7 @@
  * members of a table go to its end; then its SIZE line grows and its other lines stay. */
 #include <ry/abi.h>
 #include <ry/ext/agent_tools.h>
+#include <ry/ext/event_bus.h>
 #include <ry/ext/llm_provider.h>
 #include <ry/ext/mcp_transport.h>
 #include <ry/ext/notify_orchestrator.h>
@@ -437,7 +438,7 @@ AT(ry_event_consumer, kinds, 24);
 AT(ry_event_consumer, handle, 40);
 AT(ry_event_consumer, ctx, 48);
 
-SIZE(ry_events_v1, 48);
+SIZE(ry_events_v1, 56);
 AT(ry_events_v1, struct_size, 0);
 AT(ry_events_v1, reserved0, 4);
 AT(ry_events_v1, publish, 8);
@@ -445,6 +446,22 @@ AT(ry_events_v1, ack, 16);
 AT(ry_events_v1, live_subscribe, 24);
 AT(ry_events_v1, live_unsubscribe, 32);
 AT(ry_events_v1, live_publish, 40);
+AT(ry_events_v1, live_carries, 48);
+
+SIZE(ry_bus_sink, 40);
+AT(ry_bus_sink, struct_size, 0);
+AT(ry_bus_sink, reserved0, 4);
+AT(ry_bus_sink, message, 8);
+AT(ry_bus_sink, lost, 16);
+AT(ry_bus_sink, missed, 24);
+AT(ry_bus_sink, state, 32);
+
+SIZE(ry_event_bus_v1, 32);
+AT(ry_event_bus_v1, struct_size, 0);
+AT(ry_event_bus_v1, reserved0, 4);
+AT(ry_event_bus_v1, open, 8);
+AT(ry_event_bus_v1, close, 16);
+AT(ry_event_bus_v1, publish, 24);
 
 SIZE(ry_request_view, 192);
 AT(ry_request_view, struct_size, 0);

@@ -254,6 +254,10 @@ class event_bus {
                          std::uint32_t flags = 0) const noexcept {
     return table_->live_publish(ctx_->host(), str(topic), cursor, raw(bytes), flags);
   }
+  // Whether RY_LIVE_AHEAD is of use now.
+  bool live_carries() const noexcept {
+    return RY_HAS(table_, ry_events_v1, live_carries) && table_->live_carries(ctx_->host()) != 0;
+  }
   // f(const live_message&) on exec, until the subscription ends.
   template <class F>
   subscription live_subscribe(std::string_view topic, ry_exec* exec, F f) const {

@@ -331,7 +331,8 @@ struct tables {
         [](ry_subscription* s) noexcept { delete reinterpret_cast<char*>(s); },
         [](const ry_host*, ry_str, std::uint64_t, ry_bytes, std::uint32_t) noexcept -> ry_status {
           return RY_OK;
-        }};
+        },
+        [](const ry_host*) noexcept -> std::uint32_t { return 0; }};
     return t;
   }
 

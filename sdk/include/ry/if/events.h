@@ -7,7 +7,9 @@
  *
  * Live topics carry what is already durable elsewhere (or need not be): delivery is at most once and
  * without replay. Subscribers on the publishing node get the bytes at once; on other nodes, with the
- * default bus, they get a hint (bytes empty) and read the log themselves.
+ * default bus, they get a hint (bytes empty) and read the log themselves. Where a driver of
+ * "ry.event_bus/1" is up (ry/ext/event_bus.h) they get the bytes there too; whoever finds that
+ * something is missing before them reads the log.
  */
 #ifndef RY_IF_EVENTS_H
 #define RY_IF_EVENTS_H
@@ -49,7 +51,7 @@ typedef struct ry_event_consumer {
   void* ctx;
 } ry_event_consumer;
 
-/* bytes empty: something new up to `cursor`, look into your log. Borrowed-out. The buffer, when not
+/* bytes empty: something new up to `cursor` (0: nobody knows how far), look into your log. Borrowed-out. The buffer, when not
  * NULL, holds the same bytes and may be passed on to stream_write_buffer inside the call. [exec] */
 typedef void (*ry_live_fn)(void* ctx, ry_str topic, uint64_t cursor, ry_bytes bytes,
                            ry_buffer* buffer) RY_NOEXCEPT;
@@ -71,10 +73,14 @@ typedef struct ry_events_v1 {
   /* `cursor` grows within a topic. flags: RY_LIVE_*. Order is kept per topic and publishing thread. [any] */
   ry_status (*live_publish)(const ry_host* host, ry_str topic, uint64_t cursor, ry_bytes bytes,
                             uint32_t flags) RY_NOEXCEPT;
+  /* 1: there are other nodes and a bus that carries bytes to them, so RY_LIVE_AHEAD is of use. [any] */
+  uint32_t (*live_carries)(const ry_host* host) RY_NOEXCEPT;
 } ry_events_v1;
 
 #define RY_LIVE_LOCAL 1u /* this node only */
 #define RY_LIVE_HINT 2u  /* other nodes only: the bytes were already published locally and are durable now */
+#define RY_LIVE_AHEAD 4u /* other nodes only, and only by a bus that carries bytes: they are not in the log yet;
+                            a hint follows when they are. Else RY_UNAVAILABLE, and nothing is lost by it */
 
 #ifdef __cplusplus
 }

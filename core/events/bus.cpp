@@ -1,0 +1,242 @@
+#include "core/events/bus.hpp"
+
+#include <algorithm>
+#include <boost/asio/steady_timer.hpp>
+
+#include "core/db/database.hpp"
+#include "core/jobs/queue.hpp"
+#include "core/observe/log.hpp"
+
+namespace ry::events {
+
+namespace {
+
+constexpr auto channel = "core.bus";
+constexpr auto tick_time = std::chrono::milliseconds(500);
+constexpr unsigned ticks_per_word = 2;
+constexpr auto believed = std::chrono::seconds(3);
+// Others go on for a moment as if this node still heard the bus.
+constexpr unsigned looks_after_loss = 3;
+
+}  // namespace
+
+// What a driver gets as the context of its sink. Lives until the driver closed.
+struct bus_line::link {
+  link(bus_line& line, bus_driver d) : line(line), driver(std::move(d)), alive(driver.owner) {}
+  bus_line& line;
+  const bus_driver driver;
+  module::hold alive;
+  std::function<void()> gone;
+
+  static link& of(void* ctx) { return *static_cast<link*>(ctx); }
+  static void message(void* ctx, ry_str topic, std::uint64_t cursor, ry_bytes bytes) noexcept {
+    auto& line = of(ctx).line;
+    line.received_.fetch_add(1, std::memory_order_relaxed);
+    line.to_.message(core::sv(topic), cursor, core::sv(bytes));
+  }
+  static void lost(void* ctx, ry_str topic, std::uint64_t cursor) noexcept {
+    auto& line = of(ctx).line;
+    line.lost_.fetch_add(1, std::memory_order_relaxed);
+    line.to_.hint(core::sv(topic), cursor);
+  }
+  static void missed(void* ctx) noexcept { of(ctx).line.to_.missed(); }
+  static void state(void* ctx, std::uint32_t up, ry_str detail) noexcept {
+    of(ctx).line.changed(of(ctx), up != 0, core::str(detail));
+  }
+  static void closed(void* ctx, ry_status, const ry_error_view*) noexcept {
+    std::unique_ptr<std::shared_ptr<link>> own(static_cast<std::shared_ptr<link>*>(ctx));
+    (*own)->alive = module::hold();
+    if ((*own)->gone) (*own)->gone();
+  }
+  static constexpr ry_bus_sink sink{sizeof(ry_bus_sink), 0, message, lost, missed, state};
+};
+
+bus_line::bus_line(module::runtime& rt, receiver to) : rt_(rt), to_(std::move(to)) {}
+
+bus_line::~bus_line() = default;
+
+std::shared_ptr<bus_line::link> bus_line::current() const {
+  std::lock_guard lock(mutex_);
+  return link_;
+}
+
+void bus_line::add(bus_driver driver) {
+  {
+    std::lock_guard lock(mutex_);
+    waiting_.push_back(std::move(driver));
+  }
+  use_first();
+}
+
+void bus_line::use_first() {
+  std::shared_ptr<link> l;
+  {
+    std::lock_guard lock(mutex_);
+    if (link_ || waiting_.empty()) return;
+    l = link_ = std::make_shared<link>(*this, std::move(waiting_.front()));
+    waiting_.erase(waiting_.begin());
+    detail_ = "not connected yet";
+  }
+  const auto& d = l->driver;
+  const auto st = module::invoke(d.owner, "event bus", d.table->open, d.self, &link::sink,
+                                 static_cast<void*>(l.get()));
+  if (st != RY_OK) changed(*l, false, "the driver did not open");
+  arm();
+}
+
+void bus_line::remove(std::string_view name, std::function<void()> gone) {
+  std::shared_ptr<link> l;
+  {
+    std::lock_guard lock(mutex_);
+    std::erase_if(waiting_, [&](const auto& d) { return d.name == name; });
+    if (link_ && link_->driver.name == name) l = std::move(link_);
+  }
+  if (!l) {
+    gone();
+    return;
+  }
+  const bool was_up = up_.exchange(false);
+  reckon();
+  if (was_up) {
+    say("off");
+    to_.missed();
+  }
+  l->gone = std::move(gone);
+  const auto& d = l->driver;
+  auto* raw = new std::shared_ptr<link>(l);
+  module::invoke(d.owner, "event bus", d.table->close, d.self, ry_done{link::closed, raw});
+  use_first();
+}
+
+void bus_line::changed(link& l, bool up, std::string detail) {
+  bool was_up;
+  {
+    std::lock_guard lock(mutex_);
+    if (link_.get() != &l) return;
+    was_up = up_.exchange(up);
+    // Still away, and for a reason that was told.
+    if (was_up == up && detail == detail_) return;
+    detail_ = detail;
+    if (was_up != up) looks_left_ = up ? 0 : looks_after_loss;
+  }
+  if (was_up != up) changes_.fetch_add(1, std::memory_order_relaxed);
+  reckon();
+  if (up)
+    observe::log(observe::level::info, "events", "the event bus is up",
+                 {{"bus", l.driver.name}, {"detail", detail}});
+  else
+    observe::log(observe::level::warn, "events",
+                 "the event bus is away: other nodes get hints through the database",
+                 {{"bus", l.driver.name}, {"detail", detail}});
+  if (was_up == up) return;
+  say(up ? "on" : "off");
+  if (!up) to_.missed();
+}
+
+ry_status bus_line::publish(std::string_view topic, std::uint64_t cursor, std::string_view bytes) {
+  const auto l = current();
+  if (!l || !carries()) return RY_UNAVAILABLE;
+  const auto& d = l->driver;
+  const auto st = module::invoke(d.owner, "event bus", d.table->publish, d.self, core::view(topic),
+                                 cursor, core::bytes(bytes));
+  (st == RY_OK ? sent_ : refused_).fetch_add(1, std::memory_order_relaxed);
+  return st;
+}
+
+// ---- who hears it --------------------------------------------------------------------------------
+
+void bus_line::start() {
+  listen_ = rt_.db->on_message(channel, [this](std::string_view payload) { heard(payload); });
+  running_.store(true);
+  if (up_.load()) say("on");
+  arm();
+}
+
+void bus_line::stop() {
+  if (!running_.exchange(false)) return;
+  if (listen_) rt_.db->unlisten(std::exchange(listen_, 0));
+}
+
+void bus_line::say(std::string_view what) {
+  if (!running_.load() || !rt_.jobs || rt_.jobs->other_nodes() == 0) return;
+  rt_.db->broadcast(channel, rt_.jobs->node_id() + " " + std::string(what));
+}
+
+void bus_line::heard(std::string_view payload) {
+  const auto space = payload.find(' ');
+  if (space == payload.npos) return;
+  const std::string node(payload.substr(0, space));
+  if (node == rt_.jobs->node_id()) return;
+  {
+    std::lock_guard lock(mutex_);
+    if (payload.substr(space + 1) == "on")
+      others_[node] = std::chrono::steady_clock::now() + believed;
+    else
+      others_.erase(node);
+  }
+  reckon();
+}
+
+void bus_line::reckon() {
+  const int others = rt_.jobs ? rt_.jobs->other_nodes() : 0;
+  std::lock_guard lock(mutex_);
+  const auto now = std::chrono::steady_clock::now();
+  std::erase_if(others_, [&](const auto& o) { return o.second < now; });
+  carries_.store(up_.load() && others > 0, std::memory_order_release);
+  heard_by_all_.store(up_.load() && others_.size() >= static_cast<std::size_t>(others),
+                      std::memory_order_release);
+}
+
+void bus_line::arm() {
+  {
+    std::lock_guard lock(mutex_);
+    if (!running_.load() || !link_ || armed_) return;
+    armed_ = true;
+  }
+  auto& loop = rt_.loops->at(0);
+  loop.post([this, &loop] {
+    auto timer = std::make_shared<boost::asio::steady_timer>(loop.ctx, tick_time);
+    timer->async_wait([this, timer](const boost::system::error_code& ec) {
+      if (!ec && running_.load()) tick();
+    });
+  });
+}
+
+void bus_line::tick() {
+  bool look = false, word = false;
+  {
+    std::lock_guard lock(mutex_);
+    armed_ = false;
+    if (looks_left_ > 0) {
+      --looks_left_;
+      look = true;
+    }
+    word = up_.load() && ++ticks_ % ticks_per_word == 0;
+  }
+  reckon();
+  if (word) say("on");
+  if (look) to_.missed();
+  arm();
+}
+
+bus_stats bus_line::stats() const {
+  bus_stats s;
+  s.present = current() != nullptr;
+  s.up = up_.load();
+  s.heard_by_all = heard_by_all();
+  s.sent = sent_.load();
+  s.refused = refused_.load();
+  s.lost = lost_.load();
+  s.received = received_.load();
+  s.changes = changes_.load();
+  return s;
+}
+
+std::optional<std::string> bus_line::trouble() const {
+  std::lock_guard lock(mutex_);
+  if (!link_ || up_.load()) return std::nullopt;
+  return "the event bus " + link_->driver.name + " is away (" + detail_ +
+         "); hints go through the database";
+}
+
+}  // namespace ry::events

@@ -1,0 +1,95 @@
+// The driver of "ry.event_bus/1" that carries live topics to other nodes, if there is one, and who else
+// hears it.
+//
+// Each node whose bus is up says so once a second through the database. Only while all other nodes
+// said so lately is the bus enough; else hints go through the database too. What is wrong here can
+// therefore cost a second hint, but no hint.
+#pragma once
+
+#include <ry/ext/event_bus.h>
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "core/module/host.hpp"
+
+namespace ry::events {
+
+struct bus_driver {
+  std::string name;
+  ry_host* owner = nullptr;
+  const ry_event_bus_v1* table = nullptr;
+  void* self = nullptr;
+};
+
+struct bus_stats {
+  bool present = false, up = false, heard_by_all = false;
+  std::uint64_t sent = 0, refused = 0, lost = 0, received = 0, changes = 0;
+};
+
+class bus_line {
+ public:
+  // What the bus brings, from any thread.
+  struct receiver {
+    std::function<void(std::string_view topic, std::uint64_t cursor, std::string_view bytes)> message;
+    std::function<void()> missed;  // every subscriber is to look into its log
+    std::function<void(std::string_view topic, std::uint64_t cursor)> hint;  // by the database
+  };
+  bus_line(module::runtime& rt, receiver to);
+  ~bus_line();
+  bus_line(const bus_line&) = delete;
+  bus_line& operator=(const bus_line&) = delete;
+
+  // Drivers as they come and go, [lifecycle]. The one that came first is used. `gone` runs once nothing
+  // calls the driver or is called by it any more.
+  void add(bus_driver driver);
+  void remove(std::string_view name, std::function<void()> gone);
+
+  // Begins and ends talking with the other nodes. Without a driver nothing is said.
+  void start();
+  void stop();
+
+  // [any] from here on.
+  bool carries() const noexcept { return carries_.load(std::memory_order_acquire); }
+  bool heard_by_all() const noexcept { return heard_by_all_.load(std::memory_order_acquire); }
+  ry_status publish(std::string_view topic, std::uint64_t cursor, std::string_view bytes);
+  bus_stats stats() const;
+  // Why the bus is away; nothing when it is up or there is none.
+  std::optional<std::string> trouble() const;
+
+ private:
+  struct link;
+  std::shared_ptr<link> current() const;
+  void changed(link& l, bool up, std::string detail);
+  void use_first();
+  void tick();
+  void arm();
+  void heard(std::string_view payload);
+  void say(std::string_view what);
+  void reckon();
+
+  module::runtime& rt_;
+  const receiver to_;
+  mutable std::mutex mutex_;
+  std::vector<bus_driver> waiting_;      // drivers that are not used
+  std::shared_ptr<link> link_;           // the one that is
+  std::string detail_;                   // of its state
+  std::unordered_map<std::string, std::chrono::steady_clock::time_point> others_;  // until when they hear
+  unsigned looks_left_ = 0;              // ticks at which subscribers look again after the bus went away
+  unsigned ticks_ = 0;
+  bool armed_ = false;
+  std::uint64_t listen_ = 0;
+  std::atomic<bool> running_{false};
+  std::atomic<bool> up_{false}, carries_{false}, heard_by_all_{false};
+  std::atomic<std::uint64_t> sent_{0}, refused_{0}, lost_{0}, received_{0}, changes_{0};
+};
+
+}  // namespace ry::events

@@ -1,0 +1,306 @@
+#include "connection.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+
+namespace bus_nats {
+namespace {
+
+constexpr std::int64_t wait_ms = 2000;
+constexpr std::int64_t ping_ms = 2000;
+constexpr auto ack_limit = std::chrono::seconds(2);
+constexpr std::size_t most_unacknowledged = 16384;
+// A node that was away so long is quicker with the database.
+constexpr std::uint64_t most_replayed = 20000;
+// What may wait in this process for on_message, which is quick.
+constexpr int most_pending = 65536, most_pending_bytes = 64 * 1024 * 1024;
+
+std::string said(const std::string& what, natsStatus st) {
+  const std::string general = natsStatus_GetText(st);
+  natsStatus last = NATS_OK;
+  const char* detail = nats_GetLastError(&last);
+  std::string_view more = last == st && detail != nullptr ? detail : "";
+  // "(file:line): " comes before it.
+  if (const auto end = more.find("): "); more.starts_with('(') && end != more.npos) more.remove_prefix(end + 3);
+  return what + ": " + (more.empty() ? general : std::string(more));
+}
+
+// It may come after the connection is gone, so it touches nothing: look() finds out by itself. Without it libnats
+// writes to standard error.
+void on_error(natsConnection*, natsSubscription*, natsStatus, void*) {}
+
+struct stream_info {
+  jsStreamInfo* p = nullptr;
+  ~stream_info() { jsStreamInfo_Destroy(p); }
+};
+
+}  // namespace
+
+connection::connection(const settings& s, reports to) : settings_(s), to_(std::move(to)) {}
+
+connection::~connection() {
+  if (nc_ != nullptr) natsConnection_Close(nc_);
+  natsSubscription_Destroy(consumer_);
+  natsSubscription_Destroy(acks_);
+  {
+    std::unique_lock lock(ended_.mutex);
+    ended_.none.wait(lock, [this] { return ended_.running == 0; });
+  }
+  jsCtx_Destroy(js_);
+  natsConnection_Destroy(nc_);
+  natsOptions_Destroy(options_);
+}
+
+std::string connection::set_options(const std::string& name) {
+  std::vector<const char*> urls;
+  for (const auto& url : settings_.urls) urls.push_back(url.c_str());
+  const settings& s = settings_;
+  natsStatus st = natsOptions_Create(&options_);
+  const auto set = [&](natsStatus one) {
+    if (st == NATS_OK) st = one;
+  };
+  set(natsOptions_SetServers(options_, urls.data(), static_cast<int>(urls.size())));
+  set(natsOptions_SetName(options_, name.c_str()));
+  set(natsOptions_SetTimeout(options_, wait_ms));
+  set(natsOptions_SetWriteDeadline(options_, wait_ms));
+  set(natsOptions_SetPingInterval(options_, ping_ms));
+  set(natsOptions_SetMaxPingsOut(options_, 2));
+  set(natsOptions_SetAllowReconnect(options_, false));
+  set(natsOptions_SetSendAsap(options_, true));
+  set(natsOptions_SetClosedCB(options_, on_closed, this));
+  set(natsOptions_SetErrorHandler(options_, on_error, nullptr));
+  if (!s.user.empty()) set(natsOptions_SetUserInfo(options_, s.user.c_str(), s.password.c_str()));
+  if (!s.token.empty()) set(natsOptions_SetToken(options_, s.token.c_str()));
+  if (!s.credentials_file.empty())
+    set(natsOptions_SetUserCredentialsFromFiles(options_, s.credentials_file.c_str(), nullptr));
+  if (s.secure()) set(natsOptions_SetSecure(options_, true));
+  if (st == NATS_OK && !s.ca_file.empty()) set(natsOptions_LoadCATrustedCertificates(options_, s.ca_file.c_str()));
+  if (st == NATS_OK && !s.cert_file.empty())
+    set(natsOptions_LoadCertificatesChain(options_, s.cert_file.c_str(), s.key_file.c_str()));
+  return st == NATS_OK ? std::string() : said("the options are refused", st);
+}
+
+std::string connection::open(const std::string& name, const place& from, bool& forgot) {
+  if (auto no = set_options(name); !no.empty()) return no;
+  natsStatus st = natsConnection_Connect(&nc_, options_);
+  if (st != NATS_OK) return said("no server answers", st);
+  ended_.one_more();  // on_closed comes once
+  jsOptions jo;
+  jsOptions_Init(&jo);
+  jo.Wait = wait_ms;
+  st = natsConnection_JetStream(&js_, nc_, &jo);
+  if (st != NATS_OK) return said("no JetStream", st);
+
+  place now;
+  std::uint64_t first = 0;
+  if (auto no = make_stream(now, first); !no.empty()) return no;
+  created_ = now.created;
+  const bool known = from.created == now.created && from.received <= now.received;
+  const bool there = known && from.received + 1 >= first && now.received - from.received <= most_replayed;
+  forgot = from.created != 0 && !there;
+  received_.store(there ? from.received : now.received);
+
+  natsInbox* inbox = nullptr;
+  st = natsInbox_Create(&inbox);
+  if (st != NATS_OK) return said("no inbox", st);
+  ack_inbox_ = inbox;
+  natsInbox_Destroy(inbox);
+  st = natsConnection_Subscribe(&acks_, nc_, (ack_inbox_ + ".*").c_str(), on_ack, this);
+  if (st == NATS_OK) st = watch(acks_);
+  if (st != NATS_OK) return said("acknowledgements are refused", st);
+
+  jsSubOptions so;
+  jsSubOptions_Init(&so);
+  so.Stream = settings_.stream.c_str();
+  so.Ordered = true;
+  so.Config.DeliverPolicy = js_DeliverByStartSequence;
+  so.Config.OptStartSeq = received_.load() + 1;
+  so.Config.Heartbeat = 1'000'000'000;
+  so.Config.MemoryStorage = true;
+  jsErrCode code = static_cast<jsErrCode>(0);
+  st = js_Subscribe(&consumer_, js_, (settings_.subject + ".>").c_str(), on_message, this, nullptr, &so,
+                    &code);
+  if (st == NATS_OK) st = watch(consumer_);
+  if (st == NATS_OK) st = natsSubscription_SetPendingLimits(consumer_, most_pending, most_pending_bytes);
+  if (st != NATS_OK) return said("no consumer", st);
+  return {};
+}
+
+// The destructor waits until its last callback has returned.
+natsStatus connection::watch(natsSubscription* sub) {
+  ended_.one_more();
+  const natsStatus st = natsSubscription_SetOnCompleteCB(sub, on_complete, this);
+  if (st != NATS_OK) ended_.one_less();
+  return st;
+}
+
+std::string connection::make_stream(place& now, std::uint64_t& first) {
+  const std::string subject = settings_.subject + ".>";
+  stream_info info;
+  jsErrCode code = static_cast<jsErrCode>(0);
+  natsStatus st = js_GetStreamInfo(&info.p, js_, settings_.stream.c_str(), nullptr, &code);
+  if (st != NATS_OK && code == JSStreamNotFoundErr) {
+    const char* subjects[] = {subject.c_str()};
+    jsStreamConfig c;
+    jsStreamConfig_Init(&c);
+    c.Name = settings_.stream.c_str();
+    c.Description = "Live topics of Runyard; nothing in it is the only copy";
+    c.Subjects = subjects;
+    c.SubjectsLen = 1;
+    c.Retention = js_LimitsPolicy;
+    c.Discard = js_DiscardOld;
+    c.Storage = settings_.in_memory ? js_MemoryStorage : js_FileStorage;
+    c.Replicas = settings_.replicas;
+    c.MaxAge = settings_.keep_seconds * 1'000'000'000;
+    c.MaxBytes = settings_.keep_bytes;
+    c.Duplicates = std::min<std::int64_t>(settings_.keep_seconds, 120) * 1'000'000'000;
+    st = js_AddStream(&info.p, js_, &c, nullptr, &code);
+    // Another node was quicker.
+    if (st != NATS_OK && code == JSStreamNameExistErr)
+      st = js_GetStreamInfo(&info.p, js_, settings_.stream.c_str(), nullptr, &code);
+  }
+  if (st != NATS_OK) return said("the stream " + settings_.stream, st);
+  const jsStreamConfig& c = *info.p->Config;
+  if (c.SubjectsLen != 1 || subject != c.Subjects[0])
+    return "the stream " + settings_.stream + " is not for " + subject +
+           ": bus_nats.stream and bus_nats.subject go together";
+  now = {info.p->Created, info.p->State.LastSeq};
+  first = info.p->State.FirstSeq;
+  return {};
+}
+
+std::string connection::server() const {
+  char url[256] = "";
+  if (natsConnection_GetConnectedUrl(nc_, url, sizeof url) != NATS_OK) return "a server";
+  return url;
+}
+
+place connection::at() const { return {created_, received_.load()}; }
+
+bool connection::send(const piece& what, const std::string& subject, const std::string& id,
+                      std::string_view data) {
+  std::string reply;
+  if (what.bytes.empty()) {
+    std::lock_guard lock(mutex_);
+    if (waiting_.size() >= most_unacknowledged) return false;
+    waiting_.emplace(next_, sent{what, std::chrono::steady_clock::now()});
+    reply = ack_inbox_ + "." + std::to_string(next_++);
+  }
+  natsMsg* msg = nullptr;
+  natsStatus st = natsMsg_Create(&msg, subject.c_str(), reply.empty() ? nullptr : reply.c_str(),
+                                 data.data(), static_cast<int>(data.size()));
+  if (st == NATS_OK) st = natsMsgHeader_Set(msg, "Nats-Msg-Id", id.c_str());
+  if (st == NATS_OK) st = natsConnection_PublishMsg(nc_, msg);
+  natsMsg_Destroy(msg);
+  if (st != NATS_OK) trouble(said("a message could not be sent", st));
+  return st == NATS_OK;
+}
+
+std::string connection::look() {
+  {
+    std::lock_guard lock(mutex_);
+    if (!trouble_.empty()) return trouble_;
+    if (!waiting_.empty() && std::chrono::steady_clock::now() - waiting_.begin()->second.at > ack_limit)
+      return "the servers acknowledge nothing";
+  }
+  stream_info info;
+  jsErrCode code = static_cast<jsErrCode>(0);
+  const natsStatus st = js_GetStreamInfo(&info.p, js_, settings_.stream.c_str(), nullptr, &code);
+  if (st != NATS_OK) return said("the stream " + settings_.stream, st);
+  if (info.p->Created != created_) return "the stream was made anew";
+  const std::uint64_t received = received_.load();
+  if (behind_ != 0 && received < behind_ && received == received_then_)
+    return "messages are in the stream and do not come";
+  behind_ = info.p->State.LastSeq > received ? info.p->State.LastSeq : 0;
+  received_then_ = received;
+  return {};
+}
+
+bool connection::in_trouble() const {
+  std::lock_guard lock(mutex_);
+  return !trouble_.empty();
+}
+
+std::vector<piece> connection::unacknowledged() {
+  std::lock_guard lock(mutex_);
+  std::vector<piece> out;
+  for (auto& [n, s] : waiting_) out.push_back(std::move(s.what));
+  waiting_.clear();
+  return out;
+}
+
+void connection::trouble(const std::string& why) {
+  {
+    std::lock_guard lock(mutex_);
+    if (trouble_.empty()) trouble_ = why;
+  }
+  to_.broken();
+}
+
+// ---- on threads of libnats -----------------------------------------------------------------------
+
+void connection::on_message(natsConnection*, natsSubscription*, natsMsg* msg, void* self) {
+  auto& c = *static_cast<connection*>(self);
+  const inside here(c.ended_);
+  jsMsgMetaData* meta = nullptr;
+  // Somebody may send to the consumer's inbox directly: that has no place in the stream.
+  if (natsMsg_GetMetaData(&meta, msg) != NATS_OK) {
+    natsMsg_Destroy(msg);
+    return;
+  }
+  const std::uint64_t sequence = meta->Sequence.Stream;
+  jsMsgMetaData_Destroy(meta);
+  const std::uint64_t before = c.received_.load();
+  if (sequence > before) {
+    if (sequence != before + 1) c.to_.missed();
+    c.received_.store(sequence);
+    const char* data = natsMsg_GetData(msg);
+    const int length = natsMsg_GetDataLength(msg);
+    c.to_.message(natsMsg_GetSubject(msg),
+                  {data == nullptr ? "" : data, length < 0 ? 0 : static_cast<std::size_t>(length)});
+  }
+  natsMsg_Destroy(msg);
+}
+
+void connection::on_ack(natsConnection*, natsSubscription*, natsMsg* msg, void* self) {
+  auto& c = *static_cast<connection*>(self);
+  const inside here(c.ended_);
+  const char* subject = natsMsg_GetSubject(msg);
+  const std::uint64_t n = std::strtoull(subject + std::min(std::strlen(subject), c.ack_inbox_.size() + 1),
+                                        nullptr, 10);
+  const int length = natsMsg_GetDataLength(msg);
+  const std::string_view answer(length > 0 ? natsMsg_GetData(msg) : "",
+                                length > 0 ? static_cast<std::size_t>(length) : 0);
+  // No answer at all: nobody keeps a stream for the subject.
+  const bool refused = natsMsg_IsNoResponders(msg) || answer.find("\"error\"") != answer.npos;
+  if (refused) {
+    c.trouble("the stream refuses messages");
+  } else {
+    std::lock_guard lock(c.mutex_);
+    c.waiting_.erase(n);
+  }
+  natsMsg_Destroy(msg);
+}
+
+void connection::on_complete(void* self) { static_cast<connection*>(self)->ended_.one_less(); }
+
+void connection::on_closed(natsConnection*, void* self) {
+  auto& c = *static_cast<connection*>(self);
+  c.trouble("the connection was closed");
+  c.ended_.one_less();
+}
+
+void connection::ended::one_more() {
+  std::lock_guard lock(mutex);
+  ++running;
+}
+
+void connection::ended::one_less() {
+  std::lock_guard lock(mutex);
+  --running;
+  none.notify_all();
+}
+
+}  // namespace bus_nats

@@ -1,0 +1,75 @@
+#include "outbox.hpp"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+using bus_nats::outbox;
+using namespace std::chrono_literals;
+
+namespace {
+
+TEST(outbox, gives_what_was_put_in_order) {
+  outbox o(10, 100);
+  EXPECT_EQ(o.put("a", 1, "x"), outbox::taken::closed);
+  o.open();
+  o.put("a", 1, "x");
+  o.put("b", 2, "y");
+  const auto all = o.take(0ms);
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[0].topic + all[1].topic, "ab");
+  EXPECT_TRUE(o.take(0ms).empty());
+}
+
+TEST(outbox, is_bounded_in_pieces_and_bytes) {
+  outbox o(3, 10);
+  o.open();
+  EXPECT_EQ(o.put("a", 1, "1234567890"), outbox::taken::yes);
+  EXPECT_EQ(o.put("a", 2, "1"), outbox::taken::full);
+  EXPECT_EQ(o.put("b", 2, ""), outbox::taken::yes);
+  EXPECT_EQ(o.put("c", 2, ""), outbox::taken::yes);
+  EXPECT_EQ(o.put("d", 2, ""), outbox::taken::full);
+  o.take(0ms);
+  EXPECT_EQ(o.put("a", 2, "1234567890"), outbox::taken::yes);
+}
+
+TEST(outbox, a_later_hint_takes_the_place_of_an_earlier_one_but_not_before_bytes) {
+  outbox o(10, 100);
+  o.open();
+  o.put("a", 1, "");
+  o.put("b", 1, "");
+  o.put("a", 3, "");
+  o.put("a", 2, "");
+  o.put("a", 4, "x");
+  o.put("a", 4, "");
+  const auto all = o.take(0ms);
+  ASSERT_EQ(all.size(), 4u);
+  EXPECT_EQ(all[0].cursor, 3u);
+  EXPECT_EQ(all[2].bytes, "x");
+  EXPECT_EQ(all[3].cursor, 4u);
+}
+
+TEST(outbox, closing_hands_out_what_is_left) {
+  outbox o(10, 100);
+  o.open();
+  o.put("a", 1, "");
+  EXPECT_EQ(o.close().size(), 1u);
+  EXPECT_EQ(o.put("a", 2, ""), outbox::taken::closed);
+  EXPECT_TRUE(o.take(0ms).empty());
+}
+
+TEST(outbox, wakes_who_waits) {
+  outbox o(10, 100);
+  o.open();
+  std::thread later([&] {
+    std::this_thread::sleep_for(20ms);
+    o.put("a", 1, "x");
+  });
+  EXPECT_EQ(o.take(60s).size(), 1u);
+  later.join();
+  std::thread bell([&] { o.ring(); });
+  EXPECT_TRUE(o.take(60s).empty());
+  bell.join();
+}
+
+}  // namespace

@@ -1,0 +1,218 @@
+// Live events from node to node through a real NATS server: what a reader sees on another node than the one that
+// executes the run, while the bus works, goes away, forgets, and is lied to.
+import assert from 'node:assert/strict';
+import net from 'node:net';
+import { after, before, test } from 'node:test';
+import { slowWords, words } from './lib/reader.mjs';
+import { startLlm } from './lib/llm.mjs';
+import { Nats, natsClient } from './lib/nats.mjs';
+import { Client, Server, gapless, makeDatabase, sleep, statuses, textOf, waitFor } from './lib/server.mjs';
+
+const token = 'bus-test-token-that-is-in-no-log';
+let database, llm, nats, a, b;
+
+const settings = (url) => `
+[bus_nats]
+urls = ["${url}"]
+token = "${token}"
+storage = "file"
+`;
+const set = ['auth.jwt.hs256_secret=a secret of at least thirty-two bytes for this test', 'modules.bus_nats.enabled=true'];
+
+async function figure(server, name) {
+  const line = (await new Client(server).get('/metrics')).text.split('\n').find((l) => l.startsWith(`${name} `));
+  return line === undefined ? undefined : Number(line.split(' ').at(-1));
+}
+const up = (...servers) => waitFor('the bus heard by all', async () => {
+  for (const s of servers) if (await figure(s, 'runyard_bus_heard_by_all') !== 1) return false;
+  return true;
+}, 30000);
+
+before(async () => {
+  database = makeDatabase();
+  llm = await startLlm(slowWords);
+  nats = await new Nats({ args: ['--auth', token] }).start();
+  a = await new Server({ database, llm, set, settings: settings(nats.url) }).start();
+  b = await new Server({ database, llm, set, settings: settings(nats.url) }).start();
+  await up(a, b);
+});
+after(async () => {
+  await a?.close();
+  await b?.close();
+  await nats?.close();
+  await llm?.close();
+  database?.drop();
+});
+
+// A run on `a`, read on `b` from its start to its end.
+async function readThere(count, { onEvent } = {}) {
+  const u = await a.user();
+  const r = await u.start({ prompt: `[words ${count}]` });
+  assert.equal(r.status, 200, r.text);
+  const there = new Client(b, u.token, u.id);
+  const s = await there.stream(r.json.agent_run_id, { onEvent, timeout: 60000 });
+  return { u, there, id: r.json.agent_run_id, ...s };
+}
+function whole(s, count) {
+  assert.equal(s.status, 200);
+  assert.ok(gapless(s.events), 'every event once and in order');
+  assert.deepEqual(statuses(s.events).filter((x) => x !== 'running'), ['completed']);
+  assert.equal(textOf(s.events), words(count));
+}
+
+test('a reader on another node gets every event once, by the bus, and no hint goes through the database', async () => {
+  const hints = await figure(a, 'runyard_live_hints_sent_total');
+  const received = await figure(b, 'runyard_bus_received_total');
+  const s = await readThere(100);
+  whole(s, 100);
+  assert.equal(await figure(a, 'runyard_live_hints_sent_total'), hints);
+  assert.ok(await figure(b, 'runyard_bus_received_total') - received > 100);
+  const ready = await new Client(b).get('/readyz');
+  assert.deepEqual(ready.json, { status: 'ready', reasons: [] });
+});
+
+test('a snapshot, merged chunks and a resumed stream are the same over the bus', async () => {
+  const u = await a.user();
+  const id = (await u.start({ prompt: '[words 60]' })).json.agent_run_id;
+  const there = new Client(b, u.token, u.id);
+  const first = await there.stream(id, { until: (e) => e.content?.includes('w20 ') });
+  const [rest, merged, snapshot] = await Promise.all([
+    there.stream(id, { headers: { 'last-event-id': String(first.events.at(-1).sequence) } }),
+    there.stream(id, { query: '?coalesce_ms=100' }),
+    there.stream(id, { query: '?mode=snapshot' })]);
+  whole({ status: 200, events: [...first.events, ...rest.events] }, 60);
+  assert.equal(textOf(merged.events), words(60));
+  assert.ok(merged.events.length < rest.events.length, 'chunks were merged');
+  assert.equal(snapshot.events[0].type, 'snapshot');
+  assert.equal(snapshot.events[0].content + snapshot.events.filter((e) => e.type === 'llm_response_chunk').map((e) => e.content).join(''), words(60));
+  assert.deepEqual(statuses(snapshot.events), ['completed']);
+});
+
+test('nats-server is killed in the middle of a run: the stream goes on by hints, and by the bus when it is back', async () => {
+  let killed;
+  const s = await readThere(300, { onEvent: (e) => { if (e.content?.includes('w50 ')) killed = nats.kill(); } });
+  await killed;
+  whole(s, 300);
+  const ready = await new Client(a).get('/readyz');
+  assert.equal(ready.status, 200, 'it serves');
+  assert.match(ready.json.degraded[0].message, /nats is away .*hints go through the database/);
+  assert.equal(await figure(a, 'runyard_bus_up'), 0);
+  await nats.start();
+  await up(a, b);
+  whole(await readThere(30), 30);
+});
+
+test('its store is wiped in the middle of a run and it comes back with nothing: no gap, no double', async () => {
+  let back;
+  const s = await readThere(400, { onEvent: (e) => {
+    if (e.content?.includes('w50 ')) back = nats.kill().then(() => { nats.wipe(); return nats.start(); });
+  } });
+  await back;
+  whole(s, 400);
+  await up(a, b);
+  const received = await figure(b, 'runyard_bus_received_total');
+  whole(await readThere(30), 30);
+  assert.ok(await figure(b, 'runyard_bus_received_total') > received, 'the bus is used again');
+});
+
+test('a node that is started while nats-server is away serves, says so, and finds the bus later', async () => {
+  await nats.kill();
+  const c = await new Server({ database, llm, set, settings: settings(nats.url) }).start();
+  try {
+    const ready = await new Client(c).get('/readyz');
+    assert.equal(ready.status, 200);
+    assert.match(ready.json.degraded[0].message, /nats is away/);
+    await waitFor('the line in its log', () => /the event bus is away/.test(c.log) || /no server answers/.test(c.log));
+    await nats.start();
+    await up(a, b, c);
+  } finally {
+    await c.close();
+  }
+  await up(a, b);
+});
+
+test('a slow reader on another node misses nothing and holds up nobody', async () => {
+  const u = await a.user();
+  const id = (await u.start({ prompt: '[words 200]' })).json.agent_run_id;
+  const { hostname, port } = new URL(b.url);
+  let text = '';
+  const slow = new Promise((resolve, reject) => {
+    const socket = net.connect({ host: hostname, port, readableHighWaterMark: 1024 });
+    socket.write(`GET /agent-run/${id}/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${u.token}\r\nConnection: close\r\n\r\n`);
+    socket.setEncoding('utf8');
+    socket.on('data', (d) => { text += d; socket.pause(); setTimeout(() => socket.resume(), 50); });
+    socket.on('end', resolve);
+    socket.on('error', reject);
+  });
+  const quick = await new Client(b, u.token, u.id).stream(id);
+  whole(quick, 200);
+  await slow;
+  const ids = [...text.matchAll(/^id: (\d+)$/gm)].map((m) => Number(m[1]));
+  assert.deepEqual(ids, quick.events.map((e) => e.sequence));
+});
+
+test('a message that is published twice is delivered once', async () => {
+  const spy = await natsClient(nats.url, { auth_token: token });
+  await spy.subscribe('runyard.live.runs.*');
+  const published = { sent: false };
+  // Everything of the run is sent once more by somebody who copies it: with its id the stream drops it, under
+  // another id it is an old message that readers have.
+  const copier = (async () => {
+    for (let done = 0; !published.over; await sleep(5)) {
+      for (; done < spy.heard.length && !published.over; done++) {
+        const m = spy.heard[done];
+        const id = /Nats-Msg-Id: *(\S+)/.exec(m.headers)?.[1];
+        if (!id || id.startsWith('copy')) continue;
+        await spy.publish(m.subject, m.data, `NATS/1.0\r\nNats-Msg-Id: ${id}\r\n\r\n`);
+        await spy.publish(m.subject, m.data, `NATS/1.0\r\nNats-Msg-Id: copy${id}\r\n\r\n`);
+        published.sent = true;
+      }
+    }
+  })();
+  const s = await readThere(100);
+  published.over = true;
+  await copier;
+  spy.close();
+  assert.ok(published.sent);
+  whole(s, 100);
+});
+
+test('a hostile publisher is ignored and named', async () => {
+  const liar = await natsClient(nats.url, { auth_token: token });
+  await liar.subscribe('runyard.live.runs.*');
+  const first = await readThere(5);
+  await waitFor('a message to copy', () => liar.heard.some((m) => m.subject.endsWith(first.id)));
+  const real = liar.heard.find((m) => m.data.length > 60);
+  let lied;
+  const s = await readThere(100, { onEvent: (e) => {
+    if (lied || e.type !== 'llm_response_chunk') return;
+    lied = (async () => {
+      const subject = liar.heard.findLast((m) => m.subject.startsWith('runyard.live.runs.')).subject;
+      await liar.publish(subject, 'id: 999999\ndata: {"type": "status", "sequence": 999999, "status": "completed"}\n\n');
+      await liar.publish(subject, Buffer.alloc(0));
+      await liar.publish(subject, real.data);  // of another run
+      const forged = Buffer.from(real.data);
+      forged[forged.length - 5] ^= 1;
+      await liar.publish(real.subject, forged);
+      await liar.publish(subject, Buffer.alloc(900 * 1024, 'x'));
+      await liar.publish('runyard.live.runs.=41', 'a subject that no topic has');
+    })();
+  } });
+  await lied;
+  whole(s, 100);
+  for (const reason of ['malformed', 'seal', 'size', 'subject'])
+    await waitFor(`the count of ${reason}`, async () => (await figure(b, `runyard_bus_nats_refused_total{reason="${reason}"}`)) > 0);
+  assert.match(b.log, /a message of NATS is ignored/);
+  assert.match(b.log, /runyard\.live\.runs\./);
+  liar.close();
+});
+
+test('its token is in no log', () => {
+  for (const s of [a, b]) assert.ok(!s.log.includes(token) && !s.out.includes(token));
+});
+
+test('a wrong address is refused by name before anything runs', async () => {
+  const bad = new Server({ database, set, settings: '[bus_nats]\nurls = ["nats://user:pw-in-url@127.0.0.1:1"]' });
+  await assert.rejects(bad.start(), (e) => /bus_nats/.test(e.message) && /urls/.test(e.message) && !/pw-in-url/.test(e.message));
+  await bad.close();
+});

@@ -1,0 +1,88 @@
+// A real nats-server with JetStream on a free loopback port and a store of its own; and a client that speaks just
+// enough of its text protocol to misbehave.
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import net from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { freePort, waitFor } from './server.mjs';
+
+export class Nats {
+  constructor({ args = [] } = {}) {
+    this.args = args;
+    this.dir = mkdtempSync(path.join(tmpdir(), 'ry-nats-'));
+  }
+  async start() {
+    this.port ??= await freePort();
+    this.url = `nats://127.0.0.1:${this.port}`;
+    this.process = spawn('nats-server', ['-a', '127.0.0.1', '-p', String(this.port), '-js', '-sd', this.dir, ...this.args], { stdio: ['ignore', 'ignore', 'pipe'] });
+    this.log = '';
+    this.process.stderr.on('data', (d) => (this.log += d));
+    this.exited = new Promise((resolve) => this.process.on('exit', resolve));
+    await waitFor('nats-server', () => this.log.includes('Server is ready'));
+    return this;
+  }
+  async kill() {
+    this.process.kill('SIGKILL');
+    await this.exited;
+  }
+  wipe() { rmSync(this.dir, { recursive: true, force: true }); }
+  async close() {
+    if (this.process.exitCode === null && !this.process.signalCode) await this.kill();
+    this.wipe();
+  }
+}
+
+// publish(): one message. subscribe(): what others publish, as {subject, headers, data}.
+export async function natsClient(url, options = {}) {
+  const { hostname, port } = new URL(url);
+  const socket = net.connect({ host: hostname, port, noDelay: true });
+  const heard = [];
+  let left = Buffer.alloc(0), pongs = 0;
+  socket.on('error', () => {});
+  socket.on('data', (d) => {
+    left = Buffer.concat([left, d]);
+    for (;;) {
+      const eol = left.indexOf('\r\n');
+      if (eol < 0) return;
+      const words = left.subarray(0, eol).toString().split(' ');
+      if (words[0] === 'MSG' || words[0] === 'HMSG') {
+        const size = Number(words.at(-1)), head = words[0] === 'HMSG' ? Number(words.at(-2)) : 0;
+        if (left.length < eol + 4 + size) return;
+        const all = left.subarray(eol + 2, eol + 2 + size);
+        heard.push({ subject: words[1], headers: all.subarray(0, head).toString(), data: Buffer.from(all.subarray(head)) });
+        left = left.subarray(eol + 4 + size);
+        continue;
+      }
+      if (words[0] === 'PING') socket.write('PONG\r\n');
+      if (words[0] === 'PONG') pongs++;
+      left = left.subarray(eol + 2);
+    }
+  });
+  const flush = async () => {
+    const before = pongs;
+    socket.write('PING\r\n');
+    await waitFor('the answer of nats-server', () => pongs > before);
+  };
+  socket.write(`CONNECT ${JSON.stringify({ verbose: false, headers: true, ...options })}\r\n`);
+  await flush();
+  return {
+    heard,
+    flush,
+    async publish(subject, data, headers = '') {
+      const bytes = Buffer.from(data);
+      if (headers) {
+        const head = Buffer.from(headers);
+        socket.write(Buffer.concat([Buffer.from(`HPUB ${subject} ${head.length} ${head.length + bytes.length}\r\n`), head, bytes, Buffer.from('\r\n')]));
+      } else {
+        socket.write(Buffer.concat([Buffer.from(`PUB ${subject} ${bytes.length}\r\n`), bytes, Buffer.from('\r\n')]));
+      }
+      await flush();
+    },
+    async subscribe(subject) {
+      socket.write(`SUB ${subject} 1\r\n`);
+      await flush();
+    },
+    close: () => socket.destroy(),
+  };
+}
