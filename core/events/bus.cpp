@@ -14,7 +14,9 @@ namespace {
 constexpr auto channel = "core.bus";
 constexpr auto tick_time = std::chrono::milliseconds(500);
 constexpr unsigned ticks_per_word = 2;
-constexpr auto believed = std::chrono::seconds(3);
+constexpr auto believed_time = std::chrono::seconds(3);
+constexpr std::string_view sign_topic = "core.bus";
+constexpr std::size_t most_nodes = 200;  // in one word through the database
 // Others go on for a moment as if this node still heard the bus.
 constexpr unsigned looks_after_loss = 3;
 
@@ -31,6 +33,7 @@ struct bus_line::link {
   static link& of(void* ctx) { return *static_cast<link*>(ctx); }
   static void message(void* ctx, ry_str topic, std::uint64_t cursor, ry_bytes bytes) noexcept {
     auto& line = of(ctx).line;
+    if (core::sv(topic) == sign_topic) return line.sign_of(core::sv(bytes));
     line.received_.fetch_add(1, std::memory_order_relaxed);
     line.to_.message(core::sv(topic), cursor, core::sv(bytes));
   }
@@ -129,7 +132,10 @@ void bus_line::changed(link& l, bool up, std::string detail) {
                  "the event bus is away: other nodes get hints through the database",
                  {{"bus", l.driver.name}, {"detail", detail}});
   if (was_up == up) return;
-  say(up ? "on" : "off");
+  if (up)
+    give_sign();
+  else
+    say("off");
   if (!up) to_.missed();
 }
 
@@ -146,9 +152,8 @@ ry_status bus_line::publish(std::string_view topic, std::uint64_t cursor, std::s
 // ---- who hears it --------------------------------------------------------------------------------
 
 void bus_line::start() {
-  listen_ = rt_.db->on_message(channel, [this](std::string_view payload) { heard(payload); });
+  listen_ = rt_.db->on_message(channel, [this](std::string_view payload) { told(payload); });
   running_.store(true);
-  if (up_.load()) say("on");
   arm();
 }
 
@@ -157,22 +162,60 @@ void bus_line::stop() {
   if (listen_) rt_.db->unlisten(std::exchange(listen_, 0));
 }
 
-void bus_line::say(std::string_view what) {
-  if (!running_.load() || !rt_.jobs || rt_.jobs->other_nodes() == 0) return;
-  rt_.db->broadcast(channel, rt_.jobs->node_id() + " " + std::string(what));
-}
-
-void bus_line::heard(std::string_view payload) {
-  const auto space = payload.find(' ');
-  if (space == payload.npos) return;
-  const std::string node(payload.substr(0, space));
-  if (node == rt_.jobs->node_id()) return;
+void bus_line::give_sign() {
+  const auto l = current();
+  if (!running_.load() || !l || !up_.load() || !rt_.jobs || rt_.jobs->other_nodes() == 0) return;
+  std::uint64_t n;
   {
     std::lock_guard lock(mutex_);
-    if (payload.substr(space + 1) == "on")
-      others_[node] = std::chrono::steady_clock::now() + believed;
+    n = ++signs_;
+  }
+  const auto& d = l->driver;
+  const std::string node = rt_.jobs->node_id();
+  module::invoke(d.owner, "event bus", d.table->publish, d.self, core::view(sign_topic), n,
+                 core::bytes(node));
+}
+
+void bus_line::sign_of(std::string_view node) {
+  if (node.empty() || node.size() > 64 || !up_.load()) return;
+  bool news;
+  {
+    std::lock_guard lock(mutex_);
+    if (i_hear_.size() >= most_nodes && !i_hear_.contains(std::string(node))) return;
+    auto& until = i_hear_[std::string(node)];
+    const auto now = std::chrono::steady_clock::now();
+    news = until < now;
+    until = now + believed_time;
+  }
+  if (news) say(whom_i_hear());
+}
+
+std::string bus_line::whom_i_hear() {
+  std::string out = "on";
+  std::lock_guard lock(mutex_);
+  const auto now = std::chrono::steady_clock::now();
+  std::erase_if(i_hear_, [&](const auto& h) { return h.second < now; });
+  for (const auto& [node, until] : i_hear_) out += " " + node;
+  return out;
+}
+
+// "<node> off", or "<node> on" and the nodes that it hears.
+void bus_line::say(const std::string& what) {
+  if (!running_.load() || !rt_.jobs || rt_.jobs->other_nodes() == 0) return;
+  rt_.db->broadcast(channel, rt_.jobs->node_id() + " " + what);
+}
+
+void bus_line::told(std::string_view payload) {
+  const std::string me = rt_.jobs->node_id();
+  const std::string node(payload.substr(0, payload.find(' ')));
+  if (node.empty() || node == me) return;
+  const bool hears = payload.substr(node.size()).find(" " + me) != payload.npos;
+  {
+    std::lock_guard lock(mutex_);
+    if (hears)
+      they_hear_[node] = std::chrono::steady_clock::now() + believed_time;
     else
-      others_.erase(node);
+      they_hear_.erase(node);
   }
   reckon();
 }
@@ -181,9 +224,9 @@ void bus_line::reckon() {
   const int others = rt_.jobs ? rt_.jobs->other_nodes() : 0;
   std::lock_guard lock(mutex_);
   const auto now = std::chrono::steady_clock::now();
-  std::erase_if(others_, [&](const auto& o) { return o.second < now; });
+  std::erase_if(they_hear_, [&](const auto& o) { return o.second < now; });
   carries_.store(up_.load() && others > 0, std::memory_order_release);
-  heard_by_all_.store(up_.load() && others_.size() >= static_cast<std::size_t>(others),
+  heard_by_all_.store(up_.load() && they_hear_.size() >= static_cast<std::size_t>(others),
                       std::memory_order_release);
 }
 
@@ -214,7 +257,10 @@ void bus_line::tick() {
     word = up_.load() && ++ticks_ % ticks_per_word == 0;
   }
   reckon();
-  if (word) say("on");
+  if (word) {
+    give_sign();
+    say(whom_i_hear());
+  }
   if (look) to_.missed();
   arm();
 }

@@ -1,9 +1,10 @@
 // The driver of "ry.event_bus/1" that carries live topics to other nodes, if there is one, and who else
 // hears it.
 //
-// Each node whose bus is up says so once a second through the database. Only while all other nodes
-// said so lately is the bus enough; else hints go through the database too. What is wrong here can
-// therefore cost a second hint, but no hint.
+// Once a second each node whose bus is up sends a sign of life by it, and says through the database
+// whose signs it got. Only while all other nodes said lately that they hear this one is the bus
+// enough; else hints go through the database too. What is wrong here can therefore cost a second
+// hint, but no hint.
 #pragma once
 
 #include <ry/ext/event_bus.h>
@@ -72,8 +73,11 @@ class bus_line {
   void use_first();
   void tick();
   void arm();
-  void heard(std::string_view payload);
-  void say(std::string_view what);
+  void told(std::string_view payload);
+  void sign_of(std::string_view node);
+  void give_sign();
+  void say(const std::string& what);
+  std::string whom_i_hear();
   void reckon();
 
   module::runtime& rt_;
@@ -82,7 +86,10 @@ class bus_line {
   std::vector<bus_driver> waiting_;      // drivers that are not used
   std::shared_ptr<link> link_;           // the one that is
   std::string detail_;                   // of its state
-  std::unordered_map<std::string, std::chrono::steady_clock::time_point> others_;  // until when they hear
+  // Nodes, and until when they are believed to hear this one, and to be heard by it.
+  using believed = std::unordered_map<std::string, std::chrono::steady_clock::time_point>;
+  believed they_hear_, i_hear_;
+  std::uint64_t signs_ = 0;
   unsigned looks_left_ = 0;              // ticks at which subscribers look again after the bus went away
   unsigned ticks_ = 0;
   bool armed_ = false;

@@ -22,8 +22,9 @@ struct settings {
 
 inline constexpr std::string_view settings_schema = R"json({
   "type": "object",
+  "required": ["urls"],
   "properties": {
-    "urls": {"type": "array", "default": [], "maxItems": 64,
+    "urls": {"type": "array", "minItems": 1, "maxItems": 64,
       "items": {"type": "string",
         "pattern": "^(nats|tls)://([A-Za-z0-9._-]+|\\[[0-9A-Fa-f:.]+\\])(:[0-9]{1,5})?$"},
       "description": "Servers of one NATS cluster with JetStream, nats:// or tls://, without user and password"},

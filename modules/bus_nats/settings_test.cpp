@@ -16,7 +16,8 @@ std::string with(json::object changes) {
   const auto schema = json::parse(json::string_view(bus_nats::settings_schema.data(),
                                                     bus_nats::settings_schema.size()));
   json::object o;
-  for (const auto& [key, s] : schema.at("properties").as_object()) o[key] = s.at("default");
+  for (const auto& [key, s] : schema.at("properties").as_object())
+    if (const auto* value = s.as_object().if_contains("default")) o[key] = *value;
   for (auto& [key, v] : changes) o[key] = v;
   return json::serialize(o);
 }
@@ -41,7 +42,6 @@ TEST(settings, are_read) {
 }
 
 TEST(settings, faults_name_their_key) {
-  EXPECT_THAT(fault_of({}), testing::HasSubstr("bus_nats.urls"));
   EXPECT_THAT(fault_of({{"urls", json::array{"nats://h:0"}}}), testing::HasSubstr("port"));
   EXPECT_THAT(fault_of({{"urls", json::array{"nats://h:70000"}}}), testing::HasSubstr("port"));
   EXPECT_THAT(fault_of({{"urls", json::array{"tls://[::1]:99999"}}}), testing::HasSubstr("port"));

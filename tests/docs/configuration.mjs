@@ -47,7 +47,11 @@ export function explanations(text) {
 
 export function configuration() {
   const file = path.join(root, 'conf/runyard.toml');
-  const table = execFileSync(binary, ['settings', '--config', file, '--set', `modules.path=${build}/modules`], { encoding: 'utf8', env: { ...process.env, RUNYARD_CONFIG: '' } });
+  // Also of modules that are off unless the operator wants them.
+  const drop = (name) => readFileSync(path.join(root, 'conf/modules.d', name), 'utf8');
+  const on = readdirSync(path.join(root, 'conf/modules.d')).filter((f) => /^enabled = false$/m.test(drop(f)))
+    .flatMap((f) => ['--set', `modules.${f.slice(0, -5)}.enabled=true`]);
+  const table = execFileSync(binary, ['settings', '--config', file, '--set', `modules.path=${build}/modules`, ...on], { encoding: 'utf8', env: { ...process.env, RUNYARD_CONFIG: '' } });
   const known = explanations(readFileSync(file, 'utf8'));
   for (const name of readdirSync(path.join(root, 'conf/modules.d')).sort())
     for (const [k, v] of explanations(readFileSync(path.join(root, 'conf/modules.d', name), 'utf8'))) known.set(k, v);

@@ -11,7 +11,7 @@ const { parse } = createRequire(path.join(import.meta.dirname, '../e2e/package.j
 let database, server, kinds, text;
 before(async () => {
   database = makeDatabase();
-  server = await new Server({ database }).start();
+  server = await new Server({ database, set: ['modules.bus_nats.enabled=true'], settings: '[bus_nats]\nurls = ["nats://127.0.0.1:1"]' }).start();
   const user = await server.user();
   const started = await user.start({ prompt: 'hello' });
   await user.stream(started.json.agent_run_id);
