@@ -50,7 +50,7 @@ export function configuration() {
   // Also of modules that are off unless the operator wants them.
   const drop = (name) => readFileSync(path.join(root, 'conf/modules.d', name), 'utf8');
   const on = readdirSync(path.join(root, 'conf/modules.d')).filter((f) => /^enabled = false$/m.test(drop(f)))
-    .flatMap((f) => ['--set', `modules.${f.slice(0, -5)}.enabled=true`]);
+    .flatMap((f) => ['--set', `modules.${f.slice(0, -5)}.enabled=true`]).concat('--set', 'bus_nats.urls=["nats://127.0.0.1:4222"]');
   const table = execFileSync(binary, ['settings', '--config', file, '--set', `modules.path=${build}/modules`, ...on], { encoding: 'utf8', env: { ...process.env, RUNYARD_CONFIG: '' } });
   const known = explanations(readFileSync(file, 'utf8'));
   for (const name of readdirSync(path.join(root, 'conf/modules.d')).sort())
