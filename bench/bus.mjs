@@ -70,9 +70,9 @@ for (const name of ['nats', 'postgres']) {
   for (let i = 0; i < runs / perUser; i++) users.push(await a.user({ tier: 'enterprise' }));
   drivers.push({ name, database, a, b, users, late: [], cpu: 0, rates: [] });
 }
-await sleep(5000);  // nodes learn of each other by their heartbeats
+await sleep(5000);  // nodes learn of each other by their heartbeats, also those without a bus
 const metric = async (s, name) => Number((await new Client(s).get('/metrics')).text.split('\n').find((l) => l.startsWith(`${name} `)).split(' ')[1]);
-await waitFor('the bus', async () => await metric(drivers[0].a, 'runyard_bus_heard_by_all') === 1);
+await waitFor('the bus', async () => await metric(drivers[0].a, 'runyard_bus_nodes') === 1);
 
 for (let round = 0; round < rounds; round++)
   for (const d of drivers) {

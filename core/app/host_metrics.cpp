@@ -150,6 +150,7 @@ std::string render(const events::hub_stats& s) {
   p.one("runyard_bus_heard_by_all", "gauge",
         "1: all other nodes hear the bus, so no hints go through the database",
         s.bus.heard_by_all ? 1 : 0);
+  p.one("runyard_bus_nodes", "gauge", "Other nodes that hear this one by the bus", s.bus.nodes);
   p.one("runyard_bus_changes_total", "counter", "How often the bus came or went", s.bus.changes);
   p.one("runyard_bus_sent_total", "counter", "Messages that the bus took", s.bus.sent);
   p.one("runyard_bus_refused_total", "counter", "Messages that the bus did not take", s.bus.refused);

@@ -270,6 +270,10 @@ bus_stats bus_line::stats() const {
   s.present = current() != nullptr;
   s.up = up_.load();
   s.heard_by_all = heard_by_all();
+  {
+    std::lock_guard lock(mutex_);
+    s.nodes = they_hear_.size();
+  }
   s.sent = sent_.load();
   s.refused = refused_.load();
   s.lost = lost_.load();

@@ -33,6 +33,7 @@ struct bus_driver {
 
 struct bus_stats {
   bool present = false, up = false, heard_by_all = false;
+  std::size_t nodes = 0;  // others that say that they hear this one
   std::uint64_t sent = 0, refused = 0, lost = 0, received = 0, changes = 0;
 };
 

@@ -24,6 +24,13 @@ constexpr std::size_t max_payload = 7800;  // PostgreSQL refuses 8000 and more
 constexpr std::size_t most_far_messages = 8192;
 constexpr std::size_t most_far_bytes = 8 * 1024 * 1024;
 
+// 0, nobody knows how far, says more than any number.
+void merge(std::unordered_map<std::string, std::uint64_t>& hints, std::string_view topic,
+           std::uint64_t cursor) {
+  const auto [at, fresh] = hints.try_emplace(std::string(topic), cursor);
+  if (!fresh) at->second = at->second == 0 || cursor == 0 ? 0 : std::max(at->second, cursor);
+}
+
 std::string job_kind_of(const module::consumer& c) {
   return "event." + c.owner->name + "." + c.name;
 }
@@ -265,8 +272,7 @@ void hub::deliver(std::string_view topic, std::uint64_t cursor, std::string_view
         ++l.far_messages;
         l.far_bytes += bytes.size();
       } else {
-        auto& at = l.lagging[std::string(topic)];
-        at = std::max(at, cursor);
+        merge(l.lagging, topic, cursor);
         lagged_.fetch_add(1, std::memory_order_relaxed);
       }
     }
@@ -317,8 +323,7 @@ void hub::hint_others(std::string_view topic, std::uint64_t cursor) {
   bool arm;
   {
     std::lock_guard lock(hints_mutex_);
-    auto& at = hints_[std::string(topic)];
-    at = std::max(at, cursor);
+    merge(hints_, topic, cursor);
     arm = !hints_armed_;
     hints_armed_ = true;
   }

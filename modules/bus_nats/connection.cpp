@@ -14,6 +14,8 @@ constexpr auto ack_limit = std::chrono::seconds(2);
 constexpr std::size_t most_unacknowledged = 16384;
 // A node that was away so long is quicker with the database.
 constexpr std::uint64_t most_replayed = 20000;
+// What a message has beside its bytes and id.
+constexpr std::int64_t header_room = 64;
 // What may wait in this process for on_message, which is quick.
 constexpr int most_pending = 65536, most_pending_bytes = 64 * 1024 * 1024;
 
@@ -181,6 +183,8 @@ place connection::at() const { return {created_, received_.load()}; }
 
 bool connection::send(const piece& what, const std::string& subject, const std::string& id,
                       std::string_view data) {
+  // Servers may be set to take less than the usual megabyte; who sends more is thrown out.
+  if (static_cast<std::int64_t>(data.size() + id.size()) + header_room > natsConnection_GetMaxPayload(nc_)) return false;
   std::string reply;
   if (what.bytes.empty()) {
     std::lock_guard lock(mutex_);
@@ -191,7 +195,7 @@ bool connection::send(const piece& what, const std::string& subject, const std::
   natsMsg* msg = nullptr;
   natsStatus st = natsMsg_Create(&msg, subject.c_str(), reply.empty() ? nullptr : reply.c_str(),
                                  data.data(), static_cast<int>(data.size()));
-  if (st == NATS_OK) st = natsMsgHeader_Set(msg, "Nats-Msg-Id", id.c_str());
+  if (st == NATS_OK && !id.empty()) st = natsMsgHeader_Set(msg, "Nats-Msg-Id", id.c_str());
   if (st == NATS_OK) st = natsConnection_PublishMsg(nc_, msg);
   natsMsg_Destroy(msg);
   if (st != NATS_OK) trouble(said("a message could not be sent", st));

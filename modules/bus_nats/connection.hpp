@@ -50,7 +50,8 @@ class connection {
   place at() const;
 
   // May block until the socket takes it, two seconds at most. `id` names the message for the servers'
-  // de-duplication. A hint waits for an acknowledgement. False: it was not sent.
+  // de-duplication, if it is not empty. A hint waits for an acknowledgement. False: it was not sent, because
+  // of trouble, or because it is larger than what the servers take.
   bool send(const piece& what, const std::string& subject, const std::string& id, std::string_view data);
   // Asks the servers how things are: empty, or why it is of no more use.
   std::string look();

@@ -135,7 +135,12 @@ bool driver::serve(std::string& why) {
   if (forgot) sink_->missed(sink_ctx_);
   auto next_look = std::chrono::steady_clock::now() + look_time;
   while (why.empty() && !stopping_.load()) {
-    for (const piece& p : outbox_.take(look_time)) send(c, p);
+    for (const piece& p : outbox_.take(look_time)) {
+      if (c.in_trouble())
+        lose({p});
+      else
+        send(c, p);
+    }
     place_ = c.at();
     if (std::chrono::steady_clock::now() >= next_look || c.in_trouble()) {
       why = c.look();

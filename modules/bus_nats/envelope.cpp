@@ -97,6 +97,7 @@ std::optional<std::string> topic_of(std::string_view prefix, std::string_view su
 std::string message_id(const node_id& node, std::string_view topic, std::uint64_t cursor,
                        std::string_view bytes) {
   std::string out;
+  if (bytes.empty() && cursor == 0) return out;
   for (const unsigned char c : node) {
     out += digits[c >> 4];
     out += digits[c & 15];

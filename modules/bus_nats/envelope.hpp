@@ -22,7 +22,8 @@ std::string subject_of(std::string_view prefix, std::string_view topic);
 // The topic again; nothing when no topic gives this subject.
 std::optional<std::string> topic_of(std::string_view prefix, std::string_view subject);
 
-// The same for the same topic, cursor and kind from one node, so that the server drops the second.
+// The same for the same topic, cursor and kind from one node, so that the server drops the second. Empty
+// for a hint that knows no cursor: no two of them are the same.
 std::string message_id(const node_id& node, std::string_view topic, std::uint64_t cursor,
                        std::string_view bytes);
 

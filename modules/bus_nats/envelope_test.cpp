@@ -55,6 +55,7 @@ TEST(envelope, ids_are_the_same_for_the_same_message_only) {
   EXPECT_NE(id, message_id(node, "runs.1", 4, "x"));
   EXPECT_NE(id, message_id(node, "runs.2", 3, "x"));
   EXPECT_NE(id, message_id({}, "runs.1", 3, "x"));
+  EXPECT_EQ(message_id(node, "runs.1", 0, ""), "") << "who says twice that there is something new means it";
 }
 
 }  // namespace

@@ -33,7 +33,8 @@ outbox::taken outbox::put(std::string_view topic, std::uint64_t cursor, std::str
         if (p.topic != topic) continue;
         // Behind bytes of its topic it keeps its place.
         if (!p.bytes.empty()) break;
-        p.cursor = std::max(p.cursor, cursor);
+        // 0, nobody knows how far, says more than any number.
+        p.cursor = p.cursor == 0 || cursor == 0 ? 0 : std::max(p.cursor, cursor);
         return taken::yes;
       }
     }

@@ -49,6 +49,17 @@ TEST(outbox, a_later_hint_takes_the_place_of_an_earlier_one_but_not_before_bytes
   EXPECT_EQ(all[3].cursor, 4u);
 }
 
+TEST(outbox, a_hint_that_knows_no_cursor_stays_one) {
+  outbox o(10, 100);
+  o.open();
+  o.put("a", 3, "");
+  o.put("a", 0, "");
+  o.put("a", 5, "");
+  const auto all = o.take(0ms);
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].cursor, 0u);
+}
+
 TEST(outbox, closing_hands_out_what_is_left) {
   outbox o(10, 100);
   o.open();

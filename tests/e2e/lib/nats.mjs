@@ -1,44 +1,53 @@
 // A real nats-server with JetStream on a free loopback port and a store of its own; and a client that speaks just
 // enough of its text protocol to misbehave.
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { freePort, waitFor } from './server.mjs';
 
 export class Nats {
-  constructor({ args = [] } = {}) {
-    this.args = args;
+  constructor({ args = [], config = '' } = {}) {
     this.dir = mkdtempSync(path.join(tmpdir(), 'ry-nats-'));
+    this.store = path.join(this.dir, 'store');
+    writeFileSync(path.join(this.dir, 'nats.conf'), config);
+    this.args = ['-c', path.join(this.dir, 'nats.conf'), '-js', '-sd', this.store, ...args];
   }
   async start() {
     this.port ??= await freePort();
     this.url = `nats://127.0.0.1:${this.port}`;
-    this.process = spawn('nats-server', ['-a', '127.0.0.1', '-p', String(this.port), '-js', '-sd', this.dir, ...this.args], { stdio: ['ignore', 'ignore', 'pipe'] });
-    this.log = '';
-    this.process.stderr.on('data', (d) => (this.log += d));
-    this.exited = new Promise((resolve) => this.process.on('exit', resolve));
-    await waitFor('nats-server', () => this.log.includes('Server is ready'));
+    // While it was away somebody's connection may have got its port.
+    await waitFor('nats-server', async () => {
+      this.process = spawn('nats-server', ['-a', '127.0.0.1', '-p', String(this.port), ...this.args], { stdio: ['ignore', 'ignore', 'pipe'] });
+      this.log = '';
+      this.process.stderr.on('data', (d) => (this.log += d));
+      this.exited = new Promise((resolve) => this.process.on('exit', resolve));
+      const ready = () => this.log.includes('Server is ready');
+      await waitFor('a line', () => ready() || this.gone);
+      if (this.gone) console.error(this.log);
+      return ready();
+    }, 60000);
     return this;
   }
+  get gone() { return this.process.exitCode !== null || this.process.signalCode !== null; }
   async kill() {
     this.process.kill('SIGKILL');
     await this.exited;
   }
-  wipe() { rmSync(this.dir, { recursive: true, force: true }); }
+  wipe() { rmSync(this.store, { recursive: true, force: true }); }
   async close() {
-    if (this.process.exitCode === null && !this.process.signalCode) await this.kill();
-    this.wipe();
+    if (!this.gone) await this.kill();
+    rmSync(this.dir, { recursive: true, force: true });
   }
 }
 
-// publish(): one message. subscribe(): what others publish, as {subject, headers, data}.
+// publish(): one message. request(): one, and the answer. subscribe(): what others publish, as {subject, headers, data}.
 export async function natsClient(url, options = {}) {
   const { hostname, port } = new URL(url);
   const socket = net.connect({ host: hostname, port, noDelay: true });
   const heard = [];
-  let left = Buffer.alloc(0), pongs = 0;
+  let left = Buffer.alloc(0), pongs = 0, requests = 0;
   socket.on('error', () => {});
   socket.on('data', (d) => {
     left = Buffer.concat([left, d]);
@@ -82,6 +91,14 @@ export async function natsClient(url, options = {}) {
     async subscribe(subject) {
       socket.write(`SUB ${subject} 1\r\n`);
       await flush();
+    },
+    // What the server answers, as JSON.
+    async request(subject, data) {
+      const inbox = `_INBOX.test${++requests}`, bytes = Buffer.from(data);
+      socket.write(`SUB ${inbox} inbox${requests}\r\n`);
+      socket.write(Buffer.concat([Buffer.from(`PUB ${subject} ${inbox} ${bytes.length}\r\n`), bytes, Buffer.from('\r\n')]));
+      const { data: answer } = await waitFor(`the answer to ${subject}`, () => heard.find((m) => m.subject === inbox));
+      return JSON.parse(answer.toString());
     },
     close: () => socket.destroy(),
   };

@@ -43,8 +43,9 @@ typedef struct ry_event_bus_v1 {
    * call. open() may follow. [lifecycle] */
   void (*close)(void* self, ry_done done) RY_NOEXCEPT;
   /* Takes a copy and sends it to the other nodes; order is kept per topic and thread. The same topic,
-   * cursor and kind (hint or bytes) taken twice within two minutes is delivered once. RY_UNAVAILABLE:
-   * away; RY_RESOURCE_EXHAUSTED: its queue is full; RY_OUT_OF_RANGE: too large. Never blocks. [any] */
+   * cursor and kind (hint or bytes) taken twice within two minutes is delivered once, unless
+   * it is a hint with the cursor 0. RY_UNAVAILABLE: away; RY_RESOURCE_EXHAUSTED: its queue is full;
+   * RY_OUT_OF_RANGE: too large. Never blocks. [any] */
   ry_status (*publish)(void* self, ry_str topic, uint64_t cursor, ry_bytes bytes) RY_NOEXCEPT;
 } ry_event_bus_v1;
 
