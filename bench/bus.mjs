@@ -68,7 +68,7 @@ for (const name of ['nats', 'postgres']) {
   const a = await new Server({ database, llm, ...with_ }).start(), b = await new Server({ database, llm, ...with_ }).start();
   const users = [];
   for (let i = 0; i < runs / perUser; i++) users.push(await a.user({ tier: 'enterprise' }));
-  drivers.push({ name, database, a, b, users, late: [], cpu: 0, rates: [] });
+  drivers.push({ name, database, a, b, users, late: [], cpu: 0, nats: 0, sent: 0, rates: [] });
 }
 await sleep(5000);  // nodes learn of each other by their heartbeats, also those without a bus
 const metric = async (s, name) => Number((await new Client(s).get('/metrics')).text.split('\n').find((l) => l.startsWith(`${name} `)).split(' ')[1]);
@@ -78,6 +78,8 @@ for (let round = 0; round < rounds; round++)
   for (const d of drivers) {
     phase = { replies: [], said: new Float64Array(runs * words), late: [], open: 0, took: 0 };
     const p = phase, before = cpu(d.a.process.pid) + cpu(d.b.process.pid);
+    const carried = async () => d.name === 'nats' ? [cpu(nats.process.pid), await metric(d.a, 'runyard_bus_sent_total')] : [0, 0];
+    const [natsBefore, sentBefore] = await carried();
     const readers = [];
     for (let run = 0; run < runs; run++) {
       const u = d.users[Math.floor(run / perUser)];
@@ -89,12 +91,16 @@ for (let round = 0; round < rounds; round++)
     if (p.late.length !== runs * words) throw new Error(`${d.name}: ${p.late.length} of ${runs * words} events came`);
     for (const x of p.late) d.late.push(x);
     d.cpu += cpu(d.a.process.pid) + cpu(d.b.process.pid) - before;
+    const [natsAfter, sentAfter] = await carried();
+    d.nats += natsAfter - natsBefore;
+    d.sent += sentAfter - sentBefore;
     d.rates.push(Math.round(p.late.length / p.took * 1000));
     await sleep(1000);
   }
 for (const d of drivers) {
   d.late.sort((x, y) => x - y);
-  console.log(`${d.name}: ${d.rates.join(', ')} events/s, to the other node p50 ${percentile(d.late, 0.5).toFixed(2)} ms, p95 ${percentile(d.late, 0.95).toFixed(2)} ms, p99 ${percentile(d.late, 0.99).toFixed(2)} ms, most ${d.late.at(-1).toFixed(1)} ms; both nodes ${(d.cpu / d.late.length * 1000).toFixed(0)} us of processor per event`);
+  console.log(`${d.name}: ${d.rates.join(', ')} events/s, to the other node p50 ${percentile(d.late, 0.5).toFixed(2)} ms, p95 ${percentile(d.late, 0.95).toFixed(2)} ms, p99 ${percentile(d.late, 0.99).toFixed(2)} ms, most ${d.late.at(-1).toFixed(1)} ms; both nodes ${(d.cpu / d.late.length * 1000).toFixed(0)} us of processor per event`
+    + (d.name === 'nats' ? `, nats-server ${(d.nats / d.late.length * 1000).toFixed(0)} us; ${(d.sent / d.late.length).toFixed(2)} messages per event` : ''));
   await d.a.close();
   await d.b.close();
   d.database.drop();
