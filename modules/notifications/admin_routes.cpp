@@ -54,12 +54,14 @@ ry::task<ry::response> admin_routes::trigger(ry::request r) {
                           "Exactly one of subscriber_id, subscriber_email and broadcast is required");
   }
   const auto event = office_.ctx.new_uuid();
-  json::object act{{"workflow_id", workflow}, {"event", event.to_string()}, {"broadcast", broadcast}};
+  json::object detail{
+      {"workflow_id", workflow}, {"event", event.to_string()}, {"broadcast", broadcast}};
+  act by{std::string(r.subject()), "notification.trigger", {}};
   if (broadcast) {
-    co_await office_.repo.acted(std::string(r.subject()), "notification.trigger", json::serialize(act));
+    by.detail_json = json::serialize(detail);
     json::object args{{"workflow_id", workflow}, {"broadcast_id", event.to_string()}, {"payload", std::move(pattern)}};
-    ry::job_request job("notifications.broadcast", json::serialize(args));
-    (co_await office_.ctx.jobs().enqueue(std::move(job))).value();
+    co_await office_.repo.broadcast(std::move(by), json::serialize(args));
+    office_.ctx.jobs().poke("notifications");
     co_return ry::response::json("{\"success\":true,\"broadcast_id\":" + ry::json_string(event.to_string()) + "}");
   }
   std::optional<ry::uuid> account;
@@ -72,10 +74,11 @@ ry::task<ry::response> admin_routes::trigger(ry::request r) {
   if (account) who = co_await office_.repo.find_person(*account);
   if (!who) throw ry::not_found("notifications.subscriber", "Subscriber not found");
   auto what = occasion_from_template(workflow, pattern, *who);
-  act["account"] = account->to_string();
-  co_await office_.repo.acted(std::string(r.subject()), "notification.trigger", json::serialize(act));
+  detail["account"] = account->to_string();
+  by.detail_json = json::serialize(detail);
   auto key = workflow + ":" + event.to_string() + ":" + account->to_string();
-  const auto out = co_await office_.notify(std::move(key), *account, std::move(what), *who);
+  const auto out =
+      co_await office_.notify(std::move(key), *account, std::move(what), *who, std::move(by));
   const bool success = out.outcome == "queued" || out.outcome == "gathered" || out.outcome == "sent";
   json::object answer{{"success", success}, {"notification_id", out.id.to_string()}, {"status", out.outcome}};
   if (!success) answer["reason"] = out.reason;

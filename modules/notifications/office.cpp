@@ -25,9 +25,11 @@ ry::task<ry::uuid> office::caller(ry::request r) const {
   co_return std::move(got).value();
 }
 
-ry::task<noted> office::notify(std::string key, ry::uuid account, occasion what, person who) const {
+ry::task<noted> office::notify(std::string key, ry::uuid account, occasion what, person who,
+                               std::optional<act> by) const {
   auto letter = texts.write(what.workflow, what.payload, who, where.app_url);
-  auto out = co_await repo.notify(std::move(key), account, std::move(what), std::move(letter), config.ttl_seconds);
+  auto out = co_await repo.notify(std::move(key), account, std::move(what), std::move(letter),
+                                  config.ttl_seconds, std::move(by));
   if (out.inbox_version) inbox_changed(account, *out.inbox_version);
   if (out.outcome == "queued") ctx.jobs().poke("notifications");
   co_return out;

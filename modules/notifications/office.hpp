@@ -29,7 +29,8 @@ struct office {
 
   ry::task<ry::uuid> caller(ry::request r) const;
   // Writes down one notification and wakes who waits for it.
-  ry::task<noted> notify(std::string key, ry::uuid account, occasion what, person who) const;
+  ry::task<noted> notify(std::string key, ry::uuid account, occasion what, person who,
+                         std::optional<act> by = std::nullopt) const;
   // Tells the readers of an account's inbox to look.
   void inbox_changed(const ry::uuid& account, std::int64_t version) const;
 };

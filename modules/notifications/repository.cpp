@@ -1,5 +1,7 @@
 #include "repository.hpp"
 
+#include <ry/cpp/durable.hpp>
+
 #include <boost/json/array.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
@@ -56,6 +58,10 @@ void add_report(ry::batch& b, const ry::notify::report& what) {
   }
 }
 
+void add_act(ry::batch& b, const act& by) {
+  b.add("select notifications.act($1, $2, $3::jsonb)", by.actor, by.action, by.detail_json);
+}
+
 }  // namespace
 
 ry::task<void> repository::configure(settings s) const {
@@ -84,24 +90,37 @@ ry::task<std::optional<person>> repository::find_person(ry::uuid account) const 
 // ---- the outbox -------------------------------------------------------------------------------
 
 ry::task<noted> repository::notify(std::string key, ry::uuid account, occasion what, letter texts,
-                                   std::int64_t ttl_s) const {
+                                   std::int64_t ttl_s, std::optional<act> by) const {
   std::optional<std::string> thread;
   if (ry::uuid::parse(what.thread_id)) thread = what.thread_id;
   const auto payload = json::serialize(what.payload);
   const auto channels = static_cast<std::int64_t>(channels_of(what.workflow));
-  const auto rows =
-      (co_await ctx_.db().query("select * from notifications.notify($1, $2, $3, $4::jsonb, $5::int, $6::uuid, $7, $8,"
-                                "  $9, $10, $11, $12)",
-                                key, account, what.workflow, payload, channels, thread, what.viewed, what.refused,
-                                texts.title, texts.body, texts.url, ttl_s))
-          .value();
-  const auto r = rows.front();
+  ry::batch b;
+  if (by) add_act(b, *by);
+  b.add(
+      "select * from notifications.notify($1, $2, $3, $4::jsonb, $5::int, $6::uuid, $7, $8, $9, "
+      "$10, $11, $12)",
+      key, account, what.workflow, payload, channels, thread, what.viewed, what.refused,
+      texts.title, texts.body, texts.url, ttl_s);
+  const auto done = (co_await ctx_.db().run(b)).value();
+  const auto r = done.back().front();
   noted out;
   out.id = r.uuid("id");
   out.outcome = r.text("outcome");
   out.reason = r.text("reason");
   out.inbox_version = r.opt_int64("inbox_version");
   co_return out;
+}
+
+ry::task<void> repository::broadcast(act by, std::string args_json) const {
+  auto begun = co_await ctx_.db().begin();
+  ry::tx in = std::move(begun).value();
+  ry::batch b;
+  add_act(b, by);
+  (co_await in.run(b)).value();
+  ry::job_request job("notifications.broadcast", std::move(args_json));
+  (co_await ctx_.jobs().enqueue(in, std::move(job))).value();
+  (co_await in.commit()).value();
 }
 
 ry::task<turn> repository::begin_attempt(ry::uuid id, lease by, std::uint32_t served) const {
@@ -454,10 +473,6 @@ ry::task<std::optional<std::string>> repository::withdrawable(ry::uuid id) const
 
 ry::task<void> repository::withdrawn(std::string actor, ry::uuid id) const {
   (co_await ctx_.db().query("select notifications.withdrawn($1, $2)", actor, id)).value();
-}
-
-ry::task<void> repository::acted(std::string actor, std::string action, std::string detail_json) const {
-  (co_await ctx_.db().query("select notifications.act($1, $2, $3::jsonb)", actor, action, detail_json)).value();
 }
 
 ry::task<std::optional<ry::uuid>> repository::find_by_email(std::string email) const {

@@ -59,6 +59,11 @@ struct to_follow {
   ry::notify::sent what;
 };
 
+// Of an admin.
+struct act {
+  std::string actor, action, detail_json;
+};
+
 struct inbox_state {
   std::int64_t unread = 0, version = 0, last = 0;
 };
@@ -76,7 +81,11 @@ class repository {
   ry::task<std::optional<person>> find_person(ry::uuid account) const;
 
   // ---- the outbox ----
-  ry::task<noted> notify(std::string key, ry::uuid account, occasion what, letter texts, std::int64_t ttl_s) const;
+  // by: what stands in the audit then, too.
+  ry::task<noted> notify(std::string key, ry::uuid account, occasion what, letter texts,
+                         std::int64_t ttl_s, std::optional<act> by) const;
+  // A job for all accounts, and the act in the audit.
+  ry::task<void> broadcast(act by, std::string args_json) const;
   // The worker's functions throw RY_ABORTED when the job is another worker's by now.
   ry::task<turn> begin_attempt(ry::uuid id, lease by, std::uint32_t served) const;
   // The notification's state.
@@ -134,7 +143,6 @@ class repository {
   ry::task<std::optional<std::string>> withdrawable(ry::uuid id) const;
   ry::task<void> withdrawn(std::string actor, ry::uuid id) const;
   // Tells of an act for the audit.
-  ry::task<void> acted(std::string actor, std::string action, std::string detail_json) const;
   ry::task<std::optional<ry::uuid>> find_by_email(std::string email) const;
   // In the order of their ids, after one.
   ry::task<std::vector<ry::uuid>> accounts_after(std::optional<ry::uuid> after, std::int64_t most) const;

@@ -322,6 +322,28 @@ test('what cannot be kept is refused by name, and nothing of it happened', async
   }
 });
 
+test('what an admin did and what stands in the audit are one', async () => {
+  const user = await server.user();
+  await user.get('/account');
+  const acts = () => db.sql(`select count(*) from core.event where kind = 'admin.act'`);
+  const before = acts();
+  db.sql(`create function refuse() returns trigger language plpgsql as $$ begin raise exception 'refused by the test'; end $$;
+    create trigger refuse before insert on core.job for each row when (new.kind = 'notifications.broadcast') execute function refuse();
+    create trigger refuse before insert on notifications.inbox for each row execute function refuse()`);
+  try {
+    for (const who of [{ broadcast: true }, { subscriber_id: user.id }]) {
+      const r = await admin.post('/admin/notifications/trigger', { json: { workflow_id: 'promotional', payload_template: { title: 'x' }, ...who } });
+      assert.equal(r.status, 500);
+      assert.ok(!r.text.includes('refused by the test'));
+      assert.equal(acts(), before);
+    }
+  } finally {
+    db.sql('drop function refuse() cascade');
+  }
+  await trigger(user, 'y');
+  assert.equal(acts(), String(Number(before) + 1));
+});
+
 test('an account cannot pile up preferences, devices or tabs', async () => {
   const user = await server.user();
   const put = (n) => user.request('PUT', '/notifications/preferences', { json: { workflows: Object.fromEntries(Array.from({ length: 60 }, (_, k) => [`w${n}-${k}`, { email: false }])) } });

@@ -47,11 +47,11 @@ test(`${kills} kills while ${many} notifications flow`, { timeout: 60 * 60000 },
   }
 });
 
-// Where the peer knows a repetition by its key, it is exactly once.
-test(`${kills} kills while ${many} notifications flow through Novu`, { timeout: 60 * 60000 }, async () => {
+// Where the peer knows a repetition by its key, it is exactly once; also when another node is there to take over at once.
+for (const nodes of [1, 2]) test(`${kills} kills while ${many} notifications flow through Novu, nodes: ${nodes}`, { timeout: 60 * 60000 }, async () => {
   const novu = await startNovu();
   const db = makeDatabase();
-  const server = new Server({ database: db, set: ['deployment.mode=staging', 'notifications.max_attempts=100'], settings: `
+  const at = { database: db, set: ['deployment.mode=staging', 'notifications.max_attempts=100'], settings: `
 [modules.notify_novu]
 enabled = true
 [notifications]
@@ -59,15 +59,18 @@ orchestrator = "novu"
 [notify_novu]
 base_url = "${novu.url}"
 api_key = "${novu.key}"
-` });
+` };
+  const server = new Server(at), other = nodes === 2 ? new Server(at) : undefined;
   try {
     await server.start();
+    await other?.start();
     const total = await flow(server, db, { accounts: 20, many, kills });
     assert.equal(novu.accepted.size, total, 'none is lost');
     assert.deepEqual([...novu.accepted.values()].filter((a) => a.times !== 1).map((a) => a.event.transactionId), [], 'each exactly once');
     const repeated = db.sql('select count(*) from notifications.notification where maybe_duplicate');
     console.log(`${total} notifications, ${kills} kills, ${novu.requests.filter((r) => r.path === '/v1/events/trigger').length} requests, ${repeated} triggers were repeated`);
   } finally {
+    await other?.close();
     await server.close();
     await novu.close();
     db.drop();
