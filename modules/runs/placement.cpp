@@ -34,7 +34,10 @@ placement::ticket placement::take() {
 }
 
 void placement::check_room(std::string_view tier) const {
-  if (where(starting_) == way::here) return;
+  if (where(starting_) == way::queue) check_queue(tier);
+}
+
+void placement::check_queue(std::string_view tier) const {
   const auto share = config_.queue_percent.find(std::string(tier));
   const std::int64_t percent = share == config_.queue_percent.end() ? 100 : share->second;
   if (queued_ < config_.max_queued_runs * percent / 100) return;

@@ -41,6 +41,8 @@ class placement {
   ticket take();
   // Throws a 503 with Retry-After when as many runs wait as those of this tier may find. Nothing has been done
   // for the start then.
+  void check_queue(std::string_view tier) const;
+  // The same, unless this node has a place.
   void check_room(std::string_view tier) const;
   void note_queued() { queued_.fetch_add(1, std::memory_order_relaxed); }
 

@@ -204,7 +204,10 @@ ry::task<ry::response> start_route::answer(ry::request request) {
   a.message = parts_.ctx.new_uuid();
   a.title = title_of(a.form.prompt);
   const placement::ticket ticket = parts_.places.take();
-  if (ticket.goes == placement::way::here) a.node = parts_.node_id;
+  if (ticket.goes == placement::way::here)
+    a.node = parts_.node_id;
+  else
+    parts_.places.check_queue(ry::view(w.who.tier->name));  // again: many may have come in together
   a.timeout_seconds = parts_.config.timeout_seconds;
   a.reserve = first_reservation;
   a.max_waiting = parts_.config.max_waiting_runs;

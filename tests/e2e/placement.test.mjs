@@ -149,6 +149,30 @@ test('beyond the limit of the queue: 503 with Retry-After, nothing left behind; 
   await waitFor('starts are taken again', async () => (await free.start({ prompt: 'again' }, { 'idempotency-key': key })).status === 200);
 });
 
+test('without a queue, of starts that come all at once those without a place are refused', async () => {
+  await idle();
+  const other = makeDatabase();
+  const server = await new Server({ database: other, llm, settings: '[runs]\nmax_live_runs = 2\nmax_queued_runs = 0' }).start();
+  try {
+    hold = true;
+    const users = await Promise.all(Array.from({ length: 8 }, async () => { const u = await server.user(); await u.get('/account'); return u; }));
+    const answers = await Promise.all(users.map((u) => u.start({ prompt: 'at once' })));
+    const begun = answers.filter((r) => r.status === 200).length;
+    assert.ok(begun === 1 || begun === 2, `${begun} begun`);  // one that is just becoming live may count twice
+    assert.equal(answers.filter((r) => r.status === 503 && r.json.detail.error_code === 'QUEUE_FULL').length, 8 - begun);
+    await waitFor('they run', () => open.length === begun);
+    assert.equal(other.sql("select string_agg(state::text, '') from core.job where kind = 'runs.execute'"), '1'.repeat(begun));
+    assert.equal(other.sql('select count(*) from runs.runs'), String(begun));
+    release();
+    for (const [i, r] of answers.entries())
+      if (r.status === 200) assert.equal((await users[i].stream(r.json.agent_run_id)).events.at(-1).status, 'completed');
+  } finally {
+    release();
+    await server.close();
+    other.drop();
+  }
+});
+
 test('a node with places takes what another one has no place for', async () => {
   await fill();
   const u = await a.user();
