@@ -163,6 +163,7 @@ std::string connection::make_stream(place& now, std::uint64_t& first) {
     if (st != NATS_OK && code == JSStreamNameExistErr)
       st = js_GetStreamInfo(&info.p, js_, settings_.stream.c_str(), nullptr, &code);
   }
+  if (st == NATS_NO_RESPONDERS) return "the servers have no JetStream, or not for this user";
   if (st != NATS_OK) return said("the stream " + settings_.stream, st);
   const jsStreamConfig& c = *info.p->Config;
   if (c.SubjectsLen != 1 || subject != c.Subjects[0])

@@ -11,8 +11,11 @@ import { Client, Server, gapless, makeDatabase, sleep, statuses, textOf, waitFor
 const token = 'bus-test-token-that-is-in-no-log';
 const big = (n) => Array.from({ length: n }, (_, i) => `${i}`.padEnd(8000, 'x')).join('');
 const model = (request, reply) => {
-  const n = /\[big (\d+)\]/.exec(lastUser(request))?.[1];
-  return n === undefined ? slowWords(request, reply) : reply.say(big(Number(n)));
+  const [, how, n] = /\[(big|flood) (\d+)\]/.exec(lastUser(request)) ?? [];
+  if (how === undefined) return slowWords(request, reply);
+  if (how === 'big') return reply.say(big(Number(n)));
+  for (let i = 0; i < Number(n); i++) reply.text(`${i}`.padEnd(8000, 'x'));
+  reply.end();
 };
 let database, llm, nats, a, b;
 
@@ -21,6 +24,7 @@ const settings = (url) => `
 urls = ["${url}"]
 token = "${token}"
 storage = "file"
+queue_bytes = 262144
 `;
 const set = ['auth.jwt.hs256_secret=a secret of at least thirty-two bytes for this test', 'modules.bus_nats.enabled=true'];
 
@@ -135,6 +139,10 @@ test('nats-server is killed in the middle of a run: the stream goes on by hints,
   await killed;
   whole(s, 300);
   await away(a);
+  const hints = await figure(a, 'runyard_live_hints_sent_total'), heard = await figure(b, 'runyard_live_hints_received_total');
+  whole(await readThere(30), 30);
+  assert.ok(await figure(a, 'runyard_live_hints_sent_total') > hints);
+  await waitFor('hints from the other node', async () => await figure(b, 'runyard_live_hints_received_total') > heard);
   await nats.start();
   await up(a, b);
   whole(await readThere(30), 30);
@@ -172,6 +180,32 @@ test('nats-server stops answering in the middle of a run: nothing waits for it',
   whole(await readThere(30), 30);
 });
 
+test('more than queues and sockets hold, while nats-server takes nothing: the run goes on, and nothing is missing', async () => {
+  nats.process.kill('SIGSTOP');
+  try {
+    const u = await a.user();
+    const id = (await u.start({ prompt: '[flood 1500]' })).json.agent_run_id;
+    const s = await new Client(b, u.token, u.id).stream(id, { timeout: 120000 });
+    assert.ok(gapless(s.events));
+    assert.equal(textOf(s.events), big(1500));
+  } finally {
+    nats.process.kill('SIGCONT');
+  }
+  await up(a, b);
+});
+
+test('a node that stands still for a while, its connections with it, misses nothing', async () => {
+  let still;
+  const s = await readThere(300, { onEvent: (e) => {
+    if (still || !e.content?.includes('w50 ')) return;
+    b.process.kill('SIGSTOP');
+    still = sleep(3000).then(() => b.process.kill('SIGCONT'));
+  } });
+  await still;
+  whole(s, 300);
+  await up(a, b);
+});
+
 for (const what of ['DELETE', 'PURGE'])
   test(`the stream forgets while everybody is connected (${what}): readers get what they miss from the log`, async () => {
     const admin = await natsClient(nats.url, { auth_token: token });
@@ -205,6 +239,21 @@ test('what servers are too small for is left out, and the connection stays', asy
   } finally {
     for (const n of nodes) await n.close();
     await small.close();
+  }
+});
+
+test('servers without JetStream are named, and do without', async () => {
+  const plain = await new Nats({ jetstream: false }).start();
+  const own = makeDatabase();
+  const c = new Server({ database: own, llm, set, settings: `[bus_nats]\nurls = ["${plain.url}"]` });
+  try {
+    await c.start();
+    await away(c);
+    await waitFor('the reason', async () => /JetStream/i.test((await new Client(c).get('/readyz')).json.degraded[0].message));
+  } finally {
+    await c.close();
+    own.drop();
+    await plain.close();
   }
 });
 
@@ -267,9 +316,12 @@ test('a message that is published twice is delivered once', async () => {
   const s = await readThere(100);
   published.over = true;
   await copier;
-  spy.close();
   assert.ok(published.sent);
   whole(s, 100);
+  const m = spy.heard.findLast((h) => h.subject.endsWith(s.id) && /Nats-Msg-Id: *[^c\s]/.test(h.headers));
+  const again = await spy.request(m.subject, m.data, m.headers);
+  assert.equal(again.duplicate, true, 'the stream knows it by the id that the node gave it');
+  spy.close();
 });
 
 test('a hostile publisher is ignored and named', async () => {

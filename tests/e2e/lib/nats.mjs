@@ -8,11 +8,11 @@ import path from 'node:path';
 import { freePort, waitFor } from './server.mjs';
 
 export class Nats {
-  constructor({ args = [], config = '' } = {}) {
+  constructor({ args = [], config = '', jetstream = true } = {}) {
     this.dir = mkdtempSync(path.join(tmpdir(), 'ry-nats-'));
     this.store = path.join(this.dir, 'store');
     writeFileSync(path.join(this.dir, 'nats.conf'), config);
-    this.args = ['-c', path.join(this.dir, 'nats.conf'), '-js', '-sd', this.store, ...args];
+    this.args = ['-c', path.join(this.dir, 'nats.conf'), ...(jetstream ? ['-js', '-sd', this.store] : []), ...args];
   }
   async start() {
     this.port ??= await freePort();
@@ -73,19 +73,18 @@ export async function natsClient(url, options = {}) {
     socket.write('PING\r\n');
     await waitFor('the answer of nats-server', () => pongs > before);
   };
+  const send = (subject, reply, data, headers) => {
+    const head = Buffer.from(headers), bytes = Buffer.from(data);
+    const line = headers ? `HPUB ${subject} ${reply}${head.length} ${head.length + bytes.length}` : `PUB ${subject} ${reply}${bytes.length}`;
+    socket.write(Buffer.concat([Buffer.from(`${line}\r\n`), head, bytes, Buffer.from('\r\n')]));
+  };
   socket.write(`CONNECT ${JSON.stringify({ verbose: false, headers: true, ...options })}\r\n`);
   await flush();
   return {
     heard,
     flush,
     async publish(subject, data, headers = '') {
-      const bytes = Buffer.from(data);
-      if (headers) {
-        const head = Buffer.from(headers);
-        socket.write(Buffer.concat([Buffer.from(`HPUB ${subject} ${head.length} ${head.length + bytes.length}\r\n`), head, bytes, Buffer.from('\r\n')]));
-      } else {
-        socket.write(Buffer.concat([Buffer.from(`PUB ${subject} ${bytes.length}\r\n`), bytes, Buffer.from('\r\n')]));
-      }
+      send(subject, '', data, headers);
       await flush();
     },
     async subscribe(subject) {
@@ -93,10 +92,10 @@ export async function natsClient(url, options = {}) {
       await flush();
     },
     // What the server answers, as JSON.
-    async request(subject, data) {
-      const inbox = `_INBOX.test${++requests}`, bytes = Buffer.from(data);
+    async request(subject, data, headers = '') {
+      const inbox = `_INBOX.test${++requests}`;
       socket.write(`SUB ${inbox} inbox${requests}\r\n`);
-      socket.write(Buffer.concat([Buffer.from(`PUB ${subject} ${inbox} ${bytes.length}\r\n`), bytes, Buffer.from('\r\n')]));
+      send(subject, `${inbox} `, data, headers);
       const { data: answer } = await waitFor(`the answer to ${subject}`, () => heard.find((m) => m.subject === inbox));
       return JSON.parse(answer.toString());
     },
