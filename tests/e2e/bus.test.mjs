@@ -242,6 +242,26 @@ test('what servers are too small for is left out, and the connection stays', asy
   }
 });
 
+test('the module is reloaded, switched off and on again in the middle of a run', async () => {
+  const admin = await a.user({ role: 'admin' });
+  const answers = [];
+  let done;
+  const s = await readThere(300, { onEvent: (e) => {
+    if (done || !e.content?.includes('w50 ')) return;
+    done = (async () => {
+      for (const what of ['reload', 'disable', 'enable'])
+        answers.push((await admin.post(`/admin/modules/bus_nats/${what}`)).status);
+    })();
+  } });
+  await done;
+  assert.deepEqual(answers, [200, 200, 200]);
+  whole(s, 300);
+  await up(a, b);
+  const received = await figure(b, 'runyard_bus_received_total');
+  whole(await readThere(30), 30);
+  assert.ok(await figure(b, 'runyard_bus_received_total') > received, 'the bus is used again');
+});
+
 test('servers without JetStream are named, and do without', async () => {
   const plain = await new Nats({ jetstream: false }).start();
   const own = makeDatabase();
