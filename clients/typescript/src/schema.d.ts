@@ -2609,13 +2609,16 @@ export interface components {
             }[];
         };
         "host.Readiness": {
-            reasons: {
-                message: string;
-                /** @description A part of the host, or a module */
-                room: string;
-            }[];
+            /** @description What is amiss and keeps nobody from being served; absent when nothing is */
+            degraded?: components["schemas"]["host.Trouble"][];
+            reasons: components["schemas"]["host.Trouble"][];
             /** @enum {unknown} */
             status: "ready" | "not_ready";
+        };
+        "host.Trouble": {
+            message: string;
+            /** @description A part of the host, or a module */
+            room: string;
         };
         "mcp_prebuilt.Profile": {
             /** @description There where OAuth is wanted */
