@@ -13,6 +13,7 @@ using namespace std::chrono_literals;
 constexpr std::size_t most_message = 256 * 1024;
 constexpr std::size_t most_pieces = 65536;
 constexpr auto shortest_pause = 100ms, longest_pause = 5000ms;
+constexpr auto long_enough = 10s;  // a connection that did well
 constexpr auto look_time = 1000ms;
 constexpr std::int64_t refusals_us = 10'000'000;
 
@@ -106,23 +107,28 @@ void driver::work() {
   while (!stopping_.load()) {
     std::string why;
     bool served = false;
+    const auto begun = std::chrono::steady_clock::now();
     try {
       served = serve(why);
     } catch (const std::exception& e) {
       why = e.what();
     }
     if (stopping_.load()) break;
-    if (served) pause = shortest_pause;
+    // One that breaks again and again, say of a stream that refuses what is sent, is no reason to hurry.
+    if (std::chrono::steady_clock::now() - begun > long_enough) pause = shortest_pause;
     if (served || why != told) tell(0, why);
     told = why;
-    // Not all nodes at once.
-    outbox_.take(std::chrono::milliseconds(
-        std::uniform_int_distribution<std::int64_t>(pause.count() / 2, pause.count())(chance)));
+    // Not all nodes at once. The connection that is gone rang, too: only close() ends this early.
+    const auto next = std::chrono::steady_clock::now() +
+                      std::chrono::milliseconds(std::uniform_int_distribution<std::int64_t>(
+                          pause.count() / 2, pause.count())(chance));
+    while (!stopping_.load() && std::chrono::steady_clock::now() < next)
+      outbox_.take(std::chrono::ceil<std::chrono::milliseconds>(next - std::chrono::steady_clock::now()));
     pause = std::min(pause * 2, std::chrono::duration_cast<std::chrono::milliseconds>(longest_pause));
   }
 }
 
-// One connection, from its beginning to its end. True: it worked for a while.
+// One connection, from its beginning to its end. True: the host was told that it is up, and that it is away.
 bool driver::serve(std::string& why) {
   connection c(settings_, {[this](std::string_view subject, std::string_view data) { received(subject, data); },
                            [this] { sink_->missed(sink_ctx_); }, [this] { outbox_.ring(); }});

@@ -135,9 +135,9 @@ test('a snapshot, merged chunks and a resumed stream are the same over the bus',
 
 test('nats-server is killed in the middle of a run: the stream goes on by hints, and by the bus when it is back', async () => {
   let killed;
-  const s = await readThere(300, { onEvent: (e) => { if (e.content?.includes('w50 ')) killed = nats.kill(); } });
+  const s = await readThere(200, { onEvent: (e) => { if (e.content?.includes('w50 ')) killed = nats.kill(); } });
   await killed;
-  whole(s, 300);
+  whole(s, 200);
   await away(a);
   const hints = await figure(a, 'runyard_live_hints_sent_total'), heard = await figure(b, 'runyard_live_hints_received_total');
   whole(await readThere(30), 30);
@@ -150,11 +150,11 @@ test('nats-server is killed in the middle of a run: the stream goes on by hints,
 
 test('its store is wiped in the middle of a run and it comes back with nothing: no gap, no double', async () => {
   let back;
-  const s = await readThere(400, { onEvent: (e) => {
+  const s = await readThere(200, { onEvent: (e) => {
     if (e.content?.includes('w50 ')) back = nats.kill().then(() => { nats.wipe(); return nats.start(); });
   } });
   await back;
-  whole(s, 400);
+  whole(s, 200);
   await up(a, b);
   const received = await figure(b, 'runyard_bus_received_total');
   whole(await readThere(30), 30);
@@ -163,13 +163,13 @@ test('its store is wiped in the middle of a run and it comes back with nothing: 
 
 test('nats-server stops answering in the middle of a run: nothing waits for it', async () => {
   let frozen = false;
-  const s = await readThere(300, { onEvent: (e) => {
+  const s = await readThere(200, { onEvent: (e) => {
     if (frozen || !e.content?.includes('w50 ')) return;
     frozen = true;
     nats.process.kill('SIGSTOP');
   } });
   try {
-    whole(s, 300);  // and it is stopped still
+    whole(s, 200);  // and it is stopped still
     await away(a);
     await away(b);
     whole(await readThere(30), 30);
@@ -196,13 +196,13 @@ test('more than queues and sockets hold, while nats-server takes nothing: the ru
 
 test('a node that stands still for a while, its connections with it, misses nothing', async () => {
   let still;
-  const s = await readThere(300, { onEvent: (e) => {
+  const s = await readThere(200, { onEvent: (e) => {
     if (still || !e.content?.includes('w50 ')) return;
     b.process.kill('SIGSTOP');
     still = sleep(3000).then(() => b.process.kill('SIGCONT'));
   } });
   await still;
-  whole(s, 300);
+  whole(s, 200);
   await up(a, b);
 });
 
@@ -210,15 +210,31 @@ for (const what of ['DELETE', 'PURGE'])
   test(`the stream forgets while everybody is connected (${what}): readers get what they miss from the log`, async () => {
     const admin = await natsClient(nats.url, { auth_token: token });
     let done;
-    const s = await readThere(300, { onEvent: (e) => {
+    const s = await readThere(200, { onEvent: (e) => {
       if (e.content?.includes('w50 ')) done = admin.request(`$JS.API.STREAM.${what}.RUNYARD`, '');
     } });
     assert.equal((await done).success, true);
-    whole(s, 300);
+    whole(s, 200);
     await up(a, b);
     whole(await readThere(30), 30);
     admin.close();
   });
+
+test('a stream that refuses messages: they go through the database, and connections are not made anew all the time', async () => {
+  const admin = await natsClient(nats.url, { auth_token: token });
+  const { config } = await admin.request('$JS.API.STREAM.INFO.RUNYARD', '');
+  const changed = await admin.request('$JS.API.STREAM.UPDATE.RUNYARD', JSON.stringify({ ...config, max_msg_size: 20 }));
+  assert.equal(changed.error, undefined);
+  const connects = await figure(a, 'runyard_bus_nats_connects_total');
+  whole(await readThere(200), 200);
+  const tries = await figure(a, 'runyard_bus_nats_connects_total') - connects;
+  assert.ok(tries < 15, `${tries} connections`);
+  assert.match(a.log, /refuses messages/);
+  assert.equal((await admin.request('$JS.API.STREAM.DELETE.RUNYARD', '')).success, true);
+  await up(a, b);
+  whole(await readThere(30), 30);
+  admin.close();
+});
 
 test('what servers are too small for is left out, and the connection stays', async () => {
   const small = await new Nats({ config: 'max_payload: 4096' }).start();
@@ -246,7 +262,7 @@ test('the module is reloaded, switched off and on again in the middle of a run',
   const admin = await a.user({ role: 'admin' });
   const answers = [];
   let done;
-  const s = await readThere(300, { onEvent: (e) => {
+  const s = await readThere(200, { onEvent: (e) => {
     if (done || !e.content?.includes('w50 ')) return;
     done = (async () => {
       for (const what of ['reload', 'disable', 'enable'])
@@ -255,21 +271,24 @@ test('the module is reloaded, switched off and on again in the middle of a run',
   } });
   await done;
   assert.deepEqual(answers, [200, 200, 200]);
-  whole(s, 300);
+  whole(s, 200);
   await up(a, b);
   const received = await figure(b, 'runyard_bus_received_total');
   whole(await readThere(30), 30);
   assert.ok(await figure(b, 'runyard_bus_received_total') > received, 'the bus is used again');
 });
 
-test('servers without JetStream are named, and do without', async () => {
-  const plain = await new Nats({ jetstream: false }).start();
+test('servers without JetStream are named, and asked again seldom', async () => {
+  const plain = await new Nats({ jetstream: false, args: ['-D'] }).start();
   const own = makeDatabase();
   const c = new Server({ database: own, llm, set, settings: `[bus_nats]\nurls = ["${plain.url}"]` });
   try {
     await c.start();
     await away(c);
     await waitFor('the reason', async () => /JetStream/i.test((await new Client(c).get('/readyz')).json.degraded[0].message));
+    await sleep(2000);
+    const tries = plain.log.match(/Client connection created/g).length;
+    assert.ok(tries > 0 && tries < 30, `${tries} connections`);
   } finally {
     await c.close();
     own.drop();
@@ -374,16 +393,19 @@ test('a hostile publisher is ignored and named', async () => {
   liar.close();
 });
 
-test('no token is in a log, also not one that the servers refuse', async () => {
-  const wrong = 'another-token-that-is-in-no-log';
-  const c = await new Server({ database, llm, set, settings: settings(nats.url).replace(token, wrong) }).start();
-  try {
-    await away(c);
-    await waitFor('the line in its log', () => /authorization/i.test(c.log));
-    const shown = (await new Client(c).get('/readyz')).text + (await new Client(c).get('/metrics')).text;
-    for (const text of [c.log, c.out, shown]) assert.ok(!text.includes(wrong));
-  } finally {
-    await c.close();
+test('no token or password is in a log, also not one that the servers refuse', async () => {
+  const wrong = 'another-secret-that-is-in-no-log';
+  for (const secret of [`token = "${wrong}"`, `user = "somebody"\npassword = "${wrong}"`]) {
+    const c = new Server({ database, llm, set, settings: settings(nats.url).replace(`token = "${token}"`, secret) });
+    try {
+      await c.start();
+      await away(c);
+      await waitFor('the line in its log', () => /authorization/i.test(c.log));
+      const shown = (await new Client(c).get('/readyz')).text + (await new Client(c).get('/metrics')).text;
+      for (const text of [c.log, c.out, shown]) assert.ok(!text.includes(wrong));
+    } finally {
+      await c.close();
+    }
   }
   for (const s of [a, b]) assert.ok(!s.log.includes(token) && !s.out.includes(token));
 });
