@@ -88,8 +88,14 @@ void connection::open() {
     throw unavailable("cannot enter pipeline mode");
   }
   {
+    const auto text = [](const char* s) { return std::string(s ? s : ""); };
+    const std::pair<std::string, std::string> server[] = {{"host", text(PQhost(pg_))},
+                                                          {"hostaddr", text(PQhostaddr(pg_))},
+                                                          {"port", text(PQport(pg_))},
+                                                          {"target_session_attrs", "any"}};
     std::lock_guard lock(socket_mutex_);
     socket_ = PQsocket(pg_);
+    doing_.server = quoted(server);
   }
   std::lock_guard lock(cancel_mutex_);
   cancel_.reset(PQgetCancel(pg_), PQfreeCancel);
@@ -104,6 +110,7 @@ void connection::close() noexcept {
   {
     std::lock_guard lock(socket_mutex_);
     socket_ = -1;
+    doing_.server.clear();
   }
   pg_ = nullptr;
   session_.reset();
@@ -162,7 +169,7 @@ void connection::expect_answer(std::span<unit*> units) noexcept {
   doing_.due = doing_.busy_since + most.count();
 }
 
-connection::activity connection::now_doing() const noexcept {
+connection::activity connection::now_doing() const {
   std::lock_guard lock(socket_mutex_);
   return doing_;
 }

@@ -46,9 +46,13 @@ struct connect_settings {
 };
 
 // libpq key=value text: the url with our time-outs and keepalives and, for a server, session settings
-// added.
+// added. Of several hosts the one that can be written to is meant, if the url does not say
+// otherwise.
 // Throws failure (RY_INVALID_ARGUMENT) when libpq cannot read the url.
 std::string conninfo(const connect_settings& settings);
+
+// libpq key=value text; values in quotes.
+std::string quoted(std::span<const std::pair<std::string, std::string>> all);
 
 // After which the server ends an idle transaction by itself: our own limit comes first.
 std::chrono::milliseconds idle_limit(const connect_settings& settings);
@@ -132,8 +136,9 @@ class connection {
     std::int64_t busy_since = 0;  // 0: waits for no answer
     std::int64_t due = 0;         // the server ends the work itself before; 0: no limit
     std::int64_t answered = 0;    // end of the latest work
+    std::string server;           // conninfo that names this one of several; empty: not connected
   };
-  activity now_doing() const noexcept;
+  activity now_doing() const;
   // Breaks the connection under whoever waits for its answers: the work fails as after a loss.
   // From any thread, does not block.
   void sever() noexcept;

@@ -412,6 +412,15 @@ TEST(conninfo, asks_no_session_settings_of_a_pooler) {
   EXPECT_NE(conninfo(s).find("options='-c work_mem=8MB '"), std::string::npos);
 }
 
+TEST(conninfo, of_several_hosts_the_one_that_can_be_written_to) {
+  connect_settings s;
+  s.url = "postgresql://me@a.example:1,b.example:2/x";
+  EXPECT_NE(conninfo(s).find("target_session_attrs='read-write'"), std::string::npos);
+  s.url += "?target_session_attrs=primary";
+  EXPECT_NE(conninfo(s).find("target_session_attrs='primary'"), std::string::npos);
+  EXPECT_EQ(conninfo(s).find("read-write"), std::string::npos);
+}
+
 TEST(conninfo, adds_settings_and_hides_the_url_in_errors) {
   connect_settings s;
   s.url = "postgresql://me:se'cret@db.example/x?connect_timeout=9&options=-c%20work_mem%3D8MB";
@@ -420,6 +429,7 @@ TEST(conninfo, adds_settings_and_hides_the_url_in_errors) {
   EXPECT_NE(info.find("connect_timeout='9'"), std::string::npos);
   EXPECT_NE(info.find("work_mem=8MB"), std::string::npos);
   EXPECT_NE(info.find("statement_timeout=30000"), std::string::npos);
+  EXPECT_EQ(info.find("target_session_attrs"), std::string::npos);
   s.url = "nonsense password secret";
   try {
     conninfo(s);

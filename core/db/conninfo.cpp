@@ -10,9 +10,7 @@
 
 namespace ry::db {
 
-namespace {
-
-std::string quoted(const std::vector<std::pair<std::string, std::string>>& all) {
+std::string quoted(std::span<const std::pair<std::string, std::string>> all) {
   std::string out;
   for (const auto& [key, val] : all) {
     out += key + "='";
@@ -24,8 +22,6 @@ std::string quoted(const std::vector<std::pair<std::string, std::string>>& all) 
   }
   return out;
 }
-
-}  // namespace
 
 std::chrono::milliseconds idle_limit(const connect_settings& s) {
   return s.transaction_timeout + std::chrono::seconds(5);
@@ -52,9 +48,13 @@ std::string conninfo(const connect_settings& s) {
                                                           {"keepalives_count", "3"},
                                                           {"tcp_user_timeout", "10000"}};
   std::string options;
+  bool several = false, said = false;
   for (const auto* o = given.get(); o->keyword; ++o) {
     if (!o->val) continue;
     const std::string key = o->keyword;
+    said |= key == "target_session_attrs";
+    several |= (key == "host" || key == "hostaddr") &&
+               std::string_view(o->val).find(',') != std::string_view::npos;
     if (key == "options") {
       options = std::string(o->val) + " ";
     } else if (const auto it = std::find_if(all.begin(), all.end(),
@@ -65,6 +65,7 @@ std::string conninfo(const connect_settings& s) {
       it->second = o->val;
     }
   }
+  if (several && !said) all.emplace_back("target_session_attrs", "read-write");
   if (s.at == endpoint::transaction_pooler) {
     // A pooler takes no such settings: each transaction brings them.
     if (!options.empty()) all.emplace_back("options", options);

@@ -3,6 +3,7 @@
 #include <libpq-fe.h>
 
 #include <algorithm>
+#include <map>
 
 #include "core/observe/log.hpp"
 
@@ -22,7 +23,7 @@ std::int64_t now_ms() {
 
 watchdog::watchdog(const connect_settings& s, std::vector<connection*> watched)
     // The last of two equal keys counts.
-    : ping_(conninfo(s) + "connect_timeout='" + std::to_string(ping_limit.count()) + "'"),
+    : ping_(conninfo(s) + "connect_timeout='" + std::to_string(ping_limit.count()) + "' "),
       watched_(std::move(watched)),
       thread_([this] { loop(); }) {}
 
@@ -39,15 +40,23 @@ void watchdog::stop() {
   if (thread_.joinable()) thread_.join();
 }
 
-bool watchdog::silent() const noexcept {
-  std::int64_t waiting_since = 0, answered = 0;
+std::vector<std::string> watchdog::silent() const {
+  struct hearing {
+    std::int64_t waiting_since = 0, answered = 0;
+  };
+  std::map<std::string, hearing> heard;
   for (const auto* c : watched_) {
     const auto a = c->now_doing();
-    answered = std::max(answered, a.answered);
-    if (a.busy_since && (!waiting_since || a.busy_since < waiting_since))
-      waiting_since = a.busy_since;
+    auto& h = heard[a.server];
+    h.answered = std::max(h.answered, a.answered);
+    if (a.busy_since && (!h.waiting_since || a.busy_since < h.waiting_since))
+      h.waiting_since = a.busy_since;
   }
-  return waiting_since && now_ms() - std::max(waiting_since, answered) > silence.count();
+  std::vector<std::string> out;
+  for (const auto& [server, h] : heard)
+    if (h.waiting_since && now_ms() - std::max(h.waiting_since, h.answered) > silence.count())
+      out.push_back(server);
+  return out;
 }
 
 void watchdog::look() {
@@ -58,13 +67,19 @@ void watchdog::look() {
                  "a connection is given up: its statement is not ended by the server");
     c->sever();
   }
-  if (!silent() || std::chrono::steady_clock::now() - asked_ < ping_pause) return;
-  const auto sign = PQping(ping_.c_str());
-  asked_ = std::chrono::steady_clock::now();
-  if (sign != PQPING_NO_RESPONSE || !silent()) return;
-  observe::log(observe::level::error, "db",
-               "the database does not answer; its connections are given up");
-  for (auto* c : watched_) c->sever();
+  if (std::chrono::steady_clock::now() - asked_ < ping_pause) return;
+  for (const auto& server : silent()) {
+    // The last of two equal keys counts: of several hosts another one may well answer.
+    const auto sign = PQping((ping_ + server).c_str());
+    asked_ = std::chrono::steady_clock::now();
+    if (sign != PQPING_NO_RESPONSE) continue;
+    const auto still = silent();
+    if (std::find(still.begin(), still.end(), server) == still.end()) continue;
+    observe::log(observe::level::error, "db",
+                 "the database does not answer; its connections are given up");
+    for (auto* c : watched_)
+      if (c->now_doing().server == server) c->sever();
+  }
 }
 
 void watchdog::loop() {

@@ -23,8 +23,8 @@ class watchdog {
   // Ends the thread, within `ping_limit`.
   void stop();
 
-  // No answer from any connection for that long while one waits: the server is asked for a sign of
-  // life, and without one in `ping_limit` every connection is severed.
+  // No answer from any connection to a server for that long while one waits: that server is asked
+  // for a sign of life, and without one in `ping_limit` every connection to it is severed.
   static constexpr std::chrono::milliseconds silence{3'000};
   static constexpr std::chrono::seconds ping_limit{3};
   static constexpr std::chrono::milliseconds ping_pause{2'000};  // a long statement is no reason
@@ -33,7 +33,7 @@ class watchdog {
 
  private:
   void loop();
-  bool silent() const noexcept;
+  std::vector<std::string> silent() const;  // servers, see connection::activity
   void look();
 
   const std::string ping_;  // conninfo

@@ -104,5 +104,36 @@ TEST_F(a_hung_server, a_long_statement_is_no_hang) {
   EXPECT_TRUE(db->healthy());
 }
 
+// Another host that answers is no sign of life of the one that does not.
+TEST_F(a_hung_server, is_left_for_another_one_of_the_same_address) {
+  const auto second = place / "second";
+  fs::create_directory(second);
+  ::chmod(second.c_str(), 0755);
+  embedded_postgres other(embedded_settings{second});
+  other.start();
+  const auto hosts = other.url().substr(other.url().find("host=") + 5);
+  settings two;
+  two.connect.url = server->url() + "," + hosts;
+  two.workers = 3;
+  two.drain = 500ms;
+  db.emplace(two);
+  ASSERT_TRUE(db->wait_healthy(10s));
+  EXPECT_EQ("", ask("create schema only_on_the_first").get());
+  hang();
+  auto asked = ask();
+  // Sooner than the statement's own limit, which the server would have kept.
+  ASSERT_EQ(std::future_status::ready, asked.wait_for(25s));
+  EXPECT_EQ("unavailable", asked.get());
+  const auto end = std::chrono::steady_clock::now() + 40s;
+  std::string said;
+  do {
+    auto again = ask("create schema only_on_the_first");
+    ASSERT_EQ(std::future_status::ready, again.wait_until(end));
+    said = again.get();
+  } while (said == "unavailable" && std::chrono::steady_clock::now() < end);
+  EXPECT_EQ("", said);
+  db.reset();
+}
+
 }  // namespace
 }  // namespace ry::db
