@@ -7,11 +7,18 @@ import { Nodes } from './nodes.mjs';
 import { Postgres } from './postgres.mjs';
 import { seeded } from './random.mjs';
 
-const limit = 3;  // of runs at once in the tier pro
+const planned = (random) => ({
+  tools: random.weighted([[4, 0], [3, 1], [2, 2], [1, 3]]),
+  chunks: random.weighted([[3, 5], [4, 20], [2, 60], [1, 120]]),
+  pace: random.weighted([[2, 0], [4, 10], [3, 25]]),
+  tool: random.weighted([[3, 'true'], [1, 'echo working; sleep 1; echo done']]),
+});
 
 export class Campaign {
-  constructor({ seed, nodes = 3, accounts = 8, giveUp = 240000, cuts = 0.04, lease = 2, crashes, settings }) {
-    Object.assign(this, { seed, count: nodes, accounts, cuts, lease, crashes, settings });
+  // limit: runs of an account at once, 3 in the tier pro. plan: of a run, see promptOf. elsewhere: runs are
+  // read at other nodes than the one they were started at. postgres: when it is not one of its own.
+  constructor({ seed, nodes = 3, accounts = 8, giveUp = 240000, cuts = 0.04, lease = 2, crashes, settings, limit = 3, plan = planned, elsewhere, postgres }) {
+    Object.assign(this, { seed, count: nodes, accounts, cuts, lease, crashes, settings, limit, plan, elsewhere, postgres });
     this.random = seeded(seed);
     this.giveUp = Date.now() + giveUp;
     this.done = [];
@@ -19,9 +26,9 @@ export class Campaign {
     this.wrong = [];
   }
   async open() {
-    this.postgres = await new Postgres().make();
-    this.llm = await startModel({ random: this.random.fork(), cuts: this.cuts });
-    this.nodes = await new Nodes({ postgres: this.postgres, llm: this.llm, count: this.count, lease: this.lease, crashes: this.crashes, settings: this.settings }).start();
+    this.postgres ??= await new Postgres().make();
+    this.llm = await startModel({ random: this.random.fork(), cuts: this.cuts, host: this.network?.home });
+    this.nodes = await new Nodes({ postgres: this.postgres, llm: this.llm, count: this.count, lease: this.lease, crashes: this.crashes, settings: this.settings, ...await this.places?.() }).start();
     this.tokens = [];
     for (let i = 0; i < this.accounts; i++)
       this.tokens.push((await this.nodes.all[0].user({ tier: 'pro' })).token);
@@ -37,39 +44,37 @@ export class Campaign {
   }
 
   // ---- load ----
-  // `runs` runs, as many at once as the accounts may have.
+  // `runs` runs, or as many as `runs(begun)` says, as many at once as the accounts may have.
   async load(runs) {
+    const more = typeof runs === 'function' ? runs : (begun) => begun < runs;
     let next = 0;
     this.allBegun = false;
     const work = async (account, random) => {
       const client = this.client(account, random);
-      while (next < runs) {
+      while (more(next)) {
         const number = next++;
         await this.one(client, random, account, number).catch((e) => this.wrong.push(`run number ${number}: ${e.stack}`));
       }
       this.allBegun = true;
     };
     const all = [];
-    for (let i = 0; i < this.accounts * limit; i++) all.push(work(i % this.accounts, this.random.fork()));
+    for (let i = 0; i < this.accounts * this.limit; i++) all.push(work(i % this.accounts, this.random.fork()));
     await Promise.all(all);
   }
   async one(client, random, account, number) {
-    const prompt = promptOf({
-      tools: random.weighted([[4, 0], [3, 1], [2, 2], [1, 3]]),
-      chunks: random.weighted([[3, 5], [4, 20], [2, 60], [1, 120]]),
-      pace: random.weighted([[2, 0], [4, 10], [3, 25]]),
-      tool: random.weighted([[3, 'true'], [1, 'echo working; sleep 1; echo done']]),
-    }, `number ${number}`);
+    const prompt = promptOf(this.plan(random), `number ${number}`);
+    const began = Date.now();
     const r = await client.start(prompt);
     if (r.status !== 200) {
       this.wrong.push(`start ${number} was refused: ${r.status} ${r.text}`);
       return;
     }
-    const c = { run: r.json.agent_run_id, prompt, account, wished: false };
+    const c = { run: r.json.agent_run_id, prompt, account, wished: false, began, answered: Date.now() };
+    const not = this.elsewhere ? r.node : undefined;
     this.done.push(c);
     const others = [];
     for (let i = random.weighted([[7, 0], [2, 1], [1, 3]]); i > 0; i--)
-      others.push(this.client(account, random.fork()).read(c.run, { cuts: 0.05 }));
+      others.push(this.client(account, random.fork()).read(c.run, { cuts: 0.05, not }));
     let stopping;
     if (random.chance(0.15)) {
       const after = random.between(0, 1500);
@@ -80,7 +85,7 @@ export class Campaign {
         else c.told = answer.json.status;
       });
     }
-    c.reader = await client.read(c.run, { cuts: 0.01 });
+    c.reader = await client.read(c.run, { cuts: 0.01, not, onEvent: (e) => (c.heard = e.$at) });
     c.others = await Promise.all(others);
     await stopping;
   }
@@ -107,14 +112,14 @@ export class Campaign {
       const pause = random.between(0, 1200);
       if (act === 'kill' && spare) {
         this.#note(act);
-        later((async () => { await this.nodes.kill(node); await sleep(pause); await this.#up(node); })());
+        later((async () => { await this.nodes.kill(node); await sleep(pause); await this.up(node); })());
       } else if (act === 'leave' && spare) {
         this.#note(act);
         later((async () => {
           const exit = await this.nodes.leave(node);
           if (exit.code !== 0) this.wrong.push(`${node.name} ended with ${JSON.stringify(exit)} after SIGTERM`);
           await sleep(pause);
-          await this.#up(node);
+          await this.up(node);
         })());
       } else if (act === 'freeze' && spare) {
         this.#note(act);
@@ -138,7 +143,7 @@ export class Campaign {
     }
     while (pending.size) await Promise.all(pending);
   }
-  async #up(node) {
+  async up(node) {
     // The database may be away just now: an operator's supervisor tries again.
     for (;;) {
       try { return await this.nodes.up(node); } catch (e) {
@@ -150,12 +155,12 @@ export class Campaign {
 
   // ---- afterwards ----
   async verify() {
-    for (const node of this.nodes.all) if (node.state !== 'up') await this.#up(node);
+    for (const node of this.nodes.all) if (node.state !== 'up') await this.up(node);
     await waitFor('the end of all jobs', async () =>
       (await this.postgres.value(`select count(*) from core.job where kind not like 'core.%' and kind not in ('runs.prune', 'runs.admit')`)) === '0', 30000).catch((e) => this.wrong.push(e.message));
     const wrong = [...this.wrong, ...await checkAll(this.postgres, this.done)];
     const held = promptOf({ chunks: 600, pace: 50 }, 'hold the slot');
-    wrong.push(...await checkSlots(this.tokens.map((_, i) => this.client(i)), limit, held));
+    wrong.push(...await checkSlots(this.tokens.map((_, i) => this.client(i)), this.limit, held));
     return wrong;
   }
   async summary() {

@@ -18,9 +18,9 @@ export class ChaosClient {
     this.retries = 0;
   }
 
-  async #node() {
+  async #node(not) {
     for (;;) {
-      const node = this.nodes.any(this.random);
+      const node = this.nodes.any(this.random, not);
       if (node) return node;
       if (Date.now() > this.giveUp) throw new Error('no node is up');
       await sleep(50);
@@ -46,16 +46,18 @@ export class ChaosClient {
         if (r.status < 500 && r.status !== 429) {
           let json;
           try { json = JSON.parse(text); } catch { /* not JSON */ }
-          return { status: r.status, json, text };
+          return { status: r.status, json, text, node: node.name };
         }
       } catch { /* the node went away, or is silent */ }
       await this.#pause(`${method} ${path}`);
     }
   }
 
-  async start(prompt, fields = {}) {
+  // at: a node, when it is not to be any.
+  async start(prompt, fields = {}, { at } = {}) {
     const key = randomUUID();
     return await this.ask('POST', '/agent/start', {
+      at,
       headers: { 'idempotency-key': key },
       body: () => {
         const form = new FormData();
@@ -67,12 +69,13 @@ export class ChaosClient {
   async stop(run) { return await this.ask('POST', `/agent-run/${run}/stop`); }
   async get(run) { return await this.ask('GET', `/agent-run/${run}`); }
 
-  // Reads a run to its end. cuts: chance per event to hang up.
-  async read(run, { cuts = 0, onEvent } = {}) {
+  // Reads a run to its end. cuts: chance per event to hang up. not: the name of a node that it is not read
+  // at while another one is up.
+  async read(run, { cuts = 0, onEvent, not } = {}) {
     const log = { run, events: [], connections: 0, answers: [], ended: false };
     const giveUp = Math.min(this.giveUp, Date.now() + longest);
     for (let round = 1; ; round++) {
-      const node = await this.#node();
+      const node = await this.#node(not);
       const last = log.events.at(-1)?.$id ?? 0;
       const status = await this.#connect(node, log, last, giveUp, { cuts, onEvent });
       if (status !== undefined && status !== 200) log.answers.push(status);
@@ -120,7 +123,7 @@ export class ChaosClient {
             const data = /^data: (.*)$/m.exec(block)?.[1];
             const id = /^id: (\d+)$/m.exec(block)?.[1];
             if (data === undefined || id === undefined) continue;  // ping, server_draining
-            const event = { ...JSON.parse(data), $data: data, $id: Number(id), $node: node.name };
+            const event = { ...JSON.parse(data), $data: data, $id: Number(id), $node: node.name, $at: Date.now() };
             log.events.push(event);
             onEvent?.(event);
             if (event.type === 'status' && event.status !== 'running') log.ended = true;

@@ -30,7 +30,7 @@ export const textOfAnswer = (plan, index) =>
   Array.from({ length: plan.chunks }, (_, i) => `a${index}.${i} `).join('');
 
 // random: cuts some answers off, when given.
-export async function startModel({ random, cuts = 0 } = {}) {
+export async function startModel({ random, cuts = 0, host } = {}) {
   const state = { cut: 0, asked: 0 };
   const llm = await startLlm(async (request, reply) => {
     state.asked++;
@@ -50,6 +50,6 @@ export async function startModel({ random, cuts = 0 } = {}) {
       return reply.tools([call], usage);
     }
     reply.end(usage);
-  });
+  }, { host });
   return Object.assign(llm, { state });
 }

@@ -7,8 +7,9 @@ import { prices } from './model.mjs';
 
 export class Nodes {
   // lease: seconds until the work of a silent node is taken over. crashes: how many workers may die under
-  // a run; chance hits runs far more often than one that is to blame may be hit.
-  constructor({ postgres, llm, count = 3, lease = 2, crashes = 1000, settings = '' }) {
+  // a run; chance hits runs far more often than one that is to blame may be hit. places: where each node
+  // runs and what it is told, {machine, url, settings, set}, when they are not alike.
+  constructor({ postgres, llm, count = 3, lease = 2, crashes = 1000, settings = '', places = [] }) {
     this.dir = mkdtempSync(path.join(tmpdir(), 'ry-chaos-'));
     const set = [
       'auth.jwt.hs256_secret=a secret of at least thirty-two bytes for this test',
@@ -19,11 +20,12 @@ export class Nodes {
     ];
     this.all = Array.from({ length: count }, (_, i) => {
       const dir = mkdtempSync(path.join(this.dir, `node${i}-`));
+      const { machine, url = postgres.url, settings: own = '', set: more = [] } = places[i] ?? {};
       const server = new Server({
-        database: { url: postgres.url }, llm, dir, set,
-        settings: `[runs]\nmax_crashes = ${crashes}\n${prices}${settings}`,
+        database: { url }, llm, dir, set: [...set, ...more], wrap: machine?.wrap,
+        settings: `[runs]\nmax_crashes = ${crashes}\n${prices}${settings}${own}`,
       });
-      return Object.assign(server, { name: `node${i}`, state: 'down' });
+      return Object.assign(server, { name: `node${i}`, state: 'down', machine });
     });
   }
   async start() {
@@ -33,7 +35,11 @@ export class Nodes {
     return this;
   }
   alive() { return this.all.filter((n) => n.state === 'up'); }
-  any(random) { const up = this.alive(); return up.length ? random.pick(up) : undefined; }
+  // One that is up; another one than the one named `not`, if there is one.
+  any(random, not) {
+    const up = this.alive(), others = up.filter((n) => n.name !== not);
+    return up.length ? random.pick(others.length ? others : up) : undefined;
+  }
 
   async up(node) {
     node.state = 'starting';

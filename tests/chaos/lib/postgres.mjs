@@ -1,6 +1,6 @@
 // A PostgreSQL cluster of the test's own, with fsync as it comes, so that an immediate stop is honest.
 import { execFile, execFileSync } from 'node:child_process';
-import { chownSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { appendFileSync, chownSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 
@@ -17,30 +17,46 @@ export class Postgres {
   #as = process.getuid() === 0 ? ['setpriv', '--reuid=postgres', '--regid=postgres', '--init-groups'] : [];
   #bin = programs();
 
-  constructor() {
+  // machine: of lib/links.mjs, where it can also be reached by TCP, at `port`.
+  constructor({ machine, port = 5432 } = {}) {
+    Object.assign(this, { machine, port });
     this.dir = mkdtempSync('/tmp/ry-chaos-pg-');
     if (this.#as.length) {
       const id = (flag) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
       chownSync(this.dir, id('-u'), id('-g'));
     }
-    this.url = `postgresql://postgres@/postgres?host=${this.dir}`;
+    this.url = `postgresql://postgres@/postgres?host=${this.dir}&port=${port}`;
   }
   async #do(program, ...args) {
-    const [command, ...rest] = [...this.#as, path.join(this.#bin, program), ...args];
+    const [command, ...rest] = [...this.machine?.wrap ?? [], ...this.#as, path.join(this.#bin, program), ...args];
     await run(command, rest, { cwd: '/', maxBuffer: 1 << 24 });
   }
   async make() {
     await this.#do('initdb', '-D', `${this.dir}/data`, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync');
+    if (this.machine) appendFileSync(`${this.dir}/data/pg_hba.conf`, 'host all all samenet trust\nhost replication all samenet trust\n');
     await this.start();
     return this;
   }
+  // Made anew as a streaming replica of `main`, by the name "standby".
+  async follow(main) {
+    if (this.up) await this.stop();
+    rmSync(`${this.dir}/data`, { recursive: true, force: true });
+    await this.#do('pg_basebackup', '-D', `${this.dir}/data`, '-R', '-X', 'stream', '-c', 'fast', '--no-sync',
+      '-d', `host=${main.machine.address} port=${main.port} user=postgres application_name=standby`);
+    await this.start();
+  }
+  async promote() { await this.#do('pg_ctl', '-D', `${this.dir}/data`, '-w', '-t', '60', 'promote'); }
   async start() {
-    const options = `-c listen_addresses='' -c unix_socket_directories='${this.dir}' -c max_connections=250`;
+    const options = `-c listen_addresses='${this.machine?.address ?? ''}' -c port=${this.port} -c unix_socket_directories='${this.dir}' -c max_connections=250`;
     await this.#do('pg_ctl', '-D', `${this.dir}/data`, '-w', '-t', '60', '-l', `${this.dir}/server.log`, 'start', '-o', options);
+    if (this.refusing) await this.machine.listening(true);
+    this.refusing = false;
     this.up = true;
   }
   async stop(mode = 'immediate') {
     this.up = false;
+    this.refusing = this.machine !== undefined;
+    if (this.refusing) await this.machine.listening(false);
     await this.#do('pg_ctl', '-D', `${this.dir}/data`, '-w', '-m', mode, 'stop');
   }
   // Rows as arrays of texts.

@@ -3,7 +3,7 @@
 // connection ended.
 import http from 'node:http';
 
-export async function startLlm(answer) {
+export async function startLlm(answer, { host = '127.0.0.1' } = {}) {
   const seen = [];
   const sockets = new Set();
   const server = http.createServer((req, res) => {
@@ -25,9 +25,9 @@ export async function startLlm(answer) {
     });
   });
   server.on('connection', (s) => { sockets.add(s); s.on('close', () => sockets.delete(s)); });
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise((resolve) => server.listen(0, host, resolve));
   return {
-    url: `http://127.0.0.1:${server.address().port}/v1`,
+    url: `http://${host}:${server.address().port}/v1`,
     seen,
     set answer(fn) { answer = fn; },
     close: () => new Promise((resolve) => { for (const s of sockets) s.destroy(); server.close(resolve); }),

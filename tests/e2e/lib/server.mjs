@@ -50,13 +50,14 @@ verify = "none"
 secrets = ["whsec_${Buffer.from('thirty-two bytes for a secret...').toString('base64')}"]
 `;
 
-// settings: TOML text appended to the test's configuration.
+// settings: TOML text appended to the test's configuration. wrap: the command that the server is started by.
 export class Server {
-  constructor({ database, settings = '', dir, llm, set = [] } = {}) {
+  constructor({ database, settings = '', dir, llm, set = [], wrap = [] } = {}) {
     this.ownDir = !dir;
     this.dir = dir ?? mkdtempSync(path.join(tmpdir(), 'ry-e2e-'));
     this.database = database;
     this.set = set;
+    this.wrap = wrap;
     this.config = path.join(this.dir, 'runyard.toml');
     writeFileSync(this.config, `
 [deployment]
@@ -86,7 +87,8 @@ ${settings}
     const args = ['serve', '--config', this.config, '--set', `data_dir=${path.join(this.dir, 'data')}`];
     for (const s of this.set) args.push('--set', s);
     const file = createWriteStream(path.join(this.dir, 'server.log'), { flags: 'a' });
-    this.process = spawn(binary, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    const [command, ...before] = [...this.wrap, binary];
+    this.process = spawn(command, [...before, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
     this.exited = new Promise((resolve) => this.process.on('exit', (code, signal) => resolve({ code, signal })));
     this.process.stdout.on('data', (d) => (this.out += d));
     this.process.stderr.on('data', (d) => { this.log += d; file.write(d); });

@@ -1,0 +1,34 @@
+// The story of cluster.test.mjs by hand, with as many live runs as wanted and in network namespaces:
+//   node tests/chaos/cluster.mjs [--netns] [--runs 2000] [--seed N] [--acts REGEXP] [--lease SECONDS]
+// Prints how long streams were silent and what is wrong; ends with 1 when something is. RY_BUILD_DIR tells where
+// the server was built. --netns needs root and iproute2.
+import { parseArgs } from 'node:util';
+import { Cluster } from './lib/cluster.mjs';
+import { Loopback, Namespaces } from './lib/links.mjs';
+
+const { values } = parseArgs({ options: {
+  netns: { type: 'boolean' },
+  runs: { type: 'string', default: '100' },
+  seed: { type: 'string', default: '1' },
+  acts: { type: 'string', default: '' },
+  lease: { type: 'string', default: '2' },
+} });
+const live = Number(values.runs);
+// A piece each second or two: the load of many runs is their number.
+const plan = (random) => ({ tools: random.weighted([[9, 0], [1, 1]]), chunks: random.between(20, 40), pace: live > 200 ? 2000 : 500 });
+const wanted = new RegExp(values.acts);
+const cluster = new Cluster({
+  network: values.netns ? new Namespaces() : new Loopback(), seed: Number(values.seed), live, plan, breath: 3000, lease: Number(values.lease),
+  accounts: Math.min(40, live), giveUp: 600000, wanted: (name) => wanted.test(name), say: console.log });
+try {
+  await cluster.open();
+  await cluster.run();
+  for (const line of cluster.report()) console.log(line);
+  console.log(await cluster.summary());
+  const wrong = await cluster.verify();
+  for (const line of wrong.slice(0, 40)) console.log(line);
+  console.log(`${wrong.length} violations in ${cluster.done.length} runs`);
+  process.exitCode = wrong.length ? 1 : 0;
+} finally {
+  await cluster.close();
+}
