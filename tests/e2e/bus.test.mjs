@@ -71,6 +71,11 @@ async function readThere(count, { onEvent } = {}) {
   const s = await there.stream(r.json.agent_run_id, { onEvent, timeout: 60000 });
   return { u, there, id: r.json.agent_run_id, ...s };
 }
+// Does something when the reader has come to the fiftieth word. The last events repeat the text, so: once.
+function midway(act) {
+  const at = { onEvent: (e) => { if (!at.done && e.content?.includes('w50 ')) at.done = Promise.resolve(act()); } };
+  return at;
+}
 function whole(s, count) {
   assert.equal(s.status, 200);
   assert.ok(gapless(s.events), 'every event once and in order');
@@ -134,9 +139,9 @@ test('a snapshot, merged chunks and a resumed stream are the same over the bus',
 });
 
 test('nats-server is killed in the middle of a run: the stream goes on by hints, and by the bus when it is back', async () => {
-  let killed;
-  const s = await readThere(200, { onEvent: (e) => { if (e.content?.includes('w50 ')) killed = nats.kill(); } });
-  await killed;
+  const mid = midway(() => nats.kill());
+  const s = await readThere(200, mid);
+  await mid.done;
   whole(s, 200);
   await away(a);
   const hints = await figure(a, 'runyard_live_hints_sent_total'), heard = await figure(b, 'runyard_live_hints_received_total');
@@ -149,11 +154,9 @@ test('nats-server is killed in the middle of a run: the stream goes on by hints,
 });
 
 test('its store is wiped in the middle of a run and it comes back with nothing: no gap, no double', async () => {
-  let back;
-  const s = await readThere(200, { onEvent: (e) => {
-    if (e.content?.includes('w50 ')) back = nats.kill().then(() => { nats.wipe(); return nats.start(); });
-  } });
-  await back;
+  const mid = midway(() => nats.kill().then(() => { nats.wipe(); return nats.start(); }));
+  const s = await readThere(200, mid);
+  await mid.done;
   whole(s, 200);
   await up(a, b);
   const received = await figure(b, 'runyard_bus_received_total');
@@ -162,14 +165,8 @@ test('its store is wiped in the middle of a run and it comes back with nothing: 
 });
 
 test('nats-server stops answering in the middle of a run: nothing waits for it', async () => {
-  let frozen = false;
-  const s = await readThere(200, { onEvent: (e) => {
-    if (frozen || !e.content?.includes('w50 ')) return;
-    frozen = true;
-    nats.process.kill('SIGSTOP');
-  } });
   try {
-    whole(s, 200);  // and it is stopped still
+    whole(await readThere(200, midway(() => nats.process.kill('SIGSTOP'))), 200);
     await away(a);
     await away(b);
     whole(await readThere(30), 30);
@@ -195,13 +192,12 @@ test('more than queues and sockets hold, while nats-server takes nothing: the ru
 });
 
 test('a node that stands still for a while, its connections with it, misses nothing', async () => {
-  let still;
-  const s = await readThere(200, { onEvent: (e) => {
-    if (still || !e.content?.includes('w50 ')) return;
+  const mid = midway(() => {
     b.process.kill('SIGSTOP');
-    still = sleep(3000).then(() => b.process.kill('SIGCONT'));
-  } });
-  await still;
+    return sleep(3000).then(() => b.process.kill('SIGCONT'));
+  });
+  const s = await readThere(200, mid);
+  await mid.done;
   whole(s, 200);
   await up(a, b);
 });
@@ -209,11 +205,9 @@ test('a node that stands still for a while, its connections with it, misses noth
 for (const what of ['DELETE', 'PURGE'])
   test(`the stream forgets while everybody is connected (${what}): readers get what they miss from the log`, async () => {
     const admin = await natsClient(nats.url, { auth_token: token });
-    let done;
-    const s = await readThere(200, { onEvent: (e) => {
-      if (e.content?.includes('w50 ')) done = admin.request(`$JS.API.STREAM.${what}.RUNYARD`, '');
-    } });
-    assert.equal((await done).success, true);
+    const mid = midway(() => admin.request(`$JS.API.STREAM.${what}.RUNYARD`, ''));
+    const s = await readThere(200, mid);
+    assert.equal((await mid.done).success, true);
     whole(s, 200);
     await up(a, b);
     whole(await readThere(30), 30);
@@ -226,11 +220,14 @@ test('a stream that refuses messages: they go through the database, and connecti
   const changed = await admin.request('$JS.API.STREAM.UPDATE.RUNYARD', JSON.stringify({ ...config, max_msg_size: 20 }));
   assert.equal(changed.error, undefined);
   const connects = await figure(a, 'runyard_bus_nats_connects_total');
-  whole(await readThere(200), 200);
-  const tries = await figure(a, 'runyard_bus_nats_connects_total') - connects;
-  assert.ok(tries < 15, `${tries} connections`);
-  assert.match(a.log, /refuses messages/);
-  assert.equal((await admin.request('$JS.API.STREAM.DELETE.RUNYARD', '')).success, true);
+  try {
+    whole(await readThere(200), 200);
+    const tries = await figure(a, 'runyard_bus_nats_connects_total') - connects;
+    assert.ok(tries < 15, `${tries} connections`);
+    assert.match(a.log, /refuses messages/);
+  } finally {
+    assert.equal((await admin.request('$JS.API.STREAM.DELETE.RUNYARD', '')).success, true);
+  }
   await up(a, b);
   whole(await readThere(30), 30);
   admin.close();
@@ -261,15 +258,12 @@ test('what servers are too small for is left out, and the connection stays', asy
 test('the module is reloaded, switched off and on again in the middle of a run', async () => {
   const admin = await a.user({ role: 'admin' });
   const answers = [];
-  let done;
-  const s = await readThere(200, { onEvent: (e) => {
-    if (done || !e.content?.includes('w50 ')) return;
-    done = (async () => {
-      for (const what of ['reload', 'disable', 'enable'])
-        answers.push((await admin.post(`/admin/modules/bus_nats/${what}`)).status);
-    })();
-  } });
-  await done;
+  const mid = midway(async () => {
+    for (const what of ['reload', 'disable', 'enable'])
+      answers.push((await admin.post(`/admin/modules/bus_nats/${what}`)).status);
+  });
+  const s = await readThere(200, mid);
+  await mid.done;
   assert.deepEqual(answers, [200, 200, 200]);
   whole(s, 200);
   await up(a, b);
