@@ -14,8 +14,9 @@ const { values } = parseArgs({ options: {
   lease: { type: 'string', default: '2' },
 } });
 const live = Number(values.runs);
-// A piece each second or two: the load of many runs is their number.
-const plan = (random) => ({ tools: random.weighted([[9, 0], [1, 1]]), chunks: random.between(20, 40), pace: live > 200 ? 2000 : 500 });
+// A piece each second or two, as the load of many runs is their number; and short answers, as one that is taken
+// over begins anew.
+const plan = (random) => ({ tools: random.weighted([[9, 0], [1, 1]]), chunks: random.between(8, 15), pace: live > 200 ? 2000 : 500 });
 const wanted = new RegExp(values.acts);
 const cluster = new Cluster({
   network: values.netns ? new Namespaces() : new Loopback(), seed: Number(values.seed), live, plan, breath: 3000, lease: Number(values.lease),
