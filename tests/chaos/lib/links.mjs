@@ -163,15 +163,16 @@ export class Namespaces {
     const ends = [a.name, b.name].sort().join(' ');
     return this.#relays.filter((r) => r.ends === ends).map((r) => r.relay);
   }
+  #ways(a, b) { return a.space && b.space ? [[a, b], [b, a]] : []; }
   // Frames go to an address that nobody has.
   async cut(a, b) {
     for (const r of this.#between(a, b)) r.setCut(true);
-    for (const [x, y] of [[a, b], [b, a]])
+    for (const [x, y] of this.#ways(a, b))
       ip('-n', x.space, 'neigh', 'replace', y.address, 'lladdr', '02:52:59:ff:ff:ff', 'dev', 'eth0', 'nud', 'permanent');
   }
   async heal(a, b) {
     for (const r of this.#between(a, b)) r.setCut(false);
-    for (const [x, y] of [[a, b], [b, a]])
+    for (const [x, y] of this.#ways(a, b))
       ip('-n', x.space, 'neigh', 'replace', y.address, 'lladdr', y.mac, 'dev', 'eth0', 'nud', 'reachable');
   }
   async slow(a, b, ms) {
