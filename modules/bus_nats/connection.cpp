@@ -38,6 +38,11 @@ struct stream_info {
   ~stream_info() { jsStreamInfo_Destroy(p); }
 };
 
+struct consumer_info {
+  jsConsumerInfo* p = nullptr;
+  ~consumer_info() { jsConsumerInfo_Destroy(p); }
+};
+
 }  // namespace
 
 connection::connection(const settings& s, reports to) : settings_(s), to_(std::move(to)) {}
@@ -116,7 +121,15 @@ std::string connection::open(const std::string& name, const place& from, bool& f
   jsSubOptions so;
   jsSubOptions_Init(&so);
   so.Stream = settings_.stream.c_str();
-  so.Ordered = true;
+  // Not one of libnats' ordered consumers: when their messages stop it makes another one on a thread of its own,
+  // which may use its handle before it has it (3.4.1). What an ordered one does is done here: on_message sees gaps by the
+  // numbers of the stream, look() sees silence, and a new connection goes on where this one ended.
+  so.ManualAck = true;
+  so.Config.AckPolicy = js_AckNone;
+  so.Config.MaxDeliver = 1;
+  so.Config.FlowControl = true;
+  so.Config.InactiveThreshold = 10'000'000'000;
+  so.Config.Replicas = 1;
   so.Config.DeliverPolicy = js_DeliverByStartSequence;
   so.Config.OptStartSeq = received_.load() + 1;
   so.Config.Heartbeat = 1'000'000'000;
@@ -215,6 +228,9 @@ std::string connection::look() {
   const natsStatus st = js_GetStreamInfo(&info.p, js_, settings_.stream.c_str(), nullptr, &code);
   if (st != NATS_OK) return said("the stream " + settings_.stream, st);
   if (info.p->Created != created_) return "the stream was made anew";
+  consumer_info consumer;
+  if (const natsStatus there = natsSubscription_GetConsumerInfo(&consumer.p, consumer_, nullptr, &code); there != NATS_OK)
+    return said("this node's consumer", there);
   const std::uint64_t received = received_.load();
   if (behind_ != 0 && received < behind_ && received == received_then_)
     return "messages are in the stream and do not come";

@@ -1,4 +1,4 @@
-// One connection to the servers: the stream, this node's ordered consumer of it, and what was sent and not
+// One connection to the servers: the stream, this node's consumer of it, and what was sent and not
 // yet acknowledged. It is never mended: when it is in trouble a new one takes its place.
 //
 // Thread: open(), send(), look(), unacknowledged() and the destructor on the driver's thread; the reports come on
