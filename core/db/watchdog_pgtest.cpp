@@ -41,8 +41,10 @@ class a_hung_server : public ::testing::Test {
     server.reset();
     fs::remove_all(place);
   }
+  // Twice: the first time stops whoever makes new ones.
   void hang(int signal = SIGSTOP) const {
-    for (const auto each : servers_of(place / "postgres")) ::kill(each, signal);
+    for (int i = 0; i < 2; ++i)
+      for (const auto each : servers_of(place / "postgres")) ::kill(each, signal);
   }
   // How the statement ended, "" = well.
   std::future<std::string> ask(const char* sql = "select 1", lane l = lane::normal) {
