@@ -175,7 +175,8 @@ T
   in_err 'several.toml:6:10: accounts.defaultier: unknown key; did you mean "default_tier"?'
   in_err 'several.toml:7:6: runs.max_step: unknown key; did you mean "max_steps"?'
   in_err 'for want of these, also left out: agents, runs'
-  [[ $(head -n 1 err) == several.toml:6:* ]] || fail 'the reason does not come first'
+  # Before it only what a sanitizer's build says of code that stays mapped.
+  [[ $(grep -v 'stays mapped' err | head -n 1) == several.toml:6:* ]] || fail 'the reason does not come first'
   not_anywhere 'needs accounts/1'
   sed -i '/defaultier\|max_step/d; s/modules.accounts/modules.acounts/' several.toml
   expect 2 check --config several.toml

@@ -13,7 +13,8 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
-#include <iterator>
+#include <sstream>
+#include <utility>
 
 #include "core/db/failure.hpp"
 
@@ -139,9 +140,12 @@ std::optional<run_as> unprivileged_user() {
 
 namespace {
 
+// Not by iterators: the file of a process that ends meanwhile cannot be read, and they would throw.
 std::string contents(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
+  std::ostringstream out;
+  out << in.rdbuf();
+  return std::move(out).str();
 }
 
 template <class F>

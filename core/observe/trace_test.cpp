@@ -170,7 +170,8 @@ TEST(trace_scope, work_that_outlives_its_request_for_long_belongs_to_nobody) {
 TEST(kept_text, comes_back) {
   tracer t(recorded());
   const auto node = t.begin(parse_traceparent(known), "a=1,b=2");
-  const auto [parent, state] = parse_kept(kept_text(node));
+  const std::string kept = kept_text(node);
+  const auto [parent, state] = parse_kept(kept);
   ASSERT_TRUE(parent);
   EXPECT_EQ(parent->trace_id, node->trace_id);
   EXPECT_EQ(parent->span_id, node->span_id);

@@ -2,6 +2,7 @@
 #include <sodium.h>
 
 #include <map>
+#include <string_view>
 
 #include "webhook_delivery.hpp"
 #include "webhook_signature.hpp"
@@ -61,9 +62,10 @@ TEST_F(signed_message, the_window_and_everything_that_was_changed) {
     headers_["webhook-timestamp"] = at;
     EXPECT_FALSE(accepted({one_})) << at;
   }
-  for (const std::string id : {"", "msg_2", "msg.1", std::string(300, 'x').c_str()}) {
+  const std::string long_id(300, 'x');
+  for (const std::string_view id : {std::string_view(), std::string_view("msg_2"), std::string_view("msg.1"), std::string_view(long_id)}) {
     headers_ = good;
-    headers_["webhook-id"] = id;
+    headers_["webhook-id"] = std::string(id);
     EXPECT_FALSE(accepted({one_})) << id;
   }
   headers_ = good;

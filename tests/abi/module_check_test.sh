@@ -6,6 +6,8 @@ runyard=$1 dir=$2 third=$3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
+# A sanitizer's build ends by the signal, too, instead of by its own report.
+export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}handle_segv=0" TSAN_OPTIONS="${TSAN_OPTIONS:+$TSAN_OPTIONS:}handle_segv=0"
 failures=0
 fail() { printf 'FAILED: %s\n' "$*"; sed 's/^/    /' out err; failures=$((failures + 1)); }
 server='{"url":"inside:"}'

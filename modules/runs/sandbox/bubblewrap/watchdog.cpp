@@ -10,7 +10,7 @@
 #include <charconv>
 #include <cstring>
 #include <fstream>
-#include <iterator>
+#include <sstream>
 #include <utility>
 #include <vector>
 
@@ -21,9 +21,12 @@ namespace {
 
 constexpr auto interval = std::chrono::milliseconds(100);
 
+// Not by iterators: the file of a process that ends meanwhile cannot be read, and they would throw.
 std::string text_of(const std::string& path) {
   std::ifstream in(path);
-  return {std::istreambuf_iterator<char>(in), {}};
+  std::ostringstream out;
+  out << in.rdbuf();
+  return std::move(out).str();
 }
 
 struct process {

@@ -60,6 +60,24 @@ TEST(watchdog_test, memory_of_all_processes_is_added_up) {
   EXPECT_TRUE(within(std::chrono::seconds(20), [&] { return memory_of_all(four.leader, 0) > 120 * mib; }));
 }
 
+// What cannot be read any more must not end the thread that looks, and the server with it.
+TEST(watchdog_test, processes_may_end_while_they_are_looked_at) {
+  const pid_t restless = ::fork();
+  if (restless == 0) {
+    ::setpgid(0, 0);
+    for (;;) {
+      for (int i = 0; i < 20; ++i)
+        if (::fork() == 0) ::_exit(0);
+      while (::waitpid(-1, nullptr, 0) > 0) continue;
+    }
+  }
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(3);
+  do EXPECT_NO_THROW(memory_of_all(restless, 0));
+  while (std::chrono::steady_clock::now() < until && !HasFailure());
+  ::kill(restless, SIGKILL);
+  ::waitpid(restless, nullptr, 0);
+}
+
 TEST(watchdog_test, shared_memory_counts_once) {
   family four(4, 60 * mib, true);
   EXPECT_TRUE(within(std::chrono::seconds(20), [&] { return memory_of_all(four.leader, UINT64_MAX) > 240 * mib; }));
