@@ -121,9 +121,10 @@ std::string connection::open(const std::string& name, const place& from, bool& f
   jsSubOptions so;
   jsSubOptions_Init(&so);
   so.Stream = settings_.stream.c_str();
-  // Not one of libnats' ordered consumers: when their messages stop it makes another one on a thread of its own,
-  // which may use its handle before it has it (3.4.1). What an ordered one does is done here: on_message sees gaps by the
-  // numbers of the stream, look() sees silence, and a new connection goes on where this one ended.
+  // Not one of libnats' ordered consumers: when their messages stop it makes another one on a thread of its own. Under
+  // load a process was seen to end there (3.4.1, natsThread_Detach of a null handle). What an ordered one does is done
+  // here: on_message sees gaps by the numbers of the stream, look() sees silence, and a new connection goes on where
+  // this one ended.
   so.ManualAck = true;
   so.Config.AckPolicy = js_AckNone;
   so.Config.MaxDeliver = 1;
