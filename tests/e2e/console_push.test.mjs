@@ -117,6 +117,33 @@ test('a browser that forbids it is not asked again and again', async () => {
   assert.ok(!(await page.text()).includes('Tell me in this browser'));
 });
 
+test('a server that fails is told from one that has no Web Push', async () => {
+  const eve = await server.user({ email: 'eve@example.test' });
+  const page = await browser.person();
+  let status = 500;
+  await page.setRequestInterception(true);
+  page.on('request', (r) => (status && r.url().endsWith('/web-push-key')
+    ? r.respond({ status, contentType: 'application/json', body: JSON.stringify({ detail: 'The key cannot be read.' }) }) : r.continue()));
+  await browser.logIn(page, server, eve);
+  await page.goto(`${server.url}/console#/inbox`);
+  await page.sees('The key cannot be read.');
+  await page.sees('This browser');
+  assert.ok(!(await page.text()).includes('Tell me in this browser'));
+  assert.deepEqual(await page.faults(), []);
+  await page.shot('web-push-fails');
+  status = 0;
+  await page.press('Look again');
+  await page.sees('Tell me in this browser');
+  assert.ok(!(await page.text()).includes('The key cannot be read.'));
+
+  status = 404;
+  const asked = page.waitForResponse((r) => r.url().endsWith('/web-push-key'));
+  await page.reload();
+  await asked;
+  await page.sees('Quiet hours');
+  assert.doesNotMatch(await page.text(), /This browser|The key cannot be read/);
+});
+
 // The worker as it is served, with what it is given recorded.
 async function worker({ tabs = [] } = {}) {
   const on = {}, shown = [], opened = [], focused = [];

@@ -20,11 +20,16 @@ const active = (r) => r.active ? r : new Promise((resolve) => {
   worker.addEventListener('statechange', () => { if (worker.state === 'activated') resolve(r); });
 });
 
-// 'on', 'off', 'denied', or 'none': this browser or this server has no Web Push. A subscription that is there is told to the
-// server again: its address may have changed, and it belongs to who is logged in.
+// 'on', 'off', 'denied', or 'none': this browser or this server has no Web Push; fails when the server does. A subscription
+// that is there is told to the server again: its address may have changed, and it belongs to who is logged in.
 export async function look() {
   if (!supported()) return 'none';
-  try { await api.get('/notifications/web-push-key'); } catch { return 'none'; }
+  try {
+    await api.get('/notifications/web-push-key');
+  } catch (e) {
+    if (e.status === 404) return 'none';
+    throw e;
+  }
   if (Notification.permission === 'denied') return 'denied';
   const s = await subscription();
   if (!s) return 'off';

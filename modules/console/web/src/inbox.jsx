@@ -132,11 +132,12 @@ function Settings() {
 function Browser() {
   const [state, error, reload] = useLoaded(browser.look, []);
   const [busy, problem, act] = useAction(async (what) => { await what(); reload(); });
-  if (state === 'none') return null;
+  if (!error && (state === null || state === 'none')) return null;
   return (
     <>
       <h3>This browser</h3>
       <Problem error={error ?? problem} />
+      {error && <button type="button" onClick={reload}>Look again</button>}
       <p class="hint">Push messages are shown here also while the page is closed.</p>
       {state === 'denied' && <p class="hint">The browser does not allow notifications of this page; its settings do.</p>}
       {state === 'off' && <button type="button" disabled={busy} onClick={() => act(browser.turnOn)}>Tell me in this browser</button>}
