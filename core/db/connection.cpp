@@ -63,7 +63,7 @@ struct connection::command {
 };
 
 connection::connection(connect_settings settings)
-    : settings_(std::move(settings)), opener_(conninfo(settings_)) {}
+    : settings_(std::move(settings)), conninfo_(conninfo(settings_)) {}
 
 connection::~connection() {
   close();
@@ -80,7 +80,12 @@ void connection::on_notice(void* self, const pg_result* notice) {
 
 void connection::open() {
   close();
-  session_ = opener_.open();
+  std::optional<server_name> left;
+  {
+    std::lock_guard lock(socket_mutex_);
+    left = left_;
+  }
+  session_ = opener_.open(left ? asked_last(conninfo_, *left) : conninfo_);
   pg_ = static_cast<soci::postgresql_session_backend*>(session_->get_backend())->conn_;
   PQsetNoticeReceiver(pg_, &connection::on_notice, this);
   if (!PQenterPipelineMode(pg_)) {
@@ -89,12 +94,14 @@ void connection::open() {
   }
   {
     const auto text = [](const char* s) { return std::string(s ? s : ""); };
-    const std::pair<std::string, std::string> server[] = {{"host", text(PQhost(pg_))},
-                                                          {"hostaddr", text(PQhostaddr(pg_))},
-                                                          {"port", text(PQport(pg_))},
+    const server_name name{text(PQhost(pg_)), text(PQhostaddr(pg_)), text(PQport(pg_))};
+    const std::pair<std::string, std::string> server[] = {{"host", name.host},
+                                                          {"hostaddr", name.address},
+                                                          {"port", name.port},
                                                           {"target_session_attrs", "any"}};
     std::lock_guard lock(socket_mutex_);
     socket_ = PQsocket(pg_);
+    server_ = name;
     doing_.server = quoted(server);
   }
   std::lock_guard lock(cancel_mutex_);
@@ -177,7 +184,9 @@ connection::activity connection::now_doing() const {
 void connection::sever() noexcept {
   opener_.give_up();
   std::lock_guard lock(socket_mutex_);
-  if (socket_ >= 0) ::shutdown(socket_, SHUT_RDWR);
+  if (socket_ < 0) return;
+  ::shutdown(socket_, SHUT_RDWR);
+  left_ = server_;
 }
 
 void connection::cancel_if(const void* tag) noexcept {

@@ -50,6 +50,12 @@ struct connect_settings {
 // otherwise.
 // Throws failure (RY_INVALID_ARGUMENT) when libpq cannot read the url.
 std::string conninfo(const connect_settings& settings);
+// One server of several that a conninfo names, as libpq says it.
+struct server_name {
+  std::string host, address, port;
+};
+// The same conninfo, with that server behind all others.
+std::string asked_last(const std::string& conninfo, const server_name& server);
 
 // libpq key=value text; values in quotes.
 std::string quoted(std::span<const std::pair<std::string, std::string>> all);
@@ -174,6 +180,7 @@ class connection {
   static void on_notice(void* self, const pg_result* notice);
 
   const connect_settings settings_;
+  const std::string conninfo_;
   session_opener opener_;
   std::unique_ptr<soci::session> session_;
   pg_conn* pg_ = nullptr;
@@ -198,7 +205,9 @@ class connection {
   bool busy_ = false;
   std::atomic<std::int64_t> cancelled_at_ms_{0};
 
-  mutable std::mutex socket_mutex_;  // guards socket_ and doing_
+  mutable std::mutex socket_mutex_;  // guards socket_, doing_, server_ and left_
+  server_name server_;               // of the last session
+  std::optional<server_name> left_;  // the last that was severed: others are asked first
   int socket_ = -1;
   activity doing_;
 };

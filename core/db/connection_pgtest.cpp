@@ -421,6 +421,31 @@ TEST(conninfo, of_several_hosts_the_one_that_can_be_written_to) {
   EXPECT_EQ(conninfo(s).find("read-write"), std::string::npos);
 }
 
+TEST(conninfo, a_server_that_was_left_is_asked_last) {
+  const auto order = [](const std::string& url, const server_name& left) {
+    connect_settings s;
+    s.url = url;
+    const auto info = asked_last(conninfo(s), left);
+    std::string out;
+    for (const auto* key : {"host='", "hostaddr='", "port='"})
+      if (const auto at = info.find(key); at != std::string::npos)
+        out += info.substr(at, info.find('\'', at + std::string_view(key).size()) - at) + " ";
+    return out;
+  };
+  const std::string three = "postgresql://me@a:1,b:2,c:3/x";
+  EXPECT_EQ("host='b,c,a port='2,3,1 ", order(three, {"a", "192.0.2.1", "1"}));
+  EXPECT_EQ("host='a,c,b port='1,3,2 ", order(three, {"b", "", "2"}));
+  EXPECT_EQ("host='a,b,c port='1,2,3 ", order(three, {"c", "", "3"}));
+  EXPECT_EQ("host='a,b,c port='1,2,3 ", order(three, {"b", "", "9"})) << "none of them";
+  EXPECT_EQ("host='b,a port='5,5 ", order("host=a,b port=5", {"a", "", "5"}));
+  EXPECT_EQ("host='b,a ", order("host=a,b", {"a", "", "5432"}));
+  EXPECT_EQ("host='b,a hostaddr='192.0.2.2,192.0.2.1 ",
+            order("host=a,b hostaddr=192.0.2.1,192.0.2.2", {"a", "192.0.2.1", "5432"}));
+  EXPECT_EQ("hostaddr='192.0.2.2,192.0.2.1 ",
+            order("hostaddr=192.0.2.1,192.0.2.2", {"192.0.2.1", "192.0.2.1", "5432"}));
+  EXPECT_EQ("host='a port='1 ", order("postgresql://me@a:1/x", {"a", "", "1"}));
+}
+
 TEST(conninfo, adds_settings_and_hides_the_url_in_errors) {
   connect_settings s;
   s.url = "postgresql://me:se'cret@db.example/x?connect_timeout=9&options=-c%20work_mem%3D8MB";

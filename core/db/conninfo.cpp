@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -25,6 +26,64 @@ std::string quoted(std::span<const std::pair<std::string, std::string>> all) {
 
 std::chrono::milliseconds idle_limit(const connect_settings& s) {
   return s.transaction_timeout + std::chrono::seconds(5);
+}
+
+namespace {
+
+std::vector<std::string> listed(std::string_view text) {
+  std::vector<std::string> out(1);
+  for (const char c : text) {
+    if (c == ',')
+      out.emplace_back();
+    else
+      out.back().push_back(c);
+  }
+  return out;
+}
+
+std::string joined(const std::vector<std::string>& all) {
+  std::string out;
+  for (const auto& one : all) out += (&one == all.data() ? "" : ",") + one;
+  return out;
+}
+
+}  // namespace
+
+std::string asked_last(const std::string& conninfo, const server_name& server) {
+  std::unique_ptr<PQconninfoOption, decltype(&PQconninfoFree)> given(
+      PQconninfoParse(conninfo.c_str(), nullptr), PQconninfoFree);
+  if (!given) return conninfo;
+  std::vector<std::pair<std::string, std::string>> all;
+  std::vector<std::string> hosts, addresses, ports;
+  for (const auto* o = given.get(); o->keyword; ++o) {
+    if (!o->val) continue;
+    const std::string key = o->keyword;
+    if (key == "host")
+      hosts = listed(o->val);
+    else if (key == "hostaddr")
+      addresses = listed(o->val);
+    else if (key == "port")
+      ports = listed(o->val);
+    else
+      all.emplace_back(key, o->val);
+  }
+  const auto n = std::max(hosts.size(), addresses.size());
+  // One port may be meant for all.
+  if (ports.size() == 1) ports.resize(n, ports.front());
+  for (std::size_t i = 0; i + 1 < n; ++i) {
+    const auto is = [i](const auto& list, const std::string& what) {
+      return i >= list.size() || list[i].empty() || list[i] == what;
+    };
+    if (!is(hosts, server.host) || !is(addresses, server.address) || !is(ports, server.port))
+      continue;
+    for (auto* list : {&hosts, &addresses, &ports})
+      if (i < list->size()) std::rotate(list->begin() + i, list->begin() + i + 1, list->end());
+    break;
+  }
+  if (!hosts.empty()) all.emplace_back("host", joined(hosts));
+  if (!addresses.empty()) all.emplace_back("hostaddr", joined(addresses));
+  if (!ports.empty()) all.emplace_back("port", joined(ports));
+  return quoted(all);
 }
 
 std::string conninfo(const connect_settings& s) {

@@ -12,7 +12,7 @@
 #include "core/db/failure.hpp"
 
 #if defined(__SANITIZE_ADDRESS__)
-// See session_opener::probe.
+// See probe() below.
 extern "C" __attribute__((visibility("default"))) const char* __lsan_default_suppressions() {
   return "leak:libsoci_postgresql\n";
 }
@@ -51,24 +51,26 @@ struct session_opener::attempt {
   }
 };
 
-session_opener::session_opener(std::string conninfo) : conninfo_(std::move(conninfo)) {}
+namespace {
 
 // SOCI 4.0.3 forgets to free a connection that could not be made: some 20 KB each time. So after a
 // failure the server is tried without it first.
-void session_opener::probe() const {
-  const std::unique_ptr<PGconn, decltype(&PQfinish)> c(PQconnectdb(conninfo_.c_str()), PQfinish);
+void probe(const std::string& conninfo) {
+  const std::unique_ptr<PGconn, decltype(&PQfinish)> c(PQconnectdb(conninfo.c_str()), PQfinish);
   if (PQstatus(c.get()) != CONNECTION_OK) throw unavailable(PQerrorMessage(c.get()));
 }
 
-std::unique_ptr<soci::session> session_opener::open() {
-  if (failed_before_) probe();
+}  // namespace
+
+std::unique_ptr<soci::session> session_opener::open(const std::string& conninfo) {
+  if (failed_before_) probe(conninfo);
   failed_before_ = true;
   const auto a = std::make_shared<attempt>();
   {
     std::lock_guard lock(mutex_);
     now_ = a;
   }
-  std::thread([a, conninfo = conninfo_] { a->run(conninfo); }).detach();
+  std::thread([a, conninfo] { a->run(conninfo); }).detach();
   std::unique_lock lock(a->mutex);
   a->changed.wait_for(lock, open_limit, [&] { return a->ended || a->given_up; });
   a->given_up = true;

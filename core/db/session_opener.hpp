@@ -15,18 +15,14 @@ namespace ry::db {
 
 class session_opener {
  public:
-  explicit session_opener(std::string conninfo);
-
   // Blocks until there is one, for 15 s at most. Throws failure (RY_UNAVAILABLE).
-  std::unique_ptr<soci::session> open();
+  std::unique_ptr<soci::session> open(const std::string& conninfo);
   // Whoever is in open() fails now. From any thread, does not block.
   void give_up() noexcept;
 
  private:
   struct attempt;
-  void probe() const;
 
-  const std::string conninfo_;
   bool failed_before_ = false;
   std::mutex mutex_;  // guards now_
   std::weak_ptr<attempt> now_;

@@ -25,7 +25,7 @@ class watchdog {
 
   // No answer from any connection to a server for that long while one waits: that server is asked
   // for a sign of life, and without one in `ping_limit` every connection to it is severed.
-  static constexpr std::chrono::milliseconds silence{3'000};
+  static constexpr std::chrono::milliseconds silence{1'500};
   static constexpr std::chrono::seconds ping_limit{3};
   static constexpr std::chrono::milliseconds ping_pause{2'000};  // a long statement is no reason
   // Over the time in which the server should have ended a statement itself: that one is severed.

@@ -14,13 +14,12 @@ const { values } = parseArgs({ options: {
   lease: { type: 'string', default: '2' },
 } });
 const live = Number(values.runs);
-// A piece each second or two, as the load of many runs is their number; and short answers, as one that is taken
-// over begins anew.
-const plan = (random) => ({ tools: random.weighted([[9, 0], [1, 1]]), chunks: random.between(8, 15), pace: live > 200 ? 2000 : 500 });
+// A piece each two seconds, as the load of many runs is their number.
+const plan = (random) => ({ tools: random.weighted([[19, 0], [1, 1]]), chunks: random.between(15, 25), pace: live > 200 ? 2000 : 500 });
 const wanted = new RegExp(values.acts);
 const cluster = new Cluster({
   network: values.netns ? new Namespaces() : new Loopback(), seed: Number(values.seed), live, plan, breath: 3000, lease: Number(values.lease),
-  accounts: Math.min(40, live), giveUp: 600000, wanted: (name) => wanted.test(name), say: console.log });
+  accounts: Math.min(40, live), giveUp: 900000, longest: 400000, wanted: (name) => wanted.test(name), say: console.log });
 try {
   await cluster.open();
   await cluster.run();

@@ -16,9 +16,9 @@ const planned = (random) => ({
 
 export class Campaign {
   // limit: runs of an account at once, 3 in the tier pro. plan: of a run, see promptOf. elsewhere: runs are
-  // read at other nodes than the one they were started at. postgres: when it is not one of its own.
-  constructor({ seed, nodes = 3, accounts = 8, giveUp = 240000, cuts = 0.04, lease = 2, crashes, settings, limit = 3, plan = planned, elsewhere, postgres }) {
-    Object.assign(this, { seed, count: nodes, accounts, cuts, lease, crashes, settings, limit, plan, elsewhere, postgres });
+  // read at other nodes than the one they were started at. longest: see ChaosClient. postgres: when it is not one of its own.
+  constructor({ seed, nodes = 3, accounts = 8, giveUp = 240000, cuts = 0.04, lease = 2, crashes, settings, limit = 3, plan = planned, elsewhere, longest, postgres }) {
+    Object.assign(this, { seed, count: nodes, accounts, cuts, lease, crashes, settings, limit, plan, elsewhere, longest, postgres });
     this.random = seeded(seed);
     this.giveUp = Date.now() + giveUp;
     this.done = [];
@@ -40,7 +40,7 @@ export class Campaign {
     await this.postgres?.drop();
   }
   client(account, random = this.random.fork()) {
-    return new ChaosClient({ nodes: this.nodes, random, token: this.tokens[account], giveUp: this.giveUp });
+    return new ChaosClient({ nodes: this.nodes, random, token: this.tokens[account], giveUp: this.giveUp, longest: this.longest });
   }
 
   // ---- load ----

@@ -8,13 +8,12 @@ import { sleep } from '../../e2e/lib/server.mjs';
 const patience = 4000;
 // Longer than the keep-alive of a stream takes to come.
 const silence = 11000;
-// A run that has not ended by then never will, however often its answers were given up.
-const longest = 150000;
 
 export class ChaosClient {
-  // give_up: a time after which waiting is a failure of the server.
-  constructor({ nodes, random, token, giveUp }) {
-    Object.assign(this, { nodes, random, token, giveUp });
+  // giveUp: a time after which waiting is a failure of the server. longest: milliseconds; a run that has not ended
+  // by then never will, however often its answers were given up.
+  constructor({ nodes, random, token, giveUp, longest = 150000 }) {
+    Object.assign(this, { nodes, random, token, giveUp, longest });
     this.retries = 0;
   }
 
@@ -73,7 +72,7 @@ export class ChaosClient {
   // at while another one is up.
   async read(run, { cuts = 0, onEvent, not } = {}) {
     const log = { run, events: [], connections: 0, answers: [], ended: false };
-    const giveUp = Math.min(this.giveUp, Date.now() + longest);
+    const giveUp = Math.min(this.giveUp, Date.now() + this.longest);
     for (let round = 1; ; round++) {
       const node = await this.#node(not);
       const last = log.events.at(-1)?.$id ?? 0;

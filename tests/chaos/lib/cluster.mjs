@@ -14,9 +14,9 @@ export const hasNats = existsSync(path.join(build, 'modules/bus_nats.so'));
 export class Cluster extends Campaign {
   // live: runs at once. plan: of each. breath: milliseconds that each state is left to itself. wanted: which
   // acts by their names.
-  constructor({ network, seed, live, plan, breath = 2000, lease, accounts = 10, giveUp, wanted = () => true, say = () => {} }) {
+  constructor({ network, seed, live, plan, breath = 2000, lease, accounts = 10, giveUp, longest, wanted = () => true, say = () => {} }) {
     const limit = Math.ceil(live / accounts);
-    super({ seed, giveUp, lease, accounts, limit, cuts: 0, elsewhere: true, plan,
+    super({ seed, giveUp, longest, lease, accounts, limit, cuts: 0, elsewhere: true, plan,
             settings: `[accounts.tiers.pro]\nconcurrent_runs = ${limit}\n` });
     Object.assign(this, { network, breath, wanted, say });
     this.figures = [];
