@@ -8,6 +8,7 @@
 
 #include <boost/dll/shared_library.hpp>
 #include <cerrno>
+#include <cstdlib>
 #include <exception>
 #include <stdexcept>
 #include <system_error>
@@ -19,13 +20,15 @@ namespace ry::module {
 
 namespace {
 
-// The sanitizers' reports need the code of a library to be there at exit.
-constexpr bool always_pinned =
+// The sanitizers' reports need the code of a library to be there at exit. RY_SANITIZE_UNMAP gives their names up,
+// so that what is used after it was unmapped is found.
+bool always_pinned() {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    true;
+  return std::getenv("RY_SANITIZE_UNMAP") == nullptr;
 #else
-    false;
+  return false;
 #endif
+}
 
 [[noreturn]] void refuse(const std::string& what) {
   throw std::runtime_error(what);
@@ -100,7 +103,7 @@ library::library(const std::filesystem::path& file, std::string_view sha256_pin,
   } catch (const std::exception& e) {
     refuse(std::string("the dynamic loader refuses it: ") + e.what());
   }
-  if (always_pinned) pin();
+  if (always_pinned()) pin();
 }
 
 library::~library() = default;

@@ -10,13 +10,20 @@ import { startLlm } from './lib/llm.mjs';
 import { wordsEach, watch, words } from './lib/reader.mjs';
 import { Client, Server, binary, build, makeDatabase, sleep, waitFor } from './lib/server.mjs';
 
-// The big runs of bench/RESULTS.md set these.
+// The big runs of bench/RESULTS.md set these, and RY_SWAP_FIGURES: a file that gets a line of figures each round.
 const clients = Number(process.env.RY_SWAP_CLIENTS ?? 24);
 const rounds = Number(process.env.RY_SWAP_ROUNDS ?? 1);
 const swapped = (process.env.RY_SWAP_MODULES ?? 'llm_openai,runs,accounts').split(',');
+const many = clients > 100;
+// A sanitizer's build keeps modules mapped unless it is told not to (CONTRIBUTING.md).
+const unmaps = !process.env.RY_SANITIZE || process.env.RY_SANITIZE_UNMAP;
+// What sanitizers make slower gets less to do in the same time, and more time.
+const slow = process.env.RY_SANITIZE ? 4 : 1;
 // Reader and model share two cores with the server: many streams get their words more slowly. A model's longest
 // answer ends before a swap of its driver gives up, and outlasts what runs are given.
-const between = Math.max(20, clients * 0.7);
+const between = many ? clients * 1.5 * slow : Math.max(20, clients * 0.7);
+const [shorter, longer] = many ? [8000 * slow, 11000 * slow] : [1200, 8000];
+const drain = many ? 60 : swapped.includes('llm_openai') ? 12 : 6;
 
 let database, llm, server, admin, modules;
 
@@ -27,7 +34,7 @@ before(async () => {
 [runs]
 drain_seconds = 1
 [reload]
-drain_seconds = ${swapped.includes('llm_openai') ? 12 : 6}
+drain_seconds = ${drain}
 [accounts.tiers.free]
 concurrent_runs = 100
 threads = 100000
@@ -82,18 +89,20 @@ const mappedCopies = (name) => new Set(readFileSync(`/proc/${server.process.pid}
 test('under streams and requests every module is swapped, and nobody notices', async (t) => {
   let over = false;
   const bad = [], waits = [], figures = [], changes = [];
-  const totals = { runs: 0, events: 0, draining: 0, aborted: 0, open: 0, least: Infinity };
+  const live = new Set();  // what ends with each open stream
+  const totals = { runs: 0, events: 0, draining: 0, aborted: 0, least: Infinity };
   const failed = (e) => ({ status: 0, text: `${e} ${e.cause ?? ''}` });
   const oneClient = async (user, i) => {
     for (let n = 0; !over || n === 0; n++) {
       const long = i % 8 === 0;  // outlasts a swap and is handed over
-      const count = (long ? 8000 : 1200) / between * (clients > 100 ? 8 : 1);
-      const r = await user.start({ prompt: `[words ${Math.round(count)}]` }).catch(failed);
+      const count = Math.round((long ? longer : shorter) / between);
+      const r = await user.start({ prompt: `[words ${count}]` }).catch(failed);
       if (r.status !== 200) { bad.push(`start: ${r.status} ${r.text}`); return; }
-      totals.open++;
-      const seen = await watch(`${server.url}/agent-run/${r.json.agent_run_id}/stream`, user.token, { timeout: 90000 + rounds * 15000 }).ended
+      const end = watch(`${server.url}/agent-run/${r.json.agent_run_id}/stream`, user.token, { timeout: slow * (90000 + rounds * 15000) }).ended
         .catch((e) => void bad.push(`${r.json.agent_run_id}: ${e.message}`));
-      totals.open--;
+      live.add(end);
+      const seen = await end;
+      live.delete(end);
       if (!seen) continue;
       totals.runs++;
       totals.draining += seen.draining;
@@ -102,7 +111,7 @@ test('under streams and requests every module is swapped, and nobody notices', a
       const numbers = seen.events.map((e) => e.sequence);
       if (!numbers.every((s, k) => s === k + 1)) bad.push(`sequence of ${r.json.agent_run_id}: ${numbers.join(' ')}`);
       if (seen.events.at(-1).status !== 'completed') bad.push(`end: ${JSON.stringify(seen.events.at(-1))}`);
-      if (seen.text !== words(Math.round(count))) bad.push(`text of ${r.json.agent_run_id}: ${seen.text.slice(0, 200)}`);
+      if (seen.text !== words(count)) bad.push(`text of ${r.json.agent_run_id}: ${seen.text.slice(0, 200)}`);
       if (seen.refused) bad.push(`stream refused: ${seen.refused}`);
     }
   };
@@ -117,19 +126,26 @@ test('under streams and requests every module is swapped, and nobody notices', a
   const users = await Promise.all(Array.from({ length: Math.min(clients, 50) }, () => server.user()));
   const load = Promise.all([...Array.from({ length: clients }, (_, i) => oneClient(users[i % users.length], i)),
     requests(users[0]), requests(users[1])]);
-  await waitFor('all streams are open', () => totals.open >= clients * 0.95 || bad.length, 120000);
+  const crowded = () => waitFor('streams are open', () => live.size >= clients * 0.96 || bad.length, 120000 * slow);
+  await crowded();
   try {
+    let cut = [];
     for (let n = 0; n < rounds && !bad.length; n++) {
+      // An answer that each swap begins anew would never end, and its run would grow.
+      await Promise.all(cut);
+      await crowded();
+      if (swapped.includes('runs')) cut = [...live];
       for (const name of swapped) {
-        totals.least = Math.min(totals.least, totals.open);
+        totals.least = Math.min(totals.least, live.size);
         const r = await change('reload', name);
         assert.equal(r.code, 0, r.err);
         assert.ok(r.json.started.some((m) => m.module === name), r.out);
-        for (const left of r.json.left) assert.doesNotMatch(left.outcome, /retired/, r.out);
-        assert.equal(r.json.cut_requests, 0);
+        for (const left of r.json.left) assert.match(left.outcome, unmaps ? /^unloaded$/ : /^ended/, r.out);
+        assert.equal(r.json.cut_requests, 0, r.out);
         changes.push(r.json);
       }
       figures.push(footprint());
+      if (process.env.RY_SWAP_FIGURES) appendFileSync(process.env.RY_SWAP_FIGURES, JSON.stringify({ ...figures.at(-1), ...totals, live: live.size }) + '\n');
     }
   } finally {
     over = true;
@@ -146,7 +162,7 @@ test('under streams and requests every module is swapped, and nobody notices', a
   const growth = Object.fromEntries(third < 3 ? [] : Object.keys(warm[0]).map((what) =>
     [what, [part(what, 0, third), part(what, warm.length - third)]]));
   for (const [what, [first, last]] of Object.entries(growth))
-    assert.ok(last <= first * 1.05 + 10, `${what} grows: ${first} -> ${last}; ${JSON.stringify(figures)}`);
+    if (unmaps) assert.ok(last <= first * 1.05 + 10, `${what} grows: ${first} -> ${last}; ${JSON.stringify(figures)}`);
   waits.sort((a, b) => a - b);
   t.diagnostic(JSON.stringify({ ...totals, swaps: changes.length, modules_started: changes.reduce((n, c) => n + c.started.length, 0),
     swap_ms: Math.round(mean(changes.map((c) => c.swap_ms))), total_ms: Math.round(mean(changes.map((c) => c.total_ms))),
@@ -154,8 +170,8 @@ test('under streams and requests every module is swapped, and nobody notices', a
     request_ms_max: +waits.at(-1).toFixed(1), first: figures[0], last: figures.at(-1), growth }));
   const open = await admin.get('/admin/modules');
   assert.ok(open.json.filter((m) => m.state === 'started').every((m) => m.strikes === 0), open.text);
-  if (!process.env.RY_SANITIZE) for (const name of swapped) assert.equal(mappedCopies(name).size, 1, name);
-}, { timeout: 1200000 });
+  if (unmaps) for (const name of swapped) assert.equal(mappedCopies(name).size, 1, name);
+}, { timeout: 300000 + rounds * 45000 * slow });
 
 test('what cannot be loaded, or does not fit, changes nothing', async () => {
   const before = await state('runs');

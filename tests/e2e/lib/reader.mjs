@@ -3,14 +3,17 @@ import { EventSource } from 'eventsource';
 import { lastUser } from './llm.mjs';
 import { sleep } from './server.mjs';
 
-// "[words N]" in the prompt makes the model say N words, one each `ms`, however busy the machine is.
+// "[words N]" in the prompt makes the model say N words, one each `ms`, however busy the machine is; after a standstill
+// of seconds it goes on from there, for all its answers at once would be a load of another kind.
 export const wordsEach = (ms) => async (request, reply) => {
   const n = Number(/\[words (\d+)\]/.exec(lastUser(request))?.[1] ?? 1);
-  const begun = performance.now();
+  let due = performance.now();
   for (let i = 0; i < n && !reply.res.destroyed; i++) {
     reply.text(`w${i} `);
-    const early = begun + (i + 1) * ms - performance.now();
+    due += ms;
+    const early = due - performance.now();
     if (early > 0) await sleep(early);
+    else if (early < -5000) due = performance.now() + ms;
   }
   reply.end();
 };
