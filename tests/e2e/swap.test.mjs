@@ -73,12 +73,18 @@ const place = (name, from) => {
 const state = async (name) => (await admin.get('/admin/modules')).json.find((m) => m.name === name);
 
 const mean = (all) => all.reduce((sum, n) => sum + n, 0) / all.length;
+// AddressSanitizer remembers for ever what it was told of each library; what it gave the program lies in these four TiB.
+function heap(smaps) {
+  const inside = smaps.split(/^(?=[0-9a-f]+-[0-9a-f]+ )/m).filter((m) => /^6[0-3][0-9a-f]{10}-/.test(m));
+  return inside.reduce((sum, m) => sum + Number(/^Rss:\s+(\d+)/m.exec(m)[1]), 0);
+}
 // Of the server: resident KiB, open sockets, and everything else that is open.
 function footprint() {
   const proc = `/proc/${server.process.pid}`;
   const open = readdirSync(`${proc}/fd`).map((fd) => { try { return readlinkSync(`${proc}/fd/${fd}`); } catch { return ''; } });
   return {
-    rss: Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`${proc}/status`, 'utf8'))[1]),
+    rss: process.env.RY_SANITIZE ? heap(readFileSync(`${proc}/smaps`, 'utf8'))
+      : Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`${proc}/status`, 'utf8'))[1]),
     sockets: open.filter((to) => to.startsWith('socket:')).length,
     files: open.filter((to) => to && !to.startsWith('socket:')).length,
   };
