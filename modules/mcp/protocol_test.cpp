@@ -34,6 +34,15 @@ TEST(Rpc, TellsMessagesApart) {
   EXPECT_EQ(batch[5].what, incoming::kind::nonsense);
 }
 
+TEST(Rpc, WhatIsNoCharacterSpoilsNoMessage) {
+  const auto cut = read_messages(R"({"id":1,"result":{"text":"half of \ud83d"}})");
+  EXPECT_EQ(cut.at(0).id, 1u);
+  EXPECT_EQ(text_of(cut.at(0).body.as_object(), "text"), "half of \xef\xbf\xbd");
+  const auto bytes = read_messages("{\"id\":2,\"result\":{\"text\":\"caf\xe9\"}}");
+  EXPECT_EQ(text_of(bytes.at(0).body.as_object(), "text"), "caf\xef\xbf\xbd");
+  EXPECT_THROW(read_messages(R"({"id":1,"result":"\ud83d"x})"), ry::error);
+}
+
 TEST(Rpc, HostileTextIsRefused) {
   for (const char* text : {"", "{", "nul", "{\"id\":1}x", "\xff\xfe"}) {
     EXPECT_THROW(read_messages(text), ry::error) << text;

@@ -5,6 +5,8 @@
 #include <charconv>
 #include <ry/cpp/types.hpp>
 
+#include "text.hpp"
+
 namespace mcp {
 namespace {
 
@@ -85,9 +87,30 @@ json::value parse(std::string_view text) {
   return parse_within(text, {});
 }
 
-std::vector<incoming> read_messages(std::string_view text) {
+namespace {
+
+json::value parse_sent(std::string_view text) {
   const auto first_piece = std::clamp<std::size_t>(2 * text.size(), 512, 1u << 20);
-  auto v = parse_within(text, json::make_shared_resource<json::monotonic_resource>(first_piece));
+  return parse_within(text, json::make_shared_resource<json::monotonic_resource>(first_piece));
+}
+
+// One bad character in one description shall not lose a whole list.
+json::value parse_mended(std::string_view text) {
+  const auto better = mended(text);
+  if (better == text)
+    throw ry::error(RY_DATA_LOSS, "mcp.malformed", "sent a text that is no valid JSON");
+  return parse_sent(better);
+}
+
+}  // namespace
+
+std::vector<incoming> read_messages(std::string_view text) {
+  json::value v;
+  try {
+    take_over(v, parse_sent(text));
+  } catch (const ry::error&) {
+    take_over(v, parse_mended(text));
+  }
   std::vector<incoming> out;
   if (auto* batch = v.if_array()) {
     if (batch->size() > most_in_batch)

@@ -45,7 +45,7 @@ struct incoming {
 };
 
 // One message, or the several of a batch. Their values share one piece of memory, which is given back when the
-// last of them goes. Throws ry::error "mcp.malformed".
+// last of them goes. What is no character in it becomes U+FFFD. Throws ry::error "mcp.malformed".
 std::vector<incoming> read_messages(std::string_view text);
 
 std::string request_text(std::uint64_t id, std::string_view method, json::object params);

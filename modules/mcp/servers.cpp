@@ -181,7 +181,9 @@ server_ptr server_maker::loose(std::string name, std::string_view type, std::str
   s->name = std::move(name);
   s->type = canonical_type(type);
   s->driver = s->type;
-  if (!custom_type.empty() && parts_.transports.find(custom_type)) s->driver = custom_type;
+  // What a profile stands for is the operator's to say.
+  const bool customizable = s->type != "prebuilt" && !custom_type.empty();
+  if (customizable && parts_.transports.find(custom_type)) s->driver = custom_type;
   s->config_json = json::serialize(config);
   s->account_id = account_id;
   s->flags = flags;

@@ -1,5 +1,8 @@
 #include "text.hpp"
 
+#include <algorithm>
+#include <charconv>
+
 namespace mcp {
 namespace {
 
@@ -20,6 +23,15 @@ std::size_t character(std::string_view s) noexcept {
   return n;
 }
 
+// Of the escape at `at`, four digits of hex; -1: there is none.
+long unit(std::string_view s, std::size_t at) noexcept {
+  if (s.size() < at + 6 || s[at] != '\\' || s[at + 1] != 'u') return -1;
+  unsigned value = 0;
+  const auto* from = s.data() + at + 2;
+  const auto [end, ec] = std::from_chars(from, from + 4, value, 16);
+  return ec == std::errc() && end == from + 4 ? static_cast<long>(value) : -1;
+}
+
 }  // namespace
 
 std::string_view cut(std::string_view s, std::size_t most) noexcept {
@@ -32,11 +44,34 @@ std::string clean(std::string_view s, std::size_t most) {
   std::string out;
   out.reserve(s.size() < most ? s.size() : most);
   while (!s.empty()) {
+    // Nearly all of nearly all texts.
+    const auto ascii = static_cast<std::size_t>(
+        std::find_if(s.begin(), s.end(), [](unsigned char c) { return c >= 0x80; }) - s.begin());
+    out += s.substr(0, std::min(ascii, most - out.size()));
+    s.remove_prefix(ascii);
+    if (s.empty()) break;
     const auto n = character(s);
     const auto piece = n != 0 ? s.substr(0, n) : std::string_view("\xef\xbf\xbd");
     if (out.size() + piece.size() > most) break;
     out += piece;
     s.remove_prefix(n != 0 ? n : 1);
+  }
+  return out;
+}
+
+std::string mended(std::string_view json_text) {
+  auto out = clean(json_text, std::string::npos);
+  const auto high = [](long u) { return u >= 0xd800 && u < 0xdc00; };
+  const auto low = [](long u) { return u >= 0xdc00 && u < 0xe000; };
+  for (auto at = out.find('\\'); at != std::string::npos;) {
+    const auto u = unit(out, at);
+    std::size_t length = u < 0 ? 2 : 6;
+    if (high(u) && low(unit(out, at + 6))) {
+      length = 12;
+    } else if (high(u) || low(u)) {
+      out.replace(at, 6, "\\ufffd");
+    }
+    at = out.find('\\', at + length);
   }
   return out;
 }

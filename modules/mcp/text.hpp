@@ -12,4 +12,8 @@ std::string_view cut(std::string_view s, std::size_t most) noexcept;
 // The same as valid UTF-8: what is none becomes U+FFFD.
 std::string clean(std::string_view s, std::size_t most);
 
+// A JSON text whose strings hold what is no character: bytes that are no UTF-8, and escapes of one half of
+// a surrogate pair, which JavaScript writes for a text that it cut there. Both become U+FFFD.
+std::string mended(std::string_view json_text);
+
 }  // namespace mcp

@@ -216,6 +216,22 @@ test('an agent calls tools over http, sse, stdio and 2026-07-28, a dead server b
   }
 });
 
+test('odd characters of a server spoil no run', async () => {
+  const odd = 'nul \u0000, half \ud83d, control \u001b, end';
+  const peer = await startByHand((m, res) => (m.method === 'tools/call' ? result(res, m, { content: [{ type: 'text', text: odd }], structuredContent: { odd } }) : undefined),
+    { tools: [{ name: 'echo', description: odd, inputSchema: { type: 'object', description: odd } }] });
+  try {
+    const { u, agent } = await someone();
+    const put = await u.request('PUT', tools(agent), { json: { custom_mcps: [{ name: 'odd', type: 'http', config: { url: peer.url }, enabledTools: ['echo'] }] } });
+    assert.equal(put.status, 200, put.text);
+    const shown = await u.get(tools(agent), { headers: { 'x-mcp-url': peer.url, 'x-mcp-type': 'http' } });
+    assert.match(shown.json.tools[0].description, /half \ufffd, control/);
+    assert.match((await run(u, '[call odd__echo {}]')).text, /half \ufffd, control .*, end/);
+  } finally {
+    peer.close();
+  }
+});
+
 test('mcp-proxy with a key: over http and sse, and a sentence without the key', async () => {
   const proxy = await startProxy('sekret-of-the-proxy');
   try {
@@ -388,6 +404,7 @@ test('in local mode, too, local programs run in the sandbox', async () => {
 });
 
 test('outside local mode private addresses and unlisted commands are refused, and the switch answers 403', async () => {
+  const nobody = '7d444840-9dc0-11d1-b245-5ffdce74fad2';
   const production = await new Server({ database: makeDatabase(), llm, set: ['deployment.mode=production', 'auth.jwt.hs256_secret=0123456789abcdef0123456789abcdef'] }).start();
   try {
     const u = await production.user();
@@ -404,6 +421,16 @@ test('outside local mode private addresses and unlisted commands are refused, an
     const command = await u.request('PUT', tools(agent), { json: { custom_mcps: [{ name: 'x', type: 'json', config: { command: '/bin/sh' }, enabledTools: [] }] } });
     assert.equal(command.status, 400, command.text);
     assert.match(command.json.detail, /allowed commands/);
+    // Nor under another name.
+    const program = { command: '/bin/sh', args: ['-c', 'exit 0'] };
+    const http = await u.request('PUT', tools(agent), { json: { custom_mcps: [{ name: 'x', type: 'http', customType: 'json', config: { url: 'https://mcp.example/', ...program }, enabledTools: [] }] } });
+    assert.equal(http.status, 400, http.text);
+    assert.match(http.json.detail, /allowed commands/);
+    const profile = await u.request('PUT', tools(agent), { json: { custom_mcps: [{ name: 'x', type: 'prebuilt', customType: 'json', config: { profile_id: nobody, ...program }, enabledTools: [] }] } });
+    assert.equal(profile.status, 200, profile.text);
+    const asked = await u.get(tools(agent), { headers: { 'x-mcp-url': nobody, 'x-mcp-type': 'prebuilt' } });
+    assert.equal(asked.status, 400, asked.text);
+    assert.match(asked.json.detail, /profile/);
   } finally {
     await production.close();
   }

@@ -27,6 +27,7 @@ export const talks = {
   'answers to other questions are ignored': { say: listed((m) => [m.id + 1000, String(m.id + 5), null, -1, 1e300, [m.id], { id: m.id }].map((id) => answer({ id }, { tools: [] })).concat(answer(m, one('x')))), tools: 1 },
   'a second answer is ignored': { say: listed((m) => [answer(m, one('x')), answer(m, { tools: [] }), { jsonrpc: '2.0', id: m.id, error: { code: 1, message: 'no' } }]), tools: 1 },
   'an id as text is its number': { say: listed((m) => [answer({ id: String(m.id) }, one('x'))]), tools: 1 },
+  'half a character spoils neither a list nor its tool': { say: said(() => ({ tools: [...one('x').tools, { name: 'y', description: 'cut in \ud83d', inputSchema: { title: '\udc00' } }] })), tools: 2 },
   'a batch is read': { say: listed((m) => [[{ jsonrpc: '2.0', method: 'n' }, answer(m, one('x'))]]), tools: 1 },
   'questions of the server are answered, whatever their id': { say: listed((m) => [1, 'a', 'x'.repeat(10000), null, {}, 1.5].map((id) => ({ jsonrpc: '2.0', id, method: 'sampling/createMessage', params: {} })).concat(answer(m, one('x')))), tools: 1 },
   'tools without number are cut': { say: said(() => ({ tools: Array.from({ length: 3000 }, (_, i) => ({ name: `t${i}`, inputSchema: {} })) })), tools: 1000 },
