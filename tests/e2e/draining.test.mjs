@@ -8,10 +8,11 @@ import { Client, Server, freePort, makeDatabase, sleep, waitFor } from './lib/se
 
 const shared = 'auth.jwt.hs256_secret=a secret of at least thirty-two bytes for this test';
 let database, llm, server, port;
+let mayEnd = Promise.resolve();  // no answer ends before
 
 before(async () => {
   database = makeDatabase();
-  llm = await startLlm(slowWords);
+  llm = await startLlm((request, reply) => slowWords(request, { ...reply, end: () => mayEnd.then(() => reply.res.destroyed || reply.end()) }));
   port = await freePort();
   server = await new Server({ database, llm, set: [shared, `http.listen=127.0.0.1:${port}`], settings: '[runs]\ndrain_seconds = 1' }).start();
 });
@@ -23,6 +24,8 @@ after(async () => {
 
 test('readers of many runs are told, come back by id after the restart, and miss and repeat nothing', async () => {
   const users = await Promise.all(Array.from({ length: 12 }, () => server.user()));
+  let goOn;
+  mayEnd = new Promise((resolve) => (goOn = resolve));
   const runs = await Promise.all(users.map(async (u) => {
     const r = await u.start({ prompt: '[words 100]' });
     assert.equal(r.status, 200, r.text);
@@ -33,6 +36,7 @@ test('readers of many runs are told, come back by id after the restart, and miss
   assert.equal(exit.code, 0, server.log.slice(-1000));
   assert.ok(runs.every((r) => r.draining === 1), JSON.stringify(runs.map((r) => r.draining)));
   await server.start();
+  goOn();
   await Promise.all(runs.map((r) => r.ended));
   for (const r of runs) {
     assert.deepEqual(r.events.map((e) => e.sequence), r.events.map((_, i) => i + 1));

@@ -22,7 +22,7 @@ const slow = process.env.RY_SANITIZE ? 4 : 1;
 // Reader and model share two cores with the server: many streams get their words more slowly. A model's longest
 // answer ends before a swap of its driver gives up, and outlasts what runs are given.
 const between = many ? clients * 1.5 * slow : Math.max(20, clients * 0.7);
-const [shorter, longer] = many ? [8000 * slow, 11000 * slow] : [1200, 8000];
+const [shorter, longer] = many ? [8000 * slow ** 2, 11000 * slow ** 2] : [1200, 8000];
 const drain = many ? 60 : swapped.includes('llm_openai') ? 12 : 6;
 
 let database, llm, server, admin, modules;
