@@ -43,6 +43,14 @@ TEST(Rpc, WhatIsNoCharacterSpoilsNoMessage) {
   EXPECT_THROW(read_messages(R"({"id":1,"result":"\ud83d"x})"), ry::error);
 }
 
+TEST(Rpc, WhatIsReadCanBeWritten) {
+  const auto huge = std::string(400, '9');
+  const auto m = read_messages("\xef\xbb\xbf{\"id\":1,\"result\":{\"a\":[1e999,-1e999," + huge + "],\"b\":1e308}}");
+  ASSERT_EQ(m.at(0).what, incoming::kind::result);
+  EXPECT_EQ(m.at(0).body, j(R"({"a":[null,null,null],"b":1e308})"));
+  EXPECT_EQ(json::serialize(parse(R"({"x":1e999})")), R"({"x":null})");
+}
+
 TEST(Rpc, HostileTextIsRefused) {
   for (const char* text : {"", "{", "nul", "{\"id\":1}x", "\xff\xfe"}) {
     EXPECT_THROW(read_messages(text), ry::error) << text;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/json/monotonic_resource.hpp>
 #include <charconv>
+#include <cmath>
 #include <ry/cpp/types.hpp>
 
 #include "text.hpp"
@@ -72,12 +73,24 @@ const json::array* array_of(const json::object& o, std::string_view key) {
 
 namespace {
 
+// 1e999 is read as infinite, which no JSON text can say: null, as JavaScript writes it.
+void make_finite(json::value& v) {
+  if (const auto* d = v.if_double(); d != nullptr && !std::isfinite(*d)) v = nullptr;
+  if (auto* a = v.if_array()) {
+    for (auto& each : *a) make_finite(each);
+  }
+  if (auto* o = v.if_object()) {
+    for (auto& each : *o) make_finite(each.value());
+  }
+}
+
 json::value parse_within(std::string_view text, json::storage_ptr memory) {
   json::parse_options options;
   options.max_depth = most_depth;
   json::error_code ec;
   auto v = json::parse(jv(text), ec, std::move(memory), options);
   if (ec) throw ry::error(RY_DATA_LOSS, "mcp.malformed", "sent a text that is no valid JSON");
+  make_finite(v);
   return v;
 }
 
@@ -105,6 +118,7 @@ json::value parse_mended(std::string_view text) {
 }  // namespace
 
 std::vector<incoming> read_messages(std::string_view text) {
+  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
   json::value v;
   try {
     take_over(v, parse_sent(text));

@@ -26,7 +26,7 @@ std::string text_of(const json::object& o, std::string_view key);
 const json::object* object_of(const json::object& o, std::string_view key);
 const json::array* array_of(const json::object& o, std::string_view key);
 
-// Parses hostile text: bounded depth, exact numbers. Throws ry::error "mcp.malformed".
+// Parses hostile text: bounded depth, exact numbers, null for those that are too large for one. Throws ry::error "mcp.malformed".
 json::value parse(std::string_view text);
 
 // Moves a value whatever memory either lives in, where an assignment may copy.

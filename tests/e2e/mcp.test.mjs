@@ -216,10 +216,15 @@ test('an agent calls tools over http, sse, stdio and 2026-07-28, a dead server b
   }
 });
 
-test('odd characters of a server spoil no run', async () => {
+test('odd characters and numbers of a server spoil no run', async () => {
   const odd = 'nul \u0000, half \ud83d, control \u001b, end';
-  const peer = await startByHand((m, res) => (m.method === 'tools/call' ? result(res, m, { content: [{ type: 'text', text: odd }], structuredContent: { odd } }) : undefined),
-    { tools: [{ name: 'echo', description: odd, inputSchema: { type: 'object', description: odd } }] });
+  // JSON.stringify would write null.
+  const say = (res, id, value) => (res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ jsonrpc: '2.0', id, result: value }).replaceAll('"huge"', '1e999')), true);
+  const peer = await startByHand((m, res) => {
+    if (m.method === 'tools/list') return say(res, m.id, { tools: [{ name: 'echo', description: odd, inputSchema: { type: 'object', description: odd, properties: { n: { default: 'huge' } } } }] });
+    if (m.method === 'tools/call') return say(res, m.id, { content: [{ type: 'text', text: odd }], structuredContent: { odd, n: 'huge' } });
+    return undefined;
+  });
   try {
     const { u, agent } = await someone();
     const put = await u.request('PUT', tools(agent), { json: { custom_mcps: [{ name: 'odd', type: 'http', config: { url: peer.url }, enabledTools: ['echo'] }] } });
