@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { lastUser, startLlm } from './lib/llm.mjs';
-import { Client, Server, makeDatabase, sleep, statuses, waitFor } from './lib/server.mjs';
+import { Client, Server, makeDatabase, sleep, slow, statuses, waitFor } from './lib/server.mjs';
 
 const secret = 'auth.jwt.hs256_secret=a secret of at least thirty-two bytes for this test';
 let database, llm, a, b;
@@ -63,11 +63,11 @@ test('in mid-answer: within 50 ms at the median, and the model\'s socket is clos
     const answered = Date.now();
     assert.deepEqual([stop.status, stop.json], [200, { status: 'stopped' }]);
     await call.closed;
-    assert.ok(call.closedAt <= answered + 20, `${call.closedAt - answered} ms after the answer`);
+    assert.ok(call.closedAt <= answered + 20 * slow, `${call.closedAt - answered} ms after the answer`);
     assert.equal(call.aborted, true);
     if (i % 10 === 0) await oneTruth(u, id, 'stopped');
   }
-  assert.ok(median(took) <= 50, `median ${median(took)} ms`);
+  assert.ok(median(took) <= 50 * slow, `median ${median(took)} ms`);
 });
 
 test('from another node: as true, and soon', async () => {
@@ -83,7 +83,7 @@ test('from another node: as true, and soon', async () => {
     assert.deepEqual([stop.status, stop.json], [200, { status: 'stopped' }]);
     await oneTruth(other, id, 'stopped');
   }
-  assert.ok(median(took) <= 400, `median ${median(took)} ms`);
+  assert.ok(median(took) <= 400 * slow, `median ${median(took)} ms`);
 });
 
 test('in a tool call: the process ends too', async () => {
@@ -129,10 +129,10 @@ test('a last-second stop against completion: one winner, told truly to all', asy
     await Promise.all(Array.from({ length: 10 }, async (_, i) => {
       const u = await (i % 2 ? a : b).user();
       const other = new Client(i % 3 ? a : b, u.token, u.id);
-      const id = await start(u, '[late 60]');
+      const id = await start(u, `[late ${60 * slow}]`);
       const watching = u.stream(id);
       await u.stream(id, { until: (e) => e.type === 'llm_response_chunk' });
-      await sleep(40 + Math.random() * 40);
+      await sleep((40 + Math.random() * 40) * slow);
       const stops = await Promise.all([u.post(`/agent-run/${id}/stop`), other.post(`/agent-run/${id}/stop`)]);
       const status = stops[0].json.status;
       assert.ok(status === 'stopped' || status === 'completed', JSON.stringify(stops[0].json));

@@ -8,7 +8,7 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { startLlm } from './lib/llm.mjs';
 import { wordsEach, watch, words } from './lib/reader.mjs';
-import { Client, Server, binary, build, makeDatabase, sleep, waitFor } from './lib/server.mjs';
+import { Client, Server, binary, build, makeDatabase, sleep, slow, waitFor } from './lib/server.mjs';
 
 // The big runs of bench/RESULTS.md set these, and RY_SWAP_FIGURES: a file that gets a line of figures each round.
 const clients = Number(process.env.RY_SWAP_CLIENTS ?? 24);
@@ -17,8 +17,6 @@ const swapped = (process.env.RY_SWAP_MODULES ?? 'llm_openai,runs,accounts').spli
 const many = clients > 100;
 // A sanitizer's build keeps modules mapped unless it is told not to (CONTRIBUTING.md).
 const unmaps = !process.env.RY_SANITIZE || process.env.RY_SANITIZE_UNMAP;
-// What sanitizers make slower gets less to do in the same time, and more time.
-const slow = process.env.RY_SANITIZE ? 4 : 1;
 // Reader and model share two cores with the server: many streams get their words more slowly. A model's longest
 // answer ends before a swap of its driver gives up, and outlasts what runs are given.
 const between = many ? clients * 1.5 * slow : Math.max(20, clients * 0.7);

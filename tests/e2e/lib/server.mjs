@@ -9,6 +9,8 @@ import { checkEvent, hold } from './openapi.mjs';
 
 export const root = path.resolve(import.meta.dirname, '../../..');
 export const build = process.env.RY_BUILD_DIR ?? path.join(root, 'build');
+// How many times as long things take in a sanitizer's build.
+export const slow = process.env.RY_SANITIZE ? 4 : 1;
 export const binary = path.join(build, 'bin/runyard');
 export const sleep = (ms) => new Promise((r) => setTimeout(r, ms));
 
