@@ -12,8 +12,8 @@
 // stop     stop until its answer, and until the model's socket is closed    --runs
 // TOKENS has one bearer token a line, used in turn; so are the ports, by connection. CPU and memory (PSS) are those of the process trees PIDS.
 import { readFileSync, readdirSync } from 'node:fs';
-import net from 'node:net';
 import { performance } from 'node:perf_hooks';
+import { Connection, counter, startRequest, streamRequest } from './connection.mjs';
 
 const argv = process.argv.slice(2);
 const mode = argv[0];
@@ -27,72 +27,9 @@ const round = (x) => Math.round(x * 100) / 100;
 const quantile = (list, p) => { const s = Float64Array.from(list).sort(); return s.length ? round(s[Math.min(s.length - 1, Math.floor(p * s.length))]) : null; };
 const report = (o) => console.log(JSON.stringify({ mode, ...o }));
 let turn = 0, opened = 0;
+const connect = () => new Connection().open(ports[opened++ % ports.length]);
 const token = () => tokens[turn++ % tokens.length];
 
-// One request at a time on a connection that is kept.
-class Connection {
-  async open() {
-    this.socket = net.connect(ports[opened++ % ports.length], '127.0.0.1');
-    this.socket.setNoDelay(true);
-    this.socket.on('data', (b) => this.data(b));
-    this.socket.on('close', () => this.fail(new Error('closed')));
-    this.socket.on('error', (e) => this.fail(e));
-    await new Promise((ok, no) => { this.socket.once('connect', ok); this.socket.once('error', no); });
-    return this;
-  }
-  request(text, onBody) {
-    return new Promise((ok, no) => { this.now = { ok, no, onBody, head: null, left: -1, body: [] }; this.rest = null; this.socket.write(text); });
-  }
-  fail(e) { const r = this.now; this.now = null; r?.no(e); }
-  end() { const r = this.now; this.now = null; r.ok({ status: r.status, text: Buffer.concat(r.body).toString() }); }
-  close() { this.now = null; this.socket.destroy(); }
-  data(b) {
-    if (this.rest) { b = Buffer.concat([this.rest, b]); this.rest = null; }
-    const r = this.now;
-    if (!r) return;
-    if (r.head === null) {
-      const i = b.indexOf('\r\n\r\n');
-      if (i < 0) { this.rest = b; return; }
-      r.head = b.toString('latin1', 0, i).toLowerCase();
-      r.status = Number(r.head.slice(9, 12));
-      r.chunked = r.head.includes('transfer-encoding: chunked');
-      if (!r.chunked) r.left = Number(/content-length: *(\d+)/.exec(r.head)?.[1] ?? 0);
-      b = b.subarray(i + 4);
-    }
-    if (!r.chunked) {
-      if (b.length) this.take(r, b);
-      if ((r.left -= b.length) <= 0) this.end();
-      return;
-    }
-    // Sizes and pieces of HTTP chunks; a piece that is not whole is handed on as far as it is there.
-    for (let at = 0; at < b.length;) {
-      if (r.left < 0) {
-        const e = b.indexOf('\r\n', at);
-        if (e < 0) { this.rest = b.subarray(at); return; }
-        r.left = parseInt(b.toString('latin1', at, e), 16) + 2;
-        r.last = r.left === 2;
-        at = e + 2;
-        continue;
-      }
-      const size = Math.min(r.left, b.length - at);
-      const text = Math.max(0, Math.min(r.left - 2, size));
-      if (text > 0) this.take(r, b.subarray(at, at + text));
-      at += size;
-      if ((r.left -= size) === 0) {
-        r.left = -1;
-        if (r.last) return this.end();
-      }
-    }
-  }
-  take(r, b) { if (r.onBody) r.onBody(b); else r.body.push(b); }
-}
-
-const form = (prompt) => `--b\r\nContent-Disposition: form-data; name="prompt"\r\n\r\n${prompt}\r\n--b--\r\n`;
-const startRequest = (bearer, prompt) => {
-  const body = form(prompt);
-  return `POST /agent/start HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${bearer}\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-};
-const streamRequest = (bearer, id) => `GET /agent-run/${id}/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${bearer}\r\nAccept: text/event-stream\r\n\r\n`;
 const promptOf = (o = {}) => `[n=${o.n ?? n} d=${o.d ?? d} hang=${o.hang ?? 0} stamp=${o.stamp ?? 0}] hello`;
 async function start(c, bearer, o) {
   const r = await c.request(startRequest(bearer, promptOf(o)));
@@ -100,28 +37,6 @@ async function start(c, bearer, o) {
   return JSON.parse(r.text).agent_run_id;
 }
 
-// Counts chunks in what arrives; `late` gets the milliseconds since a stamped chunk was sent.
-const mark = Buffer.from('llm_response_chunk');
-function counter(onFirst, late) {
-  const out = { n: 0, bytes: 0 };
-  let tail = null;
-  out.take = (b) => {
-    out.bytes += b.length;
-    let x = tail ? Buffer.concat([tail, b]) : b;
-    const end = x.lastIndexOf('\n\n');
-    if (end < 0) { tail = x; return; }
-    tail = end + 2 < x.length ? x.subarray(end + 2) : null;
-    x = x.subarray(0, end + 2);
-    const before = out.n;
-    for (let i = x.indexOf(mark); i >= 0; i = x.indexOf(mark, i + 1)) out.n++;
-    if (out.n > before && before === 0) onFirst?.();
-    if (late && out.n > before) {
-      const now = (performance.timeOrigin + performance.now()) * 1000;
-      for (const m of x.toString('latin1').matchAll(/"t(\d{15,17}) "/g)) late.push((now - Number(m[1])) / 1000);
-    }
-  };
-  return out;
-}
 async function wholeRun(c, o = {}) {
   const bearer = token(), began = performance.now();
   const id = await start(c, bearer, o);
@@ -167,7 +82,7 @@ const errorsSeen = () => (errors.size ? { errors: Object.fromEntries(errors) } :
 
 const modes = {
   async latency() {
-    const c = await new Connection().open(), took = [];
+    const c = await connect(), took = [];
     for (let i = 0; i < 50; i++) await wholeRun(c);
     for (let i = 0; i < number('runs', 500); i++) took.push((await wholeRun(c)).first);
     report({ p50: quantile(took, 0.5), p95: quantile(took, 0.95), p99: quantile(took, 0.99) });
@@ -179,12 +94,12 @@ const modes = {
       let runs = 0, before;
       setTimeout(() => { before = usage(false); }, 1000);
       await Promise.all(Array.from({ length: conc }, async () => {
-        let c = await new Connection().open();
+        let c = await connect();
         while (performance.now() < to) {
           try {
             await wholeRun(c);
             if (performance.now() > from && performance.now() <= to) runs++;
-          } catch (e) { failed(e); c.close(); c = await new Connection().open(); }
+          } catch (e) { failed(e); c.close(); c = await connect(); }
         }
         c.close();
       }));
@@ -201,7 +116,7 @@ const modes = {
       while (!over) {
         let c;
         try {
-          c = await new Connection().open();
+          c = await connect();
           connections.add(c);
           while (!over) {
             const bearer = token(), id = await start(c, bearer), k = counter();
@@ -224,18 +139,18 @@ const modes = {
     const streams = number('streams', 100), late = [];
     await Promise.all(Array.from({ length: streams }, async (_, i) => {
       await sleep((i * d) / streams);
-      const c = await new Connection().open();
+      const c = await connect();
       try { await wholeRun(c, { stamp: 1, late }); } catch (e) { failed(e); }
       c.close();
     }));
     report({ streams, d, p50: quantile(late, 0.5), p95: quantile(late, 0.95), p99: quantile(late, 0.99), n: late.length, ...errorsSeen() });
   },
   async fanout() {
-    const c = await new Connection().open(), bearer = token(), late = [];
+    const c = await connect(), bearer = token(), late = [];
     const id = await start(c, bearer, { stamp: 1 });
     let whole = 0;
     await Promise.all(Array.from({ length: number('watchers', 100) }, async () => {
-      const mine = await new Connection().open(), k = counter(null, late);
+      const mine = await connect(), k = counter(null, late);
       try { await mine.request(streamRequest(bearer, id), k.take); } catch (e) { failed(e); }
       if (k.n === n) whole++;
       mine.close();
@@ -248,7 +163,7 @@ const modes = {
     for (const want of option('streams', '1000,10000').split(',').map(Number)) {
       while (open.length < want) {
         await Promise.all(Array.from({ length: Math.min(50, want - open.length) }, async () => {
-          const c = await new Connection().open();
+          const c = await connect();
           open.push(c);
           await new Promise((ok) => { wholeRun(c, { hang: 1, onFirst: ok }).catch((e) => { failed(e); ok(); }); });
         }));
@@ -268,7 +183,7 @@ const modes = {
     const base = usage(), runs = number('runs', 10000);
     let left = runs;
     await Promise.all(Array.from({ length: 32 }, async () => {
-      const c = await new Connection().open();
+      const c = await connect();
       while (left-- > 0) try { await start(c, token(), { hang: 1 }); } catch (e) { failed(e); }
       c.close();
     }));
@@ -278,7 +193,7 @@ const modes = {
   },
   async stop() {
     const model = async () => (await (await fetch(`http://127.0.0.1:${option('model')}/stats`)).json()).aborted;
-    const c = await new Connection().open(), s = await new Connection().open(), answered = [], closed = [];
+    const c = await connect(), s = await connect(), answered = [], closed = [];
     for (let i = 0; i < number('runs', 50); i++) {
       const bearer = token(), id = await start(c, bearer, { hang: 1 });
       await new Promise((ok) => { const k = counter(ok); s.request(streamRequest(bearer, id), k.take).catch(failed); });

@@ -177,7 +177,7 @@ rooms::rooms(workshop& w, config::config& c, const instance& place)
       callers(auth),
       processes(w.loops),
       jobs(w.rt, with_node(queue_settings(c), place)),
-      events(w.rt),
+      events(w.rt, std::chrono::duration_cast<std::chrono::seconds>(c.duration("events.keep_seconds"))),
       limiter(limit_settings(c)),
       server({&w.loops, &callers, &blocking, &w.tracer, &limiter}, with_dir(http_settings(c), place)),
       traces(w.tracer, egress, w.loops.at(w.loops.size() - 1), with_node(trace_exporter_settings(c), place)),

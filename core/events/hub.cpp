@@ -62,8 +62,9 @@ ry_status run_consumer(const module::consumer& c, const ry_job_view* view, ry_jo
 
 }  // namespace
 
-hub::hub(module::runtime& rt)
+hub::hub(module::runtime& rt, std::chrono::seconds keep)
     : rt_(rt),
+      keep_(keep),
       bus_(rt, {[this](std::string_view topic, std::uint64_t cursor, std::string_view bytes) {
                   deliver(topic, cursor, bytes, from::elsewhere);
                 },
@@ -135,20 +136,19 @@ void hub::trim(db::connection& c) {
              {db::value::text(module), db::value::text(name)});
   }
   c.exec("delete from core.event_consumer where last_seen < now() - interval '30 days'");
-  c.exec("delete from core.event where published_at < now() - interval '30 days'");
   c.exec("delete from core.job where state in (0, 2) and enqueued_at < now() - interval '90 days'");
 }
 
-void hub::start() {
-  module::job_kind trim_kind;
-  trim_kind.kind = "core.trim";
-  trim_kind.queue = "core";
-  trim_kind.cron = "17 * * * *";
-  rt_.jobs->add(std::move(trim_kind), [this](const ry_job_view*, ry_job* job) {
+void hub::housekeeping(const char* kind, const char* cron, std::function<void(db::connection&)> work) {
+  module::job_kind k;
+  k.kind = kind;
+  k.queue = "core";
+  k.cron = cron;
+  rt_.jobs->add(std::move(k), [this, work = std::move(work)](const ry_job_view*, ry_job* job) {
     rt_.db->submit(
-        [this, job](db::connection& c) {
+        [job, work](db::connection& c) {
           try {
-            trim(c);
+            work(c);
             job->q.finish(job, RY_JOB_DONE, 0, nullptr);
           } catch (const db::failure& f) {
             const auto v = f.error.view();
@@ -157,6 +157,20 @@ void hub::start() {
         },
         db::lane::priority);
     return RY_OK;
+  });
+}
+
+void hub::start() {
+  housekeeping("core.trim", "17 * * * *", [this](db::connection& c) { trim(c); });
+  housekeeping("core.trim_events", "* * * * *", [keep = keep_.count()](db::connection& c) {
+    std::string until;
+    for (;;) {
+      const auto made = c.exec("select core.partitions_make('core.event', core.partition_width(make_interval(secs => $1::bigint)), 1)::text",
+                               {db::value::int64(keep)});
+      if (made.is_null(0, 0) || made.text(0, 0) == until) break;
+      until = made.text(0, 0);
+    }
+    c.exec("select core.trim_events(make_interval(secs => $1::bigint))", {db::value::int64(keep)});
   });
   listen_ = rt_.db->on_message(live_channel, [this](std::string_view payload) { hinted(payload); });
   bus_.start();

@@ -48,7 +48,8 @@ struct hub_stats {
 
 class hub {
  public:
-  explicit hub(module::runtime& rt);
+  // keep: how long published events stay in core.event, where operators find them; consumers have their own.
+  explicit hub(module::runtime& rt, std::chrono::seconds keep = std::chrono::hours(24 * 30));
   ~hub();
   hub(const hub&) = delete;
   hub& operator=(const hub&) = delete;
@@ -108,9 +109,12 @@ class hub {
   void hint_others(std::string_view topic, std::uint64_t cursor);
   void flush_hints();
   void hinted(std::string_view payload);
+  // A job of the host that does `work` on a connection, by `cron`.
+  void housekeeping(const char* kind, const char* cron, std::function<void(db::connection&)> work);
   void trim(db::connection& c);
 
   module::runtime& rt_;
+  const std::chrono::seconds keep_;
   std::vector<std::unique_ptr<lane>> lanes_;
   std::array<shard, 64> shards_;
 

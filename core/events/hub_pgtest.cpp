@@ -398,4 +398,31 @@ TEST(bus, a_loop_that_is_behind_gets_a_hint_instead_of_an_endless_queue) {
   t.b.hub.unsubscribe(s);
 }
 
+TEST(events, what_was_published_long_ago_goes_with_its_partition) {
+  database d;
+  // As if nobody had made any yet.
+  d.sql("select core.event_publish('a.b', 'first', '{}')");
+  EXPECT_EQ(d.number("select count(*) from core.event_default"), 1);
+  d.sql("select core.partitions_make('core.event', '1 day')");
+  EXPECT_GE(d.number("select count(*) from core.partitions_of('core.event')"), 2);
+  d.sql("create table core.event_old partition of core.event for values from (now() - interval '40 days') to (now() - interval '31 days')");
+  d.sql("insert into core.event (published_at, kind, key, payload) values (now() - interval '35 days', 'a.b', 'old', '{}'), "
+        "(now() - interval '41 days', 'a.b', 'older', '{}'), (now() - interval '2 days', 'a.b', 'young', '{}')");
+  EXPECT_EQ(d.number("select count(*) from core.event_old"), 1);
+  d.sql("select core.trim_events('30 days')");
+  EXPECT_EQ(d.text("select string_agg(key, ' ' order by published_at) from core.event"), "young first");
+  EXPECT_EQ(d.text("select to_regclass('core.event_old')::text"), "");
+}
+
+TEST(events, the_host_makes_partitions_and_trims_each_minute) {
+  database d;
+  event_node n(d);
+  n.n.start();
+  n.hub.start();
+  d.sql("insert into core.event (published_at, kind, key, payload) values (now() - interval '31 days', 'a.b', 'old', '{}')");
+  d.sql("select core.job_enqueue('core.trim_events', '{}', 'core')");
+  EXPECT_TRUE(wait_for([&] { return d.number("select count(*) from core.event") == 0; }));
+  EXPECT_GE(d.number("select count(*) from core.partitions_of('core.event')"), 3);
+}
+
 }  // namespace

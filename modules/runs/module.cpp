@@ -99,6 +99,7 @@ class module {
     reg.job("runs.prune", this, &module::prune, hourly);
     ry::job_options each_minute;
     each_minute.cron = "* * * * *";
+    reg.job("runs.trim_log", this, &module::trim_log, each_minute);
     reg.job("runs.admit", &admission_, &admission::sweep, each_minute);
     reg.subscribe("waiting_runs", "account.tier", &admission_, &admission::plan_changed);
     ry::job_options stops;
@@ -111,6 +112,8 @@ class module {
     parts_.accounts = parts_.ctx.acquire<ry_accounts_v1>(RY_SVC_ACCOUNTS_1);
     parts_.agents = parts_.ctx.acquire<ry_agents_v1>(RY_SVC_AGENTS_1);
     parts_.node_id = std::string(parts_.ctx.fact("node_id"));
+    log_until_ = parts_.ctx.metrics().gauge("log_until_timestamp_seconds",
+                                            "Until when the event log has partitions, as a Unix time");
     parts_.providers.check();
     parts_.keeper.start();
     parts_.places.start(parts_.node_id);
@@ -119,22 +122,30 @@ class module {
 
  private:
   ry::task<ry::job_outcome> prune(ry::job) {
-    // The first id that a run of that moment could have had: UUIDv7 begins with the milliseconds.
-    const std::int64_t ms =
-        parts_.ctx.now_unix_us() / 1000 - parts_.config.event_retention_seconds * 1000;
-    ry::uuid bound;
-    for (int i = 0; i < 6; ++i)
-      bound.bytes[i] = static_cast<std::uint8_t>(static_cast<std::uint64_t>(ms) >> (8 * (5 - i)));
-    for (;;) {
-      ry::result<bool> more = co_await parts_.repo.prune_events(bound.to_string());
-      if (!more.value()) break;
-    }
     (co_await parts_.repo.prune_keys()).value();
     (co_await parts_.keeper.rows().prune_chunks()).value();
     co_return ry::job_outcome::done();
   }
 
+  ry::task<ry::job_outcome> trim_log(ry::job) {
+    const std::int64_t keep = parts_.config.event_retention_seconds;
+    for (std::int64_t before = -1;;) {
+      ry::result<std::int64_t> until = co_await parts_.repo.make_log_partition(keep);
+      if (until.value() == before) break;
+      before = *until;
+      log_until_.set(static_cast<double>(before));
+    }
+    for (;;) {
+      ry::result<log_trim> what = co_await parts_.repo.trim_log(keep);
+      if (what.value() == log_trim::locked)
+        parts_.ctx.warn("a part of the event log is in use and could not be removed; it is tried again in a minute");
+      if (*what != log_trim::more) break;
+    }
+    co_return ry::job_outcome::done();
+  }
+
   parts parts_;
+  ry::metric log_until_;  // of this node's last look
   toolbox tools_;
   executor executor_;
   start_route start_;
@@ -152,6 +163,6 @@ class module {
 
 RY_MODULE(runs::module, "runs", "0.1.0",
           .needs("ry.core/1", "ry.http/1", "ry.db/1", "ry.jobs/1", "ry.events/1", "ry.auth/1",
-                 "ry.services/1", "ry.http_client/1", "accounts/1", "agents/1")
+                 "ry.services/1", "ry.metrics/1", "ry.http_client/1", "accounts/1", "agents/1")
               .provides("llm.provider/1", "agent.tools/1", "sandbox.driver/1")
               .settings(runs::settings_schema));

@@ -352,8 +352,9 @@ ry::task<ry::result<std::int64_t>> repository::mark_sandbox(ry::uuid project, ry
 ry::task<ry::result<std::optional<run_head>>> repository::head(std::string run) const {
   ry::result<ry::rows> rows = co_await db_.query_with(
       {RY_DB_READ_ONLY, 0},
-      "select r.account_id, r.status, coalesce((select e.last_seq from runs.events e where e.run_id "
-      "= r.id order by e.seq desc limit 1), 0), r.seq_reserved from runs.runs r where r.id = $1::uuid",
+      "select r.account_id, r.status, case when r.completed_at is not null then r.border_seq else coalesce("
+      "(select e.last_seq from runs.events e where e.run_id = $1::uuid order by e.seq desc limit 1), 0) end, "
+      "r.seq_reserved from runs.runs r where r.id = $1::uuid",
       run);
   if (!rows) co_return rows.error();
   if (rows->empty()) co_return std::optional<run_head>();
@@ -385,6 +386,15 @@ ry::task<ry::result<log_page>> repository::log(std::string run, std::uint64_t fr
     out.first = from;
   }
   out.wire = wire;
+  if (out.count == 0 && from <= out.ended_at) {
+    // It was trimmed; how the run ended is known without it.
+    rows = co_await db_.query_with({RY_DB_READ_ONLY, 0}, "select * from runs.terminal_wire($1::uuid)", run);
+    if (!rows) co_return rows.error();
+    if (rows->empty()) co_return out;
+    out.wire = rows->front().text(0);
+    out.first = out.last = out.ended_at;
+    out.count = 1;
+  }
   co_return out;
 }
 
@@ -562,11 +572,21 @@ ry::task<ry::result<std::optional<std::int64_t>>> repository::project_version(st
   co_return std::optional<std::int64_t>(rows->front().int64(0));
 }
 
-ry::task<ry::result<bool>> repository::prune_events(std::string before_run) const {
-  ry::result<ry::rows> rows =
-      co_await db_.query("select runs.prune_events($1::uuid, 200)", before_run);
+ry::task<ry::result<std::int64_t>> repository::make_log_partition(std::int64_t keep_seconds) const {
+  ry::result<ry::rows> rows = co_await db_.query(
+      "select extract(epoch from core.partitions_make('runs.events', "
+      "core.partition_width(make_interval(secs => $1::bigint)), 1))::bigint",
+      keep_seconds);
   if (!rows) co_return rows.error();
-  co_return rows->front().boolean(0);
+  co_return rows->front().opt_int64(0).value_or(0);
+}
+
+ry::task<ry::result<log_trim>> repository::trim_log(std::int64_t keep_seconds) const {
+  ry::result<ry::rows> rows = co_await db_.query(
+      "select runs.trim_log(now() - make_interval(secs => $1::bigint), 1000)", keep_seconds);
+  if (!rows) co_return rows.error();
+  const std::string_view what = rows->front().text(0);
+  co_return what == "none" ? log_trim::done : what == "locked" ? log_trim::locked : log_trim::more;
 }
 
 ry::task<ry::result<std::vector<std::string>>> repository::accounts_waiting() const {

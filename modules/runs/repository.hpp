@@ -112,13 +112,17 @@ struct append_batch {
   std::vector<std::int64_t> reserve_fences, reserve_to;
 };
 
-// A page of a run's log in wire form, and the run as it was in the same moment.
+// A page of a run's log in wire form, and the run as it was in the same moment. Of a run whose log was trimmed there is the
+// terminal event, made from the run's row.
 struct log_page {
   std::string wire;
   std::uint64_t first = 0, last = 0, count = 0;  // 0: empty
   std::uint64_t ended_at = 0;                    // number of the terminal event; 0: the run goes on
   bool known = false;                            // there is such a run
 };
+
+// more: something was removed, and there may be more. locked: what is left to remove is in use; later.
+enum class log_trim { done, more, locked };
 
 struct run_head {
   std::string account_id, status;
@@ -204,8 +208,10 @@ class repository {
   ry::task<ry::result<std::optional<std::int64_t>>> project_version(std::string account,
                                                                     std::string project) const;
 
-  // True: there may be more.
-  ry::task<ry::result<bool>> prune_events(std::string before_run) const;
+  // One more partition of the log, for runs that will begin, if it is time. Until when there are some, as a Unix time; 0: none.
+  ry::task<ry::result<std::int64_t>> make_log_partition(std::int64_t keep_seconds) const;
+  // Removes a part of the log of runs that are over and began longer ago.
+  ry::task<ry::result<log_trim>> trim_log(std::int64_t keep_seconds) const;
   ry::task<ry::result<std::vector<std::string>>> accounts_waiting() const;
   // Of the queue of all nodes, counted up to `most`, and of this node.
   ry::task<ry::result<queue_state>> look_at_queue(std::string_view node, std::int64_t most) const;

@@ -115,6 +115,9 @@ constexpr const char* schema_text = R"JSON({
     "batch": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 100},
     "weight": {"type": "integer", "minimum": 1, "maximum": 100, "default": 100}
   }},
+  "events": {"type": "object", "properties": {
+    "keep_seconds": {"type": "number", "minimum": 60, "maximum": 3155760000, "default": 2592000}
+  }},
   "egress": {"type": "object", "properties": {
     "idle_connections": {"type": "integer", "minimum": 0, "maximum": 100000, "default": 1024},
     "idle_connections_per_host": {"type": "integer", "minimum": 0, "maximum": 100000, "default": 256},

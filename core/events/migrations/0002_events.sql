@@ -8,14 +8,16 @@ create table event_consumer (
   primary key (module, name)
 );
 
+-- Trimmed by age, a partition at a time: see 0004. A unique index and no key: pg_restore --clean cannot drop the keys of partitions.
 create table event (
-  id bigint generated always as identity primary key,
+  id bigint generated always as identity,
   published_at timestamptz not null default now(),
   kind text not null,
   key text not null,
   payload jsonb not null
-) with (autovacuum_vacuum_scale_factor = 0.02);
-create index event_published on event using brin (published_at);
+) partition by range (published_at);
+create unique index event_by_age on event (published_at, id);
+create table event_default partition of event default with (autovacuum_vacuum_scale_factor = 0.02);
 
 create function event_publish(p_kind text, p_key text, p_payload jsonb) returns bigint
 language plpgsql as $$
@@ -50,4 +52,16 @@ begin
    where exists (select 1 from unnest(c.kinds) k
                   where k = m.kind or (right(k, 2) = '.*' and starts_with(m.kind, left(k, -1))))
    order by m.id;
+end $$;
+
+-- Removes what was published longer ago. A partition that somebody reads stays until the next time.
+create function trim_events(p_keep interval) returns void language plpgsql as $$
+declare
+  v record;
+begin
+  delete from core.event_default where published_at < now() - p_keep;
+  for v in select p.part from core.partitions_of('core.event') p where p.upper_at <= now() - p_keep loop
+    exit when not core.partition_lock(v.part);
+    exit when not core.partition_drop(v.part);
+  end loop;
 end $$;

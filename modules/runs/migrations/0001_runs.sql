@@ -96,14 +96,19 @@ create index runs_of_thread on runs (thread_id, id desc);
 -- Append-only. A row holds events that follow each other, seq to last_seq, as they stand in the stream:
 -- "id: N\ndata: {...}\n\n" for each. Whoever writes keeps rows below a page, so that they are stored as they
 -- are: a row costs much by itself and little more with each event in it.
+-- Partitioned by the time of the runs' start, which their ids begin with, so that the log is trimmed by dropping what is
+-- old, and a run is in one partition: see core.partitions_make() and trim_log(). A unique index and no key: pg_restore --clean
+-- cannot drop the keys of partitions.
 create table events (
   run_id uuid not null,
   seq bigint not null,
   last_seq bigint not null,
-  wire text not null,
-  primary key (run_id, seq)
-) with (autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_vacuum_scale_factor = 0.02, toast_tuple_target = 8160);
+  wire text not null
+) partition by range (run_id);
+create unique index events_of_run on events (run_id, seq);
 alter table events alter column wire set storage main;
+create table events_default partition of events default
+  with (autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_vacuum_scale_factor = 0.02, toast_tuple_target = 8160);
 
 -- The same, one row for each event; `payload` is the JSON object of its data line.
 create view event as
@@ -148,10 +153,3 @@ create unlogged table watcher (
   until timestamptz not null
 );
 create index watcher_thread on watcher (thread_id);
-
--- How far the log has been pruned: every run up to here has no events any more.
-create table prune_state (
-  one boolean primary key default true check (one),
-  up_to_run uuid not null default '00000000-0000-0000-0000-000000000000'
-);
-insert into prune_state default values;

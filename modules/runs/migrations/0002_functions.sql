@@ -612,15 +612,26 @@ create function duration_ms(r runs.runs) returns bigint language sql stable as $
   select (extract(epoch from r.completed_at - r.started_at) * 1000)::bigint
 $$;
 
--- The terminal event of a run that is ended without its worker; the same form as the worker's own.
+-- The terminal event of a run that is ended without its worker, or whose log was trimmed; the same form as the
+-- worker's own.
 create function terminal_payload(r runs.runs) returns text language sql stable as $$
-  select format('{"type": "status", "sequence": %s, "status": "%s", "reason": "%s", "usage": '
+  select format('{"type": "status", "sequence": %s, "status": "%s", "reason": "%s", %s"usage": '
                 '{"input_tokens":%s,"output_tokens":%s,"cached_tokens":%s}, "tokens": %s, "credits": %s, '
                 '"duration_ms": %s, "queue_wait_ms": %s, "time_to_first_token_ms": %s}',
-                r.border_seq, r.status, r.reason, r.input_tokens, r.output_tokens, r.cached_tokens,
+                r.border_seq, r.status, r.reason,
+                case when r.status = 'failed'
+                     then format('"error": %s, "error_code": %s, ', to_json(coalesce(r.error, '')),
+                                 to_json(coalesce(r.error_code, ''))) end,
+                r.input_tokens, r.output_tokens, r.cached_tokens,
                 r.input_tokens + r.output_tokens, trim_scale(r.charged_micro / 1000000.0),
                 runs.duration_ms(r), coalesce(r.queue_wait_ms::text, 'null'),
                 coalesce(r.first_token_ms::text, 'null'))
+$$;
+
+-- The terminal event as it stands in the log; no row: the run goes on, or there is none.
+create function terminal_wire(p_run uuid) returns setof text language sql stable as $$
+  select runs.event_wire(r.border_seq, runs.terminal_payload(r)) from runs.runs r
+   where r.id = p_run and r.completed_at is not null
 $$;
 
 -- Ends a run whose worker does not answer, or that has none: its fence is gone, so its writes are
@@ -738,7 +749,9 @@ begin
   if exists (select 1 from runs.runs r where r.thread_id = p_thread and r.status = 'running') then
     outcome := 'busy'; return next; return;
   end if;
-  delete from runs.events e using runs.runs r where r.thread_id = p_thread and e.run_id = r.id;
+  -- Planned each time, with the ids: only the partitions that hold them are touched.
+  execute 'delete from runs.events e where e.run_id = any ($1)'
+    using array(select r.id from runs.runs r where r.thread_id = p_thread);
   delete from runs.uploads u using runs.runs r where r.thread_id = p_thread and u.run_id = r.id;
   delete from runs.idempotency i where i.account_id = p_account and i.thread_id = p_thread;
   delete from runs.runs r where r.thread_id = p_thread;
@@ -756,28 +769,41 @@ begin
   return next;
 end $$;
 
--- One batch of the removal of old events; true when there may be more. Ids of runs grow with time, so
--- a bound on the id is a bound on the start. It stops at the oldest run that goes on, which is pruned when it has
--- ended.
-create function prune_events(p_before uuid, p_batch int) returns boolean language plpgsql as $$
+-- Removes a part of the log of runs that began before p_before, and tells what: 'partition', when all in it are over and
+-- older; 'rows' of up to p_batch runs, from the default partition; 'locked', so that it is to be tried again later; 'none': there is no more. A run
+-- that goes on keeps its partition, or its rows. How runs ended can still be told: terminal_wire().
+create function trim_log(p_before timestamptz, p_batch bigint) returns text language plpgsql as $$
 declare
-  v_ids uuid[];
+  v record;
+  v_live uuid[];
+  v_locked boolean := false;
 begin
-  perform 1 from runs.prune_state for update;
-  select array_agg(x.id order by x.id) into v_ids
-    from (select r.id, bool_or(r.status = 'running') over (order by r.id) as goes_on
-            from runs.runs r, runs.prune_state s
-           where r.id > s.up_to_run and r.id < p_before order by r.id limit p_batch) x
-   where not x.goes_on;
-  if v_ids is null then
-    return false;
-  end if;
-  -- The terminal event stays: whoever asks later still learns how the run ended.
-  delete from runs.events e using runs.runs r
-   where e.run_id = any (v_ids) and r.id = e.run_id and r.status <> 'running' and e.last_seq < r.border_seq;
-  update runs.events e set seq = e.last_seq, wire = substring(e.wire from '(id: [0-9]+\ndata: [^\n]*\n\n)$')
-    from runs.runs r
-   where e.run_id = any (v_ids) and r.id = e.run_id and r.status <> 'running' and e.seq < e.last_seq;
-  update runs.prune_state set up_to_run = v_ids[cardinality(v_ids)];
-  return cardinality(v_ids) = p_batch;
+  for v in select p.part, p.lower_bound::uuid as lower, p.upper_bound::uuid as upper
+             from core.partitions_of('runs.events') p where p.upper_at <= p_before loop
+    v_live := coalesce(v_live, array(select runs.live_before(core.uuid_floor(p_before))));
+    continue when exists (select from unnest(v_live) l where l >= v.lower and l < v.upper);
+    if not core.partition_lock(v.part) then
+      v_locked := true;
+      exit;  -- what reads so long, a backup, holds the others, too
+    end if;
+    -- A run could have begun in it until now; the others do not wait while that is looked for.
+    if not exists (select from runs.live_before(v.upper) l where l >= v.lower) then
+      return case when core.partition_drop(v.part) then 'partition' else 'locked' end;
+    end if;
+  end loop;
+  with old as materialized (
+    select distinct d.run_id from runs.events_default d
+     where d.run_id < core.uuid_floor(p_before)
+       and not exists (select from runs.runs r where r.id = d.run_id and r.completed_at is null)
+     order by d.run_id limit p_batch)
+  delete from runs.events_default d using old o where d.run_id = o.run_id;
+  return case when found then 'rows' when v_locked then 'locked' else 'none' end;
 end $$;
+
+-- The runs that go on and began before the first with such an id. Materialized, because what goes on has an index and is
+-- little beside what is over.
+create function live_before(p_id uuid) returns setof uuid
+language sql stable set enable_seqscan = off as $$
+  with live as materialized (select r.id from runs.runs r where r.status = 'running')
+  select l.id from live l where l.id < p_id
+$$;

