@@ -60,7 +60,7 @@ bool pool::push(task_ptr t, kind k) {
     if (priority_idle_) {
       priority_wake_.notify_one();
     } else {
-      ordinary_wake_.notify_one();
+      call_one();
     }
     return true;
   }
@@ -68,11 +68,23 @@ bool pool::push(task_ptr t, kind k) {
   if (of_a_module && normal_.size() + transactions_.size() >= settings_.max_queue) return false;
   (k == kind::normal ? normal_ : transactions_).push_back(std::move(t));
   if (idle_ > 0) {
-    ordinary_wake_.notify_one();
+    call_one();
   } else {
     stop_wake_.notify_all();  // to whoever waits to be needed
   }
   return true;
+}
+
+// Always the first that is idle: work stays with few sessions, whose plans and pages are at hand, while few are
+// enough. mutex_ is held.
+void pool::call_one() {
+  for (auto& w : workers_) {
+    if (!w->idle) continue;
+    w->idle = false;
+    --idle_;
+    w->wake.notify_one();
+    return;
+  }
 }
 
 bool pool::remove(const task* t) {
@@ -128,17 +140,16 @@ std::vector<task_ptr> pool::take(worker& w, kind& k) {
   };
   if (!something()) {
     if (stopping()) return out;
-    auto& wake = w.priority_only ? priority_wake_ : ordinary_wake_;
     if (w.priority_only) {
       priority_idle_ = true;
-    } else {
-      ++idle_;
-    }
-    wake.wait_for(lock, 1s, [&] { return something() || stopping(); });
-    if (w.priority_only) {
+      priority_wake_.wait_for(lock, 1s, [&] { return something() || stopping(); });
       priority_idle_ = false;
     } else {
-      --idle_;
+      w.idle = true;
+      ++idle_;
+      w.wake.wait_for(lock, 1s, [&] { return !w.idle || stopping(); });
+      if (w.idle) --idle_;
+      w.idle = false;
     }
     if (!something()) return out;
   }
@@ -165,7 +176,7 @@ void pool::put_back(std::vector<task_ptr> tasks, kind k) {
   auto& q = k == kind::priority ? priority_ : k == kind::normal ? normal_ : transactions_;
   if (k == kind::transaction) --open_transactions_;
   for (auto it = tasks.rbegin(); it != tasks.rend(); ++it) q.push_front(std::move(*it));
-  ordinary_wake_.notify_one();
+  call_one();
 }
 
 void pool::execute(worker& w, std::vector<task_ptr>& tasks) {
@@ -272,7 +283,7 @@ void pool::loop(worker& w) {
     if (k == kind::transaction) {
       std::lock_guard lock(mutex_);
       --open_transactions_;
-      ordinary_wake_.notify_one();
+      call_one();
     }
   }
   w.conn.close();
@@ -286,7 +297,7 @@ void pool::stop() {
   {
     std::unique_lock lock(mutex_);
     if (stopping_.exchange(true)) return;
-    ordinary_wake_.notify_all();
+    for (auto& w : workers_) w->wake.notify_all();
     priority_wake_.notify_all();
     stop_wake_.notify_all();
     if (!exited_.wait_for(lock, settings_.drain, [&] { return running_workers_ == 0; })) {

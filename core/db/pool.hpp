@@ -69,8 +69,11 @@ class pool {
     bool connected = false;
     bool priority_only = false;
     bool later = false;  // not among the first to connect
+    bool idle = false;   // waits to be called; priority_only is told by priority_wake_ instead
+    std::condition_variable wake;
   };
   void loop(worker& w);
+  void call_one();
   // Waits for work, at most a second. Empty: nothing came, or the pool stops.
   std::vector<task_ptr> take(worker& w, kind& k);
   void put_back(std::vector<task_ptr> tasks, kind k);
@@ -87,7 +90,7 @@ class pool {
   std::vector<std::unique_ptr<worker>> workers_;
 
   mutable std::mutex mutex_;
-  std::condition_variable ordinary_wake_, priority_wake_, stop_wake_, exited_;
+  std::condition_variable priority_wake_, stop_wake_, exited_;
   mutable std::condition_variable health_;
   std::deque<task_ptr> normal_, priority_, transactions_;
   std::size_t idle_ = 0, running_workers_ = 0, open_transactions_ = 0, max_transactions_ = 0;
