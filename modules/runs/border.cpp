@@ -42,7 +42,6 @@ money_says may_spend(const parts& p, const live_run& run, spending_step step) {
 }
 
 ry::task<stored> persist(parts& p, std::shared_ptr<live_run> run, step_record& record) {
-  p.writers.of(run->exec).touch(run);
   const ry::trace mine = ry::trace::current(p.ctx);
   while (run->feed.in_flight()) {
     if (run->why() == RY_WHY_LEASE_LOST) co_return stored::not_ours;
@@ -70,6 +69,7 @@ ry::task<stored> persist(parts& p, std::shared_ptr<live_run> run, step_record& r
     if (done) {
       if (done->how != step_result::outcome::ok) co_return stored::not_ours;
       if (done->balance_micro) run->balance_micro = done->balance_micro;
+      if (done->jobs_ready) p.ctx.jobs().poke("runs");
       run->feed.reserve(static_cast<std::uint64_t>(record.reserve_to));
       run->feed.release();
       run->deliver();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "history.hpp"
 
@@ -11,7 +12,7 @@ namespace {
 // A statement costs much by itself and little more with each step in it. A second one begins, to have something to
 // do while the first commits, only when it is worth it.
 constexpr unsigned statements_at_once = 2;
-constexpr std::size_t worth_a_second = 8;
+constexpr std::size_t worth_a_second = 16;
 constexpr std::size_t batch_limit = 32;
 
 ry::error stopping() { return ry::unavailable("runs.stopping", "the server is stopping"); }
@@ -26,7 +27,7 @@ ry::task<ry::result<step_result>> border_queue::write(border_step step, ry_exec*
     std::lock_guard lock(mutex_);
     waiting_.push_back(mine);
   }
-  pump();
+  pump_soon(exec);
   while (!mine->out) {
     ry::result<void> waited = co_await ry::signal::waiter(mine->written);
     if (!waited) co_return waited.error();
@@ -35,16 +36,36 @@ ry::task<ry::result<step_result>> border_queue::write(border_step step, ry_exec*
   co_return std::move(*mine->out);
 }
 
+void border_queue::pump_soon(ry_exec* exec) {
+  {
+    std::lock_guard lock(mutex_);
+    if (std::exchange(pump_due_, true)) return;
+  }
+  try {
+    ctx_.post(exec, [this] {
+      {
+        std::lock_guard lock(mutex_);
+        pump_due_ = false;
+      }
+      pump();
+    });
+  } catch (...) {
+    {
+      std::lock_guard lock(mutex_);
+      pump_due_ = false;
+    }
+    pump();
+  }
+}
+
 void border_queue::pump() {
   for (;;) {
     std::vector<entry_ptr> batch;
     {
       std::lock_guard lock(mutex_);
       if (waiting_.size() < (under_way_ == 0 ? 1 : worth_a_second) || under_way_ >= statements_at_once) return;
-      const std::size_t n = std::min(waiting_.size(), batch_limit);
-      batch.assign(std::make_move_iterator(waiting_.begin()),
-                   std::make_move_iterator(waiting_.begin() + static_cast<std::ptrdiff_t>(n)));
-      waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(n));
+      batch = next_batch();
+      if (batch.empty()) return;
       ++under_way_;
     }
     std::sort(batch.begin(), batch.end(), [](const entry_ptr& a, const entry_ptr& b) {
@@ -62,7 +83,31 @@ void border_queue::pump() {
       --under_way_;
     }
     for (const entry_ptr& e : kept) settle(e, stopping());
+    leave(kept);
   }
+}
+
+std::vector<border_queue::entry_ptr> border_queue::next_batch() {
+  std::vector<entry_ptr> batch;
+  std::deque<entry_ptr> later;
+  const account_gate::statement mine = gate_.next();
+  for (entry_ptr& e : waiting_) {
+    const bool fits = batch.size() < batch_limit &&
+                      (!e->step.locks_account() || gate_.enter(e->step.account, mine));
+    if (fits)
+      batch.push_back(std::move(e));
+    else
+      later.push_back(std::move(e));
+  }
+  waiting_ = std::move(later);
+  return batch;
+}
+
+void border_queue::leave(std::span<const entry_ptr> entries) {
+  std::vector<ry::uuid> accounts;
+  for (const entry_ptr& e : entries)
+    if (e->step.locks_account()) accounts.push_back(e->step.account);
+  gate_.leave(accounts);
 }
 
 // A token of its own: what was begun is brought to its end also while the module stops.
@@ -90,26 +135,30 @@ ry::task<void> border_queue::write_batch(std::vector<entry_ptr> batch) {
     std::lock_guard lock(mutex_);
     --under_way_;
   }
-  pump();
+  std::vector<entry_ptr> over;
   for (std::size_t i = 0; i < batch.size(); ++i) {
     // One that fails fails all: each is tried by itself then. Without a database all wait.
     const bool alone = out ? (*out)[i].how == step_result::outcome::alone
                            : batch.size() > 1 && !is_transient(out.error());
     if (alone) {
       const ry::trace_switch during(ctx_, batch[i]->trace);
-      if (!spawn(write_alone(batch[i]), batch[i]->exec)) settle(batch[i], stopping());
+      if (spawn(write_alone(batch[i]), batch[i]->exec)) continue;
+      settle(batch[i], stopping());
     } else if (out) {
       settle(batch[i], std::move((*out)[i]));
     } else {
       settle(batch[i], out.error());
     }
+    over.push_back(batch[i]);
   }
+  leave(over);
 }
 
 // Beside the statements for many: it may wait as long as somebody else holds the account.
 ry::task<void> border_queue::write_alone(entry_ptr e) {
   const border_step* one[] = {&e->step};
   ry::result<std::vector<step_result>> out = co_await put(one, repository::on_lock::wait);
+  leave({&e, 1});
   if (out)
     settle(e, std::move(out->front()));
   else

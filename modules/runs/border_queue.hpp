@@ -1,5 +1,6 @@
 // Borders of all runs of this node, written together: what comes while a statement is under way goes into the
-// next one, so that under load a commit carries many steps and without load none waits.
+// next one, so that under load a commit carries many steps and without load none waits longer than what its loop has to
+// do already.
 //
 // Thread: write() on the run's executor, to which its outcome comes back; any executor. Lifetime: as long as the
 // module.
@@ -9,13 +10,17 @@
 #include <mutex>
 #include <ry/cpp/trace.hpp>
 
+#include "account_gate.hpp"
 #include "repository.hpp"
 
 namespace runs {
 
 class border_queue {
  public:
-  border_queue(const ry::context& ctx, const repository& repo) : ctx_(ctx), repo_(repo) {}
+  border_queue(const ry::context& ctx, const repository& repo, account_gate& gate)
+      : ctx_(ctx), repo_(repo), gate_(gate) {
+    gate_.on_left([this] { pump(); });
+  }
 
   // Errors are those of repository::persist. When the chain is called off meanwhile the step may have been written.
   ry::task<ry::result<step_result>> write(border_step step, ry_exec* exec);
@@ -32,8 +37,13 @@ class border_queue {
   };
   using entry_ptr = std::shared_ptr<entry>;
 
+  // pump() at the end of this turn of the loop: what comes together goes together.
+  void pump_soon(ry_exec* exec);
   // Begins the next statement, unless enough are under way.
   void pump();
+  // Those that wait longest and whose accounts no other statement has.
+  std::vector<entry_ptr> next_batch();
+  void leave(std::span<const entry_ptr> entries);
   bool spawn(ry::task<void> t, ry_exec* exec) const;
   ry::task<ry::result<std::vector<step_result>>> put(std::span<const border_step* const> steps,
                                                      repository::on_lock how) const;
@@ -43,9 +53,11 @@ class border_queue {
 
   const ry::context& ctx_;
   const repository& repo_;
+  account_gate& gate_;
   std::mutex mutex_;
   std::deque<entry_ptr> waiting_;
   unsigned under_way_ = 0;
+  bool pump_due_ = false;
 };
 
 }  // namespace runs

@@ -421,7 +421,6 @@ ry::task<ry::job_outcome> executor::finish(run_ptr run, course& c) {
   const stored written = co_await persist(parts_, run, record);
   if (written == stored::not_ours) co_return leave(run);
   if (!record.webhooks.empty()) parts_.ctx.jobs().poke("webhooks");
-  parts_.ctx.jobs().poke("runs");  // somebody may have waited for this end
   run->set_final_status(how.status);
   run->end(live_run::ending::finished);
   parts_.live.remove(*run);

@@ -95,6 +95,8 @@ void event_feed::done(std::uint64_t from, std::uint64_t to) {
 
 std::uint64_t event_feed::wanted_reservation() const {
   const std::uint64_t window = std::clamp(flush_size_ * 4, least_window, most_window);
+  // What is held back waits for its border, which reserves further itself.
+  if (held_from_ != 0) return held_from_ - 1 > reserved_ ? held_from_ - 1 + window : 0;
   return last() + window / 2 > reserved_ ? last() + window : 0;
 }
 

@@ -52,7 +52,7 @@ class event_feed {
   bool all_durable() const { return durable_ == last(); }
   bool in_flight() const { return !flights_.empty(); }
   // Delivery waits for a reservation.
-  bool stalled() const { return last() > reserved_ && held_from_ != reserved_ + 1; }
+  bool stalled() const { return (held_from_ != 0 ? held_from_ - 1 : last()) > reserved_; }
 
   // What was not yet taken, up to the end; it counts as taken from now on.
   range take();

@@ -98,6 +98,26 @@ TEST(feed_test, held_events_wait_for_their_transaction) {
   EXPECT_EQ(feed.deliverable(), 2u);
 }
 
+TEST(feed_test, what_is_held_asks_for_no_reservation) {
+  event_feed feed(0, 64);
+  for (int i = 0; i < 60; ++i) chunk(feed);
+  EXPECT_GT(feed.wanted_reservation(), 64u);
+  feed.hold();
+  for (int i = 0; i < 20; ++i) chunk(feed);
+  EXPECT_EQ(feed.wanted_reservation(), 0u) << "its border reserves further";
+  EXPECT_FALSE(feed.stalled());
+  feed.release();
+  EXPECT_GT(feed.wanted_reservation(), 80u);
+  EXPECT_TRUE(feed.stalled());
+
+  event_feed late(0, 64);
+  for (int i = 0; i < 70; ++i) chunk(late);
+  late.hold();
+  chunk(late);
+  EXPECT_GT(late.wanted_reservation(), 70u) << "what came before the border cannot be delivered without";
+  EXPECT_TRUE(late.stalled());
+}
+
 TEST(feed_test, durable_moves_without_holes) {
   event_feed feed(0, 64);
   chunk(feed);

@@ -3,6 +3,7 @@
 #pragma once
 #include <ry/ry.hpp>
 
+#include "account_gate.hpp"
 #include "border_queue.hpp"
 #include "live_run.hpp"
 #include "log_writer.hpp"
@@ -26,8 +27,8 @@ struct parts {
         config(std::move(s)),
         providers(config),
         repo(ctx),
-        starts(ctx, repo),
-        borders(ctx, repo),
+        starts(ctx, repo, gate),
+        borders(ctx, repo, gate),
         keeper(ctx, config),
         writers(ctx, repo, config.drain_seconds * 1'000'000),
         places(ctx, repo, config, live),
@@ -43,6 +44,7 @@ struct parts {
   std::string node_id;
   std::string extractor;  // path of runyard-extract; empty: it is not there
   repository repo;
+  account_gate gate;
   start_queue starts;
   border_queue borders;
   workspace_keeper keeper;

@@ -105,7 +105,7 @@ std::vector<start_outcome> read_starts(const ry::rows& rows, std::size_t n) {
 }
 
 constexpr std::string_view persist_sql =
-    "select outcome, balance_micro from runs.persist_steps($1::boolean, $2::text[]::uuid[], $3::text[]::uuid[], "
+    "select outcome, balance_micro, jobs_ready from runs.persist_steps($1::boolean, $2::text[]::uuid[], $3::text[]::uuid[], "
     "$4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], "
     "$11::bigint[], $12::bigint[], $13::text[], $14::text[], $15::text[], $16::text[], $17::text[], $18::text[], "
     "$19::text[], $20::text[]::bigint[], $21::text[]::bigint[], $22::bigint[], $23::bigint[], $24::bigint[], "
@@ -129,8 +129,7 @@ struct step_columns {
   }
   void add(const border_step& s) {
     const step_record& r = s.record;
-    const bool moves_account = r.charge_micro > 0 || r.status;
-    accounts.push_back(moves_account ? std::optional(s.account.to_string()) : std::nullopt);
+    accounts.push_back(s.locks_account() ? std::optional(s.account.to_string()) : std::nullopt);
     runs.push_back(s.run.to_string());
     jobs.push_back(s.job);
     fences.push_back(s.fence);
@@ -232,6 +231,7 @@ ry::task<ry::result<std::vector<step_result>>> repository::persist(std::span<con
     if (how_it_went == "ok") one.how = step_result::outcome::ok;
     if (how_it_went == "alone") one.how = step_result::outcome::alone;
     one.balance_micro = row.opt_int64(1);
+    one.jobs_ready = row.boolean(2);
   }
   if (out.size() != steps.size()) co_return ry::error(RY_UNKNOWN, "runs.persist", "an outcome is missing");
   co_return out;

@@ -85,12 +85,14 @@ struct border_step {
   ry::uuid run, account;
   std::int64_t job = 0, fence = 0;
   step_record record;
+  bool locks_account() const { return record.charge_micro > 0 || record.status; }
 };
 
 struct step_result {
   // gone: the run ended or belongs to another worker. alone: somebody holds its account, and nothing was written.
   enum class outcome { ok, gone, alone } how = outcome::gone;
   std::optional<std::int64_t> balance_micro;
+  bool jobs_ready = false;  // this or another step of its statement made jobs that wait for a worker
 };
 
 struct taken_run {

@@ -48,7 +48,7 @@ class runs_sql : public testing_sql::database_test {
              ids text[], roles text[], bodies text[], step bigint, input bigint, output bigint, cached bigint,
              charge bigint, ref text, status text, reason text, error text, code text, event text, waited bigint,
              first_token bigint, note text default '{}', covers_to bigint default null, reasoning text default null)
-           returns table (outcome text, balance_micro bigint) language sql as $$
+           returns table (outcome text, balance_micro bigint, jobs_ready boolean) language sql as $$
              select * from runs.persist_steps(
                true, array[case when status is not null or charge > 0 then (select r.account_id from runs.runs r where r.id = run) end],
                array[run], array[job], array[fence], array[lasts[cardinality(lasts)]], array[reserved], array[step],
@@ -137,8 +137,9 @@ class runs_sql : public testing_sql::database_test {
            (again ? ", true)" : ", false)");
   }
   std::string persist(const std::string& run, int from, int to, const std::string& rest,
-                      const std::string& fence = "") const {
-    return sql("select outcome || coalesce(' ' || balance_micro, '') from pg_temp.persist_step(" + q(run) +
+                      const std::string& fence = "",
+                      const std::string& what = "outcome || coalesce(' ' || balance_micro, '')") const {
+    return sql("select " + what + " from pg_temp.persist_step(" + q(run) +
                ", (select job_id from runs.runs where id = " + q(run) + "), " +
                (fence.empty() ? "(select fence from runs.runs where id = " + q(run) + ")" : fence) +
                ", " + log_row(from, to, "{}") + ", " + std::to_string(to + 64) + ", " + rest +
@@ -405,6 +406,26 @@ TEST_F(runs_sql, the_end_is_written_once_and_ends_the_job) {
   EXPECT_EQ(sql("select count(*) from core.job"), "0");
   EXPECT_EQ(sql("select count(*) from core.event where kind = 'run.completed'"), "1");
   EXPECT_EQ(sql("select runs.force_stop(" + q(run) + ")"), "completed") << "terminal states stay";
+}
+
+// Whoever writes an end has to have jobs looked for only when there are any.
+TEST_F(runs_sql, an_end_tells_whether_it_made_jobs_that_wait) {
+  const auto ends = [this] { return persist(last_run(), 2, 2, end_step("completed"), "", "jobs_ready"); };
+  start({});
+  EXPECT_EQ(persist(last_run(), 2, 2, plain_step(), "", "jobs_ready"), "f");
+  EXPECT_EQ(persist(last_run(), 3, 3, end_step("completed"), "", "jobs_ready"), "f");
+  start({});
+  const std::string first = last_run();
+  start({.queue = true});
+  EXPECT_EQ(persist(first, 2, 2, end_step("completed"), "", "jobs_ready"), "t") << "who waited is admitted";
+  EXPECT_EQ(sql("select count(*) from core.job where state = 0"), "1");
+  sql("insert into core.event_consumer (module, name, kinds) values ('m', 'n', array['run.failed'])");
+  start({.account = bob});
+  EXPECT_EQ(ends(), "f");
+  sql("update core.event_consumer set kinds = array['run.*']");
+  start({.account = bob});
+  EXPECT_EQ(ends(), "t") << "somebody hears of it";
+  EXPECT_EQ(sql("select count(*) from core.job where kind = 'event.m.n' and args->>'kind' = 'run.completed'"), "1");
 }
 
 TEST_F(runs_sql, each_border_tells_the_balance_and_a_take_over_the_budget) {

@@ -1,6 +1,7 @@
 #include "start_queue.hpp"
 
 #include <map>
+#include <utility>
 
 namespace runs {
 namespace {
@@ -24,18 +25,41 @@ ry::error stopping() { return ry::unavailable("runs.stopping", "the server is st
 ry::task<ry::result<start_outcome>> start_queue::start(start_arguments a, ry_exec* exec) {
   auto mine = std::make_shared<entry>(ctx_);
   mine->args = std::move(a);
+  mine->account = ry::uuid::parse(mine->args.account).value_or(ry::uuid());
   mine->exec = exec;
   {
     std::lock_guard lock(mutex_);
     waiting_.push_back(mine);
   }
-  pump();
+  pump_soon(exec);
   while (!mine->out) {
     ry::result<void> waited = co_await ry::signal::waiter(mine->decided);
     if (!waited) co_return waited.error();
   }
   mine->trace.enter();
   co_return std::move(*mine->out);
+}
+
+void start_queue::pump_soon(ry_exec* exec) {
+  {
+    std::lock_guard lock(mutex_);
+    if (std::exchange(pump_due_, true)) return;
+  }
+  try {
+    ctx_.post(exec, [this] {
+      {
+        std::lock_guard lock(mutex_);
+        pump_due_ = false;
+      }
+      pump();
+    });
+  } catch (...) {
+    {
+      std::lock_guard lock(mutex_);
+      pump_due_ = false;
+    }
+    pump();
+  }
 }
 
 void start_queue::pump() {
@@ -55,11 +79,16 @@ void start_queue::pump() {
       const ry::trace_switch during(ctx_, kept.size() == 1 ? kept.front()->trace : none);
       if (spawn(decide(std::move(batch)), kept.front()->exec)) continue;
     }
+    std::vector<ry::uuid> accounts;
     {
       std::lock_guard lock(mutex_);
       --under_way_;
     }
-    for (const entry_ptr& e : kept) settle(e->exec, {{e, stopping()}});
+    for (const entry_ptr& e : kept) {
+      settle(e->exec, {{e, stopping()}});
+      accounts.push_back(e->account);
+    }
+    gate_.leave(accounts);
   }
 }
 
@@ -69,16 +98,14 @@ bool start_queue::spawn(ry::task<void> t, ry_exec* exec) const {
 }
 
 // Those that wait longest, one of an account; the others of the same account keep their order. Empty when
-// all wait for an account that is held.
+// the accounts of all are in other statements.
 std::vector<start_queue::entry_ptr> start_queue::next_batch() {
   std::vector<entry_ptr> batch;
-  std::set<std::string_view> accounts;
   std::deque<entry_ptr> later;
   for (entry_ptr& e : waiting_) {
     // A statement has one node for all of its starts, or none.
     const bool alike = batch.empty() || batch.front()->args.node.has_value() == e->args.node.has_value();
-    const bool fits = alike && batch.size() < batch_limit && !held_.contains(e->args.account) &&
-                      accounts.insert(e->args.account).second;
+    const bool fits = alike && batch.size() < batch_limit && gate_.enter(e->account, gate_.next());
     if (fits)
       batch.push_back(std::move(e));
     else
@@ -106,28 +133,30 @@ ry::task<void> start_queue::decide(std::vector<entry_ptr> batch) {
   ry::result<std::vector<start_outcome>> out = co_await put(args, repository::on_lock::skip);
   std::map<ry_exec*, std::vector<decision>> decided;
   std::vector<entry_ptr> alone;
+  std::vector<ry::uuid> free;
   {
     std::lock_guard lock(mutex_);
     --under_way_;
-    for (std::size_t i = 0; i < batch.size(); ++i) {
-      const entry_ptr& e = batch[i];
-      if (out ? (*out)[i].outcome == "alone" : batch.size() > 1 && certainly_undone(out.error())) {
-        held_.insert(e->args.account);
-        alone.push_back(e);
-      } else if (out) {
-        decided[e->exec].push_back({e, std::move((*out)[i])});
-      } else {
-        decided[e->exec].push_back({e, out.error()});
-      }
+  }
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    const entry_ptr& e = batch[i];
+    if (out ? (*out)[i].outcome == "alone" : batch.size() > 1 && certainly_undone(out.error())) {
+      alone.push_back(e);
+      continue;
     }
+    free.push_back(e->account);
+    if (out)
+      decided[e->exec].push_back({e, std::move((*out)[i])});
+    else
+      decided[e->exec].push_back({e, out.error()});
   }
   for (const entry_ptr& e : alone) {
     const ry::trace_switch during(ctx_, e->trace);
     if (spawn(decide_alone(e), e->exec)) continue;
-    release(e->args.account);
+    free.push_back(e->account);
     settle(e->exec, {{e, stopping()}});
   }
-  pump();
+  gate_.leave(free);
   for (auto& [exec, decisions] : decided) settle(exec, std::move(decisions));
 }
 
@@ -135,17 +164,11 @@ ry::task<void> start_queue::decide(std::vector<entry_ptr> batch) {
 ry::task<void> start_queue::decide_alone(entry_ptr e) {
   const start_arguments* one[] = {&e->args};
   ry::result<std::vector<start_outcome>> out = co_await put(one, repository::on_lock::wait);
-  release(e->args.account);
-  pump();
+  gate_.leave({&e->account, 1});
   if (out)
     settle(e->exec, {{e, std::move(out->front())}});
   else
     settle(e->exec, {{e, out.error()}});
-}
-
-void start_queue::release(const std::string& account) {
-  std::lock_guard lock(mutex_);
-  held_.erase(account);
 }
 
 void start_queue::settle(ry_exec* exec, std::vector<decision> decisions) const {

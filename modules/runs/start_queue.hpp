@@ -1,5 +1,5 @@
 // Starts, decided together: what arrives while a statement is under way is put into the next one, so that
-// under load a commit carries many starts and without load none waits.
+// under load a commit carries many starts and without load none waits longer than what its loop has to do already.
 //
 // Thread: start() on the caller's executor, to which its outcome comes back; any executor. Lifetime: as
 // long as the module.
@@ -8,16 +8,19 @@
 #include <memory>
 #include <mutex>
 #include <ry/cpp/trace.hpp>
-#include <set>
 #include <string>
 
+#include "account_gate.hpp"
 #include "repository.hpp"
 
 namespace runs {
 
 class start_queue {
  public:
-  start_queue(const ry::context& ctx, const repository& repo) : ctx_(ctx), repo_(repo) {}
+  start_queue(const ry::context& ctx, const repository& repo, account_gate& gate)
+      : ctx_(ctx), repo_(repo), gate_(gate) {
+    gate_.on_left([this] { pump(); });
+  }
 
   // Decides the start on behalf of a chain that runs on `exec`. When that is called off meanwhile the start
   // may have been made; errors are those of repository::start.
@@ -26,6 +29,7 @@ class start_queue {
  private:
   struct entry {
     start_arguments args;
+    ry::uuid account;
     ry_exec* exec = nullptr;
     // On exec alone.
     std::optional<ry::result<start_outcome>> out;
@@ -39,6 +43,8 @@ class start_queue {
     ry::result<start_outcome> out;
   };
 
+  // pump() at the end of this turn of the loop: what comes together goes together.
+  void pump_soon(ry_exec* exec);
   // Begins the next statement, unless enough are under way.
   void pump();
   std::vector<entry_ptr> next_batch();
@@ -47,15 +53,15 @@ class start_queue {
                                                        repository::on_lock how) const;
   ry::task<void> decide(std::vector<entry_ptr> batch);
   ry::task<void> decide_alone(entry_ptr e);
-  void release(const std::string& account);
   void settle(ry_exec* exec, std::vector<decision> decisions) const;
 
   const ry::context& ctx_;
   const repository& repo_;
+  account_gate& gate_;
   std::mutex mutex_;
   std::deque<entry_ptr> waiting_;
-  std::set<std::string> held_;  // accounts with a start that is decided alone: their others wait for it
   unsigned under_way_ = 0;
+  bool pump_due_ = false;
 };
 
 }  // namespace runs

@@ -35,23 +35,28 @@ begin
   return v_id;
 end $$;
 
--- The same for many, in their order.
-create function events_publish(p_kinds text[], p_keys text[], p_payloads jsonb[]) returns void
+-- The same for many, in their order. Whether anybody hears of them.
+create function events_publish(p_kinds text[], p_keys text[], p_payloads jsonb[]) returns boolean
 language plpgsql set plan_cache_mode = force_generic_plan as $$
 begin
-  with made as (
+  -- Who wants to hear is asked once for each kind, not for each event.
+  with heard as materialized (
+    select o.kind, c.module, c.name
+      from (select distinct u.kind from unnest(p_kinds) u (kind)) o, core.event_consumer c
+     where exists (select 1 from unnest(c.kinds) k
+                    where k = o.kind or (right(k, 2) = '.*' and starts_with(o.kind, left(k, -1))))),
+  made as (
     insert into core.event (kind, key, payload)
     select w.kind, w.key, w.payload
       from unnest(p_kinds, p_keys, p_payloads) with ordinality w (kind, key, payload, n) order by w.n
     returning id, kind, key, payload)
   insert into core.job (kind, queue, state, max_attempts, args)
-  select 'event.' || c.module || '.' || c.name, 'events', 0, 25,
+  select 'event.' || h.module || '.' || h.name, 'events', 0, 25,
          jsonb_build_object('id', m.id, 'kind', m.kind, 'key', m.key, 'payload', m.payload,
                             'at', (extract(epoch from clock_timestamp()) * 1000000)::bigint)
-    from made m, core.event_consumer c
-   where exists (select 1 from unnest(c.kinds) k
-                  where k = m.kind or (right(k, 2) = '.*' and starts_with(m.kind, left(k, -1))))
+    from made m join heard h on h.kind = m.kind
    order by m.id;
+  return found;
 end $$;
 
 -- Removes what was published longer ago. A partition that somebody reads stays until the next time.

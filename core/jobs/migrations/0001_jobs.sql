@@ -181,8 +181,8 @@ set plan_cache_mode = force_generic_plan as $$
 declare
   v_gone bigint;
 begin
-  delete from core.job j using unnest(p_ids, p_fences) w (id, fence)
-   where j.id = any (p_ids) and j.id = w.id and j.fence = w.fence and j.state + 0 = 1;
+  delete from core.job j
+   where j.id = any (p_ids) and j.fence = p_fences[array_position(p_ids, j.id)] and j.state + 0 = 1;
   get diagnostics v_gone = row_count;
   if v_gone < cardinality(p_ids) then
     raise sqlstate 'RYF01' using message = 'the job belongs to another worker now';

@@ -340,7 +340,8 @@ $$;
 -- p_wait, one that somebody holds is not waited for: 'alone', nothing was written for that step, ask for it by itself,
 -- with p_wait.
 -- outcome, by the place: ok; gone (the run ended or belongs to another worker: write nothing more); alone.
--- balance_micro: of the account after this, null at the end of a run that cost nothing. Raises RYF01 when the lease of
+-- balance_micro: of the account after this, null at the end of a run that cost nothing. jobs_ready: one of the
+-- ends has made jobs that nobody has yet. Raises RYF01 when the lease of
 -- any of the jobs was lost.
 create function persist_steps(
   p_wait boolean, p_accounts uuid[], p_runs uuid[], p_jobs bigint[], p_fences bigint[], p_borders bigint[],
@@ -350,13 +351,15 @@ create function persist_steps(
   p_row_of bigint[], p_seqs bigint[], p_lasts bigint[], p_wires text[],
   p_message_of bigint[], p_ids uuid[], p_roles text[], p_bodies text[], p_covers_to bigint[], p_reasonings text[],
   p_webhook_of bigint[], p_webhooks text[])
-returns table (outcome text, balance_micro bigint)
+returns table (outcome text, balance_micro bigint, jobs_ready boolean)
 language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 #variable_conflict use_column
 declare
   w record;
+  v_ready boolean := false;
   v_found record;
   v_tiers text[];
+  v_runs uuid[];  -- by the place of the step; null: its account is held by somebody else
   -- By the place of the step. A thread that is null: nothing is to be written for the step.
   v_owners uuid[];
   v_threads uuid[];
@@ -375,28 +378,31 @@ begin
   elsif p_accounts[1] is not null then
     perform 1 from accounts.lock_account(p_accounts[1]);
   end if;
-  -- `any` says the same as the join: with it the planner comes in by the ids whatever it believes of the tables.
+  v_runs := p_runs;
+  if array_position(v_tiers, null) is not null then
+    v_runs := array(select case when w.account is null or w.tier is not null then w.run end
+                      from unnest(p_accounts, v_tiers, p_runs) with ordinality w (account, tier, run, n) order by w.n);
+  end if;
+  -- `any` says the same as the join: with it the planner comes in by the ids whatever it believes of the tables. It
+  -- goes through what is joined once for each run, so that is no more than the place in the arrays.
   with done as (
     update runs.runs r
-       set step = w.step,
-           border_seq = w.border,
+       set step = p_steps[w.n],
+           border_seq = p_borders[w.n],
            attempts = 0,
-           seq_reserved = greatest(r.seq_reserved, w.reserved),
-           input_tokens = r.input_tokens + w.input,
-           output_tokens = r.output_tokens + w.output,
-           cached_tokens = r.cached_tokens + w.cached,
-           charged_micro = r.charged_micro + w.charge,
-           queue_wait_ms = coalesce(r.queue_wait_ms, w.queue_wait),
-           first_token_ms = coalesce(r.first_token_ms, w.first_token),
-           status = coalesce(w.status, r.status),
-           reason = w.reason, error = w.error, error_code = w.error_code,
-           completed_at = case when w.status is not null then clock_timestamp() end
-      from unnest(p_accounts, v_tiers, p_runs, p_fences, p_borders, p_reserved, p_steps, p_inputs, p_outputs, p_cached,
-                  p_charges, p_statuses, p_reasons, p_errors, p_error_codes, p_queue_waits, p_first_tokens)
-           with ordinality w (account, tier, run, fence, border, reserved, step, input, output, cached, charge, status,
-                reason, error, error_code, queue_wait, first_token, n)
-     where r.id = any (p_runs) and r.id = w.run and r.fence = w.fence and r.completed_at is null
-       and r.border_seq < w.border and (p_wait or w.account is null or w.tier is not null)
+           seq_reserved = greatest(r.seq_reserved, p_reserved[w.n]),
+           input_tokens = r.input_tokens + p_inputs[w.n],
+           output_tokens = r.output_tokens + p_outputs[w.n],
+           cached_tokens = r.cached_tokens + p_cached[w.n],
+           charged_micro = r.charged_micro + p_charges[w.n],
+           queue_wait_ms = coalesce(r.queue_wait_ms, p_queue_waits[w.n]),
+           first_token_ms = coalesce(r.first_token_ms, p_first_tokens[w.n]),
+           status = coalesce(p_statuses[w.n], r.status),
+           reason = p_reasons[w.n], error = p_errors[w.n], error_code = p_error_codes[w.n],
+           completed_at = case when p_statuses[w.n] is not null then clock_timestamp() end
+      from unnest(v_runs) with ordinality w (run, n)
+     where r.id = any (v_runs) and r.id = w.run and r.fence = p_fences[w.n] and r.completed_at is null
+       and r.border_seq < p_borders[w.n]
     returning w.n, r.account_id, r.thread_id)
   select array_agg(d.account_id order by w.n), array_agg(d.thread_id order by w.n),
          array_agg(case when d.n is not null then 'ok'
@@ -462,15 +468,16 @@ begin
                                         where x.thread_id = e.thread and x.until > clock_timestamp())
                           then e.payload || '{"viewed": true}' else e.payload end order by e.n)
       into v_payloads from unnest(v_payloads, v_told) with ordinality e (payload, thread, n);
-    perform core.events_publish(v_kinds, v_keys, v_payloads);
+    v_ready := core.events_publish(v_kinds, v_keys, v_payloads);
   end if;
+  -- The offset keeps the planner to a look by account.
   for w in select e.account from unnest(p_accounts, p_statuses, v_threads) e (account, status, thread)
-            where e.status is not null and e.thread is not null loop
-    if exists (select 1 from runs.runs r where r.account_id = w.account and r.waiting) then
-      perform runs.admit(w.account);
-    end if;
+            where e.status is not null and e.thread is not null
+              and exists (select 1 from runs.runs r where r.account_id = e.account and r.waiting offset 0) loop
+    perform runs.admit(w.account);
+    v_ready := true;
   end loop;
-  return query select * from unnest(v_outcomes, v_balances);
+  return query select o.outcome, o.balance, v_ready from unnest(v_outcomes, v_balances) o (outcome, balance);
 end $$;
 
 -- Appends rows to the logs of many runs and moves their reservations, which only the holder of the fence can.
