@@ -86,10 +86,12 @@ TEST(events, many_in_one_statement_reach_whom_they_concern) {
   received r;
   EXPECT_EQ(n.hub.add_consumers({consumer(n, r, {"run.completed", "payment.*"})}), "");
   n.n.start();
-  d.sql("select core.events_publish(array['run.completed', 'run.failed', 'payment.made', 'run.completed'],"
-        " array['k1', 'k2', 'k3', 'k4'], array['{\"a\": 1}', '{}', '{}', '{}']::jsonb[])");
+  EXPECT_EQ(d.number("select core.events_publish(array['run.completed', 'run.failed', 'payment.made', 'run.completed'],"
+                     " array['k1', 'k2', 'k3', 'k4'], array['{\"a\": 1}', '{}', '{}', '{}']::jsonb[])::int"), 1);
+  EXPECT_EQ(d.number("select core.events_publish(array['run.failed'], array['k5'], array['{}']::jsonb[])::int"), 0)
+      << "nobody hears of it";
   ASSERT_TRUE(wait_for([&] { return r.count == 3 && d.number("select count(*) from core.job") == 0; }));
-  EXPECT_EQ(d.number("select count(*) from core.event"), 4);
+  EXPECT_EQ(d.number("select count(*) from core.event"), 5);
   std::lock_guard lock(r.mutex);
   std::sort(r.payloads.begin(), r.payloads.end());
   EXPECT_EQ(r.payloads, (std::vector<std::string>{"payment.made k3 {}", "run.completed k1 {\"a\":1}", "run.completed k4 {}"}));

@@ -68,9 +68,10 @@ class database_test : public testing::Test {
         "bigint"
         "  language sql as $$ insert into core.event (kind, key, payload)"
         "  values (p_kind, p_key, p_payload) returning id $$;"
-        "create function core.events_publish(p_kinds text[], p_keys text[], p_payloads jsonb[]) returns void"
+        "create function core.events_publish(p_kinds text[], p_keys text[], p_payloads jsonb[]) returns boolean"
         "  language sql as $$ insert into core.event (kind, key, payload)"
-        "  select * from unnest(p_kinds, p_keys, p_payloads) $$");
+        "  select * from unnest(p_kinds, p_keys, p_payloads);"
+        "  select false $$");
   }
   void TearDown() override {
     db_.reset();
