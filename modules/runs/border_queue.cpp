@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <utility>
 
 #include "history.hpp"
 
@@ -27,35 +26,13 @@ ry::task<ry::result<step_result>> border_queue::write(border_step step, ry_exec*
     std::lock_guard lock(mutex_);
     waiting_.push_back(mine);
   }
-  pump_soon(exec);
+  soon_.ask(exec);
   while (!mine->out) {
     ry::result<void> waited = co_await ry::signal::waiter(mine->written);
     if (!waited) co_return waited.error();
   }
   mine->trace.enter();
   co_return std::move(*mine->out);
-}
-
-void border_queue::pump_soon(ry_exec* exec) {
-  {
-    std::lock_guard lock(mutex_);
-    if (std::exchange(pump_due_, true)) return;
-  }
-  try {
-    ctx_.post(exec, [this] {
-      {
-        std::lock_guard lock(mutex_);
-        pump_due_ = false;
-      }
-      pump();
-    });
-  } catch (...) {
-    {
-      std::lock_guard lock(mutex_);
-      pump_due_ = false;
-    }
-    pump();
-  }
 }
 
 void border_queue::pump() {

@@ -12,6 +12,7 @@
 
 #include "account_gate.hpp"
 #include "repository.hpp"
+#include "turn_end.hpp"
 
 namespace runs {
 
@@ -37,8 +38,6 @@ class border_queue {
   };
   using entry_ptr = std::shared_ptr<entry>;
 
-  // pump() at the end of this turn of the loop: what comes together goes together.
-  void pump_soon(ry_exec* exec);
   // Begins the next statement, unless enough are under way.
   void pump();
   // Those that wait longest and whose accounts no other statement has.
@@ -57,7 +56,7 @@ class border_queue {
   std::mutex mutex_;
   std::deque<entry_ptr> waiting_;
   unsigned under_way_ = 0;
-  bool pump_due_ = false;
+  turn_end soon_{ctx_, [this] { pump(); }};
 };
 
 }  // namespace runs

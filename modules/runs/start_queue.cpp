@@ -1,7 +1,6 @@
 #include "start_queue.hpp"
 
 #include <map>
-#include <utility>
 
 namespace runs {
 namespace {
@@ -31,35 +30,13 @@ ry::task<ry::result<start_outcome>> start_queue::start(start_arguments a, ry_exe
     std::lock_guard lock(mutex_);
     waiting_.push_back(mine);
   }
-  pump_soon(exec);
+  soon_.ask(exec);
   while (!mine->out) {
     ry::result<void> waited = co_await ry::signal::waiter(mine->decided);
     if (!waited) co_return waited.error();
   }
   mine->trace.enter();
   co_return std::move(*mine->out);
-}
-
-void start_queue::pump_soon(ry_exec* exec) {
-  {
-    std::lock_guard lock(mutex_);
-    if (std::exchange(pump_due_, true)) return;
-  }
-  try {
-    ctx_.post(exec, [this] {
-      {
-        std::lock_guard lock(mutex_);
-        pump_due_ = false;
-      }
-      pump();
-    });
-  } catch (...) {
-    {
-      std::lock_guard lock(mutex_);
-      pump_due_ = false;
-    }
-    pump();
-  }
 }
 
 void start_queue::pump() {

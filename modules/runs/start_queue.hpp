@@ -12,6 +12,7 @@
 
 #include "account_gate.hpp"
 #include "repository.hpp"
+#include "turn_end.hpp"
 
 namespace runs {
 
@@ -43,8 +44,6 @@ class start_queue {
     ry::result<start_outcome> out;
   };
 
-  // pump() at the end of this turn of the loop: what comes together goes together.
-  void pump_soon(ry_exec* exec);
   // Begins the next statement, unless enough are under way.
   void pump();
   std::vector<entry_ptr> next_batch();
@@ -61,7 +60,7 @@ class start_queue {
   std::mutex mutex_;
   std::deque<entry_ptr> waiting_;
   unsigned under_way_ = 0;
-  bool pump_due_ = false;
+  turn_end soon_{ctx_, [this] { pump(); }};
 };
 
 }  // namespace runs
