@@ -47,17 +47,27 @@ std::size_t chunk_decoder::decode(std::span<char> data, char*& out) {
           state_ = state::size_lf;
         } else if (state_ == state::size && (*p == ';' || *p == ' ' || *p == '\t')) {
           overhead_ = 0;
-          state_ = state::extension;
+          state_ = *p == ';' ? state::extension : state::size_blank;
         } else {
           goto bad;
         }
         ++p;
         break;
       }
+      case state::size_blank:
+        // Anything else here would be a size that somebody else reads otherwise.
+        if (*p == '\r')
+          state_ = state::size_lf;
+        else if (*p == ';')
+          state_ = state::extension;
+        else if ((*p != ' ' && *p != '\t') || ++overhead_ > max_extension)
+          goto bad;
+        ++p;
+        break;
       case state::extension:
         if (*p == '\r')
           state_ = state::size_lf;
-        else if (*p == '\n' || *p == '\0' || ++overhead_ > max_extension)
+        else if ((static_cast<unsigned char>(*p) < 0x20 && *p != '\t') || ++overhead_ > max_extension)
           goto bad;
         ++p;
         break;

@@ -23,6 +23,7 @@ class chunk_decoder {
   enum class state : std::uint8_t {
     size_first,
     size,
+    size_blank,
     extension,
     size_lf,
     data,

@@ -575,7 +575,9 @@ void connection::log_request(std::uint32_t status) {
   const auto us =
       std::chrono::duration_cast<std::chrono::microseconds>(clock::now() - d.start).count();
   (d.route ? d.route->counters : w_.shared.unmatched)->add(status, static_cast<std::uint64_t>(us));
-  const bool failed = status >= 500 && d.route;
+  // While the server leaves, a refusal is what it promised.
+  const bool leaving = status == 503 && w_.draining;
+  const bool failed = status >= 500 && d.route && !leaving;
   if (!failed && cfg().access == access_log::off) return;
   const auto level = failed ? observe::level::error : observe::level::info;
   if (!observe::log_enabled(level)) return;

@@ -222,6 +222,12 @@ INSTANTIATE_TEST_SUITE_P(
         bad_request{
             "chunk_size_bad",
             "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n\r\n", 400},
+        bad_request{
+            "chunk_size_and_more",
+            "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1 zz\r\na\r\n0\r\n\r\n", 400},
+        bad_request{
+            "chunk_extension_control",
+            "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1;a=\x01\r\na\r\n0\r\n\r\n", 400},
         bad_request{"chunk_size_overflow",
                     "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: "
                     "chunked\r\n\r\n11111111111111111\r\na\r\n",

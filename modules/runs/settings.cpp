@@ -19,6 +19,12 @@ std::string text_at(const json::object& o, std::string_view key, std::string_vie
   return v != nullptr && v->is_string() ? std::string(v->as_string()) : std::string(otherwise);
 }
 
+// What the schema of a provider names beside its options.
+bool is_common(std::string_view key) {
+  return key == "kind" || key == "base_url" || key == "api_key" || key == "headers" || key == "timeout_seconds" ||
+         key == "idle_timeout_seconds" || key == "options";
+}
+
 std::int64_t int_at(const json::object& o, std::string_view key, std::int64_t otherwise) {
   const json::value* v = o.if_contains(key);
   if (v == nullptr) return otherwise;
@@ -181,7 +187,12 @@ settings parse_settings(std::string_view text) {
     if (const json::value* options = config.if_contains("options"); options && options->is_object()) {
       const json::object own = options->as_object();
       config.erase("options");
-      for (const auto& option : own) config.insert_or_assign(option.key(), option.value());
+      for (const auto& option : own) {
+        if (is_common(option.key()))
+          throw std::invalid_argument("runs.providers." + std::string(item.key()) + ".options." +
+                                      std::string(option.key()) + " stands beside options, not in them");
+        config.insert_or_assign(option.key(), option.value());
+      }
     }
     provider_settings p{std::string(item.key()), text_at(config, "kind"), json::serialize(config)};
     if (p.kind.empty()) throw std::invalid_argument("runs.providers." + p.name + ".kind is missing");

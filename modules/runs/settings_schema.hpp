@@ -18,7 +18,7 @@ inline constexpr char settings_schema[] = R"json({
           "headers": {"type": "object", "additionalProperties": {"type": "string", "secret": true}},
           "timeout_seconds": {"type": "integer", "minimum": 1},
           "idle_timeout_seconds": {"type": "integer", "minimum": 1},
-          "options": {"type": "object", "additionalProperties": {}, "description": "Keys of the driver's own"}
+          "options": {"type": "object", "secret": true, "additionalProperties": {}, "description": "Keys of the driver's own"}
         },
         "required": ["kind"]
       },

@@ -90,6 +90,8 @@ TEST(settings_test, durations_have_units_or_are_seconds) {
       EXPECT_NE(std::string(e.what()).find("runs.run_timeout must be"), std::string::npos) << e.what();
     }
   }
+  EXPECT_THROW(parse_settings(R"({"providers":{"or":{"kind":"offline","options":{"kind":"openai"}}}})"), std::invalid_argument);
+  EXPECT_THROW(parse_settings(R"({"providers":{"or":{"kind":"openai","options":{"api_key":"k"}}}})"), std::invalid_argument);
   EXPECT_THROW(parse_settings(R"({"event_retention":"59s"})"), std::invalid_argument);
 }
 

@@ -61,5 +61,10 @@ terminal=''
 stopped_clean
 [[ $(cat data/quickstart-account) == "$account" ]] || fail 'the second start made another account'
 
+# as often as one likes: no limit of a plan is in the way
+for _ in 3 4 5 6; do
+  "$project/quickstart" --once --port 0 --data "$work/data" >seen 2>&1 </dev/null || { fail "a further --once ended with $?"; cat seen; }
+done
+
 ((failures == 0)) && echo 'all well'
 exit $((failures > 0))
