@@ -49,6 +49,8 @@ constexpr const char* under_way = "under way";  // the suite's health until its 
 // How a test ends for its parent; 0 and signals speak for themselves.
 constexpr int code_failed = 1;
 constexpr int code_skipped = 4;
+// The last line of a test that came to its end: a module that ends the process itself has no verdict.
+constexpr std::string_view end_line = "[end of the test]";
 
 struct mend {
   std::string what;
@@ -345,6 +347,14 @@ class examination {
   std::vector<std::string> suite_settings_;
 };
 
+// What does not end must not be waited for.
+[[noreturn]] void leave(int code, const std::string& why = {}) {
+  if (!why.empty()) std::printf("%s\n", why.c_str());
+  std::printf("%s\n", end_line.data());
+  std::fflush(nullptr);
+  _exit(code);
+}
+
 // In the child: one test.
 exit_code run_test(const module_check& what) {
   observe::configure_log({observe::level::error, false});
@@ -372,21 +382,13 @@ exit_code run_test(const module_check& what) {
       return exit_code::refused;
     }
   } catch (const mend& m) {
-    std::printf("%s\n", m.what.c_str());
-    std::fflush(nullptr);
-    // What does not end must not be waited for.
-    _exit(code_failed);
+    leave(code_failed, m.what);
   } catch (const skip& s) {
-    std::printf("%s\n", s.why.c_str());
-    std::fflush(nullptr);
-    _exit(code_skipped);
+    leave(code_skipped, s.why);
   } catch (const std::exception& e) {
-    std::printf("%s\n", e.what());
-    std::fflush(nullptr);
-    _exit(code_failed);
+    leave(code_failed, e.what());
   }
-  std::fflush(nullptr);
-  _exit(0);
+  leave(0);
 }
 
 // ---- the parent's part ------------------------------------------------------------------------
@@ -394,8 +396,11 @@ exit_code run_test(const module_check& what) {
 struct verdict {
   int code = 0;  // of wait(): exit code, -signal; late: see below
   bool late = false;
+  bool finished = false;  // the test came to its end
   std::string said;
 };
+
+constexpr std::size_t most_said = 65536;  // the last of it
 
 verdict run_child(const module_check& what, const std::string& test) {
   std::vector<std::string> args = {"runyard", "module", "check", what.file, "--test", test};
@@ -431,13 +436,17 @@ verdict run_child(const module_check& what, const std::string& test) {
     }
     const auto n = ::read(ends[0], piece.data(), piece.size());
     if (n <= 0) break;
-    if (v.said.size() < 65536) v.said.append(piece.data(), static_cast<std::size_t>(n));
+    v.said.append(piece.data(), static_cast<std::size_t>(n));
+    if (v.said.size() > most_said) v.said.erase(0, v.said.size() - most_said);
   }
   ::close(ends[0]);
   if (v.late) ::kill(-child, SIGKILL);
   int status = 0;
   ::waitpid(child, &status, 0);
   v.code = WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+  while (!v.said.empty() && v.said.back() == '\n') v.said.pop_back();
+  v.finished = v.said.ends_with(end_line);
+  if (v.finished) v.said.resize(v.said.size() - end_line.size());
   while (!v.said.empty() && v.said.back() == '\n') v.said.pop_back();
   return v;
 }
@@ -456,8 +465,9 @@ exit_code check_module(const module_check& what) {
     return exit_code::refused;
   }
   const auto listed = run_child(what, "names");
-  if (listed.code != 0) {
-    std::fprintf(stderr, "%s: %s\n", what.file.c_str(), listed.said.c_str());
+  if (listed.code != 0 || !listed.finished) {
+    std::fprintf(stderr, "%s: %s\n", what.file.c_str(),
+                 listed.said.empty() ? "it ends the process when it is loaded" : listed.said.c_str());
     return exit_code::failed;
   }
   std::size_t passed = 0, failed = 0, skipped = 0;
@@ -472,6 +482,10 @@ exit_code check_module(const module_check& what) {
     } else if (v.code < 0) {
       word = "FAILED";
       v.said = std::string("ended by signal ") + std::to_string(-v.code) + " (" + ::strsignal(-v.code) +
+               (v.said.empty() ? ")" : ")\n" + v.said);
+    } else if (!v.finished) {
+      word = "FAILED";
+      v.said = "the module ended the process (exit code " + std::to_string(v.code) +
                (v.said.empty() ? ")" : ")\n" + v.said);
     } else if (v.code == code_skipped) {
       word = "skipped";

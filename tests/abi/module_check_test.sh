@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # `runyard module check` passes a good transport and finds the fault of each bad one, and of that only what it breaks.
-# usage: module_check_test.sh RUNYARD LOOPBACK_DIRECTORY THIRD_PARTY_DIRECTORY
+# usage: module_check_test.sh RUNYARD LOOPBACK_DIRECTORY THIRD_PARTY_DIRECTORY BAD_DIRECTORY
 set -uo pipefail
-runyard=$1 dir=$2 third=$3
+runyard=$1 dir=$2 third=$3 bad=$4
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
@@ -41,6 +41,15 @@ fault leak transport.many 'descriptors open'
 fault open thrice 'descriptors open'
 fault stays life 'did not stop before the deadline'
 fault undeclared life 'not among its needs in get_interface: ry.metrics/1'
+
+# Whatever exit code it chooses: no test came to its end.
+for code in 0 3 4; do
+  name=abi_exits_$code
+  [[ $code != 3 ]] || name=abi_exits
+  "$runyard" module check "$bad/$name.so" --only create >out 2>err
+  [[ $? == 1 ]] || fail "$name: ended otherwise than with 1"
+  grep -qF "the module ended the process (exit code $code)" out || fail "$name: not told"
+done
 
 # Without a server what needs one is left out, not passed.
 "$runyard" module check "$dir/loopback_good.so" >out 2>err || fail 'without a server'

@@ -76,7 +76,7 @@ __attribute__((constructor)) static void aborts(void) {
 #endif
 #ifdef ABI_EXITS
 __attribute__((constructor)) static void exits(void) {
-  _exit(3);
+  _exit(ABI_EXITS);
 }
 #endif
 #ifdef ABI_UNRESOLVED
