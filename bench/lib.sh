@@ -8,6 +8,22 @@ work=$(mktemp -d) pid=''
 chmod 755 "$work"
 cleanup() { if [[ -n $pid ]]; then kill "$pid" 2>/dev/null || true; wait "$pid" 2>/dev/null || true; fi; rm -rf "$work"; }
 trap cleanup EXIT
+# TOML: the model is peers/llm.mjs at that port, and no account meets a limit.
+model_settings() { # PORT
+  cat <<TEXT
+[accounts.tiers.free]
+concurrent_runs = 1000000
+threads = 100000000
+[runs.providers.model]
+kind = "openai"
+base_url = "http://127.0.0.1:$1/v1"
+api_key = "none"
+[runs.models]
+"runyard/basic" = "model/mock"
+TEXT
+}
+# Tokens of that many accounts, one in a line.
+tokens_of() { for _ in $(seq "$1"); do "$build/bin/runyard" token "${options[@]}" --subject "$(cat /proc/sys/kernel/random/uuid)"; done; }
 median() { sort -n | awk '{v[NR]=$1} END{print v[int((NR+1)/2)]}'; }
 
 serve_bench() {

@@ -74,21 +74,13 @@ start_pg() {
 }
 start_runyard() {
   serve_bench "$port" "llm_openai = { enabled = true }
-[accounts.tiers.free]
-concurrent_runs = 1000000
-threads = 100000000
 [runs]
 max_live_runs = 1000000
-[runs.providers.model]
-kind = \"openai\"
-base_url = \"http://127.0.0.1:$model/v1\"
-api_key = \"none\"
-[runs.models]
-\"runyard/basic\" = \"model/mock\"
+$(model_settings "$model")
 $SETTINGS" taskset -c 0
   pids=$pid
   if [[ $mode == cold ]]; then return; fi
-  for _ in $(seq 64); do "$build/bin/runyard" token "${options[@]}" --subject "$(cat /proc/sys/kernel/random/uuid)"; done >"$work/tokens"
+  tokens_of 64 >"$work/tokens"
 }
 stop_server() {
   if [[ $1 == runyard ]]; then kill "$pid"; wait "$pid" || true; pid=''; else kill "${started[server]}"; wait "${started[server]}" 2>/dev/null || true; fi

@@ -15,20 +15,12 @@ trap 'if [[ -n $llm ]]; then kill "$llm" 2>/dev/null || true; fi; cleanup' EXIT
 serve_bench "$port" "llm_openai = { enabled = true }
 [auth.jwt]
 hs256_secret = \"$(head -c 24 /dev/urandom | base64)\"
-[accounts.tiers.free]
-concurrent_runs = 1000000
-threads = 100000000
 [events]
 keep_seconds = $keep
 [runs]
 event_retention = \"${keep}s\"
-[runs.providers.model]
-kind = \"openai\"
-base_url = \"http://127.0.0.1:$model/v1\"
-api_key = \"none\"
-[runs.models]
-\"runyard/basic\" = \"model/mock\"" "${pin[@]}"
+$(model_settings "$model")" "${pin[@]}"
 "${pin[@]}" "$node" "$root/bench/peers/llm.mjs" "$model" >"$work/llm" & llm=$!
-for _ in $(seq 64); do "$build/bin/runyard" token "${options[@]}" --subject "$(cat /proc/sys/kernel/random/uuid)"; done >"$work/tokens"
+tokens_of 64 >"$work/tokens"
 MINUTES=${SOAK_MINUTES:-30} KEEP_SECONDS=${KEEP_SECONDS:-$((keep + 120))} \
   "${pin[@]}" "$node" "$root/bench/soak.mjs" --port "$port" --pid "$pid" --url "$url" --tokens "$work/tokens"

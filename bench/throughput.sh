@@ -19,21 +19,13 @@ trap 'stop_more; cleanup' EXIT
 
 settings="[auth.jwt]
 hs256_secret = \"$(head -c 24 /dev/urandom | base64)\"
-[accounts.tiers.free]
-concurrent_runs = 1000000
-threads = 100000000
-[runs.providers.model]
-kind = \"openai\"
-base_url = \"http://127.0.0.1:$model/v1\"
-api_key = \"none\"
-[runs.models]
-\"runyard/basic\" = \"model/mock\"
+$(model_settings "$model")
 [database]
 connections = 12"
 serve_bench "$first" "llm_openai = { enabled = true }
 $settings" taskset -c 0
 taskset -c 1 "$node" "$peers/llm.mjs" "$model" >"$work/llm" & more+=($!)
-for _ in $(seq 64); do "$build/bin/runyard" token "${options[@]}" --subject "$(cat /proc/sys/kernel/random/uuid)"; done >"$work/tokens"
+tokens_of 64 >"$work/tokens"
 
 # A further node on the first one's database, with a data directory of its own.
 ports=("$first") pids=("$pid")

@@ -29,15 +29,7 @@ interval_seconds = 1"; fi
   serve_bench "$port" "llm_openai = { enabled = true }
 [auth.jwt]
 hs256_secret = \"$secret\"
-[accounts.tiers.free]
-concurrent_runs = 1000000
-threads = 100000000
-[runs.providers.model]
-kind = \"openai\"
-base_url = \"http://127.0.0.1:$model/v1\"
-api_key = \"none\"
-[runs.models]
-\"runyard/basic\" = \"model/mock\"
+$(model_settings "$model")
 $tracing" taskset -c 0
 }
 count() { curl -s "$base/metrics" | awk -v n="runyard_tracing_$1_total" '$1 == n { print $2 }'; }
@@ -49,7 +41,7 @@ for _ in $(seq "${ROUNDS:-3}"); do
   for ratio in "${ratios[@]}"; do
     begin "$ratio"
     if [[ ! -e $work/tokens ]]; then
-      for _ in $(seq 64); do "$build/bin/runyard" token "${options[@]}" --subject "$(cat /proc/sys/kernel/random/uuid)"; done >"$work/tokens"
+      tokens_of 64 >"$work/tokens"
     fi
     got=$(rate)
     echo "ratio $ratio: $got; spans $(count spans), dropped $(count dropped), failed $(count failed)"
