@@ -14,7 +14,7 @@ build_packages=(
 test_packages=(
   libgtest-dev libgmock-dev clang libc++-dev libc++abi-dev rustc binutils abigail-tools
   nodejs npm jq procps chromium fonts-liberation iproute2
-  dpkg-dev file debootstrap nginx openssl nats-server pgbouncer
+  dpkg-dev file debootstrap nginx openssl nats-server pgbouncer socat
 )
 
 say() { printf '%s\n' "$*"; }

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string_view>
 
+#include "core/app/module_names.hpp"
 #include "core/module/description.hpp"
 #include "core/module/pattern.hpp"
 #include "host_openapi.hpp"
@@ -66,17 +67,6 @@ json::object* object_in(json::object& in, std::string_view key) {
 
 bool is_text(const json::value* v, std::string_view text) {
   return v && v->is_string() && std::string_view(v->get_string()) == text;
-}
-
-bool has_parameter(const json::value* list, std::string_view name) {
-  const auto* all = list ? list->if_array() : nullptr;
-  if (!all) return false;
-  return std::any_of(all->begin(), all->end(), [&](const json::value& v) {
-    const auto* p = v.if_object();
-    const auto* in = p ? p->if_contains("in") : nullptr;
-    const auto* called = p ? p->if_contains("name") : nullptr;
-    return is_text(in, "path") && is_text(called, name);
-  });
 }
 
 class builder {
@@ -177,11 +167,31 @@ class builder {
       o["servers"] = json::array{json::object{{"url", "/"}}};
     paths_[path].emplace(lower(r.method), std::move(o));
   }
-  static void add_parameters(const api_route& r, json::object& o) {
+  // A parameter, or what it refers to among the components.
+  const json::object* parameter(const json::value& v) const {
+    const auto* p = v.if_object();
+    const auto* to = p ? p->if_contains("$ref") : nullptr;
+    if (!to) return p;
+    constexpr std::string_view parameters = "#/components/parameters/";
+    const std::string_view where = to->is_string() ? std::string_view(to->get_string()) : std::string_view();
+    const auto all = components_.find("parameters");
+    if (!where.starts_with(parameters) || all == components_.end()) return nullptr;
+    const auto found = all->second.find(std::string(where.substr(parameters.size())));
+    return found == all->second.end() ? nullptr : found->second.if_object();
+  }
+  bool has_path_parameter(const json::value* list, std::string_view name) const {
+    const auto* all = list ? list->if_array() : nullptr;
+    if (!all) return false;
+    return std::any_of(all->begin(), all->end(), [&](const json::value& v) {
+      const auto* p = parameter(v);
+      return p && is_text(p->if_contains("in"), "path") && is_text(p->if_contains("name"), name);
+    });
+  }
+  void add_parameters(const api_route& r, json::object& o) const {
     const module::pattern where(r.pattern);
     for (const auto& s : where.segments()) {
       if (s.what == module::pattern_segment::kind::literal) continue;
-      if (has_parameter(o.if_contains("parameters"), s.text)) continue;
+      if (has_path_parameter(o.if_contains("parameters"), s.text)) continue;
       auto& list = o["parameters"];
       if (!list.is_array()) list = json::array();
       list.get_array().push_back(json::object{{"name", s.text},
@@ -251,9 +261,9 @@ api_document::api_document(http::server& server, std::string base_path)
 void api_document::update(const std::vector<module::route>& routes,
                           std::vector<module::module_text> texts) {
   api_parts parts{RY_VERSION, base_path_, {}, std::move(texts)};
-  parts.texts.push_back({"host", RY_VERSION, {std::string(ry_openapi::host)}});
+  parts.texts.push_back({host_part, RY_VERSION, {std::string(ry_openapi::host)}});
   for (const auto& h : server_.host_routes())
-    parts.routes.push_back({"host", h.method, h.pattern, {}, h.flags});
+    parts.routes.push_back({host_part, h.method, h.pattern, {}, h.flags});
   for (const auto& r : routes)
     parts.routes.push_back({r.owner->name, r.method, r.pattern, r.openapi_json, r.flags});
   auto text = std::make_shared<const std::string>(api_text(parts));

@@ -84,6 +84,18 @@ TEST(api_document, what_is_described_stays_and_flags_say_the_rest) {
   EXPECT_EQ(at(d, "/paths/~1open/get/responses/401"), "(none)");
 }
 
+TEST(api_document, a_parameter_that_is_referred_to_stands_there_once) {
+  api_parts parts{"1", "", {{"a", "GET", "/x/{id}/{no}", "", 0}}, {}};
+  parts.texts = {{"a", "1", {R"({"paths": {"/x/{id}/{no}": {"get": {
+    "parameters": [{"$ref": "#/components/parameters/Id"}, {"$ref": "#/components/parameters/None"}]}}},
+    "components": {"parameters": {"Id": {"name": "id", "in": "path", "required": true}}}})"}}};
+  const auto d = document(parts);
+  const std::string all = "/paths/~1x~1{id}~1{no}/get/parameters/";
+  EXPECT_EQ(at(d, all + "0/$ref"), "#/components/parameters/a.Id");
+  EXPECT_EQ(at(d, all + "2/name"), "no");
+  EXPECT_EQ(at(d, all + "3"), "(none)");
+}
+
 TEST(api_document, the_base_path_is_the_server_of_all_routes_below_it) {
   api_parts parts{"1", "/api", {{"a", "GET", "/x", "", 0}, {"host", "GET", "/z", "", RY_ROUTE_NO_PREFIX}}, {}};
   const auto d = document(parts);

@@ -172,12 +172,32 @@ TEST(host_metrics, prometheus_text) {
 
 TEST(host_metrics, depths_of_queues) {
   jobs::queue_stats s;
-  s.depths.push_back({"mail", 4, 3, 2, 1, 62.5});
+  s.depths.push_back({{4, 3, 2, 1}, "mail", 62.5});
+  s.kind_depths["mail.send"] = {4, 0, 2, 0};
+  s.kinds["mail.send"] = {7, 1, 0};
   const auto text = render(s);
   for (const char* line : {"depth{queue=\"mail\",state=\"ready\"} 4\n", "depth{queue=\"mail\",state=\"scheduled\"} 3\n",
                            "depth{queue=\"mail\",state=\"running\"} 2\n", "depth{queue=\"mail\",state=\"dead\"} 1\n",
-                           "oldest_ready_seconds{queue=\"mail\"} 62.5\n"})
+                           "oldest_ready_seconds{queue=\"mail\"} 62.5\n", "kind_depth{kind=\"mail.send\",state=\"running\"} 2\n",
+                           "ended_total{kind=\"mail.send\",outcome=\"done\"} 7\n",
+                           "ended_total{kind=\"mail.send\",outcome=\"retried\"} 1\n"})
     EXPECT_THAT(text, HasSubstr(std::string("\nrunyard_jobs_") + line));
+}
+
+TEST(host_metrics, the_pool_of_connections) {
+  db::pool_stats s;
+  s.connections = 5;
+  s.in_use = 2;
+  s.waits[0] = 3;
+  s.waits[2] = 4;
+  s.wait_sum_us = 2'500'000;
+  s.failures[RY_UNAVAILABLE] = 6;
+  const auto text = render(s);
+  for (const char* line :
+       {"connections{state=\"in_use\"} 2\n", "connections{state=\"idle\"} 3\n", "wait_seconds_bucket{le=\"0.0001\"} 3\n",
+        "wait_seconds_bucket{le=\"0.0005\"} 3\n", "wait_seconds_bucket{le=\"0.001\"} 7\n", "wait_seconds_bucket{le=\"+Inf\"} 7\n",
+        "wait_seconds_sum 2.5\n", "wait_seconds_count 7\n", "failures_total{error=\"unavailable\"} 6\n"})
+    EXPECT_THAT(text, HasSubstr(std::string("\nrunyard_database_") + line));
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "core/app/commands.hpp"
 #include "core/app/module_check.hpp"
 #include "core/app/module_new.hpp"
+#include "core/app/rehearsal.hpp"
 
 namespace ry::app {
 
@@ -65,6 +66,7 @@ class command_line {
     add_run();
     add_mcp();
     add_module();
+    add_rehearse();
   }
 
   exit_code run(int argc, char** argv) {
@@ -94,7 +96,7 @@ class command_line {
       std::vector<std::string> names;
       const CLI::App* next = nullptr;
       for (const auto* c : commands) {
-        names.push_back(c->get_name());
+        if (!c->get_group().empty()) names.push_back(c->get_name());
         if (c->check_name(word)) next = c;
       }
       if (!next) {
@@ -140,21 +142,38 @@ class command_line {
   void add_modules() {
     const auto text = example("  runyard modules list --config conf/runyard.toml --json");
     const auto action = [this] {
-      if (module_.change.empty()) return list_modules(config_, json_ ? format::json : format::text);
+      if (module_.change.empty())
+        return list_modules(config_, configured_ ? modules_of::configuration : modules_of::server_if_any, module_,
+                            json_ ? format::json : format::text);
       module_.as = json_ ? client::output::json_lines : client::output::text;
       return change_module(config_, module_);
     };
     auto* command =
-        add("modules", "Shows the modules and what each of them registers.", text, action);
-    add_config(command, config_);
-    command->add_flag("--json", json_, "As a JSON array");
+        add("modules", "Shows the modules that a running server has loaded and what each of them registered; without "
+                       "a server, what the configuration would load.",
+            text, action);
+    add_listing(command);
     auto* list = command->add_subcommand("list", "The same; the default.");
     list->footer(text);
-    add_config(list, config_);
-    list->add_flag("--json", json_, "As a JSON array");
+    add_listing(list);
     add_change(command, "reload", "Swaps a module of a running server for what is in its file now.");
     add_change(command, "enable", "Puts a module into a running server.");
     add_change(command, "disable", "Takes a module out of a running server.");
+  }
+
+  void add_listing(CLI::App* command) {
+    add_config(command, config_);
+    command->add_flag("--json", json_, "As a JSON array; whose modules they are stands on standard error");
+    command->add_flag("--configured", configured_, "What the configuration would load, whatever runs");
+    add_server(command);
+  }
+
+  void add_server(CLI::App* command) {
+    command->add_option("--url", module_.url,
+                        "Server; default $RUNYARD_URL or where the configuration lets it listen");
+    command->add_option("--token", module_.token,
+                        "Bearer token of an admin; default $RUNYARD_TOKEN or one made with the "
+                        "deployment's own key");
   }
 
   void add_change(CLI::App* modules, const char* change, const char* about) {
@@ -163,11 +182,7 @@ class command_line {
                             " runs --config /etc/runyard/runyard.toml"));
     add_config(command, config_);
     command->add_option("name", module_.name, "The module")->required()->type_name("NAME");
-    command->add_option("--url", module_.url,
-                        "Server; default $RUNYARD_URL or where the configuration lets it listen");
-    command->add_option("--token", module_.token,
-                        "Bearer token of an admin; default $RUNYARD_TOKEN or one made with the "
-                        "deployment's own key");
+    add_server(command);
     command->add_flag("--json", json_, "Print the whole answer as JSON");
     command->callback([this, change] { module_.change = change; });
   }
@@ -188,6 +203,14 @@ class command_line {
     command->add_option("file", file_, "Module file (x.so)")->required()->type_name("FILE");
     auto* json = command->add_flag("--json", json_, "As one JSON object");
     command->add_flag("--load", load_, "Load it too, in this process: its constructors run")->excludes(json);
+  }
+
+  // For the server itself.
+  void add_rehearse() {
+    auto* command = add("rehearse", "Loads, creates and destroys a module, and tells how far it came.", "",
+                        [this] { return take_part_in_rehearsal(file_); });
+    command->group("");
+    command->add_option("file", file_)->required();
   }
 
   void add_migrate() {
@@ -350,7 +373,7 @@ class command_line {
                                  from_environment("RUNYARD_TOKEN", ""), {}, {}};
   std::string file_;
   migrate_action action_ = migrate_action::up;
-  bool json_ = false, show_ = false, load_ = false;
+  bool json_ = false, show_ = false, load_ = false, configured_ = false;
 };
 
 }  // namespace

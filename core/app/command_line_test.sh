@@ -31,6 +31,18 @@ for command in serve check modules 'modules list' settings inspect migrate 'migr
   # shellcheck disable=SC2086
   expect 0 $command --help; in_out 'Example:'; in_out "runyard ${command%% *}"; in_out 'Exit codes'
 done
+while read -r lang name sentence; do
+  expect 2 module new --lang "$lang" "$name"; in_err "$sentence"
+  [[ ! -e $name ]] || fail "module new has left $name behind"
+done <<'NAMES'
+cpp class class is a keyword of C++; choose another name
+cpp namespace namespace is a keyword of C++; choose another name
+c switch switch is a keyword of C; choose another name
+rust fn fn is a keyword of Rust; choose another name
+rust test test is a target of every CMake project; choose another name
+c tracing no module can be called tracing: the host's own settings have that name
+rust core no module can be called core: the host's own tables stand in the database under that name
+NAMES
 expect 2; expect 2 nonsense; expect 2 serve --nonsense; expect 2 inspect; expect 2 token; expect 2 run
 expect 2 modules reload; expect 2 migrate sideways
 
@@ -154,7 +166,13 @@ expect 2 check --config empty.toml --set modules.path=broken --set modules.odd.e
 in_err 'odd.so'; in_err 'cut.so'
 expect 0 check --config empty.toml --set modules.path=broken --set modules.odd.enabled=true --set modules.odd.required=false
 in_err 'odd.so'
-expect 0 modules --config empty.toml --set modules.path=broken --json; in_out '"disabled"'
+expect 0 modules --config empty.toml --set modules.path=broken --configured --json; in_out '"disabled"'
+in_err 'what the configuration would load'
+# no server: what the configuration would load, and it says so
+expect 0 modules list --config empty.toml --set modules.path=broken --set http.listen=127.0.0.1:1; in_out 'no server answers at http://127.0.0.1:1; what the configuration would load:'
+in_out 'odd.so   disabled'
+# a server that was named must be there
+expect 1 modules --config empty.toml --url http://127.0.0.1:1 --token t; in_err 'http://127.0.0.1:1 did not say what it has loaded'
 expect 1 inspect broken/odd.so; in_err 'broken/odd.so: '
 expect 1 inspect broken/nowhere.so
 expect 1 inspect broken/cut.so --json; in_out '"problems":['
@@ -174,7 +192,7 @@ T
   expect 2 check --config several.toml
   in_err 'several.toml:6:10: accounts.defaultier: unknown key; did you mean "default_tier"?'
   in_err 'several.toml:7:6: runs.max_step: unknown key; did you mean "max_steps"?'
-  in_err 'for want of these, also left out: agents, runs'
+  in_err 'for want of these, also left out: agents'
   # Before it only what a sanitizer's build says of code that stays mapped.
   [[ $(grep -v 'stays mapped' err | head -n 1) == several.toml:6:* ]] || fail 'the reason does not come first'
   not_anywhere 'needs accounts/1'

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
 #include <cctype>
 #include <cstdio>
 #include <optional>
@@ -38,28 +39,6 @@ bool is_uuid(const std::string& text) {
 exit_code refuse(const std::string& why) {
   std::fprintf(stderr, "runyard: %s\n", why.c_str());
   return exit_code::refused;
-}
-
-void print_list(const char* title, const std::vector<std::string>& list) {
-  for (const auto& entry : list) std::printf("    %-10s %s\n", title, entry.c_str());
-}
-
-void print_module(const module::module_description& m) {
-  std::printf("%s %s  %s%s\n", m.facts.name.c_str(), m.facts.version.c_str(),
-              module::to_string(m.state), m.required ? "" : " (not required)");
-  std::printf("    %-10s %s\n", "file", m.file.c_str());
-  if (!m.reason.empty()) std::printf("    %-10s %s\n", "why", m.reason.c_str());
-  std::vector<std::string> needs;
-  for (const auto& n : m.facts.needs) needs.push_back(n.id + (n.optional ? " (optional)" : ""));
-  print_list("needs", needs);
-  print_list("provides", m.facts.provides);
-  print_list("route", m.routes);
-  print_list("job", m.jobs);
-  print_list("consumer", m.consumers);
-  print_list("point", m.points);
-  for (const auto& d : m.drivers)
-    std::printf("    %-10s %s in %s\n", "driver", d.name.c_str(), d.point.c_str());
-  print_list("migration", m.migrations);
 }
 
 const char* to_string(db::migration_step::state s) {
@@ -166,52 +145,84 @@ exit_code check(const config_options& options, listing show) {
   if (!report_faults(c)) return exit_code::refused;
   observe::configure_log(log_settings(c));
   workshop w(c, one_loop);
-  if (!w.prepare()) return exit_code::refused;
+  if (!w.prepare()) return leave(w, exit_code::refused);
   if (show == listing::yes) std::fputs(c.listing().c_str(), stdout);
   const auto modules = w.modules.describe();
   const auto created = std::count_if(modules.begin(), modules.end(), [](const auto& m) {
     return m.state == module::module_state::created;
   });
   if (options.file.empty() && default_config_file().empty()) print_defaults(c);
+  for (const auto& p : c.unchecked()) std::printf("note: %s\n", p.format().c_str());
   std::printf("configuration and %td module%s: ok\n", created, created == 1 ? "" : "s");
-  return exit_code::ok;
+  return leave(w, exit_code::ok);
 }
+
+namespace {
+
+std::string served_at(config::config& c) {
+  const auto web = http_settings(c);
+  return base_url({web.address, web.port}, web.port, !web.tls_cert_file.empty()) + web.base_path;
+}
+
+// False: it could not be made; the reason is on standard error.
+bool add_token(config::config& c, client::module_request& request) {
+  if (!request.token.empty()) return true;
+  auth::token_request token;
+  token.subject = operator_subject;
+  token.role = auth::role::admin;
+  token.ttl = std::chrono::minutes(5);
+  const auto issued = sign(c, token);
+  if (issued.error) std::fprintf(stderr, "runyard: %s\n", issued.error->message.c_str());
+  request.token = issued.token;
+  return !issued.error;
+}
+
+void print_modules(const std::string& whose, const boost::json::array& modules, format as) {
+  if (as == format::json) {
+    std::fprintf(stderr, "%s\n", whose.c_str());
+    std::printf("%s\n", boost::json::serialize(modules).c_str());
+  } else {
+    std::printf("%s\n%s", whose.c_str(), client::module_list_text(modules).c_str());
+  }
+}
+
+}  // namespace
 
 exit_code change_module(const config_options& options, client::module_request request) {
   auto c = load_config(options);
   if (!report_faults(c)) return exit_code::refused;
   observe::configure_log({observe::level::error, false});
-  if (request.url.empty()) {
-    const auto web = http_settings(c);
-    request.url = base_url({web.address, web.port}, web.port, !web.tls_cert_file.empty()) + web.base_path;
-  }
-  if (request.token.empty()) {
-    auth::token_request token;
-    token.subject = operator_subject;
-    token.role = auth::role::admin;
-    token.ttl = std::chrono::minutes(5);
-    const auto issued = sign(c, token);
-    if (issued.error) {
-      std::fprintf(stderr, "runyard: %s\n", issued.error->message.c_str());
-      return exit_code::failed;
-    }
-    request.token = issued.token;
-  }
+  if (request.url.empty()) request.url = served_at(c);
+  if (!add_token(c, request)) return exit_code::failed;
   return client::change_module(request);
 }
 
-exit_code list_modules(const config_options& options, format as) {
+exit_code list_modules(const config_options& options, modules_of which, client::module_request where, format as) {
   auto c = load_config(options);
   if (!report_faults(c)) return exit_code::refused;
+  std::string whose = "what the configuration would load:";
+  if (which == modules_of::server_if_any) {
+    const bool named = !where.url.empty();
+    if (!named) where.url = served_at(c);
+    // Only a server that is there is worth a key, which signing makes when there is none.
+    if (named || client::is_served(where.url)) {
+      observe::configure_log({observe::level::error, false});
+      if (!add_token(c, where)) return exit_code::failed;
+      const auto loaded = client::loaded_modules(where);
+      if (!loaded) {
+        std::fprintf(stderr, "runyard: --configured shows what the configuration would load\n");
+        return exit_code::failed;
+      }
+      print_modules("loaded by the server at " + where.url + ":", *loaded, as);
+      return exit_code::ok;
+    }
+    whose = "no server answers at " + where.url + "; " + whose;
+  }
   observe::configure_log(log_settings(c));
   workshop w(c, one_loop);
   const bool sound = w.prepare();
-  const auto modules = w.modules.describe();
-  if (as == format::json)
-    std::printf("%s\n", module::to_json(modules).c_str());
-  else
-    for (const auto& m : modules) print_module(m);
-  return sound ? exit_code::ok : exit_code::refused;
+  print_modules(whose, boost::json::parse(module::to_json(w.modules.describe())).as_array(), as);
+  return leave(w, sound ? exit_code::ok : exit_code::refused);
 }
 
 exit_code show_settings(const config_options& options) {
@@ -219,7 +230,7 @@ exit_code show_settings(const config_options& options) {
   if (!report_faults(c)) return exit_code::refused;
   observe::configure_log({observe::level::error, false});
   workshop w(c, one_loop);
-  if (!w.prepare()) return exit_code::refused;
+  if (!w.prepare()) return leave(w, exit_code::refused);
   // The places of an installation: the reference is the same wherever it is printed.
   const auto places = default_places("/usr/bin");
   std::printf("## The host\n\n%s", settings_table(config::host_schema(places), "").c_str());
@@ -234,7 +245,7 @@ exit_code show_settings(const config_options& options) {
                            : settings_table(boost::json::parse(m.settings_schema), m.facts.name);
     std::fputs(table.empty() ? "No settings.\n" : table.c_str(), stdout);
   }
-  return exit_code::ok;
+  return leave(w, exit_code::ok);
 }
 
 exit_code inspect_file(const std::string& file, format as, inspection how) {
@@ -259,13 +270,13 @@ exit_code inspect_file(const std::string& file, format as, inspection how) {
   std::string no;
   if (how == inspection::loading) {
     try {
-      module::library code(file, {});
+      module::library code(std::make_shared<const module::sealed_image>(file));
       (void)code.descriptor();
       code.pin();
     } catch (const std::runtime_error& e) {
       no = e.what();
     }
-    std::printf("%s%s\n", load_line, no.empty() ? "yes" : "no");
+    std::printf("%-10s %s\n", "loads", no.empty() ? "yes" : "no");
     std::fflush(stdout);
   }
   for (const auto& p : seen.problems) std::fprintf(stderr, "%s: %s\n", file.c_str(), p.c_str());
@@ -285,7 +296,7 @@ exit_code migrate(const config_options& options, migrate_action action) {
   // A private PostgreSQL belongs to whoever holds the directory; another one is anybody's.
   if (is_private && (is_made || !looks_only)) place.emplace(c.text("data_dir"));
   workshop w(c, one_loop);
-  if (!w.prepare()) return exit_code::refused;
+  if (!w.prepare()) return leave(w, exit_code::refused);
   if (looks_only && !is_made) {
     std::printf("there is no database below %s yet\n", c.text("data_dir").c_str());
     return show_steps(all_pending(all_migrations(w.modules)));

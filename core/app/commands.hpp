@@ -33,14 +33,18 @@ exit_code check(const config_options& options, listing show);
 // own key.
 exit_code change_module(const config_options& options, client::module_request request);
 
-exit_code list_modules(const config_options& options, format as);
+// What a running server has loaded, or what the configuration would load; which of the two is said on the first
+// line, with format::json on standard error. Of `where` url and token count, as for change_module().
+enum class modules_of {
+  server_if_any,  // when nobody listens where the configuration says: configuration. Not when `where` has a url
+  configuration,
+};
+exit_code list_modules(const config_options& options, modules_of which, client::module_request where, format as);
 
 // All settings of the host and the modules that are enabled, as Markdown.
 exit_code show_settings(const config_options& options);
 
 enum class inspection { reading, loading };
-// What a text inspection with loading prints when the loader has done its work, well or not.
-inline constexpr const char* load_line = "loads      ";
 exit_code inspect_file(const std::string& file, format as, inspection how);
 
 enum class migrate_action { up, status };

@@ -7,8 +7,6 @@
 
 #include <cerrno>
 #include <chrono>
-#include <map>
-#include <string_view>
 #include <system_error>
 
 #include "core/observe/log.hpp"
@@ -21,12 +19,11 @@ using steady = std::chrono::steady_clock;
 
 // A copy is written in many pieces, and an installer touches a file more than once.
 constexpr auto quiet_time = std::chrono::milliseconds(500);
-constexpr std::string_view suffix = ".so";
 
 }  // namespace
 
 file_watch::file_watch(const std::vector<std::string>& directories,
-                       std::function<void(const std::string&)> changed)
+                       std::function<void(const std::filesystem::path&)> changed)
     : changed_(std::move(changed)) {
   events_ = ::inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
   if (events_ < 0) throw std::system_error(errno, std::generic_category(), "inotify");
@@ -36,10 +33,14 @@ file_watch::file_watch(const std::vector<std::string>& directories,
     ::close(events_);
     throw std::system_error(error, std::generic_category(), "eventfd");
   }
-  for (const auto& dir : directories)
-    if (::inotify_add_watch(events_, dir.c_str(), IN_CLOSE_WRITE | IN_MOVED_TO) < 0)
+  for (const auto& dir : directories) {
+    const int watch = ::inotify_add_watch(events_, dir.c_str(), IN_CLOSE_WRITE | IN_MOVED_TO);
+    if (watch < 0)
       observe::log(observe::level::warn, "module", "a directory of modules is not watched",
                    {{"directory", dir}, {"error", std::generic_category().message(errno)}});
+    else
+      directories_[watch] = dir;
+  }
   thread_ = std::thread([this] { listen(); });
 }
 
@@ -51,11 +52,11 @@ file_watch::~file_watch() {
 }
 
 void file_watch::listen() {
-  std::map<std::string, steady::time_point> due;
+  std::map<std::filesystem::path, steady::time_point> due;
   alignas(inotify_event) char buffer[16 * 1024];
   for (;;) {
     auto wait = std::chrono::milliseconds(-1);
-    for (const auto& [name, when] : due) {
+    for (const auto& [file, when] : due) {
       const auto left = std::max(std::chrono::ceil<std::chrono::milliseconds>(when - steady::now()),
                                  std::chrono::milliseconds(0));
       if (wait.count() < 0 || left < wait) wait = left;
@@ -67,10 +68,8 @@ void file_watch::listen() {
       for (ssize_t at = 0; at < n;) {
         const auto* e = reinterpret_cast<const inotify_event*>(buffer + at);
         at += static_cast<ssize_t>(sizeof *e) + e->len;
-        const std::string_view name = e->len > 0 ? e->name : "";
-        if (name.size() > suffix.size() && name.ends_with(suffix))
-          due[std::string(name.substr(0, name.size() - suffix.size()))] =
-              steady::now() + quiet_time;
+        const auto dir = directories_.find(e->wd);
+        if (e->len > 0 && dir != directories_.end()) due[dir->second / e->name] = steady::now() + quiet_time;
       }
     for (auto it = due.begin(); it != due.end();) {
       if (it->second > steady::now()) {

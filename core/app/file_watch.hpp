@@ -1,7 +1,9 @@
-// Tells which module files were written or put in place, once they have been quiet for a moment.
+// Tells which files of some directories were written or put in place, once they have been quiet for a moment.
 #pragma once
 
+#include <filesystem>
 #include <functional>
+#include <map>
 #include <string>
 #include <thread>
 #include <vector>
@@ -10,10 +12,10 @@ namespace ry::app {
 
 class file_watch {
  public:
-  // `changed` gets the name without .so, on the watch's own thread. Directories that cannot be watched are
-  // told in the log. Throws std::system_error when nothing can be watched at all.
+  // `changed` gets the file, below the directory as it is given here, on the watch's own thread. Directories that
+  // cannot be watched are told in the log. Throws std::system_error when nothing can be watched at all.
   file_watch(const std::vector<std::string>& directories,
-             std::function<void(const std::string&)> changed);
+             std::function<void(const std::filesystem::path&)> changed);
   ~file_watch();  // waits for a call under way
   file_watch(const file_watch&) = delete;
   file_watch& operator=(const file_watch&) = delete;
@@ -21,8 +23,9 @@ class file_watch {
  private:
   void listen();
 
-  const std::function<void(const std::string&)> changed_;
+  const std::function<void(const std::filesystem::path&)> changed_;
   int events_ = -1, stop_ = -1;
+  std::map<int, std::filesystem::path> directories_;  // by watch; constant once the thread runs
   std::thread thread_;
 };
 

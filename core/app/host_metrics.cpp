@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdio>
 #include <filesystem>
 
@@ -53,6 +54,18 @@ class page {
   std::string name_, out_;
 };
 
+// Of microseconds, told in seconds.
+template <class Counts, class Bounds>
+void buckets(page& p, const Counts& counts, const Bounds& bounds_us, std::uint64_t sum_us, const std::string& labels) {
+  const std::string more = labels.empty() ? "" : labels + ",";
+  std::uint64_t below = 0;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    below += counts[i];
+    p.value(below, more + "le=\"" + (i < bounds_us.size() ? seconds(bounds_us[i]) : "+Inf") + "\"", "_bucket");
+  }
+  p.text(seconds(sum_us), labels, "_sum").value(below, labels, "_count");
+}
+
 std::string route_labels(const http::route_stats& r) {
   return "method=" + quoted(r.method) + ",route=" + quoted(r.pattern);
 }
@@ -76,17 +89,7 @@ std::string render(const http::server_stats& s) {
     for (const auto& [status, n] : r.by_status)
       p.value(n, route_labels(r) + ",status=\"" + std::to_string(status) + "\"");
   p.head("runyard_http_request_seconds", "histogram", "Time from the request's head to its answer");
-  for (const auto& r : s.routes) {
-    const auto labels = route_labels(r);
-    std::uint64_t below = 0;
-    for (std::size_t i = 0; i < r.latency.size(); ++i) {
-      below += r.latency[i];
-      const auto bound =
-          i < http::latency_bounds_us.size() ? seconds(http::latency_bounds_us[i]) : "+Inf";
-      p.value(below, labels + ",le=\"" + bound + "\"", "_bucket");
-    }
-    p.text(seconds(r.latency_sum_us), labels, "_sum").value(below, labels, "_count");
-  }
+  for (const auto& r : s.routes) buckets(p, r.latency, http::latency_bounds_us, r.latency_sum_us, route_labels(r));
   return p.take();
 }
 
@@ -113,14 +116,43 @@ std::string render(const jobs::queue_stats& s) {
   p.one("runyard_jobs_dead_total", "counter", "Jobs given up", s.dead);
   p.one("runyard_jobs_rescued_total", "counter", "Jobs taken over from vanished nodes", s.rescued);
   p.one("runyard_jobs_leases_lost_total", "counter", "Jobs lost to another node", s.leases_lost);
+  p.head("runyard_jobs_ended_total", "counter", "Attempts that ended, by kind and outcome");
+  for (const auto& [kind, n] : s.kinds)
+    for (const auto& [outcome, count] :
+         {std::pair{"done", n.done}, std::pair{"retried", n.retried}, std::pair{"dead", n.dead}})
+      p.value(count, "kind=" + quoted(kind) + ",outcome=\"" + outcome + "\"");
   p.head("runyard_jobs_depth", "gauge", "Jobs of all nodes in the database");
   for (const auto& d : s.depths)
     for (const auto& [state, n] : {std::pair{"ready", d.ready}, std::pair{"scheduled", d.scheduled},
                                    std::pair{"running", d.running}, std::pair{"dead", d.dead}})
       p.value(n, "queue=" + quoted(d.queue) + ",state=\"" + state + "\"");
+  p.head("runyard_jobs_kind_depth", "gauge", "The same by kind");
+  for (const auto& [kind, d] : s.kind_depths)
+    for (const auto& [state, n] : {std::pair{"ready", d.ready}, std::pair{"scheduled", d.scheduled},
+                                   std::pair{"running", d.running}, std::pair{"dead", d.dead}})
+      p.value(n, "kind=" + quoted(kind) + ",state=\"" + state + "\"");
   p.head("runyard_jobs_oldest_ready_seconds", "gauge", "How long the oldest job that is ready has waited");
   for (const auto& d : s.depths)
     p.text(seconds(static_cast<std::uint64_t>(d.oldest_ready_seconds * 1e6)), "queue=" + quoted(d.queue));
+  return p.take();
+}
+
+std::string render(const db::pool_stats& s) {
+  static constexpr std::array<const char*, db::status_count> names{
+      "",          "cancelled",          "unknown",            "invalid_argument",    "deadline_exceeded", "not_found",
+      "already_exists", "permission_denied", "resource_exhausted", "failed_precondition", "aborted",      "out_of_range",
+      "unimplemented",  "internal",          "unavailable",        "data_loss",           "unauthenticated"};
+  page p;
+  p.head("runyard_database_connections", "gauge", "Connections to the database, by state");
+  p.value(s.in_use, "state=\"in_use\"").value(s.connections - s.in_use, "state=\"idle\"");
+  p.one("runyard_database_waiting", "gauge", "Calls and transactions that wait for a connection", s.waiting);
+  p.one("runyard_database_connections_opened_total", "counter", "Connections opened", s.opened);
+  p.one("runyard_database_connections_lost_total", "counter", "Connections that broke", s.lost);
+  p.head("runyard_database_wait_seconds", "histogram", "How long a call waited for a connection");
+  buckets(p, s.waits, db::wait_bounds_us, s.wait_sum_us, {});
+  p.head("runyard_database_failures_total", "counter", "Calls of modules that got an error in the place of a result");
+  for (std::size_t i = 1; i < s.failures.size(); ++i)
+    p.value(s.failures[i], std::string("error=\"") + names[i] + "\"");
   return p.take();
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/db/pool_stats.hpp"
 #include "core/events/hub.hpp"
 #include "core/http/client/client.hpp"
 #include "core/http/stats.hpp"
@@ -16,6 +17,7 @@ namespace ry::app {
 std::string render(const http::server_stats& s);
 std::string render(const http::client_stats& s);
 std::string render(const jobs::queue_stats& s);
+std::string render(const db::pool_stats& s);
 std::string render(const events::hub_stats& s);
 std::string render(const observe::tracer::counts& s);
 std::string render(const std::vector<module::module_description>& modules);

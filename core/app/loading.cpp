@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/app/api_document.hpp"
+#include "core/app/module_names.hpp"
 #include "core/app/rehearsal.hpp"
 #include "core/module/inspect.hpp"
 
@@ -60,6 +61,7 @@ found_modules find_modules(config::config& c) {
 
 module::set_options module_options(config::config& c) {
   module::set_options options;
+  options.taken_by = taken_by;
   options.rehearse = rehearse;
   options.host_components = host_components();
   options.settings = [&c](const module::module_facts& facts, std::string_view schema) {
@@ -79,6 +81,13 @@ module::set_options module_options(config::config& c) {
       result.error = told_elsewhere;
     }
     return result;
+  };
+  options.faults.refuse = [&c](const module::module_facts&, std::string_view key, std::string message) {
+    c.refuse(key, std::move(message));
+    return std::string(told_elsewhere);
+  };
+  options.faults.place = [&c](const module::module_facts& facts, std::string_view sentence) {
+    return sentence.starts_with(facts.name + ".") ? c.place(sentence) : std::string();
   };
   return options;
 }

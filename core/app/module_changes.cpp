@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
+#include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <future>
 #include <set>
@@ -27,6 +28,10 @@ namespace {
 // what an old one gets to end once nothing uses it any more.
 constexpr auto short_patience = std::chrono::seconds(5);
 
+// Who did it in the audit, where no account did.
+constexpr const char* by_file_watch = "host:file_change";
+constexpr const char* by_signal = "host:SIGHUP";
+
 const char* word(module_changes::action a) {
   switch (a) {
     case module_changes::action::enable:
@@ -35,6 +40,17 @@ const char* word(module_changes::action a) {
       return "disable";
     default:
       return "reload";
+  }
+}
+
+const char* outcome_of(module_changes::action a) {
+  switch (a) {
+    case module_changes::action::enable:
+      return "enabled";
+    case module_changes::action::disable:
+      return "disabled";
+    default:
+      return "swapped";
   }
 }
 
@@ -65,7 +81,7 @@ std::vector<std::string> watched_directories(const config::config& c) {
   std::set<std::string> all;
   for (const auto& dir : c.module_paths()) all.insert(dir);
   for (const auto& m : c.modules())
-    if (!m.path.empty()) all.insert(std::filesystem::path(m.path).parent_path().string());
+    if (!m.path.empty()) all.insert(std::filesystem::absolute(m.path).parent_path().string());
   return {all.begin(), all.end()};
 }
 
@@ -79,7 +95,8 @@ module_changes::module_changes(workshop& w, rooms& r, api_document& api, signals
       main_(main),
       options_(std::move(options)),
       database_(std::move(database)),
-      drain_(drain) {
+      drain_(drain),
+      record_(w.metrics) {
   constexpr auto flags = RY_ROUTE_ADMIN | RY_ROUTE_LONG;  // it takes as long as what ends takes
   r.server.add_host_route({"GET", "/admin/modules", [this](auto&) { return list(); },
                            http::runs_on::blocking, RY_ROUTE_ADMIN});
@@ -92,12 +109,15 @@ module_changes::module_changes(workshop& w, rooms& r, api_document& api, signals
 module_changes::~module_changes() = default;
 
 void module_changes::note_started() {
-  for (const auto& m : workshop_.modules.describe()) newest_ = std::max(newest_, m.generation);
+  for (const auto& m : workshop_.modules.describe()) {
+    newest_ = std::max(newest_, m.generation);
+    if (m.state != module::module_state::disabled) record_.know(m.facts.name);
+  }
 }
 
 void module_changes::watch_files(const config::config& c) {
-  watch_ = std::make_unique<file_watch>(watched_directories(c), [this](const std::string& name) {
-    main_.post([this, name] { file_changed(name); });
+  watch_ = std::make_unique<file_watch>(watched_directories(c), [this](const std::filesystem::path& file) {
+    main_.post([this, file] { file_changed(file); });
   });
 }
 
@@ -106,7 +126,9 @@ void module_changes::stop() {
 }
 
 http::host_answer module_changes::list() const {
-  return {200, "application/json", module::to_json(workshop_.modules.describe())};
+  auto modules = json::parse(module::to_json(workshop_.modules.describe())).as_array();
+  record_.add_to(modules);
+  return {200, "application/json", json::serialize(modules)};
 }
 
 http::host_answer module_changes::asked(action what, const ry_request_view& view) {
@@ -119,7 +141,7 @@ http::host_answer module_changes::asked(action what, const ry_request_view& view
   auto answer = std::make_shared<std::promise<http::host_answer>>();
   auto done = answer->get_future();
   const bool posted =
-      main_.post([this, what, name, answer] { answer->set_value(run(what, name)); });
+      main_.post([this, actor, what, name, answer] { answer->set_value(run_for(actor, what, name)); });
   answer.reset();
   http::host_answer out = refusal(503, "The server is stopping");
   try {
@@ -127,24 +149,34 @@ http::host_answer module_changes::asked(action what, const ry_request_view& view
   } catch (const std::future_error&) {  // it stops before it came to this
   }
   busy_ = false;
-  if (out.status == 200)
-    tell_audit(*workshop_.rt.db, actor, std::string("module.") + word(what),
-               json::serialize(json::object{{"module", name}}));
   return out;
 }
 
-void module_changes::file_changed(const std::string& name) {
-  for (const auto& m : workshop_.modules.describe()) {
-    if (m.facts.name != name || m.state != module::module_state::started) continue;
-    if (module::inspect(m.file).sha256 == m.sha256) return;
-    observe::log(level::info, "module", "its file has changed", {{"module", name}});
-    run(action::reload, name);
+http::host_answer module_changes::run_for(const std::string& actor, action what, const std::string& name) {
+  auto out = run(what, name);
+  json::object detail{{"module", name}};
+  if (out.status != 200) {
+    const auto why = json::parse(out.body).at("detail");
+    detail["refused"] = observe::masked(std::string(why.as_string()));
   }
+  tell_audit(*workshop_.rt.db, actor, std::string("module.") + word(what), json::serialize(detail));
+  return out;
+}
+
+void module_changes::compare(const module::module_description& m, const std::string& actor) {
+  if (m.state != module::module_state::started || module::inspect(m.file).sha256 == m.sha256) return;
+  observe::log(level::info, "module", "its file has changed", {{"module", m.facts.name}});
+  run_for(actor, action::reload, m.facts.name);
+}
+
+void module_changes::file_changed(const std::filesystem::path& file) {
+  const auto whole = [](const std::filesystem::path& p) { return std::filesystem::absolute(p).lexically_normal(); };
+  for (const auto& m : workshop_.modules.describe())
+    if (whole(m.file) == whole(file)) compare(m, by_file_watch);
 }
 
 void module_changes::reload_changed() {
-  for (const auto& m : workshop_.modules.describe())
-    if (m.state == module::module_state::started) file_changed(m.facts.name);
+  for (const auto& m : workshop_.modules.describe()) compare(m, by_signal);
 }
 
 module::change_request module_changes::request_for(action what, const std::string& name,
@@ -166,7 +198,9 @@ module::change_request module_changes::request_for(action what, const std::strin
   using use = module::module_spec::use;
   spec.used = what == action::disable ? use::disabled : use::enabled;
   request.modules.push_back({name, std::move(spec)});
-  request.settings = module_options(fresh).settings;
+  const auto options = module_options(fresh);
+  request.settings = options.settings;
+  request.faults = options.faults;
   return request;
 }
 
@@ -211,6 +245,7 @@ http::host_answer module_changes::run(action what, const std::string& name) {
   const auto fail = [&](std::uint32_t status, const std::string& why) {
     observe::log(level::error, "module", "not changed",
                  {{"module", name}, {"change", word(what)}, {"why", why}});
+    record_.count(name, "refused");
     return refusal(status, why);
   };
   const auto present = [&] {
@@ -254,6 +289,9 @@ http::host_answer module_changes::run(action what, const std::string& name) {
   wishes_ = std::move(wishes);
   const auto swapped = steady::now();
   observe::log(level::info, "module", "changed", {{"module", name}, {"change", word(what)}});
+  const auto before = newest_;
+  note_started();
+  record_.count(name, outcome_of(what));
 
   // Requests and streams end while jobs get their time to end by themselves.
   const auto old = modules.leaving();
@@ -270,17 +308,17 @@ http::host_answer module_changes::run(action what, const std::string& name) {
   json::array left, running;
   for (const auto& e : ends) {
     left.push_back(described(e));
+    record_.left(e, left.back().as_object());
     observe::log(level::info, "module", "left",
                  {{"module", e.module},
                   {"generation", std::to_string(e.generation)},
                   {"outcome", std::string(left.back().at("outcome").as_string())}});
   }
   for (const auto& m : modules.describe())
-    if (m.generation > newest_)
+    if (m.generation > before)
       running.push_back(json::object{{"module", m.facts.name},
                                      {"version", m.facts.version},
                                      {"generation", m.generation}});
-  note_started();
   return {200, "application/json",
           json::serialize(json::object{{"module", name},
                                        {"change", word(what)},

@@ -9,11 +9,13 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
 
 #include "core/app/api_document.hpp"
+#include "core/app/change_record.hpp"
 #include "core/app/commands.hpp"
 #include "core/app/rooms.hpp"
 #include "core/app/signals.hpp"
@@ -54,7 +56,11 @@ class module_changes {
   std::string migrate(const std::vector<module::module_migrations>& steps) const;
   void publish(const std::vector<module::job_kind>& old_jobs,
                const std::vector<module::consumer>& old_consumers);
-  void file_changed(const std::string& name);
+  // Of whoever wished it, in the audit.
+  http::host_answer run_for(const std::string& actor, action what, const std::string& name);
+  // Reloads a module whose file is not what was loaded.
+  void compare(const module::module_description& m, const std::string& actor);
+  void file_changed(const std::filesystem::path& file);
 
   workshop& workshop_;
   rooms& rooms_;
@@ -65,6 +71,7 @@ class module_changes {
   const std::chrono::milliseconds drain_;
   std::map<std::string, bool> wishes_;  // enabled or disabled since the start
   std::uint64_t newest_ = 0;            // generation
+  change_record record_;
   std::atomic<bool> busy_{false};
   std::unique_ptr<file_watch> watch_;
 };

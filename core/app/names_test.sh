@@ -36,7 +36,7 @@ done <<'T'
 serve --config --set
 check --config --set
 modules --config
-modules list --config
+modules list --config --configured --url --token --json
 modules reload --config
 modules enable --config
 modules disable --config

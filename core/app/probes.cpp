@@ -10,7 +10,7 @@ namespace ry::app {
 
 namespace json = boost::json;
 
-probes::probes(workshop& w, rooms& r) : workshop_(w), rooms_(r) {
+probes::probes(workshop& w, rooms& r, const signals& stop) : workshop_(w), rooms_(r), stop_(stop) {
   using http::runs_on;
   r.server.add_host_route({"GET", "/healthz", [this](auto&) { return healthz(); }, runs_on::loop});
   r.server.add_host_route(
@@ -28,16 +28,8 @@ http::host_answer probes::readyz() const {
   const auto add = [&](std::string_view room, std::string_view message) {
     reasons.push_back(json::object{{"room", room}, {"message", message}});
   };
-  switch (phase_.load()) {
-    case phase::starting:
-      add("host", "starting");
-      break;
-    case phase::draining:
-      add("host", "draining");
-      break;
-    case phase::serving:
-      break;
-  }
+  if (!serving_) add("host", "starting");
+  if (stop_.requested()) add("host", "draining");
   if (rooms_.jobs.draining()) add("jobs", "asked to take no more jobs");
   if (!workshop_.rt.db || !workshop_.rt.db->healthy()) add("db", "the database does not answer");
   for (const auto& h : workshop_.modules.health())
@@ -55,6 +47,7 @@ http::host_answer probes::metrics() const {
   text += render(rooms_.server.stats());
   text += render(rooms_.egress.stats());
   text += render(rooms_.jobs.stats());
+  text += render(workshop_.rt.db ? workshop_.rt.db->stats() : db::pool_stats{});
   text += render(rooms_.events.stats());
   text += render(workshop_.tracer.stats());
   text += render(workshop_.modules.describe());

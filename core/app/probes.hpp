@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "core/app/rooms.hpp"
+#include "core/app/signals.hpp"
 #include "core/db/horizon.hpp"
 
 namespace ry::app {
@@ -11,10 +12,10 @@ namespace ry::app {
 // Lifetime: as long as the server whose routes call it. Threads: any.
 class probes {
  public:
-  probes(workshop& w, rooms& r);
+  // Not ready from the moment that `stop` knows of a wish to stop.
+  probes(workshop& w, rooms& r, const signals& stop);
 
-  enum class phase { starting, serving, draining };
-  void set(phase p) noexcept { phase_ = p; }
+  void serving() noexcept { serving_ = true; }
 
   // The process lives and its loops turn.
   http::host_answer healthz() const;
@@ -30,7 +31,8 @@ class probes {
  private:
   workshop& workshop_;
   rooms& rooms_;
-  std::atomic<phase> phase_{phase::starting};
+  const signals& stop_;
+  std::atomic<bool> serving_{false};
   std::atomic<const db::horizon*> horizon_{nullptr};
 };
 

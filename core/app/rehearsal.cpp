@@ -1,70 +1,234 @@
 #include "core/app/rehearsal.hpp"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <boost/json/object.hpp>
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <filesystem>
+#include <functional>
+#include <iterator>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
 
-#include "core/app/commands.hpp"
+#include "core/app/places.hpp"
+#include "core/app/rooms.hpp"
+#include "core/module/generation.hpp"
+#include "core/module/inspect.hpp"
 #include "core/process/launch.hpp"
 
 namespace ry::app {
 
+namespace json = boost::json;
+
 namespace {
 
-constexpr auto patience = std::chrono::seconds(10);
-constexpr std::size_t most_output = 64 * 1024;
+using steady = std::chrono::steady_clock;
 
-// Takes what is there; false: the end.
-bool drain(int fd, std::string& out) {
+constexpr auto patience = std::chrono::seconds(10);
+constexpr auto quiet_time = std::chrono::seconds(1);
+constexpr std::size_t most_answers = 4096;
+
+// What the other process says when it has come through a step, and where it is until then.
+struct step {
+  std::string_view done, during;
+};
+constexpr step loading = {"loaded\n", "while it is loaded"};
+constexpr step creating = {"created\n", "in create"};
+constexpr step destroying = {"destroyed\n", "in destroy"};
+constexpr step unloading = {"unloaded\n", "while it is unloaded"};
+constexpr std::array steps = {loading, creating, destroying, unloading};
+// In place of the next step: there is nothing to go on with, in good order.
+constexpr std::string_view refused = "refused\n";
+
+// Takes what is there; at the end nobody listens any more.
+void listen(process::unique_fd& from, std::string& out) {
   char piece[4096];
-  while (true) {
-    const ssize_t n = ::read(fd, piece, sizeof piece);
-    if (n < 0) return errno == EAGAIN || errno == EINTR;
-    if (n == 0) return false;
-    if (out.size() < most_output) out.append(piece, static_cast<std::size_t>(n));
+  for (;;) {
+    const ssize_t n = ::read(from.get(), piece, sizeof piece);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    if (n <= 0) return from.reset();
+    if (out.size() < most_answers) out.append(piece, static_cast<std::size_t>(n));
   }
 }
 
-// Whether it ended in time.
-bool wait_for_end(process::launched& child, std::string& said) {
-  const auto until = std::chrono::steady_clock::now() + patience;
-  pollfd watched[] = {{child.pidfd.get(), POLLIN, 0}, {child.out.get(), POLLIN, 0}, {child.err.get(), POLLIN, 0}};
-  std::string unheard;
-  while (true) {
-    const auto left =
-        std::chrono::duration_cast<std::chrono::milliseconds>(until - std::chrono::steady_clock::now()).count();
-    if (left <= 0) return false;
-    if (::poll(watched, std::size(watched), static_cast<int>(left)) < 0 && errno != EINTR) return false;
-    if (watched[1].revents != 0 && !drain(watched[1].fd, said)) watched[1].fd = -1;
-    if (watched[2].revents != 0 && !drain(watched[2].fd, unheard)) watched[2].fd = -1;
-    if (watched[0].revents != 0) return drain(child.out.get(), said), true;
+// A process that is gone must not end this one by SIGPIPE.
+ssize_t write_quietly(int fd, std::string_view bytes) {
+  sigset_t pipe, before;
+  sigemptyset(&pipe);
+  sigaddset(&pipe, SIGPIPE);
+  ::pthread_sigmask(SIG_BLOCK, &pipe, &before);
+  const ssize_t n = ::write(fd, bytes.data(), bytes.size());
+  const int error = errno;
+  if (n < 0 && error == EPIPE && sigismember(&before, SIGPIPE) == 0) {
+    const timespec at_once{};
+    ::sigtimedwait(&pipe, nullptr, &at_once);
   }
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  errno = error;
+  return n;
+}
+
+std::vector<std::string> own_environment() {
+  std::vector<std::string> out;
+  for (char** e = ::environ; e != nullptr && *e != nullptr; ++e) out.emplace_back(*e);
+  return out;
+}
+
+class other_process final : public module::rehearsal {
+ public:
+  explicit other_process(const std::string& path) {
+    process::launch_plan plan;
+    plan.argv = {"/proc/self/exe", "rehearse", path};
+    // What a module finds here it finds there.
+    plan.env = own_environment();
+    std::error_code ec;
+    plan.cwd = std::filesystem::current_path(ec).string();
+    if (ec) plan.cwd = "/";
+    child_ = process::launch(plan);
+  }
+  ~other_process() override { end(); }
+
+  std::string load() override {
+    if (child_.failed != process::launched::failure::none)
+      return "no process to try it in: " + child_.message;
+    return objection(loading);
+  }
+
+  std::string create(const std::string& settings_json,
+                     const std::unordered_map<std::string, std::string>& host_facts) override {
+    json::object facts;
+    for (const auto& [key, value] : host_facts)
+      if (key != "data_dir") facts[key] = value;  // what is kept there is of the one that runs
+    input_ = json::serialize(json::object{{"settings", settings_json}, {"facts", std::move(facts)}});
+    return objection(unloading);
+  }
+
+ private:
+  bool said(std::string_view line) const { return answers_.find(line) != std::string::npos; }
+
+  // Until it came through this step, or will not.
+  std::string objection(const step& last) {
+    const auto until = steady::now() + patience;
+    bool running = child_.pid > 0;
+    while (running && !said(last.done) && !said(refused)) {
+      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - steady::now()).count();
+      if (left <= 0) break;
+      pollfd watched[] = {{child_.pidfd.get(), POLLIN, 0},
+                          {child_.out.get(), POLLIN, 0},
+                          {child_.err.get(), POLLIN, 0},
+                          {input_.empty() ? -1 : child_.in.get(), POLLOUT, 0}};
+      if (::poll(watched, std::size(watched), static_cast<int>(left)) < 0 && errno != EINTR) break;
+      if (watched[3].revents != 0) give();
+      running = watched[0].revents == 0;
+      if (watched[1].revents != 0 || !running) listen(child_.out, answers_);
+      if (watched[2].revents != 0) listen(child_.err, unheard_);
+      unheard_.clear();
+    }
+    if (said(last.done) || said(refused)) return {};
+    const auto at = std::find_if(steps.begin(), steps.end(), [&](const step& s) { return !said(s.done); });
+    const std::string during(at->during);
+    const int status = end();
+    if (running) return "it hangs " + during + " (ten seconds)";
+    if (WIFSIGNALED(status)) {
+      const int number = WTERMSIG(status);
+      return "it crashes " + during + " (signal " + std::to_string(number) + ", " + ::strsignal(number) + ")";
+    }
+    return "it ends the process " + during + " (exit code " + std::to_string(WEXITSTATUS(status)) + ")";
+  }
+
+  void give() {
+    const ssize_t n = write_quietly(child_.in.get(), input_);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    input_.erase(0, n < 0 ? input_.size() : static_cast<std::size_t>(n));
+    if (input_.empty()) child_.in.reset();
+  }
+
+  // Its exit status, as waitpid() has it.
+  int end() noexcept {
+    int status = 0;
+    if (child_.pid <= 0) return status;
+    // It leads a group of its own, which may be more than it.
+    ::kill(-child_.pid, SIGKILL);
+    while (::waitpid(child_.pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    child_.pid = -1;
+    return status;
+  }
+
+  process::launched child_;
+  std::string answers_, unheard_, input_;
+};
+
+std::string all_of_standard_input() {
+  std::string out;
+  char piece[4096];
+  for (;;) {
+    const ssize_t n = ::read(STDIN_FILENO, piece, sizeof piece);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return out;
+    out.append(piece, static_cast<std::size_t>(n));
+  }
+}
+
+// As `runyard check` does it: the host has loops and its interfaces, but nothing behind them.
+void live(const std::string& path, const std::function<void(std::string_view)>& tell) {
+  config::config defaults({}, {}, default_places(executable_dir()));
+  workshop shop(defaults, 1);
+  const auto image = std::make_shared<const module::sealed_image>(path);
+  const auto seen = module::inspect(*image);
+  if (!seen.facts) return tell(refused);
+  auto one = std::make_unique<module::generation>(shop.rt, image, *seen.facts, RY_ABI_MINOR);
+  tell(loading.done);
+  const auto input = all_of_standard_input();
+  if (input.empty()) return tell(refused);
+  const auto given = json::parse(input).as_object();
+  for (const auto& [key, value] : given.at("facts").as_object())
+    shop.rt.facts[std::string(key)] = std::string(value.as_string());
+  const auto why = one->create(std::string(given.at("settings").as_string()));
+  tell(creating.done);
+  bool ended = one->quiesce(steady::now() + quiet_time);
+  if (ended && why.empty()) ended = one->destroy();  // the host goes on without one that does not come back from it
+  tell(destroying.done);
+  if ((seen.facts->flags & RY_MODULE_NO_UNLOAD) != 0) one->code().pin();
+  // What it began and did not end needs it.
+  if (ended)
+    one.reset();
+  else
+    (void)one.release();
+  tell(unloading.done);
 }
 
 }  // namespace
 
-std::string rehearse(const std::string& path) {
-  process::launch_plan plan;
-  plan.argv = {"/proc/self/exe", "inspect", "--load", path};
-  auto child = process::launch(plan);
-  if (child.failed != process::launched::failure::none) return "no process to try it in: " + child.message;
-  std::string said;
-  const bool ended = wait_for_end(child, said);
-  ::kill(-child.pid, SIGKILL);
-  int status = 0;
-  while (::waitpid(child.pid, &status, 0) < 0 && errno == EINTR) {}
-  if (!ended) return "loading it takes longer than ten seconds";
-  if (WIFSIGNALED(status)) {
-    const int number = WTERMSIG(status);
-    return "it crashes while it is loaded (signal " + std::to_string(number) + ", " + ::strsignal(number) + ")";
+std::unique_ptr<module::rehearsal> rehearse(const std::string& path) {
+  return std::make_unique<other_process>(path);
+}
+
+exit_code take_part_in_rehearsal(const std::string& path) {
+  // What the module prints is no answer.
+  const int answers = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+  ::dup2(STDERR_FILENO, STDOUT_FILENO);
+  const auto tell = [&](std::string_view line) {
+    [[maybe_unused]] const auto n = ::write(answers, line.data(), line.size());
+  };
+  try {
+    live(path, tell);
+  } catch (const std::exception&) {
+    // Whoever does it in earnest says why.
+    tell(refused);
   }
-  if (said.find(load_line) == std::string::npos)
-    return "it ends the process while it is loaded (exit code " + std::to_string(WEXITSTATUS(status)) + ")";
-  return {};
+  ::_exit(static_cast<int>(exit_code::ok));  // without what the module may have left to be done at the end
 }
 
 }  // namespace ry::app

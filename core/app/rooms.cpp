@@ -12,6 +12,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "core/app/commands.hpp"
@@ -168,6 +169,16 @@ bool workshop::prepare() {
   // A wrong name leaves out a module; what others miss for that would bury the reason.
   if (named_well) report_modules(report);
   return faultless && sound;
+}
+
+exit_code leave(const workshop& w, exit_code code) {
+  const auto modules = w.modules.describe();
+  const bool all_ended = std::none_of(modules.begin(), modules.end(), [](const auto& m) {
+    return m.state == module::module_state::retired;
+  });
+  if (all_ended && w.registry.lifecycle.not_back() == 0) return code;
+  std::fflush(nullptr);
+  _exit(static_cast<int>(code));
 }
 
 rooms::rooms(workshop& w, config::config& c, const instance& place)

@@ -6,6 +6,7 @@
 
 #include "core/app/bearer.hpp"
 #include "core/app/config/config.hpp"
+#include "core/app/exit_code.hpp"
 #include "core/app/instance.hpp"
 #include "core/app/span_exporter.hpp"
 #include "core/auth/authenticator.hpp"
@@ -54,6 +55,10 @@ class workshop {
  private:
   config::config& config_;
 };
+
+// How a command that made a workshop returns: where code of a module that would not end may still run, nothing it can
+// reach may be taken apart, so the process ends here; else the code is given back.
+exit_code leave(const workshop& w, exit_code code);
 
 // What a serving host has besides; the members are made in this order. Destroyed after the modules
 // ended and before the workshop.

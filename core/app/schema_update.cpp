@@ -2,6 +2,7 @@
 
 #include <thread>
 
+#include "core/app/module_names.hpp"
 #include "core/db/failure.hpp"
 #include "core/jobs/migrations.hpp"
 #include "core/observe/log.hpp"
@@ -12,7 +13,7 @@ using namespace std::chrono_literals;
 
 std::vector<module::module_migrations> all_migrations(const module::module_set& modules) {
   std::vector<module::module_migrations> all;
-  all.push_back({"core", jobs::core_migrations()});
+  all.push_back({host_database_schema, jobs::core_migrations()});
   for (auto& m : modules.migrations()) all.push_back(std::move(m));
   return all;
 }

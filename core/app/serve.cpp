@@ -1,5 +1,3 @@
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -78,12 +76,6 @@ http::listener open_door(service_manager& manager, const http::settings& web) {
   return *std::move(given);
 }
 
-bool all_ended(const workshop& w) {
-  const auto modules = w.modules.describe();
-  return std::none_of(modules.begin(), modules.end(),
-                      [](const auto& m) { return m.state == module::module_state::retired; });
-}
-
 }  // namespace
 
 exit_code serve(const config_options& options) {
@@ -114,7 +106,7 @@ exit_code serve(const config_options& options) {
   std::optional<db::horizon> horizon;
   rooms r(w, c, place);
   const signs_of_life alive(manager, w.loops);
-  probes probe(w, r);
+  probes probe(w, r, stop);
   job_routes jobs_for_admins(w, r);
   add_node_routes(r, w);
   api_document api(r.server, web.base_path);
@@ -126,7 +118,7 @@ exit_code serve(const config_options& options) {
 
   // inspect, load, create, validate
   if (!postgres.is_private()) connect();  // beside the loading
-  if (!w.prepare()) return exit_code::refused;
+  if (!w.prepare()) return leave(w, exit_code::refused);
 
   // database, migrations
   connect();
@@ -134,7 +126,7 @@ exit_code serve(const config_options& options) {
   changes.emplace(w, r, api, stop, options, database_settings, c.duration("reload.drain_seconds"));
   auto report = migrate_all(w, database_settings, c, stop);
   report_modules(report);
-  if (!report.ok()) return fail("the database could not be brought up to date");
+  if (!report.ok()) return leave(w, fail("the database could not be brought up to date"));
   horizon.emplace(*database, c.duration("database.old_transaction_seconds"));
   probe.watch(&*horizon);
   r.limiter.attach(*database);
@@ -142,10 +134,10 @@ exit_code serve(const config_options& options) {
   // start
   report = w.modules.start();
   report_modules(report);
-  if (!report.ok()) return fail("a required module did not start");
+  if (!report.ok()) return leave(w, fail("a required module did not start"));
   for (auto& kind : w.modules.jobs()) r.jobs.add(std::move(kind));
   if (const auto why = r.events.add_consumers(w.modules.consumers()); !why.empty())
-    return fail(why);
+    return leave(w, fail(why));
   r.jobs.start();
   r.events.start();
   r.traces.start();
@@ -159,7 +151,7 @@ exit_code serve(const config_options& options) {
     r.server.publish(w.modules.routes());
     api.update(w.modules.routes(), w.modules.descriptions());
     // Whoever waited on an inherited socket is answered at once.
-    probe.set(probes::phase::serving);
+    probe.serving();
     r.server.start(std::move(door));
   } catch (...) {
     // Work is under way already: it ends before what it stands on is taken apart.
@@ -195,7 +187,6 @@ exit_code serve(const config_options& options) {
 
   // stop in reverse
   const auto patience = c.duration("shutdown.drain_seconds");
-  probe.set(probes::phase::draining);
   const auto drained_by = std::chrono::system_clock::now() + patience;
   drain(r, steady::now() + patience);
   // What is still to be written down when the drain took all of its time.
@@ -208,12 +199,7 @@ exit_code serve(const config_options& options) {
   database->stop();
   postgres.stop();
   observe::log(level::info, "host", "stopped");
-  if (!all_ended(w)) {
-    // Code of a module that would not stop may still run: nothing it can reach may be taken apart.
-    std::fflush(nullptr);
-    _exit(static_cast<int>(exit_code::ok));
-  }
-  return exit_code::ok;
+  return leave(w, exit_code::ok);
 }
 
 }  // namespace ry::app

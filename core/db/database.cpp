@@ -82,6 +82,10 @@ const connect_settings& database::connect() const noexcept {
   return impl_->workers.config().connect;
 }
 
+pool_stats database::stats() const {
+  return impl_->workers.stats();
+}
+
 std::uint64_t database::listen(std::string_view channel, std::function<void()> fn,
                                std::chrono::milliseconds poll) {
   return impl_->hints.listen(channel, std::move(fn), poll);

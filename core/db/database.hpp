@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "core/db/connection.hpp"
+#include "core/db/pool_stats.hpp"
 
 namespace ry::db {
 
@@ -60,6 +61,7 @@ class database {
   // The latest failure to connect, for people; empty when there was none. [any]
   std::string last_error() const;
   const connect_settings& connect() const noexcept;
+  pool_stats stats() const;  // [any]
 
   // Hints. `fn` runs on an internal thread (post from it, do not block) after a hint by any node,
   // every `poll`, and whenever hints may have been lost. Returns an id for unlisten; no call of fn

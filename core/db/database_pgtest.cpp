@@ -282,6 +282,41 @@ TEST_F(database_test, cancels_hit_only_their_own_call) {
   }
 }
 
+TEST_F(database_test, connections_waits_and_failures_are_counted) {
+  start();
+  ASSERT_TRUE(wait_for([&] { return db->stats().connections == 4; }));
+  const auto waits = [&] {
+    std::uint64_t all = 0;
+    for (const auto n : db->stats().waits) all += n;
+    return all;
+  };
+  EXPECT_EQ(db->stats().opened, 4u);
+  EXPECT_EQ(waits(), 0u);
+  std::vector<std::future<answer>> busy;
+  std::vector<ry_op_id> busy_ops(3);
+  for (auto& op : busy_ops) busy.push_back(run("select pg_sleep(20)", {}, nullptr, &op));
+  ASSERT_TRUE(wait_for([&] { return waits() == 3; }));
+  EXPECT_TRUE(wait_for([&] { return db->stats().in_use == 3; }));
+  auto late = run("select 1");
+  EXPECT_EQ(db->stats().waiting, 1u);
+  std::this_thread::sleep_for(20ms);
+  for (const auto op : busy_ops) ops.cancel(op);
+  for (auto& f : busy) EXPECT_EQ(f.get().status, RY_CANCELLED);
+  EXPECT_EQ(late.get().status, RY_OK);
+  EXPECT_EQ(waits(), 4u);
+  EXPECT_GE(db->stats().wait_sum_us, 20'000u);
+  EXPECT_EQ(db->stats().waiting, 0u);
+  EXPECT_EQ(run("insert into t values (1), (1)").get().status, RY_ALREADY_EXISTS);
+  auto now = db->stats();
+  EXPECT_EQ(now.failures[RY_CANCELLED], 3u);
+  EXPECT_EQ(now.failures[RY_ALREADY_EXISTS], 1u);
+  EXPECT_EQ(now.lost, 0u);
+  EXPECT_TRUE(wait_for([&] { return db->stats().in_use == 0; }));
+  terminate_others();
+  EXPECT_TRUE(wait_for([&] { return db->stats().lost == 4 && db->stats().opened == 8; }));
+  EXPECT_EQ(db->stats().connections, 4u);
+}
+
 TEST_F(database_test, housekeeping_is_not_stuck_behind_queries) {
   start();
   std::vector<std::future<answer>> busy;

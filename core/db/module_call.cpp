@@ -146,7 +146,10 @@ void module_call::complete() noexcept {
     unit_.error = f;
   }
   unit_.results.clear();
-  if (unit_.error) span_.fail(unit_.error->error.reason);
+  if (unit_.error) {
+    span_.fail(unit_.error->error.reason);
+    pool_.count_failure(unit_.error->error.status);
+  }
   span_.end();
   auto self = std::static_pointer_cast<module_call>(shared_from_this());
   module::post(host, exec_, [self = std::move(self), results = std::move(results)]() mutable {

@@ -55,6 +55,7 @@ pool::~pool() {
 bool pool::push(task_ptr t, kind k) {
   std::lock_guard lock(mutex_);
   if (stopping()) return false;
+  t->pushed = steady::now();
   if (k == kind::priority) {
     priority_.push_back(std::move(t));
     if (priority_idle_) {
@@ -65,7 +66,10 @@ bool pool::push(task_ptr t, kind k) {
     return true;
   }
   const bool of_a_module = t->unit() || k == kind::transaction;
-  if (of_a_module && normal_.size() + transactions_.size() >= settings_.max_queue) return false;
+  if (of_a_module && normal_.size() + transactions_.size() >= settings_.max_queue) {
+    failures_.add(RY_RESOURCE_EXHAUSTED);
+    return false;
+  }
   (k == kind::normal ? normal_ : transactions_).push_back(std::move(t));
   if (idle_ > 0) {
     call_one();
@@ -131,6 +135,7 @@ std::vector<task_ptr> pool::take(worker& w, kind& k) {
   const auto pop = [&](std::deque<task_ptr>& q) {
     out.push_back(std::move(q.front()));
     q.pop_front();
+    if (&q != &priority_) note_wait(*out.back());
   };
   std::unique_lock lock(mutex_);
   const auto something = [&] {
@@ -171,6 +176,25 @@ std::vector<task_ptr> pool::take(worker& w, kind& k) {
   return out;
 }
 
+void pool::note_wait(const task& t) {
+  const auto waited = std::chrono::duration_cast<std::chrono::microseconds>(steady::now() - t.pushed).count();
+  const auto us = static_cast<std::uint64_t>(std::max<std::int64_t>(waited, 0));
+  std::size_t i = 0;
+  while (i < wait_bounds_us.size() && us > wait_bounds_us[i]) ++i;
+  ++counts_.waits[i];
+  counts_.wait_sum_us += us;
+}
+
+pool_stats pool::stats() const {
+  std::lock_guard lock(mutex_);
+  pool_stats out = counts_;
+  out.connections = connected_;
+  out.in_use = std::min<std::size_t>(busy_, out.connections);
+  out.waiting = normal_.size() + priority_.size() + transactions_.size();
+  failures_.read(out.failures);
+  return out;
+}
+
 void pool::put_back(std::vector<task_ptr> tasks, kind k) {
   std::lock_guard lock(mutex_);
   auto& q = k == kind::priority ? priority_ : k == kind::normal ? normal_ : transactions_;
@@ -201,12 +225,15 @@ void pool::set_connected(worker& w, bool yes, const std::string& why) {
   if (yes == w.connected) return;
   w.connected = yes;
   if (yes) {
+    ++counts_.opened;
     if (connected_.fetch_add(1) == 0) {
       away_since_ms_ = 0;
       last_error_.clear();
       observe::log(observe::level::info, "db", "connected to the database");
     }
-  } else if (connected_.fetch_sub(1) == 1) {
+  } else {
+    if (!stopping()) ++counts_.lost;
+    if (connected_.fetch_sub(1) != 1) return health_.notify_all();
     away_since_ms_ = now_ms();
     if (!stopping())
       observe::log(observe::level::warn, "db", "the database is away", {{"error", last_error_}});
@@ -278,7 +305,9 @@ void pool::loop(worker& w) {
       put_back(std::move(tasks), k);
       continue;
     }
+    busy_.fetch_add(1, std::memory_order_relaxed);
     execute(w, tasks);
+    busy_.fetch_sub(1, std::memory_order_relaxed);
     tasks.clear();
     if (k == kind::transaction) {
       std::lock_guard lock(mutex_);

@@ -15,6 +15,7 @@
 
 #include "core/db/connection.hpp"
 #include "core/db/database.hpp"
+#include "core/db/pool_stats.hpp"
 
 namespace ry::db {
 
@@ -32,6 +33,8 @@ struct task : std::enable_shared_from_this<task> {
   // follows.
   virtual bool begin() noexcept { return true; }
   virtual void done() noexcept {}
+
+  steady::time_point pushed{};  // set by the pool
 };
 using task_ptr = std::shared_ptr<task>;
 
@@ -56,6 +59,9 @@ class pool {
   bool aborting() const noexcept { return aborting_.load(std::memory_order_relaxed); }
   std::string last_error() const;
   const settings& config() const noexcept { return settings_; }
+  pool_stats stats() const;
+  // What a caller was told instead of a result.
+  void count_failure(std::int32_t status) noexcept { failures_.add(status); }
   // Of all workers; as long as this object.
   std::vector<connection*> connections() const;
   // Ends the worker threads; see database::stop.
@@ -81,6 +87,8 @@ class pool {
   bool connect(worker& w);
   // For a worker that is not needed at once: until work waits, or a while.
   void wait_for_need();
+  // How long it waited. mutex_ is held.
+  void note_wait(const task& t);
   void set_connected(worker& w, bool yes, const std::string& why);
   // While there is no connection: waits, and lets work fail once the grace is over.
   void wait_disconnected(worker& w, std::chrono::milliseconds pause);
@@ -96,6 +104,9 @@ class pool {
   std::size_t idle_ = 0, running_workers_ = 0, open_transactions_ = 0, max_transactions_ = 0;
   bool priority_idle_ = false;
   std::string last_error_;
+  pool_stats counts_;  // but for what stats() adds
+  failure_counters failures_;
+  std::atomic<std::size_t> busy_{0};
   std::atomic<std::size_t> connected_{0};
   std::atomic<std::int64_t> away_since_ms_{0};  // 0: not away
   std::atomic<bool> stopping_{false}, aborting_{false};

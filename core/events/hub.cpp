@@ -136,7 +136,8 @@ void hub::trim(db::connection& c) {
              {db::value::text(module), db::value::text(name)});
   }
   c.exec("delete from core.event_consumer where last_seen < now() - interval '30 days'");
-  c.exec("delete from core.job where state in (0, 2) and enqueued_at < now() - interval '90 days'");
+  // Given up, or ready for a node that knows its kind: since then, however old it was before.
+  c.exec("delete from core.job where state in (0, 2) and run_at < now() - interval '90 days'");
 }
 
 void hub::housekeeping(const char* kind, const char* cron, std::function<void(db::connection&)> work) {

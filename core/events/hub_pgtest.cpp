@@ -427,4 +427,17 @@ TEST(events, the_host_makes_partitions_and_trims_each_minute) {
   EXPECT_GE(d.number("select count(*) from core.partitions_of('core.event')"), 3);
 }
 
+TEST(events, jobs_that_nobody_looked_at_for_months_go_and_no_others) {
+  database d;
+  event_node n(d);
+  d.sql("insert into core.job (kind, queue, state, max_attempts, args, enqueued_at, run_at) "
+        "select kind, 'default', state, 3, '{}', now() - interval '200 days', now() - days * interval '1 day' from (values "
+        "('given_up', 2, 91), ('lately', 2, 89), ('unknown', 0, 91), ('retried', 0, 1), ('later', 3, -1)) j (kind, state, days)");
+  n.n.start();
+  n.hub.start();
+  d.sql("select core.job_enqueue('core.trim', '{}', 'core')");
+  EXPECT_TRUE(wait_for([&] { return d.number("select count(*) from core.job where kind = 'core.trim'") == 0; }));
+  EXPECT_EQ(d.text("select string_agg(kind, ' ' order by kind) from core.job where kind not like 'core.%'"), "lately later retried");
+}
+
 }  // namespace

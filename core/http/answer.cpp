@@ -1,9 +1,9 @@
 #include "core/http/answer.hpp"
 
 #include <charconv>
-#include <cstring>
 #include <ctime>
 
+#include "core/http/field_text.hpp"
 #include "core/http/message.hpp"
 
 namespace ry::http::serving {
@@ -140,13 +140,7 @@ bool append_module_headers(std::string& out, const ry_header* headers, std::size
                            std::string* content_length) {
   for (std::size_t i = 0; i < n; ++i) {
     const auto name = core::sv(headers[i].name), value = core::sv(headers[i].value);
-    if (name.empty() || !core::sound(headers[i].value)) return false;
-    for (const char c : name) {
-      const bool alnum = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-      if (!alnum && (c == '\0' || !std::strchr("!#$%&'*+-.^_`|~", c))) return false;
-    }
-    for (const char c : value)
-      if ((static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f) return false;
+    if (!is_token(name) || !core::sound(headers[i].value) || !is_field_value(value)) return false;
     switch (name.size()) {
       case 4:
         if (iequals(name, "date")) continue;
@@ -174,6 +168,7 @@ bool append_module_headers(std::string& out, const ry_header* headers, std::size
       default:
         break;
     }
+    out.reserve(out.size() + name.size() + value.size() + 4);
     append_header(out, name, value);
   }
   return true;

@@ -1,5 +1,7 @@
 #include "core/http/chunk_decoder.hpp"
 
+#include "core/http/field_text.hpp"
+
 #include <algorithm>
 #include <cstring>
 #include <string_view>
@@ -19,11 +21,6 @@ int hex(char c) {
 }
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
-bool is_token(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-         std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
-}
 
 // A coding that is announced behind the body it should have changed: nobody honest does that. Other
 // trailers, whatever they claim, are dropped.
@@ -107,7 +104,7 @@ std::size_t chunk_decoder::decode(std::span<char> data, char*& out) {
         if (*p == ':') {
           if (name_size_ == 0 || announces_coding({name_.data(), name_size_})) goto bad;
           state_ = state::trailer;
-        } else if (!is_token(*p) || ++overhead_ > max_trailers) {
+        } else if (!is_token_char(*p) || ++overhead_ > max_trailers) {
           goto bad;
         } else if (name_size_ < name_.size()) {
           name_[name_size_++] = lower(*p);

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <optional>
 #include <stdexcept>
+#include <utility>
 
 namespace ry::http::serving {
 
@@ -14,10 +15,17 @@ struct parsed {
   bool v4;
 };
 
-std::optional<parsed> parse(std::string_view text) {
+std::optional<boost::asio::ip::address> address_of(std::string_view text) {
   boost::system::error_code ec;
   const auto a = boost::asio::ip::make_address(std::string(text), ec);
   if (ec) return std::nullopt;
+  return a;
+}
+
+std::optional<parsed> parse(std::string_view text) {
+  const auto found = address_of(text);
+  if (!found) return std::nullopt;
+  const auto& a = *found;
   parsed p{{}, a.is_v4()};
   if (a.is_v4()) {
     p.bytes[10] = p.bytes[11] = 0xff;
@@ -28,6 +36,17 @@ std::optional<parsed> parse(std::string_view text) {
     std::copy(b.begin(), b.end(), p.bytes.begin());
   }
   return p;
+}
+
+// One of X-Forwarded-For in its one spelling. A zone, which may be any bytes, means something to its own host
+// alone, and inet_pton, by which the address is read, ends at a zero byte.
+std::optional<std::string> forwarded(std::string_view text) {
+  if (text.find_first_not_of("0123456789abcdefABCDEF.:") != std::string_view::npos) return std::nullopt;
+  const auto a = address_of(text);
+  if (!a) return std::nullopt;
+  if (a->is_v6() && a->to_v6().is_v4_mapped())
+    return boost::asio::ip::make_address_v4(boost::asio::ip::v4_mapped, a->to_v6()).to_string();
+  return a->to_string();
 }
 
 }  // namespace
@@ -66,10 +85,10 @@ bool address_set::contains(std::string_view address) const {
   return false;
 }
 
-std::string_view client_address(const address_set& trusted, std::string_view peer,
-                                std::string_view forwarded_for) {
-  if (trusted.empty() || !trusted.contains(peer)) return peer;
-  std::string_view client = peer;
+std::string client_address(const address_set& trusted, std::string_view peer,
+                           std::string_view forwarded_for) {
+  std::string client(peer);
+  if (trusted.empty() || !trusted.contains(peer)) return client;
   while (!forwarded_for.empty()) {
     const auto comma = forwarded_for.rfind(',');
     auto one = comma == std::string_view::npos ? forwarded_for : forwarded_for.substr(comma + 1);
@@ -77,9 +96,10 @@ std::string_view client_address(const address_set& trusted, std::string_view pee
         comma == std::string_view::npos ? std::string_view() : forwarded_for.substr(0, comma);
     while (!one.empty() && (one.front() == ' ' || one.front() == '\t')) one.remove_prefix(1);
     while (!one.empty() && (one.back() == ' ' || one.back() == '\t')) one.remove_suffix(1);
-    if (!parse(one)) return client;
-    client = one;
-    if (!trusted.contains(one)) return client;
+    auto address = forwarded(one);
+    if (!address) return client;
+    client = std::move(*address);
+    if (!trusted.contains(client)) return client;
   }
   return client;
 }

@@ -27,8 +27,8 @@ class address_set {
 };
 
 // The right-most address of X-Forwarded-For that is no trusted proxy; `peer` when it is not trusted
-// itself or the header says nothing usable. The result borrows from its arguments.
-std::string_view client_address(const address_set& trusted, std::string_view peer,
-                                std::string_view forwarded_for);
+// itself or the header says nothing usable. However the header spells it, an address is always the same text.
+std::string client_address(const address_set& trusted, std::string_view peer,
+                           std::string_view forwarded_for);
 
 }  // namespace ry::http::serving

@@ -3,6 +3,7 @@
 #include <boost/beast/http/error.hpp>
 #include <cstring>
 
+#include "core/http/field_text.hpp"
 #include "core/http/uri.hpp"
 
 namespace ry::http::serving {
@@ -15,9 +16,15 @@ std::string_view to_sv(boost::beast::string_view v) noexcept {
   return {v.data(), v.size()};
 }
 
-bool is_token_char(char c) noexcept {
-  return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
-         (c != '\0' && std::strchr("!#$%&'*+-.^_`|~", c) != nullptr);
+// "HTTP/2.0" behind a target without blanks; else what the parser takes for a version is part of a broken target.
+bool names_version(std::string_view head) noexcept {
+  const auto line = head.substr(0, head.find('\r'));
+  const auto target = line.find(' ');
+  if (target == std::string_view::npos || line.find(' ', target + 1) != line.rfind(' ')) return false;
+  const auto version = line.substr(line.rfind(' ') + 1);
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  return version.size() == 8 && version.starts_with("HTTP/") && digit(version[5]) && version[6] == '.' &&
+         digit(version[7]);
 }
 
 bool known_method(std::string_view m) noexcept {
@@ -105,7 +112,8 @@ refusal message_parser::parse_head(std::string_view head, std::vector<ry_header>
   headers_ = nullptr;
   info_ = nullptr;
   if (refused_) return refused_;
-  if (ec == bh::error::bad_version) return refused_ = {505, "HTTP version not supported"};
+  if (ec == bh::error::bad_version)
+    return refused_ = names_version(head) ? refusal{505, "HTTP version not supported"} : refusal{400, "Bad request line"};
   if (ec == bh::error::bad_transfer_encoding || ec == bh::error::bad_content_length ||
       ec == bh::error::multiple_content_length)
     return refused_ = {400, "Bad body length"};

@@ -6,6 +6,7 @@
 
 #include "core/http/answer.hpp"
 #include "core/http/cidr.hpp"
+#include "core/http/field_text.hpp"
 #include "core/http/form.hpp"
 #include "core/http/message.hpp"
 #include "core/http/multipart.hpp"
@@ -27,6 +28,23 @@ TEST(uri, Decoding) {
   EXPECT_EQ("a b", out);
 }
 
+TEST(field_text, NamesAndValues) {
+  std::string in_names, not_in_values;
+  for (int c = 0; c < 256; ++c) {
+    const char text[] = {'a', static_cast<char>(c), 'z'};
+    if (is_token({text, 3})) in_names += text[1];
+    if (!is_field_value({text, 3})) not_in_values += text[1];
+    EXPECT_EQ(is_token({text, 3}), is_token_char(text[1])) << c;
+  }
+  EXPECT_EQ(in_names, "!#$%&'*+-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ^_`abcdefghijklmnopqrstuvwxyz|~");
+  std::string controls;
+  for (char c = 0; c < 0x20; ++c)
+    if (c != '\t') controls += c;
+  EXPECT_EQ(not_in_values, controls + '\x7f') << "what no value may hold";
+  EXPECT_FALSE(is_token(""));
+  EXPECT_TRUE(is_field_value(""));
+}
+
 TEST(uri, Targets) {
   EXPECT_EQ("/a", split_target("/a?b=c")->path);
   EXPECT_EQ("b=c?d", split_target("/a?b=c?d")->query);
@@ -36,9 +54,9 @@ TEST(uri, Targets) {
   for (const char* bad : {"", "a", "http:///x", "ftp://x/", "/a#b", "/a b", "/a\x7f", "http://user@h/p",
                           "http://[::1/p", "http://h:8x"})
     EXPECT_FALSE(split_target(bad)) << bad;
-  for (const char* good : {"", "a", "a.example:80", "a:", "[::1]", "[::ffff:1.2.3.4]:80", "1.2.3.4", "b%C3_c"})
+  for (const char* good : {"", "a", "a.example:80", "a:", "a:0", "a:00080", "a:65535", "[::1]", "[::ffff:1.2.3.4]:80", "1.2.3.4", "b%C3_c"})
     EXPECT_TRUE(is_authority(good)) << good;
-  for (const char* bad : {"a b", "a/b", "a?b", "a@b", "a:b", "a:1:2", "::1", "[::1", "[a.b.x]", "b\xc3"})
+  for (const char* bad : {"a b", "a/b", "a?b", "a@b", "a:b", "a:1:2", "a:65536", "a:99999", "a:000080", "a:18446744073709551617", "[::1]:65536", "::1", "[::1", "[a.b.x]", "b\xc3"})
     EXPECT_FALSE(is_authority(bad)) << bad;
   std::string rest;
   EXPECT_EQ("s e", take_token("a=1&token=s+e&to%6ben=second&b", rest));
@@ -64,6 +82,11 @@ TEST(addresses, ClientBehindProxies) {
   EXPECT_EQ("6.6.6.6", client_address(some, "::1", "6.6.6.6, 10.2.3.4, fd12::1"));
   EXPECT_EQ("10.0.0.1", client_address(some, "10.0.0.1", "rubbish"));
   EXPECT_EQ("10.0.0.1", client_address(some, "10.0.0.1", ""));
+  EXPECT_EQ("2001:db8::1", client_address(some, "10.0.0.1", "2001:0DB8:0::0:1"));
+  EXPECT_EQ("6.6.6.6", client_address(some, "10.0.0.1", "::ffff:6.6.6.6"));
+  for (const std::string_view zone : {"fe80::1%eth0", "fe80::1%\xff\xfe", "fd00::1%1"})
+    EXPECT_EQ("10.0.0.1", client_address(some, "10.0.0.1", zone)) << zone;
+  EXPECT_EQ("10.0.0.1", client_address(some, "10.0.0.1", std::string_view("6.6.6.6\0x", 9)));
   EXPECT_TRUE(some.contains("::ffff:10.1.1.1"));
   EXPECT_THROW(address_set({"10.0.0.0/33"}), std::invalid_argument);
   EXPECT_THROW(address_set({"example.org"}), std::invalid_argument);

@@ -66,8 +66,14 @@ bool is_authority(std::string_view text) {
       if (!letter && !is_digit(c) && marks.find(c) == std::string_view::npos) return false;
     }
   }
-  const auto port = text.substr(end);
-  return port.empty() || (port.front() == ':' && std::all_of(port.begin() + 1, port.end(), is_digit));
+  auto port = text.substr(end);
+  if (port.empty()) return true;
+  if (port.front() != ':') return false;
+  port.remove_prefix(1);
+  if (port.size() > 5 || !std::all_of(port.begin(), port.end(), is_digit)) return false;
+  int number = 0;
+  for (const char c : port) number = number * 10 + (c - '0');
+  return number <= 65535;
 }
 
 std::optional<target> split_target(std::string_view raw) {

@@ -47,13 +47,14 @@ void queue::beat_on(db::connection& c) {
   const auto lease_ms = static_cast<std::int64_t>(settings_.lease.count());
   const auto sent = clock::now();
   auto mine = c.exec(
-      "insert into core.node as n (id, lease_until, name, weight, running) "
-      "values ($1::uuid, now() + $2 * interval '1 ms', $3, $4, $5) on conflict (id) do update "
+      // Of a row that others took away with the lease this node knows what it was told.
+      "insert into core.node as n (id, lease_until, name, weight, running, draining) "
+      "values ($1::uuid, now() + $2 * interval '1 ms', $3, $4, $5, $6::boolean) on conflict (id) do update "
       "set lease_until = excluded.lease_until, running = excluded.running "
       "returning (xmax = 0)::int, draining",
       {db::value::text(settings_.node_id), db::value::int64(lease_ms),
        db::value::text(settings_.node_name), db::value::int64(settings_.weight),
-       db::value::int64(static_cast<std::int64_t>(stats().running))});
+       db::value::int64(static_cast<std::int64_t>(stats().running)), db::value::boolean(draining())});
   const bool fresh = mine.int64(0, 0) != 0;
   note_draining(mine.boolean(0, 1));
   bool first, may_rescue;
@@ -114,8 +115,8 @@ void queue::look_for_lost(db::connection& c) {
     }
   }
   if (ids.empty()) return;
-  const auto gone = c.exec("select id from core.jobs_lost($1::bigint[], $2::bigint[])",
-                           {db::value::ints(ids), db::value::ints(fences)});
+  const auto gone = c.exec("select id from core.jobs_lost($1::uuid, $2::bigint[], $3::bigint[])",
+                           {db::value::text(settings_.node_id), db::value::ints(ids), db::value::ints(fences)});
   std::unordered_set<std::int64_t> missing;
   for (std::size_t i = 0; i < gone.size(); ++i) missing.insert(gone.int64(i, 0));
   std::vector<std::shared_ptr<ry_job>> lost;
@@ -209,14 +210,23 @@ void queue::sample() {
   submit(
       [this](db::connection& c) {
         std::map<std::string, queue_depth> all;
+        std::map<std::string, job_counts> kinds;
         {
           std::lock_guard lock(mutex_);
-          for (const auto& [name, k] : kinds_) all[k.spec.queue] = {};
+          for (const auto& [name, k] : kinds_) all[k.spec.queue] = {}, kinds[name] = {};
         }
-        const auto found = c.exec("select queue, ready, scheduled, running, dead, oldest_ready_seconds from core.job_depths()");
-        for (std::size_t i = 0; i < found.size(); ++i)
-          all[std::string(found.text(i, 0))] = {{}, found.int64(i, 1), found.int64(i, 2), found.int64(i, 3),
-                                                found.int64(i, 4), found.number(i, 5)};
+        const auto found = c.exec(
+            "select queue, kind, ready, scheduled, running, dead, oldest_ready_seconds from core.job_kind_depths()");
+        for (std::size_t i = 0; i < found.size(); ++i) {
+          queue_depth& of_queue = all[std::string(found.text(i, 0))];
+          for (job_counts* to : {static_cast<job_counts*>(&of_queue), &kinds[std::string(found.text(i, 1))]}) {
+            to->ready += found.int64(i, 2);
+            to->scheduled += found.int64(i, 3);
+            to->running += found.int64(i, 4);
+            to->dead += found.int64(i, 5);
+          }
+          of_queue.oldest_ready_seconds = std::max(of_queue.oldest_ready_seconds, found.number(i, 6));
+        }
         std::vector<queue_depth> depths;
         for (auto& [name, depth] : all) {
           depth.queue = name;
@@ -224,6 +234,7 @@ void queue::sample() {
         }
         std::lock_guard lock(mutex_);
         stats_.depths = std::move(depths);
+        stats_.kind_depths = std::move(kinds);
       },
       "looking at the queues", [this] { sampling_ = false; });
 }

@@ -65,6 +65,7 @@ void queue::add(module::job_kind kind, runner run) {
   entry.spec = std::move(kind);
   std::lock_guard lock(mutex_);
   auto& slot = kinds_[entry.spec.kind];
+  stats_.kinds.try_emplace(entry.spec.kind);
   entry.running = slot.running;
   slot = std::move(entry);
 }
@@ -78,9 +79,12 @@ bool queue::part_with(const std::vector<ry_host*>& owners, clock::time_point ask
                       const std::function<bool()>& time_is_up) {
   const auto theirs = [&] {
     std::vector<std::shared_ptr<ry_job>> out;
-    std::lock_guard lock(mutex_);
-    for (const auto& [id, job] : running_)
+    const auto look = [&](const std::shared_ptr<ry_job>& job) {
       if (std::find(owners.begin(), owners.end(), job->owner.get()) != owners.end()) out.push_back(job);
+    };
+    std::lock_guard lock(mutex_);
+    for (const auto& [id, job] : running_) look(job);
+    for (const auto& job : outlived_) look(job);
     return out;
   };
   for (;;) {
@@ -103,7 +107,7 @@ std::optional<module::job_kind> queue::find(std::string_view kind) const {
 queue_stats queue::stats() const {
   std::lock_guard lock(mutex_);
   auto s = stats_;
-  s.running = running_.size();
+  s.running = running_.size() + outlived_.size();
   return s;
 }
 
@@ -216,9 +220,9 @@ void queue::fetch() {
       return;
     }
     for (auto& [name, k] : kinds_) {
-      if (k.running >= k.spec.concurrency) continue;
+      if (k.running >= places(k)) continue;
       kinds.push_back(name);
-      slots.push_back(std::min<std::int64_t>(k.spec.concurrency - k.running, at_once()));
+      slots.push_back(std::min<std::int64_t>(places(k) - k.running, at_once()));
     }
     if (kinds.empty()) return;
     fetching_ = true;
@@ -305,7 +309,7 @@ void queue::begin_trace(ry_job& job, const std::string& text) {
 }
 
 void queue::launch(claimed c) {
-  std::shared_ptr<ry_job> job;
+  std::shared_ptr<ry_job> job, before;
   runner run;
   {
     std::lock_guard lock(mutex_);
@@ -337,8 +341,10 @@ void queue::launch(claimed c) {
     run = k.run;
     ++k.running;
     ++stats_.started;
-    running_[c.id] = job;
+    before = std::exchange(running_[c.id], job);
+    if (before) outlived_.insert(before);
   }
+  if (before) tell(before, RY_WHY_LEASE_LOST);
   job->view.exec->post([job, run = std::move(run)] {
     const observe::trace_scope scope(job->trace);
     const auto st = run(&job->view, job.get());
@@ -382,18 +388,20 @@ void queue::finish(ry_job* raw, std::int32_t outcome, std::uint64_t delay_ms,
   bool arm_flush = false, more = false;
   {
     std::lock_guard lock(mutex_);
-    if (auto it = running_.find(e.id); it != running_.end() && it->second == job) {
-      running_.erase(it);
+    const auto it = running_.find(e.id);
+    const bool is_present = it != running_.end() && it->second == job;
+    if (is_present) running_.erase(it);
+    if (is_present || outlived_.erase(job) > 0) {
       if (auto k = kinds_.find(job->kind); k != kinds_.end() && k->second.running > 0) {
-        more = k->second.more || k->second.running >= k->second.spec.concurrency;
+        more = k->second.more || k->second.running >= places(k->second);
         --k->second.running;
       }
     }
     switch (last ? RY_JOB_DEAD : e.outcome) {
       case RY_JOB_DONE:
-      case RY_JOB_DONE_IN_TX: ++stats_.done; break;
-      case RY_JOB_RETRY: ++stats_.retried; break;
-      case RY_JOB_DEAD: ++stats_.dead; break;
+      case RY_JOB_DONE_IN_TX: ++stats_.done, ++stats_.kinds[job->kind].done; break;
+      case RY_JOB_RETRY: ++stats_.retried, ++stats_.kinds[job->kind].retried; break;
+      case RY_JOB_DEAD: ++stats_.dead, ++stats_.kinds[job->kind].dead; break;
       default: break;
     }
     if (e.outcome != RY_JOB_DONE_IN_TX) {
@@ -613,31 +621,21 @@ void queue::run_crons() {
     std::lock_guard lock(mutex_);
     for (auto& [name, k] : kinds_) {
       if (!k.schedule) continue;
-      if (!k.next_tick) {
-        k.next_tick = k.schedule->next(now);
-        continue;
-      }
-      if (*k.next_tick > now) continue;
+      const auto next = k.schedule->next(now);
+      // This clock may have gone back since.
+      if (!k.next_tick || (next && *k.next_tick > *next)) k.next_tick = next;
+      if (!k.next_tick || *k.next_tick > now) continue;
       due->push_back({k.spec, *k.next_tick});
-      k.next_tick = k.schedule->next(now);
+      k.next_tick = next;
     }
   }
   if (due->empty()) return;
   submit(
       [due](db::connection& c) {
         for (const auto& d : *due) {
-          // The first node to move last_tick forward makes the job; an unfinished one of the kind
-          // swallows the tick, so that a slow periodic job does not pile up.
-          c.exec(
-              "with won as (insert into core.cron as c (kind, last_tick) "
-              "  values ($1, to_timestamp($2)) on conflict (kind) do update "
-              "  set last_tick = excluded.last_tick where c.last_tick < excluded.last_tick "
-              "  returning kind) "
-              "select e.id from won, lateral core.job_enqueue(won.kind, '{}', $3, 0, null, "
-              "  'cron:' || won.kind, $4::int) e",
-              {db::value::text(d.spec.kind),
-               db::value::int64(d.tick.time_since_epoch().count()), db::value::text(d.spec.queue),
-               db::value::int64(d.spec.max_attempts)});
+          c.exec("select core.cron_tick($1, to_timestamp($2), $3, $4::int)",
+                 {db::value::text(d.spec.kind), db::value::int64(d.tick.time_since_epoch().count()),
+                  db::value::text(d.spec.queue), db::value::int64(d.spec.max_attempts)});
         }
       },
       "periodic jobs", [this] { fetch(); });
@@ -657,7 +655,8 @@ void queue::stop(clock::time_point deadline) {
   {
     // Leases must not run out while jobs finish.
     std::unique_lock lock(mutex_);
-    while (!running_.empty() && clock::now() < deadline) {
+    const auto count = [this] { return running_.size() + outlived_.size(); };
+    while (count() > 0 && clock::now() < deadline) {
       idle_.wait_until(lock, std::min(deadline, clock::now() + settings_.beat));
       lock.unlock();
       loop_.post([this] {
@@ -665,9 +664,9 @@ void queue::stop(clock::time_point deadline) {
       });
       lock.lock();
     }
-    if (!running_.empty()) {
+    if (count() > 0) {
       observe::log(observe::level::warn, "jobs", "jobs did not end in time and are handed over",
-                   {{"jobs", std::to_string(running_.size())}});
+                   {{"jobs", std::to_string(count())}});
     }
   }
   loop_.post([this] {

@@ -19,6 +19,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "core/exec/error.hpp"
@@ -43,22 +44,32 @@ struct queue_settings {
   std::chrono::milliseconds poll{1'000};
   int batch = 100;               // claimed at once
   std::chrono::milliseconds sample{10'000};  // between looks at what waits, of all nodes together
-  int weight = 100;              // percent of the batch that this node takes
+  int weight = 100;              // percent of the batch and of each kind's places that this node takes
   std::string node_name;         // of the machine, for people
 };
 
 // Of all nodes together.
-struct queue_depth {
-  std::string queue;
+struct job_counts {
   std::int64_t ready = 0, scheduled = 0, running = 0, dead = 0;
+};
+struct queue_depth : job_counts {
+  std::string queue;
   double oldest_ready_seconds = 0;
+};
+
+// Of one kind on this node.
+struct kind_stats {
+  std::uint64_t done = 0, retried = 0, dead = 0;
 };
 
 struct queue_stats {
   std::uint64_t started = 0, done = 0, retried = 0, dead = 0, rescued = 0, leases_lost = 0;
   std::size_t running = 0;
+  std::map<std::string, kind_stats> kinds;  // also of those that are gone
   bool connected = false;        // the last beat reached the database
-  std::vector<queue_depth> depths;  // as of the last look; also of queues of this node's kinds that are empty
+  // As of the last look; also of this node's kinds, and their queues, that have none.
+  std::vector<queue_depth> depths;
+  std::map<std::string, job_counts> kind_depths;
 };
 
 // Runs a job: RY_OK when finish will be called for it.
@@ -66,7 +77,7 @@ using runner = std::function<ry_status(const ry_job_view*, ry_job*)>;
 
 }  // namespace ry::jobs
 
-// One job being run here. Shared by the queue's table and what is posted on its behalf.
+// One job being run here. Shared by the queue's tables, until finish(), and what is posted on its behalf.
 struct ry_job : std::enable_shared_from_this<ry_job> {
   ry_job(ry::jobs::queue& q, ry::module::hold owner) : q(q), owner(std::move(owner)) {}
 
@@ -163,6 +174,11 @@ class queue {
   std::int64_t at_once() const noexcept {
     return std::max<std::int64_t>(1, std::int64_t{settings_.batch} * settings_.weight / 100);
   }
+  // As long as this node runs fewer of a kind it claims of those that wait.
+  std::uint32_t places(const kind_entry& k) const noexcept {
+    const auto share = std::uint64_t{k.spec.concurrency} * static_cast<std::uint64_t>(settings_.weight) / 100;
+    return std::max<std::uint32_t>(1, static_cast<std::uint32_t>(share));
+  }
   void note_draining(bool wanted);
 
   // On loop 0.
@@ -201,6 +217,8 @@ class queue {
   std::condition_variable idle_;
   std::map<std::string, kind_entry, std::less<>> kinds_;
   std::unordered_map<std::int64_t, std::shared_ptr<ry_job>> running_;
+  // Their leases were lost, and this node has claimed the same rows again before they ended.
+  std::unordered_set<std::shared_ptr<ry_job>> outlived_;
   std::vector<ended> ended_;
   std::unordered_map<std::int64_t, std::int64_t> writing_;  // id -> fence of ends not written yet
   queue_stats stats_;

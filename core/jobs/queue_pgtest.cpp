@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <deque>
 #include <functional>
 #include <set>
 #include <thread>
@@ -226,6 +227,26 @@ TEST(queue, a_lighter_node_takes_less_at_once) {
   EXPECT_EQ(d.number("select weight from core.node"), 25);
 }
 
+TEST(queue, a_lighter_node_runs_less_at_once_beside_another) {
+  database d;
+  node light(d, {}, 25), heavy(d);
+  auto k = kind("t.share");
+  k.concurrency = 8;
+  const auto stays = [](const ry_job_view*, ry_job*) { return RY_OK; };
+  light.queue.add(k, stays);
+  heavy.queue.add(k, stays);
+  k = kind("t.single");
+  k.concurrency = 1;
+  light.queue.add(k, stays);
+  d.sql("select core.job_enqueue('t.share', '{}') from generate_series(1, 50);"
+        "select core.job_enqueue('t.single', '{}')");
+  light.start();
+  heavy.start();
+  ASSERT_TRUE(wait_for([&] { return d.number("select count(*) from core.job where state = 1") == 11; }));
+  EXPECT_EQ(light.queue.stats().running, 3u) << "two of eight, and the only one";
+  EXPECT_EQ(heavy.queue.stats().running, 8u);
+}
+
 TEST(queue, retries_with_back_off_until_the_last_attempt_then_keeps_the_dead) {
   database d;
   node n(d);
@@ -415,6 +436,54 @@ TEST(queue, a_job_that_was_ended_elsewhere_is_told_although_it_writes_nothing) {
   EXPECT_EQ(a.queue.stats().leases_lost, 1u);
 }
 
+TEST(queue, a_job_whose_row_is_claimed_again_here_lives_until_it_ends) {
+  database d;
+  node n(d);
+  auto k = kind("t.twice");
+  k.concurrency = 2;
+  k.max_attempts = 9;
+  struct execution {
+    ry_job* job;
+    std::atomic<int> why{0};
+  };
+  std::mutex mutex;
+  std::deque<execution> all;
+  const auto count = [&] {
+    std::lock_guard lock(mutex);
+    return all.size();
+  };
+  n.queue.add(k, [&](const ry_job_view*, ry_job* j) {
+    std::lock_guard lock(mutex);
+    auto& mine = all.emplace_back();
+    mine.job = j;
+    return j->q.on_cancel(
+        j, [](void* ctx, std::int32_t why) noexcept { static_cast<execution*>(ctx)->why = why; }, &mine);
+  });
+  d.sql("select core.job_enqueue('t.twice', '{}')");
+  n.start();
+  ASSERT_TRUE(wait_for([&] { return count() == 1; }));
+  // As another node does with the jobs of one that it has not heard of.
+  d.sql("update core.job set state = 0, node = null");
+  n.queue.poke();
+  ASSERT_TRUE(wait_for([&] { return count() == 2; }));
+  EXPECT_TRUE(wait_for([&] { return all[0].why == RY_WHY_LEASE_LOST; }));
+  EXPECT_EQ(all[1].why, 0);
+  EXPECT_EQ(n.queue.stats().running, 2u);
+
+  // What the first one says of the row does not count, whatever it says.
+  n.queue.finish(all[0].job, RY_JOB_DEAD, 0, nullptr);
+  EXPECT_EQ(n.queue.stats().running, 1u);
+  n.queue.finish(all[1].job, RY_JOB_DONE, 0, nullptr);
+  EXPECT_TRUE(wait_for([&] { return d.number("select count(*) from core.job") == 0; }));
+
+  // Both places are free again.
+  d.sql("select core.job_enqueue('t.twice', '{}') from generate_series(1, 2)");
+  n.queue.poke();
+  ASSERT_TRUE(wait_for([&] { return count() == 4; }));
+  for (const std::size_t i : {2, 3}) n.queue.finish(all[i].job, RY_JOB_DONE, 0, nullptr);
+  EXPECT_TRUE(wait_for([&] { return n.queue.stats().running == 0; }));
+}
+
 TEST(queue, stop_hands_over_what_does_not_end) {
   database d;
   std::atomic<int> why{0};
@@ -458,6 +527,34 @@ TEST(queue, cron_makes_one_job_per_tick_in_the_whole_cluster) {
   EXPECT_LE(ran, seconds.count() + 2);
 }
 
+TEST(queue, a_tick_of_a_clock_that_is_wrong_stops_nobody) {
+  database d;
+  const auto tick = [&](const std::string& at) {
+    return d.number("select core.cron_tick('t.tick', " + at + ", 'default', 3)::int");
+  };
+  EXPECT_EQ(tick("now() + interval '1 year'"), 0);
+  EXPECT_EQ(d.number("select count(*) from core.job"), 0);
+  EXPECT_EQ(tick("now()"), 1);
+  EXPECT_EQ(tick("now() - interval '1 second'"), 0) << "it was before";
+  EXPECT_EQ(d.number("select count(*) from core.job"), 1);
+  d.sql("update core.cron set last_tick = now() + interval '1 year'");
+  EXPECT_EQ(tick("now()"), 1);
+  EXPECT_EQ(tick("now() - interval '1 second'"), 0);
+}
+
+TEST(queue, a_node_that_was_asked_to_take_no_more_knows_it_when_its_row_is_gone) {
+  database d;
+  node n(d);
+  n.start();
+  ASSERT_TRUE(wait_for([&] { return d.number("select count(*) from core.node") == 1; }));
+  d.sql("update core.node set draining = true");
+  ASSERT_TRUE(wait_for([&] { return n.queue.draining(); }));
+  d.sql("delete from core.node");
+  ASSERT_TRUE(wait_for([&] { return d.number("select count(*) from core.node") == 1; }));
+  EXPECT_EQ(d.number("select count(*) from core.node where draining"), 1);
+  EXPECT_TRUE(n.queue.draining());
+}
+
 TEST(queue, a_job_past_its_deadline_is_told) {
   database d;
   node n(d);
@@ -499,6 +596,11 @@ TEST(queue, depths_count_each_queue_by_state_and_know_the_oldest_that_is_ready) 
   EXPECT_EQ(depths[2].queue, "slow");
   EXPECT_EQ(depths[2].ready, 2);
   EXPECT_EQ(depths[2].scheduled, 1);
+  const auto kinds = n.queue.stats().kind_depths;
+  EXPECT_EQ(kinds.at("t.none").ready, 2);
+  EXPECT_EQ(kinds.at("t.none").scheduled, 1);
+  EXPECT_EQ(kinds.at("t.lost").dead, 1);
+  EXPECT_EQ(kinds.at("t.idle").ready, 0);
   EXPECT_GE(depths[2].oldest_ready_seconds, 89);
   EXPECT_LT(depths[2].oldest_ready_seconds, 600);
 }

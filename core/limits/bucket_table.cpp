@@ -4,13 +4,22 @@
 
 namespace ry::limits {
 
+namespace {
+
+// What could not be told for long: of it so much more than a burst is owed at most.
+constexpr std::int64_t most_untold_us = 10'000'000;
+// A key that is idle for so long is forgotten, whether it was told or not.
+constexpr std::int64_t idle_us = 60'000'000;
+
+}  // namespace
+
 verdict bucket_table::take(std::string_view key, const rate& r, std::int64_t now) {
   const auto interval = r.interval_us(), most = interval * r.burst;
   auto& s = of(key);
   std::lock_guard lock(s.mutex);
   auto it = s.buckets.find(key);
   if (it == s.buckets.end()) {
-    if (s.buckets.size() >= max_per_shard_) return {true, r.burst, 0, 0};
+    if (s.buckets.size() >= max_per_shard_) return {true, r.burst, 0, 0, false};
     it = s.buckets.emplace(std::string(key), bucket{}).first;
   }
   auto& b = it->second;
@@ -18,7 +27,7 @@ verdict bucket_table::take(std::string_view key, const rate& r, std::int64_t now
   const auto ahead = begin + interval - now;
   if (ahead > most) return {false, 0, ahead - most, begin - now};
   b.busy_until = begin + interval;
-  b.untold_us += interval;
+  b.untold_us = std::min(b.untold_us + interval, most + most_untold_us);
   return {true, (most - ahead) / interval, 0, ahead};
 }
 
@@ -28,8 +37,9 @@ std::vector<spending> bucket_table::collect(std::int64_t now) {
     std::lock_guard lock(s.mutex);
     for (auto it = s.buckets.begin(); it != s.buckets.end();) {
       auto& b = it->second;
-      if (b.untold_us > 0) {
-        out.push_back({it->first, b.untold_us});
+      if (b.untold_us > 0 && b.busy_until > now - idle_us) {
+        // Of a time in which nothing could be told the rate has given back meanwhile.
+        out.push_back({it->first, b.untold_us, std::min<std::int64_t>(b.busy_until - b.untold_us - now, 0)});
         b.untold_us = 0;
         ++it;
       } else if (b.busy_until <= now) {

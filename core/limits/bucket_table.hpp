@@ -2,8 +2,8 @@
 // which may lie as far ahead as its burst allows. Decides at once; knows nothing of time or of other nodes,
 // but what it is told.
 //
-// Thread: any. Memory: a key is forgotten when it is not ahead any more; beyond `max_keys` new ones are let
-// through uncounted.
+// Thread: any. Memory: a key is forgotten when it is not ahead any more and told, or idle for a minute; beyond
+// `max_keys` new ones are let through uncounted.
 #pragma once
 
 #include <array>
@@ -28,11 +28,15 @@ struct verdict {
   std::int64_t remaining = 0;       // that would be let through now
   std::int64_t retry_after_us = 0;  // of a refusal
   std::int64_t full_after_us = 0;   // until the whole burst is there again
+  bool counted = true;              // false: there is no place for another key
 };
 
 struct spending {
   std::string key;
   std::int64_t us = 0;
+  // Where the key stood before it, by what this node knows: 0, or how long ago it was not ahead any more. What
+  // is spent counts from there on, so that a node that could not tell for long does not owe for all that time.
+  std::int64_t from_us = 0;
 };
 
 class bucket_table {
@@ -41,9 +45,9 @@ class bucket_table {
 
   // now: of any clock, the same for all calls, in microseconds.
   verdict take(std::string_view key, const rate& r, std::int64_t now);
-  // What was let through since the last call, by key; forgets keys that are not ahead.
+  // What was let through since the last call, by key; forgets keys.
   std::vector<spending> collect(std::int64_t now);
-  // The nodes together have this key `ahead_us` ahead, with all that collect() has given out.
+  // The nodes together have this key `ahead_us` ahead (or behind), with all that collect() has given out.
   void learn(std::string_view key, std::int64_t ahead_us, std::int64_t now);
   // What was collected could not be told: it is kept for the next time.
   void give_back(const std::vector<spending>& untold);

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdio>
+
 #include "core/limits/rate_limiter.hpp"
 
 namespace ry::limits {
@@ -54,6 +57,61 @@ TEST(bucket_table, what_could_not_be_told_is_told_later) {
   EXPECT_EQ(told[0].us, 2 * second);
 }
 
+// The database's part, of the moments that the key is busy until: core.rates_spend.
+void tell(bucket_table& t, std::int64_t& busy_until, std::int64_t now) {
+  for (const auto& s : t.collect(now)) {
+    busy_until = std::max(busy_until, now + s.from_us) + s.us;
+    t.learn(s.key, busy_until - now, now);
+  }
+}
+
+TEST(bucket_table, who_kept_to_the_rate_while_nothing_could_be_told_owes_nothing) {
+  bucket_table t;
+  std::int64_t all = 0, now = 0;
+  for (; now < 600 * second; now += 2 * second) ASSERT_TRUE(t.take("a", one_a_second, now).allowed);
+  tell(t, all, now);
+  EXPECT_LE(all, now);
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(t.take("a", one_a_second, now).allowed) << "the whole burst is there";
+  EXPECT_FALSE(t.take("a", one_a_second, now).allowed);
+  tell(t, all, now);
+  EXPECT_EQ(all, now + 3 * second);
+}
+
+TEST(bucket_table, what_two_nodes_let_through_too_much_meanwhile_is_owed_but_not_for_long) {
+  for (const int outage : {2, 600}) {
+    bucket_table a, b;
+    std::int64_t all = 0, now = 0;
+    for (; now < outage * second; now += second) {
+      ASSERT_TRUE(a.take("a", one_a_second, now).allowed);
+      ASSERT_TRUE(b.take("a", one_a_second, now).allowed);
+    }
+    tell(a, all, now);
+    tell(b, all, now);
+    EXPECT_GE(all, now + 2 * second) << outage;
+    EXPECT_LE(all, now + 13 * second) << outage;
+  }
+}
+
+TEST(bucket_table, nodes_that_tell_often_keep_to_the_rate_together) {
+  bucket_table nodes[3];
+  const rate ten_a_second{600, 1};
+  std::int64_t all = 0, let_through = 0;
+  for (std::int64_t now = 0; now < 60 * second; now += second / 100) {
+    for (auto& n : nodes) let_through += n.take("a", ten_a_second, now).allowed;
+    if (now % (second / 4) == 0)
+      for (auto& n : nodes) tell(n, all, now);
+  }
+  EXPECT_NEAR(let_through, 600, 10);
+}
+
+TEST(bucket_table, forgets_who_is_idle_though_nothing_could_be_told) {
+  bucket_table t;
+  t.take("a", one_a_second, 0);
+  t.take("b", one_a_second, 50 * second);
+  EXPECT_EQ(t.collect(70 * second).size(), 1u);
+  EXPECT_EQ(t.size(), 1u);
+}
+
 TEST(bucket_table, forgets_who_is_not_ahead_and_does_not_grow_without_bound) {
   bucket_table t(1600);
   for (int i = 0; i < 100'000; ++i) EXPECT_TRUE(t.take(std::to_string(i), one_a_second, 0).allowed);
@@ -66,7 +124,34 @@ TEST(bucket_table, forgets_who_is_not_ahead_and_does_not_grow_without_bound) {
 TEST(network_of, counts_ipv6_by_what_a_subscriber_has) {
   EXPECT_EQ(network_of("192.0.2.7"), "192.0.2.7");
   EXPECT_EQ(network_of("2001:db8:1:2:3:4:5:6"), network_of("2001:db8:1:2::1"));
+  EXPECT_EQ(network_of("2001:db8:1:2::1"), "2001:db8:1:2::/64");
+  EXPECT_EQ(network_of("2001:db8:1:2::1", ipv6_prefix::site), "2001:db8:1::/48");
+  EXPECT_EQ(network_of("192.0.2.7", ipv6_prefix::site), "192.0.2.7");
+  EXPECT_EQ(network_of("::ffff:192.0.2.7"), "192.0.2.7");
   EXPECT_NE(network_of("2001:db8:1:2::1"), network_of("2001:db8:1:3::1"));
+}
+
+TEST(rate_limiter, very_many_addresses_let_nobody_through_uncounted) {
+  settings s;
+  s.by_account = s.by_address = {1, 5};
+  rate_limiter limiter(s);
+  char address[64];
+  for (unsigned i = 0; i < 260'000; ++i) {
+    std::snprintf(address, sizeof address, "2001:db8:%x:%x::1", i >> 16, i & 0xffff);
+    limiter.by_address(address);
+  }
+  int account = 0, ipv4 = 0, ipv6 = 0, site = 0;
+  for (unsigned i = 0; i < 20; ++i) {
+    account += limiter.by_account("ann")->allowed;
+    ipv4 += limiter.by_address("198.51.100.7")->allowed;
+    ipv6 += limiter.by_address("2001:db8:100::1")->allowed;
+    std::snprintf(address, sizeof address, "2001:db8:200:%x::1", i);
+    site += limiter.by_address(address)->allowed;
+  }
+  EXPECT_EQ(account, 5);
+  EXPECT_EQ(ipv4, 5);
+  EXPECT_EQ(ipv6, 5);
+  EXPECT_EQ(site, 5);
 }
 
 TEST(seats, are_counted_by_account_and_free_again) {

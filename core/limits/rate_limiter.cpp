@@ -2,11 +2,13 @@
 
 #include <arpa/inet.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <vector>
 
 #include "core/db/database.hpp"
+#include "core/db/migrator.hpp"
 
 namespace ry::limits {
 
@@ -23,19 +25,42 @@ std::int64_t now_us() {
       .count();
 }
 
+// A name of the table that PostgreSQL takes whatever bytes are in it and however many: one that it does not
+// take would fail the statement in which all others are told.
+std::string key_of(std::string_view kind, std::string_view name) {
+  constexpr std::size_t longest = 200;
+  const auto plain = [](char c) { return c >= ' ' && c <= '~'; };
+  std::string key(kind);
+  if (name.size() <= longest && std::all_of(name.begin(), name.end(), plain))
+    return key.append(" ").append(name);
+  return key.append("#").append(db::sha256_hex(name));
+}
+
 std::uint32_t seconds_up(std::int64_t us) {
   return static_cast<std::uint32_t>((us + 999'999) / 1'000'000);
 }
 
+http::gate_verdict answer_of(const verdict& v, const rate& r) {
+  return http::gate_verdict{v.allowed, static_cast<std::uint64_t>(r.burst),
+                            static_cast<std::uint64_t>(v.remaining), seconds_up(v.full_after_us),
+                            std::max(1u, seconds_up(v.retry_after_us))};
+}
+
 }  // namespace
 
-std::string network_of(std::string_view address) {
+std::string network_of(std::string_view address, ipv6_prefix bits) {
   in6_addr v6;
   const std::string text(address);
   if (::inet_pton(AF_INET6, text.c_str(), &v6) != 1) return text;
-  std::memset(v6.s6_addr + 8, 0, 8);
+  if (IN6_IS_ADDR_V4MAPPED(&v6)) {
+    char v4[INET_ADDRSTRLEN];
+    return ::inet_ntop(AF_INET, v6.s6_addr + 12, v4, sizeof v4) ? v4 : text;
+  }
+  const auto kept = static_cast<unsigned>(bits) / 8;
+  std::memset(v6.s6_addr + kept, 0, sizeof v6.s6_addr - kept);
   char out[INET6_ADDRSTRLEN];
-  return ::inet_ntop(AF_INET6, &v6, out, sizeof out) ? std::string(out) + "/64" : text;
+  if (!::inet_ntop(AF_INET6, &v6, out, sizeof out)) return text;
+  return std::string(out) + "/" + std::to_string(static_cast<unsigned>(bits));
 }
 
 rate_limiter::rate_limiter(const settings& s) : settings_(s) {}
@@ -72,21 +97,22 @@ void rate_limiter::detach() {
   db_ = nullptr;
 }
 
-void rate_limiter::shared_state::tell(db::connection& c) {
+void rate_limiter::shared_state::tell(db::connection& c, bucket_table& buckets) {
   const auto all = buckets.collect(now_us());
   for (std::size_t from = 0; from < all.size(); from += keys_at_once) {
     const std::vector<spending> part(all.begin() + static_cast<std::ptrdiff_t>(from),
                                      all.begin() + static_cast<std::ptrdiff_t>(
                                                        std::min(all.size(), from + keys_at_once)));
     db::text_array keys;
-    std::vector<std::int64_t> spent;
+    std::vector<std::int64_t> spent, begun;
     for (const auto& s : part) {
       keys.add(s.key);
       spent.push_back(s.us);
+      begun.push_back(s.from_us);
     }
     try {
-      const auto r = c.exec("select key, ahead from core.rates_spend($1, $2)",
-                            {keys.value(), db::value::ints(spent)});
+      const auto r = c.exec("select key, ahead from core.rates_spend($1, $2, $3)",
+                            {keys.value(), db::value::ints(spent), db::value::ints(begun)});
       const auto now = now_us();
       for (std::size_t i = 0; i < r.size(); ++i) buckets.learn(r.text(i, 0), r.int64(i, 1), now);
     } catch (...) {
@@ -94,26 +120,29 @@ void rate_limiter::shared_state::tell(db::connection& c) {
       throw;
     }
   }
+}
+
+void rate_limiter::shared_state::tell(db::connection& c) {
+  for (auto* buckets : {&accounts, &addresses, &networks}) tell(c, *buckets);
   if (now_us() - swept_us < sweep_every_us) return;
   swept_us = now_us();
   c.exec("delete from core.rate where busy_until < now()");
 }
 
-std::optional<http::gate_verdict> rate_limiter::ask(std::string key, const rate& r) const {
-  if (!r.on()) return std::nullopt;
-  const auto v = state_->buckets.take(key, r, now_us());
-  return http::gate_verdict{v.allowed, static_cast<std::uint64_t>(r.burst),
-                            static_cast<std::uint64_t>(v.remaining), seconds_up(v.full_after_us),
-                            std::max(1u, seconds_up(v.retry_after_us))};
-}
-
 std::optional<http::gate_verdict> rate_limiter::by_address(std::string_view address) {
   if (!settings_.by_address.on()) return std::nullopt;
-  return ask("address " + network_of(address), settings_.by_address);
+  const auto& r = settings_.by_address;
+  const auto now = now_us();
+  auto v = state_->addresses.take(key_of("address", network_of(address)), r, now);
+  if (!v.counted)
+    v = state_->networks.take(key_of("network", network_of(address, ipv6_prefix::site)), r, now);
+  return answer_of(v, r);
 }
 
 std::optional<http::gate_verdict> rate_limiter::by_account(std::string_view subject) {
-  return ask("account " + std::string(subject), settings_.by_account);
+  const auto& r = settings_.by_account;
+  if (!r.on()) return std::nullopt;
+  return answer_of(state_->accounts.take(key_of("account", subject), r, now_us()), r);
 }
 
 std::shared_ptr<const void> rate_limiter::seat(std::string_view subject) {

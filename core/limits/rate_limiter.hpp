@@ -44,16 +44,18 @@ class rate_limiter final : public http::request_gate {
 
  private:
   struct shared_state {
-    bucket_table buckets;
+    // Each of its own size: who comes from very many addresses takes no place of an account.
+    bucket_table accounts, addresses;
+    bucket_table networks;  // what addresses has no place for
     std::atomic<bool> telling{false};
     std::atomic<std::int64_t> swept_us{0};
     void tell(db::connection& c);
+    static void tell(db::connection& c, bucket_table& buckets);
   };
   struct seats {
     std::mutex mutex;
     std::unordered_map<std::string, std::int64_t> taken;
   };
-  std::optional<http::gate_verdict> ask(std::string key, const rate& r) const;
 
   const settings settings_;
   const std::shared_ptr<shared_state> state_ = std::make_shared<shared_state>();
@@ -62,7 +64,9 @@ class rate_limiter final : public http::request_gate {
   std::uint64_t listening_ = 0;
 };
 
-// What addresses are counted by: IPv4 as it is, IPv6 by its /64, which one subscriber has whole.
-std::string network_of(std::string_view address);
+// What addresses are counted by: IPv4 as it is, IPv6 by its network. A subscriber has a /64 whole, and may have
+// as much as a /48.
+enum class ipv6_prefix : unsigned { subscriber = 64, site = 48 };
+std::string network_of(std::string_view address, ipv6_prefix bits = ipv6_prefix::subscriber);
 
 }  // namespace ry::limits

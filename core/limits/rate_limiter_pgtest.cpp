@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
 #include <thread>
 
 #include "core/jobs/test_node.hpp"
@@ -66,6 +67,33 @@ TEST(rate_limiter, counts_alone_while_the_database_is_away_and_owes_afterwards) 
   EXPECT_TRUE(wait_for([&] {
     return d.number("select (extract(epoch from busy_until - now()) > 540)::int from core.rate") == 1;
   })) << "all ten are told";
+}
+
+TEST(rate_limiter, names_of_any_bytes_and_any_length_are_told_with_the_others) {
+  if (!db::test_database::available()) GTEST_SKIP() << "RY_TEST_DATABASE_URL is not set";
+  jobs::test::database d;
+  member a(d);
+  std::string random;  // an index takes no more than 2700 bytes that cannot be compressed
+  std::mt19937 any(1);
+  for (int i = 0; i < 20'000; ++i) random += static_cast<char>('!' + any() % 90);
+  const std::string odd[] = {"\xff\xfe", std::string("a\0b", 3), "\xed\xa0\x80", random, random + "2"};
+  for (const auto& name : odd) EXPECT_EQ(a.let_through(name, 20), 10);
+  EXPECT_EQ(a.let_through("ann", 3), 3);
+  const auto full = " from core.rate where busy_until > now() + interval '9 minutes'";
+  EXPECT_TRUE(wait_for([&] { return d.number(std::string("select count(*)") + full) == 5; }));
+  EXPECT_TRUE(wait_for([&] { return d.number("select count(*) from core.rate where key = 'account ann'") == 1; }));
+}
+
+TEST(rate_limiter, what_is_spent_counts_from_where_the_key_stood) {
+  if (!db::test_database::available()) GTEST_SKIP() << "RY_TEST_DATABASE_URL is not set";
+  jobs::test::database d;
+  const auto minutes = [&](const std::string& spent, const std::string& from) {
+    return d.number("select round(ahead / 6e7) from core.rates_spend(array['ann'], array[" + spent + " * 60000000::bigint], array[" +
+                    from + " * 60000000::bigint])");
+  };
+  EXPECT_EQ(minutes("30", "-60"), -30) << "half of the last hour";
+  EXPECT_EQ(minutes("50", "-60"), 20) << "another node, of the same hour";
+  EXPECT_EQ(minutes("5", "-60"), 25) << "whoever is ahead stays so";
 }
 
 }  // namespace

@@ -1,10 +1,13 @@
 #include "core/module/arrangement.hpp"
 
+#include <ry/ext/settings_check.h>
+
 #include <algorithm>
 #include <mutex>
 #include <stdexcept>
 
 #include "core/module/graph.hpp"
+#include "core/module/last_words.hpp"
 #include "core/module/text.hpp"
 #include "core/module/validate.hpp"
 #include "core/observe/log.hpp"
@@ -24,6 +27,17 @@ std::string called(const std::string& name) {
 
 bool is_sha256(const std::string& s) {
   return s.size() == 64 && s.find_first_not_of("0123456789abcdefABCDEF") == std::string::npos;
+}
+
+// A start may fail; a server that runs goes on.
+module_step::patience patience_at(arrangement::occasion when) {
+  return when == arrangement::occasion::start ? module_step::patience::thirty_seconds : module_step::patience::endless;
+}
+
+std::string lower(std::string s) {
+  for (char& c : s)
+    if (c >= 'A' && c <= 'Z') c += 'a' - 'A';
+  return s;
 }
 
 void describe_registered(const registration& r, module_description& d) {
@@ -82,10 +96,14 @@ std::string arrangement::needed_of(std::size_t user, const std::set<std::size_t>
   return called(entries[user].facts.name) + " needs a module that failed.";
 }
 
-// Leaves out module i and all that need it; ends what was created of them.
 void arrangement::drop(std::size_t i, const std::string& message, report& out) {
-  std::set<std::size_t> failed = {i};
-  std::vector<std::pair<std::size_t, std::string>> out_with = {{i, message}};
+  drop(reasons{{i, message}}, out);
+}
+
+void arrangement::drop(reasons out_with, report& out) {
+  std::set<std::size_t> failed;
+  for (const auto& [i, message] : out_with) failed.insert(i);
+  const std::size_t to_blame = out_with.size();
   for (const std::size_t k : dependents(failed)) {
     if (entries[k].state == module_state::refused) continue;
     out_with.emplace_back(k, needed_of(k, failed));
@@ -94,14 +112,24 @@ void arrangement::drop(std::size_t i, const std::string& message, report& out) {
   for (auto it = out_with.rbegin(); it != out_with.rend(); ++it)
     if (entries[it->first].present())
       end(it->first, clock::now() + failed_start_time, unmapping::unmap);
-  for (const auto& [k, why] : out_with) add_problem(k, why, out, k != i);
+  for (std::size_t n = 0; n < out_with.size(); ++n)
+    add_problem(out_with[n].first, out_with[n].second, out, n >= to_blame);
 }
 
 
 void arrangement::look(const module_spec& spec, report& out) {
   module_entry e;
   e.spec = spec;
-  e.seen = inspect(spec.file);
+  if (spec.used == module_spec::use::disabled) {
+    e.seen = inspect(spec.file);
+  } else {
+    try {
+      e.image = std::make_shared<const sealed_image>(spec.file);
+      e.seen = inspect(*e.image);
+    } catch (const std::runtime_error& why) {
+      e.seen.problems.push_back(std::string(why.what()) + ".");
+    }
+  }
   if (e.seen.facts)
     e.facts = *e.seen.facts;
   else
@@ -120,6 +148,14 @@ std::string arrangement::refuse_file(const module_entry& e) const {
   if (!e.seen.problems.empty()) return file + e.seen.problems.front();
   if (!e.spec.sha256.empty() && !is_sha256(e.spec.sha256))
     return file + "its configured sha256 is not 64 hexadecimal digits.";
+  if (!e.spec.sha256.empty() && e.image && !e.image->has_path())
+    return file + "its configured sha256 says nothing without /proc, as what would be loaded is not what was hashed.";
+  if (!e.spec.sha256.empty() && lower(e.spec.sha256) != e.seen.sha256)
+    return file + "it has the SHA-256 " + e.seen.sha256 + ", but the configuration pins " + lower(e.spec.sha256) +
+           "; install the pinned file or change the pin.";
+  if (options.taken_by)
+    if (const auto why = options.taken_by(e.facts.name); !why.empty())
+      return file + "no module can be called \"" + e.facts.name + "\": " + why + ".";
   return refuse_facts(e.facts, options.host_minor);
 }
 
@@ -127,6 +163,7 @@ void arrangement::arrange(report& out) {
   host_offer offer;
   for (const auto& id : reg.interfaces.ids()) offer[id] = reg.interfaces.size_of(id);
   for (const auto& p : reg.host_points) offer[p.id] = 0;
+  offer[RY_SETTINGS_CHECK_1] = 0;
   std::vector<graph_node> nodes;
   for (const auto& e : entries) {
     using presence = graph_node::presence;
@@ -143,37 +180,58 @@ void arrangement::arrange(report& out) {
   required = std::move(r.required);
 }
 
-void arrangement::load_all(report& out, library::source from) {
+void arrangement::load_all(report& out, occasion when) {
+  if (options.rehearse)
+    for (const std::size_t i : order) {
+      module_entry& e = entries[i];
+      // Where something is to go on without it. All at once: each is a process.
+      const bool careful = when == occasion::change || e.spec.failure == module_spec::on_failure::skip;
+      if (careful && e.state == module_state::created) e.tried = options.rehearse(e.image->path());
+    }
   for (const std::size_t i : order) {
     module_entry& e = entries[i];
     if (e.state != module_state::created) continue;
-    // Where something is to go on without it.
-    const bool careful = from == library::source::copy || e.spec.failure == module_spec::on_failure::skip;
+    const auto image = std::move(e.image);
     try {
-      e.gen = std::make_shared<generation>(rt, e.spec.file, e.spec.sha256, e.facts, options.host_minor, from,
-                                           careful ? options.rehearse : library::rehearsal());
+      if (e.tried)
+        if (const auto why = e.tried->load(); !why.empty()) throw std::runtime_error(why);
+      const module_step step(e.facts.name, "its constructors", patience_at(when));
+      e.gen = std::make_shared<generation>(rt, image, e.facts, options.host_minor);
     } catch (const std::runtime_error& ex) {
       std::string why = ex.what();
       if (!why.starts_with("module ")) why = called(e.facts.name) + ": " + why + ".";
       drop(i, why, out);
     }
   }
+  // Of those that are not loaded nobody needs the copy.
+  for (auto& e : entries) e.image.reset();
 }
 
-void arrangement::create_all(report& out, const settings_fn& settings_of) {
+void arrangement::create_all(report& out, const settings_fn& settings_of, const setting_faults& faults) {
   // The settings of all first: a mistake in one module's does not hide those in another's.
   std::map<std::size_t, settings_result> all;
   for (const std::size_t i : order)
     if (settings_of && entries[i].state == module_state::created)
       all[i] = settings_of(entries[i].facts, entries[i].gen->config_schema());
+  // Those that need one that failed are created too, as they need nothing of it before they start: what is wrong
+  // with their settings is told with the rest.
+  reasons failed;
   for (const std::size_t i : order) {
     module_entry& e = entries[i];
     if (e.state != module_state::created) continue;
     const settings_result settings = all[i];
     if (!settings.error.empty()) {
       unload(i, unmapping::unmap);
-      drop(i, called(e.facts.name) + " has settings that are not valid: " + settings.error, out);
+      failed.emplace_back(i, called(e.facts.name) + " has settings that are not valid: " + settings.error);
       continue;
+    }
+    if (const auto tried = std::move(e.tried)) {
+      if (const auto why = tried->create(settings.json, rt.facts); !why.empty()) {
+        // Nobody knows whether it can be unloaded.
+        unload(i, unmapping::keep_mapped);
+        failed.emplace_back(i, called(e.facts.name) + ": " + why + ".");
+        continue;
+      }
     }
     const std::string no = e.gen->create(settings.json);
     if (!no.empty()) {
@@ -181,18 +239,29 @@ void arrangement::create_all(report& out, const settings_fn& settings_of) {
       if (e.gen->quiesce(clock::now() + least_time))
         unload(i, unmapping::unmap);
       else
-        retire(i, "it failed in create and left work behind");
-      drop(i, no, out);
+        retire(i, e.gen->hung() ? "it did not come back from its " + std::string(e.gen->hung())
+                                : "it failed in create and left work behind");
+      const auto place = faults.place ? faults.place(e.facts, no) : std::string();
+      failed.emplace_back(
+          i, place.empty() ? called(e.facts.name) + " failed in create: " + no + "." : place + ": " + no + ".");
       continue;
     }
     describe_registered(e.gen->registered(), e.registered);
     e.registered.settings_schema = e.gen->config_schema();
   }
+  std::set<std::size_t> missing;
+  for (const auto& [i, message] : failed) missing.insert(i);
+  std::vector<std::size_t> lost;
+  for (const std::size_t i : dependents(missing))
+    if (entries[i].present()) lost.push_back(i);
+  check_settings(lost, out, faults);
+  drop(std::move(failed), out);
 }
 
 std::vector<graph_refusal> arrangement::misfits() const {
   host_side host;
   for (const auto& p : reg.host_points) host.points[p.id] = p.min_size;
+  host.points[RY_SETTINGS_CHECK_1] = sizeof(ry_settings_check_v1);
   host.routes = options.host_routes;
   host.components = options.host_components;
   if (const auto it = rt.facts.find("http.base_path"); it != rt.facts.end())
@@ -222,6 +291,26 @@ void arrangement::announce_to(std::size_t owner) {
     }
 }
 
+void arrangement::check_settings(const std::vector<std::size_t>& asked, report& out, const setting_faults& faults) {
+  // All are asked before any is dropped: a mistake of one does not hide those of the modules that need it.
+  reasons refused;
+  for (const std::size_t i : asked) {
+    const auto& facts = entries[i].facts;
+    if (const char* call = entries[i].gen->hung()) {
+      refused.emplace_back(i, called(facts.name) + " did not come back from its " + call + ".");
+      continue;
+    }
+    std::string why;
+    for (const auto& f : entries[i].gen->check_settings()) {
+      const std::string key = facts.name + (f.key.empty() ? "" : "." + f.key);
+      why += why.empty() ? "" : "; ";
+      why += faults.refuse ? faults.refuse(facts, key, f.message) : key + " " + f.message;
+    }
+    if (!why.empty()) refused.emplace_back(i, called(facts.name) + " has settings that are not valid: " + why);
+  }
+  drop(std::move(refused), out);
+}
+
 // The host uses drivers only of modules that run.
 void arrangement::announce_to_host(std::size_t i) {
   for (const auto& d : entries[i].gen->registered().drivers)
@@ -235,7 +324,6 @@ void arrangement::announce_to_host(std::size_t i) {
 void arrangement::start_one(std::size_t i, report& out) {
   module_entry& e = entries[i];
   const auto begin = clock::now();
-  announce_to(i);
   const std::string no = e.gen->start();
   if (!no.empty()) {
     // It may hold its drivers' objects, so it ends before they do; being without stop(), it is
@@ -297,7 +385,9 @@ bool arrangement::end(std::size_t i, clock::time_point deadline, unmapping unmap
   deadline = std::max(deadline, clock::now() + least_time);
   set_state(i, module_state::created);  // health() asks it no more
   const bool unused = withdraw_drivers(i, deadline);
-  if (was_started && !e.gen->stop(deadline)) return give_up("it did not stop before the deadline");
+  const bool stopped = !was_started || e.gen->stop(deadline);
+  if (e.gen->hung()) return give_up("it did not come back from its " + std::string(e.gen->hung()));
+  if (!stopped) return give_up("it did not stop before the deadline");
   if (!unused) return give_up("one of its drivers is still in use");
   if (!e.gen->quiesce(deadline)) {
     std::string why = std::to_string(e.gen->host()->outstanding.load()) +
@@ -305,7 +395,7 @@ bool arrangement::end(std::size_t i, clock::time_point deadline, unmapping unmap
     for (const auto& lease : reg.leases_on(e.gen->host())) why += ", lease of " + lease;
     return give_up(why);
   }
-  e.gen->destroy();
+  if (!e.gen->destroy()) return give_up("it did not come back from its destroy");
   if (!e.gen->quiesce(clock::now() + least_time))
     return give_up("something of it is outstanding after destroy");
   const bool unmapped = unload(i, unmap);

@@ -2,7 +2,7 @@
 // needs whom, which of them live, and who was told of whose drivers. The steps of a life are
 // here; module_set puts them in order.
 //
-// Threads: [lifecycle]; states, reasons and generations change under `mutex`, so that others may
+// Threads: one; states, reasons and generations change under `mutex`, so that others may
 // look at them under it.
 #pragma once
 
@@ -13,6 +13,7 @@
 #include <set>
 #include <shared_mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/module/generation.hpp"
@@ -24,6 +25,8 @@ namespace ry::module {
 
 struct module_entry {
   module_spec spec;
+  std::shared_ptr<const sealed_image> image;  // until it is loaded
+  std::shared_ptr<rehearsal> tried;           // until it is created
   inspection seen;
   module_facts facts;
   module_state state = module_state::refused;
@@ -67,16 +70,27 @@ class arrangement {
   void add_problem(std::size_t i, const std::string& message, report& out, bool follows = false);
   // Leaves out module i and all that need it; ends what was created of them.
   void drop(std::size_t i, const std::string& message, report& out);
+  // The same for several, each with its own reason, in the order of start.
+  using reasons = std::vector<std::pair<std::size_t, std::string>>;
+  void drop(reasons out_with, report& out);
 
   // Reads the file; its entry is the last one then.
   void look(const module_spec& spec, report& out);
   // Fills `order` and `required`.
   void arrange(report& out);
+  enum class occasion {
+    start,
+    change,  // something is running that must not suffer
+  };
   // Loads and creates those in `order` that do not live yet.
-  void load_all(report& out, library::source from);
-  void create_all(report& out, const settings_fn& settings);
+  void load_all(report& out, occasion when);
+  void create_all(report& out, const settings_fn& settings, const setting_faults& faults);
   // What does not fit together, by index into `entries`; the first is to blame.
   std::vector<graph_refusal> misfits() const;
+  // Tells the owner of extension points of all drivers that are present.
+  void announce_to(std::size_t owner);
+  // Asks those of `asked` that check their settings themselves, then drops those with faults.
+  void check_settings(const std::vector<std::size_t>& asked, report& out, const setting_faults& faults);
   void start_one(std::size_t i, report& out);
   // The points of the host, which uses drivers only of modules that run.
   void announce_to_host(std::size_t i);
@@ -89,7 +103,6 @@ class arrangement {
   std::vector<std::size_t> dependents(const std::set<std::size_t>& failed) const;
   std::string needed_of(std::size_t user, const std::set<std::size_t>& failed) const;
   std::string refuse_file(const module_entry& e) const;
-  void announce_to(std::size_t owner);
   void drop_failed_start(std::size_t i, const std::string& message, report& out);
   // False: an owner still uses one of its drivers.
   bool withdraw_drivers(std::size_t i, clock::time_point deadline);

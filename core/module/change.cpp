@@ -99,13 +99,19 @@ report change::prepare(const change_request& request) {
     if (i < now_.entries.size() && now_.entries[i].present() &&
         next_.entries[i].state == module_state::disabled)
       next_.reg.hide(now_.entries[i].gen->host());
-  next_.load_all(out, library::source::copy);
+  next_.load_all(out, arrangement::occasion::change);
   for (const std::size_t i : next_.order)
     if (fresh(i)) next_.reg.stage(next_.entries[i].gen->host());
-  if (out.problems.empty()) next_.create_all(out, request.settings);
+  if (out.problems.empty()) next_.create_all(out, request.settings, request.faults);
   if (out.problems.empty())
     for (const auto& no : next_.misfits())
       out.problems.push_back(refusal(next_.entries[no.node].facts.name, no.message));
+  if (!out.problems.empty()) return out;
+  std::vector<std::size_t> made;
+  for (const std::size_t i : next_.order)
+    if (fresh(i)) made.push_back(i);
+  for (const std::size_t i : made) next_.announce_to(i);
+  next_.check_settings(made, out, request.faults);
   return out;
 }
 

@@ -2,7 +2,7 @@
 // that live, take their places at once, and the old ones leave. Whatever fails before commit()
 // leaves everything as it was.
 //
-// Threads: [lifecycle].
+// Threads: one.
 #pragma once
 
 #include <chrono>

@@ -2,14 +2,18 @@
 
 #include <fcntl.h>
 #include <openssl/evp.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
 #include <stdexcept>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 namespace ry::module {
 
@@ -28,24 +32,83 @@ struct descriptor {
   throw std::runtime_error(std::string(what) + ": " + std::generic_category().message(error));
 }
 
-}  // namespace
+struct opened {
+  int fd;
+  std::size_t size;
+};
 
-std::string read_image(const std::filesystem::path& file) {
+opened open_image(const std::filesystem::path& file) {
   // O_NONBLOCK: a FIFO in the directory of modules must not hang the host.
-  const descriptor d{::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+  descriptor d{::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   if (d.fd < 0) refuse("it cannot be opened", errno);
   struct stat st {};
   if (::fstat(d.fd, &st) != 0) refuse("it cannot be examined", errno);
   if (!S_ISREG(st.st_mode)) throw std::runtime_error("it is not a regular file");
   if (st.st_size > max_image) throw std::runtime_error("it is larger than 512 MiB");
-  std::string out(static_cast<std::size_t>(st.st_size), '\0');
+  return {std::exchange(d.fd, -1), static_cast<std::size_t>(st.st_size)};
+}
+
+// At most `most` bytes from where the file stands; 0: its end.
+std::size_t read_some(int fd, char* to, std::size_t most) {
+  ssize_t n;
+  while ((n = ::read(fd, to, most)) < 0 && errno == EINTR) {
+  }
+  if (n < 0) refuse("it cannot be read", errno);
+  return static_cast<std::size_t>(n);
+}
+
+void write_all(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) refuse("its copy in memory failed", errno);
+    bytes.remove_prefix(static_cast<std::size_t>(n));
+  }
+}
+
+constexpr int whole_seal = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
+
+// A descriptor of the file's bytes that nobody can change any more.
+opened sealed_copy(const std::filesystem::path& file) {
+  const opened from = open_image(file);
+  descriptor source{from.fd};
+  const int seals = ::fcntl(from.fd, F_GET_SEALS);
+  if (seals >= 0 && (seals & whole_seal) == whole_seal) return {std::exchange(source.fd, -1), from.size};
+
+  // The kernel takes names of 249 bytes.
+  const std::string name = "runyard-" + file.filename().string().substr(0, 200);
+  descriptor copy{::memfd_create(name.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING)};
+  if (copy.fd < 0) refuse("no memory file for it", errno);
+  std::vector<char> piece(std::size_t{256} * 1024);
+  std::size_t size = 0;
+  while (size < from.size) {
+    const std::size_t n = read_some(from.fd, piece.data(), std::min(piece.size(), from.size - size));
+    if (n == 0) break;
+    write_all(copy.fd, {piece.data(), n});
+    size += n;
+  }
+  if (::fcntl(copy.fd, F_ADD_SEALS, whole_seal | F_SEAL_SEAL) != 0) refuse("its copy in memory cannot be sealed", errno);
+  return {std::exchange(copy.fd, -1), size};
+}
+
+// This process by number, as /proc sees it, so that the path means the same to a debugger.
+std::string path_of(int fd) {
+  std::error_code ec;
+  const auto self = std::filesystem::read_symlink("/proc/self", ec).string();
+  return "/proc/" + (ec ? "self" : self) + "/fd/" + std::to_string(fd);
+}
+
+}  // namespace
+
+std::string read_image(const std::filesystem::path& file) {
+  const opened from = open_image(file);
+  const descriptor d{from.fd};
+  std::string out(from.size, '\0');
   std::size_t have = 0;
   while (have < out.size()) {
-    const ssize_t n = ::read(d.fd, out.data() + have, out.size() - have);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) refuse("it cannot be read", errno);
+    const std::size_t n = read_some(from.fd, out.data() + have, out.size() - have);
     if (n == 0) break;
-    have += static_cast<std::size_t>(n);
+    have += n;
   }
   out.resize(have);
   return out;
@@ -63,6 +126,32 @@ std::string sha256_hex(std::string_view bytes) {
     out += hex[digest[i] & 15];
   }
   return out;
+}
+
+sealed_image::sealed_image(const std::filesystem::path& file) : file_(file) {
+  const opened copy = sealed_copy(file);
+  descriptor d{copy.fd};
+  fd_ = copy.fd;
+  size_ = copy.size;
+  sha256_ = sha256_hex(view(*this).bytes());
+  path_ = path_of(fd_);
+  has_path_ = ::access(path_.c_str(), R_OK) == 0;
+  if (!has_path_) path_ = std::filesystem::absolute(file).string();
+  d.fd = -1;
+}
+
+sealed_image::~sealed_image() {
+  if (!kept_) ::close(fd_);
+}
+
+sealed_image::view::view(const sealed_image& of) : size_(of.size_) {
+  if (size_ == 0) return;
+  at_ = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE | MAP_POPULATE, of.fd_, 0);
+  if (at_ == MAP_FAILED) refuse("its copy in memory cannot be read", errno);
+}
+
+sealed_image::view::~view() {
+  if (at_ != nullptr) ::munmap(at_, size_);
 }
 
 }  // namespace ry::module

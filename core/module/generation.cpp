@@ -1,7 +1,10 @@
 #include "core/module/generation.hpp"
 
+#include <ry/ext/settings_check.h>
+
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <stdexcept>
 #include <thread>
 
@@ -18,17 +21,19 @@ using clock = std::chrono::steady_clock;
 // A loop that is busy with the work of others says nothing about a module that gave everything back.
 constexpr auto busy_loop_time = std::chrono::seconds(10);
 
-// What a module wrote into an error buffer, as one line.
+std::string one_line(std::string_view text) {
+  std::string s(text);
+  for (char& c : s)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+  return s;
+}
+
+// What a module wrote into an error buffer.
 class error_text {
  public:
   error_text() : buffer_{text_.data(), text_.size(), 0} {}
   ry_errbuf* out() noexcept { return &buffer_; }
-  std::string text() const {
-    std::string s(text_.data(), std::min(buffer_.len, text_.size()));
-    for (char& c : s)
-      if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
-    return s;
-  }
+  std::string text() const { return one_line({text_.data(), std::min(buffer_.len, text_.size())}); }
 
  private:
   std::array<char, 1024> text_{};
@@ -37,28 +42,10 @@ class error_text {
 
 }  // namespace
 
-ry_done latch::done() noexcept {
-  return {
-      [](void* ctx, ry_status, const ry_error_view*) noexcept { static_cast<latch*>(ctx)->open(); },
-      this};
-}
-
-void latch::open() noexcept {
-  std::lock_guard lock(mutex_);
-  open_ = true;
-  changed_.notify_all();
-}
-
-bool latch::wait_until(clock::time_point deadline) {
-  std::unique_lock lock(mutex_);
-  return changed_.wait_until(lock, deadline, [this] { return open_; });
-}
-
-generation::generation(runtime& rt, const std::filesystem::path& file,
-                       const std::string& sha256_pin, const module_facts& section,
-                       std::uint32_t host_minor, library::source from, const library::rehearsal& rehearse)
-    : code_(file, sha256_pin, from, rehearse), descriptor_(code_.descriptor()) {
-  std::string no = refuse_descriptor(descriptor_, file.filename().string());
+generation::generation(runtime& rt, std::shared_ptr<const sealed_image> image, const module_facts& section,
+                       std::uint32_t host_minor)
+    : code_(image), descriptor_(code_.descriptor()) {
+  std::string no = refuse_descriptor(descriptor_, image->file().filename().string());
   if (no.empty()) {
     facts_ = facts_of_descriptor(*descriptor_);
     no = refuse_facts(facts_, host_minor);
@@ -67,70 +54,135 @@ generation::generation(runtime& rt, const std::filesystem::path& file,
   if (!no.empty()) throw std::runtime_error(no);
   host_ = std::make_unique<ry_host>(rt, facts_.name, rt.modules->next_generation());
   host_->version = facts_.version;
+  code_.belongs_to(host_.get());
 }
 
-generation::~generation() = default;
+generation::~generation() {
+  code_.belongs_to(nullptr);
+}
+
+bool generation::call(const char* what, std::chrono::milliseconds limit, std::function<void()> f) {
+  if (hung_) return false;
+  if (host_->rt.modules->lifecycle.begin(std::move(f))->wait_until(clock::now() + limit)) return true;
+  give_up(what);
+  return false;
+}
+
+void generation::give_up(const char* what) {
+  hung_ = what;
+  host_->rt.modules->lifecycle.give_up();
+  misbehaved(host_.get(), "a call that does not come back", what, "it is left to itself and keeps its memory");
+}
 
 std::string generation::create(const std::string& config_json) {
   std::vector<std::string> needs;
   for (const auto& n : facts_.needs) needs.push_back(n.id);
-  host_->rt.modules->admit(host_.get(), std::move(needs));
-  ry_registrar registrar(host_.get(), facts_);
-  error_text err;
-  void* self = nullptr;
+  auto& modules = *host_->rt.modules;
+  modules.admit(host_.get(), std::move(needs));
+  struct attempt {
+    std::string config;
+    std::optional<ry_registrar> registrar;  // of the thread that it is made on
+    error_text err;
+    void* self = nullptr;
+    ry_status status = RY_OK;
+  };
+  const auto made = std::make_shared<attempt>();
+  made->config = config_json;
   const auto strikes = host_->strikes.load();
-  const ry_status st =
-      invoke(host_.get(), "create", descriptor_->create, host_.get(), &get_interface, &registrar,
-             core::view(config_json), &self, err.out());
-  if (st == RY_OK && registrar.problem.empty()) {
-    self_ = self;
-    registered_ = std::move(registrar.staged);
+  const bool back = call("create", modules.limits.create, [this, made] {
+    ry_registrar* registrar = &made->registrar.emplace(host_.get(), facts_);
+    made->status = invoke(host_.get(), "create", descriptor_->create, host_.get(), &get_interface, registrar,
+                          core::view(made->config), &made->self, made->err.out());
+  });
+  if (!back) return "it did not come back";
+  std::string why = made->registrar->problem;
+  if (made->status == RY_OK && why.empty()) {
+    self_ = made->self;
+    registered_ = std::move(made->registrar->staged);
     return {};
   }
-  std::string why = registrar.problem.empty() ? err.text() : registrar.problem;
-  if (host_->strikes.load() != strikes) {
-    std::lock_guard lock(host_->mutex);
-    why = host_->last_strike;
-  }
-  if (why.empty()) why = "it gave no reason, only status " + std::to_string(st);
+  if (why.empty()) why = reason(made->status, made->err.text(), strikes);
   // It says that it was made although something was refused: it is to be ended properly.
-  if (st == RY_OK) invoke(host_.get(), "destroy", descriptor_->destroy, self);
-  host_->rt.modules->dismiss(host_.get());
-  return "module \"" + facts_.name + "\" failed in create: " + why + ".";
+  if (made->status == RY_OK)
+    call("destroy", modules.limits.other,
+         [this, made] { invoke(host_.get(), "destroy", descriptor_->destroy, made->self); });
+  if (!hung_) modules.dismiss(host_.get());
+  return why;
+}
+
+std::vector<generation::setting_fault> generation::check_settings() {
+  auto found = std::make_shared<std::vector<setting_fault>>();
+  for (const auto& d : registered_.drivers) {
+    if (d.point != RY_SETTINGS_CHECK_1) continue;
+    const auto* table = static_cast<const ry_settings_check_v1*>(d.table);
+    if (table->struct_size < sizeof *table) continue;  // which refuses the module elsewhere
+    const auto strikes = host_->strikes.load();
+    const bool back = call("settings check", host_->rt.modules->limits.create, [this, found, table, self = d.self] {
+      const ry_settings_sink sink{
+          sizeof sink, 0, found.get(), [](void* ctx, ry_str key, ry_str message) noexcept {
+            static_cast<std::vector<setting_fault>*>(ctx)->push_back(
+                {one_line(core::sv(key)), one_line(core::sv(message))});
+          }};
+      invoke(host_.get(), "settings check", table->check, self, &sink);
+    });
+    if (!back) return {{{}, "it did not come back from its settings check"}};
+    if (host_->strikes.load() == strikes) continue;
+    std::lock_guard lock(host_->mutex);
+    found->push_back({{}, host_->last_strike});
+  }
+  return *found;
 }
 
 std::string generation::start() {
-  error_text err;
+  struct attempt {
+    error_text err;
+    ry_status status = RY_OK;
+  };
+  const std::string module = "module \"" + facts_.name + "\"";
+  const auto made = std::make_shared<attempt>();
   const auto strikes = host_->strikes.load();
-  const ry_status st = invoke(host_.get(), "start", descriptor_->start, self_, err.out());
-  if (st == RY_OK) {
-    for (const auto& s : registered_.services)
-      host_->rt.modules->publish(s.id, host_.get(), s.table, s.self);
-    return {};
-  }
-  std::string why = err.text();
-  if (host_->strikes.load() != strikes) {
+  if (!call("start", host_->rt.modules->limits.start, [this, made] {
+        made->status = invoke(host_.get(), "start", descriptor_->start, self_, made->err.out());
+      }))
+    return module + " did not come back from its " + hung_ + ".";
+  if (made->status != RY_OK)
+    return module + " failed in start: " + reason(made->status, made->err.text(), strikes) + ".";
+  for (const auto& s : registered_.services)
+    host_->rt.modules->publish(s.id, host_.get(), s.table, s.self);
+  return {};
+}
+
+std::string generation::reason(ry_status status, std::string said, std::uint32_t strikes_before) {
+  if (host_->strikes.load() != strikes_before) {
     std::lock_guard lock(host_->mutex);
-    why = host_->last_strike;
+    said = host_->last_strike;
   }
-  if (why.empty()) why = "it gave no reason, only status " + std::to_string(st);
-  return "module \"" + facts_.name + "\" failed in start: " + why + ".";
+  return said.empty() ? "it gave no reason, only status " + std::to_string(status) : said;
 }
 
 bool generation::stop(steady_time deadline) {
+  if (hung_) return false;
   latch& done = new_latch();
-  const auto left = deadline - clock::now();
+  const auto begun = clock::now();
+  const auto left = deadline - begun;
   const auto deadline_us = std::chrono::duration_cast<std::chrono::microseconds>(
       (std::chrono::system_clock::now() + left).time_since_epoch());
-  invoke(host_.get(), "stop", descriptor_->stop, self_, static_cast<int64_t>(deadline_us.count()),
-         done.done());
+  const auto back =
+      host_->rt.modules->lifecycle.begin([this, finished = done.done(), us = deadline_us.count()] {
+        invoke(host_.get(), "stop", descriptor_->stop, self_, static_cast<int64_t>(us), finished);
+      });
+  const auto both = [&](clock::time_point until) { return done.wait_until(until) && back->wait_until(until); };
   // It may be waiting for its own timers: after most of the time they are woken.
-  if (done.wait_until(deadline - left / 4)) return true;
+  if (both(deadline - left / 4)) return true;
   host_->rt.modules->sleeps.cancel_all(host_.get());
-  return done.wait_until(deadline);
+  if (both(deadline)) return true;
+  if (back->wait_until(begun + host_->rt.modules->limits.other)) return done.is_open();
+  give_up("stop");
+  return false;
 }
 
 bool generation::quiesce(steady_time deadline) {
+  if (hung_) return false;
   host_->rt.modules->withdraw(host_.get());
   for (;;) {
     // In every round: what is woken may go to sleep again.
@@ -159,11 +211,15 @@ bool generation::pass_all_loops(steady_time deadline) {
   return true;
 }
 
-void generation::destroy() {
-  invoke(host_.get(), "destroy", descriptor_->destroy, self_);
+bool generation::destroy() {
+  auto& modules = *host_->rt.modules;
+  if (!call("destroy", modules.limits.other,
+            [this] { invoke(host_.get(), "destroy", descriptor_->destroy, self_); }))
+    return false;
   self_ = nullptr;
-  for (const auto& id : host_->rt.modules->dismiss(host_.get()))
+  for (const auto& id : modules.dismiss(host_.get()))
     misbehaved(host_.get(), "a lease was not released", "destroy", id);
+  return true;
 }
 
 ry_status generation::health(std::string& message) const {
@@ -174,7 +230,9 @@ ry_status generation::health(std::string& message) const {
 }
 
 void generation::announce(const driver& d, generation& owner, const point& p) {
-  invoke(owner.host(), "driver added", p.added, p.ctx, core::view(d.name), d.table, d.self);
+  owner.call("driver added", host_->rt.modules->limits.other, [&owner, d, p] {
+    invoke(owner.host(), "driver added", p.added, p.ctx, core::view(d.name), d.table, d.self);
+  });
 }
 
 bool generation::withdraw(const driver& d, generation& owner, const point& p,
@@ -185,14 +243,17 @@ bool generation::withdraw(const driver& d, generation& owner, const point& p,
 latch& generation::take_back(const driver& d, generation& owner, const point& p) {
   // The owner's code calls it, possibly late: it must live as long as the owner.
   latch& done = owner.new_latch();
-  invoke(owner.host(), "driver removed", p.removed, p.ctx, core::view(d.name), done.done());
+  owner.call("driver removed", host_->rt.modules->limits.other, [&owner, d, p, finished = done.done()] {
+    invoke(owner.host(), "driver removed", p.removed, p.ctx, core::view(d.name), finished);
+  });
   return done;
 }
 
 latch& generation::replace(const driver& d, generation& owner, const point& p) {
   latch& done = owner.new_latch();
-  invoke(owner.host(), "driver replaced", p.replaced, p.ctx, core::view(d.name), d.table, d.self,
-         done.done());
+  owner.call("driver replaced", host_->rt.modules->limits.other, [&owner, d, p, finished = done.done()] {
+    invoke(owner.host(), "driver replaced", p.replaced, p.ctx, core::view(d.name), d.table, d.self, finished);
+  });
   return done;
 }
 

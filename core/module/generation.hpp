@@ -1,47 +1,34 @@
 // One loaded module: its library, its ry_host, and the calls of its life. Every call into the
-// module passes the exception firewall.
+// module passes the exception firewall, and all but health() are made on the lifecycle thread; who does not come
+// back from one gets no more of them (hung()) and is to be kept for good.
 #pragma once
 
 #include <ry/abi.h>
 
 #include <chrono>
-#include <condition_variable>
+#include <functional>
 #include <list>
 #include <memory>
-#include <mutex>
 #include <string>
+#include <vector>
 
 #include "core/module/facts.hpp"
 #include "core/module/host.hpp"
+#include "core/module/latch.hpp"
 #include "core/module/library.hpp"
 #include "core/module/registration.hpp"
 
 namespace ry::module {
 
-// A ry_done that somebody waits for. Kept as long as the module whose code may call it.
-class latch {
- public:
-  ry_done done() noexcept;
-  void open() noexcept;
-  // False: the time is over.
-  bool wait_until(std::chrono::steady_clock::time_point deadline);
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool open_ = false;
-};
-
 using steady_time = std::chrono::steady_clock::time_point;
 
-// Threads: [lifecycle], but health() and host().
+// Threads: the one that changes modules, but health() and host().
 class generation {
  public:
   // Loads, and checks the descriptor against the section and this host. Throws std::runtime_error
   // with a sentence.
-  generation(runtime& rt, const std::filesystem::path& file, const std::string& sha256_pin,
-             const module_facts& section, std::uint32_t host_minor,
-             library::source from = library::source::file, const library::rehearsal& rehearse = {});
+  generation(runtime& rt, std::shared_ptr<const sealed_image> image, const module_facts& section,
+             std::uint32_t host_minor);
   ~generation();
 
   const module_facts& facts() const noexcept { return facts_; }
@@ -50,9 +37,17 @@ class generation {
   }
   ry_host* host() const noexcept { return host_.get(); }
   const registration& registered() const noexcept { return registered_; }
+  // The call that it did not come back from; nullptr: it always did.
+  const char* hung() const noexcept { return hung_; }
 
-  // Each answers a sentence, or nothing when all went well.
+  // What went wrong in the module's own words, or nothing when all went well.
   std::string create(const std::string& config_json);
+  // What it finds wrong with its settings (ry.settings_check/1). After create().
+  struct setting_fault {
+    std::string key, message;
+  };
+  std::vector<setting_fault> check_settings();
+  // A sentence, or nothing when all went well.
   std::string start();
   // Asks it to stop and waits. False: not done at the deadline.
   bool stop(steady_time deadline);
@@ -60,7 +55,8 @@ class generation {
   // has nothing outstanding busy loops are waited for beyond the deadline, ten seconds.
   // False: not at the deadline; destroy() must not be called.
   bool quiesce(steady_time deadline);
-  void destroy();
+  // False: it did not come back.
+  bool destroy();
   ry_status health(std::string& message) const;  // [any]
 
   // Tells `owner` of one of this module's drivers, or takes it back and waits (false: the owner
@@ -79,6 +75,11 @@ class generation {
 
  private:
   bool pass_all_loops(steady_time deadline);
+  // Lets the lifecycle thread make a call, which owns all it uses beside this object. False: it was not made, or
+  // did not come back.
+  bool call(const char* what, std::chrono::milliseconds limit, std::function<void()> f);
+  void give_up(const char* what);
+  std::string reason(ry_status status, std::string said, std::uint32_t strikes_before);
 
   library code_;
   const ry_module_v1* descriptor_ = nullptr;
@@ -86,6 +87,7 @@ class generation {
   std::unique_ptr<ry_host> host_;
   registration registered_;
   void* self_ = nullptr;
+  const char* hung_ = nullptr;
   std::list<latch> latches_;
 };
 

@@ -1,30 +1,12 @@
 #include "core/module/host.hpp"
 
-#include <dlfcn.h>
-#include <execinfo.h>
-
+#include "core/module/code_map.hpp"
 #include "core/observe/log.hpp"
 
 namespace {
 thread_local ry_host* t_current = nullptr;
+thread_local const char* t_callback = nullptr;
 constexpr auto slow_callback = std::chrono::milliseconds(50);
-
-// The library whose code called into the host on this thread, as its file's name without ".so"; "host" when the stack
-// does not tell.
-std::string calling_library() {
-  void* frames[32];
-  const int n = ::backtrace(frames, 32);
-  Dl_info own{};
-  if (::dladdr(reinterpret_cast<void*>(&calling_library), &own) == 0) return "host";
-  for (int i = 1; i < n; ++i) {
-    Dl_info at{};
-    if (::dladdr(frames[i], &at) == 0 || at.dli_fbase == own.dli_fbase || !at.dli_fname) continue;
-    std::string_view file = at.dli_fname;
-    file.remove_prefix(file.rfind('/') + 1);
-    return std::string(file.substr(0, file.find(".so")));
-  }
-  return "host";
-}
 
 }  // namespace
 
@@ -37,12 +19,14 @@ namespace ry::module {
 namespace detail {
 
 entered::entered(ry_host* host, const char* what) noexcept
-    : host_(host), what_(what), before_(t_current), trace_(observe::trace_of_thread()), start_(std::chrono::steady_clock::now()) {
+    : host_(host), what_(what), before_(t_current), before_what_(t_callback), trace_(observe::trace_of_thread()), start_(std::chrono::steady_clock::now()) {
   t_current = host;
+  t_callback = what;
 }
 
 entered::~entered() {
   t_current = before_;
+  t_callback = before_what_;
   observe::enter_trace(std::move(trace_));
   if (!host_ || !ry_exec::current()) return;
   const auto took = std::chrono::steady_clock::now() - start_;
@@ -56,15 +40,32 @@ entered::~entered() {
 
 }  // namespace detail
 
+const char* current_callback() noexcept {
+  return t_callback;
+}
+
+namespace {
+
+void log_misbehaviour(std::string_view who, std::string_view rule, std::string_view where, std::string_view how) {
+  observe::log(observe::level::error, who, "module misbehaved",
+               {{"rule", std::string(rule)}, {"where", std::string(where)}, {"problem", std::string(how)}});
+}
+
+}  // namespace
+
 void misbehaved(ry_host* host, std::string_view rule, std::string_view where, std::string_view how) noexcept {
-  if (host) host->strikes.fetch_add(1, std::memory_order_relaxed);
   try {
-    if (host) {
+    if (!host) {
+      const auto from = calling_module([&](ry_host& its) { misbehaved(&its, rule, where, how); });
+      if (!from.lives) log_misbehaviour(from.name[0] != '\0' ? from.name.data() : "host", rule, where, how);
+      return;
+    }
+    host->strikes.fetch_add(1, std::memory_order_relaxed);
+    {
       std::lock_guard lock(host->mutex);
       host->last_strike.assign(rule).append(" in ").append(where).append(": ").append(how);
     }
-    observe::log(observe::level::error, host ? host->name : calling_library(), "module misbehaved",
-                 {{"rule", std::string(rule)}, {"where", std::string(where)}, {"problem", std::string(how)}});
+    log_misbehaviour(host->name, rule, where, how);
   } catch (const std::bad_alloc&) {
     // The count stays right; only its explanation is missing.
   }

@@ -138,6 +138,7 @@ class entered {  // installs the current module, keeps the current trace, measur
   ry_host* const host_;
   const char* const what_;
   ry_host* const before_;
+  const char* const before_what_;
   observe::trace_ref trace_;
   const std::chrono::steady_clock::time_point start_;
 };
@@ -154,8 +155,11 @@ struct plain_fn<R (*)(A...)> {
 };
 }  // namespace detail
 
+// What the host has called in the module whose code runs on this thread, as invoke() was told; nullptr: none.
+const char* current_callback() noexcept;
+
 // Counts and logs that a module broke a rule of the ABI, under its name; nullptr: called from a thread that the
-// host knows nothing of, and logged under the name of the library whose code is on the stack. Any thread.
+// host knows nothing of, and counted and logged for the module whose code is on the stack. Any thread.
 void misbehaved(ry_host* host, std::string_view rule, std::string_view where, std::string_view how) noexcept;
 
 // Calls a function pointer of a module: third wall of the exception firewall. Drops `noexcept` from

@@ -9,7 +9,6 @@
 
 #include "core/module/describe.hpp"
 #include "core/module/elf.hpp"
-#include "core/module/file_image.hpp"
 
 namespace ry::module {
 
@@ -76,19 +75,9 @@ json::array texts(const std::vector<std::string>& list) {
   return out;
 }
 
-}  // namespace
-
-std::string inspection::label() const {
-  return facts ? facts->name : file.filename().string();
-}
-
-inspection inspect(const std::filesystem::path& file) {
-  inspection out;
-  out.file = file;
+void examine(std::string_view image, inspection& out) {
+  out.size = image.size();
   try {
-    const std::string image = read_image(file);
-    out.size = image.size();
-    out.sha256 = sha256_hex(image);
     elf_facts elf = read_elf(image);
     out.exported = std::move(elf.exported);
     out.unique_symbols = std::move(elf.unique);
@@ -103,6 +92,35 @@ inspection inspect(const std::filesystem::path& file) {
           "it has no .ry.module section; build it with RY_MODULE or ry_add_module().");
   } catch (const std::invalid_argument& e) {
     out.problems.push_back(std::string(e.what()) + ".");
+  }
+}
+
+}  // namespace
+
+std::string inspection::label() const {
+  return facts ? facts->name : file.filename().string();
+}
+
+inspection inspect(const std::filesystem::path& file) {
+  inspection out;
+  out.file = file;
+  try {
+    const std::string image = read_image(file);
+    out.sha256 = sha256_hex(image);
+    examine(image, out);
+  } catch (const std::runtime_error& e) {
+    out.problems.push_back(std::string(e.what()) + ".");
+  }
+  return out;
+}
+
+inspection inspect(const sealed_image& image) {
+  inspection out;
+  out.file = image.file();
+  out.sha256 = image.sha256();
+  try {
+    const sealed_image::view whole(image);
+    examine(whole.bytes(), out);
   } catch (const std::runtime_error& e) {
     out.problems.push_back(std::string(e.what()) + ".");
   }

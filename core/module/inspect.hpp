@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/module/facts.hpp"
+#include "core/module/file_image.hpp"
 
 namespace ry::module {
 
@@ -28,6 +29,7 @@ struct inspection {
 };
 
 inspection inspect(const std::filesystem::path& file);
+inspection inspect(const sealed_image& image);
 // One JSON object, for `runyard inspect`.
 std::string to_json(const inspection& what);
 

@@ -2,19 +2,15 @@
 #include "core/module/library.hpp"
 
 #include <dlfcn.h>
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <unistd.h>
+#include <link.h>
 
 #include <boost/dll/shared_library.hpp>
-#include <cerrno>
 #include <cstdlib>
 #include <exception>
 #include <stdexcept>
+#include <string>
 #include <system_error>
 #include <utility>
-
-#include "core/module/file_image.hpp"
 
 namespace ry::module {
 
@@ -34,83 +30,42 @@ bool always_pinned() {
   throw std::runtime_error(what);
 }
 
-std::string lower(std::string_view s) {
-  std::string out(s);
-  for (char& c : out)
-    if (c >= 'A' && c <= 'Z') c += 'a' - 'A';
-  return out;
-}
-
-// A descriptor of bytes that nobody can change any more.
-int sealed_copy(std::string_view image, const std::string& name) {
-  const int fd = ::memfd_create(name.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING);
-  if (fd < 0) refuse("no memory file for it: " + std::generic_category().message(errno));
-  std::size_t done = 0;
-  while (done < image.size()) {
-    const ssize_t n = ::write(fd, image.data() + done, image.size() - done);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) {
-      const int error = errno;
-      ::close(fd);
-      refuse("its copy in memory failed: " + std::generic_category().message(error));
-    }
-    done += static_cast<std::size_t>(n);
-  }
-  if (::fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) != 0) {
-    const int error = errno;
-    ::close(fd);
-    refuse("its copy in memory cannot be sealed: " + std::generic_category().message(error));
-  }
-  return fd;
+// What the loader says, without the path of the copy, which tells nobody anything.
+std::string reason_of_loader(const std::string& path) {
+  const char* said = ::dlerror();
+  std::string reason = said != nullptr ? said : "it gives no reason";
+  if (reason.starts_with(path + ": ")) reason.erase(0, path.size() + 2);
+  return reason;
 }
 
 }  // namespace
 
-struct library::impl {
-  boost::dll::shared_library handle;
-  std::string path;  // as given to dlopen
-  int fd = -1;       // open as long as the library: the loader knows it by this number
-  bool pinned = false;
-
-  ~impl() {
-    handle.unload();
-    // A pinned library keeps its descriptor too, or its name could come to mean another file.
-    if (fd >= 0 && !pinned) ::close(fd);
+library::library(std::shared_ptr<const sealed_image> image)
+    : image_(std::move(image)), loaded_(std::make_unique<boost::dll::shared_library>()) {
+  using boost::dll::load_mode::type;
+  if (!image_->has_path()) {
+    // The loader would give the first one again, whatever is in the file by now.
+    if (void* already = ::dlopen(image_->path().c_str(), RTLD_LAZY | RTLD_NOLOAD)) {
+      ::dlclose(already);
+      refuse("it is loaded already, and without /proc there is no second one of a file");
+    }
   }
-};
-
-library::library(const std::filesystem::path& file, std::string_view sha256_pin, source from,
-                 const rehearsal& rehearse)
-    : impl_(std::make_unique<impl>()) {
-  impl_->path = std::filesystem::absolute(file).string();
-  if (!sha256_pin.empty() || from == source::copy) {
-    const std::string image = read_image(file);
-    if (const std::string found = sha256_hex(image);
-        !sha256_pin.empty() && found != lower(sha256_pin))
-      refuse("it has the SHA-256 " + found + ", but the configuration pins " + lower(sha256_pin) +
-             "; install the pinned file or change the pin");
-    impl_->fd = sealed_copy(image, "runyard-" + file.filename().string());
-    impl_->path = "/proc/self/fd/" + std::to_string(impl_->fd);
-  }
-  if (rehearse) {
-    const std::string there =
-        impl_->fd < 0 ? impl_->path : "/proc/" + std::to_string(::getpid()) + "/fd/" + std::to_string(impl_->fd);
-    if (const std::string why = rehearse(there); !why.empty()) refuse(why);
-  }
-  try {
-    using boost::dll::load_mode::type;
-    impl_->handle.load(impl_->path, type::rtld_now | type::rtld_local);
-  } catch (const std::exception& e) {
-    refuse(std::string("the dynamic loader refuses it: ") + e.what());
-  }
+  std::error_code failed;
+  loaded_->load(image_->path(), failed, type::rtld_now | type::rtld_local);
+  if (failed) refuse("the dynamic loader refuses it: " + reason_of_loader(image_->path()));
+  link_map* mapped = nullptr;
+  if (::dlinfo(loaded_->native(), RTLD_DI_LINKMAP, &mapped) == 0)
+    range_.emplace(mapped->l_ld, image_->file().stem().string());
   if (always_pinned()) pin();
 }
 
-library::~library() = default;
+library::~library() {
+  if (loaded_->is_loaded()) close();
+}
 
 const ry_module_v1* library::descriptor() const {
-  if (!impl_->handle.has("ry_module_entry")) refuse("it does not export ry_module_entry");
-  const auto entry = &impl_->handle.get<const ry_module_v1*()>("ry_module_entry");
+  if (!loaded_->has("ry_module_entry")) refuse("it does not export ry_module_entry");
+  const auto entry = &loaded_->get<const ry_module_v1*()>("ry_module_entry");
   try {
     return entry();
   } catch (const std::exception& e) {
@@ -121,19 +76,26 @@ const ry_module_v1* library::descriptor() const {
 }
 
 void library::pin() noexcept {
-  if (impl_->pinned) return;
-  // The second reference is never given back.
-  impl_->pinned = ::dlopen(impl_->path.c_str(), RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE) != nullptr;
+  // This reference is never given back.
+  if (::dlopen(image_->path().c_str(), RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE) != nullptr) image_->keep_open();
 }
 
-bool library::close() {
-  const std::string path = impl_->path;
-  impl_->handle.unload();
-  void* still = ::dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
-  if (!still) return true;
-  ::dlclose(still);
-  impl_->pinned = true;
-  return false;
+bool library::close() noexcept {
+  loaded_->unload();
+  void* still = ::dlopen(image_->path().c_str(), RTLD_LAZY | RTLD_NOLOAD);
+  const bool gone = still == nullptr;
+  if (!gone) {
+    ::dlclose(still);
+    // The loader knows it by its path, which must not come to mean another one.
+    image_->keep_open();
+    if (range_) range_->stays();
+  }
+  range_.reset();
+  return gone;
+}
+
+void library::belongs_to(ry_host* host) noexcept {
+  if (range_) range_->belongs_to(host);
 }
 
 }  // namespace ry::module

@@ -3,31 +3,23 @@
 
 #include <ry/abi.h>
 
-#include <filesystem>
-#include <functional>
 #include <memory>
-#include <string>
-#include <string_view>
+#include <optional>
+
+#include "core/module/code_map.hpp"
+#include "core/module/file_image.hpp"
+
+namespace boost::dll {
+class shared_library;
+}
 
 namespace ry::module {
 
 class library {
  public:
-  enum class source {
-    file,
-    // The loader knows a library by its path: a second one from the same path, whatever is in the file
-    // by now, would be the first one again.
-    copy,
-  };
-  // Loads what is at a path in another process; why it must not be loaded here, or nothing.
-  using rehearsal = std::function<std::string(const std::string& path)>;
-
-  // Maps the file with every symbol resolved at once and none shared with others. With a pin
-  // (SHA-256 in hex) the very bytes that were hashed are mapped, from a sealed copy in memory, so
-  // that nobody can change them in between; the rehearsal, if one is given, has the same. Throws
-  // std::runtime_error with a sentence.
-  library(const std::filesystem::path& file, std::string_view sha256_pin,
-          source from = source::file, const rehearsal& rehearse = {});
+  // Maps the image with every symbol resolved at once and none shared with others. The file that it was made from may
+  // change or go. Throws std::runtime_error with a sentence.
+  explicit library(std::shared_ptr<const sealed_image> image);
   // Unmaps, unless pin() was called.
   ~library();
   library(const library&) = delete;
@@ -39,11 +31,14 @@ class library {
   void pin() noexcept;
   // Unmaps now. False: the code is still there (pinned, or its thread-locals keep it). Nothing of
   // the library may be used after this.
-  bool close();
+  bool close() noexcept;
+  // Who answers for its code, see code_range.
+  void belongs_to(ry_host* host) noexcept;
 
  private:
-  struct impl;
-  std::unique_ptr<impl> impl_;
+  const std::shared_ptr<const sealed_image> image_;
+  const std::unique_ptr<boost::dll::shared_library> loaded_;
+  std::optional<code_range> range_;
 };
 
 }  // namespace ry::module

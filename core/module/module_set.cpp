@@ -6,6 +6,7 @@
 #include "core/module/arrangement.hpp"
 #include "core/module/change.hpp"
 #include "core/module/generation.hpp"
+#include "core/module/last_words.hpp"
 #include "core/module/registry.hpp"
 
 namespace ry::module {
@@ -30,7 +31,7 @@ struct module_set::impl {
   impl(runtime& rt, set_options o) : options(std::move(o)), now(rt, options, mutex) {}
 
   const set_options options;
-  mutable std::shared_mutex mutex;  // of states and reasons, and of `gen` while health() uses it
+  mutable std::shared_mutex mutex;  // of states and reasons, and of what `gen` points to
   arrangement now;
   std::optional<change> under_way;
   bool ended = false;
@@ -91,13 +92,19 @@ module_set::~module_set() {
 }
 
 report module_set::prepare(const std::vector<module_spec>& specs) {
+  explain_crashes();
   report out;
   auto& now = impl_->now;
   for (const auto& spec : specs) now.look(spec, out);
   now.arrange(out);
-  now.load_all(out, library::source::file);
-  now.create_all(out, impl_->options.settings);
+  now.load_all(out, arrangement::occasion::start);
+  now.create_all(out, impl_->options.settings, impl_->options.faults);
   impl_->validate_all(out);
+  std::vector<std::size_t> present;
+  for (const std::size_t i : now.order)
+    if (now.entries[i].present()) present.push_back(i);
+  for (const std::size_t i : present) now.announce_to(i);
+  now.check_settings(present, out, impl_->options.faults);
   if (!out.ok()) impl_->end_all(clock::now() + failed_start_time, unmapping::keep_mapped);
   return out;
 }
@@ -198,13 +205,25 @@ std::vector<module_text> module_set::descriptions() const {
 }
 
 std::vector<module_health> module_set::health() const {
+  struct question {
+    std::string module;
+    std::shared_ptr<generation> gen;
+    hold living;  // given back before `gen`
+  };
+  std::vector<question> questions;
+  {
+    std::shared_lock lock(impl_->mutex);
+    for (const std::size_t i : impl_->now.order) {
+      const auto& e = impl_->now.entries[i];
+      if (e.state == module_state::started && e.gen)
+        questions.push_back({e.facts.name, e.gen, hold(e.gen->host())});
+    }
+  }
+  // Without the lock: one that does not answer keeps its asker, not who changes modules.
   std::vector<module_health> out;
-  std::shared_lock lock(impl_->mutex);
-  for (const std::size_t i : impl_->now.order) {
-    const auto& e = impl_->now.entries[i];
-    if (e.state != module_state::started || !e.gen) continue;
-    module_health h{e.facts.name, RY_OK, {}};
-    h.status = e.gen->health(h.message);
+  for (const auto& q : questions) {
+    module_health h{q.module, RY_OK, {}};
+    h.status = q.gen->health(h.message);
     out.push_back(std::move(h));
   }
   return out;

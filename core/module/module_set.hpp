@@ -1,7 +1,8 @@
 // The modules of one process, from files to running code and back:
-//   prepare()  inspect -> resolve -> load -> settings -> create -> validate all
+//   prepare()  inspect -> resolve -> load -> settings -> create -> validate all -> drivers are announced -> settings
+//              are checked by the modules themselves
 //   [the caller runs migrations()]
-//   start()    drivers are announced, then every module starts, dependencies first
+//   start()    every module starts, dependencies first
 //   [the caller serves routes(), jobs(), consumers()]
 //   stop()     in reverse: drivers withdrawn, stop, wait for what is outstanding, destroy
 // and for a change while the host serves:
@@ -14,8 +15,9 @@
 // describe().
 //
 // Lifetime: the runtime, its registry and the loops outlive the set; loops run until stop()
-// returned. Threads: one thread (the lifecycle thread) for everything but health() and describe()
-// [any]. Errors: sentences in the report; nothing throws but std::bad_alloc.
+// returned. Threads: one thread for everything but health() and describe() [any]; it waits for calls of
+// modules no longer than registry::limits and the deadlines it gives. Errors: sentences in the report;
+// nothing throws but std::bad_alloc.
 #pragma once
 
 #include <chrono>
@@ -27,10 +29,10 @@
 #include <shared_mutex>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "core/module/describe.hpp"
-#include "core/module/library.hpp"
 #include "core/module/facts.hpp"
 #include "core/module/host.hpp"
 #include "core/module/inspect.hpp"
@@ -69,11 +71,35 @@ struct settings_result {
 using settings_fn =
     std::function<settings_result(const module_facts& facts, std::string_view schema_json)>;
 
+// What modules say themselves about their settings, for whoever knows where those were set. Both may be empty.
+struct setting_faults {
+  // Takes one fault of ry.settings_check/1, with the whole name of its setting; returns what the report says of it.
+  std::function<std::string(const module_facts& facts, std::string_view key, std::string message)> refuse;
+  // Where the setting was set whose whole name a sentence begins with ("mail.smtp.url must ..."); empty: none.
+  std::function<std::string(const module_facts& facts, std::string_view sentence)> place;
+};
+
+// A short life of a module in another process: what takes its process down or hangs does so there. Each step waits and
+// answers why it must not be done here, a sentence without a full stop; empty: it came to its end, well or not.
+class rehearsal {
+ public:
+  virtual ~rehearsal() = default;
+  virtual std::string load() = 0;
+  // After load(): create(), destroy() and unloading.
+  virtual std::string create(const std::string& settings_json,
+                             const std::unordered_map<std::string, std::string>& host_facts) = 0;
+};
+// Begins one with the library at a path that other processes of this user can read. Does not wait.
+using rehearse_fn = std::function<std::unique_ptr<rehearsal>(const std::string& path)>;
+
 struct set_options {
   std::uint32_t host_minor = RY_ABI_MINOR;
   settings_fn settings;  // empty: every module gets "{}"
-  // Tries the library of a module that may fail, because it is not required or is to replace a running one.
-  library::rehearsal rehearse;
+  setting_faults faults;
+  // Why no module may have this name, as the end of a sentence without a full stop; empty, or none given: it may.
+  std::function<std::string(std::string_view name)> taken_by;
+  // Tries a module that may fail, because it is not required or is to replace a running one.
+  rehearse_fn rehearse;
   // Routes of the host itself (GET, outside of http.base_path), which modules cannot take.
   std::vector<std::string> host_routes = {"/healthz", "/readyz", "/metrics", "/openapi.json"};
   // Components of the host that descriptions of modules may refer to: "schemas/host.Error".
@@ -104,6 +130,7 @@ struct module_change {
 struct change_request {
   std::vector<module_change> modules;
   settings_fn settings;  // of the new generations
+  setting_faults faults;
 };
 
 // How a generation that was replaced or taken out ended.

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "core/module/host.hpp"
+#include "core/module/lifecycle_thread.hpp"
 #include "core/module/sleeps.hpp"
 #include "core/module/uuid.hpp"
 
@@ -69,6 +70,8 @@ class registry {
 
   uuid7_source uuids;
   sleep_book sleeps;
+  lifecycle_limits limits;  // set before the first module is created
+  lifecycle_thread lifecycle;
 
   // --- interfaces and services; used by module_set ----------------------------------------------
   // `host` may use `needs` from now on until dismiss().

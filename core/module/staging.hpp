@@ -9,7 +9,7 @@
 #include "core/module/facts.hpp"
 #include "core/module/registration.hpp"
 
-// Lives on the stack of the lifecycle thread around create(). After close() every call is refused.
+// Of one create() call, and of the thread that makes it.
 struct ry_registrar {
   ry_registrar(ry_host* host, const ry::module::module_facts& facts)
       : host(host), facts(facts), thread(std::this_thread::get_id()) {}

@@ -2,6 +2,7 @@
 // the fixture modules do.
 #pragma once
 
+#include <condition_variable>
 #include <filesystem>
 #include <mutex>
 #include <string>
@@ -26,8 +27,15 @@ class trace_log {
     return the;
   }
   void add(std::string line) {
+    std::unique_lock lock(mutex_);
+    lines_.push_back(line);
+    changed_.wait(lock, [&] { return line != held_; });
+  }
+  // Whoever says this does not come back until something else, or nothing, is held.
+  void hold(std::string line) {
     std::lock_guard lock(mutex_);
-    lines_.push_back(std::move(line));
+    held_ = std::move(line);
+    changed_.notify_all();
   }
   std::vector<std::string> take() {
     std::lock_guard lock(mutex_);
@@ -36,6 +44,8 @@ class trace_log {
 
  private:
   std::mutex mutex_;
+  std::condition_variable changed_;
+  std::string held_;
   std::vector<std::string> lines_;
 };
 

@@ -74,6 +74,14 @@ TEST(metrics, ids_as_labels_meet_a_bound) {
   EXPECT_NE(m.get(counter, "d", "", {{"id", "more"}}), nullptr);
 }
 
+TEST(metrics, gauges_go_up_and_down) {
+  metrics m;
+  auto* g = m.get(gauge, "g", "");
+  g->add(3);
+  g->add(-2);
+  EXPECT_THAT(m.render(), HasSubstr("\ng 1\n"));
+}
+
 TEST(metrics, collectors_compute_at_the_scrape) {
   metrics m;
   auto* g = m.get(gauge, "depth", "");

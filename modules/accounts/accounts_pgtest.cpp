@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <ry/cpp/settings_check.hpp>
 #include <ry/testing.hpp>
 
 #include <functional>
@@ -325,7 +326,8 @@ TEST_F(accounts_sql, every_statement_of_the_repository_prepares) {
   ry::testing::fake_host host;
   host.db.on("", {});
   const accounts::repository repo(host.ctx());
-  const auto cfg = accounts::read_config("{}");
+  ry::settings_faults faults;
+  const auto cfg = accounts::read_config("{}", faults);
   const auto id = *ry::uuid::parse(ann);
   const auto call = [&](auto task) {
     try {

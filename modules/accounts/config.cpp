@@ -3,6 +3,7 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <limits>
+#include <ry/cpp/settings_check.hpp>
 
 #include "types.hpp"
 
@@ -29,35 +30,32 @@ tier built_in(std::string name, std::int64_t runs, std::int64_t threads, std::in
   return t;
 }
 
-ry::error invalid(const std::string& key, const char* what) {
-  return ry::bad_request("accounts.settings", "accounts." + key + " " + what);
-}
-
-void read_count(const json::object& o, const std::string& at, const char* name, std::int64_t& out) {
+void read_count(const json::object& o, const std::string& at, const char* name, std::int64_t& out,
+                ry::settings_faults& faults) {
   const auto* v = o.if_contains(name);
   if (!v) return;
   constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max() / RY_MICRO_PER_CREDIT;
   if (!v->is_int64() || v->get_int64() < 0 || v->get_int64() > most) {
-    throw invalid(at + "." + name, "must be a whole number of at least 0");
+    return faults.add(at + "." + name, "must be a whole number of at least 0");
   }
   out = v->get_int64();
 }
 
-void read_tier(const json::object& o, const std::string& at, tier& t) {
-  read_count(o, at, "concurrent_runs", t.concurrent_runs);
-  read_count(o, at, "threads", t.threads);
-  read_count(o, at, "custom_mcps", t.custom_mcps);
-  read_count(o, at, "upload_file_bytes", t.upload_file_bytes);
-  read_count(o, at, "upload_files", t.upload_files);
-  read_count(o, at, "starting_credits", t.starting_credits);
+void read_tier(const json::object& o, const std::string& at, tier& t, ry::settings_faults& faults) {
+  read_count(o, at, "concurrent_runs", t.concurrent_runs, faults);
+  read_count(o, at, "threads", t.threads, faults);
+  read_count(o, at, "custom_mcps", t.custom_mcps, faults);
+  read_count(o, at, "upload_file_bytes", t.upload_file_bytes, faults);
+  read_count(o, at, "upload_files", t.upload_files, faults);
+  read_count(o, at, "starting_credits", t.starting_credits, faults);
   const auto* models = o.if_contains("models");
   if (!models) return;
-  if (!models->is_array()) throw invalid(at + ".models", "must be a list of names, or [\"*\"]");
+  if (!models->is_array()) return faults.add(at + ".models", "must be a list of names, or [\"*\"]");
   t.all_models = false;
   t.models.clear();
   for (const auto& m : models->get_array()) {
     if (!m.is_string() || m.get_string().empty()) {
-      throw invalid(at + ".models", "must be a list of names, or [\"*\"]");
+      return faults.add(at + ".models", "must be a list of names, or [\"*\"]");
     }
     if (m.get_string() == "*") t.all_models = true;
     t.models.emplace_back(m.get_string().c_str(), m.get_string().size());
@@ -82,7 +80,7 @@ const tier& config::find(std::string_view name) const {
   return it == tiers.end() ? *default_tier : *it->second;
 }
 
-config read_config(std::string_view settings_json) {
+config read_config(std::string_view settings_json, ry::settings_faults& faults) {
   std::map<std::string, tier> all;
   for (auto& t : {built_in("free", 1, 10, 1, 10, 10, 500, {"runyard/basic"}),
                   built_in("pro", 3, 1000, 20, 50, 20, 2000, {"runyard/basic", "runyard/power"}),
@@ -94,18 +92,23 @@ config read_config(std::string_view settings_json) {
   if (!settings_json.empty()) {
     json::error_code ec;
     const auto doc = json::parse(json::string_view(settings_json.data(), settings_json.size()), ec);
-    if (ec || !doc.is_object()) throw invalid("*", "must be a table");
+    if (ec || !doc.is_object()) throw ry::bad_request("accounts.settings", "the settings of accounts must be a table");
     const auto& o = doc.get_object();
     if (const auto* tiers = o.if_contains("tiers")) {
-      if (!tiers->is_object()) throw invalid("tiers", "must be a table of tiers");
-      for (const auto& [key, value] : tiers->get_object()) {
+      static const json::object none;
+      if (!tiers->is_object()) faults.add("tiers", "must be a table of tiers");
+      for (const auto& [key, value] : tiers->is_object() ? tiers->get_object() : none) {
         const std::string name(key.data(), key.size());
-        if (!value.is_object()) throw invalid("tiers." + name, "must be a table");
+        const std::string at = "tiers." + ry::settings_faults::quoted(name);
+        if (!value.is_object()) {
+          faults.add(at, "must be a table");
+          continue;
+        }
         const auto known = all.find(name);
         // A tier of the operator's own starts from the free one.
         tier t = known != all.end() ? known->second : all.at("free");
         t.name = name;
-        read_tier(value.get_object(), "tiers." + name, t);
+        read_tier(value.get_object(), at, t, faults);
         all.insert_or_assign(name, std::move(t));
       }
     }
@@ -114,15 +117,16 @@ config read_config(std::string_view settings_json) {
     }
     if (const auto* v = o.if_contains("low_credit_percent")) {
       if (!v->is_int64() || v->get_int64() < 0 || v->get_int64() > 100) {
-        throw invalid("low_credit_percent", "must be between 0 and 100");
+        faults.add("low_credit_percent", "must be between 0 and 100");
+      } else {
+        out.low_credit_percent = v->get_int64();
       }
-      out.low_credit_percent = v->get_int64();
     }
   }
   for (auto& [name, t] : all) out.tiers.emplace(name, settled(t));
   const auto it = out.tiers.find(default_tier);
-  if (it == out.tiers.end()) throw invalid("default_tier", "names no tier of accounts.tiers");
-  out.default_tier = it->second.get();
+  if (it == out.tiers.end()) faults.add("default_tier", "names no tier of accounts.tiers");
+  out.default_tier = it == out.tiers.end() ? out.tiers.at("free").get() : it->second.get();
   return out;
 }
 

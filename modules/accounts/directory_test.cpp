@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <ry/cpp/settings_check.hpp>
 #include <ry/testing.hpp>
 
 #include "key_authenticator.hpp"
@@ -71,7 +72,8 @@ class directory_test : public testing::Test {
   }
 
   ry::testing::fake_host host_;
-  config cfg_ = read_config("{}");
+  ry::settings_faults faults_;
+  config cfg_ = read_config("{}", faults_);
   repository repo_{host_.ctx()};
   directory people_{host_.ctx(), repo_, cfg_};
   key_authenticator keys_{host_.ctx(), repo_};

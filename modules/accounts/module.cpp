@@ -1,4 +1,5 @@
 #include <ry/cpp/module.hpp>
+#include <ry/cpp/settings_check.hpp>
 
 #include <boost/json/parse.hpp>
 
@@ -75,12 +76,12 @@ class service {
  public:
   service(ry::context& ctx, ry::registrar& reg)
       : ctx_(ctx),
-        cfg_(read_config(ctx.settings())),
+        cfg_(read_config(ctx.settings(), faults_)),
         repo_(ctx),
         people_(ctx, repo_, cfg_),
         keys_(ctx, repo_),
         routes_(ctx, repo_, people_, cfg_),
-        login_settings_(settings_of(ctx)),
+        login_settings_(settings_of(ctx, faults_)),
         logins_(ctx, repo_, cfg_, login_settings_),
         login_routes_(ctx, logins_, people_, cfg_, login_settings_) {
     reg.migrations(ry_migrations::all);
@@ -91,6 +92,7 @@ class service {
     reg.job("accounts.letter", &logins_, &logins::write_letter, {.concurrency = 4});
     reg.job("accounts.tidy", this, &service::tidy, {.cron = "17 * * * *"});
     reg.provide(RY_SVC_ACCOUNTS_1, directory::table(), &people_);
+    reg.contribute(RY_SETTINGS_CHECK_1, "accounts", &ry::settings_faults::table, &faults_);
     reg.contribute(RY_AUTHENTICATOR_1, "accounts", key_authenticator::table(), &keys_);
   }
 
@@ -127,17 +129,18 @@ class service {
     co_return ry::job_outcome::done();
   }
 
-  static login_settings settings_of(const ry::context& ctx) {
+  static login_settings settings_of(const ry::context& ctx, ry::settings_faults& faults) {
     boost::json::error_code ec;
     const auto text = ctx.settings();
     const auto doc = boost::json::parse(boost::json::string_view(text.data(), text.size()), ec);
     const boost::json::object none;
     return read_login_settings(!ec && doc.is_object() ? doc.get_object() : none,
                                ctx.fact("http.public_url"), ctx.fact("http.base_path"),
-                               ctx.fact("deployment.mode"));
+                               ctx.fact("deployment.mode"), faults);
   }
 
   const ry::context& ctx_;
+  ry::settings_faults faults_;
   const config cfg_;
   const repository repo_;
   directory people_;
@@ -154,6 +157,6 @@ class service {
 
 RY_MODULE(accounts::service, "accounts", "0.1.0",
           .needs(RY_HTTP_1, RY_DB_1, RY_JOBS_1, RY_EVENTS_1, RY_AUTH_1, RY_AUTHENTICATOR_1)
-              .wants(RY_SVC_MAIL_1)
+              .wants(RY_SVC_MAIL_1, RY_SETTINGS_CHECK_1)
               .provides(RY_SVC_ACCOUNTS_1)
               .settings(accounts::settings_schema));

@@ -12,6 +12,10 @@
 #include <string_view>
 #include <vector>
 
+namespace ry {
+class settings_faults;
+}
+
 namespace accounts {
 
 // Limits of one tier. The view borrows from this object, which therefore never moves.
@@ -41,8 +45,8 @@ struct config {
   bool knows(std::string_view name) const { return tiers.find(name) != tiers.end(); }
 };
 
-// Reads the settings over the built-in tiers. Throws ry::error naming the key.
-config read_config(std::string_view settings_json);
+// Reads the settings over the built-in tiers. What cannot be used is added to the faults.
+config read_config(std::string_view settings_json, ry::settings_faults& faults);
 // {"concurrent_runs":1,...,"models":[...]}: the part of a tier that its owner may see.
 std::string limits_json(const tier& t);
 

@@ -2,6 +2,7 @@
 #include <sodium.h>
 
 #include <migrations.hpp>
+#include <ry/cpp/settings_check.hpp>
 #include <ry/ry.hpp>
 
 #include "driver.hpp"
@@ -11,8 +12,9 @@ namespace {
 
 class module {
  public:
-  module(ry::context& ctx, ry::registrar& reg) : ctx_(ctx), driver_(ctx, read_settings(ctx.settings())) {
+  module(ry::context& ctx, ry::registrar& reg) : ctx_(ctx), driver_(ctx, read_settings(ctx.settings(), faults_)) {
     reg.migrations(ry_migrations::all);
+    reg.contribute(RY_SETTINGS_CHECK_1, "bus_nats", &ry::settings_faults::table, &faults_);
     reg.contribute(RY_EVENT_BUS_1, "nats", driver::table(), &driver_);
   }
 
@@ -28,6 +30,7 @@ class module {
 
  private:
   ry::context& ctx_;
+  ry::settings_faults faults_;
   driver driver_;
 };
 
@@ -37,5 +40,6 @@ class module {
 // libnats keeps threads and thread-local storage of its own for as long as the process lives.
 RY_MODULE(bus_nats::module, "bus_nats", "0.1.0",
           .needs(RY_DB_1, RY_METRICS_1, RY_EVENT_BUS_1)
+              .wants(RY_SETTINGS_CHECK_1)
               .settings(bus_nats::settings_schema)
               .flags(RY_MODULE_NO_UNLOAD));

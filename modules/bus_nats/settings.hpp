@@ -6,6 +6,10 @@
 #include <string_view>
 #include <vector>
 
+namespace ry {
+class settings_faults;
+}
+
 namespace bus_nats {
 
 struct settings {
@@ -52,7 +56,7 @@ inline constexpr std::string_view settings_schema = R"json({
   }
 })json";
 
-// `text` fits the schema and has its defaults. Throws ry::error naming the key.
-settings read_settings(std::string_view text);
+// `text` fits the schema and has its defaults. What cannot be used is added to the faults.
+settings read_settings(std::string_view text, ry::settings_faults& faults);
 
 }  // namespace bus_nats

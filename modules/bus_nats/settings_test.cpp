@@ -5,7 +5,7 @@
 
 #include <boost/json.hpp>
 #include <regex>
-#include <ry/ry.hpp>
+#include <ry/cpp/settings_check.hpp>
 
 namespace json = boost::json;
 
@@ -23,18 +23,19 @@ std::string with(json::object changes) {
 }
 
 std::string fault_of(json::object changes) {
-  try {
-    bus_nats::read_settings(with(std::move(changes)));
-    return {};
-  } catch (const ry::error& e) {
-    return std::string(e.message());
-  }
+  ry::settings_faults faults;
+  (void)bus_nats::read_settings(with(std::move(changes)), faults);
+  std::string out;
+  for (const auto& f : faults.all()) out += f.key + " " + f.message + "\n";
+  return out;
 }
 
 const json::array servers{"nats://127.0.0.1:4222", "tls://[::1]", "nats://nats-2.example"};
 
 TEST(settings, are_read) {
-  const auto s = bus_nats::read_settings(with({{"urls", servers}, {"token", "t0p-secret"}}));
+  ry::settings_faults faults;
+  const auto s = bus_nats::read_settings(with({{"urls", servers}, {"token", "t0p-secret"}}), faults);
+  EXPECT_TRUE(faults.all().empty());
   EXPECT_EQ(s.urls.size(), 3u);
   EXPECT_EQ(s.token, "t0p-secret");
   EXPECT_TRUE(s.in_memory);
@@ -48,7 +49,11 @@ TEST(settings, faults_name_their_key) {
   EXPECT_THAT(fault_of({{"urls", servers}, {"user", "u"}}), testing::HasSubstr("password"));
   EXPECT_THAT(fault_of({{"urls", servers}, {"user", "u"}, {"password", "p"}, {"token", "t"}}),
               testing::HasSubstr("only one"));
-  EXPECT_THAT(fault_of({{"urls", servers}, {"tls_key_file", "k"}}), testing::HasSubstr("tls_cert_file"));
+  EXPECT_THAT(fault_of({{"urls", servers}, {"tls_key_file", "k"}}), testing::StartsWith("tls_cert_file is required"));
+  EXPECT_EQ(fault_of({{"urls", json::array{"nats://h:1", "nats://h:0"}}, {"password", "p"}, {"tls_cert_file", "c"}}),
+            "urls[1] must have a port from 1 to 65535\n"
+            "user is required: user and password go together\n"
+            "tls_key_file is required: tls_cert_file and tls_key_file go together\n");
 }
 
 TEST(settings, the_schema_takes_servers_and_nothing_else) {

@@ -1,6 +1,6 @@
 #include <curl/curl.h>
 #include <gtest/gtest.h>
-#include <ry/cpp/types.hpp>
+#include <ry/cpp/settings_check.hpp>
 
 #include "address.hpp"
 #include "smtp.hpp"
@@ -90,22 +90,29 @@ std::string defaults_with(const std::string& members) {
 }
 
 TEST(mail_settings, say_what_is_wrong) {
-  const auto fault = [](const std::string& members) -> std::string {
-    try {
-      read_settings(defaults_with(members));
-    } catch (const ry::error& e) {
-      return std::string(e.message());
-    }
-    return "";
+  const auto fault = [](const std::string& members) {
+    ry::settings_faults faults;
+    (void)read_settings(defaults_with(members), faults);
+    std::string out;
+    for (const auto& f : faults.all()) out += "mail." + f.key + " " + f.message + "\n";
+    return out;
+  };
+  const auto read = [](const std::string& members) {
+    ry::settings_faults faults;
+    return read_settings(defaults_with(members), faults);
   };
   EXPECT_EQ(fault(""), "");
-  EXPECT_EQ(read_settings(defaults_with("")).port, 587);
-  EXPECT_EQ(read_settings(defaults_with(R"(, "security": "tls")")).port, 465);
-  EXPECT_EQ(read_settings(defaults_with(R"(, "rate_per_minute": 7)")).gap_ms, 8572);
+  EXPECT_EQ(read("").port, 587);
+  EXPECT_EQ(read(R"(, "security": "tls")").port, 465);
+  EXPECT_EQ(read(R"(, "rate_per_minute": 7)").gap_ms, 8572);
   EXPECT_NE(fault(R"(, "host": "mail.test")").find("mail.from"), std::string::npos);
   EXPECT_NE(fault(R"(, "host": "mail.test/x", "from": "a@b")").find("mail.host"), std::string::npos);
   EXPECT_NE(fault(R"(, "from": "A <a@b>")").find("mail.from"), std::string::npos);
   EXPECT_NE(fault(R"(, "security": "none", "username": "u")").find("clear text"), std::string::npos);
+  EXPECT_EQ(fault(R"(, "host": "a/b", "from": "c", "unsubscribe_mailto": "d")"),
+            "mail.host is not a host name\n"
+            "mail.from is not a bare e-mail address\n"
+            "mail.unsubscribe_mailto is not a bare e-mail address\n");
 }
 
 }  // namespace

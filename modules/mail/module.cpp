@@ -1,4 +1,5 @@
 #include <ry/cpp/module.hpp>
+#include <ry/cpp/settings_check.hpp>
 
 #include "migrations.hpp"
 #include "openapi.hpp"
@@ -23,7 +24,7 @@ class module {
  public:
   module(ry::context& ctx, ry::registrar& reg)
       : ctx_(ctx),
-        settings_(read_settings(ctx.settings())),
+        settings_(read_settings(ctx.settings(), faults_)),
         repo_(ctx),
         postman_(ctx, repo_, settings_, link_base(ctx)),
         service_(ctx, repo_, settings_),
@@ -31,6 +32,7 @@ class module {
     reg.migrations(ry_migrations::all);
     reg.describe(ry_openapi::api);
     routes_.add_to(reg);
+    reg.contribute(RY_SETTINGS_CHECK_1, "mail", &ry::settings_faults::table, &faults_);
     reg.provide(RY_SVC_MAIL_1, service::table(), &service_);
     ry::job_options send;
     send.queue = "mail";
@@ -63,6 +65,7 @@ class module {
   }
 
   const ry::context& ctx_;
+  ry::settings_faults faults_;
   const settings settings_;
   const repository repo_;
   postman postman_;
@@ -75,5 +78,6 @@ class module {
 
 RY_MODULE(mail::module, "mail", "0.1.0",
           .needs(RY_CORE_1, RY_HTTP_1, RY_DB_1, RY_JOBS_1, RY_METRICS_1)
+              .wants(RY_SETTINGS_CHECK_1)
               .provides(RY_SVC_MAIL_1)
               .settings(mail::settings_schema));

@@ -1,6 +1,7 @@
 #include "settings.hpp"
 
 #include <boost/json/parse.hpp>
+#include <ry/cpp/settings_check.hpp>
 
 #include "address.hpp"
 
@@ -13,25 +14,20 @@ namespace {
 std::string text_of(const json::object& o, const char* key) {
   return std::string(o.at(key).as_string());
 }
-
-ry::error wrong(const std::string& key, const std::string& what) {
-  return ry::bad_request("mail.settings", "mail." + key + " " + what);
-}
-
-std::string address_in(const json::object& o, const char* key) {
+std::string address_in(const json::object& o, const char* key, ry::settings_faults& faults) {
   auto out = text_of(o, key);
-  if (!out.empty() && !is_address(out)) throw wrong(key, "is not a bare e-mail address");
+  if (!out.empty() && !is_address(out)) faults.add(key, "is not a bare e-mail address");
   return out;
 }
 
 }  // namespace
 
-settings read_settings(std::string_view text) {
+settings read_settings(std::string_view text, ry::settings_faults& faults) {
   const auto doc = json::parse(json::string_view(text.data(), text.size()));
   const auto& o = doc.as_object();
   settings s;
   s.host = text_of(o, "host");
-  if (s.host.find_first_of("/@?# \t\r\n") != s.host.npos) throw wrong("host", "is not a host name");
+  if (s.host.find_first_of("/@?# \t\r\n") != s.host.npos) faults.add("host", "is not a host name");
   const auto kind = text_of(o, "security");
   s.security = kind == "tls"    ? security::tls
                : kind == "none" ? security::none
@@ -43,13 +39,13 @@ settings read_settings(std::string_view text) {
   s.username = text_of(o, "username");
   s.password = text_of(o, "password");
   if (s.security == security::none && !s.username.empty()) {
-    throw wrong("username", "would go over the wire in clear text: set mail.security");
+    faults.add("username", "would go over the wire in clear text: set mail.security");
   }
   s.ca_file = text_of(o, "ca_file");
-  s.from = address_in(o, "from");
-  if (!s.host.empty() && s.from.empty()) throw wrong("from", "is required with mail.host");
+  s.from = address_in(o, "from", faults);
+  if (!s.host.empty() && s.from.empty()) faults.add("from", "is required with mail.host");
   s.from_name = text_of(o, "from_name");
-  s.unsubscribe_mailto = address_in(o, "unsubscribe_mailto");
+  s.unsubscribe_mailto = address_in(o, "unsubscribe_mailto", faults);
   s.connections = static_cast<std::uint32_t>(o.at("connections").as_int64());
   s.timeout_ms = static_cast<std::uint64_t>(o.at("timeout_seconds").as_int64()) * 1000;
   const auto rate = o.at("rate_per_minute").as_int64();

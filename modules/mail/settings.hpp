@@ -5,6 +5,10 @@
 #include <string>
 #include <string_view>
 
+namespace ry {
+class settings_faults;
+}
+
 namespace mail {
 
 enum class security { starttls, tls, none };
@@ -59,7 +63,7 @@ inline constexpr std::string_view settings_schema = R"({
   }
 })";
 
-// Throws ry::error naming the key.
-settings read_settings(std::string_view json);
+// What cannot be used is added to the faults.
+settings read_settings(std::string_view json, ry::settings_faults& faults);
 
 }  // namespace mail

@@ -84,9 +84,16 @@ void broker::done_with(std::unique_ptr<client> c) noexcept {
 
 ry::task<server_ptr> broker::next_try(server_ptr s, ry::error why, bool unsent, attempts& made) {
   // A connection that waited may have ended without a word.
-  if (unsent && s->reuse && made.unsent++ == 0) co_return s;
-  if (why.is("mcp.era_changed") && made.eras++ == 0) co_return s;
+  if (unsent && s->reuse && made.unsent++ == 0) {
+    parts_.count.unsent.add();
+    co_return s;
+  }
+  if (why.is("mcp.era_changed") && made.eras++ == 0) {
+    parts_.count.revision.add();
+    co_return s;
+  }
   if (why.is("mcp.unauthorized") && made.credentials++ < most_credentials) {
+    parts_.count.credentials.add();
     co_return co_await maker_.authorize(s, why);
   }
   throw why;
@@ -113,8 +120,22 @@ ry::task<tool_list_ptr> broker::discover(server_ptr s, freshness wanted) {
   const auto late = trouble_with(*s, RY_DEADLINE_EXCEEDED, "mcp.timeout",
                                  "the discovery took longer than " +
                                      std::to_string(settings_.discovery_ms / 1000) + " seconds");
-  auto list = co_await within(parts_.ctx, settings_.discovery_ms, late, ask(s, wanted));
+  const auto begun = parts_.ctx.mono_us();
+  ry::error why(RY_OK);
+  tool_list_ptr list;
+  try {
+    list = co_await within(parts_.ctx, settings_.discovery_ms, late, ask(s, wanted));
+  } catch (const ry::error& e) {
+    why = e;
+  }
+  note(figures::operation::list, *s, why, begun);
+  if (why.status() != RY_OK) throw why;
   co_return list;
+}
+
+void broker::note(figures::operation what, const server& s, const ry::error& why, std::int64_t begun_us) const {
+  const std::string by = parts_.transports.find(s.driver) ? s.driver : "none";
+  parts_.count.ended(what, by, why, parts_.ctx.mono_us() - begun_us);
 }
 
 ry::task<tool_list_ptr> broker::ask(server_ptr s, freshness wanted) {
@@ -178,8 +199,17 @@ ry::task<std::string> broker::call(server_ptr s, std::string tool, json::object 
   const auto late = trouble_with(*s, RY_DEADLINE_EXCEEDED, "mcp.timeout",
                                  "the call of " + tool + " took longer than " +
                                      std::to_string(settings_.call_ms / 1000) + " seconds");
-  auto text = co_await within(parts_.ctx, settings_.call_ms, late,
-                              result_of(s, std::move(tool), std::move(arguments)));
+  const auto begun = parts_.ctx.mono_us();
+  ry::error why(RY_OK);
+  std::string text;
+  try {
+    text = co_await within(parts_.ctx, settings_.call_ms, late,
+                           result_of(s, std::move(tool), std::move(arguments)));
+  } catch (const ry::error& e) {
+    why = e;
+  }
+  note(figures::operation::call, *s, why, begun);
+  if (why.status() != RY_OK) throw why;
   co_return text;
 }
 

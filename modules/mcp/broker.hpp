@@ -30,6 +30,8 @@ class broker {
   const server_maker& servers() const noexcept { return maker_; }
 
  private:
+  // A call or a listing by this server has ended.
+  void note(figures::operation what, const server& s, const ry::error& why, std::int64_t begun_us) const;
   struct attempts {
     int eras = 0, credentials = 0, unsent = 0;
   };

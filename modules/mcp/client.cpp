@@ -38,6 +38,8 @@ void era_book::forget(const std::string& key) {
 client::client(client_parts& parts, server_ptr to, ry_exec* exec)
     : parts_(parts), to_(std::move(to)), exec_(exec), born_us_(parts.ctx.now_unix_us()) {}
 
+client::~client() { sessions_.add(-1); }
+
 bool client::usable() const {
   return link_ && !link_->closed() && era_ != era::unknown &&
          parts_.transports.find(link_->driver()->name) == link_->driver();
@@ -49,8 +51,12 @@ void client::open(const std::string& driver) {
     throw trouble_with(*to_, RY_UNAVAILABLE, "mcp.connect_failed",
                        "there is no transport named \"" + driver + "\" here");
   }
+  sessions_.add(-1);
+  sessions_ = {};
   link_.reset();
   link_.emplace(parts_.ctx, std::move(found), to_, exec_, parts_.max_message_bytes);
+  sessions_ = parts_.count.sessions(driver);
+  sessions_.add(1);
   if (parts_.tools_changed) link_->when_tools_change([this] { parts_.tools_changed(*to_); });
 }
 
@@ -255,6 +261,7 @@ ry::task<reply> client::ask(std::string method, json::object params, std::string
       (r.outcome_flags & RY_MCP_IN_SESSION) != 0 &&
       (r.http_status == 404 || (r.http_status == 400 && says_session(r.http_body)));
   if (!expired) co_return r;
+  parts_.count.session.add();
   open(to_->driver);
   co_await initialize();
   reply again = co_await exchange(std::move(method), std::move(params), std::move(name),

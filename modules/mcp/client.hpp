@@ -7,6 +7,7 @@
 
 #include "connection.hpp"
 #include "era.hpp"
+#include "figures.hpp"
 #include "tool.hpp"
 
 namespace mcp {
@@ -37,11 +38,15 @@ struct client_parts {
   std::size_t max_message_bytes = 16u << 20;
   tool_limits limits;
   std::function<void(const server&)> tools_changed;  // a server said so
+  const figures count{ctx};
 };
 
 class client {
  public:
   client(client_parts& parts, server_ptr to, ry_exec* exec);
+  client(const client&) = delete;
+  client& operator=(const client&) = delete;
+  ~client();
 
   // Errors: ry::error with mcp.connect_failed, mcp.protocol_error, mcp.timeout, mcp.refused (an address
   // or a command), mcp.unauthorized, mcp.era_changed (worth one more try with a new client), mcp.rpc
@@ -78,6 +83,7 @@ class client {
   const server_ptr to_;
   ry_exec* const exec_;
   std::optional<connection> link_;
+  ry::metric sessions_;  // of its transport, while link_ is there
   era era_ = era::unknown;
   bool from_book_ = false;  // the era: an old verdict, which may be wrong by now
   bool unsent_ = false;

@@ -38,7 +38,9 @@ class module {
     p.min_size = offsetof(ry_mcp_transport_v1, authorize);
     p.id = ry::str(RY_MCP_TRANSPORT_1);
     p.added = [](void* self, ry_str name, const void* table, void* driver) noexcept {
-      transports::on_added(&static_cast<module*>(self)->parts_.transports, name, table, driver);
+      auto* m = static_cast<module*>(self);
+      transports::on_added(&m->parts_.transports, name, table, driver);
+      (void)ry::guard([&] { m->parts_.count.know(ry::text(name)); });
     };
     p.removed = [](void* self, ry_str name, ry_done done) noexcept {
       auto* m = static_cast<module*>(self);
@@ -68,7 +70,7 @@ class module {
 }  // namespace mcp
 
 RY_MODULE(mcp::module, "mcp", "0.1.0",
-          .needs(RY_CORE_1, RY_HTTP_1, RY_SECRETS_1, RY_SERVICES_1, RY_SVC_ACCOUNTS_1, RY_SVC_AGENTS_1)
+          .needs(RY_CORE_1, RY_HTTP_1, RY_SECRETS_1, RY_SERVICES_1, RY_METRICS_1, RY_SVC_ACCOUNTS_1, RY_SVC_AGENTS_1)
               .wants(RY_AGENT_TOOLS_1)
               .provides(RY_MCP_TRANSPORT_1, RY_SVC_MCP_1)
               .settings(mcp::settings_schema));

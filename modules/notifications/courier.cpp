@@ -16,6 +16,13 @@ constexpr std::int64_t most_followed = 100;
 constexpr std::int64_t broadcast_page = 200;
 constexpr std::uint32_t carried = RY_NOTIFY_EMAIL | RY_NOTIFY_PUSH | RY_NOTIFY_IN_APP;
 
+constexpr std::pair<std::uint32_t, const char*> channels[] = {{RY_NOTIFY_EMAIL, "email"}, {RY_NOTIFY_PUSH, "push"}};
+
+ry::metric deliveries(const ry::context& ctx, const char* channel, const char* outcome) {
+  return ctx.metrics().counter("deliveries_total", "What the orchestrator said of messages, by channel",
+                               {{"channel", channel}, {"outcome", outcome}});
+}
+
 std::optional<json::object> arguments(const ry::job& job) {
   json::error_code bad;
   const auto text = job.args();
@@ -87,6 +94,18 @@ courier::courier(const office& o) : office_(o) {
   failed_ = count("failed");
   suppressed_ = count("suppressed");
   dead_ = count("dead");
+  for (const auto& [bit, channel] : channels)
+    for (const char* outcome : {"accepted", "delivered", "skipped", "refused", "gone", "retry", "no_answer"})
+      (void)deliveries(o.ctx, channel, outcome);
+}
+
+void courier::count(std::uint32_t asked, const ry::result<ry::notify::results>& said) const {
+  for (const auto& [bit, channel] : channels) {
+    if ((asked & bit) == 0) continue;
+    if (!said) deliveries(office_.ctx, channel, "no_answer").add();
+    for (const auto& r : said ? *said : ry::notify::results())
+      if ((r.channels & bit) != 0) deliveries(office_.ctx, channel, state_name(r.outcome)).add();
+  }
 }
 
 void courier::add_to(ry::registrar& reg) {
@@ -135,6 +154,7 @@ ry::task<ry::job_outcome> courier::deliver(ry::job job) {
   const auto attempt = t.attempt;
   const bool follows = (driver->table->capabilities & RY_NOTIFY_FOLLOWS) != 0;
   const auto said = co_await trigger(driver, std::move(t), job.cancel());
+  count(asked, said);
   auto v = said ? judge(asked, *said, attempt, follows ? follow::yes : follow::no, jitter())
                 : judge_failure(asked, said.error(), attempt, jitter());
   // What happened is written down also when the host stops meanwhile.

@@ -25,6 +25,8 @@ class courier {
   // One call of the driver, called off with the job.
   ry::task<ry::result<ry::notify::results>> trigger(orchestrators::entry driver, turn t, ry::cancel_token off) const;
   std::uint64_t paused_ms() const noexcept;
+  // What the driver said of each channel that was asked for.
+  void count(std::uint32_t asked, const ry::result<ry::notify::results>& said) const;
 
   const office& office_;
   std::atomic<std::int64_t> paused_until_us_{0};

@@ -1,4 +1,5 @@
 #include <ry/cpp/module.hpp>
+#include <ry/cpp/settings_check.hpp>
 
 #include "admin_routes.hpp"
 #include "courier.hpp"
@@ -26,7 +27,7 @@ std::string app_url(const ry::context& ctx, const settings& s) {
 class module {
  public:
   module(ry::context& ctx, ry::registrar& reg)
-      : settings_(read_settings(ctx.settings())),
+      : settings_(read_settings(ctx.settings(), faults_)),
         repo_(ctx),
         office_{ctx, settings_, repo_, drivers_, {}, {}, {app_url(ctx, settings_), settings_.task_url}},
         listener_(office_),
@@ -38,6 +39,8 @@ class module {
     reg.migrations(ry_migrations::all);
     reg.describe(ry_openapi::api);
     reg.define_point(RY_NOTIFY_ORCHESTRATOR_1, &drivers_);
+    static constexpr ry_settings_check_v1 settings_check{sizeof(ry_settings_check_v1), 0, &module::check_settings};
+    reg.contribute(RY_SETTINGS_CHECK_1, "notifications", &settings_check, this);
     listener_.add_to(reg);
     courier_.add_to(reg);
     routes_.add_to(reg);
@@ -57,6 +60,20 @@ class module {
   }
 
  private:
+  static void check_settings(void* self, const ry_settings_sink* sink) noexcept {
+    (void)ry::guard([&] {
+      const auto* m = static_cast<const module*>(self);
+      ry::settings_faults all = m->faults_;
+      try {
+        (void)texts::load(m->settings_.templates_dir);
+      } catch (const ry::error& e) {
+        all.add("templates_dir", std::string(e.message()));
+      }
+      all.tell(*sink);
+    });
+  }
+
+  ry::settings_faults faults_;
   const settings settings_;
   const repository repo_;
   orchestrators drivers_;
@@ -75,5 +92,6 @@ class module {
 RY_MODULE(notifications::module, "notifications", "0.1.0",
           .needs(RY_CORE_1, RY_HTTP_1, RY_DB_1, RY_JOBS_1, RY_EVENTS_1, RY_AUTH_1, RY_METRICS_1,
                  RY_SERVICES_1, RY_SVC_ACCOUNTS_1)
+              .wants(RY_SETTINGS_CHECK_1)
               .provides(RY_NOTIFY_ORCHESTRATOR_1)
               .settings(notifications::settings_schema));

@@ -1,7 +1,7 @@
 #include "settings.hpp"
 
 #include <boost/json/parse.hpp>
-#include <ry/cpp/types.hpp>
+#include <ry/cpp/settings_check.hpp>
 
 #include "webhook_signature.hpp"
 
@@ -19,7 +19,7 @@ std::vector<std::string> texts(const json::value& list) {
 
 }  // namespace
 
-settings read_settings(std::string_view text) {
+settings read_settings(std::string_view text, ry::settings_faults& faults) {
   const auto doc = json::parse(json::string_view(text.data(), text.size()));
   const auto& o = doc.as_object();
   const auto number = [&o](const char* key) { return o.at(key).as_int64(); };
@@ -27,13 +27,12 @@ settings read_settings(std::string_view text) {
   settings s;
   s.allowed_modes = texts(o.at("allowed_modes"));
   s.orchestrator = string("orchestrator");
-  for (const auto& secret : texts(o.at("webhook_secrets"))) {
-    auto key = standard_webhooks::read_secret(secret);
-    if (!key) {
-      throw ry::bad_request("notifications.settings",
-                            "notifications.webhook_secrets must each be \"whsec_\" and 24 to 64 bytes in Base64");
-    }
-    s.webhook_keys.push_back(*std::move(key));
+  const auto secrets = texts(o.at("webhook_secrets"));
+  for (std::size_t i = 0; i < secrets.size(); ++i) {
+    if (auto key = standard_webhooks::read_secret(secrets[i]))
+      s.webhook_keys.push_back(*std::move(key));
+    else
+      faults.add("webhook_secrets[" + std::to_string(i) + "]", "must be \"whsec_\" and 24 to 64 bytes in Base64");
   }
   s.app_url = string("app_url");
   while (!s.app_url.empty() && s.app_url.back() == '/') s.app_url.pop_back();

@@ -6,6 +6,10 @@
 #include <string_view>
 #include <vector>
 
+namespace ry {
+class settings_faults;
+}
+
 namespace notifications {
 
 inline constexpr std::string_view settings_schema = R"({
@@ -63,6 +67,7 @@ struct settings {
   std::int64_t keep_days = 90;
 };
 
-settings read_settings(std::string_view json);
+// What cannot be used is added to the faults.
+settings read_settings(std::string_view json, ry::settings_faults& faults);
 
 }  // namespace notifications

@@ -219,7 +219,7 @@ texts texts::load(const std::string& dir) {
   }
   if (bad) {
     throw ry::bad_request("notifications.template",
-                          "notifications.templates_dir " + dir + " cannot be read: " + bad.message());
+                          dir + " cannot be read: " + bad.message());
   }
   return out;
 }

@@ -85,8 +85,9 @@ ry::task<executor::run_ptr> executor::take(ry::job job, ry::uuid id,
   who.title = t.title;
   who.job = job.id();
   who.fence = job.fence();
-  who.started_us = t.started_us;
-  who.deadline_us = t.begun_us + t.timeout_seconds * 1'000'000;
+  const std::int64_t now = parts_.ctx.now_unix_us();
+  who.started_us = now - t.started_ago_us;
+  who.deadline_us = now - t.begun_ago_us + t.timeout_seconds * 1'000'000;
   const auto last = static_cast<std::uint64_t>(t.last_seq);
   auto run = std::make_shared<live_run>(parts_.ctx, std::move(who), job.exec(), last, last + reserve_window);
   run->step = t.step;
@@ -102,6 +103,11 @@ ry::task<executor::run_ptr> executor::take(ry::job job, ry::uuid id,
   if (t.last_seq > t.border_seq)
     run->open_turn = {static_cast<std::uint64_t>(t.border_seq) + 1, last, t.attempts};
   if (t.stop_requested) run->interrupt(RY_WHY_USER);
+  // One that only waited for its place was begun by nobody.
+  if (job.crashes() != 0)
+    parts_.figures.taken_over.add("lease_lapsed");
+  else if (t.queue_wait_ms || run->open_turn.to != 0)
+    parts_.figures.taken_over.add("handed_over");
   parts_.live.put(run);
   co_return run;
 }
@@ -109,8 +115,10 @@ ry::task<executor::run_ptr> executor::take(ry::job job, ry::uuid id,
 ry::task<ry::job_outcome> executor::execute(run_ptr run, std::uint32_t crashes) {
   log_writer& writer = parts_.writers.of(run->exec);
   writer.enlist(run);
-  if (!run->queue_wait_ms)
+  if (!run->queue_wait_ms) {
     run->queue_wait_ms = std::max<std::int64_t>(parts_.ctx.now_unix_us() - run->who.started_us, 0) / 1000;
+    parts_.figures.queue_wait.observe(static_cast<double>(*run->queue_wait_ms) / 1e3);
+  }
   course c;
   if (crashes > static_cast<std::uint32_t>(parts_.config.max_crashes) && run->why() == 0)
     c.ends(failed("crashed", "The run crashed its worker too often", "RUN_CRASHED"));
@@ -127,14 +135,14 @@ ry::task<ry::job_outcome> executor::execute(run_ptr run, std::uint32_t crashes) 
     if (is_transient(*failure)) {
       // No fault of the run's: it goes on from its last border.
       parts_.ctx.complain("a run is put back", *failure);
-      leave(run);
+      leave(run, "put_back");
       out = ry::job_outcome::snooze(away_ms);
     } else if (tries == 0) {
       parts_.ctx.complain("a run failed inside the server", *failure);
       run->feed.drop_held();
       c.ends(failed("internal", "Internal server error", "INTERNAL"));
     } else {
-      leave(run);
+      leave(run, "put_back");
       out = ry::job_outcome::retry(*failure);
     }
   }
@@ -154,7 +162,7 @@ ry::task<void> executor::steps(run_ptr run, course& c) {
 }
 
 ry::task<ry::job_outcome> executor::conclude(run_ptr run, course& c) {
-  if (c.next == course::to::not_ours) co_return leave(run);
+  if (c.next == course::to::not_ours) co_return leave(run, "lost");
   if (c.next == course::to::hand_over) co_return co_await hand_over(run);
   co_return co_await finish(run, c);
 }
@@ -404,7 +412,8 @@ ry::task<ry::job_outcome> executor::finish(run_ptr run, course& c) {
     if (c.answer.how != turn::end::answered) c.answer.calls.clear();
     record_turn(*run, c.answer, record);
   }
-  append_terminal(*run, how, std::max<std::int64_t>(now - run->who.started_us, 0) / 1000);
+  const std::int64_t duration_ms = std::max<std::int64_t>(now - run->who.started_us, 0) / 1000;
+  append_terminal(*run, how, duration_ms);
   record.status = how.status;
   record.reason = how.reason;
   record.webhooks = parts_.config.webhooks_for(how.status);
@@ -419,7 +428,9 @@ ry::task<ry::job_outcome> executor::finish(run_ptr run, course& c) {
            ",\"charged_micro\":" + std::to_string(run->charged_micro) +
            ",\"viewed\":" + (run->streams != 0 ? "true" : "false") + "}";
   const stored written = co_await persist(parts_, run, record);
-  if (written == stored::not_ours) co_return leave(run);
+  if (written == stored::not_ours) co_return leave(run, "lost");
+  parts_.figures.ended.add(how.reason);
+  parts_.figures.duration.observe(static_cast<double>(duration_ms) / 1e3);
   if (!record.webhooks.empty()) parts_.ctx.jobs().poke("webhooks");
   run->set_final_status(how.status);
   run->end(live_run::ending::finished);
@@ -431,18 +442,20 @@ ry::task<ry::job_outcome> executor::hand_over(run_ptr run) {
   touch(run);
   const ry::trace mine = ry::trace::current(parts_.ctx);
   while (!run->feed.all_durable()) {
-    if (run->why() == RY_WHY_LEASE_LOST) co_return leave(run);
+    if (run->why() == RY_WHY_LEASE_LOST) co_return leave(run, "lost");
     (void)co_await run->log_moved.wait();
     mine.enter();
   }
   (void)co_await parts_.repo.hand_over(run->who.run, run->who.fence,
                                        static_cast<std::int64_t>(run->feed.last()));
+  parts_.figures.left.add("handed_over");
   run->end(live_run::ending::left);
   parts_.live.remove(*run);
   co_return ry::job_outcome::release();
 }
 
-ry::job_outcome executor::leave(run_ptr run) {
+ry::job_outcome executor::leave(run_ptr run, const char* why) {
+  parts_.figures.left.add(why);
   run->interrupt(RY_WHY_LEASE_LOST);
   run->end(live_run::ending::left);
   parts_.live.remove(*run);

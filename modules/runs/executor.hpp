@@ -59,7 +59,7 @@ class executor {
   ry::task<ry::job_outcome> finish(run_ptr run, course& c);
   static void append_terminal(live_run& run, const ending& how, std::int64_t duration_ms);
   ry::task<ry::job_outcome> hand_over(run_ptr run);
-  ry::job_outcome leave(run_ptr run);
+  ry::job_outcome leave(run_ptr run, const char* why);
 
   // Appends what belongs to a model answer to the feed and to the record.
   void record_turn(live_run& run, turn& t, step_record& record);

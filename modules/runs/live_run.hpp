@@ -149,9 +149,15 @@ struct uuid_hash {
 // The live runs of this node by id. Any thread.
 class registry {
  public:
+  // `size`: a gauge that follows it.
+  explicit registry(ry::metric size) : gauge_(size) {}
+  registry(const registry&) = delete;
+  registry& operator=(const registry&) = delete;
+  ~registry() { gauge_.add(-static_cast<double>(runs_.size())); }
   void put(std::shared_ptr<live_run> run) {
     std::lock_guard lock(mutex_);
-    runs_.insert_or_assign(run->who.run, std::move(run));
+    const ry::uuid id = run->who.run;
+    if (runs_.insert_or_assign(id, std::move(run)).second) gauge_.add(1);
   }
   std::shared_ptr<live_run> find(const ry::uuid& id) const {
     std::lock_guard lock(mutex_);
@@ -166,6 +172,7 @@ class registry {
     if (found == runs_.end() || found->second.get() != &run) return;
     gone = std::move(found->second);
     runs_.erase(found);
+    gauge_.add(-1);
   }
   std::size_t size() const {
     std::lock_guard lock(mutex_);
@@ -173,6 +180,7 @@ class registry {
   }
 
  private:
+  const ry::metric gauge_;
   mutable std::mutex mutex_;
   std::unordered_map<ry::uuid, std::shared_ptr<live_run>, uuid_hash> runs_;
 };

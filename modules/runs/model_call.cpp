@@ -72,11 +72,24 @@ ry_status model_call::start(std::string_view request_json) {
       self->status_ = RY_FAILED_PRECONDITION;
       (void)ry::guard([&] { self->message_ = "The model's answer is longer than " + size_text(most_bytes); });
     }
+    self->count(self->status_);
     self->ended_ = true;
     self->done_.set();
   };
-  return provider_->of->table->complete(provider_->of->self, provider_->instance,
-                                           ry::str(request_json), run_->exec, &sink, this, &call_);
+  begun_us_ = parts_.ctx.mono_us();
+  const ry_status begun = provider_->of->table->complete(provider_->of->self, provider_->instance,
+                                                         ry::str(request_json), run_->exec, &sink, this, &call_);
+  if (begun != RY_OK) count(begun);
+  return begun;
+}
+
+void model_call::count(ry_status st) const {
+  const provider_figures& f = parts_.figures.provider(provider_->name);
+  f.requests.add(provider_figures::outcome_of(st));
+  f.seconds.observe(static_cast<double>(parts_.ctx.mono_us() - begun_us_) / 1e6);
+  f.input.add(static_cast<double>(usage_.input));
+  f.output.add(static_cast<double>(usage_.output));
+  f.cached.add(static_cast<double>(usage_.cached));
 }
 
 bool model_call::fits(std::size_t bytes) {
@@ -88,8 +101,10 @@ bool model_call::fits(std::size_t bytes) {
 
 void model_call::add(std::string_view type, std::string_view text) {
   if (text.empty() || who_ == audience::nobody) return;
-  if (!run_->first_token_ms)
+  if (!run_->first_token_ms) {
     run_->first_token_ms = std::max<std::int64_t>(parts_.ctx.now_unix_us() - run_->who.started_us, 0) / 1000;
+    parts_.figures.first_token.observe(static_cast<double>(*run_->first_token_ms) / 1e3);
+  }
   run_->feed.append(type).text("content", text);
   run_->deliver_soon();
   writer_.touch(run_);

@@ -28,6 +28,8 @@ class model_call : abortable {
 
  private:
   void abort() noexcept override;
+  // The request has ended; once.
+  void count(ry_status st) const;
   void add(std::string_view type, std::string_view text);
   // So much more of an answer has come. False: it is too long, and called off.
   bool fits(std::size_t bytes);
@@ -45,6 +47,7 @@ class model_call : abortable {
   token_usage usage_;
   ry_status status_ = RY_UNKNOWN;
   std::uint32_t retry_after_s_ = 0;
+  std::int64_t begun_us_ = 0;
   ry::signal done_;
 };
 

@@ -199,6 +199,8 @@ ry::task<void> ask_model(parts& p, run_ptr run, catalog_ptr catalog, turn& out) 
       co_return;
     }
     const bool other = next.how == next_try::what::next_model;
+    const provider_figures& count = p.figures.provider(q.provider->name);
+    (other ? count.next_model : count.same_again).add();
     close_attempt(p, run, out, from, call.usage(), charge, other ? "LLM_FALLBACK" : "LLM_RETRY");
     if (other) {
       ++run->answering;

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <migrations.hpp>
 #include <openapi.hpp>
+#include <ry/cpp/settings_check.hpp>
 #include <ry/ry.hpp>
 
 #include "admission.hpp"
@@ -19,9 +20,9 @@
 namespace runs {
 namespace {
 
-settings read_settings(const ry::context& ctx) {
+settings read_settings(const ry::context& ctx, ry::settings_faults& faults) {
   try {
-    return parse_settings(ctx.settings());
+    return parse_settings(ctx.settings(), faults);
   } catch (const std::exception& e) {
     throw ry::bad_request("runs.settings", e.what());
   }
@@ -39,7 +40,7 @@ std::string find_extractor(const settings& config) {
 class module {
  public:
   module(ry::context& ctx, ry::registrar& reg)
-      : parts_(ctx, read_settings(ctx)),
+      : parts_(ctx, read_settings(ctx, faults_)),
         tools_(parts_),
         executor_(parts_, tools_),
         start_(parts_),
@@ -55,6 +56,8 @@ class module {
     parts_.providers.define(reg);
     reg.define_point(RY_AGENT_TOOLS_1, &parts_.tool_sources);
     reg.define_point(RY_SANDBOX_DRIVER_1, &parts_.sandboxes);
+    static constexpr ry_settings_check_v1 settings_check{sizeof(ry_settings_check_v1), 0, &module::check_settings};
+    reg.contribute(RY_SETTINGS_CHECK_1, "runs", &settings_check, this);
 
     ry::route_options upload;
     upload.max_body = UINT64_MAX;  // the route's own limits have the contract's words
@@ -121,6 +124,14 @@ class module {
   }
 
  private:
+  static void check_settings(void* self, const ry_settings_sink* sink) noexcept {
+    (void)ry::guard([&] {
+      auto* m = static_cast<module*>(self);
+      ry::settings_faults all = m->faults_;
+      m->parts_.providers.find_faults(all);
+      all.tell(*sink);
+    });
+  }
   ry::task<ry::job_outcome> prune(ry::job) {
     (co_await parts_.repo.prune_keys()).value();
     (co_await parts_.keeper.rows().prune_chunks()).value();
@@ -144,6 +155,7 @@ class module {
     co_return ry::job_outcome::done();
   }
 
+  ry::settings_faults faults_;
   parts parts_;
   ry::metric log_until_;  // of this node's last look
   toolbox tools_;
@@ -164,5 +176,6 @@ class module {
 RY_MODULE(runs::module, "runs", "0.1.0",
           .needs("ry.core/1", "ry.http/1", "ry.db/1", "ry.jobs/1", "ry.events/1", "ry.auth/1",
                  "ry.services/1", "ry.metrics/1", "ry.http_client/1", "accounts/1", "agents/1")
+              .wants(RY_SETTINGS_CHECK_1)
               .provides("llm.provider/1", "agent.tools/1", "sandbox.driver/1")
               .settings(runs::settings_schema));

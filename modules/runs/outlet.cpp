@@ -10,6 +10,7 @@ ry_status outlet::write(std::string_view bytes) {
 }
 
 ry_status outlet::put(std::string_view wire, std::uint64_t last) {
+  events_.add(static_cast<double>(last + 1 - next));
   next = last + 1;
   if (!merger_) return write(wire);
   std::string out;
@@ -18,6 +19,7 @@ ry_status outlet::put(std::string_view wire, std::uint64_t last) {
 }
 
 ry_status outlet::put(const ry::buffer& shared, std::size_t size, std::uint64_t last) {
+  events_.add(static_cast<double>(last + 1 - next));
   next = last + 1;
   bytes_ += size;
   ++pieces_;

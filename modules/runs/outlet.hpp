@@ -15,7 +15,9 @@ namespace runs {
 class outlet {
  public:
   enum class merging { off, on };
-  outlet(ry::stream to, std::uint64_t next, merging how) : to(std::move(to)), next(next) {
+  // `events` counts what put() was given.
+  outlet(ry::stream to, std::uint64_t next, merging how, ry::metric events)
+      : to(std::move(to)), next(next), events_(events) {
     if (how == merging::on) merger_ = std::make_unique<chunk_merger>();
   }
 
@@ -48,6 +50,7 @@ class outlet {
   static constexpr std::size_t most_bytes = 512 * 1024, most_pieces = 512;
   ry_status write(std::string_view bytes);
 
+  const ry::metric events_;
   std::unique_ptr<chunk_merger> merger_;
   bool whole_ = true;
   std::size_t bytes_ = 0, pieces_ = 0;  // since the last confirm()

@@ -5,6 +5,7 @@
 
 #include "account_gate.hpp"
 #include "border_queue.hpp"
+#include "figures.hpp"
 #include "live_run.hpp"
 #include "log_writer.hpp"
 #include "placement.hpp"
@@ -25,17 +26,20 @@ struct parts {
   parts(ry::context& ctx, settings s)
       : ctx(ctx),
         config(std::move(s)),
+        figures(ctx, config),
         providers(config),
         repo(ctx),
         starts(ctx, repo, gate),
         borders(ctx, repo, gate),
         keeper(ctx, config),
+        live(figures.live),
         writers(ctx, repo, config.drain_seconds * 1'000'000),
-        places(ctx, repo, config, live),
+        places(ctx, repo, config, live, figures),
         commands(ctx, config.sandboxes, config.account_sandboxes) {}
 
   ry::context& ctx;
   const settings config;
+  const runs::figures figures;
   provider_set providers;
   ry::drivers<ry_agent_tools_v1> tool_sources;
   ry::drivers<ry_sandbox_driver_v1> sandboxes;

@@ -33,14 +33,18 @@ placement::ticket placement::take() {
   return ticket(goes, nullptr);
 }
 
-void placement::check_room(std::string_view tier) const {
-  if (where(starting_) == way::queue) check_queue(tier);
+bool placement::has_room(std::string_view tier) const {
+  return where(starting_) == way::here || queue_has_room(tier);
 }
 
-void placement::check_queue(std::string_view tier) const {
+bool placement::queue_has_room(std::string_view tier) const {
   const auto share = config_.queue_percent.find(std::string(tier));
   const std::int64_t percent = share == config_.queue_percent.end() ? 100 : share->second;
-  if (queued_ < config_.max_queued_runs * percent / 100) return;
+  return queued_ < config_.max_queued_runs * percent / 100;
+}
+
+void placement::refuse() const {
+  count_.starts.add("queue_full");
   throw refusal(503, "Too many runs are waiting; try again later",
                 R"({"message":"Too many runs are waiting; try again later","error_code":"QUEUE_FULL"})")
       .with_retry_after(retry_after_s);
@@ -51,6 +55,7 @@ ry::task<void> placement::watch() {
     ry::result<queue_state> seen = co_await repo_.look_at_queue(node_id_, config_.max_queued_runs + 1);
     if (seen) {
       queued_ = seen->queued;
+      count_.queued.set(static_cast<double>(seen->queued));
       draining_ = seen->draining;
     }
     ry::result<void> slept = co_await ctx_.sleep(between_looks_ms);

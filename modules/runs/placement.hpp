@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "figures.hpp"
 #include "live_run.hpp"
 #include "repository.hpp"
 #include "settings.hpp"
@@ -16,8 +17,9 @@ namespace runs {
 
 class placement {
  public:
-  placement(const ry::context& ctx, const repository& repo, const settings& config, const registry& live)
-      : ctx_(ctx), repo_(repo), config_(config), live_(live) {}
+  placement(const ry::context& ctx, const repository& repo, const settings& config, const registry& live,
+            const figures& count)
+      : ctx_(ctx), repo_(repo), config_(config), live_(live), count_(count) {}
 
   // Begins to look at the queue.
   void start(std::string node_id);
@@ -39,11 +41,12 @@ class placement {
     placement* of_;
   };
   ticket take();
-  // Throws a 503 with Retry-After when as many runs wait as those of this tier may find. Nothing has been done
-  // for the start then.
-  void check_queue(std::string_view tier) const;
-  // The same, unless this node has a place.
-  void check_room(std::string_view tier) const;
+  // Fewer runs wait than those of this tier may find.
+  bool queue_has_room(std::string_view tier) const;
+  // This node has a place, or the queue room.
+  bool has_room(std::string_view tier) const;
+  // The 503 with Retry-After of a start that finds none. Nothing has been done for it then.
+  [[noreturn]] void refuse() const;
   void note_queued() { queued_.fetch_add(1, std::memory_order_relaxed); }
 
  private:
@@ -55,6 +58,7 @@ class placement {
   const repository& repo_;
   const settings& config_;
   const registry& live_;
+  const figures& count_;
   std::string node_id_;
   std::atomic<std::int64_t> queued_{0}, starting_{0};
   std::atomic<bool> draining_{false};

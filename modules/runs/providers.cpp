@@ -1,5 +1,7 @@
 #include "providers.hpp"
 
+#include <boost/json.hpp>
+
 namespace runs {
 
 void provider_set::define(ry::registrar& reg) {
@@ -18,6 +20,25 @@ provider_set::handle provider_set::find(std::string_view name) const {
   std::lock_guard lock(mutex_);
   const auto found = open_.find(name);
   return found == open_.end() ? nullptr : found->second;
+}
+
+void provider_set::find_faults(ry::settings_faults& to) const {
+  std::lock_guard lock(mutex_);
+  for (const provider_settings& p : settings_.providers) {
+    const auto why = failures_.find(p.name);
+    if (why == failures_.end()) continue;
+    std::string key = "providers." + ry::settings_faults::quoted(p.name);
+    std::string message = why->second;
+    // A driver's sentence begins with the key it speaks of.
+    const std::string own = message.substr(0, message.find_first_of(" :."));
+    const auto config = boost::json::parse(p.config_json).as_object();
+    if (config.contains(own)) {
+      key += (is_provider_key(own) ? "." : ".options.") + ry::settings_faults::quoted(own);
+      message.erase(0, own.size());
+      message.erase(0, message.find_first_not_of(": "));
+    }
+    to.add(std::move(key), std::move(message));
+  }
 }
 
 void provider_set::check() const {
@@ -57,6 +78,7 @@ void provider_set::add(std::shared_ptr<driver> d) {
   for (const provider_settings& p : settings_.providers) {
     if (p.kind != d->name) continue;
     auto opened = std::make_shared<provider>();
+    opened->name = p.name;
     char text[512];
     ry_errbuf err{text, sizeof text, 0};
     const ry_status st = d->table->open(d->self, ry::str(p.name), ry::str(p.config_json), &opened->instance, &err);

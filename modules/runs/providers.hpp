@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <ry/cpp/settings_check.hpp>
 #include <ry/ry.hpp>
 #include <string>
 
@@ -26,6 +27,7 @@ class provider_set {
     }
   };
   struct provider {
+    std::string name;  // in the settings
     std::shared_ptr<driver> of;
     void* instance = nullptr;
     ~provider() {
@@ -38,6 +40,8 @@ class provider_set {
   void define(ry::registrar& reg);
   // The open provider of that name; empty when there is none.
   handle find(std::string_view name) const;
+  // What drivers refuse of their providers' settings. Of those that are there: a missing one is check()'s matter.
+  void find_faults(ry::settings_faults& to) const;
   // Throws a sentence about the first configured provider that could not be opened.
   void check() const;
 

@@ -307,11 +307,11 @@ ry::task<ry::result<std::optional<taken_run>>> repository::take_over(ry::uuid ru
   out.attempts = r.int64("attempts");
   out.charged_micro = r.int64("charged_micro");
   out.usage = {r.int64("input_tokens"), r.int64("output_tokens"), r.int64("cached_tokens")};
-  out.started_us = r.int64("started_us");
+  out.started_ago_us = r.int64("started_ago_us");
   out.timeout_seconds = r.int64("timeout_seconds");
   out.stop_requested = r.boolean("stop_requested");
   out.title = text_or_empty(r, "title");
-  out.begun_us = r.int64("begun_us");
+  out.begun_ago_us = r.int64("begun_ago_us");
   out.queue_wait_ms = r.opt_int64("queue_wait_ms");
   out.first_token_ms = r.opt_int64("first_token_ms");
   out.spending.micro = r.opt_int64("budget_micro").value_or(0);
@@ -398,13 +398,13 @@ ry::task<ry::result<log_page>> repository::log(std::string run, std::uint64_t fr
   co_return out;
 }
 
-ry::task<ry::result<std::optional<std::string>>> repository::request_stop(
+ry::task<ry::result<std::optional<stop_answer>>> repository::request_stop(
     std::string account, std::string run, std::vector<std::string> webhooks) const {
   ry::result<ry::rows> rows = co_await db_.query(
-      "select status from runs.request_stop($1::uuid, $2::uuid, $3::text[])", account, run, webhooks);
+      "select status, ended from runs.request_stop($1::uuid, $2::uuid, $3::text[])", account, run, webhooks);
   if (!rows) co_return rows.error();
-  if (rows->empty()) co_return std::optional<std::string>();
-  co_return std::optional<std::string>(rows->front().text(0));
+  if (rows->empty()) co_return std::optional<stop_answer>();
+  co_return std::optional<stop_answer>(stop_answer{std::string(rows->front().text(0)), rows->front().boolean(1)});
 }
 
 ry::task<ry::result<std::vector<std::string>>> repository::runs_before(std::string thread,
@@ -627,6 +627,16 @@ ry::task<ry::result<std::string>> repository::first_place(std::string run) const
       run);
   if (!rows) co_return rows.error();
   co_return rows->empty() ? std::string() : std::string(rows->front().opt_text(0).value_or(""));
+}
+
+ry::task<ry::result<bool>> repository::has_key(std::string_view account, std::string_view key) const {
+  ry::result<ry::rows> rows = co_await db_.query_with(
+      {RY_DB_READ_ONLY, 0},
+      "select 1 from runs.idempotency where account_id = $1::uuid and key = $2::text "
+      "and created_at > now() - interval '24 hours'",
+      account, key);
+  if (!rows) co_return rows.error();
+  co_return !rows->empty();
 }
 
 ry::task<ry::result<void>> repository::prune_keys() const {

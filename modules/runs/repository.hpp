@@ -98,7 +98,9 @@ struct step_result {
 struct taken_run {
   std::string account_id, project_id, thread_id, agent_id, model, status, title;
   std::int32_t agent_version = 0, step = 0;
-  std::int64_t border_seq = 0, last_seq = 0, charged_micro = 0, started_us = 0, begun_us = 0, timeout_seconds = 0;
+  std::int64_t border_seq = 0, last_seq = 0, charged_micro = 0, timeout_seconds = 0;
+  // By the database's clock, from which a node's may differ: since the start, and since it got its place.
+  std::int64_t started_ago_us = 0, begun_ago_us = 0;
   std::int64_t attempts = 0;  // of the step, that workers before may have shown
   token_usage usage;
   bool stop_requested = false, uploads_waiting = false;
@@ -130,6 +132,11 @@ struct run_head {
   std::string account_id, status;
   std::uint64_t last_seq = 0;  // in the log
   std::uint64_t reserved = 0;  // nothing beyond was ever delivered
+};
+
+struct stop_answer {
+  std::string status;  // of the run: running while a worker is to end it
+  bool ended = false;  // by this very wish
 };
 
 class repository {
@@ -172,9 +179,9 @@ class repository {
   ry::task<ry::result<std::optional<run_head>>> head(std::string run) const;
   ry::task<ry::result<log_page>> log(std::string run, std::uint64_t from) const;
 
-  // The run's status afterwards: running while a worker is to end it. nullopt: unknown or foreign.
-  ry::task<ry::result<std::optional<std::string>>> request_stop(std::string account, std::string run,
-                                                                  std::vector<std::string> webhooks) const;
+  // nullopt: unknown or foreign.
+  ry::task<ry::result<std::optional<stop_answer>>> request_stop(std::string account, std::string run,
+                                                                std::vector<std::string> webhooks) const;
   // Runs of the thread that have not ended and that `run` stands behind, the one that goes on last; none when
   // `run` waits no longer.
   ry::task<ry::result<std::vector<std::string>>> runs_before(std::string thread, std::string run) const;
@@ -222,6 +229,8 @@ class repository {
                                                                  std::int64_t slots) const;
   // The place in the queue that the run was given at its start; empty: it began at once.
   ry::task<ry::result<std::string>> first_place(std::string run) const;
+  // A start of the account was answered with this Idempotency-Key.
+  ry::task<ry::result<bool>> has_key(std::string_view account, std::string_view key) const;
   ry::task<ry::result<void>> prune_keys() const;
 
   // For the next minute somebody reads this run's stream from the log, and so looks at its thread.

@@ -56,9 +56,11 @@ ry::task<std::string> run_routes::stop_run(std::string account, std::string id) 
   const std::int64_t until = parts_.ctx.mono_us() + patience_us;
   const ry::uuid uuid = *ry::uuid::parse(id);
   const std::vector<std::string> webhooks = parts_.config.webhooks_for("stopped");
-  ry::result<std::optional<std::string>> noted = co_await parts_.repo.request_stop(account, id, webhooks);
+  ry::result<std::optional<stop_answer>> noted = co_await parts_.repo.request_stop(account, id, webhooks);
   if (!noted.value()) throw refusal(404, "Run not found");
-  std::string status = **noted;
+  std::string status = (*noted)->status;
+  if ((*noted)->ended) parts_.figures.ended.add("user_stop");
+  const char* how = (*noted)->ended ? "forced" : status != "running" ? "over" : "worker";
   const std::shared_ptr<live_run> here = parts_.live.find(uuid);
   if (here) {
     co_await parts_.ctx.switch_to(here->exec);
@@ -67,7 +69,10 @@ ry::task<std::string> run_routes::stop_run(std::string account, std::string id) 
     while (status == "running" && !here->ended() && parts_.ctx.mono_us() < until)
       co_await wait_for(parts_.ctx, here->over,
                         static_cast<std::uint64_t>(std::max<std::int64_t>(until - parts_.ctx.mono_us(), 1000)) / 1000);
-    if (here->final_status() != "running") co_return std::string(here->final_status());
+    if (here->final_status() != "running") {
+      parts_.figures.stops.add(how);
+      co_return std::string(here->final_status());
+    }
   }
   while (status == "running" && parts_.ctx.mono_us() < until) {
     ry::result<std::string> now = co_await parts_.repo.status_of(id);
@@ -75,10 +80,13 @@ ry::task<std::string> run_routes::stop_run(std::string account, std::string id) 
     if (status == "running") (void)co_await parts_.ctx.sleep(look_ms);
   }
   if (status == "running") {
+    how = "forced";
     ry::result<std::string> forced = co_await parts_.repo.force_stop(id, webhooks);
     status = std::move(forced).value();
     if (here) here->interrupt(RY_WHY_LEASE_LOST);
+    if (status == "stopped") parts_.figures.ended.add("user_stop");
   }
+  parts_.figures.stops.add(how);
   // Jobs of the webhooks may have been made here, and one of a run that waited for this end.
   if (status == "stopped") {
     parts_.ctx.jobs().poke("webhooks");

@@ -518,4 +518,32 @@ TEST_F(runs_sql, deleting_a_thread_removes_all_of_it_and_nothing_else) {
   EXPECT_EQ(start({.max_threads = 1}), "ok") << "its place is free again";
 }
 
+TEST_F(runs_sql, a_project_goes_with_its_last_thread_at_the_same_cost_beside_many_others) {
+  const std::string project = "55555555-5555-4555-8555-555555555555";
+  const auto remove = [&](const std::string& thread) {
+    return sql("select outcome || ' ' || (project_id is not null) from runs.delete_thread(" + q(ann) + ", " +
+               q(thread) + ")");
+  };
+  std::vector<std::string> threads;
+  for (int i = 0; i < 3; ++i) {
+    threads.push_back("44444444-4444-4444-8444-44444444444" + std::to_string(i));
+    EXPECT_EQ(start({.thread = threads.back(), .project = project, .max_runs = 5, .optimistic = true}), "ok");
+    EXPECT_EQ(sql("select runs.force_stop(" + q(last_run()) + ")"), "stopped");
+    EXPECT_EQ(start({.thread = threads.back(), .max_runs = 5}), "ok") << "one more run makes no more threads";
+    EXPECT_EQ(sql("select runs.force_stop(" + q(last_run()) + ")"), "stopped");
+  }
+  EXPECT_EQ(sql("select threads from runs.projects"), "3");
+  EXPECT_EQ(remove(threads[1]), "ok false");
+  EXPECT_EQ(remove(threads[0]), "ok false");
+  EXPECT_EQ(sql("select id from runs.projects"), project);
+  sql("insert into runs.threads (id, project_id, account_id) select gen_random_uuid(), gen_random_uuid(), " + q(ann) +
+      " from generate_series(1, 20000)");
+  sql("analyze runs.threads");
+  const std::string plan = sql("explain (analyze, buffers, format json) select * from runs.delete_thread(" + q(ann) +
+                               ", " + q(threads[2]) + ")");
+  const std::string key = "\"Shared Hit Blocks\": ";
+  EXPECT_LT(std::stol(plan.substr(plan.find(key) + key.size())), 500) << plan;
+  EXPECT_EQ(sql("select count(*) from runs.projects"), "0");
+}
+
 }  // namespace

@@ -4,6 +4,7 @@
 #include <boost/json.hpp>
 #include <charconv>
 #include <optional>
+#include <ry/cpp/settings_check.hpp>
 #include <stdexcept>
 
 #include "webhook_signature.hpp"
@@ -19,75 +20,188 @@ std::string text_at(const json::object& o, std::string_view key, std::string_vie
   return v != nullptr && v->is_string() ? std::string(v->as_string()) : std::string(otherwise);
 }
 
-// What the schema of a provider names beside its options.
-bool is_common(std::string_view key) {
-  return key == "kind" || key == "base_url" || key == "api_key" || key == "headers" || key == "timeout_seconds" ||
-         key == "idle_timeout_seconds" || key == "options";
-}
-
-std::int64_t int_at(const json::object& o, std::string_view key, std::int64_t otherwise) {
-  const json::value* v = o.if_contains(key);
-  if (v == nullptr) return otherwise;
-  if (v->is_int64()) return v->as_int64();
-  if (v->is_uint64()) return static_cast<std::int64_t>(v->as_uint64());
-  throw std::invalid_argument("runs." + std::string(key) + " must be an integer");
-}
-
-// A duration: a number of seconds, or one with a unit: 3000s, 50m, 2h, 30d.
-std::int64_t seconds_at(const json::object& o, std::string_view key, std::int64_t otherwise,
-                        std::int64_t least, std::int64_t most) {
-  const json::value* v = o.if_contains(key);
-  if (v == nullptr) return otherwise;
-  const auto refuse = [&](const std::string& why) {
-    throw std::invalid_argument("runs." + std::string(key) + " " + why);
-  };
-  std::int64_t seconds = -1;
-  if (v->is_int64()) seconds = v->as_int64();
-  if (v->is_string()) {
-    const std::string_view text = v->as_string();
-    const char* end = text.data() + text.size();
-    std::int64_t count = 0;
-    const auto read = std::from_chars(text.data(), end, count);
-    const std::string_view unit(read.ptr, static_cast<std::size_t>(end - read.ptr));
-    const std::int64_t scale = unit.empty() || unit == "s" ? 1
-                               : unit == "m"               ? 60
-                               : unit == "h"               ? 3600
-                               : unit == "d"               ? 86'400
-                                                           : 0;
-    if (read.ec == std::errc() && scale != 0 && count >= 0 && count <= most)
-      seconds = count > most / scale ? most + 1 : count * scale;
-    else if (read.ec != std::errc() || scale == 0)
-      refuse("must be a number of seconds or a duration such as 3000s, 50m, 2h or 30d");
-  }
-  if (seconds < least || seconds > most)
-    refuse("must be from " + std::to_string(least) + " to " + std::to_string(most) + " seconds");
-  return seconds;
-}
-
 json::object object_at(const json::object& o, std::string_view key) {
   const json::value* v = o.if_contains(key);
   return v != nullptr && v->is_object() ? v->as_object() : json::object();
 }
 
+std::string in_quotes(std::string_view name) { return '"' + std::string(name) + '"'; }
+
+// A key of the settings: "models" and "a/b" make models."a/b".
+std::string below(std::string_view table, std::string_view name) {
+  return std::string(table) + (table.empty() ? "" : ".") + ry::settings_faults::quoted(name);
+}
+
 bool is_price_unit(std::int64_t v) { return v >= 0 && v <= 1'000'000'000'000'000; }
 
-webhook_endpoint read_webhook(std::string name, const json::object& o) {
-  const std::string where = "runs.webhooks." + name;
-  webhook_endpoint out{std::move(name), text_at(o, "url"), {}, {}};
-  if (!out.url.starts_with("https://") && !out.url.starts_with("http://"))
-    throw std::invalid_argument(where + ".url must begin with https:// or http://");
+// A number of seconds, or one with a unit: 3000s, 50m, 2h, 30d. nullopt: neither.
+std::optional<std::int64_t> duration_of(std::string_view text, std::int64_t most) {
+  const char* end = text.data() + text.size();
+  std::int64_t count = 0;
+  const auto read = std::from_chars(text.data(), end, count);
+  const std::string_view unit(read.ptr, static_cast<std::size_t>(end - read.ptr));
+  const std::int64_t scale = unit.empty() || unit == "s" ? 1
+                             : unit == "m"               ? 60
+                             : unit == "h"               ? 3600
+                             : unit == "d"               ? 86'400
+                                                         : 0;
+  if (read.ec != std::errc() || scale == 0) return std::nullopt;
+  return count > most / scale ? most + 1 : count * scale;
+}
+
+// Reads piece by piece. What cannot be used goes to the faults, and the reading goes on without it.
+class reader {
+ public:
+  explicit reader(ry::settings_faults& faults) : faults_(faults) {}
+
+  settings read(std::string_view text);
+
+ private:
+  void fault(std::string key, std::string message) { faults_.add(std::move(key), std::move(message)); }
+  std::int64_t whole(const json::object& o, std::string_view table, std::string_view key, std::int64_t otherwise);
+  std::int64_t seconds(const json::object& o, std::string_view key, std::int64_t otherwise, std::int64_t least,
+                       std::int64_t most);
+  void read_provider(settings& out, std::string_view name, json::object config);
+  void read_models(settings& out, const json::object& o);
+  void read_prices(settings& out, const json::object& prices);
+  void read_fallbacks(settings& out, const json::object& fallbacks);
+  void read_webhook(settings& out, std::string_view name, const json::object& o);
+  void read_limits(settings& out, const json::object& o);
+
+  ry::settings_faults& faults_;
+};
+
+std::int64_t reader::whole(const json::object& o, std::string_view table, std::string_view key,
+                           std::int64_t otherwise) {
+  const json::value* v = o.if_contains(key);
+  if (v == nullptr) return otherwise;
+  if (v->is_int64()) return v->as_int64();
+  if (v->is_uint64()) return static_cast<std::int64_t>(v->as_uint64());
+  fault(below(table, key), "must be an integer");
+  return otherwise;
+}
+
+std::int64_t reader::seconds(const json::object& o, std::string_view key, std::int64_t otherwise,
+                             std::int64_t least, std::int64_t most) {
+  const json::value* v = o.if_contains(key);
+  if (v == nullptr) return otherwise;
+  std::optional<std::int64_t> given;
+  if (v->is_int64()) given = v->as_int64();
+  if (v->is_string()) given = duration_of(v->as_string(), most);
+  if (!given)
+    fault(std::string(key), "must be a number of seconds or a duration such as 3000s, 50m, 2h or 30d");
+  else if (*given < least || *given > most)
+    fault(std::string(key), "must be from " + std::to_string(least) + " to " + std::to_string(most) + " seconds");
+  else
+    return *given;
+  return otherwise;
+}
+
+void reader::read_provider(settings& out, std::string_view name, json::object config) {
+  const std::string key = below("providers", name);
+  if (name.find('/') != std::string_view::npos)
+    return fault(key, "must have a name without '/': models are called <provider>/<model>");
+  // The driver's own keys stand beside the common ones in what it is given.
+  if (const json::value* options = config.if_contains("options"); options && options->is_object()) {
+    const json::object own = options->as_object();
+    config.erase("options");
+    for (const auto& option : own) {
+      if (is_provider_key(option.key()))
+        fault(below(key + ".options", option.key()), "stands beside options, not in them");
+      else
+        config.insert_or_assign(option.key(), option.value());
+    }
+  }
+  provider_settings p{std::string(name), text_at(config, "kind"), json::serialize(config)};
+  if (p.kind.empty()) fault(key + ".kind", "is missing");
+  out.providers.push_back(std::move(p));
+}
+
+void reader::read_models(settings& out, const json::object& o) {
+  const json::object models = object_at(o, "models");
+  for (const auto& item : models)
+    if (item.value().is_string())
+      out.models.emplace(std::string(item.key()), std::string(item.value().as_string()));
+  out.models.emplace("runyard/basic", "offline/basic");
+  out.models.emplace("runyard/power", out.models.at("runyard/basic"));
+  for (const auto& [alias, full] : out.models)
+    if (models.contains(alias) && !out.target(alias))
+      fault(below("models", alias),
+            "is " + in_quotes(full) +
+                ": it must be \"<provider>/<model>\" with a provider that stands under runs.providers");
+
+  out.downgrades.emplace("runyard/power", "runyard/basic");
+  const json::object downgrades = object_at(o, "downgrades");
+  for (const auto& item : downgrades)
+    if (item.value().is_string())
+      out.downgrades.insert_or_assign(std::string(item.key()), std::string(item.value().as_string()));
+  out.default_model = text_at(o, "default_model", "runyard/basic");
+  if (o.contains("default_model") && !out.models.contains(out.default_model) && !out.target(out.default_model))
+    fault("default_model", in_quotes(out.default_model) + " is no known model");
+
+  const json::object windows = object_at(o, "context_tokens");
+  for (const auto& item : windows) {
+    const std::int64_t tokens = whole(windows, "context_tokens", item.key(), 1024);
+    if (tokens < 1024) fault(below("context_tokens", item.key()), "must be at least 1024");
+    out.context_tokens.emplace(std::string(item.key()), tokens);
+  }
+  const json::object vision = object_at(o, "vision");
+  for (const auto& item : vision) {
+    if (item.value().is_bool())
+      out.vision.emplace(std::string(item.key()), item.value().as_bool());
+    else
+      fault(below("vision", item.key()), "must be true or false");
+  }
+}
+
+void reader::read_prices(settings& out, const json::object& prices) {
+  for (const auto& item : prices) {
+    if (!item.value().is_object()) continue;
+    const json::object& p = item.value().as_object();
+    const std::string key = below("prices", item.key());
+    price value{whole(p, key, "input", 0), whole(p, key, "output", 0), 0};
+    value.cached_input = whole(p, key, "cached_input", value.input);
+    if (!is_price_unit(value.input) || !is_price_unit(value.output) || !is_price_unit(value.cached_input))
+      fault(key, "is out of range");
+    out.prices.emplace(std::string(item.key()), value);
+  }
+}
+
+void reader::read_fallbacks(settings& out, const json::object& fallbacks) {
+  for (const auto& item : fallbacks) {
+    const std::string key = below("fallbacks", item.key());
+    if (!item.value().is_array()) {
+      fault(key, "must be a list of models");
+      continue;
+    }
+    std::vector<std::string>& list = out.fallbacks[std::string(item.key())];
+    for (const json::value& name : item.value().as_array()) {
+      const std::string entry = key + "[" + std::to_string(&name - item.value().as_array().data()) + "]";
+      if (!name.is_string() || !out.target(name.as_string()))
+        fault(entry, "is no known model");
+      else
+        list.emplace_back(name.as_string());
+    }
+  }
+}
+
+void reader::read_webhook(settings& out, std::string_view name, const json::object& o) {
+  const std::string at = below("webhooks", name);
+  webhook_endpoint hook{std::string(name), text_at(o, "url"), {}, {}};
+  if (!hook.url.starts_with("https://") && !hook.url.starts_with("http://"))
+    fault(at + ".url", "must begin with https:// or http://");
   std::optional<std::string> key = standard_webhooks::read_secret(text_at(o, "secret"));
-  if (!key) throw std::invalid_argument(where + ".secret must be \"whsec_\" and 24 to 64 bytes in Base64");
-  out.key = *std::move(key);
+  if (!key) fault(at + ".secret", "must be \"whsec_\" and 24 to 64 bytes in Base64");
+  hook.key = key.value_or(std::string());
   if (const json::value* wanted = o.if_contains("statuses"); wanted != nullptr && wanted->is_array()) {
     for (const json::value& v : wanted->as_array()) {
       const std::string status = v.is_string() ? std::string(v.as_string()) : std::string();
       if (status != "completed" && status != "failed" && status != "stopped")
-        throw std::invalid_argument(where + ".statuses may hold completed, failed and stopped");
-      out.statuses.push_back(status);
+        fault(at + ".statuses[" + std::to_string(hook.statuses.size()) + "]", "must be completed, failed or stopped");
+      hook.statuses.push_back(status);
     }
   }
-  return out;
+  out.webhooks.push_back(std::move(hook));
 }
 
 }  // namespace
@@ -172,7 +286,42 @@ std::vector<std::string> settings::webhooks_for(std::string_view status) const {
   return out;
 }
 
-settings parse_settings(std::string_view text) {
+namespace {
+
+void reader::read_limits(settings& out, const json::object& o) {
+  out.sandbox_driver = text_at(o, "sandbox");
+  out.system_prompt = text_at(o, "system_prompt");
+  out.timeout_seconds =
+      whole(o, "", "timeout_seconds", seconds(o, "run_timeout", out.timeout_seconds, 1, 7 * 86'400));
+  out.max_steps = whole(o, "", "max_steps", out.max_steps);
+  out.max_attempts = whole(o, "", "max_attempts", out.max_attempts);
+  out.max_waiting_runs = whole(o, "", "max_waiting_runs", out.max_waiting_runs);
+  out.max_crashes = whole(o, "", "max_crashes", out.max_crashes);
+  out.default_context_tokens = whole(o, "", "default_context_tokens", out.default_context_tokens);
+  out.max_parallel_tools = whole(o, "", "max_parallel_tools", out.max_parallel_tools);
+  out.tool_timeout_seconds = whole(o, "", "tool_timeout_seconds", out.tool_timeout_seconds);
+  out.repeat_limit = whole(o, "", "repeat_limit", out.repeat_limit);
+  out.drain_seconds = whole(o, "", "drain_seconds", out.drain_seconds);
+  out.event_retention_seconds =
+      seconds(o, "event_retention", out.event_retention_seconds, 60, 36'500LL * 86'400);
+  out.max_output_tokens = whole(o, "", "max_output_tokens", 0);
+  out.upload_total_bytes = whole(o, "", "upload_total_bytes", 1 << 30);
+  out.upload_text_bytes = whole(o, "", "upload_text_bytes", 2 << 20);
+  out.upload_read_seconds = whole(o, "", "upload_read_seconds", 60);
+  out.extract_program = text_at(o, "extract_program");
+  out.workspace_bytes = whole(o, "", "workspace_bytes", 2LL << 30);
+  out.workspace_file_bytes = whole(o, "", "workspace_file_bytes", 512LL << 20);
+  out.workspace_files = whole(o, "", "workspace_files", 20000);
+  out.max_live_runs = whole(o, "", "max_live_runs", out.max_live_runs);
+  out.sandboxes = whole(o, "", "sandboxes", out.sandboxes);
+  out.account_sandboxes = whole(o, "", "account_sandboxes", out.account_sandboxes);
+  out.max_queued_runs = whole(o, "", "max_queued_runs", out.max_queued_runs);
+  const json::object percents = object_at(o, "queue_percent");
+  for (const auto& item : percents)
+    out.queue_percent[std::string(item.key())] = whole(percents, "queue_percent", item.key(), 100);
+}
+
+settings reader::read(std::string_view text) {
   settings out;
   const json::value root = text.empty() ? json::value(json::object()) : json::parse(text);
   if (!root.is_object()) throw std::invalid_argument("the settings of runs must be a table");
@@ -180,120 +329,34 @@ settings parse_settings(std::string_view text) {
 
   const json::object providers = object_at(o, "providers");
   for (const auto& item : providers) {
-    if (!item.value().is_object())
-      throw std::invalid_argument("runs.providers." + std::string(item.key()) + " must be a table");
-    json::object config = item.value().as_object();
-    // The driver's own keys stand beside the common ones in what it is given.
-    if (const json::value* options = config.if_contains("options"); options && options->is_object()) {
-      const json::object own = options->as_object();
-      config.erase("options");
-      for (const auto& option : own) {
-        if (is_common(option.key()))
-          throw std::invalid_argument("runs.providers." + std::string(item.key()) + ".options." +
-                                      std::string(option.key()) + " stands beside options, not in them");
-        config.insert_or_assign(option.key(), option.value());
-      }
-    }
-    provider_settings p{std::string(item.key()), text_at(config, "kind"), json::serialize(config)};
-    if (p.kind.empty()) throw std::invalid_argument("runs.providers." + p.name + ".kind is missing");
-    if (p.name.find('/') != std::string::npos)
-      throw std::invalid_argument("runs.providers: the name \"" + p.name + "\" must not contain '/'");
-    out.providers.push_back(std::move(p));
+    if (item.value().is_object())
+      read_provider(out, item.key(), item.value().as_object());
+    else
+      fault(below("providers", item.key()), "must be a table");
   }
   bool has_offline = false;
   for (const provider_settings& p : out.providers) has_offline = has_offline || p.name == "offline";
   if (!has_offline) out.providers.push_back({"offline", "offline", R"({"kind":"offline"})"});
 
-  const json::object models = object_at(o, "models");
-  for (const auto& item : models)
-    if (item.value().is_string())
-      out.models.emplace(std::string(item.key()), std::string(item.value().as_string()));
-  out.models.emplace("runyard/basic", "offline/basic");
-  out.models.emplace("runyard/power", out.models.at("runyard/basic"));
-  for (const auto& [alias, full] : out.models)
-    if (!out.target(alias))
-      throw std::invalid_argument("runs.models.\"" + alias + "\" is \"" + full +
-                                  "\": it must be \"<provider>/<model>\" with a provider that stands "
-                                  "under runs.providers");
-
-  const json::object prices = object_at(o, "prices");
-  for (const auto& item : prices) {
-    if (!item.value().is_object()) continue;
-    const json::object& p = item.value().as_object();
-    price value{int_at(p, "input", 0), int_at(p, "output", 0), 0};
-    value.cached_input = int_at(p, "cached_input", value.input);
-    if (!is_price_unit(value.input) || !is_price_unit(value.output) || !is_price_unit(value.cached_input))
-      throw std::invalid_argument("runs.prices.\"" + std::string(item.key()) + "\" is out of range");
-    out.prices.emplace(std::string(item.key()), value);
-  }
-  const json::object windows = object_at(o, "context_tokens");
-  for (const auto& item : windows) {
-    const std::int64_t tokens = int_at(windows, item.key(), 0);
-    if (tokens < 1024)
-      throw std::invalid_argument("runs.context_tokens.\"" + std::string(item.key()) +
-                                  "\" must be at least 1024");
-    out.context_tokens.emplace(std::string(item.key()), tokens);
-  }
-  const json::object vision = object_at(o, "vision");
-  for (const auto& item : vision) {
-    if (!item.value().is_bool())
-      throw std::invalid_argument("runs.vision.\"" + std::string(item.key()) + "\" must be true or false");
-    out.vision.emplace(std::string(item.key()), item.value().as_bool());
-  }
-  const json::object fallbacks = object_at(o, "fallbacks");
-  for (const auto& item : fallbacks) {
-    const std::string where = "runs.fallbacks.\"" + std::string(item.key()) + "\"";
-    if (!item.value().is_array()) throw std::invalid_argument(where + " must be a list of models");
-    std::vector<std::string>& list = out.fallbacks[std::string(item.key())];
-    for (const json::value& name : item.value().as_array()) {
-      if (!name.is_string() || !out.target(name.as_string()))
-        throw std::invalid_argument(where + " names something that is no known model");
-      list.emplace_back(name.as_string());
-    }
-  }
-  out.downgrades.emplace("runyard/power", "runyard/basic");
-  const json::object downgrades = object_at(o, "downgrades");
-  for (const auto& item : downgrades)
-    if (item.value().is_string())
-      out.downgrades.insert_or_assign(std::string(item.key()), std::string(item.value().as_string()));
-
-  out.default_model = text_at(o, "default_model", "runyard/basic");
-  if (!out.target(out.default_model))
-    throw std::invalid_argument("runs.default_model \"" + out.default_model + "\" is no known model");
-  out.sandbox_driver = text_at(o, "sandbox");
-  out.system_prompt = text_at(o, "system_prompt");
-  out.timeout_seconds = int_at(
-      o, "timeout_seconds", seconds_at(o, "run_timeout", out.timeout_seconds, 1, 7 * 86'400));
-  out.max_steps = int_at(o, "max_steps", out.max_steps);
-  out.max_attempts = int_at(o, "max_attempts", out.max_attempts);
-  out.max_waiting_runs = int_at(o, "max_waiting_runs", out.max_waiting_runs);
-  out.max_crashes = int_at(o, "max_crashes", out.max_crashes);
-  out.default_context_tokens = int_at(o, "default_context_tokens", out.default_context_tokens);
-  out.max_parallel_tools = int_at(o, "max_parallel_tools", out.max_parallel_tools);
-  out.tool_timeout_seconds = int_at(o, "tool_timeout_seconds", out.tool_timeout_seconds);
-  out.repeat_limit = int_at(o, "repeat_limit", out.repeat_limit);
-  out.drain_seconds = int_at(o, "drain_seconds", out.drain_seconds);
-  out.event_retention_seconds =
-      seconds_at(o, "event_retention", out.event_retention_seconds, 60, 36'500LL * 86'400);
-  out.max_output_tokens = int_at(o, "max_output_tokens", 0);
-  out.upload_total_bytes = int_at(o, "upload_total_bytes", 1 << 30);
-  out.upload_text_bytes = int_at(o, "upload_text_bytes", 2 << 20);
-  out.upload_read_seconds = int_at(o, "upload_read_seconds", 60);
-  out.extract_program = text_at(o, "extract_program");
-  out.workspace_bytes = int_at(o, "workspace_bytes", 2LL << 30);
-  out.workspace_file_bytes = int_at(o, "workspace_file_bytes", 512LL << 20);
-  out.workspace_files = int_at(o, "workspace_files", 20000);
-  out.max_live_runs = int_at(o, "max_live_runs", out.max_live_runs);
-  out.sandboxes = int_at(o, "sandboxes", out.sandboxes);
-  out.account_sandboxes = int_at(o, "account_sandboxes", out.account_sandboxes);
-  out.max_queued_runs = int_at(o, "max_queued_runs", out.max_queued_runs);
-  const json::object percents = object_at(o, "queue_percent");
-  for (const auto& item : percents) out.queue_percent[std::string(item.key())] = int_at(percents, item.key(), 100);
+  read_models(out, o);
+  read_prices(out, object_at(o, "prices"));
+  read_fallbacks(out, object_at(o, "fallbacks"));
+  read_limits(out, o);
   const json::object webhooks = object_at(o, "webhooks");
   for (const auto& item : webhooks)
-    if (item.value().is_object())
-      out.webhooks.push_back(read_webhook(std::string(item.key()), item.value().as_object()));
+    if (item.value().is_object()) read_webhook(out, item.key(), item.value().as_object());
   return out;
+}
+
+}  // namespace
+
+bool is_provider_key(std::string_view key) {
+  return key == "kind" || key == "base_url" || key == "api_key" || key == "headers" || key == "timeout_seconds" ||
+         key == "idle_timeout_seconds" || key == "options";
+}
+
+settings parse_settings(std::string_view text, ry::settings_faults& faults) {
+  return reader(faults).read(text);
 }
 
 }  // namespace runs

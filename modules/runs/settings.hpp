@@ -9,6 +9,10 @@
 
 #include "ry/svc/accounts.h"
 
+namespace ry {
+class settings_faults;
+}
+
 namespace runs {
 
 // Micro-credits per million tokens.
@@ -87,8 +91,10 @@ struct settings {
   std::vector<std::string> chain(std::string_view name) const;
 };
 
-// Throws std::invalid_argument with a sentence that names the key.
-settings parse_settings(std::string_view json);
+// What cannot be used is added to the faults and left out. Throws for what is no JSON object.
+settings parse_settings(std::string_view json, ry::settings_faults& faults);
+// What the schema of a provider names itself; anything else in a provider's config_json came from its options.
+bool is_provider_key(std::string_view key);
 
 // What a tier gets for a wish. model empty: refused.
 struct model_choice {

@@ -64,7 +64,7 @@ inline constexpr char settings_schema[] = R"json({
     },
     "default_model": {"type": "string", "default": "runyard/basic"},
     "system_prompt": {"type": "string", "default": "", "description": "For agents without one of their own"},
-    "sandbox": {"type": "string", "default": "", "description": "Name of the sandbox driver; empty: the one that is loaded"},
+    "sandbox": {"type": "string", "default": "", "driver_of": "sandbox.driver/1", "description": "Name of the sandbox driver; empty: the one that is loaded"},
     "run_timeout": {"type": ["string", "integer"], "pattern": "^[0-9]{1,12}[smhd]?$", "default": "3000s", "description": "How long a run may take: 3000s, 50m, 2h, 1d or a number of seconds; at most 7d"},
     "timeout_seconds": {"type": "integer", "minimum": 1, "maximum": 604800, "description": "The same as run_timeout in seconds; wins over it"},
     "max_steps": {"type": "integer", "minimum": 1, "maximum": 10000, "default": 100},

@@ -142,7 +142,12 @@ ry::task<ry::response> start_route::answer(ry::request request) {
   work w;
   w.exec = request.exec();
   w.who = co_await caller_of(parts_, request);
-  parts_.places.check_room(ry::view(w.who.tier->name));  // before the files are read
+  start_arguments& a = w.args;
+  if (const std::string_view key = request.header("Idempotency-Key"); !key.empty()) {
+    if (key.size() > 255 || !is_utf8(key)) throw refusal(400, "Idempotency-Key must be UTF-8 of at most 255 bytes");
+    a.key = std::string(key);
+  }
+  if (!parts_.places.has_room(ry::view(w.who.tier->name))) co_await without_room(w);  // before the files are read
   ry_form_limits limits{};
   limits.max_files = static_cast<std::uint32_t>(w.who.tier->upload_files);
   limits.max_file_bytes = static_cast<std::uint64_t>(w.who.tier->upload_file_bytes);
@@ -170,30 +175,32 @@ ry::task<ry::response> start_route::answer(ry::request request) {
   }
   auto parsed = parse_start(fields);
   if (auto* refused = std::get_if<form_refusal>(&parsed)) throw refusal(400, refused->detail);
-  start_arguments& a = w.args;
   a.form = std::move(std::get<start_request>(parsed));
 
-  const std::string_view key = request.header("Idempotency-Key");
-  if (!key.empty()) {
-    if (key.size() > 255 || !is_utf8(key)) throw refusal(400, "Idempotency-Key must be UTF-8 of at most 255 bytes");
+  if (a.key) {
+    // Clients build a form anew for a repeat: the order of its names, unlike that of several files of one name, is
+    // none of their choice.
+    const auto by_name = [](const auto& a, const auto& b) { return a.name < b.name; };
+    std::stable_sort(fields.begin(), fields.end(), by_name);
+    std::vector<ry::form_part> files = w.files;
+    std::stable_sort(files.begin(), files.end(), by_name);
     form_hash hash;
     for (const form_field& f : fields) {
       hash.add(f.name);
       hash.add(f.value);
     }
-    for (const ry::form_part& file : w.files) {
+    for (const ry::form_part& file : files) {
       hash.add(file.filename);
       hash.add(std::to_string(file.size));
     }
-    if (!w.files.empty()) {
-      const bool whole = co_await parts_.ctx.run_blocking([&hash, &w] {
-        for (const ry::form_part& file : w.files)
+    if (!files.empty()) {
+      const bool whole = co_await parts_.ctx.run_blocking([&hash, &files] {
+        for (const ry::form_part& file : files)
           if (!hash.add_file(std::string(file.path))) return false;
         return true;
       });
       if (!whole) throw ry::internal("runs.upload", "an uploaded file could not be read");
     }
-    a.key = std::string(key);
     a.hash = hash.hex();
   }
 
@@ -206,8 +213,8 @@ ry::task<ry::response> start_route::answer(ry::request request) {
   const placement::ticket ticket = parts_.places.take();
   if (ticket.goes == placement::way::here)
     a.node = parts_.node_id;
-  else
-    parts_.places.check_queue(ry::view(w.who.tier->name));  // again: many may have come in together
+  else if (!parts_.places.queue_has_room(ry::view(w.who.tier->name)))  // again: many may have come in together
+    co_await without_room(w);
   a.timeout_seconds = parts_.config.timeout_seconds;
   a.reserve = first_reservation;
   a.max_waiting = parts_.config.max_waiting_runs;
@@ -227,6 +234,7 @@ ry::task<ry::response> start_route::answer(ry::request request) {
     }
   }
   const bool queued = run.outcome == "queued";
+  note(run);
   std::string place;
   if (run.outcome == "ok" && run.fence == 0)
     leave_to_queue();
@@ -252,6 +260,14 @@ ry::task<ry::response> start_route::answer(ry::request request) {
   out.header("Server-Timing", "setup;dur=" + milliseconds_text(took));
   if (run.outcome == "replay") out.header("Idempotency-Replayed", "true");
   co_return out;
+}
+
+ry::task<void> start_route::without_room(work& w) {
+  if (w.args.key && !w.repeats) {
+    ry::result<bool> known = co_await parts_.repo.has_key(w.who.id, *w.args.key);
+    w.repeats = known.value();
+  }
+  if (!w.repeats) parts_.places.refuse();
 }
 
 ry::task<start_outcome> start_route::decide(work& w) {
@@ -366,6 +382,16 @@ ry::task<start_outcome> start_route::decide_with_files(work& w) {
   if (out.outcome == "queued") parts_.ctx.jobs().poke("runs");
   w.files_at = co_await intake.place(out.project_id, w.exec);
   co_return out;
+}
+
+void start_route::note(const start_outcome& run) const {
+  const std::string& o = run.outcome;
+  const bool begins = o == "ok";
+  parts_.figures.starts.add(begins && run.fence == 0 ? std::string_view("queued")
+                            : begins                 ? "here"
+                            : o == "queued"          ? "waiting"
+                            : o == "replay"          ? "replayed"
+                                                     : std::string_view(o));
 }
 
 // Some node takes it, this one among them, when it has a place.

@@ -20,12 +20,17 @@ class start_route {
     std::vector<ry::form_part> files;
     workspace_ptr files_at;
     ry_exec* exec = nullptr;
+    bool repeats = false;  // a start that was answered
   };
+  // There is no room. Throws that, unless the start only repeats one: its answer needs none.
+  ry::task<void> without_room(work& w);
   ry::task<start_outcome> decide(work& w);
   ry::task<start_outcome> decide_with_files(work& w);
   ry::task<start_outcome> ask(work& w, ry::tx* in);
   ry::task<ry::result<start_outcome>> put(const work& w, ry::tx* in);
   void begin(const work& w, const start_outcome& run, ry_exec* exec);
+  // Counts it.
+  void note(const start_outcome& run) const;
   void leave_to_queue();
   // Has the runs ended that a queued run is to interrupt, once the transaction is committed.
   ry::task<void> note_interrupt(const work& w, const start_outcome& run, ry::tx& in);

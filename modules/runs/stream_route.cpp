@@ -30,6 +30,7 @@ struct readable {
   std::string_view wire;  // of the page, when it is sent as it is
   std::string patched;    // else
   std::uint64_t last = 0; // 0: nothing
+  std::uint64_t gaps = 0;
 };
 readable readable_of(const log_page& page, std::uint64_t next) {
   readable out;
@@ -44,6 +45,7 @@ readable readable_of(const log_page& page, std::uint64_t next) {
     if (e.sequence != next) {
       if (page.ended_at == 0) break;
       add_gap(out.patched, next, e.sequence - 1);
+      ++out.gaps;
     }
     out.patched += e.wire;
     out.last = e.sequence;
@@ -84,12 +86,15 @@ stream_wish read_wish(const ry::request& request) {
 
 // One open stream.
 struct stream_route::session {
-  session(ry::stream to, const stream_wish& wish, std::string id)
-      : out(std::move(to), wish.next, wish.merge_ms != 0 ? outlet::merging::on : outlet::merging::off),
+  session(ry::stream to, const stream_wish& wish, std::string id, const figures& count)
+      : here(count.streams),
+        out(std::move(to), wish.next, wish.merge_ms != 0 ? outlet::merging::on : outlet::merging::off,
+            count.stream_events),
         merge_ms(wish.merge_ms),
         id(std::move(id)) {
     if (wish.snapshot) gathered = std::make_unique<snapshot>(wish.next);
   }
+  const counted here;
   outlet out;
   std::uint64_t merge_ms;
   std::string id;                   // of the run
@@ -190,7 +195,7 @@ ry::task<std::shared_ptr<live_run>> stream_route::open(ry::request request, std:
     request.respond(out);
     co_return nullptr;
   }
-  s.emplace(request.open_stream(200, fields), wish, id);
+  s.emplace(request.open_stream(200, fields), wish, id, parts_.figures);
   s->out.to.keepalive(ping_ms, ping_event);
   co_return live;
 }
@@ -323,6 +328,7 @@ ry::task<stream_route::outcome> stream_route::from_log(session& s) {
   if (page->count != 0 && page->first > s.out.next && ended) {
     std::string gap;
     add_gap(gap, s.out.next, page->first - 1);
+    parts_.figures.stream_gaps.add();
     const bool there = co_await s.out.put_all(gap, page->first - 1);
     if (!there) co_return lost(s);
     if (s.gathered && s.gathered->empty()) s.gathered = std::make_unique<snapshot>(page->first);
@@ -340,6 +346,8 @@ ry::task<stream_route::outcome> stream_route::from_log(session& s) {
     const bool there = co_await send_snapshot(s);
     if (!there) co_return lost(s);
   }
+  parts_.figures.stream_events.add(static_cast<double>(text.last + 1 - s.out.next));
+  parts_.figures.stream_gaps.add(static_cast<double>(text.gaps));
   const bool there = co_await s.out.put_all(wire, text.last);
   if (!there) co_return lost(s);
   co_return ended && text.last >= page->ended_at ? outcome::over : outcome::again;
@@ -358,6 +366,7 @@ ry::task<stream_route::outcome> stream_route::from_elsewhere(session& s, std::sh
     const remote_tail::text text = far->tail.take(s.out.next);
     if (text.last == 0) co_return outcome::caught_up;
     // A reader that does not keep up waits here; what the tail cannot keep meanwhile is in the log.
+    parts_.figures.stream_events.add(static_cast<double>(text.last + 1 - s.out.next));
     const bool there = co_await s.out.put_all(text.wire, text.last);
     if (!there) co_return lost(s);
     if (text.ends_run) co_return outcome::over;

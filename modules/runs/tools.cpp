@@ -479,10 +479,11 @@ ry::task<void> keep_files(parts& p, std::shared_ptr<live_run> run, std::string& 
   }
 }
 
-ry::task<tool_outcome> run_tool(parts& p, std::shared_ptr<live_run> run, catalog_ptr catalog,
-                                tool_call call) {
+namespace {
+
+ry::task<tool_outcome> make_call(parts& p, std::shared_ptr<live_run> run, const tool_catalog::tool* tool,
+                                 tool_call call) {
   try {
-    const tool_catalog::tool* tool = catalog->find(call.name);
     if (tool == nullptr) co_return tool_outcome{"there is no tool named \"" + call.name + "\"", true};
     if (call.malformed) co_return tool_outcome{"the arguments were no valid JSON object", true};
     if (tool->driver) co_return co_await run_foreign(p, run, tool->driver, call);
@@ -509,6 +510,19 @@ ry::task<tool_outcome> run_tool(parts& p, std::shared_ptr<live_run> run, catalog
     p.ctx.complain("a tool call failed", e);
     co_return tool_outcome{"the tool failed", true};
   }
+}
+
+}  // namespace
+
+ry::task<tool_outcome> run_tool(parts& p, std::shared_ptr<live_run> run, catalog_ptr catalog,
+                                tool_call call) {
+  const tool_catalog::tool* tool = catalog->find(call.name);
+  const std::int64_t begun = p.ctx.mono_us();
+  tool_outcome out = co_await make_call(p, run, tool, std::move(call));
+  const std::string_view driver = tool == nullptr ? "none" : tool->driver ? std::string_view(tool->driver->name) : "sandbox";
+  const char* how = run->must_break() ? "interrupted" : out.is_error ? "error" : "ok";
+  p.figures.tool_call(driver, how, static_cast<double>(p.ctx.mono_us() - begun) / 1e6);
+  co_return out;
 }
 
 }  // namespace runs

@@ -8,6 +8,7 @@
 #include <ry/ext/mcp_transport.h>
 #include <ry/ext/notify_orchestrator.h>
 #include <ry/ext/sandbox_driver.h>
+#include <ry/ext/settings_check.h>
 #include <ry/if/auth.h>
 #include <ry/if/core.h>
 #include <ry/if/db.h>
@@ -462,6 +463,17 @@ AT(ry_event_bus_v1, reserved0, 4);
 AT(ry_event_bus_v1, open, 8);
 AT(ry_event_bus_v1, close, 16);
 AT(ry_event_bus_v1, publish, 24);
+
+SIZE(ry_settings_sink, 24);
+AT(ry_settings_sink, struct_size, 0);
+AT(ry_settings_sink, reserved0, 4);
+AT(ry_settings_sink, ctx, 8);
+AT(ry_settings_sink, fault, 16);
+
+SIZE(ry_settings_check_v1, 16);
+AT(ry_settings_check_v1, struct_size, 0);
+AT(ry_settings_check_v1, reserved0, 4);
+AT(ry_settings_check_v1, check, 8);
 
 SIZE(ry_request_view, 192);
 AT(ry_request_view, struct_size, 0);
@@ -1092,5 +1104,21 @@ const void* witness_ry_mail_v1(const ry_mail_v1* p) {
 }
 const void* witness_ry_mcp_v1(const ry_mcp_v1* p);
 const void* witness_ry_mcp_v1(const ry_mcp_v1* p) {
+  return p;
+}
+const void* witness_ry_bus_sink(const ry_bus_sink* p);
+const void* witness_ry_bus_sink(const ry_bus_sink* p) {
+  return p;
+}
+const void* witness_ry_event_bus_v1(const ry_event_bus_v1* p);
+const void* witness_ry_event_bus_v1(const ry_event_bus_v1* p) {
+  return p;
+}
+const void* witness_ry_settings_sink(const ry_settings_sink* p);
+const void* witness_ry_settings_sink(const ry_settings_sink* p) {
+  return p;
+}
+const void* witness_ry_settings_check_v1(const ry_settings_check_v1* p);
+const void* witness_ry_settings_check_v1(const ry_settings_check_v1* p) {
   return p;
 }

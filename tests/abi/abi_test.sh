@@ -3,6 +3,7 @@
 # usage: abi_test.sh RUNYARD GOOD_DIRECTORY BAD_DIRECTORY inspect|refusals|serve|released
 #   released: GOOD_DIRECTORY holds modules as they were built for a minor that was released, and their sums
 set -uo pipefail
+shopt -s extglob
 runyard=$1 good=$2 bad=$3 what=$4
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 work=$(mktemp -d)
@@ -54,6 +55,9 @@ refused() {
   if ((got == 0)); then fail "check of $modules ended with 0"; fi
   if ((got > 128)); then fail "check of $modules was killed by signal $((got - 128))"; fi
   for sentence in "$@"; do in_file err "$sentence"; done
+  # Nothing of how the host works shows.
+  if grep -qE '/proc/|/memfd|Bad file descriptor' err; then fail "the refusal of $modules tells of more than the module"; fi
+  if grep -qv '[.]$' err; then fail "a line about $modules does not end with a full stop"; fi
 }
 
 : >none.toml
@@ -90,7 +94,11 @@ refusals)
   refused 'abi_same_route_a abi_same_route_b' 'registers the route GET /abi/same' \
     abi_same_route_a abi_same_route_b
   refused abi_fails 'abi_fails' 'the licence file is missing'
-  refused abi_unresolved 'abi_unresolved' 'nobody_defines_this'
+  refused abi_unresolved 'module "abi_unresolved": the dynamic loader refuses it: undefined symbol: nobody_defines_this.'
+  refused tracing "no module can be called \"tracing\": the host's own settings have that name."
+  refused core "no module can be called \"core\": the host's own tables stand in the database under that name."
+  refused host "no module can be called \"host\": the host's own routes are described under that name."
+  refused public 'no module can be called "public": PostgreSQL keeps that name for a schema of its own.'
 
   # The others of the set do not save it, and an optional module that is refused does not stop them.
   extra=(--set modules.abi_fails.required=false)
@@ -98,16 +106,56 @@ refusals)
   "$runyard" check --config none.toml "${settings[@]}" "${extra[@]}" >out 2>err </dev/null ||
     fail 'an optional module that fails must not end check with an error'
   in_file err 'the licence file is missing'
-  # Nor does one that crashes or ends the process while it is loaded: it does so in another process.
-  for name in abi_aborts abi_exits; do
+  # Nor does one that crashes, ends the process or hangs where it begins: it does so in another process.
+  for name in abi_aborts abi_exits abi_segfaults abi_ends abi_create_aborts abi_create_exits abi_create_ends \
+    abi_destroy_aborts abi_hangs abi_create_hangs; do
     extra=(--set "modules.$name.required=false")
     enabled "$bad" "$name"
     cp "$good/abi_c.so" chosen/
     "$runyard" check --config none.toml "${settings[@]}" "${extra[@]}" --set modules.abi_c.enabled=true >out 2>err \
       </dev/null || fail "an optional $name must not end check with an error"
-    in_file err "left out: module \"$name\""
+    said=$(grep "^left out: module \"$name\": it " err)
+    case $name in
+    abi_aborts) want='crashes while it is loaded (signal 6, Aborted).' ;;
+    abi_exits) want='ends the process while it is loaded (exit code 3).' ;;
+    abi_segfaults) want='@(crashes while it is loaded (signal 11, Segmentation fault)|ends the process while it is loaded (exit code 1)).' ;;
+    abi_ends) want='ends the process while it is loaded (exit code 0).' ;;
+    abi_create_aborts) want='crashes in create (signal 6, Aborted).' ;;
+    abi_create_exits | abi_create_ends) want='ends the process in create (exit code 0).' ;;
+    abi_destroy_aborts) want='crashes in destroy (signal 6, Aborted).' ;;
+    abi_hangs) want='hangs while it is loaded (ten seconds).' ;;
+    abi_create_hangs) want='hangs in create (ten seconds).' ;;
+    esac
+    # shellcheck disable=SC2053
+    [[ $said == *": it "$want ]] || fail "of an optional $name is said: $said"
   done
-  in_file err 'it ends the process while it is loaded (exit code 3)'
+
+  # One that is required takes the check with it, and is named.
+  for name in abi_aborts abi_segfaults abi_ends abi_create_aborts abi_create_ends; do
+    enabled "$bad" "$name"
+    cp "$good/abi_c.so" chosen/
+    "$runyard" check --config none.toml "${settings[@]}" --set modules.abi_c.enabled=true >out 2>err </dev/null
+    got=$?
+    case $name in
+    abi_aborts) want='crashed (SIGABRT, Aborted) in its constructors' ;;
+    abi_segfaults) want='crashed (SIGSEGV, Segmentation fault) in its constructors' ;;
+    abi_ends) want='ended the process in its constructors' ;;
+    abi_create_aborts) want='crashed (SIGABRT, Aborted) in create' ;;
+    abi_create_ends) want='ended the process in create' ;;
+    esac
+    ((got != 0)) || fail "check with a required $name ended with 0"
+    in_file err "runyard: module \"$name\" $want"
+  done
+  for name in abi_hangs abi_create_hangs; do
+    enabled "$bad" "$name"
+    "$runyard" check --config none.toml "${settings[@]}" >out 2>err </dev/null
+    got=$?
+    ((got == 1 || got == 2)) || fail "check with a required $name ended with $got"
+    case $name in
+    abi_hangs) in_file err 'runyard: module "abi_hangs" does not come back from its constructors within thirty seconds' ;;
+    *) in_file err 'module "abi_create_hangs" failed in create: it did not come back.' ;;
+    esac
+  done
 
   for name in abi_gcc abi_unguarded abi_clang; do
     [[ -e $good/$name.so ]] || continue

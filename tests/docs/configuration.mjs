@@ -17,11 +17,17 @@ A setting \`a.b\` of the table can be given
 
 - in \`/etc/runyard/runyard.toml\` or a file of \`/etc/runyard/modules.d/\` (read after it, in order of their names):
   \`[a]\` and below it \`b = ...\`;
-- in the environment: \`RUNYARD_A__B=...\` ("__" where the key has a dot);
+- in the environment: \`RUNYARD_A__B=...\` ("__" where the key has a dot). A key that stands in a file is meant whatever its case, and
+  "_" stands for any of its characters that is no letter or digit: \`RUNYARD_RUNS__MODELS__RUNYARD_BASIC\` is
+  \`runs.models."runyard/basic"\`. A key that stands in no file is taken in lower case; one that cannot be written so
+  needs a file or \`--set\`;
 - on the command line: \`--set a.b=...\`.
 
 The later in this list wins. \`\${NAME}\` in a text is the environment variable NAME. \`runyard check\` tells everything that
 is wrong; \`runyard check --show\` what is in force, and where it comes from. NAME stands for a name of your choice.
+
+The settings of a module that is not enabled have no effect. They are not checked either, as only the module knows them;
+\`runyard check\` names such tables. A table of a name that belongs to no installed module is refused.
 
 `;
 

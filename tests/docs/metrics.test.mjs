@@ -38,6 +38,10 @@ function namesIn(expression) {
 const labelsIn = (expression) => [...expression.matchAll(/([a-z_]+)(?:=~|!~|!=|=)"/g)].map((m) => m[1])
   .concat([...expression.matchAll(/\bby\s*\(([^)]*)\)/g)].flatMap((m) => m[1].split(',').map((x) => x.trim())));
 
+// Matchers of labels: [label, whether it must match, pattern].
+const matchersIn = (expression) => [...expression.matchAll(/([a-z_]+)(=~|!~|!=|=)"([^"]*)"/g)]
+  .map(([, label, how, value]) => [label, !how.startsWith('!'), new RegExp(`^(?:${how.endsWith('~') ? value : value.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')})$`)]);
+
 function checked(expression, where) {
   const names = namesIn(expression);
   assert.ok(names.length > 0, `${where}: ${expression} asks for nothing`);
@@ -49,6 +53,12 @@ function checked(expression, where) {
     if (['job', 'instance', 'le'].includes(label)) continue;
     // Figures by outcome have no line before the first attempt.
     assert.ok(label === 'outcome' || lines.some((l) => l.includes(`${label}="`)), `${where}: no label ${label} in ${names}`);
+  }
+  // A matcher that nothing can meet, and one that leaves out what there is not, is a slip of the pen.
+  for (const [label, , pattern] of matchersIn(expression)) {
+    if (label === 'job' || (label === 'status' && pattern.test('500'))) continue;  // answers that went wrong have no line yet
+    const values = lines.flatMap((l) => [...l.matchAll(new RegExp(`[{,]${label}="([^"]*)"`, 'g'))].map((m) => m[1]));
+    assert.ok(values.some((v) => pattern.test(v)), `${where}: no ${label} is like ${pattern}: ${[...new Set(values)]}`);
   }
 }
 
@@ -70,6 +80,8 @@ test('every query of the dashboard names figures and labels that exist, and ever
 
 test('a name that does not exist is found', () => {
   assert.throws(() => checked('sum(rate(runyard_http_requets_total[5m]))', 'x'), /there is no runyard_http_requets_total/);
+  assert.throws(() => checked('runyard_runs_ended_total{status="fialed"} > 0', 'x'), /no status is like/);
+  assert.throws(() => checked('runyard_runs_ended_total{reason!~"credit|budgets"} > 0', 'x'), /no reason is like/);
   assert.throws(() => checked('sum by (rout) (runyard_http_requests_total)', 'x'), /no label rout /);
   assert.deepEqual(namesIn('histogram_quantile(0.95, sum by (le, route) (rate(a_bucket{b="c"}[5m]))) > 1 and d'), ['a_bucket', 'd']);
 });

@@ -1,13 +1,13 @@
 // docs/transport.md, followed literally, in each language: it ends with a tool call through the new transport.
 import assert from 'node:assert/strict';
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile, execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { bridgeUnix, bridgeWebSocket } from '../e2e/lib/bridge.mjs';
 import { node, serverOf } from '../e2e/lib/mcp.mjs';
-import { Server, binary, build, makeDatabase } from '../e2e/lib/server.mjs';
+import { Server, binary, build, makeDatabase, root, waitFor } from '../e2e/lib/server.mjs';
 import { block, page, replaced } from './lib.mjs';
 
 const text = page('transport.md');
@@ -49,6 +49,19 @@ async function follow(title, cwd, pairs) {
   }
 }
 
+// The text's own server, at another address; answers what ends it and all that it started.
+async function serverOfThePage(socket) {
+  const script = replaced(block(text, 'server'), [['/tmp/pigeon.sock', socket]]);
+  // Where npx finds the package without the network.
+  const shell = spawn('bash', ['-c', `${script}\nwait`], { cwd: path.join(root, 'tests/e2e'), detached: true, stdio: 'ignore' });
+  const ended = new Promise((resolve) => shell.on('exit', resolve));
+  await waitFor('the socket', () => existsSync(socket), 20000);
+  return async () => {
+    process.kill(-shell.pid, 'SIGTERM');
+    await ended;
+  };
+}
+
 for (const [lang, name] of [['c', 'carrier_pigeon'], ['cpp', 'pigeon_cpp'], ['rust', 'pigeon_rust']]) {
   test(`from an empty folder to a tool call, in ${lang}`, { timeout: 450000 }, async () => {
     const cwd = path.join(dir, lang);
@@ -62,8 +75,19 @@ for (const [lang, name] of [['c', 'carrier_pigeon'], ['cpp', 'pigeon_cpp'], ['ru
       assert.match(await follow('check', cwd, [['carrier_pigeon', name], ...at]), /^\d+ passed, 0 failed/m);
       const places = [['/usr/lib/runyard/modules', path.join(dir, 'modules')], ['/etc/runyard/runyard.toml', server.config]];
       await follow('install', cwd, [['carrier_pigeon', name], ['/etc/runyard/modules.d', path.join(server.dir, 'modules.d')], ...places]);
-      const said = await follow('call', cwd, [['carrier_pigeon', name], ['http://127.0.0.1:8080', server.url], places[1], ...at]);
-      assert.match(said, /Echo: coo/, said);
+      const call = [['carrier_pigeon', name], ['http://127.0.0.1:8080', server.url], places[1]];
+      assert.match(await follow('call', cwd, [...call, ...at]), /Echo: coo/);
+      const reloaded = await follow('reload', cwd, [['carrier_pigeon', name], ...places]);
+      assert.match(reloaded, new RegExp(`${name}.*(unloaded|still mapped)`), reloaded);
+      assert.match(await follow('call', cwd, [...call, ...at]), /Echo: coo/);
+      if (lang === 'c') {
+        const own = path.join(dir, 'page.sock'), end = await serverOfThePage(own);
+        try {
+          assert.match(await follow('call', cwd, [...call, ['/tmp/pigeon.sock', own]]), /Echo: coo/);
+        } finally {
+          await end();
+        }
+      }
     } finally {
       peer.close();
     }
@@ -75,5 +99,4 @@ test('what the text says of the project is so', () => {
     assert.ok(text.includes(`\`${file}\``));
     assert.ok(existsSync(path.join(dir, 'c/carrier_pigeon', file)), file);
   }
-  assert.match(block(text, 'server'), /UNIX-LISTEN:\/tmp\/pigeon\.sock/);
 });

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import net from 'node:net';
 import { after, before, test } from 'node:test';
+import { Relay } from '../chaos/lib/links.mjs';
 import { slowWords, words } from './lib/reader.mjs';
 import { lastUser, startLlm } from './lib/llm.mjs';
 import { Nats, natsClient } from './lib/nats.mjs';
@@ -26,7 +27,8 @@ token = "${token}"
 storage = "file"
 queue_bytes = 262144
 `;
-const set = ['auth.jwt.hs256_secret=a secret of at least thirty-two bytes for this test', 'modules.bus_nats.enabled=true'];
+const set = ['auth.jwt.hs256_secret=a secret of at least thirty-two bytes for this test', 'modules.bus_nats.enabled=true',
+  'notifications.allowed_modes=["local"]'];
 
 async function figure(server, name) {
   const line = (await new Client(server).get('/metrics')).text.split('\n').find((l) => l.startsWith(`${name} `));
@@ -270,6 +272,39 @@ test('the module is reloaded, switched off and on again in the middle of a run',
   const received = await figure(b, 'runyard_bus_received_total');
   whole(await readThere(30), 30);
   assert.ok(await figure(b, 'runyard_bus_received_total') > received, 'the bus is used again');
+});
+
+test('the link from one node to nats-server falls silent: an inbox on another node hears of it by a hint', async () => {
+  const relay = new Relay({ host: '127.0.0.1', port: 0 }, { host: '127.0.0.1', port: nats.port });
+  await relay.listen();
+  const c = new Server({ database, llm, set, settings: settings(`nats://127.0.0.1:${relay.server.address().port}`) });
+  const stop = new AbortController();
+  try {
+    await c.start();
+    await up(a, b, c);
+    const u = await b.user();
+    assert.equal((await u.get('/account')).status, 200);
+    const stream = await fetch(`${b.url}/notifications/inbox/stream`, { headers: { authorization: `Bearer ${u.token}` }, signal: stop.signal });
+    assert.equal(stream.status, 200);
+    let text = '';
+    const reading = (async () => { for await (const bytes of stream.body) text += Buffer.from(bytes); })().catch(() => {});
+    await waitFor('it reads', () => text.includes('"type": "unread_count"'));
+    const before = await figure(c, 'runyard_live_hints_sent_total');
+    relay.setCut(true);
+    const sent = await new Client(c, c.token({ role: 'admin' })).post('/admin/notifications/trigger', {
+      json: { workflow_id: 'promotional', payload_template: { title: 'silent' }, subscriber_id: u.id } });
+    assert.equal(sent.status, 200, sent.text);
+    await waitFor('a hint through the database', async () => await figure(c, 'runyard_live_hints_sent_total') > before, 60000);
+    await waitFor('it is heard', () => text.includes('"type": "notification"'));
+    stop.abort();
+    await reading;
+  } finally {
+    stop.abort();
+    relay.setCut(false);
+    await c.close();
+    relay.close();
+  }
+  await up(a, b);
 });
 
 test('servers without JetStream are named, and asked again seldom', async () => {

@@ -65,7 +65,7 @@ before(() => {
   for (const n of names)
     writeFileSync(path.join(dir, `conf/modules.d/${n}.toml`), uncommented(readFileSync(path.join(root, `conf/modules.d/${n}.toml`), 'utf8')).replace(/^enabled = false$/m, 'enabled = true'));
   const args = ['--config', 'conf/runyard.toml', '--set', `modules.path=${build}/modules`, '--set', `data_dir=${dir}/data`];
-  schemas = Object.fromEntries(JSON.parse(runyard('modules', 'list', '--json', ...args)).map((m) => [m.name, m]));
+  schemas = Object.fromEntries(JSON.parse(runyard('modules', 'list', '--configured', '--json', ...args)).map((m) => [m.name, m]));
   shown = new Map();
   for (const line of runyard('check', '--show', ...args).split('\n')) {
     const m = /^(.*?) = (.*?)  # (.*)$/.exec(line);

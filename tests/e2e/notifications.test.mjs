@@ -56,6 +56,8 @@ test('a new account gets its welcome, by mail', async () => {
   assert.ok(m.parsed.html.includes('href="https://app.test"'));
   assert.deepEqual((await user.get('/notifications/inbox')).json.notifications, []);
   assert.equal(smtp.to('ann.lee@example.test').length, 1);
+  const taken = /^runyard_notifications_deliveries_total\{channel="email",outcome="accepted"\} [1-9]/m;
+  await waitFor('its figure', async () => taken.test(await (await fetch(`${server.url}/metrics`)).text()));
 });
 
 test('an account without an address: the welcome fails and says why', async () => {

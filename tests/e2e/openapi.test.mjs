@@ -55,7 +55,14 @@ test('every route of every module and of the host is described, with request, an
     }
     for (const [type, media] of Object.entries(follow(api, o.requestBody)?.content ?? {}))
       if (type !== '*/*') need(media.schema && hasExample(media), `a request of ${type} has no schema or example`);
-    for (const at of o.parameters ?? []) need(follow(api, at).schema, 'a parameter has no schema');
+    const names = (o.parameters ?? []).map((at) => `${follow(api, at).in} ${follow(api, at).name}`);
+    need(new Set(names).size === names.length, `a parameter stands there twice: ${names}`);
+    for (const at of o.parameters ?? []) {
+      const p = follow(api, at);
+      need(p.schema, `the parameter ${p.name} has no schema`);
+      // A sentence of its own, not its name again.
+      need(p.description?.split(' ').length > 2, `the parameter ${p.name} has no description`);
+    }
   }
   assert.deepEqual(lacks, []);
 });

@@ -139,10 +139,19 @@ test('beyond the limit of the queue: 503 with Retry-After, nothing left behind; 
       assert.equal(r.status, 200, r.text);
     }
   };
+  const kept = randomUUID(), files = [{ name: 'a.txt', data: 'text' }];
+  const first = await free.start({ prompt: 'kept', files }, { 'idempotency-key': kept });
+  assert.equal(first.status, 200, first.text);
   const key = await untilRefused(free, 20, { prompt: 'fills the queue' });
-  await untilRefused(free, 20, { prompt: 'fills the queue', files: [{ name: 'a.txt', data: 'text' }] });
+  await untilRefused(free, 20, { prompt: 'fills the queue', files });
   await untilRefused(pro, 40, { prompt: 'more important' });
-  // What is not a start goes on.
+  // What begins nothing goes on: the repeat of a start that was answered, and what is no start.
+  const before = written(), again = await free.start({ prompt: 'kept', files }, { 'idempotency-key': kept });
+  assert.equal(again.status, 200, again.text);
+  assert.equal(again.headers.get('idempotency-replayed'), 'true');
+  assert.equal(again.json.agent_run_id, first.json.agent_run_id);
+  assert.equal((await free.start({ prompt: 'another' }, { 'idempotency-key': kept })).status, 409);
+  assert.equal(written(), before);
   assert.equal((await free.get('/agent-runs')).status, 200);
   release();
   await over(60000);
@@ -224,27 +233,29 @@ test('the registry shows the nodes; one that is drained takes nothing more and k
   assert.equal((await admin.post('/admin/nodes/no-uuid/drain')).status, 404);
 });
 
-test('commands in sandboxes: one at a time for an account that may have one, others are not held up', async () => {
+test('commands in sandboxes: one at a time for an account that may have one, two at a time on the node', async () => {
   const log = new Map();
   const model = await startLlm(async (request, reply) => {
     const prompt = lastUser(request);
     const results = request.messages.filter((m) => m.role === 'tool').map((m) => m.content);
     if (results.length === 0)
-      return reply.tools(['a', 'b'].map((id) => ({ id, name: 'shell', arguments: { command: `date +%s%N; sleep ${prompt.includes('to stop') ? 60 : 0.6}; date +%s%N` } })));
+      return reply.tools(['a', 'b'].map((id) => ({ id, name: 'shell', arguments: { command: `date +%s%N; sleep ${prompt.includes('to stop') ? 60 : 1.5}; date +%s%N` } })));
     log.set(prompt, results);
     reply.say('done');
   });
   const other = makeDatabase();
   const server = await new Server({ database: other, llm: model, settings: '[runs]\naccount_sandboxes = 1\nsandboxes = 2' }).start();
   try {
-    const users = [await server.user(), await server.user()];
+    const users = [await server.user(), await server.user(), await server.user()];
     const ids = await Promise.all(users.map((u, i) => start(u, `commands of ${i} .`)));
     for (const [i, u] of users.entries()) {
       const s = await u.stream(ids[i]);
       assert.equal(s.events.at(-1).status, 'completed', s.raw);
     }
-    const spans = [0, 1].map((i) => log.get(`commands of ${i} .`).map((t) => t.match(/\d{15,}/g).map((n) => Number(n) / 1e6)).sort((x, y) => x[0] - y[0]));
+    const spans = [0, 1, 2].map((i) => log.get(`commands of ${i} .`).map((t) => t.match(/\d{15,}/g).map((n) => Number(n) / 1e6)).sort((x, y) => x[0] - y[0]));
     for (const [first, second] of spans) assert.ok(second[0] >= first[1], `${first} and ${second} overlap`);
+    const all = spans.flat(), most = Math.max(...all.map(([at]) => all.filter(([from, to]) => from <= at && at < to).length));
+    assert.equal(most, 2, 'on the node at once');
     // A stop does not wait for the place.
     const u = await server.user();
     const slow = await start(u, 'commands to stop');

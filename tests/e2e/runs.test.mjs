@@ -305,6 +305,27 @@ test('optimistic mode uses the client\'s ids; a repeat with the same key answers
   assert.equal((await stranger.start(form)).status, 404);
 });
 
+test('a repeat with the same key may have its fields in another order and another boundary', async () => {
+  const u = await server.user();
+  const key = { 'idempotency-key': randomUUID() };
+  const prompt = ['prompt', 'Say hello'], mode = ['mode', 'chat'];
+  const a = ['files', new Blob(['one']), 'a.txt'], b = ['files', new Blob(['two']), 'b.txt'];
+  const start = (...parts) => {
+    const body = new FormData();
+    for (const part of parts) body.append(...part);
+    return u.post('/agent/start', { body, headers: key });
+  };
+  const first = await start(prompt, mode, a, b);
+  assert.equal(first.status, 200, first.text);
+  for (const parts of [[prompt, mode, a, b], [mode, prompt, a, b], [a, mode, b, prompt]]) {
+    const again = await start(...parts);
+    assert.deepEqual([again.status, again.json, again.headers.get('idempotency-replayed')], [200, first.json, 'true']);
+  }
+  for (const parts of [[prompt, mode, b, a], [prompt, a, b], [['prompt', 'chat'], ['mode', 'Say hello'], a, b]])
+    assert.equal((await start(...parts)).status, 409);
+  await u.stream(first.json.agent_run_id);
+});
+
 test('of two accounts that use the same new ids at once one gets them, the other is told nothing of it', async () => {
   const both = [await server.user({ tier: 'pro' }), await server.user({ tier: 'pro' })];  // room for all threads
   for (const u of both) await u.get('/account');

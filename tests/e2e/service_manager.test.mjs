@@ -123,6 +123,8 @@ test('reload (SIGHUP): modules with another file than the loaded one are swapped
       const now = await generations();
       assert.ok(now.mcp_sse > at_first.mcp_sse, JSON.stringify([at_first, now]));
       for (const name of ['accounts', 'agents', 'mcp']) assert.equal(now[name], at_first[name], name);
+      const told = await waitFor('the audit', async () => (await admin.get('/admin/audit?action=module.reload')).json.entries[0]);
+      assert.deepEqual([told.actor, told.detail], ['host:SIGHUP', { module: 'mcp_sse' }]);
       // Again: nothing has changed.
       m.say('signal HUP');
       await m.next(/^notify (RELOADING=1)/);

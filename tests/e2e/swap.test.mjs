@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { appendFileSync, copyFileSync, cpSync, readFileSync, readdirSync, readlinkSync, renameSync, writeFileSync } from 'node:fs';
+import { appendFileSync, copyFileSync, cpSync, mkdirSync, readFileSync, readdirSync, readlinkSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { startLlm } from './lib/llm.mjs';
@@ -176,6 +176,22 @@ test('under streams and requests every module is swapped, and nobody notices', a
   if (unmaps) for (const name of swapped) assert.equal(mappedCopies(name).size, 1, name);
 }, { timeout: 300000 + rounds * 45000 * slow });
 
+test('generations that are gone leave nothing behind', async () => {
+  const name = 'mcp_json', all = [];
+  for (let n = 0; n < 45; n++) {
+    const r = await admin.post(`/admin/modules/${name}/reload`);
+    assert.equal(r.status, 200, r.text);
+    for (const left of r.json.left) assert.match(left.outcome, unmaps ? /^unloaded$/ : /^ended/, r.text);
+    if (n >= 15) all.push(footprint());
+  }
+  if (unmaps) assert.equal(mappedCopies(name).size, 1);
+  const part = (what, from) => mean(all.slice(from, from + 10).map((f) => f[what]));
+  // The library alone is some hundred KiB.
+  for (const what of unmaps ? ['rss', 'sockets', 'files'] : ['sockets'])
+    if (what !== 'rss' || !process.env.RY_SANITIZE)
+      assert.ok(part(what, 20) <= part(what, 0) * 1.05 + 3, `${what} grows: ${JSON.stringify(all)}`);
+});
+
 test('what cannot be loaded, or does not fit, changes nothing', async () => {
   const before = await state('runs');
   writeFileSync(path.join(modules, '.runs.broken'), 'no library');
@@ -194,6 +210,24 @@ test('what cannot be loaded, or does not fit, changes nothing', async () => {
   r = await change('reload', 'runs');
   assert.equal(r.code, 0, r.err);
   assert.ok((await state('runs')).generation > before.generation);
+});
+
+test('a file that is written into, as cp does it, is not what runs', async () => {
+  const before = await state('runs');
+  const user = await server.user();
+  const open = await user.start({ prompt: '[words 40]' });
+  const reading = watch(`${server.url}/agent-run/${open.json.agent_run_id}/stream`, user.token).ended;
+  for (const name of ['runs', 'accounts', 'llm_openai']) writeFileSync(path.join(modules, `${name}.so`), 'cut short');
+  assert.equal((await reading).text, words(40));
+  const next = await user.start({ prompt: '[words 2]' });
+  assert.equal((await watch(`${server.url}/agent-run/${next.json.agent_run_id}/stream`, user.token).ended).text, words(2));
+  let r = await change('reload', 'runs');
+  assert.equal(r.code, 2);
+  assert.match(r.err, /runs\.so.*not an ELF file/);
+  assert.equal((await state('runs')).generation, before.generation);
+  for (const name of ['runs', 'accounts', 'llm_openai']) place(name, path.join(build, `modules/${name}.so`));
+  r = await change('reload', 'runs');
+  assert.equal(r.code, 0, r.err);
 });
 
 test('settings are read anew, and wrong ones are refused with file and line', async () => {
@@ -246,12 +280,14 @@ test('only an admin changes modules', async () => {
 });
 
 // Other content, the same code.
-const touched = (name) => {
-  const next = path.join(modules, `.${name}.touched`);
+const touched = (name, file = path.join(modules, `${name}.so`)) => {
+  const next = path.join(path.dirname(file), `.${name}.touched`);
   copyFileSync(path.join(build, `modules/${name}.so`), next);
   appendFileSync(next, '\0');
-  place(name, next);
+  renameSync(next, file);
 };
+const audited = (what, fits) => waitFor(`${what} in the audit`, async () =>
+  (await admin.get('/admin/audit?limit=100')).json.entries.find((e) => e.action === what && fits(e)));
 
 test('a changed file is reloaded by itself where that is configured, and only what is pinned is taken', async () => {
   let before = await state('llm_openai');
@@ -264,6 +300,12 @@ test('a changed file is reloaded by itself where that is configured, and only wh
   server.set.push('reload.on_file_change=true', `modules.mcp_json.sha256=${pin}`, `modules.mcp_sse.sha256=${pin}`,
     'modules.mcp_sse.required=false');
   place('llm_openai', path.join(build, 'modules/llm_openai.so'));
+  // One that lies elsewhere, under another name.
+  const elsewhere = path.join(server.dir, 'elsewhere');
+  mkdirSync(elsewhere);
+  const webhooks = path.join(elsewhere, 'outgoing-2.so');
+  copyFileSync(path.join(build, 'modules/webhooks.so'), webhooks);
+  server.set.push(`modules.webhooks.path=${webhooks}`);
   await server.start();
   assert.match((await state('mcp_sse')).reason, /pins/, 'it has another content');
   assert.equal((await state('mcp_sse')).state, 'refused');
@@ -277,6 +319,19 @@ test('a changed file is reloaded by itself where that is configured, and only wh
   assert.equal(r.code, 2);
   assert.match(r.err, /pins/);
   assert.equal((await state('mcp_json')).generation, pinned.generation);
+  const old = await state('webhooks');
+  assert.equal(old.file, webhooks);
+  touched('webhooks', webhooks);
+  await waitFor('the new generation of what lies elsewhere', async () => (await state('webhooks')).generation > old.generation);
+  for (const name of ['llm_openai', 'webhooks']) {
+    const told = await audited('module.reload', (e) => e.actor === 'host:file_change' && e.detail.module === name);
+    assert.deepEqual(told.detail, { module: name });
+  }
+  // What was refused stands there too, whoever wanted it.
+  for (const by of [(actor) => actor === 'host:file_change', (actor) => actor !== 'host:file_change']) {
+    const told = await audited('module.reload', (e) => by(e.actor) && e.detail.module === 'mcp_json' && e.detail.refused);
+    assert.match(told.detail.refused, /pins/);
+  }
   const user = await server.user();
   const run = await user.start({ prompt: '[words 3]' });
   const seen = await watch(`${server.url}/agent-run/${run.json.agent_run_id}/stream`, user.token).ended;

@@ -2488,6 +2488,15 @@ export interface components {
             }[];
             next_cursor: string | null;
         };
+        "host.LeftModule": {
+            generation: number;
+            module: string;
+            /** @enum {unknown} */
+            outcome: "unloaded" | "ended (still mapped)" | "retired (still mapped)";
+            /** @description Why it would not end */
+            reason?: string;
+            version: string;
+        };
         "host.Module": {
             abi_major: number;
             abi_minor: number;
@@ -2502,6 +2511,8 @@ export interface components {
             generation: number;
             jobs: components["schemas"]["host.Names"];
             last_strike?: string;
+            /** @description Generations of it that were replaced or taken out and stay in memory: the latest ten */
+            left?: components["schemas"]["host.LeftModule"][];
             migrations: components["schemas"]["host.Names"];
             min_host_minor: number;
             name: string;
@@ -2538,14 +2549,7 @@ export interface components {
             change: "reload" | "enable" | "disable";
             /** @description Requests that did not end in time */
             cut_requests: number;
-            left: {
-                generation: number;
-                module: string;
-                /** @enum {unknown} */
-                outcome: "unloaded" | "ended (still mapped)" | "retired (still mapped)";
-                reason?: string;
-                version: string;
-            }[];
+            left: components["schemas"]["host.LeftModule"][];
             module: string;
             /** @description New libraries that serve now; those of modules that depend on it are among them */
             started: {
@@ -4146,30 +4150,36 @@ export interface components {
         /** @description `next_cursor` of the page before */
         "accounts.Cursor": string;
         /**
-         * @description The account
+         * @description Id of the account: the `sub` of its tokens
          * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
          */
         "accounts.Id": string;
         /** @description Makes a repeat harmless, unless the body has a `ref` */
         "accounts.IdempotencyKey": string;
-        /** @example 20 */
+        /**
+         * @description How many of them the answer holds at most
+         * @example 20
+         */
         "accounts.Limit": number;
         /** @description `next_cursor` of the page before */
         "agents.Cursor": string;
         /**
-         * @description The agent
+         * @description Id of the agent, as the list of agents shows it
          * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
          */
         "agents.Id": string;
-        /** @example 20 */
+        /**
+         * @description How many of them the answer holds at most
+         * @example 20
+         */
         "agents.Limit": number;
         /**
-         * @description The job's number
+         * @description Number of the job, as the list shows it
          * @example 4711
          */
         "host.JobId": string;
         /**
-         * @description The module's name
+         * @description Name of the module, as the list shows it
          * @example referrals
          */
         "host.ModuleName": string;
@@ -4179,42 +4189,51 @@ export interface components {
          */
         "host.NodeId": string;
         /**
-         * @description The profile
+         * @description Id of the profile, as the list of profiles shows it
          * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
          */
         "mcp_prebuilt.Id": string;
         /** @description `next_cursor` of the page before */
         "notifications.Cursor": string;
         /**
-         * @description The notification
+         * @description Id of the notification, as its list shows it
          * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
          */
         "notifications.Id": string;
-        /** @example 20 */
+        /**
+         * @description How many of them the answer holds at most
+         * @example 20
+         */
         "notifications.Limit": number;
         /**
-         * @description The referral
+         * @description Id of the referral, as its list shows it
          * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
          */
         "referrals.Id": string;
-        /** @example 20 */
+        /**
+         * @description How many of them the answer holds at most
+         * @example 20
+         */
         "referrals.Limit": number;
         /** @description `next_cursor` of the page before */
         "runs.Cursor": string;
-        /** @example 20 */
+        /**
+         * @description How many of them the answer holds at most
+         * @example 20
+         */
         "runs.Limit": number;
         /**
-         * @description The project
+         * @description Id of the project: `project_id` of the start that began it
          * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
          */
         "runs.ProjectId": string;
         /**
-         * @description The run
+         * @description Id of the run: `agent_run_id` of its start
          * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
          */
         "runs.RunId": string;
         /**
-         * @description The thread
+         * @description Id of the thread: `thread_id` of the start that began it
          * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
          */
         "runs.ThreadId": string;
@@ -4442,7 +4461,11 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                id: string;
+                /**
+                 * @description Id of the account: the `sub` of its tokens
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                id: components["parameters"]["accounts.Id"];
             };
             cookie?: never;
         };
@@ -4464,7 +4487,11 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                id: string;
+                /**
+                 * @description Id of the account: the `sub` of its tokens
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                id: components["parameters"]["accounts.Id"];
             };
             cookie?: never;
         };
@@ -4505,7 +4532,11 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["accounts.IdempotencyKey"];
             };
             path: {
-                id: string;
+                /**
+                 * @description Id of the account: the `sub` of its tokens
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                id: components["parameters"]["accounts.Id"];
             };
             cookie?: never;
         };
@@ -4564,12 +4595,19 @@ export interface operations {
             query?: {
                 /** @description `next_cursor` of the page before */
                 cursor?: components["parameters"]["accounts.Cursor"];
-                /** @example 20 */
+                /**
+                 * @description How many of them the answer holds at most
+                 * @example 20
+                 */
                 limit?: components["parameters"]["accounts.Limit"];
             };
             header?: never;
             path: {
-                id: string;
+                /**
+                 * @description Id of the account: the `sub` of its tokens
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                id: components["parameters"]["accounts.Id"];
             };
             cookie?: never;
         };
@@ -4626,7 +4664,11 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["accounts.IdempotencyKey"];
             };
             path: {
-                id: string;
+                /**
+                 * @description Id of the account: the `sub` of its tokens
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                id: components["parameters"]["accounts.Id"];
             };
             cookie?: never;
         };
@@ -4683,14 +4725,21 @@ export interface operations {
     "accounts.audit": {
         parameters: {
             query?: {
+                /** @description Only what was done to this account */
                 account_id?: string;
-                /** @example grant */
+                /**
+                 * @description Only actions of this name
+                 * @example grant
+                 */
                 action?: string;
                 /** @description The subject of who did it */
                 actor?: string;
                 /** @description `next_cursor` of the page before */
                 cursor?: components["parameters"]["accounts.Cursor"];
-                /** @example 20 */
+                /**
+                 * @description How many of them the answer holds at most
+                 * @example 20
+                 */
                 limit?: components["parameters"]["accounts.Limit"];
             };
             header?: never;
@@ -4759,7 +4808,10 @@ export interface operations {
                  * @example 4711
                  */
                 cursor?: string;
-                /** @example 20 */
+                /**
+                 * @description How many of them the answer holds at most
+                 * @example 20
+                 */
                 limit?: number;
                 /**
                  * @description `dead`: given up after the last attempt
@@ -4816,7 +4868,11 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                id: string;
+                /**
+                 * @description Number of the job, as the list shows it
+                 * @example 4711
+                 */
+                id: components["parameters"]["host.JobId"];
             };
             cookie?: never;
         };
@@ -4838,7 +4894,11 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                id: string;
+                /**
+                 * @description Number of the job, as the list shows it
+                 * @example 4711
+                 */
+                id: components["parameters"]["host.JobId"];
             };
             cookie?: never;
         };
@@ -4861,9 +4921,15 @@ export interface operations {
             query?: {
                 /** @description `next_cursor` of the page before */
                 cursor?: string;
-                /** @example 20 */
+                /**
+                 * @description How many of them the answer holds at most
+                 * @example 20
+                 */
                 limit?: number;
-                /** @example dead */
+                /**
+                 * @description What became of the messages: taken by the relay, refused by it for good, given up after many attempts, or not sent because the address is suppressed
+                 * @example dead
+                 */
                 state?: "sent" | "refused" | "dead" | "suppressed";
             };
             header?: never;
@@ -4933,7 +4999,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11 */
+                /**
+                 * @description A message that was given up or refused
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
                 id: string;
             };
             cookie?: never;
@@ -4974,7 +5043,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example ann@example.org */
+                /**
+                 * @description The mail address that gets messages again
+                 * @example ann@example.org
+                 */
                 address: string;
             };
             cookie?: never;
@@ -5157,7 +5229,11 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                name: string;
+                /**
+                 * @description Name of the module, as the list shows it
+                 * @example referrals
+                 */
+                name: components["parameters"]["host.ModuleName"];
             };
             cookie?: never;
         };
@@ -5187,7 +5263,11 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                name: string;
+                /**
+                 * @description Name of the module, as the list shows it
+                 * @example referrals
+                 */
+                name: components["parameters"]["host.ModuleName"];
             };
             cookie?: never;
         };
@@ -5217,7 +5297,11 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                name: string;
+                /**
+                 * @description Name of the module, as the list shows it
+                 * @example referrals
+                 */
+                name: components["parameters"]["host.ModuleName"];
             };
             cookie?: never;
         };
@@ -5273,7 +5357,11 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                id: string;
+                /**
+                 * @description The node's id, as in the list
+                 * @example 0190f6a1-3c5b-7d2e-9a41-6f0c2b8e5d11
+                 */
+                id: components["parameters"]["host.NodeId"];
             };
             cookie?: never;
         };
@@ -5310,7 +5398,11 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                id: string;
+                /**
+                 * @description The node's id, as in the list
+                 * @example 0190f6a1-3c5b-7d2e-9a41-6f0c2b8e5d11
+                 */
+                id: components["parameters"]["host.NodeId"];
             };
             cookie?: never;
         };
@@ -5345,12 +5437,19 @@ export interface operations {
     "notifications.all": {
         parameters: {
             query?: {
+                /** @description Only those to this account */
                 account_id?: string;
                 /** @description `next_cursor` of the page before */
                 cursor?: components["parameters"]["notifications.Cursor"];
-                /** @example 20 */
+                /**
+                 * @description How many of them the answer holds at most
+                 * @example 20
+                 */
                 limit?: components["parameters"]["notifications.Limit"];
-                /** @example dead */
+                /**
+                 * @description Only notifications in this state; empty: in any
+                 * @example dead
+                 */
                 status?: "" | "queued" | "gathered" | "sent" | "suppressed" | "failed" | "dead" | "cancelled";
             };
             header?: never;
@@ -5375,7 +5474,11 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                id: string;
+                /**
+                 * @description Id of the notification, as its list shows it
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                id: components["parameters"]["notifications.Id"];
             };
             cookie?: never;
         };
@@ -5397,7 +5500,11 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                id: string;
+                /**
+                 * @description Id of the notification, as its list shows it
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                id: components["parameters"]["notifications.Id"];
             };
             cookie?: never;
         };
@@ -5420,7 +5527,11 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                id: string;
+                /**
+                 * @description Id of the notification, as its list shows it
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                id: components["parameters"]["notifications.Id"];
             };
             cookie?: never;
         };
@@ -5513,7 +5624,10 @@ export interface operations {
             query?: {
                 /** @description `next_cursor` of the page before */
                 cursor?: string;
-                /** @example 20 */
+                /**
+                 * @description How many of them the answer holds at most
+                 * @example 20
+                 */
                 limit?: components["parameters"]["referrals.Limit"];
             };
             header?: never;
@@ -5578,7 +5692,11 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                id: string;
+                /**
+                 * @description Id of the referral, as its list shows it
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                id: components["parameters"]["referrals.Id"];
             };
             cookie?: never;
         };
@@ -5603,7 +5721,11 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                id: string;
+                /**
+                 * @description Id of the referral, as its list shows it
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                id: components["parameters"]["referrals.Id"];
             };
             cookie?: never;
         };
@@ -5628,7 +5750,11 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                id: string;
+                /**
+                 * @description Id of the referral, as its list shows it
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                id: components["parameters"]["referrals.Id"];
             };
             cookie?: never;
         };
@@ -5653,7 +5779,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example K7QX4MPA */
+                /**
+                 * @description A referral code
+                 * @example K7QX4MPA
+                 */
                 code: string;
             };
             cookie?: never;
@@ -5700,7 +5829,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example K7QX4MPA */
+                /**
+                 * @description A referral code
+                 * @example K7QX4MPA
+                 */
                 code: string;
             };
             cookie?: never;
@@ -5747,7 +5879,10 @@ export interface operations {
             query?: {
                 /** @description `next_cursor` of the page before */
                 cursor?: components["parameters"]["runs.Cursor"];
-                /** @example 20 */
+                /**
+                 * @description How many of them the answer holds at most
+                 * @example 20
+                 */
                 limit?: components["parameters"]["runs.Limit"];
             };
             header?: never;
@@ -5868,6 +6003,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /**
+                 * @description The receiver's name in the settings
+                 * @example billing
+                 */
                 name: string;
             };
             cookie?: never;
@@ -5906,6 +6045,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /**
+                 * @description The receiver's name in the settings
+                 * @example billing
+                 */
                 name: string;
             };
             cookie?: never;
@@ -5944,7 +6087,11 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                id: string;
+                /**
+                 * @description Id of the run: `agent_run_id` of its start
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                id: components["parameters"]["runs.RunId"];
             };
             cookie?: never;
         };
@@ -5965,7 +6112,11 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                id: string;
+                /**
+                 * @description Id of the run: `agent_run_id` of its start
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                id: components["parameters"]["runs.RunId"];
             };
             cookie?: never;
         };
@@ -5986,7 +6137,11 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                id: string;
+                /**
+                 * @description Id of the run: `agent_run_id` of its start
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                id: components["parameters"]["runs.RunId"];
             };
             cookie?: never;
         };
@@ -6008,9 +6163,9 @@ export interface operations {
             query?: {
                 /** @description Neighbouring chunks wait so long and come as one event */
                 coalesce_ms?: number;
-                /** @description The same */
+                /** @description As the header `Last-Event-ID`, for clients that cannot set one */
                 last_event_id?: number;
-                /** @description The same */
+                /** @description As the header `Last-Event-ID`, for clients that cannot set one */
                 last_id?: number;
                 /** @description snapshot: first one event in the place of everything so far */
                 mode?: "events" | "snapshot";
@@ -6023,7 +6178,11 @@ export interface operations {
                 "Last-Event-ID"?: number;
             };
             path: {
-                id: string;
+                /**
+                 * @description Id of the run: `agent_run_id` of its start
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                id: components["parameters"]["runs.RunId"];
             };
             cookie?: never;
         };
@@ -6065,7 +6224,11 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                id: string;
+                /**
+                 * @description Id of the run: `agent_run_id` of its start
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                id: components["parameters"]["runs.RunId"];
             };
             cookie?: never;
         };
@@ -6105,9 +6268,15 @@ export interface operations {
             query?: {
                 /** @description `next_cursor` of the page before */
                 cursor?: components["parameters"]["runs.Cursor"];
-                /** @example 20 */
+                /**
+                 * @description How many of them the answer holds at most
+                 * @example 20
+                 */
                 limit?: components["parameters"]["runs.Limit"];
-                /** @example running */
+                /**
+                 * @description Only runs with this status; empty: with any
+                 * @example running
+                 */
                 status?: "" | "running" | "completed" | "failed" | "stopped";
             };
             header?: never;
@@ -6131,7 +6300,11 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                id: string;
+                /**
+                 * @description Id of the run: `agent_run_id` of its start
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                id: components["parameters"]["runs.RunId"];
             };
             cookie?: never;
         };
@@ -6152,7 +6325,11 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                id: string;
+                /**
+                 * @description Id of the run: `agent_run_id` of its start
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                id: components["parameters"]["runs.RunId"];
             };
             cookie?: never;
         };
@@ -6173,7 +6350,11 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                id: string;
+                /**
+                 * @description Id of the run: `agent_run_id` of its start
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                id: components["parameters"]["runs.RunId"];
             };
             cookie?: never;
         };
@@ -6226,7 +6407,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @example 5b0e1f9c-start-1 */
+                /**
+                 * @description A name for this start, chosen by the client. A start that is sent again under the same name within a day is answered as the first was, and begins nothing
+                 * @example 5b0e1f9c-start-1
+                 */
                 "Idempotency-Key"?: string;
                 /** @description `true` of a super admin: `timing_breakdown` is in the answer */
                 "X-Emit-Timing"?: string;
@@ -6370,7 +6554,10 @@ export interface operations {
             query?: {
                 /** @description `next_cursor` of the page before */
                 cursor?: components["parameters"]["agents.Cursor"];
-                /** @example 20 */
+                /**
+                 * @description How many of them the answer holds at most
+                 * @example 20
+                 */
                 limit?: components["parameters"]["agents.Limit"];
             };
             header?: never;
@@ -6443,7 +6630,10 @@ export interface operations {
                  * @example {"Authorization": "Bearer abc"}
                  */
                 "X-MCP-Headers"?: string;
-                /** @example http */
+                /**
+                 * @description The kind of the server; `sse` when it is left out
+                 * @example http
+                 */
                 "X-MCP-Type"?: components["schemas"]["mcp.Type"];
                 /**
                  * @description The server's URL, or the id of a profile
@@ -6453,7 +6643,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description The agent
+                 * @description Id of the agent, as the list of agents shows it
                  * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
                  */
                 agent_id: string;
@@ -6512,7 +6702,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The agent
+                 * @description Id of the agent, as the list of agents shows it
                  * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
                  */
                 agent_id: string;
@@ -6605,7 +6795,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The agent
+                 * @description Id of the agent, as the list of agents shows it
                  * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
                  */
                 agent_id: string;
@@ -6675,7 +6865,11 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                id: string;
+                /**
+                 * @description Id of the agent, as the list of agents shows it
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                id: components["parameters"]["agents.Id"];
             };
             cookie?: never;
         };
@@ -6704,7 +6898,11 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                id: string;
+                /**
+                 * @description Id of the agent, as the list of agents shows it
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                id: components["parameters"]["agents.Id"];
             };
             cookie?: never;
         };
@@ -6750,7 +6948,11 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                id: string;
+                /**
+                 * @description Id of the agent, as the list of agents shows it
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                id: components["parameters"]["agents.Id"];
             };
             cookie?: never;
         };
@@ -6792,12 +6994,19 @@ export interface operations {
             query?: {
                 /** @description `next_cursor` of the page before */
                 cursor?: components["parameters"]["agents.Cursor"];
-                /** @example 20 */
+                /**
+                 * @description How many of them the answer holds at most
+                 * @example 20
+                 */
                 limit?: components["parameters"]["agents.Limit"];
             };
             header?: never;
             path: {
-                id: string;
+                /**
+                 * @description Id of the agent, as the list of agents shows it
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                id: components["parameters"]["agents.Id"];
             };
             cookie?: never;
         };
@@ -6950,7 +7159,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example 4f2a9c0d1e3b5a67 */
+                /**
+                 * @description The id that the list of keys shows; not the key itself
+                 * @example 4f2a9c0d1e3b5a67
+                 */
                 id: string;
             };
             cookie?: never;
@@ -6979,7 +7191,10 @@ export interface operations {
             query?: {
                 /** @description `next_cursor` of the page before */
                 cursor?: components["parameters"]["notifications.Cursor"];
-                /** @example 20 */
+                /**
+                 * @description How many of them the answer holds at most
+                 * @example 20
+                 */
                 limit?: components["parameters"]["notifications.Limit"];
             };
             header?: never;
@@ -7031,7 +7246,10 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @example dGVzdA */
+                /**
+                 * @description The token as it was registered, percent-encoded
+                 * @example dGVzdA
+                 */
                 device_token: string;
             };
             cookie?: never;
@@ -7054,7 +7272,10 @@ export interface operations {
             query?: {
                 /** @description `next_cursor` of the page before */
                 cursor?: components["parameters"]["notifications.Cursor"];
-                /** @example 20 */
+                /**
+                 * @description How many of them the answer holds at most
+                 * @example 20
+                 */
                 limit?: components["parameters"]["notifications.Limit"];
                 /** @description Only what was not read */
                 unread?: "true" | "false";
@@ -7081,7 +7302,11 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                id: string;
+                /**
+                 * @description Id of the notification, as its list shows it
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                id: components["parameters"]["notifications.Id"];
             };
             cookie?: never;
         };
@@ -7121,7 +7346,7 @@ export interface operations {
     "notifications.inbox_stream_alias": {
         parameters: {
             query?: {
-                /** @description The same */
+                /** @description As the header `Last-Event-ID`, for clients that cannot set one */
                 last_event_id?: number;
             };
             header?: {
@@ -7371,9 +7596,15 @@ export interface operations {
     "referrals.history": {
         parameters: {
             query?: {
-                /** @example 20 */
+                /**
+                 * @description How many of them the answer holds at most
+                 * @example 20
+                 */
                 limit?: components["parameters"]["referrals.Limit"];
-                /** @example 0 */
+                /**
+                 * @description How many of the newest are passed over
+                 * @example 0
+                 */
                 offset?: number;
             };
             header?: never;
@@ -8109,7 +8340,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11 */
+                /**
+                 * @description A session of the caller, as the list of sessions shows it
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
                 id: string;
             };
             cookie?: never;
@@ -8254,11 +8488,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Or `svix-id` */
+                /** @description Id of the message, the same in every attempt; `svix-id` is taken as well */
                 "webhook-id"?: string;
-                /** @description Or `svix-signature` */
+                /** @description `v1,` and a signature, several of them with spaces between; `svix-signature` is taken as well */
                 "webhook-signature"?: string;
-                /** @description Or `svix-timestamp` */
+                /** @description When the attempt was made, in Unix seconds; `svix-timestamp` is taken as well */
                 "webhook-timestamp"?: string;
             };
             path?: never;
@@ -8538,9 +8772,13 @@ export interface operations {
     "mcp_prebuilt.callback": {
         parameters: {
             query?: {
+                /** @description The authorization code that is exchanged for tokens */
                 code?: string;
+                /** @description Why the authorization server refused; then there is no code */
                 error?: string;
+                /** @description The issuer, which must be the one that was asked (RFC 9207) */
                 iss?: string;
+                /** @description What the authorization server was given when the connection was begun; it names the profile */
                 state?: string;
             };
             header?: never;
@@ -8738,7 +8976,11 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                id: string;
+                /**
+                 * @description Id of the profile, as the list of profiles shows it
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                id: components["parameters"]["mcp_prebuilt.Id"];
             };
             cookie?: never;
         };
@@ -8767,7 +9009,11 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                id: string;
+                /**
+                 * @description Id of the profile, as the list of profiles shows it
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                id: components["parameters"]["mcp_prebuilt.Id"];
             };
             cookie?: never;
         };
@@ -8836,7 +9082,10 @@ export interface operations {
             query?: {
                 /** @description `next_cursor` of the page before */
                 cursor?: components["parameters"]["notifications.Cursor"];
-                /** @example 20 */
+                /**
+                 * @description How many of them the answer holds at most
+                 * @example 20
+                 */
                 limit?: components["parameters"]["notifications.Limit"];
             };
             header?: never;
@@ -8888,7 +9137,10 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @example dGVzdA */
+                /**
+                 * @description The token as it was registered, percent-encoded
+                 * @example dGVzdA
+                 */
                 device_token: string;
             };
             cookie?: never;
@@ -8911,7 +9163,10 @@ export interface operations {
             query?: {
                 /** @description `next_cursor` of the page before */
                 cursor?: components["parameters"]["notifications.Cursor"];
-                /** @example 20 */
+                /**
+                 * @description How many of them the answer holds at most
+                 * @example 20
+                 */
                 limit?: components["parameters"]["notifications.Limit"];
                 /** @description Only what was not read */
                 unread?: "true" | "false";
@@ -8938,7 +9193,11 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                id: string;
+                /**
+                 * @description Id of the notification, as its list shows it
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                id: components["parameters"]["notifications.Id"];
             };
             cookie?: never;
         };
@@ -8978,7 +9237,7 @@ export interface operations {
     "notifications.inbox_stream": {
         parameters: {
             query?: {
-                /** @description The same */
+                /** @description As the header `Last-Event-ID`, for clients that cannot set one */
                 last_event_id?: number;
             };
             header?: {
@@ -9230,14 +9489,18 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Below /workspace
+                 * @description Of the file or directory, relative to /workspace
                  * @example uploads
                  */
                 path?: string;
             };
             header?: never;
             path: {
-                id: string;
+                /**
+                 * @description Id of the project: `project_id` of the start that began it
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                id: components["parameters"]["runs.ProjectId"];
             };
             cookie?: never;
         };
@@ -9280,17 +9543,23 @@ export interface operations {
     "runs.file_content": {
         parameters: {
             query: {
+                /** @description At most so many bytes; as many as one answer holds when it is left out */
                 limit?: number;
+                /** @description The first byte of the file that the answer holds */
                 offset?: number;
                 /**
-                 * @description Below /workspace
+                 * @description Of the file or directory, relative to /workspace
                  * @example uploads/report.pdf
                  */
                 path: string;
             };
             header?: never;
             path: {
-                id: string;
+                /**
+                 * @description Id of the project: `project_id` of the start that began it
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                id: components["parameters"]["runs.ProjectId"];
             };
             cookie?: never;
         };
@@ -9418,12 +9687,19 @@ export interface operations {
             query?: {
                 /** @description `next_cursor` of the page before */
                 cursor?: components["parameters"]["runs.Cursor"];
-                /** @example 20 */
+                /**
+                 * @description How many of them the answer holds at most
+                 * @example 20
+                 */
                 limit?: components["parameters"]["runs.Limit"];
             };
             header?: never;
             path: {
-                id: string;
+                /**
+                 * @description Id of the thread: `thread_id` of the start that began it
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                id: components["parameters"]["runs.ThreadId"];
             };
             cookie?: never;
         };
@@ -9445,7 +9721,10 @@ export interface operations {
             query?: {
                 /** @description `next_cursor` of the page before */
                 cursor?: components["parameters"]["runs.Cursor"];
-                /** @example 20 */
+                /**
+                 * @description How many of them the answer holds at most
+                 * @example 20
+                 */
                 limit?: components["parameters"]["runs.Limit"];
             };
             header?: never;
@@ -9497,7 +9776,11 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                id: string;
+                /**
+                 * @description Id of the thread: `thread_id` of the start that began it
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                id: components["parameters"]["runs.ThreadId"];
             };
             cookie?: never;
         };
@@ -9535,7 +9818,11 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                id: string;
+                /**
+                 * @description Id of the thread: `thread_id` of the start that began it
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                id: components["parameters"]["runs.ThreadId"];
             };
             cookie?: never;
         };
@@ -9577,12 +9864,19 @@ export interface operations {
             query?: {
                 /** @description `next_cursor` of the page before */
                 cursor?: components["parameters"]["runs.Cursor"];
-                /** @example 20 */
+                /**
+                 * @description How many of them the answer holds at most
+                 * @example 20
+                 */
                 limit?: components["parameters"]["runs.Limit"];
             };
             header?: never;
             path: {
-                id: string;
+                /**
+                 * @description Id of the thread: `thread_id` of the start that began it
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                id: components["parameters"]["runs.ThreadId"];
             };
             cookie?: never;
         };
@@ -9604,7 +9898,10 @@ export interface operations {
             query?: {
                 /** @description `next_cursor` of the page before */
                 cursor?: components["parameters"]["runs.Cursor"];
-                /** @example 20 */
+                /**
+                 * @description How many of them the answer holds at most
+                 * @example 20
+                 */
                 limit?: number;
                 /**
                  * @description Oldest or newest first; in any case
@@ -9614,7 +9911,11 @@ export interface operations {
             };
             header?: never;
             path: {
-                id: string;
+                /**
+                 * @description Id of the thread: `thread_id` of the start that began it
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                id: components["parameters"]["runs.ThreadId"];
             };
             cookie?: never;
         };

@@ -25,6 +25,9 @@ std::size_t take(char* data, std::size_t size, std::size_t n, void* to) {
   return size * n;
 }
 
+enum class method { get, post };
+api_answer ask(const api_call& call, method how);
+
 }  // namespace
 
 std::string text_of(const json::object& o, const char* key) {
@@ -51,6 +54,15 @@ std::string api_answer::reason() const {
 }
 
 api_answer post(const api_call& call) {
+  return ask(call, method::post);
+}
+api_answer get(const api_call& call) {
+  return ask(call, method::get);
+}
+
+namespace {
+
+api_answer ask(const api_call& call, method how) {
   api_answer out;
   auto url = call.url;
   while (url.ends_with('/')) url.pop_back();
@@ -64,23 +76,29 @@ api_answer post(const api_call& call) {
     (void)fields.release();
     fields.reset(grown);
   };
-  add("Authorization: Bearer " + call.token);
+  if (!call.token.empty()) add("Authorization: Bearer " + call.token);
   add("Content-Type: application/json");
   add("Expect:");
   curl_easy_setopt(c.get(), CURLOPT_URL, url.c_str());
   curl_easy_setopt(c.get(), CURLOPT_HTTPHEADER, fields.get());
-  curl_easy_setopt(c.get(), CURLOPT_POSTFIELDS, call.body.c_str());
-  curl_easy_setopt(c.get(), CURLOPT_POSTFIELDSIZE, static_cast<long>(call.body.size()));
+  if (how == method::post) {
+    curl_easy_setopt(c.get(), CURLOPT_POSTFIELDS, call.body.c_str());
+    curl_easy_setopt(c.get(), CURLOPT_POSTFIELDSIZE, static_cast<long>(call.body.size()));
+  }
   curl_easy_setopt(c.get(), CURLOPT_WRITEFUNCTION, &take);
   curl_easy_setopt(c.get(), CURLOPT_WRITEDATA, &out.body);
   curl_easy_setopt(c.get(), CURLOPT_TIMEOUT, static_cast<long>(call.patience.count()));
   curl_easy_setopt(c.get(), CURLOPT_PROTOCOLS_STR, "http,https");
   curl_easy_setopt(c.get(), CURLOPT_NOSIGNAL, 1L);
-  if (const auto code = curl_easy_perform(c.get()); code != CURLE_OK)
+  if (const auto code = curl_easy_perform(c.get()); code != CURLE_OK) {
     out.error = "the server " + call.url + " could not be asked: " + curl_easy_strerror(code);
-  else
+    out.nobody_listens = code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_HOST;
+  } else {
     curl_easy_getinfo(c.get(), CURLINFO_RESPONSE_CODE, &out.status);
+  }
   return out;
 }
+
+}  // namespace
 
 }  // namespace ry::app::client

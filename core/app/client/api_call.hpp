@@ -10,7 +10,7 @@ namespace ry::app::client {
 struct api_call {
   std::string url;  // of the server, maybe with a base path
   std::string path;
-  std::string token;  // bearer
+  std::string token;  // bearer; empty: none is sent
   std::string body;   // JSON; sent by POST
   std::chrono::seconds patience{60};
 };
@@ -19,6 +19,7 @@ struct api_answer {
   long status = 0;  // 0: see `error`
   std::string body;
   std::string error;  // why there is no answer, a sentence
+  bool nobody_listens = false;  // no connection was made
 
   bool ok() const noexcept { return status / 100 == 2; }
   bool refused() const noexcept { return status / 100 == 4; }
@@ -28,6 +29,7 @@ struct api_answer {
 
 // Blocks until the answer is whole.
 api_answer post(const api_call& call);
+api_answer get(const api_call& call);
 
 // A member that is a string; else an empty one.
 std::string text_of(const boost::json::object& o, const char* key);

@@ -14,6 +14,8 @@ namespace {
 
 // Longer than a server waits for what its old modules still do, with the longest reload.drain_seconds.
 constexpr std::chrono::seconds patience(3700);
+constexpr std::chrono::seconds short_patience(15);
+constexpr const char* list_path = "/admin/modules";
 
 std::string number_of(const json::object& o, const char* key) {
   const auto* v = o.if_contains(key);
@@ -27,7 +29,82 @@ void each(const json::object& o, const char* key, F f) {
       if (const auto* item = one.if_object()) f(*item);
 }
 
+void add_line(std::string& out, const char* title, const std::string& value) {
+  if (value.empty()) return;
+  std::string head = title;
+  head.resize(10, ' ');
+  out += "    " + head + " " + printable(value) + "\n";
+}
+
+void add_texts(std::string& out, const char* title, const json::object& o, const char* key) {
+  const auto* all = o.if_contains(key);
+  if (!all || !all->is_array()) return;
+  for (const auto& one : all->get_array())
+    if (one.is_string()) add_line(out, title, std::string(one.get_string()));
+}
+
+bool is_true(const json::object& o, const char* key) {
+  const auto* v = o.if_contains(key);
+  return v && v->is_bool() && v->get_bool();
+}
+
 }  // namespace
+
+bool is_served(const std::string& url) {
+  api_call call;
+  call.url = url;
+  call.path = list_path;
+  call.patience = short_patience;
+  return !get(call).nobody_listens;
+}
+
+std::optional<json::array> loaded_modules(const module_request& request) {
+  api_call call;
+  call.url = request.url;
+  call.path = list_path;
+  call.token = request.token;
+  call.patience = short_patience;
+  const auto answer = get(call);
+  auto v = answer.ok() ? parsed(answer.body) : json::value();
+  if (auto* all = v.if_array()) return std::move(*all);
+  std::fprintf(stderr, "runyard: %s did not say what it has loaded: %s\n", request.url.c_str(),
+               answer.reason().c_str());
+  return std::nullopt;
+}
+
+std::string module_list_text(const json::array& modules) {
+  std::string out;
+  for (const auto& one : modules) {
+    const auto* m = one.if_object();
+    if (!m) continue;
+    out += printable(text_of(*m, "name") + " " + text_of(*m, "version") + "  " + text_of(*m, "state"));
+    // Elsewhere it counts what nobody has seen.
+    if (text_of(*m, "state") == "started") out += ", generation " + number_of(*m, "generation");
+    out += is_true(*m, "required") ? "\n" : " (not required)\n";
+    add_line(out, "file", text_of(*m, "file"));
+    add_line(out, "sha256", text_of(*m, "sha256"));
+    add_line(out, "why", text_of(*m, "reason"));
+    each(*m, "left", [&](const json::object& g) {
+      const auto why = text_of(g, "reason");
+      add_line(out, "left", text_of(g, "version") + ", generation " + number_of(g, "generation") + ": " +
+                                text_of(g, "outcome") + (why.empty() ? "" : ", " + why));
+    });
+    if (const auto n = number_of(*m, "strikes"); n != "0") add_line(out, "strikes", n + ": " + text_of(*m, "last_strike"));
+    each(*m, "needs", [&](const json::object& n) {
+      add_line(out, "needs", text_of(n, "id") + (is_true(n, "optional") ? " (optional)" : ""));
+    });
+    add_texts(out, "provides", *m, "provides");
+    add_texts(out, "route", *m, "routes");
+    add_texts(out, "job", *m, "jobs");
+    add_texts(out, "consumer", *m, "consumers");
+    add_texts(out, "point", *m, "points");
+    each(*m, "drivers", [&](const json::object& d) {
+      add_line(out, "driver", text_of(d, "name") + " in " + text_of(d, "point"));
+    });
+    add_texts(out, "migration", *m, "migrations");
+  }
+  return out;
+}
 
 std::string module_text(const std::string& body) {
   const auto v = parsed(body);

@@ -60,13 +60,33 @@ config::config(const sources& from, const environment& env, const defaults& plac
 }
 
 void config::refuse(std::string_view key, std::string message) {
-  const node* n = &tree_;
-  auto where = tree_.where;
-  for (const auto& part : parse_key(key).value_or(key_path{})) {
-    n = n ? n->find(part) : nullptr;
-    if (n) where = n->where;
+  faults_.push_back({place(key), std::string(key), std::move(message)});
+}
+
+std::string config::place(std::string_view text) const {
+  const node* at = &tree_;
+  std::string_view separator;
+  while (true) {
+    const node* next = nullptr;
+    std::string_view rest;
+    const auto consider = [&](const std::string& part, const node& child) {
+      if (!text.starts_with(part)) return;
+      const auto behind = text.substr(part.size());
+      // "a.bc" begins with no "a.b"; a sentence goes on with a blank, a key with "." or "[".
+      if (!behind.empty() && is_bare(behind.front())) return;
+      next = &child;
+      rest = behind;
+    };
+    if (text.starts_with(separator)) {
+      text.remove_prefix(separator.size());
+      for (const auto& [name, child] : at->members) consider(to_text({name}), child);
+    }
+    for (std::size_t i = 0; i < at->items.size(); ++i) consider("[" + std::to_string(i) + "]", at->items[i]);
+    if (!next) return at->where;
+    at = next;
+    text = rest;
+    separator = ".";
   }
-  faults_.push_back({where, std::string(key), std::move(message)});
 }
 
 const json::value& config::at(std::string_view key) const {
@@ -203,6 +223,17 @@ std::optional<std::string> config::module_settings(const std::string& name,
 void config::check_drivers(const std::vector<std::pair<std::string, std::string>>& drivers) {
   for (const auto& [name, entry] : modules_)
     ry::app::config::check_drivers(entry.first, entry.second, tree_.find(name), {name}, drivers, faults_);
+}
+
+problems config::unchecked() const {
+  const auto hosts = host_keys();
+  problems out;
+  for (const auto& [name, table] : tree_.members) {
+    if (modules_.contains(name) || std::find(hosts.begin(), hosts.end(), name) != hosts.end()) continue;
+    if (table.is == node::kind::table && table.members.empty()) continue;
+    out.push_back({table.where, to_text({name}), "has no effect and was not checked: the module is not enabled"});
+  }
+  return out;
 }
 
 std::string config::listing() const {

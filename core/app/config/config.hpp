@@ -36,8 +36,10 @@ class config {
 
   // Everything found wrong so far, in the order it was found.
   const problems& faults() const noexcept { return faults_; }
-  // Adds what only the rest of the host can see: a value of the right form that cannot be used.
+  // Adds what only the rest of the host or a module can see: a value of the right form that cannot be used.
   void refuse(std::string_view key, std::string message);
+  // Where the setting was set whose name `text` begins with, or the table around it when it stands nowhere.
+  std::string place(std::string_view text) const;
 
   // Host settings; the key must stand in the schema and faults() must be empty.
   std::string text(std::string_view key) const;
@@ -60,6 +62,9 @@ class config {
   // Once all modules are created: names of drivers in the checked settings of modules that nobody
   // provides. `drivers` are pairs of extension point and name.
   void check_drivers(const std::vector<std::pair<std::string, std::string>>& drivers);
+
+  // Tables with settings that no module_settings() has looked at: those of modules that are not enabled.
+  problems unchecked() const;
 
   // What is in force, one "key = value  # where" per line, secrets masked. Modules whose settings
   // were not checked are left out.

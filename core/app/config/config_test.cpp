@@ -81,6 +81,34 @@ TEST(config, settings_that_need_each_other) {
               ElementsAre(HasSubstr("cannot stand beside")));
 }
 
+TEST(config, a_sentence_that_begins_with_a_setting_is_placed_where_that_was_set) {
+  const std::string file = testing::TempDir() + "ry_config_place.toml";
+  std::ofstream(file) << "[runs]\n"
+                         "steps = 1\n"
+                         "[runs.models]\n"
+                         "\"runyard/basic\" = \"a/b\"\n"
+                         "[runs.hooks.a]\n"
+                         "on = [\"x\",\n"
+                         "      \"y\"]\n";
+  auto c = config({file, {"runs.steps_more=2"}}, {}, places);
+  ASSERT_THAT(faults(c), IsEmpty());
+  const auto line = [&](const char* text) {
+    const auto place = c.place(text);
+    return place.starts_with(file + ":") ? place.substr(file.size() + 1) : place;
+  };
+  EXPECT_EQ(line("runs.steps must be more"), "2:1");
+  EXPECT_EQ(line("runs.steps: must be more"), "2:1");
+  EXPECT_EQ(line("runs.steps_more is too many"), "--set");
+  EXPECT_EQ(line("runs.models.\"runyard/basic\" is no model"), "4:1");
+  EXPECT_EQ(line("runs.hooks.a.on[1] is no status"), "7:7");
+  EXPECT_EQ(line("runs.hooks.a.off is missing"), "5:13") << "the table where it should stand";
+  EXPECT_EQ(line("runs.stepsize is unknown"), "1:2");
+  EXPECT_EQ(line("what is wrong?"), file);
+  c.refuse("runs.hooks.a.on[0]", "is no status");
+  EXPECT_THAT(faults(c), ElementsAre(file + ":6:7: runs.hooks.a.on[0]: is no status"));
+  std::remove(file.c_str());
+}
+
 TEST(config, tables_of_unknown_modules_are_refused) {
   auto c = with({"runs.timeout_seconds=1", "accuonts.x=1", "modules.agnts.enabled=true",
                  "modules.own.path=/x/own.so", "htpp.listen=1"});
@@ -137,6 +165,17 @@ TEST(config, module_settings_are_checked_against_the_modules_schema) {
   EXPECT_THAT(faults(c), ElementsAre("--set: runs.timeout_seconds: unknown key",
                                      "--set: runs.key: must be an integer, not a string"));
   EXPECT_EQ(*with({}).module_settings("bare", ""), "{}");
+}
+
+TEST(config, settings_that_nobody_reads_are_told) {
+  auto c = with({"runs.steps=5", "webhooks.endpoints.a.url=x", "mail={}", "http.threads=1"});
+  c.check_names({"runs", "webhooks", "mail"});
+  ASSERT_TRUE(c.module_settings("runs", R"({"properties":{"steps":{"type":"integer"}}})"));
+  std::vector<std::string> told;
+  for (const auto& p : c.unchecked()) told.push_back(p.format());
+  EXPECT_THAT(told,
+              ElementsAre("--set: webhooks: has no effect and was not checked: the module is not enabled"));
+  EXPECT_THAT(faults(c), IsEmpty());
 }
 
 TEST(config, a_schema_that_cannot_be_used_is_a_fault_of_the_module) {

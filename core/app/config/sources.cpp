@@ -124,13 +124,8 @@ class reader {
         out_.push_back({to.where, to_text(path_), "must be a finite number"});
       to.scalar = number->get();
     } else {
-      std::ostringstream date;
-      from.visit([&](const auto& v) {
-        if constexpr (toml::is_date<decltype(v)> || toml::is_time<decltype(v)> ||
-                      toml::is_date_time<decltype(v)>)
-          date << v.get();
-      });
-      to.scalar = date.str();
+      out_.push_back({to.where, to_text(path_), "is a date or a time, which no setting is; write a text in quotes"});
+      to.unresolved = true;
     }
     return to;
   }
@@ -194,6 +189,24 @@ std::string lower(std::string_view text) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : static_cast<char>(c);
   });
   return out;
+}
+
+// A key as a part of a variable's name can spell it: "runyard/basic" is runyard_basic.
+std::string spelled(std::string_view key) {
+  std::string out = lower(key);
+  for (char& c : out)
+    if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'))) c = '_';
+  return out;
+}
+
+// The keys of a table that a part of a variable's name can mean: the very one, or all that are spelled so.
+std::vector<std::pair<std::string, const node*>> meant_by(const node& table, const std::string& part) {
+  std::vector<std::pair<std::string, const node*>> all;
+  for (const auto& [key, value] : table.members) {
+    if (lower(key) == part) return {{key, &value}};
+    if (spelled(key) == part) all.emplace_back(key, &value);
+  }
+  return all;
 }
 
 std::vector<std::string> split_variable(std::string_view rest) {
@@ -288,20 +301,21 @@ void apply_environment(node& tree, const environment& env, const known_keys& kno
       if (!belongs_to_others(name)) out.push_back(unknown_variable(name, known));
       continue;
     }
-    // An existing key decides about case: RUNYARD_RUNS__MODELS__FAST hits runs.models.Fast.
+    // An existing key decides about case and about what no variable can hold: RUNYARD_RUNS__MODELS__RUNYARD_BASIC hits
+    // runs.models."runyard/basic".
     const node* at = &tree;
-    for (auto& part : path) {
-      if (!at) break;
-      const node* next = nullptr;
-      for (const auto& [key, value] : at->members) {
-        if (lower(key) != part) continue;
-        part = key;
-        next = &value;
-        break;
-      }
-      at = next;
+    std::string several;
+    for (std::size_t i = 0; at && i < path.size(); ++i) {
+      const auto keys = meant_by(*at, path[i]);
+      if (keys.size() > 1)
+        for (const auto& [key, value] : keys) several += (several.empty() ? "" : " and ") + to_text({key});
+      at = keys.size() == 1 ? keys.front().second : nullptr;
+      if (at) path[i] = keys.front().first;
     }
-    set(tree, path, loose_value(it->second, "environment " + it->first));
+    if (several.empty())
+      set(tree, path, loose_value(it->second, "environment " + it->first));
+    else
+      out.push_back({"environment " + it->first, "", "may mean " + several + "; use --set, which names them apart"});
   }
 }
 

@@ -26,8 +26,9 @@ struct known_keys {
   std::vector<std::string> top, all;
 };
 
-// RUNYARD_HTTP__LISTEN=... sets http.listen: "__" separates, case is ignored where a key of that
-// name is in the tree of the files. A variable that can name no key is refused with the one that
+// RUNYARD_HTTP__LISTEN=... sets http.listen: "__" separates. A key in the tree of the files is meant whatever its case,
+// and "_" stands for any of its characters that is no letter or digit; a key that is not there yet is the variable's
+// part in lower case. A variable that can mean several keys is refused. A variable that can name no key is refused with the one that
 // was probably meant. Left alone are those of the commands (RUNYARD_CONFIG, RUNYARD_URL,
 // RUNYARD_TOKEN) and those that Kubernetes sets for a service called runyard
 // (RUNYARD_SERVICE_HOST, RUNYARD_PORT_80_TCP).

@@ -73,7 +73,7 @@ TEST(toml, a_syntax_error_names_line_and_column) {
 TEST(toml, types) {
   problems p;
   const auto tree = parse_toml(
-      "i = 42\nf = 1.5\nb = true\nl = [1, \"x\"]\nd = 2026-01-02\nh = 0xff\n", "c", {}, p);
+      "i = 42\nf = 1.5\nb = true\nl = [1, \"x\"]\nd = \"2026-01-02\"\nh = 0xff\n", "c", {}, p);
   EXPECT_THAT(p, IsEmpty());
   EXPECT_EQ(at(tree, {"i"})->scalar, 42);
   EXPECT_EQ(at(tree, {"f"})->scalar, 1.5);
@@ -83,6 +83,13 @@ TEST(toml, types) {
   EXPECT_EQ(at(tree, {"h"})->scalar, 255);
   parse_toml("x = inf\n", "c", {}, p);
   EXPECT_THAT(formatted(p), ElementsAre("c:1:5: x: must be a finite number"));
+}
+
+TEST(toml, dates_and_times_are_no_settings) {
+  problems p;
+  parse_toml("a = 2026-01-02\n[b]\nc = [\"x\", 10:30:00]\nd = 2026-01-02T10:30:00Z\n", "c.toml", {}, p);
+  const std::string no = "is a date or a time, which no setting is; write a text in quotes";
+  EXPECT_THAT(formatted(p), ElementsAre("c.toml:1:5: a: " + no, "c.toml:3:11: b.c[1]: " + no, "c.toml:4:5: b.d: " + no));
 }
 
 TEST(substitution, environment_and_default) {
@@ -135,6 +142,27 @@ TEST(environment_overrides, name_a_key_by_double_underscores) {
   EXPECT_EQ(at(tree, {"port"}), nullptr) << "container platforms set RUNYARD_PORT";
   EXPECT_EQ(at(tree, {"token"}), nullptr);
   EXPECT_THAT(tree.members, SizeIs(3));
+}
+
+TEST(environment_overrides, reach_keys_that_no_variable_can_spell) {
+  problems p;
+  auto tree = parse_toml(
+      "[runs.models]\n\"runyard/basic\" = \"a\"\nmy-model = \"b\"\nx_y = \"c\"\n\"x/y\" = \"d\"\n\"p.q\" = \"e\"\np-q = \"f\"\n",
+      "c", {}, p);
+  apply_environment(tree,
+                    {{"RUNYARD_RUNS__MODELS__RUNYARD_BASIC", "1"},
+                     {"RUNYARD_RUNS__MODELS__MY_MODEL", "2"},
+                     {"RUNYARD_RUNS__MODELS__X_Y", "3"},
+                     {"RUNYARD_RUNS__MODELS__P_Q", "4"},
+                     {"RUNYARD_RUNS__MODELS__NEW_ONE", "5"}},
+                    {{"http"}, {"http.listen"}}, p);
+  EXPECT_EQ(at(tree, {"runs", "models", "runyard/basic"})->loose, "1");
+  EXPECT_EQ(at(tree, {"runs", "models", "my-model"})->loose, "2");
+  EXPECT_EQ(at(tree, {"runs", "models", "x_y"})->loose, "3") << "the key that is spelled so comes first";
+  EXPECT_EQ(text(at(tree, {"runs", "models", "x/y"})), "d");
+  EXPECT_EQ(at(tree, {"runs", "models", "new_one"})->loose, "5") << "nothing like it is there";
+  EXPECT_THAT(formatted(p), ElementsAre("environment RUNYARD_RUNS__MODELS__P_Q: may mean \"p.q\" and p-q; use --set, "
+                                        "which names them apart"));
 }
 
 TEST(environment_overrides, a_variable_that_names_no_key_is_refused_with_the_right_one) {

@@ -1,20 +1,20 @@
 #include "core/app/config/tree.hpp"
 
+#include <algorithm>
+
 namespace ry::app::config {
 
 namespace {
 
 bool is_bare(std::string_view key) {
-  if (key.empty()) return false;
-  for (char c : key) {
-    const bool ok = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                    c == '_' || c == '-';
-    if (!ok) return false;
-  }
-  return true;
+  return !key.empty() && std::all_of(key.begin(), key.end(), [](char c) { return config::is_bare(c); });
 }
 
 }  // namespace
+
+bool is_bare(char c) noexcept {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+}
 
 std::string to_text(const key_path& path) {
   std::string out;

@@ -13,6 +13,8 @@ namespace ry::app::config {
 
 // One key on the way to a value; array elements count as "[0]", "[1]", ...
 using key_path = std::vector<std::string>;
+// A character of keys that need no quotes.
+bool is_bare(char c) noexcept;
 // "http.listen", "runs.models.\"runyard/basic\"", "http.cors.origins[0]".
 std::string to_text(const key_path& path);
 // Reads dotted keys; parts may be quoted: runs.models."a.b". nullopt: malformed or empty.
@@ -37,7 +39,7 @@ struct node {
   // The text as given, for values from the environment, the command line and ${...}: whoever knows
   // the wanted type may read it again ("8080" as a number, "0042" as a string).
   std::optional<std::string> loose;
-  // It names an environment variable that is not set, which was said already: not looked at.
+  // Something is wrong with it that was said already (a variable that is not set, say): not looked at.
   bool unresolved = false;
 
   node* find(std::string_view key) noexcept;

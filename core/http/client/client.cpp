@@ -8,6 +8,7 @@
 
 #include "core/exec/op_table.hpp"
 #include "core/http/client/exchange.hpp"
+#include "core/http/field_text.hpp"
 
 namespace ry::http {
 
@@ -18,21 +19,6 @@ using core::sv;
 std::chrono::milliseconds duration(std::uint64_t ms, std::uint64_t standard) {
   constexpr std::uint64_t week = 7ull * 24 * 3600 * 1000;
   return std::chrono::milliseconds(std::min(ms ? ms : standard, week));
-}
-
-bool is_token(std::string_view s) {
-  constexpr std::string_view marks = "!#$%&'*+-.^_`|~";
-  return !s.empty() && std::all_of(s.begin(), s.end(), [&](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           marks.find(c) != std::string_view::npos;
-  });
-}
-
-bool is_value(std::string_view s) {
-  return std::all_of(s.begin(), s.end(), [](char c) {
-    const auto u = static_cast<unsigned char>(c);
-    return c == '\t' || (u >= 0x20 && u != 0x7f);
-  });
 }
 
 // Fields that say how the message travels: the client writes them itself.
@@ -59,7 +45,7 @@ std::string render(const ry_client_request& r, const std::string& agent, std::st
       problem = "a header name holds a character that is not allowed";
       return {};
     }
-    if (!is_value(value)) {
+    if (!is_field_value(value)) {
       problem = "the header " + std::string(name) + " holds a character that is not allowed";
       return {};
     }

@@ -189,11 +189,32 @@ begin
   end if;
 end $$;
 
--- Those that are over, or somebody else's by now.
-create function jobs_lost(p_ids bigint[], p_fences bigint[]) returns table (id bigint) language sql stable as $$
+-- Of the jobs that a node believes to run, those that are over or somebody else's by now. Through the node's own rows, so
+-- that it costs the same however many jobs others run.
+create function jobs_lost(p_node uuid, p_ids bigint[], p_fences bigint[]) returns table (id bigint)
+language sql stable as $$
   select w.id from unnest(p_ids, p_fences) w (id, fence)
-   where not exists (select 1 from core.job j where j.id = w.id and j.fence = w.fence and j.state = 1)
+    left join (select j.id, j.fence from core.job j where j.node = p_node and j.state = 1) m
+      on m.id = w.id and m.fence = w.fence
+   where m.id is null
 $$;
+
+-- The first node to move last_tick forward makes the job of a tick; an unfinished one of the kind swallows the tick, so
+-- that a slow periodic job does not pile up. By this clock, as a node's may be wrong: a tick that lies ahead is none, and
+-- neither was one that was noted so. True: a job was made.
+create function cron_tick(p_kind text, p_tick timestamptz, p_queue text, p_max_attempts int)
+returns boolean language plpgsql as $$
+begin
+  insert into core.cron as c (kind, last_tick)
+  select p_kind, p_tick where p_tick <= now() + interval '1 minute'
+      on conflict (kind) do update set last_tick = excluded.last_tick
+   where c.last_tick < excluded.last_tick or c.last_tick > now() + interval '1 minute';
+  if not found then
+    return false;
+  end if;
+  perform 1 from core.job_enqueue(p_kind, '{}', p_queue, 0, null, 'cron:' || p_kind, p_max_attempts);
+  return true;
+end $$;
 
 -- Asks the worker of a running job to end it, when this transaction commits: its node hears at once, or
 -- at its next beat. False: nobody works on it. What waits is left as it is.
@@ -212,13 +233,22 @@ create function iso(p_at timestamptz) returns text language sql stable as $$
 $$;
 
 -- How much waits, runs and was given up in each queue, and how long the oldest that is ready has waited.
+create function job_kind_depths()
+returns table (queue text, kind text, ready bigint, scheduled bigint, running bigint, dead bigint,
+               oldest_ready_seconds float8)
+language sql stable as $$
+  select j.queue, j.kind, count(*) filter (where j.state = 0), count(*) filter (where j.state = 3),
+         count(*) filter (where j.state = 1), count(*) filter (where j.state = 2),
+         greatest(coalesce(extract(epoch from now() - min(j.run_at) filter (where j.state = 0)), 0), 0)::float8
+    from core.job j group by j.queue, j.kind
+$$;
+
 create function job_depths()
 returns table (queue text, ready bigint, scheduled bigint, running bigint, dead bigint, oldest_ready_seconds float8)
 language sql stable as $$
-  select j.queue, count(*) filter (where j.state = 0), count(*) filter (where j.state = 3),
-         count(*) filter (where j.state = 1), count(*) filter (where j.state = 2),
-         greatest(coalesce(extract(epoch from now() - min(j.run_at) filter (where j.state = 0)), 0), 0)::float8
-    from core.job j group by j.queue order by j.queue
+  select d.queue, sum(d.ready)::bigint, sum(d.scheduled)::bigint, sum(d.running)::bigint, sum(d.dead)::bigint,
+         max(d.oldest_ready_seconds)
+    from core.job_kind_depths() d group by d.queue order by d.queue
 $$;
 
 -- Where a job is worked on; no row: it waits, or is over.

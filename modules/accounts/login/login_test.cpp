@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include <boost/json/parse.hpp>
+#include <ry/cpp/settings_check.hpp>
 #include <ry/testing.hpp>
 
 #include "address.hpp"
@@ -230,24 +231,36 @@ TEST(identity_message_test, what_makes_nobody_and_what_is_refused) {
 }
 
 TEST(login_settings_test, off_unless_configured_and_refused_where_unsafe) {
-  const auto read = [](const char* text, const char* url, const char* mode) {
-    return read_login_settings(boost::json::parse(text).as_object(), url, "/p", mode);
+  std::string told;  // of what was read last
+  const auto read = [&told](const char* text, const char* url, const char* mode) {
+    ry::settings_faults faults;
+    auto out = read_login_settings(boost::json::parse(text).as_object(), url, "/p", mode, faults);
+    told.clear();
+    for (const auto& f : faults.all()) told += f.key + ";";
+    return out;
   };
   EXPECT_FALSE(read("{}", "", "production").enabled);
   const auto on = read(R"({"local_login":true})", "https://x.org/", "production");
   EXPECT_TRUE(on.enabled);
+  EXPECT_EQ(told, "");
   EXPECT_EQ(on.app_url, "https://x.org/p");
   EXPECT_EQ(read(R"({"local_login":true,"login":{"app_url":"https://app.org"}})", "https://x.org",
                  "local")
                 .app_url,
             "https://app.org");
-  EXPECT_THROW(read(R"({"local_login":true})", "", "local"), ry::error) << "no address for links";
-  EXPECT_THROW(read(R"({"local_login":true})", "javascript:x", "local"), ry::error);
+  read(R"({"local_login":true})", "", "local");
+  EXPECT_EQ(told, "local_login;") << "no address for links";
+  read(R"({"local_login":true})", "javascript:x", "local");
+  EXPECT_EQ(told, "local_login;");
   const char* none = R"({"local_login":true,"login":{"verify":"none"}})";
   EXPECT_EQ(read(none, "", "local").verify, verification::none);
-  EXPECT_THROW(read(none, "https://x.org", "staging"), ry::error);
-  EXPECT_THROW(read(none, "https://x.org", "production"), ry::error);
-  EXPECT_THROW(read(R"({"identity_webhook":{"secrets":["secret"]}})", "", "local"), ry::error);
+  EXPECT_EQ(told, "");
+  for (const char* mode : {"staging", "production"}) {
+    read(none, "https://x.org", mode);
+    EXPECT_EQ(told, "login.verify;") << mode;
+  }
+  read(R"({"local_login":true,"identity_webhook":{"secrets":["secret"]}})", "", "local");
+  EXPECT_EQ(told, "identity_webhook.secrets[0];local_login;") << "all at once";
 }
 
 TEST(letters_test, links_stand_in_both_forms) {

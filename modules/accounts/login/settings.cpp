@@ -1,6 +1,6 @@
 #include "settings.hpp"
 
-#include <ry/cpp/types.hpp>
+#include <ry/cpp/settings_check.hpp>
 
 #include "webhook_signature.hpp"
 
@@ -8,10 +8,6 @@ namespace accounts {
 namespace {
 
 namespace json = boost::json;
-
-ry::error invalid(const std::string& key, const std::string& what) {
-  return ry::bad_request("accounts.settings", "accounts." + key + " " + what);
-}
 
 // Types and ranges were checked against the schema, which also has the defaults.
 void number(const json::object& o, const char* name, auto& out) {
@@ -27,7 +23,7 @@ bool is_web_address(std::string_view s) {
 }  // namespace
 
 login_settings read_login_settings(const json::object& settings, std::string_view public_url,
-                                   std::string_view base_path, std::string_view mode) {
+                                   std::string_view base_path, std::string_view mode, ry::settings_faults& faults) {
   login_settings out;
   if (const auto* v = settings.if_contains("local_login"); v && v->is_bool()) {
     out.enabled = v->get_bool();
@@ -64,8 +60,9 @@ login_settings read_login_settings(const json::object& settings, std::string_vie
         const std::string_view text(s.get_string().data(), s.get_string().size());
         auto key = standard_webhooks::read_secret(text);
         if (!key) {
-          throw invalid("identity_webhook.secrets",
-                        "holds a text that is no \"whsec_\" and base64 of 24 to 64 bytes");
+          faults.add("identity_webhook.secrets[" + std::to_string(&s - list->get_array().data()) + "]",
+                     "is no \"whsec_\" and base64 of 24 to 64 bytes");
+          continue;
         }
         out.webhook_keys.push_back(*std::move(key));
       }
@@ -74,14 +71,13 @@ login_settings read_login_settings(const json::object& settings, std::string_vie
 
   if (!out.enabled) return out;
   if (out.verify == verification::none && mode != "local") {
-    throw invalid(
-        "login.verify",
-        "= \"none\" lets anybody have any address: only with deployment.mode = \"local\"");
+    faults.add("login.verify",
+               "= \"none\" lets anybody have any address: only with deployment.mode = \"local\"");
   }
   if (out.verify == verification::email && !is_web_address(out.app_url)) {
-    throw invalid("local_login",
-                  "needs the address that links in mails begin with: set http.public_url or "
-                  "accounts.login.app_url (https://...)");
+    faults.add("local_login",
+               "needs the address that links in mails begin with: set http.public_url or "
+               "accounts.login.app_url (https://...)");
   }
   return out;
 }

@@ -9,6 +9,10 @@
 
 #include "password.hpp"
 
+namespace ry {
+class settings_faults;
+}
+
 namespace accounts {
 
 enum class verification {
@@ -33,8 +37,8 @@ struct login_settings {
   std::vector<std::string> webhook_keys;
 };
 
-// `public_url`, `base_path` and `mode` are the host's. Throws ry::error naming the key.
+// `public_url`, `base_path` and `mode` are the host's. What cannot be used is added to the faults.
 login_settings read_login_settings(const boost::json::object& settings, std::string_view public_url,
-                                   std::string_view base_path, std::string_view mode);
+                                   std::string_view base_path, std::string_view mode, ry::settings_faults& faults);
 
 }  // namespace accounts

@@ -1,5 +1,6 @@
 // Tells the operator's own systems what happens here: domain events as signed webhooks.
 #include <ry/cpp/module.hpp>
+#include <ry/cpp/settings_check.hpp>
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -34,9 +35,10 @@ std::string iso(std::int64_t unix_us) {
 class module {
  public:
   module(ry::context& ctx, ry::registrar& reg) :ctx_(ctx),
-      settings_(read_settings(ctx.settings())) {
+      settings_(read_settings(ctx.settings(), faults_)) {
     reg.migrations(ry_migrations::all);
     reg.describe(ry_openapi::webhooks);
+    reg.contribute(RY_SETTINGS_CHECK_1, "webhooks", &ry::settings_faults::table, &faults_);
     if (!settings_.receivers.empty()) {
       reg.subscribe("out", settings_.kinds(), this, &module::heard);
     }
@@ -191,6 +193,7 @@ class module {
   }
 
   const ry::context& ctx_;
+  ry::settings_faults faults_;
   const settings settings_;
   ry::metric told_, again_, gone_;
 };
@@ -201,4 +204,5 @@ class module {
 RY_MODULE(webhooks::module, "webhooks", "0.1.0",
           .needs(RY_CORE_1, RY_HTTP_1, RY_DB_1, RY_JOBS_1, RY_EVENTS_1, RY_HTTP_CLIENT_1,
                  RY_METRICS_1)
+              .wants(RY_SETTINGS_CHECK_1)
               .settings(webhooks::settings_schema));

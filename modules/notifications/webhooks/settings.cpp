@@ -4,6 +4,7 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
+#include <ry/cpp/settings_check.hpp>
 #include <set>
 
 #include "webhook_signature.hpp"
@@ -34,7 +35,7 @@ std::string settings::kinds() const {
   return out;
 }
 
-settings read_settings(std::string_view text) {
+settings read_settings(std::string_view text, ry::settings_faults& faults) {
   const auto doc = json::parse(json::string_view(text.data(), text.size()));
   const json::object& o = doc.as_object();
   settings s;
@@ -50,9 +51,10 @@ settings read_settings(std::string_view text) {
     for (const auto& secret : e.at("secrets").as_array()) {
       auto key = standard_webhooks::read_secret(std::string(secret.as_string()));
       if (!key) {
-        throw ry::bad_request(
-            "webhooks.settings",
-            where + ".secrets must each be \"whsec_\" and 24 to 64 bytes in Base64");
+        faults.add("endpoints." + ry::settings_faults::quoted(name) + ".secrets[" +
+                       std::to_string(&secret - e.at("secrets").as_array().data()) + "]",
+                   "must be \"whsec_\" and 24 to 64 bytes in Base64");
+        continue;
       }
       r.to.keys.push_back(*std::move(key));
     }

@@ -8,6 +8,10 @@
 
 #include "webhook_delivery.hpp"
 
+namespace ry {
+class settings_faults;
+}
+
 namespace webhooks {
 
 // Who is told of what.
@@ -46,7 +50,7 @@ inline constexpr std::string_view settings_schema = R"json({
   }
 })json";
 
-// Throws ry::error naming the key.
-settings read_settings(std::string_view text);
+// What cannot be used is added to the faults.
+settings read_settings(std::string_view text, ry::settings_faults& faults);
 
 }  // namespace webhooks

@@ -10,6 +10,7 @@ create table projects (
   workspace_version bigint not null default 0,  -- see 0003
   workspace_bytes bigint not null default 0,
   workspace_files bigint not null default 0,
+  threads int not null default 1,     -- goes with the last; counting them would take longer the more an account has
   created_at timestamptz not null default now()
 );
 

@@ -155,6 +155,9 @@ begin
     insert into runs.projects (id, account_id, name, sandbox_id)
     select g.the_project, g.account, g.title, g.sandbox from judged g
      where g.outcome in ('ok', 'queued') and g.fresh_project),
+  joined_project as (
+    update runs.projects p set threads = p.threads + 1 from judged g
+     where p.id = g.the_project and g.outcome in ('ok', 'queued') and g.fresh_thread and not g.fresh_project),
   new_thread as (
     insert into runs.threads (id, project_id, account_id, title)
     select g.the_thread, g.the_project, g.account, g.title from judged g
@@ -567,8 +570,8 @@ create function take_over(p_run uuid, p_job bigint, p_fence bigint, p_reserve bi
 returns table (account_id uuid, project_id uuid, thread_id uuid, agent_id uuid, agent_version int,
                model text, mode text, status text, step int, border_seq bigint, last_seq bigint,
                attempts int, charged_micro bigint, input_tokens bigint,
-               output_tokens bigint, cached_tokens bigint, started_us bigint, timeout_seconds int,
-               stop_requested boolean, title text, begun_us bigint, queue_wait_ms bigint, first_token_ms bigint,
+               output_tokens bigint, cached_tokens bigint, started_ago_us bigint, timeout_seconds int,
+               stop_requested boolean, title text, begun_ago_us bigint, queue_wait_ms bigint, first_token_ms bigint,
                budget_micro bigint, budget_policy text, balance_micro bigint, uploads_waiting boolean)
 language plpgsql as $$
 #variable_conflict use_column
@@ -584,8 +587,8 @@ begin
   status := v.status; step := v.step; border_seq := v.border_seq; last_seq := v.seq_reserved;
   charged_micro := v.charged_micro; input_tokens := v.input_tokens; output_tokens := v.output_tokens;
   cached_tokens := v.cached_tokens; timeout_seconds := v.timeout_seconds;
-  started_us := (extract(epoch from v.started_at) * 1000000)::bigint;
-  begun_us := (extract(epoch from coalesce(v.admitted_at, v.started_at)) * 1000000)::bigint;
+  started_ago_us := (extract(epoch from clock_timestamp() - v.started_at) * 1000000)::bigint;
+  begun_ago_us := (extract(epoch from clock_timestamp() - coalesce(v.admitted_at, v.started_at)) * 1000000)::bigint;
   stop_requested := v.stop_requested_at is not null;
   attempts := v.attempts;
   queue_wait_ms := v.queue_wait_ms; first_token_ms := v.first_token_ms;
@@ -678,10 +681,10 @@ begin
   return 'stopped';
 end $$;
 
--- Notes a stop request and calls the worker off; a run that nobody works on ends at once. No row: unknown
+-- Notes a stop request and calls the worker off; a run that nobody works on ends at once: `ended`. No row: unknown
 -- or foreign. The wish is durable: whoever works on the run hears of it, also when the asker is gone.
 create function request_stop(p_account uuid, p_run uuid, p_webhooks text[] default '{}')
-returns table (status text) language plpgsql as $$
+returns table (status text, ended boolean) language plpgsql as $$
 #variable_conflict use_column
 declare
   v runs.runs%rowtype;
@@ -691,10 +694,12 @@ begin
     return;
   end if;
   status := v.status;
+  ended := false;
   if v.status = 'running' then
     update runs.runs r set stop_requested_at = coalesce(r.stop_requested_at, now()) where r.id = p_run;
     if not core.job_call_off(v.job_id) then
       status := runs.force_stop(p_run, p_webhooks);
+      ended := status = 'stopped';
     end if;
   end if;
   return next;
@@ -765,8 +770,8 @@ begin
   delete from runs.messages m where m.thread_id = p_thread;
   delete from runs.threads t where t.id = p_thread;
   update runs.account_usage u set threads = greatest(u.threads - 1, 0) where u.account_id = p_account;
-  -- Through the account's index: one of projects would be paid for by every start.
-  if not exists (select 1 from runs.threads t where t.account_id = p_account and t.project_id = v_project) then
+  update runs.projects p set threads = p.threads - 1 where p.id = v_project and p.threads > 1;
+  if not found then
     delete from runs.projects p where p.id = v_project;
     delete from runs.workspace_files f where f.project_id = v_project;
     delete from runs.workspace_chunks c where c.project_id = v_project;

@@ -20,7 +20,7 @@
  *    written to out parameters and no callback is called then.
  *  - Times are int64_t microseconds since the Unix epoch, UTC; durations are uint64_t milliseconds.
  *  - Thread tags:
- *      [lifecycle]   called on one thread, in order, never concurrently for one module
+ *      [lifecycle]   called on one thread, in order, never two at once; who stays in such a call is given up
  *      [exec]        called on the executor named, never two at once on one executor; must not block
  *      [any]         any thread, never blocks
  *      [blocking-ok] a worker thread of the host; may block
@@ -197,13 +197,13 @@ typedef struct ry_module_v1 {
    * through ry.registrar/1. No I/O and no threads here: `runyard check` runs it too. `host` and
    * `get_interface` stay valid until destroy() returns; `registrar` and `config_json` only until
    * create() returns. On failure: write a sentence to err, leave *self alone; destroy() is not
-   * called. [lifecycle] */
+   * called. Given up after 30 s, as is destroy() after 5: no more calls, never unmapped. [lifecycle] */
   ry_status (*create)(const ry_host* host, ry_get_interface_fn get_interface,
                       ry_registrar* registrar, ry_str config_json, void** self,
                       ry_errbuf* err) RY_NOEXCEPT;
   /* Called after every module was created and all migrations ran, dependencies first. Services
-   * and drivers may be acquired from here on. May block for a few seconds. On failure destroy()
-   * follows, without stop(). [lifecycle] */
+   * and drivers may be acquired from here on. May block for a few seconds; given up after 60. On
+   * failure destroy() follows, without stop(). [lifecycle] */
   ry_status (*start)(void* self, ry_errbuf* err) RY_NOEXCEPT;
   /* Its routes get no more requests. Finish or call off what is under way, join own threads, then
    * call done exactly once (from any thread, also inside stop). After the deadline the host goes

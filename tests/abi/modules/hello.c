@@ -3,6 +3,7 @@
 #include <ry/if/core.h>
 #include <ry/if/http.h>
 #include <ry/if/registrar.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,6 +69,11 @@ struct waiting {
   ry_request* request;
 };
 
+#if defined(ABI_CONSTRUCTOR) || defined(ABI_CREATE)
+static inline void wait_for_ever(void) {
+  for (;;) pause();
+}
+#endif
 #ifdef ABI_ABORTS
 /* Runs when the library is mapped: whoever only inspects the file must not see it. */
 __attribute__((constructor)) static void aborts(void) {
@@ -77,6 +83,11 @@ __attribute__((constructor)) static void aborts(void) {
 #ifdef ABI_EXITS
 __attribute__((constructor)) static void exits(void) {
   _exit(ABI_EXITS);
+}
+#endif
+#ifdef ABI_CONSTRUCTOR
+__attribute__((constructor)) static void constructed(void) {
+  ABI_CONSTRUCTOR;
 }
 #endif
 #ifdef ABI_UNRESOLVED
@@ -117,6 +128,9 @@ static ry_status create(const ry_host* host, ry_get_interface_fn get_interface,
   ry_status st;
   struct self* s;
   (void)config_json;
+#ifdef ABI_CREATE
+  ABI_CREATE;
+#endif
 #ifdef ABI_FAIL
   err->len = (size_t)snprintf(err->ptr, err->cap, "%s", ABI_FAIL);
   return RY_FAILED_PRECONDITION;
@@ -174,6 +188,9 @@ static void stop(void* self, int64_t deadline_unix_us, ry_done done) {
   done.fn(done.ctx, RY_OK, NULL);
 }
 static void destroy(void* self) {
+#ifdef ABI_DESTROY
+  ABI_DESTROY;
+#endif
   free(self);
 }
 static ry_status health(void* self, ry_errbuf* err) {

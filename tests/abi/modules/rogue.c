@@ -1,11 +1,12 @@
 /* A module that loads well and then breaks the rules, one by each of its routes: GET /NAME/FAULT. With ABI_STAYS it
- * never ends. */
+ * never ends; ABI_BLOCKS names the call of its life that it does not come back from. */
 #include <pthread.h>
 #include <ry/if/http.h>
 #include <ry/if/registrar.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define TEXT(literal) \
   { literal, sizeof(literal) - 1 }
@@ -26,6 +27,15 @@ static ry_status answer(ry_request* request) {
 static void wait_ms(long ms) {
   const struct timespec t = {ms / 1000, ms % 1000 * 1000000};
   nanosleep(&t, NULL);
+}
+
+/* Where ABI_BLOCKS says so it stays for good. */
+enum { in_stop = 1, in_destroy = 2 };
+#ifndef ABI_BLOCKS
+#define ABI_BLOCKS 0
+#endif
+static void stay(int where) {
+  while (ABI_BLOCKS == where) wait_ms(1000);
 }
 
 static ry_status twice(void* ctx, const ry_request_view* view, ry_request* request) {
@@ -89,6 +99,32 @@ static ry_status forgets(void* ctx, const ry_request_view* view, ry_request* req
   return http->stream_open(request, 200, NULL, 0, &out);
 }
 
+static ry_status crashes(void* ctx, const ry_request_view* view, ry_request* request) {
+  (void)ctx;
+  (void)view;
+  (void)request;
+  abort();
+}
+static void* abort_thread(void* none) {
+  (void)none;
+  abort();
+}
+static ry_status crashes_alone(void* ctx, const ry_request_view* view, ry_request* request) {
+  pthread_t thread;
+  (void)ctx;
+  (void)view;
+  (void)request;
+  if (pthread_create(&thread, NULL, abort_thread, NULL) != 0) return RY_RESOURCE_EXHAUSTED;
+  pthread_detach(thread);
+  return RY_OK;
+}
+
+#ifdef ABI_CONSTRUCTOR
+__attribute__((constructor)) static void constructed(void) {
+  ABI_CONSTRUCTOR;
+}
+#endif
+
 static ry_status create(const ry_host* its_host, ry_get_interface_fn get_interface, ry_registrar* registrar,
                         ry_str config_json, void** self, ry_errbuf* err) {
   static const struct {
@@ -97,12 +133,16 @@ static ry_status create(const ry_host* its_host, ry_get_interface_fn get_interfa
   } routes[] = {{"/" ABI_NAME "/twice", twice},     {"/" ABI_NAME "/twice_and_error", twice_and_error},
                 {"/" ABI_NAME "/never", never},     {"/" ABI_NAME "/late", late},
                 {"/" ABI_NAME "/garbage", garbage}, {"/" ABI_NAME "/splits", splits},
-                {"/" ABI_NAME "/blocks", blocks},   {"/" ABI_NAME "/forgets", forgets}};
+                {"/" ABI_NAME "/blocks", blocks},   {"/" ABI_NAME "/forgets", forgets},
+                {"/" ABI_NAME "/crashes", crashes}, {"/" ABI_NAME "/crashes_alone", crashes_alone}};
   const ry_str http_id = TEXT(RY_HTTP_1), reg_id = TEXT(RY_REGISTRAR_1);
   const ry_registrar_v1* reg;
   size_t i;
   (void)config_json;
   (void)err;
+#ifdef ABI_CREATE
+  ABI_CREATE;
+#endif
   host = its_host;
   http = (const ry_http_v1*)get_interface(host, http_id, sizeof(ry_http_v1));
   reg = (const ry_registrar_v1*)get_interface(host, reg_id, sizeof(ry_registrar_v1));
@@ -132,6 +172,7 @@ static ry_status start(void* self, ry_errbuf* err) {
 static void stop(void* self, int64_t deadline_unix_us, ry_done done) {
   (void)self;
   (void)deadline_unix_us;
+  stay(in_stop);
 #ifdef ABI_STAYS
   (void)done;
 #else
@@ -140,6 +181,10 @@ static void stop(void* self, int64_t deadline_unix_us, ry_done done) {
 }
 static void destroy(void* self) {
   (void)self;
+  stay(in_destroy);
+#ifdef ABI_DESTROY
+  ABI_DESTROY;
+#endif
 }
 static ry_status health(void* self, ry_errbuf* err) {
   (void)self;

@@ -158,7 +158,7 @@ export class Campaign {
     for (const node of this.nodes.all) if (node.state !== 'up') await this.up(node);
     await waitFor('the end of all jobs', async () =>
       (await this.postgres.value(`select count(*) from core.job where kind not like 'core.%' and kind not in ('runs.prune', 'runs.admit', 'runs.trim_log')`)) === '0', 30000).catch((e) => this.wrong.push(e.message));
-    const wrong = [...this.wrong, ...await checkAll(this.postgres, this.done)];
+    const wrong = [...this.wrong, ...this.nodes.died, ...await checkAll(this.postgres, this.done)];
     const held = promptOf({ chunks: 600, pace: 50 }, 'hold the slot');
     wrong.push(...await checkSlots(this.tokens.map((_, i) => this.client(i)), this.limit, held));
     return wrong;

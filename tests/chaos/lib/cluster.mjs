@@ -123,7 +123,8 @@ export class Cluster extends Campaign {
     const from = Date.now();
     const begun = this.done.filter((c) => !c.reader);
     for (const node of this.nodes.all) await this.#ask(node);
-    await waitFor('all streams to go on', () => begun.every((c) => c.reader || c.heard > from), 120000);
+    await waitFor('all streams to go on', () => this.nodes.died.length || begun.every((c) => c.reader || c.heard > from), 120000);
+    if (this.nodes.died.length) throw new Error(this.nodes.died.join('\n'));
   }
   async #ask(node) {
     const client = this.client(this.accounts);

@@ -11,6 +11,7 @@ export class Nodes {
   // runs and what it is told, {machine, url, settings, set}, when they are not alike.
   constructor({ postgres, llm, count = 3, lease = 2, crashes = 1000, settings = '', places = [] }) {
     this.dir = mkdtempSync(path.join(tmpdir(), 'ry-chaos-'));
+    this.died = [];  // a sentence for each that ended without being asked
     const set = [
       'auth.jwt.hs256_secret=a secret of at least thirty-two bytes for this test',
       'database.connections=8',
@@ -29,8 +30,7 @@ export class Nodes {
     });
   }
   async start() {
-    await this.all[0].start();  // makes the tables
-    this.all[0].state = 'up';
+    await this.up(this.all[0]);  // makes the tables
     await Promise.all(this.all.slice(1).map((n) => this.up(n)));
     return this;
   }
@@ -45,6 +45,11 @@ export class Nodes {
     node.state = 'starting';
     await node.start({ timeout: 60000 });
     node.state = 'up';
+    node.exited.then(({ code, signal }) => {
+      if (node.state === 'down' || node.state === 'leaving') return;
+      node.state = 'down';
+      this.died.push(`${node.name} ended by itself (${signal ?? code}): ${node.log.trim().split('\n').slice(-3).join(' | ')}`);
+    });
   }
   async kill(node) {
     node.state = 'down';

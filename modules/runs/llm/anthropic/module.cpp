@@ -19,7 +19,7 @@ class driver {
     if (version < "2026-10-21") options_.temperature = anthropic::sampling::send;
     options_.max_tokens = llm::number_setting(config, "max_tokens", 8192, 1, 10'000'000);
     if (const auto* v = config.if_contains("extra_body"); v && !v->is_null()) {
-      if (!v->is_object()) throw ry::bad_request("llm.config", "\"extra_body\" must be a table");
+      if (!v->is_object()) throw ry::bad_request("llm.config", "extra_body must be a table");
       options_.extra_body = v->get_object();
     }
     at_.url += at_.url.ends_with("/v1") ? "/messages" : "/v1/messages";

@@ -8,6 +8,16 @@ namespace llm {
 
 namespace json = boost::json;
 
+namespace {
+
+std::string known(std::initializer_list<std::string_view> keys) {
+  std::string out;
+  for (const auto key : keys) out.append(out.empty() ? "; its options are " : ", ").append(key);
+  return out;
+}
+
+}  // namespace
+
 json::object parse_config(std::string_view text, std::initializer_list<std::string_view> own_keys) {
   constexpr std::string_view common[] = {"kind",    "base_url",        "api_key",
                                          "headers", "timeout_seconds", "idle_timeout_seconds"};
@@ -20,7 +30,7 @@ json::object parse_config(std::string_view text, std::initializer_list<std::stri
     const std::string_view name(key.data(), key.size());
     if (std::find(std::begin(common), std::end(common), name) == std::end(common) &&
         std::find(own_keys.begin(), own_keys.end(), name) == own_keys.end())
-      throw ry::bad_request("llm.config", "unknown key \"" + std::string(name) + "\"");
+      throw ry::bad_request("llm.config", std::string(name) + " is not known to the driver" + known(own_keys));
   }
   return config;
 }
@@ -30,7 +40,7 @@ std::string text_setting(const json::object& config, std::string_view key,
   const auto* v = config.if_contains(key);
   if (!v || v->is_null()) return std::string(standard);
   if (!v->is_string())
-    throw ry::bad_request("llm.config", "\"" + std::string(key) + "\" must be a string");
+    throw ry::bad_request("llm.config", std::string(key) + " must be a string");
   return std::string(v->get_string());
 }
 
@@ -41,8 +51,8 @@ std::int64_t number_setting(const json::object& config, std::string_view key, st
   boost::system::error_code ec;
   const auto n = v->to_number<std::int64_t>(ec);
   if (ec || n < min || n > max)
-    throw ry::bad_request("llm.config", "\"" + std::string(key) +
-                                            "\" must be a whole number from " +
+    throw ry::bad_request("llm.config", std::string(key) +
+                                            " must be a whole number from " +
                                             std::to_string(min) + " to " + std::to_string(max));
   return n;
 }
@@ -54,7 +64,7 @@ endpoint read_endpoint(std::string_view name, const json::object& config,
   e.url = text_setting(config, "base_url", default_base);
   if (e.url.empty()) e.url = default_base;
   if (!e.url.starts_with("http://") && !e.url.starts_with("https://"))
-    throw ry::bad_request("llm.config", "\"base_url\" must begin with http:// or https://");
+    throw ry::bad_request("llm.config", "base_url must begin with http:// or https://");
   while (e.url.ends_with('/')) e.url.pop_back();
   e.secret = text_setting(config, "api_key", "");
   e.total_ms =
@@ -64,11 +74,11 @@ endpoint read_endpoint(std::string_view name, const json::object& config,
       1000;
   if (const auto* h = config.if_contains("headers"); h && !h->is_null()) {
     if (!h->is_object())
-      throw ry::bad_request("llm.config", "\"headers\" must be an object of strings");
+      throw ry::bad_request("llm.config", "headers must be an object of strings");
     for (const auto& [key, value] : h->get_object()) {
       if (!value.is_string())
         throw ry::bad_request("llm.config",
-                              "\"headers." + std::string(key) + "\" must be a string");
+                              "headers." + std::string(key) + " must be a string");
       e.headers.emplace_back(std::string(key), std::string(value.get_string()));
     }
   }

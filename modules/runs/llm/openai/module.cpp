@@ -23,11 +23,11 @@ class driver {
       const auto* v = config.if_contains(key);
       if (!v || v->is_null()) continue;
       if (!v->is_bool())
-        throw ry::bad_request("llm.config", "\"" + std::string(key) + "\" must be true or false");
+        throw ry::bad_request("llm.config", std::string(key) + " must be true or false");
       *flag = v->get_bool();
     }
     if (const auto* v = config.if_contains("extra_body"); v && !v->is_null()) {
-      if (!v->is_object()) throw ry::bad_request("llm.config", "\"extra_body\" must be a table");
+      if (!v->is_object()) throw ry::bad_request("llm.config", "extra_body must be a table");
       options_.extra_body = v->get_object();
     }
     at_.url += "/chat/completions";

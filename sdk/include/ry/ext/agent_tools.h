@@ -29,6 +29,7 @@ typedef struct ry_tools_scope {
 typedef void (*ry_tools_list_fn)(void* ctx, ry_status st, ry_str tools_json,
                                  const ry_error_view* err) RY_NOEXCEPT;
 
+/* All on the exec of call(), in order. */
 typedef struct ry_tool_sink {
   uint32_t struct_size;
   uint32_t reserved0;

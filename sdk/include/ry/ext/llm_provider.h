@@ -68,7 +68,8 @@ typedef struct ry_llm_sink {
 typedef struct ry_llm_provider_v1 {
   uint32_t struct_size;
   uint32_t reserved0;
-  /* An instance for one configured provider. [lifecycle] */
+  /* An instance for one configured provider; looks only, without I/O: `runyard check` does it too. A sentence in
+   * err that speaks of one key of config_json begins with it. [lifecycle] */
   ry_status (*open)(void* self, ry_str name, ry_str config_json, void** provider, ry_errbuf* err)
       RY_NOEXCEPT;
   /* No call is under way. [lifecycle] */

@@ -59,6 +59,7 @@ typedef struct ry_sandbox_exit {
   uint64_t dropped_bytes;
 } ry_sandbox_exit;
 
+/* All on the exec of the call that began the command, in order. */
 typedef struct ry_sandbox_sink {
   uint32_t struct_size;
   uint32_t reserved0;

@@ -1,0 +1,213 @@
+#include "core/module/change.hpp"
+
+#include <dlfcn.h>
+#include <gmock/gmock.h>
+
+#include <chrono>
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "core/module/code_map.hpp"
+#include "core/module/test_set.hpp"
+
+namespace ry::module {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+struct module_change_test : module_set_test {
+  void running(std::initializer_list<const char*> names) {
+    ASSERT_EQ(prepared(specs(names)), "");
+    ASSERT_EQ(set.start().text(), "");
+    trace();
+  }
+  static change_request to(const std::string& name, const std::string& file, use used = use::enabled) {
+    return {{{name, spec(file, on_failure::abort, used)}}, {}};
+  }
+  // Up to the commit; the sentences of what failed.
+  std::string changed(const change_request& request) {
+    auto text = set.stage(request).text();
+    if (text.empty()) text = set.start_staged().text();
+    if (text.empty()) set.commit(std::chrono::steady_clock::now() + std::chrono::seconds(1));
+    return text;
+  }
+  std::vector<module_end> left() {
+    return set.end_leaving(std::chrono::steady_clock::now() + std::chrono::seconds(3));
+  }
+  std::string only_route() { return set.routes().size() == 1 ? set.routes()[0].pattern : "not one"; }
+};
+
+TEST_F(module_change_test, the_new_generation_stands_before_the_old_one_leaves) {
+  running({"plain"});
+  const auto before = described("plain").generation;
+  EXPECT_EQ(changed(to("plain", "plain_next")), "");
+  EXPECT_THAT(trace(), ElementsAre("plain create", "plain start"));
+  EXPECT_EQ(only_route(), "/plain_next");
+  EXPECT_GT(described("plain").generation, before);
+  ASSERT_THAT(set.leaving(), SizeIs(1));
+  EXPECT_EQ(set.leaving()[0]->generation, before);
+  const auto ends = left();
+  EXPECT_THAT(trace(), ElementsAre("plain stop", "plain destroy"));
+  ASSERT_THAT(ends, SizeIs(1));
+  EXPECT_EQ(ends[0].module, "plain");
+  EXPECT_EQ(ends[0].generation, before);
+  stop();
+  EXPECT_THAT(trace(), ElementsAre("plain stop", "plain destroy"));
+}
+
+TEST_F(module_change_test, what_left_is_unmapped) {
+  running({"plain"});
+  EXPECT_EQ(changed(to("plain", "plain")), "");
+  left();  // other tests may have kept the file itself mapped
+  EXPECT_EQ(changed(to("plain", "plain")), "");
+  const auto ends = left();
+  ASSERT_THAT(ends, SizeIs(1));
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  EXPECT_EQ(ends[0].how, module_end::outcome::still_mapped);
+#else
+  EXPECT_EQ(ends[0].how, module_end::outcome::unloaded);
+#endif
+}
+
+TEST_F(module_change_test, whoever_uses_a_service_follows_its_provider) {
+  running({"user", "provider", "plain"});
+  EXPECT_EQ(changed(to("provider", "provider")), "");
+  EXPECT_THAT(trace(), ElementsAre("provider create", "user create", "provider start", "user start",
+                                   "user leased"));
+  const auto ends = left();
+  EXPECT_THAT(trace(), ElementsAre("user stop", "user destroy", "provider stop", "provider destroy"));
+  EXPECT_THAT(ends, SizeIs(2));
+  EXPECT_EQ(described("provider").outstanding, 1);  // the new lease
+  EXPECT_EQ(described("plain").state, module_state::started);
+}
+
+TEST_F(module_change_test, what_fails_changes_nothing) {
+  running({"plain", "other"});
+  const auto before = described("plain").generation;
+  EXPECT_THAT(changed(to("plain", "plain_broken")), HasSubstr("failed in create: no luck"));
+  EXPECT_THAT(trace(), ElementsAre("plain create"));
+  EXPECT_THAT(changed(to("plain", "plain_faulty")), HasSubstr("plain.colour is no colour; plain.size[1] is odd"));
+  EXPECT_THAT(trace(), ElementsAre("plain create", "plain check", "plain destroy"));
+  EXPECT_THAT(changed(to("plain", "plain_late")), HasSubstr("failed in start: no luck at all"));
+  trace();
+  EXPECT_THAT(changed(to("plain", "plain_clash")), HasSubstr("/other"));
+  EXPECT_THAT(trace(), ElementsAre("plain create", "plain destroy"));
+  EXPECT_THAT(changed(to("plain", "other")), HasSubstr("holds the module \"other\", not \"plain\""));
+  EXPECT_THAT(changed(to("plain", "wrong_magic")), HasSubstr("magic"));
+  EXPECT_THAT(changed(to("nobody", "other", use::disabled)), HasSubstr("\"nobody\" is not running"));
+  EXPECT_EQ(described("plain").generation, before);
+  EXPECT_EQ(described("plain").state, module_state::started);
+  EXPECT_EQ(set.routes().size(), 2u);
+}
+
+TEST_F(module_change_test, a_module_that_says_so_is_left_alone) {
+  running({"fixed"});
+  EXPECT_THAT(changed(to("fixed", "fixed")), HasSubstr("cannot be changed while the server runs"));
+  EXPECT_THAT(trace(), IsEmpty());
+}
+
+TEST_F(module_change_test, nor_can_it_follow_another_one_or_be_taken_out) {
+  running({"provider", "fixed_user", "fixed"});
+  const auto before = described("provider").generation;
+  EXPECT_THAT(changed(to("provider", "provider")),
+              HasSubstr("module \"fixed_user\" cannot be changed while the server runs, as it says itself; restart"));
+  EXPECT_THAT(changed(to("fixed", "fixed", use::disabled)), HasSubstr("cannot be changed while the server runs"));
+  EXPECT_THAT(trace(), IsEmpty());
+  EXPECT_EQ(described("provider").generation, before);
+  EXPECT_EQ(described("fixed").state, module_state::started);
+}
+
+TEST_F(module_change_test, a_module_that_must_not_be_unmapped_ends_and_stays_mapped) {
+  running({"stays"});
+  const auto* code = reinterpret_cast<const void*>(set.routes().at(0).handle);
+  EXPECT_EQ(changed(to("stays", "stays")), "");
+  EXPECT_NE(reinterpret_cast<const void*>(set.routes().at(0).handle), code) << "the new library is the old one";
+  const auto ends = left();
+  EXPECT_THAT(trace(), ElementsAre("stays create", "stays start", "stays stop", "stays destroy"));
+  ASSERT_THAT(ends, SizeIs(1));
+  EXPECT_EQ(ends[0].how, module_end::outcome::still_mapped);
+  EXPECT_STREQ(code_at(code).data(), "stays");
+  dl_find_object found{};
+  EXPECT_EQ(_dl_find_object(const_cast<void*>(code), &found), 0);
+}
+
+TEST_F(module_change_test, modules_come_and_go) {
+  running({"plain"});
+  EXPECT_EQ(changed(to("other", "other")), "");
+  EXPECT_THAT(left(), IsEmpty());
+  EXPECT_EQ(set.routes().size(), 2u);
+  trace();
+  EXPECT_EQ(changed(to("plain", "plain", use::disabled)), "");
+  EXPECT_EQ(only_route(), "/other");
+  EXPECT_THAT(left(), SizeIs(1));
+  EXPECT_EQ(described("plain").state, module_state::disabled);
+  EXPECT_EQ(changed(to("plain", "plain")), "");
+  EXPECT_THAT(left(), IsEmpty());
+  EXPECT_EQ(set.routes().size(), 2u);
+}
+
+TEST_F(module_change_test, nobody_is_left_without_what_it_needs) {
+  running({"user", "provider"});
+  EXPECT_THAT(changed(to("provider", "provider", use::disabled)), HasSubstr("svc/1"));
+  EXPECT_EQ(described("provider").state, module_state::started);
+  EXPECT_EQ(described("user").state, module_state::started);
+  EXPECT_THAT(trace(), IsEmpty());
+}
+
+TEST_F(module_change_test, whoever_only_wishes_for_a_service_learns_that_it_came_or_went) {
+  running({"wisher"});
+  EXPECT_EQ(changed(to("provider", "provider")), "");
+  EXPECT_THAT(trace(), ElementsAre("provider create", "wisher create", "provider start", "wisher start"));
+  left();
+  trace();
+  EXPECT_EQ(changed(to("provider", "provider", use::disabled)), "");
+  EXPECT_THAT(trace(), ElementsAre("wisher create", "wisher start"));
+  EXPECT_THAT(left(), SizeIs(2));
+}
+
+TEST_F(module_change_test, an_owner_that_can_takes_a_drivers_successor_in_one_step) {
+  running({"replacer", "driver_a"});
+  EXPECT_EQ(changed(to("driver_a", "driver_a")), "");
+  EXPECT_THAT(trace(), ElementsAre("driver_a create", "driver_a start", "replacer driver replaced"));
+  EXPECT_THAT(left(), SizeIs(1));
+  EXPECT_THAT(trace(), ElementsAre("driver_a stop", "driver_a destroy"));
+  stop();
+  EXPECT_THAT(trace(), ElementsAre("replacer driver removed", "driver_a stop", "driver_a destroy",
+                                   "replacer stop", "replacer destroy"));
+}
+
+TEST_F(module_change_test, an_owner_that_cannot_is_without_the_driver_for_a_moment) {
+  running({"owner", "driver_a"});
+  EXPECT_EQ(changed(to("driver_a", "driver_a")), "");
+  EXPECT_THAT(trace(), ElementsAre("driver_a create", "driver_a start", "owner driver removed",
+                                   "owner driver added"));
+  EXPECT_THAT(left(), SizeIs(1));
+  EXPECT_THAT(trace(), ElementsAre("driver_a stop", "driver_a destroy"));
+}
+
+TEST_F(module_change_test, drivers_follow_the_owner_of_their_point) {
+  running({"owner", "driver_a"});
+  EXPECT_EQ(changed(to("owner", "owner")), "");
+  EXPECT_THAT(trace(), ElementsAre("owner create", "driver_a create", "owner driver added",
+                                   "owner start", "driver_a start"));
+  EXPECT_THAT(left(), SizeIs(2));
+  EXPECT_THAT(trace(), ElementsAre("owner driver removed", "driver_a stop", "driver_a destroy",
+                                   "owner stop", "owner destroy"));
+}
+
+TEST_F(module_change_test, a_driver_of_a_generation_that_leaves_may_be_in_use_for_long) {
+  running({"owner_keeps", "driver_a"});
+  EXPECT_EQ(changed(to("driver_a", "driver_a")), "");
+  const auto ends = set.end_leaving(std::chrono::steady_clock::now());
+  ASSERT_THAT(ends, SizeIs(1));
+  EXPECT_EQ(ends[0].how, module_end::outcome::retired);
+  EXPECT_THAT(ends[0].why, HasSubstr("still in use"));
+  EXPECT_EQ(described("driver_a").state, module_state::started);
+}
+
+}  // namespace
+}  // namespace ry::module

@@ -1,0 +1,120 @@
+// Modules that do not come back from a call of their life: it is theirs alone.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <thread>
+
+#include "core/module/module_set.hpp"
+#include "core/module/test_host.hpp"
+
+namespace ry::module {
+namespace {
+
+using testing::HasSubstr;
+using testing::SizeIs;
+using namespace std::chrono_literals;
+
+struct hanging_test : testing::Test {
+  hanging_test() { host.modules.limits = {2s, 2s, 2s}; }
+  ~hanging_test() override {
+    trace_log::get().hold("");
+    while (host.modules.lifecycle.not_back() > 0) std::this_thread::sleep_for(5ms);
+  }
+  static module_spec spec(const std::string& name) {
+    return {fixture(name), module_spec::use::enabled, module_spec::on_failure::skip, {}};
+  }
+  void running(const std::string& one, const std::string& another) {
+    ASSERT_EQ(set.prepare({spec(one), spec(another)}).text(), "");
+    ASSERT_EQ(set.start().text(), "");
+  }
+  void stop() { set.stop(std::chrono::system_clock::now() + 1s); }
+  module_description described(const std::string& name) {
+    for (auto& d : set.describe())
+      if (d.facts.name == name) return d;
+    ADD_FAILURE() << name << " is not described";
+    return {};
+  }
+  void expect_left_behind(const std::string& name, const std::string& call) {
+    EXPECT_EQ(described(name).state, module_state::retired);
+    EXPECT_THAT(described(name).reason, HasSubstr("did not come back from its " + call));
+    EXPECT_THAT(described(name).last_strike, HasSubstr("does not come back in " + call));
+    EXPECT_EQ(host.modules.lifecycle.not_back(), 1u);
+  }
+
+  test_host host;
+  module_set set{host.rt, {}};
+};
+
+TEST_F(hanging_test, in_create_it_is_left_out) {
+  trace_log::get().hold("plain create");
+  EXPECT_EQ(set.prepare({spec("plain"), spec("other")}).text(),
+            "left out: module \"plain\" failed in create: it did not come back.\n");
+  expect_left_behind("plain", "create");
+  EXPECT_EQ(set.start().text(), "");
+  ASSERT_THAT(set.routes(), SizeIs(1));
+  EXPECT_EQ(set.routes()[0].pattern, "/other");
+  stop();
+  EXPECT_EQ(described("other").state, module_state::stopped);
+}
+
+TEST_F(hanging_test, in_start_it_is_left_out) {
+  trace_log::get().hold("plain start");
+  ASSERT_EQ(set.prepare({spec("plain"), spec("other")}).text(), "");
+  EXPECT_EQ(set.start().text(), "left out: module \"plain\" did not come back from its start.\n");
+  expect_left_behind("plain", "start");
+  EXPECT_EQ(described("other").state, module_state::started);
+  stop();
+  EXPECT_EQ(described("other").state, module_state::stopped);
+}
+
+TEST_F(hanging_test, in_stop_the_others_end_well) {
+  running("other", "plain");
+  trace_log::get().hold("plain stop");
+  stop();
+  expect_left_behind("plain", "stop");
+  EXPECT_EQ(described("other").state, module_state::stopped);
+}
+
+TEST_F(hanging_test, in_destroy_the_others_end_well) {
+  running("other", "plain");
+  trace_log::get().hold("plain destroy");
+  stop();
+  expect_left_behind("plain", "destroy");
+  EXPECT_EQ(described("other").state, module_state::stopped);
+}
+
+TEST_F(hanging_test, an_owner_that_is_told_of_a_driver_takes_only_its_drivers_with_it) {
+  trace_log::get().hold("owner driver added");
+  EXPECT_EQ(set.prepare({spec("owner"), spec("driver_a"), spec("other")}).text(),
+            "left out: module \"owner\" did not come back from its driver added.\n"
+            "left out: module \"driver_a\" needs owner.point/1 of module \"owner\", which failed.\n");
+  expect_left_behind("owner", "driver added");
+  EXPECT_EQ(set.start().text(), "");
+  EXPECT_EQ(described("other").state, module_state::started);
+  stop();
+  EXPECT_EQ(described("other").state, module_state::stopped);
+}
+
+TEST_F(hanging_test, the_generation_that_leaves_is_left_behind_and_modules_change_on) {
+  running("other", "plain");
+  const auto swap = [&](const std::string& name) {
+    EXPECT_EQ(set.stage({{{name, spec(name)}}, {}}).text(), "");
+    EXPECT_EQ(set.start_staged().text(), "");
+    set.commit(std::chrono::steady_clock::now() + 1s);
+    return set.end_leaving(std::chrono::steady_clock::now() + 1s);
+  };
+  trace_log::get().hold("plain stop");
+  const auto ends = swap("plain");
+  ASSERT_THAT(ends, SizeIs(1));
+  EXPECT_EQ(ends[0].how, module_end::outcome::retired);
+  EXPECT_EQ(ends[0].why, "it did not come back from its stop");
+  EXPECT_EQ(described("plain").state, module_state::started);
+  EXPECT_THAT(swap("other"), SizeIs(1));
+  trace_log::get().hold("");
+  EXPECT_NE(swap("plain").at(0).how, module_end::outcome::retired);
+}
+
+}  // namespace
+}  // namespace ry::module

@@ -1,0 +1,38 @@
+// Nodes whose clocks differ. What counts is the database's.
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { startLlm } from './lib/llm.mjs';
+import { Client, Server, build, makeDatabase, sleep, textOf } from './lib/server.mjs';
+
+let database, llm, right, ahead;
+
+before(async () => {
+  database = makeDatabase();
+  llm = await startLlm(async (request, reply) => { reply.text('a '); await sleep(2000); reply.say('b'); });
+  const set = ['jobs.lease_seconds=2', 'auth.jwt.hs256_secret=a secret of at least thirty-two bytes for this test'];
+  right = await new Server({ database, llm, set }).start();
+  const shift = ['env', `LD_PRELOAD=${path.join(build, 'tests/clock_shift.so')}`, 'CLOCK_SHIFT=3600'];
+  ahead = await new Server({ database, llm, set, wrap: shift }).start();
+});
+after(async () => {
+  for (const server of [right, ahead]) await server?.close();
+  await llm?.close();
+  database?.drop();
+});
+
+// A sanitizer's library has to be the first.
+test('a run that a node takes over whose clock is an hour ahead goes on', { skip: !!process.env.RY_SANITIZE }, async () => {
+  const user = await right.user();
+  // By its clock the tokens of the others are over.
+  const there = new Client(ahead, right.token({ subject: user.id, ttl: 36000 }), user.id);
+  const r = await user.start({ prompt: 'hello' });
+  assert.equal(r.status, 200, r.text);
+  await user.stream(r.json.agent_run_id, { until: (e) => e.type === 'llm_response_chunk' });
+  await right.kill();
+  const { events } = await there.stream(r.json.agent_run_id);
+  assert.equal(events.at(-1).status, 'completed', JSON.stringify(events.at(-1)));
+  assert.equal(textOf(events), 'a b');
+  const took = events.at(-1).duration_ms;
+  assert.ok(took >= 2000 && took < 120000, `duration_ms ${took}`);
+});

@@ -1,0 +1,301 @@
+// What /metrics says of runs, models, tools, streams, the database, jobs, MCP servers and changes of modules after each
+// of it happened, and what `runyard modules` says is loaded.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { cpSync, copyFileSync, renameSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { lastUser, startLlm, turns } from './lib/llm.mjs';
+import { startModern } from './lib/mcp.mjs';
+import { Client, Server, binary, build, makeDatabase, waitFor } from './lib/server.mjs';
+
+let database, llm, server, admin, modules;
+const held = [];
+
+before(async () => {
+  database = makeDatabase();
+  llm = await startLlm(async (request, reply, n) => {
+    const prompt = lastUser(request);
+    const done = turns(request).some((m) => m.role === 'tool');
+    if (prompt.includes('[limited]') && !llm.seen.slice(0, n).some((c) => lastUser(c.json) === prompt)) return reply.fail(429);
+    if (prompt.includes('[refused]')) return reply.fail(401);
+    if (prompt.includes('[shell]') && !done) return reply.tools([{ id: 'a', name: 'shell', arguments: { command: 'true' } }, { id: 'b', name: 'nothing', arguments: {} }]);
+    reply.text('begun ');
+    if (prompt.includes('[hold]')) await new Promise((go) => held.push(go));
+    reply.end({ input: 100, output: 7 });
+  });
+  server = new Server({ database, llm, settings: '[runs]\nmax_attempts = 2\ndrain_seconds = 1\n[reload]\ndrain_seconds = 1\n[accounts.tiers.free]\nconcurrent_runs = 3\nthreads = 1000' });
+  // A copy of the modules, so that a file can be replaced.
+  modules = path.join(server.dir, 'modules');
+  cpSync(path.join(build, 'modules'), modules, { recursive: true });
+  server.set.push(`modules.path=${modules}`);
+  await server.start();
+  admin = new Client(server, server.token({ role: 'admin' }));
+});
+after(async () => {
+  for (const go of held) go();
+  await server?.close();
+  await llm?.close();
+  database?.drop();
+});
+
+// Figures as a map from name{label="value",...} to number.
+async function read() {
+  const text = await (await fetch(`${server.url}/metrics`)).text();
+  return new Map(text.split('\n').filter((l) => l && !l.startsWith('#')).map((l) => [l.slice(0, l.lastIndexOf(' ')), Number(l.slice(l.lastIndexOf(' ') + 1))]));
+}
+// The sum over all series of a name with these labels, whatever others they have.
+const sum = (all, name, labels = {}) => [...all].filter(([key]) => key.split('{')[0] === name &&
+  Object.entries(labels).every(([k, v]) => key.includes(`${k}="${v}"`))).reduce((total, [, value]) => total + value, 0);
+// Does it, and waits until the figures have grown by what `expected` says: [name, labels, by].
+async function grows(expected, what) {
+  const before = await read();
+  const out = await what();
+  let now;
+  const off = () => expected.filter(([name, labels, by]) => sum(now, name, labels) - sum(before, name, labels) !== by)
+    .map(([name, labels, by]) => `${name} ${JSON.stringify(labels)} grew by ${sum(now, name, labels) - sum(before, name, labels)}, not by ${by}`);
+  try {
+    await waitFor('the figures', async () => { now = await read(); return off().length === 0; });
+  } catch (e) {
+    assert.fail(`${e.message}\n${off().join('\n')}`);
+  }
+  return out;
+}
+// A run to its end, of which the figures know.
+const run = async (user, prompt) => {
+  const before = sum(await read(), 'runyard_runs_ended_total');
+  const r = await user.start({ prompt });
+  assert.equal(r.status, 200, r.text);
+  const s = await user.stream(r.json.agent_run_id);
+  await waitFor('its end', async () => sum(await read(), 'runyard_runs_ended_total') > before);
+  return { id: r.json.agent_run_id, events: s.events };
+};
+const becomes = (name, value) => waitFor(`${name} is ${value}`, async () => sum(await read(), `runyard_${name}`) === value);
+const one = (...all) => all.map(([name, labels, by = 1]) => [`runyard_${name}`, labels ?? {}, by]);
+
+test('a run that ends well', async () => {
+  const user = await server.user();
+  let events = 0;
+  await grows(one(['runs_starts_total', { outcome: 'here' }], ['runs_ended_total', { status: 'completed', reason: 'ok' }],
+    ['runs_ended_total'], ['runs_queue_wait_seconds_count'], ['runs_first_token_seconds_count'], ['runs_duration_seconds_count'],
+    ['runs_model_requests_total', { provider: 'mock', outcome: 'ok' }], ['runs_model_requests_total'],
+    ['runs_model_request_seconds_count', { provider: 'mock' }], ['runs_model_tokens_total', { provider: 'mock', kind: 'input' }, 100],
+    ['runs_model_tokens_total', { kind: 'output' }, 7], ['runs_live', {}, 0], ['runs_streams', {}, 0], ['runs_taken_over_total', {}, 0],
+    ['runs_left_total', {}, 0], ['jobs_ended_total', { kind: 'runs.execute', outcome: 'done' }], ['mcp_requests_total', {}, 0]),
+  async () => { events = (await run(user, 'hello')).events.length; });
+  assert.ok(events > 3);
+});
+
+test('every event that a stream is given counts once', async () => {
+  const user = await server.user();
+  const r = await run(user, 'hello');
+  await grows(one(['runs_stream_events_total', {}, r.events.length], ['runs_stream_gaps_total', {}, 0]), () => user.stream(r.id));
+  const live = await read();
+  const other = await run(user, 'hello again');
+  await waitFor('its events', async () => sum(await read(), 'runyard_runs_stream_events_total') - sum(live, 'runyard_runs_stream_events_total') === other.events.length);
+  // What was trimmed is told as a gap.
+  database.sql(`delete from runs.events where run_id = '${r.id}'`);
+  await grows(one(['runs_stream_gaps_total']), async () => {
+    const s = await user.stream(r.id);
+    assert.equal(s.events[0].type, 'gap');
+  });
+});
+
+test('starts that are refused, by reason', async () => {
+  const user = await server.user();
+  await grows(one(['runs_starts_total', { outcome: 'agent_not_found' }], ['runs_starts_total'], ['runs_ended_total', {}, 0]), async () => {
+    const r = await user.start({ prompt: 'x', agent_id: randomUUID() });
+    assert.equal(r.status, 404, r.text);
+  });
+});
+
+test('a provider that limits, and one that refuses', async () => {
+  const user = await server.user();
+  await grows(one(['runs_model_requests_total', { provider: 'mock', outcome: 'rate_limited' }], ['runs_model_requests_total', { outcome: 'ok' }],
+    ['runs_model_retries_total', { provider: 'mock', next: 'same_model' }], ['runs_ended_total', { reason: 'ok' }]), () => run(user, '[limited]'));
+  await grows(one(['runs_model_requests_total', { outcome: 'refused' }], ['runs_ended_total', { status: 'failed', reason: 'llm_error' }],
+    ['runs_model_retries_total', {}, 0]), () => run(user, '[refused]'));
+});
+
+test('calls of tools, by driver', async () => {
+  const user = await server.user();
+  await grows(one(['runs_tool_calls_total', { driver: 'sandbox', outcome: 'ok' }], ['runs_tool_calls_total', { driver: 'none', outcome: 'error' }],
+    ['runs_tool_seconds_count', { driver: 'sandbox' }], ['runs_model_requests_total', { outcome: 'ok' }, 2]), () => run(user, '[shell]'));
+});
+
+test('a run that goes on is live, its stream is open, and a stop ends both', async () => {
+  const user = await server.user();
+  await becomes('runs_live', 0);
+  await becomes('runs_streams', 0);
+  const id = (await user.start({ prompt: '[hold]' })).json.agent_run_id;
+  await becomes('runs_live', 1);
+  let stream;
+  const seen = new Promise((resolve) => { stream = user.stream(id, { onEvent: (e) => { if (e.type === 'llm_response_chunk') resolve(); } }); });
+  await seen;
+  await becomes('runs_streams', 1);
+  await grows(one(['runs_stops_total', { outcome: 'worker' }], ['runs_stops_total'], ['runs_ended_total', { status: 'stopped', reason: 'user_stop' }],
+    ['runs_live', {}, -1], ['runs_streams', {}, -1], ['runs_model_requests_total', { outcome: 'interrupted' }], ['runs_left_total', {}, 0]),
+  async () => {
+    assert.equal((await user.post(`/agent-run/${id}/stop`)).json.status, 'stopped');
+    await stream;
+  });
+  await grows(one(['runs_stops_total', { outcome: 'over' }], ['runs_ended_total', {}, 0]), () => user.post(`/agent-run/${id}/stop`));
+});
+
+test('a run that waits for its thread, and its stop', async () => {
+  const user = await server.user();
+  const first = (await user.start({ prompt: '[hold]' })).json;
+  let id;
+  await grows(one(['runs_starts_total', { outcome: 'waiting' }]), async () => {
+    const r = await user.start({ prompt: 'after', thread_id: first.thread_id, on_busy: 'enqueue' });
+    assert.equal(r.status, 200, r.text);
+    id = r.json.agent_run_id;
+  });
+  await grows(one(['runs_stops_total', { outcome: 'forced' }], ['runs_ended_total', { reason: 'user_stop' }]), () => user.post(`/agent-run/${id}/stop`));
+  await user.post(`/agent-run/${first.agent_run_id}/stop`);
+});
+
+test('a run that its node handed over, and one whose node vanished', async () => {
+  const user = await server.user();
+  const begin = async () => {
+    const id = (await user.start({ prompt: '[hold]' })).json.agent_run_id;
+    await user.stream(id, { until: (e) => e.type === 'llm_response_chunk' });
+    return id;
+  };
+  for (const [end, how] of [['stop', 'handed_over'], ['kill', 'lease_lapsed']]) {
+    const id = await begin();
+    await server[end]();
+    await waitFor('the end of its sessions', () => database.sql("select count(*) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and application_name like 'runyard%'") === '0');
+    await server.start();
+    await waitFor(`taken over: ${how}`, async () => sum(await read(), 'runyard_runs_taken_over_total', { after: how }) === 1);
+    await user.post(`/agent-run/${id}/stop`);
+  }
+  // A swap of the module hands over to itself.
+  const id = await begin();
+  await grows(one(['runs_left_total', { why: 'handed_over' }], ['runs_taken_over_total', { after: 'handed_over' }], ['runs_live', {}, 0]), async () => {
+    const r = await admin.post('/admin/modules/runs/reload');
+    assert.equal(r.status, 200, r.text);
+  });
+  await user.post(`/agent-run/${id}/stop`);
+});
+
+test('connections to the database: how many, how long calls waited, and those that broke', async () => {
+  const now = await read();
+  assert.ok(sum(now, 'runyard_database_connections') >= 2);
+  assert.equal([...now.keys()].filter((k) => k.startsWith('runyard_database_connections{')).length, 2);
+  assert.ok(sum(now, 'runyard_database_wait_seconds_count') > 10);
+  assert.equal(sum(now, 'runyard_database_wait_seconds_bucket', { le: '+Inf' }), sum(now, 'runyard_database_wait_seconds_count'));
+  assert.ok(sum(now, 'runyard_database_connections_opened_total') >= sum(now, 'runyard_database_connections'));
+  const broken = Number(database.sql("select count(pg_terminate_backend(pid)) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and application_name like 'runyard%'"));
+  assert.ok(broken > 0);
+  await waitFor('lost and opened anew', async () => {
+    const then = await read();
+    return sum(then, 'runyard_database_connections_lost_total') > sum(now, 'runyard_database_connections_lost_total') &&
+      sum(then, 'runyard_database_connections_opened_total') > sum(now, 'runyard_database_connections_opened_total') && sum(then, 'runyard_database_up') === 1;
+  });
+});
+
+test('errors of the database by kind', async () => {
+  const user = await server.user();
+  await user.get('/account');
+  database.sql('alter table runs.threads rename to elsewhere');
+  try {
+    const before = await read();
+    assert.equal((await user.get('/threads')).status, 500);
+    await waitFor('the fault', async () => sum(await read(), 'runyard_database_failures_total', { error: 'internal' }) > sum(before, 'runyard_database_failures_total', { error: 'internal' }));
+  } finally {
+    database.sql('alter table runs.elsewhere rename to threads');
+  }
+});
+
+test('MCP servers: calls, listings, failures, sessions', async () => {
+  const modern = await startModern();
+  try {
+    await grows(one(['mcp_requests_total', { operation: 'list', transport: 'http', outcome: 'ok' }], ['mcp_request_seconds_count', { operation: 'list' }], ['mcp_sessions', {}, 0]),
+      () => admin.post('/admin/mcp/tools', { json: { type: 'http', config: { url: modern.url } } }));
+    await grows(one(['mcp_requests_total', { operation: 'call', transport: 'http', outcome: 'ok' }]),
+      () => admin.post('/admin/mcp/call', { json: { type: 'http', config: { url: modern.url }, tool: 'echo', arguments: { message: 'x' } } }));
+    // One that is kept for its next use is an open session.
+    await grows(one(['mcp_sessions', { transport: 'http' }]),
+      () => admin.post('/admin/mcp/call', { json: { type: 'http', config: { url: modern.url, reuse: true }, tool: 'echo', arguments: { message: 'x' } } }));
+  } finally {
+    modern.close();
+  }
+  await grows(one(['mcp_requests_total', { operation: 'call', outcome: 'unreachable' }]),
+    () => admin.post('/admin/mcp/call', { json: { type: 'http', config: { url: 'http://127.0.0.1:1/mcp' }, tool: 'echo', arguments: {} } }));
+});
+
+const runyard = (args, env = {}) => new Promise((resolve) => {
+  const child = spawn(binary, args, { env: { ...process.env, RUNYARD_URL: '', RUNYARD_TOKEN: '', ...env } });
+  let out = '', err = '';
+  child.stdout.on('data', (d) => (out += d));
+  child.stderr.on('data', (d) => (err += d));
+  child.on('close', (code) => resolve({ code, out, err }));
+});
+const list = (...more) => runyard(['modules', ...more, '--config', server.config, ...[...server.set, `data_dir=${path.join(server.dir, 'data')}`].flatMap((s) => ['--set', s])]);
+const place = (name, from) => {
+  copyFileSync(from, path.join(modules, `.${name}.next`));
+  renameSync(path.join(modules, `.${name}.next`), path.join(modules, `${name}.so`));
+};
+
+test('changes of modules: figures, and what `runyard modules` says of the running server', async () => {
+  const at = new URL(server.url).host;
+  const where = ['--set', `http.listen=${at}`];
+  const entry = async () => JSON.parse((await list('--json', ...where)).out).find((m) => m.name === 'mail');
+  const before = await entry();
+  assert.deepEqual([before.state, before.strikes], ['started', 0]);
+  assert.ok(before.routes.includes('GET /admin/mail'));
+  let r;
+  await grows([['runyard_module_changes_total', { module: 'mail', outcome: 'swapped' }, 1], ['runyard_module_changes_total', { outcome: 'refused' }, 0]], async () => {
+    r = await admin.post('/admin/modules/mail/reload');
+    assert.equal(r.status, 200, r.text);
+  });
+  // How the old one ended differs between builds; it is told the same everywhere.
+  const left = r.json.left.find((m) => m.module === 'mail');
+  const stays = left.outcome !== 'unloaded';
+  const now = await read();
+  assert.equal(sum(now, 'runyard_module_changes_total', { module: 'mail', outcome: stays ? 'still_mapped' : 'unloaded' }), 1);
+  assert.equal(sum(now, 'runyard_module_left_mapped', { module: 'mail' }), stays ? 1 : 0);
+  const then = await entry();
+  assert.equal(then.generation, r.json.started.find((m) => m.module === 'mail').generation);
+  assert.ok(then.generation > before.generation);
+  assert.deepEqual(then.left, stays ? [left] : undefined);
+  // In words, and that it is the server's.
+  const text = await list('list', ...where);
+  assert.equal(text.code, 0, text.err);
+  assert.equal(text.out.split('\n')[0], `loaded by the server at ${server.url}:`);
+  const heads = text.out.replaceAll(/^ .*\n/gm, '');
+  assert.match(heads, new RegExp(`^mail \\S+  started, generation ${then.generation}`, 'm'));
+  assert.match(text.out, new RegExp(`^ {4}sha256     ${then.sha256}$`, 'm'));
+  assert.match(text.out, /^ {4}route {6}GET \/agent-runs$/m);
+
+  // What is in the file now is another thing than what runs.
+  writeFileSync(path.join(modules, '.mail.broken'), 'no library');
+  place('mail', path.join(modules, '.mail.broken'));
+  await grows([['runyard_module_changes_total', { module: 'mail', outcome: 'refused' }, 1], ['runyard_module_changes_total', { outcome: 'swapped' }, 0]],
+    async () => assert.equal((await admin.post('/admin/modules/mail/reload')).status, 409));
+  await grows([['runyard_module_changes_total', { module: 'unknown', outcome: 'refused' }, 1]],
+    async () => assert.equal((await admin.post(`/admin/modules/m${randomUUID().slice(0, 8)}/reload`)).status, 404));
+  assert.equal((await entry()).generation, then.generation);
+  const configured = await list('--configured', ...where);
+  assert.equal(configured.code, 2);
+  assert.equal(configured.out.split('\n')[0], 'what the configuration would load:');
+  assert.match(configured.out.replaceAll(/^ .*\n/gm, ''), /^mail\.so .*refused$/m);
+  place('mail', path.join(build, 'modules/mail.so'));
+
+  // Nobody to ask.
+  const away = await list('list', '--set', 'http.listen=127.0.0.1:1');
+  assert.equal(away.code, 0, away.err);
+  assert.equal(away.out.split('\n')[0], 'no server answers at http://127.0.0.1:1; what the configuration would load:');
+  assert.match(away.out.replaceAll(/^ .*\n/gm, ''), /^mail \S+  created$/m);
+  const json = await list('--json', '--set', 'http.listen=127.0.0.1:1');
+  assert.match(json.err, /no server answers at/);
+  assert.equal(JSON.parse(json.out).find((m) => m.name === 'mail').state, 'created');
+  // A named server that is not there, and one that does not know the token, are no configuration view.
+  const named = await list('--url', 'http://127.0.0.1:1');
+  assert.deepEqual([named.code, named.out], [1, '']);
+  assert.match(named.err, /did not say what it has loaded.*\n.*--configured/s);
+  const stranger = await list('--url', server.url, '--token', 'nonsense');
+  assert.deepEqual([stranger.code, stranger.out], [1, '']);
+});
