@@ -494,10 +494,7 @@ TEST_F(runs_sql, a_page_of_runs_touches_few_rows) {
   sql("vacuum analyze runs.runs");
   for (const std::string status : {"null", "'running'", "'completed'"}) {
     const std::string page = "select n from runs.page_of(" + q(ann) + ", " + status + ", null, 20)";
-    EXPECT_EQ(sql(page), status == "'running'" ? "0" : "20");
-    const std::string plan = sql("explain (analyze, buffers, format json) " + page);
-    const std::string key = "\"Shared Hit Blocks\": ";
-    EXPECT_LT(std::stol(plan.substr(plan.find(key) + key.size())), 500) << plan;
+    EXPECT_LT(rows_read([&] { EXPECT_EQ(sql(page), status == "'running'" ? "0" : "20"); }), 100) << status;
   }
 }
 
@@ -539,10 +536,7 @@ TEST_F(runs_sql, a_project_goes_with_its_last_thread_at_the_same_cost_beside_man
   sql("insert into runs.threads (id, project_id, account_id) select gen_random_uuid(), gen_random_uuid(), " + q(ann) +
       " from generate_series(1, 20000)");
   sql("analyze runs.threads");
-  const std::string plan = sql("explain (analyze, buffers, format json) select * from runs.delete_thread(" + q(ann) +
-                               ", " + q(threads[2]) + ")");
-  const std::string key = "\"Shared Hit Blocks\": ";
-  EXPECT_LT(std::stol(plan.substr(plan.find(key) + key.size())), 500) << plan;
+  EXPECT_LT(rows_read([&] { EXPECT_EQ(remove(threads[2]), "ok true"); }), 1000);
   EXPECT_EQ(sql("select count(*) from runs.projects"), "0");
 }
 

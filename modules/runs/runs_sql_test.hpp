@@ -111,6 +111,19 @@ class runs_sql : public testing_sql::database_test {
            R"(, 3000, runs.event_wire(1, '{"type": "status", "sequence": 1, "status": "running"}'), 64))";
   }
   static std::string start_sql(const wish& w) { return batch_sql({w}, true); }
+  // Rows of tables that `what` reads, whether or not they were of use to it.
+  template <class F>
+  long rows_read(F what) const {
+    const auto so_far = [&] {
+      return std::stol(sql("select sum(coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0)) from pg_stat_xact_user_tables"));
+    };
+    sql("begin");
+    const long before = so_far();
+    what();
+    const long all = so_far() - before;
+    sql("commit");
+    return all;
+  }
   // Ids are told apart by the millisecond.
   std::string start(const wish& w) const {
     sql("select pg_sleep(0.002)");
