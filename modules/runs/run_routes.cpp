@@ -9,7 +9,7 @@ namespace runs {
 namespace {
 
 // How long a stop waits for the run's worker before it ends the run over its head.
-constexpr std::int64_t patience_us = 700'000;
+constexpr std::int64_t patience_us = 500'000;
 constexpr std::uint64_t look_ms = 20;
 
 }  // namespace
