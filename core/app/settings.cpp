@@ -250,6 +250,7 @@ exporter_settings trace_exporter_settings(const config::config& c) {
 jobs::queue_settings queue_settings(const config::config& c) {
   jobs::queue_settings s;
   s.lease = c.duration("jobs.lease_seconds");
+  s.hold = c.duration("jobs.hold_seconds");
   s.beat = s.lease / 4;  // three beats may be lost before anybody takes over
   s.poll = c.duration("jobs.poll_seconds");
   s.batch = static_cast<int>(c.integer("jobs.batch"));

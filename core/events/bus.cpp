@@ -221,13 +221,14 @@ void bus_line::told(std::string_view payload) {
 }
 
 void bus_line::reckon() {
-  const int others = rt_.jobs ? rt_.jobs->other_nodes() : 0;
+  const std::vector<std::string> others = rt_.jobs ? rt_.jobs->peers() : std::vector<std::string>{};
   std::lock_guard lock(mutex_);
   const auto now = std::chrono::steady_clock::now();
   std::erase_if(they_hear_, [&](const auto& o) { return o.second < now; });
-  carries_.store(up_.load() && others > 0, std::memory_order_release);
-  heard_by_all_.store(up_.load() && they_hear_.size() >= static_cast<std::size_t>(others),
-                      std::memory_order_release);
+  carries_.store(up_.load() && !others.empty(), std::memory_order_release);
+  // By name: one that has just gone may have said that it hears, and one that came in its place does not yet.
+  const bool by_all = std::all_of(others.begin(), others.end(), [&](const auto& id) { return they_hear_.contains(id); });
+  heard_by_all_.store(up_.load() && by_all, std::memory_order_release);
 }
 
 void bus_line::arm() {

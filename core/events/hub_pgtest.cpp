@@ -339,6 +339,17 @@ TEST(bus, a_node_that_falls_silent_is_not_believed_for_long) {
   EXPECT_TRUE(wait_for([&] { return !t.a.hub.bus().heard_by_all(); }));
 }
 
+TEST(bus, a_node_in_the_place_of_another_is_not_believed_for_what_that_one_said) {
+  two_nodes t;
+  t.both_up();
+  t.b.n.vanish();
+  const std::string successor = "00000000-0000-4000-9000-000000000001";
+  t.d.sql("delete from core.node where id = '" + t.b.n.queue.node_id() + "'");
+  t.d.sql("insert into core.node (id, lease_until) values ('" + successor + "', now() + interval '1 hour')");
+  ASSERT_TRUE(wait_for([&] { return t.a.n.queue.peers() == std::vector{successor}; }));
+  EXPECT_TRUE(wait_for([&] { return !t.a.hub.bus().heard_by_all(); }, 1500ms));
+}
+
 TEST(bus, when_it_goes_away_every_subscriber_looks_into_its_log) {
   two_nodes t;
   t.both_up();

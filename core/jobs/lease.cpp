@@ -28,12 +28,28 @@ void queue::beat() {
       --in_flight_;
       const auto silent = clock::now() - last_beat_ok_;
       stats_.connected = silent < settings_.lease;
-      lost = !stats_.connected && last_beat_ok_ != clock::time_point{} && !running_.empty();
-      if (lost) stats_.leases_lost += running_.size();
+      lost = silent >= settings_.lease + settings_.hold && last_beat_ok_ != clock::time_point{} && !gave_up_;
+      if (lost) gave_up_ = true, stats_.leases_lost += running_.size();
     }
-    // Others may have taken the jobs by now: the fence keeps the data right, this saves the work.
+    // Whether others have taken the jobs is not known: where the database is away for all of them, nobody has, and the
+    // work goes on when it is back. The fence keeps the data right meanwhile.
     if (lost) tell_all(RY_WHY_LEASE_LOST);
   });
+}
+
+std::vector<std::string> queue::peers() const {
+  std::lock_guard lock(mutex_);
+  return peers_;
+}
+
+queue::held queue::held_jobs() const {
+  held out;
+  std::lock_guard lock(mutex_);
+  for (const auto& [id, job] : running_) {
+    out.ids.push_back(id);
+    out.fences.push_back(job->view.fence);
+  }
+  return out;
 }
 
 void queue::note_draining(bool wanted) {
@@ -62,17 +78,22 @@ void queue::beat_on(db::connection& c) {
     std::lock_guard lock(mutex_);
     first = last_beat_ok_ == clock::time_point{};
     // When this node could not renew its own lease, others probably could not either: the database was
-    // away. They get a lease's time to come back before their silence counts against them.
-    if (!first && sent - last_beat_ok_ >= settings_.lease) patient_until_ = sent + settings_.lease;
+    // away. Before their silence counts against them they get time to come back: as long as it was away, within limits,
+    // since the work that has heaped up meanwhile slows everything down.
+    const auto away = std::chrono::duration_cast<std::chrono::milliseconds>(sent - last_beat_ok_);
+    if (!first && away >= settings_.lease) patient_until_ = sent + std::min(away, 3 * settings_.lease);
     may_rescue = sent >= patient_until_;
     last_beat_ok_ = sent;
+    gave_up_ = false;
   }
   if (fresh && !first) {
     // Another node saw the lease run out and took everything.
+    const held mine = held_jobs();
     {
       std::lock_guard lock(mutex_);
-      stats_.leases_lost += running_.size();
+      stats_.leases_lost += mine.ids.size();
     }
+    c.exec("select core.jobs_outlived($1::bigint[], $2::bigint[])", {db::value::ints(mine.ids), db::value::ints(mine.fences)});
     tell_all(RY_WHY_LEASE_LOST);
   }
   // Take the jobs of nodes that are silent, and of this data directory's previous process. Jobs
@@ -86,9 +107,14 @@ void queue::beat_on(db::connection& c) {
       "select core.jobs_return(array(select id from lost), true)",
       {db::value::text(settings_.node_id), db::value::text(first ? settings_.previous_node_id : ""),
        db::value::boolean(may_rescue)});
-  const auto others = c.exec("select count(*) from core.node where id <> $1::uuid",
-                             {db::value::text(settings_.node_id)});
-  other_nodes_.store(static_cast<int>(others.int64(0, 0)), std::memory_order_relaxed);
+  const auto others = c.exec("select id from core.node where id <> $1::uuid", {db::value::text(settings_.node_id)});
+  std::vector<std::string> peers;
+  for (std::size_t i = 0; i < others.size(); ++i) peers.emplace_back(others.text(i, 0));
+  other_nodes_.store(static_cast<int>(peers.size()), std::memory_order_relaxed);
+  {
+    std::lock_guard lock(mutex_);
+    peers_ = std::move(peers);
+  }
   if (const auto taken = rescued.int64(0, 0); taken > 0) {
     observe::log(observe::level::warn, "jobs", "took over jobs of a node that vanished",
                  {{"jobs", std::to_string(taken)}});
@@ -106,14 +132,7 @@ void queue::beat_on(db::connection& c) {
 // Jobs that were ended or taken over elsewhere while this node was not heard of. What ends in a transaction of
 // its own has no row for a moment while it still runs, so that it counts only from the second beat on.
 void queue::look_for_lost(db::connection& c) {
-  std::vector<std::int64_t> ids, fences;
-  {
-    std::lock_guard lock(mutex_);
-    for (const auto& [id, job] : running_) {
-      ids.push_back(id);
-      fences.push_back(job->view.fence);
-    }
-  }
+  const auto [ids, fences] = held_jobs();
   if (ids.empty()) return;
   const auto gone = c.exec("select id from core.jobs_lost($1::uuid, $2::bigint[], $3::bigint[])",
                            {db::value::text(settings_.node_id), db::value::ints(ids), db::value::ints(fences)});

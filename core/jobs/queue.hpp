@@ -40,6 +40,7 @@ struct queue_settings {
   std::string node_id;           // UUID of this process
   std::string previous_node_id;  // of the process that last used this data directory, surely dead; may be empty
   std::chrono::milliseconds lease{10'000};  // a silent node's jobs are taken after this
+  std::chrono::milliseconds hold{60'000};   // a node without the database gives its own up after this
   std::chrono::milliseconds beat{2'500};
   std::chrono::milliseconds poll{1'000};
   int batch = 100;               // claimed at once
@@ -146,6 +147,7 @@ class queue {
   const std::string& node_id() const noexcept { return settings_.node_id; }
   // Other nodes whose lease runs, as of the last beat.
   int other_nodes() const noexcept { return other_nodes_.load(std::memory_order_relaxed); }
+  std::vector<std::string> peers() const;  // their ids
   module::runtime& rt() noexcept { return rt_; }
 
  private:
@@ -193,6 +195,10 @@ class queue {
   void check_deadlines();
 
   void beat_on(db::connection& c);
+  struct held {
+    std::vector<std::int64_t> ids, fences;
+  };
+  held held_jobs() const;  // what runs here
   void look_for_cancels(db::connection& c);
   void look_for_lost(db::connection& c);
   void keep_traces(db::connection& c);
@@ -223,12 +229,14 @@ class queue {
   std::unordered_map<std::int64_t, std::int64_t> writing_;  // id -> fence of ends not written yet
   queue_stats stats_;
   bool fetching_ = false, fetch_again_ = false, flushing_ = false, flush_armed_ = false;
+  bool gave_up_ = false;  // the jobs that ran, without having heard of the database for so long; guarded by mutex_
   bool beating_ = false, reconciling_ = false, sampling_ = false;
   bool started_ = false, stopping_ = false, leaving_ = false;
   int in_flight_ = 0;  // submitted database work that refers to this object
   std::chrono::steady_clock::time_point last_beat_{}, last_beat_ok_{}, last_reconcile_{}, last_sample_{},
       patient_until_{};  // silent nodes keep their jobs until then
   std::atomic<int> other_nodes_{0};
+  std::vector<std::string> peers_;  // guarded by mutex_
   std::atomic<bool> draining_{false};
   std::vector<std::uint64_t> hints_;  // LISTEN subscriptions
 };

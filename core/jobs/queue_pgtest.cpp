@@ -436,6 +436,77 @@ TEST(queue, a_job_that_was_ended_elsewhere_is_told_although_it_writes_nothing) {
   EXPECT_EQ(a.queue.stats().leases_lost, 1u);
 }
 
+// Nobody gets into the database, and who was in it is out.
+void shut(database& d) {
+  d.sql("update pg_database set datallowconn = false where datname = current_database()");
+  d.sql("select pg_terminate_backend(pid) from pg_stat_activity "
+        "where datname = current_database() and pid <> pg_backend_pid()");
+}
+void open_again(database& d) {
+  d.sql("update pg_database set datallowconn = true where datname = current_database()");
+}
+
+TEST(queue, what_runs_outlives_an_outage_of_the_database_for_all) {
+  database d;
+  node a(d), b(d);
+  ends_when_told seen;
+  a.queue.add(kind("t.patient"), std::ref(seen));
+  b.queue.add(kind("t.patient"), [](const ry_job_view*, ry_job*) { return RY_OK; });
+  a.start();
+  const auto job = d.number("select id from core.job_enqueue('t.patient', '{}')");
+  ASSERT_TRUE(wait_for([&] { return seen.job.load() != nullptr; }));
+  b.start();
+  ASSERT_TRUE(wait_for([&] { return d.number("select count(*) from core.node") == 2; }));
+  shut(d);
+  EXPECT_TRUE(wait_for([&] { return !a.queue.stats().connected && !b.queue.stats().connected; }));
+  std::this_thread::sleep_for(1500ms);
+  open_again(d);
+  EXPECT_TRUE(wait_for([&] { return a.queue.stats().connected && b.queue.stats().connected; }));
+  std::this_thread::sleep_for(1s);
+  EXPECT_EQ(seen.why, 0);
+  EXPECT_EQ(a.queue.stats().leases_lost, 0u);
+  EXPECT_EQ(d.number("select fence from core.job where state = 1 and id = " + std::to_string(job)), 1);
+  a.queue.finish(seen.job, RY_JOB_DONE, 0, nullptr);
+  EXPECT_TRUE(wait_for([&] { return d.number("select count(*) from core.job") == 0; }));
+}
+
+TEST(queue, a_node_that_was_late_has_not_crashed) {
+  database d;
+  node a(d), b(d);
+  ends_when_told late;
+  std::atomic<int> taken{0};
+  a.queue.add(kind("t.late"), std::ref(late));
+  a.start();
+  const auto job = std::to_string(d.number("select id from core.job_enqueue('t.late', '{}')"));
+  ASSERT_TRUE(wait_for([&] { return late.job.load() != nullptr; }));
+  b.queue.add(kind("t.late"), [&](const ry_job_view*, ry_job*) { return ++taken, RY_OK; });
+  b.start();
+  ASSERT_TRUE(wait_for([&] { return d.number("select count(*) from core.node") == 2; }));
+  // As a third node sees it that has not heard of a.
+  d.sql("begin; delete from core.node where id = '" + a.queue.node_id() + "'; select core.jobs_return(array[" + job +
+        "], true); commit");
+  EXPECT_TRUE(wait_for([&] { return late.why == RY_WHY_LEASE_LOST; }));
+  EXPECT_EQ(d.number("select crashes from core.job where id = " + job), 0);
+  a.queue.finish(late.job, RY_JOB_RELEASE, 0, nullptr);
+  EXPECT_TRUE(wait_for([&] { return taken == 1 || d.number("select fence from core.job where id = " + job) > 1; }));
+  EXPECT_EQ(d.number("select attempt from core.job where id = " + job), 1);
+}
+
+TEST(queue, what_runs_is_given_up_once_when_the_database_stays_away) {
+  database d;
+  node a(d, {}, 100, 1500ms, 500ms);
+  ends_when_told seen;
+  a.queue.add(kind("t.patient"), std::ref(seen));
+  a.start();
+  d.sql("select core.job_enqueue('t.patient', '{}')");
+  ASSERT_TRUE(wait_for([&] { return seen.job.load() != nullptr; }));
+  shut(d);
+  EXPECT_TRUE(wait_for([&] { return seen.why == RY_WHY_LEASE_LOST; }));
+  std::this_thread::sleep_for(1s);
+  EXPECT_EQ(a.queue.stats().leases_lost, 1u);
+  open_again(d);
+}
+
 TEST(queue, a_job_whose_row_is_claimed_again_here_lives_until_it_ends) {
   database d;
   node n(d);

@@ -72,9 +72,10 @@ class database {
 
 struct node {
   explicit node(database& d, std::string previous = {}, int weight = 100,
-                std::chrono::milliseconds lease = std::chrono::milliseconds(1500))
+                std::chrono::milliseconds lease = std::chrono::milliseconds(1500),
+                std::chrono::milliseconds hold = std::chrono::milliseconds(60'000))
       : loops(2), db(db_settings(d)), rt(make_runtime()),
-        queue(rt, {new_uuid(), std::move(previous), lease, std::chrono::milliseconds(300),
+        queue(rt, {new_uuid(), std::move(previous), lease, hold, std::chrono::milliseconds(300),
                    std::chrono::milliseconds(200), 100, std::chrono::milliseconds(10'000), weight, "test"}) {
     rt.jobs = &queue;
   }

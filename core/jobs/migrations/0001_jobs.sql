@@ -199,6 +199,13 @@ language sql stable as $$
    where m.id is null
 $$;
 
+-- A node that was taken for gone lives: of what it ran it was no crash that made others take it over.
+create function jobs_outlived(p_ids bigint[], p_fences bigint[]) returns void language sql as $$
+  update core.job j set crashes = j.crashes - 1, attempt = greatest(j.attempt - 1, 0)
+    from unnest(p_ids, p_fences) w (id, fence)
+   where j.id = w.id and j.crashes > 0 and (j.fence > w.fence or j.fence = w.fence and j.state <> 1)
+$$;
+
 -- The first node to move last_tick forward makes the job of a tick; an unfinished one of the kind swallows the tick, so
 -- that a slow periodic job does not pile up. By this clock, as a node's may be wrong: a tick that lies ahead is none, and
 -- neither was one that was noted so. True: a job was made.

@@ -1,8 +1,8 @@
 /* ry.jobs/1 - durable background work, kept in PostgreSQL, run at least once by one worker at a time.
  *
- * A worker holds a lease with a fence token, which the host renews. A worker that lost its lease is
- * told (on_cancel, RY_WHY_LEASE_LOST) and what it writes with the old fence is refused: put
- * `select core.job_hold($job_id, $fence)` into each transaction that a stale worker must not commit.
+ * A worker holds a lease with a fence token, which the host renews. A worker that lost its lease is told (on_cancel,
+ * RY_WHY_LEASE_LOST) as soon as its node knows, after an outage of the database that may be late, and what it writes with the
+ * old fence is refused: put `select core.job_hold($job_id, $fence)` into each transaction that a stale worker must not commit.
  *
  * SQL functions of the host, callable in a module's own statements (they take part in its transaction):
  *   core.job_enqueue(kind text, args jsonb, queue text default 'default', priority int default 0,
