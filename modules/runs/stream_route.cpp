@@ -1,6 +1,7 @@
 #include "stream_route.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "remote_tail.hpp"
 #include "text.hpp"
@@ -10,7 +11,10 @@ namespace runs {
 namespace {
 
 constexpr std::uint64_t ping_ms = 10'000;
+// How long after the last word the log is looked into, in case that one was lost: soon as long as words are, which is
+// known when something is found that nobody announced; else a silent run costs each of its readers a query.
 constexpr std::uint64_t poll_ms = 1'000;
+constexpr std::uint64_t most_poll_ms = 4'000;
 constexpr std::uint64_t retry_ms = 100;
 // A run is about to become live here, as a rule: only a stream that waits for longer is told to other nodes.
 constexpr std::uint64_t first_wait_ms = 250;
@@ -111,6 +115,14 @@ struct stream_route::elsewhere {
   std::uint64_t durable = 0;  // up to here there is something in the log
   bool heard = false;         // anything, since it was last looked at
   bool look = true;           // the log may have something, whatever was heard
+  std::uint64_t patience_ms = first_wait_ms;
+  std::uint64_t polled_at = 0;  // what the reader waited for when the log was looked into unasked; 0: it was not
+
+  void learn(std::uint64_t next) {
+    if (polled_at == 0) return;
+    patience_ms = next != polled_at ? poll_ms : std::clamp(patience_ms * 2, poll_ms, most_poll_ms);
+    polled_at = 0;
+  }
   ry::subscription topic;
 
   bool should_look(std::uint64_t next) const { return look || durable >= next; }
@@ -232,14 +244,18 @@ ry::task<void> stream_route::follow(session& s, std::shared_ptr<live_run> live) 
       } else if (now == outcome::caught_up) {
         const bool due = s.watched_us == 0 || parts_.ctx.mono_us() - s.watched_us > watch_again_us;
         if (waited && due) co_await watch(s);
+        far->learn(s.out.next);
         if (!far->heard) {
           far->woken.reset();  // it may have been set for what was looked at already
-          const std::uint64_t limit = waited ? poll_ms : first_wait_ms;
-          co_await wait_for(parts_.ctx, far->woken, limit);
+          co_await wait_for(parts_.ctx, far->woken, far->patience_ms);
         }
         waited = true;
-        far->look = far->look || !far->heard;
-        far->heard = false;
+        if (std::exchange(far->heard, false)) {
+          far->patience_ms = most_poll_ms;
+        } else {
+          far->look = true;
+          far->polled_at = s.out.next;
+        }
       }
     }
     if (now == outcome::over) co_return;

@@ -190,13 +190,11 @@ begin
 end $$;
 
 -- Of the jobs that a node believes to run, those that are over or somebody else's by now. Through the node's own rows, so
--- that it costs the same however many jobs others run.
+-- that it costs the same however many jobs others run, and as sets: a join may be done for each pair of them.
 create function jobs_lost(p_node uuid, p_ids bigint[], p_fences bigint[]) returns table (id bigint)
 language sql stable as $$
-  select w.id from unnest(p_ids, p_fences) w (id, fence)
-    left join (select j.id, j.fence from core.job j where j.node = p_node and j.state = 1) m
-      on m.id = w.id and m.fence = w.fence
-   where m.id is null
+  select l.id from (select w.id, w.fence from unnest(p_ids, p_fences) w (id, fence)
+                    except select j.id, j.fence from core.job j where j.node = p_node and j.state = 1) l
 $$;
 
 -- A node that was taken for gone lives: of what it ran it was no crash that made others take it over.

@@ -545,15 +545,22 @@ end $$;
 create function fill_gap(p_run uuid, p_border bigint, p_reserved bigint) returns bigint language plpgsql as $$
 declare
   v_last bigint;
+  v_free bigint[];
+  v_filled bigint;
 begin
   select coalesce(max(last_seq), 0) into v_last from runs.events where run_id = p_run and seq > p_border;
   v_last := greatest(p_border, p_reserved, v_last);
+  v_free := array(select n from generate_series(p_border + 1, v_last) n
+                  except
+                  select generate_series(e.seq, e.last_seq) from runs.events e where e.run_id = p_run and e.seq > p_border);
   insert into runs.events (run_id, seq, last_seq, wire)
   select p_run, n, n, runs.event_wire(n, format('{"type": "gap", "sequence": %s, "from": %s, "to": %s}', n, n, n))
-    from generate_series(p_border + 1, v_last) n
-   where not exists (select 1 from runs.events e
-                      where e.run_id = p_run and e.seq > p_border and n between e.seq and e.last_seq)
+    from unnest(v_free) n
   on conflict do nothing;
+  get diagnostics v_filled = row_count;
+  if v_filled = cardinality(v_free) then
+    return v_last;
+  end if;
   -- A row that was on its way and became known by the conflict of its first number has the others too. This
   -- statement sees it; one that comes later meets the number it begins with.
   delete from runs.events g

@@ -155,6 +155,11 @@ export class Cluster extends Campaign {
     const load = this.load(() => !told);
     await waitFor('all to be alive', () => begun(this.done.filter((c) => c.heard && !c.reader).length), 300000);
     try {
+      // So many beginnings at once are not what is told of.
+      for (let i = 0; i < 2; i++) {
+        await this.#calm();
+        await sleep(this.breath);
+      }
       await this.story();
     } finally {
       told = true;
