@@ -174,13 +174,16 @@ void hub::start() {
     c.exec("select core.trim_events(make_interval(secs => $1::bigint))", {db::value::int64(keep)});
   });
   listen_ = rt_.db->on_message(live_channel, [this](std::string_view payload) { hinted(payload); });
+  // Nobody says anything there: it is heard when the connection is there again, and what was said meanwhile is lost.
+  again_ = rt_.db->listen("core.live.again", [this] { wake_all(); }, std::chrono::hours(1));
   bus_.start();
 }
 
 void hub::stop() {
   stopped_.store(true);
   bus_.stop();
-  if (listen_) rt_.db->unlisten(std::exchange(listen_, 0));
+  for (std::uint64_t* each : {&listen_, &again_})
+    if (*each) rt_.db->unlisten(std::exchange(*each, 0));
 }
 
 hub_stats hub::stats() const {

@@ -126,7 +126,7 @@ class hub {
   std::unordered_map<std::string, std::uint64_t> hints_;
   bool hints_armed_ = false;
   std::atomic<bool> stopped_{false};
-  std::uint64_t listen_ = 0;
+  std::uint64_t listen_ = 0, again_ = 0;
   std::atomic<std::uint64_t> published_{0}, delivered_{0}, hints_sent_{0}, hints_received_{0},
       lagged_{0};
   bus_line bus_;

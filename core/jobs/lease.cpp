@@ -46,6 +46,7 @@ queue::held queue::held_jobs() const {
   held out;
   std::lock_guard lock(mutex_);
   for (const auto& [id, job] : running_) {
+    if (std::lock_guard of_job(job->mutex); job->why == RY_WHY_LEASE_LOST) continue;
     out.ids.push_back(id);
     out.fences.push_back(job->view.fence);
   }
@@ -71,30 +72,34 @@ void queue::beat_on(db::connection& c) {
       {db::value::text(settings_.node_id), db::value::int64(lease_ms),
        db::value::text(settings_.node_name), db::value::int64(settings_.weight),
        db::value::int64(static_cast<std::int64_t>(stats().running)), db::value::boolean(draining())});
+  const auto heard = clock::now();
   const bool fresh = mine.int64(0, 0) != 0;
   note_draining(mine.boolean(0, 1));
   bool first, may_rescue;
   {
     std::lock_guard lock(mutex_);
     first = last_beat_ok_ == clock::time_point{};
-    // When this node could not renew its own lease, others probably could not either: the database was
-    // away. Before their silence counts against them they get time to come back: as long as it was away, within limits,
-    // since the work that has heaped up meanwhile slows everything down.
-    const auto away = std::chrono::duration_cast<std::chrono::milliseconds>(sent - last_beat_ok_);
-    if (!first && away >= settings_.lease) patient_until_ = sent + std::min(away, 3 * settings_.lease);
-    may_rescue = sent >= patient_until_;
+    // When this node nearly lost its own lease, others probably did: the database was away, or slow. Before their silence
+    // counts against them they get time to come back: as long as it was away, within limits, since the work that has heaped
+    // up meanwhile slows everything down. A node that begins does not know.
+    const auto away = std::chrono::duration_cast<std::chrono::milliseconds>(heard - last_beat_ok_);
+    if (first)
+      patient_until_ = heard + settings_.lease;
+    else if (away >= settings_.lease * 3 / 4)
+      patient_until_ = heard + std::clamp<std::chrono::milliseconds>(away, settings_.lease, 3 * settings_.lease);
+    may_rescue = heard >= patient_until_;
     last_beat_ok_ = sent;
     gave_up_ = false;
   }
   if (fresh && !first) {
     // Another node saw the lease run out and took everything.
-    const held mine = held_jobs();
+    const held taken = held_jobs();
     {
       std::lock_guard lock(mutex_);
-      stats_.leases_lost += mine.ids.size();
+      stats_.leases_lost += taken.ids.size();
     }
-    c.exec("select core.jobs_outlived($1::bigint[], $2::bigint[])", {db::value::ints(mine.ids), db::value::ints(mine.fences)});
     tell_all(RY_WHY_LEASE_LOST);
+    c.exec("select core.jobs_outlived($1::bigint[], $2::bigint[])", {db::value::ints(taken.ids), db::value::ints(taken.fences)});
   }
   // Take the jobs of nodes that are silent, and of this data directory's previous process. Jobs
   // whose node has no row any more belong to a rescue that was cut short.

@@ -198,7 +198,7 @@ class queue {
   struct held {
     std::vector<std::int64_t> ids, fences;
   };
-  held held_jobs() const;  // what runs here
+  held held_jobs() const;  // what runs here and was not told that it is lost
   void look_for_cancels(db::connection& c);
   void look_for_lost(db::connection& c);
   void keep_traces(db::connection& c);

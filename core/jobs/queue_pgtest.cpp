@@ -470,6 +470,21 @@ TEST(queue, what_runs_outlives_an_outage_of_the_database_for_all) {
   EXPECT_TRUE(wait_for([&] { return d.number("select count(*) from core.job") == 0; }));
 }
 
+TEST(queue, a_node_that_begins_lets_others_come_back_first) {
+  database d;
+  const std::string other = "00000000-0000-0000-0000-0000000000ab";
+  d.sql("insert into core.node (id, lease_until) values ('" + other + "', now() - interval '1 minute')");
+  d.sql("select core.job_enqueue('t.back', '{}', p_node => '" + other + "')");
+  node n(d);
+  n.queue.add(kind("t.back"), [](const ry_job_view*, ry_job*) { return RY_OK; });
+  n.start();
+  ASSERT_TRUE(wait_for([&] { return d.number("select count(*) from core.node") == 2; }));
+  d.sql("update core.node set lease_until = now() + interval '1 hour' where id = '" + other + "'");
+  std::this_thread::sleep_for(2500ms);
+  EXPECT_EQ(n.queue.stats().rescued, 0u);
+  EXPECT_EQ(d.number("select fence from core.job where state = 1 and node = '" + other + "'"), 1);
+}
+
 TEST(queue, a_node_that_was_late_has_not_crashed) {
   database d;
   node a(d), b(d);
@@ -489,7 +504,7 @@ TEST(queue, a_node_that_was_late_has_not_crashed) {
   EXPECT_EQ(d.number("select crashes from core.job where id = " + job), 0);
   a.queue.finish(late.job, RY_JOB_RELEASE, 0, nullptr);
   EXPECT_TRUE(wait_for([&] { return taken == 1 || d.number("select fence from core.job where id = " + job) > 1; }));
-  EXPECT_EQ(d.number("select attempt from core.job where id = " + job), 1);
+  EXPECT_EQ(d.number("select attempt from core.job where id = " + job), 2);
 }
 
 TEST(queue, what_runs_is_given_up_once_when_the_database_stays_away) {

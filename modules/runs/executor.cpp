@@ -109,6 +109,8 @@ ry::task<executor::run_ptr> executor::take(ry::job job, ry::uuid id,
   else if (t.queue_wait_ms || run->open_turn.to != 0)
     parts_.figures.taken_over.add("handed_over");
   parts_.live.put(run);
+  // Those who wait for it on this node, as for one of another.
+  (void)parts_.ctx.events().live_publish(topic_of(run->who.run), 0, {}, RY_LIVE_LOCAL);
   co_return run;
 }
 

@@ -92,7 +92,8 @@ ry::task<std::string> run_routes::stop_run(std::string account, std::string id) 
     parts_.ctx.jobs().poke("webhooks");
     parts_.ctx.jobs().poke("runs");
   }
-  (void)parts_.ctx.events().live_publish(topic_of(uuid), 0, {}, RY_LIVE_HINT);
+  // Also on this node, where readers wait for what another one does.
+  (void)parts_.ctx.events().live_publish(topic_of(uuid), 0, {}, 0);
   co_return status;
 }
 

@@ -197,11 +197,15 @@ language sql stable as $$
                     except select j.id, j.fence from core.job j where j.node = p_node and j.state = 1) l
 $$;
 
--- A node that was taken for gone lives: of what it ran it was no crash that made others take it over.
+-- A node that was taken for gone lives: of what it ran it was no crash that made others take it over. The attempt
+-- counts, and after ten it is held against the job, so that what makes its nodes stall does not go round for ever. Waits
+-- for nobody: this is said while a lease is renewed.
 create function jobs_outlived(p_ids bigint[], p_fences bigint[]) returns void language sql as $$
-  update core.job j set crashes = j.crashes - 1, attempt = greatest(j.attempt - 1, 0)
-    from unnest(p_ids, p_fences) w (id, fence)
-   where j.id = w.id and j.crashes > 0 and (j.fence > w.fence or j.fence = w.fence and j.state <> 1)
+  with late as (
+    select j.id from core.job j join unnest(p_ids, p_fences) w (id, fence) on j.id = w.id
+     where j.crashes > 0 and j.attempt <= 10 and (j.fence > w.fence or j.fence = w.fence and j.state <> 1)
+     order by j.id for no key update of j skip locked)
+  update core.job j set crashes = j.crashes - 1 from late where j.id = late.id
 $$;
 
 -- The first node to move last_tick forward makes the job of a tick; an unfinished one of the kind swallows the tick, so

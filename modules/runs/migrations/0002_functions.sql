@@ -550,9 +550,10 @@ declare
 begin
   select coalesce(max(last_seq), 0) into v_last from runs.events where run_id = p_run and seq > p_border;
   v_last := greatest(p_border, p_reserved, v_last);
-  v_free := array(select n from generate_series(p_border + 1, v_last) n
-                  except
-                  select generate_series(e.seq, e.last_seq) from runs.events e where e.run_id = p_run and e.seq > p_border);
+  v_free := array(select f.n from (select generate_series(p_border + 1, v_last) as n
+                                   except
+                                   select generate_series(e.seq, e.last_seq) from runs.events e
+                                    where e.run_id = p_run and e.seq > p_border) f order by f.n);
   insert into runs.events (run_id, seq, last_seq, wire)
   select p_run, n, n, runs.event_wire(n, format('{"type": "gap", "sequence": %s, "from": %s, "to": %s}', n, n, n))
     from unnest(v_free) n

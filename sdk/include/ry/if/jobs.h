@@ -1,4 +1,4 @@
-/* ry.jobs/1 - durable background work, kept in PostgreSQL, run at least once by one worker at a time.
+/* ry.jobs/1 - durable background work, kept in PostgreSQL, run at least once, as a rule by one worker at a time.
  *
  * A worker holds a lease with a fence token, which the host renews. A worker that lost its lease is told (on_cancel,
  * RY_WHY_LEASE_LOST) as soon as its node knows, after an outage of the database that may be late, and what it writes with the
