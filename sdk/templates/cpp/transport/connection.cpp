@@ -286,12 +286,13 @@ class connection_over final : public connection,
     read();
     watch();
   }
-  // After a violation Beast says good-bye and waits for the end of the other side, which may never come.
-  void watch() {
-    timer_.expires_after(watch_every);
-    timer_.async_wait([self = this->shared_from_this()](error_code ec) {
+  // After a violation Beast says good-bye and waits for the end of the other side, which may never come. What ends
+  // soon after is told by read(), which knows why.
+  void watch(bool shut = false) {
+    timer_.expires_after(shut ? std::chrono::milliseconds(last_words) : watch_every);
+    timer_.async_wait([self = this->shared_from_this(), shut](error_code ec) {
       if (ec || self->closing_) return;
-      if (self->ws_.is_open()) return self->watch();
+      if (self->ws_.is_open() || !shut) return self->watch(!self->ws_.is_open());
       self->fail(RY_DATA_LOSS, "not the WebSocket protocol, or a message larger than " +
                                    std::to_string(self->max_message_) + " bytes");
     });
