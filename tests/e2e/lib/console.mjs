@@ -58,7 +58,14 @@ const helpers = (page) => ({
     await page.waitForFunction((b) => !b.disabled, {}, at);
     await at.click();
   },
-  sees: (text, timeout = 30000) => page.waitForFunction((t) => document.body.innerText.includes(t), { timeout }, text),
+  async sees(text, timeout = 30000) {
+    try {
+      await page.waitForFunction((t) => document.body.innerText.includes(t), { timeout }, text);
+    } catch (e) {
+      const there = await page.evaluate(() => `${location.pathname}${location.hash}: ${document.body.innerText}`).catch((why) => why.message);
+      throw new Error(`the page does not say "${text}" (${e.message}). ${there}`);
+    }
+  },
   text: () => page.evaluate(() => document.body.innerText),
   async shot(name) {
     if (!shots) return;
