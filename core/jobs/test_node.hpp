@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -112,6 +113,33 @@ struct node {
   module::runtime rt;
   jobs::queue queue;
   bool gone = false;
+};
+
+inline module::job_kind kind(std::string name) {
+  module::job_kind k;
+  k.kind = std::move(name);
+  k.queue = "default";
+  k.backoff_ms = 20;
+  return k;
+}
+
+// A worker that goes on until it is told to end.
+struct ends_when_told {
+  std::atomic<int> why{0};
+  std::atomic<ry_job*> job{nullptr};
+
+  ry_status operator()(const ry_job_view*, ry_job* j) {
+    job = j;
+    j->q.on_cancel(
+        j,
+        [](void* ctx, std::int32_t told) noexcept {
+          auto& self = *static_cast<ends_when_told*>(ctx);
+          self.why = told;
+          self.job.load()->q.finish(self.job, RY_JOB_DONE, 0, nullptr);
+        },
+        this);
+    return RY_OK;
+  }
 };
 
 }  // namespace ry::jobs::test
