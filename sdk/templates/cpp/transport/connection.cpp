@@ -286,16 +286,22 @@ class connection_over final : public connection,
     read();
     watch();
   }
-  // After a violation Beast says good-bye and waits for the end of the other side, which may never come. What ends
-  // soon after is told by read(), which knows why.
-  void watch(bool shut = false) {
-    timer_.expires_after(shut ? std::chrono::milliseconds(last_words) : watch_every);
-    timer_.async_wait([self = this->shared_from_this(), shut](error_code ec) {
+  // After a violation Beast says good-bye and waits for the end of the other side, which may never come: nothing more
+  // is taken from it, by which read() ends and tells why. One that sends on without end is given up.
+  void watch() {
+    timer_.expires_after(watch_every);
+    timer_.async_wait([self = this->shared_from_this()](error_code ec) {
       if (ec || self->closing_) return;
-      if (self->ws_.is_open() || !shut) return self->watch(!self->ws_.is_open());
-      self->fail(RY_DATA_LOSS, "not the WebSocket protocol, or a message larger than " +
-                                   std::to_string(self->max_message_) + " bytes");
+      if (self->ws_.is_open()) return self->watch();
+      if (self->shut_) return self->violated();
+      self->shut_ = true;
+      error_code ignored;
+      beast::get_lowest_layer(self->ws_).socket().shutdown(tcp::socket::shutdown_receive, ignored);
+      self->watch();
     });
+  }
+  void violated() {
+    fail(RY_DATA_LOSS, "not the WebSocket protocol, or a message larger than " + std::to_string(max_message_) + " bytes");
   }
 
   void write() {
@@ -339,6 +345,7 @@ class connection_over final : public connection,
     }
     if (ec == asio::error::eof || ec == asio::error::connection_reset ||
         ec == ssl::error::stream_truncated) {
+      if (shut_) return violated();  // cut by watch(): TLS does not tell what was before
       return fail(RY_UNAVAILABLE, "the connection broke");
     }
     if (ec) return fail(RY_DATA_LOSS, "not the WebSocket protocol: " + ec.message());
@@ -369,7 +376,8 @@ class connection_over final : public connection,
   beast::flat_buffer in_;
   std::deque<outgoing> unsent_;
   std::size_t unread_ = 0;
-  bool open_ = false, reading_ = false, writing_ = false, closing_ = false, failed_ = false;
+  bool open_ = false, reading_ = false, writing_ = false, closing_ = false, failed_ = false,
+       shut_ = false;
 };
 
 std::shared_ptr<connection> connect(mover& m, std::shared_ptr<ear> to_tell, const ry::context& ctx,
