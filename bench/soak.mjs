@@ -1,5 +1,5 @@
-// The load of soak.sh, and what it sees: first how many whole runs per second this deployment makes, then RATE_PERCENT of that for
-// MINUTES, every stream read, every thread deleted when it is KEEP_SECONDS old. Each 10 s a line of JSON: memory and
+// The load of soak.sh, and what it sees: first how many whole runs per second this deployment makes while it deletes as many threads,
+// then RATE_PERCENT of that for MINUTES, every stream read, every thread deleted when it is KEEP_SECONDS old. Each 10 s a line of JSON: memory and
 // descriptors of the server, size of every table with its partitions, latencies, failures. At the end thirds, and a verdict:
 // the last third against the one before it. The first is how all of it fills.
 //   node soak.mjs --port P --pid PID --url DATABASE --tokens FILE
@@ -91,13 +91,16 @@ async function sample(at, seconds) {
   };
 }
 
-// The most it does: `conc` clients, each with its next run as soon as the last one is over.
+// The most it does: `conc` clients, each with its next run and the deletion of a thread as soon as the last ones are over.
 async function most() {
   const began = performance.now() + 3000, over = began + probe * 1000;
   let runs = 0;
   await Promise.all(Array.from({ length: conc }, async () => {
     while (performance.now() < over) {
       await withConnection(wholeRun);
+      if (failed) return;
+      const [, bearer, thread] = threads.shift();
+      await withConnection((c) => remove(c, bearer, thread));
       if (performance.now() > began && performance.now() <= over) runs++;
     }
   }));
@@ -105,7 +108,7 @@ async function most() {
 }
 const maximum = await most();
 if (failed) throw new Error(JSON.stringify(Object.fromEntries(failures)));
-answers = []; firsts = []; done = 0;
+answers = []; firsts = []; done = 0; deleted = 0;
 const rate = (maximum * percent) / 100;
 console.log(JSON.stringify({ maximum: round(maximum), rate: round(rate), minutes, keep_seconds: keep }));
 

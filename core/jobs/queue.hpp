@@ -39,9 +39,9 @@ class queue;
 struct queue_settings {
   std::string node_id;           // UUID of this process
   std::string previous_node_id;  // of the process that last used this data directory, surely dead; may be empty
-  std::chrono::milliseconds lease{10'000};  // a silent node's jobs are taken after this
+  std::chrono::milliseconds lease{6'000};  // a silent node's jobs are taken after this
   std::chrono::milliseconds hold{60'000};   // a node without the database gives its own up after this
-  std::chrono::milliseconds beat{2'500};
+  std::chrono::milliseconds beat{1'500};
   std::chrono::milliseconds poll{1'000};
   int batch = 100;               // claimed at once
   std::chrono::milliseconds sample{10'000};  // between looks at what waits, of all nodes together

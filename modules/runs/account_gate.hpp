@@ -1,6 +1,6 @@
 // Which accounts the statements under way on this node lock. Whoever gathers starts or borders leaves those of such an
 // account for a later statement: the database would only say that the account is locked, and each would have to be
-// asked by itself.
+// asked by itself. What locks one account alone passes through it.
 //
 // Thread: any. Lifetime: as long as the module.
 #pragma once
@@ -41,6 +41,23 @@ class account_gate {
     }
     for (const std::function<void()>& wake : wakes_) wake();
   }
+
+  // Keeps those who gather away from an account while one statement of its own locks it; without any effect while
+  // another statement has the account, as that waits for nobody.
+  class pass {
+   public:
+    pass(account_gate& gate, const ry::uuid& account)
+        : gate_(gate), account_(account), entered_(gate.enter(account, gate.next())) {}
+    pass(const pass&) = delete;
+    ~pass() {
+      if (entered_) gate_.leave({&account_, 1});
+    }
+
+   private:
+    account_gate& gate_;
+    const ry::uuid account_;
+    const bool entered_;
+  };
 
  private:
   struct place {

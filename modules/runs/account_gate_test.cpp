@@ -52,4 +52,20 @@ TEST(account_gate_test, whoever_waits_is_told_when_accounts_were_left) {
   EXPECT_EQ(told, 2) << "a statement that had no account has ended, too";
 }
 
+TEST(account_gate_test, a_pass_keeps_others_away_until_it_goes_and_hinders_none_that_was_there) {
+  account_gate gate;
+  int told = 0;
+  gate.on_left([&] { ++told; });
+  const auto first = gate.next(), second = gate.next();
+  {
+    const account_gate::pass here(gate, account(1));
+    EXPECT_FALSE(gate.enter(account(1), first));
+    const account_gate::pass another(gate, account(1));
+  }
+  EXPECT_EQ(told, 1) << "the one that did not enter has nothing to leave";
+  EXPECT_TRUE(gate.enter(account(1), first));
+  { const account_gate::pass late(gate, account(1)); }
+  EXPECT_FALSE(gate.enter(account(1), second)) << "the statement still has it";
+}
+
 }  // namespace

@@ -30,6 +30,8 @@ class thread_routes {
   ry::task<ry::response> remove(ry::request request);
 
  private:
+  ry::task<ry::result<repository::deletion>> delete_alone(std::string account, std::string id);
+
   parts& parts_;
 };
 

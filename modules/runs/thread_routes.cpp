@@ -50,10 +50,16 @@ ry::task<ry::response> thread_routes::messages(ry::request request) {
   co_return ry::response::json(200, page_json("messages", list, **page));
 }
 
+ry::task<ry::result<repository::deletion>> thread_routes::delete_alone(std::string account,
+                                                                        std::string id) {
+  const account_gate::pass here(parts_.gate, ry::uuid::parse(account).value_or(ry::uuid()));
+  co_return co_await parts_.repo.delete_thread(account, id);
+}
+
 ry::task<ry::response> thread_routes::remove(ry::request request) {
   const std::string id = uuid_param(request.param("id"));
   const caller who = co_await caller_of(parts_, request);
-  ry::result<repository::deletion> done = co_await parts_.repo.delete_thread(who.id, id);
+  ry::result<repository::deletion> done = co_await delete_alone(who.id, id);
   if (done.value().outcome == "not_found") throw refusal(404, "Thread not found");
   if (done->outcome == "busy") throw refusal(409, "The thread has a run in progress");
   if (const auto driver = parts_.sandbox(); driver && !done->orphaned_project.empty()) {

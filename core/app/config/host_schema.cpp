@@ -110,7 +110,7 @@ constexpr const char* schema_text = R"JSON({
     "timeout_seconds": {"type": "number", "minimum": 0.1, "maximum": 600, "default": 10}
   }},
   "jobs": {"type": "object", "properties": {
-    "lease_seconds": {"type": "number", "minimum": 1, "maximum": 600, "default": 10},
+    "lease_seconds": {"type": "number", "minimum": 1, "maximum": 600, "default": 6},
     "hold_seconds": {"type": "number", "minimum": 0, "maximum": 3600, "default": 60},
     "poll_seconds": {"type": "number", "minimum": 0.05, "maximum": 60, "default": 1},
     "batch": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 100},

@@ -171,7 +171,7 @@ export class Cluster extends Campaign {
   // ---- figures ----
   // For each act: how long the streams that were read in it were silent at most, and how long starts took.
   measured() {
-    const rank = (sorted, share) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
+    const rank = (sorted, share) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))];
     return this.figures.map(({ name, from, to }) => {
       const silences = [], starts = [];
       for (const c of this.done) {
@@ -181,20 +181,21 @@ export class Cluster extends Campaign {
         for (let i = 1; i < events.length; i++) {
           const a = events[i - 1].$at, b = events[i].$at;
           // A silence belongs to the act that most of it lies in.
-          if (2 * (Math.min(b, to) - Math.max(a, from)) > b - a) longest = Math.max(longest ?? 0, b - a);
+          if (2 * (Math.min(b, to) - Math.max(a, from)) > b - a && !(b - a <= longest?.ms))
+            longest = { ms: b - a, between: `${events[i - 1].type} and ${events[i].type}` };
         }
-        if (longest !== undefined) silences.push(longest);
+        if (longest) silences.push(longest);
       }
-      silences.sort((a, b) => a - b);
+      silences.sort((a, b) => a.ms - b.ms);
       starts.sort((a, b) => a - b);
-      return { name, took: to - from, streams: silences.length, median: rank(silences, 0.5), p99: rank(silences, 0.99), silence: silences.at(-1) ?? 0,
+      return { name, took: to - from, streams: silences.length, silences: [0.5, 0.99, 1].map((share) => rank(silences, share)),
         starts: starts.length, start: starts.at(-1) ?? 0, frozen: this.frozen.filter((f) => f.from < to && f.from + f.ms > from).reduce((n, f) => n + f.ms, 0) };
     });
   }
   report() {
     const lines = [`${this.network.name}; slow links by ${this.network.slowBy}; ${hasNats ? 'three NATS servers' : 'no NATS: the module bus_nats is not built'}`];
     for (const f of this.measured())
-      lines.push(`${f.name} (${(f.took / 1000).toFixed(1)} s): ${f.streams} streams silent for ${f.median} ms at the median, ${f.p99} ms p99, ${f.silence} ms at most; ${f.starts} starts, the slowest ${f.start} ms` +
+      lines.push(`${f.name} (${(f.took / 1000).toFixed(1)} s): ${f.streams} streams silent for ${f.silences.map((s) => s?.ms ?? 0).join(', ')} ms (p50, p99, most, this between ${f.silences[2]?.between}); ${f.starts} starts, the slowest ${f.start} ms` +
         (f.frozen ? `; this machine stood still for ${f.frozen} ms` : ''));
     return lines;
   }

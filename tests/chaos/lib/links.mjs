@@ -20,7 +20,7 @@ export class Relay {
       this.#carry(near, far);
       this.#carry(far, near);
     });
-    await new Promise((resolve, reject) => this.server.once('error', reject).listen(this.at, resolve));
+    await new Promise((resolve, reject) => this.server.once('error', reject).listen({ ...this.at, backlog: 4096 }, resolve));
     return this.at;
   }
   // Connections are refused until listen(); those that are there stay.

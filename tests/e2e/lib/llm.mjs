@@ -25,7 +25,8 @@ export async function startLlm(answer, { host = '127.0.0.1' } = {}) {
     });
   });
   server.on('connection', (s) => { sockets.add(s); s.on('close', () => sockets.delete(s)); });
-  await new Promise((resolve) => server.listen(0, host, resolve));
+  // Thousands of runs begin at once: those that find no place wait for seconds until they are asked again.
+  await new Promise((resolve) => server.listen({ port: 0, host, backlog: 4096 }, resolve));
   return {
     url: `http://${host}:${server.address().port}/v1`,
     seen,
