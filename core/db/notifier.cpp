@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <iterator>
 #include <vector>
 
 #include "core/observe/log.hpp"
@@ -273,13 +274,24 @@ void notifier::loop() {
       if (connected) {
         send_listens();
         if (!remote.empty()) send_hints(remote);
+        remote.clear();
         if (!messages.empty()) send_messages(messages);
+        messages.clear();
         take_notifications();
       }
     } catch (const failure& e) {
       observe::log(observe::level::warn, "db", "the listener's connection failed",
                    {{"error", e.what()}});
-      if (!e.connection_lost) conn_.close();
+      if (!e.connection_lost) {
+        conn_.close();
+        continue;
+      }
+      // The others are told when the connection is there again; twice does no harm.
+      std::lock_guard lock(mutex_);
+      remote_hints_.merge(remote);
+      messages_.insert(messages_.begin(), std::make_move_iterator(messages.begin()), std::make_move_iterator(messages.end()));
+      if (messages_.size() > max_messages)
+        messages_.erase(messages_.begin(), messages_.end() - static_cast<std::ptrdiff_t>(max_messages));
       continue;
     }
     pollfd fds[2] = {{wake_fd_, POLLIN, 0}, {connected ? PQsocket(conn_.native()) : -1, POLLIN, 0}};

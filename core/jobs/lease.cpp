@@ -102,12 +102,17 @@ void queue::beat_on(db::connection& c) {
     c.exec("select core.jobs_outlived($1::bigint[], $2::bigint[])", {db::value::ints(taken.ids), db::value::ints(taken.fences)});
   }
   // Take the jobs of nodes that are silent, and of this data directory's previous process. Jobs
-  // whose node has no row any more belong to a rescue that was cut short.
+  // whose node has no row any more belong to a rescue that was cut short. Who holds jobs is looked up from node to node
+  // in the index: all running jobs are a million where few nodes are.
   auto rescued = c.exec(
-      "with gone as (delete from core.node where (lease_until < now() and id <> $1::uuid and $3) "
+      "with recursive gone as (delete from core.node where (lease_until < now() and id <> $1::uuid and $3) "
       "  or id = nullif($2, '')::uuid returning id), "
-      "lost as (select j.id from core.job j where j.state = 1 and (j.node in (select id from gone) "
-      "  or not exists (select 1 from core.node n where n.id = j.node)) "
+      "holder as ((select node from core.job where state = 1 order by node limit 1) union all "
+      "  select (select j.node from core.job j where j.state = 1 and j.node > h.node order by j.node limit 1) "
+      "  from holder h where h.node is not null), "
+      "vacant as (select id from gone union all select h.node from holder h "
+      "  where h.node is not null and not exists (select 1 from core.node n where n.id = h.node)), "
+      "lost as (select j.id from core.job j where j.state = 1 and j.node = any (array(select id from vacant)) "
       "  for update skip locked) "
       "select core.jobs_return(array(select id from lost), true)",
       {db::value::text(settings_.node_id), db::value::text(first ? settings_.previous_node_id : ""),

@@ -67,6 +67,7 @@ void queue::add(module::job_kind kind, runner run) {
   auto& slot = kinds_[entry.spec.kind];
   stats_.kinds.try_emplace(entry.spec.kind);
   entry.running = slot.running;
+  entry.adopted = slot.adopted;
   slot = std::move(entry);
 }
 
@@ -220,9 +221,10 @@ void queue::fetch() {
       return;
     }
     for (auto& [name, k] : kinds_) {
-      if (k.running >= places(k)) continue;
+      const auto free = free_places(k);
+      if (free <= 0) continue;
       kinds.push_back(name);
-      slots.push_back(std::min<std::int64_t>(places(k) - k.running, at_once()));
+      slots.push_back(std::min(free, at_once()));
     }
     if (kinds.empty()) return;
     fetching_ = true;
@@ -251,7 +253,12 @@ void queue::fetch() {
 
 std::vector<queue::claimed> queue::fetch_on(db::connection& c, const std::vector<std::string>& kinds,
                                             const std::vector<std::int64_t>& slots) {
-  c.exec("update core.job set state = 0 where state = 3 and run_at <= now()", {});
+  // So many that none waits long for this; the rest by later looks.
+  c.exec(
+      "with due as materialized (select id from core.job where state = 3 and run_at <= now() "
+      "  order by run_at limit 1000 for update skip locked) "
+      "update core.job set state = 0 where id = any (array(select id from due))",
+      {});
   auto rows = c.exec(
       "with picked as materialized ("
       "  select p.id from unnest($1::text[], $2::bigint[]) w(kind, n) cross join lateral ("
@@ -339,7 +346,9 @@ void queue::launch(claimed c) {
     begin_trace(*job, c.trace);
     job->trace_kept = !c.adopted || c.trace.empty();
     run = k.run;
+    job->adopted = c.adopted;
     ++k.running;
+    if (c.adopted) ++k.adopted;
     ++stats_.started;
     before = std::exchange(running_[c.id], job);
     if (before) outlived_.insert(before);
@@ -393,8 +402,9 @@ void queue::finish(ry_job* raw, std::int32_t outcome, std::uint64_t delay_ms,
     if (is_present) running_.erase(it);
     if (is_present || outlived_.erase(job) > 0) {
       if (auto k = kinds_.find(job->kind); k != kinds_.end() && k->second.running > 0) {
-        more = k->second.more || k->second.running >= places(k->second);
+        more = k->second.more || free_places(k->second) <= 0;
         --k->second.running;
+        if (job->adopted && k->second.adopted > 0) --k->second.adopted;
       }
     }
     switch (last ? RY_JOB_DEAD : e.outcome) {

@@ -91,6 +91,7 @@ struct ry_job : std::enable_shared_from_this<ry_job> {
   std::string trace_text;    // what a later attempt belongs to, as well
   bool trace_kept = true;    // the row has it; guarded by the queue
   int missed = 0;            // beats in a row that did not find the row as ours; guarded by the queue
+  bool adopted = false;      // begun without having waited; guarded by the queue
   std::uint64_t backoff_ms = 1000;
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
 
@@ -157,6 +158,7 @@ class queue {
     std::optional<cron> schedule;
     std::optional<cron::time> next_tick;
     std::uint32_t running = 0;
+    std::uint32_t adopted = 0;  // of these, begun without having waited
     bool more = false;  // the last claim took as many as it asked for: others may wait
   };
   struct ended {
@@ -176,10 +178,12 @@ class queue {
   std::int64_t at_once() const noexcept {
     return std::max<std::int64_t>(1, std::int64_t{settings_.batch} * settings_.weight / 100);
   }
-  // As long as this node runs fewer of a kind it claims of those that wait.
-  std::uint32_t places(const kind_entry& k) const noexcept {
-    const auto share = std::uint64_t{k.spec.concurrency} * static_cast<std::uint64_t>(settings_.weight) / 100;
-    return std::max<std::uint32_t>(1, static_cast<std::uint32_t>(share));
+  // How many more of a kind this node may claim of those that wait. Its weight bounds those alone: what was begun here
+  // without waiting must not keep it from them.
+  std::int64_t free_places(const kind_entry& k) const noexcept {
+    const auto all = std::int64_t{k.spec.concurrency};
+    const auto share = std::max<std::int64_t>(1, all * settings_.weight / 100);
+    return std::min(share - (std::int64_t{k.running} - k.adopted), all - k.running);
   }
   void note_draining(bool wanted);
 

@@ -222,6 +222,60 @@ TEST(queue, a_lighter_node_runs_less_at_once_beside_another) {
   EXPECT_EQ(heavy.queue.stats().running, 8u);
 }
 
+TEST(queue, what_was_begun_without_waiting_does_not_keep_a_lighter_node_from_those_that_wait) {
+  database d;
+  node light(d, {}, 25);
+  auto k = kind("t.both");
+  k.concurrency = 8;
+  light.queue.add(k, [](const ry_job_view*, ry_job*) { return RY_OK; });
+  light.start();
+  for (int i = 0; i < 5; ++i) {
+    const auto id = d.number("select id from core.job_enqueue('t.both', '{}', p_node => '" + light.queue.node_id() + "')");
+    ASSERT_EQ(light.queue.adopt("t.both", id, 1, "{}"), RY_OK);
+  }
+  d.sql("select core.job_enqueue('t.both', '{}') from generate_series(1, 5)");
+  ASSERT_TRUE(wait_for([&] { return d.number("select count(*) from core.job where state = 1") == 7; }))
+      << "two of eight are its share of those that wait";
+  for (int i = 0; i < 2; ++i) {
+    const auto id = d.number("select id from core.job_enqueue('t.both', '{}', p_node => '" + light.queue.node_id() + "')");
+    ASSERT_EQ(light.queue.adopt("t.both", id, 1, "{}"), RY_OK);
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(600));
+  EXPECT_EQ(light.queue.stats().running, 9u);
+  EXPECT_EQ(d.number("select count(*) from core.job where state = 0"), 3);
+}
+
+TEST(queue, a_heap_of_jobs_that_become_due_keeps_nobody_from_claiming) {
+  database d;
+  // Another node is about to wake the first of them, and does not come to its end.
+  ry::db::connection other{ry::db::connect_settings{d.url()}};
+  other.open();
+  d.sql("select core.job_enqueue('t.due', '{}', p_run_at => now() + interval '1 h') from generate_series(1, 2500);"
+        "update core.job set run_at = now() - interval '1 s';"
+        "select core.job_enqueue('t.now', '{}')");
+  auto held = other.begin();
+  other.exec("select 1 from core.job where state = 3 order by run_at, id limit 10 for update");
+  node n(d);
+  std::atomic<int> due{0}, now{0};
+  auto k = kind("t.due");
+  k.concurrency = 100;
+  const auto counts = [](std::atomic<int>& of) {
+    return [&of](const ry_job_view*, ry_job* j) {
+      ++of;
+      j->q.finish(j, RY_JOB_DONE, 0, nullptr);
+      return RY_OK;
+    };
+  };
+  n.queue.add(k, counts(due));
+  n.queue.add(kind("t.now"), counts(now));
+  n.start();
+  ASSERT_TRUE(wait_for([&] { return now == 1; }, std::chrono::seconds(10)));
+  EXPECT_GE(d.number("select count(*) from core.job where state = 3"), 10);
+  ASSERT_TRUE(wait_for([&] { return due >= 2490; }, std::chrono::seconds(20)));
+  held.rollback();
+  EXPECT_TRUE(wait_for([&] { return due == 2500; }));
+}
+
 TEST(queue, retries_with_back_off_until_the_last_attempt_then_keeps_the_dead) {
   database d;
   node n(d);

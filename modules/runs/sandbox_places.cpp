@@ -1,6 +1,7 @@
 #include "sandbox_places.hpp"
 
 #include <algorithm>
+#include <tuple>
 #include <vector>
 
 namespace runs {
@@ -19,11 +20,34 @@ struct sandbox_places::waiting : abortable {
   }
 };
 
-bool sandbox_places::fits(const ry::uuid& account) const {
-  if (all_ != 0 && taken_ >= all_) return false;
-  if (per_account_ == 0) return true;
-  const auto own = taken_by_.find(account.to_string());
-  return own == taken_by_.end() || own->second < per_account_;
+bool sandbox_places::fits(const use& of) const {
+  return (all_ == 0 || taken_ < all_) && (per_account_ == 0 || of.taken < per_account_);
+}
+
+void sandbox_places::give(use& to) {
+  ++taken_;
+  ++to.taken;
+  to.served = ++turn_;
+}
+
+// Of the account that has the fewest places, and of these the one that was served longest ago: the thousand commands of
+// one take what others leave.
+sandbox_places::line::iterator sandbox_places::next_in_line() {
+  auto best = line_.end();
+  const use* of_best = nullptr;
+  for (auto it = line_.begin(); it != line_.end(); ++it) {
+    const use& of = accounts_.at((*it)->account.to_string());
+    if (!fits(of)) continue;
+    if (of_best != nullptr && std::tie(of.taken, of.served) >= std::tie(of_best->taken, of_best->served)) continue;
+    best = it;
+    of_best = &of;
+  }
+  return best;
+}
+
+void sandbox_places::forget_idle(const std::string& account) {
+  const auto at = accounts_.find(account);
+  if (at->second.taken == 0 && at->second.waiting == 0) accounts_.erase(at);
 }
 
 ry::task<sandbox_places::place> sandbox_places::take(std::shared_ptr<live_run> run) {
@@ -32,11 +56,12 @@ ry::task<sandbox_places::place> sandbox_places::take(std::shared_ptr<live_run> r
   me->exec = run->exec;
   {
     std::lock_guard lock(mutex_);
-    if (fits(me->account)) {
-      ++taken_;
-      ++taken_by_[me->account.to_string()];
+    use& mine = accounts_[me->account.to_string()];
+    if (fits(mine)) {
+      give(mine);
       me->given = true;
     } else {
+      ++mine.waiting;
       line_.push_back(me);
     }
   }
@@ -49,6 +74,9 @@ ry::task<sandbox_places::place> sandbox_places::take(std::shared_ptr<live_run> r
         if (me->given) break;
         if (me->aborted) {
           line_.erase(std::find(line_.begin(), line_.end(), me));
+          const std::string account = me->account.to_string();
+          --accounts_.at(account).waiting;
+          forget_idle(account);
           co_return place();
         }
       }
@@ -63,19 +91,16 @@ void sandbox_places::leave(const ry::uuid& account) {
   {
     std::lock_guard lock(mutex_);
     --taken_;
-    const auto own = taken_by_.find(account.to_string());
-    if (--own->second == 0) taken_by_.erase(own);
-    for (auto it = line_.begin(); it != line_.end();) {
-      if (!fits((*it)->account)) {
-        ++it;
-        continue;
-      }
-      ++taken_;
-      ++taken_by_[(*it)->account.to_string()];
+    --accounts_.at(account.to_string()).taken;
+    for (auto it = next_in_line(); it != line_.end(); it = next_in_line()) {
+      use& of = accounts_.at((*it)->account.to_string());
+      --of.waiting;
+      give(of);
       (*it)->given = true;
       next.push_back(std::move(*it));
-      it = line_.erase(it);
+      line_.erase(it);
     }
+    forget_idle(account.to_string());
   }
   for (auto& w : next) ctx_.post(w->exec, [w] { w->changed.set(); });
 }

@@ -1,5 +1,6 @@
 // Places for commands in sandboxes on this node: so many at once altogether, and so many of one account.
-// Who finds none waits; the first in line whose account has a place left goes next.
+// Who finds none waits; next goes one whose account has a place left and the fewest taken, and of such accounts
+// the one that was served longest ago.
 //
 // Thread: any. Lifetime: as long as the module.
 #pragma once
@@ -43,15 +44,24 @@ class sandbox_places {
 
  private:
   struct waiting;
-  bool fits(const ry::uuid& account) const;
+  using line = std::deque<std::shared_ptr<waiting>>;
+  struct use {
+    std::int64_t taken = 0, waiting = 0;
+    std::uint64_t served = 0;  // the turn of its last place
+  };
+  bool fits(const use& of) const;
+  void give(use& to);
+  line::iterator next_in_line();
+  void forget_idle(const std::string& account);
   void leave(const ry::uuid& account);
 
   const ry::context& ctx_;
   const std::int64_t all_, per_account_;
   std::mutex mutex_;
   std::int64_t taken_ = 0;
-  std::map<std::string, std::int64_t> taken_by_;  // by account
-  std::deque<std::shared_ptr<waiting>> line_;
+  std::uint64_t turn_ = 0;
+  std::map<std::string, use> accounts_;  // that have places, or wait for some
+  line line_;
 };
 
 }  // namespace runs

@@ -86,7 +86,7 @@ inline constexpr char settings_schema[] = R"json({
     "workspace_file_bytes": {"type": "integer", "minimum": 1048576, "default": 536870912, "description": "Largest file of a workspace that is kept"},
     "workspace_files": {"type": "integer", "minimum": 100, "maximum": 1000000, "default": 20000, "description": "Files, directories and links of one project that are kept"},
     "max_live_runs": {"type": "integer", "minimum": 1, "maximum": 1000000, "default": 20000, "description": "Runs executed at once on this node; what is started beyond waits for a place on any node, fair between accounts"},
-    "sandboxes": {"type": "integer", "minimum": 0, "maximum": 1000000, "default": 0, "description": "Commands that agents run in sandboxes on this node at once; others wait; 0: any number"},
+    "sandboxes": {"type": "integer", "minimum": 0, "maximum": 1000000, "default": 0, "description": "Commands that agents run in sandboxes on this node at once; others wait, which does not count to runs.tool_timeout_seconds; 0: any number"},
     "account_sandboxes": {"type": "integer", "minimum": 0, "maximum": 1000000, "default": 0, "description": "The same, of one account"},
     "max_queued_runs": {"type": "integer", "minimum": 0, "maximum": 1000000, "default": 100000, "description": "Runs that may wait so on all nodes together; a start beyond is answered 503"},
     "queue_percent": {"type": "object", "additionalProperties": {"type": "integer", "minimum": 0, "maximum": 100}, "default": {}, "description": "By tier: its starts are refused already when so much of max_queued_runs wait; default 100"},

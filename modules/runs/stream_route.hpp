@@ -1,5 +1,5 @@
 // GET /agent-run/{id}/stream and its token. A stream is served from the feed of the live run when it is
-// on this node, else from the log, looking again at each hint and at least once a second. It changes
+// on this node, else from the log, looking again at each hint and every few seconds without one. It changes
 // between the two at any number without gap or repeat.
 #pragma once
 #include "parts.hpp"

@@ -269,3 +269,31 @@ test('commands in sandboxes: one at a time for an account that may have one, two
     other.drop();
   }
 });
+
+test('the many commands of one account do not keep those of another one from the only place', async () => {
+  const log = new Map();
+  const model = await startLlm(async (request, reply) => {
+    const prompt = lastUser(request);
+    const results = request.messages.filter((m) => m.role === 'tool').map((m) => m.content);
+    if (results.length === 0)
+      return reply.tools(Array.from({ length: Number(/\d+/.exec(prompt)[0]) }, (_, i) => ({ id: `c${i}`, name: 'shell', arguments: { command: 'date +%s%N; sleep 0.7' } })));
+    log.set(prompt, results.map((t) => Number(t.match(/\d{15,}/)[0])));
+    reply.say('done');
+  });
+  const other = makeDatabase();
+  const server = await new Server({ database: other, llm: model, settings: '[runs]\nsandboxes = 1' }).start();
+  try {
+    const [many, few] = [await server.user(), await server.user()];
+    const first = await start(many, '8 commands');
+    await many.stream(first, { until: (e) => e.type === 'tool_call' });
+    const second = await start(few, '1 command');
+    for (const [u, run] of [[many, first], [few, second]]) assert.equal((await u.stream(run)).events.at(-1).status, 'completed');
+    const [began] = log.get('1 command');
+    const after = log.get('8 commands').filter((at) => at > began).length;
+    assert.ok(after >= 4, `${after} of the eight began after the one`);
+  } finally {
+    await server.close();
+    await model.close();
+    other.drop();
+  }
+});

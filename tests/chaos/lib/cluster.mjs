@@ -77,8 +77,8 @@ export class Cluster extends Campaign {
       }],
     ];
     if (nats) acts.push(
-      ['the leader of the NATS servers is killed', async () => {
-        const server = nats.leader();
+      ['the NATS server that leads the stream is killed', async () => {
+        const server = await nats.leader();
         await nats.kill(server);
         await sleep(breath);
         await nats.again(server);
@@ -115,7 +115,19 @@ export class Cluster extends Campaign {
       await this.#calm();
       this.figures.push({ name, from, to: Date.now() });
       this.say(`${name}: ${((Date.now() - from) / 1000).toFixed(1)} s`);
+      if (this.nats) await this.#together();
     }
+  }
+  // Until every node hears all others by NATS, and has heard something.
+  async #together() {
+    const heard = (text, name) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1] ?? 0);
+    await waitFor('all nodes to hear each other by NATS', async () => {
+      for (const node of this.nodes.all) {
+        const { text } = await this.client(this.accounts).ask('GET', '/metrics', { at: node });
+        if (heard(text, 'runyard_bus_heard_by_all') !== 1 || heard(text, 'runyard_bus_received_total') === 0) return false;
+      }
+      return true;
+    }, 60000);
   }
   // Until every stream has gone on and every node has taken a run and shown its end: what takes longer is of
   // this act, and not of the next one.

@@ -12,7 +12,7 @@ export class NatsCluster {
     this.all = [];
     for (const name of ['nats0', 'nats1', 'nats2']) {
       const machine = await this.network.machine(name);
-      this.all.push({ name, machine, port: machine.port(), routes: machine.port(), dir: path.join(this.dir, name) });
+      this.all.push({ name, machine, port: machine.port(), routes: machine.port(), monitor: machine.port(), dir: path.join(this.dir, name) });
     }
     // Servers tell each other where a server is: in at this door, which can be shut with the rest.
     this.gossip = { name: 'gossip' };
@@ -29,6 +29,7 @@ export class NatsCluster {
       writeFileSync(server.config, `
 server_name: ${server.name}
 listen: "${server.machine.address}:${server.port}"
+http: "${server.machine.address}:${server.monitor}"
 jetstream { store_dir: "${server.dir}", max_memory_store: 256MB, max_file_store: 1GB }
 cluster {
   name: runyard
@@ -58,8 +59,19 @@ cluster {
       return /Server is ready/.test(server.log);
     }, 60000);
   }
-  // The one that decides about streams, as far as its own log says.
-  leader() { return this.all.find((s) => /Self is new JetStream cluster metadata leader/.test(s.log)) ?? this.all[0]; }
+  // The one that orders what is written to the stream of the events.
+  async leader() {
+    let leader;
+    await waitFor('the stream of the events to have a leader', async () => {
+      for (const s of this.all) {
+        const r = await fetch(`http://${s.machine.address}:${s.monitor}/jsz?accounts=1&streams=1`, { signal: AbortSignal.timeout(2000) });
+        const stream = (await r.json()).account_details?.flatMap((a) => a.stream_detail ?? []).find((d) => d.name === 'RUNYARD');
+        leader ??= this.all.find((each) => each.name === stream?.cluster?.leader);
+      }
+      return leader;
+    }, 30000);
+    return leader;
+  }
   async kill(server) {
     server.process.kill('SIGKILL');
     await server.exited;
