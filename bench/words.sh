@@ -26,13 +26,15 @@ sleep 5
 postmaster=$(find "$work/data" -name postmaster.pid -exec head -1 {} \; 2>/dev/null)
 ticks() { awk '{sub(/.*\) /, ""); n += $12 + $13} END{print n}' "$@"; }
 sessions() { local p; for p in "$postmaster" $(pgrep -P "$postmaster"); do echo "/proc/$p/stat"; done; }
-events() { psql -XqAt -F ' ' "$url" -c 'select count(*), sum(last_seq - seq + 1) from runs.events'; }
-read -r rows_a words_a <<<"$(events)"
+events() {
+  psql -XqAt -F ' ' "$url" -c "select count(*), sum(last_seq - seq + 1), (select sum(pg_total_relation_size(relid)) from pg_partition_tree('runs.events')) from runs.events"
+}
+read -r rows_a words_a bytes_a <<<"$(events)"
 began=$(live) server_a=$(ticks "/proc/$pid/stat") database_a=$(ticks $(sessions))
 sleep "$seconds"
 server_b=$(ticks "/proc/$pid/stat") database_b=$(ticks $(sessions)) ended=$(live)
-read -r rows_b words_b <<<"$(events)"
-awk -v runs="$began" -v left="$ended" -v s="$seconds" -v w=$((words_b - words_a)) -v r=$((rows_b - rows_a)) \
+read -r rows_b words_b bytes_b <<<"$(events)"
+awk -v runs="$began" -v left="$ended" -v s="$seconds" -v w=$((words_b - words_a)) -v r=$((rows_b - rows_a)) -v bytes=$((bytes_b - bytes_a)) \
   -v server=$((server_b - server_a)) -v database=$((database_b - database_a)) -v hz="$(getconf CLK_TCK)" 'BEGIN{
-  printf "%d live runs (%d at the end): %.0f words/s, %.2f in a row of the log\n", runs, left, w / s, w / r
+  printf "%d live runs (%d at the end): %.0f words/s, %.2f in a row of the log, %.0f bytes for each with its index\n", runs, left, w / s, w / r, bytes / w
   printf "of a word %.1f us of the server and %.1f us of PostgreSQL\n", server / hz * 1e6 / w, database / hz * 1e6 / w }'
