@@ -5,7 +5,7 @@
 
 namespace runs {
 
-inline constexpr std::int64_t reserve_window = 64;  // numbers that may be delivered before the next border
+inline constexpr std::int64_t reserve_window = 32;  // numbers that may be delivered before the next border
 
 std::string usage_json(const token_usage& u);
 

@@ -8,7 +8,7 @@ namespace {
 // A young run's whole stream stays in memory up to here, so that its readers need no look-up; older
 // text goes as soon as it is durable.
 constexpr std::size_t keep_bytes = 3 * 1024;
-constexpr std::uint64_t least_window = 64;
+constexpr std::uint64_t least_window = 32;  // each number that is not used is a row when another node takes over
 constexpr std::uint64_t most_window = 8192;
 }  // namespace
 

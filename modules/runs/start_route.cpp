@@ -13,7 +13,7 @@
 namespace runs {
 namespace {
 
-constexpr std::int64_t first_reservation = 64;
+constexpr std::int64_t first_reservation = 32;
 constexpr std::uint64_t max_field_bytes = 1 << 20;
 constexpr std::uint32_t max_parts = 1000;
 
