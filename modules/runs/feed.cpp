@@ -97,7 +97,7 @@ std::uint64_t event_feed::wanted_reservation() const {
   const std::uint64_t window = std::clamp(flush_size_ * 4, least_window, most_window);
   // What is held back waits for its border, which reserves further itself.
   if (held_from_ != 0) return held_from_ - 1 > reserved_ ? held_from_ - 1 + window : 0;
-  return last() + window / 2 > reserved_ ? last() + window : 0;
+  return last() + std::max(flush_size_ * 2, least_window / 4) > reserved_ ? last() + window : 0;
 }
 
 event_feed::range event_feed::text_from(std::uint64_t sequence) const {
