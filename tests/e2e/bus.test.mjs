@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import net from 'node:net';
 import { after, before, test } from 'node:test';
-import { Relay } from '../chaos/lib/links.mjs';
+import { Relay } from '../chaos/lib/relay.mjs';
 import { slowWords, words } from './lib/reader.mjs';
 import { lastUser, startLlm } from './lib/llm.mjs';
 import { Nats, natsClient } from './lib/nats.mjs';
