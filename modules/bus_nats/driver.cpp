@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 // Text of events; what is larger is read from the log by who wants it.
 constexpr std::size_t most_message = 256 * 1024;
 constexpr std::size_t most_pieces = 65536;
-constexpr auto shortest_pause = 100ms, longest_pause = 5000ms;
+constexpr auto shortest_pause = 100ms, longest_pause = 2000ms;
 constexpr auto long_enough = 10s;  // a connection that did well
 constexpr auto look_time = 1000ms;
 constexpr std::int64_t refusals_us = 10'000'000;
@@ -164,7 +164,7 @@ bool driver::serve(std::string& why) {
 void driver::send(connection& c, const piece& p) {
   const std::string data = pack(key_, node_, p.topic, p.cursor, p.bytes);
   bytes_sent_.add(static_cast<double>(data.size()));
-  if (!c.send(p, subject_of(settings_.subject, p.topic), message_id(node_, p.topic, p.cursor, p.bytes), data))
+  if (!c.send(p, message_subject(settings_.subject, p.topic, ++sent_), message_id(node_, p.topic, p.cursor, p.bytes), data))
     lose({p});
 }
 

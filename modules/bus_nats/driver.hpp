@@ -53,6 +53,7 @@ class driver {
   void* sink_ctx_ = nullptr;
   outbox outbox_;
   place place_;
+  std::uint64_t sent_ = 0;  // of the thread that sends
   std::thread thread_;
   std::atomic<bool> stopping_{false};
   ry::metric connects_, bytes_sent_, refused_forged_, refused_malformed_, refused_subject_, refused_large_;

@@ -73,7 +73,19 @@ std::string subject_of(std::string_view prefix, std::string_view topic) {
   return out;
 }
 
+std::string message_subject(std::string_view prefix, std::string_view topic, std::uint64_t number) {
+  std::string out = subject_of(prefix, topic);
+  out += '.';
+  out += std::to_string(number);
+  return out;
+}
+
 std::optional<std::string> topic_of(std::string_view prefix, std::string_view subject) {
+  const std::size_t end = subject.rfind('.');
+  if (end == std::string_view::npos || end + 1 == subject.size() ||
+      subject.find_first_not_of("0123456789", end + 1) != std::string_view::npos)
+    return std::nullopt;
+  subject = subject.substr(0, end);
   if (!subject.starts_with(prefix) || subject.size() <= prefix.size() + 1 ||
       subject[prefix.size()] != '.')
     return std::nullopt;

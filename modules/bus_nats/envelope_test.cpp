@@ -14,11 +14,16 @@ TEST(envelope, a_topic_becomes_a_subject_and_a_topic_again) {
   EXPECT_EQ(subject_of("ry", "a b*>"), "ry.a=20b=2A=3E");
   EXPECT_EQ(subject_of("ry", ".a..b."), "ry.=2Ea.=2Eb=2E");
   for (const std::string topic : {"runs.x", ".", "..", "a..b", "a.", ".a", "=", "=41", "\xff\n", "a=b.c"})
-    EXPECT_EQ(topic_of("ry", subject_of("ry", topic)), topic);
+    EXPECT_EQ(topic_of("ry", message_subject("ry", topic, 18446744073709551615u)), topic);
+  EXPECT_EQ(message_subject("ry", "runs.x", 7), "ry.runs.x.7");
 }
 
 TEST(envelope, subjects_that_no_topic_has_are_told) {
-  for (const char* subject : {"", "ry", "ry.", "rx.a", "ryx.a", "ry.a=", "ry.a=2", "ry.a=2x", "ry.a=41"})
+  for (const char* subject : {"", "ry", "ry.", "rx.a", "ryx.a", "ry.a=", "ry.a=2", "ry.a=2x", "ry.a=41"}) {
+    EXPECT_EQ(topic_of("ry", subject), std::nullopt) << subject;
+    EXPECT_EQ(topic_of("ry", std::string(subject) + ".1"), std::nullopt) << subject;
+  }
+  for (const char* subject : {"ry.a", "ry.a.", "ry.a.x", "ry.a.1x", "ry.a.-1", "ry.1", ".", ".1"})
     EXPECT_EQ(topic_of("ry", subject), std::nullopt) << subject;
 }
 

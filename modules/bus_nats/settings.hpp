@@ -42,7 +42,7 @@ inline constexpr std::string_view settings_schema = R"json({
     "stream": {"type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$", "default": "RUNYARD",
       "description": "JetStream stream; made when it is not there. Deployments that share servers need different ones"},
     "subject": {"type": "string", "pattern": "^[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+){0,7}$", "default": "runyard.live",
-      "description": "Beginning of the subjects; a topic such as runs.ID follows"},
+      "description": "Beginning of the subjects; a topic such as runs.ID and a number for each message follow"},
     "storage": {"type": "string", "enum": ["file", "memory"], "default": "memory",
       "description": "Where the servers keep the stream when this node makes it; nothing in it is the only copy"},
     "replicas": {"type": "integer", "minimum": 1, "maximum": 5, "default": 1,

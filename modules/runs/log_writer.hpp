@@ -1,6 +1,6 @@
 // One per executor: appends what its runs have produced to the log in batches, every 25 ms while there is
-// something, at once when a run's delivery waits for a reservation; and looks once a second whether
-// a run is over its time. Runs need no timer of their own.
+// something (up to 250 when the database is slow), at once when a run's delivery waits for a reservation; and
+// looks once a second whether a run is over its time. Runs need no timer of their own.
 //
 // Thread: all members on the executor. Lifetime: as long as the module; its loops keep themselves alive
 // in the module's task group and end by themselves when there is nothing to do.
@@ -39,6 +39,8 @@ class log_writer {
   std::int64_t drain_us_;
   std::vector<std::shared_ptr<live_run>> dirty_;
   std::set<std::shared_ptr<live_run>> watched_;
+  static constexpr std::uint64_t batch_ms_ = 25, most_batch_ms_ = 250;
+  std::uint64_t pause_ms_ = batch_ms_;
   bool writing_ = false, watching_ = false, urgent_ = false;
 };
 

@@ -4,7 +4,6 @@
 #include <boost/json.hpp>
 
 #include "parts.hpp"
-#include "webhook_delivery.hpp"
 
 namespace runs {
 
@@ -43,7 +42,7 @@ ry::task<ry::job_outcome> webhooks::deliver(ry::job job) {
         ry::bad_request("runs.webhook", "runs.webhooks." + m->endpoint + " is no longer configured"));
 
   const standard_webhooks::endpoint receiver{"runs.webhooks." + to->name, to->url, {to->key}};
-  co_return co_await standard_webhooks::deliver(parts_.ctx, receiver, m->id, m->body);
+  co_return co_await standard_webhooks::deliver(parts_.ctx, receivers_, receiver, m->id, m->body);
 }
 
 }  // namespace runs

@@ -4,6 +4,8 @@
 #pragma once
 #include <ry/ry.hpp>
 
+#include "webhook_delivery.hpp"
+
 namespace runs {
 
 struct parts;
@@ -16,6 +18,7 @@ class webhooks {
 
  private:
   parts& parts_;
+  standard_webhooks::receivers receivers_;
 };
 
 }  // namespace runs

@@ -104,4 +104,34 @@ TEST(retry_after_ms, reads_seconds_and_dates) {
   EXPECT_FALSE(retry_after_ms("Fri, 31 Dec 1999 23:59:59 GMT", 2000000000)) << "past";
 }
 
+TEST(receivers, one_that_is_silent_gets_one_message_at_a_time_until_it_answers) {
+  receivers r;
+  const receivers::entry a = r.enter("a"), b = r.enter("a");
+  EXPECT_FALSE(a.later_ms || a.trial || b.later_ms || b.trial);
+  r.over("a", a, false);
+  const receivers::entry trial = r.enter("a");
+  EXPECT_TRUE(!trial.later_ms && trial.trial);
+  for (int i = 0; i < 20; ++i) {
+    const auto later = r.enter("a").later_ms;
+    ASSERT_TRUE(later);
+    EXPECT_GE(*later, 2'500u);
+    EXPECT_LE(*later, 5'000u);
+  }
+  EXPECT_FALSE(r.enter("b").later_ms) << "the others are not kept waiting";
+  r.over("a", b, false);
+  EXPECT_TRUE(r.enter("a").later_ms) << "the end of an earlier one is not the trial's";
+  r.over("a", trial, false);
+  const receivers::entry next = r.enter("a");
+  EXPECT_TRUE(next.trial);
+  EXPECT_GE(r.enter("a").later_ms.value_or(0), 5'000u);
+  r.over("a", next, std::nullopt);
+  EXPECT_TRUE(r.enter("a").trial) << "one that was called off says nothing";
+  for (int i = 0; i < 100; ++i) r.over("a", {std::nullopt, true}, false);
+  EXPECT_TRUE(r.enter("a").trial);
+  EXPECT_LE(r.enter("a").later_ms.value_or(0), 60'000u);
+  r.over("a", {std::nullopt, true}, true);
+  EXPECT_FALSE(r.enter("a").trial);
+  EXPECT_FALSE(r.enter("a").later_ms);
+}
+
 }  // namespace

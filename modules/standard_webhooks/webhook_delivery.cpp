@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <random>
+#include <utility>
 
 #include "webhook_signature.hpp"
 
@@ -14,6 +16,7 @@ namespace {
 constexpr std::uint64_t answer_ms = 15'000;
 constexpr std::uint64_t most_answer_bytes = 64 * 1024;
 constexpr std::int64_t most_wait_s = 24 * 3600;
+constexpr std::uint64_t first_pause_ms = 5'000, most_pause_ms = 60'000;
 
 std::string_view trimmed(std::string_view s) {
   while (!s.empty() && (s.front() == ' ' || s.front() == '\t')) s.remove_prefix(1);
@@ -37,7 +40,30 @@ std::optional<std::uint64_t> retry_after_ms(std::string_view value, std::int64_t
   return static_cast<std::uint64_t>(std::min(seconds, most_wait_s)) * 1000;
 }
 
-ry::task<ry::job_outcome> deliver(const ry::context& ctx, const endpoint& to, std::string id,
+receivers::entry receivers::enter(const std::string& name) {
+  std::lock_guard lock(mutex_);
+  state& r = states_[name];
+  if (!r.silent) return {};
+  if (!std::exchange(r.trying, true)) return {std::nullopt, true};
+  const std::uint64_t pause = std::min(first_pause_ms << std::min(r.failed_trials, 8), most_pause_ms);
+  thread_local std::minstd_rand random{std::random_device{}()};
+  return {pause / 2 + std::uniform_int_distribution<std::uint64_t>(0, pause / 2)(random), false};
+}
+
+void receivers::over(const std::string& name, const entry& e, std::optional<bool> answered) {
+  std::lock_guard lock(mutex_);
+  state& r = states_[name];
+  if (e.trial) r.trying = false;
+  if (answered == true) {
+    r.silent = false;
+    r.failed_trials = 0;
+  } else if (answered == false) {
+    r.silent = true;
+    if (e.trial) ++r.failed_trials;
+  }
+}
+
+ry::task<ry::job_outcome> deliver(const ry::context& ctx, receivers& known, const endpoint& to, std::string id,
                                   std::string body) {
   const std::int64_t now = ctx.now_unix_us() / 1'000'000;
   std::string mark;
@@ -51,7 +77,11 @@ ry::task<ry::job_outcome> deliver(const ry::context& ctx, const endpoint& to, st
       .max_response(most_answer_bytes)
       .pool_key(to.name)
       .flags(RY_CLIENT_REPEATABLE);  // the receiver knows the message by its id
+  const receivers::entry entered = known.enter(to.name);
+  if (entered.later_ms) co_return ry::job_outcome::snooze(*entered.later_ms);
   ry::result<ry::client_response> answer = co_await ctx.http_client().fetch(std::move(request));
+  const bool called_off = !answer && answer.error().status() == RY_CANCELLED;
+  known.over(to.name, entered, called_off ? std::nullopt : std::optional<bool>(answer.ok()));
   if (!answer) co_return ry::job_outcome::retry(answer.error());
   if (answer->status >= 200 && answer->status < 300) co_return ry::job_outcome::done();
   ry::error refused(RY_UNAVAILABLE, "webhook.refused",

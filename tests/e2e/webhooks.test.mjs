@@ -9,10 +9,10 @@ import { Server, makeDatabase, sleep, waitFor } from './lib/server.mjs';
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 let database, llm, server, receiver;
 
-// Answers what `respond(message, n)` says; keeps what it got. Signatures are checked by the reference library.
+// Answers what `respond(message, n)` says, nothing when that is empty; keeps what it got. Signatures are checked by the reference library.
 async function startReceiver() {
   const got = [];
-  const out = { got, respond: () => [200] };
+  const out = { got, respond: () => [200], silent: [] };
   const s = http.createServer((req, res) => {
     const nth = (req.socket.messages = (req.socket.messages ?? 0) + 1);
     let body = '';
@@ -22,6 +22,8 @@ async function startReceiver() {
       const n = got.filter((m) => m.path === req.url && m.headers['webhook-id'] === req.headers['webhook-id']).length;
       got.push(message);
       const [status, headers = {}] = out.respond(message, n);
+      message.status = status;
+      if (status === undefined) return out.silent.push(res);
       if (status === 0) return res.destroy();
       res.writeHead(status, headers).end();
     });
@@ -29,6 +31,7 @@ async function startReceiver() {
   await new Promise((r) => s.listen(0, '127.0.0.1', r));
   out.url = `http://127.0.0.1:${s.address().port}`;
   out.close = () => new Promise((r) => { s.closeAllConnections(); s.close(r); });
+  out.hangUp = () => out.silent.splice(0).forEach((res) => res.destroy());
   out.of = (id, path) => got.filter((m) => m.json.data.id === id && (!path || m.path === path));
   return out;
 }
@@ -153,6 +156,31 @@ test('a run ended over its worker\'s head is told too', async () => {
   database.sql(`select runs.force_stop('${r.id}', array['all', 'failures'])`);
   await waitFor('the message', () => receiver.of(r.id, '/all').length > 0);
   assert.equal(receiver.of(r.id, '/all')[0].json.type, 'run.stopped');
+});
+
+test('a receiver that is silent does not keep the others from being told', async () => {
+  const u = await server.user({ tier: 'pro' });
+  receiver.respond = (m) => (m.path === '/failures' ? [] : [200]);
+  const failing = async (count) => {
+    const runs = [];
+    for (let i = 0; i < count; i++) {
+      runs.push(await run(u, '[401]'));
+      await u.stream(runs.at(-1).id);
+    }
+    return runs;
+  };
+  const told = (runs, path) => runs.every((r) => receiver.of(r.id, path).some((m) => m.status === 200));
+  const underWay = () => Number(database.sql(`select count(*) from core.job where kind = 'runs.webhook' and state = 1`));
+  // More than are handed over at once: as long as its silence is new all places may be held by it.
+  const first = await failing(24);
+  await waitFor('the other receiver to hear of all', () => told(first, '/all'), 40000);
+  await waitFor('the silence to be known', () => underWay() <= 1, 40000);
+  const second = await failing(24);
+  await waitFor('the other receiver to hear of them at once', () => told(second, '/all'), 5000);
+  assert.ok(underWay() <= 1, `${underWay()} messages at once for a receiver that is silent`);
+  receiver.respond = () => [200];
+  receiver.hangUp();
+  await waitFor('the silent one to hear of all when it answers again', () => told([...first, ...second], '/failures'), 60000);
 });
 
 test('outside local mode a private address is not called', async () => {

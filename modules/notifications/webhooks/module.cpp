@@ -113,12 +113,13 @@ class module {
     }
     const std::string id(args.at("id").as_string());
     const std::string body(args.at("body").as_string());
-    ry::job_outcome out = co_await standard_webhooks::deliver(ctx_, r->to, id, body);
+    ry::job_outcome out = co_await standard_webhooks::deliver(ctx_, receivers_, r->to, id, body);
     if (out.kind() == RY_JOB_DONE) {
       told_.add();
       (co_await ctx_.db().query("select webhooks.succeeded($1)", name)).value();
       co_return out;
     }
+    if (out.kind() == RY_JOB_SNOOZE) co_return out;
     // Called off with this server: that says nothing of the receiver.
     if (out.why().status() == RY_CANCELLED) co_return ry::job_outcome::release();
     again_.add();
@@ -195,6 +196,7 @@ class module {
   const ry::context& ctx_;
   ry::settings_faults faults_;
   const settings settings_;
+  standard_webhooks::receivers receivers_;
   ry::metric told_, again_, gone_;
 };
 

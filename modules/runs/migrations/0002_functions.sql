@@ -535,6 +535,7 @@ begin
     into v_body from runs.runs r where r.id = p_run;
   foreach v_name in array p_webhooks loop
     perform core.job_enqueue(p_kind => 'runs.webhook', p_queue => 'webhooks', p_max_attempts => 16,
+                             p_share => md5(v_name)::uuid,
                              p_args => jsonb_build_object('endpoint', v_name, 'id', 'run_' || p_run, 'body', v_body));
   end loop;
 end $$;
@@ -610,8 +611,9 @@ begin
     perform core.job_hold(p_job, p_fence);
     last_seq := runs.fill_gap(p_run, v.border_seq, v.seq_reserved);
     if last_seq > v.border_seq then
+      -- The last one in each row, which has what follows its last beginning.
       select greatest(v.attempts + 1, max(substring(
-               e.wire from '.*\ndata: \{"type": "llm_response_start"[^\n]*"attempt": (\d+)')::int)) into attempts
+               split_part(e.wire, E'\ndata: {"type": "llm_response_start"', -1) from '^[^\n]*"attempt": (\d+)')::int)) into attempts
         from runs.events e
        where e.run_id = p_run and e.seq > v.border_seq and e.wire like E'%\ndata: {"type": "llm_response_start"%';
     end if;

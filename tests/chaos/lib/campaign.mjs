@@ -27,13 +27,14 @@ export class Campaign {
   }
   async open() {
     this.postgres ??= await new Postgres().make();
-    this.llm = await startModel({ random: this.random.fork(), cuts: this.cuts, host: this.network?.home });
+    this.llm = await this.model();
     this.nodes = await new Nodes({ postgres: this.postgres, llm: this.llm, count: this.count, lease: this.lease, crashes: this.crashes, settings: this.settings, ...await this.places?.() }).start();
     this.tokens = [];
     for (let i = 0; i < this.accounts; i++)
       this.tokens.push((await this.nodes.all[0].user({ tier: 'pro' })).token);
     return this;
   }
+  model() { return startModel({ random: this.random.fork(), cuts: this.cuts }); }
   async close() {
     await this.nodes?.close();
     await this.llm?.close();

@@ -4,6 +4,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { build, sleep, waitFor } from '../../e2e/lib/server.mjs';
+import { Apart } from './apart.mjs';
 import { Campaign } from './campaign.mjs';
 import { promptOf } from './model.mjs';
 import { NatsCluster } from './nats_cluster.mjs';
@@ -28,6 +29,10 @@ export class Cluster extends Campaign {
     await super.open();
     this.tokens.push((await this.nodes.all[0].user({ tier: 'pro' })).token);  // of those who ask whether a node is there
     return this;
+  }
+  async model() {
+    const model = new Apart('apart_model.mjs');
+    return { url: await model.ask('start', { host: this.network.home }), state: { cut: 0 }, close: () => model.close() };
   }
   async places() {
     const places = [];
@@ -181,33 +186,39 @@ export class Cluster extends Campaign {
   }
 
   // ---- figures ----
-  // For each act: how long the streams that were read in it were silent at most, and how long starts took.
+  // For each act: how long the streams that were read in it were silent at most, how much of that was after the act began
+  // (its recovery: what came before was the pause between two words), and how long starts took.
   measured() {
     const rank = (sorted, share) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))];
     return this.figures.map(({ name, from, to }) => {
-      const silences = [], starts = [];
+      const silences = [], recoveries = [], starts = [];
       for (const c of this.done) {
         if (c.began > from && c.began < to) starts.push(c.answered - c.began);
         const events = c.reader?.events ?? [];
-        let longest;
+        let longest, recovery = 0;
         for (let i = 1; i < events.length; i++) {
           const a = events[i - 1].$at, b = events[i].$at;
           // A silence belongs to the act that most of it lies in.
-          if (2 * (Math.min(b, to) - Math.max(a, from)) > b - a && !(b - a <= longest?.ms))
-            longest = { ms: b - a, between: `${events[i - 1].type} and ${events[i].type}` };
+          if (2 * (Math.min(b, to) - Math.max(a, from)) <= b - a) continue;
+          recovery = Math.max(recovery, b - Math.max(a, from));
+          if (!(b - a <= longest?.ms)) longest = { ms: b - a, between: [events[i - 1], events[i]].map((e) => `${e.type} at ${((e.$at - from) / 1000).toFixed(1)} s by ${e.$node}`).join(' and ') };
         }
-        if (longest) silences.push(longest);
+        if (!longest) continue;
+        silences.push(longest);
+        recoveries.push(recovery);
       }
       silences.sort((a, b) => a.ms - b.ms);
+      recoveries.sort((a, b) => a - b);
       starts.sort((a, b) => a - b);
       return { name, took: to - from, streams: silences.length, silences: [0.5, 0.99, 1].map((share) => rank(silences, share)),
+        recovery: recoveries.at(-1) ?? 0,
         starts: starts.length, start: starts.at(-1) ?? 0, frozen: this.frozen.filter((f) => f.from < to && f.from + f.ms > from).reduce((n, f) => n + f.ms, 0) };
     });
   }
   report() {
     const lines = [`${this.network.name}; slow links by ${this.network.slowBy}; ${hasNats ? 'three NATS servers' : 'no NATS: the module bus_nats is not built'}`];
     for (const f of this.measured())
-      lines.push(`${f.name} (${(f.took / 1000).toFixed(1)} s): ${f.streams} streams silent for ${f.silences.map((s) => s?.ms ?? 0).join(', ')} ms (p50, p99, most, this between ${f.silences[2]?.between}); ${f.starts} starts, the slowest ${f.start} ms` +
+      lines.push(`${f.name} (${(f.took / 1000).toFixed(1)} s): ${f.streams} streams silent for ${f.silences.map((s) => s?.ms ?? 0).join(', ')} ms (p50, p99, most, this between ${f.silences[2]?.between}), all had gone on after ${f.recovery} ms; ${f.starts} starts, the slowest ${f.start} ms` +
         (f.frozen ? `; this machine stood still for ${f.frozen} ms` : ''));
     return lines;
   }

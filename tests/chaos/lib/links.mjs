@@ -2,6 +2,8 @@
 // made slow. Two kinds: over loopback, with a relay for each link, which runs everywhere; and of network
 // namespaces on a bridge, where packets are lost by the kernel (root and iproute2 are needed).
 import { execFileSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import os from 'node:os';
 import { Relays } from './relays.mjs';
 
 // A machine: {name, wrap: what its processes are started by, address, port(): a free one, listening(yes): told
@@ -58,8 +60,12 @@ export class Namespaces {
   #tag = `ry${process.pid}`;
   name = 'network namespaces';
   home = '10.88.0.1';
+  // Who measures goes before what is measured when all are short of processor.
+  #ahead = -10;
 
   constructor() {
+    // With all its threads: it waits for those that collect garbage.
+    for (const thread of readdirSync('/proc/self/task')) os.setPriority(Number(thread), this.#ahead);
     ip('link', 'add', this.#tag, 'type', 'bridge');
     ip('addr', 'add', `${this.home}/24`, 'dev', this.#tag);
     ip('link', 'set', this.#tag, 'up');
@@ -77,7 +83,7 @@ export class Namespaces {
     const space = `${this.#tag}-${name}`, outer = `${this.#tag}.${n}`, address = `10.88.0.${n}`;
     const mac = `02:52:59:00:00:${n.toString(16).padStart(2, '0')}`;
     ip('netns', 'add', space);
-    const machine = { name, space, address, mac, wrap: ['ip', 'netns', 'exec', space] };
+    const machine = { name, space, address, mac, wrap: ['ip', 'netns', 'exec', space, 'nice', '-n', String(-this.#ahead)] };
     this.#machines.push(machine);
     ip('link', 'add', outer, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', space);
     ip('-n', space, 'link', 'set', 'eth0', 'address', mac);

@@ -33,7 +33,7 @@ language sql as $$
            lateral core.job_enqueue('webhooks.deliver',
                                     jsonb_build_object('endpoint', p_name, 'id', p_id, 'body', p_body),
                                     'webhooks', p_unique_key => 'webhooks:' || p_name || ':' || p_id,
-                                    p_max_attempts => p_max_attempts) j
+                                    p_max_attempts => p_max_attempts, p_share => md5(p_name)::uuid) j
      where e.name = p_name and e.disabled_at is null
   )
   select exists (select from added)
