@@ -19,6 +19,8 @@ constexpr auto json_type = "application/json";
 constexpr std::int64_t default_page = 50, largest_page = 100;
 // At the place of their number in core.job.
 constexpr std::array<std::string_view, 4> states = {"ready", "running", "dead", "scheduled"};
+constexpr std::ptrdiff_t dead = 2;
+constexpr auto given_up = "(select d.*, 2 as state, null::uuid as node, d.died_at as run_at from core.dead_job d)";
 
 // nullopt: no whole number from `min` to `max`.
 std::optional<std::int64_t> number(std::string_view text, std::int64_t min, std::int64_t max) {
@@ -79,7 +81,7 @@ host_answer job_routes::list(const ry_request_view& view) const {
         "    'max_attempts', j.max_attempts, 'crashes', j.crashes, 'node', j.node,"
         "    'enqueued_at', core.iso(j.enqueued_at), 'run_at', core.iso(j.run_at),"
         "    'last_error', j.last_error) as doc"
-        "  from core.job j where j.state = $1::bigint and j.id < $2::bigint"
+        "  from " + std::string(state == dead ? given_up : "core.job") + " j where j.state = $1::bigint and j.id < $2::bigint"
         "  order by j.id desc limit $3::bigint + 1) p",
         {db::value::int64(state), db::value::int64(before), db::value::int64(limit)});
     return {200, json_type, std::string(found.text(0, 0))};

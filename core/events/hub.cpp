@@ -136,8 +136,10 @@ void hub::trim(db::connection& c) {
              {db::value::text(module), db::value::text(name)});
   }
   c.exec("delete from core.event_consumer where last_seen < now() - interval '30 days'");
-  // Given up, or ready for a node that knows its kind: since then, however old it was before.
-  c.exec("delete from core.job where state in (0, 2) and run_at < now() - interval '90 days'");
+  // Ready for a node that knows its kind, or given up: since then, however old it was before.
+  c.exec("delete from core.job where state = 0 and run_at < now() - interval '90 days'");
+  c.exec("select core.partitions_make('core.dead_job', interval '15 days')");
+  c.exec("select core.partitions_trim('core.dead_job', interval '90 days')");
 }
 
 void hub::housekeeping(const char* kind, const char* cron, std::function<void(db::connection&)> work) {
@@ -171,7 +173,7 @@ void hub::start() {
       if (made.is_null(0, 0) || made.text(0, 0) == until) break;
       until = made.text(0, 0);
     }
-    c.exec("select core.trim_events(make_interval(secs => $1::bigint))", {db::value::int64(keep)});
+    c.exec("select core.partitions_trim('core.event', make_interval(secs => $1::bigint))", {db::value::int64(keep)});
   });
   listen_ = rt_.db->on_message(live_channel, [this](std::string_view payload) { hinted(payload); });
   // Nobody says anything there: it is heard when the connection is there again, and what was said meanwhile is lost.

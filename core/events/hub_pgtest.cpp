@@ -422,7 +422,7 @@ TEST(events, what_was_published_long_ago_goes_with_its_partition) {
   d.sql("insert into core.event (published_at, kind, key, payload) values (now() - interval '35 days', 'a.b', 'old', '{}'), "
         "(now() - interval '41 days', 'a.b', 'older', '{}'), (now() - interval '2 days', 'a.b', 'young', '{}')");
   EXPECT_EQ(d.number("select count(*) from core.event_old"), 1);
-  d.sql("select core.trim_events('30 days')");
+  d.sql("select core.partitions_trim('core.event', '30 days')");
   EXPECT_EQ(d.text("select string_agg(key, ' ' order by published_at) from core.event"), "young first");
   EXPECT_EQ(d.text("select to_regclass('core.event_old')::text"), "");
 }
@@ -444,11 +444,19 @@ TEST(events, jobs_that_nobody_looked_at_for_months_go_and_no_others) {
   d.sql("insert into core.job (kind, queue, state, max_attempts, args, enqueued_at, run_at) "
         "select kind, 'default', state, 3, '{}', now() - interval '200 days', now() - days * interval '1 day' from (values "
         "('given_up', 2, 91), ('lately', 2, 89), ('unknown', 0, 91), ('retried', 0, 1), ('later', 3, -1)) j (kind, state, days)");
+  d.sql("update core.dead_job set died_at = now() - (case kind when 'lately' then 89 else 91 end) * interval '1 day'");
+  // A partition of the past goes as a whole, what is in none row by row.
+  d.sql("create table core.dead_job_old partition of core.dead_job for values from (now() - interval '130 days') to (now() - interval '110 days');"
+        "insert into core.dead_job (died_at, id, kind, queue, priority, attempt, max_attempts, crashes, fence, enqueued_at, args) "
+        "select now() - interval '120 days', 4711, 'long_ago', 'default', 0, 1, 1, 0, 1, now(), '{}'");
   n.n.start();
   n.hub.start();
   d.sql("select core.job_enqueue('core.trim', '{}', 'core')");
   EXPECT_TRUE(wait_for([&] { return d.number("select count(*) from core.job where kind = 'core.trim'") == 0; }));
-  EXPECT_EQ(d.text("select string_agg(kind, ' ' order by kind) from core.job where kind not like 'core.%'"), "lately later retried");
+  EXPECT_EQ(d.text("select string_agg(kind, ' ' order by kind) from core.job where kind not like 'core.%'"), "later retried");
+  EXPECT_EQ(d.text("select string_agg(kind, ' ' order by kind) from core.dead_job"), "lately");
+  EXPECT_EQ(d.number("select count(*) from pg_class where relname = 'dead_job_old'"), 0);
+  EXPECT_GE(d.number("select count(*) from core.partitions_of('core.dead_job')"), 2);
 }
 
 }  // namespace

@@ -603,8 +603,11 @@ void queue::cancel(std::int64_t id, std::function<void(ry_status)> done) {
   auto status = std::make_shared<ry_status>(RY_UNAVAILABLE);
   submit(
       [this, id, status](db::connection& c) {
-        auto waiting = c.exec("delete from core.job where id = $1 and state in (0, 2, 3) returning id",
-                              {db::value::int64(id)});
+        auto waiting = c.exec(
+            "with waits as (delete from core.job where id = $1 and state in (0, 3) returning id), "
+            "  died as (delete from core.dead_job where id = $1 returning id) "
+            "select id from waits union all select id from died",
+            {db::value::int64(id)});
         if (waiting.size() > 0) {
           *status = RY_OK;
           return;

@@ -289,9 +289,10 @@ TEST(queue, retries_with_back_off_until_the_last_attempt_then_keeps_the_dead) {
   });
   d.sql("select core.job_enqueue('t.fail', '{}', p_max_attempts => 3)");
   n.start();
-  ASSERT_TRUE(wait_for([&] { return d.number("select count(*) from core.job where state = 2") == 1; }));
+  ASSERT_TRUE(wait_for([&] { return d.number("select count(*) from core.dead_job") == 1; }));
   EXPECT_EQ(attempts, 3);
-  EXPECT_EQ(d.text("select last_error from core.job"), "t.broken: it broke");
+  EXPECT_EQ(d.text("select last_error from core.dead_job"), "t.broken: it broke");
+  EXPECT_EQ(d.number("select count(*) from core.job"), 0);
 }
 
 TEST(queue, a_handler_that_refuses_counts_as_a_failed_attempt) {
@@ -349,8 +350,8 @@ TEST(queue, an_adopted_job_ends_with_its_last_attempt) {
   const auto id = d.number("select id from core.job_enqueue('t.adopt', '{}', p_max_attempts => 1, p_node => '" +
                            n.queue.node_id() + "')");
   EXPECT_EQ(n.queue.adopt("t.adopt", id, 1, "{}"), RY_OK);
-  ASSERT_TRUE(wait_for([&] { return d.number("select count(*) from core.job where state <> 1") == 1; }));
-  EXPECT_EQ(d.number("select state from core.job"), 2);
+  EXPECT_TRUE(wait_for([&] { return d.number("select count(*) from core.dead_job") == 1; }));
+  EXPECT_EQ(d.number("select count(*) from core.job"), 0);
   EXPECT_EQ(attempts, 1);
 }
 
@@ -531,6 +532,7 @@ TEST(queue, a_job_that_was_given_up_gets_all_its_attempts_again_and_the_act_is_t
     return RY_OK;
   });
   EXPECT_EQ(d.text("select core.job_act('ann', 'retry', " + std::to_string(id) + ")"), "done");
+  EXPECT_EQ(d.number("select count(*) from core.dead_job"), 0);
   n.start();
   ASSERT_TRUE(wait_for([&] { return d.number("select count(*) from core.job where kind = 't.lost'") == 0; }));
   EXPECT_EQ(attempt, 1u);
@@ -552,7 +554,7 @@ TEST(queue, acts_on_jobs_take_only_what_was_given_up_and_never_double_work) {
   }
   const auto lost = given_up(d, "one");
   EXPECT_EQ(act("retry", lost), "twin");
-  EXPECT_EQ(d.number("select state from core.job where id = " + std::to_string(lost)), 2);
+  EXPECT_EQ(d.number("select count(*) from core.dead_job where id = " + std::to_string(lost)), 1);
   EXPECT_EQ(act("discard", lost), "done");
   EXPECT_EQ(act("discard", lost), "unknown");
   EXPECT_EQ(d.number("select count(*) from core.job"), 1);

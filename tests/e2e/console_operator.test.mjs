@@ -62,7 +62,7 @@ test('what changes is seen without a reload of the page', async () => {
   const late = giveUp('webhooks.deliver');
   await page.sees('webhooks.deliver', 15000);
   await page.press(`Discard job ${late}`);
-  await waitFor('it to be gone', () => database.sql(`select count(*) from core.job where id = ${late}`) === '0');
+  await waitFor('it to be gone', () => database.sql(`select count(*) from core.dead_job where id = ${late}`) === '0');
   await page.waitForFunction(() => !document.body.innerText.includes('webhooks.deliver'));
 });
 
@@ -70,7 +70,7 @@ test('a job that was given up is tried again', async () => {
   const [row] = await cells(page, 'Jobs that were given up');
   const id = row[0].split(/\s+/)[1];
   await page.press(`Try again: job ${id}`);
-  await waitFor('another try', () => database.sql(`select count(*) from core.job where id = ${id} and state = 2`) === '0');
+  await waitFor('another try', () => database.sql(`select count(*) from core.dead_job where id = ${id}`) === '0');
   await page.sees('None.');
 });
 

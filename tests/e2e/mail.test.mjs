@@ -186,7 +186,7 @@ test('535 stops all mail, loses none, and the password never reaches the log', a
     assert.equal(other.seen.rcpt.length, 0);
     assert.ok(!w.server.log.includes('hush-hush-hush'));
     assert.match(w.server.log, /535/);
-    assert.equal(w.db.sql(`select count(*) from core.job where kind = 'mail.send' and state = 2`), '0');
+    assert.equal(w.db.sql(`select count(*) from core.dead_job where kind = 'mail.send'`), '0');
   } finally { await w.close(); await other.close(); }
 });
 

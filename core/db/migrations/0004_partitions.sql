@@ -109,3 +109,18 @@ begin
 exception when lock_not_available or deadlock_detected then
   return false;
 end $$;
+
+-- Removes what is older, where the key is a time. A partition that somebody reads stays until the next time.
+create function partitions_trim(p_table regclass, p_keep interval) returns void language plpgsql as $$
+declare
+  v record;
+begin
+  select t.partdefid::regclass as rest, a.attname as key into v
+    from pg_partitioned_table t join pg_attribute a on a.attrelid = t.partrelid and a.attnum = t.partattrs[0]
+   where t.partrelid = p_table;
+  execute format('delete from %s where %I < $1', v.rest, v.key) using now() - p_keep;
+  for v in select p.part from core.partitions_of(p_table) p where p.upper_at <= now() - p_keep loop
+    exit when not core.partition_lock(v.part);
+    exit when not core.partition_drop(v.part);
+  end loop;
+end $$;

@@ -58,15 +58,3 @@ begin
    order by m.id;
   return found;
 end $$;
-
--- Removes what was published longer ago. A partition that somebody reads stays until the next time.
-create function trim_events(p_keep interval) returns void language plpgsql as $$
-declare
-  v record;
-begin
-  delete from core.event_default where published_at < now() - p_keep;
-  for v in select p.part from core.partitions_of('core.event') p where p.upper_at <= now() - p_keep loop
-    exit when not core.partition_lock(v.part);
-    exit when not core.partition_drop(v.part);
-  end loop;
-end $$;

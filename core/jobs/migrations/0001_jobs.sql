@@ -14,7 +14,7 @@ create table job (
   id bigint generated always as identity primary key,
   kind text not null,
   queue text not null,
-  state smallint not null,            -- 0 ready, 1 running, 2 dead, 3 scheduled
+  state smallint not null,            -- 0 ready, 1 running, 3 scheduled; 2 dead: goes to dead_job at once
   priority int not null default 0,
   share uuid,                         -- on whose behalf; those that wait are served in turn
   turn bigint not null default 0,     -- see job_turn()
@@ -38,9 +38,42 @@ create index job_ready on job (kind, priority, turn, run_at, id) where state = 0
 create index job_share on job (kind, share, turn) where state = 0 and share is not null;
 create index job_scheduled on job (run_at) where state = 3;
 create index job_running on job (node) where state = 1;
-create index job_dead on job (id) where state = 2;
 create index job_cancel on job (node) where state = 1 and cancel_requested;
 create unique index job_unique on job (unique_key) where unique_key is not null and state <> 2;
+
+-- Jobs that were given up, until somebody tries them again or they are old. Trimmed by age, a partition at a time: see 0004.
+-- No key, as of core.event.
+create table dead_job (
+  died_at timestamptz not null default clock_timestamp(),
+  id bigint not null,
+  kind text not null,
+  queue text not null,
+  priority int not null,
+  share uuid,
+  attempt int not null,
+  max_attempts int not null,
+  crashes int not null,
+  fence bigint not null,
+  enqueued_at timestamptz not null,
+  unique_key text,
+  args jsonb not null,
+  last_error text,
+  trace text
+) partition by range (died_at);
+create index dead_job_id on dead_job (id);
+create table dead_job_default partition of dead_job default;
+
+create function job_bury() returns trigger language plpgsql as $$
+begin
+  delete from core.job j where j.id = new.id;
+  insert into core.dead_job (id, kind, queue, priority, share, attempt, max_attempts, crashes, fence, enqueued_at,
+                             unique_key, args, last_error, trace)
+  values (new.id, new.kind, new.queue, new.priority, new.share, new.attempt, new.max_attempts, new.crashes, new.fence,
+          new.enqueued_at, new.unique_key, new.args, new.last_error, new.trace);
+  return null;
+end $$;
+create trigger job_dies after insert or update of state on job for each row when (new.state = 2)
+  execute function job_bury();
 
 -- The last tick of each periodic job that any node has turned into a job.
 create table cron (
@@ -246,10 +279,14 @@ create function job_kind_depths()
 returns table (queue text, kind text, ready bigint, scheduled bigint, running bigint, dead bigint,
                oldest_ready_seconds float8)
 language sql stable as $$
-  select j.queue, j.kind, count(*) filter (where j.state = 0), count(*) filter (where j.state = 3),
-         count(*) filter (where j.state = 1), count(*) filter (where j.state = 2),
-         greatest(coalesce(extract(epoch from now() - min(j.run_at) filter (where j.state = 0)), 0), 0)::float8
-    from core.job j group by j.queue, j.kind
+  select d.queue, d.kind, sum(d.ready)::bigint, sum(d.scheduled)::bigint, sum(d.running)::bigint, sum(d.dead)::bigint,
+         greatest(coalesce(extract(epoch from now() - min(d.oldest)), 0), 0)::float8
+    from (select j.queue, j.kind, count(*) filter (where j.state = 0) as ready, count(*) filter (where j.state = 3) as scheduled,
+                 count(*) filter (where j.state = 1) as running, 0 as dead, min(j.run_at) filter (where j.state = 0) as oldest
+            from core.job j group by j.queue, j.kind
+          union all
+          select j.queue, j.kind, 0, 0, 0, count(*), null from core.dead_job j group by j.queue, j.kind) d
+   group by d.queue, d.kind
 $$;
 
 create function job_depths()
@@ -269,20 +306,25 @@ $$;
 -- attempts again, 'discard' removes it. 'done', 'unknown', or 'twin': an unfinished job has its unique key.
 create function job_act(p_actor text, p_act text, p_id bigint) returns text language plpgsql as $$
 declare
-  v core.job;
+  v core.dead_job;
 begin
-  select * into v from core.job j where j.id = p_id and j.state = 2 for update;
+  select * into v from core.dead_job d where d.id = p_id for update;
   if not found then
     return 'unknown';
   end if;
-  if p_act = 'discard' then
-    delete from core.job j where j.id = p_id;
-  else
-    if exists (select 1 from core.job j where j.unique_key = v.unique_key and j.state <> 2) then
+  if p_act <> 'discard' then
+    insert into core.job (id, kind, queue, state, priority, share, turn, max_attempts, fence, enqueued_at, unique_key, args,
+                          last_error, trace)
+    overriding system value
+    values (v.id, v.kind, v.queue, 0, v.priority, v.share,
+            case when v.share is null then 0 else core.job_turn(v.kind, v.priority, v.share) end, v.max_attempts, v.fence,
+            v.enqueued_at, v.unique_key, v.args, v.last_error, v.trace)
+    on conflict (unique_key) where unique_key is not null and state <> 2 do nothing;
+    if not found then
       return 'twin';
     end if;
-    update core.job j set state = 0, attempt = 0, crashes = 0, node = null, run_at = now() where j.id = p_id;
   end if;
+  delete from core.dead_job d where d.id = p_id;
   perform core.event_publish('admin.act', p_actor,
     jsonb_build_object('actor', p_actor, 'action', 'job.' || p_act,
                        'detail', jsonb_build_object('job_id', v.id, 'kind', v.kind, 'queue', v.queue)));

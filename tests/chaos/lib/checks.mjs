@@ -76,7 +76,8 @@ export async function checkAll(postgres, clients) {
     for (const row of await postgres.rows(sql)) say(`${what}: ${row.join(' ')}`);
   };
   await none('still running', `select id, job_id from runs.runs where status = 'running'`);
-  await none('job left', `select id, kind, state, node, attempt, last_error from core.job where kind = 'runs.execute' or state = 2`);
+  await none('job left', `select id, kind, state, node, attempt, last_error from core.job where kind = 'runs.execute'
+    union all select id, kind, 2, null, attempt, last_error from core.dead_job`);
   await none('failed', `select id, reason, error from runs.runs where status = 'failed'`);
   await none('balance is not the sum of the ledger',
     `select a.id, a.balance_micro, sum(l.delta_micro) from accounts.account a join accounts.ledger l on l.account_id = a.id
