@@ -5,7 +5,8 @@
 
 namespace runs {
 namespace {
-// A database that is slow gets fewer and larger appends: they take a quarter of the time at most.
+// A database that is slow gets fewer and larger appends: they take a quarter of the time, while that makes no pause longer than
+// the longest.
 constexpr std::uint64_t rest_for_work = 3;
 constexpr std::uint64_t watch_ms = 1000;
 }  // namespace
@@ -29,7 +30,7 @@ void log_writer::touch(const std::shared_ptr<live_run>& run) {
 }
 
 ry::task<void> log_writer::write_now() {
-  co_await write_once();
+  (void)co_await write_once();
   urgent_ = false;
 }
 
@@ -37,14 +38,15 @@ ry::task<void> log_writer::write_loop() {
   while (!dirty_.empty()) {
     (void)co_await ctx_.sleep(pause_ms_);
     const std::int64_t from = ctx_.mono_us();
-    co_await write_once();
+    const bool wrote = co_await write_once();
+    if (!wrote) continue;
     const auto took_ms = static_cast<std::uint64_t>(ctx_.mono_us() - from) / 1000;
     pause_ms_ = std::clamp(took_ms * rest_for_work, batch_ms_, most_batch_ms_);
   }
   writing_ = false;
 }
 
-ry::task<void> log_writer::write_once() {
+ry::task<bool> log_writer::write_once() {
   struct part {
     std::shared_ptr<live_run> run;
     std::uint64_t from = 0, to = 0, reserve = 0;
@@ -68,7 +70,7 @@ ry::task<void> log_writer::write_once() {
     }
     parts.push_back(std::move(p));
   }
-  if (batch.runs.empty() && batch.reserve_runs.empty()) co_return;
+  if (batch.runs.empty() && batch.reserve_runs.empty()) co_return false;
   repository::attempt which = repository::attempt::first;
   for (std::uint64_t pause = 100;; pause = std::min<std::uint64_t>(pause * 2, 5000)) {
     ry::result<std::vector<std::string>> refused = co_await repo_.append(batch, which);
@@ -84,7 +86,7 @@ ry::task<void> log_writer::write_once() {
         (void)ctx_.events().live_publish(topic_of(p.run->who.run), p.run->feed.durable(), {}, RY_LIVE_HINT);
         if (!p.run->feed.all_taken() && !p.run->ended()) touch(p.run);
       }
-      co_return;
+      co_return true;
     }
     const bool looked = which == repository::attempt::again;
     which = repository::attempt::again;
@@ -94,12 +96,12 @@ ry::task<void> log_writer::write_once() {
     if (refused.error().status() != RY_UNAVAILABLE && refused.error().status() != RY_ABORTED &&
         refused.error().status() != RY_DEADLINE_EXCEEDED && pause > 3000) {
       for (const part& p : parts) p.run->interrupt(RY_WHY_LEASE_LOST);
-      co_return;
+      co_return true;
     }
     const bool wanted = std::any_of(parts.begin(), parts.end(), [](const part& p) {
       return p.run->why() != RY_WHY_LEASE_LOST && !p.run->ended();
     });
-    if (!wanted) co_return;
+    if (!wanted) co_return true;
     (void)co_await ctx_.sleep(pause);
   }
 }

@@ -29,7 +29,7 @@ class log_writer {
  private:
   ry::task<void> write_loop();
   ry::task<void> write_now();
-  ry::task<void> write_once();
+  ry::task<bool> write_once();  // false: there was nothing
   ry::task<void> watch_loop();
   bool spawn(ry::task<void> t);
 

@@ -11,6 +11,8 @@ namespace json = boost::json;
 
 namespace {
 
+constexpr std::int64_t longest_wait_us = 24LL * 3600 * 1'000'000;
+
 struct message {
   std::string endpoint, id, body;
 };
@@ -42,7 +44,11 @@ ry::task<ry::job_outcome> webhooks::deliver(ry::job job) {
         ry::bad_request("runs.webhook", "runs.webhooks." + m->endpoint + " is no longer configured"));
 
   const standard_webhooks::endpoint receiver{"runs.webhooks." + to->name, to->url, {to->key}};
-  co_return co_await standard_webhooks::deliver(parts_.ctx, receivers_, receiver, m->id, m->body);
+  ry::job_outcome out = co_await standard_webhooks::deliver(parts_.ctx, receivers_, receiver, m->id, m->body);
+  // Those that wait for a silent receiver have no attempts that would come to an end.
+  if (out.kind() == RY_JOB_SNOOZE && parts_.ctx.now_unix_us() - job.enqueued_unix_us() > longest_wait_us)
+    co_return ry::job_outcome::dead(ry::unavailable("webhook.silent", receiver.name + " has not answered for a day"));
+  co_return out;
 }
 
 }  // namespace runs

@@ -16,13 +16,37 @@ namespace {
 constexpr std::uint64_t answer_ms = 15'000;
 constexpr std::uint64_t most_answer_bytes = 64 * 1024;
 constexpr std::int64_t most_wait_s = 24 * 3600;
-constexpr std::uint64_t first_pause_ms = 5'000, most_pause_ms = 60'000;
+constexpr std::uint64_t first_pause_ms = 5'000, most_pause_ms = 300'000;
 
 std::string_view trimmed(std::string_view s) {
   while (!s.empty() && (s.front() == ' ' || s.front() == '\t')) s.remove_prefix(1);
   while (!s.empty() && (s.back() == ' ' || s.back() == '\t')) s.remove_suffix(1);
   return s;
 }
+
+// What is no answer and says nothing of the receiver: called off, refused by this server, larger than is read.
+std::optional<bool> answered(const ry::result<ry::client_response>& r) {
+  if (r) return true;
+  const std::int32_t status = r.error().status();
+  if (status == RY_UNAVAILABLE || status == RY_DEADLINE_EXCEEDED) return false;
+  return std::nullopt;
+}
+
+// Tells that an attempt is over, also one that ended by an exception.
+class attempt {
+ public:
+  attempt(receivers& all, const std::string& name, const receivers::entry& e) : all_(all), name_(name), entry_(e) {}
+  ~attempt() { all_.over(name_, entry_, answered_); }
+  attempt(const attempt&) = delete;
+  attempt& operator=(const attempt&) = delete;
+  void ended(std::optional<bool> answered) { answered_ = answered; }
+
+ private:
+  receivers& all_;
+  const std::string& name_;
+  const receivers::entry entry_;
+  std::optional<bool> answered_;
+};
 
 }  // namespace
 
@@ -79,9 +103,11 @@ ry::task<ry::job_outcome> deliver(const ry::context& ctx, receivers& known, cons
       .flags(RY_CLIENT_REPEATABLE);  // the receiver knows the message by its id
   const receivers::entry entered = known.enter(to.name);
   if (entered.later_ms) co_return ry::job_outcome::snooze(*entered.later_ms);
+  attempt mine(known, to.name, entered);
   ry::result<ry::client_response> answer = co_await ctx.http_client().fetch(std::move(request));
-  const bool called_off = !answer && answer.error().status() == RY_CANCELLED;
-  known.over(to.name, entered, called_off ? std::nullopt : std::optional<bool>(answer.ok()));
+  mine.ended(answered(answer));
+  // Called off with this server: that says nothing of the message.
+  if (!answer && answer.error().status() == RY_CANCELLED) co_return ry::job_outcome::release();
   if (!answer) co_return ry::job_outcome::retry(answer.error());
   if (answer->status >= 200 && answer->status < 300) co_return ry::job_outcome::done();
   ry::error refused(RY_UNAVAILABLE, "webhook.refused",

@@ -47,7 +47,8 @@ class receivers {
 
 // One attempt under the address guard, without following redirects: done when it was answered 2xx;
 // dead when the answer is 410 (the receiver wants no more of it); retry otherwise, when the
-// receiver says; snooze without an attempt when the receiver is silent and another message is tried.
+// receiver says; snooze without an attempt when the receiver is silent and another message is tried; release when
+// it was called off.
 // The id stays the same over all attempts: by it the receiver knows what it has
 // seen. `known` and `to` outlive the call.
 ry::task<ry::job_outcome> deliver(const ry::context& ctx, receivers& known, const endpoint& to, std::string id,

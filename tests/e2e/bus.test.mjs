@@ -102,7 +102,7 @@ test('a reader on another node gets every event once, by the bus, and no hint go
   assert.deepEqual(ready.json, { status: 'ready', reasons: [] });
 });
 
-test('one stream has a subject for each run, and each node one consumer, however many readers', async () => {
+test('one stream has subjects for each run, one for each message, and each node one consumer, however many readers', async () => {
   const spy = await natsClient(nats.url, { auth_token: token });
   const runs = await Promise.all([1, 2, 3].map(() => readThere(30)));
   for (const s of runs) whole(s, 30);

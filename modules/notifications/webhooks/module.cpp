@@ -119,9 +119,7 @@ class module {
       (co_await ctx_.db().query("select webhooks.succeeded($1)", name)).value();
       co_return out;
     }
-    if (out.kind() == RY_JOB_SNOOZE) co_return out;
-    // Called off with this server: that says nothing of the receiver.
-    if (out.why().status() == RY_CANCELLED) co_return ry::job_outcome::release();
+    if (out.kind() == RY_JOB_SNOOZE || out.kind() == RY_JOB_RELEASE) co_return out;
     again_.add();
     const std::int64_t patience =
         out.kind() == RY_JOB_DEAD ? 0 : settings_.disable_after_hours * 3600;

@@ -118,9 +118,9 @@ export class Cluster extends Campaign {
       const from = Date.now();
       await task();
       await this.#calm();
+      if (this.nats) await this.#together();
       this.figures.push({ name, from, to: Date.now() });
       this.say(`${name}: ${((Date.now() - from) / 1000).toFixed(1)} s`);
-      if (this.nats) await this.#together();
     }
   }
   // Until every node hears all others by NATS, and has heard something.
