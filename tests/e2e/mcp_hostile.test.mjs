@@ -285,7 +285,7 @@ test('json: in the sandbox a program sees and reaches what it is given, and noth
   chmodSync(dir, 0o755);
   chmodSync(writable, 0o777);
   writeFileSync(path.join(dir, 'secret'), 'of the host');
-  const own = await new Server({ database: makeDatabase(), llm, set: ['deployment.mode=production', 'auth.jwt.hs256_secret=0123456789abcdef0123456789abcdef', 'mcp.call_timeout_seconds=5'],
+  const own = await new Server({ database: makeDatabase(), llm, set: ['deployment.mode=production', 'auth.jwt.hs256_secret=0123456789abcdef0123456789abcdef', 'mcp.call_timeout_seconds=20'],
     settings: `
 [mcp.json]
 allowed_commands = ["${node} ${stubborn}", "${node} ${serverOf('memory')}", "${node} ${serverOf('filesystem')}", "/no/such/program"]

@@ -2482,7 +2482,7 @@ export interface components {
                 queue: string;
                 /**
                  * Format: date-time
-                 * @description Not before
+                 * @description Not before; of one that is dead, when it was given up
                  */
                 run_at: string;
             }[];
