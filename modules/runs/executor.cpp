@@ -13,6 +13,8 @@ namespace {
 
 // A run whose worker could not reach the database is tried again after this.
 constexpr std::uint64_t away_ms = 500;
+// One that was claimed while starts took the last places.
+constexpr std::uint64_t full_ms = 100;
 
 // How runs end. Named, because g++ 12 destroys braced arguments of an awaited call twice.
 using how_it_ended = executor::ending;
@@ -44,6 +46,8 @@ ry::task<ry::job_outcome> executor::work(ry::job job) {
   run_ptr run = parts_.live.find(*id);
   const bool ours = run && run->who.job == job.id() && run->who.fence == job.fence();
   if (!ours) {
+    // The queue does not know of starts whose jobs are not adopted yet.
+    if (!run && parts_.places.is_full()) co_return ry::job_outcome::snooze(full_ms);
     std::optional<ry::job_outcome> otherwise;
     run = co_await take(job, *id, otherwise);
     if (!run) co_return std::move(*otherwise);

@@ -22,8 +22,7 @@ void placement::start(std::string node_id) {
 placement::way placement::where(std::int64_t starting) const {
   if (draining_) return way::queue;
   const std::int64_t kept = queued_ > 0 ? std::max<std::int64_t>(1, config_.max_live_runs / 10) : 0;
-  const auto live = static_cast<std::int64_t>(live_.size()) + starting;
-  return live < config_.max_live_runs - kept ? way::here : way::queue;
+  return taken(starting) < config_.max_live_runs - kept ? way::here : way::queue;
 }
 
 placement::ticket placement::take() {

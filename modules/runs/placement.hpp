@@ -41,6 +41,8 @@ class placement {
     placement* of_;
   };
   ticket take();
+  // All places are taken, or will be: a job that was claimed from the queue meanwhile has none.
+  bool is_full() const { return taken(starting_) >= config_.max_live_runs; }
   // Fewer runs wait than those of this tier may find.
   bool queue_has_room(std::string_view tier) const;
   // This node has a place, or the queue room.
@@ -51,6 +53,7 @@ class placement {
 
  private:
   ry::task<void> watch();
+  std::int64_t taken(std::int64_t starting) const { return static_cast<std::int64_t>(live_.size()) + starting; }
   // When so many are on their way already.
   way where(std::int64_t starting) const;
 
