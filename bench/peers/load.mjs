@@ -68,7 +68,7 @@ function usage(with_memory = true) {
     try {
       const stat = readFileSync(`/proc/${p}/stat`, 'latin1');
       const f = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-      cpu += (Number(f[11]) + Number(f[12])) * 10;
+      cpu += (Number(f[11]) + Number(f[12]) + Number(f[13]) + Number(f[14])) * 10;  // with its children that ended
       if (!with_memory) continue;
       const kib = Number(/Pss: *(\d+)/.exec(readFileSync(`/proc/${p}/smaps_rollup`, 'latin1'))[1]);
       pss += kib;

@@ -53,16 +53,12 @@ pool::~pool() {
 }
 
 bool pool::push(task_ptr t, kind k) {
-  std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   if (stopping()) return false;
   t->pushed = steady::now();
   if (k == kind::priority) {
     priority_.push_back(std::move(t));
-    if (priority_idle_) {
-      priority_wake_.notify_one();
-    } else {
-      call_one();
-    }
+    wake(lock, priority_idle_ ? &priority_wake_ : next_idle());
     return true;
   }
   const bool of_a_module = t->unit() || k == kind::transaction;
@@ -71,24 +67,27 @@ bool pool::push(task_ptr t, kind k) {
     return false;
   }
   (k == kind::normal ? normal_ : transactions_).push_back(std::move(t));
-  if (idle_ > 0) {
-    call_one();
-  } else {
-    stop_wake_.notify_all();  // to whoever waits to be needed
-  }
+  if (idle_ == 0) stop_wake_.notify_all();  // to whoever waits to be needed
+  wake(lock, next_idle());
   return true;
 }
 
 // Always the first that is idle: work stays with few sessions, whose plans and pages are at hand, while few are
-// enough. mutex_ is held.
-void pool::call_one() {
+// enough. Null: none is. mutex_ is held.
+std::condition_variable* pool::next_idle() {
   for (auto& w : workers_) {
     if (!w->idle) continue;
     w->idle = false;
     --idle_;
-    w->wake.notify_one();
-    return;
+    return &w->wake;
   }
+  return nullptr;
+}
+
+// Without the mutex: on one core who is woken runs at once, and would wait for it.
+void pool::wake(std::unique_lock<std::mutex>& lock, std::condition_variable* whom) {
+  lock.unlock();
+  if (whom) whom->notify_one();
 }
 
 bool pool::remove(const task* t) {
@@ -196,11 +195,11 @@ pool_stats pool::stats() const {
 }
 
 void pool::put_back(std::vector<task_ptr> tasks, kind k) {
-  std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   auto& q = k == kind::priority ? priority_ : k == kind::normal ? normal_ : transactions_;
   if (k == kind::transaction) --open_transactions_;
   for (auto it = tasks.rbegin(); it != tasks.rend(); ++it) q.push_front(std::move(*it));
-  call_one();
+  wake(lock, next_idle());
 }
 
 void pool::execute(worker& w, std::vector<task_ptr>& tasks) {
@@ -310,9 +309,9 @@ void pool::loop(worker& w) {
     busy_.fetch_sub(1, std::memory_order_relaxed);
     tasks.clear();
     if (k == kind::transaction) {
-      std::lock_guard lock(mutex_);
+      std::unique_lock lock(mutex_);
       --open_transactions_;
-      call_one();
+      wake(lock, next_idle());
     }
   }
   w.conn.close();

@@ -79,7 +79,8 @@ class pool {
     std::condition_variable wake;
   };
   void loop(worker& w);
-  void call_one();
+  std::condition_variable* next_idle();
+  void wake(std::unique_lock<std::mutex>& lock, std::condition_variable* whom);
   // Waits for work, at most a second. Empty: nothing came, or the pool stops.
   std::vector<task_ptr> take(worker& w, kind& k);
   void put_back(std::vector<task_ptr> tasks, kind k);

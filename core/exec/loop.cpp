@@ -1,6 +1,7 @@
 #include "core/exec/loop.hpp"
 
 #include <pthread.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <string>
@@ -13,8 +14,20 @@ ry_exec* ry_exec::current() noexcept { return t_current; }
 
 namespace ry::exec {
 
+namespace {
+
+// More loops than cores only hand work to each other.
+std::size_t own_cores() {
+  cpu_set_t set;
+  // Fails on a machine with more cores than the set has room for.
+  if (::sched_getaffinity(0, sizeof set, &set) != 0) return std::max(1u, std::thread::hardware_concurrency());
+  return static_cast<std::size_t>(CPU_COUNT(&set));
+}
+
+}  // namespace
+
 loop_pool::loop_pool(std::size_t n) {
-  if (n == 0) n = std::max(1u, std::thread::hardware_concurrency());
+  if (n == 0) n = own_cores();
   for (std::size_t i = 0; i < n; ++i) {
     loops_.push_back(std::make_unique<loop>(i));
     guards_.push_back(boost::asio::make_work_guard(loops_.back()->ctx));

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <sched.h>
+
 #include <future>
+#include <thread>
 
 TEST(loop_pool, runs_posted_work_on_the_loop_it_was_posted_to) {
   ry::exec::loop_pool pool(2);
@@ -12,4 +15,22 @@ TEST(loop_pool, runs_posted_work_on_the_loop_it_was_posted_to) {
     EXPECT_TRUE(here.get_future().get());
   }
   EXPECT_EQ(ry_exec::current(), nullptr);
+}
+
+TEST(loop_pool, as_many_as_the_cores_it_may_run_on) {
+  cpu_set_t all;
+  ASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
+  std::size_t found = 0;
+  // A thread's set is inherited by those it starts.
+  std::thread([&] {
+    int core = 0;
+    while (!CPU_ISSET(core, &all)) ++core;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(core, &one);
+    ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+    found = ry::exec::loop_pool().size();
+  }).join();
+  EXPECT_EQ(found, 1u);
+  EXPECT_EQ(ry::exec::loop_pool().size(), static_cast<std::size_t>(CPU_COUNT(&all)));
 }

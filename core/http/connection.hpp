@@ -72,6 +72,7 @@ class connection final
   };
   static constexpr std::size_t max_kept = 64 * 1024;     // unread input
   static constexpr std::size_t max_backlog = 64 * 1024;  // unsent answers before the next request
+  static constexpr std::size_t max_head = 4 * 1024;  // of a stream, to be sent with its first piece
   static constexpr std::size_t file_piece = 256 * 1024;
   static constexpr std::size_t max_discard = 256 * 1024;
 
@@ -84,6 +85,7 @@ class connection final
   void pump(std::string_view fresh);
   bool step();
   void flush();
+  bool head_waits() const noexcept;
   bool flush_out();
   void finish_close();
   void close();

@@ -81,6 +81,10 @@ bool connection::fill_from_stream() {
   auto& ex = *ex_;
   auto& out = w_.gather;
   out.clear();
+  if (head_waits()) {
+    out.append(out_);
+    give_back(out_);
+  }
   bool ended = false;
   std::vector<stream_data::waiter> ready;
   {

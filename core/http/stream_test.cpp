@@ -39,6 +39,31 @@ TEST_F(streams, ChunkedAndKeepAliveAfterwards) {
   EXPECT_EQ(0u, w->srv->stats().streams);
 }
 
+TEST_F(streams, TheHeadLeavesTogetherWithTheFirstPieces) {
+  make();
+  w->route("GET", "/count", [](auto&, auto* r) {
+    auto* st = open(r);
+    for (int i = 0; i < 5; ++i) write(st, "data: " + std::to_string(i) + "\n\n");
+    api().stream_close(st);
+    return RY_OK;
+  });
+  w->start();
+  client c(*w);
+  for (int i = 0; i < 3; ++i) {
+    c.send("GET /count HTTP/1.1\r\nHost: x\r\n\r\n");
+    ASSERT_TRUE(c.more());
+    EXPECT_TRUE(c.in.starts_with("HTTP/1.1 200 OK\r\n")) << c.in;
+    EXPECT_TRUE(c.in.ends_with("data: 4\n\n\r\n0\r\n\r\n")) << c.in;
+    c.in.clear();
+  }
+  // Nor does it wait for one.
+  c.send("GET /live HTTP/1.1\r\nHost: x\r\n\r\n");
+  ASSERT_TRUE(c.more());
+  EXPECT_TRUE(c.in.ends_with("\r\n\r\n")) << c.in;
+  api().stream_close(live());
+  EXPECT_TRUE(c.until("0\r\n\r\n"));
+}
+
 TEST_F(streams, ContentLengthIsKeptTo) {
   make();
   w->route("GET", "/sized/{n}", [](auto& v, auto* r) {

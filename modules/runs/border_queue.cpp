@@ -8,11 +8,10 @@
 namespace runs {
 namespace {
 
-// A statement costs much by itself and little more with each step in it. A second one begins, to have something to
-// do while the first commits, only when it is worth it.
+// A statement costs much by itself and little more with each step in it, so all that waits goes into the next one. A second
+// begins beside it when there is a whole batch for it: two half ones took an eighth more of the processor.
 constexpr unsigned statements_at_once = 2;
-constexpr std::size_t worth_a_second = 16;
-constexpr std::size_t batch_limit = 32;
+constexpr std::size_t batch_limit = 64;
 
 ry::error stopping() { return ry::unavailable("runs.stopping", "the server is stopping"); }
 
@@ -40,7 +39,7 @@ void border_queue::pump() {
     std::vector<entry_ptr> batch;
     {
       std::lock_guard lock(mutex_);
-      if (waiting_.size() < (under_way_ == 0 ? 1 : worth_a_second) || under_way_ >= statements_at_once) return;
+      if (waiting_.size() < (under_way_ == 0 ? 1 : batch_limit) || under_way_ >= statements_at_once) return;
       batch = next_batch();
       if (batch.empty()) return;
       ++under_way_;

@@ -34,7 +34,7 @@ class log_partitions : public runs_sql {
     if (IsSkipped()) return;
     for (int day = 0; day < 3; ++day) {
       const std::string part = "runs.events_day" + std::to_string(day);
-      sql("create table " + part + " (like runs.events including defaults including storage including indexes)");
+      sql("create table " + part + " (like runs.events including defaults including storage including compression including indexes)");
       sql("do $$ begin execute format('alter table runs.events attach partition " + part +
           " for values from (%L) to (%L)', core.uuid_floor(" + week_ago + " + interval '" + std::to_string(day) +
           " days'), core.uuid_floor(" + week_ago + " + interval '" + std::to_string(day + 1) + " days')); end $$");
@@ -130,12 +130,15 @@ TEST_F(runs_sql, partitions_are_made_ahead_of_their_time) {
   EXPECT_EQ(sql("select count(*) from core.partitions_of('runs.events')"), "3") << "there is nothing to do";
   // They store what comes as the default one does.
   EXPECT_EQ(sql("select count(distinct c.reloptions) || ' ' || count(distinct a.attstorage) || ' ' || bool_and(a.attstorage = 'm')"
+                " || ' ' || count(distinct a.attcompression)"
                 "  from pg_inherits i join pg_class c on c.oid = i.inhrelid join pg_attribute a on a.attrelid = c.oid "
-                "   and a.attname = 'wire' where i.inhparent = 'runs.events'::regclass"), "1 1 true");
+                "   and a.attname = 'wire' where i.inhparent = 'runs.events'::regclass"), "1 1 true 1");
   start({});
   EXPECT_EQ(sql("select count(*) from runs.events_default"), "0");
   EXPECT_EQ(sql("select tableoid::regclass = (select part from core.partitions_of('runs.events') "
                 "where now() >= lower_at and now() < upper_at) from runs.events"), "t");
+  sql("insert into runs.events select id, 2, 40, repeat(E'id: 2\\ndata: {\"type\": \"status\"}\\n\\n', 100) from runs.runs");
+  EXPECT_EQ(sql("select pg_column_compression(wire) || ' ' || (pg_column_size(wire) < 300) from runs.events where seq = 2"), "lz4 true");
   // Another width: the new ones begin where the last of the old ends.
   EXPECT_EQ(make("interval '2 days'"), "t");
   EXPECT_EQ(sql("select bool_and(upper_at = next) from (select upper_at, lead(lower_at) over (order by lower_at) as next "

@@ -5,11 +5,10 @@
 namespace runs {
 namespace {
 
-// A statement costs much by itself and little more with each start in it. So a second one begins, to
-// have something to do while the first commits, only when it is worth it.
+// A statement costs much by itself and little more with each start in it, so all that waits goes into the next one. A second
+// begins beside it when there is a whole batch for it: two half ones took an eighth more of the processor.
 constexpr unsigned statements_at_once = 2;
-constexpr std::size_t worth_a_second = 20;
-constexpr std::size_t batch_limit = 64;
+constexpr std::size_t batch_limit = 128;
 
 // The statement had no effect, so its starts can be tried one by one.
 bool certainly_undone(const ry::error& e) {
@@ -44,7 +43,7 @@ void start_queue::pump() {
     std::vector<entry_ptr> batch;
     {
       std::lock_guard lock(mutex_);
-      if (waiting_.size() < (under_way_ == 0 ? 1 : worth_a_second) || under_way_ >= statements_at_once) return;
+      if (waiting_.size() < (under_way_ == 0 ? 1 : batch_limit) || under_way_ >= statements_at_once) return;
       batch = next_batch();
       if (batch.empty()) return;
       ++under_way_;

@@ -74,7 +74,7 @@ begin
       continue when v_from >= v_to;
       v_part := v_name || to_char(v_from at time zone 'utc', '_YYYYMMDD_HH24MISS');
       begin
-        execute format('create table %I.%I (like %s including defaults including storage including indexes) with (%s)',
+        execute format('create table %I.%I (like %s including defaults including storage including compression including indexes) with (%s)',
                        v_schema, v_part, p_table, coalesce(v_options, 'fillfactor = 100'));
         execute format('alter table %s attach partition %I.%I for values from (%L) to (%L)', p_table, v_schema, v_part,
                        case when v_uuids then core.uuid_floor(v_from)::text else v_from::text end,
