@@ -124,4 +124,4 @@ class module {
 }  // namespace bench_mcp
 
 RY_MODULE(bench_mcp::module, "bench_mcp", "0.1.0",
-          .needs(RY_CORE_1).provides(RY_MCP_TRANSPORT_1, RY_SANDBOX_DRIVER_1).settings(bench_mcp::schema));
+          .needs(RY_CORE_1, RY_METRICS_1).provides(RY_MCP_TRANSPORT_1, RY_SANDBOX_DRIVER_1).settings(bench_mcp::schema));
