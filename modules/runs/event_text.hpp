@@ -45,7 +45,7 @@ std::uint64_t sequence_of(std::string_view wire);
 std::string_view text_from(std::string_view wire, std::uint64_t sequence);
 
 // Rows of the log. A row holds events that follow each other, in wire form; one that fits a page of the database
-// is stored as it is.
+// stays within its table there.
 struct log_rows {
   std::vector<std::int64_t> firsts, lasts;
   std::vector<std::string> wires;
