@@ -268,14 +268,9 @@ bool connection::flush_out() {
   return true;
 }
 
-// The head of a stream that nobody has tried to send yet: it leaves in one write with what the stream holds.
-bool connection::head_waits() const noexcept {
-  return phase_ == phase::streaming && sent_ == 0 && !out_.empty() && out_.size() <= max_head && !writing_;
-}
-
 void connection::flush() {
   while (phase_ != phase::closed) {
-    if (!head_waits() && !flush_out()) return;
+    if (!head_held_ && !flush_out()) return;
     if (phase_ == phase::streaming) {
       if (!fill_from_stream()) return;
     } else if (phase_ == phase::sending) {

@@ -85,7 +85,6 @@ class connection final
   void pump(std::string_view fresh);
   bool step();
   void flush();
-  bool head_waits() const noexcept;
   bool flush_out();
   void finish_close();
   void close();
@@ -146,6 +145,7 @@ class connection final
   bool expect_ = false;   // 100-continue not sent yet
   bool head_method_ = false;
   bool chunked_open_ = false;
+  bool head_held_ = false;  // out_ is the head of a stream, for one write with its first piece
 
   std::string in_;
   std::string_view cur_;

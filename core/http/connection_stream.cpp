@@ -46,6 +46,8 @@ void connection::begin_stream(std::uint32_t status, std::string_view lines,
   }
   if (parser_ && parser_->is_done()) parser_.reset();
   phase_ = phase::streaming;
+  // Answers before it that could not leave yet go first.
+  head_held_ = !writing_ && sent_ == 0 && out_.size() <= max_head;
   request_due_ = clock::time_point::max();
   last_write_ = clock::now();
   worker::add(w_.count.streams);
@@ -81,7 +83,7 @@ bool connection::fill_from_stream() {
   auto& ex = *ex_;
   auto& out = w_.gather;
   out.clear();
-  if (head_waits()) {
+  if (std::exchange(head_held_, false)) {
     out.append(out_);
     give_back(out_);
   }

@@ -173,6 +173,26 @@ TEST_F(streams, SlowReaderIsCut) {
   EXPECT_EQ(1u, w->srv->stats().streams_cut);
 }
 
+// What remains of a small piece waits for the socket, also when no further piece comes.
+TEST_F(streams, SlowReaderOfSmallPiecesHoldsUpNobodyElse) {
+  s.stream_queue_bytes = 64 * 1024 * 1024;
+  s.stream_queue_pieces = 1024 * 1024;
+  make();
+  w->start();
+  client slow(*w, 4096);
+  slow.send("GET /live HTTP/1.1\r\nHost: x\r\n\r\n");
+  auto* st = live();
+  std::list<client> others;  // enough of them that each loop serves some
+  for (int i = 0; i < 4; ++i) others.emplace_back(*w);
+  const std::string piece(3000, 'x');
+  for (int i = 0; i < 2000; ++i) {
+    ASSERT_EQ(RY_OK, write(st, piece));
+    for (auto& c : others) ASSERT_EQ("hi", c.get("/hello").body) << "after piece " << i;
+  }
+  api().stream_close(stream.exchange(nullptr));
+  EXPECT_EQ(2000u * piece.size(), slow.read().body.size());
+}
+
 TEST_F(streams, ReadyPacesAReplay) {
   s.stream_queue_bytes = 64 * 1024;
   make();
