@@ -66,7 +66,10 @@ pid_t spawn(const spawn_spec& spec) {
   for (const auto& a : spec.argv) argv.push_back(const_cast<char*>(a.c_str()));
   argv.push_back(nullptr);
   char path[] = "PATH=/usr/local/bin:/usr/bin:/bin", lang[] = "LC_ALL=C.UTF-8", zone[] = "TZ=UTC";
-  char* const env[] = {path, lang, zone, nullptr};
+  // A backend of PostgreSQL gives the memory of large statements back and asks for it anew each time otherwise; the kernel
+  // clears each page of it.
+  char trim[] = "MALLOC_TRIM_THRESHOLD_=33554432", map[] = "MALLOC_MMAP_THRESHOLD_=33554432";
+  char* const env[] = {path, lang, zone, trim, map, nullptr};
   int report[2];
   if (::pipe2(report, O_CLOEXEC) != 0)
     refuse("Cannot make a pipe: " + std::string(std::strerror(errno)));

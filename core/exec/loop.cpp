@@ -4,6 +4,8 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <memory>
 #include <string>
 
 namespace {
@@ -18,10 +20,16 @@ namespace {
 
 // More loops than cores only hand work to each other.
 std::size_t own_cores() {
-  cpu_set_t set;
-  // Fails on a machine with more cores than the set has room for.
-  if (::sched_getaffinity(0, sizeof set, &set) != 0) return std::max(1u, std::thread::hardware_concurrency());
-  return static_cast<std::size_t>(CPU_COUNT(&set));
+  // It fails as long as the machine has more cores than the set has room for.
+  for (std::size_t room = CPU_SETSIZE; room <= 1024 * CPU_SETSIZE; room *= 2) {
+    const std::unique_ptr<cpu_set_t, void (*)(cpu_set_t*)> set(CPU_ALLOC(room), [](cpu_set_t* s) { CPU_FREE(s); });
+    if (!set) break;
+    const std::size_t size = CPU_ALLOC_SIZE(room);
+    if (::sched_getaffinity(0, size, set.get()) == 0)
+      return static_cast<std::size_t>(std::max(1, CPU_COUNT_S(size, set.get())));
+    if (errno != EINVAL) break;
+  }
+  return std::max(1u, std::thread::hardware_concurrency());
 }
 
 }  // namespace

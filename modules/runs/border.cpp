@@ -41,7 +41,9 @@ money_says may_spend(const parts& p, const live_run& run, spending_step step) {
   return may_spend(m, step);
 }
 
-ry::task<stored> persist(parts& p, std::shared_ptr<live_run> run, step_record& record) {
+ry::task<stored> persist(parts& p, std::shared_ptr<live_run> run, step_record what) {
+  const auto kept = std::make_shared<step_record>(std::move(what));
+  step_record& record = *kept;
   const ry::trace mine = ry::trace::current(p.ctx);
   while (run->feed.in_flight()) {
     if (run->why() == RY_WHY_LEASE_LOST) co_return stored::not_ours;
@@ -64,7 +66,7 @@ ry::task<stored> persist(parts& p, std::shared_ptr<live_run> run, step_record& r
     record.charge_note = "{\"run_id\":\"" + run->who.run.to_string() + "\",\"cut\":true}";
   }
   for (std::uint64_t pause = 100;; pause = std::min<std::uint64_t>(pause * 2, 5000)) {
-    border_step step{run->who.run, run->who.account, run->who.job, run->who.fence, record};
+    border_step step{run->who.run, run->who.account, run->who.job, run->who.fence, kept};
     ry::result<step_result> done = co_await p.borders.write(std::move(step), run->exec);
     if (done) {
       if (done->how != step_result::outcome::ok) co_return stored::not_ours;

@@ -21,6 +21,6 @@ money_says may_spend(const parts& p, const live_run& run, spending_step step);
 // takes. Sets the run's balance. not_ours: the run ended, or belongs to another worker. Throws ry::error
 // when the database refuses for good.
 enum class stored { yes, not_ours };
-ry::task<stored> persist(parts& p, std::shared_ptr<live_run> run, step_record& record);
+ry::task<stored> persist(parts& p, std::shared_ptr<live_run> run, step_record what);
 
 }  // namespace runs

@@ -112,7 +112,7 @@ ry::task<fitted> fit_history(parts& p, std::shared_ptr<live_run> run, const mode
     record.charge_note = "{\"run_id\":\"" + run->who.run.to_string() + "\",\"model\":" +
                          json_string(by.name) + ",\"summary\":true}";
     run->messages_known = false;
-    const stored kept = co_await persist(p, run, record);
+    const stored kept = co_await persist(p, run, std::move(record));
     if (kept == stored::not_ours) {
       out.how = fitted::end::lost;
       co_return out;

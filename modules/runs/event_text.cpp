@@ -76,7 +76,6 @@ std::string_view text_from(std::string_view wire, std::uint64_t sequence) {
 }
 
 void log_rows::add(std::string_view wire, std::uint64_t from, std::uint64_t to) {
-  constexpr std::size_t most_bytes = 7800;
   constexpr std::string_view end_of_event = "\n\n";
   while (!wire.empty()) {
     std::size_t size = wire.size();

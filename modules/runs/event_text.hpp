@@ -44,9 +44,10 @@ std::uint64_t sequence_of(std::string_view wire);
 // The text from the event `sequence` on; all of it when it begins later.
 std::string_view text_from(std::string_view wire, std::uint64_t sequence);
 
-// Rows of the log. A row holds events that follow each other, in wire form; one that fits a page of the database
-// stays within its table there.
+// Rows of the log. A row holds events that follow each other, in wire form. Compressed, as the database keeps them, one
+// of most_bytes usually fits a page there and stays within its table; so the fewest rows are the cheapest.
 struct log_rows {
+  static constexpr std::size_t most_bytes = 31'000;  // unless one event alone is longer
   std::vector<std::int64_t> firsts, lasts;
   std::vector<std::string> wires;
   // Adds the events `from` to `to`, whose text `wire` is, in as few rows as may be.

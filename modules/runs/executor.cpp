@@ -251,7 +251,7 @@ ry::task<void> executor::take_in(run_ptr run, catalog_ptr catalog, course& c) {
         .json("arguments", call.arguments)
         .text("source", tool != nullptr ? tool->source : "unknown");
   }
-  const stored written = co_await persist(parts_, run, record);
+  const stored written = co_await persist(parts_, run, std::move(record));
   if (written == stored::not_ours) {
     c.next = course::to::not_ours;
     co_return;
@@ -375,7 +375,7 @@ ry::task<stored> executor::run_calls(run_ptr run, catalog_ptr catalog, std::vect
     }
     if (any) {
       try {
-        kept = co_await persist(parts_, run, record);
+        kept = co_await persist(parts_, run, std::move(record));
       } catch (...) {
         refused = std::current_exception();
       }
@@ -433,11 +433,12 @@ ry::task<ry::job_outcome> executor::finish(run_ptr run, course& c) {
            "\",\"error\":" + json_string(how.error) + ",\"title\":" + json_string(run->who.title) +
            ",\"charged_micro\":" + std::to_string(run->charged_micro) +
            ",\"viewed\":" + (run->streams != 0 ? "true" : "false") + "}";
-  const stored written = co_await persist(parts_, run, record);
+  const bool tells = !record.webhooks.empty();
+  const stored written = co_await persist(parts_, run, std::move(record));
   if (written == stored::not_ours) co_return leave(run, "lost");
   parts_.figures.ended.add(how.reason);
   parts_.figures.duration.observe(static_cast<double>(duration_ms) / 1e3);
-  if (!record.webhooks.empty()) parts_.ctx.jobs().poke("webhooks");
+  if (tells) parts_.ctx.jobs().poke("webhooks");
   run->set_final_status(how.status);
   run->end(live_run::ending::finished);
   parts_.live.remove(*run);

@@ -128,7 +128,7 @@ struct step_columns {
     for (const border_step* s : all) add(*s);
   }
   void add(const border_step& s) {
-    const step_record& r = s.record;
+    const step_record& r = *s.record;
     accounts.push_back(s.locks_account() ? std::optional(s.account.to_string()) : std::nullopt);
     runs.push_back(s.run.to_string());
     jobs.push_back(s.job);

@@ -1,6 +1,7 @@
 // All SQL of the module. Statements are constant and prepared once per connection. Functions return what
 // the database said; who calls decides what it means.
 #pragma once
+#include <memory>
 #include <optional>
 #include <ry/ry.hpp>
 #include <span>
@@ -84,8 +85,8 @@ struct step_record {
 struct border_step {
   ry::uuid run, account;
   std::int64_t job = 0, fence = 0;
-  step_record record;
-  bool locks_account() const { return record.charge_micro > 0 || record.status; }
+  std::shared_ptr<const step_record> record;  // of what is tried again it is the same
+  bool locks_account() const { return record->charge_micro > 0 || record->status; }
 };
 
 struct step_result {

@@ -2,6 +2,8 @@
 
 #include <array>
 #include <charconv>
+#include <cstdint>
+#include <cstring>
 
 #include "ry/cpp/types.hpp"
 
@@ -67,18 +69,34 @@ std::optional<std::string> unbase64(std::string_view in) {
 
 }  // namespace
 
+namespace {
+
+// From `at` on over eights of bytes that a JSON string holds as they are.
+std::size_t skip_plain(std::string_view text, std::size_t at) {
+  constexpr std::uint64_t ones = 0x0101010101010101, tops = ones << 7;
+  for (std::uint64_t v = 0; text.size() - at >= sizeof v; at += sizeof v) {
+    std::memcpy(&v, text.data() + at, sizeof v);
+    // Each difference has the top bit of a byte that is less than what is taken from it. One that borrows from its
+    // neighbour was such a byte itself, so none is overlooked.
+    const std::uint64_t quotes = v ^ (ones * '"'), backslashes = v ^ (ones * '\\');
+    if (((v | (v - ones * 0x20) | (quotes - ones) | (backslashes - ones)) & tops) != 0) break;
+  }
+  return at;
+}
+
+}  // namespace
+
 void append_json_string(std::string& out, std::string_view text) {
   static constexpr char hex[] = "0123456789abcdef";
   out += '"';
   std::size_t plain = 0;  // start of what can be copied as it is
   std::size_t i = 0;
   const auto copy = [&] { out.append(text, plain, i - plain); };
-  while (i < text.size()) {
+  while ((i = skip_plain(text, i)) < text.size()) {
+    const auto is_plain = [](unsigned char c) { return c >= 0x20 && c < 0x80 && c != '"' && c != '\\'; };
+    while (i < text.size() && is_plain(static_cast<unsigned char>(text[i]))) ++i;
+    if (i == text.size()) break;
     const auto c = static_cast<unsigned char>(text[i]);
-    if (c >= 0x20 && c < 0x80 && c != '"' && c != '\\') {
-      ++i;
-      continue;
-    }
     if (c >= 0x80) {
       if (const std::size_t n = character_length(text.substr(i)); n != 0) {
         const std::string_view character = text.substr(i, n);

@@ -95,8 +95,8 @@ create index runs_going_on_thread on runs (thread_id, id desc) where status = 'r
 create index runs_of_thread on runs (thread_id, id desc);
 
 -- Append-only. A row holds events that follow each other, seq to last_seq, as they stand in the stream:
--- "id: N\ndata: {...}\n\n" for each. Whoever writes keeps rows below a page, so that none is stored apart from its
--- table: a row costs much by itself and little more with each event in it. Rows of two kilobytes and more are compressed
+-- "id: N\ndata: {...}\n\n" for each. A row costs much by itself and little more with each event in it, so
+-- whoever writes makes few, of at most 31 000 bytes: compressed they fit a page and stay within their table. They are compressed
 -- where PostgreSQL was built with lz4: that takes less time than the pages and the WAL it saves.
 -- Partitioned by the time of the runs' start, which their ids begin with, so that the log is trimmed by dropping what is
 -- old, and a run is in one partition: see core.partitions_make() and trim_log(). A unique index and no key: pg_restore --clean
@@ -115,6 +115,8 @@ do $$ begin
   alter table events alter column wire set compression lz4;
   alter table events_default alter column wire set compression lz4;
   alter table events_default set (toast_tuple_target = 512);
+  alter table messages alter column body set compression lz4;
+  alter table messages alter column reasoning set compression lz4;
 exception when feature_not_supported then
   null;  -- pglz takes too long
 end $$;

@@ -355,7 +355,7 @@ create function persist_steps(
   p_message_of bigint[], p_ids uuid[], p_roles text[], p_bodies text[], p_covers_to bigint[], p_reasonings text[],
   p_webhook_of bigint[], p_webhooks text[])
 returns table (outcome text, balance_micro bigint, jobs_ready boolean)
-language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
+language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off set work_mem = '32MB' as $$
 #variable_conflict use_column
 declare
   w record;
@@ -493,20 +493,22 @@ end $$;
 create function append_events(p_runs text[], p_seqs bigint[], p_lasts bigint[], p_wires text[],
                               p_reserve_runs text[], p_reserve_fences bigint[], p_reserve_to bigint[],
                               p_again boolean)
-returns setof text language plpgsql set plan_cache_mode = force_generic_plan as $$
+returns setof text language plpgsql set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set work_mem = '32MB' as $$
 declare
   v_lost text[] := '{}';
-  w record;
 begin
-  -- In the order of the ids, so that two batches do not wait for each other.
-  for w in select x.run, x.run::uuid as id, x.fence, x.up_to
-             from unnest(p_reserve_runs, p_reserve_fences, p_reserve_to) x (run, fence, up_to) order by 2 loop
-    update runs.runs r set seq_reserved = greatest(r.seq_reserved, w.up_to)
-     where r.id = w.id and r.fence = w.fence and r.completed_at is null;
-    if not found then
-      v_lost := v_lost || w.run;
-    end if;
-  end loop;
+  if cardinality(p_reserve_runs) > 0 then
+    -- A nested loop goes through the runs in the order of their ids, so that two batches do not wait for each other.
+    with moved as (
+      update runs.runs r set seq_reserved = greatest(r.seq_reserved, w.up_to)
+        from (select x.run, x.run::uuid as id, x.fence, x.up_to
+                from unnest(p_reserve_runs, p_reserve_fences, p_reserve_to) x (run, fence, up_to) order by 2) w
+       where r.id = w.id and r.fence = w.fence and r.completed_at is null
+      returning w.run)
+    select coalesce(array_agg(x.run), '{}') into v_lost
+      from unnest(p_reserve_runs) x (run) where x.run not in (select m.run from moved m);
+  end if;
   if p_again then
     insert into runs.events (run_id, seq, last_seq, wire)
     select e.run::uuid, e.seq, e.last_seq, e.wire
