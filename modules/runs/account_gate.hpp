@@ -1,6 +1,10 @@
 // Which accounts the statements under way on this node lock. Whoever gathers starts or borders leaves those of such an
 // account for a later statement: the database would only say that the account is locked, and each would have to be
-// asked by itself. What locks one account alone passes through it.
+// asked by itself. What locks one account alone passes through it. Who gathered the last statement of an account leaves
+// it to the other side when that was refused meanwhile: neither many starts keep the runs of an account from their ends
+// nor these its next start.
+//
+// Whoever was refused asks again when something has left, until it enters.
 //
 // Thread: any. Lifetime: as long as the module.
 #pragma once
@@ -22,21 +26,31 @@ class account_gate {
   void on_left(std::function<void()> wake) { wakes_.push_back(std::move(wake)); }
 
   using statement = std::uint64_t;
+  enum class side { starts, borders };
   statement next() { return ++last_; }
-  // False: another statement has the account. Each entry is left once.
-  bool enter(const ry::uuid& account, statement by) {
+  // False: another statement has the account, or the other side has it next. Each entry is left once.
+  bool enter(const ry::uuid& account, statement by, side of) {
     std::lock_guard lock(mutex_);
-    auto [at, fresh] = held_.try_emplace(account, place{by, 0});
-    if (!fresh && at->second.by != by) return false;
-    ++at->second.entries;
+    place& p = accounts_[account];
+    const bool others_turn = p.refused[other(of)] && p.last == of;
+    if (p.entries == 0 ? others_turn : p.by != by) {
+      p.refused[index(of)] = true;
+      return false;
+    }
+    p.refused[index(of)] = false;
+    p.last = of;
+    p.by = by;
+    ++p.entries;
     return true;
   }
   void leave(std::span<const ry::uuid> accounts) {
     {
       std::lock_guard lock(mutex_);
       for (const ry::uuid& account : accounts) {
-        const auto at = held_.find(account);
-        if (at != held_.end() && --at->second.entries == 0) held_.erase(at);
+        const auto at = accounts_.find(account);
+        if (at == accounts_.end()) continue;
+        place& p = at->second;
+        if (--p.entries == 0 && !p.refused[0] && !p.refused[1]) accounts_.erase(at);
       }
     }
     for (const std::function<void()>& wake : wakes_) wake();
@@ -47,7 +61,7 @@ class account_gate {
   class pass {
    public:
     pass(account_gate& gate, const ry::uuid& account)
-        : gate_(gate), account_(account), entered_(gate.enter(account, gate.next())) {}
+        : gate_(gate), account_(account), entered_(gate.pass_in(account)) {}
     pass(const pass&) = delete;
     ~pass() {
       if (entered_) gate_.leave({&account_, 1});
@@ -61,12 +75,26 @@ class account_gate {
 
  private:
   struct place {
-    statement by;
-    std::size_t entries;
+    statement by = 0;
+    std::size_t entries = 0;  // none: those who were refused have not come back yet
+    side last = side::starts;
+    bool refused[2] = {false, false};
   };
+  static std::size_t index(side s) { return static_cast<std::size_t>(s); }
+  static std::size_t other(side s) { return 1 - index(s); }
+
+  bool pass_in(const ry::uuid& account) {
+    std::lock_guard lock(mutex_);
+    place& p = accounts_[account];
+    if (p.entries != 0) return false;
+    p.by = next();
+    p.entries = 1;
+    return true;
+  }
+
   std::atomic<statement> last_{0};
   std::mutex mutex_;
-  std::unordered_map<ry::uuid, place, uuid_hash> held_;
+  std::unordered_map<ry::uuid, place, uuid_hash> accounts_;
   std::vector<std::function<void()>> wakes_;
 };
 

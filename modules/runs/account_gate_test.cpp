@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include "statement_pace.hpp"
+
 using runs::account_gate;
+using runs::statement_pace;
+using side = account_gate::side;
 
 namespace {
 
@@ -15,24 +19,24 @@ ry::uuid account(unsigned char n) {
 TEST(account_gate_test, one_statement_at_a_time_has_an_account) {
   account_gate gate;
   const auto first = gate.next(), second = gate.next();
-  EXPECT_TRUE(gate.enter(account(1), first));
-  EXPECT_TRUE(gate.enter(account(2), second));
-  EXPECT_FALSE(gate.enter(account(1), second));
+  EXPECT_TRUE(gate.enter(account(1), first, side::starts));
+  EXPECT_TRUE(gate.enter(account(2), second, side::starts));
+  EXPECT_FALSE(gate.enter(account(1), second, side::starts));
   const ry::uuid left[] = {account(1)};
   gate.leave(left);
-  EXPECT_TRUE(gate.enter(account(1), second));
+  EXPECT_TRUE(gate.enter(account(1), second, side::starts));
 }
 
 TEST(account_gate_test, a_statement_may_have_several_entries_of_an_account) {
   account_gate gate;
   const auto first = gate.next(), second = gate.next();
-  EXPECT_TRUE(gate.enter(account(1), first));
-  EXPECT_TRUE(gate.enter(account(1), first));
+  EXPECT_TRUE(gate.enter(account(1), first, side::starts));
+  EXPECT_TRUE(gate.enter(account(1), first, side::starts));
   const ry::uuid left[] = {account(1)};
   gate.leave(left);
-  EXPECT_FALSE(gate.enter(account(1), second)) << "one of them is still under way";
+  EXPECT_FALSE(gate.enter(account(1), second, side::starts)) << "one of them is still under way";
   gate.leave(left);
-  EXPECT_TRUE(gate.enter(account(1), second));
+  EXPECT_TRUE(gate.enter(account(1), second, side::starts));
 }
 
 TEST(account_gate_test, whoever_waits_is_told_when_accounts_were_left) {
@@ -41,15 +45,72 @@ TEST(account_gate_test, whoever_waits_is_told_when_accounts_were_left) {
   bool free = false;
   gate.on_left([&] {
     ++told;
-    free = gate.enter(account(1), gate.next());
+    free = gate.enter(account(1), gate.next(), side::starts);
   });
-  EXPECT_TRUE(gate.enter(account(1), gate.next()));
+  EXPECT_TRUE(gate.enter(account(1), gate.next(), side::starts));
   const ry::uuid left[] = {account(1)};
   gate.leave(left);
   EXPECT_EQ(told, 1);
   EXPECT_TRUE(free);
   gate.leave({});
   EXPECT_EQ(told, 2) << "a statement that had no account has ended, too";
+}
+
+// Two sides that ask whenever something has left, as the queues do, one always before the other.
+TEST(account_gate_test, the_sides_take_turns_while_both_want_an_account) {
+  for (const bool borders_first : {false, true}) {
+    account_gate gate;
+    std::string order;
+    int starts = 3, borders = 3;
+    const ry::uuid one[] = {account(1)};
+    const auto ask = [&](side of, int& left) {
+      if (left == 0 || !gate.enter(account(1), gate.next(), of)) return;
+      --left;
+      order += of == side::starts ? 's' : 'b';
+    };
+    gate.on_left([&] { borders_first ? ask(side::borders, borders) : ask(side::starts, starts); });
+    gate.on_left([&] { borders_first ? ask(side::starts, starts) : ask(side::borders, borders); });
+    ask(side::starts, starts);
+    ask(side::borders, borders);
+    for (int i = 0; i < 6; ++i) gate.leave(one);
+    EXPECT_EQ(order, "sbsbsb") << borders_first;
+    EXPECT_TRUE(gate.enter(account(1), gate.next(), side::borders)) << "nobody waits";
+    gate.leave(one);
+    EXPECT_TRUE(gate.enter(account(1), gate.next(), side::borders)) << "nobody waits";
+  }
+}
+
+TEST(account_gate_test, what_is_refused_and_does_not_come_at_once_has_the_account_when_it_does) {
+  account_gate gate;
+  const ry::uuid one[] = {account(1)};
+  EXPECT_TRUE(gate.enter(account(1), gate.next(), side::borders));
+  EXPECT_FALSE(gate.enter(account(1), gate.next(), side::starts));
+  gate.leave(one);
+  EXPECT_FALSE(gate.enter(account(1), gate.next(), side::borders)) << "it is the other side's turn";
+  { const account_gate::pass by(gate, account(1)); }
+  EXPECT_FALSE(gate.enter(account(1), gate.next(), side::borders)) << "a pass is no turn";
+  EXPECT_TRUE(gate.enter(account(1), gate.next(), side::starts));
+  gate.leave(one);
+  EXPECT_TRUE(gate.enter(account(1), gate.next(), side::borders));
+}
+
+TEST(statement_pace_test, a_second_statement_begins_for_a_whole_batch_or_beside_a_slow_one) {
+  statement_pace pace(10);
+  EXPECT_FALSE(pace.may_begin(0, 0));
+  EXPECT_TRUE(pace.may_begin(1, 0));
+  pace.begun(0);
+  EXPECT_FALSE(pace.may_begin(9, 1000));
+  EXPECT_TRUE(pace.may_begin(10, 1000));
+  EXPECT_FALSE(pace.needs_a_look(0));
+  EXPECT_TRUE(pace.needs_a_look(9));
+  EXPECT_TRUE(pace.may_begin(1, statement_pace::slow_us));
+  EXPECT_FALSE(pace.may_begin(0, statement_pace::slow_us));
+  pace.begun(statement_pace::slow_us);
+  EXPECT_FALSE(pace.may_begin(100, 100 * statement_pace::slow_us)) << "two are enough";
+  pace.ended();
+  EXPECT_FALSE(pace.may_begin(1, statement_pace::slow_us + 1)) << "the later one is not slow yet";
+  pace.ended();
+  EXPECT_TRUE(pace.may_begin(1, statement_pace::slow_us + 1));
 }
 
 TEST(account_gate_test, a_pass_keeps_others_away_until_it_goes_and_hinders_none_that_was_there) {
@@ -59,13 +120,13 @@ TEST(account_gate_test, a_pass_keeps_others_away_until_it_goes_and_hinders_none_
   const auto first = gate.next(), second = gate.next();
   {
     const account_gate::pass here(gate, account(1));
-    EXPECT_FALSE(gate.enter(account(1), first));
+    EXPECT_FALSE(gate.enter(account(1), first, side::starts));
     const account_gate::pass another(gate, account(1));
   }
   EXPECT_EQ(told, 1) << "the one that did not enter has nothing to leave";
-  EXPECT_TRUE(gate.enter(account(1), first));
+  EXPECT_TRUE(gate.enter(account(1), first, side::starts));
   { const account_gate::pass late(gate, account(1)); }
-  EXPECT_FALSE(gate.enter(account(1), second)) << "the statement still has it";
+  EXPECT_FALSE(gate.enter(account(1), second, side::starts)) << "the statement still has it";
 }
 
 }  // namespace

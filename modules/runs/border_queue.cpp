@@ -8,11 +8,6 @@
 namespace runs {
 namespace {
 
-// A statement costs much by itself and little more with each step in it, so all that waits goes into the next one. A second
-// begins beside it when there is a whole batch for it: two half ones took an eighth more of the processor.
-constexpr unsigned statements_at_once = 2;
-constexpr std::size_t batch_limit = 64;
-
 ry::error stopping() { return ry::unavailable("runs.stopping", "the server is stopping"); }
 
 }  // namespace
@@ -39,10 +34,13 @@ void border_queue::pump() {
     std::vector<entry_ptr> batch;
     {
       std::lock_guard lock(mutex_);
-      if (waiting_.size() < (under_way_ == 0 ? 1 : batch_limit) || under_way_ >= statements_at_once) return;
-      batch = next_batch();
-      if (batch.empty()) return;
-      ++under_way_;
+      const std::int64_t now = ctx_.mono_us();
+      if (pace_.may_begin(waiting_.size(), now)) batch = next_batch();
+      if (batch.empty()) {
+        if (pace_.needs_a_look(waiting_.size())) look_again_.ask(waiting_.front()->exec);
+        return;
+      }
+      pace_.begun(now);
     }
     std::sort(batch.begin(), batch.end(), [](const entry_ptr& a, const entry_ptr& b) {
       return std::memcmp(a->step.run.bytes, b->step.run.bytes, sizeof a->step.run.bytes) < 0;
@@ -56,7 +54,7 @@ void border_queue::pump() {
     }
     {
       std::lock_guard lock(mutex_);
-      --under_way_;
+      pace_.ended();
     }
     for (const entry_ptr& e : kept) settle(e, stopping());
     leave(kept);
@@ -65,17 +63,16 @@ void border_queue::pump() {
 
 std::vector<border_queue::entry_ptr> border_queue::next_batch() {
   std::vector<entry_ptr> batch;
-  std::deque<entry_ptr> later;
   const account_gate::statement mine = gate_.next();
-  for (entry_ptr& e : waiting_) {
-    const bool fits = batch.size() < batch_limit &&
-                      (!e->step.locks_account() || gate_.enter(e->step.account, mine));
-    if (fits)
+  auto keep = waiting_.begin(), at = keep;
+  for (; at != waiting_.end() && batch.size() < batch_limit; ++at) {
+    entry_ptr& e = *at;
+    if (!e->step.locks_account() || gate_.enter(e->step.account, mine, account_gate::side::borders))
       batch.push_back(std::move(e));
     else
-      later.push_back(std::move(e));
+      *keep++ = std::move(e);
   }
-  waiting_ = std::move(later);
+  waiting_.erase(keep, at);
   return batch;
 }
 
@@ -109,9 +106,10 @@ ry::task<void> border_queue::write_batch(std::vector<entry_ptr> batch) {
   ry::result<std::vector<step_result>> out = co_await put(steps, repository::on_lock::skip);
   {
     std::lock_guard lock(mutex_);
-    --under_way_;
+    pace_.ended();
   }
   std::vector<entry_ptr> over;
+  std::vector<ry::result<step_result>> outcomes;  // of these
   for (std::size_t i = 0; i < batch.size(); ++i) {
     // One that fails fails all: each is tried by itself then. Without a database all wait.
     const bool alone = out ? (*out)[i].how == step_result::outcome::alone
@@ -119,15 +117,16 @@ ry::task<void> border_queue::write_batch(std::vector<entry_ptr> batch) {
     if (alone) {
       const ry::trace_switch during(ctx_, batch[i]->trace);
       if (spawn(write_alone(batch[i]), batch[i]->exec)) continue;
-      settle(batch[i], stopping());
+      outcomes.emplace_back(stopping());
     } else if (out) {
-      settle(batch[i], std::move((*out)[i]));
+      outcomes.emplace_back(std::move((*out)[i]));
     } else {
-      settle(batch[i], out.error());
+      outcomes.emplace_back(out.error());
     }
     over.push_back(batch[i]);
   }
   leave(over);
+  for (std::size_t i = 0; i < over.size(); ++i) settle(over[i], std::move(outcomes[i]));
 }
 
 // Beside the statements for many: it may wait as long as somebody else holds the account.

@@ -11,7 +11,9 @@
 #include <ry/cpp/trace.hpp>
 
 #include "account_gate.hpp"
+#include "later.hpp"
 #include "repository.hpp"
+#include "statement_pace.hpp"
 #include "turn_end.hpp"
 
 namespace runs {
@@ -38,7 +40,9 @@ class border_queue {
   };
   using entry_ptr = std::shared_ptr<entry>;
 
-  // Begins the next statement, unless enough are under way.
+  static constexpr std::size_t batch_limit = 64;
+
+  // Begins the next statement, if it is time for one.
   void pump();
   // Those that wait longest and whose accounts no other statement has.
   std::vector<entry_ptr> next_batch();
@@ -55,8 +59,9 @@ class border_queue {
   account_gate& gate_;
   std::mutex mutex_;
   std::deque<entry_ptr> waiting_;
-  unsigned under_way_ = 0;
+  statement_pace pace_{batch_limit};
   turn_end soon_{ctx_, [this] { pump(); }};
+  later look_again_{ctx_, statement_pace::slow_us / 1000, [this] { pump(); }};
 };
 
 }  // namespace runs

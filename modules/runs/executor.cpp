@@ -46,8 +46,12 @@ ry::task<ry::job_outcome> executor::work(ry::job job) {
   run_ptr run = parts_.live.find(*id);
   const bool ours = run && run->who.job == job.id() && run->who.fence == job.fence();
   if (!ours) {
-    // The queue does not know of starts whose jobs are not adopted yet.
-    if (!run && parts_.places.is_full()) co_return ry::job_outcome::snooze(full_ms);
+    std::optional<placement::ticket> place;
+    if (!run) {
+      place = co_await parts_.places.place_for_claimed(job.cancel());
+      // One that is called off needs none: it ends at once.
+      if (!place && !job.cancel().cancelled()) co_return ry::job_outcome::snooze(full_ms);
+    }
     std::optional<ry::job_outcome> otherwise;
     run = co_await take(job, *id, otherwise);
     if (!run) co_return std::move(*otherwise);

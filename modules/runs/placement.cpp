@@ -9,6 +9,8 @@ namespace {
 
 constexpr std::uint64_t between_looks_ms = 1000;
 constexpr std::uint32_t retry_after_s = 5;
+constexpr std::uint64_t between_tries_ms = 10;
+constexpr int tries = 30;  // then another node may have a place
 
 }  // namespace
 
@@ -21,7 +23,7 @@ void placement::start(std::string node_id) {
 // faster than those that came before.
 placement::way placement::where(std::int64_t starting) const {
   if (draining_) return way::queue;
-  const std::int64_t kept = queued_ > 0 ? std::max<std::int64_t>(1, config_.max_live_runs / 10) : 0;
+  const std::int64_t kept = queued_ > 0 || claimed_ > 0 ? std::max<std::int64_t>(1, config_.max_live_runs / 10) : 0;
   return taken(starting) < config_.max_live_runs - kept ? way::here : way::queue;
 }
 
@@ -30,6 +32,23 @@ placement::ticket placement::take() {
   if (goes == way::here) return ticket(goes, this);
   starting_.fetch_sub(1, std::memory_order_relaxed);
   return ticket(goes, nullptr);
+}
+
+ry::task<std::optional<placement::ticket>> placement::place_for_claimed(ry::cancel_token until) {
+  std::optional<ticket> got;
+  bool counted = false;
+  for (int i = 0; i < tries && !until.cancelled(); ++i) {
+    if (taken(starting_.fetch_add(1, std::memory_order_relaxed)) < config_.max_live_runs) {
+      got.emplace(ticket(way::here, this));
+      break;
+    }
+    starting_.fetch_sub(1, std::memory_order_relaxed);
+    if (!std::exchange(counted, true)) claimed_.fetch_add(1, std::memory_order_relaxed);
+    const ry::result<void> slept = co_await ctx_.sleep(between_tries_ms);
+    if (!slept) break;
+  }
+  if (counted) claimed_.fetch_sub(1, std::memory_order_relaxed);
+  co_return got;
 }
 
 bool placement::has_room(std::string_view tier) const {

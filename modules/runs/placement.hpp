@@ -5,6 +5,7 @@
 // Thread: any. Lifetime: as long as the module.
 #pragma once
 #include <atomic>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -29,7 +30,11 @@ class placement {
   class ticket {
    public:
     ticket(ticket&& o) noexcept : goes(o.goes), of_(std::exchange(o.of_, nullptr)) {}
-    ticket& operator=(ticket&&) = delete;
+    ticket& operator=(ticket&& o) noexcept {
+      std::swap(goes, o.goes);
+      std::swap(of_, o.of_);
+      return *this;
+    }
     ~ticket() {
       if (of_ != nullptr) of_->starting_.fetch_sub(1, std::memory_order_relaxed);
     }
@@ -41,8 +46,9 @@ class placement {
     placement* of_;
   };
   ticket take();
-  // All places are taken, or will be: a job that was claimed from the queue meanwhile has none.
-  bool is_full() const { return taken(starting_) >= config_.max_live_runs; }
+  // A place for a job that was claimed from the queue, which does not know of starts that are on their way: empty when it
+  // got none for a while, or `until` was called off. Whoever starts meanwhile leaves it the last ones.
+  ry::task<std::optional<ticket>> place_for_claimed(ry::cancel_token until);
   // Fewer runs wait than those of this tier may find.
   bool queue_has_room(std::string_view tier) const;
   // This node has a place, or the queue room.
@@ -63,7 +69,7 @@ class placement {
   const registry& live_;
   const figures& count_;
   std::string node_id_;
-  std::atomic<std::int64_t> queued_{0}, starting_{0};
+  std::atomic<std::int64_t> queued_{0}, starting_{0}, claimed_{0};  // the last: jobs without a place
   std::atomic<bool> draining_{false};
 };
 

@@ -5,11 +5,6 @@
 namespace runs {
 namespace {
 
-// A statement costs much by itself and little more with each start in it, so all that waits goes into the next one. A second
-// begins beside it when there is a whole batch for it: two half ones took an eighth more of the processor.
-constexpr unsigned statements_at_once = 2;
-constexpr std::size_t batch_limit = 128;
-
 // The statement had no effect, so its starts can be tried one by one.
 bool certainly_undone(const ry::error& e) {
   return e.status() == RY_ALREADY_EXISTS || e.status() == RY_INVALID_ARGUMENT ||
@@ -43,10 +38,13 @@ void start_queue::pump() {
     std::vector<entry_ptr> batch;
     {
       std::lock_guard lock(mutex_);
-      if (waiting_.size() < (under_way_ == 0 ? 1 : batch_limit) || under_way_ >= statements_at_once) return;
-      batch = next_batch();
-      if (batch.empty()) return;
-      ++under_way_;
+      const std::int64_t now = ctx_.mono_us();
+      if (pace_.may_begin(waiting_.size(), now)) batch = next_batch();
+      if (batch.empty()) {
+        if (pace_.needs_a_look(waiting_.size())) look_again_.ask(waiting_.front()->exec);
+        return;
+      }
+      pace_.begun(now);
     }
     const std::vector<entry_ptr> kept = batch;
     {
@@ -58,7 +56,7 @@ void start_queue::pump() {
     std::vector<ry::uuid> accounts;
     {
       std::lock_guard lock(mutex_);
-      --under_way_;
+      pace_.ended();
     }
     for (const entry_ptr& e : kept) {
       settle(e->exec, {{e, stopping()}});
@@ -77,17 +75,17 @@ bool start_queue::spawn(ry::task<void> t, ry_exec* exec) const {
 // the accounts of all are in other statements.
 std::vector<start_queue::entry_ptr> start_queue::next_batch() {
   std::vector<entry_ptr> batch;
-  std::deque<entry_ptr> later;
-  for (entry_ptr& e : waiting_) {
+  auto keep = waiting_.begin(), at = keep;
+  for (; at != waiting_.end() && batch.size() < batch_limit; ++at) {
+    entry_ptr& e = *at;
     // A statement has one node for all of its starts, or none.
     const bool alike = batch.empty() || batch.front()->args.node.has_value() == e->args.node.has_value();
-    const bool fits = alike && batch.size() < batch_limit && gate_.enter(e->account, gate_.next());
-    if (fits)
+    if (alike && gate_.enter(e->account, gate_.next(), account_gate::side::starts))
       batch.push_back(std::move(e));
     else
-      later.push_back(std::move(e));
+      *keep++ = std::move(e);
   }
-  waiting_ = std::move(later);
+  waiting_.erase(keep, at);
   return batch;
 }
 
@@ -112,7 +110,7 @@ ry::task<void> start_queue::decide(std::vector<entry_ptr> batch) {
   std::vector<ry::uuid> free;
   {
     std::lock_guard lock(mutex_);
-    --under_way_;
+    pace_.ended();
   }
   for (std::size_t i = 0; i < batch.size(); ++i) {
     const entry_ptr& e = batch[i];

@@ -11,7 +11,9 @@
 #include <string>
 
 #include "account_gate.hpp"
+#include "later.hpp"
 #include "repository.hpp"
+#include "statement_pace.hpp"
 #include "turn_end.hpp"
 
 namespace runs {
@@ -44,7 +46,9 @@ class start_queue {
     ry::result<start_outcome> out;
   };
 
-  // Begins the next statement, unless enough are under way.
+  static constexpr std::size_t batch_limit = 128;
+
+  // Begins the next statement, if it is time for one.
   void pump();
   std::vector<entry_ptr> next_batch();
   bool spawn(ry::task<void> t, ry_exec* exec) const;
@@ -59,8 +63,9 @@ class start_queue {
   account_gate& gate_;
   std::mutex mutex_;
   std::deque<entry_ptr> waiting_;
-  unsigned under_way_ = 0;
+  statement_pace pace_{batch_limit};
   turn_end soon_{ctx_, [this] { pump(); }};
+  later look_again_{ctx_, statement_pace::slow_us / 1000, [this] { pump(); }};
 };
 
 }  // namespace runs

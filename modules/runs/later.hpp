@@ -1,0 +1,42 @@
+// Does something a while after it was asked for, once however often it is asked for until then; not any more when the
+// module stops.
+//
+// Thread: any. Lifetime: as long as the module.
+#pragma once
+#include <atomic>
+#include <functional>
+#include <ry/cpp/trace.hpp>
+#include <ry/ry.hpp>
+#include <utility>
+
+namespace runs {
+
+class later {
+ public:
+  later(const ry::context& ctx, std::uint64_t ms, std::function<void()> act)
+      : ctx_(ctx), ms_(ms), act_(std::move(act)) {}
+  later(const later&) = delete;
+
+  // On exec.
+  void ask(ry_exec* exec) {
+    if (due_.exchange(true)) return;
+    // It is the work of nobody in particular.
+    const ry::trace_switch during(ctx_, ry::trace::none(ctx_));
+    (void)ctx_.spawn(wait(), exec);
+  }
+
+ private:
+  ry::task<void> wait() {
+    const ry::result<void> slept = co_await ctx_.sleep(ms_);
+    if (!slept) co_return;
+    due_ = false;
+    act_();
+  }
+
+  const ry::context& ctx_;
+  const std::uint64_t ms_;
+  const std::function<void()> act_;
+  std::atomic<bool> due_{false};
+};
+
+}  // namespace runs
