@@ -150,7 +150,7 @@ ry::task<ry::job_outcome> executor::execute(run_ptr run, std::uint32_t crashes) 
     } else if (tries == 0) {
       parts_.ctx.complain("a run failed inside the server", *failure);
       run->feed.drop_held();
-      c.ends(failed("internal", "Internal server error", "INTERNAL"));
+      c.ends(failed("crashed", "Internal server error", "INTERNAL"));
     } else {
       leave(run, "put_back");
       out = ry::job_outcome::retry(*failure);

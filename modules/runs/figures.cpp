@@ -45,7 +45,7 @@ figures::figures(const ry::context& ctx, const settings& s) : ctx_(ctx) {
                     [&](const char* outcome) {
                       return m.counter("starts_total", "Starts that were decided", {{"outcome", outcome}});
                     });
-  ended = counters({"ok", "user_stop", "timeout", "crashed", "internal", "step_limit", "credits", "budget", "llm_error",
+  ended = counters({"ok", "user_stop", "timeout", "crashed", "step_limit", "credits", "budget", "llm_error",
                     "tool_error"},
                    [&](const char* reason) {
                      const std::string_view r = reason;

@@ -16,6 +16,7 @@
 #include "start_route.hpp"
 #include "stream_route.hpp"
 #include "webhooks.hpp"
+#include "workspace_sweep.hpp"
 
 namespace runs {
 namespace {
@@ -46,7 +47,8 @@ class module {
         start_(parts_),
         stream_(parts_),
         runs_(parts_),
-        threads_(parts_),
+        copies_(parts_),
+        threads_(parts_, copies_),
         files_(parts_),
         live_(ctx),
         admission_(parts_, runs_),
@@ -119,6 +121,7 @@ class module {
                                             "Until when the event log has partitions, as a Unix time");
     parts_.providers.check();
     parts_.keeper.start();
+    copies_.start();
     parts_.places.start(parts_.node_id);
     parts_.extractor = find_extractor(parts_.config);
   }
@@ -163,6 +166,7 @@ class module {
   start_route start_;
   stream_route stream_;
   run_routes runs_;
+  workspace_sweep copies_;
   thread_routes threads_;
   file_routes files_;
   live_list live_;

@@ -32,7 +32,7 @@ std::string_view boolean_text(bool value) { return value ? "t" : "f"; }
 // The columns of the starts, as the statement takes them. Refers to the starts.
 struct start_columns {
   texts accounts, tiers, threads, projects, optimistic, agents, models, default_models, denied, bodies,
-      titles, modes, memory, sandboxes, keys, hashes, body_follows, policies, queue, behind;
+      titles, modes, memory, sandboxes, keys, hashes, prompted, policies, queue, behind;
   std::vector<std::optional<std::string>> budgets;
   std::vector<std::string> new_threads, new_projects, runs, messages;
   std::vector<std::int64_t> max_runs, max_threads;
@@ -69,7 +69,7 @@ struct start_columns {
     sandboxes.push_back(a.sandbox);
     keys.push_back(a.key);
     hashes.push_back(a.hash);
-    body_follows.push_back(boolean_text(a.body_follows));
+    prompted.push_back(boolean_text(!f.prompt.empty()));
     queue.push_back(boolean_text(f.queue));
     behind.push_back(boolean_text(f.on_busy != busy_policy::reject));
     if (f.budget.set()) {
@@ -182,7 +182,7 @@ ry::task<ry::result<std::vector<start_outcome>>> repository::start(
     return target.query(start_sql, c.accounts, c.tiers, c.max_runs, c.max_threads, c.threads, c.projects,
                         c.optimistic, c.new_threads, c.new_projects, c.runs, c.messages, c.agents,
                         c.models, c.default_models, c.denied, c.bodies, c.titles, c.modes, c.memory,
-                        c.sandboxes, c.keys, c.hashes, c.body_follows, c.budgets, c.policies, c.queue,
+                        c.sandboxes, c.keys, c.hashes, c.prompted, c.budgets, c.policies, c.queue,
                         c.behind, any.max_waiting, c.plain, how == on_lock::wait, any.node, any.timeout_seconds,
                         any.first_event, any.reserve);
   };

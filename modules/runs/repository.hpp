@@ -23,10 +23,9 @@ struct start_arguments {
   start_request form;
   ry::uuid new_thread, new_project, run, message;
   std::optional<std::string> model;  // as granted; none: the agent's or the default
-  std::string default_model;
+  std::optional<std::string> default_model;  // none: the tier may use none of itself
   bool model_denied = false;
   std::optional<std::string> body;   // of the user's message; none: it comes with the files, or "continue"
-  bool body_follows = false;
   std::string title;
   std::optional<std::string> sandbox;
   std::optional<std::string> key, hash;

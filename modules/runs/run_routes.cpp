@@ -86,6 +86,7 @@ ry::task<std::string> run_routes::stop_run(std::string account, std::string id) 
     if (here) here->interrupt(RY_WHY_LEASE_LOST);
     if (status == "stopped") parts_.figures.ended.add("user_stop");
   }
+  if (status.empty()) throw refusal(404, "Run not found");  // deleted with its thread meanwhile
   parts_.figures.stops.add(how);
   // Jobs of the webhooks may have been made here, and one of a run that waited for this end.
   if (status == "stopped") {

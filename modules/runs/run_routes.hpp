@@ -2,6 +2,7 @@
 #pragma once
 #include "parts.hpp"
 #include "text.hpp"
+#include "workspace_sweep.hpp"
 
 namespace runs {
 
@@ -23,7 +24,7 @@ class run_routes {
 
 class thread_routes {
  public:
-  explicit thread_routes(parts& p) : parts_(p) {}
+  thread_routes(parts& p, workspace_sweep& copies) : parts_(p), copies_(copies) {}
   ry::task<ry::response> list(ry::request request);
   ry::task<ry::response> get(ry::request request);
   ry::task<ry::response> messages(ry::request request);
@@ -33,6 +34,7 @@ class thread_routes {
   ry::task<ry::result<repository::deletion>> delete_alone(std::string account, std::string id);
 
   parts& parts_;
+  workspace_sweep& copies_;
 };
 
 class file_routes {

@@ -104,7 +104,7 @@ class runs_sql : public testing_sql::database_test {
            column("boolean", none) + column("uuid", [](const wish& w) { return q(w.sandbox); }) +
            column("text", [](const wish& w) { return q(w.key); }) +
            column("text", [](const wish& w) { return q(w.hash); }) +
-           column("boolean", [](const wish&) { return "false"; }) + column("bigint", [](const wish& w) { return w.budget; }) +
+           column("boolean", [](const wish& w) { return w.body == "null" ? "false" : "true"; }) + column("bigint", [](const wish& w) { return w.budget; }) +
            column("text", [](const wish& w) { return q(w.policy); }) +
            column("boolean", [](const wish& w) { return w.queue ? "true" : "false"; }) +
            column("boolean", [](const wish& w) { return w.behind ? "true" : "false"; }) + "3, " + (plain ? "true, " : "false, ") + (wait ? "true, " : "false, ") + q(node) +

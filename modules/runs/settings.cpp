@@ -278,6 +278,13 @@ model_choice choose_model(const settings& s, const ry_tier_view& tier, std::stri
   return {};
 }
 
+model_choice default_model(const settings& s, const ry_tier_view& tier) {
+  model_choice out = choose_model(s, tier, s.default_model);
+  for (std::size_t i = 0; i < tier.n_models && !out.granted(); ++i)
+    out = choose_model(s, tier, ry::view(tier.models[i]));
+  return out;
+}
+
 std::vector<std::string> settings::webhooks_for(std::string_view status) const {
   std::vector<std::string> out;
   for (const webhook_endpoint& e : webhooks)

@@ -102,5 +102,7 @@ struct model_choice {
   bool granted() const { return !model.empty(); }
 };
 model_choice choose_model(const settings& s, const ry_tier_view& tier, std::string_view wish);
+// Without a wish: the deployment's default, or the first of the tier's models that is there.
+model_choice default_model(const settings& s, const ry_tier_view& tier);
 
 }  // namespace runs

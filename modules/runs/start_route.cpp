@@ -306,8 +306,9 @@ ry::task<start_outcome> start_route::ask(work& w, ry::tx* in) {
     a.tier = ry::text(tier->name);
     a.max_runs = tier->concurrent_runs;
     a.max_threads = tier->threads;
-    const model_choice by_default = choose_model(parts_.config, *tier, parts_.config.default_model);
-    a.default_model = by_default.granted() ? by_default.model : parts_.config.default_model;
+    const model_choice by_default = default_model(parts_.config, *tier);
+    a.default_model.reset();
+    if (by_default.granted()) a.default_model = by_default.model;
     a.model.reset();
     a.model_denied = false;
     if (wish) {
@@ -345,7 +346,6 @@ ry::task<ry::result<start_outcome>> start_route::put(const work& w, ry::tx* in) 
 
 ry::task<start_outcome> start_route::decide_with_files(work& w) {
   w.args.sandbox = parts_.ctx.new_uuid().to_string();
-  w.args.body_follows = true;
   upload_intake intake(parts_, w.files);
   std::optional<std::string> project;
   if (intake.is_large()) {
@@ -445,7 +445,7 @@ void start_route::refuse(const work& w, const start_outcome& run) const {
   if (o == "agent_not_found") throw refusal(404, "Worker not found");
   if (o == "model_denied") {
     const std::string sentence = "Your plan (" + tier + ") does not include the model " +
-                                 w.args.model.value_or("asked for");
+                                 w.args.model.value_or(parts_.config.default_model);
     throw refusal(402, sentence, "{\"message\":" + json_string(sentence) + ",\"tier_name\":" +
                                      json_string(tier) + ",\"error_code\":\"MODEL_ACCESS_DENIED\"}");
   }

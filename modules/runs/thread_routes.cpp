@@ -62,14 +62,7 @@ ry::task<ry::response> thread_routes::remove(ry::request request) {
   ry::result<repository::deletion> done = co_await delete_alone(who.id, id);
   if (done.value().outcome == "not_found") throw refusal(404, "Thread not found");
   if (done->outcome == "busy") throw refusal(409, "The thread has a run in progress");
-  if (const auto driver = parts_.sandbox(); driver && !done->orphaned_project.empty()) {
-    const std::string project = done->orphaned_project;
-    ry::result<void> removed = co_await ry::call_done([&](ry_exec* exec, ry_done d) {
-      return driver->table->destroy(driver->self, ry::str(project), exec, d);
-    });
-    if (!removed) parts_.ctx.complain("a workspace could not be removed", removed.error());
-    co_await parts_.keeper.forget(project);
-  }
+  if (!done->orphaned_project.empty()) co_await copies_.remove(done->orphaned_project);
   co_return ry::response::empty(204);
 }
 

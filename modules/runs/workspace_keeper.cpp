@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -501,6 +502,17 @@ ry::task<std::optional<std::int64_t>> workspace_keeper::local_version(std::strin
     std::string line;
     if (!in || !std::getline(in, line)) return std::nullopt;
     return parse_state_version(line + "\n");
+  });
+}
+
+ry::task<std::vector<std::string>> workspace_keeper::local_projects() {
+  if (states_.empty()) co_return std::vector<std::string>();
+  co_return co_await ctx_.run_blocking([this] {
+    std::vector<std::string> out;
+    std::error_code bad;
+    for (std::filesystem::directory_iterator at(states_, bad), end; !bad && at != end; at.increment(bad))
+      if (std::string name = at->path().filename().string(); ry::uuid::parse(name)) out.push_back(std::move(name));
+    return out;
   });
 }
 

@@ -104,6 +104,17 @@ ry::task<ry::result<std::map<std::string, std::string>>> workspace_rows::chunks(
   co_return out;
 }
 
+ry::task<ry::result<std::vector<std::string>>> workspace_rows::deleted_of(std::vector<std::string> projects) const {
+  ry::result<ry::rows> rows = co_await db_.query_with(
+      {RY_DB_READ_ONLY, 0},
+      "select p from unnest($1::text[]) p where not exists (select 1 from runs.projects x where x.id = p::uuid)",
+      projects);
+  if (!rows) co_return rows.error();
+  std::vector<std::string> out;
+  for (const ry::row r : *rows) out.emplace_back(r.text(0));
+  co_return out;
+}
+
 ry::task<ry::result<std::vector<std::string>>> workspace_rows::upload_names(ry::tx& in,
                                                                             std::string project) const {
   ry::result<ry::rows> rows = co_await in.query("select * from runs.upload_names($1::uuid)", project);

@@ -1,9 +1,6 @@
 #include "webhook_delivery.hpp"
 
-#include <time.h>
-
 #include <algorithm>
-#include <charconv>
 #include <random>
 #include <utility>
 
@@ -15,14 +12,8 @@ namespace {
 
 constexpr std::uint64_t answer_ms = 15'000;
 constexpr std::uint64_t most_answer_bytes = 64 * 1024;
-constexpr std::int64_t most_wait_s = 24 * 3600;
+constexpr std::uint64_t most_wait_s = 24 * 3600;
 constexpr std::uint64_t first_pause_ms = 5'000, most_pause_ms = 300'000;
-
-std::string_view trimmed(std::string_view s) {
-  while (!s.empty() && (s.front() == ' ' || s.front() == '\t')) s.remove_prefix(1);
-  while (!s.empty() && (s.back() == ' ' || s.back() == '\t')) s.remove_suffix(1);
-  return s;
-}
 
 // What is no answer and says nothing of the receiver: called off, refused by this server, larger than is read.
 std::optional<bool> answered(const ry::result<ry::client_response>& r) {
@@ -51,17 +42,9 @@ class attempt {
 }  // namespace
 
 std::optional<std::uint64_t> retry_after_ms(std::string_view value, std::int64_t now_unix_s) {
-  const std::string text(trimmed(value));
-  std::int64_t seconds = 0;
-  const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  if (ec != std::errc() || end != text.data() + text.size()) {
-    tm at{};
-    const char* rest = ::strptime(text.c_str(), "%a, %d %b %Y %H:%M:%S GMT", &at);
-    if (rest == nullptr || *rest != '\0') return std::nullopt;
-    seconds = static_cast<std::int64_t>(::timegm(&at)) - now_unix_s;
-  }
-  if (seconds < 0) return std::nullopt;
-  return static_cast<std::uint64_t>(std::min(seconds, most_wait_s)) * 1000;
+  const std::optional<std::uint64_t> seconds = ry::retry_after_s(value, now_unix_s);
+  if (!seconds) return std::nullopt;
+  return std::min(*seconds, most_wait_s) * 1000;
 }
 
 receivers::entry receivers::enter(const std::string& name) {

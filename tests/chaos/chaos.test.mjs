@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { Campaign } from './lib/campaign.mjs';
 
 const seed = Number(process.env.RY_CHAOS_SEED ?? Math.floor(Math.random() * 2 ** 31));
+const sure = ['kill', 'connections', 'postgres', 'leave', 'freeze'];
 const runs = Number(process.env.RY_CHAOS_RUNS ?? 200);
 
 test(`${runs} runs, seed ${seed}`, async (t) => {
@@ -13,9 +14,12 @@ test(`${runs} runs, seed ${seed}`, async (t) => {
     await campaign.open();
     const began = Date.now();
     const load = campaign.load(runs);
-    await Promise.all([load, campaign.disasters(load)]);
+    await Promise.all([load, campaign.disasters(load, { sure })]);
     t.diagnostic(`seed ${seed}: ${Date.now() - began} ms; ${await campaign.summary()}`);
     const wrong = await campaign.verify();
+    for (const act of sure) assert.ok(campaign.acts[act] >= 1, `no ${act}: too little happened to judge`);
+    assert.ok(campaign.acts.kill >= 3 && campaign.acts.connections >= 3, `too little happened to judge: ${JSON.stringify(campaign.acts)}`);
+    assert.notEqual(await campaign.answersGivenUp(), '0', 'no answer was cut off by any of it');
     assert.deepEqual(wrong.slice(0, 40), [], `${wrong.length} violations with seed ${seed}`);
   } finally {
     await campaign.close();

@@ -1,5 +1,6 @@
 // Stop: at once, from anywhere, at any moment, and with one truth for all.
 import assert from 'node:assert/strict';
+import { readFileSync, readdirSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { lastUser, startLlm } from './lib/llm.mjs';
 import { Client, Server, makeDatabase, sleep, slow, statuses, waitFor } from './lib/server.mjs';
@@ -13,7 +14,7 @@ before(async () => {
     const prompt = lastUser(request);
     const late = /\[late (\d+)\]/.exec(prompt);
     if (prompt.includes('[tool]') && !request.messages.some((m) => m.role === 'tool'))
-      return reply.tools([{ name: 'shell', arguments: { command: 'echo begun > /workspace/begun; sleep 30; echo ended > /workspace/ended' } }]);
+      return reply.tools([{ name: 'shell', arguments: { command: `sleep ${/sleeps ([\d.]+)/.exec(prompt)[1]}` } }]);
     reply.text('begun ');
     if (prompt.includes('[hang]')) return;
     if (late) await sleep(Number(late[1]));
@@ -86,17 +87,25 @@ test('from another node: as true, and soon', async () => {
   assert.ok(median(took) <= 400 * slow, `median ${median(took)} ms`);
 });
 
-test('in a tool call: the process ends too', async () => {
-  const u = await a.user();
-  const r = await u.start({ prompt: '[tool]' });
-  const id = r.json.agent_run_id;
-  await u.stream(id, { until: (e) => e.type === 'tool_call' });
-  await sleep(500);
-  const began = Date.now();
-  const stop = await u.post(`/agent-run/${id}/stop`);
-  assert.deepEqual([stop.status, stop.json], [200, { status: 'stopped' }]);
-  assert.ok(Date.now() - began < 1000, `${Date.now() - began} ms`);
-  await oneTruth(u, id, 'stopped');
+// The processes of the machine, those in sandboxes among them, that have this among their arguments.
+const processes = (argument) => readdirSync('/proc').filter((pid) => {
+  if (!/^\d+$/.test(pid)) return false;
+  try { return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').includes(argument); } catch { return false; }
+});
+
+test('in a tool call: the process has ended when the answer comes, from this node and another', async () => {
+  for (const from of [a, b]) {
+    const u = await a.user();
+    const argument = `30.${process.pid}${from === a ? 1 : 2}`;
+    const id = await start(u, `[tool] sleeps ${argument}`);
+    await waitFor('the command to run', () => processes(argument).length !== 0);
+    const began = Date.now();
+    const stop = await new Client(from, u.token, u.id).post(`/agent-run/${id}/stop`);
+    assert.deepEqual(processes(argument), []);
+    assert.deepEqual([stop.status, stop.json], [200, { status: 'stopped' }]);
+    assert.ok(Date.now() - began < 1000, `${Date.now() - began} ms`);
+    await oneTruth(u, id, 'stopped');
+  }
 });
 
 test('before the run has begun: at once after the start, from this node and another', async () => {

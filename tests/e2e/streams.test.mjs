@@ -291,7 +291,9 @@ for (const [name, query] of [['each event', ''], ['merged chunks', '?coalesce_ms
     const text = await stalling(u, id, async () => {
       await waitFor('the run to end', async () => (await u.get(`/agent-run/${id}`)).json.status === 'completed', 60000);
       await sleep(500);
-      cut = Number(/^runyard_http_streams_cut_total(?:\{.*\})? (\d+)/m.exec((await u.get('/metrics')).text)?.[1] ?? 0);
+      const metric = /^runyard_http_streams_cut_total(?:\{.*\})? (\d+)/m.exec((await u.get('/metrics')).text);
+      assert.ok(metric, 'there is such a metric');
+      cut = Number(metric[1]);
     }, query);
     assert.equal(cut, 0, 'no reader was cut');
     const events = text.split('\n\n').filter((b) => /^id: /m.test(b)).map((b) => JSON.parse(/^data: (.*)$/m.exec(b)[1]));

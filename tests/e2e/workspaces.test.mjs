@@ -1,7 +1,7 @@
 // Workspace files survive the loss of a node: nodes with data directories of their own on one database.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { rmSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { lastUser, startLlm, turns } from './lib/llm.mjs';
@@ -183,6 +183,21 @@ test('a deleted thread takes the kept files with it; limits are told to the agen
   } finally {
     await small.close();
   }
+});
+
+test('a deleted thread takes the copies of all nodes with it', async () => {
+  const u = await user();
+  const copies = (node, project) => readdirSync(path.join(node.dir, 'data'), { recursive: true }).filter((p) => path.basename(p) === project);
+  const one = await run(u, { prompt: 'x\n$ printf 1 > v' });
+  await run(on(b, u), { prompt: 'x\n$ cat v', thread_id: one.thread_id });
+  const other = await run(u, { prompt: 'x\n$ printf 1 > v' });
+  for (const node of [a, b]) assert.ok(copies(node, one.project_id).length >= 2, 'the files and what is known of them');
+  assert.equal((await on(b, u).request('DELETE', `/threads/${one.thread_id}`)).status, 204);
+  assert.deepEqual(copies(b, one.project_id), []);
+  await a.stop();
+  await a.start();
+  await waitFor('the first sweep', () => copies(a, one.project_id).length === 0);
+  assert.ok(copies(a, other.project_id).length >= 2, 'what is not deleted stays');
 });
 
 test('runs without a workspace leave no trace of one', async () => {

@@ -768,7 +768,7 @@ export interface paths {
         put?: never;
         /**
          * A token for the run's stream
-         * @description For a browser's EventSource, which cannot set headers. Good for this one stream.
+         * @description For a browser's EventSource, which cannot set headers. Good for this one stream for `expires_in` seconds: a browser that opens it anew later is answered 401 and needs another one.
          */
         post: operations["runs.stream_token"];
         delete?: never;
@@ -2973,7 +2973,7 @@ export interface components {
             /** @description While it waits */
             queue_position: number | null;
             queue_wait_ms: number | null;
-            /** @description Why it ended: `finished`, `user_stop`, `credits`, `budget`, `timeout`, `step_limit`, ... */
+            /** @description Why it ended: `ok`, `user_stop`, `timeout`, `step_limit`, `budget`, `credits`, `llm_error`, `tool_error` or `crashed`; null while it goes on */
             reason: string | null;
             /** Format: date-time */
             started_at: string;

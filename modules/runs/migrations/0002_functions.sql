@@ -23,7 +23,7 @@ create function start_runs(
   p_projects uuid[], p_optimistic boolean[], p_new_threads uuid[], p_new_projects uuid[], p_runs uuid[],
   p_messages uuid[], p_agents uuid[], p_models text[], p_default_models text[], p_denied boolean[],
   p_bodies text[], p_titles text[], p_modes text[], p_memory boolean[], p_sandboxes uuid[], p_keys text[],
-  p_hashes text[], p_body_follows boolean[], p_budgets bigint[], p_policies text[], p_queue boolean[],
+  p_hashes text[], p_prompted boolean[], p_budgets bigint[], p_policies text[], p_queue boolean[],
   p_behind boolean[], p_max_waiting bigint, p_plain boolean, p_wait boolean,
   p_node uuid, p_timeout int, p_first_event text, p_reserve bigint)
 returns table (n bigint, outcome text, detail text, thread_id uuid, project_id uuid, sandbox_id uuid,
@@ -114,15 +114,16 @@ begin
         when w.old_hash <> w.hash then 'key_reused'
         when w.old_hash is not null then 'replay'
         when w.tier_now <> w.tier then 'tier'
+        when k.fresh_thread and not w.prompted and (w.thread is null or w.optimistic) then 'prompt_required'
         when w.thread is not null and k.fresh_thread and not w.optimistic then 'thread_not_found'
         when w.thread_owner <> w.account or w.thread_project <> w.project then 'thread_not_found'
         when w.project_owner <> w.account
           then case when w.optimistic then 'thread_not_found' else 'project_not_found' end
         when w.project is not null and k.fresh_project and not w.optimistic then 'project_not_found'
         when w.agent is null then 'agent_not_found'
-        when k.fresh_thread and w.body is null and not w.body_follows then 'prompt_required'
         when w.denied then 'model_denied'
         when w.model is null and w.agent_model is not null then 'model'
+        when w.model is null and w.default_model is null then 'model_denied'
         when w.balance <= 0 then 'no_credits'
         when k.fresh_thread and w.threads >= w.max_threads then 'thread_limit'
         when w.last_status = 'running' and w.behind and w.place <= p_max_waiting then 'queued'
@@ -134,13 +135,13 @@ begin
              p_accounts, v_tiers, v_balances, p_tiers, p_max_runs, p_max_threads, p_threads, p_projects,
              p_optimistic, p_new_threads, p_new_projects, p_runs, p_messages, v_agents, v_versions,
              v_agent_models, p_models, p_default_models, p_denied, p_bodies, p_titles, p_modes, p_memory,
-             p_sandboxes, p_hashes, p_body_follows, p_budgets, p_policies, p_queue, p_behind, v_thread_owners, v_thread_projects,
+             p_sandboxes, p_hashes, p_prompted, p_budgets, p_policies, p_queue, p_behind, v_thread_owners, v_thread_projects,
              v_project_owners, v_last_runs, v_last_statuses, v_old_hashes, v_threads, v_bounds, v_lives, v_places)
            with ordinality w (
              account, tier_now, balance, tier, max_runs, max_threads, thread, project,
              optimistic, new_thread, new_project, run, message, agent, version,
              agent_model, model, default_model, denied, body, title, mode, memory,
-             sandbox, hash, body_follows, budget, policy, queue, behind, thread_owner, thread_project,
+             sandbox, hash, prompted, budget, policy, queue, behind, thread_owner, thread_project,
              project_owner, last_run, last_status, old_hash, threads, bound, live, place, n),
       lateral (
         select w.thread_owner is null as fresh_thread, w.project_owner is null as fresh_project,

@@ -93,7 +93,8 @@ export class Campaign {
 
   // ---- disaster ----
   #note(name) { this.acts[name] = (this.acts[name] ?? 0) + 1; }
-  async disasters(until, { least = 250, most = 1200 } = {}) {
+  // `sure`: acts that happen at least once, whatever chance says.
+  async disasters(until, { least = 250, most = 1200, sure = [] } = {}) {
     const random = this.random.fork();
     const pending = new Set();
     const later = (task) => {
@@ -107,7 +108,7 @@ export class Campaign {
       // The last runs get the calm that an answer needs to be given to its end.
       await Promise.race([sleep(random.between(least, most) * (this.allBegun ? 4 : 1)), until]);
       if (over.yes) break;
-      const act = random.weighted([[5, 'kill'], [3, 'leave'], [2, 'freeze'], [4, 'connections'], [1, 'postgres']]);
+      const act = sure.find((name) => !this.acts[name]) ?? random.weighted([[5, 'kill'], [3, 'leave'], [2, 'freeze'], [4, 'connections'], [1, 'postgres']]);
       const node = this.nodes.any(random);
       const spare = this.nodes.alive().length > 1;
       const pause = random.between(0, 1200);
@@ -164,9 +165,10 @@ export class Campaign {
     wrong.push(...await checkSlots(this.tokens.map((_, i) => this.client(i)), this.limit, held));
     return wrong;
   }
+  answersGivenUp() { return this.postgres.value(`select count(*) from runs.event where payload like '{"type": "turn_aborted"%'`); }
   async summary() {
     const by = await this.postgres.rows('select status, count(*) from runs.runs group by 1 order by 1');
-    const take = await this.postgres.value(`select count(*) from runs.event where payload like '{"type": "turn_aborted"%'`);
+    const take = await this.answersGivenUp();
     const gaps = await this.postgres.value(`select count(*) from runs.event where payload like '{"type": "gap"%'`);
     const connections = this.done.reduce((n, c) => n + (c.reader?.connections ?? 0), 0);
     return `runs: ${by.map((r) => r.join(' ')).join(', ')}; disasters: ${JSON.stringify(this.acts)}; answers given up: ${take}; ` +

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 
@@ -33,8 +34,9 @@ class own_home {
   }
   own_home(const own_home&) = delete;
   own_home& operator=(const own_home&) = delete;
-  // It may be large, so it is removed elsewhere than on the executor.
+  // It may be large, so it is removed elsewhere than on the executor, unless the program left nothing there.
   ~own_home() {
+    if (::rmdir(path_.c_str()) == 0) return;
     auto path = std::make_unique<std::string>(std::move(path_));
     const auto remove = [](void* p) noexcept {
       std::error_code ignored;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <ry/cpp/outside.hpp>
 
 namespace llm {
 
@@ -52,15 +53,9 @@ std::string presentable(std::string_view text, std::string_view secret) {
   return out;
 }
 
-std::uint32_t retry_after(std::string_view value) {
-  std::uint32_t n = 0;
-  std::size_t i = 0;
-  for (; i < value.size() && value[i] >= '0' && value[i] <= '9'; ++i)
-    n = std::min<std::uint32_t>(n * 10 + static_cast<std::uint32_t>(value[i] - '0'), 86'400);
-  if (i == 0) return 0;
-  if (i < value.size() && value[i] != '.') return 0;
-  if (i < value.size()) n = std::min<std::uint32_t>(n + 1, 86'400);
-  return n;
+std::uint32_t retry_after(std::string_view value, std::int64_t now_unix_s) {
+  constexpr std::uint64_t a_day = 86'400;
+  return static_cast<std::uint32_t>(std::min(ry::retry_after_s(value, now_unix_s).value_or(0), a_day));
 }
 
 }  // namespace llm

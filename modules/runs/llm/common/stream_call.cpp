@@ -89,7 +89,7 @@ void stream_call::on_head(void* p, const ry_client_response* response) noexcept 
   self->status_ = response->status;
   for (std::size_t i = 0; i < response->n_headers; ++i)
     if (same_name(ry::view(response->headers[i].name), "retry-after"))
-      self->retry_after_s_ = retry_after(ry::view(response->headers[i].value));
+      self->retry_after_s_ = retry_after(ry::view(response->headers[i].value), self->host_.now_unix_us() / 1'000'000);
 }
 
 ry_status stream_call::on_data(void* p, ry_bytes chunk) noexcept {

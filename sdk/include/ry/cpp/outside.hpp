@@ -2,11 +2,43 @@
 // modules, metrics, tokens.
 #pragma once
 
+#include <time.h>
+
+#include <charconv>
+#include <optional>
 #include <ry/cpp/op.hpp>
+#include <string>
+#include <string_view>
 
 namespace ry {
 
 // ---- outgoing HTTP ----------------------------------------------------------------------------
+
+// The seconds from now that a Retry-After header asks for: a number, of which some send fractions (rounded up), or an
+// HTTP date (RFC 9110, 10.2.3; its first form). Empty: it is none of these, or over.
+inline std::optional<std::uint64_t> retry_after_s(std::string_view value, std::int64_t now_unix_s) {
+  while (!value.empty() && (value.front() == ' ' || value.front() == '\t')) value.remove_prefix(1);
+  while (!value.empty() && (value.back() == ' ' || value.back() == '\t')) value.remove_suffix(1);
+  if (value.empty()) return std::nullopt;
+  if (value.front() >= '0' && value.front() <= '9') {
+    std::uint64_t seconds = 0;
+    const char* end = value.data() + value.size();
+    const auto [at, ec] = std::from_chars(value.data(), end, seconds);
+    if (ec != std::errc()) seconds = UINT64_MAX - 1;  // more than anybody waits
+    std::string_view rest = value.substr(static_cast<std::size_t>(at - value.data()));
+    if (!rest.empty() && rest.front() == '.') rest.remove_prefix(1);
+    const bool fraction = rest.find_first_not_of('0') != std::string_view::npos;
+    if (rest.find_first_not_of("0123456789") != std::string_view::npos) return std::nullopt;
+    return seconds + (fraction ? 1 : 0);
+  }
+  std::tm when{};
+  const std::string text(value);
+  const char* rest = ::strptime(text.c_str(), "%a, %d %b %Y %H:%M:%S GMT", &when);
+  if (rest == nullptr || *rest != '\0') return std::nullopt;
+  const std::int64_t seconds = static_cast<std::int64_t>(::timegm(&when)) - now_unix_s;
+  if (seconds < 0) return std::nullopt;
+  return static_cast<std::uint64_t>(seconds);
+}
 
 // A request to be sent; owns everything it says. Zero means the host's default.
 class client_request {

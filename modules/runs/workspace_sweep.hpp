@@ -1,0 +1,25 @@
+// Removes this node's copies of workspaces whose projects are deleted: at once where a thread is deleted, within ten minutes
+// on the other nodes and after a crash between the two.
+//
+// Thread: any. Lifetime: as long as the module.
+#pragma once
+#include "parts.hpp"
+
+namespace runs {
+
+class workspace_sweep {
+ public:
+  explicit workspace_sweep(parts& p) : parts_(p) {}
+  // [lifecycle] After the keeper.
+  void start();
+  // Nothing of the project may be under way.
+  ry::task<void> remove(std::string project);
+
+ private:
+  ry::task<void> watch();
+  ry::task<void> sweep();
+
+  parts& parts_;
+};
+
+}  // namespace runs
