@@ -45,6 +45,23 @@ void array_head(std::string& out, std::size_t n, bool has_null, unsigned element
   put(out, std::int32_t{1});
 }
 
+// What a parameter takes at most, roughly.
+std::size_t room_of(const ry_value& v) {
+  constexpr std::size_t head = 24;
+  switch (v.kind) {
+    case RY_V_TEXT: return head + v.u.s.len;
+    case RY_V_BYTES: return head + v.u.b.len;
+    case RY_V_INT_ARRAY: return head + 12 * std::min<std::size_t>(v.u.a.len, max_value);
+    case RY_V_TEXT_ARRAY: {
+      std::size_t room = head;
+      for (const ry_str& s : std::span(static_cast<const ry_str*>(v.u.a.items), v.u.a.len))
+        room += 4 + (s.ptr ? std::min<std::size_t>(s.len, max_value) : 0);
+      return room;
+    }
+    default: return 2 * head;
+  }
+}
+
 }  // namespace
 
 call::call(std::string_view schema, std::string_view sql, std::span<const ry_value> params,
@@ -54,6 +71,10 @@ call::call(std::string_view schema, std::string_view sql, std::span<const ry_val
     refuse("db.nul_byte", "A statement must not contain a NUL byte.");
   if (params.size() > max_params)
     refuse("db.parameters", "A statement takes at most 65535 parameters.");
+  // Large batches would be copied several times while it grows.
+  std::size_t room = 0;
+  for (const ry_value& v : params) room += room_of(v);
+  data_.reserve(room);
   for (std::size_t i = 0; i < params.size(); ++i) add(params[i], i);
 
   schema_len_ = schema.size();
@@ -112,7 +133,6 @@ void call::add(const ry_value& v, std::size_t index) {
       type = oid_int8_array;
       binary = true;
       const auto* items = static_cast<const std::int64_t*>(v.u.a.items);
-      data_.reserve(data_.size() + 20 + 12 * v.u.a.len);
       array_head(data_, v.u.a.len, false, oid_int8);
       for (std::size_t i = 0; i < v.u.a.len; ++i) {
         put(data_, std::int32_t{8});

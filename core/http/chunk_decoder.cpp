@@ -28,7 +28,7 @@ bool announces_coding(std::string_view name) { return name == "transfer-encoding
 
 }  // namespace
 
-std::size_t chunk_decoder::decode(std::span<char> data, char*& out) {
+std::size_t chunk_decoder::take(std::span<char> data, char*& out, bool up_to_body) {
   char* p = data.data();
   char* const end = p + data.size();
   while (p != end) {
@@ -75,6 +75,7 @@ std::size_t chunk_decoder::decode(std::span<char> data, char*& out) {
         state_ = left_ ? state::data : state::trailer_first;
         break;
       case state::data: {
+        if (up_to_body) return static_cast<std::size_t>(p - data.data());
         const auto n = static_cast<std::size_t>(
             std::min<std::uint64_t>(left_, static_cast<std::uint64_t>(end - p)));
         if (out != p) std::memmove(out, p, n);

@@ -13,7 +13,12 @@ class chunk_decoder {
  public:
   // Consumes bytes of `data` and moves what is body to `out` (at or before data.data()), advancing
   // it. Returns how many bytes were consumed: all, unless the body ended or is wrong.
-  std::size_t decode(std::span<char> data, char*& out);
+  std::size_t decode(std::span<char> data, char*& out) { return take(data, out, false); }
+  // Consumes what stands before the next byte of the body. Returns how many bytes that were.
+  std::size_t skip(std::span<char> data) {
+    char* out = data.data();
+    return take(data, out, true);
+  }
   bool done() const noexcept { return state_ == state::done; }
   // Bytes of the present chunk that are still to come.
   std::uint64_t left() const noexcept { return left_; }
@@ -37,6 +42,8 @@ class chunk_decoder {
     done,
     failed
   };
+  std::size_t take(std::span<char> data, char*& out, bool up_to_body);
+
   state state_ = state::size_first;
   std::uint8_t digits_ = 0;
   std::uint32_t overhead_ = 0;  // bytes of this chunk's extension, or of all trailers

@@ -48,7 +48,10 @@ std::string user_body(std::string_view text) {
 }
 
 std::string assistant_body(std::string_view text, const std::vector<tool_call>& calls) {
-  std::string out = "{\"role\":\"assistant\",\"content\":" + json_string(text);
+  std::string out;
+  out.reserve(text.size() + text.size() / 16 + 64);
+  out += "{\"role\":\"assistant\",\"content\":";
+  append_json_string(out, text);
   if (!calls.empty()) {
     out += ",\"tool_calls\":[";
     for (std::size_t i = 0; i < calls.size(); ++i) {
@@ -60,7 +63,8 @@ std::string assistant_body(std::string_view text, const std::vector<tool_call>& 
     }
     out += "]";
   }
-  return out + "}";
+  out += '}';
+  return out;
 }
 
 std::string tool_body(const tool_call& call, const tool_outcome& outcome) {
@@ -70,7 +74,8 @@ std::string tool_body(const tool_call& call, const tool_outcome& outcome) {
     append_json_string(out, outcome.content);
   else
     out += "[{\"type\":\"text\",\"text\":" + json_string(outcome.content) + "}," + outcome.images + "]";
-  return out + (outcome.is_error ? ",\"is_error\":true}" : ",\"is_error\":false}");
+  out += outcome.is_error ? ",\"is_error\":true}" : ",\"is_error\":false}";
+  return out;
 }
 
 std::string with_reasoning(std::string body, std::string_view reasoning_json) {

@@ -110,7 +110,10 @@ void event_feed::trim() {
   // Readers are served before the next append, so what is durable and deliverable can go.
   const std::uint64_t keep_from = std::min(durable_, deliverable()) + 1;
   if (keep_from <= tail_from_) return;
-  tail_.erase(0, offset_of(keep_from));
+  const std::size_t past = offset_of(keep_from);
+  // What comes after it would be moved for little: it is on its way into the log, and goes with it.
+  if (past < tail_.size() / 2) return;
+  tail_.erase(0, past);
   tail_from_ = keep_from;
   forget_hints();
   if (tail_.empty() && tail_.capacity() > keep_bytes) ry::give_back(tail_);

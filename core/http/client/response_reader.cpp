@@ -107,11 +107,11 @@ bool response_reader::parse_head(std::string_view block) {
   return true;
 }
 
-response_reader::outcome response_reader::take_heads(std::size_t& consumed) {
+response_reader::outcome response_reader::take_heads(std::string_view from, std::size_t& consumed) {
   consumed = 0;
   constexpr std::string_view expected = "HTTP/1.";
   for (;;) {
-    const auto rest = std::string_view(partial_).substr(consumed);
+    const auto rest = from.substr(consumed);
     if (rest.substr(0, expected.size()) != expected.substr(0, rest.size()))
       return fail("the answer is not HTTP/1.1");
     const auto end = rest.find("\r\n\r\n", searched_);
@@ -140,13 +140,17 @@ response_reader::outcome response_reader::feed(std::span<char> data, piece& out)
     give_back(partial_);
     return feed_body(data, out);
   }
-  partial_.append(data.data(), data.size());
+  // A head that came whole is read where it is, and so is what follows it.
+  if (!partial_.empty()) {
+    partial_.append(data.data(), data.size());
+    data = partial_;
+  }
   std::size_t consumed = 0;
-  const auto r = take_heads(consumed);
-  if (r == outcome::more) partial_.erase(0, consumed);
+  const auto r = take_heads({data.data(), data.size()}, consumed);
+  if (r == outcome::more) partial_ = std::string(data.data() + consumed, data.size() - consumed);
   if (r != outcome::done) return r;
   out.head = true;
-  return feed_body(std::span<char>(partial_).subspan(consumed), out);
+  return feed_body(data.subspan(consumed), out);
 }
 
 response_reader::outcome response_reader::feed_body(std::span<char> data, piece& out) {
@@ -162,11 +166,13 @@ response_reader::outcome response_reader::feed_body(std::span<char> data, piece&
       return left_ ? outcome::more : outcome::done;
     }
     case framing::chunked: {
-      char* end = data.data();
-      const auto used = chunks_.decode(data, end);
-      out.body = {data.data(), static_cast<std::size_t>(end - data.data())};
+      // What comes first of the body stays where it is.
+      const auto rest = data.subspan(chunks_.skip(data));
+      char* end = rest.data();
+      const auto used = chunks_.decode(rest, end);
+      out.body = {rest.data(), static_cast<std::size_t>(end - rest.data())};
       if (chunks_.failed()) return fail("the chunks of the answer are malformed");
-      out.unused = data.size() - used;
+      out.unused = rest.size() - used;
       return chunks_.done() ? outcome::done : outcome::more;
     }
     case framing::until_close:

@@ -72,8 +72,8 @@ class response_reader {
     return outcome::malformed;
   }
   outcome feed_body(std::span<char> data, piece& out);
-  // Takes complete head blocks off the front of partial_. Sets `consumed`.
-  outcome take_heads(std::size_t& consumed);
+  // Takes complete head blocks off the front. Sets `consumed`.
+  outcome take_heads(std::string_view from, std::size_t& consumed);
   bool parse_head(std::string_view block);
 
   body_rule rule_;
@@ -85,7 +85,7 @@ class response_reader {
   std::size_t searched_ = 0;
   chunk_decoder chunks_;
   response_head head_;
-  std::string partial_;
+  std::string partial_;  // a head that came in part
   std::string_view problem_;
 };
 
