@@ -32,11 +32,13 @@ class account_gate {
   bool enter(const ry::uuid& account, statement by, side of) {
     std::lock_guard lock(mutex_);
     place& p = accounts_[account];
-    const bool others_turn = p.refused[other(of)] && p.last == of;
+    // A turn lapses when it is not taken for a while: the other side may be held up by other accounts.
+    const bool others_turn = p.refused[other(of)] && p.last == of && p.entries == 0 && ++p.waived <= most_waived;
     if (p.entries == 0 ? others_turn : p.by != by) {
       p.refused[index(of)] = true;
       return false;
     }
+    p.waived = 0;
     p.refused[index(of)] = false;
     p.last = of;
     p.by = by;
@@ -78,8 +80,10 @@ class account_gate {
     statement by = 0;
     std::size_t entries = 0;  // none: those who were refused have not come back yet
     side last = side::starts;
+    unsigned waived = 0;  // times that the account was free and left to the other side
     bool refused[2] = {false, false};
   };
+  static constexpr unsigned most_waived = 3;
   static std::size_t index(side s) { return static_cast<std::size_t>(s); }
   static std::size_t other(side s) { return 1 - index(s); }
 

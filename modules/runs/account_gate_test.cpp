@@ -94,6 +94,19 @@ TEST(account_gate_test, what_is_refused_and_does_not_come_at_once_has_the_accoun
   EXPECT_TRUE(gate.enter(account(1), gate.next(), side::borders));
 }
 
+TEST(account_gate_test, a_turn_that_is_not_taken_lapses) {
+  account_gate gate;
+  const ry::uuid one[] = {account(1)};
+  EXPECT_TRUE(gate.enter(account(1), gate.next(), side::borders));
+  EXPECT_FALSE(gate.enter(account(1), gate.next(), side::starts));
+  gate.leave(one);
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE(gate.enter(account(1), gate.next(), side::borders));
+  EXPECT_TRUE(gate.enter(account(1), gate.next(), side::borders)) << "the starts may be held up by others";
+  gate.leave(one);
+  EXPECT_FALSE(gate.enter(account(1), gate.next(), side::borders)) << "it is still their turn";
+  EXPECT_TRUE(gate.enter(account(1), gate.next(), side::starts));
+}
+
 TEST(statement_pace_test, a_second_statement_begins_for_a_whole_batch_or_beside_a_slow_one) {
   statement_pace pace(10);
   EXPECT_FALSE(pace.may_begin(0, 0));

@@ -32,16 +32,18 @@ ry::task<ry::result<step_result>> border_queue::write(border_step step, ry_exec*
 void border_queue::pump() {
   for (;;) {
     std::vector<entry_ptr> batch;
+    ry_exec* look_on = nullptr;
     {
       std::lock_guard lock(mutex_);
       const std::int64_t now = ctx_.mono_us();
       if (pace_.may_begin(waiting_.size(), now)) batch = next_batch();
-      if (batch.empty()) {
-        if (pace_.needs_a_look(waiting_.size())) look_again_.ask(waiting_.front()->exec);
-        return;
-      }
-      pace_.begun(now);
+      if (!batch.empty())
+        pace_.begun(now);
+      else if (pace_.needs_a_look(waiting_.size()))
+        look_on = waiting_.front()->exec;
     }
+    if (look_on != nullptr) look_again_.ask(look_on);
+    if (batch.empty()) return;
     std::sort(batch.begin(), batch.end(), [](const entry_ptr& a, const entry_ptr& b) {
       return std::memcmp(a->step.run.bytes, b->step.run.bytes, sizeof a->step.run.bytes) < 0;
     });

@@ -17,20 +17,19 @@ class later {
       : ctx_(ctx), ms_(ms), act_(std::move(act)) {}
   later(const later&) = delete;
 
-  // On exec.
+  // It is done on exec.
   void ask(ry_exec* exec) {
     if (due_.exchange(true)) return;
     // It is the work of nobody in particular.
     const ry::trace_switch during(ctx_, ry::trace::none(ctx_));
-    (void)ctx_.spawn(wait(), exec);
+    if (!ctx_.spawn(wait(), exec)) due_ = false;
   }
 
  private:
   ry::task<void> wait() {
     const ry::result<void> slept = co_await ctx_.sleep(ms_);
-    if (!slept) co_return;
     due_ = false;
-    act_();
+    if (slept) act_();
   }
 
   const ry::context& ctx_;

@@ -137,7 +137,7 @@ class module {
   }
   ry::task<ry::job_outcome> prune(ry::job) {
     (co_await parts_.repo.prune_keys()).value();
-    (co_await parts_.keeper.rows().prune_chunks()).value();
+    (co_await parts_.keeper.rows().prune()).value();
     co_return ry::job_outcome::done();
   }
 

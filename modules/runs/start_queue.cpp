@@ -36,16 +36,18 @@ ry::task<ry::result<start_outcome>> start_queue::start(start_arguments a, ry_exe
 void start_queue::pump() {
   for (;;) {
     std::vector<entry_ptr> batch;
+    ry_exec* look_on = nullptr;
     {
       std::lock_guard lock(mutex_);
       const std::int64_t now = ctx_.mono_us();
       if (pace_.may_begin(waiting_.size(), now)) batch = next_batch();
-      if (batch.empty()) {
-        if (pace_.needs_a_look(waiting_.size())) look_again_.ask(waiting_.front()->exec);
-        return;
-      }
-      pace_.begun(now);
+      if (!batch.empty())
+        pace_.begun(now);
+      else if (pace_.needs_a_look(waiting_.size()))
+        look_on = waiting_.front()->exec;
     }
+    if (look_on != nullptr) look_again_.ask(look_on);
+    if (batch.empty()) return;
     const std::vector<entry_ptr> kept = batch;
     {
       // One statement for many is the work of none of them.

@@ -21,8 +21,8 @@ class statement_pace {
     if (under_way_ >= at_once) return false;
     return waiting >= whole_batch_ || (waiting > 0 && now_us - begun_us_ >= slow_us);
   }
-  // Whether somebody must look again after slow_us, as nothing else may happen until then.
-  bool needs_a_look(std::size_t waiting) const { return waiting > 0 && under_way_ == 1; }
+  // Whether somebody must look again after slow_us when none begins now, as nothing else may happen until then.
+  bool needs_a_look(std::size_t waiting) const { return waiting > 0 && under_way_ < at_once; }
   void begun(std::int64_t now_us) {
     ++under_way_;
     begun_us_ = now_us;

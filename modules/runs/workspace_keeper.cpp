@@ -505,6 +505,12 @@ ry::task<std::optional<std::int64_t>> workspace_keeper::local_version(std::strin
   });
 }
 
+bool workspace_keeper::is_open(const std::string& project) {
+  std::lock_guard lock(mutex_);
+  const auto at = open_.find(project);
+  return at != open_.end() && !at->second.expired();
+}
+
 ry::task<std::vector<std::string>> workspace_keeper::local_projects() {
   if (states_.empty()) co_return std::vector<std::string>();
   co_return co_await ctx_.run_blocking([this] {

@@ -71,6 +71,8 @@ class workspace_keeper {
 
   // The version of this node's copy; nullopt when there is none or it is not known. [any]
   ry::task<std::optional<std::int64_t>> local_version(std::string project);
+  // Somebody uses the workspace, or is about to. [any]
+  bool is_open(const std::string& project);
   // The projects that this node has copies of.
   ry::task<std::vector<std::string>> local_projects();
   // A deleted project's copy is forgotten.

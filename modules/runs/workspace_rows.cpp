@@ -107,7 +107,8 @@ ry::task<ry::result<std::map<std::string, std::string>>> workspace_rows::chunks(
 ry::task<ry::result<std::vector<std::string>>> workspace_rows::deleted_of(std::vector<std::string> projects) const {
   ry::result<ry::rows> rows = co_await db_.query_with(
       {RY_DB_READ_ONLY, 0},
-      "select p from unnest($1::text[]) p where not exists (select 1 from runs.projects x where x.id = p::uuid)",
+      "select d.project_id::text from runs.deleted_projects d where d.project_id = any ($1::text[]::uuid[]) "
+      "and not exists (select 1 from runs.projects p where p.id = d.project_id)",
       projects);
   if (!rows) co_return rows.error();
   std::vector<std::string> out;
@@ -154,9 +155,11 @@ ry::task<ry::result<workspace_entries>> workspace_rows::directory(std::string pr
   co_return out;
 }
 
-ry::task<ry::result<void>> workspace_rows::prune_chunks() const {
+ry::task<ry::result<void>> workspace_rows::prune() const {
   ry::result<ry::rows> rows = co_await db_.query(
       "delete from runs.workspace_chunks where refs = 0 and made_at < now() - interval '1 day'");
+  if (!rows) co_return rows.error();
+  rows = co_await db_.query("delete from runs.deleted_projects where deleted_at < now() - interval '90 days'");
   if (!rows) co_return rows.error();
   co_return ry::result<void>();
 }

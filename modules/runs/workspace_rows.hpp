@@ -61,9 +61,10 @@ class workspace_rows {
   ry::task<ry::result<std::optional<workspace_entry>>> entry(std::string project, std::string path) const;
   // The entries of a directory ("": the workspace), by name.
   ry::task<ry::result<workspace_entries>> directory(std::string project, std::string path) const;
-  // Those of these projects that are not there any more.
+  // Those of these projects that were deleted.
   ry::task<ry::result<std::vector<std::string>>> deleted_of(std::vector<std::string> projects) const;
-  ry::task<ry::result<void>> prune_chunks() const;
+  // Pieces that nothing refers to, and what is known of projects that all nodes have forgotten by now.
+  ry::task<ry::result<void>> prune() const;
 
  private:
   ry::database db_;

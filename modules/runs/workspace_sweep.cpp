@@ -14,7 +14,11 @@ ry::task<void> workspace_sweep::watch() {
   for (std::uint64_t pause = first_sweep_ms;; pause = between_sweeps_ms) {
     const ry::result<void> slept = co_await parts_.ctx.sleep(pause);
     if (!slept) co_return;
-    co_await sweep();
+    try {
+      co_await sweep();
+    } catch (const ry::error& e) {
+      parts_.ctx.complain("workspaces of deleted projects could not be looked for", e);
+    }
   }
 }
 
@@ -23,7 +27,12 @@ ry::task<void> workspace_sweep::sweep() {
   if (here.empty()) co_return;
   ry::result<std::vector<std::string>> gone = co_await parts_.keeper.rows().deleted_of(std::move(here));
   if (!gone) co_return;  // the next one sees them
-  for (std::string& project : *gone) co_await remove(std::move(project));
+  for (const std::string& project : *gone) {
+    // Its id may have been given to a new project meanwhile.
+    const std::vector<std::string> one(1, project);
+    ry::result<std::vector<std::string>> still = co_await parts_.keeper.rows().deleted_of(one);
+    if (still && !still->empty() && !parts_.keeper.is_open(project)) co_await remove(project);
+  }
 }
 
 ry::task<void> workspace_sweep::remove(std::string project) {

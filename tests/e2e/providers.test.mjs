@@ -103,7 +103,7 @@ const refusing = async (role, what) => {
 
 test('an answer that the database refuses for good ends the run as failed, and is charged', async () => {
   const x = await refusing('assistant', () => run('[answer]'));
-  assert.deepEqual([x.end.status, x.end.reason, x.end.error_code, x.end.error], ['failed', 'internal', 'INTERNAL', 'Internal server error']);
+  assert.deepEqual([x.end.status, x.end.reason, x.end.error_code, x.end.error], ['failed', 'crashed', 'INTERNAL', 'Internal server error']);
   assert.equal(x.end.credits, 0.0011);
   assert.equal(of(x, 'message').length, 0, x.raw);
   const next = await run('[answer]', { user: await server.user() });

@@ -147,7 +147,12 @@ response_reader::outcome response_reader::feed(std::span<char> data, piece& out)
   }
   std::size_t consumed = 0;
   const auto r = take_heads({data.data(), data.size()}, consumed);
-  if (r == outcome::more) partial_ = std::string(data.data() + consumed, data.size() - consumed);
+  if (r == outcome::more) {
+    if (partial_.empty())
+      partial_.assign(data.data() + consumed, data.size() - consumed);
+    else
+      partial_.erase(0, consumed);
+  }
   if (r != outcome::done) return r;
   out.head = true;
   return feed_body(data.subspan(consumed), out);

@@ -790,6 +790,8 @@ begin
     delete from runs.projects p where p.id = v_project;
     delete from runs.workspace_files f where f.project_id = v_project;
     delete from runs.workspace_chunks c where c.project_id = v_project;
+    insert into runs.deleted_projects as d (project_id) values (v_project)
+      on conflict (project_id) do update set deleted_at = excluded.deleted_at;
     project_id := v_project;
   end if;
   outcome := 'ok';

@@ -12,6 +12,12 @@ create table workspace_files (
   primary key (project_id, path)
 );
 
+-- So that nodes remove their copies of what is deleted, and of nothing else.
+create table deleted_projects (
+  project_id uuid primary key,
+  deleted_at timestamptz not null default now()
+);
+
 -- Pieces of files, once for each project, so that one account cannot feel what another one stored.
 -- refs = 0: put there by a change that was not committed (yet); the hourly prune removes it after a day.
 create table workspace_chunks (
