@@ -194,10 +194,11 @@ test('a deleted thread takes the copies of all nodes with it', async () => {
   for (const node of [a, b]) assert.ok(copies(node, one.project_id).length >= 2, 'the files and what is known of them');
   assert.equal((await on(b, u).request('DELETE', `/threads/${one.thread_id}`)).status, 204);
   assert.deepEqual(copies(b, one.project_id), []);
+  database.sql(`delete from runs.projects where id = '${other.project_id}'`);
   await a.stop();
   await a.start();
   await waitFor('the first sweep', () => copies(a, one.project_id).length === 0);
-  assert.ok(copies(a, other.project_id).length >= 2, 'what is not deleted stays');
+  assert.ok(copies(a, other.project_id).length >= 2, 'what the database merely does not have stays: it may be another one');
 });
 
 test('runs without a workspace leave no trace of one', async () => {
