@@ -21,7 +21,7 @@ void event_feed::seed(std::string_view wire) {
 
 std::uint64_t event_feed::deliverable() const {
   const std::uint64_t end = held_from_ != 0 ? held_from_ - 1 : last();
-  return std::min(end, std::max(reserved_, durable_));
+  return std::min(end, reserved_);
 }
 
 std::size_t event_feed::offset_of(std::uint64_t sequence) const {

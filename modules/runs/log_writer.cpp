@@ -77,13 +77,16 @@ ry::task<bool> log_writer::write_once() {
     if (refused) {
       for (const part& p : parts) {
         const std::string id = p.run->who.run.to_string();
-        const bool lost = std::find(refused->begin(), refused->end(), id) != refused->end();
-        if (p.reserve != 0 && !lost) p.run->feed.reserve(p.reserve);
+        if (std::find(refused->begin(), refused->end(), id) != refused->end()) {
+          // Nor is its text in the log.
+          p.run->interrupt(RY_WHY_LEASE_LOST);
+          continue;
+        }
+        if (p.reserve != 0) p.run->feed.reserve(p.reserve);
         // Readers are served from memory before done() lets go of the text.
         p.run->deliver();
         if (p.to >= p.from) p.run->feed.done(p.from, p.to);
         p.run->log_moved.set();
-        if (lost) p.run->interrupt(RY_WHY_LEASE_LOST);
         (void)ctx_.events().live_publish(topic_of(p.run->who.run), p.run->feed.durable(), {}, RY_LIVE_HINT);
         if (!p.run->feed.all_taken() && !p.run->ended()) touch(p.run);
       }

@@ -1,0 +1,58 @@
+// A server that lost its runs without knowing it, and finds a whole heap of its model's words when it goes on: of what
+// it shows nothing may have a number that the run's new worker can give to something else.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { sleep, waitFor } from '../e2e/lib/server.mjs';
+import { ChaosClient } from './lib/client.mjs';
+import { promptOf, startModel } from './lib/model.mjs';
+import { Nodes } from './lib/nodes.mjs';
+import { Postgres } from './lib/postgres.mjs';
+import { seeded } from './lib/random.mjs';
+
+const runs = 3;
+const window = 32;  // of the new worker
+let postgres, llm, nodes;
+
+before(async () => {
+  postgres = await new Postgres().make();
+  llm = await startModel();
+  // Long enough that the frozen node does not lose its leases by itself.
+  nodes = await new Nodes({ postgres, llm, count: 1, lease: 20 }).start();
+});
+after(async () => {
+  await nodes?.close();
+  await llm?.close();
+  await postgres?.drop();
+});
+
+test('words beyond the reservation of a run that was taken away are not shown', async (t) => {
+  const [node] = nodes.all;
+  const { token } = await node.user({ tier: 'pro' });
+  const client = () => new ChaosClient({ nodes, random: seeded(1), token, giveUp: Date.now() + 60000 });
+  const clients = [];
+  for (let i = 0; i < runs; i++) {
+    const r = await client().start(promptOf({ chunks: 2000, pace: 2 }, `number ${i}`));
+    assert.equal(r.status, 200, r.text);
+    const c = { run: r.json.agent_run_id, events: [] };
+    client().read(c.run, { onEvent: (e) => c.events.push(e) }).catch(() => {});  // it ends with the server
+    clients.push(c);
+  }
+  await waitFor('the answers are under way', () => clients.every((c) => c.events.length > 50));
+  nodes.freeze(node);
+  for (const c of clients) {
+    // As another worker does it.
+    const [[job, fence]] = await postgres.rows(`update core.job set fence = fence + 1, node = gen_random_uuid()
+      where kind = 'runs.execute' and args ->> 'run_id' = '${c.run}' returning id, fence`);
+    c.taken = Number(await postgres.value(`select last_seq from runs.take_over('${c.run}', ${job}, ${fence}, ${window})`));
+    assert.ok(c.taken > 50, `${c.taken}`);
+  }
+  await sleep(1500);
+  nodes.thaw(node);
+  await waitFor('the node has heard of it', async () =>
+    /^runyard_runs_live(\{.*\})? 0$/m.test(await (await fetch(`${node.url}/metrics`)).text()), 20000);
+  for (const c of clients) {
+    const shown = Math.max(...c.events.map((e) => e.sequence));
+    t.diagnostic(`shown up to ${shown}, taken up to ${c.taken}`);
+    assert.ok(shown <= c.taken, `event ${shown} was shown, and the new worker begins after ${c.taken}`);
+  }
+});
