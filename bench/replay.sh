@@ -16,9 +16,11 @@ curl -sfN "${auth[@]}" "$base/agent-run/$id/stream" >/dev/null
 psql -Xq "$url" >/dev/null <<SQL
 delete from runs.events where run_id = '$id';
 insert into runs.events (run_id, seq, last_seq, wire)
-select '$id', min(n), max(n), string_agg(runs.event_wire(n, case
-         when n = $events then format('{"type": "status", "sequence": %s, "status": "completed"}', n)
-         else format('{"type": "llm_response_chunk", "sequence": %s, "content": "%s"}', n, lpad(n::text, 20, 'x')) end), '' order by n)
+select '$id', min(n), max(n),
+       coalesce('llm_response_chunk ' || min(n) || ' [' || string_agg(format('"%s"', lpad(n::text, 20, 'x')), ',' order by n)
+         filter (where n < $events) || E']\n\n', '') ||
+       coalesce(max(runs.event_wire(n, format('{"type": "status", "sequence": %s, "status": "completed"}', n)))
+         filter (where n = $events), '')
   from generate_series(1, $events) n group by (n - 1) / $row;
 update runs.runs set border_seq = $events, seq_reserved = $events where id = '$id';
 vacuum analyze runs.events;

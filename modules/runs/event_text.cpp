@@ -75,25 +75,6 @@ std::string_view text_from(std::string_view wire, std::uint64_t sequence) {
   return wire;
 }
 
-void log_rows::add(std::string_view wire, std::uint64_t from, std::uint64_t to) {
-  constexpr std::string_view end_of_event = "\n\n";
-  while (!wire.empty()) {
-    std::size_t size = wire.size();
-    if (size > most_bytes) {
-      std::size_t end = wire.rfind(end_of_event, most_bytes - end_of_event.size());
-      if (end == std::string_view::npos) end = wire.find(end_of_event);  // one event alone is longer
-      if (end != std::string_view::npos) size = end + end_of_event.size();
-    }
-    std::string_view rest = wire.substr(size);
-    const std::uint64_t next = rest.empty() ? to + 1 : sequence_of(rest);
-    firsts.push_back(static_cast<std::int64_t>(from));
-    lasts.push_back(static_cast<std::int64_t>(next - 1));
-    wires.emplace_back(wire.substr(0, size));
-    from = next;
-    wire = rest;
-  }
-}
-
 bool is_terminal(std::string_view payload) {
   if (!payload.starts_with("{\"type\": \"status\"")) return false;
   for (std::string_view status : {"completed", "failed", "stopped"})

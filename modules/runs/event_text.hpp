@@ -44,18 +44,6 @@ std::uint64_t sequence_of(std::string_view wire);
 // The text from the event `sequence` on; all of it when it begins later.
 std::string_view text_from(std::string_view wire, std::uint64_t sequence);
 
-// Rows of the log. A row holds events that follow each other, in wire form. Compressed, as the database keeps them, one
-// of most_bytes usually fits a page there and stays within its table; so the fewest rows are the cheapest.
-struct log_rows {
-  static constexpr std::size_t most_bytes = 31'000;  // unless one event alone is longer
-  std::vector<std::int64_t> firsts, lasts;
-  std::vector<std::string> wires;
-  // Adds the events `from` to `to`, whose text `wire` is, in as few rows as may be.
-  void add(std::string_view wire, std::uint64_t from, std::uint64_t to);
-  std::size_t size() const { return firsts.size(); }
-  bool empty() const { return firsts.empty(); }
-};
-
 inline constexpr std::string_view ping_event = "data: {\"type\": \"ping\"}\n\n";
 inline constexpr std::string_view draining_event =
     "retry: 1000\ndata: {\"type\": \"server_draining\"}\n\n";

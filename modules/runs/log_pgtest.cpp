@@ -3,11 +3,15 @@
 
 #include <sstream>
 
+#include "event_text.hpp"
+#include "log_text.hpp"
 #include "runs_sql_test.hpp"
 
 namespace {
 
 using namespace testing_runs;
+using runs::event_text;
+using runs::log_rows;
 
 TEST_F(runs_sql, the_default_partition_is_trimmed_by_age_and_spares_what_runs) {
   start({.run = "01000000-0000-7000-8000-000000000001", .max_runs = 9});
@@ -23,6 +27,25 @@ TEST_F(runs_sql, the_default_partition_is_trimmed_by_age_and_spares_what_runs) {
   EXPECT_EQ(sql("select runs.trim_log(" + bound + ", 10)"), "rows");
   EXPECT_EQ(sql("select string_agg(distinct right(run_id::text, 1), ',') from runs.event"), "3")
       << "it is not forgotten for having gone on when the others were trimmed";
+}
+
+TEST_F(runs_sql, the_view_of_the_log_tells_the_events_of_a_line_of_texts_apart) {
+  const std::string run = "01000000-0000-7000-8000-000000000001";
+  start({.run = run});
+  std::string wire;
+  event_text(wire, 2, "llm_response_start").integer("step", 1);
+  event_text(wire, 3, "reasoning_chunk").text("content", "[\"so\"]\n\nid: 3\ndata: ");
+  event_text(wire, 4, "llm_response_chunk").text("content", "say \\ \x01 \xc3\xa4, ");
+  event_text(wire, 5, "llm_response_chunk").text("content", "");
+  event_text(wire, 6, "llm_response_end").integer("step", 1);
+  log_rows rows;
+  rows.add(wire, 2, 6);
+  ASSERT_EQ(rows.size(), 1u);
+  ASSERT_NE(rows.texts[0], wire);
+  sql("insert into runs.events (run_id, seq, last_seq, wire) values (" + q(run) + ", 2, 6, " + q(rows.texts[0]) + ")");
+  std::string told = sql("select string_agg(runs.event_wire(seq, payload), '' order by seq) from runs.event where seq > 1");
+  EXPECT_EQ(told, wire);
+  EXPECT_EQ(sql("select count(*) || ' ' || min(seq) || ' ' || max(seq) from runs.event"), "6 1 6");
 }
 
 // A partition of days in the past, and the id of a run that began `after` it did.

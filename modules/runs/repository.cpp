@@ -7,6 +7,7 @@ namespace {
 
 constexpr std::int64_t log_page_rows = 1000;
 constexpr std::int64_t log_page_bytes = 200 * 1024;  // well below the bound of a stream's queue
+constexpr std::int64_t most_more_than_text = 90;     // bytes of an event in the stream whose row has but its text
 
 // No page of messages has more than this beside its last one.
 constexpr std::int64_t messages_page_bytes = 4 * 1024 * 1024;
@@ -122,7 +123,7 @@ struct step_columns {
   std::vector<std::string> runs, ids;
   std::vector<std::int64_t> jobs, fences, borders, reserved, steps, inputs, outputs, cached, charges, row_of, seqs,
       lasts, message_of, webhook_of;
-  texts refs, notes, statuses, reasons, errors, error_codes, events, wires, roles, bodies, reasonings, webhooks;
+  texts refs, notes, statuses, reasons, errors, error_codes, events, log_texts, roles, bodies, reasonings, webhooks;
 
   explicit step_columns(std::span<const border_step* const> all) {
     for (const border_step* s : all) add(*s);
@@ -154,7 +155,7 @@ struct step_columns {
       row_of.push_back(place);
       seqs.push_back(r.events.firsts[i]);
       lasts.push_back(r.events.lasts[i]);
-      wires.push_back(r.events.wires[i]);
+      log_texts.push_back(r.events.texts[i]);
     }
     for (const stored_message& m : r.messages) {
       message_of.push_back(place);
@@ -221,7 +222,7 @@ ry::task<ry::result<std::vector<step_result>>> repository::persist(std::span<con
   ry::result<ry::rows> rows = co_await db_.query(
       persist_sql, how == on_lock::wait, c.accounts, c.runs, c.jobs, c.fences, c.borders, c.reserved, c.steps,
       c.inputs, c.outputs, c.cached, c.charges, c.refs, c.notes, c.statuses, c.reasons, c.errors, c.error_codes,
-      c.events, c.queue_waits, c.first_tokens, c.row_of, c.seqs, c.lasts, c.wires, c.message_of, c.ids, c.roles,
+      c.events, c.queue_waits, c.first_tokens, c.row_of, c.seqs, c.lasts, c.log_texts, c.message_of, c.ids, c.roles,
       c.bodies, c.covers_to, c.reasonings, c.webhook_of, c.webhooks);
   if (!rows) co_return rows.error();
   std::vector<step_result> out;
@@ -242,7 +243,7 @@ ry::task<ry::result<std::vector<std::string>>> repository::append(const append_b
   ry::result<ry::rows> rows = co_await db_.query(
       "select * from runs.append_events($1::text[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], "
       "$6::bigint[], $7::bigint[], $8::boolean)",
-      b.runs, b.events.firsts, b.events.lasts, b.events.wires, b.reserve_runs, b.reserve_fences, b.reserve_to,
+      b.runs, b.events.firsts, b.events.lasts, b.events.texts, b.reserve_runs, b.reserve_fences, b.reserve_to,
       which == attempt::again);
   if (!rows) co_return rows.error();
   std::vector<std::string> refused;
@@ -370,22 +371,22 @@ ry::task<ry::result<log_page>> repository::log(std::string run, std::uint64_t fr
       "select coalesce(string_agg(wire, '' order by seq), ''), coalesce(min(seq), 0), coalesce(max(last_seq), 0), "
       "coalesce(sum(last_seq - seq + 1), 0)::bigint, (select case when r.status = 'running' then 0 else "
       "r.border_seq end from runs.runs r where r.id = $1::uuid) from (select seq, last_seq, wire, "
-      "sum(octet_length(wire)) over (order by seq rows between unbounded preceding and 1 preceding) as before "
+      "sum(octet_length(wire) + $5::bigint * (last_seq - seq + 1)) over (order by seq rows between unbounded preceding and 1 preceding) as before "
       "from (select seq, last_seq, wire from runs.events where run_id = $1::uuid and last_seq >= $2::bigint and "
       "seq >= coalesce((select seq from runs.events where run_id = $1::uuid and seq <= $2::bigint order by seq "
       "desc limit 1), 0) order by seq limit $3::bigint) p) e where coalesce(before, 0) < $4::bigint",
-      run, static_cast<std::int64_t>(from), log_page_rows, log_page_bytes);
+      run, static_cast<std::int64_t>(from), log_page_rows, log_page_bytes,
+      most_more_than_text);
   if (!rows) co_return rows.error();
   const ry::row r = rows->front();
   const auto number = [&](int column) { return static_cast<std::uint64_t>(r.opt_int64(column).value_or(0)); };
   log_page out{{}, number(1), number(2), number(3), number(4), r.opt_int64(4).has_value()};
-  std::string_view wire = r.text(0);
+  out.wire = wire_of(r.text(0));
   if (out.count != 0 && out.first < from) {  // it is in the middle of a row
-    wire = text_from(wire, from);
+    out.wire.erase(0, out.wire.size() - text_from(out.wire, from).size());
     out.count -= from - out.first;
     out.first = from;
   }
-  out.wire = wire;
   if (out.count == 0 && from <= out.ended_at) {
     // It was trimmed; how the run ended is known without it.
     rows = co_await db_.query_with({RY_DB_READ_ONLY, 0}, "select * from runs.terminal_wire($1::uuid)", run);

@@ -10,6 +10,7 @@
 
 #include "budget.hpp"
 #include "event_text.hpp"
+#include "log_text.hpp"
 #include "settings.hpp"
 #include "start_form.hpp"
 #include "upload_finding.hpp"

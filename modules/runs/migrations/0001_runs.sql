@@ -95,7 +95,9 @@ create index runs_going_on_thread on runs (thread_id, id desc) where status = 'r
 create index runs_of_thread on runs (thread_id, id desc);
 
 -- Append-only. A row holds events that follow each other, seq to last_seq, as they stand in the stream:
--- "id: N\ndata: {...}\n\n" for each. A row costs much by itself and little more with each event in it, so
+-- "id: N\ndata: {...}\n\n" for each. Pieces of an answer's text, which are nearly all events, are one line together: their
+-- type, the number of the first, and a JSON array of the texts, as in `llm_response_chunk 7 ["Hello"," world"]\n\n`. The view
+-- `event` is what to read them with. A row costs much by itself and little more with each event in it, so
 -- whoever writes makes few, of at most 31 000 bytes: compressed they fit a page and stay within their table. They are compressed
 -- where PostgreSQL was built with lz4: that takes less time than the pages and the WAL it saves.
 -- Partitioned by the time of the runs' start, which their ids begin with, so that the log is trimmed by dropping what is
@@ -121,11 +123,19 @@ exception when feature_not_supported then
   null;  -- pglz takes too long
 end $$;
 
--- The same, one row for each event; `payload` is the JSON object of its data line.
+-- The same, one row for each event; `payload` is the JSON object of the data line.
 create view event as
-  select e.run_id, split_part(split_part(t.event, E'\n', 1), ' ', 2)::bigint as seq,
-         substr(t.event, strpos(t.event, E'\ndata: ') + 7) as payload
-    from events e, unnest(string_to_array(left(e.wire, -2), E'\n\n')) t (event);
+  select e.run_id, x.seq, x.payload
+    from events e, unnest(string_to_array(left(e.wire, -2), E'\n\n')) t (block),
+         lateral (
+           select split_part(split_part(t.block, E'\n', 1), ' ', 2)::bigint as seq,
+                  substr(t.block, strpos(t.block, E'\ndata: ') + 7) as payload
+            where t.block like 'id: %'
+           union all
+           select l.seq + c.n - 1, format('{"type": "%s", "sequence": %s, "content": %s}', l.type, l.seq + c.n - 1, c.text)
+             from (select split_part(t.block, ' ', 1) as type, split_part(t.block, ' ', 2)::bigint as seq,
+                          substr(t.block, strpos(t.block, '['))::json as texts where t.block not like 'id: %') l,
+                  json_array_elements(l.texts) with ordinality c (text, n)) x;
 
 -- Files that came with a start, by their final names beneath uploads/. They are looked at before the
 -- model's first answer; a worker that takes over does it again where `found` is still null.
