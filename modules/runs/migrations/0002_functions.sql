@@ -15,6 +15,8 @@ $$;
 -- run_limit (detail: JSON array of thread ids); thread_busy (detail: the run's id).
 --
 -- p_plain: no start names a thread, project, sandbox or key, so nothing has to be looked up for them.
+-- Arrays are read by their places, here and below: unnest() of forty would make forty stores of rows for each statement,
+-- a twentieth of what it takes.
 -- The plans are made once for a connection, perhaps while the tables are empty: hence by index. For the same
 -- reason functions that know a run by its id tell by completed_at whether it goes on: by its status the planner
 -- would take the index of what runs, and read all of it.
@@ -87,7 +89,8 @@ begin
   select array_agg(coalesce(u.threads, 0) order by w.n), array_agg(coalesce(u.runs_bound, 0) order by w.n),
          bool_or(coalesce(u.runs_bound, 0) >= w.max_runs or w.queue or w.behind)
     into v_threads, v_bounds, v_count
-    from unnest(p_accounts, p_max_runs, p_queue, p_behind) with ordinality w (account, max_runs, queue, behind, n)
+    from (select o.account, o.n, p_max_runs[o.n] as max_runs, p_queue[o.n] as queue, p_behind[o.n] as behind
+            from unnest(p_accounts) with ordinality o (account, n)) w
     left join runs.account_usage u on u.account_id = w.account;
   if v_count then
     select array_agg(case when l.counted then l.running else w.bound end order by w.n), array_agg(l.live order by w.n),
@@ -131,18 +134,21 @@ begin
         when w.last_status = 'running' then 'thread_busy'
         when w.bound >= w.max_runs then 'queued'
         else 'ok' end as outcome
-      from unnest(
-             p_accounts, v_tiers, v_balances, p_tiers, p_max_runs, p_max_threads, p_threads, p_projects,
-             p_optimistic, p_new_threads, p_new_projects, p_runs, p_messages, v_agents, v_versions,
-             v_agent_models, p_models, p_default_models, p_denied, p_bodies, p_titles, p_modes, p_memory,
-             p_sandboxes, p_hashes, p_prompted, p_budgets, p_policies, p_queue, p_behind, v_thread_owners, v_thread_projects,
-             v_project_owners, v_last_runs, v_last_statuses, v_old_hashes, v_threads, v_bounds, v_lives, v_places)
-           with ordinality w (
-             account, tier_now, balance, tier, max_runs, max_threads, thread, project,
-             optimistic, new_thread, new_project, run, message, agent, version,
-             agent_model, model, default_model, denied, body, title, mode, memory,
-             sandbox, hash, prompted, budget, policy, queue, behind, thread_owner, thread_project,
-             project_owner, last_run, last_status, old_hash, threads, bound, live, place, n),
+      from (
+               select o.account, o.n, v_tiers[o.n] as tier_now, v_balances[o.n] as balance, p_tiers[o.n] as tier,
+                      p_max_runs[o.n] as max_runs, p_max_threads[o.n] as max_threads, p_threads[o.n] as thread,
+                      p_projects[o.n] as project, p_optimistic[o.n] as optimistic, p_new_threads[o.n] as new_thread,
+                      p_new_projects[o.n] as new_project, p_runs[o.n] as run, p_messages[o.n] as message,
+                      v_agents[o.n] as agent, v_versions[o.n] as version, v_agent_models[o.n] as agent_model,
+                      p_models[o.n] as model, p_default_models[o.n] as default_model, p_denied[o.n] as denied,
+                      p_bodies[o.n] as body, p_titles[o.n] as title, p_modes[o.n] as mode, p_memory[o.n] as memory,
+                      p_sandboxes[o.n] as sandbox, p_hashes[o.n] as hash, p_prompted[o.n] as prompted,
+                      p_budgets[o.n] as budget, p_policies[o.n] as policy, p_queue[o.n] as queue,
+                      p_behind[o.n] as behind, v_thread_owners[o.n] as thread_owner,
+                      v_thread_projects[o.n] as thread_project, v_project_owners[o.n] as project_owner,
+                      v_last_runs[o.n] as last_run, v_last_statuses[o.n] as last_status, v_old_hashes[o.n] as old_hash,
+                      v_threads[o.n] as threads, v_bounds[o.n] as bound, v_lives[o.n] as live, v_places[o.n] as place
+                 from unnest(p_accounts) with ordinality o (account, n)) w,
       lateral (
         select w.thread_owner is null as fresh_thread, w.project_owner is null as fresh_project,
                coalesce(w.thread, w.new_thread) as the_thread,
@@ -421,8 +427,9 @@ begin
          array_agg(d.thread_id order by w.n) filter (where d.n is not null and w.status in ('completed', 'failed'))
     into v_owners, v_threads, v_outcomes, v_held, v_held_fences, v_ended, v_ended_fences, v_kinds, v_keys, v_payloads,
          v_told
-    from unnest(p_accounts, v_tiers, p_runs, p_jobs, p_fences, p_statuses, p_events) with ordinality
-           w (account, tier, run, job, fence, status, event, n)
+    from (select o.n, p_accounts[o.n] as account, v_tiers[o.n] as tier, p_jobs[o.n] as job, p_fences[o.n] as fence,
+                 p_statuses[o.n] as status, p_events[o.n] as event
+            from unnest(p_runs) with ordinality o (run, n)) w
     left join done d on d.n = w.n;
   if array_position(v_threads, null) is not null then
     -- What was written before is well, though nothing is written for it now.
@@ -440,9 +447,9 @@ begin
   if v_ended is not null then
     perform core.jobs_complete(v_ended, v_ended_fences);
   end if;
-  for w in select e.* from unnest(v_owners, p_charges, p_refs, p_notes, p_statuses, v_threads) with ordinality
-             e (owner, charge, ref, note, status, thread, n)
-            where e.thread is not null and (e.charge > 0 or e.status is null) loop
+  for w in select o.n, o.charge, v_owners[o.n] as owner, p_refs[o.n] as ref, p_notes[o.n] as note
+             from unnest(p_charges) with ordinality o (charge, n)
+            where v_threads[o.n] is not null and (o.charge > 0 or p_statuses[o.n] is null) loop
     if w.charge > 0 then
       v_balances[w.n] := accounts.ledger_add(w.owner, -w.charge, 'charge', w.ref, w.note::jsonb);
     else
@@ -451,14 +458,13 @@ begin
   end loop;
   -- Whoever holds the fence is the only one to write beyond the border.
   insert into runs.events (run_id, seq, last_seq, wire)
-  select p_runs[e.step], e.seq, e.last_seq, e.wire
-    from unnest(p_row_of, p_seqs, p_lasts, p_wires) e (step, seq, last_seq, wire)
+  select p_runs[e.step], p_seqs[e.n], p_lasts[e.n], p_wires[e.n]
+    from unnest(p_row_of) with ordinality e (step, n)
    where v_threads[e.step] is not null;
   if cardinality(p_ids) > 0 then
     insert into runs.messages (thread_id, id, run_id, role, body, covers_to, reasoning)
-    select v_threads[m.step], m.id, p_runs[m.step], m.role, m.body, m.covers_to, m.reasoning
-      from unnest(p_message_of, p_ids, p_roles, p_bodies, p_covers_to, p_reasonings)
-           with ordinality m (step, id, role, body, covers_to, reasoning, n)
+    select v_threads[m.step], p_ids[m.n], p_runs[m.step], p_roles[m.n], p_bodies[m.n], p_covers_to[m.n], p_reasonings[m.n]
+      from unnest(p_message_of) with ordinality m (step, n)
      where v_threads[m.step] is not null order by m.n;
   end if;
   if cardinality(p_webhooks) > 0 then
@@ -469,19 +475,19 @@ begin
   if v_kinds is not null then
     -- The worker has said whether it has readers itself.
     select array_agg(case when exists (select 1 from runs.watcher x
-                                        where x.thread_id = e.thread and x.until > clock_timestamp())
+                                        where x.thread_id = v_told[e.n] and x.until > clock_timestamp())
                           then e.payload || '{"viewed": true}' else e.payload end order by e.n)
-      into v_payloads from unnest(v_payloads, v_told) with ordinality e (payload, thread, n);
+      into v_payloads from unnest(v_payloads) with ordinality e (payload, n);
     v_ready := core.events_publish(v_kinds, v_keys, v_payloads);
   end if;
   -- The offset keeps the planner to a look by account.
-  for w in select e.account from unnest(p_accounts, p_statuses, v_threads) e (account, status, thread)
-            where e.status is not null and e.thread is not null
+  for w in select e.account from unnest(p_accounts) with ordinality e (account, n)
+            where p_statuses[e.n] is not null and v_threads[e.n] is not null
               and exists (select 1 from runs.runs r where r.account_id = e.account and r.waiting offset 0) loop
     perform runs.admit(w.account);
     v_ready := true;
   end loop;
-  return query select o.outcome, o.balance, v_ready from unnest(v_outcomes, v_balances) o (outcome, balance);
+  return query select o.outcome, v_balances[o.n], v_ready from unnest(v_outcomes) with ordinality o (outcome, n);
 end $$;
 
 -- Appends rows to the logs of many runs and moves their reservations, which only the holder of the fence can.
@@ -512,13 +518,13 @@ begin
   end if;
   if p_again then
     insert into runs.events (run_id, seq, last_seq, wire)
-    select e.run::uuid, e.seq, e.last_seq, e.wire
-      from unnest(p_runs, p_seqs, p_lasts, p_wires) e (run, seq, last_seq, wire) where e.run <> all (v_lost)
+    select e.run::uuid, p_seqs[e.n], p_lasts[e.n], p_wires[e.n]
+      from unnest(p_runs) with ordinality e (run, n) where e.run <> all (v_lost)
     on conflict do nothing;
   else
     insert into runs.events (run_id, seq, last_seq, wire)
-    select e.run::uuid, e.seq, e.last_seq, e.wire
-      from unnest(p_runs, p_seqs, p_lasts, p_wires) e (run, seq, last_seq, wire) where e.run <> all (v_lost);
+    select e.run::uuid, p_seqs[e.n], p_lasts[e.n], p_wires[e.n]
+      from unnest(p_runs) with ordinality e (run, n) where e.run <> all (v_lost);
   end if;
   return query select unnest(v_lost);
 end $$;
