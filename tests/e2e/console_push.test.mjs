@@ -175,3 +175,19 @@ test('whatever is pushed is shown, and leads to web addresses only', async () =>
   await w.click(null);
   assert.deepEqual([w.opened, w.focused], [['https://x.test/#/t'], ['https://x.test/console#/a']]);
 });
+
+test('a place that is asked for while the page comes up is shown', async () => {
+  const fay = await server.user({ email: 'fay@example.test' });
+  const page = await browser.person();
+  await page.evaluateOnNewDocument(() => {
+    // As soon as the first view is there: before anything that comes after it.
+    new MutationObserver((_, self) => {
+      if (!document.querySelector('main h1')) return;
+      self.disconnect();
+      location.hash = '#/inbox';
+    }).observe(document, { childList: true, subtree: true });
+  });
+  await browser.logIn(page, server, fay);
+  await page.goto(`${server.url}/console#/threads`);
+  await page.sees('What to be told');
+});

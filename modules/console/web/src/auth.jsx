@@ -185,8 +185,8 @@ export function Auth({ config, enter }) {
     const clean = () => { if (location.hash) history.replaceState(null, '', location.pathname + location.search); };
     // A link that is opened where this page is open already changes nothing but the hash.
     const moved = () => { const next = viewOfLink(); if (next) setView(next); clean(); };
-    clean();
     addEventListener('hashchange', moved);
+    moved();
     return () => removeEventListener('hashchange', moved);
   }, []);
   const go = (name, value) => setView({ name, with: value });

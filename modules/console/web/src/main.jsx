@@ -26,6 +26,7 @@ function Console({ config, leave }) {
     look();
     const moved = () => setPlace(placeOf());
     addEventListener('hashchange', moved);
+    moved();  // nobody listened between the first look and now
     return () => removeEventListener('hashchange', moved);
   }, []);
   useEffect(() => { if (place[0] === 'account' || place[0] === 'referrals') look(); }, [place.join('/')]);
