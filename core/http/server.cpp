@@ -300,8 +300,9 @@ std::uint16_t server::port() const noexcept {
 }
 
 void server::drain(clock::time_point deadline, const std::function<bool()>& done) {
-  impl_->draining = true;
+  // First: what is accepted from now on would be told to come again, though the next server could answer it.
   if (impl_->inherited) impl_->stop_accepting();
+  impl_->draining = true;
   impl_->on_every_loop([](worker& w) { w.start_drain(); });
   const auto running = [this] { return !impl_->workers.front()->loop.ctx.stopped(); };
   const auto open = [this] { return impl_->shared.connections.load(std::memory_order_acquire); };
