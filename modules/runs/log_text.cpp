@@ -97,7 +97,7 @@ std::size_t event_size(std::string_view wire) {
 }
 
 // Adds the events of a line of texts.
-void unfold(std::string_view line, std::string& out) {
+void add_line(std::string_view line, unfolded& out) {
   const std::string_view type = text_type_at(line);
   if (type.empty()) return;
   line.remove_prefix(type.size());
@@ -109,7 +109,8 @@ void unfold(std::string_view line, std::string& out) {
   do {
     const std::size_t size = string_size(line);
     if (size == 0) return;
-    event_text(out, number++, type).json("content", line.substr(0, size));
+    event_text(out.wire, number++, type).json("content", line.substr(0, size));
+    ++out.count;
     line.remove_prefix(size);
   } while (skip(line, ","));
 }
@@ -138,7 +139,8 @@ void log_rows::add(std::string_view wire, std::uint64_t from, std::uint64_t to) 
     const std::optional<piece> p = piece_at(wire, expected);
     const std::size_t size = p ? p->wire_bytes : event_size(wire);
     // A line of its own at the most.
-    const std::size_t more = p ? p->type.size() + expected.number().size() + p->text.size() + 2 * end_of_list.size() + 3 : size;
+    const std::size_t more = p ? p->type.size() + expected.number().size() + p->text.size() + 2 * end_of_list.size() + 3
+                               : size + (listed.empty() ? 0 : end_of_list.size());
     if (at != from && (row.size() + more > most_bytes || wire_bytes + size > most_wire_bytes)) end_row(at - 1);
     if (!p || p->type != listed) end_line();
     if (!p) {
@@ -156,15 +158,17 @@ void log_rows::add(std::string_view wire, std::uint64_t from, std::uint64_t to) 
   if (!row.empty()) end_row(to);
 }
 
-std::string wire_of(std::string_view rows) {
-  std::string out;
+unfolded unfold(std::string_view rows) {
+  unfolded out;
   while (!rows.empty()) {
     const std::size_t size = event_size(rows);
     const std::string_view block = rows.substr(0, size);
-    if (block.starts_with(id))
-      out += block;
-    else
-      unfold(block, out);
+    if (block.starts_with(id)) {
+      out.wire += block;
+      ++out.count;
+    } else {
+      add_line(block, out);
+    }
     rows.remove_prefix(size);
   }
   return out;

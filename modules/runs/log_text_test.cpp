@@ -28,7 +28,8 @@ void expect_whole(const log_rows& rows, std::string_view wire, std::uint64_t fir
   std::uint64_t next = first;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     EXPECT_EQ(rows.firsts[i], static_cast<std::int64_t>(next));
-    const std::string there = wire_of(rows.texts[i]);
+    const auto [there, count] = unfold(rows.texts[i]);
+    EXPECT_EQ(static_cast<std::int64_t>(count), rows.lasts[i] - rows.firsts[i] + 1);
     std::string_view rest = there;
     for (event_view e = next_event(rest); e.sequence != 0; e = next_event(rest)) EXPECT_EQ(e.sequence, next++);
     EXPECT_TRUE(rest.empty());
@@ -52,6 +53,16 @@ TEST(log_rows, are_of_bounded_size_and_nothing_is_lost_between_them) {
         EXPECT_LE(rows.size(), wire.size() / (log_rows::most_bytes / 2) + 1 + count * (content > log_rows::most_bytes / 2 - 50));
       }
     }
+  }
+}
+
+TEST(log_rows, are_bounded_whatever_follows_a_line_of_texts) {
+  for (std::size_t last = 15'000; last < 15'100; ++last) {
+    std::string wire;
+    event_text(wire, 1, "llm_response_chunk").text("content", std::string(15'900, 'a'));
+    event_text(wire, 2, "x").text("content", std::string(last, 'a'));
+    event_text(wire, 3, "reasoning_chunk").text("content", "b");
+    expect_whole(rows_of(wire, 1, 3), wire, 1);
   }
 }
 
@@ -117,14 +128,19 @@ TEST(log_rows, give_back_every_text) {
   }
 }
 
-TEST(wire_of, leaves_out_what_is_malformed) {
+TEST(unfold, leaves_out_what_is_malformed_and_does_not_count_it) {
   const std::string good = events(3, 3, 2);
   for (const std::string_view bad : {"llm_response_chunk\n\n", "llm_response_chunk x [\"a\"]\n\n", "llm_response_chunk 3\n\n",
                                      "llm_response_chunk 3 [a]\n\n", "llm_response_chunk 3 []\n\n", "other 3 [\"a\"]\n\n",
-                                     "llm_response_chunk 99999999999999999999 [\"a\"]\n\n", "\n\n"})
-    EXPECT_EQ(wire_of(std::string(bad) + good), good) << bad;
-  EXPECT_EQ(wire_of("llm_response_chunk 3 [\"a\",\"b"), wire_of("llm_response_chunk 3 [\"a\"]\n\n"));
-  EXPECT_EQ(wire_of(""), "");
+                                     "llm_response_chunk 99999999999999999999 [\"a\"]\n\n", "\n\n"}) {
+    const unfolded out = unfold(std::string(bad) + good);
+    EXPECT_EQ(out.wire, good) << bad;
+    EXPECT_EQ(out.count, 1u) << bad;
+  }
+  const unfolded torn = unfold("llm_response_chunk 3 [\"a\",\"b");
+  EXPECT_EQ(torn.wire, unfold("llm_response_chunk 3 [\"a\"]\n\n").wire);
+  EXPECT_EQ(torn.count, 1u);
+  EXPECT_EQ(unfold("").count, 0u);
 }
 
 }  // namespace

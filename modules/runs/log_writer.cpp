@@ -56,7 +56,7 @@ ry::task<bool> log_writer::write_once() {
   const std::vector<std::shared_ptr<live_run>> runs = std::exchange(dirty_, {});
   for (const std::shared_ptr<live_run>& run : runs) {
     run->dirty = false;
-    if (run->ended()) continue;
+    if (run->ended() || run->why() == RY_WHY_LEASE_LOST) continue;
     const std::string id = run->who.run.to_string();
     const event_feed::range text = run->feed.take_free();
     part p{run, text.from, text.to, 0};
@@ -78,7 +78,7 @@ ry::task<bool> log_writer::write_once() {
       for (const part& p : parts) {
         const std::string id = p.run->who.run.to_string();
         if (std::find(refused->begin(), refused->end(), id) != refused->end()) {
-          // Nor is its text in the log.
+          // Its text is not in the log either, so it stays where it is.
           p.run->interrupt(RY_WHY_LEASE_LOST);
           continue;
         }

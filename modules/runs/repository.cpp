@@ -1,5 +1,7 @@
 #include "repository.hpp"
 
+#include <algorithm>
+
 #include "text.hpp"
 
 namespace runs {
@@ -369,22 +371,21 @@ ry::task<ry::result<log_page>> repository::log(std::string run, std::uint64_t fr
   ry::result<ry::rows> rows = co_await db_.query_with(
       {RY_DB_READ_ONLY, 0},
       "select coalesce(string_agg(wire, '' order by seq), ''), coalesce(min(seq), 0), coalesce(max(last_seq), 0), "
-      "coalesce(sum(last_seq - seq + 1), 0)::bigint, (select case when r.status = 'running' then 0 else "
-      "r.border_seq end from runs.runs r where r.id = $1::uuid) from (select seq, last_seq, wire, "
-      "sum(octet_length(wire) + $5::bigint * (last_seq - seq + 1)) over (order by seq rows between unbounded preceding and 1 preceding) as before "
+      "(select case when r.status = 'running' then 0 else r.border_seq end from runs.runs r where r.id = $1::uuid) "
+      "from (select seq, last_seq, wire, sum(octet_length(wire) + $5::bigint * (last_seq - seq + 1)) "
+      "over (order by seq rows between unbounded preceding and 1 preceding) as before "
       "from (select seq, last_seq, wire from runs.events where run_id = $1::uuid and last_seq >= $2::bigint and "
       "seq >= coalesce((select seq from runs.events where run_id = $1::uuid and seq <= $2::bigint order by seq "
       "desc limit 1), 0) order by seq limit $3::bigint) p) e where coalesce(before, 0) < $4::bigint",
-      run, static_cast<std::int64_t>(from), log_page_rows, log_page_bytes,
-      most_more_than_text);
+      run, static_cast<std::int64_t>(from), log_page_rows, log_page_bytes, most_more_than_text);
   if (!rows) co_return rows.error();
   const ry::row r = rows->front();
   const auto number = [&](int column) { return static_cast<std::uint64_t>(r.opt_int64(column).value_or(0)); };
-  log_page out{{}, number(1), number(2), number(3), number(4), r.opt_int64(4).has_value()};
-  out.wire = wire_of(r.text(0));
+  unfolded events = unfold(r.text(0));
+  log_page out{std::move(events.wire), number(1), number(2), events.count, number(3), r.opt_int64(3).has_value()};
   if (out.count != 0 && out.first < from) {  // it is in the middle of a row
     out.wire.erase(0, out.wire.size() - text_from(out.wire, from).size());
-    out.count -= from - out.first;
+    out.count -= std::min(out.count, from - out.first);
     out.first = from;
   }
   if (out.count == 0 && from <= out.ended_at) {

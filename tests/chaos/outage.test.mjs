@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sleep } from '../e2e/lib/server.mjs';
 import { Campaign } from './lib/campaign.mjs';
+import { nothingWrong } from './lib/checks.mjs';
 import { promptOf } from './lib/model.mjs';
 
 test('nodes are restarted one after the other under load: no run fails, no start is lost', async (t) => {
@@ -25,7 +26,7 @@ test('nodes are restarted one after the other under load: no run fails, no start
     }
     await load;
     t.diagnostic(await campaign.summary());
-    assert.deepEqual(await campaign.verify(), []);
+    nothingWrong(await campaign.verify());
   } finally {
     await campaign.close();
   }
@@ -51,7 +52,7 @@ test('PostgreSQL is away for ten seconds in the middle of 50 runs', async (t) =>
     await campaign.postgres.start();
     await Promise.all(runs);
     t.diagnostic(await campaign.summary());
-    assert.deepEqual(await campaign.verify(), []);
+    nothingWrong(await campaign.verify());
   } finally {
     await campaign.close();
   }

@@ -3,6 +3,7 @@
 // and the same judgement finds a server without locks guilty.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { nothingWrong } from './lib/checks.mjs';
 import { Storm, breakLocks, cap } from './lib/referrals.mjs';
 
 const seed = Number(process.env.RY_SEED ?? 1);
@@ -14,7 +15,7 @@ test('nobody earns too much, twice or for nothing', async (t) => {
     await storm.run();
     const summary = await storm.summary();
     t.diagnostic(JSON.stringify(summary));
-    assert.deepEqual(await storm.verdict(), []);
+    nothingWrong(await storm.verdict());
     assert.equal(summary.deadlocks, 0, 'referrals and billing wait for each other in a circle');
     assert.equal(summary.hot, cap, 'the hot referrer reaches the cap to the credit');
     assert.ok(summary.successful > 50 && summary.voided > 5, 'too little happened to judge');

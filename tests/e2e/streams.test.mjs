@@ -188,17 +188,19 @@ test('a number that is not yet committed is waited for, and not announced as pru
   const id = '0192f0c1-2d3e-7f00-8a1b-0123456789ab';
   const wire = (n, rest) => `id: ${n}\ndata: {"type": ${rest}}\n\n`;
   const chunk = (n) => wire(n, `"llm_response_chunk", "sequence": ${n}, "content": "${n} "`);
-  // Rows of the log, each of events that follow each other.
+  // Rows of the log, each of events that follow each other: as they are sent, or their texts alone.
+  const plain = (r) => r.map((n) => (n === 10 ? wire(n, '"status", "sequence": 10, "status": "completed"') : chunk(n))).join('');
+  const texts = (r) => `llm_response_chunk ${r[0]} [${r.map((n) => `"${n} "`)}]\n\n`;
   const add = (...rows) => database.sql(`insert into runs.events (run_id, seq, last_seq, wire) values ${
-    rows.map((r) => `('${id}', ${r[0]}, ${r.at(-1)}, '${r.map((n) => n === 10 ? wire(n, '"status", "sequence": 10, "status": "completed"') : chunk(n)).join('')}')`)}`);
+    rows.map((r) => `('${id}', ${r[0]}, ${r.at(-1)}, '${r.length > 2 ? texts(r) : plain(r)}')`)}`);
   database.sql(`insert into runs.runs (id, account_id, project_id, thread_id, agent_id, agent_version, model, job_id, fence, seq_reserved, timeout_seconds)
     select '${id}', account_id, project_id, thread_id, agent_id, 1, model, 0, 0, 64, 3000 from runs.runs where id = '${source}'`);
-  add([1, 2], [3], [6, 7]);
+  add([1, 2], [3], [6, 7, 8]);
   const reading = [u.stream(id), u.stream(id, { query: '?mode=snapshot' }), u.stream(id, { query: '?coalesce_ms=50' })];
   await sleep(600);
   add([9], [4]);
   await sleep(1200);
-  add([5], [8], [10]);
+  add([5], [10]);
   database.sql(`update runs.runs set status = 'completed', border_seq = 10, completed_at = now() where id = '${id}'`);
   for (const s of await Promise.all(reading)) {
     assert.deepEqual(s.events.filter((e) => e.type === 'gap'), [], s.raw);

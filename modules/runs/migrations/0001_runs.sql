@@ -98,7 +98,7 @@ create index runs_of_thread on runs (thread_id, id desc);
 -- "id: N\ndata: {...}\n\n" for each. Pieces of an answer's text, which are nearly all events, are one line together: their
 -- type, the number of the first, and a JSON array of the texts, as in `llm_response_chunk 7 ["Hello"," world"]\n\n`. The view
 -- `event` is what to read them with. A row costs much by itself and little more with each event in it, so
--- whoever writes makes few, of at most 31 000 bytes: compressed they fit a page and stay within their table. They are compressed
+-- whoever writes makes few, of at most 31 000 bytes and 40 KiB of the stream: compressed they fit a page and stay within their table. They are compressed
 -- where PostgreSQL was built with lz4: that takes less time than the pages and the WAL it saves.
 -- Partitioned by the time of the runs' start, which their ids begin with, so that the log is trimmed by dropping what is
 -- old, and a run is in one partition: see core.partitions_make() and trim_log(). A unique index and no key: pg_restore --clean

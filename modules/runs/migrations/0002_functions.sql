@@ -15,7 +15,7 @@ $$;
 -- run_limit (detail: JSON array of thread ids); thread_busy (detail: the run's id).
 --
 -- p_plain: no start names a thread, project, sandbox or key, so nothing has to be looked up for them.
--- Arrays are read by their places, here and below: unnest() of forty would make forty stores of rows for each statement,
+-- Many arrays are read by their places, here and below: unnest() of forty would make forty stores of rows for each statement,
 -- a twentieth of what it takes.
 -- The plans are made once for a connection, perhaps while the tables are empty: hence by index. For the same
 -- reason functions that know a run by its id tell by completed_at whether it goes on: by its status the planner
