@@ -93,7 +93,7 @@ export class Campaign {
 
   // ---- disaster ----
   #note(name) { this.acts[name] = (this.acts[name] ?? 0) + 1; }
-  // `sure`: acts that happen at least once, whatever chance says.
+  // `sure`: acts that happen, as often as they stand there, whatever chance says.
   async disasters(until, { least = 250, most = 1200, sure = [] } = {}) {
     const random = this.random.fork();
     const pending = new Set();
@@ -108,7 +108,7 @@ export class Campaign {
       // The last runs get the calm that an answer needs to be given to its end.
       await Promise.race([sleep(random.between(least, most) * (this.allBegun ? 4 : 1)), until]);
       if (over.yes) break;
-      const act = sure.find((name) => !this.acts[name]) ?? random.weighted([[5, 'kill'], [3, 'leave'], [2, 'freeze'], [4, 'connections'], [1, 'postgres']]);
+      const act = sure.find((name, i) => (this.acts[name] ?? 0) < sure.slice(0, i + 1).filter((n) => n === name).length) ?? random.weighted([[5, 'kill'], [3, 'leave'], [2, 'freeze'], [4, 'connections'], [1, 'postgres']]);
       const node = this.nodes.any(random);
       const spare = this.nodes.alive().length > 1;
       const pause = random.between(0, 1200);
