@@ -14,6 +14,8 @@ namespace ry::http::serving {
 namespace {
 // What a server that drains grants to a connection that has not asked anything yet.
 constexpr auto first_request_grace = std::chrono::seconds(2);
+// Of a drain, for what is nearly done: called off it would be an error where an answer was on its way.
+constexpr auto short_answer_grace = std::chrono::seconds(1);
 }  // namespace
 
 connection::connection(worker& w, std::string peer, admission how)
@@ -346,8 +348,9 @@ void connection::drain() {
       return due(head_due_);
     }
     case phase::handling:
-      fire_cancel(RY_WHY_SHUTDOWN);
-      return;
+      if (ex_->data->route->has(RY_ROUTE_LONG)) return fire_cancel(RY_WHY_SHUTDOWN);
+      call_off_due_ = clock::now() + short_answer_grace;
+      return due(call_off_due_);
     case phase::streaming:
       return ask_to_end();
     default:
@@ -425,6 +428,10 @@ void connection::timer(clock::time_point now) {
           fail(504, "The request took too long");
         }
         return resume();
+      }
+      if (phase_ == phase::handling && call_off_due_ != clock::time_point::max() && check(call_off_due_)) {
+        call_off_due_ = clock::time_point::max();
+        fire_cancel(RY_WHY_SHUTDOWN);
       }
       break;
     case phase::streaming:
