@@ -348,9 +348,11 @@ void connection::drain() {
       return due(head_due_);
     }
     case phase::handling:
-      if (ex_->data->route->has(RY_ROUTE_LONG)) return fire_cancel(RY_WHY_SHUTDOWN);
-      call_off_due_ = clock::now() + short_answer_grace;
-      return due(call_off_due_);
+      if (!ex_->data->route->has(RY_ROUTE_LONG)) {
+        call_off_due_ = clock::now() + short_answer_grace;
+        return due(call_off_due_);
+      }
+      [[fallthrough]];
     case phase::streaming:
       return ask_to_end();
     default:

@@ -160,9 +160,8 @@ class connection final
   std::shared_ptr<file_job> job_;  // a piece of file_ is being read
 
   clock::time_point head_due_{}, request_due_ = clock::time_point::max(), write_due_{},
-      call_off_due_ = clock::time_point::max(),  // of a request that a drain found under way
-     
                                  linger_due_{};
+  clock::time_point call_off_due_ = clock::time_point::max();  // of a request that a drain found under way
   clock::time_point body_armed_{};  // since when the client owes body bytes
   clock::duration body_waited_{};
   std::uint64_t body_received_ = 0;
