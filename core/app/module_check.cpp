@@ -59,7 +59,7 @@ struct skip {
   std::string why;
 };
 
-// A directory for one trial, gone with it.
+// A directory, gone with whoever made it.
 class scratch {
  public:
   scratch() {
@@ -414,6 +414,7 @@ verdict run_child(const module_check& what, const std::string& test) {
   std::vector<char*> argv;
   for (auto& a : args) argv.push_back(a.data());
   argv.push_back(nullptr);
+  const scratch place;  // for what a process leaves behind that a module ended
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
   const pid_t child = ::fork();
@@ -424,6 +425,7 @@ verdict run_child(const module_check& what, const std::string& test) {
     const int nowhere = ::open("/dev/null", O_RDWR | O_CLOEXEC);
     ::dup2(nowhere, 0);
     ::dup2(nowhere, 2);
+    ::setenv("TMPDIR", place.path().c_str(), 1);
     ::execv("/proc/self/exe", argv.data());
     ::_exit(127);
   }

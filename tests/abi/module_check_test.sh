@@ -6,6 +6,8 @@ runyard=$1 dir=$2 third=$3 bad=$4
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
+export TMPDIR=$work/tmp
+mkdir "$TMPDIR"
 # A sanitizer's build ends by the signal, too, instead of by its own report.
 export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}handle_segv=0" TSAN_OPTIONS="${TSAN_OPTIONS:+$TSAN_OPTIONS:}handle_segv=0"
 failures=0
@@ -63,6 +65,9 @@ for name in greeter_c greeter_cpp greeter_rust; do
   "$runyard" module check "$third/$name.so" >out 2>err || fail "$name is blamed"
   grep -qx '6 passed, 0 failed, 0 skipped' out || fail "not all tests were run on $name"
 done
+
+# Modules that end the process are no reason to leave anything.
+[[ -z $(ls -A "$TMPDIR") ]] || { find "$TMPDIR" >out; fail 'files were left behind'; }
 
 ((failures == 0)) && echo 'all well'
 exit $((failures > 0))
