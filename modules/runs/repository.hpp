@@ -35,6 +35,11 @@ struct start_arguments {
   std::string first_event;
   std::int64_t reserve = 0;
   std::int64_t max_waiting = 0;      // runs of an account that may wait
+
+  // Nothing has to be looked up for it.
+  bool names_nothing() const { return !form.thread_id && !form.project_id && !sandbox && !key; }
+  // Of a new thread and begun here at once, if it may be begun.
+  bool is_plain() const { return names_nothing() && node && body && !form.prompt.empty() && !model_denied; }
 };
 
 struct queue_state {
@@ -239,6 +244,8 @@ class repository {
   ry::task<ry::result<void>> unwatch(ry::uuid stream) const;
 
  private:
+  ry::task<ry::result<std::optional<start_outcome>>> start_plain(const start_arguments& a) const;
+
   ry::database db_;
 };
 

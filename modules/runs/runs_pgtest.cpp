@@ -144,6 +144,79 @@ TEST_F(runs_sql, a_start_writes_everything_once) {
             R"({"type": "status", "sequence": 1, "status": "running"})");
 }
 
+TEST_F(runs_sql, a_plain_start_writes_what_the_others_write) {
+  sql("select agents.ensure_default(" + q(bob) + ")");
+  // All that is written for an account, with ids and times by whether they are there.
+  const auto written = [&](const std::string& account) {
+    return sql("select string_agg(t || ': ' || (select string_agg(e.key || '=' || regexp_replace(coalesce(e.value, 'null'), "
+               "'^([0-9a-f]{8}-[0-9a-f-]{27}|.*T\\d\\d:\\d\\d:\\d\\d.*)$', '*'), ' ' order by e.key) "
+               "from jsonb_each_text(x - array['job_id', 'id', 'position', 'args'] || jsonb_build_object('named', "
+               "x->'args'->>'run_id' = (select r.id::text from runs.runs r where r.account_id = " + q(account) + "), "
+               "'mine', x->>'job_id' = (select j.id::text from core.job j where j.share = " + q(account) + "))) e), E'\n' order by t, x::text) "
+               "from (select 'projects' as t, to_jsonb(p) as x from runs.projects p where account_id = " + q(account) +
+               " union all select 'threads', to_jsonb(p) from runs.threads p where account_id = " + q(account) +
+               " union all select 'usage', to_jsonb(p) from runs.account_usage p where account_id = " + q(account) +
+               " union all select 'runs', to_jsonb(p) from runs.runs p where account_id = " + q(account) +
+               " union all select 'job', to_jsonb(p) from core.job p where share = " + q(account) +
+               " union all select 'messages', to_jsonb(p) from runs.messages p where run_id in (select id from runs.runs where account_id = " + q(account) + ")"
+               " union all select 'events', to_jsonb(p) from runs.events p where run_id in (select id from runs.runs where account_id = " + q(account) + ")) all_of_it");
+  };
+  for (const std::string budget : {"null", "5000"}) {
+    SCOPED_TRACE(budget);
+    const wish w{.model = "m", .budget = budget, .policy = budget == "null" ? "null" : "soft", .max_runs = 9};
+    wish other = w;
+    other.account = bob;
+    EXPECT_EQ(start(w), "ok");
+    EXPECT_EQ(sql(plain_sql(other)), "t");
+    if (budget == "null") {
+      EXPECT_EQ(written(bob), written(ann));
+      EXPECT_NE(written(bob).find("runs: "), std::string::npos);
+    }
+  }
+  EXPECT_EQ(sql("select distinct threads || ' ' || runs_bound from runs.account_usage"), "2 2") << "the second one counts, too";
+  EXPECT_EQ(sql("select count(*) || ' ' || count(distinct model || budget_micro || budget_policy) from runs.runs "
+                "where budget_micro = 5000"), "2 1");
+  EXPECT_EQ(sql("select count(distinct agent_id) || ' ' || count(distinct job_id) from runs.runs"), "2 4");
+}
+
+TEST_F(runs_sql, a_start_that_anything_speaks_against_is_none_of_the_plain_ones) {
+  const std::string unknown = "33333333-3333-4333-8333-333333333333";
+  EXPECT_EQ(sql(plain_sql({})), "f") << "the default agent is not made yet";
+  EXPECT_EQ(counts(), "0 0 0 0 0 0");
+  sql("select agents.ensure_default(" + q(ann) + ")");
+  EXPECT_EQ(sql(plain_sql({.account = unknown})), "f");
+  EXPECT_EQ(sql(plain_sql({.agent = unknown})), "f");
+  EXPECT_EQ(sql(plain_sql({.max_threads = 0})), "f");
+  EXPECT_EQ(sql(plain_sql({.max_runs = 0})), "f");
+  EXPECT_EQ(sql(plain_sql({.tier = "pro"})), "f");
+  sql("update agents.agent set model_name = 'own'");
+  EXPECT_EQ(sql(plain_sql({})), "f") << "the agent's own model is asked about";
+  EXPECT_EQ(counts(), "0 0 0 0 0 0");
+  {
+    const auto other = connect();
+    other("begin");
+    other("select * from accounts.lock_account(" + q(ann) + ")");
+    EXPECT_EQ(sql(plain_sql({.model = "own"})), "f") << "nobody is waited for";
+    other("commit");
+  }
+  EXPECT_EQ(sql(plain_sql({.model = "own"})), "t");
+  EXPECT_EQ(sql(plain_sql({.model = "own"})), "f") << "at the limit";
+  sql("select accounts.ledger_add(" + q(ann) + ", -5000000, 'charge', 'x')");
+  EXPECT_EQ(sql(plain_sql({.model = "own", .max_runs = 9})), "f");
+  EXPECT_EQ(counts(), "1 1 1 1 1 1");
+}
+
+TEST_F(runs_sql, two_plain_starts_at_the_limit_give_one_run) {
+  sql("select agents.ensure_default(" + q(ann) + ")");
+  const auto other = connect();
+  other("begin");
+  EXPECT_EQ(other(plain_sql({})), "t");
+  EXPECT_EQ(sql(plain_sql({})), "f");
+  other("commit");
+  EXPECT_EQ(sql(plain_sql({})), "f");
+  EXPECT_EQ(counts(), "1 1 1 1 1 1");
+}
+
 TEST_F(runs_sql, refused_starts_leave_nothing) {
   const std::string unknown = "33333333-3333-4333-8333-333333333333";
   EXPECT_EQ(start({.account = unknown}), "no_account");

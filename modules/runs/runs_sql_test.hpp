@@ -15,6 +15,8 @@ inline const std::string ann = "11111111-1111-4111-8111-111111111111";
 inline const std::string bob = "22222222-2222-4222-8222-222222222222";
 inline const std::string node = "99999999-9999-4999-8999-999999999999";
 
+inline const std::string first_event = R"(runs.event_wire(1, '{"type": "status", "sequence": 1, "status": "running"}'))";
+
 inline std::string q(const std::string& text) { return text == "null" ? text : "'" + text + "'"; }
 
 class runs_sql : public testing_sql::database_test {
@@ -108,9 +110,16 @@ class runs_sql : public testing_sql::database_test {
            column("text", [](const wish& w) { return q(w.policy); }) +
            column("boolean", [](const wish& w) { return w.queue ? "true" : "false"; }) +
            column("boolean", [](const wish& w) { return w.behind ? "true" : "false"; }) + "3, " + (plain ? "true, " : "false, ") + (wait ? "true, " : "false, ") + q(node) +
-           R"(, 3000, runs.event_wire(1, '{"type": "status", "sequence": 1, "status": "running"}'), 64))";
+           ", 3000, " + first_event + ", 64)";
   }
   static std::string start_sql(const wish& w) { return batch_sql({w}, true); }
+  static std::string plain_sql(const wish& w) {
+    return "select job_id is not null from runs.start_plain(" + q(w.account) + ", " + q(w.tier) + ", " +
+           std::to_string(w.max_runs) + ", " + std::to_string(w.max_threads) +
+           ", gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), " + q(w.agent) + ", " +
+           q(w.model) + ", 'runyard/basic', " + q(w.body) + ", 'title', null, null, " + w.budget + ", " + q(w.policy) +
+           ", " + q(node) + ", 3000, " + first_event + ", 64)";
+  }
   // Rows of tables that `what` reads, whether or not they were of use to it.
   template <class F>
   long rows_read(F what) const {

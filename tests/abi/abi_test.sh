@@ -16,6 +16,8 @@ finish() {
 trap finish EXIT
 cd "$work" || exit 1
 unset RUNYARD_CONFIG
+# A sanitizer's build ends by the signal, too, instead of by its own report.
+export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}handle_segv=0" TSAN_OPTIONS="${TSAN_OPTIONS:+$TSAN_OPTIONS:}handle_segv=0"
 failures=0
 
 fail() {
@@ -57,7 +59,8 @@ refused() {
   for sentence in "$@"; do in_file err "$sentence"; done
   # Nothing of how the host works shows.
   if grep -qE '/proc/|/memfd|Bad file descriptor' err; then fail "the refusal of $modules tells of more than the module"; fi
-  if grep -qv '[.]$' err; then fail "a line about $modules does not end with a full stop"; fi
+  # Beside it stands what a sanitizer's build logs of code that it keeps.
+  if grep -qvE '^20[0-9-]*T|[.]$' err; then fail "a line about $modules does not end with a full stop"; fi
 }
 
 : >none.toml
@@ -118,7 +121,7 @@ refusals)
     case $name in
     abi_aborts) want='crashes while it is loaded (signal 6, Aborted).' ;;
     abi_exits) want='ends the process while it is loaded (exit code 3).' ;;
-    abi_segfaults) want='@(crashes while it is loaded (signal 11, Segmentation fault)|ends the process while it is loaded (exit code 1)).' ;;
+    abi_segfaults) want='crashes while it is loaded (signal 11, Segmentation fault).' ;;
     abi_ends) want='ends the process while it is loaded (exit code 0).' ;;
     abi_create_aborts) want='crashes in create (signal 6, Aborted).' ;;
     abi_create_exits | abi_create_ends) want='ends the process in create (exit code 0).' ;;

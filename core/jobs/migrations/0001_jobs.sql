@@ -177,6 +177,17 @@ begin
                  from unnest(p_args) with ordinality w (args, n) order by w.n);
 end $$;
 
+-- The same for one, leased to p_node. Returns its id.
+create function job_born(p_kind text, p_queue text, p_args jsonb, p_max_attempts int, p_node uuid, p_share uuid)
+returns bigint language plpgsql set plan_cache_mode = force_generic_plan as $$
+declare
+  v_id bigint;
+begin
+  insert into core.job (kind, queue, state, attempt, max_attempts, fence, node, started_at, args, share, trace)
+  values (p_kind, p_queue, 1, 1, p_max_attempts, 1, p_node, now(), p_args, p_share, null) returning id into v_id;
+  return v_id;
+end $$;
+
 -- Locks the job's row for the rest of the transaction; refuses a stale fence.
 create function job_hold(p_id bigint, p_fence bigint) returns void language plpgsql as $$
 begin

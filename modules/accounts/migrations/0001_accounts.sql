@@ -150,6 +150,14 @@ begin
                         where a.id = w.account for no key update skip locked) l on true;
 end $$;
 
+-- The same for one; nulls: locked by another, or unknown.
+create function try_lock_account(account uuid, out tier text, out balance_micro bigint)
+language plpgsql set plan_cache_mode = force_generic_plan as $$
+begin
+  select a.tier, a.balance_micro into tier, balance_micro from accounts.account a
+   where a.id = try_lock_account.account for no key update skip locked;
+end $$;
+
 create function ledger_add(account uuid, delta_micro bigint, kind text, ref text,
                            note jsonb default '{}') returns bigint
 language plpgsql as $$

@@ -137,6 +137,19 @@ begin
   end if;
 end $$;
 
+-- What resolve() finds without making anything; nulls: nothing.
+create function find(account uuid, wanted uuid, out agent uuid, out version int, out model text)
+language plpgsql stable set plan_cache_mode = force_generic_plan as $$
+begin
+  if wanted is null then
+    select a.id, a.version, a.model_name into agent, version, model from agents.agent a
+     where a.account_id = find.account and a.is_default;
+  else
+    select a.id, a.version, a.model_name into agent, version, model from agents.agent a
+     where a.id = find.wanted and a.account_id = find.account;
+  end if;
+end $$;
+
 -- resolve() for many, by the place of the account. An agent that is null means the default, which is
 -- made when there is none. null: unknown or foreign.
 create function resolve_all(accounts uuid[], wanted uuid[], out agents uuid[], out versions int[],

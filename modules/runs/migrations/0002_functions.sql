@@ -225,6 +225,54 @@ begin
   end if;
 end $$;
 
+-- The start that nearly all are, by itself and in half the time of start_runs(): of a new thread in a new project, by plain statements
+-- without the sets of the others, whose setting up is most of what they take. Only when nothing at all speaks against it: else nothing is written, job_id is
+-- null, and start_runs() says why, or does what is asked. It writes what that would.
+create function start_plain(
+  p_account uuid, p_tier text, p_max_runs bigint, p_max_threads bigint, p_thread uuid, p_project uuid, p_run uuid,
+  p_message uuid, p_agent uuid, p_model text, p_default_model text, p_body text, p_title text, p_mode text,
+  p_memory boolean, p_budget bigint, p_policy text, p_node uuid, p_timeout int, p_first_event text, p_reserve bigint,
+  out agent_id uuid, out agent_version int, out model text, out job_id bigint)
+language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
+#variable_conflict use_column
+declare
+  v_account record;
+  v_agent record;
+  v_threads bigint;
+  v_bound bigint;
+begin
+  v_account := accounts.try_lock_account(p_account);
+  if v_account.tier is distinct from p_tier or v_account.balance_micro <= 0 then
+    return;
+  end if;
+  v_agent := agents.find(p_account, p_agent);
+  agent_id := v_agent.agent;
+  agent_version := v_agent.version;
+  model := coalesce(p_model, case when v_agent.model is null then p_default_model end);
+  if agent_id is null or model is null then
+    return;
+  end if;
+  -- A statement of its own: it sees what was committed before the lock was had.
+  select u.threads, u.runs_bound into v_threads, v_bound from runs.account_usage u where u.account_id = p_account;
+  if coalesce(v_threads, 0) >= p_max_threads or coalesce(v_bound, 0) >= p_max_runs then
+    return;
+  end if;
+  if v_bound is null then
+    insert into runs.account_usage (account_id, threads, runs_bound) values (p_account, 1, 1);
+  else
+    update runs.account_usage u set threads = v_threads + 1, runs_bound = v_bound + 1 where u.account_id = p_account;
+  end if;
+  job_id := core.job_born('runs.execute', 'runs', jsonb_build_object('run_id', p_run), 1000000, p_node, p_account);
+  insert into runs.projects (id, account_id, name) values (p_project, p_account, p_title);
+  insert into runs.threads (id, project_id, account_id, title) values (p_thread, p_project, p_account, p_title);
+  insert into runs.messages (thread_id, id, run_id, role, body) values (p_thread, p_message, p_run, 'user', p_body);
+  insert into runs.runs (id, account_id, project_id, thread_id, agent_id, agent_version, model, mode, memory_enabled, job_id,
+                         fence, seq_reserved, border_seq, timeout_seconds, budget_micro, budget_policy, slot_limit)
+  values (p_run, p_account, p_project, p_thread, agent_id, agent_version, model, p_mode, p_memory, job_id,
+          1, p_reserve, 1, p_timeout, p_budget, p_policy, p_max_runs);
+  insert into runs.events (run_id, seq, last_seq, wire) values (p_run, 1, 1, p_first_event);
+end $$;
+
 -- Completes the user message of a start whose files were moved into place inside its transaction.
 create function attach_uploads(p_run uuid, p_thread uuid, p_project uuid, p_message uuid, p_body text,
                                p_names text[], p_sizes bigint[], p_types text[])
