@@ -24,6 +24,7 @@
 #include "core/db/failure.hpp"
 #include "core/db/migrator.hpp"
 #include "core/db/spawn.hpp"
+#include "core/exec/machine_share.hpp"
 #include "core/observe/log.hpp"
 
 namespace ry::db {
@@ -42,7 +43,7 @@ constexpr std::size_t tail_max = 600;
 
 // An eighth of the machine's memory, within bounds. It is taken as pages are first used, so a small database stays small.
 long shared_buffers_mb() {
-  const long memory_mb = ::sysconf(_SC_PHYS_PAGES) / 1024 * ::sysconf(_SC_PAGESIZE) / 1024;
+  const auto memory_mb = static_cast<long>(exec::usable_memory_bytes() >> 20);
   return std::clamp(memory_mb / 8, 64L, 256L);
 }
 

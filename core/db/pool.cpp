@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/exec/machine_share.hpp"
 #include "core/observe/log.hpp"
 
 namespace ry::db {
@@ -24,7 +25,7 @@ std::int64_t now_ms() {
 // until the cores are busy: with 64 callers on two cores 8 reach 45 % of pgbench's rate, 16 75 to
 // 90 %, 32 87 %.
 std::size_t default_workers() {
-  return std::clamp<std::size_t>(8 * std::thread::hardware_concurrency(), 8, 32);
+  return std::clamp<std::size_t>(8 * exec::usable_cores(), 8, 32);
 }
 
 // To begin with: a server that starts waits for no more of them. Each costs PostgreSQL a process.

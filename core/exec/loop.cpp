@@ -1,12 +1,10 @@
 #include "core/exec/loop.hpp"
 
 #include <pthread.h>
-#include <sched.h>
 
-#include <algorithm>
-#include <cerrno>
-#include <memory>
 #include <string>
+
+#include "core/exec/machine_share.hpp"
 
 namespace {
 thread_local ry_exec* t_current = nullptr;
@@ -16,26 +14,8 @@ ry_exec* ry_exec::current() noexcept { return t_current; }
 
 namespace ry::exec {
 
-namespace {
-
-// More loops than cores only hand work to each other.
-std::size_t own_cores() {
-  // It fails as long as the machine has more cores than the set has room for.
-  for (std::size_t room = CPU_SETSIZE; room <= 1024 * CPU_SETSIZE; room *= 2) {
-    const std::unique_ptr<cpu_set_t, void (*)(cpu_set_t*)> set(CPU_ALLOC(room), [](cpu_set_t* s) { CPU_FREE(s); });
-    if (!set) break;
-    const std::size_t size = CPU_ALLOC_SIZE(room);
-    if (::sched_getaffinity(0, size, set.get()) == 0)
-      return static_cast<std::size_t>(std::max(1, CPU_COUNT_S(size, set.get())));
-    if (errno != EINVAL) break;
-  }
-  return std::max(1u, std::thread::hardware_concurrency());
-}
-
-}  // namespace
-
 loop_pool::loop_pool(std::size_t n) {
-  if (n == 0) n = own_cores();
+  if (n == 0) n = usable_cores();  // more loops than cores only hand work to each other
   for (std::size_t i = 0; i < n; ++i) {
     loops_.push_back(std::make_unique<loop>(i));
     guards_.push_back(boost::asio::make_work_guard(loops_.back()->ctx));

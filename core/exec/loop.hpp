@@ -41,7 +41,7 @@ using loop = ::ry_exec;
 
 class loop_pool {
  public:
-  // Starts `n` threads (0 = one for each core that the process may run on).
+  // Starts `n` threads (0 = usable_cores()).
   explicit loop_pool(std::size_t n = 0);
   ~loop_pool();  // stop_and_join
 

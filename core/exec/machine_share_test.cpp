@@ -1,0 +1,86 @@
+#include "core/exec/machine_share.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <string>
+
+namespace {
+
+namespace fs = std::filesystem;
+using ry::exec::limits_of_groups;
+
+class machine_share : public testing::Test {
+ protected:
+  ~machine_share() override {
+    std::error_code ignored;
+    fs::remove_all(root_, ignored);
+  }
+  void put(const std::string& file, const std::string& text) const {
+    const fs::path at = root_ / file;
+    fs::create_directories(at.parent_path());
+    std::ofstream(at) << text;
+  }
+  const fs::path root_ = [] {
+    std::string name = (fs::temp_directory_path() / "ry-share-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary directory");
+    return fs::path(name);
+  }();
+};
+
+TEST_F(machine_share, without_groups_nothing_is_limited) {
+  EXPECT_FALSE(limits_of_groups(root_).cores);
+  EXPECT_FALSE(limits_of_groups(root_).memory_bytes);
+}
+
+TEST_F(machine_share, the_tightest_of_a_group_and_those_above_it) {
+  put("proc/self/cgroup", "0::/a/b\n");
+  put("sys/fs/cgroup/a/b/cpu.max", "max 100000\n");
+  put("sys/fs/cgroup/a/b/memory.max", "max\n");
+  EXPECT_FALSE(limits_of_groups(root_).cores);
+  EXPECT_FALSE(limits_of_groups(root_).memory_bytes);
+  put("sys/fs/cgroup/a/cpu.max", "150000 100000\n");
+  put("sys/fs/cgroup/a/memory.max", "1073741824\n");
+  EXPECT_EQ(limits_of_groups(root_).cores, 1.5);
+  EXPECT_EQ(limits_of_groups(root_).memory_bytes, 1073741824u);
+  put("sys/fs/cgroup/a/b/cpu.max", "50000 100000\n");
+  put("sys/fs/cgroup/a/b/memory.max", "2147483648\n");
+  EXPECT_EQ(limits_of_groups(root_).cores, 0.5);
+  EXPECT_EQ(limits_of_groups(root_).memory_bytes, 1073741824u);
+}
+
+TEST_F(machine_share, a_container_that_is_told_its_hosts_names_has_its_own_group_as_the_root) {
+  put("proc/self/cgroup", "0::/../host/of/it\n");
+  put("sys/fs/cgroup/cpu.max", "200000 100000\n");
+  EXPECT_EQ(limits_of_groups(root_).cores, 2);
+}
+
+TEST_F(machine_share, version_1) {
+  put("proc/self/cgroup", "4:memory:/box\n3:cpuset:/box\n2:cpu,cpuacct:/box\n0::/\n");
+  put("sys/fs/cgroup/cpu/box/cpu.cfs_quota_us", "300000\n");
+  put("sys/fs/cgroup/cpu/box/cpu.cfs_period_us", "100000\n");
+  put("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n");
+  put("sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n");
+  put("sys/fs/cgroup/memory/box/memory.limit_in_bytes", "536870912\n");
+  put("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
+  EXPECT_EQ(limits_of_groups(root_).cores, 3);
+  EXPECT_EQ(limits_of_groups(root_).memory_bytes, 536870912u);
+}
+
+TEST_F(machine_share, what_cannot_be_understood_is_no_limit) {
+  put("proc/self/cgroup", "nonsense\n0:\n:::\n0::/a\n1:cpu:\n");
+  put("sys/fs/cgroup/a/cpu.max", "0 0\n");
+  put("sys/fs/cgroup/a/memory.max", "-5\n");
+  put("sys/fs/cgroup/cpu.max", "\n");
+  put("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "1e400\n");
+  EXPECT_FALSE(limits_of_groups(root_).cores);
+  EXPECT_FALSE(limits_of_groups(root_).memory_bytes);
+}
+
+TEST(machine_share_here, is_something) {
+  EXPECT_GE(ry::exec::usable_cores(), 1u);
+  EXPECT_GT(ry::exec::usable_memory_bytes(), 1u << 20);
+}
+
+}  // namespace
