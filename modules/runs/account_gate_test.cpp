@@ -108,22 +108,37 @@ TEST(account_gate_test, a_turn_that_is_not_taken_lapses) {
 }
 
 TEST(statement_pace_test, a_second_statement_begins_for_a_whole_batch_or_beside_a_slow_one) {
+  struct entry {
+    ry_exec* exec;
+  };
+  ry_exec* const somewhere = reinterpret_cast<ry_exec*>(8);
   statement_pace pace(10);
-  EXPECT_FALSE(pace.may_begin(0, 0));
-  EXPECT_TRUE(pace.may_begin(1, 0));
-  pace.begun(0);
-  EXPECT_FALSE(pace.may_begin(9, 1000));
-  EXPECT_TRUE(pace.may_begin(10, 1000));
-  EXPECT_FALSE(pace.needs_a_look(0));
-  EXPECT_TRUE(pace.needs_a_look(9));
-  EXPECT_TRUE(pace.may_begin(1, statement_pace::slow_us));
-  EXPECT_FALSE(pace.may_begin(0, statement_pace::slow_us));
-  pace.begun(statement_pace::slow_us);
-  EXPECT_FALSE(pace.may_begin(100, 100 * statement_pace::slow_us)) << "two are enough";
+  bool can_take = true;
+  // What comes of it with so many that wait: B begun, L somebody looks again, - nothing.
+  const auto begin = [&](std::size_t waiting, std::int64_t now) {
+    entry one{somewhere};
+    const std::vector<entry*> all(waiting, &one);
+    ry_exec* look_on = nullptr;
+    const auto batch = pace.begin(all, now, [&] { return can_take ? all : std::vector<entry*>(); }, look_on);
+    EXPECT_TRUE(look_on == nullptr || (look_on == somewhere && batch.empty()));
+    return !batch.empty() ? 'B' : look_on != nullptr ? 'L' : '-';
+  };
+  EXPECT_EQ(begin(0, 0), '-');
+  can_take = false;
+  EXPECT_EQ(begin(1, 0), 'L') << "the accounts of all are in other statements";
+  can_take = true;
+  EXPECT_EQ(begin(1, 0), 'B');
+  EXPECT_EQ(begin(0, 1000), '-');
+  EXPECT_EQ(begin(9, 1000), 'L');
+  EXPECT_EQ(begin(0, statement_pace::slow_us), '-');
+  EXPECT_EQ(begin(1, statement_pace::slow_us), 'B') << "the first is slow";
+  EXPECT_EQ(begin(100, 100 * statement_pace::slow_us), '-') << "two are enough";
   pace.ended();
-  EXPECT_FALSE(pace.may_begin(1, statement_pace::slow_us + 1)) << "the later one is not slow yet";
+  EXPECT_EQ(begin(1, statement_pace::slow_us + 1), 'L') << "the later one is not slow yet";
+  EXPECT_EQ(begin(10, statement_pace::slow_us + 1), 'B') << "a whole batch";
   pace.ended();
-  EXPECT_TRUE(pace.may_begin(1, statement_pace::slow_us + 1));
+  pace.ended();
+  EXPECT_EQ(begin(1, statement_pace::slow_us + 1), 'B');
 }
 
 TEST(account_gate_test, a_pass_keeps_others_away_until_it_goes_and_hinders_none_that_was_there) {

@@ -39,12 +39,7 @@ void start_queue::pump() {
     ry_exec* look_on = nullptr;
     {
       std::lock_guard lock(mutex_);
-      const std::int64_t now = ctx_.mono_us();
-      if (pace_.may_begin(waiting_.size(), now)) batch = next_batch();
-      if (!batch.empty())
-        pace_.begun(now);
-      else if (pace_.needs_a_look(waiting_.size()))
-        look_on = waiting_.front()->exec;
+      batch = pace_.begin(waiting_, ctx_.mono_us(), [this] { return next_batch(); }, look_on);
     }
     if (look_on != nullptr) look_again_.ask(look_on);
     if (batch.empty()) return;
