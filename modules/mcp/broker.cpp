@@ -99,14 +99,14 @@ ry::task<server_ptr> broker::next_try(server_ptr s, ry::error why, bool unsent, 
   throw why;
 }
 
-void broker::keep(const server& s, tool_list_ptr list) {
+void broker::keep(const server& s, tool_list_ptr list, std::uint64_t aged) {
   constexpr std::int64_t day_ms = 24LL * 3600 * 1000;
   const auto life =
       std::min(settings_.cache_us, std::min(list->ttl_ms.value_or(day_ms), day_ms) * 1000);
   for (const auto& why : list->left_out) {
     parts_.ctx.warn("a tool of an MCP server was left out", {{"server", s.name}, {"tool", why}});
   }
-  const auto change = memory_.store(s.key, std::move(list), life, parts_.ctx.now_unix_us());
+  const auto change = memory_.store(s.key, std::move(list), life, parts_.ctx.now_unix_us(), aged);
   if (change.none()) return;
   parts_.ctx.warn("an MCP server describes its tools otherwise than before",
                   {{"server", s.name},
@@ -144,11 +144,12 @@ ry::task<tool_list_ptr> broker::ask(server_ptr s, freshness wanted) {
     auto known = memory_.look_up(s->key, parts_.ctx.now_unix_us());
     if (known.fresh) co_return known.tools;
   }
+  const auto aged = memory_.look_up(s->key, parts_.ctx.now_unix_us()).aged;
   bool called_off = false;
   std::exception_ptr why;
   try {
     auto list = std::make_shared<const tool_list>(co_await fetch(s));
-    keep(*s, list);
+    keep(*s, list, aged);
     co_return list;
   } catch (const ry::error& e) {
     called_off = e.status() == RY_CANCELLED;
@@ -188,7 +189,8 @@ ry::task<json::value> broker::invoke(server_ptr s, std::string tool, json::objec
     }
     // In all of these the server has done nothing yet.
     if (code == header_mismatch && lists++ == 0) {
-      keep(*s, std::make_shared<const tool_list>(co_await fetch(s)));
+      const auto aged = memory_.look_up(s->key, parts_.ctx.now_unix_us()).aged;
+      keep(*s, std::make_shared<const tool_list>(co_await fetch(s)), aged);
     } else {
       s = co_await next_try(s, why, unsent, made);
     }

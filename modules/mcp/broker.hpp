@@ -44,7 +44,7 @@ class broker {
   ry::task<std::string> result_of(server_ptr s, std::string tool, json::object arguments);
   ry::task<tool_list> fetch(server_ptr s);
   ry::task<json::value> invoke(server_ptr s, std::string tool, json::object arguments);
-  void keep(const server& s, tool_list_ptr list);
+  void keep(const server& s, tool_list_ptr list, std::uint64_t aged);
 
   client_parts& parts_;
   const settings& settings_;

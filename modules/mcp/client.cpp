@@ -41,7 +41,7 @@ client::client(client_parts& parts, server_ptr to, ry_exec* exec)
 client::~client() { sessions_.add(-1); }
 
 bool client::usable() const {
-  return link_ && !link_->closed() && era_ != era::unknown &&
+  return link_ && !link_->closed() && ready_ &&
          parts_.transports.find(link_->driver()->name) == link_->driver();
 }
 
@@ -53,6 +53,7 @@ void client::open(const std::string& driver) {
   }
   sessions_.add(-1);
   sessions_ = {};
+  ready_ = false;
   link_.reset();
   link_.emplace(parts_.ctx, std::move(found), to_, exec_, parts_.max_message_bytes);
   sessions_ = parts_.count.sessions(driver);
@@ -82,7 +83,8 @@ void client::fail(const reply& r, std::string_view doing) const {
     throw trouble_with(*to_, RY_FAILED_PRECONDITION, "mcp.rpc", text)
         .with_detail(json::serialize(r.body));
   }
-  const auto status = "HTTP status " + std::to_string(r.http_status);
+  auto status = "HTTP status " + std::to_string(r.http_status);
+  if (r.retry_after_s != 0) status += ", to be tried again after " + std::to_string(r.retry_after_s) + " s";
   if (r.http_status == 429 || r.http_status >= 500) {
     throw trouble_with(*to_, RY_UNAVAILABLE, "mcp.connect_failed", what + " failed: " + status);
   }
@@ -97,6 +99,9 @@ json::value client::result_of(reply r, std::string_view doing) const {
                        std::string(doing) + " was answered by no object");
   }
   const auto type = text_of(*o, "resultType");
+  if (const auto* given = o->if_contains("resultType"); given != nullptr && !given->is_string()) {
+    throw trouble_with(*to_, RY_DATA_LOSS, "mcp.protocol_error", "the server gave a result of an unknown kind");
+  }
   if (type == "input_required") {
     throw trouble_with(*to_, RY_FAILED_PRECONDITION, "mcp.input_required",
                        "the server asks for input that an agent cannot give");
@@ -109,17 +114,16 @@ json::value client::result_of(reply r, std::string_view doing) const {
 }
 
 ry::task<void> client::connect() {
-  if (link_ && era_ != era::unknown) {
+  if (link_ && ready_) {
     from_book_ = true;
     co_return;
   }
   open(to_->driver);
-  if ((link_->capabilities() & RY_MCP_MODERN) == 0) {
-    co_await initialize();
-    co_return;
+  era known = era::legacy;
+  if ((link_->capabilities() & RY_MCP_MODERN) != 0) {
+    known = parts_.eras.look_up(to_->key, parts_.ctx.now_unix_us());
+    from_book_ = known != era::unknown;
   }
-  const auto known = parts_.eras.look_up(to_->key, parts_.ctx.now_unix_us());
-  from_book_ = known != era::unknown;
   if (known == era::modern) {
     era_ = known;
   } else if (known == era::legacy) {
@@ -127,6 +131,7 @@ ry::task<void> client::connect() {
   } else {
     co_await probe_revision();
   }
+  ready_ = true;
 }
 
 ry::task<void> client::probe_revision() {
@@ -191,7 +196,9 @@ ry::task<reply> client::first_initialize() {
 ry::task<void> client::initialize() {
   reply r = co_await first_initialize();
   const bool refused = r.http_status == 400 || r.http_status == 404 || r.http_status == 405;
-  if (refused && r.answered && r.failed && from_book_) {
+  const bool able = (link_->capabilities() & RY_MCP_MODERN) != 0;
+  // What only a modern server says counts whatever was thought of it: it may have been too slow for the probe.
+  if (able && r.answered && r.failed && ((refused && from_book_) || is_modern_error(code_of(r.body)))) {
     const auto v = judge({r.answered, r.failed, r.body, r.http_status});
     if (v.what == verdict::kind::modern) {
       note(era::modern);
@@ -216,7 +223,13 @@ ry::task<void> client::initialize() {
   note(era::legacy);
   const ry::headers fields{{"MCP-Protocol-Version", revision_}};
   link_->answer_headers(fields);
-  co_await link_->notify("notifications/initialized", {}, fields);
+  // Nothing is answered to it, and some servers leave the exchange open.
+  try {
+    co_await within(parts_.ctx, parts_.probe_ms, ry::error(RY_DEADLINE_EXCEEDED, "mcp.silent", "silence"),
+                    link_->notify("notifications/initialized", {}, fields));
+  } catch (const ry::error& e) {
+    if (!e.is("mcp.silent")) throw;
+  }
 }
 
 ry::task<reply> client::exchange(std::string method, json::object params, std::string name,
@@ -229,7 +242,9 @@ ry::task<reply> client::exchange(std::string method, json::object params, std::s
     o.fields.emplace_back("MCP-Protocol-Version", std::string(modern_revision));
     o.fields.emplace_back("Mcp-Method", method);
     if (!name.empty()) o.fields.emplace_back("Mcp-Name", header_value(name));
-    if ((link_->capabilities() & RY_MCP_EXCHANGES) == 0) o.cancel = request_options::on_cancel::notify;
+    // Before `initialize`, which may follow the probe, there must be nothing else.
+    const bool may_tell = (link_->capabilities() & RY_MCP_EXCHANGES) == 0 && method != "server/discover";
+    if (may_tell) o.cancel = request_options::on_cancel::notify;
   } else {
     o.fields.emplace_back("MCP-Protocol-Version", revision_);
     o.bits |= RY_MCP_RESUMABLE;
@@ -264,6 +279,7 @@ ry::task<reply> client::ask(std::string method, json::object params, std::string
   parts_.count.session.add();
   open(to_->driver);
   co_await initialize();
+  ready_ = true;
   reply again = co_await exchange(std::move(method), std::move(params), std::move(name),
                                   std::move(fields), bits);
   co_return again;
@@ -278,7 +294,11 @@ ry::task<tool_list> client::list_tools() {
     json::object params;
     if (cursor) params["cursor"] = *cursor;
     reply r = co_await ask("tools/list", std::move(params), {}, {}, 0);
-    if (r.answered && r.failed && code_of(r.body) == method_not_found) break;
+    // A server without tools; one that has any says so, and its list is all pages or an error.
+    if (r.answered && r.failed && code_of(r.body) == method_not_found && !cursor &&
+        !server_capabilities_.contains("tools")) {
+      break;
+    }
     const auto page = result_of(std::move(r), "tools/list");
     try {
       cursor = pages.add_page(page);

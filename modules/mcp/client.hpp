@@ -85,6 +85,7 @@ class client {
   std::optional<connection> link_;
   ry::metric sessions_;  // of its transport, while link_ is there
   era era_ = era::unknown;
+  bool ready_ = false;  // it was greeted as its revision wants it
   bool from_book_ = false;  // the era: an old verdict, which may be wrong by now
   bool unsent_ = false;
   const std::int64_t born_us_;

@@ -209,6 +209,7 @@ void connection::sent(std::uint64_t token, ry_status st, const ry_mcp_outcome& o
   if (w == nullptr) return;
   w->out.http_status = o.http_status;
   w->out.outcome_flags = o.flags;
+  w->out.retry_after_s = o.retry_after_s;
   w->out.http_body = ry::text(o.body);
   w->out.authenticate = ry::text(o.authenticate);
   if (st != RY_OK) {

@@ -54,6 +54,7 @@ struct reply {
   bool unsent = false;    // trouble before a byte of it left
   json::value body;  // result or error object
   std::uint32_t http_status = 0, outcome_flags = 0;
+  std::uint32_t retry_after_s = 0;
   std::string http_body, authenticate;
   ry::error trouble{RY_OK};
 };

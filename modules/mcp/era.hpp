@@ -23,6 +23,9 @@ enum class era { unknown, legacy, modern };
 inline constexpr std::int64_t header_mismatch = -32020;
 inline constexpr std::int64_t missing_capability = -32021;
 inline constexpr std::int64_t unsupported_revision = -32022;
+constexpr bool is_modern_error(std::int64_t code) noexcept {
+  return code == header_mismatch || code == missing_capability || code == unsupported_revision;
+}
 inline constexpr std::int64_t method_not_found = -32601;
 inline constexpr std::int64_t invalid_params = -32602;
 

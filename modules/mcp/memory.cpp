@@ -13,11 +13,11 @@ remembered tool_memory::look_up(const std::string& key, std::int64_t now_us) {
   const auto at = by_key_.find(key);
   if (at == by_key_.end()) return {};
   const auto& e = touched(key);
-  return {e.tools, e.tools && e.fresh_until_us > now_us, e.failed_until_us > now_us};
+  return {e.tools, e.tools && e.fresh_until_us > now_us, e.failed_until_us > now_us, e.aged};
 }
 
 list_change tool_memory::store(const std::string& key, tool_list_ptr tools, std::int64_t life_us,
-                               std::int64_t now_us) {
+                               std::int64_t now_us, std::uint64_t aged) {
   std::lock_guard lock(mutex_);
   auto& e = touched(key);
   list_change change;
@@ -27,7 +27,7 @@ list_change tool_memory::store(const std::string& key, tool_list_ptr tools, std:
     return change;
   }
   e.tools = std::move(tools);
-  e.fresh_until_us = now_us + life_us;
+  e.fresh_until_us = e.aged == aged ? now_us + life_us : 0;
   e.failed_until_us = 0;
   weigh(e);
   make_room();
@@ -42,8 +42,10 @@ void tool_memory::failed(const std::string& key, std::int64_t now_us) {
 
 void tool_memory::age(const std::string& key) {
   std::lock_guard lock(mutex_);
-  const auto at = by_key_.find(key);
-  if (at != by_key_.end()) at->second->fresh_until_us = 0;
+  auto& e = touched(key);
+  e.fresh_until_us = 0;
+  ++e.aged;
+  make_room();
 }
 
 std::size_t tool_memory::bytes() const {

@@ -16,6 +16,7 @@ struct remembered {
   tool_list_ptr tools;  // empty: nothing yet
   bool fresh = false;
   bool failed_lately = false;
+  std::uint64_t aged = 0;  // how often: a list that was asked for before the last time is out of date
 };
 
 class tool_memory {
@@ -25,8 +26,9 @@ class tool_memory {
 
   remembered look_up(const std::string& key, std::int64_t now_us);
   // What changed since the last time. A list that is too large for the memory is not kept.
-  list_change store(const std::string& key, tool_list_ptr tools, std::int64_t life_us,
-                    std::int64_t now_us);
+  // aged: as it was when the server was asked.
+  list_change store(const std::string& key, tool_list_ptr tools, std::int64_t life_us, std::int64_t now_us,
+                    std::uint64_t aged = 0);
   void failed(const std::string& key, std::int64_t now_us);
   void age(const std::string& key);  // from now on to be asked for again
 
@@ -37,6 +39,7 @@ class tool_memory {
     std::string key;
     tool_list_ptr tools;
     std::int64_t fresh_until_us = 0, failed_until_us = 0;
+    std::uint64_t aged = 0;
     std::size_t bytes = 0;
   };
   using place = std::list<entry>::iterator;

@@ -61,6 +61,18 @@ TEST(Memory, AgesAndTellsWhatChanged) {
   EXPECT_THAT(change.removed, testing::ElementsAre("b"));
 }
 
+TEST(Memory, AListThatWasAskedForBeforeItAgedIsNotFresh) {
+  tool_memory m(1u << 20);
+  auto aged = m.look_up("k", 0).aged;
+  m.age("k");
+  m.store("k", list_of({{"a", "x"}}), 1000, 0, aged);
+  EXPECT_NE(m.look_up("k", 0).tools, nullptr);
+  EXPECT_FALSE(m.look_up("k", 0).fresh);
+  aged = m.look_up("k", 0).aged;
+  m.store("k", list_of({{"a", "x"}}), 1000, 0, aged);
+  EXPECT_TRUE(m.look_up("k", 0).fresh);
+}
+
 // Two bytes of text may become a value of many: the list is bounded by what it takes in memory.
 TEST(Memory, ListsAreBoundedByWhatTheyTake) {
   tool_limits limits;

@@ -278,10 +278,18 @@ ry::task<ry::response> routes::enable(ry::request r) {
     } catch (const ry::error& e) {
       throw as_answer(e);
     }
-    if (const auto known = broker_.memory().look_up(s->key, ctx_.now_unix_us()).tools) {
-      for (const auto& name : wanted) {
-        if (known->find(name) == nullptr) throw invalid("The server has no tool named " + name);
+    auto known = broker_.memory().look_up(s->key, ctx_.now_unix_us()).tools;
+    const auto unknown = [&] {
+      return std::find_if(wanted.begin(), wanted.end(), [&](const auto& name) { return known->find(name) == nullptr; });
+    };
+    // The caller may have seen a list that is newer than this node's.
+    if (known && unknown() != wanted.end()) {
+      try {
+        known = co_await broker_.discover(s, freshness::asked_now);
+      } catch (const ry::error& e) {
+        throw as_answer(e);
       }
+      if (unknown() != wanted.end()) throw invalid("The server has no tool named " + *unknown());
     }
     auto list = masked(agent.custom_mcps_json);
     json::array names;

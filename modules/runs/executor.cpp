@@ -23,8 +23,9 @@ how_it_ended stopped() { return {"stopped", "user_stop", "", ""}; }
 how_it_ended timed_out() {
   return {"failed", "timeout", "The run took longer than allowed", "RUN_TIMEOUT"};
 }
-how_it_ended failed(std::string reason, std::string error, std::string code) {
-  return {"failed", std::move(reason), std::move(error), std::move(code)};
+// The sentence may hold what a model wrote.
+how_it_ended failed(std::string reason, const std::string& error, std::string code) {
+  return {"failed", std::move(reason), plain_sentence(error), std::move(code)};
 }
 
 }  // namespace

@@ -27,7 +27,9 @@ ry::task<std::string> system_prompt(parts& p, run_ptr run) {
                              exec, fn, ctx);
       },
       [](const ry_agent_view* a) { return ry::text(a->system_prompt); });
-  // An agent may be deleted while its run goes on: the deployment's prompt serves then.
+  // An agent may be deleted while its run goes on: the deployment's prompt serves then. Whatever else keeps it from being
+  // read, no model is asked without it.
+  if (!system && system.error().status() != RY_NOT_FOUND) throw system.error();
   std::string prompt = system ? std::move(*system) : std::string();
   if (prompt.empty()) prompt = p.config.system_prompt;
   co_return prompt;

@@ -281,6 +281,31 @@ test('an agent that goes round in circles is told so, then ended', async () => {
   assert.equal(textOf(y.events), 'understood');
 });
 
+test('the name of a tool that goes round in circles may hold anything', async () => {
+  on('[nul]', (request, reply) => reply.tools([{ id: 'n', name: 'sh\u0000ell', arguments: {} }], usage));
+  const x = await run(tight, '[nul]');
+  checkBooks(tight, x);
+  assert.deepEqual([x.end.status, x.end.reason, x.end.error_code], ['failed', 'tool_error', 'TOOL_LOOP']);
+});
+
+test('no model is asked without the instructions of its agent', async () => {
+  on('[prompt]', (request, reply) => reply.say('asked', usage));
+  const u = await main.user();
+  const agent = (await u.post('/agents', { json: { name: 'guarded', system_prompt: 'NEVER tell' } })).json.agent_id;
+  main.database.sql('alter table agents.agent_version rename to elsewhere');
+  let x;
+  try {
+    x = await run(main, '[prompt]', { user: u, form: { agent_id: agent } });
+  } finally {
+    main.database.sql('alter table agents.elsewhere rename to agent_version');
+  }
+  assert.deepEqual([x.end.status, x.end.error_code], ['failed', 'INTERNAL']);
+  assert.equal(asked.get('[prompt]').length, 0);
+  const y = await run(main, '[prompt]', { user: u, form: { agent_id: agent } });
+  assert.equal(y.end.status, 'completed');
+  assert.match(asked.get('[prompt]')[0].request.messages[0].content, /NEVER tell/);
+});
+
 test('a conversation that outgrows the model is shortened, then summarised for good', async () => {
   on('[long]', (request, reply, n, results) => {
     if (request.messages[0].role === 'system' && request.messages[0].content.startsWith('You condense')) return reply.say('SUMMARY of it', usage);

@@ -1,5 +1,6 @@
 #include "event_reader.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 namespace mcp_transport {
@@ -69,7 +70,11 @@ void event_reader::field(std::string_view name, std::string_view value) {
   } else if (name == "event") {
     name_ = value.substr(0, 256);
   } else if (name == "id") {
-    if (value.find('\0') == std::string_view::npos && value.size() <= 4096) last_id_ = value;
+    // It goes back in a header.
+    const bool sendable = std::none_of(value.begin(), value.end(), [](char c) {
+      return static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
+    });
+    if (sendable && value.size() <= 4096) last_id_ = value;
   } else if (name == "retry") {
     std::uint64_t ms = 0;
     const auto [end, ec] = std::from_chars(value.data(), value.data() + value.size(), ms);

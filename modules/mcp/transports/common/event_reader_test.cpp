@@ -68,5 +68,11 @@ TEST(EventReader, ANewStreamDropsWhatWasIncomplete) {
   EXPECT_EQ(r.last_id(), "9");
 }
 
+TEST(EventReader, AnIdThatNoHeaderCanHoldIsNone) {
+  event_reader r(1000);
+  in_pieces(r, std::string("id: 7\ndata: a\n\nid: 8\x01\ndata: b\n\nid: 9\x7f\ndata: c\n\nid: 1\0\ndata: d\n\n", 51), 100);
+  EXPECT_EQ(r.last_id(), "7");
+}
+
 }  // namespace
 }  // namespace mcp_transport

@@ -82,10 +82,20 @@ void exchange::head(const ry_client_response& r) {
     }
     return;
   }
+  // It is given with the answer to `initialize`, the only message that names no revision yet.
+  const bool greets = std::none_of(m_.fields.begin(), m_.fields.end(),
+                                   [](const auto& f) { return ry::iequals(f.first, "mcp-protocol-version"); });
   const auto id = field_of(r, "mcp-session-id");
-  if (of_.session_id_.empty() && visible(id)) of_.session_id_ = id;
+  if (greets && of_.session_id_.empty() && visible(id)) of_.session_id_ = id;
+  const auto coding = field_of(r, "content-encoding");
+  if (!coding.empty() && !ry::iequals(coding, "identity")) {
+    broken_ = ry::error(RY_DATA_LOSS, "mcp.http",
+                        "the answer has a content encoding that was not asked for: " + std::string(coding.substr(0, 40)));
+  }
   if (content_type_ == "text/event-stream") {
     kind_ = body::events;
+    // It was taken; nothing is answered to it, whatever the stream is left open for.
+    if (m_.kind == RY_MCP_NOTIFICATION) conclude(ry::error(RY_OK));
   } else if (content_type_ == "application/json") {
     kind_ = body::json;
   }
@@ -102,6 +112,7 @@ ry_status exchange::deliver(std::string_view json) {
 
 ry_status exchange::data(std::string_view bytes) {
   if (called_off_) return RY_CANCELLED;
+  if (broken_) return RY_ABORTED;
   if (finished_) {
     streamed_ += bytes.size();
     return streamed_ > most_refusal ? RY_CANCELLED : RY_OK;

@@ -1,0 +1,180 @@
+// What the client makes of servers that answer in ways that are odd, but leave it a way to go on.
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import zlib from 'node:zlib';
+import { startLlm } from './lib/llm.mjs';
+import { callingModel, failed, json, node, result, startByHand } from './lib/mcp.mjs';
+import { Server, makeDatabase } from './lib/server.mjs';
+
+let database, llm, server, admin, user, agent, dir;
+before(async () => {
+  dir = mkdtempSync(path.join(tmpdir(), 'ry-mcp-client-'));
+  database = makeDatabase();
+  llm = await startLlm(callingModel);
+  server = await new Server({ database, llm, set: ['http.threads=1', 'mcp_json.sandbox=none', 'mcp.discovery_timeout_seconds=10', 'mcp.call_timeout_seconds=10'] }).start();
+  admin = await server.user({ role: 'admin' });
+  user = await server.user({ tier: 'pro' });
+  agent = (await user.get('/agents')).json.agents[0].agent_id;
+});
+after(async () => {
+  await server?.close();
+  await llm?.close();
+  database?.drop();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+const list = (config, type = 'http') => admin.post('/admin/mcp/tools', { json: { type, config } });
+const call = (config, type = 'http') => admin.post('/admin/mcp/call', { json: { type, config, tool: 'echo', arguments: {} } });
+const names = (r) => r.json?.tools?.map((t) => t.name);
+const toolsOf = (p) => user.get(`/agents/${agent}/custom-mcp-tools`, { headers: { 'x-mcp-url': p.url, 'x-mcp-type': 'http' } });
+const by = async (handle, body) => {
+  const p = await startByHand(handle);
+  try {
+    return await body(p);
+  } finally {
+    p.close();
+  }
+};
+
+test('a kept connection whose initialize was refused is not used again', async () => {
+  let greeted = 0;
+  const without = [];
+  await by((m, res, req) => {
+    if (m.method === 'initialize' && ++greeted === 1) return json(res, 200, { jsonrpc: '2.0', id: m.id, error: { code: -32000, message: 'starting up' } });
+    if (m.method === 'initialize') return result(res, m, { protocolVersion: '2025-11-25', capabilities: { tools: {} } }, { 'mcp-session-id': `s${greeted}` });
+    if (m.method === 'tools/call' && !req.headers['mcp-session-id']) without.push(m.method);
+    return undefined;
+  }, async (p) => {
+    const config = { url: p.url, reuse: true };
+    assert.equal((await call(config)).status, 502);
+    for (let i = 0; i < 4; ++i) assert.equal((await call(config)).status, 200);
+    assert.deepEqual(without, []);
+    assert.equal(greeted, 2, 'the second connection is kept');
+  });
+});
+
+for (const [how, reply] of Object.entries({
+  'a stream that is left open': (res) => { res.writeHead(200, { 'content-type': 'text/event-stream' }); res.flushHeaders(); },
+  'a body without an end': (res) => { res.writeHead(202); res.write('x'); },
+  nothing: () => {},
+}))
+  test(`initialized that is answered by ${how} holds nobody up for long`, () => by(
+    (m, res) => m.method === 'notifications/initialized' ? (reply(res), true) : undefined,
+    async (p) => {
+      const r = await list({ url: p.url });
+      assert.deepEqual(names(r), ['echo'], r.text);
+    }));
+
+test('a later page that is refused is an error, and no list', () => by((m, res) => {
+  if (m.method !== 'tools/list') return undefined;
+  if (!m.params?.cursor) return result(res, m, { tools: [{ name: 'a', inputSchema: {} }], nextCursor: '2' });
+  return json(res, 200, { jsonrpc: '2.0', id: m.id, error: { code: -32601, message: 'no such method' } });
+}, async (p) => assert.equal((await list({ url: p.url })).status, 502)));
+
+test('a server that has tools and refuses to list them has not none', () => by(
+  (m, res) => m.method === 'tools/list' ? json(res, 200, { jsonrpc: '2.0', id: m.id, error: { code: -32601, message: 'no such method' } }) : undefined,
+  async (p) => assert.equal((await list({ url: p.url })).status, 502)));
+
+test('a list that was out of date before it came is asked for again', () => {
+  let v = 1;
+  return by((m, res) => {
+    if (m.method !== 'tools/list') return undefined;
+    const tools = [{ name: `v${v}`, inputSchema: {} }];
+    if (v > 1) return result(res, m, { tools });
+    v = 2;
+    res.writeHead(200, { 'content-type': 'text/event-stream' });
+    res.end(`data: ${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' })}\n\ndata: ${JSON.stringify({ jsonrpc: '2.0', id: m.id, result: { tools } })}\n\n`);
+    return true;
+  }, async (p) => {
+    assert.deepEqual(names(await toolsOf(p)), ['v1']);
+    assert.deepEqual(names(await toolsOf(p)), ['v2']);
+    assert.deepEqual(names(await toolsOf(p)), ['v2']);
+  });
+});
+
+test('a tool that is newer than the list known here can be enabled', () => {
+  const tools = [{ name: 'old', inputSchema: {} }];
+  return by((m, res) => m.method === 'tools/list' ? result(res, m, { tools }) : undefined, async (p) => {
+    assert.deepEqual(names(await toolsOf(p)), ['old']);
+    tools.push({ name: 'new', inputSchema: {} });
+    const enable = (tool) => user.post(`/agents/${agent}/custom-mcp-tools`, { json: { url: p.url, type: 'http', enabled_tools: [tool] } });
+    const r = await enable('new');
+    assert.equal(r.status, 200, r.text);
+    assert.equal((await enable('none')).status, 400);
+  });
+});
+
+test('the session is what the answer to initialize says, and no other answer', () => {
+  const seen = [];
+  return by((m, res, req) => {
+    seen.push(`${m.method ?? req.method}:${req.headers['mcp-session-id'] ?? ''}`);
+    if (m.method === 'server/discover') {
+      res.setHeader('mcp-session-id', 'wrong');
+      return json(res, 400, { jsonrpc: '2.0', id: null, error: { code: -32000, message: 'no session' } });
+    }
+    if (m.method === 'initialize') return result(res, m, { protocolVersion: '2025-11-25', capabilities: { tools: {} } });
+    if (m.method === 'tools/list') return result(res, m, { tools: [] }, { 'mcp-session-id': 'late' });
+    return undefined;
+  }, async (p) => {
+    assert.equal((await list({ url: p.url })).status, 200);
+    assert.ok(seen.every((s) => s.endsWith(':')), seen.join(' '));
+  });
+});
+
+test('an id of an event that no header can hold is none', () => by((m, res) => {
+  if (m.method !== 'tools/list') return undefined;
+  res.writeHead(200, { 'content-type': 'text/event-stream' });
+  res.end('id: a\u0001b\ndata: {"jsonrpc":"2.0","method":"notifications/message","params":{}}\n\n');
+  return true;
+}, async (p) => {
+  const r = await list({ url: p.url });
+  r.ms = 0;
+  failed(r, 'MCP_CONNECT_FAILED', /without an answer/, 1);
+}));
+
+test('an encoding that was not asked for is named', () => by((m, res) => {
+  if (m.method !== 'tools/list') return undefined;
+  res.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
+  res.end(zlib.gzipSync(JSON.stringify({ jsonrpc: '2.0', id: m.id, result: { tools: [] } })));
+  return true;
+}, async (p) => {
+  const r = await list({ url: p.url });
+  r.ms = 0;
+  failed(r, 'MCP_PROTOCOL_ERROR', /content encoding.*gzip/, 1);
+}));
+
+test('a server that is busy says for how long', () => by((m, res) => {
+  if (m.method !== 'tools/list') return undefined;
+  res.writeHead(429, { 'retry-after': '17' }).end();
+  return true;
+}, async (p) => {
+  const r = await list({ url: p.url });
+  r.ms = 0;
+  failed(r, 'MCP_CONNECT_FAILED', /429, to be tried again after 17 s/, 1);
+}));
+
+test('a program of 2026-07-28 alone that is slow to begin is understood', async () => {
+  const file = path.join(dir, 'slow.mjs'), log = path.join(dir, 'slow.log');
+  writeFileSync(file, `
+import { appendFileSync } from 'node:fs';
+import readline from 'node:readline';
+const end = Date.now() + 3500;
+while (Date.now() < end);
+const say = (m) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...m }) + '\\n');
+readline.createInterface({ input: process.stdin }).on('line', (line) => {
+  const m = JSON.parse(line);
+  appendFileSync(${JSON.stringify(log)}, m.method + '\\n');
+  if (m.id === undefined) return;
+  if (m.params?._meta?.['io.modelcontextprotocol/protocolVersion'] !== '2026-07-28')
+    return say({ id: m.id, error: { code: -32022, message: 'Unsupported protocol version', data: { supported: ['2026-07-28'] } } });
+  if (m.method === 'server/discover') return say({ id: m.id, result: { supportedVersions: ['2026-07-28'], capabilities: { tools: {} } } });
+  if (m.method === 'tools/list') return say({ id: m.id, result: { resultType: 'complete', tools: [{ name: 'echo', inputSchema: { type: 'object' } }] } });
+});
+`);
+  const r = await list({ command: node, args: [file] }, 'json');
+  assert.deepEqual(names(r), ['echo'], r.text);
+  assert.deepEqual(readFileSync(log, 'utf8').trim().split('\n').slice(0, 3), ['server/discover', 'initialize', 'tools/list']);
+});
