@@ -9,6 +9,9 @@ namespace {
 
 // Old ones, ones with more scope, and those that another caller found meanwhile.
 constexpr int most_credentials = 3;
+// For a place among the local programs: three seconds in all.
+constexpr int most_waits = 20;
+constexpr std::uint64_t wait_ms = 150;
 
 std::string joined(const std::vector<std::string>& names) {
   std::string out;
@@ -86,6 +89,12 @@ ry::task<server_ptr> broker::next_try(server_ptr s, ry::error why, bool unsent, 
   // A connection that waited may have ended without a word.
   if (unsent && s->reuse && made.unsent++ == 0) {
     parts_.count.unsent.add();
+    co_return s;
+  }
+  // So many at once are not allowed. Those that only wait for work make room, and those that are about to end are gone soon.
+  if (why.is("mcp.connect_failed") && why.status() == RY_RESOURCE_EXHAUSTED && made.rooms++ < most_waits) {
+    kept_.let_go(s->account_id);
+    (co_await parts_.ctx.sleep(wait_ms)).value();
     co_return s;
   }
   if (why.is("mcp.era_changed") && made.eras++ == 0) {

@@ -33,7 +33,7 @@ class broker {
   // A call or a listing by this server has ended.
   void note(figures::operation what, const server& s, const ry::error& why, std::int64_t begun_us) const;
   struct attempts {
-    int eras = 0, credentials = 0, unsent = 0;
+    int eras = 0, credentials = 0, unsent = 0, rooms = 0;
   };
   // A client for one piece of work, and its end.
   std::unique_ptr<client> client_of(const server_ptr& s, ry_exec* exec);

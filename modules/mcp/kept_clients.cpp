@@ -72,6 +72,16 @@ void kept_clients::make_room(const std::string& account) {
   }
 }
 
+void kept_clients::let_go(const std::string& account) noexcept {
+  std::lock_guard lock(mutex_);
+  for (auto* e : waiting_) {
+    if (e->leaving || e->c->to().account_id != account) continue;
+    e->leaving = true;
+    ctx_.core().op_cancel(ctx_.host(), e->timer);
+    return;
+  }
+}
+
 void kept_clients::clear() noexcept {
   std::lock_guard lock(mutex_);
   for (auto* e : waiting_) {

@@ -27,6 +27,8 @@ class kept_clients {
   // cannot be kept.
   void give(std::unique_ptr<client> c) noexcept;
 
+  // Closes the account's one that has waited longest, soon.
+  void let_go(const std::string& account) noexcept;
   // Closes all that wait, soon.
   void clear() noexcept;
   std::size_t size() const;

@@ -178,3 +178,26 @@ readline.createInterface({ input: process.stdin }).on('line', (line) => {
   assert.deepEqual(names(r), ['echo'], r.text);
   assert.deepEqual(readFileSync(log, 'utf8').trim().split('\n').slice(0, 3), ['server/discover', 'initialize', 'tools/list']);
 });
+
+test('programs that are kept, or on their way out, leave room for others', async () => {
+  const file = path.join(dir, 'plain.mjs');
+  writeFileSync(file, `
+import readline from 'node:readline';
+const say = (m) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...m }) + '\\n');
+if (process.argv[2] === 'stays') setInterval(() => {}, 1000);
+readline.createInterface({ input: process.stdin }).on('line', (line) => {
+  const m = JSON.parse(line);
+  if (m.method === 'initialize') return say({ id: m.id, result: { protocolVersion: '2025-11-25', capabilities: { tools: {} } } });
+  if (m.method === 'tools/call') return say({ id: m.id, result: { content: [{ type: 'text', text: 'called' }] } });
+  if (m.id !== undefined) return say({ id: m.id, error: { code: -32601, message: 'no' } });
+});
+`);
+  for (let i = 0; i < 10; ++i) {
+    const r = await call({ command: node, args: [file], env: { NUMBER: String(i) }, reuse: true }, 'json');
+    assert.equal(r.status, 200, `${i}: ${r.text}`);
+  }
+  for (let i = 0; i < 12; ++i) {
+    const r = await call({ command: node, args: [file, 'stays'] }, 'json');
+    assert.equal(r.status, 200, `${i}: ${r.text}`);
+  }
+});
