@@ -18,12 +18,12 @@ constexpr int max_learnings = 8;  // every block has an index of its own
 constexpr std::size_t max_calls = 128;
 constexpr std::size_t max_arguments = 16 * 1024 * 1024;
 
-std::int64_t number_at(const json::object& o, std::string_view key, std::int64_t standard = 0) {
+std::int64_t number_at(const json::object& o, std::string_view key) {
   const auto* v = o.if_contains(key);
-  if (!v || !v->is_number()) return standard;
+  if (!v || !v->is_number()) return 0;
   boost::system::error_code ec;
   const auto n = v->to_number<std::int64_t>(ec);
-  return ec || n < 0 ? standard : n;
+  return ec || n < 0 ? 0 : n;
 }
 
 std::int32_t finish_of(std::string_view reason) {
@@ -58,13 +58,6 @@ llm::failure failure_of(const json::object& body, unsigned http_status) {
   return llm::failure_of_status(http_status ? http_status : 500, std::move(message));
 }
 
-json::value parse(std::string_view data, bool& ok) {
-  boost::system::error_code ec;
-  json::value v = json::parse(data, ec);
-  ok = !ec;
-  return v;
-}
-
 }  // namespace
 
 void messages_reader::event(std::string_view, std::string_view data, llm::receiver& to) {
@@ -75,11 +68,10 @@ void messages_reader::event(std::string_view, std::string_view data, llm::receiv
     return;
   }
   if (data.empty()) return;
-  bool ok = false;
-  const auto v = parse(data, ok);
-  if (!ok || !v.is_object())
+  const auto v = llm::parse_event(data);
+  if (!v || !v->is_object())
     return fail({RY_DATA_LOSS, "llm.protocol", "the model provider sent an event that is no JSON"});
-  const auto& o = v.get_object();
+  const auto& o = v->get_object();
   const auto type = text_at(o, "type");
   if (type == "content_block_delta") {
     block_delta(o, data, to);
@@ -89,12 +81,9 @@ void messages_reader::event(std::string_view, std::string_view data, llm::receiv
     block_stop(o, to);
   } else if (type == "message_start") {
     if (const auto* m = object_at(o, "message"))
-      if (const auto* u = object_at(*m, "usage")) usage(*u);
+      if (const auto* u = object_at(*m, "usage")) usage(*u, false);
   } else if (type == "message_delta") {
-    if (const auto* u = object_at(o, "usage")) {
-      usage(*u);
-      usage_.reported = true;
-    }
+    if (const auto* u = object_at(o, "usage")) usage(*u, true);
     const auto* d = object_at(o, "delta");
     if (const auto reason = d ? text_at(*d, "stop_reason") : ""; !reason.empty()) {
       stopped_ = true;
@@ -108,14 +97,20 @@ void messages_reader::event(std::string_view, std::string_view data, llm::receiv
   }
 }
 
-// Counts are cumulative: a later event replaces what an earlier one said.
-void messages_reader::usage(const json::object& u) {
-  fresh_ = number_at(u, "input_tokens", fresh_);
-  cache_read_ = number_at(u, "cache_read_input_tokens", cache_read_);
-  cache_written_ = number_at(u, "cache_creation_input_tokens", cache_written_);
+// Counts are cumulative: a later event replaces what an earlier one said. whole: the output is
+// counted to its end.
+void messages_reader::usage(const json::object& u, bool whole) {
+  const auto take = [&u](std::string_view key, std::int64_t& into) {
+    const auto n = llm::count_at(u, key);
+    if (n) into = *n;
+    return n.has_value();
+  };
+  if (take("input_tokens", fresh_)) usage_.input_reported = true;
+  take("cache_read_input_tokens", cache_read_);
+  take("cache_creation_input_tokens", cache_written_);
   usage_.input = fresh_ + cache_read_ + cache_written_;
   usage_.cached = cache_read_;
-  usage_.output = number_at(u, "output_tokens", usage_.output);
+  if (take("output_tokens", usage_.output) && whole) usage_.output_reported = true;
 }
 
 void messages_reader::block_start(const json::object& o, llm::receiver& to) {
@@ -213,9 +208,8 @@ void messages_reader::thought(json::object block, llm::receiver& to) {
 void messages_reader::learn(std::string_view data) {
   ++learnings_;
   if (!text_.learn(data, "\"text\":\"")) return;
-  bool ok = false;
-  const auto v = parse(text_.with("<proof>"), ok);
-  const auto* o = ok ? v.if_object() : nullptr;
+  const auto v = llm::parse_event(text_.with("<proof>"));
+  const auto* o = v ? v->if_object() : nullptr;
   const auto* d = o ? object_at(*o, "delta") : nullptr;
   const bool pure = d && text_at(*o, "type") == "content_block_delta" &&
                     text_at(*d, "type") == "text_delta" && text_at(*d, "text") == "<proof>";

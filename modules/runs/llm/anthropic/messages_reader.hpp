@@ -27,7 +27,7 @@ class messages_reader final : public llm::answer_reader {
     std::string id, name, arguments, given;  // given: an input that came whole
   };
 
-  void usage(const boost::json::object& u);
+  void usage(const boost::json::object& u, bool whole);
   void block_start(const boost::json::object& o, llm::receiver& to);
   void block_delta(const boost::json::object& o, std::string_view data, llm::receiver& to);
   void block_stop(const boost::json::object& o, llm::receiver& to);

@@ -47,10 +47,42 @@ TEST(messages_reader, reads_text_thinking_usage_and_end) {
   EXPECT_TRUE(r.reader.ended());
   EXPECT_FALSE(r.reader.failed());
   EXPECT_EQ(r.reader.finish(), RY_LLM_FINISH_STOP);
-  EXPECT_TRUE(r.reader.used().reported);
+  EXPECT_TRUE(r.reader.used().reported());
   EXPECT_EQ(r.reader.used().input, 115);
   EXPECT_EQ(r.reader.used().cached, 100);
   EXPECT_EQ(r.reader.used().output, 12);
+}
+
+TEST(messages_reader, usage_is_reported_when_both_counts_are_numbers) {
+  const auto used = [](const std::string& at_start, const std::string& at_end) {
+    const reading r({R"({"type":"message_start","message":{"usage":)" + at_start + "}}", text("a"),
+                     R"({"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":)" + at_end + "}",
+                     stop});
+    EXPECT_FALSE(r.reader.failed());
+    return r.reader.used();
+  };
+  for (const char* none : {"{}", "null", R"({"input_tokens":null,"output_tokens":"4"})",
+                           R"({"input_tokens":-1,"output_tokens":1e99})"}) {
+    const auto nothing = used(none, none);
+    EXPECT_FALSE(nothing.input_reported || nothing.output_reported) << none;
+    const auto begun = used(R"({"input_tokens":10,"output_tokens":1})", none);
+    EXPECT_TRUE(begun.input_reported) << none;
+    EXPECT_FALSE(begun.output_reported) << none;
+    EXPECT_EQ(begun.input, 10) << none;
+  }
+  const auto output = used("{}", R"({"output_tokens":4})");
+  EXPECT_FALSE(output.reported());
+  EXPECT_EQ(output.output, 4);
+  const auto late = used(R"({"input_tokens":0,"output_tokens":0})", R"({"input_tokens":9.2,"output_tokens":4})");
+  EXPECT_TRUE(late.reported());
+  EXPECT_EQ(late.input, 9);
+  EXPECT_EQ(late.output, 4);
+}
+
+TEST(messages_reader, half_a_surrogate_pair_reads_as_a_replacement_character) {
+  const reading split({start, text("a"), text("\\ud83d"), text("\\ude00"), text("b\\\\ud83d"), stop});
+  EXPECT_FALSE(split.reader.failed());
+  EXPECT_EQ(split.got.said, "a\xef\xbf\xbd\xef\xbf\xbd" "b\\ud83d");
 }
 
 TEST(messages_reader, hands_over_what_has_to_come_back) {
@@ -103,7 +135,7 @@ TEST(messages_reader, the_short_cut_never_takes_another_kind_of_event_for_text) 
 TEST(messages_reader, ends_and_cuts) {
   const reading cut({start, text("a")}, true);
   EXPECT_EQ(cut.reader.failed()->status, RY_UNAVAILABLE);
-  EXPECT_FALSE(cut.reader.used().reported);
+  EXPECT_FALSE(cut.reader.used().reported());
   EXPECT_EQ(cut.reader.used().input, 115);
   const reading almost({start, R"({"type":"message_delta","delta":{"stop_reason":"max_tokens"}})"},
                        true);

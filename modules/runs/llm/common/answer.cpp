@@ -1,10 +1,45 @@
 #include "answer.hpp"
 
 #include <algorithm>
+#include <boost/json/parse.hpp>
 #include <cctype>
+#include <cmath>
 #include <ry/cpp/outside.hpp>
 
+#include "json_text.hpp"
+
 namespace llm {
+
+namespace json = boost::json;
+
+usage with_estimates(usage u, std::int64_t input_estimate, std::size_t produced) {
+  // A count that opens a stream may be a 0 that the count of the whole answer replaces.
+  if (!u.reported() && (!u.input_reported || u.input == 0))
+    u.input = std::max(u.input, input_estimate);
+  if (!u.output_reported) u.output = std::max(u.output, estimate_tokens(produced));
+  u.cached = std::min(u.cached, u.input);
+  return u;
+}
+
+std::optional<std::int64_t> count_at(const json::object& o, std::string_view key) {
+  constexpr double most = 1e9;
+  const auto* v = o.if_contains(key);
+  if (!v || !v->is_number()) return std::nullopt;
+  const double n = v->to_number<double>();
+  if (!(n >= 0 && n <= most)) return std::nullopt;
+  return std::llround(n);
+}
+
+std::optional<json::value> parse_event(std::string_view data) {
+  boost::system::error_code ec;
+  json::value v = json::parse(data, ec);
+  if (!ec) return v;
+  const auto mended = without_lone_surrogates(data);
+  if (!mended) return std::nullopt;
+  v = json::parse(*mended, ec);
+  if (ec) return std::nullopt;
+  return v;
+}
 
 failure failure_of_status(unsigned s, std::string message) {
   if (message.empty()) message = "the model provider answered HTTP " + std::to_string(s);

@@ -3,6 +3,8 @@
 
 #include <ry/ext/llm_provider.h>
 
+#include <boost/json/object.hpp>
+#include <boost/json/value.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -31,9 +33,11 @@ struct failure {
   std::uint32_t retry_after_s = 0;
 };
 
+// A count that the provider did not report for the whole answer is the least that is known.
 struct usage {
-  bool reported = false;  // by the provider, for the whole answer
-  std::int64_t input = 0, output = 0, cached = 0;
+  bool input_reported = false, output_reported = false;
+  std::int64_t input = 0, output = 0, cached = 0;  // cached: at most input
+  bool reported() const noexcept { return input_reported && output_reported; }
 };
 
 // Reads one streamed answer, event by event. Sans-io.
@@ -70,6 +74,15 @@ class answer_reader {
 inline std::int64_t estimate_tokens(std::size_t bytes) {
   return static_cast<std::int64_t>((bytes + 3) / 4);
 }
+
+// What an answer with `produced` bytes used: as the provider reported, otherwise estimated.
+usage with_estimates(usage u, std::int64_t input_estimate, std::size_t produced);
+
+// A member that counts tokens, rounded; nullopt when it is no number from 0 to a billion.
+std::optional<std::int64_t> count_at(const boost::json::object& o, std::string_view key);
+// The data of an event; nullopt when it is no JSON. An escape of half a surrogate pair, as left by
+// gateways that cut text between UTF-16 units, reads as U+FFFD.
+std::optional<boost::json::value> parse_event(std::string_view data);
 
 // The failure behind an HTTP status when its body says nothing better.
 failure failure_of_status(unsigned http_status, std::string message);

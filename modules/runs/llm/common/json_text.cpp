@@ -117,6 +117,29 @@ bool decode_json_body(std::string_view body, std::string& out) {
   return true;
 }
 
+std::optional<std::string> without_lone_surrogates(std::string_view json) {
+  std::optional<std::string> out;
+  std::size_t i = 0;
+  while ((i = json.find('\\', i)) != std::string_view::npos) {
+    const int c = json.substr(i, 2) == "\\u" ? unit(json, i + 2) : -1;
+    if (c < 0) {
+      i += 2;
+      continue;
+    }
+    const int next = json.substr(i + 6, 2) == "\\u" ? unit(json, i + 8) : -1;
+    if (c >= 0xd800 && c <= 0xdbff && next >= 0xdc00 && next <= 0xdfff) {
+      i += 12;
+      continue;
+    }
+    if (c >= 0xd800 && c <= 0xdfff) {
+      if (!out) out.emplace(json);
+      out->replace(i, 6, "\\ufffd");
+    }
+    i += 6;
+  }
+  return out;
+}
+
 std::optional<std::string_view> delta_template::match(std::string_view chunk) {
   if (before_.empty() || chunk.size() < before_.size() + after_.size() ||
       !chunk.ends_with(after_) || !chunk.starts_with(before_))

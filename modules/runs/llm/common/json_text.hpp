@@ -17,6 +17,10 @@ std::optional<json_body> check_json_body(std::string_view body);
 // Decodes such a body that was checked. Appends to `out`. False: a broken \u escape.
 bool decode_json_body(std::string_view body, std::string& out);
 
+// JSON text with \ufffd in place of each escape of a surrogate that has no partner. nullopt: there
+// is none.
+std::optional<std::string> without_lone_surrogates(std::string_view json);
+
 // Chunks of one stream differ in one string only. After one of them was understood in full, the
 // following ones are recognised by what stands before and after that string.
 class delta_template {

@@ -33,6 +33,38 @@ TEST(json_text, agrees_with_the_parser) {
   EXPECT_GT(good, 1000);
 }
 
+TEST(json_text, replaces_only_escapes_of_lone_surrogates) {
+  const auto mended = [](std::string_view in) {
+    return llm::without_lone_surrogates(in).value_or("as it was");
+  };
+  EXPECT_EQ(mended(R"("\ud83d")"), R"("\ufffd")");
+  EXPECT_EQ(mended(R"("\uDE00 and \uD83Dx")"), R"("\ufffd and \ufffdx")");
+  EXPECT_EQ(mended(R"("\ud83d\ud83d\ude00\ude00")"), R"("\ufffd\ud83d\ude00\ufffd")");
+  EXPECT_EQ(mended(R"("\ude00\ud83d")"), R"("\ufffd\ufffd")");
+  EXPECT_EQ(mended(R"("\ud83d\u0041\n")"), R"("\ufffd\u0041\n")");
+  EXPECT_EQ(mended(R"("\\ud83d\\\ud83d\\\\ud83d")"), R"("\\ud83d\\\ufffd\\\\ud83d")");
+  EXPECT_EQ(mended(R"("\ud83d\\ude00")"), R"("\ufffd\\ude00")");
+  for (const char* same : {R"("\ud83d\ude00")", R"("\\ud83d")", R"("\u00e4")", R"("\ud83)", R"("\u)",
+                           R"(\)", "ud83d", ""})
+    EXPECT_EQ(mended(same), "as it was") << same;
+}
+
+TEST(json_text, an_event_with_lone_surrogates_reads_whatever_else_is_in_it) {
+  std::mt19937 rng(7);
+  const std::string_view alphabet[] = {"a", "\\n", "\\\\", "\\u00e4", "\\ud83d", "\\ude00", "\\\"", "ud83d"};
+  for (int i = 0; i < 20000; ++i) {
+    std::string body;
+    for (unsigned k = rng() % 8; k > 0; --k) body += alphabet[rng() % std::size(alphabet)];
+    const auto v = llm::parse_event("\"" + body + "\"");
+    ASSERT_TRUE(v && v->is_string()) << body;
+  }
+  EXPECT_EQ(llm::parse_event(R"("a\ud83d\ud83d\ude00")")->as_string(),
+            "a\xef\xbf\xbd\xf0\x9f\x98\x80");
+  EXPECT_EQ(llm::parse_event(R"("\\ud83d\ud83d")")->as_string(), "\\ud83d\xef\xbf\xbd");
+  for (const char* broken : {"", "{", R"({"a":"\ud83d")", R"("\ud83d\x")", R"("\ud83")", "nonsense"})
+    EXPECT_FALSE(llm::parse_event(broken)) << broken;
+}
+
 TEST(delta_template, recognises_only_chunks_that_differ_in_the_text) {
   llm::delta_template t;
   EXPECT_FALSE(t.match(R"({"c":"x"})"));
@@ -72,6 +104,46 @@ TEST(answer, reads_retry_after) {
   EXPECT_EQ(llm::retry_after("soon", now), 0u);
   EXPECT_EQ(llm::retry_after("nan", now), 0u);
   EXPECT_EQ(llm::retry_after("", now), 0u);
+}
+
+TEST(answer, counts_are_numbers_of_a_sane_size) {
+  const auto count = [](std::string_view json) {
+    return llm::count_at(boost::json::parse(json).as_object(), "n");
+  };
+  EXPECT_EQ(count(R"({"n":0})"), 0);
+  EXPECT_EQ(count(R"({"n":7})"), 7);
+  EXPECT_EQ(count(R"({"n":2.5})"), 3);
+  EXPECT_EQ(count(R"({"n":1e3})"), 1000);
+  EXPECT_EQ(count(R"({"n":1000000000})"), 1'000'000'000);
+  for (const char* none : {"{}", R"({"n":null})", R"({"n":"7"})", R"({"n":-1})", R"({"n":-0.4})",
+                           R"({"n":true})", R"({"n":[7]})", R"({"n":1000000001})",
+                           R"({"n":18446744073709551615})", R"({"n":1e99})"})
+    EXPECT_FALSE(count(none)) << none;
+}
+
+TEST(answer, estimates_what_was_not_reported) {
+  llm::usage u;
+  const auto is = [&](std::int64_t input, std::int64_t output, std::int64_t cached) {
+    const auto got = llm::with_estimates(u, 50, 40);
+    EXPECT_EQ(got.input, input);
+    EXPECT_EQ(got.output, output);
+    EXPECT_EQ(got.cached, cached);
+  };
+  is(50, 10, 0);
+  u = {true, true, 9, 4, 5};
+  is(9, 4, 5);
+  u = {true, true, 0, 0, 0};
+  is(0, 0, 0);
+  u = {true, false, 9, 0, 5};
+  is(9, 10, 5);
+  u = {false, true, 0, 4, 0};
+  is(50, 4, 0);
+  u = {true, false, 0, 12, 0};
+  is(50, 12, 0);
+  u = {false, false, 100, 1, 100};
+  is(100, 10, 100);
+  u = {true, true, 9, 4, 70};
+  is(9, 4, 9);
 }
 
 TEST(answer, knows_statuses) {

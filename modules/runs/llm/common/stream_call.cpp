@@ -180,13 +180,11 @@ ry_llm_end stream_call::summary(std::int32_t finish) const {
   e.struct_size = sizeof e;
   e.finish = finish;
   e.usage.struct_size = sizeof e.usage;
-  const auto& u = reader_->used();
-  e.usage.estimated = u.reported ? 0 : 1;
-  // A provider may have counted the input before the answer broke off.
   const auto input = status_ / 100 == 2 ? input_estimate_ : 0;
-  e.usage.input_tokens = u.reported || u.input > 0 ? u.input : input;
-  e.usage.output_tokens =
-      u.reported ? u.output : std::max(u.output, estimate_tokens(reader_->produced()));
+  const auto u = with_estimates(reader_->used(), input, reader_->produced());
+  e.usage.estimated = u.reported() ? 0 : 1;
+  e.usage.input_tokens = u.input;
+  e.usage.output_tokens = u.output;
   e.usage.cached_tokens = u.cached;
   return e;
 }

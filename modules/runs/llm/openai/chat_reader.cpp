@@ -67,13 +67,6 @@ llm::failure failure_of(const json::object& body, unsigned http_status) {
   return llm::failure_of_status(http_status, std::move(message));
 }
 
-json::value parse(std::string_view data, bool& ok) {
-  boost::system::error_code ec;
-  json::value v = json::parse(data, ec);
-  ok = !ec;
-  return v;
-}
-
 }  // namespace
 
 void chat_reader::event(std::string_view, std::string_view data, llm::receiver& to) {
@@ -85,22 +78,15 @@ void chat_reader::event(std::string_view, std::string_view data, llm::receiver& 
   }
   if (data == "[DONE]") return conclude(to);
   if (data.empty()) return;
-  bool ok = false;
-  const auto v = parse(data, ok);
-  if (!ok || !v.is_object())
+  const auto v = llm::parse_event(data);
+  if (!v || !v->is_object())
     return fail({RY_DATA_LOSS, "llm.protocol", "the model provider sent a chunk that is no JSON"});
-  chunk(v.get_object(), data, to);
+  chunk(v->get_object(), data, to);
 }
 
 void chat_reader::chunk(const json::object& o, std::string_view data, llm::receiver& to) {
   if (const auto* e = o.if_contains("error"); e && !e->is_null()) return fail(failure_of(o, 0));
-  if (const auto* u = object_at(o, "usage")) {
-    usage_.reported = true;
-    usage_.input = number_at(*u, "prompt_tokens");
-    usage_.output = number_at(*u, "completion_tokens");
-    if (const auto* d = object_at(*u, "prompt_tokens_details"))
-      usage_.cached = number_at(*d, "cached_tokens");
-  }
+  if (const auto* u = object_at(o, "usage")) usage(*u);
   const auto* choices = array_at(o, "choices");
   if (!choices || choices->empty() || !choices->front().is_object()) return;
   const auto& choice = choices->front().get_object();
@@ -113,6 +99,26 @@ void chat_reader::chunk(const json::object& o, std::string_view data, llm::recei
   } else if (d && learnings_ < max_learnings && !text_at(*d, "content").empty()) {
     learn(data);
   }
+}
+
+// Some servers use the names of the responses API. A later chunk replaces what an earlier one said.
+void chat_reader::usage(const json::object& u) {
+  const auto count = [](const json::object& o, std::string_view key, std::string_view other) {
+    const auto n = llm::count_at(o, key);
+    return n ? n : llm::count_at(o, other);
+  };
+  if (const auto n = count(u, "prompt_tokens", "input_tokens")) {
+    usage_.input = *n;
+    usage_.input_reported = true;
+  }
+  if (const auto n = count(u, "completion_tokens", "output_tokens")) {
+    usage_.output = *n;
+    usage_.output_reported = true;
+  }
+  const auto* d = object_at(u, "prompt_tokens_details");
+  if (!d) d = object_at(u, "input_tokens_details");
+  if (d) usage_.cached = llm::count_at(*d, "cached_tokens").value_or(0);
+  usage_.cached = std::min(usage_.cached, usage_.input);
 }
 
 void chat_reader::delta(const json::object& d, llm::receiver& to) {
@@ -177,9 +183,8 @@ void chat_reader::tool_delta(const json::value& v) {
 void chat_reader::learn(std::string_view data) {
   ++learnings_;
   if (!content_.learn(data, "\"content\":\"")) return;
-  bool ok = false;
-  const auto v = parse(content_.with("<proof>"), ok);
-  const auto* o = ok ? v.if_object() : nullptr;
+  const auto v = llm::parse_event(content_.with("<proof>"));
+  const auto* o = v ? v->if_object() : nullptr;
   const auto* choices = o ? array_at(*o, "choices") : nullptr;
   const auto* choice = choices && choices->size() == 1 ? choices->front().if_object() : nullptr;
   const auto* d = choice ? object_at(*choice, "delta") : nullptr;

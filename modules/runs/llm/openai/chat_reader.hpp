@@ -27,6 +27,7 @@ class chat_reader final : public llm::answer_reader {
   };
 
   void chunk(const boost::json::object& o, std::string_view data, llm::receiver& to);
+  void usage(const boost::json::object& u);
   void delta(const boost::json::object& d, llm::receiver& to);
   void tool_delta(const boost::json::value& v);
   void learn(std::string_view data);

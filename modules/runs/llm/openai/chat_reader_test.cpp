@@ -59,10 +59,64 @@ TEST(chat_reader, reads_text_usage_and_end) {
   EXPECT_TRUE(r.reader.ended());
   EXPECT_FALSE(r.reader.failed());
   EXPECT_EQ(r.reader.finish(), RY_LLM_FINISH_STOP);
-  EXPECT_TRUE(r.reader.used().reported);
+  EXPECT_TRUE(r.reader.used().reported());
   EXPECT_EQ(r.reader.used().input, 9);
   EXPECT_EQ(r.reader.used().output, 4);
   EXPECT_EQ(r.reader.used().cached, 5);
+}
+
+TEST(chat_reader, usage_is_reported_when_both_counts_are_numbers) {
+  const auto used = [](const std::string& usage) {
+    const reading r({chunk(R"({"content":"a"})"), chunk("{}", "\"stop\""),
+                     R"({"choices":[],"usage":)" + usage + "}", "[DONE]"});
+    EXPECT_FALSE(r.reader.failed());
+    return r.reader.used();
+  };
+  for (const char* none :
+       {"{}", "null", "[]", R"({"prompt_tokens":null,"completion_tokens":null})",
+        R"({"prompt_tokens":"9","completion_tokens":"4"})", R"({"prompt_tokens":-9,"completion_tokens":-4})",
+        R"({"prompt_tokens":1e99,"completion_tokens":9007199254740993})"}) {
+    const auto u = used(none);
+    EXPECT_FALSE(u.input_reported || u.output_reported) << none;
+    EXPECT_EQ(u.input + u.output + u.cached, 0) << none;
+  }
+  const auto input = used(R"({"prompt_tokens":9,"completion_tokens":null})");
+  EXPECT_FALSE(input.reported());
+  EXPECT_TRUE(input.input_reported);
+  EXPECT_EQ(input.input, 9);
+  const auto output = used(R"({"completion_tokens":4})");
+  EXPECT_FALSE(output.reported());
+  EXPECT_TRUE(output.output_reported);
+  EXPECT_EQ(output.output, 4);
+  const auto fractions = used(R"({"prompt_tokens":8.6,"completion_tokens":4.0})");
+  EXPECT_TRUE(fractions.reported());
+  EXPECT_EQ(fractions.input, 9);
+  EXPECT_EQ(fractions.output, 4);
+  const auto other =
+      used(R"({"input_tokens":9,"output_tokens":4,"input_tokens_details":{"cached_tokens":5}})");
+  EXPECT_TRUE(other.reported());
+  EXPECT_EQ(other.input, 9);
+  EXPECT_EQ(other.output, 4);
+  EXPECT_EQ(other.cached, 5);
+  const auto cached = used(
+      R"({"prompt_tokens":9,"completion_tokens":4,"prompt_tokens_details":{"cached_tokens":90}})");
+  EXPECT_EQ(cached.cached, 9);
+}
+
+TEST(chat_reader, half_a_surrogate_pair_reads_as_a_replacement_character) {
+  const reading split({chunk(R"({"content":"a"})"), chunk(R"({"content":"\ud83d"})"),
+                       chunk(R"({"content":"\ude00"})"), chunk(R"({"content":"b\ud83d\ude00"})"),
+                       chunk("{}", "\"stop\""), "[DONE]"});
+  EXPECT_FALSE(split.reader.failed());
+  EXPECT_TRUE(split.reader.ended());
+  EXPECT_EQ(split.got.said, "a\xef\xbf\xbd\xef\xbf\xbd" "b\xf0\x9f\x98\x80");
+  const reading first({chunk(R"({"content":"\ud83d"})"), chunk(R"({"content":"c"})"), "[DONE]"});
+  EXPECT_EQ(first.got.said, "\xef\xbf\xbd" "c");
+  const reading escaped({chunk(R"({"content":"\\ud83d\ud83d"})"), "[DONE]"});
+  EXPECT_EQ(escaped.got.said, "\\ud83d\xef\xbf\xbd");
+  const reading broken({R"({"choices":[{"delta":{"content":"\ud83d"}}])"});
+  ASSERT_TRUE(broken.reader.failed());
+  EXPECT_EQ(broken.reader.failed()->status, RY_DATA_LOSS);
 }
 
 TEST(chat_reader, assembles_parallel_tool_calls_by_index) {
@@ -75,7 +129,7 @@ TEST(chat_reader, assembles_parallel_tool_calls_by_index) {
        chunk("{}", "\"tool_calls\""), "[DONE]"});
   EXPECT_THAT(r.got.calls, ElementsAre("a f {\"x\":1}", "b g {}"));
   EXPECT_EQ(r.reader.finish(), RY_LLM_FINISH_TOOL_CALLS);
-  EXPECT_FALSE(r.reader.used().reported);
+  EXPECT_FALSE(r.reader.used().reported());
   EXPECT_GT(r.reader.produced(), 5u);
 }
 

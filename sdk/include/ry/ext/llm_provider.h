@@ -29,7 +29,7 @@ extern "C" {
 
 typedef struct ry_llm_usage {
   uint32_t struct_size;
-  uint32_t estimated;        /* 1: the provider said nothing; counted from the text */
+  uint32_t estimated;        /* 1: the provider did not say all of it; counted from the text */
   int64_t input_tokens;      /* all of them, cached ones included */
   int64_t output_tokens;
   int64_t cached_tokens;
