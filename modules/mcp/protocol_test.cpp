@@ -1,5 +1,9 @@
 // The parts without I/O: messages, revisions, headers, tools, names, results.
 #include <gmock/gmock.h>
+
+#include <charconv>
+#include <cstdlib>
+#include <random>
 #include <ry/cpp/types.hpp>
 
 #include "era.hpp"
@@ -49,6 +53,33 @@ TEST(Rpc, WhatIsReadCanBeWritten) {
   ASSERT_EQ(m.at(0).what, incoming::kind::result);
   EXPECT_EQ(m.at(0).body, j(R"({"a":[null,null,null],"b":1e308})"));
   EXPECT_EQ(json::serialize(parse(R"({"x":1e999})")), R"({"x":null})");
+}
+
+TEST(Rpc, NumbersAreNotChanged) {
+  for (const char* text : {"147.36195413268715", "-147.36195413268715", "0.1", "1e23", "8.41e21", "2.2250738585072014e-308",
+                           "5e-324", "1.7976931348623157e308", "9007199254740993.0", "0.30000000000000004",
+                           "123456789012345678901234567890", "-0.0"}) {
+    const double exact = std::strtod(text, nullptr);
+    const auto read = parse(text);
+    ASSERT_TRUE(read.is_double()) << text;
+    EXPECT_EQ(read.get_double(), exact) << text;
+    const auto written = json::serialize(read);
+    EXPECT_EQ(std::strtod(written.c_str(), nullptr), exact) << written;
+    EXPECT_EQ(parse(written), read) << written;
+    const auto sent = read_messages("{\"id\":1,\"result\":[" + std::string(text) + "]}");
+    EXPECT_EQ(sent.at(0).body, json::value({read})) << text;
+  }
+  EXPECT_EQ(parse("1e-999"), json::value(0.0));
+  EXPECT_EQ(parse("[9223372036854775807,18446744073709551615,-9223372036854775808]"),
+            json::value({INT64_MAX, UINT64_MAX, INT64_MIN}));
+  std::mt19937_64 random(7);
+  std::uniform_real_distribution<double> degrees(-180, 180);
+  for (int i = 0; i < 20'000; ++i) {
+    const double exact = degrees(random);
+    char text[32];
+    const auto end = std::to_chars(text, text + sizeof text, exact).ptr;
+    ASSERT_EQ(parse({text, end}), json::value(exact)) << std::string_view(text, end);
+  }
 }
 
 TEST(Rpc, HostileTextIsRefused) {
@@ -243,6 +274,43 @@ TEST(Results, StructuredAloneIsShownAndLargeOnesAreCut) {
   for (const char* odd : {"null", "[]", "{}", R"({"content":7})", R"({"content":[null]})"}) {
     EXPECT_NO_THROW(result_json(j(odd), 100)) << odd;
   }
+}
+
+std::string content_of(std::string_view result, std::size_t most = 1000) {
+  return text_of(j(result_json(j(result), most)).get_object(), "content");
+}
+
+TEST(Results, StructuredBesideATextIsShownOnce) {
+  EXPECT_EQ(content_of(R"({"content":[{"type":"text","text":"2 rows"}],"structuredContent":{"rows":["A","B"]}})"),
+            "2 rows\n{\"rows\":[\"A\",\"B\"]}");
+  EXPECT_EQ(content_of(R"({"content":[{"type":"text","text":"x"},{"type":"text","text":" {\"b\": 1,\n\"a\": 0.1}"}],
+                          "structuredContent":{"a":0.1,"b":1}})"),
+            "x\n {\"b\": 1,\n\"a\": 0.1}");
+  EXPECT_EQ(content_of(R"({"content":[{"type":"text","text":"{\"a\": 2}"},{"type":"text","text":"{no"}],
+                          "structuredContent":{"a":1}})"),
+            "{\"a\": 2}\n{no\n{\"a\":1}");
+  EXPECT_EQ(content_of(R"({"content":[{"type":"text","text":"\"s\""}],"structuredContent":"s"})"), "\"s\"");
+  EXPECT_EQ(content_of(R"({"content":[{"type":"text","text":"x"}],"structuredContent":null})"), "x");
+  EXPECT_EQ(content_of(R"({"content":[{"type":"text","text":"x"}],"structuredContent":{"a":"0123456789"}})", 10),
+            "x\n{\"a\":\"01\n[cut: the result has 19 bytes, of which 10 are shown]");
+}
+
+TEST(Results, ABlobOfATextTypeIsShownAsItsText) {
+  const auto shown = [](std::string_view type, std::string_view blob) {
+    return content_of(json::serialize(json::object{{"content", json::array{json::object{
+        {"type", "resource"},
+        {"resource", json::object{{"uri", "x:y"}, {"mimeType", jv(type)}, {"blob", jv(blob)}}}}}}}));
+  };
+  EXPECT_EQ(shown("text/csv", "YSxi"), "[resource x:y, text/csv]\na,b");
+  EXPECT_EQ(shown("Text/CSV; charset=utf-8", "YQ"), "[resource x:y, Text/CSV; charset=utf-8]\na");
+  EXPECT_EQ(shown("application/json", "e30=\r\n"), "[resource x:y, application/json]\n{}");
+  for (const char* type : {"application/xml", "text/xml", "application/ld+json", "application/atom+xml"}) {
+    EXPECT_THAT(shown(type, "w6k="), HasSubstr("]\n\xc3\xa9")) << type;
+  }
+  EXPECT_EQ(shown("text/csv", "6Q=="), "[resource x:y, text/csv, 3 bytes]") << "no UTF-8";
+  EXPECT_EQ(shown("text/csv", "a,b"), "[resource x:y, text/csv, 0 bytes]") << "no base64";
+  EXPECT_EQ(shown("application/pdf", "YSxi"), "[resource x:y, application/pdf, 3 bytes]");
+  EXPECT_EQ(shown("", "YSxi"), "[resource x:y, , 3 bytes]");
 }
 
 }  // namespace

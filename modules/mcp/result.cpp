@@ -1,9 +1,52 @@
 #include "result.hpp"
 
+#include <sodium.h>
+
+#include <algorithm>
+#include <ry/cpp/types.hpp>
+
 #include "text.hpp"
 
 namespace mcp {
 namespace {
+
+bool is_text_type(std::string_view media_type) {
+  std::string type(media_type.substr(0, media_type.find_first_of("; \t")));
+  std::transform(type.begin(), type.end(), type.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  return type.starts_with("text/") || type == "application/json" || type == "application/xml" ||
+         type.ends_with("+json") || type.ends_with("+xml");
+}
+
+// The text that a blob holds; empty: it holds none.
+std::string text_in(const std::string& base64) {
+  std::string out(base64.size() / 4 * 3 + 3, '\0');
+  for (const int variant : {sodium_base64_VARIANT_ORIGINAL, sodium_base64_VARIANT_ORIGINAL_NO_PADDING}) {
+    std::size_t size = 0;
+    if (sodium_base642bin(reinterpret_cast<unsigned char*>(out.data()), out.size(), base64.data(), base64.size(),
+                          "\r\n", &size, nullptr, variant) != 0)
+      continue;
+    out.resize(size);
+    return clean(out, std::string::npos) == out ? out : std::string();
+  }
+  return {};
+}
+
+// As servers send it for clients that know no structured content: the same once more, as a text of JSON.
+bool says_the_same(const json::value& block, const json::value& structured, std::size_t most) {
+  const auto* o = block.if_object();
+  if (o == nullptr || text_of(*o, "type") != "text") return false;
+  const auto text = text_of(*o, "text");
+  const auto begin = text.find_first_not_of(" \t\r\n");
+  // Most texts are no JSON, which shows at once.
+  if (begin == std::string::npos || text.size() > most) return false;
+  if (structured.is_object() ? text[begin] != '{' : structured.is_array() && text[begin] != '[') return false;
+  try {
+    return parse(text) == structured;
+  } catch (const ry::error&) {
+    return false;
+  }
+}
 
 class writer {
  public:
@@ -63,9 +106,11 @@ class writer {
       line("[resource " + uri + "]");
       return picture(media_type, blob);
     }
-    if (!blob.empty()) return line("[resource " + uri + ", " + media_type + ", " + size_of(blob) + "]");
+    const auto text = blob.empty() ? text_of(o, "text") : is_text_type(media_type) ? text_in(blob) : std::string();
+    if (!blob.empty() && text.empty())
+      return line("[resource " + uri + ", " + media_type + ", " + size_of(blob) + "]");
     line("[resource " + uri + (media_type.empty() ? "" : ", " + media_type) + "]");
-    line(text_of(o, "text"));
+    line(text);
   }
 
   std::size_t most_, total_ = 0, image_bytes_ = 0;
@@ -81,14 +126,18 @@ std::string result_json(const json::value& result, std::size_t max_bytes, std::s
   writer w(max_bytes);
   bool failed = false;
   if (o != nullptr) {
-    if (const auto* content = array_of(*o, "content")) {
+    const auto* content = array_of(*o, "content");
+    if (content != nullptr) {
       for (const auto& each : *content) w.block(each);
     }
     if (const auto* e = o->if_contains("isError"); e != nullptr && e->is_bool()) failed = e->get_bool();
     if (const auto* structured = o->if_contains("structuredContent");
         structured != nullptr && !structured->is_null()) {
       auto text = json::serialize(*structured);
-      if (w.empty()) w.line(text);
+      const bool said = content != nullptr &&
+                        std::any_of(content->begin(), content->end(),
+                                    [&](const auto& each) { return says_the_same(each, *structured, max_bytes); });
+      if (w.empty() || (mismatch.empty() && !said)) w.line(text);
       if (text.size() <= max_bytes && mismatch.empty()) out["structured"] = *structured;
     }
     if (!mismatch.empty()) {

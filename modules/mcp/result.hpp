@@ -8,7 +8,8 @@
 namespace mcp {
 
 // The result_json of agent.tools/1: "content" for the model, "is_error", "images", "structured", and under
-// "mcp" the result as the server sent it, so that nothing is lost to who understands more than text.
+// "mcp" the result as the server sent it, so that nothing is lost to who understands more than text. The
+// structured content is a text for the model as well, unless one of the texts says the same.
 // What does not fit into max_bytes is cut with a note that says how much. `mismatch`: where the structured
 // content differs from what the tool promised; it is then left to those who read "mcp".
 std::string result_json(const json::value& result, std::size_t max_bytes, std::string_view mismatch = {});

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <ry/cpp/types.hpp>
 
+#include "json/exact.hpp"
 #include "text.hpp"
 
 namespace mcp {
@@ -85,10 +86,8 @@ void make_finite(json::value& v) {
 }
 
 json::value parse_within(std::string_view text, json::storage_ptr memory) {
-  json::parse_options options;
-  options.max_depth = most_depth;
   json::error_code ec;
-  auto v = json::parse(jv(text), ec, std::move(memory), options);
+  auto v = module_json::parse_exactly(text, most_depth, ec, std::move(memory));
   if (ec) throw ry::error(RY_DATA_LOSS, "mcp.malformed", "sent a text that is no valid JSON");
   make_finite(v);
   return v;

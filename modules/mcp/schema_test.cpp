@@ -49,6 +49,81 @@ TEST(Schema, HostileOnesDoNoHarm) {
   }
 }
 
+std::string repeated(std::string_view what, std::size_t times) {
+  std::string out;
+  for (std::size_t i = 0; i < times; ++i) out += (i == 0 ? "" : ",") + std::string(what);
+  return out;
+}
+
+schema_verdict verdict_on(std::string_view schema, std::string_view value) {
+  const auto out = held_against(parse(schema), parse(value));
+  EXPECT_LE(out.work, most_schema_work);
+  EXPECT_TRUE(!out.gave_up || out.mismatch.empty());
+  return out;
+}
+
+// Each is small enough to be sent, and would keep an event loop for seconds to minutes.
+TEST(Schema, WhatCostsTooMuchIsGivenUp) {
+  const auto numbers = "[" + repeated("7", 150'000) + "]";
+  const auto text = "\"" + std::string(1'000'000, 'x') + "\"";
+  const auto texts = "[" + repeated(text, 10) + "]";
+  const auto same_length = "\"" + std::string(999'999, 'x') + "y\"";
+  const auto name = std::string(100'000, 'n');
+  EXPECT_TRUE(verdict_on(R"({"items":{"enum":[)" + repeated("1", 30'000) + ",7]}}", numbers).gave_up);
+  EXPECT_TRUE(verdict_on(R"({"items":{"anyOf":[)" + repeated(R"({"type":"null"})", 30'000) + ",{}]}}", numbers).gave_up);
+  EXPECT_TRUE(verdict_on(R"({"allOf":[)" + repeated(R"({"minLength":1})", 80'000) + "]}", text).gave_up);
+  EXPECT_TRUE(verdict_on(R"({"items":{"enum":[)" + repeated(same_length, 10) + "," + text + "]}}", texts).gave_up);
+  EXPECT_TRUE(verdict_on(R"({"items":{"required":[)" + repeated(R"("a")", 30'000) + "]}}",
+                         "[" + repeated(R"({"a":1})", 50'000) + "]").gave_up);
+  EXPECT_TRUE(verdict_on(R"({"allOf":[)" + repeated(R"({"additionalProperties":{}})", 10'000) + "]}",
+                         "{\"" + name + "\":1}").gave_up);
+  EXPECT_TRUE(verdict_on(R"({"allOf":[)" + repeated("{\"type\":[" + repeated(R"("object")", 100) + "]}", 30'000) + "]}",
+                         "{}").gave_up);
+  EXPECT_TRUE(verdict_on(R"({"allOf":[)" + repeated("{\"$ref\":\"#/" + std::string(10'000, 'a') + "\"}", 1'000) + "]}",
+                         "{}").gave_up);
+  EXPECT_TRUE(verdict_on(R"({"allOf":[)" + repeated("{\"const\":" + numbers + "}", 100) + "]}", numbers).gave_up);
+}
+
+// A choice between choices: reports of what was tried are not made at each level.
+TEST(Schema, NestedChoicesAreCheckedOnce) {
+  std::string schema = R"({"type":"string"})";
+  for (int i = 0; i < 50; ++i) schema = R"({"anyOf":[)" + schema + "]}";
+  const auto out = verdict_on(schema, "7");
+  EXPECT_EQ(out.mismatch, ": is not of the type string");
+  EXPECT_LT(out.work, 500'000u);
+}
+
+TEST(Schema, AKeywordThatIsNotThereCostsNothing) {
+  const auto schema = R"({"allOf":[)" + repeated("{}", 1'000) + "]}";
+  const auto small = verdict_on(schema, R"("x")");
+  const auto large = verdict_on(schema, "\"" + std::string(1'000'000, 'x') + "\"");
+  EXPECT_FALSE(large.gave_up);
+  EXPECT_EQ(small.work, large.work);
+}
+
+TEST(Schema, LargeResultsAreChecked) {
+  const auto table = R"({"type":"object","required":["rows"],"properties":{"rows":{"type":"array","items":
+      {"type":"object","required":["id"],"properties":{"id":{"type":"integer"},"name":{"type":"string"}}}}}})";
+  const auto rows = repeated(R"({"id":1,"name":"n"})", 99'999);
+  const auto good = verdict_on(table, "{\"rows\":[" + rows + R"(,{"id":1}]})");
+  EXPECT_FALSE(good.gave_up);
+  EXPECT_EQ(good.mismatch, "");
+  EXPECT_EQ(verdict_on(table, "{\"rows\":[" + rows + R"(,{"id":"x"}]})").mismatch,
+            "/rows/99999/id: is not of the type integer");
+  // Ten times as many are not.
+  const auto more = verdict_on(table, "{\"rows\":[" + repeated(R"({"id":1,"name":"n"})", 999'999) + R"(,{"id":"x"}]})");
+  EXPECT_TRUE(more.gave_up);
+}
+
+TEST(Schema, ReportsAreShort) {
+  const auto name = std::string(100'000, 'n');
+  const auto path = mismatch(R"({"additionalProperties":{"additionalProperties":false}})",
+                             "{\"" + name + "\":{\"" + name + "\":1}}");
+  EXPECT_EQ(path, "/" + std::string(499, 'n'));
+  EXPECT_EQ(mismatch(R"({"required":[")" + name + "\"]}", "{}").size(), 500u);
+  EXPECT_EQ(mismatch(R"({"type":[)" + repeated(R"("null")", 1'000) + "]}", "{}").size(), 500u);
+}
+
 TEST(Results, AMismatchIsToldAndTheStructuredContentNotHandedOn) {
   const auto result = parse(R"({"content":[{"type":"text","text":"hello"}],"structuredContent":{"a":1}})");
   const auto good = parse(result_json(result, 1000));

@@ -4,6 +4,7 @@
 #include <boost/json.hpp>
 #include <set>
 
+#include "json/exact.hpp"
 #include "text.hpp"
 
 namespace runs {
@@ -12,6 +13,7 @@ namespace json = boost::json;
 
 namespace {
 
+constexpr std::size_t most_argument_depth = 32;
 constexpr std::string_view no_result = "The call was interrupted and has no result.";
 
 std::string text_of(const json::object& o, std::string_view key) {
@@ -21,7 +23,7 @@ std::string text_of(const json::object& o, std::string_view key) {
 
 json::object parse_object(std::string_view text) {
   boost::system::error_code error;
-  json::value v = json::parse(text, error, {}, body_options());
+  json::value v = module_json::parse_exactly(text, body_options().max_depth, error);
   return !error && v.is_object() ? std::move(v.as_object()) : json::object();
 }
 
@@ -129,7 +131,7 @@ tool_call read_tool_call(std::string_view id, std::string_view name, std::string
   for (std::size_t n = before.size() + 1; taken(out.id); ++n) out.id = "call_" + std::to_string(n);
   if (trim(arguments).empty()) return out;
   boost::system::error_code error;
-  json::value v = json::parse(arguments, error);
+  json::value v = module_json::parse_exactly(arguments, most_argument_depth, error);
   if (error || !v.is_object())
     out.malformed = true;
   else

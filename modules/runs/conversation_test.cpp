@@ -3,6 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>
+#include <cmath>
+#include <random>
+
+#include "json/exact.hpp"
+#include "tools.hpp"
 
 using namespace runs;
 namespace json = boost::json;
@@ -139,6 +144,93 @@ TEST(bodies_test, hold_what_was_said) {
   EXPECT_EQ(content_of(user_body("a \"b\"\n\xFF")), "a \"b\"\n\xEF\xBF\xBD");
   EXPECT_EQ(content_of("no json"), "");
   EXPECT_EQ(assistant_body("x", {}).find('\n'), std::string::npos);
+}
+
+// `levels` objects, one in the other.
+std::string nested(int levels, std::string text = "1") {
+  for (int i = 0; i < levels; ++i) text = "{\"a\":" + text + "}";
+  return text;
+}
+
+TEST(parse_exactly_test, takes_what_the_parser_of_boost_takes) {
+  boost::system::error_code bad;
+  for (const char* text : {"7", " -1.5e3 ", "18446744073709551615", "18446744073709551616", "-0.0", "1e400", "1e-400",
+                           R"({"a":[null,true,"\u00e9\n",{}],"b":{"c":-9223372036854775808},"a":[]})", "\"\""}) {
+    EXPECT_EQ(module_json::parse_exactly(text, 32, bad), json::parse(text)) << text;
+    EXPECT_FALSE(bad) << text;
+  }
+  for (const char* text : {"", "{", "[1,]", "1 2", "{}x", "\"\xff\"", "nul", "1.", "[[1]]"}) {
+    EXPECT_TRUE(module_json::parse_exactly(text, 1, bad).is_null()) << text;
+    EXPECT_TRUE(bad) << text;
+  }
+  module_json::parse_exactly(nested(160), 160, bad);
+  EXPECT_FALSE(bad);
+}
+
+TEST(parse_exactly_test, gives_doubles_as_they_are) {
+  std::mt19937_64 random(7);
+  std::uniform_real_distribution<double> money(0, 1e6), power(-300, 300);
+  for (int i = 0; i < 20000; ++i) {
+    const double d = i % 2 == 0 ? money(random) : money(random) * std::pow(10, power(random));
+    boost::system::error_code bad;
+    const json::value v = module_json::parse_exactly("[" + json::serialize(json::value(d)) + "]", 32, bad);
+    ASSERT_EQ(v.at(0).as_double(), d);
+  }
+}
+
+TEST(read_tool_call_test, numbers_are_what_the_model_wrote) {
+  std::mt19937_64 random(7);
+  std::uniform_real_distribution<double> degrees(-180, 180);
+  json::array all;
+  for (int i = 0; i < 1000; ++i) all.push_back(degrees(random));
+  const std::string arguments = json::serialize(json::object{{"a", all}});
+  const tool_call call = read_tool_call("c", "f", arguments, {});
+  EXPECT_EQ(call.arguments, arguments);
+  EXPECT_EQ(calls_of(assistant_body("", {call})).at(0).arguments, arguments);
+}
+
+TEST(read_listing_test, a_deep_tool_is_offered) {
+  const auto got = read_listing(R"([{"name":"a","source":"mcp:x","read_only":true,"parameters":{"n":0.3}},)"
+                                R"({"name":"deep","parameters":)" + nested(60) + "}]");
+  ASSERT_TRUE(got);
+  EXPECT_TRUE(got->left_out.empty());
+  ASSERT_EQ(got->tools.size(), 2u);
+  EXPECT_EQ(got->tools[0].source, "mcp:x");
+  EXPECT_TRUE(got->tools[0].repeatable);
+  EXPECT_EQ(json::serialize(got->tools[0].for_model), R"({"name":"a","parameters":{"n":3E-1}})");
+  EXPECT_EQ(json::serialize(got->tools[1].for_model.at("parameters")), nested(60));
+}
+
+// What is offered is read by the drivers of model providers with the limit of bodies.
+TEST(read_listing_test, a_tool_that_no_request_can_hold_is_left_out_alone) {
+  for (const int levels : {62, 100, 200}) {
+    const auto got = read_listing(R"( [{"name":"a"}, {"name":"deep","parameters":)" + nested(levels) +
+                                  R"(},7,{"name":"half","x":nul},{"name":"b","x":"],\"[{"}] )");
+    ASSERT_TRUE(got) << levels;
+    ASSERT_EQ(got->tools.size(), 2u) << levels;
+    EXPECT_EQ(got->tools[1].name, "b");
+    EXPECT_EQ(got->left_out, (std::vector<std::string>{levels > 150 ? "#2" : "deep", "#3", "#4"}));
+  }
+  const auto most = read_listing(R"([{"name":"deep","parameters":)" + nested(61) + "}]");
+  ASSERT_EQ(most->tools.size(), 1u);
+  boost::system::error_code bad;
+  json::parse(build_request({"m", "", "[" + json::serialize(most->tools[0].for_model) + "]", 0}, {user("x")}), bad, {},
+              body_options());
+  EXPECT_FALSE(bad);
+}
+
+TEST(read_listing_test, what_is_no_list) {
+  for (const char* text : {"", " ", "[", "{}", "null", "[{]", "[}{]", "[\"]", "[\"\\\"]"}) EXPECT_FALSE(read_listing(text)) << text;
+  for (const char* text : {"[]", " [ ] "}) EXPECT_TRUE(read_listing(text)->tools.empty()) << text;
+}
+
+TEST(read_result_test, deep_content_beside_the_text_loses_nothing) {
+  const tool_outcome got = read_result(R"({"content":"42","structured":)" + nested(127) +
+                                       R"(,"images":[{"media_type":"image/png","data":"AA=="}],"is_error":true})");
+  EXPECT_EQ(got.content, "42");
+  EXPECT_TRUE(got.is_error);
+  EXPECT_NE(got.images.find("image/png"), std::string::npos);
+  EXPECT_EQ(read_result("[]").content, "the tool's answer was malformed");
 }
 
 }  // namespace

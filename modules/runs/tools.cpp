@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/json.hpp>
 
+#include "json/exact.hpp"
 #include "model_call.hpp"
 #include "text.hpp"
 
@@ -16,6 +17,8 @@ constexpr std::size_t most_result_bytes = 48 * 1024;   // of one result, for the
 constexpr std::size_t most_output_bytes = 256 * 1024;  // of one call, as chunks to the readers
 constexpr std::uint64_t most_read_bytes = 256 * 1024;
 constexpr std::size_t most_image_bytes = 4 * 1024 * 1024;  // base64, of one result
+// Nesting of what sources give. MCP servers may send 128, to which the frame of agent.tools/1 is added.
+constexpr std::size_t most_source_depth = 160;
 
 constexpr std::string_view sandbox_tools = R"json([
 {"name":"shell","description":"Runs a command with /bin/sh in the sandbox. The working directory is /workspace, which keeps its files between calls. There is no network. Returns the output and the exit code.","parameters":{"type":"object","properties":{"command":{"type":"string","description":"The command line"},"timeout_seconds":{"type":"integer","minimum":1,"description":"Ends the command after this time; 120 by default"}},"required":["command"]}},
@@ -291,6 +294,48 @@ std::string image_parts(const json::object& result) {
   return out;
 }
 
+std::size_t depth_of(const json::value& v) {
+  std::size_t most = 0;
+  if (const json::array* items = v.if_array())
+    for (const json::value& item : *items) most = std::max(most, depth_of(item));
+  else if (const json::object* members = v.if_object())
+    for (const auto& member : *members) most = std::max(most, depth_of(member.value()));
+  else
+    return 0;
+  return most + 1;
+}
+
+// The elements of an array as they stand in its text, so that one that cannot be read spoils no other.
+std::optional<std::vector<std::string_view>> elements_of(std::string_view text) {
+  constexpr std::string_view blanks = " \t\r\n";
+  const std::size_t first = text.find_first_not_of(blanks), last = text.find_last_not_of(blanks);
+  if (first == last || text[first] != '[' || text[last] != ']') return std::nullopt;
+  text = text.substr(first + 1, last - first - 1);
+  std::vector<std::string_view> out;
+  if (text.find_first_not_of(blanks) == std::string_view::npos) return out;
+  std::size_t begin = 0, depth = 0;
+  bool quoted = false;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (quoted) {
+      if (c == '\\') ++at;
+      if (c == '"') quoted = false;
+    } else if (c == '"') {
+      quoted = true;
+    } else if (c == '[' || c == '{') {
+      ++depth;
+    } else if (c == ']' || c == '}') {
+      if (depth-- == 0) return std::nullopt;
+    } else if (c == ',' && depth == 0) {
+      out.push_back(text.substr(begin, at - begin));
+      begin = at + 1;
+    }
+  }
+  if (quoted || depth != 0) return std::nullopt;
+  out.push_back(text.substr(begin));
+  return out;
+}
+
 // A call to an agent.tools/1 source; lives in the frame that waits for it.
 struct foreign_run : abortable {
   const ry_agent_tools_v1* table = nullptr;
@@ -316,14 +361,7 @@ struct foreign_run : abortable {
         c->outcome = {"the tool could not be called: " + why, true};
         return;
       }
-      boost::system::error_code bad;
-      const json::value v = json::parse(std::string(ry::view(result)), bad);
-      if (bad || !v.is_object()) {
-        c->outcome = {"the tool's answer was malformed", true};
-        return;
-      }
-      c->outcome = {shorten(text_of(v.as_object(), "content"), most_result_bytes),
-                    bool_of(v.as_object(), "is_error"), image_parts(v.as_object())};
+      c->outcome = read_result(ry::view(result));
     });
     if (read != RY_OK) c->outcome.is_error = true;
     c->ended = true;
@@ -381,6 +419,43 @@ ry::task<tool_outcome> run_foreign(parts& p, std::shared_ptr<live_run> run,
 
 }  // namespace
 
+std::optional<tool_listing> read_listing(std::string_view text) {
+  const auto elements = elements_of(text);
+  if (!elements) return std::nullopt;
+  // A request holds a tool two deep, and must be read by the driver of the model's provider.
+  const std::size_t most_depth = body_options().max_depth - 2;
+  tool_listing out;
+  std::size_t number = 0;
+  for (const std::string_view element : *elements) {
+    ++number;
+    boost::system::error_code bad;
+    const json::value v = module_json::parse_exactly(element, most_source_depth, bad);
+    const json::object* o = v.if_object();
+    std::string name = o != nullptr ? text_of(*o, "name") : std::string();
+    if (name.empty() || depth_of(v) > most_depth) {
+      out.left_out.push_back(name.empty() ? "#" + std::to_string(number) : std::move(name));
+      continue;
+    }
+    tool_listing::tool& tool = out.tools.emplace_back();
+    tool.name = std::move(name);
+    tool.source = text_of(*o, "source");
+    tool.repeatable = bool_of(*o, "read_only") || bool_of(*o, "idempotent");
+    for (const char* key : {"name", "description", "parameters"})
+      if (const json::value* part = o->if_contains(key)) tool.for_model.emplace(key, *part);
+  }
+  return out;
+}
+
+tool_outcome read_result(std::string_view text) {
+  json::parse_options options;
+  options.max_depth = most_source_depth;
+  boost::system::error_code bad;
+  const json::value v = json::parse(text, bad, {}, options);
+  if (bad || !v.is_object()) return {"the tool's answer was malformed", true, {}};
+  return {shorten(text_of(v.as_object(), "content"), most_result_bytes), bool_of(v.as_object(), "is_error"),
+          image_parts(v.as_object())};
+}
+
 const tool_catalog::tool* tool_catalog::find(std::string_view name) const {
   for (const tool& t : tools)
     if (t.name == name) return &t;
@@ -418,25 +493,20 @@ ry::task<catalog_ptr> toolbox::catalog(std::shared_ptr<live_run> run) {
           return source->table->list(source->self, &scope.scope, exec, fn, ctx);
         },
         [](ry_str text) { return ry::text(text); });
-    boost::system::error_code bad;
-    json::value v;
-    if (listed) v = json::parse(*listed, bad);
-    if (!listed || bad || !v.is_array()) {
+    std::optional<tool_listing> offered;
+    if (listed) offered = read_listing(*listed);
+    if (!offered) {
       parts_.ctx.complain("the tools of " + source->name + " could not be listed",
                           listed ? ry::error(RY_DATA_LOSS) : listed.error());
       continue;
     }
-    for (json::value& item : v.as_array()) {
-      if (!item.is_object()) continue;
-      json::object& o = item.as_object();
-      const std::string name = text_of(o, "name");
-      if (name.empty() || made->find(name) != nullptr) continue;
-      made->tools.push_back({name, text_of(o, "source"), bool_of(o, "read_only") || bool_of(o, "idempotent"),
-                             source});
-      json::object for_model;
-      for (const char* key : {"name", "description", "parameters"})
-        if (const json::value* part = o.if_contains(key)) for_model.emplace(key, *part);
-      all.push_back(std::move(for_model));
+    for (const std::string& name : offered->left_out)
+      parts_.ctx.warn("a tool is left out: its description is unreadable or nested too deep",
+                      {{"tool", name}, {"driver", source->name}});
+    for (tool_listing::tool& t : offered->tools) {
+      if (made->find(t.name) != nullptr) continue;
+      made->tools.push_back({std::move(t.name), std::move(t.source), t.repeatable, source});
+      all.push_back(std::move(t.for_model));
     }
   }
   made->json = one_line(std::move(all));

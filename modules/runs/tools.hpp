@@ -1,6 +1,8 @@
 // The tools of a run: those of the sandbox, built in, and those of the agent.tools/1 sources.
 #pragma once
+#include <boost/json/value.hpp>
 #include <memory>
+#include <optional>
 #include <ry/ry.hpp>
 #include <string>
 #include <vector>
@@ -24,6 +26,21 @@ struct tool_catalog {
   const tool* find(std::string_view name) const;
 };
 using catalog_ptr = std::shared_ptr<const tool_catalog>;
+
+// What an agent.tools/1 source offers.
+struct tool_listing {
+  struct tool {
+    std::string name, source;
+    bool repeatable = false;
+    boost::json::object for_model;  // name, description, parameters
+  };
+  std::vector<tool> tools;
+  std::vector<std::string> left_out;  // names, "#2" for want of one: unreadable, or too deep for a request
+};
+// Of the text that `list` gave; empty when that is no array.
+std::optional<tool_listing> read_listing(std::string_view text);
+// Of the result_json of agent.tools/1.
+tool_outcome read_result(std::string_view text);
 
 class toolbox {
  public:

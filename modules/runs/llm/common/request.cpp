@@ -1,6 +1,6 @@
 #include "request.hpp"
 
-#include <boost/json/parse.hpp>
+#include "json/exact.hpp"
 
 namespace llm {
 
@@ -8,9 +8,8 @@ namespace json = boost::json;
 
 json::object parse_request(std::string_view text) {
   boost::system::error_code ec;
-  json::parse_options options;
-  options.max_depth = 64;  // arguments and schemas come from elsewhere and were 32 deep at most
-  json::value v = json::parse(text, ec, {}, options);
+  constexpr std::size_t most_depth = 64;  // a tool's schema may be 61 deep in there
+  json::value v = module_json::parse_exactly(text, most_depth, ec);
   if (ec || !v.is_object()) throw bad_request("the request is not a JSON object");
   json::object o = std::move(v.get_object());
   if (text_at(o, "model").empty()) throw bad_request("the request has no \"model\"");

@@ -1,0 +1,62 @@
+#include "exact.hpp"
+
+#include <boost/json/basic_parser_impl.hpp>
+#include <boost/json/value_stack.hpp>
+#include <charconv>
+
+namespace module_json {
+namespace {
+
+namespace json = boost::json;
+
+// Builds a value of what the parser meets. Each double is read anew from its text.
+struct exact_values {
+  static constexpr std::size_t max_object_size = json::object::max_size();
+  static constexpr std::size_t max_array_size = json::array::max_size();
+  static constexpr std::size_t max_key_size = json::string::max_size();
+  static constexpr std::size_t max_string_size = json::string::max_size();
+  using text = json::string_view;
+  using error = json::error_code;
+
+  json::value_stack made;
+
+  bool on_document_begin(error&) { return true; }
+  bool on_document_end(error&) { return true; }
+  bool on_object_begin(error&) { return true; }
+  bool on_object_end(std::size_t n, error&) { return made.push_object(n), true; }
+  bool on_array_begin(error&) { return true; }
+  bool on_array_end(std::size_t n, error&) { return made.push_array(n), true; }
+  bool on_key_part(text s, std::size_t, error&) { return made.push_chars(s), true; }
+  bool on_key(text s, std::size_t, error&) { return made.push_key(s), true; }
+  bool on_string_part(text s, std::size_t, error&) { return made.push_chars(s), true; }
+  bool on_string(text s, std::size_t, error&) { return made.push_string(s), true; }
+  // The text comes at once, and so does each number in it.
+  bool on_number_part(text, error&) { return true; }
+  bool on_int64(std::int64_t i, text, error&) { return made.push_int64(i), true; }
+  bool on_uint64(std::uint64_t u, text, error&) { return made.push_uint64(u), true; }
+  bool on_double(double near, text s, error&) {
+    double exact = near;  // stays so for one out of the range of a double
+    std::from_chars(s.data(), s.data() + s.size(), exact);
+    return made.push_double(exact), true;
+  }
+  bool on_bool(bool b, error&) { return made.push_bool(b), true; }
+  bool on_null(error&) { return made.push_null(), true; }
+  bool on_comment_part(text, error&) { return true; }
+  bool on_comment(text, error&) { return true; }
+};
+
+}  // namespace
+
+json::value parse_exactly(std::string_view text, std::size_t max_depth, boost::system::error_code& ec,
+                          json::storage_ptr memory) {
+  json::parse_options options;
+  options.max_depth = max_depth;
+  json::basic_parser<exact_values> parser(options);
+  auto& made = parser.handler().made;
+  made.reset(std::move(memory));
+  const std::size_t read = parser.write_some(false, text.data(), text.size(), ec);
+  if (!ec && read < text.size()) ec = json::error::extra_data;
+  return ec ? json::value() : made.release();
+}
+
+}  // namespace module_json
