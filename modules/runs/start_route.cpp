@@ -429,7 +429,11 @@ void start_route::begin(const work& w, const start_outcome& run, ry_exec* exec) 
   if (st != RY_OK) {
     // The job is durable: another worker takes it when the lease runs out.
     parts_.live.remove(*live);
-    parts_.ctx.warn("a started run could not be adopted", {{"run", run.run_id}});
+    const std::string why = ry::status_name(st);
+    if (st == RY_UNAVAILABLE)  // this node is about to end
+      parts_.ctx.info("a started run is left to another worker", {{"run", run.run_id}, {"status", why}});
+    else
+      parts_.ctx.warn("a started run could not be adopted", {{"run", run.run_id}, {"status", why}});
   }
 }
 

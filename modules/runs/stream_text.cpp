@@ -2,6 +2,7 @@
 
 #include <boost/json.hpp>
 
+#include "json/exact.hpp"
 #include "text.hpp"
 
 namespace runs {
@@ -11,6 +12,7 @@ namespace json = boost::json;
 namespace {
 
 constexpr std::size_t most_merged = 32 * 1024;
+constexpr std::size_t most_event_depth = 160;  // the arguments of calls are what a model made of a tool's schema
 constexpr std::string_view type_key = "{\"type\": \"";
 constexpr std::string_view sequence_key = "\", \"sequence\": ";
 constexpr std::string_view content_key = "\"content\": \"";
@@ -132,7 +134,7 @@ bool snapshot::add(const event_view& event) {
     }
   }
   boost::system::error_code bad;
-  const json::value value = json::parse(event.payload, bad);
+  const json::value value = module_json::parse_exactly(event.payload, most_event_depth, bad);
   if (bad || !value.is_object()) return true;
   const json::object& o = value.as_object();
   const std::string_view type = type_of(event.payload);

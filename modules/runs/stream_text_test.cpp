@@ -4,6 +4,8 @@
 
 #include <boost/json.hpp>
 
+#include "json/exact.hpp"
+
 using namespace runs;
 namespace json = boost::json;
 
@@ -34,7 +36,8 @@ json::object snapshot_of(const story& s, std::uint64_t from = 1) {
   const std::vector<event_view> one = events_of(out);
   EXPECT_EQ(one.size(), 1u);
   EXPECT_EQ(one[0].sequence, s.next - 1);
-  return json::parse(std::string(one[0].payload)).as_object();
+  boost::system::error_code bad;
+  return module_json::parse_exactly(one[0].payload, 64, bad).as_object();
 }
 
 TEST(as_chunk, reads_only_what_it_surely_knows) {
@@ -153,6 +156,18 @@ TEST(snapshot, leaves_out_what_was_given_up) {
   const json::object from5 = snapshot_of(s, 5);
   EXPECT_EQ(json::serialize(from5.at("aborted")), R"([{"step":1,"attempt":2,"from_sequence":1,"to_sequence":4}])");
   EXPECT_EQ(snapshot_of(s, 7).at("open_turn").as_object().at("step"), json::value(nullptr)) << "it began before";
+}
+
+TEST(snapshot, keeps_the_arguments_of_a_call_as_they_are) {
+  std::string deep = "0.1";  // as deep as arguments may be
+  for (int i = 0; i < 31; ++i) deep = "[" + deep + "]";
+  story s;
+  s.add("tool_call").text("tool_call_id", "c1").text("name", "t").json("arguments", "{\"a\":" + deep + "}").text("source", "x");
+  s.add("tool_call").text("tool_call_id", "c2").text("name", "t").json("arguments", R"({"a":55.27})").text("source", "x");
+  const json::array calls = snapshot_of(s).at("tool_calls").as_array();
+  ASSERT_EQ(calls.size(), 2u);
+  EXPECT_EQ(calls[0].at("name").as_string(), "t");
+  EXPECT_EQ(calls[1].at("arguments").at("a").as_double(), 55.27);
 }
 
 TEST(snapshot, does_not_take_the_terminal_event) {

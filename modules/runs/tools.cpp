@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/json.hpp>
 
+#include "history.hpp"
 #include "json/exact.hpp"
 #include "model_call.hpp"
 #include "text.hpp"
@@ -19,6 +20,7 @@ constexpr std::uint64_t most_read_bytes = 256 * 1024;
 constexpr std::size_t most_image_bytes = 4 * 1024 * 1024;  // base64, of one result
 // Nesting of what sources give. MCP servers may send 128, to which the frame of agent.tools/1 is added.
 constexpr std::size_t most_source_depth = 160;
+constexpr std::uint64_t first_list_pause_ms = 100, last_list_pause_ms = 400;
 
 constexpr std::string_view sandbox_tools = R"json([
 {"name":"shell","description":"Runs a command with /bin/sh in the sandbox. The working directory is /workspace, which keeps its files between calls. There is no network. Returns the output and the exit code.","parameters":{"type":"object","properties":{"command":{"type":"string","description":"The command line"},"timeout_seconds":{"type":"integer","minimum":1,"description":"Ends the command after this time; 120 by default"}},"required":["command"]}},
@@ -480,26 +482,57 @@ catalog_ptr toolbox::sandbox_only() {
   return slot;
 }
 
-ry::task<catalog_ptr> toolbox::catalog(std::shared_ptr<live_run> run) {
-  catalog_ptr base = sandbox_only();
-  const auto sources = parts_.tool_sources.all();
-  if (sources.empty()) co_return base;
+namespace {
+
+// What a source says. A passing failure is given a moment: an answer without its tools is a worse one.
+ry::task<ry::result<tool_listing>> ask_source(parts& p, std::shared_ptr<live_run> run,
+                                              ry::drivers<ry_agent_tools_v1>::entry source) {
   const scope_texts scope(*run);
-  auto made = std::make_shared<tool_catalog>(*base);
-  json::array all = json::parse(base->json).as_array();
-  for (const auto& source : sources) {
+  for (std::uint64_t pause = first_list_pause_ms;; pause *= 4) {
     ry::result<std::string> listed = co_await ry::call<std::string, ry_str>(
         [&](ry_exec* exec, ry_tools_list_fn fn, void* ctx) {
           return source->table->list(source->self, &scope.scope, exec, fn, ctx);
         },
         [](ry_str text) { return ry::text(text); });
-    std::optional<tool_listing> offered;
-    if (listed) offered = read_listing(*listed);
+    if (listed) {
+      std::optional<tool_listing> offered = read_listing(*listed);
+      if (offered) co_return std::move(*offered);
+      co_return ry::error(RY_DATA_LOSS, "runs.tool_list", "the list of tools is no array");
+    }
+    if (listed.status() == RY_NOT_FOUND) co_return tool_listing{};
+    if (!is_transient(listed.error()) || pause > last_list_pause_ms || run->must_break()) co_return listed.error();
+    co_await interruptible_sleep(p.ctx, run, pause);
+  }
+}
+
+// Says once, and again after a time with them, that the run goes on without a source's tools.
+void tell_missing(parts& p, const std::shared_ptr<live_run>& run, const std::string& source, const ry::error& why) {
+  if (std::find(run->sources_missing.begin(), run->sources_missing.end(), source) != run->sources_missing.end()) return;
+  run->sources_missing.push_back(source);
+  p.ctx.complain("the tools of " + source + " could not be listed", why);
+  run->feed.append("error")
+      .text("message", "The tools of " + source + " could not be listed; the run goes on without them")
+      .text("error_code", "TOOLS_UNAVAILABLE")
+      .boolean("recoverable", true);
+  run->deliver_soon();
+  p.writers.of(run->exec).touch(run);
+}
+
+}  // namespace
+
+ry::task<catalog_ptr> toolbox::catalog(std::shared_ptr<live_run> run) {
+  catalog_ptr base = sandbox_only();
+  const auto sources = parts_.tool_sources.all();
+  if (sources.empty()) co_return base;
+  auto made = std::make_shared<tool_catalog>(*base);
+  json::array all = json::parse(base->json).as_array();
+  for (const auto& source : sources) {
+    ry::result<tool_listing> offered = co_await ask_source(parts_, run, source);
     if (!offered) {
-      parts_.ctx.complain("the tools of " + source->name + " could not be listed",
-                          listed ? ry::error(RY_DATA_LOSS) : listed.error());
+      if (!run->must_break()) tell_missing(parts_, run, source->name, offered.error());
       continue;
     }
+    std::erase(run->sources_missing, source->name);
     for (const std::string& name : offered->left_out)
       parts_.ctx.warn("a tool is left out: its description is unreadable or nested too deep",
                       {{"tool", name}, {"driver", source->name}});

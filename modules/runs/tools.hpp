@@ -45,7 +45,7 @@ tool_outcome read_result(std::string_view text);
 class toolbox {
  public:
   explicit toolbox(parts& p) : parts_(p) {}
-  // The sandbox's tools and what the sources say; a source that fails is left out with a log line.
+  // The sandbox's tools and what the sources say; a source that fails is left out, which the readers are told.
   ry::task<catalog_ptr> catalog(std::shared_ptr<live_run> run);
 
  private:

@@ -13,9 +13,10 @@ namespace llm {
 namespace json = boost::json;
 
 usage with_estimates(usage u, std::int64_t input_estimate, std::size_t produced) {
-  // A count that opens a stream may be a 0 that the count of the whole answer replaces.
-  if (!u.reported() && (!u.input_reported || u.input == 0))
-    u.input = std::max(u.input, input_estimate);
+  // Every request says something, and so did this answer if it produced bytes: a zero counted nothing.
+  u.input_reported = u.input_reported && u.input != 0;
+  u.output_reported = u.output_reported && (u.output != 0 || produced == 0);
+  if (!u.input_reported) u.input = std::max(u.input, input_estimate);
   if (!u.output_reported) u.output = std::max(u.output, estimate_tokens(produced));
   u.cached = std::min(u.cached, u.input);
   return u;

@@ -75,7 +75,8 @@ inline std::int64_t estimate_tokens(std::size_t bytes) {
   return static_cast<std::int64_t>((bytes + 3) / 4);
 }
 
-// What an answer with `produced` bytes used: as the provider reported, otherwise estimated.
+// What an answer with `produced` bytes used: as the provider reported, otherwise estimated. A zero is no report, unless
+// nothing was produced.
 usage with_estimates(usage u, std::int64_t input_estimate, std::size_t produced);
 
 // A member that counts tokens, rounded; nullopt when it is no number from 0 to a billion.

@@ -133,7 +133,11 @@ TEST(answer, estimates_what_was_not_reported) {
   u = {true, true, 9, 4, 5};
   is(9, 4, 5);
   u = {true, true, 0, 0, 0};
-  is(0, 0, 0);
+  is(50, 10, 0);
+  u = {true, true, 0, 4, 0};
+  is(50, 4, 0);
+  u = {true, true, 9, 0, 0};
+  is(9, 10, 0);
   u = {true, false, 9, 0, 5};
   is(9, 10, 5);
   u = {false, true, 0, 4, 0};
@@ -144,6 +148,8 @@ TEST(answer, estimates_what_was_not_reported) {
   is(100, 10, 100);
   u = {true, true, 9, 4, 70};
   is(9, 4, 9);
+  EXPECT_TRUE(llm::with_estimates({true, true, 9, 0, 0}, 50, 0).reported()) << "an answer without a byte";
+  EXPECT_FALSE(llm::with_estimates({true, true, 9, 0, 0}, 50, 1).reported());
 }
 
 TEST(answer, knows_statuses) {

@@ -42,7 +42,9 @@ typedef struct ry_tool_sink {
 typedef struct ry_agent_tools_v1 {
   uint32_t struct_size;
   uint32_t reserved0;
-  /* What this agent may use. Must not wait for a dead server: answer with what is known. [any] */
+  /* What this agent may use. Must not wait for a dead server: answer with what is known. RY_NOT_FOUND: the agent is gone,
+   * nothing. RY_UNAVAILABLE, RY_DEADLINE_EXCEEDED, RY_ABORTED: asked again, for half a second. After any other, the run goes
+   * on without this source, and its readers are told. [any] */
   ry_status (*list)(void* self, const ry_tools_scope* scope, ry_exec* exec, ry_tools_list_fn fn,
                     void* ctx) RY_NOEXCEPT;
   /* *call is valid until on_result returned. [any] */

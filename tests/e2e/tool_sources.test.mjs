@@ -1,0 +1,65 @@
+// A source of tools that cannot say what it has: a run is told so, or waits a moment, and is not lost.
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { startLlm } from './lib/llm.mjs';
+import { callingModel } from './lib/mcp.mjs';
+import { Server, build, makeDatabase, statuses, textOf } from './lib/server.mjs';
+
+let database, llm, server;
+
+before(async () => {
+  database = makeDatabase();
+  llm = await startLlm(callingModel);
+  server = await new Server({ database, llm, set: [`modules.path=${build}/modules:${path.join(build, 'tests/abi/moody')}`, 'modules.abi_moody.enabled=true'] }).start();
+});
+after(async () => {
+  await server?.close();
+  await llm?.close();
+  database?.drop();
+});
+
+// The events of a run that completes, when the next n lists fail so.
+async function runAfter(status, n, prompt = 'what do you have?') {
+  assert.equal((await fetch(`${server.url}/abi_moody/lists/${status}/${n}`, { method: 'POST' })).status, 200);
+  const u = await server.user();
+  const started = await u.start({ prompt });
+  assert.equal(started.status, 200, started.text);
+  const s = await u.stream(started.json.agent_run_id, { timeout: 30000 });
+  assert.deepEqual(statuses(s.events).slice(-1), ['completed'], s.raw);
+  return s.events;
+}
+const told = (events) => events.filter((e) => e.type === 'error').map((e) => [e.error_code, e.recoverable, e.message]);
+const missing = [['TOOLS_UNAVAILABLE', true, 'The tools of moody could not be listed; the run goes on without them']];
+
+test('a source in a good mood gives its tools', async () => {
+  const events = await runAfter('unavailable', 0, '[call moody__sing {}]');
+  assert.match(textOf(events), /la la la/);
+  assert.deepEqual(told(events), []);
+});
+
+test('a failure that passes is waited for', async () => {
+  const events = await runAfter('unavailable', 2);
+  assert.match(textOf(events), /moody__sing/);
+  assert.deepEqual(told(events), []);
+});
+
+for (const status of ['unavailable', 'internal', 'noise']) {
+  test(`a source that fails for good (${status}) is told to the readers, and the run goes on`, async () => {
+    const events = await runAfter(status, 100);
+    assert.doesNotMatch(textOf(events), /moody__sing/);
+    assert.match(textOf(events), /shell/);
+    assert.deepEqual(told(events), missing);
+    assert.match(server.log, /the tools of moody could not be listed/);
+  });
+}
+
+test('readers are told once, not at each step', async () => {
+  const events = await runAfter('internal', 100, '[call list_files {}]');
+  assert.ok(events.filter((e) => e.type === 'llm_response_end').length >= 2);
+  assert.deepEqual(told(events), missing);
+});
+
+test('an agent that is gone has no tools, which is no failure', async () => {
+  assert.deepEqual(told(await runAfter('not_found', 100)), []);
+});
