@@ -19,28 +19,34 @@ struct exact_values {
   using error = json::error_code;
 
   json::value_stack made;
+  std::size_t left = 0;  // values that may still come
 
+  bool counts(error& ec) {
+    if (left-- > 0) return true;
+    ec = json::error::array_too_large;
+    return false;
+  }
   bool on_document_begin(error&) { return true; }
   bool on_document_end(error&) { return true; }
-  bool on_object_begin(error&) { return true; }
+  bool on_object_begin(error& ec) { return counts(ec); }
   bool on_object_end(std::size_t n, error&) { return made.push_object(n), true; }
-  bool on_array_begin(error&) { return true; }
+  bool on_array_begin(error& ec) { return counts(ec); }
   bool on_array_end(std::size_t n, error&) { return made.push_array(n), true; }
   bool on_key_part(text s, std::size_t, error&) { return made.push_chars(s), true; }
   bool on_key(text s, std::size_t, error&) { return made.push_key(s), true; }
   bool on_string_part(text s, std::size_t, error&) { return made.push_chars(s), true; }
-  bool on_string(text s, std::size_t, error&) { return made.push_string(s), true; }
+  bool on_string(text s, std::size_t, error& ec) { return made.push_string(s), counts(ec); }
   // The text comes at once, and so does each number in it.
   bool on_number_part(text, error&) { return true; }
-  bool on_int64(std::int64_t i, text, error&) { return made.push_int64(i), true; }
-  bool on_uint64(std::uint64_t u, text, error&) { return made.push_uint64(u), true; }
-  bool on_double(double near, text s, error&) {
+  bool on_int64(std::int64_t i, text, error& ec) { return made.push_int64(i), counts(ec); }
+  bool on_uint64(std::uint64_t u, text, error& ec) { return made.push_uint64(u), counts(ec); }
+  bool on_double(double near, text s, error& ec) {
     double exact = near;  // stays so for one out of the range of a double
     std::from_chars(s.data(), s.data() + s.size(), exact);
-    return made.push_double(exact), true;
+    return made.push_double(exact), counts(ec);
   }
-  bool on_bool(bool b, error&) { return made.push_bool(b), true; }
-  bool on_null(error&) { return made.push_null(), true; }
+  bool on_bool(bool b, error& ec) { return made.push_bool(b), counts(ec); }
+  bool on_null(error& ec) { return made.push_null(), counts(ec); }
   bool on_comment_part(text, error&) { return true; }
   bool on_comment(text, error&) { return true; }
 };
@@ -48,11 +54,12 @@ struct exact_values {
 }  // namespace
 
 json::value parse_exactly(std::string_view text, std::size_t max_depth, boost::system::error_code& ec,
-                          json::storage_ptr memory) {
+                          json::storage_ptr memory, std::size_t most_values) {
   json::parse_options options;
   options.max_depth = max_depth;
   json::basic_parser<exact_values> parser(options);
   auto& made = parser.handler().made;
+  parser.handler().left = most_values;
   made.reset(std::move(memory));
   const std::size_t read = parser.write_some(false, text.data(), text.size(), ec);
   if (!ec && read < text.size()) ec = json::error::extra_data;

@@ -151,11 +151,17 @@ void connection::take(std::uint64_t token, std::string_view text) {
   try {
     messages = read_messages(text);
   } catch (const ry::error& e) {
-    // On a channel of its own it is the answer; on a shared one it is noise.
-    auto* w = find(token);
-    if (w == nullptr) return;
-    w->out.trouble = trouble_with(*to_, RY_DATA_LOSS, "mcp.protocol_error", e.message());
-    return end(*w);
+    const auto ends = [&](waiting& w) {
+      w.out.trouble = trouble_with(*to_, RY_DATA_LOSS, "mcp.protocol_error", e.message());
+      end(w);
+    };
+    // On a channel of its own it is the answer; on a shared one it is noise, or too large to tell whose answer it is.
+    if (auto* w = find(token)) return ends(*w);
+    if (!e.is("mcp.too_many_values")) return;
+    for (auto& [sent, w] : waiting_) {
+      if (w->is_request && !w->over) ends(*w);
+    }
+    return;
   }
   for (auto& m : messages) take(token, std::move(m));
 }

@@ -34,6 +34,7 @@ TEST(Rpc, TellsMessagesApart) {
   EXPECT_EQ(batch[2].what, incoming::kind::request);
   EXPECT_EQ(batch[2].peer_id, json::value("x"));
   EXPECT_EQ(batch[3].what, incoming::kind::notification);
+  EXPECT_EQ(read_messages(R"({"id":9.0,"result":{}})").at(0).id, 9u);
   EXPECT_EQ(batch[4].what, incoming::kind::nonsense);
   EXPECT_EQ(batch[5].what, incoming::kind::nonsense);
 }
@@ -87,9 +88,24 @@ TEST(Rpc, HostileTextIsRefused) {
     EXPECT_THROW(read_messages(text), ry::error) << text;
   }
   EXPECT_THROW(parse(std::string(1'000'000, '[')), ry::error);
-  for (const char* id : {"-1", "1.5", "null", "\"-3\"", "\"99999999999999999999999\"", "{}"}) {
+  for (const char* id : {"-1", "1.5", "null", "0.0", "-7.0", "1e300", "\"-3\"", "\"99999999999999999999999\"", "{}"}) {
     const auto m = read_messages(std::string("{\"result\":{},\"id\":") + id + "}");
     EXPECT_EQ(m.at(0).id, 0u) << id;
+  }
+}
+
+TEST(Rpc, ValuesOfOneMessageAreCounted) {
+  const auto with = [](std::size_t values) {  // the message, its id, its result and what that holds
+    std::string text = R"({"id":1,"result":[0)";
+    for (std::size_t i = 4; i < values; ++i) text += i % 2 ? ",{}" : ",\"[,\"";
+    return text + "]}";
+  };
+  EXPECT_EQ(read_messages(with(1'000'000)).at(0).body.as_array().size(), 999'997u);
+  try {
+    read_messages(with(1'000'001));
+    FAIL();
+  } catch (const ry::error& e) {
+    EXPECT_EQ(e.reason(), "mcp.too_many_values");
   }
 }
 

@@ -179,6 +179,32 @@ readline.createInterface({ input: process.stdin }).on('line', (line) => {
   assert.deepEqual(readFileSync(log, 'utf8').trim().split('\n').slice(0, 3), ['server/discover', 'initialize', 'tools/list']);
 });
 
+test('a message of more values than a loop should read is refused at once, over http and stdio', async () => {
+  const many = `"result":{"tools":[${'{},'.repeat(1_000_000)}{}]}`;
+  const refused = async (config, type) => {
+    const begun = performance.now();
+    const r = await list(config, type);
+    r.ms = performance.now() - begun;
+    failed(r, 'MCP_PROTOCOL_ERROR', /more than 1000000 values/, 5000);
+  };
+  await by((m, res) => {
+    if (m.method !== 'tools/list') return undefined;
+    res.writeHead(200, { 'content-type': 'application/json' }).end(`{"jsonrpc":"2.0","id":${m.id},${many}}`);
+    return true;
+  }, (p) => refused({ url: p.url }));
+  const file = path.join(dir, 'many.mjs');
+  writeFileSync(file, `
+import readline from 'node:readline';
+readline.createInterface({ input: process.stdin }).on('line', (line) => {
+  const m = JSON.parse(line);
+  const it = m.method === 'initialize' ? '"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}}}'
+    : m.method === 'tools/list' ? '"result":{"tools":[' + '{},'.repeat(1_000_000) + '{}]}' : '"error":{"code":-32601,"message":"no"}';
+  if (m.id !== undefined) process.stdout.write('{"jsonrpc":"2.0","id":' + m.id + ',' + it + '}\\n');
+});
+`);
+  await refused({ command: node, args: [file] }, 'json');
+});
+
 test('programs that are kept, or on their way out, leave room for others', async () => {
   const file = path.join(dir, 'plain.mjs');
   writeFileSync(file, `
