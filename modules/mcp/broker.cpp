@@ -173,6 +173,7 @@ ry::task<tool_list_ptr> broker::ask(server_ptr s, freshness wanted) {
 ry::task<json::value> broker::invoke(server_ptr s, std::string tool, json::object arguments) {
   ry_exec* exec = co_await ry::this_exec();
   attempts made;
+  ry::error said(RY_OK);
   if (s->expired) s = co_await maker_.authorize(s, ry::error(RY_UNAUTHENTICATED));
   for (int lists = 0;;) {
     std::vector<mirrored_argument> mirrored;
@@ -180,6 +181,7 @@ ry::task<json::value> broker::invoke(server_ptr s, std::string tool, json::objec
     if (const auto* t = known.tools ? known.tools->find(tool) : nullptr) mirrored = t->mirrored;
     ry::error why(RY_OK);
     auto c = client_of(s, exec);
+    if (said.status() != RY_OK) c->doubt(said);
     try {
       auto result = co_await c->call_tool(tool, arguments, std::move(mirrored));
       done_with(std::move(c));
@@ -189,6 +191,7 @@ ry::task<json::value> broker::invoke(server_ptr s, std::string tool, json::objec
       why = e;
     }
     const bool unsent = c->unsent();
+    if (why.is("mcp.era_changed")) said = c->said();
     if (why.is("mcp.rpc")) done_with(std::move(c));
     c.reset();
     const auto detail = why.detail_json();

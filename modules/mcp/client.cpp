@@ -267,6 +267,11 @@ ry::task<reply> client::ask(std::string method, json::object params, std::string
         (r.answered && code_of(r.body) == unsupported_revision);
     if (disproved && from_book_) {
       parts_.eras.forget(to_->key);
+      try {
+        fail(r, "the request");
+      } catch (const ry::error& e) {
+        said_ = e;
+      }
       throw trouble_with(*to_, RY_ABORTED, "mcp.era_changed",
                          "the server does not speak the revision any more that it spoke before");
     }
@@ -314,6 +319,7 @@ ry::task<tool_list> client::list_tools() {
 ry::task<json::value> client::call_tool(std::string name, json::object arguments,
                                         std::vector<mirrored_argument> mirrored) {
   co_await connect();
+  if (doubted_ && era_ == era::modern) throw *doubted_;
   ry::headers fields;
   if (era_ == era::modern) {
     for (auto& [header, value] : mirror_arguments(mirrored, arguments)) {

@@ -64,6 +64,11 @@ class client {
   bool usable() const;
   // Whether its last request failed before a byte of it left.
   bool unsent() const noexcept { return unsent_; }
+  // After mcp.era_changed: what the answer was an error of, if the revision has not changed after all.
+  const ry::error& said() const noexcept { return said_; }
+  // For the client that asks again: a call is not made of a server that turns out to speak the modern revision, since
+  // then it has been made, and `said` is its outcome.
+  void doubt(ry::error said) { doubted_ = std::move(said); }
 
  private:
   ry::task<void> connect();
@@ -88,6 +93,8 @@ class client {
   bool ready_ = false;  // it was greeted as its revision wants it
   bool from_book_ = false;  // the era: an old verdict, which may be wrong by now
   bool unsent_ = false;
+  ry::error said_{RY_OK};
+  std::optional<ry::error> doubted_;
   const std::int64_t born_us_;
   std::string revision_;  // negotiated, legacy only
   json::object server_capabilities_;

@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::string_view annotation = "x-mcp-header";
 constexpr std::size_t most_depth = 32;
+constexpr std::size_t most_headers = 64;  // of one tool; a request carries each
 
 std::string base64(std::string_view in) {
   static constexpr char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -43,7 +44,7 @@ class scanner {
  public:
   header_scan result;
 
-  void scan(const json::value& v, const std::vector<std::string>& path, std::size_t depth) {
+  void scan(const json::value& v, std::size_t depth = 0) {
     if (!result.problem.empty()) return;
     if (depth > most_depth) {
       if (names_it(v, 0)) refuse("a header annotation is nested too deeply");
@@ -51,7 +52,7 @@ class scanner {
     }
     const auto* o = v.if_object();
     if (o == nullptr) return;
-    if (const auto* name = o->if_contains(jv(annotation))) take(*o, *name, path);
+    if (const auto* name = o->if_contains(jv(annotation))) take(*o, *name);
     for (const auto& [key, member] : *o) {
       if (!result.problem.empty()) return;
       if (sv(key) == annotation || sv(key) == "default" || sv(key) == "const" ||
@@ -60,9 +61,10 @@ class scanner {
       }
       if (sv(key) == "properties" && member.is_object()) {
         for (const auto& [name, property] : member.get_object()) {
-          auto next = path;
-          next.emplace_back(sv(name));
-          scan(property, next, depth + 1);
+          if (!result.problem.empty()) return;
+          path_.push_back(sv(name));
+          scan(property, depth + 1);
+          path_.pop_back();
         }
       } else if (names_it(member, 0)) {
         refuse("a header annotation stands where the argument cannot be found: under \"" +
@@ -75,19 +77,20 @@ class scanner {
   void refuse(std::string why) {
     if (result.problem.empty()) result.problem = std::move(why);
   }
-  void take(const json::object& o, const json::value& name, const std::vector<std::string>& path) {
-    if (path.empty()) return refuse("a header annotation stands at no argument");
+  void take(const json::object& o, const json::value& name) {
+    if (path_.empty()) return refuse("a header annotation stands at no argument");
     if (!name.is_string() || !is_token(sv(name.get_string()))) {
       return refuse("a header annotation is no valid name of a header");
     }
     if (!is_simple_type(o.if_contains("type"))) {
       return refuse("a header annotation stands at an argument that is no text, integer or boolean");
     }
+    if (result.mirrored.size() == most_headers) return refuse("it has more than 64 header annotations");
     auto header = "Mcp-Param-" + std::string(sv(name.get_string()));
     for (const auto& m : result.mirrored) {
       if (ry::iequals(m.header, header)) return refuse("a header annotation is used twice");
     }
-    result.mirrored.push_back({std::move(header), path});
+    result.mirrored.push_back({std::move(header), {path_.begin(), path_.end()}});
   }
   static bool names_it(const json::value& v, std::size_t depth) {
     if (depth > 128) return true;
@@ -102,6 +105,8 @@ class scanner {
     }
     return false;
   }
+
+  std::vector<std::string_view> path_;  // to the property that is looked at
 };
 
 std::string plain_text(const json::value& v) {
@@ -135,7 +140,7 @@ std::string header_value(std::string_view text) {
 
 header_scan scan_headers(const json::value& input_schema) {
   scanner s;
-  s.scan(input_schema, {}, 0);
+  s.scan(input_schema);
   return std::move(s.result);
 }
 

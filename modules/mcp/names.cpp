@@ -1,6 +1,7 @@
 #include "names.hpp"
 
 #include <cstdint>
+#include <unordered_map>
 #include <unordered_set>
 
 namespace mcp {
@@ -49,6 +50,7 @@ std::string with_suffix(std::string name, const std::string& suffix) {
 std::vector<named_tool> name_tools(const std::vector<enabled_tools>& servers) {
   std::vector<named_tool> out;
   std::unordered_set<std::string> used;
+  std::unordered_map<std::string, int> next;  // number to try, of a name that is taken
   for (std::size_t i = 0; i < servers.size(); ++i) {
     std::unordered_set<std::string_view> seen;
     for (const auto& tool : servers[i].tools) {
@@ -59,9 +61,12 @@ std::vector<named_tool> name_tools(const std::vector<enabled_tools>& servers) {
         if (server.size() > most_server) server.resize(most_server);
         name = with_suffix(server + "__" + sanitised(tool), "_" + tag_of(servers[i].server, tool));
       }
-      for (int n = 2; !used.insert(name).second; ++n) {
-        const auto plain = server + "__" + sanitised(tool);
-        name = with_suffix(plain, "_" + std::to_string(n));
+      if (!used.insert(name).second) {
+        const auto plain = std::move(name);
+        int& n = next.try_emplace(plain, 2).first->second;
+        do {
+          name = with_suffix(plain, "_" + std::to_string(n++));
+        } while (!used.insert(name).second);
       }
       out.push_back({i, tool, std::move(name)});
     }

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <random>
 #include <ry/cpp/types.hpp>
+#include <set>
 
 #include "era.hpp"
 #include "input.hpp"
@@ -162,6 +163,20 @@ TEST(Headers, AnnotationsAreMirroredAlongProperties) {
                                 std::pair<std::string, std::string>("Mcp-Param-Flag", "false")));
 }
 
+TEST(Headers, OneToolHasSoManyAnnotations) {
+  const auto with = [](int n) {
+    json::object properties;
+    for (int i = 0; i < n; ++i) {
+      const auto name = "a" + std::to_string(i);
+      properties[name] = json::object{{"type", "string"}, {"x-mcp-header", name}};
+    }
+    return scan_headers(json::object{{"properties", std::move(properties)}});
+  };
+  EXPECT_EQ(with(64).mirrored.size(), 64u);
+  EXPECT_EQ(with(64).problem, "");
+  EXPECT_THAT(with(100'000).problem, HasSubstr("more than 64"));
+}
+
 TEST(Headers, BadAnnotationsAreFound) {
   for (const char* schema : {
            R"({"properties":{"a":{"type":"string","x-mcp-header":""}}})",
@@ -245,6 +260,18 @@ TEST(Tools, ChangesAreNoticed) {
   EXPECT_THAT(change.added, ElementsAre("c"));
   EXPECT_THAT(change.removed, ElementsAre("b"));
   EXPECT_TRUE(compare(before, before).none());
+}
+
+TEST(Names, ManyThatAreAlikeAreNumbered) {
+  std::vector<enabled_tools> servers;
+  for (std::size_t i = 1; i <= 20; ++i) {
+    enabled_tools& s = servers.emplace_back();
+    s.server = std::string(i, '!');
+    for (std::size_t k = 1; k <= 1000; ++k) s.tools.push_back(std::string(k, '?'));
+  }
+  std::set<std::string> names;
+  for (const auto& t : name_tools(servers)) names.insert(t.name);
+  EXPECT_EQ(names.size(), 20'000u);
 }
 
 TEST(Names, AreSafeShortAndDistinct) {

@@ -33,14 +33,16 @@ std::string text_in(const std::string& base64) {
 }
 
 // As servers send it for clients that know no structured content: the same once more, as a text of JSON.
-bool says_the_same(const json::value& block, const json::value& structured, std::size_t most) {
+// left: bytes that may still be read for that.
+bool says_the_same(const json::value& block, const json::value& structured, std::size_t& left) {
   const auto* o = block.if_object();
   if (o == nullptr || text_of(*o, "type") != "text") return false;
   const auto text = text_of(*o, "text");
   const auto begin = text.find_first_not_of(" \t\r\n");
   // Most texts are no JSON, which shows at once.
-  if (begin == std::string::npos || text.size() > most) return false;
+  if (begin == std::string::npos || text.size() > left) return false;
   if (structured.is_object() ? text[begin] != '{' : structured.is_array() && text[begin] != '[') return false;
+  left -= text.size();
   try {
     return parse(text) == structured;
   } catch (const ry::error&) {
@@ -134,9 +136,10 @@ std::string result_json(const json::value& result, std::size_t max_bytes, std::s
     if (const auto* structured = o->if_contains("structuredContent");
         structured != nullptr && !structured->is_null()) {
       auto text = json::serialize(*structured);
+      auto left = max_bytes;
       const bool said = content != nullptr &&
                         std::any_of(content->begin(), content->end(),
-                                    [&](const auto& each) { return says_the_same(each, *structured, max_bytes); });
+                                    [&](const auto& each) { return says_the_same(each, *structured, left); });
       if (w.empty() || (mismatch.empty() && !said)) w.line(text);
       if (text.size() <= max_bytes && mismatch.empty()) out["structured"] = *structured;
     }

@@ -108,10 +108,10 @@ void tool_collector::add(const json::value& v) {
   if (schema == nullptr || !schema->is_object()) return leave_out("it has no input schema");
   const auto type = text_of(schema->get_object(), "type");
   if (!type.empty() && type != "object") return leave_out("its input schema is not of an object");
-  auto headers = scan_headers(*schema);
-  if (!headers.problem.empty()) return leave_out(headers.problem);
   auto hash = hash_of(v, limits_.tool_bytes);
   if (hash.empty()) return leave_out("its description is too large");
+  auto headers = scan_headers(*schema);
+  if (!headers.problem.empty()) return leave_out(headers.problem);
   const auto* output = o->if_contains("outputSchema");
   if (output != nullptr && !output->is_object()) output = nullptr;
 

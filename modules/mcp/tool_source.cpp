@@ -158,7 +158,20 @@ const ry_agent_tools_v1* tool_source::table() noexcept {
          void* ctx) noexcept {
         auto* s = static_cast<tool_source*>(self);
         return ry::guard([&] {
-          return s->ctx_.spawn(s->list(scope(*of), fn, ctx), exec) ? RY_OK : RY_UNAVAILABLE;
+          // By a post, so that the completion never comes inside this call.
+          struct start {
+            tool_source* s;
+            ry_exec* exec;
+            ry::task<void> work;
+            ry_tools_list_fn fn;
+            void* ctx;
+          };
+          auto later = std::make_shared<start>(start{s, exec, s->list(scope(*of), fn, ctx), fn, ctx});
+          s->ctx_.post(exec, [later] {
+            if (later->s->ctx_.spawn(std::move(later->work), later->exec)) return;
+            later->fn(later->ctx, RY_UNAVAILABLE, ry_str{}, nullptr);
+          });
+          return RY_OK;
         });
       },
       [](void* self, const ry_tools_scope* of, ry_str, ry_str name, ry_str arguments, ry_exec* exec,

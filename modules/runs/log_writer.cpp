@@ -26,7 +26,10 @@ void log_writer::touch(const std::shared_ptr<live_run>& run) {
     dirty_.push_back(run);
   }
   if (!writing_) writing_ = spawn(write_loop());
-  if (run->feed.stalled() && !urgent_) urgent_ = spawn(write_now());
+  if (run->feed.stalled() && !urgent_) {
+    urgent_ = true;  // before it begins: it may end at once
+    if (!spawn(write_now())) urgent_ = false;
+  }
 }
 
 ry::task<void> log_writer::write_now() {

@@ -380,7 +380,18 @@ ry::task<start_outcome> start_route::decide_with_files(work& w) {
     committed.value();
   }
   if (out.outcome == "queued") parts_.ctx.jobs().poke("runs");
-  w.files_at = co_await intake.place(out.project_id, w.exec);
+  // The run exists. Whatever keeps its files from being placed here, its worker brings them.
+  ry_exec* const home = co_await ry::this_exec();
+  std::optional<ry::error> failure;
+  try {
+    w.files_at = co_await ry::shield(intake.place(out.project_id, w.exec));
+  } catch (...) {
+    failure = ry::current_error();
+  }
+  if (failure) {
+    parts_.ctx.complain("the files of a start could not be placed yet", *failure);
+    co_await parts_.ctx.switch_to(home);
+  }
   co_return out;
 }
 
@@ -423,6 +434,8 @@ void start_route::begin(const work& w, const start_outcome& run, ry_exec* exec) 
   live->files = w.files_at;
   live->uploads_waiting = !w.files.empty();
   live->spending = w.args.form.budget;
+  // While its files were placed the job may have been taken back, and claimed here.
+  if (parts_.live.find(live->who.run)) return;
   parts_.live.put(live);
   const ry_status st = parts_.ctx.jobs().adopt("runs.execute", run.job, run.fence,
                                                "{\"run_id\":\"" + run.run_id + "\"}");

@@ -449,6 +449,7 @@ test('outside local mode private addresses and unlisted commands are refused, an
       assert.equal(r.status, 403);
       assert.equal(r.json.detail, 'MCP integrations are not enabled');
     }
+    assert.doesNotMatch((await run(u, 'what do you have?')).text, /__/);
   } finally {
     await off.close();
   }

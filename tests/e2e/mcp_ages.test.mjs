@@ -69,6 +69,26 @@ test('a server that changes its revision is met anew, there and back, and each c
   }
 });
 
+for (const [how, refuse] of Object.entries({
+  'an error of JSON-RPC': (m, res) => json(res, 422, { jsonrpc: '2.0', id: m.id, error: { code: -32603, message: 'half of it is done' } }),
+  'a status alone': (m, res) => (res.writeHead(413).end(), true),
+}))
+  test(`a call of 2026-07-28 that fails by ${how} is made once`, async () => {
+    let calls = 0, failing = false;
+    const p = await turncoat(() => 'modern', (m, res) => (m.method === 'tools/call' && failing ? (calls++, refuse(m, res)) : undefined));
+    try {
+      const u = await userOf({ url: p.url });
+      assert.match(await run(u, callIt), /modern echo/);
+      failing = true;
+      for (let i = 1; i <= 2; i++) {
+        assert.match(await run(u, callIt), /half of it is done|413/);
+        assert.equal(calls, i);
+      }
+    } finally {
+      p.close();
+    }
+  });
+
 test('a list that is out of date serves while the server cannot be asked', async () => {
   let down = false;
   const p = await turncoat(() => 'modern', (m, res) => (down ? (res.writeHead(503).end(), true) : undefined), { ttlMs: 0 });

@@ -23,6 +23,7 @@ class moody {
     co_return ry::response::json("{}");
   }
   ry::task<void> list(ry_tools_list_fn fn, void* ctx) {
+    (void)co_await ctx_.sleep(1);  // never inside the starting call
     if (left_.fetch_sub(1) > 0) {
       const ry::error why(failing_.load(), "abi.moody", "not in the mood");
       const ry_error_view v = why.view();
@@ -31,7 +32,6 @@ class moody {
       left_ = 0;
       fn(ctx, RY_OK, ry::str(R"([{"name":"moody__sing","description":"Sings.","parameters":{"type":"object"},"source":"moody"}])"), nullptr);
     }
-    co_return;
   }
   ry::task<void> sing(ry_tool_sink sink, void* ctx) {
     (void)co_await ctx_.sleep(1);  // never inside call()
