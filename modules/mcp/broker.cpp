@@ -54,6 +54,12 @@ std::string structured_mismatch(const json::value& result, const json::value& sc
   return schema_mismatch(schema, *structured);
 }
 
+ry::error no_turn(const server& s, std::uint64_t ms) {
+  return trouble_with(s, RY_DEADLINE_EXCEEDED, "mcp.timeout",
+                      "its turn did not come within " + std::to_string(ms / 1000) +
+                          " seconds: too much is under way at the same time for this account");
+}
+
 }  // namespace
 
 ry::task<tool_list> broker::fetch(server_ptr s) {
@@ -115,7 +121,7 @@ void broker::keep(const server& s, tool_list_ptr list, std::uint64_t aged) {
   for (const auto& why : list->left_out) {
     parts_.ctx.warn("a tool of an MCP server was left out", {{"server", s.name}, {"tool", why}});
   }
-  const auto change = memory_.store(s.key, std::move(list), life, parts_.ctx.now_unix_us(), aged);
+  const auto change = memory_.store(s.key, s.account_id, std::move(list), life, parts_.ctx.now_unix_us(), aged);
   if (change.none()) return;
   parts_.ctx.warn("an MCP server describes its tools otherwise than before",
                   {{"server", s.name},
@@ -132,10 +138,11 @@ ry::task<tool_list_ptr> broker::discover(server_ptr s, freshness wanted) {
   const auto begun = parts_.ctx.mono_us();
   ry::error why(RY_OK);
   tool_list_ptr list;
+  bool waits = false;
   try {
-    list = co_await within(parts_.ctx, settings_.discovery_ms, late, ask(s, wanted));
+    list = co_await within(parts_.ctx, settings_.discovery_ms, late, ask(s, wanted, waits));
   } catch (const ry::error& e) {
-    why = e;
+    why = waits && e.is("mcp.timeout") ? no_turn(*s, settings_.discovery_ms) : e;
   }
   note(figures::operation::list, *s, why, begun);
   if (why.status() != RY_OK) throw why;
@@ -147,12 +154,15 @@ void broker::note(figures::operation what, const server& s, const ry::error& why
   parts_.count.ended(what, by, why, parts_.ctx.mono_us() - begun_us);
 }
 
-ry::task<tool_list_ptr> broker::ask(server_ptr s, freshness wanted) {
+ry::task<tool_list_ptr> broker::ask(server_ptr s, freshness wanted, bool& waits) {
   s = co_await maker_.resolve(s);
   if (wanted == freshness::remembered) {
     auto known = memory_.look_up(s->key, parts_.ctx.now_unix_us());
     if (known.fresh) co_return known.tools;
   }
+  waits = true;
+  const auto place = co_await places_.take(s->account_id);
+  waits = false;
   const auto aged = memory_.look_up(s->key, parts_.ctx.now_unix_us()).aged;
   bool called_off = false;
   std::exception_ptr why;
@@ -166,7 +176,7 @@ ry::task<tool_list_ptr> broker::ask(server_ptr s, freshness wanted) {
   }
   // Called off by the limit on time it failed, too; by its caller it did not.
   const auto chain = co_await ry::this_cancel();
-  if (!called_off || chain.why() == RY_WHY_DEADLINE) memory_.failed(s->key, parts_.ctx.now_unix_us());
+  if (!called_off || chain.why() == RY_WHY_DEADLINE) memory_.failed(s->key, s->account_id, parts_.ctx.now_unix_us());
   std::rethrow_exception(why);
 }
 
@@ -185,7 +195,7 @@ ry::task<json::value> broker::invoke(server_ptr s, std::string tool, json::objec
     try {
       auto result = co_await c->call_tool(tool, arguments, std::move(mirrored));
       done_with(std::move(c));
-      if (says_unknown_tool(result)) memory_.age(s->key);
+      if (says_unknown_tool(result)) memory_.age(s->key, s->account_id);
       co_return result;
     } catch (const ry::error& e) {
       why = e;
@@ -197,7 +207,7 @@ ry::task<json::value> broker::invoke(server_ptr s, std::string tool, json::objec
     const auto detail = why.detail_json();
     const auto code = why.is("mcp.rpc") && !detail.empty() ? code_of(parse(detail)) : 0;
     if (code == invalid_params || code == method_not_found || code == header_mismatch) {
-      memory_.age(s->key);
+      memory_.age(s->key, s->account_id);
     }
     // In all of these the server has done nothing yet.
     if (code == header_mismatch && lists++ == 0) {
@@ -216,19 +226,23 @@ ry::task<std::string> broker::call(server_ptr s, std::string tool, json::object 
   const auto begun = parts_.ctx.mono_us();
   ry::error why(RY_OK);
   std::string text;
+  bool waits = false;
   try {
     text = co_await within(parts_.ctx, settings_.call_ms, late,
-                           result_of(s, std::move(tool), std::move(arguments)));
+                           result_of(s, std::move(tool), std::move(arguments), waits));
   } catch (const ry::error& e) {
-    why = e;
+    why = waits && e.is("mcp.timeout") ? no_turn(*s, settings_.call_ms) : e;
   }
   note(figures::operation::call, *s, why, begun);
   if (why.status() != RY_OK) throw why;
   co_return text;
 }
 
-ry::task<std::string> broker::result_of(server_ptr s, std::string tool, json::object arguments) {
+ry::task<std::string> broker::result_of(server_ptr s, std::string tool, json::object arguments, bool& waits) {
   s = co_await maker_.resolve(s);
+  waits = true;
+  const auto place = co_await places_.take(s->account_id);
+  waits = false;
   const auto result = co_await invoke(s, tool, std::move(arguments));
   const auto known = memory_.look_up(s->key, parts_.ctx.now_unix_us());
   const auto* described = known.tools ? known.tools->find(tool) : nullptr;

@@ -4,6 +4,7 @@
 
 #include "kept_clients.hpp"
 #include "memory.hpp"
+#include "places.hpp"
 #include "servers.hpp"
 #include "settings.hpp"
 
@@ -14,8 +15,13 @@ enum class freshness { remembered, asked_now };
 class broker {
  public:
   broker(client_parts& parts, const settings& s)
-      : parts_(parts), settings_(s), maker_(parts), memory_(s.cache_bytes), kept_(parts.ctx, s.kept) {
-    parts_.tools_changed = [this](const server& from) { memory_.age(from.key); };
+      : parts_(parts),
+        settings_(s),
+        maker_(parts),
+        memory_(s.cache_bytes),
+        kept_(parts.ctx, s.kept),
+        places_(parts.ctx, s.max_at_once) {
+    parts_.tools_changed = [this](const server& from) { memory_.age(from.key, from.account_id); };
   }
 
   // Throws what client throws; mcp.timeout after the limit. An old list is not served.
@@ -40,8 +46,9 @@ class broker {
   void done_with(std::unique_ptr<client> c) noexcept;
   // The server for another try after `why`; throws it when none is worth while.
   ry::task<server_ptr> next_try(server_ptr s, ry::error why, bool unsent, attempts& made);
-  ry::task<tool_list_ptr> ask(server_ptr s, freshness wanted);
-  ry::task<std::string> result_of(server_ptr s, std::string tool, json::object arguments);
+  // waits: whether it stands before its turn.
+  ry::task<tool_list_ptr> ask(server_ptr s, freshness wanted, bool& waits);
+  ry::task<std::string> result_of(server_ptr s, std::string tool, json::object arguments, bool& waits);
   ry::task<tool_list> fetch(server_ptr s);
   ry::task<json::value> invoke(server_ptr s, std::string tool, json::object arguments);
   void keep(const server& s, tool_list_ptr list, std::uint64_t aged);
@@ -51,6 +58,7 @@ class broker {
   const server_maker maker_;
   tool_memory memory_;
   kept_clients kept_;
+  places places_;
 };
 
 }  // namespace mcp

@@ -29,7 +29,8 @@ std::unique_ptr<client> kept_clients::take(const server& s, ry_exec* exec) {
 
 void kept_clients::give(std::unique_ptr<client> c) noexcept {
   const auto now = ctx_.now_unix_us();
-  if (limits_.idle_ms == 0 || !c->usable() || now - c->born_us() > limits_.life_us) return;
+  const bool keeps_any = limits_.idle_ms != 0 && limits_.clients != 0 && limits_.per_account != 0;
+  if (!keeps_any || !c->usable() || now - c->born_us() > limits_.life_us) return;
   (void)ry::guard([&] {
     auto e = std::make_unique<entry>();
     e->of = this;

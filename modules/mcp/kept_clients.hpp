@@ -3,7 +3,7 @@
 // made, and only for the same configuration with the same credentials.
 //
 // A client that waited for too long is closed, one whose connection ended is not handed out. What is
-// more than the limits allow goes, the longest waiting first. Any thread.
+// more than the limits allow goes, the longest waiting first; a limit of 0 keeps none. Any thread.
 #pragma once
 
 #include <list>
@@ -43,6 +43,7 @@ class kept_clients {
   };
   // The timer of an entry: rings once on the client's executor, whatever became of the entry, and frees it.
   static void rang(void* p, ry_status st, const ry_error_view* err) noexcept;
+  // For one more.
   void make_room(const std::string& account);
 
   const ry::context& ctx_;

@@ -12,14 +12,15 @@ remembered tool_memory::look_up(const std::string& key, std::int64_t now_us) {
   std::lock_guard lock(mutex_);
   const auto at = by_key_.find(key);
   if (at == by_key_.end()) return {};
-  const auto& e = touched(key);
+  entries_.splice(entries_.begin(), entries_, at->second);
+  const auto& e = *at->second;
   return {e.tools, e.tools && e.fresh_until_us > now_us, e.failed_until_us > now_us, e.aged};
 }
 
-list_change tool_memory::store(const std::string& key, tool_list_ptr tools, std::int64_t life_us,
-                               std::int64_t now_us, std::uint64_t aged) {
+list_change tool_memory::store(const std::string& key, const std::string& account, tool_list_ptr tools,
+                               std::int64_t life_us, std::int64_t now_us, std::uint64_t aged) {
   std::lock_guard lock(mutex_);
-  auto& e = touched(key);
+  auto& e = touched(key, account);
   list_change change;
   if (e.tools) change = compare(*e.tools, *tools);
   if (tools->bytes > most_bytes_) {
@@ -30,22 +31,22 @@ list_change tool_memory::store(const std::string& key, tool_list_ptr tools, std:
   e.fresh_until_us = e.aged == aged ? now_us + life_us : 0;
   e.failed_until_us = 0;
   weigh(e);
-  make_room();
+  make_room(account);
   return change;
 }
 
-void tool_memory::failed(const std::string& key, std::int64_t now_us) {
+void tool_memory::failed(const std::string& key, const std::string& account, std::int64_t now_us) {
   std::lock_guard lock(mutex_);
-  touched(key).failed_until_us = now_us + backoff_us;
-  make_room();
+  touched(key, account).failed_until_us = now_us + backoff_us;
+  make_room(account);
 }
 
-void tool_memory::age(const std::string& key) {
+void tool_memory::age(const std::string& key, const std::string& account) {
   std::lock_guard lock(mutex_);
-  auto& e = touched(key);
+  auto& e = touched(key, account);
   e.fresh_until_us = 0;
   ++e.aged;
-  make_room();
+  make_room(account);
 }
 
 std::size_t tool_memory::bytes() const {
@@ -54,37 +55,45 @@ std::size_t tool_memory::bytes() const {
 }
 
 // The entry of that key, made if it is not there, as the one used last.
-tool_memory::entry& tool_memory::touched(const std::string& key) {
+tool_memory::entry& tool_memory::touched(const std::string& key, const std::string& account) {
   if (const auto at = by_key_.find(key); at != by_key_.end()) {
     entries_.splice(entries_.begin(), entries_, at->second);
     return *at->second;
   }
-  entries_.push_front({});
-  try {
-    entries_.front().key = key;
-    by_key_.emplace(key, entries_.begin());
-  } catch (...) {
-    entries_.pop_front();
-    throw;
-  }
+  std::list<entry> made(1);
+  made.front().key = key;
+  made.front().account = account;
+  auto& of = shares_[account];
+  by_key_.emplace(key, made.begin());
+  entries_.splice(entries_.begin(), made);
+  ++of.entries;
   weigh(entries_.front());
   return entries_.front();
 }
 
 void tool_memory::weigh(entry& e) {
-  bytes_ -= e.bytes;
-  e.bytes = overhead + 2 * e.key.size() + (e.tools ? e.tools->bytes : 0);
-  bytes_ += e.bytes;
+  const auto bytes = overhead + 2 * (e.key.size() + e.account.size()) + (e.tools ? e.tools->bytes : 0);
+  auto& of = shares_.at(e.account);
+  for (auto* sum : {&bytes_, &of.bytes}) *sum += bytes - e.bytes;
+  e.bytes = bytes;
 }
 
-void tool_memory::make_room() {
-  while (!entries_.empty() && (bytes_ > most_bytes_ || entries_.size() > most_entries_)) {
-    remove(std::prev(entries_.end()));
+void tool_memory::make_room(const std::string& account) {
+  while (over(bytes_, entries_.size())) {
+    auto last = std::prev(entries_.end());
+    const auto own = shares_.find(account);
+    if (own != shares_.end() && over(4 * own->second.bytes, 4 * own->second.entries)) {
+      while (last->account != account) --last;
+    }
+    remove(last);
   }
 }
 
 void tool_memory::remove(place at) {
+  const auto of = shares_.find(at->account);
   bytes_ -= at->bytes;
+  of->second.bytes -= at->bytes;
+  if (--of->second.entries == 0) shares_.erase(of);
   by_key_.erase(at->key);
   entries_.erase(at);
 }

@@ -1,6 +1,7 @@
 // What servers said about their tools, kept per server configuration and account, so that nobody sees
 // what another one's credentials brought to light. Bounded in entries and in bytes: what was not used
-// for the longest time goes first. Any thread.
+// for the longest time goes first, but an account that has more than a quarter gives up its own.
+// Any thread.
 #pragma once
 
 #include <list>
@@ -24,34 +25,40 @@ class tool_memory {
   explicit tool_memory(std::size_t most_bytes, std::size_t most_entries = 4096)
       : most_bytes_(most_bytes), most_entries_(most_entries) {}
 
+  // A key belongs to one account.
   remembered look_up(const std::string& key, std::int64_t now_us);
   // What changed since the last time. A list that is too large for the memory is not kept.
   // aged: as it was when the server was asked.
-  list_change store(const std::string& key, tool_list_ptr tools, std::int64_t life_us, std::int64_t now_us,
+  list_change store(const std::string& key, const std::string& account, tool_list_ptr tools, std::int64_t life_us, std::int64_t now_us,
                     std::uint64_t aged = 0);
-  void failed(const std::string& key, std::int64_t now_us);
-  void age(const std::string& key);  // from now on to be asked for again
+  void failed(const std::string& key, const std::string& account, std::int64_t now_us);
+  void age(const std::string& key, const std::string& account);  // from now on to be asked for again
 
   std::size_t bytes() const;
 
  private:
+  struct share {
+    std::size_t bytes = 0, entries = 0;
+  };
   struct entry {
-    std::string key;
+    std::string key, account;
     tool_list_ptr tools;
     std::int64_t fresh_until_us = 0, failed_until_us = 0;
     std::uint64_t aged = 0;
     std::size_t bytes = 0;
   };
   using place = std::list<entry>::iterator;
-  entry& touched(const std::string& key);
+  entry& touched(const std::string& key, const std::string& account);
   void weigh(entry& e);
-  void make_room();
+  void make_room(const std::string& account);  // that has grown
+  bool over(std::size_t bytes, std::size_t entries) const { return bytes > most_bytes_ || entries > most_entries_; }
   void remove(place at);
 
   const std::size_t most_bytes_, most_entries_;
   mutable std::mutex mutex_;
   std::list<entry> entries_;  // the last used first
   std::unordered_map<std::string, place> by_key_;
+  std::unordered_map<std::string, share> shares_;  // of the accounts that have any
   std::size_t bytes_ = 0;
 };
 

@@ -24,9 +24,9 @@ TEST(Memory, IsBoundedInBytesAndTheLeastUsedGoesFirst) {
   const auto list = list_of({{"a", std::string(10'000, 'x')}});
   ASSERT_GT(list->bytes, 10'000u);
   tool_memory m(35'000);
-  for (const char* key : {"one", "two", "three"}) m.store(key, list, 1000, 0);
+  for (const char* key : {"one", "two", "three"}) m.store(key, "u", list, 1000, 0);
   EXPECT_TRUE(m.look_up("one", 0).fresh);
-  m.store("four", list, 1000, 0);
+  m.store("four", "u", list, 1000, 0);
   EXPECT_EQ(m.look_up("two", 0).tools, nullptr);
   for (const char* key : {"one", "three", "four"}) EXPECT_NE(m.look_up(key, 0).tools, nullptr) << key;
   EXPECT_LE(m.bytes(), 35'000u);
@@ -35,27 +35,44 @@ TEST(Memory, IsBoundedInBytesAndTheLeastUsedGoesFirst) {
 TEST(Memory, AListThatIsTooLargeIsNotKeptAndPushesNothingOut) {
   tool_memory m(5'000);
   const auto small = list_of({{"a", "x"}});
-  m.store("small", small, 1000, 0);
-  m.store("large", list_of({{"a", std::string(10'000, 'x')}}), 1000, 0);
+  m.store("small", "u", small, 1000, 0);
+  m.store("large", "u", list_of({{"a", std::string(10'000, 'x')}}), 1000, 0);
   EXPECT_EQ(m.look_up("large", 0).tools, nullptr);
   EXPECT_EQ(m.look_up("small", 0).tools, small);
 }
 
+TEST(Memory, AnAccountThatHasMuchGivesUpItsOwn) {
+  const auto list = list_of({{"a", std::string(1'000, 'x')}});
+  for (const bool by_bytes : {true, false}) {
+    tool_memory m(by_bytes ? 40 * list->bytes : std::size_t{1} << 30, by_bytes ? 4096 : 30);
+    m.store("theirs", "quiet", list, 1000, 0);
+    for (int i = 0; i < 200; ++i) m.store(std::to_string(i), "busy", list, 1000, 0);
+    EXPECT_NE(m.look_up("theirs", 0).tools, nullptr) << by_bytes;
+    EXPECT_NE(m.look_up("199", 0).tools, nullptr);
+    EXPECT_NE(m.look_up("180", 0).tools, nullptr) << "alone it has nearly all of the room";
+    EXPECT_EQ(m.look_up("100", 0).tools, nullptr);
+    // Many that have little take turns, and what was not used goes first.
+    for (int i = 0; i < 100; ++i) m.store("k" + std::to_string(i), std::to_string(i), list, 1000, 0);
+    EXPECT_EQ(m.look_up("199", 0).tools, nullptr);
+    EXPECT_NE(m.look_up("k99", 0).tools, nullptr);
+  }
+}
+
 TEST(Memory, IsBoundedInEntriesAlsoOfFailures) {
   tool_memory m(1u << 20, 3);
-  for (int i = 0; i < 10; ++i) m.failed(std::to_string(i), 0);
+  for (int i = 0; i < 10; ++i) m.failed(std::to_string(i), "u", 0);
   EXPECT_FALSE(m.look_up("6", 0).failed_lately);
   EXPECT_TRUE(m.look_up("9", 0).failed_lately);
 }
 
 TEST(Memory, AgesAndTellsWhatChanged) {
   tool_memory m(1u << 20);
-  EXPECT_TRUE(m.store("k", list_of({{"a", "x"}, {"b", "x"}}), 1000, 0).none());
+  EXPECT_TRUE(m.store("k", "u", list_of({{"a", "x"}, {"b", "x"}}), 1000, 0).none());
   EXPECT_FALSE(m.look_up("k", 1000).fresh);
   EXPECT_NE(m.look_up("k", 1000).tools, nullptr) << "the old list goes on to be there";
-  m.age("k");
+  m.age("k", "u");
   EXPECT_FALSE(m.look_up("k", 0).fresh);
-  const auto change = m.store("k", list_of({{"a", "y"}, {"c", "x"}}), 1000, 0);
+  const auto change = m.store("k", "u", list_of({{"a", "y"}, {"c", "x"}}), 1000, 0);
   EXPECT_THAT(change.changed, testing::ElementsAre("a"));
   EXPECT_THAT(change.added, testing::ElementsAre("c"));
   EXPECT_THAT(change.removed, testing::ElementsAre("b"));
@@ -64,12 +81,12 @@ TEST(Memory, AgesAndTellsWhatChanged) {
 TEST(Memory, AListThatWasAskedForBeforeItAgedIsNotFresh) {
   tool_memory m(1u << 20);
   auto aged = m.look_up("k", 0).aged;
-  m.age("k");
-  m.store("k", list_of({{"a", "x"}}), 1000, 0, aged);
+  m.age("k", "u");
+  m.store("k", "u", list_of({{"a", "x"}}), 1000, 0, aged);
   EXPECT_NE(m.look_up("k", 0).tools, nullptr);
   EXPECT_FALSE(m.look_up("k", 0).fresh);
   aged = m.look_up("k", 0).aged;
-  m.store("k", list_of({{"a", "x"}}), 1000, 0, aged);
+  m.store("k", "u", list_of({{"a", "x"}}), 1000, 0, aged);
   EXPECT_TRUE(m.look_up("k", 0).fresh);
 }
 

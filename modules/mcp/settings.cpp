@@ -25,6 +25,7 @@ settings read_settings(std::string_view text) {
   s.kept.idle_ms = number("reuse_idle_seconds", 60) * 1000;
   s.kept.clients = number("max_idle", 256);
   s.kept.per_account = number("max_idle_per_account", 8);
+  s.max_at_once = number("max_at_once_per_account", 64);
   s.max_tools = number("max_tools", 1000);
   return s;
 }

@@ -20,6 +20,7 @@ inline constexpr char settings_schema[] = R"json({
     "reuse_idle_seconds": {"type": "integer", "minimum": 0, "maximum": 3600, "default": 60, "description": "How long a connection to a server whose configuration says \"reuse\": true waits for its next use; 0: each call has its own connection"},
     "max_idle": {"type": "integer", "minimum": 0, "maximum": 100000, "default": 256, "description": "Connections that wait for their next use"},
     "max_idle_per_account": {"type": "integer", "minimum": 0, "maximum": 100000, "default": 8, "description": "The same, of one account"},
+    "max_at_once_per_account": {"type": "integer", "minimum": 1, "maximum": 100000, "default": 64, "description": "Discoveries and calls of one account that go on at the same time; what is beyond waits for its turn"},
     "max_tools": {"type": "integer", "minimum": 1, "maximum": 10000, "default": 1000, "description": "Tools of one server; what is beyond is left out"}
   }
 })json";
@@ -36,6 +37,7 @@ struct settings {
   std::uint64_t discovery_ms = 30'000, call_ms = 30'000, list_wait_ms = 5'000;
   std::int64_t cache_us = 24LL * 3600 * 1'000'000;
   std::size_t cache_bytes = 64u << 20, max_result_bytes = 1u << 20, max_message_bytes = 16u << 20, max_tools = 1000;
+  std::size_t max_at_once = 64;  // of one account
   kept_limits kept;
 };
 settings read_settings(std::string_view json);

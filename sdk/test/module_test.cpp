@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <thread>
+
 namespace {
 
 struct probe {
@@ -39,6 +41,25 @@ class sample {
       return ry::response::json("{}").header("X-Bad", "refuse me");
     });
     reg.route("GET", "/dropped", 0, [](ry::request) -> ry::task<void> { co_return; });
+    reg.route("GET", "/hasty", 0, [](ry::request) -> ry::task<ry::response> {
+      // What a driver must not do: completing inside the starting call, on this thread or on another.
+      std::string said;
+      for (int i = 0; i < 50'000; ++i) {  // more than a stack holds, were each resumed inside the last
+        ry::result<std::string> got = co_await ry::call<std::string, ry_str>(
+            [](ry_exec*, auto* fn, void* ctx, ry_op_id* op) {
+              *op = 7;
+              fn(ctx, RY_OK, ry::str("x"), nullptr);
+              return RY_OK;
+            },
+            [](ry_str s) { return ry::text(s); });
+        said += got.value();
+      }
+      ry::result<void> failed = co_await ry::call_done([](ry_exec*, ry_done done) {
+        std::thread([done] { done.fn(done.ctx, RY_NOT_FOUND, nullptr); }).join();
+        return RY_OK;
+      });
+      co_return ry::response::text(200, std::to_string(said.size()) + " " + std::to_string(failed.status()));
+    });
     reg.route("GET", "/events", RY_ROUTE_LONG, this, &sample::events);
     reg.route("GET", "/fetch", 0, this, &sample::fetch);
     reg.route("POST", "/echo", RY_ROUTE_STREAM_BODY, this, &sample::echo);
@@ -194,6 +215,11 @@ TEST_F(ModuleTest, AnswersRequests) {
   a = host.call("GET", "/sync?x=1&q=a%20b+c");
   EXPECT_EQ(a.body, R"({"q":"a b c"})");
   EXPECT_EQ(host.call("GET", "/sync?q=%zz").status, 400u);
+}
+
+TEST_F(ModuleTest, ACompletionInsideItsStartingCallHarmsNothing) {
+  host.load(*ry_module_entry());
+  EXPECT_EQ(host.call("GET", "/hasty").body, "50000 " + std::to_string(RY_NOT_FOUND));
 }
 
 TEST_F(ModuleTest, PagesAreReadFromTheQuery) {

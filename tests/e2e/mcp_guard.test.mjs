@@ -10,7 +10,7 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { startLlm } from './lib/llm.mjs';
 import { callingModel, startByHand } from './lib/mcp.mjs';
-import { Server, makeDatabase, textOf } from './lib/server.mjs';
+import { Server, makeDatabase, sleep, textOf } from './lib/server.mjs';
 
 const address = '20.20.20.20';
 const inside = process.env.RY_NETWORK_OF_ITS_OWN;
@@ -40,7 +40,7 @@ if (!inside) {
     names(`${address} good.example`);
     llm = await startLlm(callingModel);
     good = await startByHand(undefined, { host: address });
-    server = await new Server({ database, llm, set: ['deployment.mode=production', 'auth.jwt.hs256_secret=0123456789abcdef0123456789abcdef', 'mcp.discovery_timeout_seconds=5', 'mcp.call_timeout_seconds=5'] }).start();
+    server = await new Server({ database, llm: { url: llm.url.replace('127.0.0.1', 'localhost') }, set: ['deployment.mode=production', 'auth.jwt.hs256_secret=0123456789abcdef0123456789abcdef', 'mcp.discovery_timeout_seconds=5', 'mcp.call_timeout_seconds=5'] }).start();
     u = await server.user({ tier: 'pro' });
     agent = (await u.get('/agents')).json.agents[0].agent_id;
   });
@@ -111,6 +111,24 @@ if (!inside) {
         const run = await u.start({ prompt: '[call nowhere__echo {}]' });
         assert.match(textOf((await u.stream(run.json.agent_run_id, { timeout: 30000 })).events), /MCP server "nowhere": .*(5 seconds|could not be resolved)/);
       });
+    } finally {
+      silent.close();
+    }
+  });
+
+  test('names that nobody answers for do not keep the model of another user waiting', async () => {
+    const silent = createSocket('udp4');
+    await new Promise((resolve) => silent.bind(53, '127.0.0.1', resolve));
+    try {
+      const other = await server.user({ tier: 'pro' });
+      const begun = performance.now();
+      const asked = Array.from({ length: 100 }, (_, i) => ask(`http://silent${i}.example:9/mcp`));
+      await sleep(500);
+      const run = await other.start({ prompt: 'hello' });
+      const { events } = await other.stream(run.json.agent_run_id, { timeout: 30000 });
+      assert.match(textOf(events), /read_file/);
+      assert.ok(performance.now() - begun < 4500, `the run ended after ${performance.now() - begun} ms`);
+      for (const r of await Promise.all(asked)) assert.equal(r.status, 504, r.text);
     } finally {
       silent.close();
     }

@@ -308,6 +308,68 @@ test('an authorization server that changes gets none of what was agreed with the
   }
 });
 
+test('what the operator was given is shown to the issuer of the configuration only', async () => {
+  const peer = await startHand({ secret: 's' });
+  const integration = (issuer) => ({ settings: `
+[mcp_prebuilt.integrations.safe]
+url = "${peer.url}"
+[mcp_prebuilt.integrations.safe.oauth]
+grant = "client_credentials"
+client_id = "me"
+client_secret = "s"
+${issuer ? `issuer = "${issuer}"` : ''}
+` });
+  try {
+    await assert.rejects(async () => { await (await startServer(integration())).close(); },
+      /mcp_prebuilt\.integrations\.safe\.oauth\.issuer is required with a client_secret/);
+    for (const [issuer, status] of [['http://127.0.0.1:1', 502], [peer.origin, 200]]) {
+      const own = await startServer(integration(issuer));
+      try {
+        const { u, agent } = await someone(own);
+        const made = await u.post('/mcp/profiles', { json: { integration: 'safe' } });
+        assert.equal((await list(u, agent, made.json.profile_id)).status, status);
+        assert.equal(peer.seen.paths.includes('/token'), status === 200);
+      } finally {
+        await own.close();
+      }
+    }
+  } finally {
+    peer.close();
+  }
+});
+
+test('an agreement with another issuer than the one that was configured since is not renewed', async () => {
+  const peer = await startSdk({ life: () => 5 });
+  const registered = await (await fetch(`${peer.origin}/register`, { method: 'POST', headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ redirect_uris: ['https://app.example.org/connected'], token_endpoint_auth_method: 'none' }) })).json();
+  const serverWith = (oauth) => startServer({ settings: `
+[mcp_prebuilt.integrations.safe]
+url = "${peer.url}"
+[mcp_prebuilt.integrations.safe.oauth]
+client_id = "${registered.client_id}"
+${oauth}
+` }, ['mcp_prebuilt.redirect_url=https://app.example.org/connected']);
+  const first = await serverWith('token_endpoint_auth_method = "none"');
+  let second;
+  try {
+    const { u, agent } = await someone(first);
+    const made = await u.post('/mcp/profiles', { json: { integration: 'safe' } });
+    const back = await answerOf(await linkOf(u, made.json.profile_id));
+    const done = await u.post('/mcp/oauth/callback', { json: Object.fromEntries(back.searchParams) });
+    assert.equal(done.status, 200, done.text);
+    second = await serverWith('client_secret = "s"\nissuer = "http://127.0.0.1:1"');
+    const there = Object.assign(Object.create(Object.getPrototypeOf(u)), u, { server: second });
+    there.token = second.token({ subject: u.id });
+    const r = await list(there, agent, made.json.profile_id);
+    assert.match(r.json.detail.message, /the profile allows http:\/\/127\.0\.0\.1:1/, r.text);
+    assert.equal(peer.seen.refreshes, 0);
+  } finally {
+    await second?.close();
+    await first.close();
+    peer.close();
+  }
+});
+
 const never = () => true;
 for (const [what, options, message, ms = 5000] of [
   ['speaks of another resource', { resource: { resource: 'https://evil.example/mcp' } }, /another resource/],

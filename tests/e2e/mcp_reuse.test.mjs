@@ -81,6 +81,23 @@ test('http: calls at the same time have sessions of their own, of which only som
   await waitFor('the others to be ended', () => ended(peer) === 5, 5000);
 });
 
+test('limits of zero keep no connection', async () => {
+  for (const none of ['mcp.max_idle=0', 'mcp.max_idle_per_account=0']) {
+    const own = await new Server({ database, set: [none] }).start();
+    try {
+      const boss = await own.user({ role: 'admin' });
+      const peer = await withSessions();
+      for (let i = 0; i < 2; i++) {
+        answered(await boss.post('/admin/mcp/call', { json: { type: 'http', config: { url: peer.url, reuse: true }, tool: 'echo', arguments: {} } }));
+        await waitFor('the session to be ended', () => ended(peer) === i + 1, 2000);
+      }
+      assert.equal(count(peer, 'initialize'), 2, none);
+    } finally {
+      await own.close();
+    }
+  }
+});
+
 test('http: other credentials are another connection', async () => {
   const peer = await withSessions();
   for (const token of ['a', 'b', 'a']) answered(await call({ url: peer.url, reuse: true, headers: { Authorization: `Bearer ${token}` } }));

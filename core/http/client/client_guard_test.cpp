@@ -1,7 +1,10 @@
 // The address guard at work: which connections are made, and to what.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <future>
+#include <memory>
+#include <vector>
 
 #include "core/http/client/test_client.hpp"
 #include "core/http/client/test_server.hpp"
@@ -106,6 +109,38 @@ TEST(client_guard, a_slow_look_up_extends_no_deadline_and_blocks_nobody) {
     EXPECT_LT(total->ended - begin, milliseconds(3000));
   }
   release.set_value();  // the look-up ends after the client is gone
+}
+
+TEST(client_guard, names_that_nobody_answers_for_keep_neither_the_operator_nor_later_users_waiting) {
+  std::promise<void> release;
+  auto released = release.get_future().share();
+  std::atomic<int> looked_up{0};
+  server s([](peer& p) {
+    p.request();
+    p.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+  });
+  client_settings settings{address_guard::off};
+  settings.lookup = [released, &looked_up](const std::string& host) {
+    ++looked_up;
+    if (host.starts_with("silent")) released.wait();
+    return ips({"127.0.0.1"});
+  };
+  world w(settings);
+  const auto port = ":" + std::to_string(s.port) + "/";
+  std::vector<std::shared_ptr<answer>> silent;
+  for (int i = 0; i < 200; ++i)
+    silent.push_back(w.start({.url = "http://silent" + std::to_string(i) + ".example/", .connect_ms = 500}));
+  const auto model = w.run({.url = "http://model.example" + port, .flags = RY_CLIENT_OPERATOR_URL});
+  EXPECT_EQ(model->body, "ok") << model->message;
+  for (const auto& a : silent) {
+    ASSERT_TRUE(a->wait());
+    EXPECT_EQ(a->reason, "http_client.connect_timeout");
+  }
+  auto later = w.start({.url = "http://later.example" + port});
+  release.set_value();
+  ASSERT_TRUE(later->wait());
+  EXPECT_EQ(later->body, "ok") << later->message;
+  EXPECT_LT(looked_up, 100);  // those that were under way, not those that were given up
 }
 
 TEST(client_guard, tries_the_next_address_when_one_fails) {

@@ -101,7 +101,9 @@ void exchange::open() {
   if (guarded()) {
     if (guard::refused_name(to.host.name)) return found({});
   }
-  parts_.names.resolve(to.host.name, &loop_.loop,
+  const auto by =
+      request_.flags & RY_CLIENT_OPERATOR_URL ? named_by::the_operator : named_by::user;
+  parts_.names.resolve(to.host.name, by, &loop_.loop, weak_from_this(),
                        [weak = weak_from_this(), turn = turn_](const auto& addresses) {
                          if (auto self = weak.lock(); self && self->turn_ == turn)
                            self->found(addresses);

@@ -1,5 +1,7 @@
 #include "authority.hpp"
 
+#include "endpoint.hpp"
+
 namespace mcp::oauth {
 namespace {
 
@@ -78,7 +80,7 @@ ry::task<challenge> authority::provoke(std::string server_url) const {
   r.body(R"({"jsonrpc":"2.0","id":1,"method":"ping"})", "application/json");
   ry::client_response got = co_await send(std::move(r), server_url);
   if (got.status != 401) co_return challenge();
-  co_return read_challenge(got.header("www-authenticate")).value_or(challenge());
+  co_return read_challenge(mcp_transport::fields_of(got.fields, "www-authenticate")).value_or(challenge());
 }
 
 ry::task<client> authority::enlist(server_metadata as, std::string redirect_uri) const {

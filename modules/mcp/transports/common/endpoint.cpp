@@ -22,6 +22,11 @@ bool owned_by_the_protocol(std::string_view name) {
   return false;
 }
 
+void join(std::string& list, std::string_view value) {
+  if (!list.empty()) list += ", ";
+  list += value;
+}
+
 }  // namespace
 
 endpoint read_endpoint(const ry::mcp::target& t) {
@@ -120,6 +125,22 @@ std::string_view field_of(const ry_client_response& r, std::string_view name) no
     if (ry::iequals(ry::view(r.headers[i].name), name)) return ry::view(r.headers[i].value);
   }
   return {};
+}
+
+std::string fields_of(const ry_client_response& r, std::string_view name) {
+  std::string out;
+  for (std::size_t i = 0; i < r.n_headers; ++i) {
+    if (ry::iequals(ry::view(r.headers[i].name), name)) join(out, ry::view(r.headers[i].value));
+  }
+  return out;
+}
+
+std::string fields_of(const ry::headers& all, std::string_view name) {
+  std::string out;
+  for (const auto& [n, value] : all) {
+    if (ry::iequals(n, name)) join(out, value);
+  }
+  return out;
 }
 
 void cancel_later(const ry::context& ctx, ry_exec* exec, ry_op_id op, std::uint64_t ms) {

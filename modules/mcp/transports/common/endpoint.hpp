@@ -61,6 +61,9 @@ class http_exchange {
 
 // The first field of that name.
 std::string_view field_of(const ry_client_response& r, std::string_view name) noexcept;
+// All fields of that name, joined by ", ".
+std::string fields_of(const ry_client_response& r, std::string_view name);
+std::string fields_of(const ry::headers& all, std::string_view name);
 
 // Calls an exchange off after that time, if it still goes on then. Throws std::bad_alloc only.
 void cancel_later(const ry::context& ctx, ry_exec* exec, ry_op_id op, std::uint64_t ms);

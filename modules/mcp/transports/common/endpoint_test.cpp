@@ -39,5 +39,21 @@ TEST(Endpoint, MediaTypesAreComparedWithoutParameters) {
   EXPECT_EQ(media_type(""), "");
 }
 
+TEST(Endpoint, FieldsOfOneNameAreJoined) {
+  const ry_header raw[] = {{ry::str("WWW-Authenticate"), ry::str("Basic realm=\"a, b\"")},
+                           {ry::str("X"), ry::str("y")},
+                           {ry::str("www-authenticate"), ry::str("Bearer scope=\"s\"")}};
+  ry_client_response r{};
+  r.headers = raw;
+  r.n_headers = std::size(raw);
+  ry::headers same;
+  for (const auto& h : raw) same.emplace_back(ry::text(h.name), ry::text(h.value));
+  const auto both = R"(Basic realm="a, b", Bearer scope="s")";
+  EXPECT_EQ(fields_of(r, "www-authenticate"), both);
+  EXPECT_EQ(fields_of(same, "www-authenticate"), both);
+  EXPECT_EQ(fields_of(same, "x"), "y");
+  EXPECT_EQ(fields_of(same, "z"), "");
+}
+
 }  // namespace
 }  // namespace mcp_transport

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 namespace mcp_transport {
 
@@ -51,6 +52,7 @@ void event_reader::line(std::string_view text, const event_fn& event) {
     data.swap(data_);
     const bool complete = has_data_;
     has_data_ = false;
+    if (id_) last_id_ = std::move(*std::exchange(id_, std::nullopt));
     // An event with empty data only tells its id.
     if (complete && !data.empty()) event(name, data);
     return;
@@ -74,7 +76,7 @@ void event_reader::field(std::string_view name, std::string_view value) {
     const bool sendable = std::none_of(value.begin(), value.end(), [](char c) {
       return static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
     });
-    if (sendable && value.size() <= 4096) last_id_ = value;
+    if (sendable && value.size() <= 4096) id_ = value;
   } else if (name == "retry") {
     std::uint64_t ms = 0;
     const auto [end, ec] = std::from_chars(value.data(), value.data() + value.size(), ms);
@@ -86,6 +88,7 @@ void event_reader::restart() {
   line_.clear();
   name_.clear();
   data_.clear();
+  id_.reset();
   has_data_ = after_cr_ = false;
   first_ = true;
 }

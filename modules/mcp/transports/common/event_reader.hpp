@@ -19,6 +19,7 @@ class event_reader {
   // False when an event is larger than the limit; feed nothing more then.
   bool feed(std::string_view bytes, const event_fn& event);
 
+  // Of the last event that was read to its end and had one.
   const std::string& last_id() const noexcept { return last_id_; }
   std::optional<std::uint64_t> retry_ms() const noexcept { return retry_ms_; }
   // A new stream begins: what was incomplete is dropped, the last id stays.
@@ -30,6 +31,7 @@ class event_reader {
 
   std::size_t max_event_;
   std::string line_, name_, data_, last_id_;
+  std::optional<std::string> id_;  // of the event that is being read
   bool has_data_ = false, after_cr_ = false, first_ = true;
   std::optional<std::uint64_t> retry_ms_;
 };

@@ -62,10 +62,21 @@ TEST(EventReader, MemoryIsBounded) {
 
 TEST(EventReader, ANewStreamDropsWhatWasIncomplete) {
   event_reader r(1000);
-  in_pieces(r, "id: 9\ndata: half", 100);
+  in_pieces(r, "id: 8\ndata: whole\n\nid: 9\ndata: half", 100);
   r.restart();
+  EXPECT_EQ(r.last_id(), "8");
   EXPECT_THAT(in_pieces(r, "data: whole\n\n", 100).events, ElementsAre("=whole"));
-  EXPECT_EQ(r.last_id(), "9");
+  EXPECT_EQ(r.last_id(), "8");
+}
+
+TEST(EventReader, AnIdCountsFromTheEndOfItsEvent) {
+  event_reader r(1000);
+  std::vector<std::string> ids;
+  for (const char* line : {"id: 1\n", "id: 2\n", "data: a\n", "\n", "data: b\n", "\n", "id: 3\n", "\n", "id\n", "\n"}) {
+    in_pieces(r, line, 100);
+    ids.push_back(r.last_id());
+  }
+  EXPECT_THAT(ids, ElementsAre("", "", "", "2", "2", "2", "2", "3", "3", ""));
 }
 
 TEST(EventReader, AnIdThatNoHeaderCanHoldIsNone) {

@@ -16,8 +16,10 @@ constexpr std::uint64_t most_streamed_factor = 8;
 constexpr std::uint64_t idle_ms = 300'000;
 constexpr std::uint64_t linger_ms = 1000;
 constexpr std::uint64_t usual_retry_ms = 1000;
+constexpr std::uint64_t shortest_retry_ms = 100;
 constexpr std::uint64_t longest_retry_ms = 10'000;
-constexpr int most_resumptions = 10;
+// Streams that were taken up again and brought nothing, one after the other.
+constexpr int most_empty_streams = 10;
 
 bool visible(std::string_view s) {
   return !s.empty() && s.size() <= 1024 &&
@@ -50,12 +52,11 @@ exchange::exchange(session& of, ry::mcp::message m)
 
 void exchange::begin() {
   kind_ = body::none;
-  const bool again = resumptions_ > 0;
   auto fields = m_.fields;
-  if (again) fields.emplace_back("Last-Event-ID", events_.last_id());
-  auto r = of_.request(again ? "GET" : "POST", fields);
-  r.header("Accept", again ? "text/event-stream" : "application/json, text/event-stream");
-  if (!again) r.body(m_.json, "application/json");
+  if (again_) fields.emplace_back("Last-Event-ID", events_.last_id());
+  auto r = of_.request(again_ ? "GET" : "POST", fields);
+  r.header("Accept", again_ ? "text/event-stream" : "application/json, text/event-stream");
+  if (!again_) r.body(m_.json, "application/json");
   if (m_.timeout_ms != 0) r.total_timeout(m_.timeout_ms);
   const bool alone = !of_.used_ && m_.is(RY_MCP_LAST);
   if (alone) {
@@ -75,11 +76,7 @@ void exchange::head(const ry_client_response& r) {
   if (r.status / 100 != 2) {
     kind_ = body::refusal;
     out_.retry_after_s = seconds_of(field_of(r, "retry-after"));
-    for (std::size_t i = 0; i < r.n_headers; ++i) {
-      if (!ry::iequals(ry::view(r.headers[i].name), "www-authenticate")) continue;
-      if (!out_.authenticate.empty()) out_.authenticate += ", ";
-      out_.authenticate += ry::view(r.headers[i].value);
-    }
+    out_.authenticate = mcp_transport::fields_of(r, "www-authenticate");
     return;
   }
   // It is given with the answer to `initialize`, the only message that names no revision yet.
@@ -163,7 +160,7 @@ bool exchange::ended(ry_status st, const ry_error_view* err) {
   if (finished_ || of_.closing_) return true;
   if (broken_) return conclude(*broken_), true;
   const bool cut = st != RY_OK;
-  if (kind_ == body::refusal && resumptions_ > 0) {
+  if (kind_ == body::refusal && again_) {
     // Not the message was refused, but the rest of its answer: it may have been acted on.
     const auto status = std::exchange(out_.http_status, 0);
     out_.flags = 0;
@@ -190,15 +187,17 @@ bool exchange::ended(ry_status st, const ry_error_view* err) {
   return true;
 }
 
-// A stream that told where it was may be continued.
+// A stream that told where it was may be continued. A server may well answer in many short streams: only those that
+// bring neither a message nor a new place are counted, for the others there is the caller's limit.
 bool exchange::take_up_again() {
-  if (m_.kind != RY_MCP_REQUEST || !m_.is(RY_MCP_RESUMABLE) || events_.last_id().empty() ||
-      resumptions_ >= most_resumptions) {
-    return false;
-  }
-  ++resumptions_;
+  if (m_.kind != RY_MCP_REQUEST || !m_.is(RY_MCP_RESUMABLE) || events_.last_id().empty()) return false;
+  const bool brought = std::exchange(delivered_, false) || events_.last_id() != began_at_;
+  empty_streams_ = again_ && !brought ? empty_streams_ + 1 : 0;
+  if (empty_streams_ >= most_empty_streams) return false;
+  again_ = true;
+  began_at_ = events_.last_id();
   events_.restart();
-  const auto ms = std::min(events_.retry_ms().value_or(usual_retry_ms), longest_retry_ms);
+  const auto ms = std::clamp(events_.retry_ms().value_or(usual_retry_ms), shortest_retry_ms, longest_retry_ms);
   const ry_done done{[](void* p, ry_status st, const ry_error_view*) noexcept {
                        auto* self = static_cast<exchange*>(p);
                        self->pause_ = 0;

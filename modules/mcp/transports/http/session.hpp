@@ -41,11 +41,14 @@ class exchange final : public mcp_transport::http_exchange {
   mcp_transport::event_reader events_;
   body kind_ = body::none;
   std::string text_, content_type_;
+  std::string began_at_;  // the event after which the stream was taken up again
   std::uint64_t streamed_ = 0;
   std::optional<ry::error> broken_;
   ry_op_id pause_ = 0;
-  int resumptions_ = 0;
-  bool finished_ = false, paused_ = false, delivered_ = false, called_off_ = false;
+  int empty_streams_ = 0;
+  bool again_ = false;      // the rest of a broken stream is asked for
+  bool delivered_ = false;  // the stream brought a message
+  bool finished_ = false, paused_ = false, called_off_ = false;
 };
 
 class session final : public ry::mcp::session {

@@ -125,7 +125,10 @@ ry::task<ry::mcp::resolved> authorizer::renew_taken(ry::uuid id, ry::uuid accoun
   if (r.http_status == 403 && !grows_scope(said)) throw refused("it refuses this: HTTP status 403");
   const bool step_up = r.http_status == 403;
 
-  if (untried && !p.agreed.tokens.refresh.empty()) {
+  // The issuer of an integration may have been set since.
+  const auto& pinned = p.oauth->issuer;
+  const bool allowed = pinned.empty() || pinned == p.agreed.as.issuer;
+  if (untried && allowed && !p.agreed.tokens.refresh.empty()) {
     const bool fresh = co_await refresh(p);
     if (fresh) co_return named(p);
   }

@@ -47,11 +47,11 @@ integrations read_integrations(std::string_view settings_json) {
   if (all == nullptr) return out;
   for (const auto& [name, each] : all->as_object()) {
     const auto& o = each.as_object();
+    const auto place = "mcp_prebuilt.integrations." + std::string(name.data(), name.size());
     integration i;
     i.url = text(o.at("url"));
     if (!i.url.starts_with("http://") && !i.url.starts_with("https://")) {
-      throw std::invalid_argument("mcp_prebuilt.integrations." + std::string(name.data(), name.size()) +
-                                  ".url must begin with http:// or https://");
+      throw std::invalid_argument(place + ".url must begin with http:// or https://");
     }
     if (const auto* type = o.if_contains("type")) i.type = text(*type);
     if (const auto* headers = o.if_contains("headers")) {
@@ -61,8 +61,13 @@ integrations read_integrations(std::string_view settings_json) {
     }
     // An absent table comes as an empty one.
     if (const auto* oauth = o.if_contains("oauth"); oauth != nullptr && !oauth->as_object().empty()) {
-      i.oauth = mcp::oauth::read_settings(
-          oauth->as_object(), "mcp_prebuilt.integrations." + std::string(name.data(), name.size()) + ".oauth");
+      i.oauth = mcp::oauth::read_settings(oauth->as_object(), place + ".oauth");
+      // The MCP server names its authorization server, and could name one that collects secrets.
+      const bool proves = !i.oauth->client_secret.empty() || !i.oauth->private_key.empty();
+      if (proves && i.oauth->issuer.empty()) {
+        throw std::invalid_argument(place + ".oauth.issuer is required with a client_secret or a private_key: "
+                                    "the authorization server that may see what they prove");
+      }
     }
     out.emplace(std::string(name.data(), name.size()), std::move(i));
   }

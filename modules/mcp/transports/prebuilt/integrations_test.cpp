@@ -34,5 +34,23 @@ TEST(Integrations, WrongCredentialsAreRefused) {
   EXPECT_TRUE(read_integrations("{}").empty());
 }
 
+// `how`: further settings of its OAuth.
+std::string with_oauth(const std::string& how) {
+  return R"({"integrations":{"tracker":{"url":"https://t.example/mcp","oauth":{"client_id":"me")" + how + "}}}}";
+}
+
+TEST(Integrations, ASecretIsForOneAuthorizationServer) {
+  const std::string secret = R"(,"client_secret":"s3cret")", issuer = R"(,"issuer":"https://as.example")";
+  EXPECT_NO_THROW(read_integrations(with_oauth("")));
+  EXPECT_EQ(read_integrations(with_oauth(secret + issuer)).at("tracker").oauth->issuer, "https://as.example");
+  try {
+    read_integrations(with_oauth(secret));
+    FAIL();
+  } catch (const std::invalid_argument& e) {
+    EXPECT_THAT(e.what(), testing::HasSubstr("mcp_prebuilt.integrations.tracker.oauth.issuer is required"));
+    EXPECT_THAT(e.what(), testing::Not(testing::HasSubstr("s3cret")));
+  }
+}
+
 }  // namespace
 }  // namespace mcp_prebuilt

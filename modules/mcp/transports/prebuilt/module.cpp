@@ -15,7 +15,7 @@ constexpr char schema[] = R"json({
         "url": {"type": "string", "minLength": 8, "description": "Address of the MCP server"},
         "type": {"type": "string", "enum": ["http", "sse"], "default": "http", "description": "Transport"},
         "headers": {"type": "object", "default": {}, "additionalProperties": {"type": "string", "secret": true}, "description": "Sent with every request; {field} is filled in from the profile's credentials"},
-        "oauth": {"type": "object", "additionalProperties": {"type": "string", "secret": true}, "description": "The server wants OAuth, if anything stands here: grant (authorization_code or client_credentials), client_id, client_secret, private_key, key_id, token_endpoint_auth_method, scope, issuer"}}}},
+        "oauth": {"type": "object", "additionalProperties": {"type": "string", "secret": true}, "description": "The server wants OAuth, if anything stands here: grant (authorization_code or client_credentials), client_id, client_secret, private_key, key_id, token_endpoint_auth_method, scope, issuer (required with a client_secret or a private_key)"}}}},
     "max_profiles": {"type": "integer", "minimum": 1, "default": 100, "description": "Profiles of one account"},
     "redirect_url": {"type": "string", "pattern": "^(https?://[^\\s]+)?$", "default": "", "description": "A page of the operator's own to which authorization servers send users back; empty: this server's"},
     "client_metadata_url": {"type": "string", "pattern": "^(https://[^\\s]+)?$", "default": "", "description": "Where authorization servers find this server's client metadata; empty: under http.public_url when that is https"}

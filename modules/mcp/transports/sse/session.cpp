@@ -13,7 +13,7 @@ constexpr std::uint64_t idle_ms = 300'000;
 
 void post::head(const ry_client_response& r) {
   out_.http_status = r.status;
-  if (r.status / 100 != 2) out_.authenticate = mcp_transport::field_of(r, "www-authenticate");
+  if (r.status / 100 != 2) out_.authenticate = mcp_transport::fields_of(r, "www-authenticate");
 }
 
 ry_status post::data(std::string_view bytes) {
@@ -66,7 +66,7 @@ session::session(const ry::context& ctx, const ry::mcp::target& t, ry_exec* exec
 
 void session::head(const ry_client_response& r) {
   status_ = r.status;
-  if (r.status / 100 != 2) authenticate_ = mcp_transport::field_of(r, "www-authenticate");
+  if (r.status / 100 != 2) authenticate_ = mcp_transport::fields_of(r, "www-authenticate");
   content_type_ = mcp_transport::media_type(mcp_transport::field_of(r, "content-type"));
   base_url_ = r.url.len != 0 ? ry::text(r.url) : at_.url;
 }

@@ -6,6 +6,7 @@
 // was passed to it by reference lives until the starting call has copied it.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <deque>
 #include <thread>
@@ -41,7 +42,9 @@ class call_op : cancel_node {
       fire = &cancelled;
       env_->cancel.state()->add(*this);
     }
-    return true;
+    if (!met_.exchange(true, std::memory_order_acq_rel)) return true;
+    leave();
+    return false;
   }
   result<R> await_resume() { return *std::move(out_); }
 
@@ -60,8 +63,12 @@ class call_op : cancel_node {
     } catch (...) {
       self->out_.emplace(current_error());
     }
-    if (self->fire != nullptr) self->env_->cancel.state()->remove(*self);
+    if (!self->met_.exchange(true, std::memory_order_acq_rel)) return;
+    self->leave();
     self->waiting_.resume();
+  }
+  void leave() noexcept {
+    if (fire != nullptr) env_->cancel.state()->remove(*this);
   }
   static void cancelled(cancel_node* node, std::int32_t) noexcept {
     auto* self = static_cast<call_op*>(node);
@@ -74,6 +81,10 @@ class call_op : cancel_node {
   std::coroutine_handle<> waiting_;
   env* env_ = nullptr;
   ry_op_id op_ = 0;
+  // The starting call and the completion meet here; the second goes on with the chain. A completion
+  // comes after the starting call, but a driver that forgets this must not resume a chain that is
+  // not suspended yet.
+  std::atomic<bool> met_{false};
   std::optional<result<R>> out_;
 };
 

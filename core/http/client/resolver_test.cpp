@@ -1,0 +1,224 @@
+// Who gets a thread for a look-up, and whose look-up is made at all.
+#include "core/http/client/resolver.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/exec/loop.hpp"
+
+namespace {
+
+using ry::http::named_by;
+using ry::http::resolver;
+using std::chrono::milliseconds;
+
+// A name server that keeps names that begin with "silent" waiting until it is let go.
+class name_server {
+ public:
+  resolver::lookup_fn lookup() {
+    return [s = state_](const std::string& host) -> resolver::addresses {
+      std::unique_lock lock(s->mutex);
+      s->asked.push_back(host);
+      s->changed.notify_all();
+      if (host.starts_with("silent")) {
+        s->changed.wait(lock, [&] { return s->open; });
+        return {};
+      }
+      return {boost::asio::ip::make_address("93.184.216.34")};
+    };
+  }
+  ~name_server() { let_go(); }
+  void let_go() {
+    std::lock_guard lock(state_->mutex);
+    state_->open = true;
+    state_->changed.notify_all();
+  }
+  bool wait_asked(std::size_t n) {
+    std::unique_lock lock(state_->mutex);
+    return state_->changed.wait_for(lock, std::chrono::seconds(10),
+                                    [&] { return state_->asked.size() >= n; });
+  }
+  std::vector<std::string> asked() {
+    std::lock_guard lock(state_->mutex);
+    return state_->asked;
+  }
+
+ private:
+  // The threads of a resolver outlive it.
+  struct state {
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::vector<std::string> asked;
+    bool open = false;
+  };
+  std::shared_ptr<state> state_ = std::make_shared<state>();
+};
+
+// One that waits for an answer; it goes away with its last pointer.
+class waiter {
+ public:
+  bool wait(int ms = 10'000) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, milliseconds(ms), [&] { return answers_ > 0; });
+  }
+  bool answered() { return wait(0); }
+  bool found() {
+    std::lock_guard lock(mutex_);
+    return found_;
+  }
+  void take(const resolver::addresses& addresses) {
+    std::lock_guard lock(mutex_);
+    ++answers_;
+    found_ = !addresses.empty();
+    changed_.notify_all();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int answers_ = 0;
+  bool found_ = false;
+};
+
+struct resolver_test : testing::Test {
+  name_server server;
+  ry::exec::loop_pool loops{1};
+  std::unique_ptr<resolver> names = std::make_unique<resolver>(server.lookup());
+
+  ~resolver_test() override {
+    names.reset();
+    loops.stop_and_join();
+  }
+
+  std::shared_ptr<waiter> ask(const std::string& host, named_by by = named_by::user) {
+    auto w = std::make_shared<waiter>();
+    names->resolve(host, by, &loops.at(0), w, [weak = std::weak_ptr(w)](const auto& addresses) {
+      if (auto self = weak.lock()) self->take(addresses);
+    });
+    return w;
+  }
+  // Takes all threads that users may have.
+  std::vector<std::shared_ptr<waiter>> occupy() {
+    std::vector<std::shared_ptr<waiter>> out;
+    for (std::size_t i = 0; i < resolver::max_for_users; ++i)
+      out.push_back(ask("silent" + std::to_string(i) + ".example"));
+    EXPECT_TRUE(server.wait_asked(resolver::max_for_users));
+    return out;
+  }
+};
+
+TEST_F(resolver_test, users_names_leave_threads_to_the_operators) {
+  std::vector<std::shared_ptr<waiter>> silent;
+  for (int i = 0; i < 300; ++i) silent.push_back(ask("silent" + std::to_string(i) + ".example"));
+  for (int i = 0; i < 20; ++i) {
+    const auto model = ask("model" + std::to_string(i) + ".example", named_by::the_operator);
+    ASSERT_TRUE(model->wait());
+    EXPECT_TRUE(model->found());
+  }
+  ASSERT_TRUE(server.wait_asked(resolver::max_for_users + 20));
+  std::this_thread::sleep_for(milliseconds(50));
+  EXPECT_EQ(server.asked().size(), resolver::max_for_users + 20);
+  const auto user = ask("user.example");
+  EXPECT_FALSE(user->wait(50));
+  server.let_go();
+  EXPECT_TRUE(user->wait());
+  EXPECT_TRUE(user->found());
+}
+
+TEST_F(resolver_test, a_name_that_nobody_waits_for_any_more_is_not_looked_up) {
+  const auto busy = occupy();
+  std::vector<std::shared_ptr<waiter>> gone;
+  for (int i = 0; i < 300; ++i) gone.push_back(ask("gone" + std::to_string(i) + ".example"));
+  const auto shared = ask("gone7.example");
+  const auto last = ask("last.example");
+  gone.clear();
+  server.let_go();
+  ASSERT_TRUE(shared->wait() && last->wait());
+  EXPECT_TRUE(shared->found() && last->found());
+  auto asked = server.asked();
+  asked.erase(asked.begin(), asked.begin() + resolver::max_for_users);
+  std::ranges::sort(asked);
+  EXPECT_EQ(asked, (std::vector<std::string>{"gone7.example", "last.example"}));
+  EXPECT_TRUE(ask("gone3.example")->wait());
+}
+
+TEST_F(resolver_test, a_queued_name_of_a_user_is_the_operators_once_the_operator_asks) {
+  const auto busy = occupy();
+  const auto user = ask("model.example");
+  EXPECT_FALSE(user->wait(50));
+  const auto model = ask("model.example", named_by::the_operator);
+  EXPECT_TRUE(model->wait() && user->wait());
+  EXPECT_EQ(server.asked().size(), resolver::max_for_users + 1);
+  EXPECT_TRUE(ask("model.example", named_by::the_operator)->wait());
+}
+
+TEST_F(resolver_test, those_who_have_gone_take_no_place_in_a_full_queue) {
+  const auto busy = occupy();
+  std::vector<std::shared_ptr<waiter>> queued;
+  const auto fill = [&](const std::string& prefix) {
+    for (std::size_t i = 0; i < resolver::max_waiting; ++i)
+      queued.push_back(ask(prefix + std::to_string(i) + ".example"));
+  };
+  fill("gone");
+  queued.clear();
+  fill("here");
+  EXPECT_FALSE(queued.back()->wait(50));
+  const auto over = ask("over.example");
+  EXPECT_TRUE(over->wait());
+  EXPECT_FALSE(over->found());
+  const auto model = ask("model.example", named_by::the_operator);
+  EXPECT_TRUE(model->wait());
+  EXPECT_TRUE(model->found());
+  server.let_go();
+  for (const auto& w : queued) ASSERT_TRUE(w->wait());
+}
+
+TEST_F(resolver_test, overlapping_look_ups_of_one_name_are_made_once) {
+  const auto first = ask("silent.example");
+  ASSERT_TRUE(server.wait_asked(1));
+  const auto second = ask("silent.example");
+  const auto third = ask("silent.example", named_by::the_operator);
+  server.let_go();
+  EXPECT_TRUE(first->wait() && second->wait() && third->wait());
+  EXPECT_EQ(server.asked().size(), 1u);
+}
+
+TEST_F(resolver_test, nobody_is_answered_after_the_end) {
+  auto waiters = occupy();
+  waiters.push_back(ask("queued.example"));
+  waiters.push_back(ask("silent.model.example", named_by::the_operator));
+  ASSERT_TRUE(server.wait_asked(resolver::max_for_users + 1));
+  names.reset();
+  server.let_go();
+  std::this_thread::sleep_for(milliseconds(50));
+  for (const auto& w : waiters) EXPECT_FALSE(w->answered());
+  EXPECT_EQ(server.asked().size(), resolver::max_for_users + 1);
+}
+
+// For the sanitizers: waiters that come and go while the names are looked up.
+TEST_F(resolver_test, many_may_ask_and_go_at_once) {
+  std::vector<std::thread> users;
+  for (int t = 0; t < 4; ++t)
+    users.emplace_back([this, t] {
+      for (int i = 0; i < 500; ++i) {
+        const auto by = i % 7 == 0 ? named_by::the_operator : named_by::user;
+        const auto w = ask("n" + std::to_string((i * (t + 1)) % 50) + ".example", by);
+        if (i % 5 == 0) {
+          EXPECT_TRUE(w->wait());
+        }
+      }
+    });
+  for (auto& u : users) u.join();
+  EXPECT_TRUE(ask("last.example")->wait());
+}
+
+}  // namespace

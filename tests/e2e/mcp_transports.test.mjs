@@ -1,0 +1,116 @@
+// What the transports over HTTP make of servers that keep to the standards in unusual ways.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { failed, json, startByHand } from './lib/mcp.mjs';
+import { startHand } from './lib/oauth.mjs';
+import { Server, makeDatabase } from './lib/server.mjs';
+
+let database, server, admin;
+const sets = ['mcp.call_timeout_seconds=10', 'mcp.discovery_timeout_seconds=10', `secrets.key=${'0123456789abcdef'.repeat(4)}`,
+  'http.public_url=http://127.0.0.1:1'];
+before(async () => {
+  database = makeDatabase();
+  server = await new Server({ database, set: sets }).start();
+  admin = await server.user({ role: 'admin' });
+});
+after(async () => {
+  await server?.close();
+  database?.drop();
+});
+
+const events = (res, text) => { res.writeHead(200, { 'content-type': 'text/event-stream' }).end(text); return true; };
+const answer = (id) => `data: ${JSON.stringify({ jsonrpc: '2.0', id, result: { content: [{ type: 'text', text: 'at last' }] } })}\n\n`;
+// Calls a tool whose answer is a stream that breaks off: the n-th one taken up again, from 1, says `more(n, id)`.
+async function called(first, more) {
+  const asked = [];
+  let id;
+  const peer = await startByHand((m, res, req) => {
+    if (m.method === 'tools/call') { id = m.id; return events(res, first); }
+    if (req.method !== 'GET') return undefined;
+    asked.push({ at: performance.now(), after: req.headers['last-event-id'] });
+    return events(res, more(asked.length, id));
+  });
+  try {
+    const begun = performance.now();
+    const r = await admin.post('/admin/mcp/call', { json: { type: 'http', config: { url: peer.url }, tool: 'echo', arguments: {} } });
+    r.ms = performance.now() - begun;
+    return { r, asked };
+  } finally {
+    peer.close();
+  }
+}
+
+test('a server may answer in as many streams as it likes, if each brings something', async () => {
+  for (const [what, piece] of [
+    ['a new place', (n) => `id: e${n}\ndata:\n\n`],
+    ['a message', () => 'data: {"jsonrpc":"2.0","method":"notifications/message","params":{}}\n\n']]) {
+    const { r, asked } = await called('id: e0\nretry: 10\ndata:\n\n', (n, id) => (n < 15 ? piece(n) : answer(id)));
+    assert.equal(r.json.content, 'at last', `${what}: ${r.text}`);
+    assert.equal(asked.length, 15);
+  }
+});
+
+test('streams that bring nothing are given up after ten, and never asked for without a pause', async () => {
+  const { r, asked } = await called('id: e0\nretry: 0\ndata:\n\n', (n) => (n === 4 ? 'id: e4\ndata:\n\n' : ': nothing\n\n'));
+  failed(r, 'MCP_CONNECT_FAILED', /without an answer/, 5000);
+  assert.equal(asked.length, 14);
+  for (let i = 1; i < asked.length; i++) assert.ok(asked[i].at - asked[i - 1].at > 90, `${asked[i].at - asked[i - 1].at} ms`);
+});
+
+test('a stream is taken up again after the last event that was whole', async () => {
+  const { r, asked } = await called('id: e0\nretry: 100\ndata:\n\nid: e1\ndata: {"jsonrpc"', (n, id) => answer(id));
+  assert.equal(r.json.content, 'at last', r.text);
+  assert.deepEqual(asked.map((a) => a.after), ['e0']);
+});
+
+// ---- several fields of one name ----
+async function someone() {
+  const u = await server.user({ tier: 'pro' });
+  return { u, agent: (await u.get('/agents')).json.agents[0].agent_id };
+}
+// Says where its metadata are in the second of two challenges.
+async function withTwoChallenges(handle = () => undefined) {
+  const peer = await startHand({ secret: 's', handle: (path, req, body, res) => {
+    if (path.startsWith('/.well-known/oauth-protected-resource')) return json(res, 404, {});
+    if (path === '/elsewhere') return json(res, 200, { resource: peer.url, authorization_servers: [peer.origin] });
+    const done = handle(path, req, body, res);
+    if (done !== undefined || !['/mcp', '/message'].includes(path)) return done;
+    const bearer = `Bearer resource_metadata="${peer.origin}/elsewhere", scope="special"`;
+    res.writeHead(401, { 'www-authenticate': ['Basic realm="a, b"', bearer] }).end();
+    return true;
+  } });
+  return peer;
+}
+const openStream = (path, req, body, res) => {
+  if (path !== '/mcp' || req.method !== 'GET') return undefined;
+  res.writeHead(200, { 'content-type': 'text/event-stream' }).write('event: endpoint\ndata: /message\n\n');
+  return true;
+};
+for (const [what, type, handle] of [['http', 'http'], ['the stream of sse', 'sse'], ['the messages of sse', 'sse', openStream]]) {
+  test(`all challenges are read: ${what}`, async () => {
+    const peer = await withTwoChallenges(handle);
+    try {
+      const { u, agent } = await someone();
+      const made = await u.post('/mcp/profiles', { json: { url: peer.url, type, oauth: { grant: 'client_credentials', client_id: 'me', client_secret: 's' } } });
+      const r = await u.get(`/agents/${agent}/custom-mcp-tools`, { headers: { 'x-mcp-url': made.json.profile_id, 'x-mcp-type': 'prebuilt' } });
+      assert.equal(r.status, 502, r.text);
+      assert.ok(peer.seen.paths.includes('/elsewhere'), peer.seen.paths.join(' '));
+    } finally {
+      peer.close();
+    }
+  });
+}
+
+test('all challenges are read: the first question about a server that wants a consent', async () => {
+  const peer = await withTwoChallenges();
+  try {
+    const { u } = await someone();
+    const made = await u.post('/mcp/profiles', { json: { url: peer.url } });
+    const r = await u.post(`/mcp/profiles/${made.json.profile_id}/connect`, { json: {} });
+    assert.equal(r.status, 200, r.text);
+    assert.equal(new URL(r.json.connect_url).searchParams.get('scope'), 'special');
+    assert.ok(peer.seen.paths.includes('/elsewhere'));
+  } finally {
+    peer.close();
+  }
+});
