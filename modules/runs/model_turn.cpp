@@ -100,8 +100,18 @@ ry::task<void> make_question(parts& p, run_ptr run, catalog_ptr catalog, const s
   }
   const std::vector<chat_message>& history = fit.shortened ? *fit.shortened : run->messages;
   const std::optional<std::vector<chat_message>> shown_to_it = co_await show_pictures(p, run, by.name, history);
-  out.request = build_request({by.model, prompt, catalog->json, p.config.max_output_tokens},
-                              shown_to_it ? *shown_to_it : history);
+  const auto build = [&] {
+    return build_request({by.model, prompt, catalog->json, p.config.max_output_tokens},
+                         shown_to_it ? *shown_to_it : history);
+  };
+  std::uint64_t bytes = 0;
+  if (shown_to_it)
+    for (const chat_message& m : *shown_to_it) bytes += m.body.size();
+  if (bytes > most_in_a_turn) {
+    out.request = co_await p.ctx.run_blocking(build);
+  } else {
+    out.request = build();
+  }
   out.provider = std::move(by.provider);
   out.how = question::end::ready;
 }

@@ -128,12 +128,20 @@ ry::task<std::optional<std::vector<chat_message>>> show_pictures(parts& p, std::
         ry::result<std::string> got = co_await read_picture(p, run, paths[k]);
         if (!got || total + got->size() > most_pictures_bytes) continue;  // removed by the agent, or too much
         total += got->size();
-        bytes.emplace(paths[k], base64(*got));
+        bytes.emplace(paths[k], std::move(*got));
       }
     }
   }
-  for (chat_message& m : out)
-    if (m.role == "user") m.body = resolve_pictures(m.body, bytes);
+  const auto put_in = [&out, &bytes] {
+    for (auto& [path, b] : bytes) b = base64(b);
+    for (chat_message& m : out)
+      if (m.role == "user") m.body = resolve_pictures(m.body, bytes);
+  };
+  if (total > most_in_a_turn) {
+    co_await p.ctx.run_blocking(put_in);
+  } else {
+    put_in();
+  }
   co_return std::optional<std::vector<chat_message>>(std::move(out));
 }
 

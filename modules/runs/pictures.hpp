@@ -15,6 +15,8 @@ namespace runs {
 constexpr std::size_t most_pictures = 20;
 constexpr std::uint64_t most_picture_bytes = 5u << 20;        // of one
 constexpr std::uint64_t most_pictures_bytes = 20u << 20;      // of all
+// Bytes of text that are worked on in one turn of a loop, some milliseconds; more goes to a thread that may block.
+constexpr std::uint64_t most_in_a_turn = 512u << 10;
 
 struct picture {
   std::string path, media_type;

@@ -1,5 +1,6 @@
 // What is found in uploaded files before the model is asked: text beside them, images for models that see.
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { docx, odt, pdf, pdfWith, png, pptx, xlsx, zip } from './lib/documents.mjs';
 import { lastUser, startLlm } from './lib/llm.mjs';
@@ -111,6 +112,23 @@ test('images are shown to models that see; others get format and dimensions', as
   assert.equal(database.sql(`select count(*) from runs.messages where thread_id = '${sees.thread_id}' and length(body) > 2000`), '0');
   const next = await upload(u, [], { thread_id: sees.thread_id, model_name: 'runyard/power' });
   assert.equal(JSON.stringify(next.request).split('data:image/').length, 3);
+});
+
+test('large images arrive whole, and a run that is being asked with them can be stopped', async () => {
+  const u = await server.user({ tier: 'pro' });
+  const images = Array.from({ length: 3 }, (_, i) => ({ name: `${i}.png`, data: Buffer.concat([png(640, 480), randomBytes(4_000_000)]) }));
+  const sees = await upload(u, images, { model_name: 'runyard/power' });
+  const urls = sees.request.messages.at(-1).content.filter((p) => p.type === 'image_url').map((p) => p.image_url.url);
+  assert.deepEqual(urls.map((url) => url.length), images.map((i) => `data:image/png;base64,${i.data.toString('base64')}`.length));
+  for (const [i, url] of urls.entries()) assert.ok(url === `data:image/png;base64,${images[i].data.toString('base64')}`, `image ${i}`);
+  for (const wait of [0, 20, 60]) {
+    const again = await u.start({ prompt: 'stop me', thread_id: sees.thread_id, model_name: 'runyard/power' });
+    await sleep(wait);
+    const stopped = await u.post(`/agent-run/${again.json.agent_run_id}/stop`);
+    assert.equal(stopped.status, 200, stopped.text);
+    const { events } = await u.stream(again.json.agent_run_id, { timeout: 10000 });
+    assert.ok(['stopped', 'completed'].includes(statuses(events).at(-1)), statuses(events).join());
+  }
 });
 
 test('a server that dies while it looks at the files does it again', { timeout: 60000 }, async () => {

@@ -15,11 +15,8 @@
 
 namespace llm {
 
-// What is sent, and who reads what comes back.
-struct exchange {
-  std::string body;
-  std::unique_ptr<answer_reader> reader;
-};
+// A larger request is not made on a loop: each MiB of pictures takes it some milliseconds.
+inline constexpr std::size_t most_on_a_loop = 512 * 1024;
 
 template <class Driver>
 class http_driver_module {
@@ -41,16 +38,17 @@ class http_driver_module {
     auto& m = *static_cast<http_driver_module*>(self);
     return ry::guard([&]() -> ry_status {
       const auto& driver = *static_cast<const Driver*>(provider);
-      exchange e;
+      const stream_call::caller by{exec, *sink, ctx, estimate_tokens(request.len)};
+      if (request.len > most_on_a_loop) {
+        return stream_call::start(m.ctx_, driver.at(),
+                                  [&driver, json = ry::text(request)] { return driver.prepare(json); }, by, call);
+      }
       try {
-        e = driver.prepare(ry::view(request));
+        return stream_call::start(m.ctx_, driver.at(), driver.prepare(ry::view(request)), by, call);
       } catch (const bad_request& why) {
         m.ctx_.log(RY_LOG_WARN, "a request was refused", {{"reason", std::string_view(why.what())}});
         return RY_INVALID_ARGUMENT;
       }
-      const auto input = estimate_tokens(request.len);
-      return stream_call::start(m.ctx_, driver.at(), std::move(e.body), std::move(e.reader), input, exec,
-                                *sink, ctx, call);
     });
   }
   static void cancel(void*, void* call) noexcept { stream_call::cancel(call); }

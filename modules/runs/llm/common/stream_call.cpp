@@ -4,6 +4,8 @@
 #include <cctype>
 #include <cstring>
 
+#include "request.hpp"
+
 namespace llm {
 
 namespace {
@@ -44,10 +46,14 @@ failure failure_of_transport(ry_status st, std::string_view reason, std::string_
 
 }  // namespace
 
-ry_status stream_call::start(const ry::context& host, const endpoint& at, std::string body,
-                             std::unique_ptr<answer_reader> reader, std::int64_t input_estimate,
-                             ry_exec* exec, const ry_llm_sink& sink, void* ctx, void** call) {
-  const auto& http = host.interface<ry_http_client_v1>();
+stream_call::stream_call(const ry::context& host, const endpoint& at, const caller& by)
+    : host_(host), secret_(at.secret), input_estimate_(by.input_estimate), ctx_(by.ctx), exec_(by.exec) {
+  std::memcpy(&sink_, &by.sink, std::min<std::size_t>(by.sink.struct_size, sizeof sink_));
+}
+
+ry_status stream_call::send(const endpoint& at, exchange e) {
+  const auto& http = host_.interface<ry_http_client_v1>();
+  reader_ = std::move(e.reader);
   std::vector<ry_header> fields;
   for (const auto& [name, value] : at.headers) fields.push_back({ry::str(name), ry::str(value)});
   fields.push_back({ry::str("Content-Type"), ry::str("application/json")});
@@ -59,29 +65,75 @@ ry_status stream_call::start(const ry::context& host, const endpoint& at, std::s
   r.url = ry::str(at.url);
   r.headers = fields.data();
   r.n_headers = fields.size();
-  r.body = {reinterpret_cast<const std::uint8_t*>(body.data()), body.size()};
+  r.body = {reinterpret_cast<const std::uint8_t*>(e.body.data()), e.body.size()};
   r.idle_timeout_ms = at.idle_ms;
   r.total_timeout_ms = at.total_ms;
   r.max_response_bytes = max_answer;
   r.pool_key = ry::str(at.name);
   const ry_client_handler handler{sizeof handler, 0, &stream_call::on_head, &stream_call::on_data,
                                   &stream_call::on_done};
-  ry_llm_sink known{};
-  std::memcpy(&known, &sink, std::min<std::size_t>(sink.struct_size, sizeof known));
-  std::unique_ptr<stream_call> self(
-      new stream_call(host, at, std::move(reader), input_estimate, known, ctx));
-  self->exec_ = exec;
-  *call = self.get();
   // The handler may run on another thread before this returns, but it never looks at op_.
-  const auto st = http.request(host.host(), exec, &r, &handler, self.get(), &self->op_);
+  return http.request(host_.host(), exec_, &r, &handler, this, &op_);
+}
+
+ry_status stream_call::start(const ry::context& host, const endpoint& at, exchange e, const caller& by,
+                             void** call) {
+  std::unique_ptr<stream_call> self(new stream_call(host, at, by));
+  *call = self.get();
+  const auto st = self->send(at, std::move(e));
   if (st == RY_OK) self.release();
+  return st;
+}
+
+// A request that is being made.
+struct stream_call::preparation {
+  std::unique_ptr<stream_call> of;
+  const endpoint& at;
+  std::function<exchange()> make;
+  exchange made;
+  std::optional<failure> refused;
+
+  static void work(void* p) noexcept {
+    auto* self = static_cast<preparation*>(p);
+    (void)ry::guard([&] {
+      self->refused = {RY_INTERNAL, "llm.internal", "the request could not be made"};
+      try {
+        self->made = self->make();
+        self->refused.reset();
+      } catch (const bad_request& why) {
+        self->refused = {RY_INVALID_ARGUMENT, "llm.refused", why.what()};
+      }
+    });
+  }
+  static void done(void* p, ry_status prepared, const ry_error_view*) noexcept {
+    const std::unique_ptr<preparation> self(static_cast<preparation*>(p));
+    auto& of = self->of;
+    (void)ry::guard([&] {
+      if (of->cancelled_ || prepared != RY_OK) return of->end(failure_of_transport(RY_CANCELLED, {}, {}));
+      if (self->refused) return of->end(*self->refused);
+      const auto st = of->send(self->at, std::move(self->made));
+      if (st != RY_OK) return of->end(failure_of_transport(st, {}, {}));
+      of.release();
+    });
+    if (of != nullptr && !of->done_) of->end({RY_INTERNAL, "llm.internal", "the request could not be made"});
+  }
+};
+
+ry_status stream_call::start(const ry::context& host, const endpoint& at, std::function<exchange()> prepare,
+                             const caller& by, void** call) {
+  std::unique_ptr<stream_call> of(new stream_call(host, at, by));
+  *call = of.get();
+  auto p = std::make_unique<preparation>(preparation{std::move(of), at, std::move(prepare), {}, {}});
+  const auto st = host.core().run_blocking(host.host(), by.exec, &preparation::work, p.get(),
+                                           {&preparation::done, p.get()});
+  if (st == RY_OK) p.release();
   return st;
 }
 
 void stream_call::cancel(void* call) {
   auto* self = static_cast<stream_call*>(call);
   self->cancelled_ = true;
-  self->host_.core().op_cancel(self->host_.host(), self->op_);
+  if (self->op_ != 0) self->host_.core().op_cancel(self->host_.host(), self->op_);
 }
 
 void stream_call::on_head(void* p, const ry_client_response* response) noexcept {
@@ -181,7 +233,7 @@ ry_llm_end stream_call::summary(std::int32_t finish) const {
   e.finish = finish;
   e.usage.struct_size = sizeof e.usage;
   const auto input = status_ / 100 == 2 ? input_estimate_ : 0;
-  const auto u = with_estimates(reader_->used(), input, reader_->produced());
+  const auto u = reader_ ? with_estimates(reader_->used(), input, reader_->produced()) : usage{};
   e.usage.estimated = u.reported() ? 0 : 1;
   e.usage.input_tokens = u.input;
   e.usage.output_tokens = u.output;

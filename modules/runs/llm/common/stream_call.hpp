@@ -4,6 +4,7 @@
 
 #include <ry/ext/llm_provider.h>
 
+#include <functional>
 #include <memory>
 #include <ry/ry.hpp>
 #include <string>
@@ -22,24 +23,33 @@ struct endpoint {
   std::uint64_t total_ms = 600'000, idle_ms = 120'000;
 };
 
+// What is sent, and who reads what comes back.
+struct exchange {
+  std::string body;
+  std::unique_ptr<answer_reader> reader;
+};
+
 class stream_call final : receiver {
  public:
-  // Non-zero: not started. *call is valid until on_end returned.
-  static ry_status start(const ry::context& host, const endpoint& at, std::string body,
-                         std::unique_ptr<answer_reader> reader, std::int64_t input_estimate,
-                         ry_exec* exec, const ry_llm_sink& sink, void* ctx, void** call);
+  // Who wants an answer, and what the request is estimated to cost.
+  struct caller {
+    ry_exec* exec;
+    const ry_llm_sink& sink;
+    void* ctx;
+    std::int64_t input_estimate;
+  };
+  // Non-zero: not started. *call is valid until on_end returned. `at` lives as long as the call.
+  static ry_status start(const ry::context& host, const endpoint& at, exchange e, const caller& by, void** call);
+  // The same for a request that takes long to make: `prepare` is called on a thread that may block, and may throw.
+  static ry_status start(const ry::context& host, const endpoint& at, std::function<exchange()> prepare,
+                         const caller& by, void** call);
   static void cancel(void* call);
 
  private:
-  stream_call(const ry::context& host, const endpoint& at, std::unique_ptr<answer_reader> reader,
-              std::int64_t input_estimate, const ry_llm_sink& sink, void* ctx)
-      : host_(host),
-        secret_(at.secret),
-        reader_(std::move(reader)),
-        input_estimate_(input_estimate),
-        sink_(sink),
-        ctx_(ctx) {}
+  struct preparation;
+  stream_call(const ry::context& host, const endpoint& at, const caller& by);
 
+  ry_status send(const endpoint& at, exchange e);
   static void on_head(void* self, const ry_client_response* response) noexcept;
   static ry_status on_data(void* self, ry_bytes chunk) noexcept;
   static void on_done(void* self, ry_status st, const ry_error_view* err) noexcept;
@@ -63,13 +73,13 @@ class stream_call final : receiver {
 
   const ry::context& host_;
   const std::string secret_;
-  std::unique_ptr<answer_reader> reader_;
+  std::unique_ptr<answer_reader> reader_;  // none before the request is made
   const std::int64_t input_estimate_;
-  const ry_llm_sink sink_;
+  ry_llm_sink sink_{};
   void* const ctx_;
   sse_reader events_;
   ry_op_id op_ = 0, linger_op_ = 0;
-  ry_exec* exec_ = nullptr;
+  ry_exec* const exec_;
   unsigned status_ = 0;
   std::uint32_t retry_after_s_ = 0;
   std::size_t after_end_ = 0;
