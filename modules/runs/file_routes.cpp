@@ -39,7 +39,7 @@ ry::task<file_routes::place> file_routes::place_of(const ry::request& request) {
     co_return out;
   }
   const std::optional<std::int64_t> here = co_await parts_.keeper.local_version(out.project);
-  if (here && *here >= **version) out.driver = driver;
+  if (here && *here == **version) out.driver = driver;
   co_return out;
 }
 

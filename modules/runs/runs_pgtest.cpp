@@ -150,7 +150,7 @@ TEST_F(runs_sql, a_plain_start_writes_what_the_others_write) {
   const auto written = [&](const std::string& account) {
     return sql("select string_agg(t || ': ' || (select string_agg(e.key || '=' || regexp_replace(coalesce(e.value, 'null'), "
                "'^([0-9a-f]{8}-[0-9a-f-]{27}|.*T\\d\\d:\\d\\d:\\d\\d.*)$', '*'), ' ' order by e.key) "
-               "from jsonb_each_text(x - array['job_id', 'id', 'position', 'args'] || jsonb_build_object('named', "
+               "from jsonb_each_text(x - array['job_id', 'id', 'position', 'args', 'workspace_version'] || jsonb_build_object('named', "
                "x->'args'->>'run_id' = (select r.id::text from runs.runs r where r.account_id = " + q(account) + "), "
                "'mine', x->>'job_id' = (select j.id::text from core.job j where j.share = " + q(account) + "))) e), E'\n' order by t, x::text) "
                "from (select 'projects' as t, to_jsonb(p) as x from runs.projects p where account_id = " + q(account) +

@@ -221,12 +221,13 @@ ry::task<ry::response> start_route::answer(ry::request request) {
   event_text(a.first_event, 1, "status").text("status", "running");
 
   start_outcome run;
+  std::optional<upload_intake> intake;
   for (int attempt = 1;; ++attempt) {
     try {
       if (w.files.empty())
         run = co_await ry::shield(decide(w));  // a shutdown does not leave its outcome open
       else
-        run = co_await decide_with_files(w);
+        run = co_await decide_with_files(w, intake.emplace(parts_, w.files));
       break;
     } catch (const ry::error& e) {
       // Two starts made the same client-made id at once: the second look sees whose it is.
@@ -246,6 +247,7 @@ ry::task<ry::response> start_route::answer(ry::request request) {
     place = (co_await parts_.repo.first_place(run.run_id)).value();
   else
     refuse(w, run);
+  if (intake && granted(run)) co_await place_files(w, *intake, run);
 
   const std::int64_t took = parts_.ctx.mono_us() - begun;
   std::string body = "{\"thread_id\":\"" + run.thread_id + "\",\"agent_run_id\":\"" + run.run_id +
@@ -344,9 +346,8 @@ ry::task<ry::result<start_outcome>> start_route::put(const work& w, ry::tx* in) 
   co_return std::move(out->front());
 }
 
-ry::task<start_outcome> start_route::decide_with_files(work& w) {
+ry::task<start_outcome> start_route::decide_with_files(work& w, upload_intake& intake) {
   w.args.sandbox = parts_.ctx.new_uuid().to_string();
-  upload_intake intake(parts_, w.files);
   std::optional<std::string> project;
   if (intake.is_large()) {
     // Asked and taken back, so that a refused start does not bring its files into the database.
@@ -380,19 +381,22 @@ ry::task<start_outcome> start_route::decide_with_files(work& w) {
     committed.value();
   }
   if (out.outcome == "queued") parts_.ctx.jobs().poke("runs");
-  // The run exists. Whatever keeps its files from being placed here, its worker brings them.
-  ry_exec* const home = co_await ry::this_exec();
+  co_return out;
+}
+
+// The run goes on already and waits for the copy of its workspace. Whatever keeps the files from being placed here,
+// its worker brings them from the database.
+ry::task<void> start_route::place_files(const work& w, upload_intake& intake, const start_outcome& run) {
   std::optional<ry::error> failure;
   try {
-    w.files_at = co_await ry::shield(intake.place(out.project_id, w.exec));
+    co_await ry::shield(intake.place(run.project_id, w.exec));
   } catch (...) {
     failure = ry::current_error();
   }
   if (failure) {
     parts_.ctx.complain("the files of a start could not be placed yet", *failure);
-    co_await parts_.ctx.switch_to(home);
+    co_await parts_.ctx.switch_to(w.exec);
   }
-  co_return out;
 }
 
 void start_route::note(const start_outcome& run) const {
@@ -431,10 +435,9 @@ void start_route::begin(const work& w, const start_outcome& run, ry_exec* exec) 
     live->messages.push_back({"user", *w.args.body, belongs::to_this_run});
     live->messages_known = true;
   }
-  live->files = w.files_at;
   live->uploads_waiting = !w.files.empty();
   live->spending = w.args.form.budget;
-  // While its files were placed the job may have been taken back, and claimed here.
+  // A commit that took very long: the job may have been taken back, and claimed here.
   if (parts_.live.find(live->who.run)) return;
   parts_.live.put(live);
   const ry_status st = parts_.ctx.jobs().adopt("runs.execute", run.job, run.fence,

@@ -5,6 +5,8 @@
 
 namespace runs {
 
+class upload_intake;
+
 class start_route {
  public:
   explicit start_route(parts& p) : parts_(p) {}
@@ -18,14 +20,14 @@ class start_route {
     caller who;
     start_arguments args;
     std::vector<ry::form_part> files;
-    workspace_ptr files_at;
     ry_exec* exec = nullptr;
     bool repeats = false;  // a start that was answered
   };
   // There is no room. Throws that, unless the start only repeats one: its answer needs none.
   ry::task<void> without_room(work& w);
   ry::task<start_outcome> decide(work& w);
-  ry::task<start_outcome> decide_with_files(work& w);
+  ry::task<start_outcome> decide_with_files(work& w, upload_intake& intake);
+  ry::task<void> place_files(const work& w, upload_intake& intake, const start_outcome& run);
   ry::task<start_outcome> ask(work& w, ry::tx* in);
   ry::task<ry::result<start_outcome>> put(const work& w, ry::tx* in);
   void begin(const work& w, const start_outcome& run, ry_exec* exec);

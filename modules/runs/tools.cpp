@@ -566,7 +566,7 @@ ry::task<void> keep_files(parts& p, std::shared_ptr<live_run> run, std::string& 
   const std::function<bool()> hurry = [run] { return run->must_break(); };
   for (std::uint64_t pause = 100;; pause = std::min<std::uint64_t>(pause * 2, 5000)) {
     const auto driver = p.sandbox();
-    if (!driver) co_return;
+    if (!driver || !run->files) co_return;
     ry::result<workspace_keeper::kept> kept =
         co_await p.keeper.keep(driver, run->files, fence, hurry, run->exec);
     if (kept) {
@@ -575,6 +575,11 @@ ry::task<void> keep_files(parts& p, std::shared_ptr<live_run> run, std::string& 
       co_return;
     }
     p.ctx.complain("the files of a workspace could not be kept", kept.error());
+    if (kept.error().is("runs.workspace_replaced")) {
+      run->files.reset();  // the next call makes it anew, from what was kept
+      note = "[The workspace was removed or replaced from outside during this run: changes since the last step are lost.]";
+      co_return;
+    }
     const ry_status st = kept.status();
     const bool passes = st == RY_UNAVAILABLE || st == RY_DEADLINE_EXCEEDED || st == RY_ABORTED;
     if (!passes || run->must_break()) co_return;

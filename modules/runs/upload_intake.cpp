@@ -99,7 +99,7 @@ ry::task<void> upload_intake::read(std::optional<std::string> project) {
 ry::task<std::vector<std::string>> upload_intake::local_names(std::string project) {
   std::vector<std::string> out;
   const auto driver = parts_.sandbox();
-  if (!driver) co_return out;
+  if (!driver || !parts_.keeper.is_open(project)) co_return out;
   const std::string path = "uploads";
   ry::result<std::string> listed = co_await ry::call<std::string, ry_str>(
       [&](ry_exec* exec, ry_sandbox_list_fn fn, void* ctx) {
@@ -156,22 +156,18 @@ ry::task<std::vector<upload_record>> upload_intake::keep(ry::tx& in, std::string
   co_return records;
 }
 
-ry::task<workspace_ptr> upload_intake::place(std::string project, ry_exec* home) {
+ry::task<void> upload_intake::place(std::string project, ry_exec* home) {
   const auto driver = parts_.sandbox();
   if (!driver) {
     parts_.ctx.warn("no sandbox driver is loaded: uploaded files are stored without their text");
-    co_return nullptr;
+    co_return;
   }
   workspace_keeper::wish want;
   want.version = kept_.version;
   want.before = kept_.previous;
   for (const file& f : files_) want.at_hand.emplace(f.path, f.from);
-  ry::result<workspace_ptr> copy = co_await parts_.keeper.open(driver, project, std::move(want), home);
-  if (!copy) {
-    parts_.ctx.complain("uploaded files could not be placed in the workspace of this node", copy.error());
-    co_return nullptr;
-  }
-  co_return *copy;
+  const ry::result<workspace_ptr> copy = co_await parts_.keeper.open(driver, project, std::move(want), home);
+  if (!copy) parts_.ctx.complain("uploaded files could not be placed in the workspace of this node", copy.error());
 }
 
 }  // namespace runs

@@ -22,9 +22,8 @@ class upload_intake {
   // In the transaction that starts the run: gives the names. Throws a refusal when the project would
   // grow too large. The records stand in the order of the files.
   ry::task<std::vector<upload_record>> keep(ry::tx& in, std::string project);
-  // After the commit: this node's copy gets them. Empty when there is no driver or it failed: then the
-  // database has them alone.
-  ry::task<workspace_ptr> place(std::string project, ry_exec* home);
+  // After the commit: this node's copy gets them. Without a driver, or when it fails, the database has them alone.
+  ry::task<void> place(std::string project, ry_exec* home);
 
  private:
   struct file {

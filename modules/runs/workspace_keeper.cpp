@@ -84,10 +84,14 @@ bool workspace_keeper::can_keep(const driver& d) {
   return d != nullptr && RY_HAS(d->table, ry_sandbox_driver_v1, place);
 }
 
-ry::task<void> workspace_keeper::lock(workspace& w) {
+ry::task<ry::result<void>> workspace_keeper::lock(workspace& w) {
   co_await ctx_.switch_to(w.exec);
-  while (w.busy_) (co_await w.free_.wait()).value();
+  while (w.busy_) {
+    ry::result<void> woken = co_await w.free_.wait();
+    if (!woken) co_return woken;
+  }
   w.busy_ = true;
+  co_return ry::result<void>();
 }
 
 void workspace_keeper::unlock(workspace& w) {
@@ -114,14 +118,15 @@ ry::task<ry::result<workspace_ptr>> workspace_keeper::open(driver d, std::string
   });
   if (!made) co_return made.error();
   if (!can_keep(d)) co_return w;
-  ry::result<void> done = ry::error(RY_UNKNOWN);
-  co_await lock(*w);
-  try {
-    done = co_await bring(d, *w, std::move(want));
-  } catch (...) {
-    done = ry::current_error();
+  ry::result<void> done = co_await lock(*w);
+  if (done) {
+    try {
+      done = co_await bring(d, *w, std::move(want));
+    } catch (...) {
+      done = ry::current_error();
+    }
+    unlock(*w);
   }
-  unlock(*w);
   co_await ctx_.switch_to(home);
   if (!done) co_return done.error();
   co_return w;
@@ -146,7 +151,9 @@ ry::task<ry::result<void>> workspace_keeper::bring(const driver& d, workspace& w
     w.known_ = true;
     alone = true;
   }
-  if (w.state_.version >= want.version && !w.foreign_) co_return ry::result<void>();
+  // A copy that nobody used and that is ahead is one of a database that was set back since.
+  const bool current = alone ? w.state_.version == want.version : w.state_.version >= want.version;
+  if (current && !w.foreign_) co_return ry::result<void>();
   const bool stays = !w.foreign_ && (!alone || (want.before != 0 && w.state_.version == want.before));
   const local_changes mine = stays ? local_changes::stay : local_changes::go;
   co_return co_await refresh(d, w, mine, std::move(want.at_hand));
@@ -351,13 +358,17 @@ ry::task<ry::result<workspace_keeper::kept>> workspace_keeper::keep(driver d, wo
                                                                     ry_exec* home) {
   if (!can_keep(d)) co_return kept();
   ry::result<kept> out = ry::error(RY_UNKNOWN);
-  co_await lock(*of);
-  try {
-    out = co_await keep_changes(d, *of, fence, hurry);
-  } catch (...) {
-    out = ry::current_error();
+  const ry::result<void> locked = co_await lock(*of);
+  if (locked) {
+    try {
+      out = co_await keep_changes(d, *of, fence, hurry);
+    } catch (...) {
+      out = ry::current_error();
+    }
+    unlock(*of);
+  } else {
+    out = locked.error();
   }
-  unlock(*of);
   co_await ctx_.switch_to(home);
   co_return out;
 }
@@ -408,10 +419,11 @@ ry::task<ry::result<workspace_keeper::kept>> workspace_keeper::keep_changes(cons
                             " files, so nothing of it is kept elsewhere");
       co_return out;
     }
-    if (!now) co_return now.error();
-    if (now->root_inode != w.state_.root_inode || now->root_made_ns != w.state_.root_made_ns) {
-      w.known_ = false;  // somebody put another directory in its place
-      co_return ry::unavailable("runs.workspace", "the workspace was replaced");
+    if (!now && now.status() != RY_NOT_FOUND) co_return now.error();
+    if (!now || now->root_inode != w.state_.root_inode || now->root_made_ns != w.state_.root_made_ns) {
+      w.known_ = false;  // somebody took the directory away, or put another in its place
+      co_return ry::error(RY_FAILED_PRECONDITION, "runs.workspace_replaced",
+                          "the directory of the workspace was removed or replaced while it was in use");
     }
     const workspace_changes changes = changes_between(w.state_.entries, now->entries);
     if (changes.empty()) co_return out;

@@ -65,7 +65,8 @@ class workspace_keeper {
     std::string note;   // for the agent: what could not be kept; usually empty
   };
   // Puts what changed since the last time into the database, if the fence still holds. `hurry`: true when
-  // the run is to end at once; then only a little is kept. Resumes on `home`.
+  // the run is to end at once; then only a little is kept. Resumes on `home`. Fails with
+  // "runs.workspace_replaced" when the directory is not the one that was opened any more: open() again.
   ry::task<ry::result<kept>> keep(driver d, workspace_ptr of, workspace_fence fence,
                                   std::function<bool()> hurry, ry_exec* home);
 
@@ -87,7 +88,9 @@ class workspace_keeper {
   };
   enum class local_changes { stay, go };
 
-  ry::task<void> lock(workspace& w);
+  // Waits for its turn, on the workspace's executor: back to another one is the caller's. It fails when the
+  // chain is called off.
+  ry::task<ry::result<void>> lock(workspace& w);
   void unlock(workspace& w);
   ry::task<ry::result<void>> bring(const driver& d, workspace& w, wish want);
   ry::task<ry::result<void>> refresh(const driver& d, workspace& w, local_changes mine,

@@ -27,17 +27,16 @@ ry::task<void> workspace_sweep::sweep() {
   if (here.empty()) co_return;
   ry::result<std::vector<std::string>> gone = co_await parts_.keeper.rows().deleted_of(std::move(here));
   if (!gone) co_return;  // the next one sees them
-  for (const std::string& project : *gone) {
-    // Its id may have been given to a new project meanwhile.
-    const std::vector<std::string> one(1, project);
-    ry::result<std::vector<std::string>> still = co_await parts_.keeper.rows().deleted_of(one);
-    if (still && !still->empty() && !parts_.keeper.is_open(project)) co_await remove(project);
-  }
+  for (const std::string& project : *gone) co_await remove(project);
 }
 
 ry::task<void> workspace_sweep::remove(std::string project) {
   const auto driver = parts_.sandbox();
   if (!driver) co_return;
+  // Its id may have been given to a new project meanwhile.
+  const std::vector<std::string> one(1, project);
+  ry::result<std::vector<std::string>> still = co_await parts_.keeper.rows().deleted_of(one);
+  if (!still || still->empty() || parts_.keeper.is_open(project)) co_return;
   ry::result<void> removed = co_await ry::call_done([&](ry_exec* exec, ry_done d) {
     return driver->table->destroy(driver->self, ry::str(project), exec, d);
   });

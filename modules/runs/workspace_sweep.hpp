@@ -13,7 +13,7 @@ class workspace_sweep {
   explicit workspace_sweep(parts& p) : parts_(p) {}
   // [lifecycle] After the keeper.
   void start();
-  // Nothing of the project may be under way.
+  // Unless the project is there (again) or in use.
   ry::task<void> remove(std::string project);
 
  private:

@@ -1,7 +1,7 @@
 // Workspace files survive the loss of a node: nodes with data directories of their own on one database.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { readdirSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { lastUser, startLlm, turns } from './lib/llm.mjs';
@@ -201,8 +201,57 @@ test('a deleted thread takes the copies of all nodes with it', async () => {
   assert.ok(copies(a, other.project_id).length >= 2, 'what the database merely does not have stays: it may be another one');
 });
 
+test('a project id that is given again after its project was deleted begins empty on every node', async () => {
+  const u = await user(), other = await user();
+  const project = randomUUID(), thread = () => ({ optimistic: 'true', thread_id: randomUUID(), project_id: project });
+  const one = await run(u, { ...thread(), prompt: 'x\n$ mkdir -p uploads && printf secret > hidden; printf old > uploads/n.txt' });
+  await run(on(b, u), { thread_id: one.thread_id, prompt: 'x\n$ cat hidden' });
+  assert.equal((await u.request('DELETE', `/threads/${one.thread_id}`)).status, 204);
+  const theirs = on(b, other);
+  const talk = await run(theirs, { ...thread(), prompt: 'just talk' });
+  assert.deepEqual((await theirs.get(`/projects/${project}/files`)).json.files, []);
+  assert.equal((await theirs.get(`/projects/${project}/files/content?path=hidden`)).status, 404);
+  const files = await run(theirs, { thread_id: talk.thread_id, prompt: 'x\n$ ls -A . uploads; cat uploads/n.txt hidden', files: [{ name: 'n.txt', data: 'new' }] });
+  assert.match(files.said[0], /new/);
+  assert.doesNotMatch(files.said[0], /secret|old|n_1|^hidden$/m);
+  const again = await run(on(a, other), { thread_id: talk.thread_id, prompt: 'x\n$ ls -A . uploads' });
+  assert.doesNotMatch(again.said[0], /hidden/);
+});
+
+test('copies that are ahead of a database that was set back follow it', async () => {
+  const u = await user();
+  const one = await run(u, { prompt: 'x\n$ printf kept > kept; printf lost > lost' });
+  database.sql(`with f as (delete from runs.workspace_files where project_id = '${one.project_id}' and path = 'lost') update runs.projects set workspace_version = workspace_version - 1 where id = '${one.project_id}'`);
+  assert.equal((await u.get(`/projects/${one.project_id}/files/content?path=lost`)).status, 404);
+  const two = await run(u, { thread_id: one.thread_id, prompt: 'x\n$ cat kept; ls' });
+  assert.match(two.said[0], /^kept/);
+  assert.doesNotMatch(two.said[0], /lost/);
+});
+
+test('a workspace that is replaced beneath a run is made anew from what was kept', { timeout: 60000 }, async () => {
+  const u = await user();
+  for (const replace of [(dir) => renameSync(dir, `${dir}.away`), (dir) => { renameSync(dir, `${dir}.away`); mkdirSync(dir); writeFileSync(path.join(dir, 'planted'), 'x'); }]) {
+    const begun = performance.now();
+    const r = await u.start({ prompt: 'x\n$ printf first > a\n$ sleep 1; printf second > b\n$ cat a; ls -A' });
+    const s = u.stream(r.json.agent_run_id, { timeout: 40000 });
+    await u.stream(r.json.agent_run_id, { until: (e) => e.type === 'tool_call' && e.arguments.command.includes('second') });
+    const top = path.join(a.dir, 'data');
+    const dir = readdirSync(top, { recursive: true }).map((p) => path.join(top, p)).find((p) => path.basename(p) === r.json.project_id && statSync(p).isDirectory());
+    replace(dir);
+    const { events, raw } = await s;
+    assert.deepEqual(statuses(events).slice(-1), ['completed'], raw);
+    const said = events.filter((e) => e.type === 'tool_result').map((e) => e.content);
+    assert.match(said[1], /removed or replaced from outside/);
+    assert.match(said[2], /^first/);
+    assert.doesNotMatch(said[2], /planted/);
+    assert.ok(performance.now() - begun < 15000, 'it does not go on trying');
+    assert.equal(await content(u, r.json.project_id, 'a'), 'first');
+    rmSync(`${dir}.away`, { recursive: true });
+  }
+});
+
 test('runs without a workspace leave no trace of one', async () => {
   const u = await user();
   const r = await run(u, { prompt: 'just talk' });
-  assert.equal(database.sql(`select workspace_version || ':' || (sandbox_id is null) from runs.projects where id = '${r.project_id}'`), '0:true');
+  assert.equal(database.sql(`select workspace_files || ':' || (sandbox_id is null) from runs.projects where id = '${r.project_id}'`), '0:true');
 });
