@@ -219,7 +219,7 @@ secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 [mcp_prebuilt.integrations.tracker]
 url = "https://tracker.example/mcp"
 headers = {Authorization = "Bearer verysecret"}
-oauth = {client_id = "ours", client_secret = "notvisible"}
+oauth = {client_id = "ours", client_secret = "notvisible", issuer = "https://login.tracker.example"}
 T
   expect 2 check --config providers.toml
   in_err 'providers.toml:10:1: runs.providers.mine.kind: no driver "ofline" of llm.provider/1 is loaded (loaded: offline); did you mean "offline"?'
