@@ -95,6 +95,7 @@ void live_run::end(ending how) {
   if (ended_) return;
   deliver();
   ended_ = true;
+  files.reset();  // slow readers hold the run for long
   for (reader* r : readers_) {
     if (r->at != reader::state::attached) continue;
     if (how == ending::finished && r->out.next > feed.last()) {

@@ -77,7 +77,7 @@ class live_run : public std::enable_shared_from_this<live_run> {
   loop_guard loops;
   bool loops_known = true;             // false: to be read from the messages
   bool dirty = false;                  // known to the log writer
-  std::shared_ptr<class workspace> files;  // once a tool needed it or files came with the start
+  std::shared_ptr<class workspace> files;  // once a tool needed it or files came with the start, until the end
   bool uploads_waiting = false;        // files came with the start and were not looked at
   std::vector<std::string> sources_missing;  // of tools: the readers know that they could not be listed
   bool taken_over = false;             // no step was begun here yet: calls may have been begun elsewhere

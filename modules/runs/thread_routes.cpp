@@ -13,7 +13,8 @@ ry::task<ry::response> thread_routes::list(ry::request request) {
   if (at) {
     before_us = parse_int(at->first);
     before_id = normal_uuid(at->second);
-    if (!before_us || *before_us < 0 || *before_us > last_us || !before_id) throw refusal(400, "cursor is not valid for this list");
+    if (!before_us || *before_us < 0 || *before_us > last_us || !before_id)
+      throw refusal(400, "cursor is not valid for this list");
   }
   const caller who = co_await caller_of(parts_, request);
   ry::result<repository::page> page =

@@ -14,6 +14,8 @@ namespace json = boost::json;
 
 namespace {
 
+constexpr std::string_view replaced_note =
+    "[The workspace was removed or replaced from outside during this run: changes since the last step are lost.]";
 constexpr std::size_t most_result_bytes = 48 * 1024;   // of one result, for the model
 constexpr std::size_t most_output_bytes = 256 * 1024;  // of one call, as chunks to the readers
 constexpr std::uint64_t most_read_bytes = 256 * 1024;
@@ -564,11 +566,15 @@ ry::task<ry::result<void>> ensure_workspace(parts& p, std::shared_ptr<live_run> 
 ry::task<void> keep_files(parts& p, std::shared_ptr<live_run> run, std::string& note) {
   const workspace_fence fence{run->who.job, run->who.fence};
   const std::function<bool()> hurry = [run] { return run->must_break(); };
+  const workspace_ptr files = run->files;
+  if (!files) {  // another call of the same answer has found it replaced
+    note = replaced_note;
+    co_return;
+  }
   for (std::uint64_t pause = 100;; pause = std::min<std::uint64_t>(pause * 2, 5000)) {
     const auto driver = p.sandbox();
-    if (!driver || !run->files) co_return;
-    ry::result<workspace_keeper::kept> kept =
-        co_await p.keeper.keep(driver, run->files, fence, hurry, run->exec);
+    if (!driver) co_return;
+    ry::result<workspace_keeper::kept> kept = co_await p.keeper.keep(driver, files, fence, hurry, run->exec);
     if (kept) {
       if (!kept->ours) run->interrupt(RY_WHY_LEASE_LOST);
       note = kept->note;
@@ -576,8 +582,8 @@ ry::task<void> keep_files(parts& p, std::shared_ptr<live_run> run, std::string& 
     }
     p.ctx.complain("the files of a workspace could not be kept", kept.error());
     if (kept.error().is("runs.workspace_replaced")) {
-      run->files.reset();  // the next call makes it anew, from what was kept
-      note = "[The workspace was removed or replaced from outside during this run: changes since the last step are lost.]";
+      if (run->files == files) run->files.reset();  // the next call makes it anew, from what was kept
+      note = replaced_note;
       co_return;
     }
     const ry_status st = kept.status();

@@ -42,7 +42,8 @@ class file_reader {
 
 // As the client said it; empty when it is none.
 std::string media_type(std::string_view sent) {
-  const bool good = sent.size() <= 200 && std::all_of(sent.begin(), sent.end(), [](char c) { return c >= 0x20 && c < 0x7F; });
+  const bool good = sent.size() <= 200 &&
+                    std::all_of(sent.begin(), sent.end(), [](char c) { return c >= 0x20 && c < 0x7F; });
   return good ? std::string(sent) : std::string();
 }
 

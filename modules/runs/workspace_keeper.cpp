@@ -23,6 +23,7 @@ constexpr std::size_t batch_files = 256;
 constexpr std::uint64_t hurried_bytes = 4 * chunk_bytes;
 // A file that changed less than this before a scan may change again without looking different.
 constexpr std::int64_t settled_after_ns = 20'000'000;
+constexpr std::int64_t no_version = -1;  // of a copy that is none of the database's
 
 std::optional<std::string> read_whole(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
@@ -99,29 +100,27 @@ void workspace_keeper::unlock(workspace& w) {
   w.free_.set();
 }
 
+workspace_ptr workspace_keeper::share(const std::string& project, ry_exec* exec) {
+  std::lock_guard lock(mutex_);
+  std::weak_ptr<workspace>& slot = open_[project];
+  workspace_ptr w = slot.lock();
+  if (w) return w;
+  w = std::make_shared<workspace>(project, exec);
+  slot = w;
+  if (open_.size() % 1024 == 0) std::erase_if(open_, [](const auto& item) { return item.second.expired(); });
+  return w;
+}
+
 ry::task<ry::result<workspace_ptr>> workspace_keeper::open(driver d, std::string project, wish want,
                                                            ry_exec* home) {
-  workspace_ptr w;
-  {
-    std::lock_guard lock(mutex_);
-    std::weak_ptr<workspace>& slot = open_[project];
-    w = slot.lock();
-    if (!w) {
-      w = std::make_shared<workspace>(project, home);
-      slot = w;
-      if (open_.size() % 1024 == 0)
-        std::erase_if(open_, [](const auto& item) { return item.second.expired(); });
-    }
-  }
-  ry::result<void> made = co_await ry::call_done([&](ry_exec* exec, ry_done done) {
-    return d->table->ensure(d->self, ry::str(project), exec, done);
-  });
-  if (!made) co_return made.error();
-  if (!can_keep(d)) co_return w;
+  const workspace_ptr w = share(project, home);
   ry::result<void> done = co_await lock(*w);
   if (done) {
     try {
-      done = co_await bring(d, *w, std::move(want));
+      done = co_await ry::call_done([&](ry_exec* exec, ry_done made) {
+        return d->table->ensure(d->self, ry::str(project), exec, made);
+      });
+      if (done && can_keep(d)) done = co_await bring(d, *w, std::move(want));
     } catch (...) {
       done = ry::current_error();
     }
@@ -472,6 +471,8 @@ ry::task<ry::result<workspace_keeper::kept>> workspace_keeper::keep_changes(cons
       if (!said) {
         if (said.error().is("jobs.fence_lost")) {
           w.foreign_ = true;
+          w.state_.version = no_version;  // also after a restart of this server
+          co_await save(w);
           out.ours = false;
           co_return out;
         }
@@ -534,9 +535,36 @@ ry::task<std::vector<std::string>> workspace_keeper::local_projects() {
   });
 }
 
-ry::task<void> workspace_keeper::forget(std::string project) {
-  const std::string path = state_path(project);
+ry::task<ry::result<void>> workspace_keeper::remove(driver d, std::string project) {
+  if (is_open(project)) co_return ry::result<void>();
+  ry_exec* const home = co_await ry::this_exec();
+  const workspace_ptr w = share(project, home);
+  ry::result<void> done = co_await lock(*w);
+  if (done) {
+    // Somebody who was faster may have brought files of a new project, and use them.
+    try {
+      if (!w->known_) done = co_await remove_copy(d, *w);
+    } catch (...) {
+      done = ry::current_error();
+    }
+    unlock(*w);
+  }
+  co_await ctx_.switch_to(home);
+  co_return done;
+}
+
+ry::task<ry::result<void>> workspace_keeper::remove_copy(const driver& d, workspace& w) {
+  const std::vector<std::string> one(1, w.project);
+  ry::result<std::vector<std::string>> deleted = co_await rows_.deleted_of(one);
+  if (!deleted) co_return deleted.error();
+  if (deleted->empty()) co_return ry::result<void>();
+  ry::result<void> removed = co_await ry::call_done([&](ry_exec* exec, ry_done done) {
+    return d->table->destroy(d->self, ry::str(w.project), exec, done);
+  });
+  if (!removed) co_return removed;  // what is left is found again as long as its state stands there
+  const std::string path = state_path(w.project);
   co_await ctx_.run_blocking([&path] { ::unlink(path.c_str()); });
+  co_return ry::result<void>();
 }
 
 }  // namespace runs

@@ -76,8 +76,9 @@ class workspace_keeper {
   bool is_open(const std::string& project);
   // The projects that this node has copies of.
   ry::task<std::vector<std::string>> local_projects();
-  // A deleted project's copy is forgotten.
-  ry::task<void> forget(std::string project);
+  // Removes this node's copy of a deleted project, unless somebody uses it or the project is there again; who
+  // opens it meanwhile waits and finds nothing of the old one. What fails may be tried again.
+  ry::task<ry::result<void>> remove(driver d, std::string project);
 
  private:
   struct scan_result {
@@ -88,11 +89,14 @@ class workspace_keeper {
   };
   enum class local_changes { stay, go };
 
+  // The workspace that is in use, or else a new one on `exec`.
+  workspace_ptr share(const std::string& project, ry_exec* exec);
   // Waits for its turn, on the workspace's executor: back to another one is the caller's. It fails when the
   // chain is called off.
   ry::task<ry::result<void>> lock(workspace& w);
   void unlock(workspace& w);
   ry::task<ry::result<void>> bring(const driver& d, workspace& w, wish want);
+  ry::task<ry::result<void>> remove_copy(const driver& d, workspace& w);
   ry::task<ry::result<void>> refresh(const driver& d, workspace& w, local_changes mine,
                                      std::map<std::string, std::string> at_hand);
   ry::task<ry::result<kept>> keep_changes(const driver& d, workspace& w, workspace_fence fence,

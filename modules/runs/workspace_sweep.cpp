@@ -33,18 +33,8 @@ ry::task<void> workspace_sweep::sweep() {
 ry::task<void> workspace_sweep::remove(std::string project) {
   const auto driver = parts_.sandbox();
   if (!driver) co_return;
-  // Its id may have been given to a new project meanwhile.
-  const std::vector<std::string> one(1, project);
-  ry::result<std::vector<std::string>> still = co_await parts_.keeper.rows().deleted_of(one);
-  if (!still || still->empty() || parts_.keeper.is_open(project)) co_return;
-  ry::result<void> removed = co_await ry::call_done([&](ry_exec* exec, ry_done d) {
-    return driver->table->destroy(driver->self, ry::str(project), exec, d);
-  });
-  // What is left is tried again as long as the keeper remembers it.
-  if (!removed)
-    parts_.ctx.complain("a workspace could not be removed", removed.error());
-  else
-    co_await parts_.keeper.forget(project);
+  const ry::result<void> removed = co_await parts_.keeper.remove(driver, project);
+  if (!removed) parts_.ctx.complain("a workspace could not be removed", removed.error());  // the next sweep tries again
 }
 
 }  // namespace runs

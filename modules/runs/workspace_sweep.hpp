@@ -1,6 +1,6 @@
-// Removes this node's copies of workspaces whose projects are deleted: at once where a thread is deleted, within ten minutes
-// on the other nodes and after a crash between the two. What the keeper knows of, that is, and what the database says was
-// deleted: a project that it merely does not have may be one of another database.
+// Removes this node's copies of workspaces whose projects are deleted: at once where a thread is deleted, within ten
+// minutes on the other nodes and after a crash between the two. What the keeper knows of, that is, and what the
+// database says was deleted: a project that it merely does not have may be one of another database.
 //
 // Thread: any. Lifetime: as long as the module.
 #pragma once

@@ -1,23 +1,33 @@
 // Workspace files survive the loss of a node: nodes with data directories of their own on one database.
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import net from 'node:net';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
 import { lastUser, startLlm, turns } from './lib/llm.mjs';
 import { Client, Server, makeDatabase, sleep, statuses, waitFor } from './lib/server.mjs';
 
 const set = ['auth.jwt.hs256_secret=a secret of at least thirty-two bytes for this test'];
 let database, llm, a, b;
 
-// The prompt says which commands the model runs, one a turn, each on a line that begins with "$ ".
+// The prompt says which commands the model runs: those of a turn on a line that begins with "$ ", with " $ " between
+// them. [flood]: its last answer has 12 MB, more than the buffers between it and a reader take.
 before(async () => {
   database = makeDatabase();
   llm = await startLlm(async (request, reply) => {
-    const commands = lastUser(request).split(/\r?\n/).filter((l) => l.startsWith('$ ')).map((l) => l.slice(2));
-    const done = turns(request).filter((m) => m.role === 'tool');
-    if (done.length < commands.length)
-      return reply.tools([{ id: `c${done.length}`, name: 'shell', arguments: { command: commands[done.length] } }]);
+    const done = turns(request).filter((m) => m.role === 'tool').length;
+    let asked = 0;
+    for (const line of lastUser(request).split(/\r?\n/).filter((l) => l.startsWith('$ '))) {
+      const calls = line.slice(2).split(' $ ').map((command) => ({ id: `c${asked++}`, name: 'shell', arguments: { command } }));
+      if (done < asked) return reply.tools(calls);
+    }
+    for (let i = 0; lastUser(request).includes('[flood]') && i < 3000 && !reply.res.destroyed; i++) {
+      reply.text('x'.repeat(4000));
+      if (reply.res.writableNeedDrain) await new Promise((r) => reply.res.once('drain', r));
+    }
     reply.say('done');
   });
   a = await new Server({ database, llm, set }).start();
@@ -47,6 +57,8 @@ const content = async (u, project, file) => {
   assert.equal(r.status, 200, `${file}: ${r.text}`);
   return r.text;
 };
+// What a node has of a project: its files and what is known of them.
+const copies = (node, project) => readdirSync(path.join(node.dir, 'data'), { recursive: true }).filter((p) => path.basename(p) === project);
 // SIGKILL, and nothing of its disk is left.
 async function lose(node) {
   await node.kill();
@@ -187,7 +199,6 @@ test('a deleted thread takes the kept files with it; limits are told to the agen
 
 test('a deleted thread takes the copies of all nodes with it', async () => {
   const u = await user();
-  const copies = (node, project) => readdirSync(path.join(node.dir, 'data'), { recursive: true }).filter((p) => path.basename(p) === project);
   const one = await run(u, { prompt: 'x\n$ printf 1 > v' });
   await run(on(b, u), { prompt: 'x\n$ cat v', thread_id: one.thread_id });
   const other = await run(u, { prompt: 'x\n$ printf 1 > v' });
@@ -199,6 +210,24 @@ test('a deleted thread takes the copies of all nodes with it', async () => {
   await a.start();
   await waitFor('the first sweep', () => copies(a, one.project_id).length === 0);
   assert.ok(copies(a, other.project_id).length >= 2, 'what the database merely does not have stays: it may be another one');
+});
+
+test('a reader that is slow after the end of its run does not keep the copy of a deleted thread', { timeout: 60000 }, async () => {
+  const u = await user();
+  const r = await u.start({ prompt: 'x [flood]\n$ printf 1 > v' });
+  const socket = net.connect(new URL(u.url).port, '127.0.0.1');
+  try {
+    socket.write(`GET /agent-run/${r.json.agent_run_id}/stream HTTP/1.0\r\nHost: x\r\nAuthorization: Bearer ${u.token}\r\n\r\n`);
+    await new Promise((begun) => socket.once('data', begun));
+    socket.pause();
+    await waitFor('the run to end', async () => (await u.get(`/agent-run/${r.json.agent_run_id}`)).json.status === 'completed', 40000);
+    await sleep(200);
+    assert.ok(copies(a, r.json.project_id).length >= 2);
+    assert.equal((await u.request('DELETE', `/threads/${r.json.thread_id}`)).status, 204);
+    assert.deepEqual(copies(a, r.json.project_id), []);
+  } finally {
+    socket.destroy();
+  }
 });
 
 test('a project id that is given again after its project was deleted begins empty on every node', async () => {
@@ -218,6 +247,21 @@ test('a project id that is given again after its project was deleted begins empt
   assert.doesNotMatch(again.said[0], /hidden/);
 });
 
+test('a project id that is given again while the copy of the old project is being removed keeps its new files', { timeout: 60000 }, async () => {
+  const u = await user(), other = await user();
+  const project = randomUUID(), form = () => ({ optimistic: 'true', thread_id: randomUUID(), project_id: project });
+  const old = await run(u, { ...form(), prompt: 'x\n$ mkdir -p m uploads; cd m; seq 60000 | xargs touch' });
+  const gone = u.request('DELETE', `/threads/${old.thread_id}`);
+  await waitFor('the deletion', () => database.sql(`select count(*) from runs.projects where id = '${project}'`) === '0');
+  const fresh = await run(other, { ...form(), prompt: 'x\n$ ls -A . uploads; cat uploads/n.txt', files: [{ name: 'n.txt', data: 'new' }] });
+  assert.equal((await gone).status, 204);
+  assert.match(fresh.said[0], /new/);
+  assert.doesNotMatch(fresh.said[0], /^m$|outside/m);
+  const next = await run(other, { thread_id: fresh.thread_id, prompt: 'x\n$ ls -A . uploads; cat uploads/n.txt' });
+  assert.match(next.said[0], /new/);
+  assert.doesNotMatch(next.said[0], /^m$|outside/m);
+});
+
 test('copies that are ahead of a database that was set back follow it', async () => {
   const u = await user();
   const one = await run(u, { prompt: 'x\n$ printf kept > kept; printf lost > lost' });
@@ -232,21 +276,50 @@ test('a workspace that is replaced beneath a run is made anew from what was kept
   const u = await user();
   for (const replace of [(dir) => renameSync(dir, `${dir}.away`), (dir) => { renameSync(dir, `${dir}.away`); mkdirSync(dir); writeFileSync(path.join(dir, 'planted'), 'x'); }]) {
     const begun = performance.now();
-    const r = await u.start({ prompt: 'x\n$ printf first > a\n$ sleep 1; printf second > b\n$ cat a; ls -A' });
+    const r = await u.start({ prompt: 'x\n$ printf first > a\n$ sleep 1; printf second > b $ sleep 2; printf third > c\n$ cat a; ls -A' });
     const s = u.stream(r.json.agent_run_id, { timeout: 40000 });
-    await u.stream(r.json.agent_run_id, { until: (e) => e.type === 'tool_call' && e.arguments.command.includes('second') });
+    await u.stream(r.json.agent_run_id, { until: (e) => e.type === 'tool_call' && e.arguments.command.includes('third') });
     const top = path.join(a.dir, 'data');
     const dir = readdirSync(top, { recursive: true }).map((p) => path.join(top, p)).find((p) => path.basename(p) === r.json.project_id && statSync(p).isDirectory());
     replace(dir);
     const { events, raw } = await s;
     assert.deepEqual(statuses(events).slice(-1), ['completed'], raw);
     const said = events.filter((e) => e.type === 'tool_result').map((e) => e.content);
-    assert.match(said[1], /removed or replaced from outside/);
-    assert.match(said[2], /^first/);
-    assert.doesNotMatch(said[2], /planted/);
+    for (const told of said.slice(1, 3)) assert.match(told, /removed or replaced from outside/);
+    assert.match(said[3], /^first/);
+    assert.doesNotMatch(said[3], /planted/);
     assert.ok(performance.now() - begun < 15000, 'it does not go on trying');
     assert.equal(await content(u, r.json.project_id, 'a'), 'first');
     rmSync(`${dir}.away`, { recursive: true });
+  }
+});
+
+test('a start whose files are placed for longer than an unclaimed job is left alone keeps its run', { timeout: 60000 }, async () => {
+  const u = await user();
+  // The commit takes a moment, in which the lock on the files gets behind it and before the placing.
+  database.sql(`create function public.dawdle() returns trigger language plpgsql as 'begin perform pg_sleep(0.5); return null; end';
+    create constraint trigger dawdle after insert on runs.workspace_files initially deferred for each row execute function public.dawdle()`);
+  let held;
+  try {
+    const asked = llm.seen.length, begun = performance.now();
+    const start = u.start({ prompt: 'just talk', files: [{ name: 'n.txt', data: 'placed' }] });
+    await waitFor('the commit', () => database.sql(`select 1 from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()`));
+    held = promisify(execFile)('psql', ['-Xq', database.url, '-c', 'begin; lock table runs.workspace_files; select pg_sleep(17); commit']);
+    await waitFor('the lock', () => database.sql(`select 1 from pg_locks where relation = 'runs.workspace_files'::regclass and mode = 'AccessExclusiveLock' and granted`));
+    // A node looks every 15 s for jobs of its own that it has not begun in 15 s: the next look is to find this one.
+    database.sql(`update core.job set started_at = now() - interval '1 minute' where kind = 'runs.execute' and state = 1`);
+    const r = await start;
+    await held;
+    assert.equal(r.status, 200, r.text);
+    assert.ok(performance.now() - begun > 15500, 'the placing had to wait');
+    const s = await u.stream(r.json.agent_run_id, { timeout: 20000 });
+    assert.deepEqual(statuses(s.events).slice(-1), ['completed'], s.raw);
+    assert.equal(llm.seen.length - asked, 1, 'the model was asked once');
+    assert.equal(database.sql(`select fence from runs.runs where id = '${r.json.agent_run_id}'`), '1', 'nobody took it over');
+    assert.equal(await content(u, r.json.project_id, 'uploads/n.txt'), 'placed');
+  } finally {
+    await held;
+    database.sql('drop function public.dawdle cascade');
   }
 });
 
