@@ -36,15 +36,35 @@ class a_hung_server : public ::testing::Test {
     ASSERT_TRUE(db->wait_healthy(10s));
   }
   void TearDown() override {
-    hang(SIGCONT);
+    go_on();
     db.reset();
     server.reset();
     fs::remove_all(place);
   }
-  // Twice: the first time stops whoever makes new ones.
-  void hang(int signal = SIGSTOP) const {
-    for (int i = 0; i < 2; ++i)
-      for (const auto each : servers_of(place / "postgres")) ::kill(each, signal);
+  // Until all have stopped, as one may be made by another that has not yet.
+  void hang() const {
+    const auto end = std::chrono::steady_clock::now() + 20s;
+    bool all = false;
+    while (!all && std::chrono::steady_clock::now() < end) {
+      all = true;
+      for (const auto each : servers_of(place / "postgres")) {
+        if (is_stopped(each)) continue;
+        all = false;
+        ::kill(each, SIGSTOP);
+      }
+      std::this_thread::sleep_for(10ms);
+    }
+    ASSERT_TRUE(all);
+  }
+  void go_on() const {
+    for (const auto each : servers_of(place / "postgres")) ::kill(each, SIGCONT);
+  }
+  static bool is_stopped(pid_t process) {
+    std::ifstream in("/proc/" + std::to_string(process) + "/stat");
+    std::string text;
+    std::getline(in, text);
+    const auto name_end = text.rfind(')');
+    return name_end == std::string::npos || text.compare(name_end, 3, ") T") == 0;  // gone, or stopped
   }
   // How the statement ended, "" = well.
   std::future<std::string> ask(const char* sql = "select 1", lane l = lane::normal) {
@@ -86,7 +106,7 @@ TEST_F(a_hung_server, fails_what_waits_is_unhealthy_and_serves_again_when_it_goe
   auto late = ask();
   ASSERT_EQ(std::future_status::ready, late.wait_for(20s)) << "what comes now fails sooner";
   EXPECT_EQ("unavailable", late.get());
-  hang(SIGCONT);
+  go_on();
   ASSERT_TRUE(db->wait_healthy(40s));
   EXPECT_EQ("", ask().get());
 }
