@@ -96,10 +96,8 @@ struct stream_call::preparation {
   static void work(void* p) noexcept {
     auto* self = static_cast<preparation*>(p);
     (void)ry::guard([&] {
-      self->refused = {RY_INTERNAL, "llm.internal", "the request could not be made"};
       try {
         self->made = self->make();
-        self->refused.reset();
       } catch (const bad_request& why) {
         self->refused = {RY_INVALID_ARGUMENT, "llm.refused", why.what()};
       }
@@ -111,6 +109,7 @@ struct stream_call::preparation {
     (void)ry::guard([&] {
       if (of->cancelled_ || prepared != RY_OK) return of->end(failure_of_transport(RY_CANCELLED, {}, {}));
       if (self->refused) return of->end(*self->refused);
+      if (!self->made.reader) return;
       const auto st = of->send(self->at, std::move(self->made));
       if (st != RY_OK) return of->end(failure_of_transport(st, {}, {}));
       of.release();
