@@ -4,6 +4,7 @@
 # commit at the start and one at the end), `runyard`. Server and its PostgreSQL on core 0, model and load on core 1.
 #   bench/peers.sh                                   everything, some fifteen minutes
 #   SERVERS="pg runyard" MODES="latency rate" ROUNDS=3 bench/peers.sh
+# Runyard is asked by 64 accounts in turn, or TOKENS many: with 1 all runs are of one account.
 # Python's packages are Debian's, unpacked into a temporary folder. One line of JSON for each measurement.
 set -euo pipefail
 # shellcheck source=bench/lib.sh
@@ -80,7 +81,7 @@ $(model_settings "$model")
 $SETTINGS" taskset -c 0
   pids=$pid
   if [[ $mode == cold ]]; then return; fi
-  tokens_of 64 >"$work/tokens"
+  tokens_of "${TOKENS:-64}" >"$work/tokens"
 }
 stop_server() {
   if [[ $1 == runyard ]]; then kill "$pid"; wait "$pid" || true; pid=''; else kill "${started[server]}"; wait "${started[server]}" 2>/dev/null || true; fi

@@ -155,6 +155,10 @@ class repository {
   enum class on_lock { skip, wait };
   ry::task<ry::result<std::vector<start_outcome>>> start(std::span<const start_arguments* const> starts,
                                                          on_lock how, ry::tx* in = nullptr) const;
+  // Several plain ones, also of one account. Outcomes: ok; alone: somebody else holds the account; apart: nothing was
+  // written, start() is to be asked for it by itself. wait: they are all of one account.
+  ry::task<ry::result<std::vector<start_outcome>>> start_together(std::span<const start_arguments* const> starts,
+                                                                  on_lock how) const;
   ry::task<ry::result<void>> attach_uploads(ry::tx& in, const start_outcome& run, ry::uuid message,
                                             std::string body, std::vector<upload_record> files) const;
   // Files of a run that nobody has looked at, and the user's message they came with.

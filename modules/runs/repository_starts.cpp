@@ -19,6 +19,12 @@ constexpr std::string_view start_plain_sql =
     "select agent_id, agent_version, model, job_id from runs.start_plain($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, "
     "$12, $13, $14, $15, $16, $17, $18, $19, $20, $21)";
 
+constexpr std::string_view start_together_sql =
+    "select n, agent_id, agent_version, model, job_id from runs.start_plain_all($1::text[]::uuid[], $2::text[], "
+    "$3::bigint[], $4::bigint[], $5::text[]::uuid[], $6::text[]::uuid[], $7::text[]::uuid[], $8::text[]::uuid[], "
+    "$9::text[]::uuid[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[]::boolean[], "
+    "$16::text[]::bigint[], $17::text[], $18, $19, $20, $21, $22)";
+
 using texts = std::vector<std::optional<std::string_view>>;
 
 std::string_view boolean_text(bool value) { return value ? "t" : "f"; }
@@ -100,6 +106,26 @@ std::vector<start_outcome> read_starts(const ry::rows& rows, std::size_t n) {
 
 }  // namespace
 
+namespace {
+
+// Of a start of a new thread, made here at once; job, agent and model are in the row from `first` on.
+start_outcome made_plain(const start_arguments& a, const ry::row& r, std::size_t first) {
+  start_outcome out;
+  out.outcome = "ok";
+  out.thread_id = a.new_thread.to_string();
+  out.project_id = a.new_project.to_string();
+  out.run_id = a.run.to_string();
+  out.agent_id = r.text(first);
+  out.agent_version = static_cast<std::int32_t>(r.int64(first + 1));
+  out.model = r.text(first + 2);
+  out.job = r.int64(first + 3);
+  out.fence = 1;
+  out.fresh_thread = true;
+  return out;
+}
+
+}  // namespace
+
 // Empty: nothing was written, start_runs() is to be asked.
 ry::task<ry::result<std::optional<start_outcome>>> repository::start_plain(const start_arguments& a) const {
   const start_request& f = a.form;
@@ -116,18 +142,29 @@ ry::task<ry::result<std::optional<start_outcome>>> repository::start_plain(const
   if (!rows) co_return rows.error();
   const ry::row r = rows->front();
   if (r.is_null(3)) co_return std::optional<start_outcome>();
-  start_outcome out;
-  out.outcome = "ok";
-  out.thread_id = a.new_thread.to_string();
-  out.project_id = a.new_project.to_string();
-  out.run_id = a.run.to_string();
-  out.agent_id = r.text(0);
-  out.agent_version = static_cast<std::int32_t>(r.int64(1));
-  out.model = r.text(2);
-  out.job = r.int64(3);
-  out.fence = 1;
-  out.fresh_thread = true;
-  co_return std::optional<start_outcome>(std::move(out));
+  co_return std::optional<start_outcome>(made_plain(a, r, 0));
+}
+
+ry::task<ry::result<std::vector<start_outcome>>> repository::start_together(
+    std::span<const start_arguments* const> starts, on_lock how) const {
+  const start_columns c(starts);
+  const start_arguments& any = *starts.front();
+  ry::result<ry::rows> rows = co_await db_.query(
+      start_together_sql, c.accounts, c.tiers, c.max_runs, c.max_threads, c.new_threads, c.new_projects, c.runs,
+      c.messages, c.agents, c.models, c.default_models, c.bodies, c.titles, c.modes, c.memory, c.budgets, c.policies,
+      how == on_lock::wait, *any.node, any.timeout_seconds, any.first_event, any.reserve);
+  if (!rows) co_return rows.error();
+  start_outcome apart;
+  apart.outcome = "apart";
+  std::vector<start_outcome> all(starts.size(), apart);
+  for (const ry::row r : *rows) {
+    const auto n = static_cast<std::size_t>(r.int64(0)) - 1;
+    if (r.is_null(4))
+      all.at(n).outcome = "alone";
+    else
+      all.at(n) = made_plain(*starts[n], r, 1);
+  }
+  co_return all;
 }
 
 ry::task<ry::result<std::vector<start_outcome>>> repository::start(

@@ -145,7 +145,9 @@ TEST_F(runs_sql, a_start_writes_everything_once) {
 }
 
 TEST_F(runs_sql, a_plain_start_writes_what_the_others_write) {
-  sql("select agents.ensure_default(" + q(bob) + ")");
+  const std::string eve = "44444444-4444-4444-8444-444444444444";
+  sql("select accounts.provision(" + q(eve) + ", " + q(eve) + ", '', '', true, '', 'free', 5000000)");
+  for (const std::string& id : {bob, eve}) sql("select agents.ensure_default(" + q(id) + ")");
   // All that is written for an account, with ids and times by whether they are there.
   const auto written = [&](const std::string& account) {
     return sql("select string_agg(t || ': ' || (select string_agg(e.key || '=' || regexp_replace(coalesce(e.value, 'null'), "
@@ -168,15 +170,52 @@ TEST_F(runs_sql, a_plain_start_writes_what_the_others_write) {
     other.account = bob;
     EXPECT_EQ(start(w), "ok");
     EXPECT_EQ(sql(plain_sql(other)), "t");
+    other.account = eve;
+    EXPECT_EQ(sql(plain_all_sql({other})), "made");
     if (budget == "null") {
       EXPECT_EQ(written(bob), written(ann));
+      EXPECT_EQ(written(eve), written(ann));
       EXPECT_NE(written(bob).find("runs: "), std::string::npos);
     }
   }
   EXPECT_EQ(sql("select distinct threads || ' ' || runs_bound from runs.account_usage"), "2 2") << "the second one counts, too";
   EXPECT_EQ(sql("select count(*) || ' ' || count(distinct model || budget_micro || budget_policy) from runs.runs "
-                "where budget_micro = 5000"), "2 1");
-  EXPECT_EQ(sql("select count(distinct agent_id) || ' ' || count(distinct job_id) from runs.runs"), "2 4");
+                "where budget_micro = 5000"), "3 1");
+  EXPECT_EQ(sql("select count(distinct agent_id) || ' ' || count(distinct job_id) from runs.runs"), "3 6");
+}
+
+TEST_F(runs_sql, plain_starts_together_are_made_as_far_as_each_account_has_room) {
+  const std::string unknown = "33333333-3333-4333-8333-333333333333";
+  const wish few{.max_runs = 2}, many{.account = bob, .max_runs = 9};
+  EXPECT_EQ(sql(plain_all_sql({few, many, few, many, few, {.max_runs = 9, .max_threads = 2}})),
+            "made made made made apart apart");
+  EXPECT_EQ(counts(), "4 4 4 4 4 4");
+  EXPECT_EQ(sql("select string_agg(threads || ' ' || runs_bound, ', ') from runs.account_usage"), "2 2, 2 2");
+  EXPECT_EQ(sql("select count(*) from runs.runs r join core.job j on j.id = r.job_id and (j.args->>'run_id')::uuid = r.id "
+                "and j.share = r.account_id join runs.threads t on t.id = r.thread_id and t.account_id = r.account_id"), "4");
+  EXPECT_EQ(sql(plain_all_sql({few, {.account = bob, .agent = unknown, .max_runs = 9}, {.account = bob, .tier = "pro", .max_runs = 9},
+                               {.account = unknown}, many})), "apart apart apart locked made");
+  sql("update agents.agent set model_name = 'own' where account_id = " + q(bob));
+  wish named = many;
+  named.model = "m";
+  EXPECT_EQ(sql(plain_all_sql({many, named})), "apart made") << "the agent's own model is asked about";
+  sql("select accounts.ledger_add(" + q(bob) + ", -5000000, 'charge', 'x')");
+  EXPECT_EQ(sql(plain_all_sql({named, named})), "apart apart");
+  EXPECT_EQ(counts(), "6 6 6 6 6 6");
+}
+
+TEST_F(runs_sql, plain_starts_together_leave_a_locked_account_alone_or_wait_for_it) {
+  const wish w{.account = bob, .max_runs = 3};
+  const auto other = connect();
+  other("begin");
+  EXPECT_EQ(other(plain_all_sql({w})), "made");
+  EXPECT_EQ(sql(plain_all_sql({w, {}, w})), "locked made locked");
+  std::string answer;
+  std::thread waits([&] { answer = connect()(plain_all_sql({w, w, w}, true)); });
+  for (int i = 0; i < 500 && sql("select count(*) from pg_locks where not granted") == "0"; ++i) sql("select pg_sleep(0.01)");
+  other("commit");
+  waits.join();
+  EXPECT_EQ(answer, "made made apart") << "what was made meanwhile counts";
 }
 
 TEST_F(runs_sql, a_start_that_anything_speaks_against_is_none_of_the_plain_ones) {

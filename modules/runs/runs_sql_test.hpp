@@ -76,12 +76,14 @@ class runs_sql : public testing_sql::database_test {
     int max_runs = 1, max_threads = 10;
     bool optimistic = false, denied = false, queue = false, behind = false;
   };
+  template <class F>
+  static std::string column_of(const std::vector<wish>& wishes, const char* type, F of) {
+    std::string out = "array[";
+    for (const wish& w : wishes) out += (&w == &wishes.front() ? "" : ",") + std::string(of(w));
+    return out + "]::" + type + "[], ";
+  }
   static std::string batch_sql(const std::vector<wish>& wishes, bool wait = false) {
-    const auto column = [&](const char* type, auto of) {
-      std::string out = "array[";
-      for (const wish& w : wishes) out += (&w == &wishes.front() ? "" : ",") + std::string(of(w));
-      return out + "]::" + type + "[], ";
-    };
+    const auto column = [&](const char* type, auto of) { return column_of(wishes, type, of); };
     const auto fresh = [](const wish&) { return "gen_random_uuid()"; };
     const auto none = [](const wish&) { return "null"; };
     const bool plain = std::all_of(wishes.begin(), wishes.end(), [](const wish& w) {
@@ -119,6 +121,28 @@ class runs_sql : public testing_sql::database_test {
            ", gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), " + q(w.agent) + ", " +
            q(w.model) + ", 'runyard/basic', " + q(w.body) + ", 'title', null, null, " + w.budget + ", " + q(w.policy) +
            ", " + q(node) + ", 3000, " + first_event + ", 64)";
+  }
+  // What became of each, by its place: made, locked, or apart.
+  static std::string plain_all_sql(const std::vector<wish>& wishes, bool wait = false) {
+    const auto column = [&](const char* type, auto of) { return column_of(wishes, type, of); };
+    const auto fresh = [](const wish&) { return "gen_random_uuid()"; };
+    const auto none = [](const wish&) { return "null"; };
+    return "select string_agg(case when s.job_id is not null then 'made' when s.n is not null then 'locked' else 'apart' end, "
+           "' ' order by w.n) from generate_series(1, " + std::to_string(wishes.size()) + ") w (n) "
+           "left join runs.start_plain_all(" +
+           column("uuid", [](const wish& w) { return q(w.account); }) +
+           column("text", [](const wish& w) { return q(w.tier); }) +
+           column("bigint", [](const wish& w) { return std::to_string(w.max_runs); }) +
+           column("bigint", [](const wish& w) { return std::to_string(w.max_threads); }) +
+           column("uuid", fresh) + column("uuid", fresh) + column("uuid", fresh) + column("uuid", fresh) +
+           column("uuid", [](const wish& w) { return q(w.agent); }) +
+           column("text", [](const wish& w) { return q(w.model); }) +
+           column("text", [](const wish&) { return "'runyard/basic'"; }) +
+           column("text", [](const wish& w) { return q(w.body); }) +
+           column("text", [](const wish&) { return "'title'"; }) + column("text", none) + column("boolean", none) +
+           column("bigint", [](const wish& w) { return w.budget; }) +
+           column("text", [](const wish& w) { return q(w.policy); }) + (wait ? "true, " : "false, ") + q(node) +
+           ", 3000, " + first_event + ", 64) s on s.n = w.n";
   }
   // Rows of tables that `what` reads, whether or not they were of use to it.
   template <class F>

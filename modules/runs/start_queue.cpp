@@ -1,6 +1,8 @@
 #include "start_queue.hpp"
 
+#include <algorithm>
 #include <map>
+#include <unordered_map>
 
 namespace runs {
 namespace {
@@ -68,30 +70,46 @@ bool start_queue::spawn(ry::task<void> t, ry_exec* exec) const {
   return ctx_.spawn(std::move(t), exec, ry::cancel_source().token());
 }
 
-// Those that wait longest, one of an account; the others of the same account keep their order. Empty when
-// the accounts of all are in other statements.
+// Those that wait longest and whose accounts no other statement has: when the first of them may be made together with
+// others, all such, else one of each account. The rest keeps its order.
 std::vector<start_queue::entry_ptr> start_queue::next_batch() {
   std::vector<entry_ptr> batch;
+  const account_gate::statement mine = gate_.next();
+  bool together = false;
   auto keep = waiting_.begin(), at = keep;
   for (; at != waiting_.end() && batch.size() < batch_limit; ++at) {
     entry_ptr& e = *at;
     // A statement has one node for all of its starts, or none.
-    const bool alike = batch.empty() || batch.front()->args.node.has_value() == e->args.node.has_value();
-    if (alike && gate_.enter(e->account, gate_.next(), account_gate::side::starts))
+    const bool alike = batch.empty() || (together ? e->together()
+                                                  : batch.front()->args.node.has_value() == e->args.node.has_value());
+    // A number of its own is refused where an entry before is of the same account.
+    const account_gate::statement by = e->together() && (batch.empty() || together) ? mine : gate_.next();
+    if (alike && gate_.enter(e->account, by, account_gate::side::starts)) {
+      if (batch.empty()) together = e->together();
       batch.push_back(std::move(e));
-    else
+    } else {
       *keep++ = std::move(e);
+    }
   }
   waiting_.erase(keep, at);
   return batch;
 }
 
+bool start_queue::together(const std::vector<entry_ptr>& batch) {
+  return batch.size() > 1 && std::all_of(batch.begin(), batch.end(), [](const entry_ptr& e) { return e->together(); });
+}
+
 // Never throws: whoever waits for the outcome would wait for ever.
 ry::task<ry::result<std::vector<start_outcome>>> start_queue::put(
-    std::span<const start_arguments* const> starts, repository::on_lock how) const {
+    const std::vector<entry_ptr>& entries, repository::on_lock how) const {
   ry::result<std::vector<start_outcome>> out{ry::error(RY_UNKNOWN)};
   try {
-    out = co_await repo_.start(starts, how);
+    std::vector<const start_arguments*> starts;
+    for (const entry_ptr& e : entries) starts.push_back(&e->args);
+    if (together(entries))
+      out = co_await repo_.start_together(starts, how);
+    else
+      out = co_await repo_.start(starts, how);
   } catch (...) {
     out = ry::current_error();
   }
@@ -99,47 +117,60 @@ ry::task<ry::result<std::vector<start_outcome>>> start_queue::put(
 }
 
 ry::task<void> start_queue::decide(std::vector<entry_ptr> batch) {
-  std::vector<const start_arguments*> args;
-  for (const entry_ptr& e : batch) args.push_back(&e->args);
-  ry::result<std::vector<start_outcome>> out = co_await put(args, repository::on_lock::skip);
-  std::map<ry_exec*, std::vector<decision>> decided;
-  std::vector<entry_ptr> alone;
-  std::vector<ry::uuid> free;
+  ry::result<std::vector<start_outcome>> out = co_await put(batch, repository::on_lock::skip);
   {
     std::lock_guard lock(mutex_);
     pace_.ended();
   }
+  conclude(batch, std::move(out), repository::on_lock::skip);
+}
+
+// Beside the statements for many: it may wait as long as somebody else holds the account.
+ry::task<void> start_queue::decide_alone(std::vector<entry_ptr> of_account) {
+  ry::result<std::vector<start_outcome>> out = co_await put(of_account, repository::on_lock::wait);
+  conclude(of_account, std::move(out), repository::on_lock::wait);
+}
+
+// Tells those whose starts are decided, and asks for the others once more.
+void start_queue::conclude(const std::vector<entry_ptr>& batch, ry::result<std::vector<start_outcome>> out,
+                           repository::on_lock how) {
+  const bool made_together = together(batch);
+  const bool one_spoils_all = !out && batch.size() > 1 && certainly_undone(out.error());
+  std::map<ry_exec*, std::vector<decision>> decided;
+  std::unordered_map<ry::uuid, std::vector<entry_ptr>, uuid_hash> alone;
+  std::vector<entry_ptr> apart;
+  std::vector<ry::uuid> free;
   for (std::size_t i = 0; i < batch.size(); ++i) {
     const entry_ptr& e = batch[i];
-    if (out ? (*out)[i].outcome == "alone" : batch.size() > 1 && certainly_undone(out.error())) {
-      alone.push_back(e);
+    const bool locked = out && (*out)[i].outcome == "alone";
+    if ((locked && how == repository::on_lock::skip) || (one_spoils_all && !made_together)) {
+      alone[e->account].push_back(e);
       continue;
     }
     free.push_back(e->account);
-    if (out)
+    if (locked || one_spoils_all || (out && (*out)[i].outcome == "apart"))
+      apart.push_back(e);
+    else if (out)
       decided[e->exec].push_back({e, std::move((*out)[i])});
     else
       decided[e->exec].push_back({e, out.error()});
   }
-  for (const entry_ptr& e : alone) {
-    const ry::trace_switch during(ctx_, e->trace);
-    if (spawn(decide_alone(e), e->exec)) continue;
-    free.push_back(e->account);
-    settle(e->exec, {{e, stopping()}});
+  for (const auto& [account, entries] : alone) {
+    const ry::trace none = ry::trace::none(ctx_);
+    const ry::trace_switch during(ctx_, entries.size() == 1 ? entries.front()->trace : none);
+    if (spawn(decide_alone(entries), entries.front()->exec)) continue;
+    for (const entry_ptr& e : entries) {
+      free.push_back(account);
+      decided[e->exec].push_back({e, stopping()});
+    }
+  }
+  if (!apart.empty()) {
+    std::lock_guard lock(mutex_);
+    for (const entry_ptr& e : apart) e->apart = true;
+    waiting_.insert(waiting_.begin(), apart.begin(), apart.end());
   }
   gate_.leave(free);
   for (auto& [exec, decisions] : decided) settle(exec, std::move(decisions));
-}
-
-// Beside the statements for many: it may wait as long as somebody else holds the account.
-ry::task<void> start_queue::decide_alone(entry_ptr e) {
-  const start_arguments* one[] = {&e->args};
-  ry::result<std::vector<start_outcome>> out = co_await put(one, repository::on_lock::wait);
-  gate_.leave({&e->account, 1});
-  if (out)
-    settle(e->exec, {{e, std::move(out->front())}});
-  else
-    settle(e->exec, {{e, out.error()}});
 }
 
 void start_queue::settle(ry_exec* exec, std::vector<decision> decisions) const {

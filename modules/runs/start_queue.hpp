@@ -1,5 +1,7 @@
 // Starts, decided together: what arrives while a statement is under way is put into the next one, so that
-// under load a commit carries many starts and without load none waits longer than what its loop has to do already.
+// under load a commit carries many starts and without load none waits longer than what its loop has to do already. The
+// starts of new threads, which nearly all are, go together, also several of one account; what speaks against one of them
+// is asked for by itself then.
 //
 // Thread: start() on the caller's executor, to which its outcome comes back; any executor. Lifetime: as
 // long as the module.
@@ -34,11 +36,13 @@ class start_queue {
     start_arguments args;
     ry::uuid account;
     ry_exec* exec = nullptr;
+    bool apart = false;  // it could not be made together with others
     // On exec alone.
     std::optional<ry::result<start_outcome>> out;
     ry::signal decided;
     const ry::trace trace;  // what it goes on with
     explicit entry(const ry::context& ctx) : trace(ry::trace::current(ctx)) {}
+    bool together() const { return !apart && args.is_plain(); }
   };
   using entry_ptr = std::shared_ptr<entry>;
   struct decision {
@@ -52,10 +56,14 @@ class start_queue {
   void pump();
   std::vector<entry_ptr> next_batch();
   bool spawn(ry::task<void> t, ry_exec* exec) const;
-  ry::task<ry::result<std::vector<start_outcome>>> put(std::span<const start_arguments* const> starts,
+  // Of which one statement makes as many as it can, also several of one account.
+  static bool together(const std::vector<entry_ptr>& batch);
+  ry::task<ry::result<std::vector<start_outcome>>> put(const std::vector<entry_ptr>& entries,
                                                        repository::on_lock how) const;
   ry::task<void> decide(std::vector<entry_ptr> batch);
-  ry::task<void> decide_alone(entry_ptr e);
+  ry::task<void> decide_alone(std::vector<entry_ptr> of_account);
+  void conclude(const std::vector<entry_ptr>& batch, ry::result<std::vector<start_outcome>> out,
+                repository::on_lock how);
   void settle(ry_exec* exec, std::vector<decision> decisions) const;
 
   const ry::context& ctx_;

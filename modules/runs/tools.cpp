@@ -607,14 +607,19 @@ ry::task<tool_outcome> make_call(parts& p, std::shared_ptr<live_run> run, const 
     const auto driver = p.sandbox();
     if (!driver) co_return tool_outcome{"the sandbox is not available", true};
     json::object arguments = json::parse(call.arguments).as_object();
-    if (call.name == "read_file") co_return co_await run_read(run, driver, std::move(arguments));
-    if (call.name == "list_files") co_return co_await run_list(run, driver, std::move(arguments));
+    const bool reads = call.name == "read_file" || call.name == "list_files";
     tool_outcome out;
-    if (call.name == "shell")
+    if (call.name == "read_file")
+      out = co_await run_read(run, driver, std::move(arguments));
+    else if (call.name == "list_files")
+      out = co_await run_list(run, driver, std::move(arguments));
+    else if (call.name == "shell")
       out = co_await run_shell(p, run, driver, call.id, std::move(arguments));
     else
       out = co_await run_write(run, driver, std::move(arguments));
-    // Before the result is written: whoever goes on from there finds the files.
+    if (reads && !out.is_error) co_return out;
+    // Before the result is written: whoever goes on from there finds the files. What could not be read may be missing
+    // because the workspace was removed, which this finds.
     std::string note;
     co_await keep_files(p, run, note);
     if (!note.empty()) out.content += "\n" + note;

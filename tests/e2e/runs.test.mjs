@@ -357,6 +357,31 @@ test('two starts at the concurrency limit: one run, one 402 with what runs', asy
   await u.stream(after.json.agent_run_id);
 });
 
+test('many starts of one account at once share statements, and each gets its own answer', async () => {
+  const u = await server.user({ tier: 'enterprise' });
+  const others = [{ agent_id: randomUUID() }, { headers: { 'Idempotency-Key': 'one of many' } }];
+  const asked = [...Array(28).fill({}), ...others];
+  const answers = await Promise.all(asked.map(({ headers, ...form }) => u.start({ prompt: '[hang]', ...form }, headers)));
+  assert.deepEqual([answers[28].status, answers[28].json], [404, { detail: 'Worker not found' }]);
+  const made = answers.filter((r) => r.status === 200);
+  assert.equal(made.length, 10, answers.map((r) => r.text).join('\n'));
+  const threads = made.map((r) => r.json.thread_id).sort();
+  assert.equal(new Set(threads).size, 10);
+  for (const r of answers.filter((r, i) => r.status !== 200 && i !== 28)) {
+    assert.equal(r.status, 402, r.text);
+    const { message, running_thread_ids, ...rest } = r.json.detail;
+    assert.deepEqual(rest, { running_count: 10, limit: 10, error_code: 'AGENT_RUN_LIMIT_EXCEEDED' }, message);
+    assert.deepEqual(running_thread_ids.sort(), threads);
+  }
+  const [count, transactions] = database.sql(`select count(*) || ' ' || count(distinct xmin::text) from runs.threads where account_id = '${u.id}'`).split(' ').map(Number);
+  assert.equal(count, 10);
+  assert.ok(transactions < 10, `${transactions} transactions`);
+  await Promise.all(made.map((r) => u.post(`/agent-run/${r.json.agent_run_id}/stop`)));
+  const after = await u.start({ prompt: 'Say hello' });
+  assert.equal(after.status, 200, after.text);
+  await u.stream(after.json.agent_run_id);
+});
+
 test('the model named by an alias is asked; free asking for the mid-level model gets the entry model', async () => {
   const u = await server.user();
   const r = await u.start({ prompt: 'downgrade me', model_name: 'runyard/power' });

@@ -14,15 +14,22 @@ const set = ['auth.jwt.hs256_secret=a secret of at least thirty-two bytes for th
 let database, llm, a, b;
 
 // The prompt says which commands the model runs: those of a turn on a line that begins with "$ ", with " $ " between
-// them. [flood]: its last answer has 12 MB, more than the buffers between it and a reader take.
+// them; "<PATH" is read_file and "?PATH" list_files, before whose first call `meanwhile` is called. [flood]: its last
+// answer has 12 MB, more than the buffers between it and a reader take.
+let meanwhile;
+const tools = { '<': 'read_file', '?': 'list_files' };
 before(async () => {
   database = makeDatabase();
   llm = await startLlm(async (request, reply) => {
     const done = turns(request).filter((m) => m.role === 'tool').length;
     let asked = 0;
     for (const line of lastUser(request).split(/\r?\n/).filter((l) => l.startsWith('$ '))) {
-      const calls = line.slice(2).split(' $ ').map((command) => ({ id: `c${asked++}`, name: 'shell', arguments: { command } }));
-      if (done < asked) return reply.tools(calls);
+      const calls = line.slice(2).split(' $ ').map((command) => ({
+        id: `c${asked++}`,
+        ...(tools[command[0]] ? { name: tools[command[0]], arguments: { path: command.slice(1) } } : { name: 'shell', arguments: { command } }) }));
+      if (done >= asked) continue;
+      if (calls[0].name !== 'shell') { meanwhile?.(); meanwhile = undefined; }
+      return reply.tools(calls);
     }
     for (let i = 0; lastUser(request).includes('[flood]') && i < 3000 && !reply.res.destroyed; i++) {
       reply.text('x'.repeat(4000));
@@ -59,6 +66,7 @@ const content = async (u, project, file) => {
 };
 // What a node has of a project: its files and what is known of them.
 const copies = (node, project) => readdirSync(path.join(node.dir, 'data'), { recursive: true }).filter((p) => path.basename(p) === project);
+const directoryOf = (project) => copies(a, project).map((p) => path.join(a.dir, 'data', p)).find((p) => statSync(p).isDirectory());
 // SIGKILL, and nothing of its disk is left.
 async function lose(node) {
   await node.kill();
@@ -279,8 +287,7 @@ test('a workspace that is replaced beneath a run is made anew from what was kept
     const r = await u.start({ prompt: 'x\n$ printf first > a\n$ sleep 1; printf second > b $ sleep 2; printf third > c\n$ cat a; ls -A' });
     const s = u.stream(r.json.agent_run_id, { timeout: 40000 });
     await u.stream(r.json.agent_run_id, { until: (e) => e.type === 'tool_call' && e.arguments.command.includes('third') });
-    const top = path.join(a.dir, 'data');
-    const dir = readdirSync(top, { recursive: true }).map((p) => path.join(top, p)).find((p) => path.basename(p) === r.json.project_id && statSync(p).isDirectory());
+    const dir = directoryOf(r.json.project_id);
     replace(dir);
     const { events, raw } = await s;
     assert.deepEqual(statuses(events).slice(-1), ['completed'], raw);
@@ -291,6 +298,19 @@ test('a workspace that is replaced beneath a run is made anew from what was kept
     assert.ok(performance.now() - begun < 15000, 'it does not go on trying');
     assert.equal(await content(u, r.json.project_id, 'a'), 'first');
     rmSync(`${dir}.away`, { recursive: true });
+  }
+});
+
+test('a workspace that is removed beneath a run is found by a call that reads', { timeout: 60000 }, async () => {
+  const u = await user();
+  for (const call of ['<a', '?.']) {
+    const r = await u.start({ prompt: 'x\n$ printf first > a' });
+    await u.stream(r.json.agent_run_id, { timeout: 40000 });
+    meanwhile = () => rmSync(directoryOf(r.json.project_id), { recursive: true });
+    const { said } = await run(u, { thread_id: r.json.thread_id, prompt: `x\n$ cat a\n$ ${call}\n$ ${call}` });
+    assert.equal(meanwhile, undefined);
+    assert.match(said[1], /removed or replaced from outside/);
+    assert.match(said[2], call === '<a' ? /^first$/ : /^a  5 B$/m);
   }
 });
 
