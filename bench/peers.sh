@@ -1,11 +1,20 @@
 #!/usr/bin/env bash
-# Runyard beside other ways to serve agent runs, with the same model and the same load, one after the other: `relay`
-# (peers/relay.cpp: no database, the least that is possible), `memory` and `pg` (peers/fastapi: nothing is kept, or a
-# commit at the start and one at the end), `runyard`. Server and its PostgreSQL on core 0, model and load on core 1.
-#   bench/peers.sh                                   everything, some fifteen minutes
+# Runyard beside other ways to serve agent runs, with the same model and the same load, one after the other. Server and its
+# PostgreSQL on core 0, model and load on core 1.
+#   relay      peers/relay.cpp: no database, the least that is possible
+#   durable    the same with a commit of three rows before the answer and one at the end, the least that is durable; it waits
+#              for each commit, so only for MODES=latency
+#   memory pg  peers/fastapi: nothing is kept, or a commit at the start and one at the end
+#   redis      the same with slots and streams in Redis, and PostgreSQL beside the run
+#   mastra voltagent langgraph   peers/NAME: agent servers from npm, as their documentation shows them, for
+#              MODES="latency rate chunks paced idle cold"; langgraph, whose development server has a hundred workers, without idle
+#   runyard
+#   bench/peers.sh                                   relay, memory, pg and runyard: everything, some fifteen minutes
 #   SERVERS="pg runyard" MODES="latency rate" ROUNDS=3 bench/peers.sh
-# Runyard is asked by 64 accounts in turn, or TOKENS many: with 1 all runs are of one account.
-# Python's packages are Debian's, unpacked into a temporary folder. One line of JSON for each measurement.
+# Runyard is asked by 64 accounts in turn, or TOKENS many: with 1 all runs are of one account. CHUNKS: those of a stream in
+# MODES=chunks (1000).
+# Python's packages and Redis are Debian's, unpacked into a temporary folder, where npm's packages go too. One line of JSON for
+# each measurement.
 set -euo pipefail
 # shellcheck source=bench/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -24,11 +33,12 @@ trap 'stop_all; cleanup' EXIT
 on() { local core=$1; shift; exec taskset -c "$core" "$@"; }
 pg_bin=$(pg_config --bindir 2>/dev/null || echo /usr/lib/postgresql/15/bin)
 as_postgres() { if [[ $EUID == 0 ]]; then setpriv --reuid=postgres --regid=postgres --init-groups "$@"; else "$@"; fi; }
+health=/healthz
 answers() { # PORT, without another process, which would be part of what is measured
   local line
   { exec 3<>"/dev/tcp/127.0.0.1/$1"; } 2>/dev/null || return 1
-  printf 'GET /healthz HTTP/1.1\r\nHost: bench\r\nConnection: close\r\n\r\n' >&3
-  read -r line <&3 || line=''
+  printf 'GET %s HTTP/1.1\r\nHost: bench\r\nConnection: close\r\n\r\n' "$health" >&3
+  read -r line 2>/dev/null <&3 || line=''
   exec 3<&-
   [[ $line == *" 200 "* ]]
 }
@@ -36,12 +46,11 @@ ready() { for _ in $(seq 2400); do if answers "$1"; then return; fi; sleep 0.005
 
 # FastAPI and what it needs, without touching the machine's own packages.
 python_packages() {
-  if python3 -c 'import fastapi, uvicorn, uvloop, httptools, httpx, asyncpg, multipart' 2>/dev/null; then python=python3; return; fi
   mkdir -p "$work/deb" "$work/python"
   chmod 777 "$work/deb"
   local list
   list=$(apt-get install --no-install-recommends -s python3-fastapi python3-uvicorn python3-uvloop python3-httptools \
-           python3-multipart python3-httpx python3-asyncpg | awk '/^Inst/{print $2}')
+           python3-multipart python3-httpx python3-asyncpg python3-redis redis-server | awk '/^Inst/{print $2}')
   # shellcheck disable=SC2086
   (cd "$work/deb" && apt-get download -qq $list)
   for d in "$work"/deb/*.deb; do dpkg -x "$d" "$work/python"; done
@@ -53,10 +62,14 @@ python_packages() {
 # Becomes the server; for a subshell.
 fastapi() { cd "$peers/fastapi"; on 0 "$python" -m uvicorn app:app --host 127.0.0.1 --port "$port" --loop uvloop --http httptools --no-access-log --log-level error --backlog 4096; }
 
-start_relay() {
-  if [[ ! -x $work/relay ]]; then g++ -O2 -std=c++20 -o "$work/relay" "$peers/relay.cpp"; fi
-  on 0 "$work/relay" "$port" "$model" & started[server]=$!
+start_relay() { # [POSTGRES]
+  if [[ ! -x $work/relay ]]; then g++ -O2 -std=c++20 -I"$(pg_config --includedir)" -o "$work/relay" "$peers/relay.cpp" -lpq; fi
+  on 0 "$work/relay" "$port" "$model" "$@" & started[server]=$!
   pids=${started[server]}
+}
+start_durable() {
+  start_database
+  start_relay "postgresql://postgres@/postgres?host=$work/pg"
 }
 start_memory() {
   LLM_URL=http://127.0.0.1:$model/v1 STORE=memory fastapi & started[server]=$!
@@ -83,15 +96,52 @@ $SETTINGS" taskset -c 0
   if [[ $mode == cold ]]; then return; fi
   tokens_of "${TOKENS:-64}" >"$work/tokens"
 }
-stop_server() {
-  if [[ $1 == runyard ]]; then kill "$pid"; wait "$pid" || true; pid=''; else kill "${started[server]}"; wait "${started[server]}" 2>/dev/null || true; fi
+start_redis() {
+  start_database
+  on 0 "$work/python/usr/bin/redis-server" --port 0 --unixsocket "$work/redis.sock" --save '' --dir "$work" >/dev/null & started[redis]=$!
+  until [[ -S $work/redis.sock ]]; do sleep 0.05; done
+  LLM_URL=http://127.0.0.1:$model/v1 STORE=redis REDIS=$work/redis.sock PG_DSN="postgresql://postgres@/postgres?host=$work/pg" \
+    fastapi & started[server]=$!
+  ready "$port"; pids=${started[server]},$(head -1 "$work/pg/postmaster.pid"),${started[redis]}
 }
-load() { taskset -c 1 "$node" "$peers/load.mjs" "$@" --port "$port" --tokens "$work/tokens" --pids "$pids" --model "$model" | sed "s/^{/{\"server\":\"$server\",/"; }
+# Becomes the server of peers/NAME, with its packages beside it; for a subshell.
+npm_server() { # NAME FILE ARGS...
+  cd "$work/$1"
+  export LLM_URL=http://127.0.0.1:$model/v1 PORT=$port PATH=$(dirname "$node"):$PATH
+  on 0 "$node" "${@:2}" >"$work/$1.log" 2>&1
+}
+npm_packages() { # NAME
+  cp -r "$peers/$1" "$work/$1"
+  (cd "$work/$1" && npm ci --legacy-peer-deps --no-audit --no-fund --loglevel=error >"$work/npm.log" 2>&1) || { cat "$work/npm.log" >&2; exit 1; }
+}
+start_mastra() { npm_server mastra server.mjs & started[server]=$!; pids=${started[server]}; }
+start_voltagent() { npm_server voltagent server.mjs & started[server]=$!; pids=${started[server]}; }
+start_langgraph() {
+  npm_server langgraph node_modules/@langchain/langgraph-cli/dist/cli/cli.mjs dev --no-browser --no-reload \
+    --host 127.0.0.1 -p "$port" -n 100 & started[server]=$!
+  pids=${started[server]}
+}
+stop_server() {
+  if [[ $1 == runyard ]]; then kill "$pid"; wait "$pid" || true; pid=''; else
+    for p in server redis; do
+      if [[ -z ${started[$p]:-} ]]; then continue; fi
+      kill "${started[$p]}"; wait "${started[$p]}" 2>/dev/null || true
+      unset "started[$p]"
+    done
+    rm -f "$work/redis.sock"
+  fi
+  # langgraph's command ends before its server does.
+  for _ in $(seq 600); do if ! answers "$port" 2>/dev/null; then return; fi; sleep 0.05; done
+  echo "$1 does not end" >&2
+  exit 1
+}
+api_of() { case $1 in mastra | voltagent | langgraph) echo "$1" ;; *) echo contract ;; esac; }
+load() { taskset -c 1 "$node" "$peers/load.mjs" "$@" --api "$(api_of "$server")" --port "$port" --tokens "$work/tokens" --pids "$pids" --model "$model" | sed "s/^{/{\"server\":\"$server\",/"; }
 measure() {
   case $1 in
-    latency) load latency --runs 1000 ;;
+    latency) load latency --runs "$(if [[ $server == langgraph ]]; then echo 100; else echo 1000; fi)" ;;  # it grows slower with each
     rate) load rate --conc "${CONC:-1,8,32,64}" --secs 4 ;;
-    chunks) load chunks --streams 100 --n 1000 --secs 5 ;;
+    chunks) load chunks --streams 100 --n "${CHUNKS:-1000}" --secs 5 ;;
     paced) load paced --streams 100 --n 100 --d 100 ;;
     fanout) load fanout --watchers 100 --n 500 --d 10 ;;
     idle) if [[ $server == runyard ]]; then load idle --streams 1000,10000; else load idle --streams 1000; fi ;;
@@ -127,11 +177,15 @@ url = \"postgresql://postgres@/postgres?host=$work/pg\""
 
 SETTINGS=${SETTINGS:-}
 echo bench >"$work/tokens"
-case " $servers " in *' memory '* | *' pg '*) python_packages ;; esac
+case " $servers " in *' memory '* | *' pg '* | *' redis '*) python_packages ;; esac
+for server in mastra voltagent langgraph; do
+  if [[ " $servers " == *" $server "* ]]; then npm_packages "$server"; fi
+done
 on 1 "$node" "$peers/llm.mjs" "$model" >/dev/null & started[model]=$!
 ready "$model"
 for _ in $(seq "$rounds"); do
   for server in $servers; do
+    if [[ $server == langgraph ]]; then health=/ok; else health=/healthz; fi
     for mode in $modes; do
       if [[ $mode == cold ]]; then cold; continue; fi
       if [[ $server != runyard ]]; then echo bench >"$work/tokens"; fi

@@ -7,6 +7,7 @@ import { execFile } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { promisify } from 'node:util';
+import { apis } from './peers/apis.mjs';
 import { Connection, counter, startRequest, streamRequest } from './peers/connection.mjs';
 
 const argv = process.argv.slice(2);
@@ -51,7 +52,7 @@ async function wholeRun(c) {
   if (r.status !== 200) throw new Error(`start: ${r.status} ${r.text.slice(0, 100)}`);
   const run = JSON.parse(r.text);
   let first = NaN;
-  const k = counter(() => { first = performance.now(); });
+  const k = counter(apis.contract, () => { first = performance.now(); });
   const s = await c.request(streamRequest(bearer, run.agent_run_id), k.take);
   if (s.status !== 200) throw new Error(`stream: ${s.status}`);
   if (k.n !== words) throw new Error(`${k.n} chunks instead of ${words}`);

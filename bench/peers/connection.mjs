@@ -66,9 +66,15 @@ export const startRequest = (bearer, prompt) => {
 };
 export const streamRequest = (bearer, id) => `GET /agent-run/${id}/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${bearer}\r\nAccept: text/event-stream\r\n\r\n`;
 
-// Counts chunks in what arrives; `late` gets the milliseconds since a stamped chunk was sent.
-const mark = Buffer.from('llm_response_chunk');
-export function counter(onFirst, late) {
+function occurrences(in_, of) {
+  let count = 0;
+  for (let i = in_.indexOf(of); i >= 0; i = in_.indexOf(of, i + 1)) count++;
+  return count;
+}
+
+// Counts chunks in what arrives: events with `mark` in them; `unlike` is what only looks like one. `late` gets the milliseconds
+// since a stamped chunk was sent.
+export function counter({ mark, unlike }, onFirst, late) {
   const out = { n: 0, bytes: 0 };
   let tail = null;
   out.take = (b) => {
@@ -79,7 +85,7 @@ export function counter(onFirst, late) {
     tail = end + 2 < x.length ? x.subarray(end + 2) : null;
     x = x.subarray(0, end + 2);
     const before = out.n;
-    for (let i = x.indexOf(mark); i >= 0; i = x.indexOf(mark, i + 1)) out.n++;
+    out.n += occurrences(x, mark) - (unlike ? occurrences(x, unlike) : 0);
     if (out.n > before && before === 0) onFirst?.();
     if (late && out.n > before) {
       const now = (performance.timeOrigin + performance.now()) * 1000;

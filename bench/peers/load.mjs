@@ -1,6 +1,7 @@
 // Load on a server that speaks the contract: start, stream, stop. Raw sockets with keep-alive; one line of JSON for each
 // measurement. Answers are counted: a run with another number of chunks than asked for is an error.
-//   node load.mjs MODE --port P[,P...] --tokens FILE [--pids a,b] [--model PORT] [options]
+//   node load.mjs MODE --port P[,P...] --tokens FILE [--api NAME] [--pids a,b] [--model PORT] [options]
+// NAME is one of apis.mjs; fanout, live and stop are for the contract's alone.
 // MODE     what                                                             options
 // latency  start to first chunk, one run after the other                    --runs
 // rate     whole runs per second                                            --conc, --secs, --n
@@ -13,7 +14,8 @@
 // TOKENS has one bearer token a line, used in turn; so are the ports, by connection. CPU and memory (PSS) are those of the process trees PIDS.
 import { readFileSync, readdirSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
-import { Connection, counter, startRequest, streamRequest } from './connection.mjs';
+import { apis } from './apis.mjs';
+import { Connection, counter, streamRequest } from './connection.mjs';
 
 const argv = process.argv.slice(2);
 const mode = argv[0];
@@ -31,18 +33,15 @@ const connect = () => new Connection().open(ports[opened++ % ports.length]);
 const token = () => tokens[turn++ % tokens.length];
 
 const promptOf = (o = {}) => `[n=${o.n ?? n} d=${o.d ?? d} hang=${o.hang ?? 0} stamp=${o.stamp ?? 0}] hello`;
-async function start(c, bearer, o) {
-  const r = await c.request(startRequest(bearer, promptOf(o)));
-  if (r.status !== 200) throw new Error(`start: ${r.status} ${r.text.slice(0, 100)}`);
-  return JSON.parse(r.text).agent_run_id;
-}
+const api = apis[option('api', 'contract')];
+const start = (c, bearer, o) => api.start(c, bearer, promptOf(o));
 
 async function wholeRun(c, o = {}) {
   const bearer = token(), began = performance.now();
-  const id = await start(c, bearer, o);
+  const stream = await api.begin(c, bearer, promptOf(o));
   let first = 0;
-  const k = counter(() => { first = performance.now(); o.onFirst?.(); }, o.late);
-  const r = await c.request(streamRequest(bearer, id), k.take);
+  const k = counter(api, () => { first = performance.now(); o.onFirst?.(); }, o.late);
+  const r = await c.request(stream, k.take);
   if (r.status !== 200) throw new Error(`stream: ${r.status}`);
   if (k.n !== (o.n ?? n)) throw new Error(`${k.n} chunks instead of ${o.n ?? n}`);
   return { first: first - began, bytes: k.bytes };
@@ -119,9 +118,9 @@ const modes = {
           c = await connect();
           connections.add(c);
           while (!over) {
-            const bearer = token(), id = await start(c, bearer), k = counter();
+            const stream = await api.begin(c, token(), promptOf()), k = counter(api);
             let seen = 0;
-            await c.request(streamRequest(bearer, id), (b) => { k.take(b); total += k.n - seen; seen = k.n; bytes += b.length; });
+            await c.request(stream, (b) => { k.take(b); total += k.n - seen; seen = k.n; bytes += b.length; });
             if (k.n !== n) throw new Error(`${k.n} chunks instead of ${n}`);
           }
         } catch (e) { if (!over) failed(e); connections.delete(c); await sleep(50); }
@@ -150,7 +149,7 @@ const modes = {
     const id = await start(c, bearer, { stamp: 1 });
     let whole = 0;
     await Promise.all(Array.from({ length: number('watchers', 100) }, async () => {
-      const mine = await connect(), k = counter(null, late);
+      const mine = await connect(), k = counter(api, null, late);
       try { await mine.request(streamRequest(bearer, id), k.take); } catch (e) { failed(e); }
       if (k.n === n) whole++;
       mine.close();
@@ -196,7 +195,7 @@ const modes = {
     const c = await connect(), s = await connect(), answered = [], closed = [];
     for (let i = 0; i < number('runs', 50); i++) {
       const bearer = token(), id = await start(c, bearer, { hang: 1 });
-      await new Promise((ok) => { const k = counter(ok); s.request(streamRequest(bearer, id), k.take).catch(failed); });
+      await new Promise((ok) => { const k = counter(api, ok); s.request(streamRequest(bearer, id), k.take).catch(failed); });
       const before = await model(), began = performance.now();
       const gone = (async () => { while ((await model()) === before) await sleep(0); closed.push(performance.now() - began); })();
       const r = await c.request(`POST /agent-run/${id}/stop HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${bearer}\r\nContent-Length: 0\r\n\r\n`);

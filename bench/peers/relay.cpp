@@ -1,8 +1,11 @@
 // What this machine can do at most: start -> model -> stream with one thread, epoll, and nothing else. No database,
 // no accounts, no JSON library; runs are forgotten when they were read. Lower bound of the benchmarks only.
-//   relay PORT MODEL_PORT
+//   relay PORT MODEL_PORT [POSTGRES]
+// With the address of a PostgreSQL it is the least that is durable: what fastapi keeps with STORE=pg, the start in one prepared
+// statement and its commit before the answer, the end in another. It waits for each, so it is for one run at a time.
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <libpq-fe.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <signal.h>
@@ -11,12 +14,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -42,6 +47,41 @@ int poll_fd = -1;
 sockaddr_in model_address{};
 std::unordered_map<std::string, run_ptr> runs;
 std::vector<peer*> idle_models, graveyard;
+PGconn* pg = nullptr;  // null: nothing is kept
+
+void must(PGresult* r) {
+  if (const auto st = PQresultStatus(r); st != PGRES_COMMAND_OK && st != PGRES_TUPLES_OK) {
+    std::fputs(PQerrorMessage(pg), stderr);
+    std::exit(1);
+  }
+  PQclear(r);
+}
+
+void open_database(const char* address) {
+  pg = PQconnectdb(address);
+  must(PQexec(pg,
+              "set client_min_messages = warning;"
+              "create table if not exists threads (id uuid primary key, account text, created_at timestamptz default now());"
+              "create table if not exists messages (id bigserial primary key, thread_id uuid, role text, body jsonb);"
+              "create table if not exists runs (id uuid primary key, thread_id uuid, status text,"
+              "  started_at timestamptz default now(), completed_at timestamptz);"
+              "create index if not exists runs_of_thread on runs (thread_id)"));
+  must(PQprepare(pg, "start",
+                 "with t as (insert into threads (id, account) values ($1, 'bench')),"
+                 "     m as (insert into messages (thread_id, role, body) values ($1, 'user', to_jsonb($2::text))) "
+                 "insert into runs (id, thread_id, status) values ($1, $1, 'running')",
+                 0, nullptr));
+  must(PQprepare(pg, "end",
+                 "with m as (insert into messages (thread_id, role, body) values ($1, 'assistant', '\"\"')) "
+                 "update runs set status = 'completed', completed_at = now() where id = $1",
+                 0, nullptr));
+}
+
+void keep(const char* statement, const std::string& id, const std::string& text = {}) {
+  if (pg == nullptr) return;
+  const char* values[] = {id.c_str(), text.c_str()};
+  must(PQexecPrepared(pg, statement, statement[0] == 's' ? 2 : 1, values, nullptr, nullptr, 0));
+}
 
 peer* add(int fd, bool is_model) {
   const int on = 1;
@@ -131,6 +171,10 @@ void heard(peer* model) {
     if (!line.starts_with("data: ")) continue;
     run& r = *model->of;
     if (line.starts_with("data: [DONE]")) {
+      if (pg != nullptr) {  // the chunks do not wait for it
+        if (!events.empty()) publish(r, std::exchange(events, {}));
+        keep("end", r.id);
+      }
       events += event(r, "status", "status", "completed");
       r.over = true;
       publish(r, events);
@@ -155,15 +199,17 @@ std::string answer(std::string_view json) {
 }
 
 void serve(peer* client, std::string_view head, std::string_view body) {
-  static std::uint64_t last = 0;
+  // Other ids than those of a process before.
+  static std::uint64_t last = static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count() / 1000);
   if (head.starts_with("POST /agent/start")) {
     auto r = std::make_shared<run>();
     char id[40];
-    std::snprintf(id, sizeof id, "00000000-0000-7000-8000-%012lx", static_cast<unsigned long>(++last));
+    std::snprintf(id, sizeof id, "00000000-0000-7000-8000-%012lx", static_cast<unsigned long>(++last & 0xffff'ffff'ffff));
     r->id = id;
     runs[r->id] = r;
     const std::size_t from = body.find("\r\n\r\n") + 4;
     const std::string_view prompt = body.substr(from, body.find("\r\n", from) - from);
+    keep("start", r->id, std::string(prompt));
     send(client, answer("{\"thread_id\":\"" + r->id + "\",\"agent_run_id\":\"" + r->id + "\",\"project_id\":\"" + r->id + "\",\"status\":\"running\"}"));
     ask_model(r, prompt);
   } else if (head.starts_with("GET /agent-run/")) {
@@ -219,7 +265,8 @@ void readable(peer* p) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3) return 2;
+  if (argc != 3 && argc != 4) return 2;
+  if (argc == 4) open_database(argv[3]);
   signal(SIGPIPE, SIG_IGN);
   poll_fd = epoll_create1(0);
   sockaddr_in here{};

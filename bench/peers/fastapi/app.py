@@ -2,7 +2,9 @@
 
 STORE=memory  keeps nothing.
 STORE=pg      a commit before the answer of a start (thread, message, run) and one at the end (message, run).
-LLM_URL       of the model provider; PG_DSN of the database.
+STORE=redis   slots of accounts and a stream for each run in Redis, an entry for each event, which readers follow there;
+              the same rows of PostgreSQL after the answer, beside the run.
+LLM_URL       of the model provider; PG_DSN of the database; REDIS of Redis, the path of its socket.
 """
 import asyncio
 import json
@@ -23,6 +25,7 @@ create table if not exists runs (id uuid primary key, thread_id uuid, status tex
                                  started_at timestamptz default now(), completed_at timestamptz);
 create index if not exists runs_of_thread on runs (thread_id);
 """
+MOST_EVENTS = 2000  # of a stream in Redis
 app = FastAPI()
 runs = {}
 
@@ -32,7 +35,10 @@ class Run:
         self.id, self.thread = uuid.uuid4(), thread
         self.status, self.events, self.changed, self.task = "running", [], asyncio.Event(), None
 
-    def emit(self, **event):
+    async def emit(self, **event):
+        if STORE == "redis":
+            await app.state.redis.xadd(stream_of(self.id), {"data": json.dumps(event)}, maxlen=MOST_EVENTS, approximate=True)
+            return
         self.events.append(f"id: {len(self.events) + 1}\ndata: {json.dumps(event)}\n\n")
         self.changed.set()
         self.changed = asyncio.Event()
@@ -41,11 +47,21 @@ class Run:
 @app.on_event("startup")
 async def startup():
     app.state.http = httpx.AsyncClient(timeout=3600, limits=httpx.Limits(max_connections=20000, max_keepalive_connections=400))
-    if STORE == "pg":
+    if STORE == "redis":
+        from redis.asyncio import BlockingConnectionPool, Redis, UnixDomainSocketConnection
+        def client(most):
+            return Redis(connection_pool=BlockingConnectionPool(connection_class=UnixDomainSocketConnection, path=os.environ["REDIS"],
+                                                                decode_responses=True, max_connections=most, timeout=60))
+        app.state.redis, app.state.followers = client(64), client(4000)
+    if STORE in ("pg", "redis"):
         import asyncpg
         app.state.pg = await asyncpg.create_pool(os.environ["PG_DSN"], min_size=4, max_size=16)
         async with app.state.pg.acquire() as c:
             await c.execute(SCHEMA)
+
+
+def stream_of(run_id):
+    return f"run:{run_id}:events"
 
 
 def caller(request: Request):
@@ -69,10 +85,12 @@ async def note_end(run, text):
         await c.execute("update runs set status = $2, completed_at = now() where id = $1", run.id, run.status)
 
 
-async def execute(run, prompt):
+async def execute(run, account, prompt):
     text = []
     try:
-        run.emit(type="llm_response_start", step=1, attempt=1)
+        if STORE == "redis":
+            asyncio.get_running_loop().create_task(note_start(run, account, prompt, True))
+        await run.emit(type="llm_response_start", step=1, attempt=1)
         body = {"model": "mock", "stream": True, "messages": [{"role": "user", "content": prompt}]}
         async with app.state.http.stream("POST", LLM_URL + "/chat/completions", json=body) as answer:
             answer.raise_for_status()
@@ -83,15 +101,18 @@ async def execute(run, prompt):
                 content = choices and choices[0]["delta"].get("content")
                 if content:
                     text.append(content)
-                    run.emit(type="llm_response_chunk", content=content)
+                    await run.emit(type="llm_response_chunk", content=content)
         run.status = "completed"
     except asyncio.CancelledError:
         run.status = "stopped"
     except Exception:
         run.status = "failed"
-    if STORE == "pg":
+    if STORE != "memory":
         await note_end(run, "".join(text))
-    run.emit(type="status", status=run.status)
+    if STORE == "redis":
+        await app.state.redis.srem(f"slots:{account}", str(run.id))
+        await app.state.redis.expire(stream_of(run.id), 600)
+    await run.emit(type="status", status=run.status)
     asyncio.get_running_loop().call_later(5, runs.pop, str(run.id), None)
 
 
@@ -108,8 +129,11 @@ async def start(request: Request, prompt: Optional[str] = Form(None), thread_id:
     run = Run(uuid.UUID(thread_id) if thread_id else uuid.uuid4())
     if STORE == "pg":
         await note_start(run, account, prompt or "", thread_id is None)
+    if STORE == "redis":
+        await app.state.redis.scard(f"slots:{account}")
+        await app.state.redis.sadd(f"slots:{account}", str(run.id))
     runs[str(run.id)] = run
-    run.task = asyncio.create_task(execute(run, prompt or ""))
+    run.task = asyncio.create_task(execute(run, account, prompt or ""))
     return {"thread_id": str(run.thread), "agent_run_id": str(run.id), "project_id": str(uuid.uuid4()), "status": "running"}
 
 
@@ -126,6 +150,19 @@ async def stop(run_id: str, request: Request):
     run.task.cancel()
     await asyncio.wait([run.task])
     return {"status": run.status}
+
+
+async def follow_in_redis(run):
+    last = "0"
+    while True:
+        got = await app.state.followers.xread({stream_of(run.id): last}, block=5000)
+        if not got:
+            yield 'data: {"type": "ping"}\n\n'
+        for _, entries in got:
+            for last, fields in entries:
+                yield f"id: {last}\ndata: {fields['data']}\n\n"
+                if '"type": "status"' in fields["data"]:
+                    return
 
 
 async def follow(run):
@@ -146,4 +183,4 @@ async def follow(run):
 @app.get("/agent-run/{run_id}/stream")
 async def stream(run_id: str, request: Request):
     caller(request)
-    return StreamingResponse(follow(find(run_id)), media_type="text/event-stream", headers={"Cache-Control": "no-cache"})
+    return StreamingResponse((follow_in_redis if STORE == "redis" else follow)(find(run_id)), media_type="text/event-stream", headers={"Cache-Control": "no-cache"})
