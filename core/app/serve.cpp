@@ -1,3 +1,5 @@
+#include <malloc.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -180,6 +182,7 @@ exit_code serve(const config_options& options) {
     manager.ready(url);
   });
   manager.ready(url);
+  ::malloc_trim(0);  // reading modules, their descriptions and settings took what serving does not need
 
   stop.wait();
   manager.stopping();
