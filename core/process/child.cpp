@@ -1,6 +1,7 @@
 #include "core/process/child.hpp"
 
 #include <signal.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 
 #include <array>
@@ -15,6 +16,7 @@ namespace ry::process {
 namespace {
 
 constexpr std::size_t buffer_size = 64 * 1024;
+constexpr std::size_t most_at_once = 16;  // messages in one system call
 // After the leader's end: time for the pipes to run dry by themselves, then for the killed rest.
 constexpr auto end_grace = std::chrono::milliseconds(200);
 constexpr auto kill_grace = std::chrono::milliseconds(1000);
@@ -133,43 +135,64 @@ ry_status child::write(const ry_host* host, std::string_view bytes, ry_done done
     queued_bytes_.fetch_sub(bytes.size(), std::memory_order_relaxed);
     return RY_RESOURCE_EXHAUSTED;
   }
-  loop_.post([self = shared_from_this(),
-              q = queued{std::string(bytes), 0, done, module::hold(host), observe::current_trace()}]() mutable {
-    self->queue_.push_back(std::move(q));
-    self->write_some();
-  });
+  queued q{std::string(bytes), 0, done, module::hold(host), observe::current_trace()};
+  if (!loop_.is_current()) {
+    loop_.post([self = shared_from_this(), q = std::move(q)]() mutable {
+      self->queue_.push_back(std::move(q));
+      self->write_some();
+    });
+    return RY_OK;
+  }
+  // What the loop's own work writes together goes out together, and wakes the child once.
+  queue_.push_back(std::move(q));
+  if (!std::exchange(flushing_, true)) {
+    loop_.post([self = shared_from_this()] {
+      self->flushing_ = false;
+      self->write_some();
+    });
+  }
   return RY_OK;
 }
 
 void child::write_some() {
   if (writing_) return;
   while (!queue_.empty()) {
-    auto& q = queue_.front();
     if (!in_) return end_input(RY_CANCELLED);
-    while (q.written < q.bytes.size()) {
-      const auto n =
-          ::write(in_->native_handle(), q.bytes.data() + q.written, q.bytes.size() - q.written);
-      if (n > 0) {
-        q.written += static_cast<std::size_t>(n);
-        continue;
-      }
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0 && errno == EAGAIN) {
-        writing_ = true;
-        in_->async_wait(descriptor::wait_write,
-                        [self = shared_from_this()](const boost::system::error_code& ec) {
-                          self->writing_ = false;
-                          if (!ec || !self->in_) self->write_some();
-                        });
-        return;
-      }
-      return end_input(RY_CANCELLED);
+    std::array<iovec, most_at_once> parts;
+    std::size_t n = 0;
+    for (auto q = queue_.begin(); q != queue_.end() && n < parts.size(); ++q)
+      parts[n++] = {q->bytes.data() + q->written, q->bytes.size() - q->written};
+    const auto sent = ::writev(in_->native_handle(), parts.data(), static_cast<int>(n));
+    if (sent >= 0) {
+      written(static_cast<std::size_t>(sent));
+      continue;
     }
+    if (errno == EINTR) continue;
+    if (errno == EAGAIN) {
+      writing_ = true;
+      in_->async_wait(descriptor::wait_write,
+                      [self = shared_from_this()](const boost::system::error_code& ec) {
+                        self->writing_ = false;
+                        if (!ec || !self->in_) self->write_some();
+                      });
+      return;
+    }
+    return end_input(RY_CANCELLED);
+  }
+  if (closing_) end_input(RY_CANCELLED);
+}
+
+void child::written(std::size_t bytes) {
+  while (!queue_.empty()) {
+    auto& q = queue_.front();
+    const auto part = std::min(bytes, q.bytes.size() - q.written);
+    q.written += part;
+    bytes -= part;
+    if (q.written < q.bytes.size()) return;
     queued sent = std::move(q);
     queue_.pop_front();
     complete(sent, RY_OK);
   }
-  if (closing_) end_input(RY_CANCELLED);
 }
 
 void child::complete(queued& q, ry_status st) {

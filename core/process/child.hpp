@@ -68,6 +68,7 @@ class child : public std::enable_shared_from_this<child> {
   void wait_output(output& o);
   void read_output(output& o);
   void write_some();
+  void written(std::size_t bytes);
   void end_input(ry_status st);
   void complete(queued& q, ry_status st);
   void leader_ended();
@@ -91,6 +92,7 @@ class child : public std::enable_shared_from_this<child> {
   std::optional<descriptor> watch_, in_;
   output out_, err_;
   std::deque<queued> queue_;
+  bool flushing_ = false;  // write_some() is posted
   bool writing_ = false, closing_ = false, leader_gone_ = false;
   std::optional<timer> wall_, grace_;
 

@@ -1,8 +1,13 @@
 #include "core/process/guardian.hpp"
 
+#include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 
+#include <atomic>
 #include <cerrno>
+#include <charconv>
+#include <cstring>
 #include <string>
 
 #include "core/observe/log.hpp"
@@ -11,80 +16,120 @@
 namespace ry::process {
 
 namespace {
-// Groups are kept as one string of numbers between blanks.
+
 constexpr const char* script =
     "trap '' HUP INT TERM\n"
-    "g=' '\n"
-    "while read -r what n; do\n"
-    "  case $what in\n"
-    "    +) g=\"$g$n \" ;;\n"
-    "    -) case $g in *\" $n \"*) g=\"${g%% $n *} ${g#* $n }\" ;; esac ;;\n"
-    "  esac\n"
-    "done\n"
-    "for n in $g; do kill -s KILL -- -$n 2>/dev/null; done\n"
+    "while read -r _; do :; done\n"
+    "while read -r n; do\n"
+    "  [ -z \"$n\" ] || kill -s KILL -- \"-$n\" 2>/dev/null\n"
+    "done <&3\n"
     "exit 0\n";
+constexpr std::size_t first_lines = 512;
+
+// A group as a line as long as the number that holds it: one store writes it whole, whenever the host
+// dies. The largest number of a process has seven digits.
+std::uint64_t line_of(pid_t group) {
+  char text[sizeof(std::uint64_t)];
+  std::memset(text, ' ', sizeof text);
+  text[sizeof text - 1] = '\n';
+  if (group > 0) std::to_chars(text, text + sizeof text - 1, group);
+  std::uint64_t line;
+  std::memcpy(&line, text, sizeof line);
+  return line;
+}
+
+void put(std::uint64_t& line, pid_t group) {
+  std::atomic_ref(line).store(line_of(group), std::memory_order_release);
+}
+
+void reap(pid_t pid) {
+  while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
 }  // namespace
 
 guardian::~guardian() {
   pipe_.reset();
-  if (pid_ > 0)
-    while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
-    }
+  if (pid_ > 0) reap(pid_);
+  if (!lines_.empty()) ::munmap(lines_.data(), lines_.size_bytes());
+}
+
+bool guardian::ended() const {
+  siginfo_t info{};
+  return ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) < 0 || info.si_pid != 0;
+}
+
+bool guardian::grow() {
+  if (!file_) {
+    file_ = unique_fd(::memfd_create("runyard-groups", MFD_CLOEXEC));
+    if (!file_) return false;
+  }
+  const std::size_t before = lines_.size(), now = before ? 2 * before : first_lines;
+  const std::size_t bytes = now * sizeof(std::uint64_t);
+  if (::ftruncate(file_.get(), static_cast<off_t>(bytes)) < 0) return false;
+  void* at = before ? ::mremap(lines_.data(), lines_.size_bytes(), bytes, MREMAP_MAYMOVE)
+                    : ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_.get(), 0);
+  if (at == MAP_FAILED) return false;
+  lines_ = {static_cast<std::uint64_t*>(at), now};
+  for (std::size_t i = now; i-- > before;) {
+    put(lines_[i], 0);
+    free_.push_back(i);
+  }
+  return true;
 }
 
 bool guardian::start() {
   if (missing_) return false;
   if (pid_ > 0) {
     pipe_.reset();
-    while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
-    }
+    reap(pid_);
     pid_ = -1;
   }
+  const auto warn = [](std::string_view why) {
+    observe::log(observe::level::warn, "process",
+                 "no guardian: processes started by tools may outlive a killed host",
+                 {{"reason", std::string(why)}});
+    return false;
+  };
+  if (lines_.empty() && !grow()) return warn(std::strerror(errno));
+  // Where one before it stopped reading.
+  ::lseek(file_.get(), 0, SEEK_SET);
   launch_plan plan;
   plan.argv = {"/bin/sh", "-c", script, "runyard-guardian"};
   plan.err = launch_plan::stderr_to::stdout_pipe;
   plan.lives = launch_plan::outlives::parent;
+  plan.third = file_.get();
   auto l = launch(plan);
   if (l.failed != launched::failure::none) {
     missing_ = l.failed != launched::failure::resources;
-    observe::log(observe::level::warn, "process",
-                 "no guardian: processes started by tools may outlive a killed host",
-                 {{"reason", l.message}});
-    return false;
+    return warn(l.message);
   }
   pid_ = l.pid;
   pipe_ = std::move(l.in);
   return true;
 }
 
-bool guardian::flush() {
-  while (!unsent_.empty()) {
-    const auto n = ::write(pipe_.get(), unsent_.data(), unsent_.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return errno == EAGAIN;
-    unsent_.erase(0, static_cast<std::size_t>(n));
-  }
-  return true;
-}
-
-void guardian::tell(char what, pid_t group) {
-  unsent_ += std::string(1, what) + " " + std::to_string(group) + "\n";
-  if (flush()) return;
-  // Somebody ended the shell: a new one learns all groups.
-  unsent_.clear();
-  if (!start()) return;
-  for (const pid_t g : groups_) unsent_ += "+ " + std::to_string(g) + "\n";
-  flush();
-}
-
 void guardian::watch(pid_t group) {
-  if (pid_ < 0 && !start()) return;
-  groups_.insert(group);
-  tell('+', group);
+  // Somebody may have ended the shell: a new one finds all groups in the file.
+  if ((pid_ < 0 || ended()) && !start()) return;
+  if (free_.empty() && !grow()) {
+    observe::log(observe::level::warn, "process", "a process that a tool started may outlive a killed host",
+                 {{"reason", std::strerror(errno)}});
+    return;
+  }
+  const auto line = free_.back();
+  if (!line_of_.emplace(group, line).second) return;
+  free_.pop_back();
+  put(lines_[line], group);
 }
 
 void guardian::forget(pid_t group) {
-  if (groups_.erase(group) && pid_ > 0) tell('-', group);
+  const auto at = line_of_.find(group);
+  if (at == line_of_.end()) return;
+  put(lines_[at->second], 0);
+  free_.push_back(at->second);
+  line_of_.erase(at);
 }
 
 }  // namespace ry::process

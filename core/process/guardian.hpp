@@ -4,16 +4,19 @@
 
 #include <sys/types.h>
 
-#include <set>
-#include <string>
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
 
 #include "core/process/fd.hpp"
 
 namespace ry::process {
 
-// Never waits; one thread at a time. It is a shell that reads group numbers from a pipe; the end of
-// the pipe is the end of the host. Where there is no shell, watch() says so once in the log and
-// does nothing.
+// Never waits; one thread at a time. It is a shell that waits for the end of a pipe, which is the
+// end of the host, and then reads the groups from a file in memory that both hold. The host writes
+// them there in passing: as long as it lives the shell sleeps. Where there is no shell, watch() says
+// so once in the log and does nothing.
 class guardian {
  public:
   guardian() = default;
@@ -26,15 +29,16 @@ class guardian {
   void forget(pid_t group);
 
  private:
-  void tell(char what, pid_t group);
-  bool flush();
   bool start();
+  bool ended() const;
+  bool grow();
 
-  unique_fd pipe_;
+  unique_fd pipe_, file_;
   pid_t pid_ = -1;
   bool missing_ = false;
-  std::set<pid_t> groups_;
-  std::string unsent_;
+  std::span<std::uint64_t> lines_;  // the file: a line each, of one group or none
+  std::vector<std::size_t> free_;
+  std::unordered_map<pid_t, std::size_t> line_of_;
 };
 
 }  // namespace ry::process

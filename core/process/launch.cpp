@@ -29,7 +29,7 @@ struct prepared {
   std::vector<const char*> candidates;  // paths to try
   std::vector<char*> argv, env;
   const char* cwd;
-  int in, out, err, report;
+  int in, out, err, third, report;
   bool dies_with_parent;
   pid_t parent;
   std::vector<limit> limits;
@@ -60,12 +60,21 @@ struct failure_report {
   }
   if (::dup2(p.in, 0) < 0 || ::dup2(p.out, 1) < 0 || ::dup2(p.err, 2) < 0)
     give_up(report, step::setup);
-  if (report != 3) {
-    if (::dup3(report, 3, O_CLOEXEC) < 0) give_up(report, step::setup);
-    report = 3;
+  int last = 3;
+  if (p.third >= 0) {
+    // Both out of the way first: each may have the number of the other's place.
+    const int third = ::fcntl(p.third, F_DUPFD, 5);
+    report = ::fcntl(report, F_DUPFD_CLOEXEC, 5);
+    if (third < 0 || report < 0 || ::dup2(third, 3) < 0) give_up(p.report, step::setup);
+    last = 4;
   }
-  if (::syscall(SYS_close_range, 4u, ~0u, 0u) < 0)  // before Linux 5.9, or filtered
-    for (int fd = 4; fd < 65536; ++fd) ::close(fd);
+  if (report != last) {
+    if (::dup3(report, last, O_CLOEXEC) < 0) give_up(report, step::setup);
+    report = last;
+  }
+  const unsigned first = static_cast<unsigned>(last) + 1;
+  if (::syscall(SYS_close_range, first, ~0u, 0u) < 0)  // before Linux 5.9, or filtered
+    for (unsigned fd = first; fd < 65536; ++fd) ::close(static_cast<int>(fd));
   if (::chdir(p.cwd) < 0) give_up(report, step::directory);
   for (const limit& l : p.limits) {
     rlimit now{};
@@ -178,6 +187,7 @@ launched launch(const launch_plan& plan) {
   p.in = in.read.get();
   p.out = out.write.get();
   p.err = own_err ? err.write.get() : out.write.get();
+  p.third = plan.third;
   p.report = report.write.get();
   p.dies_with_parent = plan.lives == launch_plan::outlives::nobody;
   p.parent = ::getpid();

@@ -1,5 +1,5 @@
 // Starts one program: new session and process group, pipes, limits, a clean environment, no other
-// descriptors. Blocks until the program runs or could not be started (some 100 microseconds).
+// descriptors but one that the plan may name. Blocks until the program runs or could not be started (some 100 microseconds).
 #pragma once
 
 #include <sys/types.h>
@@ -20,6 +20,7 @@ struct launch_plan {
   std::string cwd = "/";
   stderr_to err = stderr_to::pipe;
   outlives lives = outlives::nobody;
+  int third = -1;  // of ours, that the program has as its descriptor 3; -1: none
   std::uint64_t max_processes = 0, cpu_s = 0, memory_bytes = 0, file_bytes = 0, open_files = 0;
 };
 

@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/process/guardian.hpp"
 #include "core/process/supervisor.hpp"
 
 namespace {
@@ -447,6 +448,80 @@ TEST(process, children_and_grandchildren_die_with_the_host) {
   ::waitpid(host, nullptr, 0);
   EXPECT_TRUE(dies_within(leader, 3000));
   EXPECT_TRUE(dies_within(grandchild, 3000));
+}
+
+// A process in a group of its own, that nobody but a guardian ends.
+pid_t start_group() {
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    ::setpgid(0, 0);
+    for (;;) ::pause();
+  }
+  ::setpgid(pid, pid);
+  return pid;
+}
+
+// The first child of this process.
+pid_t first_child() {
+  pid_t pid = 0;
+  std::ifstream("/proc/thread-self/children") >> pid;
+  return pid;
+}
+
+TEST(process, a_guardian_kills_what_it_watches_and_nothing_else) {
+  int pipe_fds[2];
+  ASSERT_EQ(::pipe(pipe_fds), 0);
+  const pid_t host = ::fork();
+  ASSERT_GE(host, 0);
+  if (host == 0) {
+    ::close(pipe_fds[0]);
+    ry::process::guardian g;
+    // More than its file holds at first; no process has such a number.
+    for (pid_t none = 9'000'000; none < 9'000'600; ++none) g.watch(none);
+    for (pid_t none = 9'000'000; none < 9'000'300; ++none) g.forget(none);
+    const pid_t shell = first_child();
+    const pid_t groups[] = {start_group(), start_group(), start_group()};
+    g.watch(groups[0]);
+    g.watch(groups[1]);
+    g.forget(groups[0]);
+    // Without its shell it makes another one, which knows the same groups.
+    ::kill(shell, SIGKILL);
+    siginfo_t info{};
+    ::waitid(P_PID, static_cast<id_t>(shell), &info, WEXITED | WNOWAIT);
+    g.watch(groups[2]);
+    if (::write(pipe_fds[1], groups, sizeof groups) < 0) ::_exit(1);
+    for (;;) ::pause();
+  }
+  ::close(pipe_fds[1]);
+  pid_t groups[3] = {};
+  const auto n = ::read(pipe_fds[0], groups, sizeof groups);
+  ::close(pipe_fds[0]);
+  ASSERT_EQ(n, static_cast<ssize_t>(sizeof groups));
+  ::kill(host, SIGKILL);
+  ::waitpid(host, nullptr, 0);
+  EXPECT_TRUE(dies_within(groups[1], 3000));
+  EXPECT_TRUE(dies_within(groups[2], 3000));
+  EXPECT_TRUE(lives(groups[0]));
+  ::kill(groups[0], SIGKILL);
+}
+
+TEST(process, messages_written_together_arrive_in_their_order) {
+  world w;
+  auto r = w.start({"cat"});
+  std::string all;
+  std::promise<void> written;
+  r->exec->post([&] {
+    for (int i = 0; i < 100; ++i) {
+      const std::string text = std::to_string(i) + std::string(i % 7 == 0 ? 5000 : 0, 'x') + "\n";
+      all += text;
+      EXPECT_EQ(table().write(r->handle, ry::core::bytes(text), {}), RY_OK);
+    }
+    table().close_stdin(r->handle);
+    written.set_value();
+  });
+  written.get_future().wait();
+  ASSERT_TRUE(r->wait());
+  EXPECT_EQ(r->out, all);
 }
 
 }  // namespace

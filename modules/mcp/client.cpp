@@ -223,6 +223,11 @@ ry::task<void> client::initialize() {
   note(era::legacy);
   const ry::headers fields{{"MCP-Protocol-Version", revision_}};
   link_->answer_headers(fields);
+  // A program on this machine reads its messages in the order in which they were sent.
+  if ((link_->capabilities() & RY_MCP_LOCAL) != 0) {
+    link_->tell("notifications/initialized", {}, fields);
+    co_return;
+  }
   // Nothing is answered to it, and some servers leave the exchange open.
   try {
     co_await within(parts_.ctx, parts_.probe_ms, ry::error(RY_DEADLINE_EXCEEDED, "mcp.silent", "silence"),

@@ -104,9 +104,7 @@ ry::task<reply> connection::request(std::string method, json::object params,
   if (called_off) {
     if (!closed_) driver_->table->finish(driver_->self, session_, token, RY_WHY_USER);
     if (options.cancel == request_options::on_cancel::notify) {
-      const auto note = notification_text(
-          "notifications/cancelled", {{"requestId", token}, {"reason", "The caller has gone"}});
-      (void)send(RY_MCP_NOTIFICATION, next_++, note, options.fields);
+      tell("notifications/cancelled", {{"requestId", token}, {"reason", "The caller has gone"}}, options.fields);
     }
     throw ry::error(RY_CANCELLED, "mcp.cancelled", "The call was called off");
   }
@@ -128,6 +126,10 @@ ry::task<void> connection::notify(std::string method, json::object params, ry::h
   }
   waiting_.erase(token);
   if (called_off) throw ry::error(RY_CANCELLED, "mcp.cancelled", "The call was called off");
+}
+
+void connection::tell(std::string_view method, json::object params, const ry::headers& fields) {
+  (void)send(RY_MCP_NOTIFICATION, next_++, notification_text(method, std::move(params)), fields);
 }
 
 connection::waiting* connection::find(std::uint64_t token) {

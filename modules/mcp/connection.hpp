@@ -78,6 +78,8 @@ class connection {
   ry::task<reply> request(std::string method, json::object params, request_options options);
   // Waits until it is on its way; failures show with the next request.
   ry::task<void> notify(std::string method, json::object params, ry::headers fields);
+  // The same without waiting, where what is sent after it also arrives after it.
+  void tell(std::string_view method, json::object params, const ry::headers& fields);
 
   std::uint32_t capabilities() const noexcept { return driver_->table->capabilities; }
   bool closed() const noexcept { return closed_; }

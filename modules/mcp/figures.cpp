@@ -3,9 +3,12 @@
 namespace mcp {
 namespace {
 
-const char* word(figures::operation what) { return what == figures::operation::call ? "call" : "list"; }
+using operation = figures::operation;
 
-const char* outcome_of(const ry::error& why) {
+const char* word(operation what) { return what == operation::call ? "call" : "list"; }
+
+// One of a few words of this code.
+std::string_view outcome_of(const ry::error& why) {
   if (why.status() == RY_OK) return "ok";
   if (why.status() == RY_CANCELLED) return "cancelled";
   if (why.is("mcp.timeout")) return "timeout";
@@ -17,15 +20,7 @@ const char* outcome_of(const ry::error& why) {
   return "error";
 }
 
-ry::metric requests(const ry::context& ctx, const char* what, const std::string& transport, const char* outcome) {
-  return ctx.metrics().counter("requests_total", "Calls of tools and listings that ended",
-                               {{"operation", what}, {"transport", transport}, {"outcome", outcome}});
-}
-
-ry::metric seconds(const ry::context& ctx, const char* what) {
-  return ctx.metrics().histogram("request_seconds", "From the beginning of a call or a listing to its end",
-                                 {{"operation", what}});
-}
+std::size_t number_of(operation what) { return static_cast<std::size_t>(what); }
 
 }  // namespace
 
@@ -37,22 +32,37 @@ figures::figures(const ry::context& ctx) : ctx_(ctx) {
   revision = retry("revision_changed");
   credentials = retry("unauthorized");
   session = retry("session_expired");
-  for (const char* what : {"call", "list"}) (void)seconds(ctx, what);
+  for (const auto what : {operation::call, operation::list})
+    seconds_[number_of(what)] = ctx.metrics().histogram(
+        "request_seconds", "From the beginning of a call or a listing to its end", {{"operation", word(what)}});
 }
 
 void figures::know(const std::string& transport) const {
   (void)sessions(transport);
-  for (const char* what : {"call", "list"})
-    for (const char* outcome : {"ok", "unreachable", "timeout", "error"}) (void)requests(ctx_, what, transport, outcome);
+  for (const auto what : {operation::call, operation::list})
+    for (const char* outcome : {"ok", "unreachable", "timeout", "error"}) (void)requests(what, transport, outcome);
 }
 
 ry::metric figures::sessions(const std::string& transport) const {
-  return ctx_.metrics().gauge("sessions", "Sessions with MCP servers that are open", {{"transport", transport}});
+  std::lock_guard lock(mutex_);
+  auto& found = sessions_[transport];
+  if (!found) found = ctx_.metrics().gauge("sessions", "Sessions with MCP servers that are open", {{"transport", transport}});
+  return found;
+}
+
+ry::metric figures::requests(operation what, const std::string& transport, std::string_view outcome) const {
+  std::lock_guard lock(mutex_);
+  auto& found = requests_[number_of(what)][{transport, outcome}];
+  if (!found)
+    found = ctx_.metrics().counter(
+        "requests_total", "Calls of tools and listings that ended",
+        {{"operation", word(what)}, {"transport", transport}, {"outcome", std::string(outcome)}});
+  return found;
 }
 
 void figures::ended(operation what, const std::string& transport, const ry::error& why, std::int64_t us) const {
-  requests(ctx_, word(what), transport, outcome_of(why)).add();
-  seconds(ctx_, word(what)).observe(static_cast<double>(us) / 1e6);
+  requests(what, transport, outcome_of(why)).add();
+  seconds_[number_of(what)].observe(static_cast<double>(us) / 1e6);
 }
 
 }  // namespace mcp

@@ -4,8 +4,12 @@
 
 #include <ry/ry.hpp>
 
+#include <array>
+#include <map>
+#include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace mcp {
 
@@ -28,7 +32,14 @@ class figures {
   ry::metric session;      // the server does not know the session any more
 
  private:
+  ry::metric requests(operation what, const std::string& transport, std::string_view outcome) const;
+
   const ry::context& ctx_;
+  std::array<ry::metric, 2> seconds_;  // by operation
+  // The registry finds a figure by all of its labels; what was found there is kept.
+  mutable std::mutex mutex_;
+  mutable std::map<std::string, ry::metric> sessions_;  // by transport
+  mutable std::map<std::pair<std::string, std::string_view>, ry::metric> requests_[2];  // by transport and outcome
 };
 
 }  // namespace mcp
