@@ -77,10 +77,8 @@ void open_database(const char* address) {
                  0, nullptr));
 }
 
-void keep(const char* statement, const std::string& id, const std::string& text = {}) {
-  if (pg == nullptr) return;
-  const char* values[] = {id.c_str(), text.c_str()};
-  must(PQexecPrepared(pg, statement, statement[0] == 's' ? 2 : 1, values, nullptr, nullptr, 0));
+void keep(const char* statement, const std::vector<const char*>& values) {
+  if (pg != nullptr) must(PQexecPrepared(pg, statement, static_cast<int>(values.size()), values.data(), nullptr, nullptr, 0));
 }
 
 peer* add(int fd, bool is_model) {
@@ -173,7 +171,7 @@ void heard(peer* model) {
     if (line.starts_with("data: [DONE]")) {
       if (pg != nullptr) {  // the chunks do not wait for it
         if (!events.empty()) publish(r, std::exchange(events, {}));
-        keep("end", r.id);
+        keep("end", {r.id.c_str()});
       }
       events += event(r, "status", "status", "completed");
       r.over = true;
@@ -209,7 +207,7 @@ void serve(peer* client, std::string_view head, std::string_view body) {
     runs[r->id] = r;
     const std::size_t from = body.find("\r\n\r\n") + 4;
     const std::string_view prompt = body.substr(from, body.find("\r\n", from) - from);
-    keep("start", r->id, std::string(prompt));
+    keep("start", {r->id.c_str(), std::string(prompt).c_str()});
     send(client, answer("{\"thread_id\":\"" + r->id + "\",\"agent_run_id\":\"" + r->id + "\",\"project_id\":\"" + r->id + "\",\"status\":\"running\"}"));
     ask_model(r, prompt);
   } else if (head.starts_with("GET /agent-run/")) {

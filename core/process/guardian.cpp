@@ -79,20 +79,12 @@ bool guardian::grow() {
   return true;
 }
 
-bool guardian::start() {
-  if (missing_) return false;
+void guardian::start() {
   if (pid_ > 0) {
     pipe_.reset();
     reap(pid_);
     pid_ = -1;
   }
-  const auto warn = [](std::string_view why) {
-    observe::log(observe::level::warn, "process",
-                 "no guardian: processes started by tools may outlive a killed host",
-                 {{"reason", std::string(why)}});
-    return false;
-  };
-  if (lines_.empty() && !grow()) return warn(std::strerror(errno));
   // Where one before it stopped reading.
   ::lseek(file_.get(), 0, SEEK_SET);
   launch_plan plan;
@@ -103,16 +95,17 @@ bool guardian::start() {
   auto l = launch(plan);
   if (l.failed != launched::failure::none) {
     missing_ = l.failed != launched::failure::resources;
-    return warn(l.message);
+    observe::log(observe::level::warn, "process",
+                 "no guardian: processes started by tools may outlive a killed host",
+                 {{"reason", l.message}});
+    return;
   }
   pid_ = l.pid;
   pipe_ = std::move(l.in);
-  return true;
 }
 
 void guardian::watch(pid_t group) {
-  // Somebody may have ended the shell: a new one finds all groups in the file.
-  if ((pid_ < 0 || ended()) && !start()) return;
+  if (missing_) return;
   if (free_.empty() && !grow()) {
     observe::log(observe::level::warn, "process", "a process that a tool started may outlive a killed host",
                  {{"reason", std::strerror(errno)}});
@@ -122,6 +115,8 @@ void guardian::watch(pid_t group) {
   if (!line_of_.emplace(group, line).second) return;
   free_.pop_back();
   put(lines_[line], group);
+  // Somebody may have ended the shell: a new one, now or with the next group, finds all of them in the file.
+  if (pid_ < 0 || ended()) start();
 }
 
 void guardian::forget(pid_t group) {

@@ -29,7 +29,7 @@ class guardian {
   void forget(pid_t group);
 
  private:
-  bool start();
+  void start();
   bool ended() const;
   bool grow();
 

@@ -418,26 +418,38 @@ TEST(process, stop_ends_all_children) {
   EXPECT_EQ(w.try_start({"sh"}, r), RY_UNAVAILABLE);
 }
 
-// A host that is killed takes its children and theirs with it. The host is a process of its own
-// here.
-TEST(process, children_and_grandchildren_die_with_the_host) {
+// A host in a process of its own: act(pipe) tells what the test is to know of it, then it lives on.
+struct host {
+  pid_t pid = -1;
+  int told = -1;
+};
+template <class F>
+host start_host(F act) {
   int pipe_fds[2];
-  ASSERT_EQ(::pipe(pipe_fds), 0);
-  const pid_t host = ::fork();
-  ASSERT_GE(host, 0);
-  if (host == 0) {
+  if (::pipe(pipe_fds) != 0) return {};
+  const pid_t pid = ::fork();
+  if (pid == 0) {
     ::close(pipe_fds[0]);
+    act(pipe_fds[1]);
+    for (;;) ::pause();
+  }
+  ::close(pipe_fds[1]);
+  return {pid, pipe_fds[0]};
+}
+
+// A host that is killed takes its children and theirs with it.
+TEST(process, children_and_grandchildren_die_with_the_host) {
+  const auto [host, told] = start_host([](int pipe) {
     auto* w = new world;
     auto r = w->shell("sleep 300 & echo $! ready; wait");
     r->wait_out("ready");
     const std::string line = std::to_string(table().pid(r->handle)) + " " + r->out;
-    if (::write(pipe_fds[1], line.data(), line.size()) < 0) ::_exit(1);
-    for (;;) ::pause();
-  }
-  ::close(pipe_fds[1]);
+    if (::write(pipe, line.data(), line.size()) < 0) ::_exit(1);
+  });
+  ASSERT_GT(host, 0);
   char text[128];
-  const auto n = ::read(pipe_fds[0], text, sizeof text - 1);
-  ::close(pipe_fds[0]);
+  const auto n = ::read(told, text, sizeof text - 1);
+  ::close(told);
   ASSERT_GT(n, 0);
   text[n] = 0;
   pid_t leader = 0, grandchild = 0;
@@ -469,13 +481,8 @@ pid_t first_child() {
 }
 
 TEST(process, a_guardian_kills_what_it_watches_and_nothing_else) {
-  int pipe_fds[2];
-  ASSERT_EQ(::pipe(pipe_fds), 0);
-  const pid_t host = ::fork();
-  ASSERT_GE(host, 0);
-  if (host == 0) {
-    ::close(pipe_fds[0]);
-    ry::process::guardian g;
+  const auto [host, told] = start_host([](int pipe) {
+    auto& g = *new ry::process::guardian;
     // More than its file holds at first; no process has such a number.
     for (pid_t none = 9'000'000; none < 9'000'600; ++none) g.watch(none);
     for (pid_t none = 9'000'000; none < 9'000'300; ++none) g.forget(none);
@@ -489,13 +496,12 @@ TEST(process, a_guardian_kills_what_it_watches_and_nothing_else) {
     siginfo_t info{};
     ::waitid(P_PID, static_cast<id_t>(shell), &info, WEXITED | WNOWAIT);
     g.watch(groups[2]);
-    if (::write(pipe_fds[1], groups, sizeof groups) < 0) ::_exit(1);
-    for (;;) ::pause();
-  }
-  ::close(pipe_fds[1]);
+    if (::write(pipe, groups, sizeof groups) < 0) ::_exit(1);
+  });
+  ASSERT_GT(host, 0);
   pid_t groups[3] = {};
-  const auto n = ::read(pipe_fds[0], groups, sizeof groups);
-  ::close(pipe_fds[0]);
+  const auto n = ::read(told, groups, sizeof groups);
+  ::close(told);
   ASSERT_EQ(n, static_cast<ssize_t>(sizeof groups));
   ::kill(host, SIGKILL);
   ::waitpid(host, nullptr, 0);
