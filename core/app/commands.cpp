@@ -18,6 +18,7 @@
 #include "core/auth/authenticator.hpp"
 #include "core/module/inspect.hpp"
 #include "core/module/library.hpp"
+#include "core/module/symbol_versions.hpp"
 
 namespace ry::app {
 
@@ -265,6 +266,9 @@ exit_code inspect_file(const std::string& file, format as, inspection how) {
       for (const auto& p : f.provides) std::printf("%-10s %s\n", "provides", p.c_str());
     }
     for (const auto& l : seen.libraries) std::printf("%-10s %s\n", "library", l.c_str());
+    for (const auto& need : seen.versions)
+      for (const auto& v : module::highest_versions(need.versions))
+        std::printf("%-10s %s of %s\n", "requires", v.c_str(), need.library.c_str());
     for (const auto& w : seen.warnings) std::printf("%-10s %s\n", "warning", w.c_str());
   }
   std::string no;

@@ -2,8 +2,10 @@
 
 #include <elf.h>
 
+#include <algorithm>
 #include <cstring>
 #include <stdexcept>
+#include <utility>
 
 namespace ry::module {
 
@@ -12,6 +14,9 @@ namespace {
 constexpr std::size_t max_names = 20'000;
 constexpr std::size_t max_name = 4096;
 constexpr std::uint64_t max_ry_section = 256 * 1024;
+// The chains of a hostile file can overlap, so what is read of them is bounded, not only where.
+constexpr std::size_t max_versions = 4096;
+constexpr std::size_t max_version_name = 256;
 
 #if defined(__x86_64__)
 constexpr Elf64_Half this_machine = EM_X86_64;
@@ -36,6 +41,7 @@ class reader {
       if (name == ".ry.module" && !out.ry_section) out.ry_section = ry_section(s);
       if (s.sh_type == SHT_DYNSYM) read_symbols(s, out);
       if (s.sh_type == SHT_DYNAMIC) read_dynamic(s, out);
+      if (s.sh_type == SHT_GNU_verneed) read_needed_versions(s, out);
     }
     return out;
   }
@@ -120,6 +126,49 @@ class reader {
       if (entry.d_tag == DT_NULL) return;
       if (entry.d_tag == DT_NEEDED && out.libraries.size() < max_names)
         out.libraries.emplace_back(text_at(strings, entry.d_un.d_val));
+    }
+  }
+
+  // An entry of a chain, which is linked by distances in bytes.
+  template <class T>
+  static T entry_at(std::string_view table, std::uint64_t offset) {
+    if (offset > table.size() || table.size() - offset < sizeof(T))
+      refuse("it is damaged: its table of needed versions points outside of itself");
+    T out;
+    std::memcpy(&out, table.data() + offset, sizeof(T));
+    return out;
+  }
+
+  static std::string version_text(std::string_view strings, std::uint64_t offset) {
+    const auto text = text_at(strings, offset);
+    if (text.empty() || text.size() > max_version_name)
+      refuse("it is damaged: a name in its table of needed versions is empty or too long");
+    return std::string(text);
+  }
+
+  void read_needed_versions(const Elf64_Shdr& s, elf_facts& out) const {
+    const auto strings = linked_strings(s);
+    const auto table = contents(s);
+    std::size_t left = max_versions;
+    std::uint64_t at = 0;
+    for (std::uint64_t i = 0; i < s.sh_info; ++i) {
+      const auto need = entry_at<Elf64_Verneed>(table, at);
+      if (need.vn_version != VER_NEED_CURRENT)
+        refuse("its table of needed versions is of an unknown kind");
+      library_versions of{version_text(strings, need.vn_file), {}};
+      std::uint64_t aux_at = at + need.vn_aux;
+      for (std::uint64_t k = 0; k < need.vn_cnt; ++k) {
+        if (left-- == 0) refuse("it needs more than 4096 symbol versions");
+        const auto aux = entry_at<Elf64_Vernaux>(table, aux_at);
+        if ((aux.vna_flags & VER_FLG_WEAK) == 0)
+          of.versions.push_back(version_text(strings, aux.vna_name));
+        if (aux.vna_next == 0) break;
+        aux_at += aux.vna_next;
+      }
+      out.needed_versions.push_back(std::move(of));
+      if (need.vn_next == 0) break;
+      if (left-- == 0) refuse("it needs more than 4096 symbol versions");
+      at += need.vn_next;
     }
   }
 

@@ -6,9 +6,11 @@
 #include <initializer_list>
 #include <stdexcept>
 #include <system_error>
+#include <utility>
 
 #include "core/module/describe.hpp"
 #include "core/module/elf.hpp"
+#include "core/module/symbol_versions.hpp"
 
 namespace ry::module {
 
@@ -69,6 +71,12 @@ void judge_libraries(inspection& out) {
                            "into the module.");
 }
 
+void judge_needed_versions(inspection& out) {
+  version_findings found = judge_versions(out.versions, versions_of_this_process());
+  for (auto& p : found.problems) out.problems.push_back(std::move(p));
+  for (auto& w : found.warnings) out.warnings.push_back(std::move(w));
+}
+
 json::array texts(const std::vector<std::string>& list) {
   json::array out;
   for (const auto& s : list) out.emplace_back(s);
@@ -82,9 +90,11 @@ void examine(std::string_view image, inspection& out) {
     out.exported = std::move(elf.exported);
     out.unique_symbols = std::move(elf.unique);
     out.libraries = std::move(elf.libraries);
+    out.versions = std::move(elf.needed_versions);
     std::sort(out.exported.begin(), out.exported.end());
     judge_symbols(out);
     judge_libraries(out);
+    judge_needed_versions(out);
     if (elf.ry_section)
       out.facts = facts_of_json(*elf.ry_section);
     else
@@ -136,6 +146,9 @@ std::string to_json(const inspection& what) {
   o["exported"] = texts(what.exported);
   o["unique_symbols"] = texts(what.unique_symbols);
   o["libraries"] = texts(what.libraries);
+  json::object required;
+  for (const auto& need : what.versions) required[need.library] = texts(need.versions);
+  o["requires"] = std::move(required);
   o["problems"] = texts(what.problems);
   o["warnings"] = texts(what.warnings);
   return json::serialize(o);

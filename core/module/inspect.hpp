@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/module/elf.hpp"
 #include "core/module/facts.hpp"
 #include "core/module/file_image.hpp"
 
@@ -21,6 +22,7 @@ struct inspection {
   std::vector<std::string> exported;        // dynamic symbols it defines
   std::vector<std::string> unique_symbols;  // those that every library of the process shares
   std::vector<std::string> libraries;       // DT_NEEDED
+  std::vector<library_versions> versions;   // needed of these
   std::vector<std::string> problems;        // why it cannot be loaded
   std::vector<std::string> warnings;        // what its builder should mend
 

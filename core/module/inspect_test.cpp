@@ -1,9 +1,13 @@
 #include "core/module/inspect.hpp"
 
+#include <elf.h>
 #include <gmock/gmock.h>
 
+#include <cstddef>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -19,6 +23,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::StartsWith;
 
 TEST(inspect, reads_a_good_module_without_running_it) {
   const auto i = inspect(fixture("provider"));
@@ -55,6 +60,23 @@ TEST(inspect, judges_the_libraries_that_a_module_needs) {
   EXPECT_THAT(shared.warnings, ElementsAre(HasSubstr("needs libboost_json.so.1.99.0, which the host")));
 }
 
+TEST(inspect, names_the_versions_of_libraries_that_this_system_lacks) {
+  const auto good = inspect(fixture("provider"));
+  ASSERT_FALSE(good.versions.empty());
+  EXPECT_THAT(to_json(good), HasSubstr(R"("requires":{"libc.so.6":["GLIBC_2)"));
+
+  const auto c = inspect(fixture("newer_c"));
+  ASSERT_TRUE(c.facts);
+  EXPECT_THAT(c.problems, ElementsAre(StartsWith("it needs GLIBC_2.99 (the C library of a newer system), "
+                                                 "and this system has glibc 2.")));
+  EXPECT_THAT(to_json(c), HasSubstr(R"("libm.so.6":["GLIBC_2.99"])"));
+  EXPECT_THAT(inspect(fixture("newer_cpp")).problems,
+              ElementsAre(StartsWith("it needs GLIBCXX_3.4.99 of libstdc++.so.6 (the C++ library of a "
+                                     "newer system), and this system's has at most GLIBCXX_3.4.")));
+  // A library that only the loader would look for.
+  EXPECT_THAT(inspect(fixture("newer_other")).problems, IsEmpty());
+}
+
 // Any verdict will do, as long as there is one.
 void survives(std::string_view image) {
   try {
@@ -71,6 +93,37 @@ TEST(elf, truncated_images_are_refused_without_reading_outside) {
     const std::string part(whole.data(), n);
     EXPECT_THROW(read_elf(part), std::invalid_argument) << n;
   }
+}
+
+TEST(elf, damaged_tables_of_needed_versions_are_refused_or_read) {
+  const std::string whole = read_image(fixture("newer_c"));
+  Elf64_Ehdr header;
+  std::memcpy(&header, whole.data(), sizeof header);
+  std::optional<Elf64_Shdr> table;
+  for (std::size_t i = 0; i < header.e_shnum && !table; ++i) {
+    Elf64_Shdr s;
+    std::memcpy(&s, whole.data() + header.e_shoff + i * sizeof s, sizeof s);
+    if (s.sh_type == SHT_GNU_verneed) table = s;
+  }
+  ASSERT_TRUE(table);
+  // Every byte of it, and sizes of the table that cut entries.
+  for (std::size_t i = 0; i < table->sh_size; ++i)
+    for (const int value : {0, 1, 0x10, 0x7f, 0xff}) {
+      std::string bad = whole;
+      bad[table->sh_offset + i] = static_cast<char>(value);
+      survives(bad);
+    }
+  std::string loop = whole;
+  const auto put = [&](std::size_t at, auto value) {
+    std::memcpy(loop.data() + table->sh_offset + at, &value, sizeof value);
+  };
+  // Entries that never end, as far as their counts say.
+  put(offsetof(Elf64_Verneed, vn_cnt), Elf64_Half{0xffff});
+  put(offsetof(Elf64_Verneed, vn_next), Elf64_Word{1});
+  survives(loop);
+  loop = whole;
+  put(offsetof(Elf64_Verneed, vn_aux), Elf64_Word{0xffffffff});
+  EXPECT_THROW(read_elf(loop), std::invalid_argument);
 }
 
 TEST(elf, damaged_images_never_crash) {

@@ -12,6 +12,8 @@
 #include <system_error>
 #include <utility>
 
+#include "core/module/symbol_versions.hpp"
+
 namespace ry::module {
 
 namespace {
@@ -30,14 +32,6 @@ bool always_pinned() {
   throw std::runtime_error(what);
 }
 
-// What the loader says, without the path of the copy, which tells nobody anything.
-std::string reason_of_loader(const std::string& path) {
-  const char* said = ::dlerror();
-  std::string reason = said != nullptr ? said : "it gives no reason";
-  if (reason.starts_with(path + ": ")) reason.erase(0, path.size() + 2);
-  return reason;
-}
-
 }  // namespace
 
 library::library(std::shared_ptr<const sealed_image> image)
@@ -52,7 +46,11 @@ library::library(std::shared_ptr<const sealed_image> image)
   }
   std::error_code failed;
   loaded_->load(image_->path(), failed, type::rtld_now | type::rtld_local);
-  if (failed) refuse("the dynamic loader refuses it: " + reason_of_loader(image_->path()));
+  if (failed) {
+    const char* said = ::dlerror();
+    // Without the path of the copy, which means nothing to the operator.
+    refuse(explain_loader(said != nullptr ? said : "it gives no reason", image_->path()));
+  }
   link_map* mapped = nullptr;
   if (::dlinfo(loaded_->native(), RTLD_DI_LINKMAP, &mapped) == 0)
     range_.emplace(mapped->l_ld, image_->file().stem().string());

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Drives the host with modules of several toolchains, and with modules that it must refuse.
-# usage: abi_test.sh RUNYARD GOOD_DIRECTORY BAD_DIRECTORY inspect|refusals|serve|released
+# usage: abi_test.sh RUNYARD GOOD_DIRECTORY BAD_DIRECTORY inspect|refusals|serve|released|newer_system
 #   released: GOOD_DIRECTORY holds modules as they were built for a minor that was released, and their sums
+#   newer_system: GOOD_DIRECTORY holds modules that were built on a newer system (scripts/check-platform --exchange)
 set -uo pipefail
 shopt -s extglob
 runyard=$1 good=$2 bad=$3 what=$4
@@ -71,6 +72,7 @@ inspect)
     "$runyard" inspect "$good/abi_$language.so" --json >out 2>err || fail "inspect abi_$language"
     in_file out "\"name\":\"abi_$language\""
     in_file out '"ry.http/1"'
+    in_file out '"requires":{'
   done
   # Inspection runs no code of the library, also not its constructors.
   "$runyard" inspect "$bad/abi_aborts.so" --json >out 2>err || fail 'inspect abi_aborts'
@@ -98,6 +100,24 @@ refusals)
     abi_same_route_a abi_same_route_b
   refused abi_fails 'abi_fails' 'the licence file is missing'
   refused abi_unresolved 'module "abi_unresolved": the dynamic loader refuses it: undefined symbol: nobody_defines_this.'
+  refused abi_newer_glibc 'module file "abi_newer_glibc.so": it needs GLIBC_2.99 (the C library of a newer system)' \
+    'and this system has glibc 2.' 'build it on this release of the system or an older one.'
+  refused abi_newer_libstdcxx 'it needs GLIBCXX_3.4.99 of libstdc++.so.6' "this system's has at most GLIBCXX_3.4."
+  refused abi_missing_library 'module "abi_missing_library": it needs the shared library libry_not_installed.so.1' \
+    'not installed on this system: install the package that has it'
+  for name in abi_newer_glibc abi_newer_libstdcxx; do
+    "$runyard" inspect "$bad/$name.so" >out 2>err && fail "inspect $name ended with 0"
+    in_file err 'build it on this release of the system or an older one'
+    "$runyard" module check "$bad/$name.so" --only file >out 2>err && fail "module check $name ended with 0"
+    in_file out 'build it on this release of the system or an older one'
+    # One that is not required does not stop the others.
+    extra=(--set "modules.$name.required=false")
+    enabled "$bad" "$name"
+    "$runyard" check --config none.toml "${settings[@]}" "${extra[@]}" >out 2>err </dev/null ||
+      fail "an optional $name must not end check with an error"
+    in_file err 'build it on this release of the system or an older one'
+    extra=()
+  done
   refused tracing "no module can be called \"tracing\": the host's own settings have that name."
   refused core "no module can be called \"core\": the host's own tables stand in the database under that name."
   refused host "no module can be called \"host\": the host's own routes are described under that name."
@@ -230,8 +250,27 @@ released)
   for language in $(languages); do
     "$runyard" inspect "$good/abi_$language.so" >out 2>err || fail "inspect abi_$language"
     ! grep -q warning out err || fail "inspect warns of abi_$language"
+    # Built on the oldest system that is supported, and to be loaded on each newer one.
+    grep -q '^requires   GLIBC_2' out || fail "inspect does not tell what abi_$language requires"
   done
   if ((failures == 0)); then exec bash "$here/abi_test.sh" "$runyard" "$good" "$bad" serve; fi
+  ;;
+newer_system)
+  # Some need nothing that this system lacks. Each of the others is refused by name, with the version and the remedy.
+  refused_ones=0
+  for file in "$good"/*.so; do
+    name=$(basename "$file" .so)
+    "$runyard" inspect "$file" >out 2>err && continue
+    refused_ones=$((refused_ones + 1))
+    in_file err 'build it on this release of the system or an older one'
+    grep -qE 'it needs (GLIBC|GLIBCXX|CXXABI)_[0-9.]+ ' err || fail "the refusal of $name does not name the version"
+    enabled "$good" "$name"
+    "$runyard" check --config none.toml "${settings[@]}" >out 2>err </dev/null && fail "check of $name ended with 0"
+    in_file err "$name"
+    in_file err 'build it on this release of the system or an older one'
+  done
+  ((refused_ones > 0)) || fail 'no module of the newer system needs a newer library: nothing is shown'
+  echo "$refused_ones modules of the newer system are refused"
   ;;
 *)
   echo "unknown: $what"

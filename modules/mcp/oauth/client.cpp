@@ -1,15 +1,16 @@
 #include "client.hpp"
 
 #include <algorithm>
-#include <boost/url.hpp>
 
 #include "challenge.hpp"
 #include "crypto.hpp"
+#include "url.hpp"
 
 namespace mcp::oauth {
-namespace {
 
-namespace urls = boost::urls;
+using mcp_transport::percent_encoded;
+
+namespace {
 
 constexpr std::size_t most_text = 16 * 1024;
 constexpr std::int64_t most_life_s = 366LL * 24 * 3600;
@@ -27,15 +28,10 @@ ry::error trouble(std::string what) {
   return ry::error(RY_DATA_LOSS, "mcp.oauth", std::move(what));
 }
 
-// One value as it stands in a form.
-std::string form_encoded(const std::string& value) {
-  return urls::encode(value, urls::unreserved_chars);
-}
-
 std::string form_text(const parameters& p) {
   std::string out;
   for (const auto& [name, value] : p) {
-    if (!value.empty()) out += (out.empty() ? "" : "&") + name + "=" + form_encoded(value);
+    if (!value.empty()) out += (out.empty() ? "" : "&") + name + "=" + percent_encoded(value);
   }
   return out;
 }
@@ -154,7 +150,7 @@ form token_request(const server_metadata& as, const client& c, parameters p, std
   const auto method = auth_method(c, as.auth_methods);
   if (method == "client_secret_basic") {
     f.fields.emplace_back("Authorization",
-                          "Basic " + base64(form_encoded(c.id) + ":" + form_encoded(c.secret)));
+                          "Basic " + base64(percent_encoded(c.id) + ":" + percent_encoded(c.secret)));
   } else {
     p.emplace_back("client_id", c.id);
   }

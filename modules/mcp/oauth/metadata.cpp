@@ -1,15 +1,15 @@
 #include "metadata.hpp"
 
 #include <algorithm>
-#include <boost/url.hpp>
 
 #include "challenge.hpp"
-#include "endpoint.hpp"
+#include "url.hpp"
 
 namespace mcp::oauth {
 namespace {
 
-namespace urls = boost::urls;
+using mcp_transport::parse_url;
+using mcp_transport::url_parts;
 
 constexpr std::size_t most_url = 2048;
 constexpr std::size_t most_methods = 32;
@@ -18,39 +18,14 @@ ry::error trouble(std::string what) {
   return ry::error(RY_DATA_LOSS, "mcp.oauth", std::move(what));
 }
 
-std::optional<urls::url> parsed(std::string_view text) {
-  if (text.size() > most_url || !mcp_transport::is_http(text)) return std::nullopt;
-  const auto r = urls::parse_uri(boost::core::string_view(text.data(), text.size()));
-  // Boost.URL 1.81 ends the host of "1.2.3.4.example" after the numbers.
-  if (!r || (!r->encoded_path().empty() && !r->encoded_path().starts_with('/'))) return std::nullopt;
-  return urls::url(*r);
+std::optional<url_parts> parsed(std::string_view text) {
+  return text.size() <= most_url ? parse_url(text) : std::nullopt;
 }
 
-std::string text(const urls::url_view_base& u) {
-  return std::string(u.buffer());
-}
-
-std::string path_of(const urls::url_view_base& u) {
-  std::string path(u.encoded_path());
+std::string path_of(const url_parts& u) {
+  std::string path(u.path);
   while (path.ends_with('/')) path.pop_back();
   return path;
-}
-
-std::uint16_t port_of(const urls::url_view_base& u) {
-  if (u.has_port() && !u.port().empty()) return u.port_number();
-  return u.scheme_id() == urls::scheme::https ? 443 : 80;
-}
-
-std::string at(urls::url u, const std::string& path) {
-  u.remove_query();
-  u.remove_fragment();
-  u.set_encoded_path(path);
-  return text(u);
-}
-
-bool same_origin(const urls::url_view_base& a, const urls::url_view_base& b) {
-  return a.scheme_id() == b.scheme_id() && port_of(a) == port_of(b) &&
-         ry::iequals(std::string(a.encoded_host()), std::string(b.encoded_host()));
 }
 
 json::object object_in(std::string_view body, std::string_view what) {
@@ -82,7 +57,7 @@ bool says_true(const json::object& o, std::string_view key) {
 // RFC 3986: an empty path is the path "/".
 std::string_view without_root(std::string_view url) {
   const auto u = parsed(url);
-  if (u && u->encoded_path() == "/" && !u->has_query() && url.ends_with('/')) url.remove_suffix(1);
+  if (u && u->path == "/" && !u->has_query && !u->has_fragment) url.remove_suffix(1);
   return url;
 }
 
@@ -90,9 +65,7 @@ std::string_view without_root(std::string_view url) {
 
 bool usable(std::string_view url, schemes allowed) {
   const auto u = parsed(url);
-  if (!u || u->host().empty() || u->has_userinfo() || u->has_fragment()) return false;
-  return u->scheme_id() == urls::scheme::https ||
-         (u->scheme_id() == urls::scheme::http && allowed == schemes::http_too);
+  return u && !u->has_userinfo && !u->has_fragment && (u->https() || allowed == schemes::http_too);
 }
 
 std::vector<std::string> resource_metadata_urls(std::string_view server_url) {
@@ -101,8 +74,8 @@ std::vector<std::string> resource_metadata_urls(std::string_view server_url) {
   const std::string place = "/.well-known/oauth-protected-resource";
   const auto path = path_of(*u);
   std::vector<std::string> out;
-  if (!path.empty()) out.push_back(at(*u, place + path));
-  out.push_back(at(*u, place));
+  if (!path.empty()) out.push_back(u->with_path(place + path));
+  out.push_back(u->with_path(place));
   return out;
 }
 
@@ -112,8 +85,8 @@ std::vector<std::string> server_metadata_urls(std::string_view issuer) {
   const std::string oauth = "/.well-known/oauth-authorization-server";
   const std::string openid = "/.well-known/openid-configuration";
   const auto path = path_of(*u);
-  if (path.empty()) return {at(*u, oauth), at(*u, openid)};
-  return {at(*u, oauth + path), at(*u, openid + path), at(*u, path + openid)};
+  if (path.empty()) return {u->with_path(oauth), u->with_path(openid)};
+  return {u->with_path(oauth + path), u->with_path(openid + path), u->with_path(path + openid)};
 }
 
 resource_metadata read_resource_metadata(std::string_view body, std::string_view server_url,
@@ -127,7 +100,7 @@ resource_metadata read_resource_metadata(std::string_view body, std::string_view
     const auto above = path_of(*resource), here = path_of(*server);
     return here == above || here.starts_with(above + "/");
   };
-  if (!server || !resource || resource->has_fragment() || !same_origin(*server, *resource) || !inside()) {
+  if (!server || !resource || resource->has_fragment || !server->same_origin(*resource) || !inside()) {
     throw trouble("its metadata speak of another resource: " + m.resource.substr(0, 200));
   }
   const auto servers = texts_in(o, "authorization_servers", 1);
@@ -168,15 +141,12 @@ server_metadata read_server_metadata(std::string_view body, std::string_view iss
 }
 
 std::string resource_of(std::string_view server_url) {
-  auto u = parsed(server_url);
-  if (!u) return std::string(server_url);
-  u->remove_fragment();
-  return text(*u);
+  return std::string(parsed(server_url) ? server_url.substr(0, server_url.find('#')) : server_url);
 }
 
 std::string origin_of(std::string_view url) {
   const auto u = parsed(url);
-  return u ? std::string(u->encoded_origin()) : std::string();
+  return u ? u->origin() : std::string();
 }
 
 json::object to_json(const server_metadata& m) {

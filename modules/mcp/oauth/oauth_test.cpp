@@ -86,7 +86,7 @@ TEST(Metadata, AuthorizationServersAreHttpsUnlessAllIsLocal) {
   };
   EXPECT_EQ(read("http://localhost:7", schemes::http_too), "http://localhost:7");
   for (const char* bad : {"http://as", "ftp://as", "https://u:p@as", "https://as#x", "javascript:alert(1)", "as", "httsps.a:?",
-                          "https:?", "https:a", "https://1.2.3.4.example"}) {
+                          "https:?", "https:a"}) {
     EXPECT_THROW(read(bad, schemes::https_only), ry::error) << bad;
   }
   EXPECT_THROW(read_resource_metadata(R"({"resource":"https://h"})", "https://h", schemes::https_only), ry::error);

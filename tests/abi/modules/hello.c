@@ -91,9 +91,9 @@ __attribute__((constructor)) static void constructed(void) {
 }
 #endif
 #ifdef ABI_UNRESOLVED
-void nobody_defines_this(void);
+void ABI_UNRESOLVED(void);
 void (*const unresolved)(void);
-void (*const unresolved)(void) = nobody_defines_this;
+void (*const unresolved)(void) = ABI_UNRESOLVED;
 #endif
 
 static void after(void* ctx, ry_status st, const ry_error_view* err) {

@@ -3,6 +3,7 @@
 #include <ry/if/http.h>
 #include <ry/if/registrar.h>
 
+#include <cstdint>
 #include <cstring>
 #include <stdexcept>
 

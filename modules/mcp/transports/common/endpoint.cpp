@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
-#include <boost/url.hpp>
+#include <utility>
+
+#include "url.hpp"
 
 namespace mcp_transport {
 
@@ -62,31 +64,13 @@ void check_endpoint(const ry::context& ctx, const ry::mcp::target& t) {
   if (st != RY_OK) throw ry::bad_request("mcp.url", "MCP URL is not a valid http or https address");
 }
 
-bool is_http(std::string_view url) noexcept {
-  return ry::iequals(url.substr(0, 7), "http://") || ry::iequals(url.substr(0, 8), "https://");
-}
-
 std::string same_origin_url(std::string_view base, std::string_view reference) {
-  namespace urls = boost::urls;
-  const auto first = reference.find_first_of(":/?#");
-  const bool has_scheme = first != std::string_view::npos && reference[first] == ':';
-  if (!is_http(base) || (has_scheme && !is_http(reference))) return {};
-  const auto from = urls::parse_uri(boost::core::string_view(base.data(), base.size()));
-  const auto to = urls::parse_uri_reference(boost::core::string_view(reference.data(), reference.size()));
-  if (!from || !to) return {};
-  urls::url out;
-  if (!urls::resolve(*from, *to, out)) return {};
-  const auto port = [](const urls::url_view_base& u) {
-    if (u.has_port() && !u.port().empty()) return std::string(u.port());
-    return std::string(u.scheme_id() == urls::scheme::https ? "443" : "80");
-  };
-  if (!ry::iequals(std::string(from->scheme()), std::string(out.scheme())) ||
-      !ry::iequals(std::string(from->encoded_host()), std::string(out.encoded_host())) ||
-      port(*from) != port(out) || out.has_userinfo()) {
-    return {};
-  }
-  out.remove_fragment();
-  return std::string(out.buffer());
+  auto resolved = resolve_url(base, reference);
+  if (!resolved) return {};
+  const auto from = parse_url(base);
+  const auto to = parse_url(*resolved);
+  if (!from || !to || !to->same_origin(*from) || to->has_userinfo) return {};
+  return std::move(*resolved);
 }
 
 ry::headers merged(const ry::headers& base, const ry::headers& fields) {

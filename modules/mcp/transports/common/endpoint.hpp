@@ -18,10 +18,6 @@ endpoint read_endpoint(const ry::mcp::target& t);
 // The same, and asks the host's address guard. Throws RY_PERMISSION_DENIED, too.
 void check_endpoint(const ry::context& ctx, const ry::mcp::target& t);
 
-// Begins with http:// or https://. Other texts are not handed to Boost.URL, which (1.81) aborts on some addresses
-// without an authority.
-bool is_http(std::string_view url) noexcept;
-
 // `reference` as seen from `base`; empty when it is none, or leads to another origin.
 std::string same_origin_url(std::string_view base, std::string_view reference);
 

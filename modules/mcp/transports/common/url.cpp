@@ -1,0 +1,210 @@
+#include "url.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <ry/ry.hpp>
+
+namespace mcp_transport {
+
+namespace {
+
+constexpr std::string_view unreserved = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
+constexpr std::string_view sub_delimiters = "!$&'()*+,;=";
+constexpr std::string_view hex_digits = "0123456789ABCDEFabcdef";
+
+bool is_unreserved(char c) {
+  return unreserved.find(c) != std::string_view::npos;
+}
+
+// Unreserved characters, sub-delimiters, `also`, and whole percent escapes.
+bool allowed(std::string_view text, std::string_view also) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '%') {
+      if (text.size() - i < 3 || hex_digits.find(text[i + 1]) == std::string_view::npos ||
+          hex_digits.find(text[i + 2]) == std::string_view::npos) {
+        return false;
+      }
+      i += 2;
+    } else if (!is_unreserved(c) && sub_delimiters.find(c) == std::string_view::npos &&
+               also.find(c) == std::string_view::npos) {
+      return false;
+    }
+  }
+  return true;
+}
+
+std::string_view take_until(std::string_view& text, std::string_view any) {
+  const auto end = std::min(text.find_first_of(any), text.size());
+  const auto out = text.substr(0, end);
+  text.remove_prefix(end);
+  return out;
+}
+
+struct reference_parts {
+  std::optional<std::string_view> scheme, authority, query, fragment;
+  std::string_view path;
+};
+
+// RFC 3986, appendix B.
+reference_parts split(std::string_view text) {
+  reference_parts out;
+  const auto first = text.find_first_of(":/?#");
+  if (first != std::string_view::npos && first > 0 && text[first] == ':') {
+    out.scheme = text.substr(0, first);
+    text.remove_prefix(first + 1);
+  }
+  if (text.starts_with("//")) {
+    text.remove_prefix(2);
+    out.authority = take_until(text, "/?#");
+  }
+  out.path = take_until(text, "?#");
+  if (text.starts_with('?')) {
+    text.remove_prefix(1);
+    out.query = take_until(text, "#");
+  }
+  if (text.starts_with('#')) out.fragment = text.substr(1);
+  return out;
+}
+
+// Brackets in a query are not what RFC 3986 says but what many servers write (`?tags[]=a`).
+bool well_formed(const reference_parts& p) {
+  return allowed(p.path, ":@/") && allowed(p.query.value_or(""), ":@/?[]") && allowed(p.fragment.value_or(""), ":@/?[]");
+}
+
+bool is_host(std::string_view host) {
+  if (host.empty()) return false;
+  if (host.front() != '[') return allowed(host, "");
+  return host.size() >= 4 && host.back() == ']' &&
+         host.substr(1, host.size() - 2).find_first_not_of("0123456789ABCDEFabcdef:.") == std::string_view::npos;
+}
+
+bool is_port(std::string_view digits) {
+  std::uint16_t number = 0;
+  const auto* end = digits.data() + digits.size();
+  const auto read = std::from_chars(digits.data(), end, number);
+  return digits.empty() || (read.ec == std::errc{} && read.ptr == end);
+}
+
+// RFC 3986, section 5.2.4.
+std::string without_dot_segments(std::string_view path) {
+  std::string out;
+  while (!path.empty()) {
+    path.remove_prefix(1);  // the slash before the segment
+    const auto segment = take_until(path, "/");
+    const bool last = path.empty();
+    if (segment == "..") out.erase(std::min(out.rfind('/'), out.size()));
+    if (segment == "." || segment == "..") {
+      if (last) out += '/';
+    } else {
+      out.append("/").append(segment);
+    }
+  }
+  return out;
+}
+
+std::string_view directory_of(std::string_view path) {
+  const auto slash = path.rfind('/');
+  return slash == std::string_view::npos ? std::string_view("/") : path.substr(0, slash + 1);
+}
+
+}  // namespace
+
+std::uint16_t url_parts::port_number() const noexcept {
+  std::uint16_t number = https() ? 443 : 80;
+  std::from_chars(port.data(), port.data() + port.size(), number);
+  return number;
+}
+
+std::string url_parts::origin() const {
+  std::string out(scheme);
+  out.append("://").append(host);
+  if (!port.empty()) out.append(":").append(port);
+  return out;
+}
+
+std::string url_parts::with_path(std::string_view replacement) const {
+  std::string out(scheme);
+  out.append("://");
+  if (has_userinfo) out.append(userinfo).append("@");
+  out.append(host);
+  if (!port.empty()) out.append(":").append(port);
+  return out.append(replacement);
+}
+
+bool url_parts::same_origin(const url_parts& other) const {
+  return https() == other.https() && ry::iequals(host, other.host) && port_number() == other.port_number();
+}
+
+std::optional<url_parts> parse_url(std::string_view text) {
+  const auto split_text = split(text);
+  if (!split_text.scheme || !split_text.authority || !well_formed(split_text)) return std::nullopt;
+  url_parts out;
+  out.scheme = *split_text.scheme;
+  if (!ry::iequals(out.scheme, "http") && !ry::iequals(out.scheme, "https")) return std::nullopt;
+  std::string_view authority = *split_text.authority;
+  if (const auto at = authority.rfind('@'); at != std::string_view::npos) {
+    out.has_userinfo = true;
+    out.userinfo = authority.substr(0, at);
+    authority.remove_prefix(at + 1);
+    if (!allowed(out.userinfo, ":")) return std::nullopt;
+  }
+  // A colon inside the brackets of an IPv6 address begins no port.
+  const auto after_host = authority.starts_with('[') ? std::min(authority.find(']'), authority.size()) : 0;
+  const auto colon = authority.find(':', after_host);
+  out.host = authority.substr(0, colon);
+  if (colon != std::string_view::npos) out.port = authority.substr(colon + 1);
+  if (!is_host(out.host) || !is_port(out.port)) return std::nullopt;
+  out.path = split_text.path;
+  out.has_query = split_text.query.has_value();
+  out.query = split_text.query.value_or("");
+  out.has_fragment = split_text.fragment.has_value();
+  out.fragment = split_text.fragment.value_or("");
+  return out;
+}
+
+std::optional<std::string> resolve_url(std::string_view base, std::string_view reference) {
+  const auto from = parse_url(base);
+  const auto to = split(reference);
+  if (!from || !well_formed(to)) return std::nullopt;
+  std::string out;
+  std::string_view path = to.path;
+  std::optional<std::string_view> query = to.query;
+  std::string merged;
+  if (to.scheme || to.authority) {
+    out.append(to.scheme.value_or(from->scheme)).append(":");
+    if (to.authority) out.append("//").append(*to.authority);
+  } else {
+    out = from->with_path("");
+    if (path.empty()) {
+      path = from->path;
+      if (!query && from->has_query) query = from->query;
+    } else if (path.front() != '/') {
+      merged.append(directory_of(from->path)).append(path);
+      path = merged;
+    }
+  }
+  if (!path.empty() && path.front() != '/') return std::nullopt;
+  out += without_dot_segments(path);
+  if (query) out.append("?").append(*query);
+  if (!parse_url(out)) return std::nullopt;
+  return out;
+}
+
+std::string percent_encoded(std::string_view value) {
+  static constexpr char hex[] = "0123456789ABCDEF";
+  std::string out;
+  for (const char c : value) {
+    if (is_unreserved(c)) {
+      out += c;
+    } else {
+      const auto byte = static_cast<unsigned char>(c);
+      out += '%';
+      out += hex[byte >> 4];
+      out += hex[byte & 15];
+    }
+  }
+  return out;
+}
+
+}  // namespace mcp_transport
