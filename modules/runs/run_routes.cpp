@@ -12,6 +12,14 @@ namespace {
 constexpr std::int64_t patience_us = 500'000;
 constexpr std::uint64_t look_ms = 20;
 
+std::optional<std::string> status_filter(const ry::request& request) {
+  std::optional<std::string> status = request.query("status");
+  if (!status || status->empty()) return std::nullopt;
+  for (const char* known : {"running", "completed", "failed", "stopped"})
+    if (*status == known) return status;
+  throw refusal(422, "status must be running, completed, failed or stopped");
+}
+
 }  // namespace
 
 std::int64_t page_limit(const ry::request& request, std::int64_t otherwise) {
@@ -108,11 +116,7 @@ ry::task<ry::response> run_routes::get(ry::request request) {
 
 ry::task<ry::response> run_routes::list(ry::request request) {
   const std::int64_t limit = page_limit(request, 50);
-  std::optional<std::string> status = request.query("status");
-  if (status && status->empty()) status.reset();
-  if (status && *status != "running" && *status != "completed" && *status != "failed" &&
-      *status != "stopped")
-    throw refusal(422, "status must be running, completed, failed or stopped");
+  const std::optional<std::string> status = status_filter(request);
   const std::string list = "runs" + (status ? ":" + *status : "");
   const std::optional<std::string> before = run_cursor(request, list);
   const caller who = co_await caller_of(parts_, request);

@@ -62,7 +62,7 @@ ry::task<upload_finding> extract(parts& p, std::shared_ptr<live_run> run, std::s
   look state;
   upload_finding out;
   out.found = "none";
-  out.detail = "it could not be looked at";
+  out.detail = "this server has no sandbox to read it in";
   if (!driver) co_return out;
   state.table = driver->table;
   state.self = driver->self;
@@ -86,7 +86,10 @@ ry::task<upload_finding> extract(parts& p, std::shared_ptr<live_run> run, std::s
   const std::string project = run->who.project.to_string();
   const ry_status st = driver->table->run(driver->self, ry::str(project), &command, run->exec, &sink, &state,
                                           &state.call);
-  if (st != RY_OK) co_return out;
+  if (st != RY_OK) {
+    out.detail = st == RY_UNAVAILABLE ? "the sandbox of this server is not available" : "reading it could not be started";
+    co_return out;
+  }
   {
     live_run::working busy(*run, state);
     while (state.call != nullptr) (void)co_await state.done.wait();

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <boost/json.hpp>
 #include <condition_variable>
@@ -12,9 +13,12 @@
 #include <mutex>
 #include <ry/ry.hpp>
 #include <span>
+#include <utility>
 
 #include "command_line.hpp"
+#include "diagnosis.hpp"
 #include "ry/ext/sandbox_driver.h"
+#include "surroundings.hpp"
 #include "system_calls.hpp"
 #include "tree.hpp"
 #include "watchdog.hpp"
@@ -164,12 +168,14 @@ class driver {
   // Tries each way of confinement with a command that does nothing, and takes the first that works.
   void probe() {
     const std::string project = "00000000-0000-0000-0000-000000000000";
+    const surroundings here = read_surroundings(bwrap_path_);
     std::string said;
-    const std::vector<confinement> ways = possible_ways();
-    for (confinement way : ways) {
+    diagnosis found;
+    for (confinement way : possible_ways()) {
       mode_ = way;
       if (const file_error e = files_->ensure(project, owner_of(project))) {
-        said = e.message;
+        said = "no workspace can be made: " + e.message;
+        found = {};
         continue;
       }
       const auto [code, output] = try_command(project);
@@ -179,13 +185,12 @@ class driver {
         return;
       }
       said = output.empty() ? "exit code " + std::to_string(code) : output;
+      found = diagnose(said, here, bwrap_path_);
       ctx_.warn("a way of confinement does not work here",
                 {{"confinement", name_of(way)}, {"said", said}});
     }
     std::lock_guard lock(mutex_);
-    problem_ = "bubblewrap does not work here, so agents have no tools that run commands: " + said;
-    if (ways.size() == 1 && ways.front() == confinement::drop_root)
-      problem_ += " (a server started as root needs CAP_SYS_ADMIN for it; start it as an ordinary user instead)";
+    problem_ = sentence(found, said);
     ctx_.warn(problem_);
   }
 

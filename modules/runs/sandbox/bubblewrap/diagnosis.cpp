@@ -1,0 +1,237 @@
+#include "diagnosis.hpp"
+
+#include <algorithm>
+#include <initializer_list>
+
+namespace bubblewrap {
+namespace {
+
+constexpr std::size_t most_said = 300;
+
+constexpr std::string_view docker_proc = "--security-opt systempaths=unconfined";
+constexpr std::string_view podman_proc = "--security-opt unmask=ALL";
+constexpr std::string_view kubernetes_proc =
+    "procMount: Unmasked in the container's securityContext and hostUsers: false in the pod";
+
+class reading {
+ public:
+  reading(std::string_view said, const surroundings& here, const std::string& bwrap_path)
+      : said_(said), here_(here), bwrap_(bwrap_path) {}
+
+  diagnosis result() const {
+    for (const auto step :
+         {&reading::of_the_program, &reading::of_proc, &reading::of_root, &reading::of_the_kernel,
+          &reading::of_apparmor, &reading::of_mounts, &reading::of_namespaces})
+      if (diagnosis found = (this->*step)(); !found.cause.empty()) return found;
+    return {};
+  }
+
+ private:
+  bool says(std::string_view text) const { return said_.find(text) != std::string_view::npos; }
+  bool says_any(std::initializer_list<std::string_view> texts) const {
+    return std::any_of(texts.begin(), texts.end(), [&](std::string_view t) { return says(t); });
+  }
+  bool in_container() const { return here_.in != container::none; }
+
+  // Up to 0.10 it says "No permissions to creating new namespace".
+  bool was_refused_a_namespace() const {
+    return says_any({"No permissions to creat", "Creating new namespace failed"});
+  }
+
+  // All that a container needs for an ordinary user's namespaces, so that the next start does not
+  // find the next obstacle.
+  std::string container_options() const {
+    const std::string docker =
+        "--security-opt seccomp=unconfined --security-opt apparmor=unconfined " +
+        std::string(docker_proc);
+    const std::string podman = "--security-opt seccomp=unconfined " + std::string(podman_proc);
+    const std::string kubernetes =
+        "seccompProfile: {type: Unconfined}, " + std::string(kubernetes_proc);
+    switch (here_.in) {
+      case container::docker:
+        return docker;
+      case container::podman:
+        return podman;
+      case container::kubernetes:
+        return kubernetes;
+      default:
+        return "Docker: " + docker + "; Podman: " + podman + "; Kubernetes: " + kubernetes;
+    }
+  }
+
+  diagnosis of_the_program() const {
+    if (!here_.bwrap_exists)
+      return {"the program " + bwrap_ + " is not there",
+              "Install the package bubblewrap, or set sandbox_bubblewrap.bwrap_path"};
+    if (!here_.bwrap_may_run)
+      return {"the server's user may not execute " + bwrap_,
+              "Make it executable (chmod 755), on a file system that is not mounted noexec"};
+    if (says("bwrap: Unknown option"))
+      return {"bubblewrap is older than 0.8", "Install bubblewrap 0.8 or later"};
+    // Without privileges to gain (NoNewPrivileges=) the bit has no effect, and is not the cause.
+    if (says("not permitted in setuid mode"))
+      return {bwrap_ +
+                  " is installed set-user-ID root, and such a bwrap refuses options that the "
+                  "sandbox needs",
+              "Remove the bit: dpkg-statoverride --update --add root root 0755 " + bwrap_};
+    if (says("Unexpected capabilities but not setuid"))
+      return {"bwrap was started with capabilities, which it refuses",
+              "Remove AmbientCapabilities= from the server's unit, and file capabilities from "
+              "bwrap (setcap -r " +
+                  bwrap_ + ")"};
+    if (says("execvp /usr/bin/prlimit") || says("execvp /usr/bin/setpriv"))
+      return {"programs that the sandbox uses are not there", "Install the package util-linux"};
+    return {};
+  }
+
+  diagnosis of_proc() const {
+    if (!says_any({"Can't mount proc on", "/proc/sys/user/max_user_namespaces: Read-only"}))
+      return {};
+    const std::string cause =
+        "parts of /proc are masked or read-only (usual in containers), and then the kernel allows "
+        "no new /proc "
+        "in a user namespace";
+    switch (here_.in) {
+      case container::docker:
+        return {cause, "Start the container with " + std::string(docker_proc)};
+      case container::podman:
+        return {cause, "Start the container with " + std::string(podman_proc)};
+      case container::kubernetes:
+        return {cause, "Set " + std::string(kubernetes_proc)};
+      default:
+        break;
+    }
+    const std::string containers = "Docker: " + std::string(docker_proc) +
+                                   "; Podman: " + std::string(podman_proc) +
+                                   "; Kubernetes: " + std::string(kubernetes_proc);
+    if (in_container()) return {cause, "Unmask it. " + containers};
+    return {cause,
+            "In a container, unmask it. " + containers +
+                ". In a systemd unit, remove ProtectProc=, ProcSubset=, ProtectKernelTunables= and "
+                "ProtectKernelLogs="};
+  }
+
+  bool user_namespaces_look_allowed() const {
+    return !here_.is_filtered && here_.apparmor_restricts.value_or(0) == 0 &&
+           here_.userns_clone.value_or(1) != 0 && here_.max_user_namespaces.value_or(1) != 0;
+  }
+
+  diagnosis of_root() const {
+    if (!here_.is_root) return {};
+    if (says("setpriv: "))
+      return {
+          "the sandbox may not change to another user, as under Ubuntu's AppArmor profile "
+          "bwrap-userns-restrict",
+          "Start the server as an ordinary user"};
+    if (here_.missing_capabilities.empty()) return {};
+    std::string names;
+    for (const auto& name : here_.missing_capabilities) names += (names.empty() ? "" : ", ") + name;
+    const std::string cause = "the server was started as root, but without " + names;
+    if (in_container())
+      return {cause,
+              "Start the server as an ordinary user of the container (Docker, Podman: --user; "
+              "Kubernetes: "
+              "runAsUser), and the container with " +
+                  container_options()};
+    if (user_namespaces_look_allowed())
+      return {cause, "Start it as an ordinary user, or with these capabilities"};
+    return {cause, "Start it with these capabilities"};
+  }
+
+  // Settings of the kernel, which concern ordinary users only.
+  diagnosis of_the_kernel() const {
+    if (says("kernel does not support user namespaces"))
+      return {"the kernel has no user namespaces", "Use a kernel with CONFIG_USER_NS"};
+    if (says("PR_SET_SECCOMP"))
+      return {"the kernel refuses filters of system calls",
+              "Use a kernel (or a container runtime) with CONFIG_SECCOMP_FILTER"};
+    if (here_.is_root || !(was_refused_a_namespace() || says("uid map"))) return {};
+    if (here_.max_user_namespaces == std::uint64_t{0})
+      return {"user namespaces are switched off (user.max_user_namespaces = 0)",
+              "Run sysctl -w user.max_user_namespaces=10000, and put it into /etc/sysctl.d"};
+    if (here_.userns_clone == std::uint64_t{0})
+      return {
+          "user namespaces of ordinary users are switched off (kernel.unprivileged_userns_clone = "
+          "0)",
+          "Run sysctl -w kernel.unprivileged_userns_clone=1, and put it into /etc/sysctl.d"};
+    if (says("(ENOSPC)"))
+      return {"there are too many namespaces, or too deep ones (user.max_*_namespaces)",
+              "Raise them with sysctl; inside another sandbox they cannot be raised"};
+    return {};
+  }
+
+  diagnosis of_apparmor() const {
+    if (here_.apparmor_restricts == std::uint64_t{0}) return {};
+    // A container's seccomp profile comes before it.
+    if (in_container() && was_refused_a_namespace()) return {};
+    const bool restricts = here_.apparmor_restricts.value_or(0) != 0 && !here_.is_root;
+    // Without capabilities in its new namespace bwrap comes so far.
+    const bool is_typical = says_any({"loopback: Failed RTM_NEWADDR: Operation not permitted",
+                                      "setting up uid map: Permission denied"});
+    const bool can_be =
+        was_refused_a_namespace() || says_any({"uid map", "Permission denied", "loopback:"});
+    if (!is_typical && !(restricts && can_be)) return {};
+    return {restricts
+                ? "AppArmor blocks user namespaces of ordinary users "
+                  "(kernel.apparmor_restrict_unprivileged_userns = 1, as in Ubuntu 24.04)"
+                : "AppArmor seems to block user namespaces of ordinary users, as in Ubuntu 24.04",
+            std::string(in_container() ? "On the host, load" : "Load") +
+                " an AppArmor profile for " + bwrap_ +
+                " with the rule \"userns,\" (docs/security.md has the commands), or, for all "
+                "programs, run sysctl -w "
+                "kernel.apparmor_restrict_unprivileged_userns=0"};
+  }
+
+  diagnosis of_mounts() const {
+    if (says("Can't set hostname"))
+      return {"the server may not set a host name",
+              "Remove ProtectHostname= from the server's unit"};
+    if (!says_any({"Failed to make / slave", "Failed to mount tmpfs",
+                   "Failed to make old root rprivate"}))
+      return {};
+    return {"a security profile (AppArmor, SELinux, seccomp) forbids to mount",
+            in_container() ? "Start the container with " + container_options() +
+                                 "; where SELinux is on, also --security-opt label=disable"
+                           : "Look for the refusal in the kernel's log (dmesg, journalctl -k), and "
+                             "allow mount to " +
+                                 bwrap_};
+  }
+
+  diagnosis of_namespaces() const {
+    if (!was_refused_a_namespace() && !says("loopback:") && !says("uid map")) return {};
+    if (in_container())
+      return {
+          "the container may not make namespaces (its seccomp profile forbids clone and unshare)",
+          "Start it with " + container_options() +
+              (here_.apparmor_restricts.value_or(0) != 0
+                   ? ". AppArmor of the host restricts user namespaces, too (docs/security.md)"
+                   : "")};
+    if (here_.is_filtered)
+      return {
+          "a filter of system calls on the server forbids namespaces",
+          "In its systemd unit, remove RestrictNamespaces=, and allow @mount in SystemCallFilter="};
+    return {"the kernel allows no namespaces to the server's user",
+            "Look for the refusal in the kernel's log (dmesg, journalctl -k); in a chroot there "
+            "are none"};
+  }
+
+  const std::string_view said_;
+  const surroundings& here_;
+  const std::string& bwrap_;
+};
+
+}  // namespace
+
+diagnosis diagnose(std::string_view said, const surroundings& here, const std::string& bwrap_path) {
+  return reading(said, here, bwrap_path).result();
+}
+
+std::string sentence(const diagnosis& found, std::string_view said) {
+  std::string out = "bubblewrap does not work here, so agents cannot run commands: ";
+  if (!found.cause.empty()) out += found.cause + ". " + found.fix + ". It said: ";
+  std::string shown(said.substr(0, most_said));
+  std::replace(shown.begin(), shown.end(), '\n', ' ');
+  return out + shown;
+}
+
+}  // namespace bubblewrap

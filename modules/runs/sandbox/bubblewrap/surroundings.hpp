@@ -1,0 +1,35 @@
+// Facts about this system on which it depends whether bubblewrap works. Read once, when a command
+// that does nothing has failed. Blocks on files of /proc; what cannot be read is left unknown.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bubblewrap {
+
+enum class container { none, docker, podman, kubernetes, other };
+
+struct surroundings {
+  bool bwrap_exists = true;
+  bool bwrap_may_run = true;
+  bool is_root = false;  // root of the host, not of a user namespace only
+  // Of those that root needs to confine a command: "CAP_SYS_ADMIN".
+  std::vector<std::string> missing_capabilities;
+  bool is_filtered = false;     // a filter of system calls is on this process
+  bool proc_is_masked = false;  // something is mounted over parts of /proc
+  container in = container::none;
+  std::optional<std::uint64_t> apparmor_restricts;   // kernel.apparmor_restrict_unprivileged_userns
+  std::optional<std::uint64_t> userns_clone;         // kernel.unprivileged_userns_clone
+  std::optional<std::uint64_t> max_user_namespaces;  // user.max_user_namespaces
+};
+
+surroundings read_surroundings(const std::string& bwrap_path);
+
+// The parts of it that read what the kernel wrote.
+std::vector<std::string> missing_capabilities(const std::string& status);  // /proc/self/status
+bool is_filtered(const std::string& status);
+bool masks_proc(const std::string& mountinfo);  // /proc/self/mountinfo
+
+}  // namespace bubblewrap

@@ -1,0 +1,120 @@
+// Where bubblewrap cannot work: the log and /readyz name the cause and the fix, and clients learn no more than that
+// commands are not available.
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { lastUser, startLlm } from './lib/llm.mjs';
+import { Client, Server, binary, build, makeDatabase, statuses } from './lib/server.mjs';
+
+let database, llm;
+
+before(async () => {
+  database = makeDatabase();
+  llm = await startLlm(async (request, reply) => {
+    const done = request.messages.filter((m) => m.role === 'tool');
+    if (lastUser(request).includes('[shell]') && done.length === 0)
+      return reply.tools([{ name: 'shell', arguments: { command: 'echo out' } }]);
+    return reply.say('done');
+  });
+});
+after(async () => {
+  await llm?.close();
+  database?.drop();
+});
+
+const warning = (log) => log.split('\n').find((l) => l.includes('bubblewrap does not work here')) ?? '';
+
+// A server whose bwrap does nothing but say this.
+async function withStub(said, use) {
+  const server = new Server({ database, llm });
+  const stub = path.join(server.dir, 'bwrap');
+  writeFileSync(stub, `#!/bin/sh\ncat >&2 <<'SAID'\n${said}\nSAID\nexit 1\n`);
+  chmodSync(stub, 0o755);
+  server.set.push(`sandbox_bubblewrap.bwrap_path=${stub}`);
+  try {
+    await use(await server.start(), stub);
+  } finally {
+    await server.close();
+  }
+}
+
+for (const [what, said, cause, fix] of [
+  ['AppArmor of Ubuntu 24.04', 'bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted',
+    /AppArmor/, /profile for \S+ with the rule .*userns,.*kernel\.apparmor_restrict_unprivileged_userns=0/],
+  ['AppArmor, with the network', 'bwrap: setting up uid map: Permission denied', /AppArmor/, /userns,/],
+  ['masked /proc', "bwrap: Can't mount proc on /newroot/proc: Operation not permitted",
+    /parts of \/proc are masked/, /systempaths=unconfined|unmask=ALL|procMount: Unmasked/],
+  ['an old bubblewrap', 'bwrap: Unknown option --disable-userns', /older than 0\.8/, /0\.8 or later/],
+])
+  test(`${what}: the log and /readyz name cause and fix`, async () => {
+    await withStub(said, async (server) => {
+      const line = warning(server.log);
+      assert.match(line, cause);
+      assert.match(line, fix);
+      assert.ok(line.includes(said), line);
+      assert.doesNotMatch(line, /ordinary user instead/);
+      const ready = await new Client(server).get('/readyz');
+      assert.equal(ready.status, 503, ready.text);
+      const reason = ready.json.reasons.find((r) => r.room === 'sandbox_bubblewrap');
+      assert.match(reason?.message, cause);
+      assert.match(reason.message, fix);
+    });
+  });
+
+test('a bwrap that is not there is named with its package', async () => {
+  const server = new Server({ database, llm, set: ['sandbox_bubblewrap.bwrap_path=/nonexistent/bwrap'] });
+  try {
+    await server.start();
+    assert.match(warning(server.log), /\/nonexistent\/bwrap is not there\. Install the package bubblewrap/);
+  } finally {
+    await server.close();
+  }
+});
+
+test('a client learns that the sandbox is not available, and nothing of the system', async () => {
+  await withStub('bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted', async (server, stub) => {
+    const u = await server.user();
+    const r = await u.start({ prompt: '[shell]', files: [{ name: 'a.txt', data: 'kept' }] });
+    assert.equal(r.status, 200, r.text);
+    const s = await u.stream(r.json.agent_run_id);
+    assert.deepEqual(statuses(s.events).slice(-1), ['completed'], s.raw);
+    assert.match(s.raw, /the sandbox could not run the command/);
+    const shown = s.raw + JSON.stringify(llm.seen.map((c) => c.json.messages));
+    for (const inner of [/apparmor/i, /RTM_NEWADDR/, /sysctl/, /bwrap/]) assert.doesNotMatch(shown, inner);
+    assert.ok(!shown.includes(stub));
+    assert.equal((await u.get(`/projects/${r.json.project_id}/files/content?path=uploads/a.txt`)).text, 'kept');
+  });
+});
+
+// What a container runtime does to /proc, without the container. Needs root, a user to become, and files that this user
+// may read.
+const mask = `mount --bind /dev/null /proc/keys; mount --bind /dev/null /proc/timer_list
+for d in bus fs irq sys; do mount --bind /proc/$d /proc/$d; mount -o remount,ro,bind /proc/$d; done
+exec setpriv --reuid=65534 --regid=65534 --clear-groups -- "$@"`;
+const masked = ['unshare', '-m', 'sh', '-ec', mask, 'sh'];
+const works = process.getuid() === 0 &&
+  spawnSync(masked[0], [...masked.slice(1), 'test', '-x', binary, '-a', '-r', path.join(build, 'modules/runs.so')]).status === 0;
+
+test('the real bwrap below a masked /proc', { skip: works ? false : 'root is needed, and files that others may read' }, async () => {
+  // Without the mask an ordinary user has a sandbox here; else the test would find another obstacle.
+  const plain = spawnSync('setpriv', ['--reuid=65534', '--regid=65534', '--clear-groups', '--', 'bwrap', '--unshare-all', '--ro-bind', '/', '/',
+    '--proc', '/proc', 'true']);
+  const server = new Server({ database, llm, wrap: masked });
+  try {
+    mkdirSync(path.join(server.dir, 'data'));
+    execFileSync('chown', ['-R', '65534:65534', server.dir]);
+    await server.start();
+    const line = warning(server.log);
+    if (plain.status !== 0) return assert.notEqual(line, '');
+    assert.match(line, /Can't mount proc on \/newroot\/proc: Operation not permitted/);
+    assert.match(line, /parts of \/proc are masked/);
+    assert.match(line, /systempaths=unconfined|unmask=ALL|procMount: Unmasked/);
+    const ready = await new Client(server).get('/readyz');
+    assert.equal(ready.status, 503);
+    assert.match(ready.text, /parts of \/proc are masked/);
+  } finally {
+    await server.close();
+  }
+});
