@@ -17,6 +17,8 @@
 #include "core/app/module_check.hpp"
 #include "core/app/module_new.hpp"
 #include "core/app/rehearsal.hpp"
+#include "core/db/embedded_postgres.hpp"
+#include "core/db/failure.hpp"
 
 namespace ry::app {
 
@@ -381,6 +383,10 @@ class command_line {
 exit_code run_command_line(int argc, char** argv) {
   try {
     return command_line().run(argc, argv);
+  } catch (const db::failure& e) {
+    std::fprintf(stderr, "runyard: %s\n", e.what());
+    // A service manager must not try again and again.
+    if (e.error.reason == db::embedded_postgres::wrong_version) return exit_code::refused;
   } catch (const std::exception& e) {
     std::fprintf(stderr, "runyard: %s\n", e.what());
   } catch (...) {

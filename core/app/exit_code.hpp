@@ -6,7 +6,7 @@ namespace ry::app {
 enum class exit_code : int {
   ok = 0,
   failed = 1,         // it could not do what was asked; the reason stands on standard error
-  refused = 2,        // the command line or the configuration is wrong
+  refused = 2,        // the command line or the configuration is wrong, or the cluster is of a PostgreSQL not installed
   run_failed = 3,     // `run`: the run ended with the status failed
   run_stopped = 4,    // `run`: somebody stopped the run
   interrupted = 130,  // Ctrl-C

@@ -102,7 +102,7 @@ void connection::open() {
     std::lock_guard lock(socket_mutex_);
     socket_ = PQsocket(pg_);
     server_ = name;
-    doing_.server = quoted(server);
+    doing_.server = conninfo_text(server);
   }
   std::lock_guard lock(cancel_mutex_);
   cancel_.reset(PQgetCancel(pg_), PQfreeCancel);

@@ -58,7 +58,7 @@ struct server_name {
 std::string asked_last(const std::string& conninfo, const server_name& server);
 
 // libpq key=value text; values in quotes.
-std::string quoted(std::span<const std::pair<std::string, std::string>> all);
+std::string conninfo_text(std::span<const std::pair<std::string, std::string>> all);
 
 // After which the server ends an idle transaction by itself: our own limit comes first.
 std::chrono::milliseconds idle_limit(const connect_settings& settings);

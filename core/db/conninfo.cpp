@@ -11,7 +11,7 @@
 
 namespace ry::db {
 
-std::string quoted(std::span<const std::pair<std::string, std::string>> all) {
+std::string conninfo_text(std::span<const std::pair<std::string, std::string>> all) {
   std::string out;
   for (const auto& [key, val] : all) {
     out += key + "='";
@@ -83,7 +83,7 @@ std::string asked_last(const std::string& conninfo, const server_name& server) {
   if (!hosts.empty()) all.emplace_back("host", joined(hosts));
   if (!addresses.empty()) all.emplace_back("hostaddr", joined(addresses));
   if (!ports.empty()) all.emplace_back("port", joined(ports));
-  return quoted(all);
+  return conninfo_text(all);
 }
 
 std::string conninfo(const connect_settings& s) {
@@ -128,7 +128,7 @@ std::string conninfo(const connect_settings& s) {
   if (s.at == endpoint::transaction_pooler) {
     // A pooler takes no such settings: each transaction brings them.
     if (!options.empty()) all.emplace_back("options", options);
-    return quoted(all);
+    return conninfo_text(all);
   }
   options += "-c statement_timeout=" + std::to_string(s.statement_timeout.count()) +
              " -c idle_in_transaction_session_timeout=" +
@@ -137,7 +137,7 @@ std::string conninfo(const connect_settings& s) {
              // Plans that avoid sequential scans look so expensive that each would be compiled, for half a second.
              " -c standard_conforming_strings=on -c jit=off";
   all.emplace_back("options", options);
-  return quoted(all);
+  return conninfo_text(all);
 }
 
 }  // namespace ry::db

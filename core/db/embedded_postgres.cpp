@@ -47,8 +47,8 @@ long shared_buffers_mb() {
   return std::clamp(memory_mb / 8, 64L, 256L);
 }
 
-[[noreturn]] void refuse(std::string message) {
-  throw failure({RY_FAILED_PRECONDITION, "db.embedded", std::move(message), {}, 0, 0});
+[[noreturn]] void refuse(std::string message, const char* reason = "db.embedded") {
+  throw failure({RY_FAILED_PRECONDITION, reason, std::move(message), {}, 0, 0});
 }
 
 std::string last_error() {
@@ -83,7 +83,7 @@ bool has_server(const fs::path& dir) {
          ::access((dir / "initdb").c_str(), X_OK) == 0;
 }
 
-// Folders with PostgreSQL's programs, the newest version first.
+// Directories with PostgreSQL's programs: Debian's, the newest version first, then those in PATH.
 std::vector<fs::path> program_dirs() {
   std::vector<std::pair<int, fs::path>> versions;
   std::error_code ec;
@@ -103,11 +103,88 @@ std::vector<fs::path> program_dirs() {
   return out;
 }
 
-int major_of(const fs::path& bindir) {
-  // "postgres (PostgreSQL) 15.20 (Debian 15.20-0+deb12u1)"
-  const auto said = run_program({(bindir / "postgres").string(), "--version"}, unprivileged_user());
-  const auto at = said.output.find("PostgreSQL) ");
-  return at == std::string::npos ? 0 : std::atoi(said.output.c_str() + at + 12);
+struct installation {
+  int major;
+  fs::path bindir;
+};
+
+// In the order of `dirs`, each directory once. Programs that do not run are left out with a
+// warning: one broken installation must not keep the server from using another one.
+std::vector<installation> installations(const std::vector<fs::path>& dirs,
+                                        const std::optional<run_as>& user) {
+  std::vector<installation> out;
+  for (const auto& dir : dirs) {
+    std::error_code ec;
+    const auto same = [&](const installation& i) { return fs::equivalent(i.bindir, dir, ec); };
+    if (std::any_of(out.begin(), out.end(), same)) continue;
+    std::string reason;
+    try {
+      // "postgres (PostgreSQL) 15.20 (Debian 15.20-0+deb12u1)"
+      const auto version = run_program({(dir / "postgres").string(), "--version"}, user);
+      const auto at = version.output.find("PostgreSQL) ");
+      const int major = at == std::string::npos ? 0 : std::atoi(version.output.c_str() + at + 12);
+      if (version.status == 0 && major > 0) {
+        out.push_back({major, dir});
+        continue;
+      }
+      reason = tail(version.output);
+    } catch (const failure& f) {
+      reason = f.what();
+    }
+    observe::log(observe::level::warn, "db", "PostgreSQL programs that do not run are ignored",
+                 {{"directory", dir.string()}, {"error", reason}});
+  }
+  return out;
+}
+
+// The major version that created the cluster, from PG_VERSION; nullopt when there is no cluster.
+std::optional<int> cluster_version(const fs::path& cluster) {
+  const auto file = cluster / "PG_VERSION";
+  if (::access(file.c_str(), R_OK) != 0) {
+    if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
+    refuse("Cannot read " + file.string() + ": " + last_error() +
+           ". Start the server as the user that created this data directory.");
+  }
+  auto text = first_line(file);
+  const auto digits = text.substr(0, text.find_first_not_of("0123456789"));
+  // Before version 10 the major version had two parts: 9.6.
+  const bool is_version = !digits.empty() && digits.size() <= 3 && digits[0] != '0' &&
+                          (digits.size() == text.size() || text.starts_with("9."));
+  if (is_version) return std::atoi(digits.c_str());
+  text.resize(std::min<std::size_t>(text.size(), 20));
+  for (char& c : text)
+    if (!std::isprint(static_cast<unsigned char>(c))) c = '?';
+  refuse("The file " + file.string() + " is damaged: it contains \"" + text +
+         "\" instead of a PostgreSQL version. The cluster was not touched.\n"
+         "Copy " +
+         (cluster / "base" / "1" / "PG_VERSION").string() +
+         " over it if that file is intact, or restore a backup (docs/backup.md).",
+         embedded_postgres::wrong_version);
+}
+
+[[noreturn]] void refuse_version(const fs::path& cluster, int made_by,
+                                 const std::vector<installation>& installed, bool bindir_is_set) {
+  const auto version = std::to_string(made_by);
+  std::string list;
+  bool can_upgrade = false;
+  for (const auto& i : installed) {
+    list += (list.empty() ? "" : ", ") + std::to_string(i.major) + " (" + i.bindir.string() + ")";
+    can_upgrade = can_upgrade || i.major > made_by;
+  }
+  std::string text =
+      "The database cluster " + cluster.string() + " was created by PostgreSQL " + version +
+      ", which is not installed.\nInstalled: " + (list.empty() ? "none" : list) +
+      ". Only PostgreSQL " + version + " can open this cluster; it was not touched.\n";
+  if (!can_upgrade && !list.empty()) text += "A cluster cannot be converted to an older version.\n";
+  text += "Do one of the following; docs/postgres-upgrade.md has the commands:\n  - ";
+  text += bindir_is_set ? "Use the programs of PostgreSQL " + version
+                        : "Install the package postgresql-" + version;
+  text += " and start the server again.";
+  if (can_upgrade) text += " It then uses PostgreSQL " + version + " until you run pg_upgrade.";
+  text +=
+      "\n  - If you have a dump (pg_dump) of the database, move the cluster away and restore the "
+      "dump.";
+  refuse(std::move(text), embedded_postgres::wrong_version);
 }
 
 void own(const fs::path& dir, const std::optional<run_as>& user, mode_t mode) {
@@ -249,28 +326,33 @@ class embedded_postgres::impl {
   }
 
   void choose_programs() {
-    std::vector<fs::path> dirs;
-    if (!settings_.bindir.empty()) {
-      if (!has_server(settings_.bindir))
-        refuse("There is no PostgreSQL in " + settings_.bindir.string() + ".");
-      dirs.push_back(settings_.bindir);
-    } else {
-      dirs = program_dirs();
-    }
-    if (dirs.empty())
+    const auto made_by = cluster_version(cluster_);
+    const bool bindir_is_set = !settings_.bindir.empty();
+    if (bindir_is_set && !has_server(settings_.bindir))
+      refuse("There is no PostgreSQL in " + settings_.bindir.string() + ".");
+    const auto installed =
+        installations(bindir_is_set ? std::vector{settings_.bindir} : program_dirs(), user_);
+    if (installed.empty() && !made_by)
       refuse(
           "No PostgreSQL was found on this machine: install the package postgresql, or set "
           "database.url to use a server elsewhere.");
-    const int wanted = std::atoi(first_line(cluster_ / "PG_VERSION").c_str());
-    for (const auto& dir : dirs) {
-      version_ = major_of(dir);
-      bindir_ = dir;
-      if (wanted == 0 || wanted == version_) return;
-    }
-    refuse("The database in " + cluster_.string() + " was made by PostgreSQL " +
-           std::to_string(wanted) + ", but only version " + std::to_string(version_) +
-           " is installed: install postgresql-" + std::to_string(wanted) +
-           ", or move the data with pg_dump.");
+    const auto chosen =
+        made_by ? std::find_if(installed.begin(), installed.end(),
+                               [&](const installation& i) { return i.major == *made_by; })
+                : installed.begin();
+    if (chosen == installed.end()) refuse_version(cluster_, *made_by, installed, bindir_is_set);
+    version_ = chosen->major;
+    bindir_ = chosen->bindir;
+    const auto newest =
+        std::max_element(installed.begin(), installed.end(),
+                         [](const auto& a, const auto& b) { return a.major < b.major; });
+    if (made_by && newest->major > version_)
+      observe::log(observe::level::warn, "db",
+                   "the embedded PostgreSQL is older than the newest installed one; to upgrade the "
+                   "cluster follow docs/postgres-upgrade.md",
+                   {{"cluster", cluster_.string()},
+                    {"version", std::to_string(version_)},
+                    {"newest", std::to_string(newest->major)}});
   }
 
   void choose_socket_dir() {

@@ -11,7 +11,7 @@ namespace ry::db {
 
 struct embedded_settings {
   std::filesystem::path data_dir;  // of the server; made when absent
-  std::filesystem::path bindir;    // of PostgreSQL; empty: /usr/lib/postgresql/*/bin, pg_config, PATH
+  std::filesystem::path bindir;    // of PostgreSQL; empty: /usr/lib/postgresql/*/bin, PATH
   int max_connections = 60;
 };
 
@@ -25,8 +25,14 @@ class embedded_postgres {
   // Whether a cluster was made there.
   static bool exists(const std::filesystem::path& data_dir);
 
-  // Returns when it answers. Throws failure with a sentence for the operator: no PostgreSQL found, another
-  // version's cluster, another server on this data_dir, a directory that cannot be used. Once.
+  // Reason of the failure when no installed version can open the cluster, or its version is unreadable: another start
+  // fails too, until the operator acts.
+  static constexpr const char* wrong_version = "db.embedded_version";
+
+  // Returns when it answers. A cluster is served by the major version that created it, a new one is
+  // created by the newest. Throws failure with a message for the operator, which may have several
+  // lines: no PostgreSQL found, the cluster's version is not installed, another server on this
+  // data_dir, a directory that cannot be used. Once.
   void start();
   // Of the database, valid after start(); stays the same over restarts.
   std::string url() const;

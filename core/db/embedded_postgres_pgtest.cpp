@@ -210,18 +210,174 @@ TEST(embedded, a_data_directory_out_of_reach_gets_a_link_to_its_cluster) {
   }
 }
 
-TEST(embedded, another_versions_cluster_is_refused_with_both_versions) {
-  folder f;
-  fs::create_directories(f.path / "postgres");
-  std::ofstream(f.path / "postgres" / "PG_VERSION") << "9\n";
-  embedded_postgres pg({f.path});
+// Programs that answer `postgres --version` as that version does; started as a server they fail and
+// name their version.
+void make_stub_programs(const fs::path& bindir, const std::string& version) {
+  fs::create_directories(bindir);
+  std::ofstream(bindir / "postgres")
+      << "#!/bin/sh\n[ \"$1\" = --version ] && echo 'postgres (PostgreSQL) " << version
+      << "' && exit\necho 'stub " << version << " was started'\nexit 1\n";
+  std::ofstream(bindir / "initdb")
+      << "#!/bin/sh\necho 'stub " << version << " makes no cluster' >&2\nexit 1\n";
+  for (const char* name : {"postgres", "initdb"})
+    fs::permissions(bindir / name, fs::perms::owner_all | fs::perms::group_read |
+                                       fs::perms::group_exec | fs::perms::others_read |
+                                       fs::perms::others_exec);
+}
+
+// A cluster as far as its version goes. PG_VERSION holds exactly `text`.
+fs::path make_stub_cluster(const folder& f, const std::string& text) {
+  const auto cluster = f.path / "data" / "postgres";
+  fs::create_directories(cluster);
+  ::chmod((f.path / "data").c_str(), 0755);
+  std::ofstream(cluster / "PG_VERSION") << text;
+  return cluster;
+}
+
+struct attempt {
+  std::string error;  // empty: it started
+  std::string log;
+};
+
+attempt start_on(const folder& f, const fs::path& bindir = {}) {
+  attempt out;
+  testing::internal::CaptureStderr();
   try {
+    embedded_postgres pg({f.path / "data", bindir});
     pg.start();
-    FAIL() << "started";
   } catch (const failure& e) {
-    EXPECT_NE(e.error.message.find("PostgreSQL 9"), std::string::npos) << e.error.message;
-    EXPECT_NE(e.error.message.find("pg_dump"), std::string::npos) << e.error.message;
+    out.error = e.what();
   }
+  out.log = testing::internal::GetCapturedStderr();
+  return out;
+}
+
+struct path_in_front {
+  explicit path_in_front(const std::string& dirs) : before(std::getenv("PATH")) {
+    ::setenv("PATH", (dirs + ":" + before).c_str(), 1);
+  }
+  ~path_in_front() { ::setenv("PATH", before.c_str(), 1); }
+  std::string before;
+};
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+constexpr auto chapter = "docs/postgres-upgrade.md";
+
+TEST(embedded, an_older_versions_cluster_is_refused_with_the_upgrade_steps) {
+  folder f;
+  const auto cluster = make_stub_cluster(f, "15\n");
+  make_stub_programs(f.path / "bin", "17.2");
+  const auto a = start_on(f, f.path / "bin");
+  EXPECT_TRUE(has(a.error, cluster.string() + " was created by PostgreSQL 15")) << a.error;
+  EXPECT_TRUE(has(a.error, "Installed: 17 (" + (f.path / "bin").string() + ")")) << a.error;
+  EXPECT_TRUE(has(a.error, "until you run pg_upgrade")) << a.error;
+  EXPECT_TRUE(has(a.error, "pg_dump")) << a.error;
+  EXPECT_TRUE(has(a.error, chapter)) << a.error;
+  EXPECT_TRUE(has(a.error, "Use the programs of PostgreSQL 15")) << a.error;
+  EXPECT_FALSE(has(a.error, "converted")) << a.error;
+  EXPECT_FALSE(has(a.log, "is older than")) << a.log;
+  EXPECT_EQ(std::distance(fs::directory_iterator(cluster), {}), 1) << "the cluster is untouched";
+}
+
+TEST(embedded, a_newer_versions_cluster_is_refused_without_an_upgrade) {
+  folder f;
+  const auto cluster = make_stub_cluster(f, "17\n");
+  make_stub_programs(f.path / "bin", "15.20 (Debian 15.20-0+deb12u1)");
+  const auto a = start_on(f, f.path / "bin");
+  EXPECT_TRUE(has(a.error, cluster.string() + " was created by PostgreSQL 17")) << a.error;
+  EXPECT_TRUE(has(a.error, "Installed: 15 (")) << a.error;
+  EXPECT_TRUE(has(a.error, "cannot be converted to an older version")) << a.error;
+  EXPECT_FALSE(has(a.error, "pg_upgrade")) << a.error;
+  EXPECT_TRUE(has(a.error, chapter)) << a.error;
+}
+
+TEST(embedded, the_package_of_a_missing_version_and_the_installed_versions_are_named) {
+  folder f;
+  make_stub_cluster(f, "11\n");
+  make_stub_programs(f.path / "12", "12.1");
+  const path_in_front path((f.path / "12").string());
+  const auto a = start_on(f);
+  EXPECT_TRUE(has(a.error, "Install the package postgresql-11")) << a.error;
+  EXPECT_TRUE(has(a.error, "12 (" + (f.path / "12").string() + ")")) << a.error;
+}
+
+TEST(embedded, the_version_that_created_the_cluster_serves_it_and_a_newer_one_is_mentioned) {
+  folder f;
+  make_stub_cluster(f, "11\n");
+  make_stub_programs(f.path / "11", "11.22");
+  make_stub_programs(f.path / "12", "12.1");
+  const path_in_front path((f.path / "12").string() + ":" + (f.path / "11").string());
+  const auto a = start_on(f);
+  EXPECT_TRUE(has(a.error, "stub 11.22 was started")) << a.error;
+  EXPECT_TRUE(has(a.log, "is older than the newest installed one")) << a.log;
+  EXPECT_TRUE(has(a.log, "version=11")) << a.log;
+  EXPECT_TRUE(has(a.log, chapter)) << a.log;
+}
+
+TEST(embedded, the_newest_version_serves_its_cluster_without_a_word) {
+  folder f;
+  make_stub_cluster(f, "900\n");
+  make_stub_programs(f.path / "900", "900.1");
+  const path_in_front path((f.path / "900").string());
+  const auto a = start_on(f);
+  EXPECT_TRUE(has(a.error, "stub 900.1 was started")) << a.error;
+  EXPECT_FALSE(has(a.log, "is older than")) << a.log;
+}
+
+TEST(embedded, programs_that_do_not_run_are_ignored_with_a_warning) {
+  folder f;
+  make_stub_cluster(f, "11\n");
+  make_stub_programs(f.path / "11", "11.22");
+  make_stub_programs(f.path / "broken", "11.22");
+  std::ofstream(f.path / "broken" / "postgres")
+      << "#!/bin/sh\necho 'libicui18n.so.72: cannot open shared object file' >&2\nexit 127\n";
+  const path_in_front path((f.path / "broken").string() + ":" + (f.path / "11").string());
+  const auto a = start_on(f);
+  EXPECT_TRUE(has(a.error, "stub 11.22 was started")) << a.error;
+  EXPECT_TRUE(has(a.log, (f.path / "broken").string())) << a.log;
+  EXPECT_TRUE(has(a.log, "libicui18n.so.72")) << a.log;
+
+  const auto only = start_on(f, f.path / "broken");
+  EXPECT_TRUE(has(only.error, "Installed: none")) << only.error;
+}
+
+TEST(embedded, a_damaged_version_file_is_refused_and_never_taken_for_a_version) {
+  folder f;
+  make_stub_programs(f.path / "bin", "15.1");
+  for (const char* text :
+       {"", "\n", "15rubbish\n", " 15\n", "-15\n", "0\n", "15.1\n", "99999999999\n", "fifteen\n",
+        "\x1b[2J\x01\xff and a line that is too long to be shown whole\n"}) {
+    const auto cluster = make_stub_cluster(f, text);
+    const auto a = start_on(f, f.path / "bin");
+    EXPECT_TRUE(has(a.error, (cluster / "PG_VERSION").string() + " is damaged")) << a.error;
+    EXPECT_TRUE(has(a.error, (cluster / "base" / "1" / "PG_VERSION").string())) << a.error;
+    EXPECT_TRUE(has(a.error, "docs/backup.md")) << a.error;
+    EXPECT_FALSE(has(a.error, "whole")) << a.error;
+    EXPECT_FALSE(has(a.error, "\x1b")) << a.error;
+  }
+}
+
+TEST(embedded, a_version_of_two_parts_is_one) {
+  folder f;
+  make_stub_cluster(f, "9.6\n");
+  make_stub_programs(f.path / "bin", "15.1");
+  const auto a = start_on(f, f.path / "bin");
+  EXPECT_TRUE(has(a.error, "was created by PostgreSQL 9,")) << a.error;
+}
+
+TEST(embedded, a_cluster_of_another_user_is_refused_with_the_reason) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root can read every cluster";
+  folder f;
+  const auto cluster = make_stub_cluster(f, "15\n");
+  fs::permissions(cluster, fs::perms::none);
+  make_stub_programs(f.path / "bin", "15.1");
+  const auto a = start_on(f, f.path / "bin");
+  fs::permissions(cluster, fs::perms::owner_all);
+  EXPECT_TRUE(has(a.error, "Permission denied")) << a.error;
+  EXPECT_TRUE(has(a.error, "Start the server as the user")) << a.error;
 }
 
 TEST(embedded, a_machine_without_postgresql_is_told_what_to_install) {

@@ -1,5 +1,6 @@
 // What the tests of docs/ share.
-import { readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { root } from '../e2e/lib/server.mjs';
 
@@ -20,3 +21,14 @@ export function replaced(text, pairs) {
   }
   return text;
 }
+
+// Runs a script of a page in Bash and stops at the first error. Answers its standard output.
+export function bash(name, script, env = process.env) {
+  const r = spawnSync('bash', ['-euo', 'pipefail', '-c', script], { encoding: 'utf8', env, timeout: 240000 });
+  if (r.status !== 0) throw new Error(`${name} ended with ${r.status ?? r.signal}:\n${r.stdout}\n${r.stderr}`);
+  return r.stdout;
+}
+
+// Major versions of PostgreSQL in Debian's directories, the newest first.
+export const postgresVersions = readdirSync('/usr/lib/postgresql').map(Number).filter(Boolean).sort((a, b) => b - a);
+export const postgresPrograms = (version) => `/usr/lib/postgresql/${version}/bin`;
