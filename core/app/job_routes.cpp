@@ -1,5 +1,6 @@
 #include "core/app/job_routes.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <limits>

@@ -1,5 +1,6 @@
 #include "core/http/cidr.hpp"
 
+#include <algorithm>
 #include <boost/asio/ip/address.hpp>
 #include <charconv>
 #include <optional>

@@ -2,6 +2,8 @@
 
 #include <sodium.h>
 
+#include <cstdint>
+
 namespace referrals {
 
 std::string make_code() {

@@ -1,6 +1,7 @@
 // The invitation as it is mailed.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 

@@ -1,0 +1,47 @@
+# Reads scripts/platforms.tsv:
+#   RY_BOOST_MINIMUM, RY_GCC_MINIMUM   the oldest versions of all supported systems
+#   RY_PLATFORMS                       their names, for messages
+#   RY_PLATFORM_NAME                   of the system this build runs on; empty when it is none of them
+set(RY_PLATFORMS "")
+set(RY_PLATFORM_NAME "")
+set(table ${PROJECT_SOURCE_DIR}/scripts/platforms.tsv)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${table})
+set(system_codename "$ENV{RUNYARD_PLATFORM}")
+if(system_codename STREQUAL "" AND EXISTS /etc/os-release)
+  file(STRINGS /etc/os-release os_release REGEX "^(DEBIAN|UBUNTU|VERSION)_CODENAME=")
+  list(SORT os_release)  # DEBIAN_ and UBUNTU_ come before VERSION_, which a derivative sets to a name of its own
+  if(os_release)
+    list(GET os_release 0 first)
+    string(REGEX REPLACE "^[A-Z_]+=\"?([^\"]*)\"?$" "\\1" system_codename "${first}")
+  endif()
+endif()
+file(STRINGS ${table} rows REGEX "^[a-z]+\t")
+list(POP_FRONT rows)
+foreach(row IN LISTS rows)
+  string(REPLACE "\t" ";" row "${row}")
+  list(GET row 0 codename)
+  list(GET row 1 name)
+  list(GET row 2 boost)
+  list(GET row 3 gcc)
+  list(APPEND RY_PLATFORMS "${name}")
+  if(codename STREQUAL system_codename)
+    set(RY_PLATFORM_NAME "${name}")
+  endif()
+  if(NOT RY_BOOST_MINIMUM OR boost VERSION_LESS RY_BOOST_MINIMUM)
+    set(RY_BOOST_MINIMUM ${boost})
+  endif()
+  if(NOT RY_GCC_MINIMUM OR gcc VERSION_LESS RY_GCC_MINIMUM)
+    set(RY_GCC_MINIMUM ${gcc})
+  endif()
+endforeach()
+list(JOIN RY_PLATFORMS ", " RY_PLATFORMS)
+
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS RY_GCC_MINIMUM)
+  message(FATAL_ERROR "g++ ${CMAKE_CXX_COMPILER_VERSION} is too old: Runyard needs g++ ${RY_GCC_MINIMUM} or newer. "
+                      "Supported systems: ${RY_PLATFORMS}.")
+endif()
+find_package(Boost ${RY_BOOST_MINIMUM} QUIET COMPONENTS json url filesystem)
+if(NOT Boost_FOUND)
+  message(FATAL_ERROR "Boost ${RY_BOOST_MINIMUM} or newer with json, url and filesystem was not found. ./test and "
+                      "./quickstart install the packages on the supported systems: ${RY_PLATFORMS}.")
+endif()

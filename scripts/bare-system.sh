@@ -1,0 +1,59 @@
+# Shared by scripts/check-packages and scripts/check-platform: bare systems made by debootstrap.
+# shellcheck shell=bash
+
+# debian_archive CODENAME: the address of the archive that this machine's apt uses for systems of that kind.
+debian_archive() {
+  local kind=debian
+  platform "$1" || die "$1 is not in scripts/platforms.tsv."
+  if [[ $platform_name == Ubuntu* ]]; then kind=ubuntu; fi
+  # awk reads to the end: with `head` the others could die of SIGPIPE.
+  cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null | grep -v '^#' |
+    grep -oE 'https?://[^ ]+' | grep -E "/$kind/?\$" | sort -u | awk 'NR == 1' || true
+}
+
+# make_bare_system CODENAME DIR ARCHIVE PACKAGE,...: a minimal root directory. What debootstrap prints goes to "$log".
+make_bare_system() {
+  local codename=$1 dir=$2 archive=$3 packages=$4
+  timeout 400 debootstrap --variant=minbase --include="ca-certificates,$packages" "$codename" "$dir" "$archive" \
+    >"$log" 2>&1 || return 1
+  rm -f "$dir"/var/cache/apt/archives/*.deb
+  # The kernel is this machine's: a package that sets its parameters when it is installed must stay out.
+  printf 'Package: linux-sysctl-defaults\nPin: release *\nPin-Priority: -1\n' >"$dir/etc/apt/preferences.d/no-sysctl"
+}
+
+# adopt_network_settings CODENAME DIR ARCHIVE: package sources, certificates and name resolution of this machine.
+adopt_network_settings() {
+  local codename=$1 dir=$2 archive=$3 f own='' copied=''
+  [[ ! -r /etc/os-release ]] || own=$(system_codename /etc/os-release)
+  for f in /etc/apt/sources.list.d/{debian,ubuntu}*; do
+    [[ -e $f && -n $own ]] && grep -qF "${archive%/}" "$f" || continue
+    sed "s/\\b$own\\b/$codename/g" "$f" >"$dir/etc/apt/sources.list.d/${f##*/}"
+    copied=1
+  done
+  if [[ -n $copied ]]; then
+    rm -f "$dir/etc/apt/sources.list"
+  else
+    local components=main
+    if [[ $archive == */ubuntu* ]]; then components='main universe'; fi
+    printf 'deb %s %s %s\n' "$archive" "$codename" "$components" "$archive" "$codename-updates" "$components" \
+      >"$dir/etc/apt/sources.list"
+  fi
+  for f in /etc/apt/apt.conf.d/*; do
+    if grep -qE 'Check-(Valid-Until|Date)|Proxy' "$f"; then cp "$f" "$dir/etc/apt/apt.conf.d/"; fi
+  done
+  cp -a /usr/local/share/ca-certificates/. "$dir/usr/local/share/ca-certificates/" 2>/dev/null || true
+  chroot "$dir" update-ca-certificates >/dev/null 2>&1 || true
+  cp /etc/resolv.conf /etc/hosts "$dir/etc/"
+}
+
+# run_in_bare_system DIR FOLDER COMMAND: as root, with mounts and processes of its own; whatever it starts ends with it.
+# The network is this machine's.
+run_in_bare_system() {
+  BARE_ROOT=$1 BARE_FOLDER=$2 BARE_COMMAND=$3 unshare --mount --pid --fork --kill-child --propagation private \
+    bash -euc '
+      mount --bind "$BARE_ROOT" "$BARE_ROOT"; cd "$BARE_ROOT"; mkdir -p .old
+      mount --rbind /dev dev; mount -t tmpfs tmpfs dev/shm; mount -t proc proc proc; mount --rbind /sys sys
+      pivot_root . .old; cd "$BARE_FOLDER"; umount -l /.old
+      exec env -i HOME=/root TERM="${TERM:-dumb}" CI=true PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+        bash -c "$BARE_COMMAND"'
+}
