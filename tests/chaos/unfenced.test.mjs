@@ -3,7 +3,7 @@
 // had happened.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { sleep, waitFor } from '../e2e/lib/server.mjs';
+import { waitFor } from '../e2e/lib/server.mjs';
 import { Campaign } from './lib/campaign.mjs';
 import { nothingWrong } from './lib/checks.mjs';
 import { promptOf } from './lib/model.mjs';
@@ -40,7 +40,8 @@ async function judge(seed, prepare) {
     await prepare?.(campaign.postgres);
     const [owner, other] = campaign.nodes.all;
     const clients = [];
-    for (let i = 0; i < runs; i++) {
+    // All at once: the model must still be in the middle of every answer when the last run has begun its own.
+    await Promise.all(Array.from({ length: runs }, async (_, i) => {
       const client = campaign.client(i % 2);
       // An answer that is over within the numbers that are reserved from the start: nothing stops a stale worker before its end.
       const prompt = promptOf({ tools: 1, chunks: 26, pace: 100 }, `number ${i}`);
@@ -48,13 +49,13 @@ async function judge(seed, prepare) {
       form.append('prompt', prompt);
       const r = await fetch(`${owner.url}/agent/start`, { method: 'POST', body: form, headers: { authorization: `Bearer ${client.token}` } });
       assert.equal(r.status, 200);
-      const c = { run: (await r.json()).agent_run_id, prompt };
+      const c = { run: (await r.json()).agent_run_id, prompt, words: 0 };
       // One reader stays with the frozen node's answer as long as it can, the other one looks elsewhere.
-      c.reading = client.read(c.run);
+      c.reading = client.read(c.run, { onEvent: (e) => { if (e.type === 'llm_response_chunk') c.words++; } });
       c.elsewhere = campaign.client(i % 2).read(c.run, { cuts: 0.1 });
       clients.push(c);
-    }
-    await sleep(1500);
+    }));
+    await waitFor('the answers are under way', () => clients.every((c) => c.words > 5));
     campaign.nodes.freeze(owner);
     await campaign.postgres.rows(`update core.job set state = 0, node = null where kind = 'runs.execute'`);
     await waitFor('the runs are taken over', async () =>

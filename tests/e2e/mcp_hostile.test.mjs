@@ -11,7 +11,9 @@ import { callingModel, failed, node, result, serverOf, startByHand } from './lib
 import { startTalk, talks } from './lib/talk.mjs';
 import { Server, makeDatabase, sleep, textOf, waitFor } from './lib/server.mjs';
 
-const limit = 5000;  // milliseconds, of a discovery and of a call
+// Milliseconds, of a discovery and of a call. What ends before it has another error code than MCP_TIMEOUT; a tighter bound in
+// wall-clock time would test how busy the machine is.
+const limit = 5000;
 let database, llm, server, admin, dir;
 const stubborn = path.join(import.meta.dirname, 'lib/stubborn.mjs');
 
@@ -42,17 +44,17 @@ const events = (res) => { res.writeHead(200, { 'content-type': 'text/event-strea
 
 const cases = {
   'a stream that ends without an answer fails at once': {
-    on: (m, res) => toolsList(m) && (events(res).end(': nothing\n\n'), true), code: 'MCP_CONNECT_FAILED', cause: /without an answer/, within: 600 },
+    on: (m, res) => toolsList(m) && (events(res).end(': nothing\n\n'), true), code: 'MCP_CONNECT_FAILED', cause: /without an answer/, within: limit },
   'a connection reset in mid-stream fails at once': {
     on: (m, res) => toolsList(m) && (events(res).write('data: {"jsonrpc"'), setTimeout(() => res.socket.resetAndDestroy(), 20), true),
-    code: 'MCP_CONNECT_FAILED', cause: /./, within: 600 },
+    code: 'MCP_CONNECT_FAILED', cause: /./, within: limit },
   'a connection reset before the answer fails at once': {
-    on: (m, res) => toolsList(m) && (res.socket.resetAndDestroy(), true), code: 'MCP_CONNECT_FAILED', cause: /./, within: 600 },
+    on: (m, res) => toolsList(m) && (res.socket.resetAndDestroy(), true), code: 'MCP_CONNECT_FAILED', cause: /./, within: limit },
   'a server that never answers is given up in time': {
-    on: (m) => toolsList(m) || undefined, code: 'MCP_TIMEOUT', cause: /5 seconds/, within: limit + 700 },
+    on: (m) => toolsList(m) || undefined, code: 'MCP_TIMEOUT', cause: /5 seconds/, within: 2 * limit },
   'a stream that drips comments is given up in time': {
     on: (m, res) => { if (!toolsList(m)) return undefined; events(res); const t = setInterval(() => res.write(': wait\n\n'), 50); res.on('close', () => clearInterval(t)); return true; },
-    code: 'MCP_TIMEOUT', cause: /5 seconds/, within: limit + 700 },
+    code: 'MCP_TIMEOUT', cause: /5 seconds/, within: 2 * limit },
   'a body without end is cut': {
     on: (m, res) => { if (!toolsList(m)) return undefined; res.writeHead(200, { 'content-type': 'application/json' }); const more = () => { while (!res.destroyed && res.write('[1,'.repeat(20000))); res.once('drain', more); }; more(); return true; },
     code: 'MCP_PROTOCOL_ERROR', cause: /larger than/, within: limit },
@@ -64,19 +66,19 @@ const cases = {
     code: 'MCP_PROTOCOL_ERROR', cause: /larger than/, within: limit },
   'a length that lies is noticed': {
     on: (m, res) => toolsList(m) && (res.writeHead(200, { 'content-type': 'application/json', 'content-length': 1000 }), res.write('{"jsonrpc":"2.0"'), setTimeout(() => res.socket.end(), 20), true),
-    code: 'MCP_PROTOCOL_ERROR', cause: /./, within: 600 },
+    code: 'MCP_PROTOCOL_ERROR', cause: /./, within: limit },
   'a text that is no JSON is named': {
-    on: (m, res) => toolsList(m) && (res.writeHead(200, { 'content-type': 'application/json' }).end('{"jsonrpc":'), true), code: 'MCP_PROTOCOL_ERROR', cause: /JSON/, within: 600 },
+    on: (m, res) => toolsList(m) && (res.writeHead(200, { 'content-type': 'application/json' }).end('{"jsonrpc":'), true), code: 'MCP_PROTOCOL_ERROR', cause: /JSON/, within: limit },
   'a page of HTML is named': {
-    on: (m, res) => toolsList(m) && (res.writeHead(200, { 'content-type': 'text/html' }).end('<h1>hi</h1>'), true), code: 'MCP_PROTOCOL_ERROR', cause: /text\/html/, within: 600 },
+    on: (m, res) => toolsList(m) && (res.writeHead(200, { 'content-type': 'text/html' }).end('<h1>hi</h1>'), true), code: 'MCP_PROTOCOL_ERROR', cause: /text\/html/, within: limit },
   'JSON nested without end is refused': {
-    on: (m, res) => toolsList(m) && (res.writeHead(200, { 'content-type': 'application/json' }).end('['.repeat(100000)), true), code: 'MCP_PROTOCOL_ERROR', cause: /./, within: 600 },
+    on: (m, res) => toolsList(m) && (res.writeHead(200, { 'content-type': 'application/json' }).end('['.repeat(100000)), true), code: 'MCP_PROTOCOL_ERROR', cause: /./, within: limit },
   'a server that wants other credentials says so': {
-    on: (m, res) => (res.writeHead(401, { 'www-authenticate': 'Bearer' }).end(), true), code: 'MCP_CONNECT_FAILED', cause: /credentials.*401/, within: 600 },
+    on: (m, res) => (res.writeHead(401, { 'www-authenticate': 'Bearer' }).end(), true), code: 'MCP_CONNECT_FAILED', cause: /credentials.*401/, within: limit },
   'a server that is overloaded is not taken for an old one': {
-    on: (m, res) => (res.writeHead(503).end('busy'), true), code: 'MCP_CONNECT_FAILED', cause: /503/, within: 600 },
+    on: (m, res) => (res.writeHead(503).end('busy'), true), code: 'MCP_CONNECT_FAILED', cause: /503/, within: limit },
   'a redirect of a POST by 302 is not followed': {
-    on: (m, res) => (res.writeHead(302, { location: '/elsewhere' }).end(), true), code: 'MCP_PROTOCOL_ERROR', cause: /302/, within: 600 },
+    on: (m, res) => (res.writeHead(302, { location: '/elsewhere' }).end(), true), code: 'MCP_PROTOCOL_ERROR', cause: /302/, within: limit },
 };
 // ---- what is said, over all transports ----
 for (const type of ['http', 'sse', 'json']) {
@@ -85,7 +87,7 @@ for (const type of ['http', 'sse', 'json']) {
       const peer = type === 'json' ? undefined : await startTalk(name, type);
       try {
         const r = await list(peer ? { url: peer.url } : { command: node, args: [path.join(import.meta.dirname, 'lib/talk.mjs'), name] }, type);
-        if (c.code) failed(r, c.code, c.cause, limit + 700);
+        if (c.code) failed(r, c.code, c.cause, 2 * limit);
         else { assert.equal(r.status, 200, r.text); assert.equal(r.json.tools.length, c.tools); assert.ok(r.ms < limit, `${r.ms}`); }
       } finally {
         peer?.close();
@@ -101,7 +103,7 @@ for (const [name, c] of Object.entries(cases)) {
       const r = await list({ url: peer.url });
       if (c.code) failed(r, c.code, c.cause, c.within);
       else { assert.equal(r.status, 200, r.text); assert.equal(r.json.tools.length, c.tools, r.text); assert.ok(r.ms < limit); }
-      await waitFor('the connections to be closed', () => peer.sockets.size === 0, 4000);
+      await waitFor('the connections to be closed', () => peer.sockets.size === 0);
     } finally {
       peer.close();
     }
@@ -141,7 +143,7 @@ test('http: a broken stream is taken up again where it was', async () => {
   });
   const r = await call({ url: peer.url });
   assert.equal(r.json.content, 'resumed', r.text);
-  assert.ok(r.ms < 1500, `${r.ms}`);
+  assert.ok(r.ms < limit, `${r.ms}`);
   peer.close();
 });
 
@@ -152,7 +154,7 @@ test('http: a call whose broken stream cannot be taken up again is not made a se
     if (req.method === 'GET') { res.writeHead(404).end(); return true; }
     return undefined;
   });
-  failed(await call({ url: peer.url }), 'MCP_CONNECT_FAILED', /broke off.*404/, 1500);
+  failed(await call({ url: peer.url }), 'MCP_CONNECT_FAILED', /broke off.*404/, limit);
   assert.equal(peer.seen.filter((s) => s.message.method === 'tools/call').length, 1);
   peer.close();
 });
@@ -162,7 +164,7 @@ test('http: a call that is given up is called off at the server, then the sessio
     if (m.method === 'initialize') return result(res, m, { protocolVersion: '2025-11-25', capabilities: { tools: {} } }, { 'mcp-session-id': 'x' });
     return m.method === 'tools/call' || undefined;
   });
-  failed(await call({ url: peer.url }), 'MCP_TIMEOUT', /5 seconds/, limit + 700);
+  failed(await call({ url: peer.url }), 'MCP_TIMEOUT', /5 seconds/, 2 * limit);
   await waitFor('the good-bye', () => peer.seen.some((s) => s.method === 'DELETE'));
   const asked = peer.seen.find((s) => s.message.method === 'tools/call').message.id;
   const off = peer.seen.findIndex((s) => s.message.method === 'notifications/cancelled');
@@ -172,13 +174,16 @@ test('http: a call that is given up is called off at the server, then the sessio
 });
 
 test('http: the answer does not wait for the good-bye', async () => {
+  let over = false;
   const peer = await startByHand((m, res, req) => {
     if (m.method === 'initialize') return result(res, m, { protocolVersion: '2025-11-25', capabilities: { tools: {} } }, { 'mcp-session-id': 'x' });
-    return req.method === 'DELETE' ? true : undefined;  // never answered
+    if (req.method !== 'DELETE') return undefined;
+    res.on('close', () => (over = true));  // never answered: the server closes it after three seconds
+    return true;
   });
   const r = await call({ url: peer.url });
   assert.equal(r.status, 200, r.text);
-  assert.ok(r.ms < 600, `${r.ms}`);
+  assert.equal(over, false);
   await waitFor('the good-bye', () => peer.seen.some((s) => s.method === 'DELETE'));
   peer.close();
 });
@@ -190,10 +195,10 @@ async function ssePeer(onGet) {
   return { url: `http://127.0.0.1:${server.address().port}/sse`, close: () => { server.closeAllConnections(); server.close(); } };
 }
 for (const [name, onGet, code, cause, within] of [
-  ['no endpoint event is given up in time', () => {}, 'MCP_TIMEOUT', /5 seconds/, limit + 700],
-  ['an address of another origin is refused', (res) => res.write('event: endpoint\ndata: http://localhost:9/m\n\n'), 'MCP_PROTOCOL_ERROR', /not its own/, 600],
-  ['a stream that ends at once fails at once', (res) => res.end(), 'MCP_CONNECT_FAILED', /ended/, 600],
-  ['a stream that ends with questions open fails at once', (res) => { res.write('event: endpoint\ndata: /m\n\n'); setTimeout(() => res.end(), 100); }, 'MCP_CONNECT_FAILED', /ended/, 900],
+  ['no endpoint event is given up in time', () => {}, 'MCP_TIMEOUT', /5 seconds/, 2 * limit],
+  ['an address of another origin is refused', (res) => res.write('event: endpoint\ndata: http://localhost:9/m\n\n'), 'MCP_PROTOCOL_ERROR', /not its own/, limit],
+  ['a stream that ends at once fails at once', (res) => res.end(), 'MCP_CONNECT_FAILED', /ended/, limit],
+  ['a stream that ends with questions open fails at once', (res) => { res.write('event: endpoint\ndata: /m\n\n'); setTimeout(() => res.end(), 100); }, 'MCP_CONNECT_FAILED', /ended/, limit],
   ['an event without end is cut', (res) => { res.write('data: '); const more = () => { while (!res.destroyed && res.write('x'.repeat(60000))); res.once('drain', more); }; more(); }, 'MCP_PROTOCOL_ERROR', /larger than/, limit]]) {
   test(`sse: ${name}`, async () => {
     const peer = await ssePeer(onGet);
@@ -216,7 +221,7 @@ test('sse: a call that is given up is called off at the server before the stream
     });
   });
   await new Promise((r) => peer.listen(0, '127.0.0.1', r));
-  failed(await call({ url: `http://127.0.0.1:${peer.address().port}/sse` }, 'sse'), 'MCP_TIMEOUT', /5 seconds/, limit + 700);
+  failed(await call({ url: `http://127.0.0.1:${peer.address().port}/sse` }, 'sse'), 'MCP_TIMEOUT', /5 seconds/, 2 * limit);
   await waitFor('the end of the stream', () => over);
   const off = seen.find((s) => s.m.method === 'notifications/cancelled');
   assert.equal(off?.m.params.requestId, seen.find((s) => s.m.method === 'tools/call').m.id);
@@ -237,9 +242,9 @@ for (const what of ['ignore-eof', 'ignore-term', 'grandchild']) {
     const note = path.join(dir, what);
     const r = await call(program(what, note), 'json');
     assert.equal(r.json?.content, 'still here', r.text);
-    assert.ok(r.ms < 1500, `${r.ms}`);
     const pids = readFileSync(note, 'utf8').split('\n');
-    await waitFor('all its processes to be gone', () => pids.every((p) => !lives(p)), 8000);
+    assert.ok(pids.some(lives), 'the answer came before the program had ended');
+    await waitFor('all its processes to be gone', () => pids.every((p) => !lives(p)));
   });
 }
 for (const what of ['noise', 'flood', 'pings', 'wrong-ids', 'dies-on-discover']) {
@@ -250,11 +255,11 @@ for (const what of ['noise', 'flood', 'pings', 'wrong-ids', 'dies-on-discover'])
   });
 }
 test('json: a program that ends too early says why', async () => {
-  failed(await list(program('exit'), 'json'), 'MCP_CONNECT_FAILED', /exit code 3.*no such licence/, 1500);
+  failed(await list(program('exit'), 'json'), 'MCP_CONNECT_FAILED', /exit code 3.*no such licence/, limit);
 });
 test('json: a call that is given up is called off at the program', async () => {
   const note = path.join(dir, 'called-off');
-  failed(await call(program('no-result', note), 'json'), 'MCP_TIMEOUT', /5 seconds/, limit + 700);
+  failed(await call(program('no-result', note), 'json'), 'MCP_TIMEOUT', /5 seconds/, 2 * limit);
   await waitFor('the note', () => readFileSync(note, 'utf8').includes('called off'));
 });
 test('json: what a program says in other bytes than text does not spoil the answer', async () => {
@@ -264,13 +269,13 @@ test('json: what a program says in other bytes than text does not spoil the answ
   assert.match(JSON.parse(text).detail.message, /it said: .*\ufffdbroken/);
 });
 test('json: a program that is not there is named', async () => {
-  failed(await list({ command: '/no/such/program' }, 'json'), 'MCP_CONNECT_FAILED', /\/no\/such\/program/, 600);
+  failed(await list({ command: '/no/such/program' }, 'json'), 'MCP_CONNECT_FAILED', /\/no\/such\/program/, limit);
 });
 test('json: a silent program is given up in time', async () => {
-  failed(await list(program('silent'), 'json'), 'MCP_TIMEOUT', /5 seconds/, limit + 700);
+  failed(await list(program('silent'), 'json'), 'MCP_TIMEOUT', /5 seconds/, 2 * limit);
 });
 test('json: a line without end is cut', async () => {
-  failed(await list(program('endless-line'), 'json'), 'MCP_PROTOCOL_ERROR', /longer than/, 2000);
+  failed(await list(program('endless-line'), 'json'), 'MCP_PROTOCOL_ERROR', /longer than/, limit);
 });
 test('json: nothing of the server reaches the program but what is configured', async () => {
   const code = 'process.stderr.write(Object.keys(process.env).sort().join(" ")); process.exit(1)';
@@ -331,7 +336,7 @@ memory_mb = 512
     assert.match(await use('none__echo'), /MCP server "none": .*exit code 127 \(the sandbox shows/);
     for (const name of ['family', 'stays']) {
       assert.match(await use(`${name}__echo`), /still here/);
-      await waitFor(`all processes of ${name} to be gone`, () => marked(`mark-${name}`).length === 0, 8000);
+      await waitFor(`all processes of ${name} to be gone`, () => marked(`mark-${name}`).length === 0);
     }
     assert.match(await use('memory__create_entities', { entities: [{ name: 'ferry', entityType: 'ship', observations: ['blue'] }] }), /ferry/);
     assert.match(await use('files__read_text_file', { path: path.join(writable, 'm.json') }), /ferry/);
@@ -347,7 +352,7 @@ test('json: without a sandbox each program has a home of its own, which goes wit
   assert.notEqual(a.home, b.home);
   assert.ok(a.written && b.written);
   await call(program('noise'), 'json');  // leaves nothing in its own
-  await waitFor('all to be gone', () => readdirSync(path.dirname(a.home)).length === 0, 8000);
+  await waitFor('all to be gone', () => readdirSync(path.dirname(a.home)).length === 0);
 });
 
 test('nothing is left behind', async () => {
@@ -368,9 +373,9 @@ test('nothing is left behind', async () => {
   const before = { fds: fds(), memory: memory() };
   for (let i = 0; i < 30; i++) await round();
   for (const peer of [cut, endless, many]) peer.close();
-  await waitFor('descriptors to be closed', () => fds() <= before.fds + 3, 5000);
+  await waitFor('descriptors to be closed', () => fds() <= before.fds + 3);
   // The shell that would end what a killed server leaves.
-  await waitFor('programs to be gone', () => children().length <= 1, 8000);
+  await waitFor('programs to be gone', () => children().length <= 1);
   const grown = memory() - before.memory;
   assert.ok(grown < 24, `30 rounds took ${grown.toFixed(1)} MiB`);
 });

@@ -20,7 +20,9 @@ const names = ['websocket', 'unix_c', 'unix_rust'];
 const certificate = makeCertificate();
 // The modules, and what is tested of each.
 const ways = [['websocket', 'websocket'], ['websocket over TLS', 'websocket', certificate], ['unix_c', 'unix_c'], ['unix_rust', 'unix_rust']];
-const limit = 3000;  // milliseconds, of a discovery and of a call
+// Milliseconds, of a discovery and of a call. What ends before it has another error code than MCP_TIMEOUT; a tighter bound in
+// wall-clock time would test how busy the machine is.
+const limit = 3000;
 const stubborn = path.join(import.meta.dirname, 'lib/stubborn.mjs');
 const everything = [node, serverOf('everything'), 'stdio'];
 let dir, database, llm, server, admin;
@@ -77,7 +79,7 @@ for (const [way, name, tls] of ways) {
         assert.match(textOf(s.events), expected);
       }
       if (name === 'websocket') assert.equal(seen.at(-1).authorization, 'Bearer for-the-third');
-      await waitFor('the connections to be closed', () => peer.open.size === 0, 5000);
+      await waitFor('the connections to be closed', () => peer.open.size === 0);
     } finally {
       peer.close();
     }
@@ -98,13 +100,13 @@ for (const [way, name, tls] of ways) {
   }
   test(`${way}: a silent server is given up in time`, async () => {
     const peer = await startBridge(name, [node, stubborn, 'silent'], [], tls);
-    failed(await ask('tools', name, { url: peer.url }), 'MCP_TIMEOUT', /3 seconds/, limit + 700);
-    await waitFor('the connection to be closed', () => peer.open.size === 0, 5000);
+    failed(await ask('tools', name, { url: peer.url }), 'MCP_TIMEOUT', /3 seconds/, 2 * limit);
+    await waitFor('the connection to be closed', () => peer.open.size === 0);
     peer.close();
   });
   test(`${way}: a server that goes at once fails at once`, async () => {
     const peer = await startBridge(name, [node, '-e', 'process.exit(3)'], [], tls);
-    failed(await ask('tools', name, { url: peer.url }), 'MCP_CONNECT_FAILED', /closed|broke/, 1500);
+    failed(await ask('tools', name, { url: peer.url }), 'MCP_CONNECT_FAILED', /closed|broke/, limit);
     peer.close();
   });
 }
@@ -126,12 +128,12 @@ test('runyard module check finds nothing to mend in them, nor in our own, with r
 
 for (const name of ['unix_c', 'unix_rust']) {
   test(`${name}: a socket that is not there is named`, async () => {
-    failed(await ask('tools', name, { url: 'unix:///no/such/socket' }), 'MCP_CONNECT_FAILED', /\/no\/such\/socket/, 600);
+    failed(await ask('tools', name, { url: 'unix:///no/such/socket' }), 'MCP_CONNECT_FAILED', /\/no\/such\/socket/, limit);
   });
   test(`${name}: a line without end is cut`, async () => {
     const peer = await startBridge(name, [node, stubborn, 'endless-line']);
-    failed(await ask('tools', name, { url: peer.url }), 'MCP_PROTOCOL_ERROR', /longer than/, 2000);
-    await waitFor('the connection to be closed', () => peer.open.size === 0, 5000);
+    failed(await ask('tools', name, { url: peer.url }), 'MCP_PROTOCOL_ERROR', /longer than/, limit);
+    await waitFor('the connection to be closed', () => peer.open.size === 0);
     peer.close();
   });
   test(`${name}: other addresses are refused`, async () => {
@@ -168,25 +170,25 @@ const without_end = (socket, first, next) => {
   more();
 };
 const cases = {
-  'a handshake without an answer is given up in time': { code: 'MCP_TIMEOUT', cause: /3 seconds/, within: limit + 700 },
-  'a refused handshake is named': { after: () => {}, options: { status: 404 }, code: 'MCP_CONNECT_FAILED', cause: /did not open a WebSocket/, within: 600 },
-  'a redirect is not followed': { after: () => {}, options: { status: 307, headers: 'location: ws://127.0.0.1:9/\r\n' }, code: 'MCP_CONNECT_FAILED', cause: /did not open/, within: 600 },
-  'a frame that is none': { after: (s) => s.write(Buffer.alloc(20, 0xff)), code: 'MCP_PROTOCOL_ERROR', cause: /not the WebSocket protocol/, within: 900 },
-  'a frame with a mask': { after: (s) => s.write(Buffer.from([0x81, 0x81, 1, 2, 3, 4, 5])), code: 'MCP_PROTOCOL_ERROR', cause: /not the WebSocket protocol/, within: 900 },
-  'text that is no UTF-8': { after: (s) => s.write(frame(1, [0xc3, 0x28])), code: 'MCP_PROTOCOL_ERROR', cause: /not the WebSocket protocol/, within: 900 },
-  'a binary message': { after: (s) => s.write(frame(2, Buffer.from('{}'))), code: 'MCP_PROTOCOL_ERROR', cause: /not text/, within: 600 },
-  'a length that lies is cut': { after: (s) => s.write(Buffer.from([0x81, 127, 0x7f, 0, 0, 0, 0, 0, 0, 0])), code: 'MCP_PROTOCOL_ERROR', cause: /larger than/, within: 900 },
+  'a handshake without an answer is given up in time': { code: 'MCP_TIMEOUT', cause: /3 seconds/, within: 2 * limit },
+  'a refused handshake is named': { after: () => {}, options: { status: 404 }, code: 'MCP_CONNECT_FAILED', cause: /did not open a WebSocket/, within: limit },
+  'a redirect is not followed': { after: () => {}, options: { status: 307, headers: 'location: ws://127.0.0.1:9/\r\n' }, code: 'MCP_CONNECT_FAILED', cause: /did not open/, within: limit },
+  'a frame that is none': { after: (s) => s.write(Buffer.alloc(20, 0xff)), code: 'MCP_PROTOCOL_ERROR', cause: /not the WebSocket protocol/, within: limit },
+  'a frame with a mask': { after: (s) => s.write(Buffer.from([0x81, 0x81, 1, 2, 3, 4, 5])), code: 'MCP_PROTOCOL_ERROR', cause: /not the WebSocket protocol/, within: limit },
+  'text that is no UTF-8': { after: (s) => s.write(frame(1, [0xc3, 0x28])), code: 'MCP_PROTOCOL_ERROR', cause: /not the WebSocket protocol/, within: limit },
+  'a binary message': { after: (s) => s.write(frame(2, Buffer.from('{}'))), code: 'MCP_PROTOCOL_ERROR', cause: /not text/, within: limit },
+  'a length that lies is cut': { after: (s) => s.write(Buffer.from([0x81, 127, 0x7f, 0, 0, 0, 0, 0, 0, 0])), code: 'MCP_PROTOCOL_ERROR', cause: /larger than/, within: limit },
   'a message in pieces without end is cut': { after: (s) => without_end(s, frame(1, Buffer.from('{'), 0), frame(0, Buffer.alloc(60000, 0x20), 0)), code: 'MCP_PROTOCOL_ERROR', cause: /larger than/, within: limit },
-  'a connection that is reset': { after: (s) => setTimeout(() => s.resetAndDestroy(), 50), code: 'MCP_CONNECT_FAILED', cause: /broke/, within: 600 },
-  'a good-bye at once': { after: (s) => s.write(frame(8, [0x03, 0xe8])), code: 'MCP_CONNECT_FAILED', cause: /closed/, within: 600 },
-  'pings without end': { after: (s) => { const t = setInterval(() => s.write(frame(9, [])), 1); s.on('close', () => clearInterval(t)); }, code: 'MCP_TIMEOUT', cause: /3 seconds/, within: limit + 700 },
+  'a connection that is reset': { after: (s) => setTimeout(() => s.resetAndDestroy(), 50), code: 'MCP_CONNECT_FAILED', cause: /broke/, within: limit },
+  'a good-bye at once': { after: (s) => s.write(frame(8, [0x03, 0xe8])), code: 'MCP_CONNECT_FAILED', cause: /closed/, within: limit },
+  'pings without end': { after: (s) => { const t = setInterval(() => s.write(frame(9, [])), 1); s.on('close', () => clearInterval(t)); }, code: 'MCP_TIMEOUT', cause: /3 seconds/, within: 2 * limit },
 };
 for (const [name, c] of Object.entries(cases)) {
   test(`websocket: ${name}`, async () => {
     const peer = await rawPeer(c.after, c.options);
     try {
       failed(await ask('tools', 'websocket', { url: peer.url }), c.code, c.cause, c.within);
-      await waitFor('the connection to be closed', () => peer.open.size === 0, 5000);
+      await waitFor('the connection to be closed', () => peer.open.size === 0);
     } finally {
       peer.close();
     }
@@ -241,10 +243,10 @@ test('websocket over TLS: only a server that proves its name is talked to', asyn
   try {
     assert.equal((await ask('tools', 'websocket', { url: known.url })).status, 200);
     for (const url of [`wss://127.0.0.1:${known.port}/mcp`, unknown.url]) {
-      failed(await ask('tools', 'websocket', { url, headers: { Authorization: 'Bearer of-the-user' } }), 'MCP_CONNECT_FAILED', /no TLS with .*certificate verify failed/, 1500);
+      failed(await ask('tools', 'websocket', { url, headers: { Authorization: 'Bearer of-the-user' } }), 'MCP_CONNECT_FAILED', /no TLS with .*certificate verify failed/, limit);
     }
-    failed(await ask('tools', 'websocket', { url: `wss://localhost:${plain.port}/mcp` }), 'MCP_CONNECT_FAILED', /no TLS with localhost/, 1500);
-    failed(await ask('tools', 'websocket', { url: `ws://localhost:${known.port}/mcp` }), 'MCP_CONNECT_FAILED', /did not open a WebSocket/, 1500);
+    failed(await ask('tools', 'websocket', { url: `wss://localhost:${plain.port}/mcp` }), 'MCP_CONNECT_FAILED', /no TLS with localhost/, limit);
+    failed(await ask('tools', 'websocket', { url: `ws://localhost:${known.port}/mcp` }), 'MCP_CONNECT_FAILED', /did not open a WebSocket/, limit);
     assert.deepEqual([...unknown.seen, ...plain.seen], [], 'nothing was said to them');
   } finally {
     for (const p of [known, unknown, plain]) p.close();
@@ -255,8 +257,8 @@ test('websocket over TLS: a server that is silent in the handshake is given up i
   const open = new Set();
   const tcp = net.createServer((s) => { open.add(s); s.on('error', () => {}).on('close', () => open.delete(s)).resume(); });
   await new Promise((resolve) => tcp.listen(0, '127.0.0.1', resolve));
-  failed(await ask('tools', 'websocket', { url: `wss://localhost:${tcp.address().port}/mcp` }), 'MCP_TIMEOUT', /3 seconds/, limit + 700);
-  await waitFor('the connection to be closed', () => open.size === 0, 5000);
+  failed(await ask('tools', 'websocket', { url: `wss://localhost:${tcp.address().port}/mcp` }), 'MCP_TIMEOUT', /3 seconds/, 2 * limit);
+  await waitFor('the connection to be closed', () => open.size === 0);
   tcp.close();
 });
 
@@ -268,7 +270,7 @@ test('nothing is left behind', async () => {
   await sleep(1500);
   const before = [fds(), threads()];
   for (let n = 0; n < 20; n++) for (const [i, [, name]] of ways.entries()) await ask('tools', name, { url: peers[i].url });
-  await waitFor('descriptors to be closed', () => fds() <= before[0] + 3, 5000);
-  await waitFor('threads to end', () => threads() <= before[1] + 1, 5000);
+  await waitFor('descriptors to be closed', () => fds() <= before[0] + 3);
+  await waitFor('threads to end', () => threads() <= before[1] + 1);
   for (const p of peers) p.close();
 });

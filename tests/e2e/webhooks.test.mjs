@@ -72,14 +72,14 @@ test('each end is told once, signed, with what the run says of itself', async ()
   const u = await server.user();
   const done = await run(u, 'x');
   await u.stream(done.id);
-  await waitFor('the message', () => receiver.of(done.id).length > 0, 3000);
+  await waitFor('the message', () => receiver.of(done.id).length > 0);
   const failed = await run(u, '[401]');
   await u.stream(failed.id);
-  await waitFor('both messages', () => receiver.of(failed.id).length > 1, 3000);
+  await waitFor('both messages', () => receiver.of(failed.id).length > 1);
   const stopped = await run(u, '[hang]');
   await u.stream(stopped.id, { until: (e) => e.type === 'llm_response_chunk' });
   await u.post(`/agent-run/${stopped.id}/stop`);
-  await waitFor('the message', () => receiver.of(stopped.id).length > 0, 3000);
+  await waitFor('the message', () => receiver.of(stopped.id).length > 0);
   await sleep(300);
   for (const [r, status, paths] of [[done, 'completed', ['/all']], [failed, 'failed', ['/all', '/failures']], [stopped, 'stopped', ['/all']]]) {
     const messages = receiver.of(r.id);
