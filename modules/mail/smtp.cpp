@@ -67,10 +67,14 @@ struct watcher {
   }
   void body(std::string_view bytes) {
     out.at = phase::body;
-    // The lone dot that follows is not shown; the end of the last part is.
-    tail.append(bytes.size() > 4 ? bytes.substr(bytes.size() - 4) : bytes);
-    if (tail.size() > 4) tail.erase(0, tail.size() - 4);
-    out.all_sent = tail == "--\r\n";
+    // The end of the last part; libcurl before 8.10 does not show the lone dot that follows, later ones do.
+    constexpr std::string_view end = "--\r\n", dot = ".\r\n";
+    constexpr std::size_t most = end.size() + dot.size();
+    tail.append(bytes.substr(bytes.size() - std::min(bytes.size(), most)));
+    if (tail.size() > most) tail.erase(0, tail.size() - most);
+    std::string_view last = tail;
+    if (last.ends_with("\n.\r\n")) last.remove_suffix(dot.size());
+    out.all_sent = last.ends_with(end);
   }
   static int on_debug(CURL*, curl_infotype kind, char* data, std::size_t n, void* p) noexcept {
     auto* w = static_cast<watcher*>(p);
