@@ -12,14 +12,14 @@ set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXE
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
-# Packages depend on the libraries of the system they were built on. Its number makes those of a newer system the newer
-# ones, so that an upgrade of the system upgrades them too.
+# Packages depend on the libraries of the release they were built on. The release suffix sorts by release number, so
+# packages of a newer release replace those of an older one.
 string(TOLOWER "${RY_PLATFORM_NAME}" built_on)
 string(REGEX REPLACE "^debian " "deb" built_on "${built_on}")
 string(REPLACE " " "" built_on "${built_on}")
 set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
 if(built_on)
-  string(APPEND CPACK_DEBIAN_PACKAGE_RELEASE "~${built_on}")
+  string(APPEND CPACK_DEBIAN_PACKAGE_RELEASE "+${built_on}")
 endif()
 set(CPACK_DEBIAN_PACKAGE_SECTION net)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)

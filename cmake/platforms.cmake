@@ -1,18 +1,19 @@
 # Reads scripts/platforms.tsv:
 #   RY_BOOST_MINIMUM, RY_GCC_MINIMUM   the oldest versions of all supported systems
 #   RY_PLATFORMS                       their names, for messages
-#   RY_PLATFORM_NAME                   of the system this build runs on; empty when it is none of them
+#   RY_PLATFORM_NAME                   name of the system that runs this build; empty if it is not supported
+set(RY_PLATFORM "" CACHE STRING "Codename in scripts/platforms.tsv; empty: what /etc/os-release says")
 set(RY_PLATFORMS "")
 set(RY_PLATFORM_NAME "")
 set(table ${PROJECT_SOURCE_DIR}/scripts/platforms.tsv)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${table})
-set(system_codename "$ENV{RUNYARD_PLATFORM}")
-if(system_codename STREQUAL "" AND EXISTS /etc/os-release)
-  file(STRINGS /etc/os-release os_release REGEX "^(DEBIAN|UBUNTU|VERSION)_CODENAME=")
+set(system_codename "${RY_PLATFORM}")
+if(system_codename STREQUAL "" AND EXISTS ${CMAKE_SYSROOT}/etc/os-release)
+  file(STRINGS ${CMAKE_SYSROOT}/etc/os-release os_release REGEX "^(DEBIAN|UBUNTU|VERSION)_CODENAME=[\"']?[a-z]")
   list(SORT os_release)  # DEBIAN_ and UBUNTU_ come before VERSION_, which a derivative sets to a name of its own
   if(os_release)
     list(GET os_release 0 first)
-    string(REGEX REPLACE "^[A-Z_]+=\"?([^\"]*)\"?$" "\\1" system_codename "${first}")
+    string(REGEX MATCH "[a-z]+" system_codename "${first}")
   endif()
 endif()
 file(STRINGS ${table} rows REGEX "^[a-z]+\t")
@@ -23,7 +24,12 @@ foreach(row IN LISTS rows)
   list(GET row 1 name)
   list(GET row 2 boost)
   list(GET row 3 gcc)
-  list(APPEND RY_PLATFORMS "${name}")
+  list(GET row 5 tested)
+  if(tested STREQUAL "yes")
+    list(APPEND RY_PLATFORMS "${name}")
+  else()
+    list(APPEND RY_PLATFORMS "${name} (untested)")
+  endif()
   if(codename STREQUAL system_codename)
     set(RY_PLATFORM_NAME "${name}")
   endif()
@@ -35,6 +41,9 @@ foreach(row IN LISTS rows)
   endif()
 endforeach()
 list(JOIN RY_PLATFORMS ", " RY_PLATFORMS)
+if(RY_PLATFORM AND NOT RY_PLATFORM_NAME)
+  message(FATAL_ERROR "RY_PLATFORM=${RY_PLATFORM} is not a codename in scripts/platforms.tsv. Supported systems: ${RY_PLATFORMS}.")
+endif()
 
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS RY_GCC_MINIMUM)
   message(FATAL_ERROR "g++ ${CMAKE_CXX_COMPILER_VERSION} is too old: Runyard needs g++ ${RY_GCC_MINIMUM} or newer. "
@@ -42,6 +51,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
 endif()
 find_package(Boost ${RY_BOOST_MINIMUM} QUIET COMPONENTS json url filesystem)
 if(NOT Boost_FOUND)
-  message(FATAL_ERROR "Boost ${RY_BOOST_MINIMUM} or newer with json, url and filesystem was not found. ./test and "
-                      "./quickstart install the packages on the supported systems: ${RY_PLATFORMS}.")
+  message(NOTICE "Boost ${RY_BOOST_MINIMUM} or newer with json, url and filesystem was not found. ./test and ./quickstart "
+                 "install the packages on the supported systems: ${RY_PLATFORMS}. CMake says:")
+  find_package(Boost ${RY_BOOST_MINIMUM} REQUIRED COMPONENTS json url filesystem)
 endif()

@@ -6,18 +6,18 @@ debian_archive() {
   local kind=debian
   platform "$1" || die "$1 is not in scripts/platforms.tsv."
   if [[ $platform_name == Ubuntu* ]]; then kind=ubuntu; fi
-  # awk reads to the end: with `head` the others could die of SIGPIPE.
+  # awk reads all input; head would end early and kill the writers with SIGPIPE.
   cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null | grep -v '^#' |
     grep -oE 'https?://[^ ]+' | grep -E "/$kind/?\$" | sort -u | awk 'NR == 1' || true
 }
 
-# make_bare_system CODENAME DIR ARCHIVE PACKAGE,...: a minimal root directory. What debootstrap prints goes to "$log".
+# make_bare_system CODENAME DIR ARCHIVE PACKAGE,...: a minimal root directory. Writes debootstrap's output to "$log".
 make_bare_system() {
   local codename=$1 dir=$2 archive=$3 packages=$4
   timeout 400 debootstrap --variant=minbase --include="ca-certificates,$packages" "$codename" "$dir" "$archive" \
     >"$log" 2>&1 || return 1
   rm -f "$dir"/var/cache/apt/archives/*.deb
-  # The kernel is this machine's: a package that sets its parameters when it is installed must stay out.
+  # The minimal system shares this machine's kernel: exclude a package that sets kernel parameters on installation.
   printf 'Package: linux-sysctl-defaults\nPin: release *\nPin-Priority: -1\n' >"$dir/etc/apt/preferences.d/no-sysctl"
 }
 
@@ -26,8 +26,10 @@ adopt_network_settings() {
   local codename=$1 dir=$2 archive=$3 f own='' copied=''
   [[ ! -r /etc/os-release ]] || own=$(system_codename /etc/os-release)
   for f in /etc/apt/sources.list.d/{debian,ubuntu}*; do
-    [[ -e $f && -n $own ]] && grep -qF "${archive%/}" "$f" || continue
-    sed "s/\\b$own\\b/$codename/g" "$f" >"$dir/etc/apt/sources.list.d/${f##*/}"
+    # Files that speak of "stable" would bring this machine's release instead of the one that is wanted.
+    [[ -e $f && -n $own ]] && grep -qF "${archive%/}" "$f" && grep -qw "$own" "$f" || continue
+    # Debian 13 has the keyring under both names, Debian 12 under the older one only.
+    sed -E "s/\\b$own\\b/$codename/g; s/(archive-keyring)\\.pgp/\\1.gpg/" "$f" >"$dir/etc/apt/sources.list.d/${f##*/}"
     copied=1
   done
   if [[ -n $copied ]]; then
@@ -46,8 +48,8 @@ adopt_network_settings() {
   cp /etc/resolv.conf /etc/hosts "$dir/etc/"
 }
 
-# run_in_bare_system DIR FOLDER COMMAND: as root, with mounts and processes of its own; whatever it starts ends with it.
-# The network is this machine's.
+# run_in_bare_system DIR FOLDER COMMAND: runs COMMAND as root with its own mounts and process namespace; all its processes
+# end with it. It shares this machine's network.
 run_in_bare_system() {
   BARE_ROOT=$1 BARE_FOLDER=$2 BARE_COMMAND=$3 unshare --mount --pid --fork --kill-child --propagation private \
     bash -euc '
@@ -55,5 +57,5 @@ run_in_bare_system() {
       mount --rbind /dev dev; mount -t tmpfs tmpfs dev/shm; mount -t proc proc proc; mount --rbind /sys sys
       pivot_root . .old; cd "$BARE_FOLDER"; umount -l /.old
       exec env -i HOME=/root TERM="${TERM:-dumb}" CI=true PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
-        bash -c "$BARE_COMMAND"'
+        bash -euo pipefail -c "$BARE_COMMAND"'
 }

@@ -1,5 +1,4 @@
-# Shared by ./quickstart, ./test and the scripts in this folder: finds out which system this is and installs what is
-# missing. Sets the platform variables below and leaves the rest to the functions.
+# Shared by ./quickstart, ./test and scripts/: detects the system and installs missing packages.
 # shellcheck shell=bash
 
 say() { printf '%s\n' "$*"; }
@@ -8,14 +7,13 @@ die() { printf '%s\n' "$*" >&2; exit 1; }
 
 platforms_table=$root/scripts/platforms.tsv
 
-# platform CODENAME: sets platform_name, platform_boost, platform_postgresql, platform_tested; fails if it is not in
-# the table.
+# platform CODENAME: sets platform_codename, platform_name, platform_boost and platform_tested; fails if it is not in the
+# table.
 platform() {
-  local codename name boost _ postgresql tested
-  while IFS=$'\t' read -r codename name boost _ postgresql tested; do
+  local codename name boost _ tested
+  while IFS=$'\t' read -r codename name boost _ _ tested; do
     [[ $codename == "$1" ]] || continue
-    platform_codename=$codename platform_name=$name platform_boost=$boost
-    platform_postgresql=$postgresql platform_tested=$tested
+    platform_codename=$codename platform_name=$name platform_boost=$boost platform_tested=$tested
     return 0
   done < <(grep -v '^#' "$platforms_table" | tail -n +2)
   return 1
@@ -27,37 +25,54 @@ supported_platforms() {
     awk -F'\t' '{ printf "%s%s%s", sep, $2, $6 == "yes" ? "" : " (untested)"; sep = ", " }'
 }
 
-# predecessor CODENAME: codename of the release before it that is supported as well, or nothing.
+# "bookworm, trixie, noble"
+platform_codenames() {
+  grep -v '^#' "$platforms_table" | tail -n +2 | awk -F'\t' '{ printf "%s%s", sep, $1; sep = ", " }'
+}
+
+# predecessor CODENAME: prints the codename of the previous supported release of the same distribution, or nothing.
 predecessor() {
   grep -v '^#' "$platforms_table" | tail -n +2 |
     awk -F'\t' -v of="$1" '{ split($2, word, " "); if ($1 == of) print last[word[1]]; last[word[1]] = $1 }'
 }
 
-# system_codename OS_RELEASE_FILE: of the Debian or Ubuntu release; a derivative names the one it is made from.
-system_codename() {
-  (
-    # shellcheck disable=SC1090
-    source "$1"
-    printf '%s' "${DEBIAN_CODENAME:-${UBUNTU_CODENAME:-${VERSION_CODENAME:-}}}"
-  )
+# os_release_value FILE KEY: reads a value of an os-release file without running the file.
+os_release_value() {
+  tr -cd '[:print:]\n' <"$1" | sed -nE "s/^$2=[\"']?([^\"']*)[\"']?\$/\\1/p" | awk 'NR == 1'
 }
 
-# Stops with the list of supported systems on any other one. RUNYARD_PLATFORM overrides what the system says of itself.
+# system_codename OS_RELEASE_FILE: prints the codename of the Debian or Ubuntu release; for a derivative, of its base.
+system_codename() {
+  local key value
+  for key in DEBIAN_CODENAME UBUNTU_CODENAME VERSION_CODENAME; do
+    value=$(os_release_value "$1" "$key")
+    if [[ -n $value ]]; then printf '%s' "$value"; return; fi
+  done
+}
+
+# Stops with the supported systems on any other system. BUILD_PLATFORM overrides /etc/os-release.
 detect_platform() {
-  local release=${RUNYARD_OS_RELEASE:-/etc/os-release} codename=${RUNYARD_PLATFORM:-} pretty
-  [[ -n $codename || ! -r $release ]] || codename=$(system_codename "$release")
+  local release=${BUILD_OS_RELEASE:-/etc/os-release} codename='' pretty=''
+  if [[ -n ${BUILD_PLATFORM:-} ]]; then
+    platform "$BUILD_PLATFORM" && return 0
+    die "BUILD_PLATFORM is \"$BUILD_PLATFORM\", which is not the codename of a supported release.
+Set it to one of: $(platform_codenames), or unset it."
+  fi
+  if [[ -r $release ]]; then
+    codename=$(system_codename "$release")
+    pretty=$(os_release_value "$release" PRETTY_NAME)
+  fi
   if platform "${codename:-none}"; then return 0; fi
-  pretty=$(sed -n 's/^PRETTY_NAME="\{0,1\}\([^"]*\)"\{0,1\}$/\1/p' "$release" 2>/dev/null || true)
-  die "Runyard cannot be built on ${pretty:-this system} by this script.
+  die "This script does not support ${pretty:-this system}.
 Supported systems: $(supported_platforms).
-For a system derived from one of them set RUNYARD_PLATFORM to that release's codename, for example RUNYARD_PLATFORM=bookworm."
+On a distribution derived from one of them, set BUILD_PLATFORM to the codename of that release, for example BUILD_PLATFORM=bookworm."
 }
 
 # What building and running the server needs: sets build_packages, and test_packages with what the tests need as well.
 choose_packages() {
   detect_platform
-  # RUNYARD_BOOST: another version that the system offers beside its default.
-  local boost=${RUNYARD_BOOST:-$platform_boost}
+  # BUILD_BOOST: another version that the system offers next to its default.
+  local boost=${BUILD_BOOST:-$platform_boost}
   build_packages=(
     g++ cmake ninja-build ccache pkg-config git ca-certificates
     "libboost$boost-dev" "libboost-json$boost-dev" "libboost-url$boost-dev" "libboost-filesystem$boost-dev"
@@ -67,7 +82,7 @@ choose_packages() {
     postgresql bubblewrap poppler-utils curl
   )
   local chromium=chromium
-  # Ubuntu has Chromium as a snap only; this package installs it.
+  # Ubuntu ships Chromium only as a snap; this package installs it.
   if [[ $platform_name == Ubuntu* ]]; then chromium=chromium-browser; fi
   test_packages=(
     libgtest-dev libgmock-dev clang libc++-dev libc++abi-dev rustc binutils abigail-tools
@@ -93,12 +108,12 @@ install_packages() {
     command -v sudo >/dev/null || die "Please install as root: apt-get install ${missing[*]}"
     sudo=(sudo)
   fi
-  step "Installing ${#missing[@]} Debian packages: ${missing[*]}"
+  step "Installing ${#missing[@]} packages: ${missing[*]}"
   # PostgreSQL's package would start a server of its own; Runyard brings up a private one instead.
   local log; log=$(mktemp)
   if ! { "${sudo[@]}" apt-get update &&
          "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 \
-           apt-get install -y --no-install-recommends "${missing[@]}"; } >"$log" 2>&1; then
+           apt-get install -y --no-install-recommends --no-remove "${missing[@]}"; } >"$log" 2>&1; then
     tail -n 20 "$log" >&2
     rm -f "$log"
     die "apt-get failed; its last lines are above."
@@ -110,7 +125,7 @@ install_packages() {
 configure() {
   local dir=$1; shift
   local log; log=$(mktemp)
-  if ! cmake -S "$root" -B "$dir" -G Ninja "$@" >"$log" 2>&1; then
+  if ! cmake -S "$root" -B "$dir" -G Ninja "-DRY_PLATFORM=$platform_codename" "$@" >"$log" 2>&1; then
     cat "$log" >&2
     rm -f "$log"
     die "CMake could not configure the build."

@@ -1,6 +1,6 @@
 // What the tests of docs/ share.
 import { spawnSync } from 'node:child_process';
-import { readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { root } from '../e2e/lib/server.mjs';
 
@@ -30,5 +30,11 @@ export function bash(name, script, env = process.env) {
 }
 
 // Major versions of PostgreSQL in Debian's directories, the newest first.
-export const postgresVersions = readdirSync('/usr/lib/postgresql').map(Number).filter(Boolean).sort((a, b) => b - a);
 export const postgresPrograms = (version) => `/usr/lib/postgresql/${version}/bin`;
+export const postgresVersions = readdirSync('/usr/lib/postgresql').map(Number)
+  .filter((version) => version && existsSync(`${postgresPrograms(version)}/initdb`)).sort((a, b) => b - a);
+// scripts/platforms.tsv, a line each.
+export const platforms = (() => {
+  const [header, ...rows] = readFileSync(path.join(root, 'scripts/platforms.tsv'), 'utf8').split('\n').filter((l) => l && !l.startsWith('#')).map((l) => l.split('\t'));
+  return rows.map((row) => Object.fromEntries(row.map((cell, i) => [header[i], cell])));
+})();

@@ -9,6 +9,12 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../../.." && pwd)
 version=${1:?usage: keep.sh MAJOR.MINOR}
+# Built on the oldest supported system, the binaries have to load on every other one.
+# shellcheck source=scripts/common.sh
+source "$root/scripts/common.sh"
+detect_platform
+[[ -z $(predecessor "$platform_codename") && $platform_name == Debian* ]] ||
+  die "Build the kept modules on the oldest supported release, not on $platform_name."
 [[ $version =~ ^1\.([0-9]+)$ ]] || { echo "$version is no version of this ABI" >&2; exit 2; }
 minor=${BASH_REMATCH[1]}
 out=$here/$version

@@ -1,5 +1,5 @@
 // A browser on the page of modules/console: Debian's Chromium, headless, driven by puppeteer-core.
-import { mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import puppeteer from 'puppeteer-core';
@@ -12,7 +12,7 @@ export const phone = { width: 390, height: 844, isMobile: true, hasTouch: true, 
 
 export async function startBrowser() {
   const browser = await puppeteer.launch({
-    executablePath: process.env.RY_CHROMIUM ?? '/usr/bin/chromium', headless: true,
+    executablePath: process.env.RY_CHROMIUM ?? ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find(existsSync) ?? 'chromium', headless: true,
     args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--no-first-run', '--disable-background-networking'],
   });
   const it = {

@@ -74,7 +74,7 @@ bool well_formed(const reference_parts& p) {
 
 bool is_host(std::string_view host) {
   if (host.empty()) return false;
-  if (host.front() != '[') return allowed(host, "");
+  if (host.front() != '[') return allowed(host, "") && host.find("%00") == std::string_view::npos;
   return host.size() >= 4 && host.back() == ']' &&
          host.substr(1, host.size() - 2).find_first_not_of("0123456789ABCDEFabcdef:.") == std::string_view::npos;
 }
@@ -83,7 +83,7 @@ bool is_port(std::string_view digits) {
   std::uint16_t number = 0;
   const auto* end = digits.data() + digits.size();
   const auto read = std::from_chars(digits.data(), end, number);
-  return digits.empty() || (read.ec == std::errc{} && read.ptr == end);
+  return digits.empty() || (read.ec == std::errc{} && read.ptr == end && number != 0);
 }
 
 // RFC 3986, section 5.2.4.
@@ -166,7 +166,7 @@ std::optional<url_parts> parse_url(std::string_view text) {
 std::optional<std::string> resolve_url(std::string_view base, std::string_view reference) {
   const auto from = parse_url(base);
   const auto to = split(reference);
-  if (!from || !well_formed(to)) return std::nullopt;
+  if (!from || !well_formed(to) || reference.starts_with(':')) return std::nullopt;
   std::string out;
   std::string_view path = to.path;
   std::optional<std::string_view> query = to.query;
@@ -185,7 +185,8 @@ std::optional<std::string> resolve_url(std::string_view base, std::string_view r
     }
   }
   if (!path.empty() && path.front() != '/') return std::nullopt;
-  out += without_dot_segments(path);
+  // The path of the base stays as it is where the reference has none.
+  out += to.path.empty() ? std::string(path) : without_dot_segments(path);
   if (query) out.append("?").append(*query);
   if (!parse_url(out)) return std::nullopt;
   return out;

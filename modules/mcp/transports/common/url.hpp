@@ -1,6 +1,6 @@
-// http and https URLs as RFC 3986 splits them, without a change to their text: what OAuth compares and sends has to stay
-// as it was written. Not Boost.URL: Debian has it as a shared C++ library only, which a module must not share with the
-// host. Pure.
+// Splits http and https URLs (RFC 3986) and leaves their text unchanged: OAuth compares and sends URLs exactly as they were
+// written. It does not use Boost.URL: a module must not share a C++ library with the host, and Debian's static
+// libboost_url.a is not position-independent. Pure functions.
 #pragma once
 
 #include <cstdint>
@@ -22,15 +22,15 @@ struct url_parts {
   bool same_origin(const url_parts& other) const;  // RFC 6454
 };
 
-// An absolute http or https URL with a host; nullopt for any other text, also one with a character that RFC 3986 has
-// encoded, or a port beyond 65535.
+// An absolute http or https URL with a host. nullopt for any other text, including text with a character that RFC 3986
+// requires to be encoded, or a port that is 0 or above 65535.
 std::optional<url_parts> parse_url(std::string_view text);
 
 // `reference` resolved against `base` (RFC 3986, section 5.2), without its fragment; nullopt when either is malformed or the
-// result is no http or https URL.
+// result is not an http or https URL.
 std::optional<std::string> resolve_url(std::string_view base, std::string_view reference);
 
-// One value of a query or a form: all but unreserved characters encoded.
+// Percent-encodes everything except unreserved characters, for a query or form value.
 std::string percent_encoded(std::string_view value);
 
 }  // namespace mcp_transport

@@ -6,10 +6,10 @@
 // was passed to it by reference lives until the starting call has copied it.
 #pragma once
 
+#include <time.h>
+
 #include <atomic>
-#include <chrono>
 #include <deque>
-#include <thread>
 
 #include <ry/cpp/context.hpp>
 
@@ -191,7 +191,9 @@ class return_op : switch_op {
   bool await_suspend(std::coroutine_handle<P> h) noexcept {
     h.promise().env_->exec = exec_;
     if (ctx_->on_exec(exec_)) return false;
-    while (post(h) != RY_OK) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    // Not std::this_thread::sleep_for: <chrono> doubles what a module's compiler has to read with g++ 14.
+    constexpr timespec one_ms{0, 1'000'000};
+    while (post(h) != RY_OK) ::nanosleep(&one_ms, nullptr);
     return true;
   }
 };
