@@ -140,6 +140,12 @@ std::vector<installation> installations(const std::vector<fs::path>& dirs,
 // The major version that created the cluster, from PG_VERSION; nullopt when there is no cluster.
 std::optional<int> cluster_version(const fs::path& cluster) {
   const auto file = cluster / "PG_VERSION";
+  struct stat st {};
+  // PostgreSQL's user controls this directory: a FIFO would hang the server, a link could show a file of root.
+  if (::lstat(file.c_str(), &st) == 0 && !S_ISREG(st.st_mode))
+    refuse("The file " + file.string() + " is not a regular file. Remove it and restore it from " +
+               (cluster / "base" / "1" / "PG_VERSION").string() + ", or restore a backup (docs/backup.md).",
+           embedded_postgres::wrong_version);
   if (::access(file.c_str(), R_OK) != 0) {
     if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
     refuse("Cannot read " + file.string() + ": " + last_error() +
@@ -155,7 +161,7 @@ std::optional<int> cluster_version(const fs::path& cluster) {
   for (char& c : text)
     if (!std::isprint(static_cast<unsigned char>(c))) c = '?';
   refuse("The file " + file.string() + " is damaged: it contains \"" + text +
-         "\" instead of a PostgreSQL version. The cluster was not touched.\n"
+         "\" instead of a PostgreSQL version. The server has not changed the cluster.\n"
          "Copy " +
          (cluster / "base" / "1" / "PG_VERSION").string() +
          " over it if that file is intact, or restore a backup (docs/backup.md).",
@@ -174,16 +180,16 @@ std::optional<int> cluster_version(const fs::path& cluster) {
   std::string text =
       "The database cluster " + cluster.string() + " was created by PostgreSQL " + version +
       ", which is not installed.\nInstalled: " + (list.empty() ? "none" : list) +
-      ". Only PostgreSQL " + version + " can open this cluster; it was not touched.\n";
+      ". Only PostgreSQL " + version + " can open this cluster. The server has not changed it.\n";
   if (!can_upgrade && !list.empty()) text += "A cluster cannot be converted to an older version.\n";
-  text += "Do one of the following; docs/postgres-upgrade.md has the commands:\n  - ";
+  text += "Do one of the following (commands: docs/postgres-upgrade.md, in packages below /usr/share/doc/runyard):\n  - ";
   text += bindir_is_set ? "Use the programs of PostgreSQL " + version
-                        : "Install the package postgresql-" + version;
+                        : "Install the package postgresql-" + version + " (from the archive of the release that has it)";
   text += " and start the server again.";
   if (can_upgrade) text += " It then uses PostgreSQL " + version + " until you run pg_upgrade.";
   text +=
-      "\n  - If you have a dump (pg_dump) of the database, move the cluster away and restore the "
-      "dump.";
+      "\n  - If you have a dump of the database (pg_dump), move the cluster away (the server then creates an empty one) and "
+      "restore the dump.";
   refuse(std::move(text), embedded_postgres::wrong_version);
 }
 
@@ -330,8 +336,12 @@ class embedded_postgres::impl {
     const bool bindir_is_set = !settings_.bindir.empty();
     if (bindir_is_set && !has_server(settings_.bindir))
       refuse("There is no PostgreSQL in " + settings_.bindir.string() + ".");
-    const auto installed =
-        installations(bindir_is_set ? std::vector{settings_.bindir} : program_dirs(), user_);
+    std::vector<fs::path> dirs;
+    if (bindir_is_set)
+      dirs.push_back(settings_.bindir);
+    else
+      dirs = program_dirs();
+    const auto installed = installations(dirs, user_);
     if (installed.empty() && !made_by)
       refuse(
           "No PostgreSQL was found on this machine: install the package postgresql, or set "
@@ -375,14 +385,36 @@ class embedded_postgres::impl {
     own(socket_dir_, user_, 0700);
   }
 
+  // An interrupted upgrade leaves the cluster under another name.
+  void warn_of_clusters_beside() const {
+    std::error_code ec;
+    for (const auto& entry : fs::directory_iterator(place_, ec)) {
+      const auto name = entry.path().filename().string();
+      const auto version = name.starts_with("postgres.") ? name.substr(9) : std::string();
+      if (version.empty() || version.find_first_not_of("0123456789") != std::string::npos) continue;
+      if (!fs::exists(entry.path() / "PG_VERSION", ec)) continue;
+      observe::log(observe::level::warn, "db",
+                   "creating an empty cluster next to one of an earlier version; if an upgrade was interrupted, stop the "
+                   "server and move the right one back (docs/postgres-upgrade.md)",
+                   {{"empty", cluster_.string()}, {"existing", entry.path().string()}});
+    }
+  }
+
   void make_cluster() {
     observe::log(observe::level::info, "db", "making a private PostgreSQL cluster",
                  {{"data", cluster_.string()}});
+    std::error_code ec;
+    if (fs::exists(cluster_ / "base", ec) || fs::exists(cluster_ / "global", ec))
+      refuse("The cluster " + cluster_.string() + " has no file PG_VERSION. The server has not changed the cluster.\nCopy " +
+                 (cluster_ / "base" / "1" / "PG_VERSION").string() +
+                 " to it if that file is intact, or restore a backup (docs/backup.md).",
+             embedded_postgres::wrong_version);
     if (fs::exists(cluster_) && !fs::is_empty(cluster_))
-      refuse(cluster_.string() + " is not empty and is no PostgreSQL cluster; move it away.");
+      refuse(cluster_.string() +
+             " is not empty and is not a PostgreSQL cluster; move it away. The server then creates an empty database.");
+    warn_of_clusters_beside();
     // Made beside and renamed: a first start that is cut short leaves nothing half-made.
     const auto fresh = place_ / "postgres.new";
-    std::error_code ec;
     fs::remove_all(fresh, ec);
     make_dir(fresh);
     own(fresh, user_, 0700);

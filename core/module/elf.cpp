@@ -41,7 +41,11 @@ class reader {
       if (name == ".ry.module" && !out.ry_section) out.ry_section = ry_section(s);
       if (s.sh_type == SHT_DYNSYM) read_symbols(s, out);
       if (s.sh_type == SHT_DYNAMIC) read_dynamic(s, out);
-      if (s.sh_type == SHT_GNU_verneed) read_needed_versions(s, out);
+      if (s.sh_type == SHT_GNU_verneed) {
+        // Several sections could name the same entries again and again.
+        if (!out.needed_versions.empty()) refuse("it is damaged: it has more than one table of needed versions");
+        read_needed_versions(s, out);
+      }
     }
     return out;
   }

@@ -109,7 +109,7 @@ test('the real bwrap below a masked /proc', { skip: works ? false : 'root is nee
     await server.start({ timeout: 90000 });
     const line = warning(server.log);
     if (plain.status !== 0) return assert.notEqual(line, '');
-    assert.match(line, /Can't mount proc on \/newroot\/proc: Operation not permitted/);
+    assert.match(line, /Can't mount proc on \S*\/proc: Operation not permitted/);
     assert.match(line, /parts of \/proc are masked/);
     assert.match(line, /systempaths=unconfined|unmask=ALL|procMount: Unmasked/);
     const ready = await new Client(server).get('/readyz');
