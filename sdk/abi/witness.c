@@ -126,19 +126,20 @@ AT(ry_agent_tools_v1, list, 8);
 AT(ry_agent_tools_v1, call, 16);
 AT(ry_agent_tools_v1, cancel, 24);
 
-SIZE(ry_llm_usage, 32);
+SIZE(ry_llm_usage, 40);
 AT(ry_llm_usage, struct_size, 0);
 AT(ry_llm_usage, estimated, 4);
 AT(ry_llm_usage, input_tokens, 8);
 AT(ry_llm_usage, output_tokens, 16);
 AT(ry_llm_usage, cached_tokens, 24);
+AT(ry_llm_usage, cache_write_tokens, 32);
 
-SIZE(ry_llm_end, 40);
+SIZE(ry_llm_end, 48);
 AT(ry_llm_end, struct_size, 0);
 AT(ry_llm_end, finish, 4);
 AT(ry_llm_end, usage, 8);
 
-SIZE(ry_llm_sink, 48);
+SIZE(ry_llm_sink, 56);
 AT(ry_llm_sink, struct_size, 0);
 AT(ry_llm_sink, reserved0, 4);
 AT(ry_llm_sink, on_text, 8);
@@ -146,6 +147,7 @@ AT(ry_llm_sink, on_reasoning, 16);
 AT(ry_llm_sink, on_tool_call, 24);
 AT(ry_llm_sink, on_end, 32);
 AT(ry_llm_sink, on_reasoning_block, 40);
+AT(ry_llm_sink, on_notice, 48);
 
 SIZE(ry_llm_provider_v1, 40);
 AT(ry_llm_provider_v1, struct_size, 0);

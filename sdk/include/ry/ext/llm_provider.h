@@ -13,8 +13,12 @@
  *                                                 a driver leaves out what is not its own
  *     {"role":"tool","tool_call_id":"c1","name":"shell","content":"...","is_error":false}],
  *   "tools": [{"name":"shell","description":"...","parameters":{JSON Schema}}],
- *   "max_output_tokens": 4096, "temperature": 0.2, "stop": ["..."]  -- each optional
+ *   "max_output_tokens": 4096, "temperature": 0.2, "top_p": 0.9, "stop": ["..."],   -- each optional
+ *   "reasoning_effort": "none" | "minimal" | "low" | "medium" | "high",              -- optional
+ *   "tool_choice": "auto" | "none" | "required" | {"name":"shell"}                   -- optional
  * }
+ * A driver leaves out or changes what its provider refuses: schemas, ids, empty texts, the order of roles. What it cannot
+ * express of one tool it reports with on_notice, and asks without that tool.
  * config_json, from runs.providers.<name>: {"kind", "base_url", "api_key", "headers":{}, "timeout_seconds",
  * "idle_timeout_seconds", ...driver's own keys}; defaults are the driver's.
  */
@@ -32,13 +36,17 @@ typedef struct ry_llm_usage {
   uint32_t estimated;        /* 1: the provider did not say all of it; counted from the text */
   int64_t input_tokens;      /* all of them, cached ones included */
   int64_t output_tokens;
-  int64_t cached_tokens;
+  int64_t cached_tokens;     /* read from the provider's cache */
+  int64_t cache_write_tokens; /* written into it; part of input_tokens. Since 1.0; 0 when struct_size is smaller */
 } ry_llm_usage;
 
-#define RY_LLM_FINISH_STOP 1
-#define RY_LLM_FINISH_TOOL_CALLS 2
-#define RY_LLM_FINISH_LENGTH 3
-#define RY_LLM_FINISH_FILTER 4
+#define RY_LLM_FINISH_STOP 1       /* the model finished its answer by itself */
+#define RY_LLM_FINISH_TOOL_CALLS 2 /* it waits for the results of its calls */
+#define RY_LLM_FINISH_LENGTH 3     /* cut at a limit of tokens; the arguments of the last call may be incomplete */
+#define RY_LLM_FINISH_FILTER 4     /* the provider withheld the answer or the rest of it */
+#define RY_LLM_FINISH_REFUSAL 5    /* the model declined to answer */
+#define RY_LLM_FINISH_PAUSE 6      /* the provider paused a long turn; ask again with the text so far */
+#define RY_LLM_FINISH_ERROR 7      /* the provider reports a failed answer without an error of its own */
 
 typedef struct ry_llm_end {
   uint32_t struct_size;
@@ -63,6 +71,10 @@ typedef struct ry_llm_sink {
   /* May be NULL, or missing when struct_size is smaller. A JSON object on one line that has to come back
    * as an element of the message's "reasoning"; its members "driver" and "model" say whose it is. */
   void (*on_reasoning_block)(void* ctx, ry_str block_json) RY_NOEXCEPT;
+  /* May be NULL, or missing when struct_size is smaller. Something of the request was left out or changed so that the
+   * provider takes it; `code` is one of "tool_skipped", "image_skipped", "parameter_skipped", `message` a sentence that
+   * names it. Called before the first on_text. */
+  void (*on_notice)(void* ctx, ry_str code, ry_str message) RY_NOEXCEPT;
 } ry_llm_sink;
 
 typedef struct ry_llm_provider_v1 {
