@@ -305,7 +305,7 @@ class command_line {
                                                                           : "Lists the tools.");
       sub->footer(calls ? example("  runyard mcp call http://127.0.0.1:3101/mcp --tool echo --arguments "
                                   "'{\"message\":\"hi\"}'")
-                        : example("  runyard mcp tools --command npx -y @modelcontextprotocol/server-memory"));
+                        : example("  runyard mcp tools --command=npx --command=-y --command=@modelcontextprotocol/server-memory"));
       sub->add_option("server", mcp_.server, "Address of the MCP server")->type_name("URL");
       sub->add_option("--command", mcp_.command, "A program on the server's machine, and its arguments; last")
           ->type_name("PROGRAM...")

@@ -94,6 +94,19 @@ TEST(mcp_list, reads_all_types_and_both_spellings) {
   EXPECT_EQ(list[2].at("type"), "composio");
 }
 
+TEST(mcp_list, keeps_the_revision_and_the_time_limit_of_every_type) {
+  for (const char* config : {R"("type":"http","config":{"url":"http://x")", R"("type":"json","config":{"command":"x")",
+                             R"("type":"prebuilt","config":{"profile_id":"p")"}) {
+    const auto list = json::parse(read(R"([{"name":"a",)" + std::string(config) +
+                                       R"(,"revision":"2025-06-18","timeout_seconds":7200,"session":"run"},"enabledTools":[]}])"));
+    EXPECT_EQ(list.at(0).at("config").at("session"), "run") << config;
+    EXPECT_EQ(list.at(0).at("config").at("revision"), "2025-06-18") << config;
+    EXPECT_EQ(list.at(0).at("config").at("timeout_seconds"), 7200) << config;
+  }
+  const auto automatic = read(R"([{"name":"a","type":"http","config":{"url":"http://x","revision":"auto"},"enabledTools":[]}])");
+  EXPECT_THAT(automatic, Not(HasSubstr("revision")));
+}
+
 TEST(mcp_list, refuses_naming_the_place) {
   const auto item = [](const std::string& rest) { return "[{" + rest + "}]"; };
   const std::string tail = R"(,"enabledTools":[])";
@@ -125,6 +138,18 @@ TEST(mcp_list, refuses_naming_the_place) {
             "custom_mcps[0].config.profile_id"},
            {item(R"("name":"a","type":"http","config":{"url":"http://x","reuse":"yes"})" + tail),
             "custom_mcps[0].config.reuse"},
+           {item(R"("name":"a","type":"http","config":{"url":"http://x","revision":"newest"})" + tail),
+            "custom_mcps[0].config.revision"},
+           {item(R"("name":"a","type":"http","config":{"url":"http://x","revision":20250618})" + tail),
+            "custom_mcps[0].config.revision"},
+           {item(R"("name":"a","type":"http","config":{"url":"http://x","timeout_seconds":0})" + tail),
+            "custom_mcps[0].config.timeout_seconds"},
+           {item(R"("name":"a","type":"http","config":{"url":"http://x","timeout_seconds":"60"})" + tail),
+            "custom_mcps[0].config.timeout_seconds"},
+           {item(R"("name":"a","type":"http","config":{"url":"http://x","session":"forever"})" + tail),
+            "custom_mcps[0].config.session"},
+           {item(R"("name":"a","type":"json","config":{"command":"x","cwd":"/srv"})" + tail),
+            "custom_mcps[0].config.cwd"},
            {item(R"("name":"a","type":"http","config":{"url":"http://x"})"),
             "custom_mcps[0].enabledTools"},
            {"[" + weather + "," + weather + "]", "custom_mcps[1].name"}}) {

@@ -3,6 +3,7 @@
 #include <sodium.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
@@ -15,6 +16,7 @@ namespace json = boost::json;
 constexpr std::size_t most_servers = 100;
 constexpr std::size_t most_tools = 1000;
 constexpr std::size_t most_pairs = 100;
+constexpr std::int64_t most_call_seconds = 24 * 3600;
 
 [[noreturn]] void refuse(const std::string& place, const char* what) {
   throw ry::http_error(422, RY_INVALID_ARGUMENT, "agents.invalid_value", place + " " + what);
@@ -110,11 +112,31 @@ json::object secrets(const json::value* given, const char* name, const std::stri
   return out;
 }
 
+bool names_revision(std::string_view s) {
+  if (s == "auto") return true;
+  if (s.size() != 10 || s[4] != '-' || s[7] != '-') return false;
+  return std::all_of(s.begin(), s.end(), [](char c) { return c == '-' || (c >= '0' && c <= '9'); });
+}
+
+// Of a local program a member without effect (`cwd`, say) would change what is run, silently.
+void refuse_unknown(const json::object& config, const std::string& place) {
+  for (const auto& member : config) {
+    const std::string_view key(member.key().data(), member.key().size());
+    bool known = false;
+    for (const char* each : {"command", "args", "env", "reuse", "session", "revision", "timeout_seconds"}) known |= key == each;
+    if (!known) {
+      refuse(place + "." + std::string(key.substr(0, 100)),
+             "is not known: a json server has command, args, env, reuse, session, revision and timeout_seconds");
+    }
+  }
+}
+
 // custom: names another transport, which knows what addresses it has.
 json::object read_config(const json::object& given, const std::string& type,
                          const std::string& custom, const std::string& place,
                          const json::object* before, const seal_fn& seal) {
   json::object out;
+  if (type == "json" && custom.empty()) refuse_unknown(given, place);
   if (type == "http" || type == "sse") {
     const auto url = text(find(given, "url"), place + ".url", 2048);
     if (custom.empty() && url.substr(0, 7) != "http://" && url.substr(0, 8) != "https://") {
@@ -138,6 +160,25 @@ json::object read_config(const json::object& given, const std::string& type,
   if (const auto* reuse = find(given, "reuse"); reuse && !reuse->is_null()) {
     if (!reuse->is_bool()) refuse(place + ".reuse", "must be true or false");
     if (reuse->get_bool()) out["reuse"] = true;
+  }
+  if (const auto* revision = find(given, "revision"); revision && !revision->is_null()) {
+    if (!revision->is_string() || !names_revision(sv(revision->get_string()))) {
+      refuse(place + ".revision", "must be \"auto\" or a revision of MCP (YYYY-MM-DD)");
+    }
+    if (revision->get_string() != "auto") out["revision"] = *revision;
+  }
+  if (const auto* session = find(given, "session"); session && !session->is_null()) {
+    const auto scope = session->is_string() ? sv(session->get_string()) : std::string_view();
+    if (scope != "call" && scope != "run" && scope != "thread") {
+      refuse(place + ".session", "must be \"call\", \"run\" or \"thread\"");
+    }
+    if (scope != "call") out["session"] = *session;
+  }
+  if (const auto* seconds = find(given, "timeout_seconds"); seconds && !seconds->is_null()) {
+    if (!seconds->is_int64() || seconds->get_int64() < 1 || seconds->get_int64() > most_call_seconds) {
+      refuse(place + ".timeout_seconds", "must be a whole number from 1 to 86400");
+    }
+    out["timeout_seconds"] = *seconds;
   }
   return out;
 }

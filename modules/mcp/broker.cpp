@@ -1,6 +1,10 @@
 #include "broker.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "deadline.hpp"
+#include "progress.hpp"
 #include "result.hpp"
 #include "schema.hpp"
 
@@ -84,6 +88,7 @@ ry::task<tool_list> broker::fetch(server_ptr s) {
 
 std::unique_ptr<client> broker::client_of(const server_ptr& s, ry_exec* exec) {
   auto kept = s->reuse ? kept_.take(*s, exec) : nullptr;
+  if (!kept && !s->session.empty()) note_beginning(waiting_key(*s));
   return kept ? std::move(kept) : std::make_unique<client>(parts_, s, exec);
 }
 
@@ -114,21 +119,29 @@ ry::task<server_ptr> broker::next_try(server_ptr s, ry::error why, bool unsent, 
   throw why;
 }
 
-void broker::keep(const server& s, tool_list_ptr list, std::uint64_t aged) {
+tool_list_ptr broker::keep(const server& s, tool_list got, std::uint64_t aged) {
+  // A server whose revision is known is not asked again who it is.
+  if (const auto before = memory_.look_up(s.key, parts_.ctx.now_unix_us()).tools; before && !got.introduced) {
+    got.instructions = before->instructions;
+    if (got.server_name.empty()) got.server_name = before->server_name;
+  }
+  got.bytes += got.instructions.size() + got.server_name.size();
+  const auto list = std::make_shared<const tool_list>(std::move(got));
   constexpr std::int64_t day_ms = 24LL * 3600 * 1000;
   const auto life =
       std::min(settings_.cache_us, std::min(list->ttl_ms.value_or(day_ms), day_ms) * 1000);
   for (const auto& why : list->left_out) {
     parts_.ctx.warn("a tool of an MCP server was left out", {{"server", s.name}, {"tool", why}});
   }
-  const auto change = memory_.store(s.key, s.account_id, std::move(list), life, parts_.ctx.now_unix_us(), aged);
-  if (change.none()) return;
+  const auto change = memory_.store(s.key, s.account_id, list, life, parts_.ctx.now_unix_us(), aged);
+  if (change.none()) return list;
   parts_.ctx.warn("an MCP server describes its tools otherwise than before",
                   {{"server", s.name},
                    {"account", s.account_id},
                    {"changed", joined(change.changed)},
                    {"added", joined(change.added)},
                    {"removed", joined(change.removed)}});
+  return list;
 }
 
 ry::task<tool_list_ptr> broker::discover(server_ptr s, freshness wanted) {
@@ -167,9 +180,7 @@ ry::task<tool_list_ptr> broker::ask(server_ptr s, freshness wanted, bool& waits)
   bool called_off = false;
   std::exception_ptr why;
   try {
-    auto list = std::make_shared<const tool_list>(co_await fetch(s));
-    keep(*s, list, aged);
-    co_return list;
+    co_return keep(*s, co_await fetch(s), aged);
   } catch (const ry::error& e) {
     called_off = e.status() == RY_CANCELLED;
     why = std::current_exception();
@@ -180,7 +191,7 @@ ry::task<tool_list_ptr> broker::ask(server_ptr s, freshness wanted, bool& waits)
   std::rethrow_exception(why);
 }
 
-ry::task<json::value> broker::invoke(server_ptr s, std::string tool, json::object arguments) {
+ry::task<json::value> broker::invoke(server_ptr s, std::string tool, json::object arguments, progress_fn on_progress) {
   ry_exec* exec = co_await ry::this_exec();
   attempts made;
   ry::error said(RY_OK);
@@ -193,7 +204,7 @@ ry::task<json::value> broker::invoke(server_ptr s, std::string tool, json::objec
     auto c = client_of(s, exec);
     if (said.status() != RY_OK) c->doubt(said);
     try {
-      auto result = co_await c->call_tool(tool, arguments, std::move(mirrored));
+      auto result = co_await c->call_tool(tool, arguments, std::move(mirrored), on_progress);
       done_with(std::move(c));
       if (says_unknown_tool(result)) memory_.age(s->key, s->account_id);
       co_return result;
@@ -202,7 +213,9 @@ ry::task<json::value> broker::invoke(server_ptr s, std::string tool, json::objec
     }
     const bool unsent = c->unsent();
     if (why.is("mcp.era_changed")) said = c->said();
-    if (why.is("mcp.rpc")) done_with(std::move(c));
+    // A session outlives a call that failed, or that its caller or the limit on time gave up.
+    const bool outlives = !s->session.empty() && why.status() == RY_CANCELLED && c->usable();
+    if (why.is("mcp.rpc") || outlives) done_with(std::move(c));
     c.reset();
     const auto detail = why.detail_json();
     const auto code = why.is("mcp.rpc") && !detail.empty() ? code_of(parse(detail)) : 0;
@@ -212,38 +225,111 @@ ry::task<json::value> broker::invoke(server_ptr s, std::string tool, json::objec
     // In all of these the server has done nothing yet.
     if (code == header_mismatch && lists++ == 0) {
       const auto aged = memory_.look_up(s->key, parts_.ctx.now_unix_us()).aged;
-      keep(*s, std::make_shared<const tool_list>(co_await fetch(s)), aged);
+      keep(*s, co_await fetch(s), aged);
     } else {
       s = co_await next_try(s, why, unsent, made);
     }
   }
 }
 
-ry::task<std::string> broker::call(server_ptr s, std::string tool, json::object arguments) {
-  const auto late = trouble_with(*s, RY_DEADLINE_EXCEEDED, "mcp.timeout",
-                                 "the call of " + tool + " took longer than " +
-                                     std::to_string(settings_.call_ms / 1000) + " seconds");
+ry::task<std::string> broker::call(server_ptr s, std::string tool, json::object arguments, told_fn told) {
+  if (s->session.empty()) {
+    co_return co_await timed_call(std::move(s), std::move(tool), std::move(arguments), std::move(told));
+  }
+  co_return co_await call_in_session(std::move(s), std::move(tool), std::move(arguments), std::move(told));
+}
+
+ry::task<std::string> broker::call_in_session(server_ptr s, std::string tool, json::object arguments, told_fn told) {
+  s = co_await maker_.resolve(s);
+  const auto key = waiting_key(*s);
+  ry_exec* const here = co_await ry::this_exec();
+  const auto turn = co_await turns_.take(key);
+  ry_exec* const home = kept_.home_of(key);
+  const bool moves = home != nullptr && home != here;
+  if (moves) {
+    // The caller is told on its own executor, in order and before the result.
+    told = [this, here, to = std::make_shared<const told_fn>(std::move(told))](std::string_view line) {
+      parts_.ctx.post(here, [to, text = std::string(line)] {
+        if (*to) (*to)(text);
+      });
+    };
+    co_await parts_.ctx.switch_to(home);
+  }
+  std::string result;
+  ry::error why(RY_OK);
+  try {
+    result = co_await timed_call(s, std::move(tool), std::move(arguments), std::move(told));
+  } catch (...) {
+    why = ry::current_error();
+  }
+  if (moves) co_await parts_.ctx.switch_to(here);
+  if (why.status() != RY_OK) throw why;
+  if (note_use(key)) result = with_note(result, "[the session with this server was begun anew: what it held before is lost]");
+  co_return result;
+}
+
+void broker::note_beginning(const std::string& key) {
+  std::lock_guard lock(mutex_);
+  if (const auto at = sessions_.find(key); at != sessions_.end()) at->second = true;
+}
+
+bool broker::note_use(const std::string& key) {
+  constexpr std::size_t most_sessions = 100'000;
+  std::lock_guard lock(mutex_);
+  if (sessions_.size() >= most_sessions) sessions_.clear();
+  return std::exchange(sessions_[key], false);
+}
+
+ry::task<std::string> broker::timed_call(server_ptr s, std::string tool, json::object arguments, told_fn told) {
+  const auto most_ms = settings_.most_call_ms;
+  const auto patience_ms = std::min(s->call_ms != 0 ? s->call_ms : settings_.call_ms, most_ms);
   const auto begun = parts_.ctx.mono_us();
+  auto clock = std::make_shared<idle_clock>();
+  clock->patience_us = static_cast<std::int64_t>(patience_ms) * 1000;
+  clock->most_us = static_cast<std::int64_t>(most_ms) * 1000;
+  clock->begun_us = clock->last_us = begun;
+  progress_fn on_progress = [this, clock, told = std::move(told),
+                             last = progress_mark()](const json::object& params) mutable {
+    if (!last.grows(params)) return;
+    clock->last_us = parts_.ctx.mono_us();
+    if (told) told(progress_line(params));
+  };
+  const auto late = trouble_with(*s, RY_DEADLINE_EXCEEDED, "mcp.timeout", "the call took too long");
+  const auto name = tool;
   ry::error why(RY_OK);
   std::string text;
   bool waits = false;
   try {
-    text = co_await within(parts_.ctx, settings_.call_ms, late,
-                           result_of(s, std::move(tool), std::move(arguments), waits));
+    text = co_await within(parts_.ctx, patience_ms, late,
+                           result_of(s, std::move(tool), std::move(arguments), std::move(on_progress), waits), clock);
   } catch (const ry::error& e) {
-    why = waits && e.is("mcp.timeout") ? no_turn(*s, settings_.call_ms) : e;
+    why = e;
+  }
+  // Of the server itself, or of its transport, a time-out has its own sentence.
+  const bool over = why.is("mcp.timeout") && why.message() == late.message();
+  if (over && waits) {
+    why = no_turn(*s, patience_ms);
+  } else if (over) {
+    const bool spoke = clock->last_us != begun;
+    const bool at_most = clock->last_us + clock->patience_us >= begun + clock->most_us;
+    why = trouble_with(*s, RY_DEADLINE_EXCEEDED, "mcp.timeout",
+                       "the call of " + name +
+                           (spoke && !at_most ? " reported no progress for " + std::to_string(patience_ms / 1000)
+                                              : " took longer than " + std::to_string((spoke ? most_ms : patience_ms) / 1000)) +
+                           " seconds");
   }
   note(figures::operation::call, *s, why, begun);
   if (why.status() != RY_OK) throw why;
   co_return text;
 }
 
-ry::task<std::string> broker::result_of(server_ptr s, std::string tool, json::object arguments, bool& waits) {
-  s = co_await maker_.resolve(s);
+ry::task<std::string> broker::result_of(server_ptr s, std::string tool, json::object arguments,
+                                       progress_fn on_progress, bool& waits) {
+  if (s->session.empty()) s = co_await maker_.resolve(s);
   waits = true;
   const auto place = co_await places_.take(s->account_id);
   waits = false;
-  const auto result = co_await invoke(s, tool, std::move(arguments));
+  const auto result = co_await invoke(s, tool, std::move(arguments), std::move(on_progress));
   const auto known = memory_.look_up(s->key, parts_.ctx.now_unix_us());
   const auto* described = known.tools ? known.tools->find(tool) : nullptr;
   std::string mismatch;

@@ -2,6 +2,12 @@
 // tasks run on the executor of their chain.
 #pragma once
 
+#include <functional>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
 #include "kept_clients.hpp"
 #include "memory.hpp"
 #include "places.hpp"
@@ -20,14 +26,17 @@ class broker {
         maker_(parts),
         memory_(s.cache_bytes),
         kept_(parts.ctx, s.kept),
-        places_(parts.ctx, s.max_at_once) {
+        places_(parts.ctx, s.max_at_once),
+        turns_(parts.ctx, 1) {
     parts_.tools_changed = [this](const server& from) { memory_.age(from.key, from.account_id); };
   }
 
   // Throws what client throws; mcp.timeout after the limit. An old list is not served.
   ry::task<tool_list_ptr> discover(server_ptr s, freshness wanted);
-  // result_json of agent.tools/1. A failed call throws.
-  ry::task<std::string> call(server_ptr s, std::string tool, json::object arguments);
+  // result_json of agent.tools/1. A failed call throws. told: is called for each notification of progress, on the executor
+  // of the chain, and lives until the call has ended.
+  using told_fn = std::function<void(std::string_view line)>;
+  ry::task<std::string> call(server_ptr s, std::string tool, json::object arguments, told_fn told = {});
 
   // Closes the connections that wait for their next use, soon.
   void close_kept() noexcept { kept_.clear(); }
@@ -48,10 +57,17 @@ class broker {
   ry::task<server_ptr> next_try(server_ptr s, ry::error why, bool unsent, attempts& made);
   // waits: whether it stands before its turn.
   ry::task<tool_list_ptr> ask(server_ptr s, freshness wanted, bool& waits);
-  ry::task<std::string> result_of(server_ptr s, std::string tool, json::object arguments, bool& waits);
+  // A call in the session of a run or thread: when its turn has come, and on the executor of the session.
+  ry::task<std::string> call_in_session(server_ptr s, std::string tool, json::object arguments, told_fn told);
+  ry::task<std::string> timed_call(server_ptr s, std::string tool, json::object arguments, told_fn told);
+  // A session under that key is begun; one was in use; whether it took the place of another.
+  void note_beginning(const std::string& key);
+  bool note_use(const std::string& key);
+  ry::task<std::string> result_of(server_ptr s, std::string tool, json::object arguments, progress_fn on_progress,
+                                  bool& waits);
   ry::task<tool_list> fetch(server_ptr s);
-  ry::task<json::value> invoke(server_ptr s, std::string tool, json::object arguments);
-  void keep(const server& s, tool_list_ptr list, std::uint64_t aged);
+  ry::task<json::value> invoke(server_ptr s, std::string tool, json::object arguments, progress_fn on_progress);
+  tool_list_ptr keep(const server& s, tool_list got, std::uint64_t aged);
 
   client_parts& parts_;
   const settings& settings_;
@@ -59,6 +75,9 @@ class broker {
   tool_memory memory_;
   kept_clients kept_;
   places places_;
+  places turns_;  // of the calls in one session, by its key
+  std::mutex mutex_;
+  std::unordered_map<std::string, bool> sessions_;  // keys of those that calls were made in; true: begun anew since
 };
 
 }  // namespace mcp

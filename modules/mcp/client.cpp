@@ -11,6 +11,10 @@ constexpr std::int64_t modern_verdict_us = 24LL * 3600 * 1'000'000;
 constexpr std::int64_t legacy_verdict_us = 3600LL * 1'000'000;
 constexpr std::size_t most_verdicts = 10'000;
 
+constexpr std::uint32_t longest_retry_after_s = 5;
+constexpr std::size_t most_logged_body = 1000;
+constexpr std::size_t most_instructions = 16 * 1024;
+
 bool says_session(std::string_view body) {
   return body.find("ession") != std::string_view::npos;
 }
@@ -63,12 +67,18 @@ void client::open(const std::string& driver) {
 
 void client::note(era e) {
   era_ = e;
-  parts_.eras.note(to_->key, e, parts_.ctx.now_unix_us());
+  if (!pinned()) parts_.eras.note(to_->key, e, parts_.ctx.now_unix_us());
 }
 
 void client::fail(const reply& r, std::string_view doing) const {
   if (r.trouble.status() != RY_OK) throw r.trouble;
   const std::string what(doing);
+  if (r.http_status / 100 != 2 && !r.http_body.empty()) {
+    parts_.ctx.warn("an MCP server refused a request", {{"server", to_->name},
+                                                        {"request", what},
+                                                        {"http_status", static_cast<std::int64_t>(r.http_status)},
+                                                        {"body", clean(r.http_body, most_logged_body)}});
+  }
   // Also one that says it in an error of JSON-RPC.
   if (r.http_status == 401 || (r.http_status == 403 && (!r.answered || !r.authenticate.empty()))) {
     throw unauthorized_by(*to_, r.http_status, r.authenticate);
@@ -119,8 +129,17 @@ ry::task<void> client::connect() {
     co_return;
   }
   open(to_->driver);
+  const bool able = (link_->capabilities() & RY_MCP_MODERN) != 0;
+  if (pinned() && (!is_revision_setting(to_->revision) || (to_->revision == modern_revision && !able))) {
+    throw trouble_with(*to_, RY_INVALID_ARGUMENT, "mcp.refused",
+                       is_revision_setting(to_->revision)
+                           ? "config.revision: the transport " + to_->driver + " does not carry " + to_->revision
+                           : "config.revision must be one of " + revision_settings());
+  }
   era known = era::legacy;
-  if ((link_->capabilities() & RY_MCP_MODERN) != 0) {
+  if (pinned()) {
+    known = to_->revision == modern_revision ? era::modern : era::legacy;
+  } else if (able) {
     known = parts_.eras.look_up(to_->key, parts_.ctx.now_unix_us());
     from_book_ = known != era::unknown;
   }
@@ -135,26 +154,25 @@ ry::task<void> client::connect() {
 }
 
 ry::task<void> client::probe_revision() {
-  // Where no exchange ends, a server that does not know the question may be silent, or go.
+  // A server that does not know the question may be silent, or end: the program or the exchange.
   const bool channel = (link_->capabilities() & RY_MCP_EXCHANGES) == 0;
   era_ = era::modern;
+  from_book_ = false;
   reply r;
   bool silent = false;
-  if (channel) {
-    try {
-      r = co_await within(parts_.ctx, parts_.probe_ms,
-                          ry::error(RY_DEADLINE_EXCEEDED, "mcp.silent", "silence"),
-                          exchange("server/discover", {}, {}, {}, 0));
-    } catch (const ry::error& e) {
-      if (!e.is("mcp.silent")) throw;
-      silent = true;
-    }
-  } else {
-    r = co_await exchange("server/discover", {}, {}, {}, 0);
+  try {
+    r = co_await within(parts_.ctx, parts_.probe_ms,
+                        ry::error(RY_DEADLINE_EXCEEDED, "mcp.silent", "silence"),
+                        exchange("server/discover", {}, {}, {}, 0));
+  } catch (const ry::error& e) {
+    if (!e.is("mcp.silent")) throw;
+    silent = true;
   }
   verdict v;
-  const bool gone = channel && link_->closed() && r.trouble.status() == RY_UNAVAILABLE;
-  if (silent || gone) {
+  const auto st = r.trouble.status();
+  const bool gone = channel && link_->closed() && st == RY_UNAVAILABLE;
+  const bool no_message = !channel && r.http_status / 100 == 2 && (st == RY_UNAVAILABLE || st == RY_DATA_LOSS);
+  if (silent || gone || no_message) {
     v.what = verdict::kind::legacy;
   } else {
     if (r.trouble.status() != RY_OK) fail(r, "server/discover");
@@ -162,9 +180,7 @@ ry::task<void> client::probe_revision() {
   }
   switch (v.what) {
     case verdict::kind::modern:
-      if (r.answered && !r.failed && r.body.is_object()) {
-        if (const auto* c = object_of(r.body.get_object(), "capabilities")) server_capabilities_ = *c;
-      }
+      if (r.answered && !r.failed && r.body.is_object()) introduce(r.body.get_object());
       note(era::modern);
       co_return;
     case verdict::kind::legacy:
@@ -189,16 +205,32 @@ ry::task<reply> client::first_initialize() {
   revision_.clear();
   request_options o;
   o.bits = RY_MCP_RESUMABLE;
-  reply r = co_await link_->request("initialize", initialize_params(parts_.ctx.fact("version")), std::move(o));
+  reply r = co_await send("initialize", initialize_params(parts_.ctx.fact("version"), wanted_legacy()), std::move(o));
   co_return r;
+}
+
+std::string_view client::wanted_legacy() const {
+  return is_legacy_revision(to_->revision) ? std::string_view(to_->revision) : newest_legacy;
+}
+
+// What a DiscoverResult or an InitializeResult says of the server.
+void client::introduce(const json::object& result) {
+  introduced_ = true;
+  if (const auto* c = object_of(result, "capabilities")) server_capabilities_ = *c;
+  instructions_ = clean(text_of(result, "instructions"), most_instructions);
+  const auto* info = object_of(result, "serverInfo");
+  if (const auto* meta = object_of(result, "_meta"); info == nullptr && meta != nullptr) {
+    info = object_of(*meta, "io.modelcontextprotocol/serverInfo");
+  }
+  if (info != nullptr) server_name_ = text_of(*info, "name");
 }
 
 ry::task<void> client::initialize() {
   reply r = co_await first_initialize();
   const bool refused = r.http_status == 400 || r.http_status == 404 || r.http_status == 405;
-  const bool able = (link_->capabilities() & RY_MCP_MODERN) != 0;
-  // What only a modern server says counts whatever was thought of it: it may have been too slow for the probe.
-  if (able && r.answered && r.failed && ((refused && from_book_) || is_modern_error(code_of(r.body)))) {
+  const bool able = !pinned() && (link_->capabilities() & RY_MCP_MODERN) != 0;
+  // A modern error identifies a modern server: it may have been too slow for the probe, or be a newer one.
+  if (able && r.answered && r.failed && is_modern_error(code_of(r.body))) {
     const auto v = judge({r.answered, r.failed, r.body, r.http_status});
     if (v.what == verdict::kind::modern) {
       note(era::modern);
@@ -211,6 +243,14 @@ ry::task<void> client::initialize() {
     reply older = co_await first_initialize();
     if (older.answered || older.trouble.status() == RY_DEADLINE_EXCEEDED) r = std::move(older);
   }
+  // The remembered verdict may be wrong by now.
+  const bool still_refused = r.http_status / 100 == 4 && r.http_status != 401 && r.http_status != 403 && r.http_status != 429;
+  if (able && from_book_ && !(r.answered && !r.failed) && (still_refused || r.answered)) {
+    parts_.eras.forget(to_->key);
+    if (link_->driver()->name != to_->driver || link_->closed()) open(to_->driver);
+    co_await probe_revision();
+    co_return;
+  }
   const auto result = result_of(std::move(r), "initialize");
   const auto& o = result.get_object();
   revision_ = text_of(o, "protocolVersion");
@@ -218,8 +258,7 @@ ry::task<void> client::initialize() {
     throw trouble_with(*to_, RY_DATA_LOSS, "mcp.protocol_error",
                        "the server chose a revision that is unknown here: " + revision_.substr(0, 32));
   }
-  if (const auto* c = object_of(o, "capabilities")) server_capabilities_ = *c;
-  if (const auto* info = object_of(o, "serverInfo")) server_name_ = text_of(*info, "name");
+  introduce(o);
   note(era::legacy);
   const ry::headers fields{{"MCP-Protocol-Version", revision_}};
   link_->answer_headers(fields);
@@ -255,9 +294,21 @@ ry::task<reply> client::exchange(std::string method, json::object params, std::s
     o.bits |= RY_MCP_RESUMABLE;
     o.cancel = request_options::on_cancel::notify;
   }
-  reply r = co_await link_->request(std::move(method), std::move(params), std::move(o));
+  if (method == "tools/call") o.on_progress = on_progress_;
+  reply r = co_await send(std::move(method), std::move(params), std::move(o));
   unsent_ = r.unsent;
   co_return r;
+}
+
+// A request that the server refuses because of too many is not done, and sent once more after the time that it names.
+ry::task<reply> client::send(std::string method, json::object params, request_options options) {
+  reply r = co_await link_->request(method, params, options);
+  const bool again = r.http_status == 429 && !r.answered && r.trouble.status() == RY_OK && r.retry_after_s != 0 &&
+                     r.retry_after_s <= longest_retry_after_s && !link_->closed();
+  if (!again) co_return r;
+  (co_await parts_.ctx.sleep(r.retry_after_s * 1000ULL)).value();
+  reply second = co_await link_->request(std::move(method), std::move(params), std::move(options));
+  co_return second;
 }
 
 // One request, with what an aged verdict or an aged session costs.
@@ -267,11 +318,13 @@ ry::task<reply> client::ask(std::string method, json::object params, std::string
   if (era_ == era::modern) {
     if (r.answered && !r.failed) co_return r;
     const auto v = judge({r.answered, r.failed, r.body, r.http_status});
-    const bool disproved =
-        (r.http_status / 100 == 4 && v.what == verdict::kind::legacy) ||
-        (r.answered && code_of(r.body) == unsupported_revision);
-    if (disproved && from_book_) {
-      parts_.eras.forget(to_->key);
+    // Of a call that failed otherwise the server may have done a part.
+    const bool unknown_method = r.answered && code_of(r.body) == method_not_found;
+    const bool not_done = r.http_status / 100 == 4 || unknown_method || method != "tools/call";
+    const bool disproved = (v.what == verdict::kind::legacy && not_done) ||
+                           (r.answered && code_of(r.body) == unsupported_revision);
+    if (disproved && !pinned()) parts_.eras.forget(to_->key);
+    if (disproved && from_book_ && !pinned()) {
       try {
         fail(r, "the request");
       } catch (const ry::error& e) {
@@ -318,11 +371,14 @@ ry::task<tool_list> client::list_tools() {
   } while (cursor);
   auto list = pages.finish();
   list.server_name = server_name_;
+  list.instructions = instructions_;
+  list.introduced = introduced_;
   co_return list;
 }
 
 ry::task<json::value> client::call_tool(std::string name, json::object arguments,
-                                        std::vector<mirrored_argument> mirrored) {
+                                        std::vector<mirrored_argument> mirrored, progress_fn on_progress) {
+  on_progress_ = std::move(on_progress);
   co_await connect();
   if (doubted_ && era_ == era::modern) throw *doubted_;
   ry::headers fields;

@@ -29,12 +29,14 @@ class era_book {
   std::unordered_map<std::string, entry> entries_;
 };
 
+using progress_fn = std::function<void(const json::object& params)>;
+
 // What all clients share; outlives them.
 struct client_parts {
   const ry::context& ctx;
   ry::drivers<ry_mcp_transport_v1> transports;
   era_book eras;
-  std::uint64_t probe_ms = 3000;  // how long a local server may be silent on server/discover
+  std::uint64_t probe_ms = 3000;  // how long a server may be silent on server/discover
   std::size_t max_message_bytes = 16u << 20;
   tool_limits limits;
   std::function<void(const server&)> tools_changed;  // a server said so
@@ -53,8 +55,9 @@ class client {
   // (the server's own error; detail_json holds it), RY_CANCELLED.
   ry::task<tool_list> list_tools();
   // The result as the server sent it.
-  ry::task<json::value> call_tool(std::string name, json::object arguments,
-                                  std::vector<mirrored_argument> mirrored);
+  // on_progress: as in request_options; lives as long as the call.
+  ry::task<json::value> call_tool(std::string name, json::object arguments, std::vector<mirrored_argument> mirrored,
+                                  progress_fn on_progress = {});
 
   era revision() const noexcept { return era_; }
   const server& to() const noexcept { return *to_; }
@@ -75,12 +78,16 @@ class client {
   ry::task<void> probe_revision();
   ry::task<void> initialize();
   ry::task<reply> first_initialize();
+  std::string_view wanted_legacy() const;
+  bool pinned() const noexcept { return !to_->revision.empty() && to_->revision != automatic_revision; }
+  void introduce(const json::object& result);
   ry::task<reply> ask(std::string method, json::object params, std::string name,
                       ry::headers fields, std::uint32_t bits);
   ry::task<reply> exchange(std::string method, json::object params, std::string name,
                            ry::headers fields, std::uint32_t bits);
   void open(const std::string& driver);
   void note(era e);
+  ry::task<reply> send(std::string method, json::object params, request_options options);
   [[noreturn]] void fail(const reply& r, std::string_view doing) const;
   json::value result_of(reply r, std::string_view doing) const;
 
@@ -93,12 +100,14 @@ class client {
   bool ready_ = false;  // it was greeted as its revision wants it
   bool from_book_ = false;  // the era: an old verdict, which may be wrong by now
   bool unsent_ = false;
+  progress_fn on_progress_;  // of the call under way
   ry::error said_{RY_OK};
   std::optional<ry::error> doubted_;
   const std::int64_t born_us_;
   std::string revision_;  // negotiated, legacy only
   json::object server_capabilities_;
-  std::string server_name_;
+  std::string server_name_, instructions_;
+  bool introduced_ = false;  // the server said both, and its capabilities
 };
 
 }  // namespace mcp

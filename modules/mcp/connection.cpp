@@ -17,7 +17,11 @@ ry::error trouble_with(const server& s, ry_status st, std::string_view reason,
 
 ry::error unauthorized_by(const server& s, std::uint32_t http_status, std::string_view authenticate) {
   const json::object how{{"status", http_status}, {"authenticate", jv(authenticate)}};
-  auto what = "the server wants other credentials: HTTP status " + std::to_string(http_status);
+  // Servers refuse a Host, an Origin or a network by the same status.
+  const bool plain_refusal = http_status == 403 && authenticate.empty();
+  auto what = (plain_refusal ? "the server refuses access, or wants other credentials: HTTP status "
+                             : "the server wants other credentials: HTTP status ") +
+              std::to_string(http_status);
   const bool oauth = authenticate.find("resource_metadata") != std::string_view::npos;
   if (oauth && !s.asked) what += " (it wants OAuth: make a profile for it, POST /mcp/profiles)";
   return trouble_with(s, RY_UNAUTHENTICATED, "mcp.unauthorized", what)
@@ -86,6 +90,12 @@ ry::task<reply> connection::request(std::string method, json::object params,
                                     request_options options) {
   const auto token = next_++;
   waiting w;
+  if (options.on_progress) {
+    w.on_progress = &options.on_progress;
+    auto& meta = params["_meta"];
+    if (!meta.is_object()) meta = json::object();
+    meta.get_object()["progressToken"] = token;
+  }
   const auto text = request_text(token, method, std::move(params));
   waiting_.emplace(token, &w);
   const auto st = send(RY_MCP_REQUEST | options.bits, token, text, options.fields);
@@ -194,10 +204,19 @@ void connection::take(std::uint64_t token, incoming m) {
     }
     case incoming::kind::notification:
       if (m.method == "notifications/tools/list_changed" && tools_changed_) tools_changed_();
+      if (m.method == "notifications/progress") take_progress(m.body);
       return;
     default:
       return;
   }
+}
+
+void connection::take_progress(const json::value& params) {
+  const auto* o = params.if_object();
+  const auto* named = o != nullptr ? o->if_contains("progressToken") : nullptr;
+  if (named == nullptr || !(named->is_int64() || named->is_uint64())) return;
+  const auto* w = find(named->to_number<std::uint64_t>());
+  if (w != nullptr && w->on_progress != nullptr) (*w->on_progress)(*o);
 }
 
 void connection::on_sent(void* self, std::uint64_t token, ry_status st,

@@ -28,6 +28,10 @@ struct server {
   std::string account_id;
   std::uint32_t flags = 0;  // RY_MCP_OPERATOR
   bool reuse = false;       // its connections may be used again
+  std::string revision;     // of the protocol, as configured; empty: found out
+  enum class session_scope { call, run, thread } scope = session_scope::call;  // of a session, as configured
+  std::string session;      // id of the run or thread whose calls share a session; empty: each call has its own
+  std::uint64_t call_ms = 0;  // longest call, as configured; 0: as for all servers
   std::string key;     // of caches: hash over all of the above, without credentials that change
   std::string identity;  // of connections: hash over all of the above
 
@@ -40,6 +44,11 @@ struct server {
   std::shared_ptr<const std::vector<ry::masked_text>> masked;
 };
 using server_ptr = std::shared_ptr<const server>;
+
+// Connections that wait for their next use are taken by those of one key. Credentials that change do not end a session.
+inline std::string waiting_key(const server& s) {
+  return s.session.empty() ? s.identity : "session " + s.session + " " + s.key;
+}
 
 // "mcp.unauthorized": the server refused the credentials, and how.
 ry::error unauthorized_by(const server& s, std::uint32_t http_status, std::string_view authenticate);
@@ -63,6 +72,8 @@ struct request_options {
   ry::headers fields;
   std::uint32_t bits = 0;            // RY_MCP_RESUMABLE, RY_MCP_LAST
   enum class on_cancel { silent, notify } cancel = on_cancel::silent;
+  // Called for each notification of progress, which the server is then asked for. On the connection's executor.
+  std::function<void(const json::object& params)> on_progress;
 };
 
 class connection {
@@ -93,6 +104,7 @@ class connection {
   struct waiting {
     ry::signal done;
     bool is_request = true, over = false;
+    const std::function<void(const json::object&)>* on_progress = nullptr;
     reply out;
   };
   static ry_status on_message(void* self, std::uint64_t token, ry_str text) noexcept;
@@ -102,6 +114,7 @@ class connection {
 
   void take(std::uint64_t token, std::string_view text);
   void take(std::uint64_t token, incoming m);
+  void take_progress(const json::value& params);
   void sent(std::uint64_t token, ry_status st, const ry_mcp_outcome& o, const ry_error_view* err);
   waiting* find(std::uint64_t token);
   static void end(waiting& w);

@@ -1,9 +1,24 @@
 // A limit on the time of a task, with everything it awaits.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
+#include <memory>
 #include <ry/ry.hpp>
+#include <utility>
 
 namespace mcp {
+
+// A limit that signs of life put off: the work has `patience_us` from its start and from the last of them, but never more
+// than `most_us` in all. On the executor of the work.
+struct idle_clock {
+  std::int64_t patience_us = 0, most_us = 0;
+  std::int64_t begun_us = 0, last_us = 0;
+
+  std::int64_t left_us(std::int64_t now_us) const noexcept {
+    return std::min(last_us + patience_us, begun_us + most_us) - now_us;
+  }
+};
 
 namespace detail {
 
@@ -12,6 +27,8 @@ struct alarm {
   ry::cancel_source source;
   bool fired = false, left = false;
   ry_op_id op = 0;
+  ry_exec* exec = nullptr;
+  std::shared_ptr<const idle_clock> clock = nullptr;  // nullptr: the limit stands
 
   static void rang(void* p, ry_status st, const ry_error_view*) noexcept {
     auto* a = static_cast<alarm*>(p);
@@ -19,10 +36,16 @@ struct alarm {
       delete a;
       return;
     }
+    if (st == RY_OK && a->clock) {
+      const auto left = a->clock->left_us(a->ctx->mono_us());
+      const ry_done again{&alarm::rang, a};
+      if (left > 0 && a->ctx->core().sleep_ms(a->ctx->host(), a->exec, ms_of(left), again, &a->op) == RY_OK) return;
+    }
     a->left = true;
     a->fired = st == RY_OK;
     if (a->fired) a->source.cancel(RY_WHY_DEADLINE);
   }
+  static std::uint64_t ms_of(std::int64_t us) noexcept { return static_cast<std::uint64_t>(us) / 1000 + 1; }
 };
 
 // Leaves the alarm to its timer, or frees it.
@@ -40,12 +63,16 @@ struct alarm_owner {
 
 }  // namespace detail
 
-// Runs t; after `ms` it is called off, and `late` is thrown unless it ended nevertheless.
+// Runs t; after `ms` it is called off, and `late` is thrown unless it ended nevertheless. With a clock, `ms` is the time
+// until that is looked at first.
 template <class T>
-ry::task<T> within(const ry::context& ctx, std::uint64_t ms, ry::error late, ry::task<T> t) {
+ry::task<T> within(const ry::context& ctx, std::uint64_t ms, ry::error late, ry::task<T> t,
+                   std::shared_ptr<const idle_clock> clock = nullptr) {
   ry_exec* exec = co_await ry::this_exec();
   const ry::cancel_token outer = co_await ry::this_cancel();
   detail::alarm_owner own{new detail::alarm{&ctx, ry::cancel_source(outer)}};
+  own.a->exec = exec;
+  own.a->clock = std::move(clock);
   const ry_done done{&detail::alarm::rang, own.a};
   if (ctx.core().sleep_ms(ctx.host(), exec, ms, done, &own.a->op) != RY_OK) {
     own.a->left = true;

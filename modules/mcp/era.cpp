@@ -6,8 +6,9 @@
 namespace mcp {
 namespace {
 
-constexpr std::array<std::string_view, 4> legacy_revisions = {"2025-11-25", "2025-06-18", "2025-03-26",
-                                                              "2024-11-05"};
+// 2024-10-07 has the messages of 2024-11-05.
+constexpr std::array<std::string_view, 5> legacy_revisions = {"2025-11-25", "2025-06-18", "2025-03-26",
+                                                              "2024-11-05", "2024-10-07"};
 
 json::object client_info(std::string_view version) {
   return {{"name", "runyard"}, {"version", jv(version)}};
@@ -32,6 +33,16 @@ verdict by_offer(std::vector<std::string> offered) {
 bool is_legacy_revision(std::string_view revision) noexcept {
   return std::find(legacy_revisions.begin(), legacy_revisions.end(), revision) !=
          legacy_revisions.end();
+}
+
+bool is_revision_setting(std::string_view text) noexcept {
+  return text == automatic_revision || text == modern_revision || is_legacy_revision(text);
+}
+
+std::string revision_settings() {
+  std::string out = "\"" + std::string(automatic_revision) + "\", \"" + std::string(modern_revision) + "\"";
+  for (const auto each : legacy_revisions) out += ", \"" + std::string(each) + "\"";
+  return out;
 }
 
 std::vector<std::string> offered_revisions(const json::value& body) {
@@ -61,16 +72,14 @@ verdict judge(const probe& p) {
   if (p.answered) {
     const auto code = code_of(p.body);
     if (code == unsupported_revision) return by_offer(offered_revisions(p.body));
-    if (code == header_mismatch || code == missing_capability ||
-        (code == method_not_found && p.http_status == 404)) {
+    if (is_modern_error(code)) {
       v.what = verdict::kind::modern;
       return v;
     }
   }
-  if (p.http_status == 401 || p.http_status == 403 || p.http_status == 408 || p.http_status == 429 ||
-      p.http_status >= 500) {
-    return v;
-  }
+  if (p.http_status == 401 || p.http_status == 403 || p.http_status == 408 || p.http_status == 429) return v;
+  // A legacy server may fail on a message that it does not know; 502 to 504 are answers of a gateway.
+  if (p.http_status > 501 && !p.answered) return v;
   if (p.answered || p.http_status != 0) v.what = verdict::kind::legacy;
   return v;
 }
@@ -81,8 +90,8 @@ json::object modern_meta(std::string_view version) {
           {"io.modelcontextprotocol/clientCapabilities", json::object()}};
 }
 
-json::object initialize_params(std::string_view version) {
-  return {{"protocolVersion", jv(newest_legacy)},
+json::object initialize_params(std::string_view version, std::string_view revision) {
+  return {{"protocolVersion", jv(revision)},
           {"capabilities", json::object()},
           {"clientInfo", client_info(version)}};
 }

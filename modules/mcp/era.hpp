@@ -16,6 +16,10 @@ inline constexpr std::string_view modern_revision = "2026-07-28";
 inline constexpr std::string_view newest_legacy = "2025-11-25";
 
 bool is_legacy_revision(std::string_view revision) noexcept;
+// The values of `revision` in the configuration of a server.
+inline constexpr std::string_view automatic_revision = "auto";
+bool is_revision_setting(std::string_view text) noexcept;
+std::string revision_settings();  // all of them, for a message
 
 enum class era { unknown, legacy, modern };
 
@@ -43,7 +47,9 @@ struct verdict {
   std::vector<std::string> offered;  // revisions the server named
 };
 
-// no_evidence: the failure says nothing about the revision (401, 403, 5xx, nothing at all).
+// By the compatibility matrix of revision 2026-07-28: only a DiscoverResult or a modern error is evidence of a modern
+// server, any other answer is one of a legacy server.
+// no_evidence: the failure comes from a gateway or from access control (401, 403, 408, 429, 502 and later), or there is none.
 verdict judge(const probe& p);
 
 // The revisions of "supportedVersions" (server/discover) or of data.supported (-32022).
@@ -51,7 +57,7 @@ std::vector<std::string> offered_revisions(const json::value& body);
 
 // What every request and notification of the modern revision carries in params._meta. version: of this server.
 json::object modern_meta(std::string_view version);
-// Of `initialize`.
-json::object initialize_params(std::string_view version);
+// Of `initialize`, which offers `revision`.
+json::object initialize_params(std::string_view version, std::string_view revision = newest_legacy);
 
 }  // namespace mcp

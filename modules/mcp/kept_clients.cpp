@@ -6,13 +6,14 @@ namespace mcp {
 
 std::unique_ptr<client> kept_clients::take(const server& s, ry_exec* exec) {
   std::unique_ptr<client> found;
+  const auto key = waiting_key(s);
   while (true) {
     ry_op_id timer = 0;
     {
       std::lock_guard lock(mutex_);
       for (auto it = waiting_.rbegin(); it != waiting_.rend() && timer == 0; ++it) {
         auto& e = **it;
-        if (e.leaving || e.c->executor() != exec || e.c->to().identity != s.identity || e.c->to().name != s.name)
+        if (e.leaving || e.c->executor() != exec || waiting_key(e.c->to()) != key || e.c->to().name != s.name)
           continue;
         found = std::move(e.c);
         timer = e.timer;
@@ -27,10 +28,21 @@ std::unique_ptr<client> kept_clients::take(const server& s, ry_exec* exec) {
   }
 }
 
+ry_exec* kept_clients::home_of(const std::string& key) const {
+  std::lock_guard lock(mutex_);
+  for (const auto* e : waiting_) {
+    if (!e->leaving && waiting_key(e->c->to()) == key) return e->c->executor();
+  }
+  return nullptr;
+}
+
 void kept_clients::give(std::unique_ptr<client> c) noexcept {
   const auto now = ctx_.now_unix_us();
   const bool keeps_any = limits_.idle_ms != 0 && limits_.clients != 0 && limits_.per_account != 0;
-  if (!keeps_any || !c->usable() || now - c->born_us() > limits_.life_us) return;
+  const bool shared = !c->to().session.empty();  // its state is what it is kept for
+  const bool old = !shared && now - c->born_us() > limits_.life_us;
+  if (!keeps_any || !c->usable() || old) return;
+  const auto idle_ms = shared ? limits_.session_idle_ms : limits_.idle_ms;
   (void)ry::guard([&] {
     auto e = std::make_unique<entry>();
     e->of = this;
@@ -38,7 +50,7 @@ void kept_clients::give(std::unique_ptr<client> c) noexcept {
     std::lock_guard lock(mutex_);
     make_room(c->to().account_id);
     waiting_.push_back(e.get());
-    const auto st = ctx_.core().sleep_ms(ctx_.host(), c->executor(), limits_.idle_ms,
+    const auto st = ctx_.core().sleep_ms(ctx_.host(), c->executor(), idle_ms,
                                          {&kept_clients::rang, e.get()}, &e->timer);
     if (st != RY_OK) {
       waiting_.pop_back();

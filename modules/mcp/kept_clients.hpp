@@ -23,6 +23,8 @@ class kept_clients {
 
   // One that waits for work with this server, the last that was given first; nullptr: there is none.
   std::unique_ptr<client> take(const server& s, ry_exec* exec);
+  // The executor of one that waits under that key; nullptr: there is none.
+  ry_exec* home_of(const std::string& key) const;
   // Takes over a client that is done with its work, on its executor. It is closed at once when it
   // cannot be kept.
   void give(std::unique_ptr<client> c) noexcept;

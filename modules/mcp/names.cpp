@@ -1,5 +1,6 @@
 #include "names.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <unordered_map>
 #include <unordered_set>
@@ -40,6 +41,18 @@ std::string tag_of(std::string_view server, std::string_view tool) {
   return out;
 }
 
+// Characters of other scripts leave no trace in a name; a tag keeps it apart from others. A part without any letter or
+// digit left is called `otherwise`.
+std::string part_of(std::string_view given, std::string_view otherwise) {
+  const auto name = sanitised(given);
+  const bool foreign = std::any_of(given.begin(), given.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
+  if (!foreign) return name;
+  const auto begin = name.find_first_not_of("_-");
+  const auto end = name.find_last_not_of("_-");
+  const auto readable = begin == std::string::npos ? otherwise : std::string_view(name).substr(begin, end - begin + 1);
+  return std::string(readable) + "_" + tag_of(given, {});
+}
+
 std::string with_suffix(std::string name, const std::string& suffix) {
   if (name.size() + suffix.size() > most) name.resize(most - suffix.size());
   return name + suffix;
@@ -55,11 +68,12 @@ std::vector<named_tool> name_tools(const std::vector<enabled_tools>& servers) {
     std::unordered_set<std::string_view> seen;
     for (const auto& tool : servers[i].tools) {
       if (!seen.insert(tool).second) continue;
-      auto server = sanitised(servers[i].server);
-      auto name = server + "__" + sanitised(tool);
+      auto server = part_of(servers[i].server, "server");
+      const auto own = part_of(tool, "tool");
+      auto name = server + "__" + own;
       if (name.size() > most) {
         if (server.size() > most_server) server.resize(most_server);
-        name = with_suffix(server + "__" + sanitised(tool), "_" + tag_of(servers[i].server, tool));
+        name = with_suffix(server + "__" + own, "_" + tag_of(servers[i].server, tool));
       }
       if (!used.insert(name).second) {
         const auto plain = std::move(name);

@@ -10,6 +10,7 @@
 #include "era.hpp"
 #include "input.hpp"
 #include "names.hpp"
+#include "progress.hpp"
 #include "result.hpp"
 #include "tool.hpp"
 
@@ -129,16 +130,39 @@ TEST(Era, IsJudgedByTheFirstAnswer) {
   EXPECT_EQ(judged(true, true, R"({"code":-32022,"data":{"supported":["2027-01-01"]}})", 400).what,
             k::incompatible);
   EXPECT_EQ(judged(true, true, R"({"code":-32020})", 400).what, k::modern);
-  EXPECT_EQ(judged(true, true, R"({"code":-32601})", 404).what, k::modern);
+  EXPECT_EQ(judged(true, true, R"({"code":-32021})", 400).what, k::modern);
   EXPECT_EQ(judged(true, true, R"({"code":-32601})", 200).what, k::legacy);
   EXPECT_EQ(judged(true, true, R"({"code":-32000})", 400).what, k::legacy);
   EXPECT_EQ(judged(false, false, "", 404).what, k::legacy);
   EXPECT_EQ(judged(false, false, "", 405).what, k::legacy);
-  for (const unsigned status : {401u, 403u, 429u, 500u, 502u, 503u, 0u}) {
+  for (const unsigned status : {401u, 403u, 408u, 429u, 502u, 503u, 504u, 0u}) {
     EXPECT_EQ(judged(false, false, "", status).what, k::no_evidence) << status;
   }
   EXPECT_TRUE(is_legacy_revision("2024-11-05"));
+  EXPECT_TRUE(is_legacy_revision("2024-10-07"));
   EXPECT_FALSE(is_legacy_revision("2099-01-01"));
+}
+
+// Compatibility matrix of revision 2026-07-28: any answer but a DiscoverResult or a modern error is a legacy server's.
+TEST(Era, AnswersWithoutAModernErrorAreThoseOfALegacyServer) {
+  for (const unsigned status : {200u, 400u, 404u, 405u, 406u, 415u, 422u, 500u, 501u, 503u}) {
+    for (const char* error : {R"({"code":-32601})", R"({"code":-32602})", R"({"code":-32600})", R"({"code":-32000})",
+                              R"({"code":-32002})", R"({"code":-32603})", R"({"message":"no code"})"}) {
+      EXPECT_EQ(judged(true, true, error, status).what, verdict::kind::legacy) << status << " " << error;
+    }
+  }
+  for (const unsigned status : {202u, 204u, 302u, 400u, 404u, 405u, 406u, 410u, 415u, 422u, 500u, 501u}) {
+    EXPECT_EQ(judged(false, false, "", status).what, verdict::kind::legacy) << status;
+  }
+}
+
+TEST(Era, TheRevisionSettingNamesKnownRevisions) {
+  for (const char* good : {"auto", "2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05", "2024-10-07"}) {
+    EXPECT_TRUE(is_revision_setting(good)) << good;
+    EXPECT_THAT(revision_settings(), HasSubstr(good));
+  }
+  for (const char* bad : {"", "AUTO", "legacy", "2099-01-01", "2025-06-18 "}) EXPECT_FALSE(is_revision_setting(bad)) << bad;
+  EXPECT_EQ(text_of(initialize_params("1", "2025-03-26"), "protocolVersion"), "2025-03-26");
 }
 
 TEST(Headers, ValuesAreEncodedWhereTheyMustBe) {
@@ -207,6 +231,27 @@ TEST(Input, QuestionsAreDismissedAndStateGoesBackAsItCame) {
   }
 }
 
+TEST(Progress, OnlyWhatGrowsIsASignOfLife) {
+  progress_mark mark;
+  const std::pair<const char*, bool> table[] = {{R"({"progress":0})", true},     {R"({"progress":0})", false},
+                                                {R"({"progress":0.5})", true},   {R"({"progress":0.4})", false},
+                                                {R"({"progress":"7"})", false},  {R"({"message":"m"})", false},
+                                                {R"({"progress":null})", false}, {R"({"progress":2})", true}};
+  for (const auto& [params, grows] : table) EXPECT_EQ(mark.grows(j(params).get_object()), grows) << params;
+}
+
+TEST(Progress, IsOneLine) {
+  const std::pair<const char*, const char*> table[] = {
+      {R"({"progress":3,"total":10,"message":"reading"})", "3/10: reading\n"},
+      {R"({"progress":0.25})", "0.25\n"},
+      {R"({"progress":1,"total":0})", "1\n"},
+      {R"({"progress":1,"message":"a\nb"})", "1: a b\n"},
+      {R"({"progress":50,"total":"all","message":7})", "50\n"}};
+  for (const auto& [params, line] : table) EXPECT_EQ(progress_line(j(params).get_object()), line) << params;
+  const auto much = json::object{{"progress", 1}, {"message", std::string(5000, 'x')}};
+  EXPECT_LT(progress_line(much).size(), 600u);
+}
+
 TEST(Tools, OneBadToolDoesNotLoseTheOthers) {
   tool_collector c({});
   EXPECT_EQ(c.add_page(j(R"({"tools":[{"name":"b","inputSchema":{"type":"object"},"description":"B"},
@@ -226,6 +271,21 @@ TEST(Tools, OneBadToolDoesNotLoseTheOthers) {
   EXPECT_EQ(list.ttl_ms, 5);
   EXPECT_NE(list.find("b"), nullptr);
   EXPECT_EQ(list.find("c"), nullptr);
+}
+
+TEST(Tools, ThoseThatNoModelCanCallAreLeftOut) {
+  tool_collector c({});
+  c.add_page(j(R"({"tools":[
+    {"name":"task","inputSchema":{},"execution":{"taskSupport":"required"}},
+    {"name":"maybe","inputSchema":{},"execution":{"taskSupport":"optional"}},
+    {"name":"app","inputSchema":{},"_meta":{"ui":{"resourceUri":"ui://a","visibility":["app"]}}},
+    {"name":"both","inputSchema":{},"_meta":{"ui":{"visibility":["model","app"]}}},
+    {"name":"unsaid","inputSchema":{},"_meta":{"ui":{"resourceUri":"ui://a"}}}]})"));
+  const auto list = c.finish();
+  std::vector<std::string> names;
+  for (const auto& t : list.tools) names.push_back(t.name);
+  EXPECT_THAT(names, ElementsAre("both", "maybe", "unsaid"));
+  EXPECT_THAT(list.left_out, ElementsAre(HasSubstr("task: "), HasSubstr("app: ")));
 }
 
 TEST(Tools, ListsThatDoNotEndAreCut) {
@@ -289,6 +349,19 @@ TEST(Names, AreSafeShortAndDistinct) {
   for (const auto& n : named) EXPECT_LE(n.name.size(), 64u) << n.name;
 }
 
+TEST(Names, OfOtherScriptsAreDistinctAndFollowFromTheirOwnName) {
+  const auto named = name_tools({{"\xe6\x97\xa5\xe5\x8e\x86", {"\xe5\x88\x97\xe5\x87\xba", "\xe5\x88\xa0\xe9\x99\xa4",
+                                                             "list \xe5\x88\x97", "\xe5\x88\x97 files 2"}}});
+  ASSERT_EQ(named.size(), 4u);
+  EXPECT_THAT(named[0].name, testing::MatchesRegex("server_[a-z0-9]{5}__tool_[a-z0-9]{5}"));
+  EXPECT_NE(named[0].name, named[1].name);
+  EXPECT_THAT(named[2].name, HasSubstr("__list_"));
+  EXPECT_THAT(named[3].name, HasSubstr("__files_2_"));
+  // The order and the company of a tool have no influence.
+  const auto alone = name_tools({{"\xe6\x97\xa5\xe5\x8e\x86", {"\xe5\x88\xa0\xe9\x99\xa4"}}});
+  EXPECT_EQ(alone[0].name, named[1].name);
+}
+
 TEST(Results, AreHandedOverWithoutLoss) {
   const char* text = R"({"content":[{"type":"text","text":"hello"},
     {"type":"image","mimeType":"image/png","data":"QUJD"},{"type":"audio","mimeType":"audio/wav","data":"QUJD"},
@@ -323,19 +396,51 @@ std::string content_of(std::string_view result, std::size_t most = 1000) {
   return text_of(j(result_json(j(result), most)).get_object(), "content");
 }
 
-TEST(Results, StructuredBesideATextIsShownOnce) {
-  EXPECT_EQ(content_of(R"({"content":[{"type":"text","text":"2 rows"}],"structuredContent":{"rows":["A","B"]}})"),
-            "2 rows\n{\"rows\":[\"A\",\"B\"]}");
-  EXPECT_EQ(content_of(R"({"content":[{"type":"text","text":"x"},{"type":"text","text":" {\"b\": 1,\n\"a\": 0.1}"}],
-                          "structuredContent":{"a":0.1,"b":1}})"),
-            "x\n {\"b\": 1,\n\"a\": 0.1}");
-  EXPECT_EQ(content_of(R"({"content":[{"type":"text","text":"{\"a\": 2}"},{"type":"text","text":"{no"}],
-                          "structuredContent":{"a":1}})"),
-            "{\"a\": 2}\n{no\n{\"a\":1}");
-  EXPECT_EQ(content_of(R"({"content":[{"type":"text","text":"\"s\""}],"structuredContent":"s"})"), "\"s\"");
-  EXPECT_EQ(content_of(R"({"content":[{"type":"text","text":"x"}],"structuredContent":null})"), "x");
-  EXPECT_EQ(content_of(R"({"content":[{"type":"text","text":"x"}],"structuredContent":{"a":"0123456789"}})", 10),
-            "x\n{\"a\":\"01\n[cut: the result has 19 bytes, of which 10 are shown]");
+TEST(Results, AModelIsGivenTextsOrStructuredContentAndNotBoth) {
+  const std::pair<const char*, const char*> table[] = {
+      {R"({"content":[{"type":"text","text":"2 rows"}],"structuredContent":{"rows":["A","B"]}})", "2 rows"},
+      {R"({"content":[{"type":"text","text":"line one\n"}],"structuredContent":{"content":"line one\n"}})", "line one\n"},
+      {R"({"content":[{"type":"text","text":"hello"}],"structuredContent":{"result":"hello"}})", "hello"},
+      {R"({"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}],"structuredContent":{"result":["a","b"]}})", "a\nb"},
+      {R"({"content":[{"type":"resource","resource":{"uri":"x:y","text":"inside"}}],"structuredContent":{"a":1}})",
+       "[resource x:y]\ninside"},
+      {R"({"content":[{"type":"text","text":"x"}],"structuredContent":null})", "x"},
+      {R"({"content":[],"structuredContent":{"n":42}})", R"({"n":42})"},
+      {R"({"structuredContent":[1,2]})", "[1,2]"},
+      {R"({"content":[{"type":"text","text":" \n"}],"structuredContent":{"n":42}})", " \n{\"n\":42}"},
+      {R"({"content":[{"type":"resource_link","uri":"file:///a"}],"structuredContent":{"n":42}})",
+       "[resource file:///a]\n{\"n\":42}"},
+  };
+  for (const auto& [result, shown] : table) EXPECT_EQ(content_of(result), shown) << result;
+  EXPECT_EQ(content_of(R"({"structuredContent":{"a":"0123456789"}})", 10),
+            "{\"a\":\"0123\n[cut: the result has 18 bytes, of which 10 are shown]");
+}
+
+TEST(Results, ANoteStandsAfterTheContent) {
+  EXPECT_EQ(with_note(R"({"content":"a","is_error":true})", "[n]"), R"({"content":"a\n[n]","is_error":true})");
+  EXPECT_EQ(with_note(R"({"content":""})", "[n]"), R"({"content":"[n]"})");
+}
+
+TEST(Results, BytesAreNoText) {
+  const std::string data(8000, 'A');
+  const auto picture = json::object{{"type", "image"}, {"mimeType", "image/png"}, {"data", data}};
+  const auto shown = [](json::object result) { return content_of(json::serialize(result), 100'000); };
+  const json::array content{picture};
+  const std::string line = "[image, image/png, 6000 bytes]";
+  // server-filesystem: the content once more.
+  EXPECT_EQ(shown({{"content", content}, {"structuredContent", json::object{{"content", content}}}}), line);
+  EXPECT_EQ(shown({{"content", content}, {"structuredContent", json::object{{"n", 1}, {"bytes", data}}}}),
+            line + "\n{\"n\":1,\"bytes\":\"[6000 bytes]\"}");
+  EXPECT_EQ(shown({{"structuredContent", json::object{{"url", "data:image/png;base64," + data}}}}),
+            "{\"url\":\"[6015 bytes]\"}");
+  EXPECT_EQ(shown({{"structuredContent", json::object{{"data", data.substr(0, 200)}}}}), "{\"data\":\"[150 bytes]\"}");
+  EXPECT_EQ(shown({{"structuredContent", json::object{{"id", data.substr(0, 200)}}}}),
+            "{\"id\":\"" + data.substr(0, 200) + "\"}");
+  EXPECT_EQ(shown({{"content", json::array{picture, json::object{{"type", "text"}, {"text", "{\"data\":\"" + data + "\"}"}}}}}),
+            line + "\n{\"data\":\"[6000 bytes]\"}");
+  EXPECT_EQ(shown({{"content", json::array{json::object{{"type", "text"}, {"text", "![x](data:image/png;base64," + data + ")"}}}}}),
+            "![x](data:image/png;base64,[6000 bytes])");
+  EXPECT_THAT(shown({{"content", json::array{json::object{{"type", "video"}, {"data", data}}}}}), HasSubstr("[6000 bytes]"));
 }
 
 TEST(Results, ABlobOfATextTypeIsShownAsItsText) {

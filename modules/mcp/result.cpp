@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <ry/cpp/types.hpp>
+#include <vector>
 
 #include "text.hpp"
 
@@ -32,33 +33,97 @@ std::string text_in(const std::string& base64) {
   return {};
 }
 
-// As servers send it for clients that know no structured content: the same once more, as a text of JSON.
-// left: bytes that may still be read for that.
-bool says_the_same(const json::value& block, const json::value& structured, std::size_t& left) {
-  const auto* o = block.if_object();
-  if (o == nullptr || text_of(*o, "type") != "text") return false;
-  const auto text = text_of(*o, "text");
-  const auto begin = text.find_first_not_of(" \t\r\n");
-  // Most texts are no JSON, which shows at once.
-  if (begin == std::string::npos || text.size() > left) return false;
-  if (structured.is_object() ? text[begin] != '{' : structured.is_array() && text[begin] != '[') return false;
-  left -= text.size();
-  try {
-    return parse(text) == structured;
-  } catch (const ry::error&) {
-    return false;
+bool blank(std::string_view s) {
+  return s.find_first_not_of(" \t\r\n") == std::string_view::npos;
+}
+
+// What stands for bytes in a value: pictures and sound are no text for a model, wherever a result has them.
+class binary_filter {
+ public:
+  // Strings that are the data of a block of `content` are bytes.
+  explicit binary_filter(const json::array* content) {
+    if (content == nullptr) return;
+    for (const auto& each : *content) {
+      const auto* o = each.if_object();
+      const auto* resource = o != nullptr ? object_of(*o, "resource") : nullptr;
+      for (const auto* place : {o, resource}) {
+        for (const char* key : {"data", "blob"}) {
+          const auto* v = place != nullptr ? place->if_contains(key) : nullptr;
+          if (v != nullptr && v->is_string() && !v->get_string().empty()) known_.emplace_back(sv(v->get_string()));
+        }
+      }
+    }
   }
+
+  // The same in a text: the data of blocks, and pictures and sound in data URLs.
+  std::string without_bytes(std::string text) const {
+    for (const auto known : known_) {
+      if (known.size() < least) continue;
+      for (std::size_t at = 0; (at = text.find(known, at)) != std::string::npos;) {
+        text.replace(at, known.size(), note(known.size()).c_str());
+      }
+    }
+    for (const std::string_view kind : {"data:image/", "data:audio/", "data:video/"}) {
+      for (std::size_t at = 0; (at = text.find(kind, at)) != std::string::npos; ++at) {
+        const auto data = text.find(";base64,", at);
+        if (data == std::string::npos || data - at > 100) continue;
+        const auto begin = data + 8;
+        const auto size = std::min(text.find_first_not_of(base64, begin), text.size()) - begin;
+        if (size >= least) text.replace(begin, size, note(size).c_str());
+      }
+    }
+    return text;
+  }
+
+  json::value without_bytes(const json::value& v, std::string_view key = {}) const {
+    if (const auto* s = v.if_string()) return is_binary(sv(*s), key) ? json::value(note(s->size())) : v;
+    if (const auto* a = v.if_array()) {
+      json::array out;
+      out.reserve(a->size());
+      for (const auto& each : *a) out.push_back(without_bytes(each, key));
+      return out;
+    }
+    const auto* o = v.if_object();
+    if (o == nullptr) return v;
+    json::object out;
+    for (const auto& each : *o) out.emplace(each.key(), without_bytes(each.value(), sv(each.key())));
+    return out;
+  }
+
+ private:
+  static json::string note(std::size_t base64_size) {
+    return json::string(jv("[" + std::to_string(base64_size / 4 * 3) + " bytes]"));
+  }
+  bool is_binary(std::string_view s, std::string_view key) const {
+    if (std::find(known_.begin(), known_.end(), s) != known_.end()) return true;
+    if (s.size() < least) return false;
+    if (s.starts_with("data:")) return s.substr(0, 200).find(";base64,") != std::string_view::npos;
+    // In a member that MCP has for bytes, or so long a row that it is neither prose nor an identifier.
+    if (key != "data" && key != "blob" && s.size() < longest_word) return false;
+    return s.find_first_not_of(base64) == std::string_view::npos;
+  }
+  static constexpr std::string_view base64 =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_=\r\n";
+  static constexpr std::size_t least = 128, longest_word = 4096;
+  std::vector<std::string_view> known_;
+};
+
+// Structured content that is the content once more.
+bool repeats(const json::value& structured, const json::array* content) {
+  const auto* o = structured.if_object();
+  const auto* same = o != nullptr && o->size() == 1 ? array_of(*o, "content") : nullptr;
+  return same != nullptr && content != nullptr && *same == *content;
 }
 
 class writer {
  public:
-  explicit writer(std::size_t most) : most_(most) {}
+  writer(std::size_t most, const binary_filter& filter) : filter_(filter), most_(most) {}
 
   void block(const json::value& v) {
     const auto* o = v.if_object();
     if (o == nullptr) return line("[content of a kind that is not known: " + json::serialize(v) + "]");
     const auto type = text_of(*o, "type");
-    if (type == "text") return line(text_of(*o, "text"));
+    if (type == "text") return own_text(text_of(*o, "text"));
     if (type == "image") return picture(text_of(*o, "mimeType"), text_of(*o, "data"));
     if (type == "audio") {
       return line("[audio, " + text_of(*o, "mimeType") + ", " + size_of(text_of(*o, "data")) + "]");
@@ -66,14 +131,15 @@ class writer {
     if (type == "resource_link") return link(*o);
     const auto* resource = object_of(*o, "resource");
     if (type == "resource" && resource != nullptr) return embedded(*resource);
-    line("[content of the kind \"" + type + "\": " + json::serialize(v) + "]");
+    line("[content of the kind \"" + type + "\": " + json::serialize(filter_.without_bytes(v)) + "]");
   }
   void line(std::string_view text) {
     total_ += text.size();
     if (!out_.empty() && out_.back() != '\n') out_ += '\n';
     out_ += cut(text, out_.size() < most_ ? most_ - out_.size() : 0);
   }
-  bool empty() const { return out_.empty(); }
+  // Whether the server said something in words of its own.
+  bool has_text() const { return has_text_; }
   std::string take() {
     if (total_ > out_.size()) {
       out_ += "\n[cut: the result has " + std::to_string(total_) + " bytes, of which " +
@@ -84,6 +150,10 @@ class writer {
   json::array take_images() { return std::move(images_); }
 
  private:
+  void own_text(const std::string& text) {
+    has_text_ |= !blank(text);
+    line(filter_.without_bytes(text));
+  }
   static std::string size_of(const std::string& base64) {
     return std::to_string(base64.size() / 4 * 3) + " bytes";
   }
@@ -112,10 +182,12 @@ class writer {
     if (!blob.empty() && text.empty())
       return line("[resource " + uri + ", " + media_type + ", " + size_of(blob) + "]");
     line("[resource " + uri + (media_type.empty() ? "" : ", " + media_type) + "]");
-    line(text);
+    own_text(text);
   }
 
+  const binary_filter& filter_;
   std::size_t most_, total_ = 0, image_bytes_ = 0;
+  bool has_text_ = false;
   std::string out_;
   json::array images_;
 };
@@ -125,23 +197,22 @@ class writer {
 std::string result_json(const json::value& result, std::size_t max_bytes, std::string_view mismatch) {
   json::object out;
   const auto* o = result.if_object();
-  writer w(max_bytes);
+  const auto* content = o != nullptr ? array_of(*o, "content") : nullptr;
+  const binary_filter filter(content);
+  writer w(max_bytes, filter);
   bool failed = false;
   if (o != nullptr) {
-    const auto* content = array_of(*o, "content");
     if (content != nullptr) {
       for (const auto& each : *content) w.block(each);
     }
     if (const auto* e = o->if_contains("isError"); e != nullptr && e->is_bool()) failed = e->get_bool();
     if (const auto* structured = o->if_contains("structuredContent");
         structured != nullptr && !structured->is_null()) {
-      auto text = json::serialize(*structured);
-      auto left = max_bytes;
-      const bool said = content != nullptr &&
-                        std::any_of(content->begin(), content->end(),
-                                    [&](const auto& each) { return says_the_same(each, *structured, left); });
-      if (w.empty() || (mismatch.empty() && !said)) w.line(text);
-      if (text.size() <= max_bytes && mismatch.empty()) out["structured"] = *structured;
+      // Servers send structured content as a text, too, in words of their own: the model is given one of them.
+      if (!w.has_text() && !repeats(*structured, content)) {
+        w.line(json::serialize(filter.without_bytes(*structured)));
+      }
+      if (mismatch.empty() && json::serialize(*structured).size() <= max_bytes) out["structured"] = *structured;
     }
     if (!mismatch.empty()) {
       w.line("[the structured result does not match the tool's output schema: " + std::string(mismatch) + "]");
@@ -153,6 +224,16 @@ std::string result_json(const json::value& result, std::size_t max_bytes, std::s
   auto whole = json::serialize(result);
   if (whole.size() <= max_bytes) out["mcp"] = result;
   return json::serialize(out);
+}
+
+std::string with_note(std::string_view result_json, std::string_view note) {
+  auto v = parse(result_json);
+  auto* o = v.if_object();
+  if (o == nullptr) return std::string(result_json);
+  auto content = text_of(*o, "content");
+  content += (content.empty() ? "" : "\n") + std::string(note);
+  (*o)["content"] = jv(content);
+  return json::serialize(v);
 }
 
 std::string error_json(std::string_view sentence) {

@@ -8,11 +8,14 @@
 namespace mcp {
 
 // The result_json of agent.tools/1: "content" for the model, "is_error", "images", "structured", and under
-// "mcp" the result as the server sent it, so that nothing is lost to who understands more than text. The
-// structured content is a text for the model as well, unless one of the texts says the same.
+// "mcp" the result as the server sent it, so that nothing is lost to a reader of more than text. The model is
+// given the texts of the content or, where there are none, the structured content; bytes are named by their size.
 // What does not fit into max_bytes is cut with a note that says how much. `mismatch`: where the structured
 // content differs from what the tool promised; it is then left to those who read "mcp".
 std::string result_json(const json::value& result, std::size_t max_bytes, std::string_view mismatch = {});
+
+// The same result with a sentence for the model after its content.
+std::string with_note(std::string_view result_json, std::string_view note);
 
 // The same for a call that failed otherwise.
 std::string error_json(std::string_view sentence);

@@ -167,11 +167,13 @@ question question_of(const json::object& body) {
 void routes::add_to(ry::registrar& reg) {
   ry::route_options slow;
   slow.timeout_ms = 45'000;
+  ry::route_options slower;  // time for what is no part of a call's own limit
+  slower.timeout_ms = settings_.most_call_ms + 15'000;
   reg.route("GET", "/agents/{agent_id}/custom-mcp-tools", 0, this, &routes::discover, slow);
   reg.route("POST", "/agents/{agent_id}/custom-mcp-tools", 0, this, &routes::enable, slow);
   reg.route("PUT", "/agents/{agent_id}/custom-mcp-tools", 0, this, &routes::replace, slow);
   reg.route("POST", "/admin/mcp/tools", RY_ROUTE_ADMIN, this, &routes::try_tools, slow);
-  reg.route("POST", "/admin/mcp/call", RY_ROUTE_ADMIN, this, &routes::try_call, slow);
+  reg.route("POST", "/admin/mcp/call", RY_ROUTE_ADMIN, this, &routes::try_call, slower);
   reg.describe(ry_openapi::api);
 }
 
@@ -392,6 +394,7 @@ ry::task<ry::response> routes::try_tools(ry::request r) {
   }
   json::object out;
   out["server_name"] = list->server_name;
+  out["instructions"] = list->instructions;
   out["tools"] = std::move(tools);
   json::array left_out;
   for (const auto& why : list->left_out) left_out.emplace_back(why);

@@ -117,6 +117,35 @@ ry_mcp_target target_of(const server& s) {
 
 }  // namespace
 
+std::string setting_problem(std::string_view type, std::string_view config_json) {
+  const auto v = parse(config_json);
+  const auto* o = v.if_object();
+  if (o == nullptr) return {};
+  for (const auto& member : *o) {
+    // Of a local program a member without effect would change what is run, silently.
+    if (type != "json") break;
+    const auto key = sv(member.key());
+    bool known = false;
+    for (const char* each : {"command", "args", "env", "reuse", "session", "revision", "timeout_seconds"}) known |= key == each;
+    if (!known) return "config." + clean(key, 100) + " is not known";
+  }
+  const auto* revision = o->if_contains("revision");
+  if (revision != nullptr && !(revision->is_string() && is_revision_setting(sv(revision->get_string())))) {
+    return "config.revision must be one of " + revision_settings();
+  }
+  const auto* session = o->if_contains("session");
+  if (session != nullptr && !(session->is_string() && (session->get_string() == "call" || session->get_string() == "run" ||
+                                                       session->get_string() == "thread"))) {
+    return "config.session must be \"call\", \"run\" or \"thread\"";
+  }
+  const auto* seconds = o->if_contains("timeout_seconds");
+  if (seconds != nullptr &&
+      !(seconds->is_int64() && seconds->get_int64() >= 1 && seconds->get_int64() <= most_call_seconds)) {
+    return "config.timeout_seconds must be a whole number from 1 to " + std::to_string(most_call_seconds);
+  }
+  return {};
+}
+
 std::string canonical_type(std::string_view type) {
   return type == "composio" ? "prebuilt" : std::string(type);
 }
@@ -189,6 +218,14 @@ server_ptr server_maker::loose(std::string name, std::string_view type, std::str
   s->flags = flags;
   const auto* reuse = config.if_contains("reuse");
   s->reuse = reuse != nullptr && reuse->is_bool() && reuse->get_bool();
+  s->revision = text_of(config, "revision");
+  const auto session = text_of(config, "session");
+  if (session == "run") s->scope = server::session_scope::run;
+  if (session == "thread") s->scope = server::session_scope::thread;
+  const auto* seconds = config.if_contains("timeout_seconds");
+  if (seconds != nullptr && seconds->is_int64() && seconds->get_int64() > 0) {
+    s->call_ms = static_cast<std::uint64_t>(std::min(seconds->get_int64(), most_call_seconds)) * 1000;
+  }
   s->key = s->identity = key_of(s->driver, s->config_json, s->account_id, flags);
   s->masked = mask_credentials(parts_.ctx, config);
   return s;
@@ -219,7 +256,21 @@ server_ptr server_maker::of_agent(const configured& c, std::string_view account_
   return loose(c.name, c.type, c.custom_type, config, account_id);
 }
 
+server_ptr server_maker::in_session(server_ptr s, std::string_view run_id, std::string_view thread_id) {
+  const auto id = s->scope == server::session_scope::run      ? run_id
+                  : s->scope == server::session_scope::thread ? thread_id
+                                                              : std::string_view();
+  if (id.empty()) return s;
+  auto made = std::make_shared<server>(*s);
+  made->session = id;
+  made->reuse = true;
+  return made;
+}
+
 void server_maker::check(const server& s) const {
+  if (const auto problem = setting_problem(s.type, s.config_json); !problem.empty()) {
+    throw ry::bad_request("mcp.refused", problem);
+  }
   const auto driver = parts_.transports.find(s.driver);
   if (!driver) {
     throw ry::bad_request("mcp.refused", "MCP servers of the type " + s.type + " are not offered here");
@@ -273,6 +324,7 @@ server_ptr server_maker::standing_for(server_ptr asked, std::string type,
     o->erase("authorization");
     o->erase("expired");
     made->key = key_of(made->driver, json::serialize(*o), made->account_id, made->flags);
+    if (made->call_ms != 0) (*o)["timeout_seconds"] = made->call_ms / 1000;
     if (!authorization.empty()) {
       auto& headers = (*o)["headers"];
       if (!headers.is_object()) headers = json::object();

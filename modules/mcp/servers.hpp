@@ -22,6 +22,12 @@ std::string canonical_type(std::string_view type);
 // The address of a configuration: its url, profile id or name.
 std::string address_of(const configured& c);
 
+// Longest call of a tool that a configuration may ask for.
+inline constexpr std::int64_t most_call_seconds = 24 * 3600;
+// What is wrong with the members of a configuration that are the module's own, or with the name of one of a local program,
+// as a sentence that names the field; empty: nothing.
+std::string setting_problem(std::string_view type, std::string_view config_json);
+
 // A name for a server that is known by its address only: never what may hold a secret (a query, a
 // password), valid UTF-8.
 std::string name_of_address(std::string_view address);
@@ -37,6 +43,8 @@ class server_maker {
   server_ptr loose(std::string name, std::string_view type, std::string_view custom_type,
                    const json::object& config, std::string_view account_id,
                    std::uint32_t flags = 0) const;
+  // The same for a call of that run and thread: with the session that they share, where the configuration says so.
+  static server_ptr in_session(server_ptr s, std::string_view run_id, std::string_view thread_id);
   // Throws mcp.refused (400) when its transport would not try it.
   void check(const server& s) const;
   // What a profile stands for; others unchanged. Throws ry::error: mcp.refused; mcp.internal when the

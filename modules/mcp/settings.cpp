@@ -17,12 +17,14 @@ settings read_settings(std::string_view text) {
   }
   s.discovery_ms = number("discovery_timeout_seconds", 30) * 1000;
   s.call_ms = number("call_timeout_seconds", 30) * 1000;
+  s.most_call_ms = number("max_call_timeout_seconds", 3600) * 1000;
   s.list_wait_ms = number("list_wait_seconds", 5) * 1000;
   s.cache_us = static_cast<std::int64_t>(number("cache_hours", 24)) * 3600 * 1'000'000;
   s.cache_bytes = number("cache_mb", 64) << 20;
   s.max_result_bytes = number("max_result_kb", 1024) << 10;
   s.max_message_bytes = number("max_message_kb", 16384) << 10;
   s.kept.idle_ms = number("reuse_idle_seconds", 60) * 1000;
+  s.kept.session_idle_ms = number("session_idle_seconds", 900) * 1000;
   s.kept.clients = number("max_idle", 256);
   s.kept.per_account = number("max_idle_per_account", 8);
   s.max_at_once = number("max_at_once_per_account", 64);

@@ -11,13 +11,15 @@ inline constexpr char settings_schema[] = R"json({
   "properties": {
     "integrations_enabled": {"type": "boolean", "default": true, "description": "false: the operations on custom MCP tools answer 403, and agents get no tools of MCP servers"},
     "discovery_timeout_seconds": {"type": "integer", "minimum": 1, "maximum": 30, "default": 30, "description": "Longest discovery of one server, with everything that belongs to it"},
-    "call_timeout_seconds": {"type": "integer", "minimum": 1, "maximum": 30, "default": 30, "description": "Longest call of a tool, with everything that belongs to it"},
+    "call_timeout_seconds": {"type": "integer", "minimum": 1, "maximum": 3600, "default": 30, "description": "How long a call of a tool may go without a result or a notification of progress, with everything that belongs to it; timeout_seconds of a server's configuration replaces it"},
+    "max_call_timeout_seconds": {"type": "integer", "minimum": 1, "maximum": 86400, "default": 3600, "description": "Longest call of a tool in all, whatever its server's configuration says and however much progress is reported"},
     "list_wait_seconds": {"type": "integer", "minimum": 0, "maximum": 30, "default": 5, "description": "How long a run waits for servers whose tools are not known yet"},
     "cache_hours": {"type": "integer", "minimum": 0, "maximum": 24, "default": 24, "description": "Longest life of what a server said about its tools; the server may ask for less"},
     "cache_mb": {"type": "integer", "minimum": 1, "maximum": 65536, "default": 64, "description": "Memory for what servers said about their tools; what was not used for the longest time goes first"},
     "max_result_kb": {"type": "integer", "minimum": 1, "maximum": 65536, "default": 1024, "description": "Largest result of a tool that is handed on whole"},
     "max_message_kb": {"type": "integer", "minimum": 16, "maximum": 65536, "default": 16384, "description": "Largest message of a server that is read"},
     "reuse_idle_seconds": {"type": "integer", "minimum": 0, "maximum": 3600, "default": 60, "description": "How long a connection to a server whose configuration says \"reuse\": true waits for its next use; 0: each call has its own connection"},
+    "session_idle_seconds": {"type": "integer", "minimum": 1, "maximum": 86400, "default": 900, "description": "How long the session of a run or a thread waits for its next call"},
     "max_idle": {"type": "integer", "minimum": 0, "maximum": 100000, "default": 256, "description": "Connections that wait for their next use"},
     "max_idle_per_account": {"type": "integer", "minimum": 0, "maximum": 100000, "default": 8, "description": "The same, of one account"},
     "max_at_once_per_account": {"type": "integer", "minimum": 1, "maximum": 100000, "default": 64, "description": "Discoveries and calls of one account that go on at the same time; what is beyond waits for its turn"},
@@ -28,13 +30,14 @@ inline constexpr char settings_schema[] = R"json({
 // Of connections that wait for their next use.
 struct kept_limits {
   std::uint64_t idle_ms = 60'000;  // 0: none does
+  std::uint64_t session_idle_ms = 900'000;  // of the sessions of runs and threads
   std::size_t clients = 256, per_account = 8;
   std::int64_t life_us = 3600LL * 1'000'000;  // verdicts about a server age
 };
 
 struct settings {
   bool enabled = true;
-  std::uint64_t discovery_ms = 30'000, call_ms = 30'000, list_wait_ms = 5'000;
+  std::uint64_t discovery_ms = 30'000, call_ms = 30'000, most_call_ms = 3'600'000, list_wait_ms = 5'000;
   std::int64_t cache_us = 24LL * 3600 * 1'000'000;
   std::size_t cache_bytes = 64u << 20, max_result_bytes = 1u << 20, max_message_bytes = 16u << 20, max_tools = 1000;
   std::size_t max_at_once = 64;  // of one account

@@ -50,6 +50,16 @@ bool claims(const json::object* annotations, std::string_view key) {
   return v != nullptr && v->is_bool() && v->get_bool();
 }
 
+// MCP Apps: a tool may be there for the user interface alone.
+bool hidden_from_models(const json::object& tool) {
+  const auto* meta = object_of(tool, "_meta");
+  const auto* ui = meta != nullptr ? object_of(*meta, "ui") : nullptr;
+  const auto* visibility = ui != nullptr ? array_of(*ui, "visibility") : nullptr;
+  return visibility != nullptr && !visibility->empty() &&
+         std::none_of(visibility->begin(), visibility->end(),
+                      [](const auto& v) { return v.is_string() && v.get_string() == "model"; });
+}
+
 bool printable(std::string_view s) {
   return std::all_of(s.begin(), s.end(),
                      [](unsigned char c) { return c >= 0x20 && c != 0x7f; });
@@ -104,6 +114,11 @@ void tool_collector::add(const json::value& v) {
     full_ = true;
     return leave_out("there are too many tools");
   }
+  const auto* execution = object_of(*o, "execution");
+  if (execution != nullptr && text_of(*execution, "taskSupport") == "required") {
+    return leave_out("it can only be called as a task, which is not supported");
+  }
+  if (hidden_from_models(*o)) return leave_out("it is for user interfaces only (_meta.ui.visibility)");
   const auto* schema = o->if_contains("inputSchema");
   if (schema == nullptr || !schema->is_object()) return leave_out("it has no input schema");
   const auto type = text_of(schema->get_object(), "type");

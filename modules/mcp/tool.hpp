@@ -28,6 +28,8 @@ struct tool_list {
   std::vector<std::string> left_out;      // "name: why"
   std::optional<std::int64_t> ttl_ms;     // as the server said; none: it said nothing
   std::string server_name;
+  std::string instructions;               // of the server for the model, at most 16 KiB
+  bool introduced = false;                // both come from the server's answer to initialize or server/discover
   std::size_t bytes = 0;                  // of memory, about
 
   const tool* find(std::string_view name) const noexcept;

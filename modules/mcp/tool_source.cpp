@@ -36,14 +36,35 @@ ry::task<void> tool_source::refresh(server_ptr s, std::shared_ptr<ry::signal> do
   done->set();
 }
 
-// What is known after a short wait; an empty pointer: nothing.
+// The same for a list that was served already, once at a time for each server.
+ry::task<void> tool_source::refresh_behind(server_ptr s) {
+  {
+    std::lock_guard lock(mutex_);
+    if (!refreshing_.insert(s->key).second) co_return;
+  }
+  struct entry {
+    tool_source* of;
+    std::string key;
+    ~entry() {
+      std::lock_guard lock(of->mutex_);
+      of->refreshing_.erase(key);
+    }
+  } const mine{this, s->key};
+  co_await refresh(std::move(s), std::make_shared<ry::signal>());
+}
+
+// What is remembered, or known after a short wait; an empty pointer: nothing.
 ry::task<tool_list_ptr> tool_source::known_tools(server_ptr s) {
   s = co_await broker_.servers().resolve(s);
   const auto known = broker_.memory().look_up(s->key, ctx_.now_unix_us());
   if (known.fresh || known.failed_lately) co_return known.tools;
+  ry_exec* exec = co_await ry::this_exec();
+  if (known.tools) {
+    (void)ctx_.spawn(refresh_behind(s), exec);
+    co_return known.tools;
+  }
   // The discovery has its own limit and goes on when nobody waits any more.
   auto done = std::make_shared<ry::signal>();
-  ry_exec* exec = co_await ry::this_exec();
   if (!ctx_.spawn(refresh(s, done), exec)) co_return known.tools;
   const auto wait = [](std::shared_ptr<ry::signal> d) -> ry::task<void> { (co_await d->wait()).value(); };
   try {
@@ -112,7 +133,8 @@ ry::task<void> tool_source::list(scope of, ry_tools_list_fn fn, void* ctx) {
   }
 }
 
-ry::task<std::string> tool_source::invoke(scope of, std::string name, std::string arguments) {
+ry::task<std::string> tool_source::invoke(scope of, std::string name, std::string arguments,
+                                          call_handle* h) {
   const auto agent = co_await read_agent(agents_, of.account, of.agent, of.version);
   const named_tool* wanted = nullptr;
   for (const auto& t : agent.tools) {
@@ -124,7 +146,11 @@ ry::task<std::string> tool_source::invoke(scope of, std::string name, std::strin
   json::value given = parse(arguments.empty() ? "{}" : arguments);
   if (!given.is_object()) throw ry::bad_request("mcp.arguments", "the arguments are no object");
   auto s = broker_.servers().of_agent(agent.servers[wanted->server], of.account, of.agent);
-  co_return co_await broker_.call(std::move(s), wanted->tool, std::move(given.get_object()));
+  s = server_maker::in_session(std::move(s), of.run, of.thread);
+  const broker::told_fn told = [h](std::string_view line) {
+    if (h->sink.on_output != nullptr) h->sink.on_output(h->ctx, ry::str(line));
+  };
+  co_return co_await broker_.call(std::move(s), wanted->tool, std::move(given.get_object()), told);
 }
 
 ry::task<void> tool_source::run(scope of, std::string name, std::string arguments, call_handle* h) {
@@ -132,7 +158,7 @@ ry::task<void> tool_source::run(scope of, std::string name, std::string argument
   std::string result;
   ry::error why(RY_OK);
   try {
-    result = co_await invoke(std::move(of), std::move(name), std::move(arguments));
+    result = co_await invoke(std::move(of), std::move(name), std::move(arguments), h);
   } catch (...) {
     why = ry::current_error();
   }

@@ -1,6 +1,7 @@
 // agent.tools/1 by the MCP servers of an agent.
 //
-// A list names what the agent has enabled, with what is known of it; servers that are not known yet are
+// A list names what the agent has enabled, with what is known of it. What is known but not fresh is served at once and
+// asked for again in the background; servers that are not known yet are
 // asked at the same time and waited for a little, and one that is dead costs no more than that: its
 // tools are offered without a description and found out about at their first use. A call opens a
 // connection of its own and does not wait for its end.
@@ -8,6 +9,9 @@
 
 #include <ry/ext/agent_tools.h>
 #include <ry/svc/agents.h>
+
+#include <mutex>
+#include <unordered_set>
 
 #include "broker.hpp"
 #include "names.hpp"
@@ -36,8 +40,9 @@ class tool_source {
  private:
   struct scope {
     explicit scope(const ry_tools_scope& s)
-        : account(ry::text(s.account_id)), agent(ry::text(s.agent_id)), version(s.agent_version) {}
-    std::string account, agent;
+        : account(ry::text(s.account_id)), agent(ry::text(s.agent_id)), thread(ry::text(s.thread_id)),
+          run(ry::text(s.run_id)), version(s.agent_version) {}
+    std::string account, agent, thread, run;
     std::int32_t version;
   };
   struct call_handle {
@@ -50,13 +55,16 @@ class tool_source {
   ry::task<std::string> describe(scope of);
   ry::task<tool_list_ptr> known_tools(server_ptr s);
   ry::task<void> refresh(server_ptr s, std::shared_ptr<ry::signal> done);
+  ry::task<void> refresh_behind(server_ptr s);
   ry::task<void> run(scope of, std::string name, std::string arguments, call_handle* h);
-  ry::task<std::string> invoke(scope of, std::string name, std::string arguments);
+  ry::task<std::string> invoke(scope of, std::string name, std::string arguments, call_handle* h);
 
   const ry::context& ctx_;
   broker& broker_;
   const settings& settings_;
   const ry::service<ry_agents_v1>& agents_;
+  std::mutex mutex_;
+  std::unordered_set<std::string> refreshing_;  // keys of servers that are asked behind a list that was served
 };
 
 }  // namespace mcp

@@ -10,15 +10,17 @@ namespace runs {
 
 std::string usage_json(const token_usage& u) {
   return "{\"input_tokens\":" + std::to_string(u.input) + ",\"output_tokens\":" + std::to_string(u.output) +
-         ",\"cached_tokens\":" + std::to_string(u.cached) + "}";
+         ",\"cached_tokens\":" + std::to_string(u.cached) +
+         (u.cache_write != 0 ? ",\"cache_write_tokens\":" + std::to_string(u.cache_write) : "") + "}";
+}
+
+void append_notice(live_run& run, std::string_view code, std::string_view message) {
+  run.feed.append("notice").text("code", code).text("message", message);
 }
 
 void bill(live_run& run, const token_usage& usage, std::int64_t micro) {
-  for (token_usage* sum : {&run.usage, &run.unbilled.usage}) {
-    sum->input += usage.input;
-    sum->output += usage.output;
-    sum->cached += usage.cached;
-  }
+  run.usage += usage;
+  run.unbilled.usage += usage;
   run.charged_micro += micro;
   run.unbilled.micro += micro;
 }

@@ -7,9 +7,12 @@ namespace runs {
 
 inline constexpr std::int64_t reserve_window = 32;  // numbers that may be delivered before the next border
 
+// Tokens that were written into a cache are told when there are any, as runs.terminal_payload does it.
 std::string usage_json(const token_usage& u);
+// The event that tells readers what of a model request was left out or changed.
+void append_notice(live_run& run, std::string_view code, std::string_view message);
 
-// Notes what a model took and said. It is charged with the next border, once.
+// Notes what a model took and said, and what of it is charged with the next border, once.
 void bill(live_run& run, const token_usage& usage, std::int64_t micro);
 // Warns of a soft budget that what was billed since the last border has used up.
 void warn_of_budget(live_run& run);

@@ -1,5 +1,6 @@
 #include "compaction.hpp"
 
+#include "answer_outcome.hpp"
 #include "border.hpp"
 #include "context.hpp"
 #include "history.hpp"
@@ -16,8 +17,9 @@ constexpr std::int64_t summary_tries = 2;
 
 struct summary {
   bool interrupted = false;
-  std::string text;  // empty: the model could not be asked
-  token_usage usage;
+  std::string text;  // empty: the model could not be asked, or gave none
+  token_usage usage;    // of all attempts
+  token_usage charged;  // of the one that gave text, or that an interruption cut
 };
 
 // By the model that will go on with it.
@@ -31,16 +33,19 @@ ry::task<summary> summarise(parts& p, std::shared_ptr<live_run> run, const model
     model_call call(p, run, by.provider, model_call::audience::nobody);
     const ry_status begun = call.start(request);
     if (begun == RY_OK) co_await call.finished();
-    out.usage.input += call.usage().input;
-    out.usage.output += call.usage().output;
-    out.usage.cached += call.usage().cached;
+    out.usage += call.usage();
     if (run->must_break()) {
       out.interrupted = true;
+      out.charged = call.usage();
       co_return out;
     }
     const ry_status st = begun != RY_OK ? begun : call.status();
     if (st == RY_OK) {
-      out.text = trim(call.take_text());
+      const std::string text = call.take_text();
+      const bool has_text = !is_blank(text);
+      const outcome how = judge_answer({call.finish(), has_text, false, false});
+      if (is_charged(how, has_text)) out.charged = call.usage();
+      if (how == outcome::complete || how == outcome::cut) out.text = trim(text);
       co_return out;
     }
     failed_attempt f;
@@ -90,7 +95,7 @@ ry::task<fitted> fit_history(parts& p, std::shared_ptr<live_run> run, const mode
     }
     const std::string text = transcript(messages, count, room);
     const summary made = co_await summarise(p, run, by, text);
-    const std::int64_t charge = charge_micro(p.config.price_of(by.name), made.usage);
+    const std::int64_t charge = charge_micro(p.config.price_of(by.name), made.charged);
     bill(*run, made.usage, charge);
     if (made.interrupted) {
       out.how = fitted::end::interrupted;

@@ -15,6 +15,14 @@ namespace {
 
 constexpr std::size_t most_argument_depth = 32;
 constexpr std::string_view no_result = "The call was interrupted and has no result.";
+constexpr std::string_view cut_call =
+    "The call was not made: the answer reached the output limit before the arguments were complete. Make the call "
+    "again with less in it, in several smaller calls if necessary.";
+constexpr std::string_view malformed_call = "the arguments were no valid JSON object";
+constexpr std::string_view go_on_after_cut =
+    "Your answer was cut off at the output limit. Continue exactly where it stopped, without repeating anything and "
+    "without an introduction.";
+constexpr std::string_view go_on = "Continue.";
 
 std::string text_of(const json::object& o, std::string_view key) {
   const json::value* v = o.if_contains(key);
@@ -25,6 +33,18 @@ json::object parse_object(std::string_view text) {
   boost::system::error_code error;
   json::value v = module_json::parse_exactly(text, body_options().max_depth, error);
   return !error && v.is_object() ? std::move(v.as_object()) : json::object();
+}
+
+constexpr std::string_view finish_length = "length", finish_pause = "pause";
+
+// In a text the quotes would be escaped.
+bool holds_finish(std::string_view body) { return body.find("\"finish\":") != std::string_view::npos; }
+
+// Of an answer that the model has not finished: length or pause. Empty for all else.
+std::string_view cause_of_end(const chat_message& m) {
+  if (m.role != "assistant" || !holds_finish(m.body)) return {};
+  const std::string finish = text_of(parse_object(m.body), "finish");
+  return finish == finish_length ? finish_length : finish == finish_pause ? finish_pause : std::string_view();
 }
 
 // Reading what was written rounds: closer to the end of the range it could still become infinite.
@@ -49,7 +69,7 @@ std::string user_body(std::string_view text) {
   return "{\"role\":\"user\",\"content\":" + json_string(text) + "}";
 }
 
-std::string assistant_body(std::string_view text, const std::vector<tool_call>& calls) {
+std::string assistant_body(std::string_view text, const std::vector<tool_call>& calls, std::string_view finish) {
   std::string out;
   out.reserve(text.size() + text.size() / 16 + 64);
   out += "{\"role\":\"assistant\",\"content\":";
@@ -64,6 +84,10 @@ std::string assistant_body(std::string_view text, const std::vector<tool_call>& 
       out += ",\"arguments\":" + calls[i].arguments + "}";
     }
     out += "]";
+  }
+  if (!finish.empty()) {
+    out += ",\"finish\":";
+    append_json_string(out, finish);
   }
   out += '}';
   return out;
@@ -116,6 +140,8 @@ std::vector<tool_call> calls_of(std::string_view body) {
   return out;
 }
 
+bool is_unfinished(const chat_message& m) { return !cause_of_end(m).empty(); }
+
 std::string answered_id(const chat_message& m) {
   return m.role == "tool" ? text_of(parse_object(m.body), "tool_call_id") : std::string();
 }
@@ -129,7 +155,10 @@ tool_call read_tool_call(std::string_view id, std::string_view name, std::string
            std::any_of(before.begin(), before.end(), [&](const tool_call& c) { return c.id == wish; });
   };
   for (std::size_t n = before.size() + 1; taken(out.id); ++n) out.id = "call_" + std::to_string(n);
-  if (trim(arguments).empty()) return out;
+  if (trim(arguments).empty()) {
+    out.without_arguments = true;
+    return out;
+  }
   boost::system::error_code error;
   json::value v = module_json::parse_exactly(arguments, most_argument_depth, error);
   if (error || !v.is_object())
@@ -137,6 +166,13 @@ tool_call read_tool_call(std::string_view id, std::string_view name, std::string
   else
     out.arguments = one_line(std::move(v));  // whatever the model wrote
   return out;
+}
+
+std::optional<tool_outcome> refuse_call(const tool_call& call, answer_end end) {
+  if (end == answer_end::cut_off && (call.malformed || call.without_arguments))
+    return tool_outcome{std::string(cut_call), true, {}};
+  if (call.malformed) return tool_outcome{std::string(malformed_call), true, {}};
+  return std::nullopt;
 }
 
 next_action decide(const std::vector<chat_message>& messages) {
@@ -148,13 +184,37 @@ next_action decide(const std::vector<chat_message>& messages) {
     }
     if (m->role != "assistant" || m->run != belongs::to_this_run) return {next_kind::call_model, {}};
     std::vector<tool_call> calls = calls_of(m->body);
-    if (calls.empty()) return {next_kind::finished, {}};
+    if (calls.empty()) return {is_unfinished(*m) ? next_kind::call_model : next_kind::finished, {}};
     std::erase_if(calls, [&](const tool_call& c) { return answered.contains(c.id); });
     if (calls.empty()) return {next_kind::call_model, {}};
     return {next_kind::run_tools, std::move(calls)};
   }
   return {next_kind::call_model, {}};
 }
+
+unfinished_parts parts_so_far(const std::vector<chat_message>& messages) {
+  unfinished_parts out;
+  for (auto m = messages.rbegin(); m != messages.rend() && m->run == belongs::to_this_run; ++m) {
+    const std::string_view cause = cause_of_end(*m);
+    if (cause.empty()) break;
+    ++(cause == finish_length ? out.cut : out.paused);
+  }
+  return out;
+}
+
+namespace {
+
+// The messages from `first` to `last` as one: the text of all, whatever else the last one has.
+std::string joined_body(const std::vector<chat_message>& messages, std::size_t first, std::size_t last) {
+  json::object body = parse_object(messages[last].body);
+  std::string text;
+  for (std::size_t i = first; i <= last; ++i) text += content_of(messages[i].body);
+  body["content"] = text;
+  body.erase("finish");
+  return one_line(std::move(body));
+}
+
+}  // namespace
 
 std::string build_request(const request_parts& parts, const std::vector<chat_message>& messages) {
   std::string out = "{\"model\":" + json_string(parts.model);
@@ -169,9 +229,17 @@ std::string build_request(const request_parts& parts, const std::vector<chat_mes
   for (std::size_t i = 0; i < messages.size(); ++i) {
     const chat_message& m = messages[i];
     if (m.role == "tool") continue;  // written after the answer that asked for it
-    add(m.body);
-    if (m.role != "assistant") continue;
-    const std::vector<tool_call> calls = calls_of(m.body);
+    if (m.role != "assistant") {
+      add(m.body);
+      continue;
+    }
+    const std::size_t first_part = i;
+    while (is_unfinished(messages[i]) && i + 1 < messages.size() && messages[i + 1].role == "assistant") ++i;
+    if (holds_finish(messages[i].body) || i > first_part)
+      add(joined_body(messages, first_part, i));
+    else
+      add(m.body);
+    const std::vector<tool_call> calls = calls_of(messages[i].body);
     if (calls.empty()) continue;
     std::size_t end = i + 1;
     while (end < messages.size() && messages[end].role == "tool") ++end;
@@ -183,7 +251,7 @@ std::string build_request(const request_parts& parts, const std::vector<chat_mes
   }
   // A start without a prompt means "go on"; providers want the user to have the last word.
   if (!messages.empty() && messages.back().role == "assistant" && calls_of(messages.back().body).empty())
-    add(user_body("Continue."));
+    add(user_body(cause_of_end(messages.back()) == finish_length ? go_on_after_cut : go_on));
   out += "]";
   if (!parts.tools_json.empty() && parts.tools_json != "[]") {
     out += ",\"tools\":";
@@ -191,6 +259,7 @@ std::string build_request(const request_parts& parts, const std::vector<chat_mes
   }
   if (parts.max_output_tokens > 0)
     out += ",\"max_output_tokens\":" + std::to_string(parts.max_output_tokens);
+  if (!parts.parameters.empty()) out.append(",").append(parts.parameters);
   return out + "}";
 }
 

@@ -4,6 +4,7 @@
 #include <boost/json/fwd.hpp>
 #include <boost/json/parse_options.hpp>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,7 @@ struct tool_call {
   std::string id, name;
   std::string arguments;  // JSON object text; "{}" when the model's text was none
   bool malformed = false;  // the model's arguments were no JSON object
+  bool without_arguments = false;  // the model's arguments were empty
 };
 
 struct tool_outcome {
@@ -41,19 +43,27 @@ inline boost::json::parse_options body_options() {
 // that. `v` was parsed.
 std::string one_line(boost::json::value v);
 std::string user_body(std::string_view text);
-std::string assistant_body(std::string_view text, const std::vector<tool_call>& calls);
+// `finish`: how an answer ended that the model did not finish, as the member of that name; empty: without.
+std::string assistant_body(std::string_view text, const std::vector<tool_call>& calls, std::string_view finish = {});
 // The same with a member "reasoning", a JSON array; empty: without.
 std::string with_reasoning(std::string body, std::string_view reasoning_json);
 std::string tool_body(const tool_call& call, const tool_outcome& outcome);
 // The text of a body's "content", or of its text parts; empty when there is none.
 std::string content_of(std::string_view body);
 std::vector<tool_call> calls_of(std::string_view body);
+// Whether the body is text that the model has not finished: it was cut at the output limit, or the provider paused the
+// turn. The assistant's message that follows it, if any, goes on where it ends.
+bool is_unfinished(const chat_message& m);
 // The call that a tool's message answers; empty for other messages.
 std::string answered_id(const chat_message& m);
 
 // A call as the model wrote it. Ids that are empty or clash get one of ours.
 tool_call read_tool_call(std::string_view id, std::string_view name, std::string_view arguments,
                          const std::vector<tool_call>& before);
+// Why the call must not be made, for the model; nullopt: it can be made. `cut_off`: the answer ended at the output
+// limit, so that arguments may be incomplete.
+enum class answer_end { by_itself, cut_off };
+std::optional<tool_outcome> refuse_call(const tool_call& call, answer_end end);
 
 enum class next_kind { call_model, run_tools, finished };
 struct next_action {
@@ -62,15 +72,23 @@ struct next_action {
 };
 // From the persisted messages alone, so that any worker comes to the same answer.
 next_action decide(const std::vector<chat_message>& messages);
+// How often the answer that this run has to go on with was cut or paused so far.
+struct unfinished_parts {
+  std::int64_t cut = 0, paused = 0;
+  bool any() const { return cut + paused > 0; }
+};
+unfinished_parts parts_so_far(const std::vector<chat_message>& messages);
 
 struct request_parts {
   std::string_view model;
   std::string_view system;
   std::string_view tools_json;  // array, or empty
   std::int64_t max_output_tokens = 0;
+  std::string_view parameters;  // further members of the request, separated by commas
 };
 // The request_json of llm.provider/1. Calls of earlier runs that never got a result (a stopped or failed
-// run) are answered here, as providers insist on.
+// run) are answered here, as providers insist on. The parts of an answer that was continued become one message; one
+// that is to be continued is followed by a message of the user that asks for the rest.
 std::string build_request(const request_parts& parts, const std::vector<chat_message>& messages);
 
 }  // namespace runs

@@ -5,6 +5,7 @@
 #include <boost/json.hpp>
 #include <cmath>
 #include <random>
+#include <utility>
 
 #include "json/exact.hpp"
 #include "tools.hpp"
@@ -117,6 +118,93 @@ TEST(build_request_test, calls_without_a_result_are_answered) {
 TEST(build_request_test, the_user_has_the_last_word) {
   EXPECT_EQ(roles(build_request({"m", "", "", 0}, {user("a"), assistant("b")})),
             (std::vector<std::string>{"user", "assistant", "user"}));
+}
+
+chat_message part(std::string_view text, std::string_view finish, belongs run = belongs::to_this_run) {
+  return {"assistant", assistant_body(text, {}, finish), run};
+}
+
+TEST(unfinished_test, only_text_that_was_cut_or_paused_goes_on) {
+  EXPECT_TRUE(is_unfinished(part("a", "length")));
+  EXPECT_TRUE(is_unfinished(part("a", "pause")));
+  for (const char* finish : {"", "content_filter", "refusal", "stop"}) EXPECT_FALSE(is_unfinished(part("a", finish))) << finish;
+  EXPECT_FALSE(is_unfinished(assistant(R"(it says "finish":"length")")));
+  EXPECT_FALSE(is_unfinished(user(R"("finish":"length")")));
+  const tool_call tricky{"c1", "f", R"({"finish":"length"})", false};
+  EXPECT_FALSE(is_unfinished(assistant("", {tricky})));
+  EXPECT_EQ(decide({user("go"), assistant("", {tricky})}).kind, next_kind::run_tools);
+
+  EXPECT_EQ(decide({user("go"), part("one ", "length")}).kind, next_kind::call_model);
+  EXPECT_EQ(decide({user("go"), part("one ", "pause")}).kind, next_kind::call_model);
+  EXPECT_EQ(decide({user("go"), part("one ", "length"), assistant("two")}).kind, next_kind::finished);
+}
+
+TEST(unfinished_test, parts_are_counted_since_the_last_other_message_of_this_run) {
+  const auto counts = [](const std::vector<chat_message>& m) {
+    const unfinished_parts p = parts_so_far(m);
+    return std::pair(p.cut, p.paused);
+  };
+  EXPECT_EQ(counts({user("go")}), std::pair(std::int64_t{0}, std::int64_t{0}));
+  EXPECT_EQ(counts({user("go"), part("1", "length"), part("2", "pause"), part("3", "length")}),
+            std::pair(std::int64_t{2}, std::int64_t{1}));
+  EXPECT_EQ(counts({part("1", "length"), assistant("", {first}), result(first, "r"), part("2", "length")}),
+            std::pair(std::int64_t{1}, std::int64_t{0}));
+  EXPECT_EQ(counts({part("1", "length", belongs::to_an_earlier_run)}), std::pair(std::int64_t{0}, std::int64_t{0}))
+      << "a start without a prompt has its own continuations";
+}
+
+TEST(build_request_test, parts_of_an_answer_are_one_message_and_the_rest_is_asked_for) {
+  const std::string one = build_request({"m", "", "", 0}, {user("go"), part("The steps are: fi", "length")});
+  EXPECT_EQ(roles(one), (std::vector<std::string>{"user", "assistant", "user"}));
+  const json::value first_request = json::parse(one);
+  EXPECT_EQ(first_request.at("messages").at(1), json::parse(R"({"role":"assistant","content":"The steps are: fi"})"));
+  EXPECT_NE(first_request.at("messages").at(2).at("content").as_string().find("exactly where it stopped"), json::string::npos);
+
+  const std::string two =
+      build_request({"m", "", "", 0}, {user("go"), part("The steps are: fi", "length"), part("rst, sec", "length")});
+  EXPECT_EQ(roles(two), (std::vector<std::string>{"user", "assistant", "user"}));
+  EXPECT_EQ(json::parse(two).at("messages").at(1).at("content").as_string(), "The steps are: first, sec");
+
+  const chat_message last{"assistant", with_reasoning(assistant_body("ond", {first}), R"([{"x":1}])"), belongs::to_this_run};
+  const std::string three = build_request({"m", "", "", 0}, {user("go"), part("first, ", "length"), part("sec", "pause"), last,
+                                                             result(first, "files"), user("next")});
+  EXPECT_EQ(roles(three), (std::vector<std::string>{"user", "assistant", "tool:c1", "user"}));
+  EXPECT_EQ(json::parse(three).at("messages").at(1),
+            json::parse(R"({"role":"assistant","content":"first, second","reasoning":[{"x":1}],
+                            "tool_calls":[{"id":"c1","name":"shell","arguments":{"command":"ls"}}]})"));
+
+  const json::value paused = json::parse(build_request({"m", "", "", 0}, {user("go"), part("One moment.", "pause")}));
+  EXPECT_EQ(paused.at("messages").at(2).at("content").as_string(), "Continue.");
+}
+
+TEST(build_request_test, how_an_earlier_answer_ended_is_not_sent) {
+  const json::value v = json::parse(build_request(
+      {"m", "", "", 0}, {user("a"), part("withheld", "content_filter", belongs::to_an_earlier_run), user("b"),
+                         part("cut", "length", belongs::to_an_earlier_run), user("c")}));
+  for (const json::value& m : v.at("messages").as_array()) EXPECT_FALSE(m.as_object().contains("finish"));
+  EXPECT_EQ(v.at("messages").at(3).at("content").as_string(), "cut");
+  EXPECT_EQ(v.at("messages").as_array().size(), 5u);
+}
+
+TEST(build_request_test, parameters_are_members_of_the_request) {
+  const json::value v =
+      json::parse(build_request({"m", "", "[]", 7, R"("temperature":0.5,"tool_choice":"none")"}, {user("a")}));
+  EXPECT_EQ(v.at("max_output_tokens"), 7);
+  EXPECT_EQ(v.at("temperature"), 0.5);
+  EXPECT_EQ(v.at("tool_choice").as_string(), "none");
+}
+
+TEST(refuse_call_test, a_call_whose_arguments_were_cut_is_not_made) {
+  const auto why = [](std::string_view arguments, answer_end end) {
+    const auto refused = refuse_call(read_tool_call("c", "write_file", arguments, {}), end);
+    return refused ? (refused->is_error ? refused->content : "no error") : std::string("made");
+  };
+  for (const char* cut : {"", " ", "{", R"({"path":"a.txt","content":"abc)", R"({"path":"a.txt")", "[1", "nul"})
+    EXPECT_NE(why(cut, answer_end::cut_off).find("output limit"), std::string::npos) << cut;
+  EXPECT_EQ(why(R"({"path":"a.txt","content":"abc"})", answer_end::cut_off), "made");
+  EXPECT_EQ(why("{}", answer_end::cut_off), "made");
+  EXPECT_EQ(why("", answer_end::by_itself), "made");
+  EXPECT_EQ(why("{\"path\":", answer_end::by_itself), "the arguments were no valid JSON object");
 }
 
 TEST(read_tool_call_test, numbers_that_no_double_holds_stay_json) {

@@ -15,6 +15,8 @@ namespace {
 constexpr std::uint64_t away_ms = 500;
 // One that was claimed while starts took the last places.
 constexpr std::uint64_t full_ms = 100;
+// How often a provider may pause one answer.
+constexpr std::int64_t most_pauses = 20;
 
 // How runs end. Named, because g++ 12 destroys braced arguments of an awaited call twice.
 using how_it_ended = executor::ending;
@@ -92,6 +94,7 @@ ry::task<executor::run_ptr> executor::take(ry::job job, ry::uuid id,
   who.agent_version = t.agent_version;
   who.model = t.model;
   who.title = t.title;
+  who.parameters = t.parameters;
   who.job = job.id();
   who.fence = job.fence();
   const std::int64_t now = parts_.ctx.now_unix_us();
@@ -167,7 +170,7 @@ ry::task<void> executor::steps(run_ptr run, course& c) {
     co_await prepare(run, catalog, c);
     if (c.next != course::to::ask) continue;
     // Most runs are here most of the time: the frames above hold little.
-    co_await ask_model(parts_, run, catalog, c.answer);
+    co_await ask_model(parts_, run, catalog, c.so_far.any(), c.answer);
     co_await take_in(run, catalog, c);
   }
 }
@@ -226,6 +229,7 @@ ry::task<void> executor::prepare(run_ptr run, catalog_ptr& catalog, course& c) {
     co_return c.ends(failed("step_limit", "The run reached its limit of steps", "STEP_LIMIT"));
   std::optional<ending> refused = out_of_money(*run, spending_step::ask_model);
   if (refused) co_return c.ends(std::move(*refused));
+  c.so_far = parts_so_far(run->messages);
   c.next = course::to::ask;
 }
 
@@ -243,7 +247,9 @@ ry::task<void> executor::take_in(run_ptr run, catalog_ptr catalog, course& c) {
     }
     case turn::end::answered: break;
   }
-  if (t.calls.empty()) co_return c.ends(completed(), course::answer_is::part_of_the_end);
+  std::optional<ending> over = end_by_answer(c);
+  if (over) co_return c.ends(std::move(*over), course::answer_is::part_of_the_end);
+  if (t.calls.empty()) co_return co_await keep_part(run, c);
 
   step_record record;
   run->feed.hold();
@@ -256,6 +262,18 @@ ry::task<void> executor::take_in(run_ptr run, catalog_ptr catalog, course& c) {
         .json("arguments", call.arguments)
         .text("source", tool != nullptr ? tool->source : "unknown");
   }
+  // Together with the calls: a worker that takes over does not see that their arguments were unusable.
+  const answer_end end = t.finish == RY_LLM_FINISH_LENGTH ? answer_end::cut_off : answer_end::by_itself;
+  std::vector<tool_call> usable;
+  for (const tool_call& call : t.calls) {
+    std::optional<tool_outcome> refused = refuse_call(call, end);
+    if (refused && run->loops.judge(call, parts_.config.repeat_limit) != loop_guard::verdict::make)
+      refused->content = loop_guard::refusal();
+    if (refused)
+      record_result(*run, call, *refused, record);
+    else
+      usable.push_back(call);
+  }
   const stored written = co_await persist(parts_, run, std::move(record));
   if (written == stored::not_ours) {
     c.next = course::to::not_ours;
@@ -265,9 +283,38 @@ ry::task<void> executor::take_in(run_ptr run, catalog_ptr catalog, course& c) {
   if (!refused) refused = out_of_ideas(*run, t.calls);
   if (refused) co_return c.ends(std::move(*refused));
   // What was started is not started twice: the calls are in the log before they run.
-  if (run->why() != 0) co_return;
-  const stored kept = co_await run_calls(run, catalog, std::move(t.calls));
+  if (run->why() != 0 || usable.empty()) co_return;
+  const stored kept = co_await run_calls(run, catalog, std::move(usable));
   if (kept == stored::not_ours) c.next = course::to::not_ours;
+}
+
+std::optional<executor::ending> executor::end_by_answer(const course& c) const {
+  const turn& t = c.answer;
+  switch (t.means) {
+    case outcome::calls: return std::nullopt;
+    case outcome::complete: return completed();
+    case outcome::cut:
+      if (c.so_far.cut < parts_.config.max_continuations) return std::nullopt;
+      return failed("length", "The answer was cut off at the model's output limit", "LLM_OUTPUT_TRUNCATED");
+    case outcome::paused:
+      if (c.so_far.paused < most_pauses) return std::nullopt;
+      return failed("no_answer", "The provider paused the answer too often", "LLM_NO_ANSWER");
+    case outcome::filtered:
+      return failed("content_filter", "The provider's content filter withheld the answer", "LLM_CONTENT_FILTERED");
+    case outcome::refused: return failed("refusal", "The model refused to answer", "LLM_REFUSED");
+    case outcome::empty: break;
+  }
+  if (t.finish == RY_LLM_FINISH_LENGTH)
+    return failed("length", "The model reached its output limit before it gave an answer", "LLM_OUTPUT_TRUNCATED");
+  return failed("no_answer", "The model gave no answer", "LLM_NO_ANSWER");
+}
+
+ry::task<void> executor::keep_part(run_ptr run, course& c) {
+  step_record record;
+  run->feed.hold();
+  record_turn(*run, c.answer, record);
+  const stored written = co_await persist(parts_, run, std::move(record));
+  if (written == stored::not_ours) c.next = course::to::not_ours;
 }
 
 std::optional<executor::ending> executor::out_of_money(const live_run& run, spending_step step) const {
@@ -290,7 +337,8 @@ std::optional<executor::ending> executor::out_of_ideas(const live_run& run,
 
 void executor::record_turn(live_run& run, turn& t, step_record& record) {
   if (!t.open) return;
-  const std::int64_t charge = charge_micro(parts_.config.price_of(t.model), t.usage);
+  const std::int64_t charge =
+      is_charged(t.means, !t.text.empty()) ? charge_micro(parts_.config.price_of(t.model), t.usage) : 0;
   bill(run, t.usage, charge);
   ++run.step;
   run.attempt_base = 0;
@@ -298,13 +346,18 @@ void executor::record_turn(live_run& run, turn& t, step_record& record) {
   record.charge_ref = id + ":" + std::to_string(run.step) + ":" + std::to_string(t.attempt);
   record.charge_note = "{\"run_id\":\"" + id + "\",\"step\":" + std::to_string(run.step) +
                        ",\"model\":" + json_string(t.model) + "}";
-  run.feed.append("llm_response_end")
-      .integer("step", run.step)
-      .json("usage", usage_json(t.usage))
-      .json("credits", credits_text(charge));
+  const bool whole = t.how == turn::end::answered;
+  const std::string finish(whole ? finish_name(t.finish, !t.calls.empty()) : std::string_view());
+  {
+    event_text end = run.feed.append("llm_response_end");
+    end.integer("step", run.step).json("usage", usage_json(t.usage)).json("credits", credits_text(charge));
+    if (whole) end.text("finish", finish);
+  }
   warn_of_budget(run);
   if (t.text.empty() && t.calls.empty()) return;
-  stored_message message{parts_.ctx.new_uuid(), "assistant", assistant_body(t.text, t.calls)};
+  const bool says_finish = whole && t.means != outcome::complete && t.means != outcome::calls;
+  stored_message message{parts_.ctx.new_uuid(), "assistant",
+                         assistant_body(t.text, t.calls, says_finish ? std::string_view(finish) : std::string_view())};
   run.feed.append("message")
       .text("message_id", message.id.to_string())
       .text("role", "assistant")
@@ -312,6 +365,18 @@ void executor::record_turn(live_run& run, turn& t, step_record& record) {
   remember(run, message.role, with_reasoning(message.body, t.reasoning));
   if (!t.reasoning.empty()) record.reasoning = std::move(t.reasoning);
   record.messages.push_back(std::move(message));
+}
+
+void executor::record_result(live_run& run, const tool_call& call, const tool_outcome& result, step_record& record) {
+  run.loops.note(call, result.content);
+  run.feed.append("tool_result")
+      .text("tool_call_id", call.id)
+      .text("name", call.name)
+      .boolean("is_error", result.is_error)
+      .text("content", result.content);
+  stored_message m{parts_.ctx.new_uuid(), "tool", tool_body(call, result)};
+  remember(run, m.role, m.body);
+  record.messages.push_back(std::move(m));
 }
 
 ry::task<stored> executor::run_calls(run_ptr run, catalog_ptr catalog, std::vector<tool_call> calls) {
@@ -368,15 +433,7 @@ ry::task<stored> executor::run_calls(run_ptr run, catalog_ptr catalog, std::vect
       if (!go_on || !j.finished || j.written) continue;
       if (!any) run->feed.hold();
       any = j.written = true;
-      run->loops.note(j.call, j.outcome.content);
-      run->feed.append("tool_result")
-          .text("tool_call_id", j.call.id)
-          .text("name", j.call.name)
-          .boolean("is_error", j.outcome.is_error)
-          .text("content", j.outcome.content);
-      stored_message m{parts_.ctx.new_uuid(), "tool", tool_body(j.call, j.outcome)};
-      remember(*run, m.role, m.body);
-      record.messages.push_back(std::move(m));
+      record_result(*run, j.call, j.outcome, record);
     }
     if (any) {
       try {
@@ -419,8 +476,8 @@ ry::task<ry::job_outcome> executor::finish(run_ptr run, course& c) {
   const std::int64_t now = parts_.ctx.now_unix_us();
   run->feed.hold();
   if (c.last == course::answer_is::part_of_the_end) {
-    // Of an interrupted answer only the text is kept: its calls were never made.
-    if (c.answer.how != turn::end::answered) c.answer.calls.clear();
+    // Only the text is kept: calls of an interrupted, withheld or refused answer are never made.
+    c.answer.calls.clear();
     record_turn(*run, c.answer, record);
   }
   const std::int64_t duration_ms = std::max<std::int64_t>(now - run->who.started_us, 0) / 1000;

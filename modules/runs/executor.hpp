@@ -34,6 +34,7 @@ class executor {
     enum class answer_is { past, part_of_the_end } last = answer_is::past;
     ending how;   // end
     turn answer;  // of the model, the last one
+    unfinished_parts so_far;  // of the answer that is asked for
 
     void ends(ending e, answer_is a = answer_is::past) {
       next = to::end;
@@ -47,6 +48,10 @@ class executor {
   ry::task<void> steps(run_ptr run, course& c);
   ry::task<void> prepare(run_ptr run, catalog_ptr& catalog, course& c);
   ry::task<void> take_in(run_ptr run, catalog_ptr catalog, course& c);
+  // How the run ends with the answer; nullopt: it goes on.
+  std::optional<ending> end_by_answer(const course& c) const;
+  // Persists a part of an answer that the model is asked to go on with.
+  ry::task<void> keep_part(run_ptr run, course& c);
   ry::task<ry::job_outcome> conclude(run_ptr run, course& c);
 
   // not_ours: the run is no longer ours.
@@ -63,6 +68,8 @@ class executor {
 
   // Appends what belongs to a model answer to the feed and to the record.
   void record_turn(live_run& run, turn& t, step_record& record);
+  // The same of the result of a call.
+  void record_result(live_run& run, const tool_call& call, const tool_outcome& result, step_record& record);
   void touch(const run_ptr& run) { parts_.writers.of(run->exec).touch(run); }
 
   parts& parts_;

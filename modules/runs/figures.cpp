@@ -46,7 +46,7 @@ figures::figures(const ry::context& ctx, const settings& s) : ctx_(ctx) {
                       return m.counter("starts_total", "Starts that were decided", {{"outcome", outcome}});
                     });
   ended = counters({"ok", "user_stop", "timeout", "crashed", "step_limit", "credits", "budget", "llm_error",
-                    "tool_error"},
+                    "tool_error", "length", "content_filter", "refusal", "no_answer"},
                    [&](const char* reason) {
                      const std::string_view r = reason;
                      const char* status = r == "ok" ? "completed" : r == "user_stop" ? "stopped" : "failed";

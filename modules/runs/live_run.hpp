@@ -44,6 +44,7 @@ struct run_identity {
   std::int32_t agent_version = 0;
   std::string model;
   std::string title;
+  model_parameters parameters;  // as given at the start
   std::int64_t job = 0, fence = 0;
   std::int64_t started_us = 0, deadline_us = 0;
 };

@@ -1,8 +1,11 @@
 #include "model_call.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
+#include "answer_outcome.hpp"
+#include "border.hpp"
 #include "text.hpp"
 
 namespace runs {
@@ -17,6 +20,13 @@ std::int64_t sane(std::int64_t tokens) {
 // Of one answer: text, thoughts and arguments of calls. Far beyond what models say; an answer is in memory
 // several times.
 constexpr std::size_t most_bytes = 16 * 1024 * 1024;
+
+token_usage read_usage(const ry_llm_usage& u) {
+  token_usage out{sane(u.input_tokens), sane(u.output_tokens), sane(u.cached_tokens)};
+  if (u.struct_size >= offsetof(ry_llm_usage, cache_write_tokens) + sizeof u.cache_write_tokens)
+    out.cache_write = sane(u.cache_write_tokens);
+  return out;
+}
 
 }  // namespace
 
@@ -61,12 +71,21 @@ ry_status model_call::start(std::string_view request_json) {
   sink.on_end = [](void* ctx, ry_status st, const ry_llm_end* end, const ry_error_view* err) noexcept {
     auto* self = static_cast<model_call*>(ctx);
     self->status_ = st;
-    if (end != nullptr)
-      self->usage_ = {sane(end->usage.input_tokens), sane(end->usage.output_tokens),
-                      sane(end->usage.cached_tokens)};
+    if (end != nullptr) {
+      self->usage_ = read_usage(end->usage);
+      self->finish_ = end->finish;
+    }
     if (err != nullptr) {
       self->retry_after_s_ = err->retry_after_s;
       (void)ry::guard([&] { self->message_ = plain_sentence(ry::view(err->message)); });
+    }
+    if (st == RY_OK) {
+      self->status_ = status_of_answer(self->finish_, !self->calls_.empty());
+      if (self->status_ != RY_OK)
+        (void)ry::guard([&] {
+          self->message_ = self->finish_ == RY_LLM_FINISH_ERROR ? "The provider reported that the answer failed"
+                                                                : "The model announced tool calls but made none";
+        });
     }
     if (self->too_long_) {
       self->status_ = RY_FAILED_PRECONDITION;
@@ -75,6 +94,11 @@ ry_status model_call::start(std::string_view request_json) {
     self->count(self->status_);
     self->ended_ = true;
     self->done_.set();
+  };
+  sink.on_notice = [](void* ctx, ry_str code, ry_str message) noexcept {
+    auto* self = static_cast<model_call*>(ctx);
+    if (!self->fits(message.len)) return;
+    (void)ry::guard([&] { self->note(ry::view(code), plain_sentence(ry::view(message))); });
   };
   begun_us_ = parts_.ctx.mono_us();
   const ry_status begun = provider_->of->table->complete(provider_->of->self, provider_->instance,
@@ -106,6 +130,17 @@ void model_call::add(std::string_view type, std::string_view text) {
     parts_.figures.first_token.observe(static_cast<double>(*run_->first_token_ms) / 1e3);
   }
   run_->feed.append(type).text("content", text);
+  run_->deliver_soon();
+  writer_.touch(run_);
+}
+
+void model_call::note(std::string_view code, std::string_view message) {
+  parts_.ctx.warn("part of a model request was left out", {{"run", run_->who.run.to_string()},
+                                                           {"provider", provider_->name},
+                                                           {"code", std::string(code)},
+                                                           {"message", std::string(message)}});
+  if (who_ == audience::nobody) return;
+  append_notice(*run_, code, message);
   run_->deliver_soon();
   writer_.touch(run_);
 }

@@ -18,6 +18,8 @@ class model_call : abortable {
 
   ry_status status() const { return status_; }
   token_usage usage() const { return usage_; }
+  // RY_LLM_FINISH_*; 0: not told.
+  std::int32_t finish() const { return finish_; }
   std::uint32_t retry_after_s() const { return retry_after_s_; }
   // A sentence for the client about a failure.
   std::string error_text(ry_status st) const;
@@ -31,6 +33,8 @@ class model_call : abortable {
   // The request has ended; once.
   void count(ry_status st) const;
   void add(std::string_view type, std::string_view text);
+  // The driver left something of the request out: for the readers and the log.
+  void note(std::string_view code, std::string_view message);
   // So much more of an answer has come. False: it is too long, and called off.
   bool fits(std::size_t bytes);
 
@@ -46,6 +50,7 @@ class model_call : abortable {
   std::vector<tool_call> calls_;
   token_usage usage_;
   ry_status status_ = RY_UNKNOWN;
+  std::int32_t finish_ = 0;
   std::uint32_t retry_after_s_ = 0;
   std::int64_t begun_us_ = 0;
   ry::signal done_;

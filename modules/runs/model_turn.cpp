@@ -35,6 +35,8 @@ ry::task<std::string> system_prompt(parts& p, run_ptr run) {
   co_return prompt;
 }
 
+std::string unless_blank(std::string text) { return is_blank(text) ? std::string() : std::move(text); }
+
 std::uint32_t any_number(const ry::context& ctx) {
   const ry::uuid id = ctx.new_uuid();
   std::uint32_t n;
@@ -42,9 +44,11 @@ std::uint32_t any_number(const ry::context& ctx) {
   return n;
 }
 
-// Tells the readers to drop what an attempt has shown, and what comes next.
+// Notes what a failed attempt took, which costs nothing, and tells the readers to drop what it has shown and what comes
+// next.
 void close_attempt(parts& p, run_ptr run, const turn& t, std::uint64_t from, const token_usage& usage,
-                   std::int64_t charge, std::string_view code) {
+                   std::string_view code) {
+  bill(*run, usage, 0);
   const auto to = static_cast<std::int64_t>(run->feed.last());
   {
     event_text aborted = run->feed.append("turn_aborted");
@@ -53,7 +57,7 @@ void close_attempt(parts& p, run_ptr run, const turn& t, std::uint64_t from, con
         .integer("from_sequence", static_cast<std::int64_t>(from))
         .integer("to_sequence", to);
     if (usage.input != 0 || usage.output != 0)
-      aborted.json("usage", usage_json(usage)).json("credits", credits_text(charge));
+      aborted.json("usage", usage_json(usage)).json("credits", credits_text(0));
   }
   if (!code.empty())
     run->feed.append("error").text("message", t.error).text("error_code", code).boolean("recoverable", true);
@@ -61,13 +65,23 @@ void close_attempt(parts& p, run_ptr run, const turn& t, std::uint64_t from, con
   p.writers.of(run->exec).touch(run);
 }
 
-// Whether the money suffices for another attempt, after one that failed was billed.
-ry::task<bool> may_go_on(parts& p, run_ptr run) {
-  if (run->unbilled.micro > 0 && !run->balance_micro) {  // there was no border yet
-    const ry::result<std::optional<std::int64_t>> balance = co_await p.repo.balance(run->who.account);
-    if (balance) run->balance_micro = *balance;
+// The parameters of a request. A demand for a call holds for the run's first answer only: the model would never get to
+// say what it found.
+model_parameters parameters_for(live_run& run, const settings& config, const std::string& model,
+                                const tool_catalog& catalog) {
+  model_parameters out = merged(run.who.parameters, config.options_of(model));
+  if (!demands_call(out)) {
+    if (catalog.tools.empty()) out.tool_choice.clear();
+    return out;
   }
-  co_return may_spend(p, *run, spending_step::ask_model) == money_says::go_on;
+  const std::string tool = named_tool(out);
+  if (catalog.tools.empty() || (!tool.empty() && catalog.find(tool) == nullptr)) {
+    if (run.step == 0) append_notice(run, "parameter_skipped", "tool_choice was left out: the run has no such tool");
+    out.tool_choice.clear();
+  } else if (run.step > 0) {
+    out.tool_choice.clear();
+  }
+  return out;
 }
 
 // What one model is asked. Made before the answer begins, so that nothing but this is kept while it comes.
@@ -88,7 +102,11 @@ ry::task<void> make_question(parts& p, run_ptr run, catalog_ptr catalog, const s
   by.model = target->model;
   const std::string prompt = co_await system_prompt(p, run);
   out.window = run->narrowed_window != 0 ? run->narrowed_window : p.config.window_of(by.name);
-  const std::int64_t room = room_for_messages(out.window, p.config.max_output_tokens, prompt, catalog->json);
+  model_parameters parameters = parameters_for(*run, p.config, by.name, *catalog);
+  const std::int64_t max_output = parameters.max_output_tokens.value_or(0);
+  parameters.max_output_tokens.reset();
+  const std::string further = members_of(parameters);
+  const std::int64_t room = room_for_messages(out.window, max_output, prompt, catalog->json);
   const fitted fit = co_await fit_history(p, run, by, room);
   if (fit.how != fitted::end::fits) {
     out.how = fit.how == fitted::end::lost ? question::end::lost : question::end::interrupted;
@@ -101,7 +119,7 @@ ry::task<void> make_question(parts& p, run_ptr run, catalog_ptr catalog, const s
   const std::vector<chat_message>& history = fit.shortened ? *fit.shortened : run->messages;
   const std::optional<std::vector<chat_message>> shown_to_it = co_await show_pictures(p, run, by.name, history);
   const auto build = [&] {
-    return build_request({by.model, prompt, catalog->json, p.config.max_output_tokens},
+    return build_request({by.model, prompt, catalog->json, max_output, further},
                          shown_to_it ? *shown_to_it : history);
   };
   std::uint64_t bytes = 0;
@@ -118,11 +136,12 @@ ry::task<void> make_question(parts& p, run_ptr run, catalog_ptr catalog, const s
 
 }  // namespace
 
-ry::task<void> ask_model(parts& p, run_ptr run, catalog_ptr catalog, turn& out) {
+ry::task<void> ask_model(parts& p, run_ptr run, catalog_ptr catalog, bool continues, turn& out) {
   out = {};
   const std::vector<std::string> chain = p.config.chain(run->who.model);
   std::int64_t shown = 0, tries = 0;
   int narrowings = 0;
+  bool was_empty = false;         // an answer before
   std::size_t refused_bytes = 0;  // of a request that was too long
   // One model may have answered the steps before in another's place: it is asked first.
   run->answering = std::min(run->answering, chain.size() - 1);
@@ -166,35 +185,36 @@ ry::task<void> ask_model(parts& p, run_ptr run, catalog_ptr catalog, turn& out) 
       out.how = turn::end::interrupted;
       out.open = true;
       out.usage = call.usage();
-      out.text = call.take_text();
+      out.text = unless_blank(call.take_text());
       co_return;
     }
     const ry_status st = begun != RY_OK ? begun : call.status();
     if (st == RY_OK) {
+      out.text = unless_blank(call.take_text());
+      out.calls = call.take_calls();
+      out.finish = call.finish();
+      out.means = judge_answer({out.finish, !out.text.empty(), !out.calls.empty(), continues});
+      if (out.means == outcome::empty && !was_empty) {
+        was_empty = true;
+        out.error = "The model gave an empty answer";
+        p.figures.provider(q.provider->name).same_again.add();
+        close_attempt(p, run, out, from, call.usage(), "LLM_RETRY");
+        continue;
+      }
       out.how = turn::end::answered;
       out.open = true;
       out.usage = call.usage();
-      out.text = call.take_text();
       out.reasoning = call.take_reasoning();
-      out.calls = call.take_calls();
       co_return;
     }
 
     out.error = call.error_text(st);
-    const std::int64_t charge = charge_micro(p.config.price_of(out.model), call.usage());
-    bill(*run, call.usage(), charge);
-    const bool affordable = co_await may_go_on(p, run);
-    if (!affordable) {
-      out.how = turn::end::unaffordable;
-      close_attempt(p, run, out, from, call.usage(), charge, {});
-      co_return;
-    }
     if (st == RY_OUT_OF_RANGE && sent_tokens != 0 && narrowings < most_narrowings) {
       // The window is smaller than configured, or the estimate was wrong.
       ++narrowings;
       run->narrowed_window = std::min(q.window, sent_tokens) * 6 / 10;
       refused_bytes = sent_bytes;
-      close_attempt(p, run, out, from, call.usage(), charge, "LLM_CONTEXT_TOO_LONG");
+      close_attempt(p, run, out, from, call.usage(), "LLM_CONTEXT_TOO_LONG");
       continue;
     }
     failed_attempt f;
@@ -207,18 +227,19 @@ ry::task<void> ask_model(parts& p, run_ptr run, catalog_ptr catalog, turn& out) 
     f.random = any_number(p.ctx);
     const next_try next = after_failure(f);
     if (next.how == next_try::what::give_up) {
-      close_attempt(p, run, out, from, call.usage(), charge, {});
+      close_attempt(p, run, out, from, call.usage(), {});
       co_return;
     }
     const bool other = next.how == next_try::what::next_model;
     const provider_figures& count = p.figures.provider(q.provider->name);
     (other ? count.next_model : count.same_again).add();
-    close_attempt(p, run, out, from, call.usage(), charge, other ? "LLM_FALLBACK" : "LLM_RETRY");
+    close_attempt(p, run, out, from, call.usage(), other ? "LLM_FALLBACK" : "LLM_RETRY");
     if (other) {
       ++run->answering;
       run->narrowed_window = 0;
       tries = 0;
       narrowings = 0;
+      was_empty = false;
       refused_bytes = 0;
       continue;
     }

@@ -26,7 +26,7 @@ constexpr std::string_view persist_sql =
     "$11::bigint[], $12::bigint[], $13::text[], $14::text[], $15::text[], $16::text[], $17::text[], $18::text[], "
     "$19::text[], $20::text[]::bigint[], $21::text[]::bigint[], $22::bigint[], $23::bigint[], $24::bigint[], "
     "$25::text[], $26::bigint[], $27::text[]::uuid[], $28::text[], $29::text[], $30::text[]::bigint[], $31::text[], "
-    "$32::bigint[], $33::text[])";
+    "$32::bigint[], $33::text[], $34::bigint[])";
 
 std::optional<std::string> text_of(const std::optional<std::int64_t>& number) {
   return number ? std::optional(std::to_string(*number)) : std::nullopt;
@@ -36,8 +36,8 @@ std::optional<std::string> text_of(const std::optional<std::int64_t>& number) {
 struct step_columns {
   std::vector<std::optional<std::string>> accounts, queue_waits, first_tokens, covers_to;
   std::vector<std::string> runs, ids;
-  std::vector<std::int64_t> jobs, fences, borders, reserved, steps, inputs, outputs, cached, charges, row_of, seqs,
-      lasts, message_of, webhook_of;
+  std::vector<std::int64_t> jobs, fences, borders, reserved, steps, inputs, outputs, cached, cache_writes, charges,
+      row_of, seqs, lasts, message_of, webhook_of;
   texts refs, notes, statuses, reasons, errors, error_codes, events, log_texts, roles, bodies, reasonings, webhooks;
 
   explicit step_columns(std::span<const border_step* const> all) {
@@ -55,6 +55,7 @@ struct step_columns {
     inputs.push_back(r.usage.input);
     outputs.push_back(r.usage.output);
     cached.push_back(r.usage.cached);
+    cache_writes.push_back(r.usage.cache_write);
     charges.push_back(r.charge_micro);
     refs.push_back(r.charge_ref);
     notes.push_back(r.charge_note);
@@ -115,7 +116,7 @@ ry::task<ry::result<std::vector<step_result>>> repository::persist(std::span<con
       persist_sql, how == on_lock::wait, c.accounts, c.runs, c.jobs, c.fences, c.borders, c.reserved, c.steps,
       c.inputs, c.outputs, c.cached, c.charges, c.refs, c.notes, c.statuses, c.reasons, c.errors, c.error_codes,
       c.events, c.queue_waits, c.first_tokens, c.row_of, c.seqs, c.lasts, c.log_texts, c.message_of, c.ids, c.roles,
-      c.bodies, c.covers_to, c.reasonings, c.webhook_of, c.webhooks);
+      c.bodies, c.covers_to, c.reasonings, c.webhook_of, c.webhooks, c.cache_writes);
   if (!rows) co_return rows.error();
   std::vector<step_result> out;
   for (const ry::row row : *rows) {
@@ -199,7 +200,9 @@ ry::task<ry::result<std::optional<taken_run>>> repository::take_over(ry::uuid ru
   out.last_seq = r.int64("last_seq");
   out.attempts = r.int64("attempts");
   out.charged_micro = r.int64("charged_micro");
-  out.usage = {r.int64("input_tokens"), r.int64("output_tokens"), r.int64("cached_tokens")};
+  out.usage = {r.int64("input_tokens"), r.int64("output_tokens"), r.int64("cached_tokens"),
+               r.int64("cache_write_tokens")};
+  out.parameters = read_parameters(text_or_empty(r, "parameters"));
   out.started_ago_us = r.int64("started_ago_us");
   out.timeout_seconds = r.int64("timeout_seconds");
   out.stop_requested = r.boolean("stop_requested");
@@ -318,13 +321,6 @@ ry::task<ry::result<std::string>> repository::force_stop(std::string run,
   ry::result<ry::rows> rows = co_await db_.query("select runs.force_stop($1::uuid, $2::text[])", run, webhooks);
   if (!rows) co_return rows.error();
   co_return std::string(rows->front().opt_text(0).value_or(""));
-}
-
-ry::task<ry::result<std::optional<std::int64_t>>> repository::balance(ry::uuid account) const {
-  ry::result<ry::rows> rows =
-      co_await db_.query_with({RY_DB_READ_ONLY, 0}, "select accounts.balance($1::uuid)", account);
-  if (!rows) co_return rows.error();
-  co_return rows->front().opt_int64(0);
 }
 
 ry::task<ry::result<std::string>> repository::status_of(std::string run) const {

@@ -39,7 +39,9 @@ struct start_arguments {
   // Nothing has to be looked up for it.
   bool names_nothing() const { return !form.thread_id && !form.project_id && !sandbox && !key; }
   // Of a new thread and begun here at once, if it may be begun.
-  bool is_plain() const { return names_nothing() && node && body && !form.prompt.empty() && !model_denied; }
+  bool is_plain() const {
+    return names_nothing() && node && body && !form.prompt.empty() && !model_denied && form.parameters.empty();
+  }
 };
 
 struct queue_state {
@@ -112,6 +114,7 @@ struct taken_run {
   bool stop_requested = false, uploads_waiting = false;
   std::optional<std::int64_t> queue_wait_ms, first_token_ms;
   budget spending;
+  model_parameters parameters;
   std::optional<std::int64_t> balance_micro;
 };
 
@@ -196,8 +199,6 @@ class repository {
   // `run` waits no longer.
   ry::task<ry::result<std::vector<std::string>>> runs_before(std::string thread, std::string run) const;
   ry::task<ry::result<std::string>> force_stop(std::string run, std::vector<std::string> webhooks) const;
-  // In micro-credits, without a lock. nullopt: unknown account.
-  ry::task<ry::result<std::optional<std::int64_t>>> balance(ry::uuid account) const;
   ry::task<ry::result<std::string>> status_of(std::string run) const;
 
   // JSON texts; nullopt: unknown or foreign.

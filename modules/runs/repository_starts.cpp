@@ -12,7 +12,7 @@ constexpr std::string_view start_sql =
     "$14::text[], $15::text[]::boolean[], $16::text[], $17::text[], $18::text[], $19::text[]::boolean[], "
     "$20::text[]::uuid[], $21::text[], $22::text[], $23::text[]::boolean[], $24::text[]::bigint[], "
     "$25::text[], $26::text[]::boolean[], $27::text[]::boolean[], $28::bigint, $29::boolean, $30::boolean, "
-    "$31::uuid, $32::int, $33::text, $34::bigint)";
+    "$31::uuid, $32::int, $33::text, $34::bigint, $35::text[])";
 
 // Each parameter is of the type that the server finds for it by itself.
 constexpr std::string_view start_plain_sql =
@@ -33,7 +33,7 @@ std::string_view boolean_text(bool value) { return value ? "t" : "f"; }
 struct start_columns {
   texts accounts, tiers, threads, projects, optimistic, agents, models, default_models, denied, bodies,
       titles, modes, memory, sandboxes, keys, hashes, prompted, policies, queue, behind;
-  std::vector<std::optional<std::string>> budgets;
+  std::vector<std::optional<std::string>> budgets, parameters;
   std::vector<std::string> new_threads, new_projects, runs, messages;
   std::vector<std::int64_t> max_runs, max_threads;
   bool plain = true;
@@ -72,6 +72,8 @@ struct start_columns {
     prompted.push_back(boolean_text(!f.prompt.empty()));
     queue.push_back(boolean_text(f.queue));
     behind.push_back(boolean_text(f.on_busy != busy_policy::reject));
+    parameters.push_back(std::nullopt);
+    if (!f.parameters.empty()) parameters.back() = "{" + members_of(f.parameters) + "}";
     if (f.budget.set()) {
       budgets.push_back(std::to_string(f.budget.micro));
       policies.push_back(name_of(f.budget.policy));
@@ -186,7 +188,7 @@ ry::task<ry::result<std::vector<start_outcome>>> repository::start(
                         c.models, c.default_models, c.denied, c.bodies, c.titles, c.modes, c.memory,
                         c.sandboxes, c.keys, c.hashes, c.prompted, c.budgets, c.policies, c.queue,
                         c.behind, any.max_waiting, c.plain, how == on_lock::wait, any.node, any.timeout_seconds,
-                        any.first_event, any.reserve);
+                        any.first_event, any.reserve, c.parameters);
   };
   ry::result<ry::rows> rows{ry::error(RY_UNKNOWN)};
   if (in != nullptr)

@@ -405,6 +405,46 @@ TEST_F(runs_sql, each_border_tells_the_balance_and_a_take_over_the_budget) {
             "250000 finish_turn 0");
 }
 
+TEST_F(runs_sql, parameters_are_kept_with_their_run_also_while_it_waits) {
+  const auto start_with = [&](const std::vector<wish>& wishes, const std::string& parameters) {
+    std::string text = batch_sql(wishes, wishes.size() == 1);
+    text.pop_back();
+    sql(text + ", " + parameters + ")");
+    sql("select pg_sleep(0.002)");
+  };
+  start_with({{}, {.account = bob}}, R"(array['{"top_p":1}', null])");
+  EXPECT_EQ(sql("select string_agg(coalesce(parameters, '-'), ' ' order by account_id) from runs.runs"), R"({"top_p":1} -)");
+  start_with({{.queue = true}}, R"(array['{"top_p":0.5}'])");
+  EXPECT_EQ(sql("select parameters from runs.runs where waiting"), R"({"top_p":0.5})");
+}
+
+TEST_F(runs_sql, tokens_written_into_a_cache_and_parameters_are_kept_for_a_take_over) {
+  start({});
+  const std::string run = last_run();
+  const auto persist_with = [&](int from, const std::string& cache_writes) {
+    return sql("select outcome from runs.persist_steps(true, array[null]::uuid[], array[" + q(run) + "]::uuid[], " +
+               "array[(select job_id from runs.runs)], array[(select fence from runs.runs)], array[" + std::to_string(from) +
+               "]::bigint[], array[100]::bigint[], array[1]::bigint[], array[10]::bigint[], array[5]::bigint[], "
+               "array[0]::bigint[], array[0]::bigint[], array[''], array['{}'], array[null], array[null], array[null], "
+               "array[null], array[null], array[null]::bigint[], array[null]::bigint[], array[1]::bigint[], array[" +
+               std::to_string(from) + "]::bigint[], array[" + std::to_string(from) +
+               "]::bigint[], array['x'], '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}'" + cache_writes + ")");
+  };
+  EXPECT_EQ(persist_with(2, ""), "ok") << "as workers of the release before call it";
+  EXPECT_EQ(sql("select runs.run_json(r)->'usage' ? 'cache_write_tokens' from runs.runs r"), "f");
+  EXPECT_EQ(persist_with(3, ", array[7]::bigint[]"), "ok");
+  EXPECT_EQ(persist_with(4, ", array[8]::bigint[]"), "ok");
+  EXPECT_EQ(sql("select runs.run_json(r)->'usage'->>'cache_write_tokens' from runs.runs r"), "15");
+  EXPECT_EQ(sql("select runs.terminal_payload(r) like '%\"cached_tokens\":0,\"cache_write_tokens\":15}, \"tokens\"%' from "
+                "(select * from jsonb_populate_record((select r from runs.runs r), '{\"status\":\"completed\",\"reason\":\"ok\"}')) r"),
+            "t");
+  sql("update runs.runs set parameters = '{\"top_p\":1}'");
+  sql("update core.job set fence = 2");
+  EXPECT_EQ(sql("select cache_write_tokens || ' ' || parameters from runs.take_over(" + q(run) +
+                ", (select job_id from runs.runs), 2, 64)"),
+            "15 {\"top_p\":1}");
+}
+
 TEST_F(runs_sql, a_summary_and_reasoning_stand_beside_what_readers_see) {
   start({});
   const std::string run = last_run();

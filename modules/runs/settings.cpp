@@ -63,6 +63,9 @@ class reader {
                        std::int64_t most);
   void read_provider(settings& out, std::string_view name, json::object config);
   void read_models(settings& out, const json::object& o);
+  void read_model_options(settings& out, const json::object& all);
+  // The key of such a table must be a model that can be asked.
+  void check_model(const settings& s, std::string_view table, std::string_view name);
   void read_prices(settings& out, const json::object& prices);
   void read_fallbacks(settings& out, const json::object& fallbacks);
   void read_webhook(settings& out, std::string_view name, const json::object& o);
@@ -139,18 +142,49 @@ void reader::read_models(settings& out, const json::object& o) {
   if (o.contains("default_model") && !out.models.contains(out.default_model) && !out.target(out.default_model))
     fault("default_model", in_quotes(out.default_model) + " is no known model");
 
+  for (const auto& item : downgrades)
+    for (const std::string_view name : {std::string_view(item.key()), std::string_view(out.downgrades[item.key()])})
+      if (!out.target(name)) fault(below("downgrades", item.key()), in_quotes(name) + " is no known model");
+
   const json::object windows = object_at(o, "context_tokens");
   for (const auto& item : windows) {
+    check_model(out, "context_tokens", item.key());
     const std::int64_t tokens = whole(windows, "context_tokens", item.key(), 1024);
     if (tokens < 1024) fault(below("context_tokens", item.key()), "must be at least 1024");
     out.context_tokens.emplace(std::string(item.key()), tokens);
   }
   const json::object vision = object_at(o, "vision");
   for (const auto& item : vision) {
+    check_model(out, "vision", item.key());
     if (item.value().is_bool())
       out.vision.emplace(std::string(item.key()), item.value().as_bool());
     else
       fault(below("vision", item.key()), "must be true or false");
+  }
+}
+
+void reader::check_model(const settings& s, std::string_view table, std::string_view name) {
+  if (!s.target(name))
+    fault(below(table, name), "is no known model: neither an alias under runs.models nor \"<provider>/<model>\" with a "
+                              "provider that stands under runs.providers");
+}
+
+void reader::read_model_options(settings& out, const json::object& all) {
+  for (const auto& item : all) {
+    const std::string key = below("model_options", item.key());
+    check_model(out, "model_options", item.key());
+    if (!item.value().is_object()) {
+      fault(key, "must be a table");
+      continue;
+    }
+    model_parameters& options = out.model_options[std::string(item.key())];
+    for (const auto& option : item.value().as_object()) {
+      const json::value& v = option.value();
+      const std::string text = v.is_string() ? std::string(v.as_string()) : json::serialize(v);
+      const std::string wrong = is_model_parameter(option.key()) ? set_parameter(options, option.key(), text)
+                                                                 : std::string("is no parameter of a model");
+      if (!wrong.empty()) fault(below(key, option.key()), wrong);
+    }
   }
 }
 
@@ -159,9 +193,12 @@ void reader::read_prices(settings& out, const json::object& prices) {
     if (!item.value().is_object()) continue;
     const json::object& p = item.value().as_object();
     const std::string key = below("prices", item.key());
-    price value{whole(p, key, "input", 0), whole(p, key, "output", 0), 0};
+    check_model(out, "prices", item.key());
+    price value{whole(p, key, "input", 0), whole(p, key, "output", 0)};
     value.cached_input = whole(p, key, "cached_input", value.input);
-    if (!is_price_unit(value.input) || !is_price_unit(value.output) || !is_price_unit(value.cached_input))
+    value.cache_write = whole(p, key, "cache_write", value.input);
+    if (!is_price_unit(value.input) || !is_price_unit(value.output) || !is_price_unit(value.cached_input) ||
+        !is_price_unit(value.cache_write))
       fault(key, "is out of range");
     out.prices.emplace(std::string(item.key()), value);
   }
@@ -170,6 +207,7 @@ void reader::read_prices(settings& out, const json::object& prices) {
 void reader::read_fallbacks(settings& out, const json::object& fallbacks) {
   for (const auto& item : fallbacks) {
     const std::string key = below("fallbacks", item.key());
+    check_model(out, "fallbacks", item.key());
     if (!item.value().is_array()) {
       fault(key, "must be a list of models");
       continue;
@@ -207,9 +245,11 @@ void reader::read_webhook(settings& out, std::string_view name, const json::obje
 }  // namespace
 
 std::int64_t charge_micro(const price& p, const token_usage& usage) {
-  const std::int64_t cached = usage.cached < usage.input ? usage.cached : usage.input;
-  const __int128 sum = static_cast<__int128>(usage.input - cached) * p.input +
+  const std::int64_t cached = std::min(usage.cached, usage.input);
+  const std::int64_t written = std::min(usage.cache_write, usage.input - cached);
+  const __int128 sum = static_cast<__int128>(usage.input - cached - written) * p.input +
                        static_cast<__int128>(cached) * p.cached_input +
+                       static_cast<__int128>(written) * p.cache_write +
                        static_cast<__int128>(usage.output) * p.output;
   const __int128 micro = (sum + 500000) / 1000000;
   constexpr std::int64_t most = 1'000'000'000'000'000;
@@ -254,6 +294,13 @@ std::int64_t settings::window_of(std::string_view name) const {
 bool settings::sees(std::string_view name) const {
   const bool* known = known_of(*this, vision, name);
   return known != nullptr && *known;
+}
+
+model_parameters settings::options_of(std::string_view name) const {
+  const model_parameters* known = known_of(*this, model_options, name);
+  model_parameters out = known != nullptr ? *known : model_parameters();
+  if (!out.max_output_tokens && max_output_tokens > 0) out.max_output_tokens = max_output_tokens;
+  return out;
 }
 
 std::vector<std::string> settings::chain(std::string_view name) const {
@@ -302,6 +349,7 @@ void reader::read_limits(settings& out, const json::object& o) {
       whole(o, "", "timeout_seconds", seconds(o, "run_timeout", out.timeout_seconds, 1, 7 * 86'400));
   out.max_steps = whole(o, "", "max_steps", out.max_steps);
   out.max_attempts = whole(o, "", "max_attempts", out.max_attempts);
+  out.max_continuations = whole(o, "", "max_continuations", out.max_continuations);
   out.max_waiting_runs = whole(o, "", "max_waiting_runs", out.max_waiting_runs);
   out.max_crashes = whole(o, "", "max_crashes", out.max_crashes);
   out.default_context_tokens = whole(o, "", "default_context_tokens", out.default_context_tokens);
@@ -346,6 +394,7 @@ settings reader::read(std::string_view text) {
   if (!has_offline) out.providers.push_back({"offline", "offline", R"({"kind":"offline"})"});
 
   read_models(out, o);
+  read_model_options(out, object_at(o, "model_options"));
   read_prices(out, object_at(o, "prices"));
   read_fallbacks(out, object_at(o, "fallbacks"));
   read_limits(out, o);

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model_parameters.hpp"
 #include "ry/svc/accounts.h"
 
 namespace ry {
@@ -17,12 +18,20 @@ namespace runs {
 
 // Micro-credits per million tokens.
 struct price {
-  std::int64_t input = 0, output = 0, cached_input = 0;
-  bool free() const { return input == 0 && output == 0 && cached_input == 0; }
+  std::int64_t input = 0, output = 0, cached_input = 0, cache_write = 0;
+  bool free() const { return input == 0 && output == 0 && cached_input == 0 && cache_write == 0; }
 };
 
 struct token_usage {
-  std::int64_t input = 0, output = 0, cached = 0;  // input includes cached
+  std::int64_t input = 0, output = 0, cached = 0, cache_write = 0;  // input includes cached and cache_write
+
+  token_usage& operator+=(const token_usage& more) {
+    input += more.input;
+    output += more.output;
+    cached += more.cached;
+    cache_write += more.cache_write;
+    return *this;
+  }
 };
 
 // Exact to the micro-credit, half a micro-credit rounds up.
@@ -48,6 +57,7 @@ struct settings {
   std::map<std::string, price, std::less<>> prices;            // by alias or "<provider>/<model>"
   std::map<std::string, std::int64_t, std::less<>> context_tokens;          // the same keys
   std::map<std::string, bool, std::less<>> vision;
+  std::map<std::string, model_parameters, std::less<>> model_options;       // the same keys
   std::map<std::string, std::vector<std::string>, std::less<>> fallbacks;   // the same keys
   std::map<std::string, std::string, std::less<>> downgrades;  // asked alias -> what is given instead
   std::string default_model;
@@ -55,6 +65,7 @@ struct settings {
   std::int64_t timeout_seconds = 3000;
   std::int64_t max_steps = 100;
   std::int64_t max_attempts = 4;  // per model answer
+  std::int64_t max_continuations = 2;  // of an answer that was cut at the output limit
   std::int64_t max_waiting_runs = 100;  // of an account
   std::int64_t max_crashes = 2;
   std::int64_t default_context_tokens = 128'000;
@@ -87,6 +98,8 @@ struct settings {
   std::int64_t window_of(std::string_view name) const;
   // Does a model take images?
   bool sees(std::string_view name) const;
+  // Parameters of a model's requests unless a start gives others; runs.max_output_tokens is among them.
+  model_parameters options_of(std::string_view name) const;
   // The model and those that stand in for it, in their order.
   std::vector<std::string> chain(std::string_view name) const;
 };

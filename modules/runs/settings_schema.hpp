@@ -38,7 +38,8 @@ inline constexpr char settings_schema[] = R"json({
         "properties": {
           "input": {"type": "integer", "minimum": 0, "default": 0},
           "output": {"type": "integer", "minimum": 0, "default": 0},
-          "cached_input": {"type": "integer", "minimum": 0, "description": "Default: the price of input"}
+          "cached_input": {"type": "integer", "minimum": 0, "description": "Tokens read from the provider's cache; default: the price of input"},
+          "cache_write": {"type": "integer", "minimum": 0, "description": "Tokens written into the provider's cache; default: the price of input"}
         }
       },
       "default": {}
@@ -47,6 +48,21 @@ inline constexpr char settings_schema[] = R"json({
       "type": "object",
       "description": "How many tokens a model takes in and gives out together, by alias or '<provider>/<model>'",
       "additionalProperties": {"type": "integer", "minimum": 1024},
+      "default": {}
+    },
+    "model_options": {
+      "type": "object",
+      "description": "Parameters of a model's requests unless a start gives others, by alias or '<provider>/<model>'",
+      "additionalProperties": {
+        "type": "object",
+        "properties": {
+          "temperature": {"type": "number", "minimum": 0, "maximum": 2},
+          "top_p": {"type": "number", "minimum": 0, "maximum": 1},
+          "max_output_tokens": {"type": "integer", "minimum": 1, "maximum": 10000000, "description": "Default: runs.max_output_tokens"},
+          "reasoning_effort": {"type": "string", "enum": ["none", "minimal", "low", "medium", "high"]},
+          "tool_choice": {"type": "string", "enum": ["auto", "none", "required"]}
+        }
+      },
       "default": {}
     },
     "default_context_tokens": {"type": "integer", "minimum": 1024, "default": 128000, "description": "For models without an entry of their own"},
@@ -69,6 +85,7 @@ inline constexpr char settings_schema[] = R"json({
     "timeout_seconds": {"type": "integer", "minimum": 1, "maximum": 604800, "description": "The same as run_timeout in seconds; wins over it"},
     "max_steps": {"type": "integer", "minimum": 1, "maximum": 10000, "default": 100},
     "max_attempts": {"type": "integer", "minimum": 1, "maximum": 20, "default": 4, "description": "Tries of one model answer"},
+    "max_continuations": {"type": "integer", "minimum": 0, "maximum": 20, "default": 2, "description": "How often an answer that was cut at the output limit is continued before the run ends with reason length"},
     "max_waiting_runs": {"type": "integer", "minimum": 0, "maximum": 100000, "default": 100, "description": "Runs of one account that may wait for a slot or behind a run of their thread (queue, on_busy)"},
     "max_crashes": {"type": "integer", "minimum": 0, "maximum": 1000, "default": 2, "description": "A run whose worker vanished more often ends as failed"},
     "max_parallel_tools": {"type": "integer", "minimum": 1, "maximum": 128, "default": 8, "description": "Tool calls of one answer that run at once"},

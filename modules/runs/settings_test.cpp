@@ -56,15 +56,53 @@ TEST(settings_test, mistakes_are_told_with_their_keys_all_at_once) {
             "models.\"runyard/basic\" is \"openai/x\": it must be \"<provider>/<model>\" with a provider that stands under "
             "runs.providers");
   EXPECT_EQ(faults_of(R"({"providers":{"x":{}}})"), "providers.x.kind is missing");
-  EXPECT_EQ(faults_of(R"({"default_model":"a/b","prices":{"x":{"input":-1},"y":{"output":"1"}},"timeout_seconds":"soon",
+  EXPECT_EQ(faults_of(R"({"default_model":"a/b","prices":{"offline/x":{"input":-1},"offline/y":{"output":"1"}},"timeout_seconds":"soon",
                           "webhooks":{"w":{"url":"x","secret":"y"}}})"),
             "default_model \"a/b\" is no known model\n"
-            "prices.x is out of range\n"
-            "prices.y.output must be an integer\n"
+            "prices.\"offline/x\" is out of range\n"
+            "prices.\"offline/y\".output must be an integer\n"
             "timeout_seconds must be an integer\n"
             "webhooks.w.url must begin with https:// or http://\n"
             "webhooks.w.secret must be \"whsec_\" and 24 to 64 bytes in Base64");
   EXPECT_THAT(faults_of(R"({"providers":{"a/b":{"kind":"offline"}}})"), testing::StartsWith("providers.\"a/b\" must"));
+}
+
+TEST(settings_test, tables_by_model_name_models_that_can_be_asked) {
+  const std::string wrong =
+      " is no known model: neither an alias under runs.models nor \"<provider>/<model>\" with a provider that stands under "
+      "runs.providers";
+  const struct {
+    const char *table, *value;
+  } tables[] = {{"prices", "{}"}, {"context_tokens", "4096"}, {"vision", "true"}, {"fallbacks", "[]"}, {"model_options", "{}"}};
+  for (const auto& t : tables) {
+    const auto with = [&](const std::string& name) {
+      return "{\"models\":{\"fast\":\"offline/basic\"},\"" + std::string(t.table) + "\":{\"" + name + "\":" + t.value + "}}";
+    };
+    for (const char* known : {"fast", "runyard/basic", "runyard/power", "offline/anything"})
+      EXPECT_EQ(faults_of(with(known)), "") << t.table << " " << known;
+    EXPECT_EQ(faults_of(with("fsat")), std::string(t.table) + ".fsat" + wrong);
+    EXPECT_EQ(faults_of(with("openai/gpt")), std::string(t.table) + ".\"openai/gpt\"" + wrong);
+  }
+  EXPECT_EQ(faults_of(R"({"downgrades":{"runyard/power":"openai/x"}})"),
+            "downgrades.\"runyard/power\" \"openai/x\" is no known model");
+}
+
+TEST(settings_test, options_of_models) {
+  const settings s = settings_of(
+      R"({"max_output_tokens":500,"models":{"fast":"offline/small"},
+          "model_options":{"fast":{"temperature":0.2,"reasoning_effort":"low"},"offline/big":{"max_output_tokens":9,"top_p":1}}})");
+  EXPECT_EQ(members_of(s.options_of("fast")), R"("temperature":0.2,"max_output_tokens":500,"reasoning_effort":"low")");
+  EXPECT_EQ(members_of(s.options_of("offline/big")), R"("top_p":1,"max_output_tokens":9)");
+  EXPECT_EQ(members_of(s.options_of("runyard/basic")), R"("max_output_tokens":500)");
+  EXPECT_TRUE(settings_of("{}").options_of("runyard/basic").empty());
+  EXPECT_EQ(s.max_continuations, 2);
+  EXPECT_EQ(settings_of(R"({"max_continuations":0})").max_continuations, 0);
+  EXPECT_EQ(faults_of(R"({"model_options":{"runyard/basic":{"temperature":3,"top_p":"high","tpo_p":1,"reasoning_effort":"max"}}})"),
+            "model_options.\"runyard/basic\".temperature must be a number from 0 to 2\n"
+            "model_options.\"runyard/basic\".top_p must be a number from 0 to 1\n"
+            "model_options.\"runyard/basic\".tpo_p is no parameter of a model\n"
+            "model_options.\"runyard/basic\".reasoning_effort must be none, minimal, low, medium or high");
+  EXPECT_EQ(faults_of(R"({"model_options":{"runyard/basic":7}})"), "model_options.\"runyard/basic\" must be a table");
 }
 
 TEST(settings_test, durations_have_units_or_are_seconds) {
@@ -98,7 +136,13 @@ TEST(settings_test, prices_are_exact) {
   EXPECT_EQ(charge_micro({1, 0, 0}, {500'000, 0, 0}), 1);
   EXPECT_EQ(charge_micro({1'000'000'000'000'000, 0, 0}, {INT64_MAX / 2, 0, 0}), 1'000'000'000'000'000);
   EXPECT_EQ(charge_micro(p, {10, 0, 100}), 75) << "cached tokens are part of the input";
-  const settings s = settings_of(R"({"prices":{"offline/basic":{"input":5,"output":7}}})");
+  const price writes{10'000'000, 0, 1'000'000, 12'500'000};
+  EXPECT_EQ(charge_micro(writes, {1000, 0, 300, 200}), 500 * 10 + 300 * 1 + 200 * 125 / 10);
+  EXPECT_EQ(charge_micro(writes, {100, 0, 90, 50}), 90 * 1 + 10 * 125 / 10) << "both are part of the input";
+  EXPECT_FALSE((price{0, 0, 0, 1}).free());
+  const settings s = settings_of(R"({"prices":{"offline/basic":{"input":5,"output":7},"offline/x":{"input":5,"cache_write":6}}})");
+  EXPECT_EQ(s.price_of("runyard/basic").cache_write, 5) << "the price of input unless given";
+  EXPECT_EQ(s.price_of("offline/x").cache_write, 6);
   EXPECT_EQ(s.price_of("runyard/basic").output, 7) << "by what the alias stands for";
   EXPECT_EQ(s.price_of("runyard/basic").cached_input, 5) << "the price of input unless given";
   EXPECT_EQ(s.price_of("unknown/x").input, 0);

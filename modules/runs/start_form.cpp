@@ -1,7 +1,6 @@
 #include "start_form.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "text.hpp"
 
@@ -22,7 +21,8 @@ constexpr std::string_view start_fields[] = {
 }  // namespace
 
 bool is_start_field(std::string_view name) {
-  return std::find(std::begin(start_fields), std::end(start_fields), name) != std::end(start_fields);
+  return is_model_parameter(name) ||
+         std::find(std::begin(start_fields), std::end(start_fields), name) != std::end(start_fields);
 }
 
 std::variant<start_request, form_refusal> parse_start(const std::vector<form_field>& fields) {
@@ -43,7 +43,7 @@ std::variant<start_request, form_refusal> parse_start(const std::vector<form_fie
       return refuse(std::string(name) + " must not contain a NUL character");
     const std::string value = trim(f.value);
     if (name == "prompt") {
-      if (!value.empty()) out.prompt = std::string(f.value);
+      if (!is_blank(f.value)) out.prompt = std::string(f.value);
     } else if (name == "optimistic") {
       const auto flag = boolean(value);
       if (!flag) return refuse("optimistic must be true or false");
@@ -74,6 +74,10 @@ std::variant<start_request, form_refusal> parse_start(const std::vector<form_fie
       if (!policy) return refuse("budget_policy must be hard, soft or finish_turn");
       out.budget.policy = *policy;
       policy_given = true;
+    } else if (is_model_parameter(name)) {
+      if (value.empty()) continue;
+      const std::string wrong = set_parameter(out.parameters, name, value);
+      if (!wrong.empty()) return form_refusal{std::string(name) + " " + wrong, 422};
     } else if (!value.empty()) {
       if (name == "thread_id") out.thread_id = value;
       if (name == "project_id") out.project_id = value;
@@ -103,26 +107,12 @@ std::variant<start_request, form_refusal> parse_start(const std::vector<form_fie
 
 namespace {
 
-// Characters that nobody sees and that change how the others are read: C1 controls, soft hyphens,
-// marks and overrides of the writing direction, joiners, separators of lines, tags.
-bool is_invisible(char32_t c) {
-  static constexpr std::pair<char32_t, char32_t> ranges[] = {
-      {0x80, 0x9F},     {0xAD, 0xAD},     {0x61C, 0x61C},   {0x180E, 0x180E}, {0x200B, 0x200F},
-      {0x2028, 0x202E}, {0x2060, 0x206F}, {0xFEFF, 0xFEFF}, {0xFFF9, 0xFFFB}, {0xE0000, 0xE007F}};
-  return std::any_of(std::begin(ranges), std::end(ranges),
-                     [c](const auto& r) { return c >= r.first && c <= r.second; });
-}
-
 // `text` is valid UTF-8.
 std::string without_invisible(std::string_view text) {
   std::string out;
-  for (std::size_t i = 0; i < text.size();) {
-    const auto lead = static_cast<unsigned char>(text[i]);
-    const std::size_t n = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-    char32_t c = n == 1 ? lead : lead & (0xFFu >> (n + 1));
-    for (std::size_t k = 1; k < n; ++k) c = (c << 6) | (static_cast<unsigned char>(text[i + k]) & 0x3Fu);
-    if (!is_invisible(c)) out += text.substr(i, n);
-    i += n;
+  while (!text.empty()) {
+    const std::string_view before = text;
+    if (!is_invisible(next_character(text))) out += before.substr(0, before.size() - text.size());
   }
   return out;
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "budget.hpp"
+#include "model_parameters.hpp"
 
 namespace runs {
 
@@ -20,11 +21,12 @@ struct form_field {
 enum class busy_policy { reject, enqueue, interrupt };
 
 struct start_request {
-  std::string prompt;  // empty: continue
+  std::string prompt;  // empty: continue; never only blanks
   std::optional<std::string> thread_id, project_id, agent_id, model_name, mode;
   bool optimistic = false;
   std::optional<bool> memory_enabled;
   runs::budget budget;
+  model_parameters parameters;
   bool queue = false;  // wait for a slot instead of being refused
   busy_policy on_busy = busy_policy::reject;
 };
@@ -32,6 +34,7 @@ struct start_request {
 // A refusal with the text of the answer's "detail".
 struct form_refusal {
   std::string detail;
+  std::uint32_t http_status = 400;
 };
 
 // One of the fields that parse_start reads; each may be given once.

@@ -25,7 +25,8 @@ start_request accepted(const std::vector<form_field>& fields) {
 
 TEST(parse_start_test, the_contracts_refusals) {
   EXPECT_EQ(refused({}), "prompt required when creating new thread");
-  EXPECT_EQ(refused({{"prompt", " \n "}}), "prompt required when creating new thread");
+  for (const char* blank : {" \n ", "\xC2\xA0", "\xE2\x80\x8B", "\xE3\x80\x80\t", "\xEF\xBB\xBF"})
+    EXPECT_EQ(refused({{"prompt", blank}}), "prompt required when creating new thread") << blank;
   EXPECT_EQ(refused({{"prompt", "x"}, {"optimistic", "true"}}),
             "thread_id and project_id required for optimistic mode");
   EXPECT_EQ(refused({{"prompt", "x"}, {"optimistic", "true"}, {"thread_id", id_a}}),
@@ -128,6 +129,24 @@ TEST(title_of_test, first_line_in_whole_characters) {
   std::string euros;
   for (int i = 0; i < 100; ++i) euros += "\xE2\x82\xAC";
   EXPECT_TRUE(is_utf8(title_of(euros)));
+}
+
+TEST(parse_start_test, parameters_of_the_model_are_checked_and_kept) {
+  const start_request r = accepted({{"prompt", "x"}, {"temperature", "0.5"}, {"top_p", ""}, {"max_output_tokens", " 100 "},
+                                    {"reasoning_effort", "low"}, {"tool_choice", "required"}});
+  EXPECT_EQ(members_of(r.parameters),
+            R"("temperature":0.5,"max_output_tokens":100,"reasoning_effort":"low","tool_choice":"required")");
+  EXPECT_TRUE(accepted({{"prompt", "x"}}).parameters.empty());
+  const std::pair<const char*, const char*> wrong[] = {{"temperature", "2.5"}, {"top_p", "x"}, {"max_output_tokens", "0"},
+                                                       {"reasoning_effort", "a lot"}, {"tool_choice", "{}"}};
+  for (const auto& [name, value] : wrong) {
+    const auto out = parse_start({{"prompt", "x"}, {name, value}});
+    const auto* refusal = std::get_if<form_refusal>(&out);
+    ASSERT_NE(refusal, nullptr) << name;
+    EXPECT_EQ(refusal->http_status, 422u) << name;
+    EXPECT_TRUE(refusal->detail.starts_with(std::string(name) + " must be ")) << refusal->detail;
+  }
+  EXPECT_EQ(refused({{"prompt", "x"}, {"top_p", "1"}, {"top_p", "1"}}), "top_p is given more than once");
 }
 
 }  // namespace

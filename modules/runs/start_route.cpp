@@ -174,7 +174,7 @@ ry::task<ry::response> start_route::answer(ry::request request) {
       w.files.push_back(part);
   }
   auto parsed = parse_start(fields);
-  if (auto* refused = std::get_if<form_refusal>(&parsed)) throw refusal(400, refused->detail);
+  if (auto* refused = std::get_if<form_refusal>(&parsed)) throw refusal(refused->http_status, refused->detail);
   a.form = std::move(std::get<start_request>(parsed));
 
   if (a.key) {
@@ -425,6 +425,7 @@ void start_route::begin(const work& w, const start_outcome& run, ry_exec* exec) 
   who.agent_version = run.agent_version;
   who.model = run.model;
   who.title = w.args.title;
+  who.parameters = w.args.form.parameters;
   who.job = run.job;
   who.fence = run.fence;
   who.started_us = parts_.ctx.now_unix_us();

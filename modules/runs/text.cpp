@@ -1,9 +1,11 @@
 #include "text.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 #include "ry/cpp/types.hpp"
 
@@ -255,6 +257,36 @@ std::string trim(std::string_view text) {
   const std::size_t from = text.find_first_not_of(space);
   if (from == std::string_view::npos) return {};
   return std::string(text.substr(from, text.find_last_not_of(space) - from + 1));
+}
+
+bool is_invisible(char32_t c) {
+  static constexpr std::pair<char32_t, char32_t> ranges[] = {
+      {0x80, 0x9F},     {0xAD, 0xAD},     {0x61C, 0x61C},   {0x180E, 0x180E}, {0x200B, 0x200F},
+      {0x2028, 0x202E}, {0x2060, 0x206F}, {0xFEFF, 0xFEFF}, {0xFFF9, 0xFFFB}, {0xE0000, 0xE007F}};
+  return std::any_of(std::begin(ranges), std::end(ranges),
+                     [c](const auto& r) { return c >= r.first && c <= r.second; });
+}
+
+char32_t next_character(std::string_view& text) {
+  const auto lead = static_cast<unsigned char>(text[0]);
+  const std::size_t n = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+  char32_t c = n == 1 ? lead : lead & (0xFFu >> (n + 1));
+  for (std::size_t k = 1; k < n; ++k) c = (c << 6) | (static_cast<unsigned char>(text[k]) & 0x3Fu);
+  text.remove_prefix(n);
+  return c;
+}
+
+bool is_blank(std::string_view text) {
+  const auto is_space = [](char32_t c) {
+    return c <= 0x20 || c == 0x7F || c == 0xA0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200A) || c == 0x202F ||
+           c == 0x205F || c == 0x3000;
+  };
+  while (!text.empty()) {
+    if (character_length(text) == 0) return false;
+    const char32_t c = next_character(text);
+    if (!is_space(c) && !is_invisible(c)) return false;
+  }
+  return true;
 }
 
 std::string lower(std::string_view text) {

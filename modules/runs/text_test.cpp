@@ -134,4 +134,13 @@ TEST(event_text_test, is_read_back_one_by_one) {
   EXPECT_FALSE(is_terminal(R"({"type": "message", "content": "\"status\": \"failed\""})"));
 }
 
+TEST(is_blank_test, by_what_can_be_seen) {
+  for (const char* blank : {"", " ", "\t\r\n\f\v", "\xC2\xA0", "\xC2\x85", "\xE1\x9A\x80", "\xE2\x80\x83", "\xE2\x80\x8B",
+                            "\xE2\x80\xA8", "\xE2\x80\xAE", "\xE2\x81\xA0", "\xE3\x80\x80", "\xEF\xBB\xBF", "\xC2\xAD",
+                            "\xF3\xA0\x80\xA0", "\x01", " \xE2\x80\x8B\n"})
+    EXPECT_TRUE(is_blank(blank)) << json_string(blank);
+  for (const char* seen : {"x", " . ", "0", "\xC3\xA9", "\xE4\xB8\xAD", "\xF0\x9F\x99\x82", "\xFF", "\xE2\x80", "\xC0\x80"})
+    EXPECT_FALSE(is_blank(seen)) << json_string(seen);
+}
+
 }  // namespace

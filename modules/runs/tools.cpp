@@ -599,7 +599,6 @@ ry::task<tool_outcome> make_call(parts& p, std::shared_ptr<live_run> run, const 
                                  tool_call call) {
   try {
     if (tool == nullptr) co_return tool_outcome{"there is no tool named \"" + call.name + "\"", true};
-    if (call.malformed) co_return tool_outcome{"the arguments were no valid JSON object", true};
     if (tool->driver) co_return co_await run_foreign(p, run, tool->driver, call);
     ry::result<void> ready = co_await ensure_workspace(p, run);
     if (!ready)

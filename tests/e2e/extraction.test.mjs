@@ -101,7 +101,7 @@ test('images are shown to models that see; others get format and dimensions', as
   const blind = await upload(u, [{ name: 'a.png', data: image }], { model_name: 'runyard/basic' });
   assert.match(blind.prompt, /\[Image a\.png: PNG, 640 x 480 pixels\]/);
   assert.equal(typeof blind.request.messages.at(-1).content, 'string');
-  const sees = await upload(u, [{ name: 'a.png', data: image }, { name: 'b.gif', data: Buffer.from('GIF89a\x40\x01\xC8\x00\x00\x00\x00', 'latin1') }],
+  const sees = await upload(u, [{ name: 'a.png', data: image }, { name: 'b.gif', data: Buffer.from('GIF89a\x40\x01\xC8\0\0\0\0,\0\0\0\0\x40\x01\xC8\0\0\x02\x02\x44\x01\0;', 'latin1') }],
     { model_name: 'runyard/power' });
   assert.match(sees.prompt, /\[Image b\.gif: GIF, 320 x 200 pixels\]/);
   const urls = sees.request.messages.at(-1).content.filter((p) => p.type === 'image_url').map((p) => p.image_url.url);

@@ -338,6 +338,26 @@ ${issuer ? `issuer = "${issuer}"` : ''}
   }
 });
 
+test('the issuer of a profile overrides another one in the metadata, and its secret stays on the host of that issuer', async () => {
+  for (const [issuer, pinned, status, message] of [
+    ['http://127.0.0.1:9/tenant', undefined, 502, /another issuer: http:\/\/127\.0\.0\.1:9\/tenant/],
+    ['http://127.0.0.1:9/tenant', 'http://127.0.0.1:9/tenant', 200],
+    ['http://127.0.0.1:9/tenant', 'http://127.0.0.1:9/other', 502, /another issuer/],
+    ['http://auth.example.com', 'http://auth.example.com', 502, /not on the host of the issuer/]]) {
+    const peer = await startHand({ secret: 's', facts: { issuer } });
+    try {
+      const { u, agent } = await someone();
+      const profile = await profileFor(u, peer.url, { grant: 'client_credentials', client_id: 'me', client_secret: 's', ...(pinned && { issuer: pinned }) });
+      const r = await list(u, agent, profile);
+      assert.equal(r.status, status, r.text);
+      if (message) assert.match(r.json.detail.message, message);
+      assert.equal(peer.seen.paths.includes('/token'), status === 200, r.text);
+    } finally {
+      peer.close();
+    }
+  }
+});
+
 test('an agreement with another issuer than the one that was configured since is not renewed', async () => {
   const peer = await startSdk({ life: () => 5 });
   const registered = await (await fetch(`${peer.origin}/register`, { method: 'POST', headers: { 'content-type': 'application/json' },

@@ -60,14 +60,16 @@ test('a schema too deep for a request loses that tool alone', async () => {
 test('structured results, deep ones too, and resources reach the model', async () => {
   const rows = { rows: ['ROW-ALPHA', 'ROW-BETA'] };
   const text = (t) => ({ type: 'text', text: t });
-  const u = await agentWith(['odd', ['beside', 'twice', 'deep', 'blob'].map(plain), {
+  const u = await agentWith(['odd', ['beside', 'alone', 'twice', 'deep', 'blob'].map(plain), {
     beside: { content: [text('Found 2 rows')], structuredContent: rows },
     twice: { content: [text(JSON.stringify(rows, null, 1))], structuredContent: rows },
-    deep: { content: [text('the answer is 42')], structuredContent: nested(100, 1) },
+    alone: { content: [], structuredContent: rows },
+    deep: { content: [], structuredContent: nested(100, 1) },
     blob: { content: [{ type: 'resource', resource: { uri: 'x:y', mimeType: 'text/csv', blob: Buffer.from('a,b').toString('base64') } }] },
   }]);
-  assert.equal(await run(u, '[call odd__beside {}]'), `said: Found 2 rows\n${JSON.stringify(rows)}`);
+  assert.equal(await run(u, '[call odd__beside {}]'), 'said: Found 2 rows');
+  assert.equal(await run(u, '[call odd__alone {}]'), `said: ${JSON.stringify(rows)}`);
   assert.equal(await run(u, '[call odd__twice {}]'), `said: ${JSON.stringify(rows, null, 1)}`);
-  assert.equal(await run(u, '[call odd__deep {}]'), `said: the answer is 42\n${JSON.stringify(nested(100, 1))}`);
+  assert.equal(await run(u, '[call odd__deep {}]'), `said: ${JSON.stringify(nested(100, 1))}`);
   assert.equal(await run(u, '[call odd__blob {}]'), 'said: [resource x:y, text/csv]\na,b');
 });

@@ -117,19 +117,17 @@ test('a tool\'s result that is refused ends the run when its other tools have en
   assert.ok(of(x, 'tool_output_chunk').some((e) => e.content === 'late\n'), x.raw);
 });
 
-test('attempts that fail and cost are not repeated beyond a budget or the balance', async () => {
-  // Two attempts or five without a limit; each costs more than the whole budget.
-  const free = await run('[dying]');
-  assert.equal(of(free, 'llm_response_start').length, 5, free.raw);
-  for (const mark of ['[dying]', '[garbled]']) {
-    const x = await run(mark, { form: { budget_credits: '0.0005' } });
-    assert.deepEqual([x.end.reason, x.end.error_code], ['budget', 'BUDGET_EXCEEDED'], x.raw);
-    assert.equal(of(x, 'llm_response_start').length, 1, x.raw);
-  }
+test('failed attempts cost nothing, so neither a budget nor the balance ends their repetition', async () => {
   const u = await server.user();
   await u.get('/account');
   database.sql(`select accounts.ledger_add('${u.id}', 500 - balance_micro, 'adjust', 'test-' || gen_random_uuid()) from accounts.account where id = '${u.id}'`);
-  const y = await run('[dying]', { user: u });
-  assert.deepEqual([y.end.reason, y.end.error_code], ['credits', 'INSUFFICIENT_CREDITS'], y.raw);
-  assert.equal(of(y, 'llm_response_start').length, 1, y.raw);
+  // An attempt would cost more than the whole budget, and than the balance.
+  for (const [mark, attempts] of [['[dying]', 5], ['[garbled]', 2]])
+    for (const options of [{}, { form: { budget_credits: '0.0005' } }, { user: u }]) {
+      const x = await run(mark, options);
+      assert.deepEqual([x.end.reason, x.end.error_code, x.end.credits], ['llm_error', 'LLM_ERROR', 0], x.raw);
+      assert.equal(of(x, 'llm_response_start').length, attempts, x.raw);
+      assert.ok(of(x, 'turn_aborted').every((e) => e.credits === 0 && e.usage.output_tokens > 0), x.raw);
+      assert.ok(x.end.usage.output_tokens >= attempts * 2000, 'what they used is shown');
+    }
 });

@@ -2392,7 +2392,7 @@ export interface components {
             version?: unknown;
         };
         "agents.Mcp": {
-            /** @description `url` and `headers`, `profile_id`, or `command`, `args` and `env`, by the type; `reuse` */
+            /** @description `url` and `headers`, `profile_id`, or `command`, `args` and `env`, by the type; `reuse`, `session`, `revision`, `timeout_seconds` */
             config: {
                 [key: string]: unknown;
             };
@@ -2656,6 +2656,20 @@ export interface components {
             profile_id?: string;
             /** @description Connections may be used again */
             reuse?: boolean;
+            /**
+             * @description Revision of the protocol; auto: found out
+             * @default auto
+             * @enum {unknown}
+             */
+            revision: "auto" | "2026-07-28" | "2025-11-25" | "2025-06-18" | "2025-03-26" | "2024-11-05" | "2024-10-07";
+            /**
+             * @description Scope of a session with the server: one call, all calls of a run, or all calls of a thread
+             * @default call
+             * @enum {unknown}
+             */
+            session: "call" | "run" | "thread";
+            /** @description How long a call of a tool may go without a result or a notification of progress */
+            timeout_seconds?: number;
             /** @description http and sse */
             url?: string;
         } & {
@@ -2851,7 +2865,7 @@ export interface components {
             type: "server_draining";
         };
         /** @description One event of a run's stream */
-        "runs.Event": components["schemas"]["runs.Running"] | components["schemas"]["runs.Queued"] | components["schemas"]["runs.ResponseStart"] | components["schemas"]["runs.Chunk"] | components["schemas"]["runs.ReasoningChunk"] | components["schemas"]["runs.ResponseEnd"] | components["schemas"]["runs.TurnAborted"] | components["schemas"]["runs.MessageEvent"] | components["schemas"]["runs.ToolCall"] | components["schemas"]["runs.ToolOutput"] | components["schemas"]["runs.ToolResult"] | components["schemas"]["runs.RunError"] | components["schemas"]["runs.Compacted"] | components["schemas"]["runs.Gap"] | components["schemas"]["runs.Snapshot"] | components["schemas"]["runs.Ping"] | components["schemas"]["runs.Draining"];
+        "runs.Event": components["schemas"]["runs.Running"] | components["schemas"]["runs.Queued"] | components["schemas"]["runs.ResponseStart"] | components["schemas"]["runs.Chunk"] | components["schemas"]["runs.ReasoningChunk"] | components["schemas"]["runs.ResponseEnd"] | components["schemas"]["runs.TurnAborted"] | components["schemas"]["runs.MessageEvent"] | components["schemas"]["runs.ToolCall"] | components["schemas"]["runs.ToolOutput"] | components["schemas"]["runs.ToolResult"] | components["schemas"]["runs.RunError"] | components["schemas"]["runs.Notice"] | components["schemas"]["runs.Compacted"] | components["schemas"]["runs.Gap"] | components["schemas"]["runs.Snapshot"] | components["schemas"]["runs.Ping"] | components["schemas"]["runs.Draining"];
         "runs.File": {
             /** @enum {unknown} */
             kind: "file" | "dir" | "link" | "other";
@@ -2877,6 +2891,11 @@ export interface components {
             content: unknown;
             /** Format: date-time */
             created_at: string;
+            /**
+             * @description Of an answer that the model did not finish. After `length` and `pause` the next message of the assistant goes on where this one ends
+             * @enum {unknown}
+             */
+            finish?: "length" | "pause" | "content_filter" | "refusal";
             is_error?: boolean;
             /** Format: uuid */
             message_id: string;
@@ -2914,6 +2933,15 @@ export interface components {
                 tier_name?: string;
             };
         };
+        /** @description Something of a request was left out or changed so that the provider takes it; the run goes on */
+        "runs.Notice": {
+            /** @description `tool_skipped`, `image_skipped`, `parameter_skipped`, or another of a driver's own */
+            code: string;
+            message: string;
+            sequence: number;
+            /** @constant */
+            type: "notice";
+        };
         /** @description Nothing happened for a while; without a number */
         "runs.Ping": {
             /** @constant */
@@ -2926,6 +2954,11 @@ export interface components {
             /** @constant */
             type: "queued";
         };
+        /**
+         * @description Why a run ended. `length`: cut off at the model's output limit, also after it was continued; `content_filter`: withheld by the provider; `refusal`: declined by the model; `no_answer`: an empty answer, twice
+         * @enum {unknown}
+         */
+        "runs.Reason": "ok" | "user_stop" | "timeout" | "step_limit" | "budget" | "credits" | "llm_error" | "tool_error" | "crashed" | "length" | "content_filter" | "refusal" | "no_answer";
         /** @description What a model thinks aloud */
         "runs.ReasoningChunk": {
             content: string;
@@ -2934,9 +2967,14 @@ export interface components {
             /** @constant */
             type: "reasoning_chunk";
         };
-        /** @description The answer is complete */
+        /** @description An answer of the model has ended. Text of the answers `length` and `pause` goes on with the chunks of the next answer */
         "runs.ResponseEnd": {
             credits: number;
+            /**
+             * @description How the model ended it; not there when the run was stopped before
+             * @enum {unknown}
+             */
+            finish?: "stop" | "tool_calls" | "length" | "content_filter" | "refusal" | "pause" | "error";
             sequence: number;
             step: number;
             /** @constant */
@@ -2973,8 +3011,8 @@ export interface components {
             /** @description While it waits */
             queue_position: number | null;
             queue_wait_ms: number | null;
-            /** @description Why it ended: `ok`, `user_stop`, `timeout`, `step_limit`, `budget`, `credits`, `llm_error`, `tool_error` or `crashed`; null while it goes on */
-            reason: string | null;
+            /** @description Null while it goes on */
+            reason: components["schemas"]["runs.Reason"] | null;
             /** Format: date-time */
             started_at: string;
             status: components["schemas"]["runs.Status"];
@@ -2982,6 +3020,8 @@ export interface components {
             thread_id: string;
             time_to_first_token_ms: number | null;
             usage: {
+                /** @description Not there when none were */
+                cache_write_tokens?: number;
                 cached_tokens: number;
                 /** @description An exact decimal */
                 credits: number;
@@ -3005,7 +3045,7 @@ export interface components {
             error?: string;
             error_code?: string;
             queue_wait_ms?: number | null;
-            reason?: string;
+            reason?: components["schemas"]["runs.Reason"];
             sequence: number;
             status: components["schemas"]["runs.Status"];
             time_to_first_token_ms?: number | null;
@@ -3067,6 +3107,8 @@ export interface components {
             budget_policy?: "" | "hard" | "soft" | "finish_turn";
             /** @description Put under `/workspace/uploads`; the part may be repeated */
             files?: string[];
+            /** @description Of one answer of the model, 1 to 10000000 */
+            max_output_tokens?: string;
             memory_enabled?: components["schemas"]["runs.Flag"];
             mode?: string;
             /** @description An alias, or `<provider>/<model>` */
@@ -3083,8 +3125,16 @@ export interface components {
             prompt?: string;
             /** @description At the limit of concurrent runs wait for a slot */
             queue?: components["schemas"]["runs.Flag"];
+            /** @enum {unknown} */
+            reasoning_effort?: "" | "none" | "minimal" | "low" | "medium" | "high";
+            /** @description 0 to 2; else what is configured for the model, or the provider's own */
+            temperature?: string;
             /** @description A thread to go on with; with `optimistic` also one to be made under this id */
             thread_id?: string;
+            /** @description `auto`, `none`, `required` or `{"name":"<tool>"}`; the last two hold for the first answer of the run */
+            tool_choice?: string;
+            /** @description 0 to 1 */
+            top_p?: string;
         };
         /** @enum {unknown} */
         "runs.Status": "running" | "completed" | "failed" | "stopped";
@@ -3131,7 +3181,7 @@ export interface components {
             /** @constant */
             type: "tool_result";
         };
-        /** @description Events of this range are void: drop what they said */
+        /** @description Events of this range are void: drop what they said. What a failed attempt used is shown and costs nothing */
         "runs.TurnAborted": {
             attempt: number;
             credits?: number;
@@ -3144,6 +3194,9 @@ export interface components {
             usage?: components["schemas"]["runs.Usage"];
         };
         "runs.Usage": {
+            /** @description Written into the provider's cache; part of the input. Not there when none were */
+            cache_write_tokens?: number;
+            /** @description Read from the provider's cache; part of the input */
             cached_tokens: number;
             input_tokens: number;
             output_tokens: number;
@@ -5159,6 +5212,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "server_name": "docs",
+                     *       "instructions": "",
                      *       "tools": [
                      *         {
                      *           "name": "search",
@@ -5174,6 +5228,8 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        /** @description What the server says to a model about its use */
+                        instructions: string;
                         left_out: components["schemas"]["mcp.Names"];
                         server_name: string;
                         tools: {
@@ -6516,6 +6572,7 @@ export interface operations {
                 };
             };
             415: components["responses"]["host.UnsupportedMediaType"];
+            422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
             /** @description It could not be started */
             500: {

@@ -40,38 +40,69 @@ ry::task<std::optional<std::string>> authority::read(std::string url) const {
   throw ry::error(RY_UNAVAILABLE, "mcp.oauth", url + " answered with HTTP status " + std::to_string(got.status));
 }
 
-ry::task<discovered> authority::discover(std::string server_url, challenge said, consent wanted) const {
+// The first document of the places; nothing, and why, when none has one. A place that fails spoils no other, but without a
+// document its failure counts: the server may only be unwell.
+ry::task<std::optional<std::string>> authority::first_document(std::vector<std::string> places, document wanted,
+                                                               std::string& why) const {
+  ry::error failure(RY_OK);
+  for (const auto& url : places) {
+    std::optional<std::string> body;
+    try {
+      body = co_await read(url);
+    } catch (const ry::error& e) {
+      if (e.status() != RY_UNAVAILABLE) throw;
+      failure = e;
+    }
+    if (!body) continue;
+    const auto problem = no_document(*body, wanted);
+    if (problem.empty()) co_return body;
+    why = url + " " + problem;
+  }
+  if (failure.status() != RY_OK) throw failure;
+  co_return std::nullopt;
+}
+
+ry::task<discovered> authority::discover(std::string server_url, challenge said, consent wanted,
+                                         std::string pinned) const {
   auto places = resource_metadata_urls(server_url);
-  if (!said.resource_metadata.empty()) {
-    if (!usable(said.resource_metadata, allowed_)) {
+  const auto& named = said.resource_metadata;
+  if (!named.empty()) {
+    if (!usable(named, allowed_)) {
       throw ry::error(RY_DATA_LOSS, "mcp.oauth", "it names an address of its metadata that is not usable");
     }
-    places = {said.resource_metadata};
+    std::erase(places, named);
+    places.insert(places.begin(), named);
   }
   discovered d;
-  std::optional<std::string> body;
-  for (const auto& url : places) {
-    body = co_await read(url);
-    if (!body) continue;
-    d.resource = read_resource_metadata(*body, server_url, allowed_);
-    break;
-  }
-  if (!body && !said.resource_metadata.empty()) {
-    throw ry::error(RY_DATA_LOSS, "mcp.oauth", "it names metadata that are not there: " + said.resource_metadata);
-  }
-  if (!body) {
+  std::string why;
+  const std::optional<std::string> of_resource = co_await first_document(places, document::resource, why);
+  if (of_resource) {
+    d.resource = read_resource_metadata(*of_resource, server_url, allowed_);
+  } else if (!named.empty()) {
+    throw ry::error(RY_DATA_LOSS, "mcp.oauth", "it names metadata that are not there: " + named);
+  } else {
     // Before RFC 9728 a server was its own authorization server.
     d.resource.resource = resource_of(server_url);
     d.resource.authorization_server = origin_of(server_url);
   }
   const auto issuer = d.resource.authorization_server;
-  for (const auto& url : server_metadata_urls(issuer)) {
-    body = co_await read(url);
-    if (!body) continue;
-    d.as = read_server_metadata(*body, issuer, allowed_, wanted);
+  const std::optional<std::string> of_server =
+      co_await first_document(server_metadata_urls(issuer), document::server, why);
+  if (of_server) {
+    d.as = read_server_metadata(*of_server, issuer, allowed_, wanted, pinned);
     co_return std::move(d);
   }
-  throw ry::error(RY_DATA_LOSS, "mcp.oauth", "the authorization server " + issuer + " has no metadata");
+  if (of_resource) {
+    throw ry::error(RY_DATA_LOSS, "mcp.oauth",
+                    "the authorization server " + issuer + " has no metadata" + (why.empty() ? "" : ": " + why));
+  }
+  // Revision 2025-03-26: without metadata the endpoints are at their default places.
+  d.as = default_metadata(issuer);
+  d.by_default = true;
+  if (!usable(d.as.token_endpoint, allowed_)) {
+    throw ry::error(RY_DATA_LOSS, "mcp.oauth", "the authorization server " + issuer + " has no metadata and no https");
+  }
+  co_return std::move(d);
 }
 
 ry::task<challenge> authority::provoke(std::string server_url) const {
@@ -114,8 +145,11 @@ ry::task<void> authority::revoke(server_metadata as, client c, std::string token
 }
 
 ry::task<tokens> authority::request(server_metadata as, client c, parameters p) const {
-  auto r = form_post(as.token_endpoint, as, c, std::move(p));
-  ry::client_response got = co_await send(std::move(r), as.token_endpoint);
+  ry::client_response got = co_await send(form_post(as.token_endpoint, as, c, p), as.token_endpoint);
+  if (refuses_resource(got.status, got.body)) {
+    std::erase_if(p, [](const auto& each) { return each.first == "resource"; });
+    got = co_await send(form_post(as.token_endpoint, as, c, std::move(p)), as.token_endpoint);
+  }
   co_return read_tokens(got.status, got.body, as.token_endpoint, ctx_.now_unix_us());
 }
 

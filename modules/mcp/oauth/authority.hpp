@@ -16,17 +16,20 @@ namespace mcp::oauth {
 struct discovered {
   resource_metadata resource;
   server_metadata as;
+  bool by_default = false;  // it has no metadata: the default endpoints of revision 2025-03-26
 };
 
 class authority {
  public:
   authority(const ry::context& ctx, schemes allowed) : ctx_(ctx), allowed_(allowed) {}
 
-  // `said`: the server's own challenge, if there was one.
-  ry::task<discovered> discover(std::string server_url, challenge said, consent wanted) const;
+  // `said`: the server's own challenge, if there was one. `pinned`: as in metadata.hpp.
+  ry::task<discovered> discover(std::string server_url, challenge said, consent wanted,
+                                std::string pinned = {}) const;
   // The challenge of a server that nobody has asked yet; an empty one when it makes none.
   ry::task<challenge> provoke(std::string server_url) const;
   ry::task<client> enlist(server_metadata as, std::string redirect_uri) const;
+  // Once more without `resource` where the server refuses that (invalid_target), as Entra ID does beside `scope`.
   ry::task<tokens> request(server_metadata as, client c, parameters p) const;
   // Tells the server that a token is not wanted any more (RFC 7009), where it takes that.
   ry::task<void> revoke(server_metadata as, client c, std::string token) const;
@@ -36,6 +39,8 @@ class authority {
                                parameters p) const;
   ry::task<ry::client_response> send(ry::client_request r, std::string what) const;
   ry::task<std::optional<std::string>> read(std::string url) const;
+  ry::task<std::optional<std::string>> first_document(std::vector<std::string> places, document wanted,
+                                                      std::string& why) const;
 
   const ry::context& ctx_;
   const schemes allowed_;

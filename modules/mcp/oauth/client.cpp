@@ -45,6 +45,25 @@ std::string cause_in(const json::object* o, std::uint32_t status) {
   return code.substr(0, 100) + (more.empty() ? "" : " (" + more.substr(0, 300) + ")");
 }
 
+const std::string oauth_error = "oauth_error";
+
+// Seconds as a number or, as some servers write them, as a text; -1: neither.
+std::int64_t seconds_of(const json::value* v) {
+  if (v == nullptr) return -1;
+  if (v->is_int64()) return v->get_int64();
+  if (v->is_uint64()) return most_life_s;
+  if (v->is_double() && v->get_double() >= 0) {
+    return static_cast<std::int64_t>(std::min(v->get_double(), static_cast<double>(most_life_s)));
+  }
+  if (!v->is_string() || v->get_string().empty() || v->get_string().size() > 12) return -1;
+  std::int64_t n = 0;
+  for (const char c : v->get_string()) {
+    if (c < '0' || c > '9') return -1;
+    n = n * 10 + (c - '0');
+  }
+  return n;
+}
+
 std::string assertion(const server_metadata& as, const client& c, std::int64_t now_us) {
   json::object header{{"alg", algorithm_of(c.private_key)}, {"typ", "JWT"}};
   if (!c.key_id.empty()) header["kid"] = c.key_id;
@@ -169,15 +188,21 @@ tokens read_tokens(std::uint32_t http_status, std::string_view body, std::string
   (void)ry::guard([&] { v = parse(body); });
   const auto* o = v.if_object();
   const std::string where(token_endpoint);
-  if (http_status != 200) {
-    const auto code = o != nullptr ? text_of(*o, "error") : std::string();
+  const auto code = o != nullptr ? text_of(*o, "error") : std::string();
+  // GitHub answers its errors with status 200.
+  const bool success = http_status / 100 == 2;
+  if (!success || (!code.empty() && !o->contains("access_token"))) {
     const auto what = where + " gave no token: " + cause_in(o, http_status);
     // Anything but a plain refusal may pass.
-    if (http_status / 100 != 4 || http_status == 408 || http_status == 429) {
+    const bool passes = code == "temporarily_unavailable" || code == "server_error" || code == "slow_down";
+    if (passes || (!success && http_status / 100 != 4) || http_status == 408 || http_status == 429) {
       throw ry::error(RY_UNAVAILABLE, "mcp.oauth", what);
     }
-    const bool invalid = code == "invalid_grant" || code == "invalid_client" || code == "unauthorized_client";
-    throw ry::error(RY_UNAUTHENTICATED, invalid ? "mcp.oauth.refused" : "mcp.oauth", what);
+    const bool stranger = code == "invalid_client" || code == "unauthorized_client" || code == "incorrect_client_credentials";
+    const bool invalid = code == "invalid_grant" || code == "bad_refresh_token" || code == "bad_verification_code";
+    throw ry::error(RY_UNAUTHENTICATED,
+                    stranger ? "mcp.oauth.unknown_client" : invalid ? "mcp.oauth.refused" : "mcp.oauth", what)
+        .with_detail(json::serialize(json::object{{oauth_error, code.substr(0, 100)}}));
   }
   if (o == nullptr) throw trouble(where + " answered by no JSON object");
   tokens t;
@@ -188,11 +213,25 @@ tokens read_tokens(std::uint32_t http_status, std::string_view body, std::string
       (!t.refresh.empty() && !visible(t.refresh))) {
     throw trouble(where + " gave no usable bearer token");
   }
-  const auto* life = o->if_contains("expires_in");
-  if (life != nullptr && life->is_int64() && life->get_int64() >= 0) {
-    t.expires_us = now_us + std::min(life->get_int64(), most_life_s) * 1'000'000;
+  if (const auto life = seconds_of(o->if_contains("expires_in")); life >= 0) {
+    t.expires_us = now_us + std::min(life, most_life_s) * 1'000'000;
   }
   return t;
+}
+
+bool refuses_resource(std::uint32_t http_status, std::string_view body) {
+  if (http_status / 100 != 4) return false;
+  json::value v;
+  (void)ry::guard([&] { v = parse(body); });
+  const auto* o = v.if_object();
+  return o != nullptr && text_of(*o, "error") == "invalid_target";
+}
+
+bool voids_refresh(const ry::error& e) {
+  if (e.is("mcp.oauth.refused") || e.is("mcp.oauth.unknown_client")) return true;
+  if (e.status() != RY_UNAUTHENTICATED || !e.is("mcp.oauth") || e.detail_json().empty()) return false;
+  const auto v = parse(e.detail_json());
+  return v.is_object() && !text_of(v.get_object(), oauth_error).empty();
 }
 
 json::object client_metadata(std::string_view redirect_uri) {

@@ -1,7 +1,7 @@
 // Who this server is to an authorization server, what it asks there and what it is told. Without I/O.
 //
-// Errors: ry::error "mcp.oauth", and "mcp.oauth.refused" (RY_UNAUTHENTICATED) when a grant or a client is
-// not, or not any more, valid. None of them holds a secret.
+// Errors: ry::error "mcp.oauth", "mcp.oauth.refused" (RY_UNAUTHENTICATED) when a grant is not, or not any more, valid, and
+// "mcp.oauth.unknown_client" (RY_UNAUTHENTICATED) when the client is not. None of them holds a secret.
 #pragma once
 
 #include <optional>
@@ -49,6 +49,11 @@ using parameters = std::vector<std::pair<std::string, std::string>>;  // empty v
 form token_request(const server_metadata& as, const client& c, parameters p, std::int64_t now_us);
 tokens read_tokens(std::uint32_t http_status, std::string_view body, std::string_view token_endpoint,
                    std::int64_t now_us);
+
+// Whether an answer of the token endpoint refuses the parameter `resource` (RFC 8707: invalid_target).
+bool refuses_resource(std::uint32_t http_status, std::string_view body);
+// Whether a refresh token is void after this failure of its use: a refusal by an OAuth error that does not pass by itself.
+bool voids_refresh(const ry::error& e);
 
 // Dynamic registration, and the same facts as a document behind an address.
 json::object client_metadata(std::string_view redirect_uri);

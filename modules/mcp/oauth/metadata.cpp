@@ -54,7 +54,6 @@ bool says_true(const json::object& o, std::string_view key) {
   return v != nullptr && v->is_bool() && v->get_bool();
 }
 
-// RFC 3986: an empty path is the path "/".
 std::string_view without_root(std::string_view url) {
   const auto u = parsed(url);
   if (u && u->path == "/" && !u->has_query && !u->has_fragment) url.remove_suffix(1);
@@ -62,6 +61,42 @@ std::string_view without_root(std::string_view url) {
 }
 
 }  // namespace
+
+bool same_issuer(std::string_view a, std::string_view b) {
+  return without_root(a) == without_root(b);
+}
+
+bool on_host_of(std::string_view url, std::string_view issuer) {
+  const auto u = parsed(url), i = parsed(issuer);
+  if (!u || !i || u->https() != i->https()) return false;
+  const std::string host(u->host), above(i->host);
+  return host == above || (above.find('.') != std::string::npos && host.ends_with("." + above));
+}
+
+std::string no_document(std::string_view body, document wanted) {
+  json::value v;
+  try {
+    v = parse(body);
+  } catch (const ry::error&) {
+    return "is not valid JSON";
+  }
+  const auto* o = v.if_object();
+  if (o == nullptr) return "is no JSON object";
+  const bool found = wanted == document::resource ? o->contains("resource") || o->contains("authorization_servers")
+                                                  : o->contains("issuer") || o->contains("token_endpoint");
+  return found ? "" : "is no metadata document";
+}
+
+server_metadata default_metadata(std::string_view issuer) {
+  const auto u = parsed(issuer);
+  server_metadata m;
+  if (!u) return m;
+  m.issuer = u->origin();
+  m.authorization_endpoint = u->with_path("/authorize");
+  m.token_endpoint = u->with_path("/token");
+  m.registration_endpoint = u->with_path("/register");
+  return m;
+}
 
 bool usable(std::string_view url, schemes allowed) {
   const auto u = parsed(url);
@@ -115,12 +150,14 @@ resource_metadata read_resource_metadata(std::string_view body, std::string_view
 }
 
 server_metadata read_server_metadata(std::string_view body, std::string_view issuer, schemes allowed,
-                                     consent wanted) {
+                                     consent wanted, std::string_view pinned) {
   const auto o = object_in(body, "authorization server's metadata");
   server_metadata m = server_metadata_from(o);
-  if (without_root(m.issuer) != without_root(issuer)) {
+  const bool trusted = !pinned.empty() && (same_issuer(m.issuer, pinned) || same_issuer(issuer, pinned));
+  if (!same_issuer(m.issuer, issuer) && !trusted) {
     throw trouble("the metadata of the authorization server " + std::string(issuer) +
-                  " speak of another issuer: " + m.issuer.substr(0, 200));
+                  " speak of another issuer: " + m.issuer.substr(0, 200) +
+                  "; if that one is right, name it as `issuer` of the profile or the integration");
   }
   const auto need = [&](const std::string& url, const char* what) {
     if (!usable(url, allowed)) {

@@ -126,6 +126,52 @@ TEST(Metadata, TheIssuerIsTheOneThatWasAsked) {
   EXPECT_THROW(read(o, "https://as"), ry::error);
 }
 
+TEST(Metadata, AnotherIssuerIsRefusedWithBothNamesUnlessTheProfileNamesIt) {
+  const auto text = json::serialize(as_facts());  // issuer https://as
+  const auto read = [&](const char* asked, const char* pinned) {
+    return read_server_metadata(text, asked, schemes::https_only, consent::of_user, pinned).issuer;
+  };
+  try {
+    read("https://as/tenant", "");
+    FAIL();
+  } catch (const ry::error& e) {
+    EXPECT_THAT(std::string(e.message()), HasSubstr("https://as/tenant speak of another issuer: https://as;"));
+  }
+  EXPECT_EQ(read("https://as/tenant", "https://as"), "https://as");
+  EXPECT_EQ(read("https://as/tenant", "https://as/"), "https://as");
+  EXPECT_EQ(read("https://mcp.as/x", "https://mcp.as/x"), "https://as") << "the place itself is trusted";
+  EXPECT_THROW(read("https://as/tenant", "https://other"), ry::error);
+}
+
+TEST(Metadata, AnAddressIsOnTheHostOfAnIssuerOrBelowIt) {
+  EXPECT_TRUE(on_host_of("https://auth.example.com/t", "https://auth.example.com"));
+  EXPECT_TRUE(on_host_of("https://mcp.slack.com", "https://slack.com"));
+  for (const auto& [url, issuer] : {std::pair{"https://evilslack.com", "https://slack.com"}, {"https://slack.com.evil", "https://slack.com"},
+                                    {"http://slack.com", "https://slack.com"}, {"https://slack.com", "https://mcp.slack.com"},
+                                    {"https://a.com", "https://com"}, {"no address", "https://a.com"}, {"https://a.com", ""}}) {
+    EXPECT_FALSE(on_host_of(url, issuer)) << url << " " << issuer;
+  }
+}
+
+TEST(Metadata, PagesAreNoDocuments) {
+  for (const char* page : {"", "<!doctype html><div></div>", "not found", "[]", "null", "{}", R"({"error":"not_found"})", "\xff"}) {
+    EXPECT_NE(no_document(page, document::resource), "") << page;
+    EXPECT_NE(no_document(page, document::server), "") << page;
+  }
+  EXPECT_EQ(no_document(R"({"resource":"https://h"})", document::resource), "");
+  EXPECT_EQ(no_document(R"({"authorization_servers":[]})", document::resource), "");
+  EXPECT_EQ(no_document(R"({"issuer":"https://as"})", document::server), "");
+  EXPECT_NE(no_document(R"({"issuer":"https://as"})", document::resource), "");
+}
+
+TEST(Metadata, WithoutAnyTheEndpointsAreThoseOfRevision20250326) {
+  const auto m = default_metadata("https://api.example.com/v1/mcp");
+  EXPECT_EQ(m.issuer, "https://api.example.com");
+  EXPECT_EQ(m.authorization_endpoint, "https://api.example.com/authorize");
+  EXPECT_EQ(m.token_endpoint, "https://api.example.com/token");
+  EXPECT_EQ(m.registration_endpoint, "https://api.example.com/register");
+}
+
 TEST(Metadata, ComesBackAsItWasKept) {
   auto o = as_facts();
   o["client_id_metadata_document_supported"] = true;
@@ -291,6 +337,48 @@ TEST(Answers, RefusalsAreToldFromFailures) {
   EXPECT_EQ(failure(503, "").status(), RY_UNAVAILABLE);
   EXPECT_EQ(failure(429, R"({"error":"invalid_grant"})").status(), RY_UNAVAILABLE);
   EXPECT_THAT(std::string(failure(400, "{\"error\":\"x\\u0007\"}").message()), HasSubstr("HTTP status 400"));
+}
+
+TEST(Answers, AnySuccessStatusGivesATokenAndAnErrorInOneIsAnError) {
+  const char* good = R"({"access_token":"abc","token_type":"bearer","expires_in":"3600"})";
+  for (const unsigned status : {200u, 201u, 202u}) {
+    EXPECT_EQ(read_tokens(status, good, "https://as/token", 0).access, "abc") << status;
+    const auto e = failure(status, R"({"error":"bad_verification_code","error_description":"expired"})");
+    EXPECT_TRUE(e.is("mcp.oauth.refused")) << status;
+    EXPECT_THAT(std::string(e.message()), HasSubstr("bad_verification_code (expired)"));
+  }
+  EXPECT_EQ(read_tokens(200, good, "", 0).expires_us, 3600'000'000);
+  for (const auto& [life, seconds] : {std::pair{"60.5", 60}, {"\"60\"", 60}, {"-1", 0}, {"\"soon\"", 0}, {"null", 0}, {"\"\"", 0}}) {
+    const auto text = R"({"access_token":"abc","token_type":"bearer","expires_in":)" + std::string(life) + "}";
+    EXPECT_EQ(read_tokens(200, text, "", 0).expires_us, seconds * 1'000'000) << life;
+  }
+}
+
+TEST(Answers, ARefreshTokenIsVoidAfterAnyRefusalThatDoesNotPass) {
+  for (const char* code : {"invalid_grant", "invalid_request", "invalid_client", "unauthorized_client", "invalid_scope",
+                           "invalid_target", "bad_refresh_token", "unsupported_grant_type"}) {
+    for (const unsigned status : {200u, 400u, 401u, 403u}) {
+      const auto body = R"({"error":")" + std::string(code) + "\"}";
+      EXPECT_TRUE(voids_refresh(failure(status, body.c_str()))) << status << " " << code;
+    }
+  }
+  for (const auto& [status, body] : {std::pair{400u, ""}, {404u, "<html>"}, {429u, R"({"error":"invalid_grant"})"},
+                                     {503u, R"({"error":"invalid_grant"})"}, {400u, R"({"error":"temporarily_unavailable"})"},
+                                     {400u, R"({"error":"server_error"})"}}) {
+    EXPECT_FALSE(voids_refresh(failure(status, body))) << status << " " << body;
+  }
+  EXPECT_FALSE(voids_refresh(ry::error(RY_UNAVAILABLE, "mcp.oauth", "not reached")));
+}
+
+TEST(Answers, AClientThatIsNotKnownIsToldFromAGrantThatIsVoid) {
+  for (const char* code : {"invalid_client", "unauthorized_client"}) {
+    const auto body = R"({"error":")" + std::string(code) + "\"}";
+    EXPECT_TRUE(failure(401, body.c_str()).is("mcp.oauth.unknown_client")) << code;
+  }
+  EXPECT_TRUE(refuses_resource(400, R"({"error":"invalid_target"})"));
+  EXPECT_FALSE(refuses_resource(400, R"({"error":"invalid_grant"})"));
+  EXPECT_FALSE(refuses_resource(200, R"({"error":"invalid_target"})"));
+  EXPECT_FALSE(refuses_resource(400, "<html>"));
 }
 
 TEST(Answers, RegistrationsAreUsableOrRefused) {

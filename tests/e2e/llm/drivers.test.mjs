@@ -15,7 +15,9 @@ after(() => mock.stop());
 
 const base = { openai: () => `${mock.url}/v1`, anthropic: () => mock.url };
 const model = { openai: 'gpt-4o-mini', anthropic: 'claude-mock' };
-const call = (kind, requests, options) => callDriver(kind, { base_url: base[kind](), api_key: key }, requests, options);
+// The official clients set no cache marks by themselves.
+const plain = { openai: {}, anthropic: { prompt_cache: false } };
+const call = (kind, requests, options) => callDriver(kind, { base_url: base[kind](), api_key: key, ...plain[kind] }, requests, options);
 
 const keyIn = (headers) => headers['x-api-key'] ?? headers.authorization?.replace('Bearer ', '');
 

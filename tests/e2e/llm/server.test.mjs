@@ -44,11 +44,12 @@ max_attempts = 3
 kind = "${kind}"
 base_url = "${d.base(mock)}"
 api_key = "${key}"
+${kind === 'anthropic' ? 'options = { prompt_cache = false }' : ''}
 [runs.providers.deep]
 kind = "${kind}"
 base_url = "${d.base(mock)}"
 api_key = "${key}"
-options = ${kind === 'anthropic' ? '{ extra_body = { thinking = { type = "enabled", budget_tokens = 1024 } } }' : '{ send_reasoning = true }'}
+options = ${kind === 'anthropic' ? '{ prompt_cache = false, extra_body = { thinking = { type = "enabled", budget_tokens = 1024 } } }' : '{ send_reasoning = true }'}
 [runs.models]
 "runyard/basic" = "mock/${d.model}"
 "runyard/power" = "deep/${d.model}"

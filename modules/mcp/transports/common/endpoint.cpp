@@ -12,12 +12,15 @@ namespace json = boost::json;
 
 namespace {
 
+constexpr std::int64_t most_idle_seconds = 7 * 24 * 3600;
+
 std::string_view sv(json::string_view s) {
   return {s.data(), s.size()};
 }
 
 bool owned_by_the_protocol(std::string_view name) {
-  for (const char* n : {"content-type", "content-length", "accept", "host", "connection",
+  // No answer is decoded, so that none may be encoded.
+  for (const char* n : {"accept-encoding", "content-type", "content-length", "accept", "host", "connection",
                         "transfer-encoding", "mcp-session-id", "last-event-id"}) {
     if (ry::iequals(name, n)) return true;
   }
@@ -43,6 +46,10 @@ endpoint read_endpoint(const ry::mcp::target& t) {
   e.url = std::string(sv(url->get_string()));
   if (t.operators_own()) e.client_flags |= RY_CLIENT_OPERATOR_URL;
   if (t.connect_timeout_ms != 0) e.connect_timeout_ms = t.connect_timeout_ms;
+  const auto* seconds = o->if_contains("timeout_seconds");
+  if (seconds != nullptr && seconds->is_int64() && seconds->get_int64() > 0 && seconds->get_int64() <= most_idle_seconds) {
+    e.idle_ms = std::max(e.idle_ms, static_cast<std::uint64_t>(seconds->get_int64()) * 1000 + 10'000);
+  }
   const auto* fields = o->if_contains("headers");
   if (fields == nullptr || !fields->is_object()) return e;
   for (const auto& [name, value] : fields->get_object()) {

@@ -13,7 +13,6 @@ using mcp_transport::field_of;
 constexpr std::size_t most_running = 64;
 constexpr std::size_t most_refusal = 64 * 1024;
 constexpr std::uint64_t most_streamed_factor = 8;
-constexpr std::uint64_t idle_ms = 300'000;
 constexpr std::uint64_t linger_ms = 1000;
 constexpr std::uint64_t usual_retry_ms = 1000;
 constexpr std::uint64_t shortest_retry_ms = 100;
@@ -87,7 +86,7 @@ void exchange::head(const ry_client_response& r) {
   const auto coding = field_of(r, "content-encoding");
   if (!coding.empty() && !ry::iequals(coding, "identity")) {
     broken_ = ry::error(RY_DATA_LOSS, "mcp.http",
-                        "the answer has a content encoding that was not asked for: " + std::string(coding.substr(0, 40)));
+                        "the answer has a content encoding although the request accepts none: " + std::string(coding.substr(0, 40)));
   }
   if (content_type_ == "text/event-stream") {
     kind_ = body::events;
@@ -267,7 +266,8 @@ ry::client_request session::request(const char* method, const ry::headers& field
   ry::client_request r(method, at_.url);
   for (const auto& [name, value] : mcp_transport::merged(at_.fields, fields)) r.header(name, value);
   if (!session_id_.empty()) r.header("Mcp-Session-Id", session_id_);
-  r.flags(at_.client_flags).connect_timeout(at_.connect_timeout_ms).idle_timeout(idle_ms);
+  r.flags(at_.client_flags).connect_timeout(at_.connect_timeout_ms).idle_timeout(at_.idle_ms);
+  r.header("Accept-Encoding", "identity");
   r.max_response(UINT64_MAX).pool_key(pool_key_);
   return r;
 }

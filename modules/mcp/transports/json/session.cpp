@@ -8,6 +8,7 @@ namespace {
 constexpr std::size_t most_unwritten = 64;
 constexpr std::size_t kept_errors = 4096;
 constexpr std::size_t most_logged = 64 * 1024;
+constexpr std::size_t most_tail = 1000;
 constexpr std::uint64_t patience_ms = 1500;  // between closing the input, asking, and killing
 
 struct write_note {
@@ -97,7 +98,17 @@ void session::on_written(void* p, ry_status st, const ry_error_view*) noexcept {
   s->end_if_idle();
 }
 
-void session::finish(std::uint64_t token, std::int32_t) noexcept {
+void session::finish(std::uint64_t token, std::int32_t why) noexcept {
+  // What a program that was given up said last is the trace of what it waits for.
+  if (why != 0 && !closing_ && !told_) {
+    (void)ry::guard([&] {
+      auto last = trimmed(errors_);
+      if (last.size() > most_tail) last.remove_prefix(last.size() - most_tail);
+      if (!last.empty()) {
+        ctx_.warn("a request to a local MCP server ended without an answer", {{"server", server_}, {"standard_error", last}});
+      }
+    });
+  }
   const auto at = std::find(unwritten_.begin(), unwritten_.end(), token);
   if (at != unwritten_.end()) unwritten_.erase(at);
 }

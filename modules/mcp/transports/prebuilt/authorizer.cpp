@@ -127,7 +127,7 @@ ry::task<ry::mcp::resolved> authorizer::renew_taken(ry::uuid id, ry::uuid accoun
 
   // The issuer of an integration may have been set since.
   const auto& pinned = p.oauth->issuer;
-  const bool allowed = pinned.empty() || pinned == p.agreed.as.issuer;
+  const bool allowed = pinned.empty() || oauth::same_issuer(pinned, p.agreed.as.issuer);
   if (untried && allowed && !p.agreed.tokens.refresh.empty()) {
     const bool fresh = co_await refresh(p);
     if (fresh) co_return named(p);
@@ -135,7 +135,7 @@ ry::task<ry::mcp::resolved> authorizer::renew_taken(ry::uuid id, ry::uuid accoun
   const bool alone = p.oauth->by == grant::client_credentials;
   const auto wanted = alone ? oauth::consent::none : oauth::consent::of_user;
   const oauth::discovered d =
-      co_await remote_.discover(p.url, said.value_or(oauth::challenge()), wanted);
+      co_await remote_.discover(p.url, said.value_or(oauth::challenge()), wanted, p.oauth->issuer);
   adopt(p, d);
   if (!step_up && !p.agreed.tokens.refresh.empty()) {
     const bool fresh = co_await refresh(p);
@@ -160,10 +160,19 @@ ry::task<ry::mcp::resolved> authorizer::renew_taken(ry::uuid id, ry::uuid accoun
 void authorizer::adopt(profile& p, const oauth::discovered& d) const {
   auto& c = p.agreed;
   const auto& pinned = p.oauth->issuer;
-  if (!pinned.empty() && pinned != d.as.issuer) {
+  const auto& asked = d.resource.authorization_server;
+  if (!pinned.empty() && !oauth::same_issuer(pinned, d.as.issuer) && !oauth::same_issuer(pinned, asked)) {
     throw refused("it names the authorization server " + d.as.issuer + ", the profile allows " + pinned);
   }
-  if (!c.as.issuer.empty() && c.as.issuer != d.as.issuer) {
+  // Only the profile says that these are one: a secret is shown to the host of the issuer alone.
+  const bool by_profile = !oauth::same_issuer(asked, d.as.issuer);
+  const bool proves = !p.oauth->client_secret.empty() || !p.oauth->private_key.empty();
+  if (by_profile && proves && !(oauth::on_host_of(asked, pinned) && oauth::on_host_of(d.as.token_endpoint, pinned))) {
+    throw refused("it names the authorization server " + asked + ", which is not on the host of the issuer " + pinned +
+                  " that the profile's secret is for");
+  }
+  const bool another = c.as.issuer != d.as.issuer || (by_profile && c.as.token_endpoint != d.as.token_endpoint);
+  if (!c.as.issuer.empty() && another) {
     if (!p.oauth->client_id.empty() && pinned.empty()) {
       throw refused("its authorization server was " + c.as.issuer + " and is now " + d.as.issuer +
                     "; the profile's client_id belongs to the former");
@@ -196,10 +205,19 @@ ry::task<bool> authorizer::refresh(profile& p) const {
   } catch (const ry::error& e) {
     why = e;
   }
-  if (why.status() != RY_OK && !why.is("mcp.oauth.refused")) throw why;
-  if (why.status() != RY_OK) c.tokens = {};
+  if (why.status() != RY_OK && !oauth::voids_refresh(why)) throw why;
+  if (why.status() != RY_OK) {
+    ctx_.warn("a refresh token is void", {{"profile", p.id.to_string()}, {"error", why.message()}});
+    c.tokens = {};
+    forget_client(p, why);
+  }
   co_await profiles_.keep(p.id, c);
   co_return why.status() == RY_OK;
+}
+
+// A registration that the authorization server does not know any more is made anew with the next consent.
+void authorizer::forget_client(profile& p, const ry::error& why) const {
+  if (why.is("mcp.oauth.unknown_client") && p.oauth && p.oauth->client_id.empty()) p.agreed.who = {};
 }
 
 // client_credentials: this server speaks for itself.
@@ -260,7 +278,7 @@ ry::task<std::string> authorizer::link(ry::uuid id, ry::uuid account) const {
   }
   auto said = p.agreed.wanted;
   if (said.resource_metadata.empty() && said.scope.empty()) said = co_await remote_.provoke(p.url);
-  const oauth::discovered d = co_await remote_.discover(p.url, said, oauth::consent::of_user);
+  const oauth::discovered d = co_await remote_.discover(p.url, said, oauth::consent::of_user, p.oauth->issuer);
   adopt(p, d);
   auto& c = p.agreed;
   if (!p.oauth->client_id.empty()) {
@@ -270,7 +288,9 @@ ry::task<std::string> authorizer::link(ry::uuid id, ry::uuid account) const {
     c.who.id = presence_.client_document_url;
     c.who.auth_method = "none";
     c.who.redirect_uri = presence_.redirect_uri;
-  } else if (c.who.id.empty() || c.who.redirect_uri != presence_.redirect_uri) {
+  } else if (const bool stuck = co_await profiles_.expects(id);
+             stuck || c.who.id.empty() || c.who.redirect_uri != presence_.redirect_uri) {
+    // A consent that never came back may have ended at an authorization server that forgot this client.
     c.who = co_await remote_.enlist(d.as, presence_.redirect_uri);
   }
   const auto scope = oauth::wanted_scope(*p.oauth, said.scope, d.resource.scopes, {});
@@ -278,6 +298,14 @@ ry::task<std::string> authorizer::link(ry::uuid id, ry::uuid account) const {
   consent_flow flow{request.verifier, c.resource, scope, c.as, c.who};
   co_await profiles_.expect(id, request.state, std::move(flow), consent_seconds);
   co_return request.url;
+}
+
+// After a consent with a client that the authorization server does not know.
+ry::task<void> authorizer::forget_client_of(const profile_store::expected& e) const {
+  co_await take_when_free(e.profile, e.account);
+  profile p = co_await profiles_.find(e.profile, e.account);
+  if (p.agreed.who.id == e.flow.who.id) forget_client(p, ry::unauthenticated("mcp.oauth.unknown_client", "the client is not known"));
+  co_await profiles_.keep(e.profile, p.agreed);
 }
 
 ry::task<std::string> authorizer::conclude(answer a, std::optional<ry::uuid> account) const {
@@ -288,6 +316,9 @@ ry::task<std::string> authorizer::conclude(answer a, std::optional<ry::uuid> acc
     throw refused("The answer does not come from the authorization server that was asked");
   }
   if (!a.error.empty() || a.code.empty()) {
+    ctx_.warn("an authorization server refused a consent",
+              {{"issuer", as.issuer}, {"oauth_error", a.error.substr(0, 100)}});
+    if (a.error == "invalid_client" || a.error == "unauthorized_client") co_await forget_client_of(e);
     throw refused(a.error == "access_denied" ? "The connection was declined"
                                              : "The authorization server did not agree to the connection");
   }
@@ -301,7 +332,14 @@ ry::task<std::string> authorizer::conclude(answer a, std::optional<ry::uuid> acc
                         {"redirect_uri", c.who.redirect_uri},
                         {"code_verifier", e.flow.verifier},
                         {"resource", c.resource}};
-  c.tokens = co_await remote_.request(as, c.who, std::move(ask));
+  ry::error why(RY_OK);
+  try {
+    c.tokens = co_await remote_.request(as, c.who, std::move(ask));
+  } catch (const ry::error& failure) {
+    why = failure;
+  }
+  if (why.is("mcp.oauth.unknown_client")) co_await forget_client_of(e);
+  if (why.status() != RY_OK) throw why;
   if (c.tokens.scope.empty()) c.tokens.scope = e.flow.scope;
   // A renewal under way would put the former agreement over this one.
   co_await take_when_free(e.profile, e.account);

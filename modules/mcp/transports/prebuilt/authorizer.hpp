@@ -53,6 +53,8 @@ class authorizer {
   ry::task<bool> refresh(profile& p) const;
   ry::task<void> prove(profile& p, std::string scope) const;
   ry::task<void> take_when_free(ry::uuid id, ry::uuid account) const;
+  void forget_client(profile& p, const ry::error& why) const;
+  ry::task<void> forget_client_of(const profile_store::expected& e) const;
   oauth::client own_client(const profile& p) const;
   void adopt(profile& p, const oauth::discovered& d) const;
   bool expired(const profile& p) const;

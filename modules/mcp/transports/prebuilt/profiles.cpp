@@ -136,6 +136,11 @@ ry::task<void> profile_store::expect(ry::uuid id, std::string state, consent_flo
       id, ry::bytes_view(hash), ry::bytes_view(sealed), static_cast<double>(seconds))).value();
 }
 
+ry::task<bool> profile_store::expects(ry::uuid id) const {
+  const auto rows = (co_await ctx_.db().query("select 1 from mcp_prebuilt.consent where profile_id = $1", id)).value();
+  co_return !rows.empty();
+}
+
 ry::task<profile_store::expected> profile_store::consume(std::string state,
                                                          std::optional<ry::uuid> account) const {
   const auto hash = oauth::sha256(state);

@@ -48,6 +48,8 @@ class profile_store {
 
   // One consent is waited for at a time; the link of an earlier one is void.
   ry::task<void> expect(ry::uuid id, std::string state, consent_flow f, std::int64_t seconds) const;
+  // Whether a consent was begun and never came back.
+  ry::task<bool> expects(ry::uuid id) const;
   struct expected {
     ry::uuid profile, account;
     consent_flow flow;

@@ -1,11 +1,16 @@
 #include "session.hpp"
 
+#include <memory>
+#include <string>
+#include <utility>
+
 namespace mcp_sse {
 namespace {
 
 constexpr std::size_t most_posts = 64;
 constexpr std::size_t most_refusal = 64 * 1024;
-constexpr std::uint64_t idle_ms = 300'000;
+// The server names the address for messages with its first event.
+constexpr std::uint64_t endpoint_ms = 10'000;
 
 }  // namespace
 
@@ -57,9 +62,9 @@ session::session(const ry::context& ctx, const ry::mcp::target& t, ry_exec* exec
       events_(static_cast<std::size_t>(t.max_message_bytes)) {
   ry::client_request r("GET", at_.url);
   for (const auto& [name, value] : at_.fields) r.header(name, value);
-  r.header("Accept", "text/event-stream").header("Cache-Control", "no-cache");
+  r.header("Accept", "text/event-stream").header("Cache-Control", "no-cache").header("Accept-Encoding", "identity");
   r.flags(at_.client_flags | RY_CLIENT_FRESH_CONNECTION).connect_timeout(at_.connect_timeout_ms);
-  r.idle_timeout(idle_ms).max_response(UINT64_MAX).pool_key(pool_key_);
+  r.idle_timeout(at_.idle_ms).max_response(UINT64_MAX).pool_key(pool_key_);
   const auto st = start(ctx_, exec_, r);
   if (st != RY_OK) throw ry::error(st, "mcp.sse", "the stream could not be asked for");
 }
@@ -69,7 +74,51 @@ void session::head(const ry_client_response& r) {
   if (r.status / 100 != 2) authenticate_ = mcp_transport::fields_of(r, "www-authenticate");
   content_type_ = mcp_transport::media_type(mcp_transport::field_of(r, "content-type"));
   base_url_ = r.url.len != 0 ? ry::text(r.url) : at_.url;
+  const auto coding = mcp_transport::field_of(r, "content-encoding");
+  if (status_ / 100 == 2 && !coding.empty() && !ry::iequals(coding, "identity")) {
+    broken_ = ry::error(RY_DATA_LOSS, "mcp.sse",
+                        "the stream of events has a content encoding although the request accepts none: " +
+                            std::string(coding.substr(0, 40)));
+  }
+  if (status_ / 100 == 2 && broken_.status() == RY_OK) limit_wait_for_endpoint();
 }
+
+// The wait may outlive the session.
+struct session::endpoint_wait {
+  session* of;
+  ry_op_id op = 0;
+};
+
+void session::limit_wait_for_endpoint() {
+  auto wait = std::make_unique<endpoint_wait>(endpoint_wait{this});
+  const ry_done done{[](void* p, ry_status st, const ry_error_view*) noexcept {
+                       const std::unique_ptr<endpoint_wait> own(static_cast<endpoint_wait*>(p));
+                       if (own->of == nullptr) return;
+                       own->of->wait_ = nullptr;
+                       if (st == RY_OK) own->of->endpoint_is_late();
+                     },
+                     wait.get()};
+  if (ctx_.core().sleep_ms(ctx_.host(), exec_, endpoint_ms, done, &wait->op) == RY_OK) wait_ = wait.release();
+}
+
+void session::end_wait_for_endpoint() noexcept {
+  if (wait_ == nullptr) return;
+  auto* wait = std::exchange(wait_, nullptr);
+  wait->of = nullptr;
+  ctx_.core().op_cancel(ctx_.host(), wait->op);
+}
+
+void session::endpoint_is_late() noexcept {
+  if (!messages_url_.empty() || closing_ || stream_over_ || broken_.status() != RY_OK) return;
+  const auto noted = ry::guard([&] {
+    broken_ = ry::error(RY_DEADLINE_EXCEEDED, "mcp.sse",
+                        "the server opened the stream of events, but sent no event \"endpoint\" with an address for "
+                        "messages within " + std::to_string(endpoint_ms / 1000) + " seconds");
+  });
+  if (noted == RY_OK) cancel(ctx_);
+}
+
+session::~session() { end_wait_for_endpoint(); }
 
 ry_status session::data(std::string_view bytes) {
   if (closing_) return posts_.empty() ? RY_CANCELLED : RY_OK;
@@ -90,6 +139,7 @@ ry_status session::data(std::string_view bytes) {
 void session::event(std::string_view name, std::string_view data) {
   if (name == "endpoint") {
     if (!messages_url_.empty()) return;
+    end_wait_for_endpoint();
     messages_url_ = mcp_transport::same_origin_url(base_url_, data);
     if (messages_url_.empty()) {
       broken_ = ry::error(RY_DATA_LOSS, "mcp.sse",
@@ -190,8 +240,8 @@ ry_status session::send(ry::mcp::message m) {
 void session::start_post(ry::mcp::message m) {
   ry::client_request r("POST", messages_url_);
   for (const auto& [name, value] : mcp_transport::merged(at_.fields, m.fields)) r.header(name, value);
-  r.header("Accept", "application/json, text/event-stream").body(m.json, "application/json");
-  r.flags(at_.client_flags).connect_timeout(at_.connect_timeout_ms).idle_timeout(idle_ms);
+  r.header("Accept", "application/json, text/event-stream").header("Accept-Encoding", "identity").body(m.json, "application/json");
+  r.flags(at_.client_flags).connect_timeout(at_.connect_timeout_ms).idle_timeout(at_.idle_ms);
   if (m.is(RY_MCP_LAST)) r.flags(RY_CLIENT_LAST);
   if (m.timeout_ms != 0) r.total_timeout(m.timeout_ms);
   r.pool_key(pool_key_);

@@ -40,6 +40,7 @@ class session final : public ry::mcp::session, mcp_transport::http_exchange {
   void finish(std::uint64_t token, std::int32_t why) noexcept override;
   void resume() noexcept override;
   void close() noexcept override;
+  ~session() override;
 
  private:
   friend class post;
@@ -48,6 +49,10 @@ class session final : public ry::mcp::session, mcp_transport::http_exchange {
   ry_status data(std::string_view bytes) override;
   void done(ry_status st, const ry_error_view* err) noexcept override;
 
+  struct endpoint_wait;
+  void limit_wait_for_endpoint();
+  void end_wait_for_endpoint() noexcept;
+  void endpoint_is_late() noexcept;
   void event(std::string_view name, std::string_view data);
   void hand_over(std::string_view message);
   static void on_resumed(void* p) noexcept;
@@ -71,6 +76,7 @@ class session final : public ry::mcp::session, mcp_transport::http_exchange {
   ry::error broken_{RY_OK};
   std::deque<std::string> held_;   // came while the sink was full
   std::optional<ry::error> end_;  // to be told once it is not
+  endpoint_wait* wait_ = nullptr;
   bool closing_ = false, stream_over_ = false, told_ = false, paused_ = false, pause_wanted_ = false,
        resuming_ = false;
 };

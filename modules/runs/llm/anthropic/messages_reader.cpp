@@ -26,14 +26,6 @@ std::int64_t number_at(const json::object& o, std::string_view key) {
   return ec || n < 0 ? 0 : n;
 }
 
-std::int32_t finish_of(std::string_view reason) {
-  if (reason == "tool_use") return RY_LLM_FINISH_TOOL_CALLS;
-  if (reason == "max_tokens" || reason == "model_context_window_exceeded")
-    return RY_LLM_FINISH_LENGTH;
-  if (reason == "refusal") return RY_LLM_FINISH_FILTER;
-  return RY_LLM_FINISH_STOP;
-}
-
 // {"type":"error","error":{"type":"overloaded_error","message":"..."}}; http_status 0: in
 // mid-stream.
 llm::failure failure_of(const json::object& body, unsigned http_status) {
@@ -87,7 +79,7 @@ void messages_reader::event(std::string_view, std::string_view data, llm::receiv
     const auto* d = object_at(o, "delta");
     if (const auto reason = d ? text_at(*d, "stop_reason") : ""; !reason.empty()) {
       stopped_ = true;
-      finish_ = finish_of(reason);
+      finish_ = llm::finish_of(reason);
     }
   } else if (type == "message_stop") {
     if (finish_ == 0) finish_ = calls_ ? RY_LLM_FINISH_TOOL_CALLS : RY_LLM_FINISH_STOP;
@@ -110,6 +102,7 @@ void messages_reader::usage(const json::object& u, bool whole) {
   take("cache_creation_input_tokens", cache_written_);
   usage_.input = fresh_ + cache_read_ + cache_written_;
   usage_.cached = cache_read_;
+  usage_.cache_write = cache_written_;
   if (take("output_tokens", usage_.output) && whole) usage_.output_reported = true;
 }
 

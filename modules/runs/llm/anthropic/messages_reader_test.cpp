@@ -142,7 +142,9 @@ TEST(messages_reader, ends_and_cuts) {
   EXPECT_FALSE(almost.reader.failed());
   EXPECT_EQ(almost.reader.finish(), RY_LLM_FINISH_LENGTH);
   const reading refusal({R"({"type":"message_delta","delta":{"stop_reason":"refusal"}})", stop});
-  EXPECT_EQ(refusal.reader.finish(), RY_LLM_FINISH_FILTER);
+  EXPECT_EQ(refusal.reader.finish(), RY_LLM_FINISH_REFUSAL);
+  const reading pause({R"({"type":"message_delta","delta":{"stop_reason":"pause_turn"}})", stop});
+  EXPECT_EQ(pause.reader.finish(), RY_LLM_FINISH_PAUSE);
 }
 
 TEST(messages_reader, errors_in_mid_stream_and_refusals) {

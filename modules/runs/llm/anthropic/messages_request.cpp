@@ -1,10 +1,13 @@
 #include "messages_request.hpp"
 
+#include <algorithm>
 #include <boost/json/array.hpp>
-#include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
+#include <cstddef>
+#include <set>
+#include <utility>
 
-#include "request.hpp"
+#include "history.hpp"
 
 namespace anthropic {
 
@@ -14,113 +17,88 @@ namespace {
 
 enum class thinking_mode { on, off };
 
+constexpr std::int64_t least_budget = 1024;
+
+llm::history_rules history_rules() {
+  llm::history_rules r;
+  r.ids = llm::id_form::anthropic;
+  r.images.side = 8000;
+  r.images.many = 20;
+  r.images.side_of_many = 2000;
+  r.images.encoded_bytes = 5u << 20;
+  r.images.count = 100;
+  r.images.total_encoded_bytes = 28u << 20;  // a request may have 32 MB
+  return r;
+}
+
 bool thinks(const json::object& body) {
   const auto* t = llm::object_at(body, "thinking");
   return t && llm::text_at(*t, "type") != "disabled";
 }
 
-json::object image_block(const json::object& image) {
-  return {{"type", "image"},
-          {"source",
-           {{"type", "base64"},
-            {"media_type", llm::text_at(image, "media_type")},
-            {"data", llm::text_at(image, "data")}}}};
-}
-
-// The API refuses empty text blocks.
-void add_text(json::array& blocks, std::string_view text) {
+void add_content(json::array& blocks, std::string_view text, const std::vector<llm::shown_image>& images) {
   if (!text.empty()) blocks.push_back({{"type", "text"}, {"text", text}});
+  for (const auto& image : images)
+    blocks.push_back({{"type", "image"},
+                      {"source", {{"type", "base64"}, {"media_type", image.media_type}, {"data", image.data}}}});
 }
 
-json::array user_blocks(const json::object& message) {
+json::array assistant_blocks(const llm::turn& t, std::string_view model, thinking_mode mode) {
   json::array blocks;
-  add_text(blocks, llm::content_text(message));
-  for (const auto* image : llm::content_images(message)) blocks.push_back(image_block(*image));
-  return blocks;
-}
-
-// Those of this model, as it gave them.
-void add_thinking(json::array& blocks, const json::object& message, std::string_view model) {
-  const auto* list = llm::array_at(message, "reasoning");
-  if (!list) return;
-  for (const auto& v : *list) {
-    const auto* o = v.if_object();
-    if (!o || llm::text_at(*o, "driver") != "anthropic" || llm::text_at(*o, "model") != model) continue;
-    json::object block = *o;
-    block.erase("driver");
-    block.erase("model");
-    blocks.push_back(std::move(block));
-  }
-}
-
-json::array assistant_blocks(const json::object& message, std::string_view model, thinking_mode mode) {
-  json::array blocks;
-  if (mode == thinking_mode::on) add_thinking(blocks, message, model);
-  const bool only_thought = !blocks.empty() && llm::content_text(message).empty() &&
-                            !llm::array_at(message, "tool_calls");
-  if (only_thought) return {};
-  add_text(blocks, llm::content_text(message));
-  if (const auto* calls = llm::array_at(message, "tool_calls"))
-    for (const auto& c : *calls) {
-      if (!c.is_object()) throw llm::bad_request("an element of \"tool_calls\" is not an object");
-      const auto& call = c.get_object();
-      const auto* args = call.if_contains("arguments");
-      json::object input;  // what the model wrote wrongly cannot be sent back: only objects may
-      if (args && args->is_object()) {
-        input = args->get_object();
-      } else if (args && args->is_string()) {
-        boost::system::error_code ec;
-        if (const auto v = json::parse(args->get_string(), ec); !ec && v.is_object())
-          input = v.get_object();
-      }
-      blocks.push_back({{"type", "tool_use"},
-                        {"id", llm::text_at(call, "id")},
-                        {"name", llm::text_at(call, "name")},
-                        {"input", std::move(input)}});
+  if (mode == thinking_mode::on)
+    for (const auto* given : t.reasoning) {  // of this model, as it gave them
+      if (llm::text_at(*given, "driver") != "anthropic" || llm::text_at(*given, "model") != model) continue;
+      json::object block = *given;
+      block.erase("driver");
+      block.erase("model");
+      blocks.push_back(std::move(block));
     }
+  add_content(blocks, t.text, {});
+  for (const auto& c : t.calls)
+    blocks.push_back({{"type", "tool_use"}, {"id", c.id}, {"name", c.name}, {"input", c.arguments}});
   return blocks;
 }
 
-json::object result_block(const json::object& message) {
-  json::object out{{"type", "tool_result"}, {"tool_use_id", llm::text_at(message, "tool_call_id")}};
-  const auto images = llm::content_images(message);
-  if (images.empty()) {
-    out["content"] = llm::content_text(message);
-  } else {
-    out["content"] = user_blocks(message);
+json::object result_block(const llm::past_call& c) {
+  json::object out{{"type", "tool_result"}, {"tool_use_id", c.id}};
+  if (c.result.images.empty()) {
+    out["content"] = c.result.text;
+    if (c.result.failed) out["is_error"] = true;
+    return out;
   }
-  if (llm::flag_at(message, "is_error")) out["is_error"] = true;
+  // A result with is_error may hold texts only.
+  json::array content;
+  std::string text = c.result.text;
+  if (c.result.failed && !text.starts_with("Error")) text.insert(0, text.empty() ? "Error" : "Error: ");
+  add_content(content, text, c.result.images);
+  out["content"] = std::move(content);
   return out;
 }
 
-// Roles alternate: what follows with the same role joins the message before. A tool's result is a
-// block of the user's.
-json::array messages(const json::object& request, thinking_mode mode) {
+// Roles alternate: what follows with the same role joins the message before. Results of tools are blocks of the user's.
+json::array messages_of(const std::vector<llm::turn>& turns, std::string_view model, thinking_mode mode) {
   json::array out;
   const auto add = [&out](std::string_view role, json::array blocks) {
     if (blocks.empty()) return;
-    if (out.empty() && role == "assistant")
-      out.push_back({{"role", "user"}, {"content", "(The conversation began earlier.)"}});
     if (!out.empty() && llm::text_at(out.back().get_object(), "role") == role) {
-      auto& content = out.back().get_object()["content"];
-      if (content.is_array()) {
-        for (auto& b : blocks) content.get_array().push_back(std::move(b));
-        return;
-      }
+      auto& content = out.back().get_object()["content"].get_array();
+      for (auto& b : blocks) content.push_back(std::move(b));
+      return;
     }
     out.push_back({{"role", role}, {"content", std::move(blocks)}});
   };
-  for (const auto& m : *llm::array_at(request, "messages")) {
-    const auto& message = m.get_object();
-    const auto role = llm::text_at(message, "role");
-    if (role == "user")
-      add("user", user_blocks(message));
-    else if (role == "assistant")
-      add("assistant", assistant_blocks(message, llm::text_at(request, "model"), mode));
-    else
-      add("user", json::array{result_block(message)});
+  for (const auto& t : turns) {
+    if (t.by == llm::turn::speaker::assistant) {
+      add("assistant", assistant_blocks(t, model, mode));
+      json::array results;
+      for (const auto& c : t.calls) results.push_back(result_block(c));
+      add("user", std::move(results));
+    } else {
+      json::array blocks;
+      add_content(blocks, t.text, t.images);
+      add("user", std::move(blocks));
+    }
   }
-  if (out.empty()) throw llm::bad_request("all messages are empty");
   return out;
 }
 
@@ -137,39 +115,176 @@ bool goes_on_without_thought(const json::array& messages) {
   return false;
 }
 
+// The API wants the tools of earlier calls described, even when none may be called any more.
+json::array tools_of(const llm::tool_set& tools, const std::vector<llm::turn>& turns) {
+  json::array list;
+  for (const auto& t : tools.offered()) {
+    json::object o{{"name", t.name}};
+    if (!t.description.empty()) o["description"] = t.description;
+    o["input_schema"] = t.parameters;
+    list.push_back(std::move(o));
+  }
+  if (!list.empty()) return list;
+  std::set<std::string_view> names;
+  for (const auto& t : turns)
+    for (const auto& c : t.calls)
+      if (names.insert(c.name).second)
+        list.push_back({{"name", c.name}, {"input_schema", {{"type", "object"}, {"properties", json::object()}}}});
+  return list;
+}
+
+std::int64_t budget_of(std::string_view effort) {
+  if (effort == "low") return 4096;
+  if (effort == "medium") return 8192;
+  return effort == "high" ? 16384 : least_budget;
+}
+
+void set_effort(json::object& out, const json::object& request, const request_options& options,
+                std::vector<llm::notice>& notices) {
+  const auto effort = llm::text_at(request, "reasoning_effort");
+  if (effort.empty()) return;
+  out.erase("thinking");
+  if (effort == "none") return;
+  switch (control_of(llm::text_at(request, "model"), options.temperature)) {
+    case thinking_control::none:
+      notices.push_back({"parameter_skipped", "reasoning_effort was left out: the model does not think."});
+      return;
+    case thinking_control::adaptive: {
+      out["thinking"] = {{"type", "adaptive"}};
+      auto* config = out.if_contains("output_config");
+      if (config == nullptr || !config->is_object()) out["output_config"] = json::object();
+      out["output_config"].get_object()["effort"] = effort == "minimal" ? std::string_view("low") : effort;
+      return;
+    }
+    case thinking_control::budget: {
+      // The limit of the answer counts the thoughts as well.
+      std::int64_t budget = budget_of(effort);
+      const std::int64_t limit = out["max_tokens"].is_number() ? out["max_tokens"].to_number<std::int64_t>() : 0;
+      if (!request.contains("max_output_tokens")) out["max_tokens"] = limit + budget;
+      else budget = std::min(budget, limit / 2);
+      if (budget < least_budget) {
+        notices.push_back(
+            {"parameter_skipped", "reasoning_effort was left out: max_output_tokens leaves no room to think."});
+        return;
+      }
+      out["thinking"] = {{"type", "enabled"}, {"budget_tokens", budget}};
+      return;
+    }
+  }
+}
+
+void set_sampling(json::object& out, const json::object& request, const request_options& options,
+                  std::vector<llm::notice>& notices) {
+  const auto number = [&request](std::string_view key) {
+    const auto* v = request.if_contains(key);
+    return v && v->is_number() ? v : nullptr;
+  };
+  const auto skip = [&notices](std::string_view name, std::string_view why) {
+    notices.push_back({"parameter_skipped", std::string(name) + " was left out: " + std::string(why)});
+  };
+  const auto* temperature = number("temperature");
+  const auto* top_p = number("top_p");
+  for (const auto& [name, value] : {std::pair("temperature", temperature), std::pair("top_p", top_p)}) {
+    if (value == nullptr) continue;
+    const double n = value->to_number<double>();
+    if (options.temperature == sampling::leave_out) {
+      skip(name, "this version of the API does not take it.");
+    } else if (name == std::string_view("top_p") && temperature != nullptr) {
+      skip(name, "models take either temperature or top_p.");
+    } else if (thinks(out) && (name == std::string_view("top_p") ? n < 0.95 : n != 1)) {
+      skip(name, "a model that thinks does not take it.");
+    } else if (n > 1) {
+      out[name] = 1;
+    } else {
+      out[name] = *value;
+    }
+  }
+}
+
+void set_tool_choice(json::object& out, const llm::tool_choice& choice, std::vector<llm::notice>& notices) {
+  const bool forced = choice.mode == "required" || choice.mode == "tool";
+  if (choice.mode == "auto" || choice.mode == "none") out["tool_choice"] = {{"type", choice.mode}};
+  if (choice.mode == "required") out["tool_choice"] = {{"type", "any"}};
+  if (choice.mode == "tool") out["tool_choice"] = {{"type", "tool"}, {"name", choice.name}};
+  if (!forced || !thinks(out)) return;
+  out.erase("thinking");
+  notices.push_back(
+      {"parameter_skipped", "Thinking was switched off: the API does not combine it with this tool_choice."});
+}
+
+// At most four places: the tools, the system prompt, the end of the messages and where the request before ended.
+void mark_for_cache(json::object& out) {
+  const json::object mark{{"type", "ephemeral"}};
+  if (auto* tools = out.if_contains("tools"); tools && tools->is_array() && !tools->get_array().empty())
+    tools->get_array().back().get_object()["cache_control"] = mark;
+  if (auto* system = out.if_contains("system"))
+    *system = json::array{json::object{{"type", "text"}, {"text", *system}, {"cache_control", mark}}};
+  auto& messages = out["messages"].get_array();
+  std::size_t marks = 0;
+  for (std::size_t i = messages.size(); i-- > 0 && marks < 2;) {
+    auto& message = messages[i].get_object();
+    if (llm::text_at(message, "role") != "user") continue;
+    message["content"].get_array().back().get_object()["cache_control"] = mark;
+    ++marks;
+  }
+}
+
 }  // namespace
 
-std::string build_request(const json::object& request, const request_options& options) {
+// "claude-opus-4-6-20260101", "claude-3-7-sonnet-latest", "anthropic/claude-sonnet-4.5"
+thinking_control control_of(std::string_view model, sampling version) {
+  const auto unknown = version == sampling::send ? thinking_control::budget : thinking_control::adaptive;
+  const auto at = model.find("claude-");
+  if (at == std::string_view::npos) return unknown;
+  int numbers[2] = {-1, -1};
+  std::size_t found = 0;
+  for (std::size_t i = at; i < model.size() && found < 2;) {
+    if (model[i] < '0' || model[i] > '9') {
+      ++i;
+      continue;
+    }
+    std::size_t end = i;
+    while (end < model.size() && model[end] >= '0' && model[end] <= '9') ++end;
+    if (end - i > 2) break;  // a date
+    numbers[found++] = std::stoi(std::string(model.substr(i, end - i)));
+    i = end;
+  }
+  const int major = numbers[0], minor = std::max(numbers[1], 0);
+  if (major < 0) return unknown;
+  if (major > 4 || (major == 4 && minor >= 6)) return thinking_control::adaptive;
+  if (major == 4 || (major == 3 && minor >= 7)) return thinking_control::budget;
+  return thinking_control::none;
+}
+
+built_request build_request(const json::object& request, const request_options& options) {
+  built_request built;
   json::object out = options.extra_body;
-  out["model"] = llm::text_at(request, "model");
+  const auto model = llm::text_at(request, "model");
+  out["model"] = model;
   out["stream"] = true;
   out["max_tokens"] = options.max_tokens;
-  if (const auto* n = request.if_contains("max_output_tokens"); n && n->is_number())
-    out["max_tokens"] = *n;
-  if (const auto system = llm::text_at(request, "system"); !system.empty()) out["system"] = system;
-  out["messages"] = messages(request, thinks(out) ? thinking_mode::on : thinking_mode::off);
+  if (const auto* n = request.if_contains("max_output_tokens"); n && n->is_number()) out["max_tokens"] = *n;
+  if (const auto system = llm::text_at(request, "system"); !llm::is_blank(system)) out["system"] = system;
+  llm::tool_set tools(request, {}, built.notices);
+  const auto turns = llm::read_history(request, history_rules(), tools, built.notices);
+  set_effort(out, request, options, built.notices);
+  set_tool_choice(out, llm::read_tool_choice(request, tools, built.notices), built.notices);
+  out["messages"] = messages_of(turns, model, thinks(out) ? thinking_mode::on : thinking_mode::off);
   if (thinks(out) && goes_on_without_thought(out["messages"].get_array())) out.erase("thinking");
-  if (const auto* tools = llm::array_at(request, "tools"); tools && !tools->empty()) {
-    json::array list;
-    for (const auto& t : *tools) {
-      if (!t.is_object()) throw llm::bad_request("an element of \"tools\" is not an object");
-      const auto& tool = t.get_object();
-      json::object o{{"name", llm::text_at(tool, "name")}};
-      if (const auto d = llm::text_at(tool, "description"); !d.empty()) o["description"] = d;
-      const auto* parameters = llm::object_at(tool, "parameters");
-      o["input_schema"] = parameters
-                              ? *parameters
-                              : json::object{{"type", "object"}, {"properties", json::object()}};
-      list.push_back(std::move(o));
-    }
+  set_sampling(out, request, options, built.notices);
+  if (auto list = tools_of(tools, turns); !list.empty()) {
+    if (tools.offered().empty()) out["tool_choice"] = {{"type", "none"}};
     out["tools"] = std::move(list);
   }
-  const auto* temperature = request.if_contains("temperature");
-  if (options.temperature == sampling::send && temperature && temperature->is_number())
-    out["temperature"] = *temperature;
-  if (const auto* stop = llm::array_at(request, "stop"); stop && !stop->empty())
-    out["stop_sequences"] = *stop;
-  return json::serialize(out);
+  json::array stops;  // blank ones are refused
+  if (const auto* stop = llm::array_at(request, "stop"))
+    for (const auto& s : *stop)
+      if (s.is_string() && !llm::is_blank(s.get_string())) stops.push_back(s);
+  if (!stops.empty()) out["stop_sequences"] = std::move(stops);
+  if (options.prompt_cache && !out.contains("cache_control")) mark_for_cache(out);
+  built.names = tools.names();
+  built.body = json::serialize(out);
+  return built;
 }
 
 }  // namespace anthropic

@@ -5,13 +5,27 @@
 #include <boost/json/parse.hpp>
 
 #include "request.hpp"
+#include "test_images.hpp"
 
 namespace {
 
 namespace json = boost::json;
 
-json::value build(const char* neutral, const anthropic::request_options& o = {}) {
-  return json::parse(anthropic::build_request(llm::parse_request(neutral), o));
+anthropic::request_options uncached() {
+  anthropic::request_options o;
+  o.prompt_cache = false;
+  return o;
+}
+
+json::value build(std::string_view neutral, const anthropic::request_options& o = uncached()) {
+  return json::parse(anthropic::build_request(llm::parse_request(neutral), o).body);
+}
+
+std::string with_image(std::string text) {
+  constexpr std::string_view name = "$PNG";
+  for (auto at = text.find(name); at != std::string::npos; at = text.find(name))
+    text.replace(at, name.size(), llm::encode_base64(llm::test::png(4, 4)));
+  return text;
 }
 
 constexpr char thoughtful[] = R"({"model":"m","messages":[
@@ -24,7 +38,7 @@ constexpr char thoughtful[] = R"({"model":"m","messages":[
   {"role":"tool","tool_call_id":"1","name":"f","content":"done"}]})";
 
 TEST(messages_request, thoughts_of_this_model_go_back_before_its_calls) {
-  anthropic::request_options o;
+  auto o = uncached();
   o.extra_body = json::parse(R"({"thinking":{"type":"enabled","budget_tokens":1024}})").as_object();
   const auto body = build(thoughtful, o);
   EXPECT_EQ(body.at("messages").at(1).at("content"), json::parse(R"([
@@ -36,7 +50,7 @@ TEST(messages_request, thoughts_of_this_model_go_back_before_its_calls) {
 }
 
 TEST(messages_request, a_turn_that_began_without_thinking_goes_on_without) {
-  anthropic::request_options o;
+  auto o = uncached();
   o.extra_body = json::parse(R"({"thinking":{"type":"enabled","budget_tokens":1024}})").as_object();
   const auto body = build(R"({"model":"m","messages":[{"role":"user","content":"go"},
     {"role":"assistant","content":"","tool_calls":[{"id":"1","name":"f","arguments":{}}]},
@@ -48,31 +62,32 @@ TEST(messages_request, a_turn_that_began_without_thinking_goes_on_without) {
 }
 
 TEST(messages_request, builds_every_kind_of_message) {
-  anthropic::request_options older;
+  auto older = uncached();
   older.temperature = anthropic::sampling::send;
-  EXPECT_EQ(build(R"({"model":"claude","system":"be brief","temperature":1,"stop":["X"],
+  EXPECT_EQ(build(with_image(R"({"model":"claude","system":"be brief","temperature":1,"stop":["X"],
     "tools":[{"name":"f","description":"d","parameters":{"type":"object"}}],
     "messages":[
-     {"role":"user","content":[{"type":"text","text":"look"},{"type":"image","media_type":"image/png","data":"QUJD"}]},
+     {"role":"user","content":[{"type":"text","text":"look"},{"type":"image","media_type":"image/png","data":"$PNG"}]},
      {"role":"assistant","content":"","tool_calls":[{"id":"1","name":"f","arguments":{"a":1}},{"id":"2","name":"f","arguments":"broken"}]},
      {"role":"tool","tool_call_id":"1","name":"f","content":"seen"},
      {"role":"tool","tool_call_id":"2","name":"f","content":"bad","is_error":true},
      {"role":"user","content":"go on"},
-     {"role":"assistant","content":"done"}]})",
+     {"role":"assistant","content":"done"}]})"),
                   older),
-            json::parse(R"({"model":"claude","stream":true,"max_tokens":8192,"system":"be brief",
+            json::parse(with_image(R"({"model":"claude","stream":true,"max_tokens":8192,"system":"be brief",
     "temperature":1,"stop_sequences":["X"],
-    "tools":[{"name":"f","description":"d","input_schema":{"type":"object"}}],
+    "tools":[{"name":"f","description":"d","input_schema":{"type":"object","properties":{}}}],
     "messages":[
-     {"role":"user","content":[{"type":"text","text":"look"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"QUJD"}}]},
+     {"role":"user","content":[{"type":"text","text":"look"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"$PNG"}}]},
      {"role":"assistant","content":[{"type":"tool_use","id":"1","name":"f","input":{"a":1}},{"type":"tool_use","id":"2","name":"f","input":{}}]},
      {"role":"user","content":[{"type":"tool_result","tool_use_id":"1","content":"seen"},
        {"type":"tool_result","tool_use_id":"2","content":"bad","is_error":true},{"type":"text","text":"go on"}]},
-     {"role":"assistant","content":[{"type":"text","text":"done"}]}]})"));
+     {"role":"assistant","content":[{"type":"text","text":"done"}]},
+     {"role":"user","content":[{"type":"text","text":"Continue."}]}]})")));
 }
 
 TEST(messages_request, limits_and_first_turn) {
-  anthropic::request_options o;
+  auto o = uncached();
   o.max_tokens = 5;
   EXPECT_EQ(
       build(R"({"model":"m","messages":[{"role":"user","content":"x"}]})", o).at("max_tokens"), 5);
@@ -85,9 +100,149 @@ TEST(messages_request, limits_and_first_turn) {
 }
 
 TEST(messages_request, refuses_what_is_no_request) {
-  for (const char* bad : {"", "{}", R"({"model":"m","messages":[{"role":"user","content":""}]})",
-                          R"({"model":"m","messages":[{"role":"assistant","tool_calls":[1]}]})"})
+  for (const char* bad : {"", "{}", R"({"model":"m","messages":[{"role":"assistant","tool_calls":[1]}]})"})
     EXPECT_THROW(build(bad), llm::bad_request) << bad;
+}
+
+TEST(messages_request, neighbours_of_one_role_are_one_message) {
+  const auto body = build(R"({"model":"m","messages":[{"role":"user","content":"a"},{"role":"user","content":"b"},
+    {"role":"assistant","content":"","tool_calls":[{"id":"1","name":"f"}]},{"role":"tool","tool_call_id":"1","content":"r"},
+    {"role":"user","content":"c"}]})");
+  const auto& messages = body.at("messages").as_array();
+  ASSERT_EQ(messages.size(), 3u);
+  EXPECT_EQ(messages[0].at("content"), json::parse(R"([{"type":"text","text":"a"},{"type":"text","text":"b"}])"));
+  EXPECT_EQ(messages[2].at("content").at(0).at("type"), "tool_result");
+  EXPECT_EQ(messages[2].at("content").at(1).at("text"), "c");
+}
+
+TEST(messages_request, a_failed_result_with_images_is_sent_without_the_mark) {
+  const auto body = build(with_image(R"({"model":"m","messages":[{"role":"user","content":"a"},
+    {"role":"assistant","content":"","tool_calls":[{"id":"1","name":"f"}]},
+    {"role":"tool","tool_call_id":"1","content":[{"type":"text","text":"no"},{"type":"image","data":"$PNG"}],"is_error":true}]})"));
+  const auto& result = body.at("messages").at(2).at("content").at(0).as_object();
+  EXPECT_FALSE(result.contains("is_error")) << "the API takes texts only beside it";
+  EXPECT_EQ(result.at("content").at(0).at("text"), "Error: no");
+  EXPECT_EQ(result.at("content").at(1).at("type"), "image");
+}
+
+TEST(messages_request, tools_of_the_history_are_described_when_none_is_offered) {
+  const auto body = build(R"({"model":"m","messages":[{"role":"user","content":"a"},
+    {"role":"assistant","content":"","tool_calls":[{"id":"1","name":"f"},{"id":"2","name":"f"}]}]})");
+  EXPECT_EQ(body.at("tools"), json::parse(R"([{"name":"f","input_schema":{"type":"object","properties":{}}}])"));
+  EXPECT_EQ(body.at("tool_choice"), json::parse(R"({"type":"none"})"));
+}
+
+std::size_t marks(const json::value& v) {
+  std::size_t n = 0;
+  if (const auto* list = v.if_array())
+    for (const auto& e : *list) n += marks(e);
+  if (const auto* object = v.if_object())
+    for (const auto& [key, value] : *object) n += key == "cache_control" ? 1 : marks(value);
+  return n;
+}
+
+TEST(messages_request, marks_what_the_provider_should_cache) {
+  const auto body = build(R"({"model":"m","system":"s","tools":[{"name":"f"},{"name":"g"}],"messages":[
+    {"role":"user","content":"a"},{"role":"assistant","content":"b"},{"role":"user","content":"c"},
+    {"role":"assistant","content":"","tool_calls":[{"id":"1","name":"f"},{"id":"2","name":"f"}]}]})", {});
+  const json::value mark = json::parse(R"({"type":"ephemeral"})");
+  EXPECT_EQ(marks(body), 4u);
+  EXPECT_EQ(body.at("tools").at(1).at("cache_control"), mark);
+  EXPECT_EQ(body.at("system").at(0).at("cache_control"), mark);
+  EXPECT_EQ(body.at("system").at(0).at("text"), "s");
+  EXPECT_EQ(body.at("messages").at(4).at("content").at(1).at("cache_control"), mark);
+  EXPECT_EQ(body.at("messages").at(2).at("content").at(0).at("cache_control"), mark) << "where the last request ended";
+  anthropic::request_options automatic;
+  automatic.extra_body["cache_control"] = mark;
+  EXPECT_EQ(marks(build(R"({"model":"m","system":"s","messages":[{"role":"user","content":"a"}]})", automatic)), 1u)
+      << "the operator lets the provider choose the places";
+  EXPECT_EQ(marks(build(R"({"model":"m","system":"s","messages":[{"role":"user","content":"a"}]})")), 0u);
+}
+
+TEST(messages_request, effort_is_told_as_the_model_takes_it) {
+  using enum anthropic::thinking_control;
+  const struct {
+    const char* model;
+    anthropic::thinking_control expected;
+  } rows[] = {{"claude-opus-4-6", adaptive}, {"claude-opus-4-7-20260416", adaptive}, {"claude-sonnet-5", adaptive},
+              {"anthropic/claude-sonnet-4.6", adaptive}, {"claude-opus-4-5-20251101", budget},
+              {"claude-sonnet-4-20250514", budget}, {"claude-3-7-sonnet-latest", budget}, {"claude-3-5-haiku-latest", none},
+              {"claude-3-opus-20240229", none}, {"claude-2.1", none}};
+  for (const auto& r : rows)
+    for (const auto version : {anthropic::sampling::send, anthropic::sampling::leave_out})
+      EXPECT_EQ(anthropic::control_of(r.model, version), r.expected) << r.model;
+  EXPECT_EQ(anthropic::control_of("glm-5", anthropic::sampling::send), budget);
+  EXPECT_EQ(anthropic::control_of("claude-next", anthropic::sampling::leave_out), adaptive);
+}
+
+json::value with_effort(const std::string& model, const std::string& more, std::vector<llm::notice>* notices = nullptr) {
+  auto built = anthropic::build_request(
+      llm::parse_request(R"({"model":")" + model + R"(","messages":[{"role":"user","content":"x"}],)" + more + "}"), uncached());
+  if (notices) *notices = built.notices;
+  return json::parse(built.body);
+}
+
+TEST(messages_request, effort_becomes_thinking) {
+  const auto adaptive = with_effort("claude-opus-4-6", R"("reasoning_effort":"minimal")");
+  EXPECT_EQ(adaptive.at("thinking"), json::parse(R"({"type":"adaptive"})"));
+  EXPECT_EQ(adaptive.at("output_config").at("effort"), "low");
+  const auto budget = with_effort("claude-sonnet-4-5", R"("reasoning_effort":"medium")");
+  EXPECT_EQ(budget.at("thinking"), json::parse(R"({"type":"enabled","budget_tokens":8192})"));
+  EXPECT_EQ(budget.at("max_tokens"), 8192 + 8192) << "the limit counts the thoughts as well";
+  const auto limited = with_effort("claude-sonnet-4-5", R"("reasoning_effort":"high","max_output_tokens":6000)");
+  EXPECT_EQ(limited.at("thinking").at("budget_tokens"), 3000);
+  EXPECT_EQ(limited.at("max_tokens"), 6000);
+  std::vector<llm::notice> notices;
+  EXPECT_FALSE(with_effort("claude-sonnet-4-5", R"("reasoning_effort":"high","max_output_tokens":1000)", &notices).as_object().contains("thinking"));
+  ASSERT_EQ(notices.size(), 1u);
+  EXPECT_EQ(notices[0].code, "parameter_skipped");
+  EXPECT_FALSE(with_effort("claude-3-opus-20240229", R"("reasoning_effort":"high")", &notices).as_object().contains("thinking"));
+  EXPECT_EQ(notices.size(), 1u);
+  EXPECT_FALSE(with_effort("claude-opus-4-6", R"("reasoning_effort":"none")", &notices).as_object().contains("thinking"));
+  EXPECT_TRUE(notices.empty());
+}
+
+TEST(messages_request, a_forced_tool_switches_thinking_off) {
+  std::vector<llm::notice> notices;
+  const auto body = with_effort("claude-opus-4-6", R"("reasoning_effort":"high","tools":[{"name":"f"}],"tool_choice":{"name":"f"})", &notices);
+  EXPECT_EQ(body.at("tool_choice"), json::parse(R"({"type":"tool","name":"f"})"));
+  EXPECT_FALSE(body.as_object().contains("thinking"));
+  EXPECT_EQ(notices.size(), 1u);
+  const auto any = with_effort("claude-opus-4-6", R"("tools":[{"name":"f"}],"tool_choice":"required")", &notices);
+  EXPECT_EQ(any.at("tool_choice"), json::parse(R"({"type":"any"})"));
+  EXPECT_TRUE(notices.empty());
+}
+
+TEST(messages_request, sampling_as_the_version_and_thinking_allow) {
+  const auto sent = [](std::string_view more, anthropic::sampling s, std::size_t skipped) {
+    auto o = uncached();
+    o.temperature = s;
+    const auto built = anthropic::build_request(
+        llm::parse_request(R"({"model":"claude-sonnet-4-5","messages":[{"role":"user","content":"x"}],)" + std::string(more) + "}"), o);
+    EXPECT_EQ(built.notices.size(), skipped) << more;
+    const auto body = json::parse(built.body).as_object();
+    json::object out;
+    for (const char* key : {"temperature", "top_p"})
+      if (const auto* v = body.if_contains(key)) out[key] = *v;
+    return json::value(out);
+  };
+  using enum anthropic::sampling;
+  EXPECT_EQ(sent(R"("temperature":0.5,"top_p":0.9)", leave_out, 2), json::parse("{}"));
+  EXPECT_EQ(sent(R"("temperature":0.5,"top_p":0.9)", send, 1), json::parse(R"({"temperature":0.5})"));
+  EXPECT_EQ(sent(R"("top_p":0.9)", send, 0), json::parse(R"({"top_p":0.9})"));
+  EXPECT_EQ(sent(R"("temperature":1.7)", send, 0), json::parse(R"({"temperature":1})"));
+  EXPECT_EQ(sent(R"("temperature":0.5,"reasoning_effort":"low")", send, 1), json::parse("{}"));
+  EXPECT_EQ(sent(R"("top_p":0.97,"reasoning_effort":"low")", send, 0), json::parse(R"({"top_p":0.97})"));
+}
+
+TEST(messages_request, blank_texts_are_never_sent) {
+  const auto body = build(R"({"model":"m","system":" \n","stop":["\n","X"],"messages":[{"role":"user","content":"\u00a0"},{"role":"user","content":"a"},
+    {"role":"assistant","content":"\n\n","tool_calls":[{"id":"1","name":"f"}]},{"role":"tool","tool_call_id":"1","content":" ","is_error":true}]})");
+  EXPECT_FALSE(body.as_object().contains("system"));
+  EXPECT_EQ(body.at("stop_sequences"), json::parse(R"(["X"])"));
+  EXPECT_EQ(body.at("messages"), json::parse(R"json([{"role":"user","content":[{"type":"text","text":"a"}]},
+    {"role":"assistant","content":[{"type":"tool_use","id":"1","name":"f","input":{}}]},
+    {"role":"user","content":[{"type":"tool_result","tool_use_id":"1","content":"(no output)","is_error":true}]}])json"));
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "answer.hpp"
 
+#include <ry/ry.hpp>
+
 #include <algorithm>
 #include <boost/json/parse.hpp>
 #include <cctype>
@@ -9,6 +11,35 @@
 #include "json_text.hpp"
 
 namespace llm {
+
+std::int32_t finish_of(std::string_view reason) {
+  static constexpr struct {
+    std::string_view reason;
+    std::int32_t finish;
+  } known[] = {{"tool_calls", RY_LLM_FINISH_TOOL_CALLS},
+               {"tool_use", RY_LLM_FINISH_TOOL_CALLS},
+               {"function_call", RY_LLM_FINISH_TOOL_CALLS},
+               {"length", RY_LLM_FINISH_LENGTH},
+               {"max_tokens", RY_LLM_FINISH_LENGTH},
+               {"max_output_tokens", RY_LLM_FINISH_LENGTH},
+               {"model_length", RY_LLM_FINISH_LENGTH},  // Mistral
+               {"model_context_window_exceeded", RY_LLM_FINISH_LENGTH},
+               {"content_filter", RY_LLM_FINISH_FILTER},
+               {"safety", RY_LLM_FINISH_FILTER},  // Gemini, and through gateways
+               {"recitation", RY_LLM_FINISH_FILTER},
+               {"blocklist", RY_LLM_FINISH_FILTER},
+               {"prohibited_content", RY_LLM_FINISH_FILTER},
+               {"spii", RY_LLM_FINISH_FILTER},
+               {"refusal", RY_LLM_FINISH_REFUSAL},
+               {"pause_turn", RY_LLM_FINISH_PAUSE},
+               {"error", RY_LLM_FINISH_ERROR},
+               {"network_error", RY_LLM_FINISH_ERROR},
+               {"malformed_function_call", RY_LLM_FINISH_ERROR},
+               {"insufficient_system_resource", RY_LLM_FINISH_ERROR}};  // DeepSeek
+  for (const auto& k : known)
+    if (ry::iequals(reason, k.reason)) return k.finish;
+  return RY_LLM_FINISH_STOP;
+}
 
 namespace json = boost::json;
 

@@ -37,6 +37,7 @@ struct failure {
 struct usage {
   bool input_reported = false, output_reported = false;
   std::int64_t input = 0, output = 0, cached = 0;  // cached: at most input
+  std::int64_t cache_write = 0;                    // written into the provider's cache; part of input
   bool reported() const noexcept { return input_reported && output_reported; }
 };
 
@@ -69,6 +70,9 @@ class answer_reader {
   std::size_t produced_ = 0;
   std::optional<failure> failed_;
 };
+
+// RY_LLM_FINISH_* of a provider's finish reason, in any case; STOP for one that is not known.
+std::int32_t finish_of(std::string_view reason);
 
 // About four bytes make a token.
 inline std::int64_t estimate_tokens(std::size_t bytes) {

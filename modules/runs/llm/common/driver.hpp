@@ -7,8 +7,15 @@
 
 #include <ry/ext/llm_provider.h>
 
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <ry/ry.hpp>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+#include <vector>
 
 #include "request.hpp"
 #include "stream_call.hpp"
@@ -17,6 +24,27 @@ namespace llm {
 
 // A larger request is not made on a loop: each MiB of pictures takes it some milliseconds.
 inline constexpr std::size_t most_on_a_loop = 512 * 1024;
+
+// Logs what was left out of requests, each sentence once: the next request of the run has the same. Any thread.
+class notice_log {
+ public:
+  void write(const ry::context& ctx, std::string_view provider, const std::vector<notice>& notices) {
+    for (const auto& n : notices) {
+      {
+        const std::lock_guard lock(mutex_);
+        if (written_.size() >= most_remembered) written_.clear();
+        if (!written_.insert(std::hash<std::string_view>()(n.message)).second) continue;
+      }
+      ctx.log(RY_LOG_WARN, "a request was changed for its model provider",
+              {{"provider", provider}, {"code", n.code}, {"change", std::string_view(n.message)}});
+    }
+  }
+
+ private:
+  static constexpr std::size_t most_remembered = 1024;
+  std::mutex mutex_;
+  std::unordered_set<std::size_t> written_;
+};
 
 template <class Driver>
 class http_driver_module {
@@ -40,11 +68,11 @@ class http_driver_module {
       const auto& driver = *static_cast<const Driver*>(provider);
       const stream_call::caller by{exec, *sink, ctx, estimate_tokens(request.len)};
       if (request.len > most_on_a_loop) {
-        return stream_call::start(m.ctx_, driver.at(),
-                                  [&driver, json = ry::text(request)] { return driver.prepare(json); }, by, call);
+        auto make = [&m, &driver, json = ry::text(request)] { return m.prepare(driver, json); };
+        return stream_call::start(m.ctx_, driver.at(), std::move(make), by, call);
       }
       try {
-        return stream_call::start(m.ctx_, driver.at(), driver.prepare(ry::view(request)), by, call);
+        return stream_call::start(m.ctx_, driver.at(), m.prepare(driver, ry::view(request)), by, call);
       } catch (const bad_request& why) {
         m.ctx_.log(RY_LOG_WARN, "a request was refused", {{"reason", std::string_view(why.what())}});
         return RY_INVALID_ARGUMENT;
@@ -53,7 +81,14 @@ class http_driver_module {
   }
   static void cancel(void*, void* call) noexcept { stream_call::cancel(call); }
 
+  exchange prepare(const Driver& driver, std::string_view request) {
+    exchange e = driver.prepare(request);
+    notices_.write(ctx_, driver.at().name, e.notices);
+    return e;
+  }
+
   ry::context& ctx_;
+  notice_log notices_;
 };
 
 }  // namespace llm

@@ -22,6 +22,12 @@ class bad_request : public std::exception {
   std::string what_;
 };
 
+// Something of a request that was left out or changed so that the provider takes it: for on_notice of the sink.
+struct notice {
+  std::string_view code;  // "tool_skipped", "image_skipped" or "parameter_skipped"
+  std::string message;    // a sentence that names it
+};
+
 // Parses and checks the outer shape: an object with `model` and an array `messages` of objects with
 // a known role.
 boost::json::object parse_request(std::string_view json);
@@ -31,6 +37,9 @@ std::string_view text_at(const boost::json::object& o, std::string_view key);
 const boost::json::array* array_at(const boost::json::object& o, std::string_view key);
 const boost::json::object* object_at(const boost::json::object& o, std::string_view key);
 bool flag_at(const boost::json::object& o, std::string_view key);
+
+// True when nothing of it can be seen: white space, control characters and invisible format characters of Unicode only.
+bool is_blank(std::string_view utf8);
 
 // The text of a message's content: a string, or the text parts of an array joined by newlines.
 std::string content_text(const boost::json::object& message);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <boost/json/parse.hpp>
+#include <cctype>
+#include <cstddef>
 #include <iterator>
 
 namespace llm {
@@ -44,6 +46,41 @@ std::string text_setting(const json::object& config, std::string_view key,
   return std::string(v->get_string());
 }
 
+bool flag_setting(const json::object& config, std::string_view key, bool standard) {
+  const auto* v = config.if_contains(key);
+  if (!v || v->is_null()) return standard;
+  if (!v->is_bool()) throw ry::bad_request("llm.config", std::string(key) + " must be true or false");
+  return v->get_bool();
+}
+
+json::object extra_body_setting(const json::object& config) {
+  const auto* v = config.if_contains("extra_body");
+  if (!v || v->is_null()) return {};
+  if (!v->is_object()) throw ry::bad_request("llm.config", "extra_body must be a table");
+  return v->get_object();
+}
+
+std::string with_path(std::string_view url, std::string_view path) {
+  const auto query_at = std::min(url.find('?'), url.size());
+  const auto query = url.substr(query_at);
+  std::string out(url.substr(0, query_at));
+  while (out.ends_with('/')) out.pop_back();
+  if (!out.ends_with(path)) out += path;
+  return out.append(query);
+}
+
+std::string host_of(std::string_view url) {
+  const auto scheme = url.find("://");
+  if (scheme == std::string_view::npos) return {};
+  url.remove_prefix(scheme + 3);
+  url = url.substr(0, url.find_first_of("/?#"));
+  if (const auto at = url.rfind('@'); at != std::string_view::npos) url.remove_prefix(at + 1);
+  std::string host(url.starts_with('[') ? url.substr(0, url.find(']') + 1) : url.substr(0, url.find(':')));
+  std::transform(host.begin(), host.end(), host.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return host;
+}
+
 std::int64_t number_setting(const json::object& config, std::string_view key, std::int64_t standard,
                             std::int64_t min, std::int64_t max) {
   const auto* v = config.if_contains(key);
@@ -65,7 +102,7 @@ endpoint read_endpoint(std::string_view name, const json::object& config,
   if (e.url.empty()) e.url = default_base;
   if (!e.url.starts_with("http://") && !e.url.starts_with("https://"))
     throw ry::bad_request("llm.config", "base_url must begin with http:// or https://");
-  while (e.url.ends_with('/')) e.url.pop_back();
+  e.url = with_path(e.url.substr(0, e.url.find('#')), "");
   e.secret = text_setting(config, "api_key", "");
   e.total_ms =
       static_cast<std::uint64_t>(number_setting(config, "timeout_seconds", 600, 1, 86'400)) * 1000;

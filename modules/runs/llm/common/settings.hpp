@@ -17,10 +17,19 @@ boost::json::object parse_config(std::string_view json,
                                  std::initializer_list<std::string_view> own_keys);
 
 // Reads base_url, api_key, headers, timeout_seconds and idle_timeout_seconds; `url` is the base
-// without a trailing slash. Throws ry::error naming the key.
+// without a trailing slash, with the query that it was given. Throws ry::error naming the key.
 endpoint read_endpoint(std::string_view name, const boost::json::object& config,
                        std::string_view default_base);
 
+// "https://h/v1?api-version=1" and "/chat": "https://h/v1/chat?api-version=1". A base that ends in `path` stays as it
+// is.
+std::string with_path(std::string_view base, std::string_view path);
+// Host of an http or https URL, in lower case, without port and user.
+std::string host_of(std::string_view url);
+
+bool flag_setting(const boost::json::object& config, std::string_view key, bool standard);
+// extra_body: a table of members for every request.
+boost::json::object extra_body_setting(const boost::json::object& config);
 std::string text_setting(const boost::json::object& config, std::string_view key,
                          std::string_view standard);
 std::int64_t number_setting(const boost::json::object& config, std::string_view key,

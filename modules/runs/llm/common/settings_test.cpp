@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 namespace {
 
 std::string refusal(std::string_view config) {
@@ -40,6 +42,39 @@ TEST(settings, names_what_is_wrong) {
   EXPECT_NE(refusal(R"({"headers":{"A":1}})").find("headers.A"), std::string::npos);
   EXPECT_NE(refusal(R"({"timeout_seconds":0})").find("timeout_seconds"), std::string::npos);
   EXPECT_NE(refusal(R"({"own":11})").find("own"), std::string::npos);
+}
+
+TEST(settings, a_path_goes_before_the_query) {
+  const struct {
+    const char* base;
+    const char* expected;
+  } rows[] = {{"https://h/v1", "https://h/v1/chat"},
+              {"https://h/v1/", "https://h/v1/chat"},
+              {"https://h/v1/chat", "https://h/v1/chat"},
+              {"https://h/d1?api-version=1", "https://h/d1/chat?api-version=1"},
+              {"https://h/d1/?api-version=1/", "https://h/d1/chat?api-version=1/"},
+              {"https://h", "https://h/chat"}};
+  for (const auto& r : rows) EXPECT_EQ(llm::with_path(r.base, "/chat"), r.expected) << r.base;
+}
+
+TEST(settings, an_endpoint_keeps_its_query) {
+  const auto c = llm::parse_config(R"({"base_url":"https://h/v1/?api-version=1#top"})", {});
+  EXPECT_EQ(llm::read_endpoint("p", c, "").url, "https://h/v1?api-version=1");
+}
+
+TEST(settings, reads_the_host_of_an_address) {
+  for (const auto& [url, host] : {std::pair("https://API.OpenAI.com/v1", "api.openai.com"), std::pair("http://h:1/v1", "h"),
+                                  std::pair("https://u:p@h?x=@y", "h"), std::pair("http://[::1]:8/v1", "[::1]"), std::pair("none", "")})
+    EXPECT_EQ(llm::host_of(url), host);
+}
+
+TEST(settings, reads_flags_and_further_members) {
+  const auto c = llm::parse_config(R"({"on":true,"extra_body":{"a":1}})", {"on", "extra_body"});
+  EXPECT_TRUE(llm::flag_setting(c, "on", false));
+  EXPECT_TRUE(llm::flag_setting(c, "absent", true));
+  EXPECT_TRUE(llm::extra_body_setting(c).contains("a"));
+  EXPECT_THROW((void)llm::flag_setting(llm::parse_config(R"({"on":"yes"})", {"on"}), "on", false), ry::error);
+  EXPECT_THROW((void)llm::extra_body_setting(llm::parse_config(R"({"extra_body":1})", {"extra_body"})), ry::error);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstring>
+#include <utility>
 
 #include "request.hpp"
 
@@ -54,6 +55,8 @@ stream_call::stream_call(const ry::context& host, const endpoint& at, const call
 ry_status stream_call::send(const endpoint& at, exchange e) {
   const auto& http = host_.interface<ry_http_client_v1>();
   reader_ = std::move(e.reader);
+  names_ = std::move(e.names);
+  notices_ = std::move(e.notices);
   std::vector<ry_header> fields;
   for (const auto& [name, value] : at.headers) fields.push_back({ry::str(name), ry::str(value)});
   fields.push_back({ry::str("Content-Type"), ry::str("application/json")});
@@ -138,9 +141,21 @@ void stream_call::cancel(void* call) {
 void stream_call::on_head(void* p, const ry_client_response* response) noexcept {
   auto* self = static_cast<stream_call*>(p);
   self->status_ = response->status;
+  (void)ry::guard([self] { self->tell_notices(); });
   for (std::size_t i = 0; i < response->n_headers; ++i)
     if (same_name(ry::view(response->headers[i].name), "retry-after"))
       self->retry_after_s_ = retry_after(ry::view(response->headers[i].value), self->host_.now_unix_us() / 1'000'000);
+}
+
+void stream_call::tell_notices() {
+  for (const auto& n : std::exchange(notices_, {}))
+    if (sink_.on_notice != nullptr) sink_.on_notice(ctx_, ry::str(n.code), ry::str(n.message));
+}
+
+void stream_call::tool_call(std::string_view id, std::string_view name, std::string_view args) {
+  if (names_ == nullptr) return sink_.on_tool_call(ctx_, ry::str(id), ry::str(name), ry::str(args));
+  const std::string original = names_->name(name), restored = names_->arguments(name, args);
+  sink_.on_tool_call(ctx_, ry::str(id), ry::str(original), ry::str(restored));
 }
 
 ry_status stream_call::on_data(void* p, ry_bytes chunk) noexcept {
@@ -237,6 +252,7 @@ ry_llm_end stream_call::summary(std::int32_t finish) const {
   e.usage.input_tokens = u.input;
   e.usage.output_tokens = u.output;
   e.usage.cached_tokens = u.cached;
+  e.usage.cache_write_tokens = std::min(u.cache_write, u.input - u.cached);
   return e;
 }
 

@@ -8,9 +8,12 @@
 #include <memory>
 #include <ry/ry.hpp>
 #include <string>
+#include <vector>
 
 #include "answer.hpp"
+#include "request.hpp"
 #include "sse.hpp"
+#include "tool_set.hpp"
 
 namespace llm {
 
@@ -27,6 +30,8 @@ struct endpoint {
 struct exchange {
   std::string body;
   std::unique_ptr<answer_reader> reader;
+  std::shared_ptr<const call_names> names = nullptr;  // what was renamed for the provider; nullptr: nothing
+  std::vector<notice> notices = {};                   // told before the answer begins
 };
 
 class stream_call final : receiver {
@@ -56,14 +61,13 @@ class stream_call final : receiver {
 
   void text(std::string_view s) override { sink_.on_text(ctx_, ry::str(s)); }
   void reasoning(std::string_view s) override { sink_.on_reasoning(ctx_, ry::str(s)); }
-  void tool_call(std::string_view id, std::string_view name, std::string_view args) override {
-    sink_.on_tool_call(ctx_, ry::str(id), ry::str(name), ry::str(args));
-  }
+  void tool_call(std::string_view id, std::string_view name, std::string_view args) override;
   void reasoning_block(std::string_view json) override {
-    if (sink_.struct_size >= sizeof sink_ && sink_.on_reasoning_block != nullptr)
+    if (sink_.on_reasoning_block != nullptr)  // null when struct_size is smaller
       sink_.on_reasoning_block(ctx_, ry::str(json));
   }
 
+  void tell_notices();
   ry_status take(std::string_view bytes);
   void closed(ry_status st, const ry_error_view* err);
   void end();
@@ -74,6 +78,8 @@ class stream_call final : receiver {
   const ry::context& host_;
   const std::string secret_;
   std::unique_ptr<answer_reader> reader_;  // none before the request is made
+  std::shared_ptr<const call_names> names_;
+  std::vector<notice> notices_;
   const std::int64_t input_estimate_;
   ry_llm_sink sink_{};
   void* const ctx_;

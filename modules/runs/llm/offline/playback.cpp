@@ -1,5 +1,7 @@
 #include "playback.hpp"
 
+#include <algorithm>
+#include <cstring>
 #include <memory>
 
 #include "answer.hpp"
@@ -14,8 +16,10 @@ playback::playback(const ry::context& host, plan p, pace speed, std::size_t requ
       speed_(speed),
       request_bytes_(request_bytes),
       exec_(exec),
-      sink_(sink),
-      ctx_(ctx) {}
+      ctx_(ctx) {
+  // An older host's sink is shorter.
+  std::memcpy(&sink_, &sink, std::min<std::size_t>(sink.struct_size, sizeof sink_));
+}
 
 ry_status playback::start(const ry::context& host, plan p, pace speed, std::size_t request_bytes,
                           ry_exec* exec, const ry_llm_sink& sink, void* ctx, void** call) {

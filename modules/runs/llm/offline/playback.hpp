@@ -39,7 +39,7 @@ class playback {
   const pace speed_;
   const std::size_t request_bytes_;
   ry_exec* const exec_;
-  const ry_llm_sink sink_;
+  ry_llm_sink sink_{};
   void* const ctx_;
   std::size_t at_ = 0, said_ = 0;
   ry_op_id wait_ = 0;

@@ -29,13 +29,6 @@ std::int64_t number_at(const json::object& o, std::string_view key) {
   return ec || n < 0 ? 0 : n;
 }
 
-std::int32_t finish_of(std::string_view reason) {
-  if (reason == "tool_calls" || reason == "function_call") return RY_LLM_FINISH_TOOL_CALLS;
-  if (reason == "length") return RY_LLM_FINISH_LENGTH;
-  if (reason == "content_filter") return RY_LLM_FINISH_FILTER;
-  return RY_LLM_FINISH_STOP;
-}
-
 // {"error": {...}} or {"error": "text"} of a body or of an event in mid-stream.
 llm::failure failure_of(const json::object& body, unsigned http_status) {
   std::string message, code, type;
@@ -95,7 +88,9 @@ void chat_reader::chunk(const json::object& o, std::string_view data, llm::recei
   if (ended_) return;
   if (const auto reason = text_at(choice, "finish_reason"); !reason.empty()) {
     finished_ = true;
-    finish_ = finish_of(reason);
+    finish_ = llm::finish_of(reason);
+    // Gateways turn reasons that they do not know into "stop" and keep the original beside it.
+    if (finish_ == RY_LLM_FINISH_STOP) finish_ = llm::finish_of(text_at(choice, "native_finish_reason"));
   } else if (d && learnings_ < max_learnings && !text_at(*d, "content").empty()) {
     learn(data);
   }

@@ -241,4 +241,18 @@ TEST(chat_reader, is_quick) {
   std::printf("%.0f ns per chunk\n", took.count() / 200'000);
 }
 
+TEST(chat_reader, finish_reasons_of_all_providers_are_told_apart) {
+  const struct {
+    const char* reason;
+    std::int32_t finish;
+  } cases[] = {{"stop", RY_LLM_FINISH_STOP},           {"eos", RY_LLM_FINISH_STOP},
+               {"length", RY_LLM_FINISH_LENGTH},       {"MAX_TOKENS", RY_LLM_FINISH_LENGTH},
+               {"model_length", RY_LLM_FINISH_LENGTH}, {"content_filter", RY_LLM_FINISH_FILTER},
+               {"SAFETY", RY_LLM_FINISH_FILTER},       {"refusal", RY_LLM_FINISH_REFUSAL},
+               {"error", RY_LLM_FINISH_ERROR},         {"insufficient_system_resource", RY_LLM_FINISH_ERROR}};
+  for (const auto& c : cases) {
+    EXPECT_EQ(llm::finish_of(c.reason), c.finish) << c.reason;
+  }
+}
+
 }  // namespace

@@ -1,8 +1,11 @@
 #include "chat_request.hpp"
 
+#include <algorithm>
+#include <boost/json/array.hpp>
 #include <boost/json/serialize.hpp>
-
-#include "request.hpp"
+#include <cctype>
+#include <cstddef>
+#include <utility>
 
 namespace openai {
 
@@ -10,130 +13,222 @@ namespace json = boost::json;
 
 namespace {
 
-json::object image_part(const json::object& image) {
+constexpr std::string_view no_answer = "(No answer.)";
+constexpr std::string_view images_follow = "(The images of these results follow.)";
+constexpr std::string_view images_of_results = "Images of the tool results:";
+// Documented by Google for calls that were not made by Gemini.
+constexpr std::string_view no_signature = "skip_thought_signature_validator";
+
+json::object image_part(const llm::shown_image& image) {
   std::string url = "data:";
-  url.append(llm::text_at(image, "media_type")).append(";base64,");
-  url.append(llm::text_at(image, "data"));
-  return {{"type", "image_url"}, {"image_url", {{"url", url}}}};
+  url.append(image.media_type).append(";base64,").append(image.data);
+  return {{"type", "image_url"}, {"image_url", {{"url", std::move(url)}}}};
 }
 
-json::value user_content(const json::object& message) {
-  const auto images = llm::content_images(message);
-  std::string text = llm::content_text(message);
-  if (images.empty()) return json::value(std::move(text));
-  json::array parts;
-  if (!text.empty()) parts.push_back({{"type", "text"}, {"text", text}});
-  for (const auto* image : images) parts.push_back(image_part(*image));
-  return parts;
+// Models of this family check ids wherever they run.
+bool is_mistral(std::string_view model) {
+  std::string lower(model);
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  for (std::string_view family : {"mistral", "mixtral", "ministral", "magistral", "devstral", "codestral", "pixtral"})
+    if (lower.find(family) != std::string::npos) return true;
+  return false;
 }
 
-// What this model thought before it asked for tools.
-std::string_view reasoning_of(const json::object& message, std::string_view model) {
-  if (const auto* list = llm::array_at(message, "reasoning"))
-    for (const auto& v : *list)
-      if (const auto* o = v.if_object(); o && llm::text_at(*o, "driver") == "openai" &&
-                                         llm::text_at(*o, "model") == model)
-        return llm::text_at(*o, "reasoning_content");
-  return {};
-}
+class message_list {
+ public:
+  message_list(std::string_view model, const request_options& options, bool sign_calls)
+      : model_(model), options_(options), sign_calls_(sign_calls) {}
 
-json::object assistant(const json::object& message) {
-  json::object out{{"role", "assistant"}};
-  std::string text = llm::content_text(message);
-  json::array calls;
-  if (const auto* list = llm::array_at(message, "tool_calls"))
-    for (const auto& c : *list) {
-      if (!c.is_object()) throw llm::bad_request("an element of \"tool_calls\" is not an object");
-      const auto& call = c.get_object();
-      const auto* args = call.if_contains("arguments");
-      // What was no valid JSON is kept as the model wrote it.
-      std::string text_of_args = !args               ? "{}"
-                                 : args->is_string() ? std::string(args->get_string())
-                                                     : json::serialize(*args);
-      calls.push_back(
-          {{"id", llm::text_at(call, "id")},
-           {"type", "function"},
-           {"function", {{"name", llm::text_at(call, "name")}, {"arguments", text_of_args}}}});
+  json::array of(std::string_view system, const std::vector<llm::turn>& turns) {
+    if (!llm::is_blank(system)) out_.push_back({{"role", "system"}, {"content", system}});
+    std::size_t in_progress = 0;  // where the turn in progress begins
+    for (std::size_t i = 0; i < turns.size(); ++i)
+      if (turns[i].by == llm::turn::speaker::user) in_progress = i;
+    for (std::size_t i = 0; i < turns.size(); ++i) {
+      if (turns[i].by == llm::turn::speaker::user) {
+        user(turns[i]);
+      } else {
+        show_images();
+        assistant(turns[i], i > in_progress);
+      }
     }
-  if (text.empty() && !calls.empty())
-    out["content"] = nullptr;
-  else
-    out["content"] = text;
-  if (!calls.empty()) out["tool_calls"] = std::move(calls);
-  return out;
-}
+    show_images();
+    return std::move(out_);
+  }
 
-json::object tool(const json::object& message) {
-  std::string text = llm::content_text(message);
-  // The protocol has no mark for a failed call.
-  if (llm::flag_at(message, "is_error") && !text.starts_with("Error")) text = "Error: " + text;
-  return {
-      {"role", "tool"}, {"tool_call_id", llm::text_at(message, "tool_call_id")}, {"content", text}};
-}
+ private:
+  std::string_view last_role() const {
+    return out_.empty() ? std::string_view() : llm::text_at(out_.back().get_object(), "role");
+  }
 
-json::array messages(const json::object& request, const request_options& options) {
-  json::array out;
-  const auto& all = *llm::array_at(request, "messages");
-  std::size_t turn = 0;  // where the turn in progress begins
-  for (std::size_t i = 0; i < all.size(); ++i)
-    if (llm::text_at(all[i].get_object(), "role") == "user") turn = i;
-  if (const auto system = llm::text_at(request, "system"); !system.empty())
-    out.push_back({{"role", "system"}, {"content", system}});
-  json::array images;  // of tool results: only users may show images, after all results of a turn
-  const auto show_images = [&] {
-    if (!images.empty()) out.push_back({{"role", "user"}, {"content", std::move(images)}});
-    images = json::array();
-  };
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const auto& message = all[i].get_object();
-    const auto role = llm::text_at(message, "role");
-    if (role != "tool") show_images();
-    if (role == "user") {
-      out.push_back({{"role", "user"}, {"content", user_content(message)}});
-    } else if (role == "assistant") {
-      out.push_back(assistant(message));
-      const auto thought = reasoning_of(message, llm::text_at(request, "model"));
-      if (options.send_reasoning && i > turn && !thought.empty())
-        out.back().get_object()["reasoning_content"] = thought;
-    } else {
-      out.push_back(tool(message));
-      for (const auto* image : llm::content_images(message)) images.push_back(image_part(*image));
+  // What a template with strict turns wants between `user` or `tool` and a message of the user.
+  void make_way(std::string_view behind_results) {
+    if (!options_.alternate_roles) return;
+    if (last_role() == "user") out_.push_back({{"role", "assistant"}, {"content", no_answer}});
+    if (last_role() == "tool") out_.push_back({{"role", "assistant"}, {"content", behind_results}});
+  }
+
+  void user(const llm::turn& t) {
+    json::array parts = std::exchange(images_, {});
+    make_way(parts.empty() ? no_answer : images_follow);
+    if (parts.empty() && t.images.empty()) {
+      out_.push_back({{"role", "user"}, {"content", t.text}});
+      return;
+    }
+    if (!parts.empty()) parts.insert(parts.begin(), json::object{{"type", "text"}, {"text", images_of_results}});
+    if (!t.text.empty()) parts.push_back({{"type", "text"}, {"text", t.text}});
+    for (const auto& image : t.images) parts.push_back(image_part(image));
+    out_.push_back({{"role", "user"}, {"content", std::move(parts)}});
+  }
+
+  // Only users may show images: those of results follow all results of a turn.
+  void show_images() {
+    if (!images_.empty()) user({});
+  }
+
+  void assistant(const llm::turn& t, bool in_progress) {
+    json::object message{{"role", "assistant"}};
+    if (t.text.empty()) message["content"] = nullptr;
+    else message["content"] = t.text;
+    json::array calls;
+    for (const auto& c : t.calls)
+      calls.push_back({{"id", c.id},
+                       {"type", "function"},
+                       {"function", {{"name", c.name}, {"arguments", json::serialize(c.arguments)}}}});
+    add_reasoning(message, calls, t, in_progress);
+    if (!calls.empty()) message["tool_calls"] = std::move(calls);
+    out_.push_back(std::move(message));
+    for (const auto& c : t.calls) {
+      std::string text = c.result.text;
+      if (text.empty()) text = "(image)";
+      // The protocol has no mark for a failed call.
+      if (c.result.failed && !text.starts_with("Error")) text.insert(0, "Error: ");
+      out_.push_back({{"role", "tool"}, {"tool_call_id", c.id}, {"content", std::move(text)}});
+      for (const auto& image : c.result.images) images_.push_back(image_part(image));
     }
   }
-  show_images();
-  return out;
+
+  // What this model gave with the message. Signatures belong to their calls.
+  void add_reasoning(json::object& message, json::array& calls, const llm::turn& t, bool in_progress) {
+    json::array details;
+    for (const auto* block : t.reasoning) {
+      if (llm::text_at(*block, "driver") != "openai" || llm::text_at(*block, "model") != model_) continue;
+      if (const auto thought = llm::text_at(*block, "reasoning_content");
+          options_.send_reasoning && in_progress && !thought.empty() && !t.calls.empty())
+        message["reasoning_content"] = thought;
+      if (const auto* list = llm::array_at(*block, "reasoning_details"))
+        details.insert(details.end(), list->begin(), list->end());
+      const auto* signs = llm::array_at(*block, "calls");
+      if (signs == nullptr) continue;
+      for (const auto& s : *signs) {
+        const auto* o = s.if_object();
+        const auto* extra = o ? llm::object_at(*o, "extra_content") : nullptr;
+        if (extra == nullptr) continue;
+        for (std::size_t i = 0; i < t.calls.size(); ++i)
+          if (t.calls[i].stored_id == llm::text_at(*o, "id")) calls[i].get_object()["extra_content"] = *extra;
+      }
+    }
+    if (!details.empty()) message["reasoning_details"] = std::move(details);
+    if (sign_calls_ && !calls.empty() && !calls[0].get_object().contains("extra_content"))
+      calls[0].get_object()["extra_content"] = {{"google", {{"thought_signature", no_signature}}}};
+  }
+
+  const std::string_view model_;
+  const request_options& options_;
+  const bool sign_calls_;
+  json::array out_, images_;
+};
+
+// The model signed calls of this conversation, so it checks the others too.
+bool has_signed_calls(const std::vector<llm::turn>& turns, std::string_view model) {
+  return std::any_of(turns.begin(), turns.end(), [model](const llm::turn& t) {
+    return std::any_of(t.reasoning.begin(), t.reasoning.end(), [model](const json::object* block) {
+      if (llm::text_at(*block, "driver") != "openai" || llm::text_at(*block, "model") != model) return false;
+      const auto* calls = llm::array_at(*block, "calls");
+      if (calls == nullptr) return false;
+      return std::any_of(calls->begin(), calls->end(), [](const json::value& c) {
+        const auto* o = c.if_object();
+        const auto* extra = o ? llm::object_at(*o, "extra_content") : nullptr;
+        const auto* google = extra ? llm::object_at(*extra, "google") : nullptr;
+        return google && google->contains("thought_signature");
+      });
+    });
+  });
+}
+
+json::array tools_of(const llm::tool_set& tools) {
+  json::array list;
+  for (const auto& t : tools.offered()) {
+    json::object f{{"name", t.name}};
+    if (!t.description.empty()) f["description"] = t.description;
+    f["parameters"] = t.parameters;
+    list.push_back({{"type", "function"}, {"function", std::move(f)}});
+  }
+  return list;
 }
 
 }  // namespace
 
-std::string build_request(const json::object& request, const request_options& options) {
+request_options options_of(dialect d) {
+  request_options o;
+  o.tools.names = llm::tool_rules::name_start::letter;
+  o.tools.count = 128;
+  o.tools.description_chars = 1024;
+  o.history.images.gifs = llm::image_limits::gif::still;
+  o.history.images.encoded_bytes = 20u << 20;
+  o.history.images.total_encoded_bytes = 48u << 20;
+  switch (d) {
+    case dialect::compatible: break;
+    case dialect::openai:
+      o.history.ids = llm::id_form::openai;
+      o.alternate_roles = false;
+      break;
+    case dialect::mistral:
+      o.history.ids = llm::id_form::nine;
+      o.history.images.encoded_bytes = 10u << 20;
+      o.history.images.count = 8;
+      o.required_choice = "any";
+      break;
+    case dialect::gemini:
+      o.history.ids = llm::id_form::openai;
+      o.history.images.gifs = llm::image_limits::gif::none;
+      o.history.images.total_encoded_bytes = 18u << 20;
+      o.tools.schemas = llm::schema_dialect::openapi;
+      o.alternate_roles = false;
+      o.sign_calls = true;
+      break;
+  }
+  return o;
+}
+
+built_request build_request(const json::object& request, const request_options& options) {
+  built_request built;
   json::object out = options.extra_body;
-  out["model"] = llm::text_at(request, "model");
-  out["messages"] = messages(request, options);
+  const auto model = llm::text_at(request, "model");
+  out["model"] = model;
+  llm::tool_set tools(request, options.tools, built.notices);
+  auto rules = options.history;
+  if (rules.ids == llm::id_form::compatible && is_mistral(model)) rules.ids = llm::id_form::nine;
+  const auto turns = llm::read_history(request, rules, tools, built.notices);
+  const bool sign_calls = options.sign_calls || has_signed_calls(turns, model);
+  out["messages"] = message_list(model, options, sign_calls).of(llm::text_at(request, "system"), turns);
   out["stream"] = true;
   if (options.stream_usage) out["stream_options"] = {{"include_usage", true}};
-  if (const auto* tools = llm::array_at(request, "tools"); tools && !tools->empty()) {
-    json::array list;
-    for (const auto& t : *tools) {
-      if (!t.is_object()) throw llm::bad_request("an element of \"tools\" is not an object");
-      json::object f{{"name", llm::text_at(t.get_object(), "name")}};
-      if (const auto d = llm::text_at(t.get_object(), "description"); !d.empty())
-        f["description"] = d;
-      const auto* parameters = llm::object_at(t.get_object(), "parameters");
-      f["parameters"] = parameters
-                            ? *parameters
-                            : json::object{{"type", "object"}, {"properties", json::object()}};
-      list.push_back({{"type", "function"}, {"function", std::move(f)}});
-    }
-    out["tools"] = std::move(list);
-  }
-  if (const auto* n = request.if_contains("max_output_tokens"); n && n->is_number())
-    out[options.max_tokens_field] = *n;
-  if (const auto* t = request.if_contains("temperature"); t && t->is_number())
-    out["temperature"] = *t;
-  if (const auto* stop = llm::array_at(request, "stop"); stop && !stop->empty())
-    out["stop"] = *stop;
-  return json::serialize(out);
+  if (auto list = tools_of(tools); !list.empty()) out["tools"] = std::move(list);
+  if (const auto choice = llm::read_tool_choice(request, tools, built.notices); choice.mode == "tool")
+    out["tool_choice"] = {{"type", "function"}, {"function", {{"name", choice.name}}}};
+  else if (!choice.mode.empty())
+    out["tool_choice"] = choice.mode == "required" ? options.required_choice : choice.mode;
+  const std::pair<std::string_view, std::string_view> numbers[] = {
+      {"max_output_tokens", options.max_tokens_field}, {"temperature", "temperature"}, {"top_p", "top_p"}};
+  for (const auto& [key, name] : numbers)
+    if (const auto* n = request.if_contains(key); n && n->is_number()) out[name] = *n;
+  if (const auto effort = llm::text_at(request, "reasoning_effort"); !effort.empty()) out["reasoning_effort"] = effort;
+  if (const auto* stop = llm::array_at(request, "stop"); stop && !stop->empty()) out["stop"] = *stop;
+  built.names = tools.names();
+  built.body = json::serialize(out);
+  return built;
 }
 
 }  // namespace openai

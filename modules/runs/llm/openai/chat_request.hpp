@@ -2,8 +2,15 @@
 #pragma once
 
 #include <boost/json/object.hpp>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "dialect.hpp"
+#include "history.hpp"
+#include "request.hpp"
+#include "tool_set.hpp"
 
 namespace openai {
 
@@ -11,10 +18,22 @@ struct request_options {
   std::string max_tokens_field = "max_tokens";  // newer models of OpenAI want max_completion_tokens
   bool stream_usage = true;                     // ask for the usage chunk
   bool send_reasoning = false;                  // back to the model that gave it, in the turn it belongs to
+  bool alternate_roles = true;                  // user and assistant strictly take turns, as chat templates insist
+  std::string required_choice = "required";     // what tool_choice calls "some tool"
+  bool sign_calls = false;                      // calls without a thought signature get the one that skips the check
+  llm::history_rules history;
+  llm::tool_rules tools;
   boost::json::object extra_body;               // members added to every request
+};
+request_options options_of(dialect d);
+
+struct built_request {
+  std::string body;
+  std::vector<llm::notice> notices;               // what was left out
+  std::shared_ptr<const llm::call_names> names;  // nullptr: nothing was renamed
 };
 
 // `request` as llm::parse_request() gave it. Throws llm::bad_request.
-std::string build_request(const boost::json::object& request, const request_options& options);
+built_request build_request(const boost::json::object& request, const request_options& options);
 
 }  // namespace openai

@@ -6,13 +6,31 @@
 #include <boost/json/serialize.hpp>
 
 #include "request.hpp"
+#include "test_images.hpp"
 
 namespace {
 
 namespace json = boost::json;
 
-json::object build(const char* neutral, const openai::request_options& o = {}) {
-  return json::parse(openai::build_request(llm::parse_request(neutral), o)).as_object();
+openai::request_options standard() { return openai::options_of(openai::dialect::compatible); }
+
+json::object build(std::string_view neutral, const openai::request_options& o = standard()) {
+  return json::parse(openai::build_request(llm::parse_request(neutral), o).body).as_object();
+}
+
+std::string with_images(std::string text) {
+  const auto put = [&text](std::string_view name, const std::string& bytes) {
+    for (auto at = text.find(name); at != std::string::npos; at = text.find(name)) text.replace(at, name.size(), llm::encode_base64(bytes));
+  };
+  put("$PNG", llm::test::png(4, 4));
+  put("$JPEG", llm::test::jpeg(4, 4));
+  return text;
+}
+
+std::string roles(const json::object& body) {
+  std::string out;
+  for (const auto& m : body.at("messages").as_array()) out += m.at("role").as_string()[0];
+  return out;
 }
 
 TEST(chat_request, reasoning_goes_back_within_its_turn_when_wished) {
@@ -23,7 +41,8 @@ TEST(chat_request, reasoning_goes_back_within_its_turn_when_wished) {
     {"role":"user","content":"b"},
     {"role":"assistant","content":"","tool_calls":[{"id":"2","name":"f","arguments":{}}],"reasoning":[{"driver":"openai","model":"other","reasoning_content":"no"},{"driver":"openai","model":"m","reasoning_content":"new"}]},
     {"role":"tool","tool_call_id":"2","name":"f","content":"x"}]})";
-  openai::request_options o;
+  auto o = standard();
+  o.alternate_roles = false;
   EXPECT_EQ(json::serialize(build(neutral, o)).find("reasoning"), std::string::npos);
   o.send_reasoning = true;
   const auto body = build(neutral, o);
@@ -33,33 +52,35 @@ TEST(chat_request, reasoning_goes_back_within_its_turn_when_wished) {
 
 TEST(chat_request, builds_every_kind_of_message) {
   const auto o =
-      build(R"({"model":"gpt","system":"be brief","max_output_tokens":7,"temperature":0.5,
+      build(with_images(R"({"model":"gpt","system":"be brief","max_output_tokens":7,"temperature":0.5,
     "stop":["X"],"tools":[{"name":"f","description":"d","parameters":{"type":"object"}},{"name":"g"}],
     "messages":[
-     {"role":"user","content":[{"type":"text","text":"look"},{"type":"image","media_type":"image/png","data":"QUJD"}]},
+     {"role":"user","content":[{"type":"text","text":"look"},{"type":"image","media_type":"image/png","data":"$PNG"}]},
      {"role":"assistant","content":"","tool_calls":[{"id":"1","name":"f","arguments":{"a":[1,"x"]}},{"id":"2","name":"g","arguments":"broken"}]},
-     {"role":"tool","tool_call_id":"1","name":"f","content":[{"type":"text","text":"seen"},{"type":"image","media_type":"image/jpeg","data":"REVG"}]},
+     {"role":"tool","tool_call_id":"1","name":"f","content":[{"type":"text","text":"seen"},{"type":"image","media_type":"image/png","data":"$JPEG"}]},
      {"role":"tool","tool_call_id":"2","name":"g","content":"bad","is_error":true},
      {"role":"assistant","content":"done"},
-     {"role":"user","content":"more"}]})");
-  EXPECT_EQ(json::value(o), json::parse(R"({"model":"gpt","stream":true,
+     {"role":"user","content":"more"}]})"));
+  EXPECT_EQ(json::value(o), json::parse(with_images(R"json({"model":"gpt","stream":true,
     "stream_options":{"include_usage":true},"max_tokens":7,"temperature":0.5,"stop":["X"],
-    "tools":[{"type":"function","function":{"name":"f","description":"d","parameters":{"type":"object"}}},
+    "tools":[{"type":"function","function":{"name":"f","description":"d","parameters":{"type":"object","properties":{}}}},
              {"type":"function","function":{"name":"g","parameters":{"type":"object","properties":{}}}}],
     "messages":[{"role":"system","content":"be brief"},
-     {"role":"user","content":[{"type":"text","text":"look"},{"type":"image_url","image_url":{"url":"data:image/png;base64,QUJD"}}]},
+     {"role":"user","content":[{"type":"text","text":"look"},{"type":"image_url","image_url":{"url":"data:image/png;base64,$PNG"}}]},
      {"role":"assistant","content":null,"tool_calls":[
        {"id":"1","type":"function","function":{"name":"f","arguments":"{\"a\":[1,\"x\"]}"}},
-       {"id":"2","type":"function","function":{"name":"g","arguments":"broken"}}]},
+       {"id":"2","type":"function","function":{"name":"g","arguments":"{}"}}]},
      {"role":"tool","tool_call_id":"1","content":"seen"},
      {"role":"tool","tool_call_id":"2","content":"Error: bad"},
-     {"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/jpeg;base64,REVG"}}]},
+     {"role":"assistant","content":"(The images of these results follow.)"},
+     {"role":"user","content":[{"type":"text","text":"Images of the tool results:"},
+       {"type":"image_url","image_url":{"url":"data:image/jpeg;base64,$JPEG"}}]},
      {"role":"assistant","content":"done"},
-     {"role":"user","content":"more"}]})"));
+     {"role":"user","content":"more"}]})json")));
 }
 
 TEST(chat_request, obeys_its_options) {
-  openai::request_options o;
+  auto o = standard();
   o.max_tokens_field = "max_completion_tokens";
   o.stream_usage = false;
   o.extra_body = {{"reasoning_effort", "low"}, {"model", "ignored"}};
@@ -74,9 +95,110 @@ TEST(chat_request, refuses_what_is_no_request) {
   for (const char* bad : {"", "[]", "{}", R"({"model":"m"})", R"({"model":"m","messages":[]})",
                           R"({"messages":[{"role":"user"}]})", R"({"model":"m","messages":[7]})",
                           R"({"model":"m","messages":[{"role":"system","content":"x"}]})",
-                          R"({"model":"m","messages":[{"role":"assistant","tool_calls":[1]}]})",
-                          R"({"model":"m","messages":[{"role":"user"}],"tools":[1]})"})
+                          R"({"model":"m","messages":[{"role":"assistant","tool_calls":[1]}]})"})
     EXPECT_THROW(build(bad), llm::bad_request) << bad;
+}
+
+TEST(chat_request, roles_alternate_where_templates_insist) {
+  const struct {
+    const char* messages;
+    const char* compatible;
+    const char* openai;
+  } rows[] = {
+      {R"([{"role":"user","content":"a"},{"role":"user","content":"b"}])", "uau", "uu"},
+      {R"([{"role":"user","content":"a"},{"role":"assistant","content":"","tool_calls":[{"id":"1","name":"f"}]},{"role":"tool","tool_call_id":"1","content":"r"},{"role":"user","content":"b"}])",
+       "uatau", "uatu"},
+      {R"([{"role":"user","content":"a"},{"role":"assistant","content":"","tool_calls":[{"id":"1","name":"f"}]},{"role":"tool","tool_call_id":"1","content":[{"type":"image","data":"$PNG"}]},{"role":"user","content":"b"}])",
+       "uatau", "uatu"},
+      {R"([{"role":"user","content":"a"},{"role":"assistant","content":"","tool_calls":[{"id":"1","name":"f"}]},{"role":"tool","tool_call_id":"1","content":[{"type":"image","data":"$PNG"}]}])",
+       "uatau", "uatu"},
+      {R"([{"role":"user","content":"a"},{"role":"assistant","content":"b"}])", "uau", "uau"}};
+  for (const auto& r : rows) {
+    const auto neutral = with_images(R"({"model":"m","messages":)" + std::string(r.messages) + "}");
+    EXPECT_EQ(roles(build(neutral)), r.compatible) << r.messages;
+    EXPECT_EQ(roles(build(neutral, openai::options_of(openai::dialect::openai))), r.openai) << r.messages;
+  }
+}
+
+TEST(chat_request, images_of_results_stand_before_what_the_user_says_next) {
+  const auto body = build(with_images(R"({"model":"m","messages":[{"role":"user","content":"a"},
+    {"role":"assistant","content":"","tool_calls":[{"id":"1","name":"f"}]},
+    {"role":"tool","tool_call_id":"1","content":[{"type":"image","data":"$PNG"}]},{"role":"user","content":"b"}]})"));
+  EXPECT_EQ(body.at("messages").at(2).at("content"), "(image)");
+  const auto& content = body.at("messages").at(4).at("content").as_array();
+  ASSERT_EQ(content.size(), 3u);
+  EXPECT_EQ(content[1].at("type"), "image_url");
+  EXPECT_EQ(content[2].at("text"), "b");
+}
+
+TEST(chat_request, models_of_mistral_get_ids_of_nine_characters) {
+  constexpr std::string_view messages =
+      R"("messages":[{"role":"user","content":"a"},{"role":"assistant","content":"","tool_calls":[{"id":"call-long-1","name":"f"}]}]})";
+  const auto id = [&](const std::string& model, openai::dialect d) {
+    const auto body = build(R"({"model":")" + model + R"(",)" + std::string(messages), openai::options_of(d));
+    const auto& call = body.at("messages").at(1).at("tool_calls").at(0).at("id").as_string();
+    EXPECT_EQ(body.at("messages").at(2).at("tool_call_id"), call);
+    return std::string(call);
+  };
+  EXPECT_EQ(id("m", openai::dialect::compatible), "call-long-1");
+  EXPECT_EQ(id("m", openai::dialect::mistral).size(), 9u);
+  EXPECT_EQ(id("mistralai/Devstral-Small", openai::dialect::compatible).size(), 9u);
+}
+
+TEST(chat_request, reasoning_details_and_signatures_go_back_to_their_model_only) {
+  const std::string messages = R"("messages":[{"role":"user","content":"a"},
+    {"role":"assistant","content":"","tool_calls":[{"id":"g1","name":"f"},{"id":"g2","name":"f"}],"reasoning":[
+      {"driver":"openai","model":"m","calls":[{"id":"g1","extra_content":{"google":{"thought_signature":"sig"}}}]},
+      {"driver":"openai","model":"m","reasoning_details":[{"type":"reasoning.encrypted","data":"x"}]},
+      {"driver":"anthropic","model":"m","type":"thinking","thinking":"no"}]},
+    {"role":"tool","tool_call_id":"g1","content":"r"},{"role":"tool","tool_call_id":"g2","content":"r"},
+    {"role":"assistant","content":"","tool_calls":[{"id":"h1","name":"f"}]},{"role":"tool","tool_call_id":"h1","content":"r"}]})";
+  const auto same = build(R"({"model":"m",)" + messages);
+  const auto& first = same.at("messages").at(1).as_object();
+  EXPECT_EQ(first.at("tool_calls").at(0).at("extra_content"), json::parse(R"({"google":{"thought_signature":"sig"}})"));
+  EXPECT_FALSE(first.at("tool_calls").at(1).as_object().contains("extra_content"));
+  EXPECT_EQ(first.at("reasoning_details"), json::parse(R"([{"type":"reasoning.encrypted","data":"x"}])"));
+  EXPECT_EQ(same.at("messages").at(4).at("tool_calls").at(0).at("extra_content").at("google").at("thought_signature"),
+            "skip_thought_signature_validator")
+      << "a model that signs its calls checks those of others";
+  const auto other = json::serialize(build(R"({"model":"n",)" + messages));
+  EXPECT_EQ(other.find("extra_content"), std::string::npos);
+  EXPECT_EQ(other.find("reasoning"), std::string::npos);
+  const auto gemini = build(R"({"model":"n",)" + messages, openai::options_of(openai::dialect::gemini));
+  for (const int i : {1, 4})
+    EXPECT_TRUE(gemini.at("messages").at(i).at("tool_calls").at(0).as_object().contains("extra_content")) << i;
+}
+
+TEST(chat_request, parameters_of_the_model) {
+  const auto body = build(R"({"model":"m","temperature":0.5,"top_p":0.9,"reasoning_effort":"low","tool_choice":"required",
+    "tools":[{"name":"f"}],"messages":[{"role":"user","content":"x"}]})");
+  EXPECT_EQ(body.at("temperature"), 0.5);
+  EXPECT_EQ(body.at("top_p"), 0.9);
+  EXPECT_EQ(body.at("reasoning_effort"), "low");
+  EXPECT_EQ(body.at("tool_choice"), "required");
+  const auto named = build(R"({"model":"m","tool_choice":{"name":"1f"},"tools":[{"name":"1f"}],"messages":[{"role":"user","content":"x"}]})");
+  EXPECT_EQ(named.at("tool_choice"), json::parse(R"({"type":"function","function":{"name":"_1f"}})"));
+  const auto mistral = build(R"({"model":"m","tool_choice":"required","tools":[{"name":"f"}],"messages":[{"role":"user","content":"x"}]})",
+                             openai::options_of(openai::dialect::mistral));
+  EXPECT_EQ(mistral.at("tool_choice"), "any");
+  EXPECT_FALSE(build(R"({"model":"m","tool_choice":"required","messages":[{"role":"user","content":"x"}]})").contains("tool_choice"));
+}
+
+TEST(chat_request, a_tool_that_cannot_be_expressed_does_not_fail_the_request) {
+  const auto built = openai::build_request(
+      llm::parse_request(R"({"model":"m","tools":[{"name":"bad","parameters":{"type":"string"}},1],"messages":[{"role":"user","content":"x"}]})"),
+      standard());
+  EXPECT_FALSE(json::parse(built.body).as_object().contains("tools"));
+  EXPECT_EQ(built.notices.size(), 2u);
+}
+
+TEST(chat_request, long_descriptions_are_cut) {
+  const auto built = build(R"({"model":"m","tools":[{"name":"f","description":")" + std::string(3000, 'd') + R"("}],"messages":[{"role":"user","content":"x"}]})");
+  EXPECT_LE(built.at("tools").at(0).at("function").at("description").as_string().size(), 1023u + 3);
+  auto o = standard();
+  o.tools.description_chars = 0;
+  const auto whole = build(R"({"model":"m","tools":[{"name":"f","description":")" + std::string(3000, 'd') + R"("}],"messages":[{"role":"user","content":"x"}]})", o);
+  EXPECT_EQ(whole.at("tools").at(0).at("function").at("description").as_string().size(), 3000u);
 }
 
 }  // namespace

@@ -1,6 +1,14 @@
 // Driver `openai` of llm.provider/1: the chat completions API, of OpenAI and of all that speak it.
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
 #include "chat_reader.hpp"
 #include "chat_request.hpp"
+#include "dialect.hpp"
 #include "driver.hpp"
 #include "settings.hpp"
 
@@ -11,34 +19,41 @@ class driver {
   static constexpr const char* kind = "openai";
 
   driver(std::string_view name, std::string_view config_json) {
-    const auto config =
-        llm::parse_config(config_json, {"max_tokens_field", "stream_usage", "send_reasoning", "extra_body"});
+    const auto config = llm::parse_config(
+        config_json, {"max_tokens_field", "stream_usage", "send_reasoning", "extra_body", "dialect", "alternate_roles",
+                      "max_tools", "max_tool_description"});
     at_ = llm::read_endpoint(name, config, "https://api.openai.com/v1");
-    if (!at_.secret.empty()) at_.headers.emplace_back("Authorization", "Bearer " + at_.secret);
-    const bool own = at_.url.starts_with("https://api.openai.com");
+    if (!at_.secret.empty()) {
+      const bool azure = openai::is_azure(at_.url);
+      at_.headers.emplace_back(azure ? "api-key" : "Authorization", azure ? at_.secret : "Bearer " + at_.secret);
+    }
+    const auto named = llm::text_setting(config, "dialect", "auto");
+    const auto dialect = openai::read_dialect(named, at_.url);
+    if (!dialect) throw ry::bad_request("llm.config", "dialect must be auto, compatible, openai, mistral or gemini");
+    options_ = openai::options_of(*dialect);
+    const bool own = *dialect == openai::dialect::openai;
     options_.max_tokens_field =
         llm::text_setting(config, "max_tokens_field", own ? "max_completion_tokens" : "max_tokens");
-    for (auto [key, flag] : {std::pair("stream_usage", &options_.stream_usage),
-                             std::pair("send_reasoning", &options_.send_reasoning)}) {
-      const auto* v = config.if_contains(key);
-      if (!v || v->is_null()) continue;
-      if (!v->is_bool())
-        throw ry::bad_request("llm.config", std::string(key) + " must be true or false");
-      *flag = v->get_bool();
-    }
-    if (const auto* v = config.if_contains("extra_body"); v && !v->is_null()) {
-      if (!v->is_object()) throw ry::bad_request("llm.config", "extra_body must be a table");
-      options_.extra_body = v->get_object();
-    }
-    at_.url += "/chat/completions";
+    options_.stream_usage = llm::flag_setting(config, "stream_usage", true);
+    options_.send_reasoning = llm::flag_setting(config, "send_reasoning", false);
+    options_.alternate_roles = llm::flag_setting(config, "alternate_roles", options_.alternate_roles);
+    const auto count = [&config](std::string_view key, std::size_t standard) {
+      constexpr std::int64_t most = 1'000'000;
+      return static_cast<std::size_t>(llm::number_setting(config, key, static_cast<std::int64_t>(standard), 0, most));
+    };
+    options_.tools.count = count("max_tools", options_.tools.count);
+    options_.tools.description_chars = count("max_tool_description", options_.tools.description_chars);
+    options_.extra_body = llm::extra_body_setting(config);
+    at_.url = llm::with_path(at_.url, "/chat/completions");
   }
 
   const llm::endpoint& at() const { return at_; }
   llm::exchange prepare(std::string_view json) const {
     const auto request = llm::parse_request(json);
+    auto built = openai::build_request(request, options_);
     std::string keep_for = options_.send_reasoning ? std::string(llm::text_at(request, "model")) : "";
-    return {openai::build_request(request, options_),
-            std::make_unique<openai::chat_reader>(std::move(keep_for))};
+    return {std::move(built.body), std::make_unique<openai::chat_reader>(std::move(keep_for)), std::move(built.names),
+            std::move(built.notices)};
   }
 
  private:

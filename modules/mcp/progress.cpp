@@ -1,0 +1,50 @@
+#include "progress.hpp"
+
+#include <cmath>
+#include <cstdio>
+#include <optional>
+
+#include "text.hpp"
+
+namespace mcp {
+namespace {
+
+constexpr std::size_t most_message = 500;
+
+std::optional<double> number_of(const json::object& o, const char* key) {
+  const auto* v = o.if_contains(key);
+  if (v == nullptr || !v->is_number()) return std::nullopt;
+  const auto n = v->to_number<double>();
+  return std::isfinite(n) ? std::optional(n) : std::nullopt;
+}
+
+std::string shown(double n) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6g", n);
+  return text;
+}
+
+}  // namespace
+
+bool progress_mark::grows(const json::object& params) {
+  const auto now = number_of(params, "progress");
+  if (!now || (any_ && *now <= last_)) return false;
+  any_ = true;
+  last_ = *now;
+  return true;
+}
+
+std::string progress_line(const json::object& params) {
+  const auto now = number_of(params, "progress"), total = number_of(params, "total");
+  std::string out = now ? shown(*now) : "";
+  if (now && total && *total > 0) out += "/" + shown(*total);
+  // One line for each notification.
+  auto message = clean(text_of(params, "message"), most_message);
+  for (char& c : message) {
+    if (static_cast<unsigned char>(c) < 0x20) c = ' ';
+  }
+  if (!message.empty()) out += (out.empty() ? "" : ": ") + message;
+  return out + "\n";
+}
+
+}  // namespace mcp

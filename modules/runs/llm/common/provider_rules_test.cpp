@@ -1,0 +1,416 @@
+// Random conversations, also such as other providers left behind, keep the rules of each provider that a request would be
+// refused for. The rules are written down here once more, apart from the code that keeps them.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <regex>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "anthropic/messages_request.hpp"
+#include "image_type.hpp"
+#include "openai/chat_request.hpp"
+#include "request.hpp"
+#include "test_images.hpp"
+
+namespace {
+
+namespace json = boost::json;
+using llm::array_at;
+using llm::object_at;
+using llm::text_at;
+
+// ---- conversations ---------------------------------------------------------------------------------
+
+class author {
+ public:
+  explicit author(std::uint32_t seed) : random_(seed) {}
+
+  json::object request() {
+    json::object out{{"model", "m"}, {"messages", messages()}};
+    if (chance(2)) out["system"] = text();
+    if (chance(3)) out["tools"] = tools();
+    if (chance(4)) out["tool_choice"] = "auto";
+    return out;
+  }
+
+ private:
+  std::size_t below(std::size_t n) { return random_() % n; }
+  bool chance(std::size_t one_in) { return below(one_in) == 0; }
+  template <class T, std::size_t N>
+  const T& one_of(const T (&list)[N]) {
+    return list[below(N)];
+  }
+
+  std::string text() {
+    static const std::string texts[] = {"", " ", "\n\n", "\u200b", "\u00a0\u3000", "hello", "two\nlines ", "Error: no", "  spaced", "\u4e2d\u6587"};
+    return one_of(texts);
+  }
+  std::string id() {
+    static const std::string ids[] = {"", "1", "call_1", "call_2", "list:1", "list.1", "toolu_01A", "abcDEF123", "abcDEF124", "a b", "\u00e9",
+                                      "functions.list_files:0", std::string(41, 'x'), std::string(64, 'x'), std::string(65, 'x'), "----"};
+    return one_of(ids);
+  }
+  std::string name() {
+    static const std::string names[] = {"f", "g", "21st__search", "a.b", "a b", "", "\u63a2\u3059", std::string(70, 'n'), "plain"};
+    return one_of(names);
+  }
+  json::value image() {
+    using namespace llm::test;
+    static const std::string bytes[] = {png(5, 5), png(2001, 5), png(8001, 5), jpeg(5, 5), jpeg(5, 9000), gif(5, 5), gif(5, 5, 2), webp(5, 5),
+                                        png(5, 5).substr(0, 40), jpeg(5, 5).substr(0, 30), "<svg/>", "", "\xff\xd8\xff\xe0", png(5, 5, 4u << 20)};
+    static const std::string types[] = {"image/png", "image/jpg", "image/jpeg", "image/svg+xml", "", "application/pdf"};
+    const std::size_t n = below(std::size(bytes));
+    std::string data = n + 1 == std::size(bytes) && !chance(100) ? llm::encode_base64(bytes[0]) : llm::encode_base64(bytes[n]);
+    if (chance(10)) data += "*";
+    return json::object{{"type", "image"}, {"media_type", one_of(types)}, {"data", data}};
+  }
+  json::value content() {
+    if (!chance(4)) return json::value(text());
+    json::array parts;
+    for (std::size_t n = chance(40) ? 30 : below(4); n > 0; --n) {
+      if (chance(2)) parts.push_back(image());
+      else parts.push_back(json::object{{"type", "text"}, {"text", text()}});
+    }
+    return parts;
+  }
+  json::value arguments() {
+    static const char* const values[] = {"{}", R"({"a":1})", R"({"filter[name]":{"$top":[1]}})", R"("broken")", R"("{\"a\":1}")", "[]", "null"};
+    return json::parse(one_of(values));
+  }
+  json::array reasoning(std::string_view call_id) {
+    static const std::string models[] = {"m", "other"};
+    const auto& model = one_of(models);
+    switch (below(4)) {
+      case 0: return {json::object{{"driver", "anthropic"}, {"model", model}, {"type", "thinking"}, {"thinking", "t"}, {"signature", "s"}}};
+      case 1: return {json::object{{"driver", "openai"}, {"model", model}, {"reasoning_content", "t"}}};
+      case 2: return {json::object{{"driver", "openai"}, {"model", model}, {"reasoning_details", json::array{json::object{{"type", "x"}}}}}};
+      default:
+        return {json::object{{"driver", "openai"}, {"model", model},
+                             {"calls", json::array{json::object{{"id", call_id}, {"extra_content", {{"google", {{"thought_signature", "sig"}}}}}}}}}};
+    }
+  }
+  json::array messages() {
+    json::array out;
+    std::vector<std::string> open;
+    for (std::size_t n = 1 + below(12); n > 0; --n) {
+      switch (below(5)) {
+        case 0:
+        case 1: out.push_back(json::object{{"role", "user"}, {"content", content()}}); break;
+        case 2:
+        case 3: {
+          json::object m{{"role", "assistant"}, {"content", text()}};
+          json::array calls;
+          for (std::size_t k = below(4); k > 0; --k) {
+            open.push_back(id());
+            calls.push_back(json::object{{"id", open.back()}, {"name", name()}, {"arguments", arguments()}});
+          }
+          if (!calls.empty() && chance(2)) m["reasoning"] = reasoning(open.back());
+          if (!calls.empty()) m["tool_calls"] = std::move(calls);
+          out.push_back(std::move(m));
+          break;
+        }
+        default:
+          for (std::size_t k = below(4); k > 0; --k) {
+            const std::string to = open.empty() || chance(8) ? id() : open[below(open.size())];
+            out.push_back(json::object{{"role", "tool"}, {"tool_call_id", to}, {"name", name()}, {"content", content()}, {"is_error", chance(3)}});
+          }
+      }
+    }
+    if (out.empty()) out.push_back(json::object{{"role", "user"}, {"content", text()}});
+    return out;
+  }
+  json::array tools() {
+    static const char* const schemas[] = {
+        "null", "[]", "{}", R"({"type":"string"})", R"({"properties":[]})", R"({"properties":{"filter[name]":{"type":"string"},"$top":{}},"required":{}})",
+        R"({"anyOf":[{"properties":{"a":{}},"required":["a"]},{"properties":{"名":{"type":["string","null"]}}}]})",
+        R"({"$ref":"#/$defs/n","$defs":{"n":{"type":"object","properties":{"next":{"$ref":"#/$defs/n"},"l":{"type":"array"}}}}})",
+        R"({"type":"object","properties":{"t":{"type":"array","items":[{"type":"string"},{"const":1}]}},"required":["x"],"not":{},"$schema":"s"})",
+        R"({"type":"object","properties":{"e":{"enum":[1,"a",null]},"o":{"oneOf":[{"type":"null"},{"type":"object","properties":null}]}}})"};
+    json::array out;
+    for (std::size_t n = chance(20) ? 200 : below(5), i = 0; i < n; ++i)
+      out.push_back(json::object{{"name", n > 5 ? "t" + std::to_string(i) : name()}, {"description", std::string(below(3) * 700, 'd')},
+                                 {"parameters", json::parse(one_of(schemas))}});
+    return out;
+  }
+
+  std::mt19937 random_;
+};
+
+// ---- rules -----------------------------------------------------------------------------------------
+
+using complaints = std::vector<std::string>;
+
+void check_image(std::string_view type, std::string_view data, std::uint32_t side, std::size_t encoded, complaints& out) {
+  const auto bytes = llm::decode_base64(data);
+  if (!bytes || data.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=") != std::string_view::npos)
+    return out.push_back("the data of an image are not base64");
+  const bool right = (type == "image/png" && bytes->starts_with("\x89PNG")) || (type == "image/jpeg" && bytes->starts_with("\xff\xd8")) ||
+                     (type == "image/gif" && bytes->starts_with("GIF8")) || (type == "image/webp" && bytes->starts_with("RIFF"));
+  if (!right) out.push_back("an image is said to be " + std::string(type));
+  const auto h = llm::read_image_header(*bytes);
+  if (!h.complete) out.push_back("a damaged image");
+  if (std::max(h.width, h.height) > side) out.push_back("an image is too large");
+  if (data.size() > encoded) out.push_back("an image has too many bytes");
+}
+
+void check_schema(const json::value& v, bool top, complaints& out) {
+  const auto* s = v.if_object();
+  if (s == nullptr) return out.push_back("a schema is no object");
+  for (const char* key : {"$ref", "$defs", "$schema", "definitions", "dependencies"})
+    if (s->contains(key)) out.push_back(std::string(key) + " in a schema");
+  if (top) {
+    if (text_at(*s, "type") != "object" || !object_at(*s, "properties")) out.push_back("the top of a schema is no object with properties");
+    for (const char* key : {"anyOf", "oneOf", "allOf", "not", "enum"})
+      if (s->contains(key)) out.push_back(std::string(key) + " at the top");
+  }
+  const auto* type = s->if_contains("type");
+  if (type && *type == json::value("array") && !object_at(*s, "items")) out.push_back("an array without items");
+  if (const auto* p = s->if_contains("properties")) {
+    if (!p->is_object()) return out.push_back("properties is no object");
+    static const std::regex name("[a-zA-Z0-9_.-]{1,64}");
+    for (const auto& member : p->get_object()) {
+      if (!std::regex_match(std::string(member.key()), name)) out.push_back("the property " + std::string(member.key()));
+      check_schema(member.value(), false, out);
+    }
+  }
+  if (const auto* r = s->if_contains("required")) {
+    if (!r->is_array()) return out.push_back("required is no array");
+    for (const auto& n : r->get_array())
+      if (!s->at("properties").get_object().contains(n.as_string())) out.push_back("required names what is not there");
+  }
+  for (const char* key : {"anyOf", "oneOf", "allOf"})
+    if (const auto* list = s->if_contains(key)) {
+      if (!list->is_array() || list->get_array().empty()) return out.push_back(std::string(key) + " is no list");
+      for (const auto& variant : list->get_array()) check_schema(variant, false, out);
+    }
+  if (const auto* items = s->if_contains("items")) check_schema(*items, false, out);
+}
+
+void check_gemini_schema(const json::value& v, complaints& out) {
+  static const std::set<std::string_view> known{"type", "format", "title", "description", "nullable", "enum", "items", "minItems", "maxItems",
+                                                "properties", "required", "minProperties", "maxProperties", "minLength", "maxLength", "pattern",
+                                                "anyOf", "minimum", "maximum"};
+  const auto& s = v.get_object();
+  for (const auto& member : s)
+    if (!known.contains(std::string_view(member.key().data(), member.key().size()))) out.push_back("Gemini does not know " + std::string(member.key()));
+  if (const auto* type = s.if_contains("type"); type && !type->is_string()) out.push_back("a list of types");
+  if (!s.contains("type") && !s.contains("anyOf")) out.push_back("no type");
+  if (const auto* p = object_at(s, "properties"))
+    for (const auto& member : *p) check_gemini_schema(member.value(), out);
+  if (const auto* list = array_at(s, "anyOf"))
+    for (const auto& variant : *list) check_gemini_schema(variant, out);
+  if (const auto* items = s.if_contains("items")) check_gemini_schema(*items, out);
+}
+
+complaints of_anthropic(const json::object& body) {
+  complaints out;
+  static const std::regex id("[a-zA-Z0-9_-]{1,64}"), name("[a-zA-Z0-9_-]{1,128}");
+  std::set<std::string> ids, pending;
+  std::vector<std::pair<std::string, std::string>> images;
+  std::string last = "assistant";
+  const auto see = [&](const json::object& block) {
+    const auto& source = block.at("source").as_object();
+    images.emplace_back(text_at(source, "media_type"), text_at(source, "data"));
+  };
+  const auto check_text = [&](const json::object& block) {
+    if (llm::is_blank(text_at(block, "text"))) out.push_back("a blank text block");
+  };
+  for (const auto& m : body.at("messages").as_array()) {
+    const std::string role(text_at(m.as_object(), "role"));
+    if (role == last) out.push_back("roles do not alternate");
+    last = role;
+    const auto* blocks = array_at(m.as_object(), "content");
+    if (!blocks || blocks->empty()) {
+      out.push_back("an empty message");
+      continue;
+    }
+    bool other = false;
+    for (const auto& b : *blocks) {
+      const auto& block = b.as_object();
+      const auto type = text_at(block, "type");
+      if (type == "text") check_text(block);
+      if (type == "image") see(block);
+      if (type == "tool_use") {
+        const std::string call(text_at(block, "id"));
+        if (!std::regex_match(call, id) || !ids.insert(call).second) out.push_back("the id " + call);
+        if (!std::regex_match(std::string(text_at(block, "name")), name)) out.push_back("the name of a call");
+        if (!object_at(block, "input")) out.push_back("input is no object");
+        if (!body.contains("tools")) out.push_back("calls without tools");
+        pending.insert(call);
+      }
+      if (type == "tool_result") {
+        if (other) out.push_back("a result behind other blocks");
+        if (pending.erase(std::string(text_at(block, "tool_use_id"))) == 0) out.push_back("a result without a call");
+        const auto* list = array_at(block, "content");
+        if (list && list->empty()) out.push_back("an empty result");
+        if (!list && llm::is_blank(text_at(block, "content"))) out.push_back("a blank result");
+        if (list)
+          for (const auto& inner : *list) {
+            if (text_at(inner.as_object(), "type") == "image") {
+              see(inner.as_object());
+              if (llm::flag_at(block, "is_error")) out.push_back("an image in a failed result");
+            } else {
+              check_text(inner.as_object());
+            }
+          }
+      } else {
+        other = true;
+      }
+    }
+    if (role == "user" && !pending.empty()) out.push_back("calls without results");
+  }
+  if (last != "user") out.push_back("the user has not the last word");
+  for (const auto& [type, data] : images) check_image(type, data, images.size() > 20 ? 2000 : 8000, 5u << 20, out);
+  if (const auto* tools = array_at(body, "tools"))
+    for (const auto& t : *tools) {
+      if (!std::regex_match(std::string(text_at(t.as_object(), "name")), name)) out.push_back("the name of a tool");
+      check_schema(t.as_object().at("input_schema"), true, out);
+    }
+  std::size_t marks = 0;
+  const std::string text = json::serialize(body);
+  for (auto at = text.find("\"cache_control\""); at != std::string::npos; at = text.find("\"cache_control\"", at + 1)) ++marks;
+  if (marks > 4) out.push_back("too many marks for the cache");
+  return out;
+}
+
+struct chat_rules {
+  const char* name;
+  openai::dialect dialect;
+  std::regex ids, names;
+  bool alternate, nothing_behind_results, signatures;
+};
+
+complaints of_chat(const json::object& body, const chat_rules& rules) {
+  complaints out;
+  std::set<std::string> ids, pending;
+  std::string last;
+  for (const auto& v : body.at("messages").as_array()) {
+    const auto& m = v.as_object();
+    const std::string role(text_at(m, "role"));
+    if (role != "tool" && !pending.empty()) out.push_back("calls without results");
+    if (rules.alternate && role == last && role != "tool") out.push_back("roles do not alternate");
+    if (rules.alternate && role == "assistant" && (last.empty() || last == "system")) out.push_back("the assistant begins");
+    if (rules.nothing_behind_results && role == "user" && last == "tool") out.push_back("a user follows a tool");
+    last = role;
+    if (role == "tool") {
+      if (pending.erase(std::string(text_at(m, "tool_call_id"))) == 0) out.push_back("a result without a call");
+      if (llm::is_blank(text_at(m, "content"))) out.push_back("a blank result");
+      continue;
+    }
+    const auto* calls = array_at(m, "tool_calls");
+    if (role == "assistant" && llm::is_blank(text_at(m, "content")) && (!calls || calls->empty())) out.push_back("an empty answer");
+    if (role == "user" || role == "system") {
+      const auto* parts = array_at(m, "content");
+      if (!parts && llm::is_blank(text_at(m, "content"))) out.push_back("a blank message");
+      if (parts && parts->empty()) out.push_back("a message without parts");
+      if (parts)
+        for (const auto& p : *parts) {
+          if (text_at(p.as_object(), "type") == "text") {
+            if (llm::is_blank(text_at(p.as_object(), "text"))) out.push_back("a blank part");
+            continue;
+          }
+          const auto url = text_at(p.at("image_url").as_object(), "url");
+          const auto type = url.substr(5, url.find(';') - 5);
+          if (rules.dialect == openai::dialect::gemini && type == "image/gif") out.push_back("a GIF");
+          check_image(type, url.substr(url.find(',') + 1), 100'000, 20u << 20, out);
+        }
+    }
+    if (!calls) continue;
+    for (std::size_t i = 0; i < calls->size(); ++i) {
+      const auto& call = (*calls)[i].as_object();
+      const std::string id(text_at(call, "id"));
+      if (!std::regex_match(id, rules.ids) || !ids.insert(id).second) out.push_back("the id " + id);
+      pending.insert(id);
+      const auto& function = call.at("function").as_object();
+      if (!std::regex_match(std::string(text_at(function, "name")), rules.names)) out.push_back("the name of a call");
+      boost::system::error_code bad;
+      if (!json::parse(text_at(function, "arguments"), bad).is_object()) out.push_back("arguments are no object");
+      if (rules.signatures && i == 0 && !call.contains("extra_content")) out.push_back("a call without a signature");
+    }
+  }
+  if (!pending.empty()) out.push_back("calls without results at the end");
+  if (last != "user" && last != "tool") out.push_back("the assistant has the last word");
+  if (const auto* tools = array_at(body, "tools")) {
+    if (tools->size() > 128) out.push_back("too many tools");
+    std::set<std::string> names;
+    for (const auto& t : *tools) {
+      const auto& function = t.at("function").as_object();
+      const std::string name(text_at(function, "name"));
+      if (!std::regex_match(name, rules.names) || !names.insert(name).second) out.push_back("the name of the tool " + name);
+      if (text_at(function, "description").size() > 1026) out.push_back("a long description");
+      check_schema(function.at("parameters"), true, out);
+      if (rules.dialect == openai::dialect::gemini) check_gemini_schema(function.at("parameters"), out);
+    }
+  } else if (body.contains("tool_choice")) {
+    out.push_back("a choice without tools");
+  }
+  return out;
+}
+
+// ---- the property ----------------------------------------------------------------------------------
+
+constexpr std::uint32_t conversations = 3000;
+
+std::string told(std::uint32_t seed, const complaints& why, const json::object& neutral, const std::string& body) {
+  std::string out = "seed " + std::to_string(seed) + ":";
+  for (const auto& w : why) out += "\n  " + w;
+  return out + "\n  of " + json::serialize(neutral).substr(0, 4000) + "\n  became " + body.substr(0, 4000);
+}
+
+TEST(provider_rules, anthropic_takes_any_conversation) {
+  for (std::uint32_t seed = 1; seed <= conversations; ++seed) {
+    const auto neutral = author(seed).request();
+    for (const bool thinking : {false, true}) {
+      anthropic::request_options o;
+      if (thinking) o.extra_body["thinking"] = {{"type", "enabled"}, {"budget_tokens", 1024}};
+      const auto built = anthropic::build_request(neutral, o);
+      const auto why = of_anthropic(json::parse(built.body).as_object());
+      ASSERT_TRUE(why.empty()) << told(seed, why, neutral, built.body);
+    }
+  }
+}
+
+TEST(provider_rules, chat_providers_take_any_conversation) {
+  const chat_rules all[] = {
+      {"openai", openai::dialect::openai, std::regex("[!-~]{1,40}"), std::regex("[a-zA-Z0-9_-]{1,64}"), false, false, false},
+      {"compatible", openai::dialect::compatible, std::regex("[!-~]{1,40}"), std::regex("[a-zA-Z_][a-zA-Z0-9_-]{0,63}"), true, true, false},
+      {"mistral", openai::dialect::mistral, std::regex("[a-zA-Z0-9]{9}"), std::regex("[a-zA-Z0-9_-]{1,64}"), true, true, false},
+      {"gemini", openai::dialect::gemini, std::regex("[!-~]{1,40}"), std::regex("[a-zA-Z_][a-zA-Z0-9_-]{0,63}"), false, false, true}};
+  for (const auto& rules : all)
+    for (std::uint32_t seed = 1; seed <= conversations; ++seed) {
+      const auto neutral = author(seed).request();
+      const auto built = openai::build_request(neutral, openai::options_of(rules.dialect));
+      const auto why = of_chat(json::parse(built.body).as_object(), rules);
+      ASSERT_TRUE(why.empty()) << rules.name << ", " << told(seed, why, neutral, built.body);
+    }
+}
+
+TEST(provider_rules, the_same_conversation_makes_the_same_request) {
+  for (std::uint32_t seed = 1; seed <= 200; ++seed) {
+    const auto neutral = author(seed).request();
+    const auto o = openai::options_of(openai::dialect::mistral);
+    EXPECT_EQ(openai::build_request(neutral, o).body, openai::build_request(neutral, o).body);
+  }
+}
+
+TEST(provider_rules, the_rules_find_what_is_wrong) {
+  const auto body = json::parse(R"({"messages":[{"role":"assistant","content":[{"type":"tool_use","id":"a:b","name":"f","input":[]}]},
+    {"role":"user","content":[{"type":"text","text":" "},{"type":"tool_result","tool_use_id":"x","content":"","is_error":true}]}]})").as_object();
+  EXPECT_GE(of_anthropic(body).size(), 7u);
+  const chat_rules strict{"strict", openai::dialect::gemini, std::regex("[a-zA-Z0-9]{9}"), std::regex("[a-z]+"), true, true, true};
+  const auto chat = json::parse(R"({"tool_choice":"auto","messages":[{"role":"assistant","content":null,"tool_calls":[{"id":"a","function":{"name":"1","arguments":"x"}}]},
+    {"role":"user","content":""},{"role":"user","content":[]},{"role":"tool","tool_call_id":"b","content":""},{"role":"user","content":"a"}]})").as_object();
+  EXPECT_GE(of_chat(chat, strict).size(), 10u);
+}
+
+}  // namespace

@@ -1,0 +1,80 @@
+// The tools of a request as a provider takes them, and the way back for the calls that come. Pure.
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <boost/json/value.hpp>
+#include <cstddef>
+#include <map>
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "request.hpp"
+#include "tool_schema.hpp"
+
+namespace llm {
+
+struct tool_rules {
+  enum class name_start { any, letter };  // letter: or underscore
+  name_start names = name_start::any;
+  schema_dialect schemas = schema_dialect::full;
+  std::size_t count = 0;              // tools of one request; 0: no limit
+  std::size_t description_chars = 0;  // as UTF-16 counts; 0: no limit
+};
+
+// What was renamed of one request's tools. Immutable, for the life of a call.
+class call_names {
+ public:
+  struct tool {
+    std::string original_name;
+    name_map original_properties;
+  };
+  std::map<std::string, tool, std::less<>> renamed;  // by the name that the provider knows
+
+  std::string name(std::string_view wire) const;
+  // Text that is no JSON stays as it is.
+  std::string arguments(std::string_view wire_name, std::string_view arguments_json) const;
+};
+
+struct offered_tool {
+  std::string name, description;
+  boost::json::object parameters;
+};
+
+class tool_set {
+ public:
+  // Tools that cannot be expressed are left out and reported in `notices`, as are those above the limit, except for the
+  // one that `tool_choice` names.
+  tool_set(const boost::json::object& request, const tool_rules& rules, std::vector<notice>& notices);
+
+  const std::vector<offered_tool>& offered() const noexcept { return offered_; }
+  bool offers(std::string_view wire_name) const;
+  // For calls of the history, also of tools that are not offered any more.
+  std::string wire_name(std::string_view stored);
+  boost::json::object wire_arguments(std::string_view stored, boost::json::object arguments) const;
+  // nullptr: nothing was renamed.
+  std::shared_ptr<const call_names> names() const;
+
+ private:
+  const tool_rules rules_;
+  std::vector<offered_tool> offered_;
+  std::map<std::string, std::string, std::less<>> wire_names_;  // by the stored name
+  std::set<std::string, std::less<>> taken_names_;
+  std::map<std::string, name_map, std::less<>> new_properties_;  // by the stored name: original -> new
+  call_names back_;
+};
+
+// The neutral `tool_choice`: mode "auto", "none", "required" or "tool"; empty when the request has none.
+struct tool_choice {
+  std::string mode, name;
+};
+// A choice that cannot be met is reported and left out.
+tool_choice read_tool_choice(const boost::json::object& request, tool_set& tools, std::vector<notice>& notices);
+
+// At most `most` UTF-16 units (0: no limit), cut behind a word and marked with "…".
+std::string shorten_description(std::string_view text, std::size_t most);
+
+}  // namespace llm

@@ -1,0 +1,41 @@
+#include "dialect.hpp"
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using openai::dialect;
+
+TEST(dialect, is_known_by_the_host) {
+  const struct {
+    const char* url;
+    dialect expected;
+    bool azure;
+  } rows[] = {{"https://api.openai.com/v1", dialect::openai, false},
+              {"https://eu.API.openai.com:443/v1", dialect::openai, false},
+              {"https://notopenai.com/v1", dialect::compatible, false},
+              {"https://api.openai.com.example.org/v1", dialect::compatible, false},
+              {"https://r.openai.azure.com/openai/deployments/d1?api-version=2024-10-21", dialect::openai, true},
+              {"https://r.openai.azure.com/openai/v1", dialect::openai, true},
+              {"https://r.services.ai.azure.com/models", dialect::compatible, true},
+              {"https://gateway.example/openai/deployments/d1", dialect::compatible, true},
+              {"https://gateway.example/d1?x=1&api-version=2024-10-21", dialect::compatible, true},
+              {"https://api.mistral.ai/v1", dialect::mistral, false},
+              {"https://generativelanguage.googleapis.com/v1beta/openai", dialect::gemini, false},
+              {"https://openrouter.ai/api/v1", dialect::compatible, false},
+              {"http://127.0.0.1:8000/v1", dialect::compatible, false}};
+  for (const auto& r : rows) {
+    EXPECT_EQ(openai::read_dialect("auto", r.url), r.expected) << r.url;
+    EXPECT_EQ(openai::is_azure(r.url), r.azure) << r.url;
+  }
+}
+
+TEST(dialect, is_named_by_the_operator) {
+  EXPECT_EQ(openai::read_dialect("mistral", "https://api.openai.com/v1"), dialect::mistral);
+  EXPECT_EQ(openai::read_dialect("gemini", ""), dialect::gemini);
+  EXPECT_EQ(openai::read_dialect("openai", ""), dialect::openai);
+  EXPECT_EQ(openai::read_dialect("compatible", "https://api.openai.com/v1"), dialect::compatible);
+  EXPECT_EQ(openai::read_dialect("azure", ""), std::nullopt);
+}
+
+}  // namespace

@@ -1,0 +1,64 @@
+// Answers of model providers, written as the bytes that they send. An answer is
+// { status, headers, frames | body }; a frame is a `data:` line (an object as JSON, a text as it is), or one of
+// raw() and latin1().
+
+export const raw = (text) => ({ raw: text });  // written verbatim
+export const latin1 = (text) => ({ bytes: Buffer.from(text, 'latin1') });  // for bytes that are no UTF-8
+export const stream = (...frames) => ({ frames: frames.flat() });
+export const json = (body, { status = 200, headers = {} } = {}) => ({ status,
+  headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) });
+export const page = (body) => ({ headers: { 'content-type': 'text/html; charset=utf-8' }, body });
+export const DONE = '[DONE]';
+
+// Chat Completions (kind openai).
+export const chat = {
+  delta: (delta, more = {}) => ({ choices: [{ index: 0, delta, finish_reason: null, ...more }] }),
+  text: (content) => chat.delta({ content }),
+  thought: (reasoning_content) => chat.delta({ reasoning_content }),
+  // One fragment of a tool call. Members that are undefined are not sent.
+  call: ({ index = 0, id, name, args, ...more }) => chat.delta({ tool_calls: [{ index, id,
+    type: id === undefined ? undefined : 'function', function: { name, arguments: args }, ...more }] }),
+  finish: (finish_reason, more = {}) => ({ choices: [{ index: 0, delta: {}, finish_reason }], ...more }),
+  // A whole answer of these frames.
+  answer: (frames, finish_reason = 'stop', more) => stream(...[frames].flat(), chat.finish(finish_reason, more), DONE),
+  error: (message, { status = 400, headers, ...more } = {}) =>
+    json({ error: { message, type: 'invalid_request_error', ...more } }, { status, headers }),
+};
+
+// Messages (kind anthropic).
+export const messages = {
+  text: (text) => [{ type: 'text', text: '' }, { type: 'text_delta', text }],
+  thought: (thinking) => [{ type: 'thinking', thinking: '' }, { type: 'thinking_delta', thinking }],
+  // Without `input` the block has no delta.
+  call: (id, name, input) => [{ type: 'tool_use', id, name, input: {} }, input === undefined ? undefined
+    : { type: 'input_json_delta', partial_json: typeof input === 'string' ? input : JSON.stringify(input) }],
+  start: (usage) => ({ type: 'message_start', message: { usage: { input_tokens: 10, output_tokens: 1, ...usage } } }),
+  block: (index, [content_block, delta]) => [{ type: 'content_block_start', index, content_block },
+    ...(delta ? [{ type: 'content_block_delta', index, delta }] : []), { type: 'content_block_stop', index }],
+  end: (stop_reason, usage) => [{ type: 'message_delta', delta: { stop_reason, stop_sequence: null },
+    usage: { output_tokens: 5, ...usage } }, { type: 'message_stop' }],
+  answer: (blocks, stop_reason = 'end_turn', { usage, startUsage } = {}) => stream(messages.start(startUsage),
+    blocks.flatMap((b, i) => messages.block(i, b)), messages.end(stop_reason, usage)),
+  error: (message, { status = 400, type = 'invalid_request_error', headers } = {}) =>
+    json({ type: 'error', error: { type, message } }, { status, headers }),
+};
+
+// The answer "done" and an answer that calls one tool, on either wire.
+export const DONE_ANSWER = { chat: chat.answer(chat.text('done')), messages: messages.answer([messages.text('done')]) };
+export const calling = (name, args = {}, id = 'call00001') => ({
+  chat: chat.answer(chat.call({ id, name, args: JSON.stringify(args) }), 'tool_calls'),
+  messages: messages.answer([messages.call(id, name, args)], 'tool_use'),
+});
+
+// Status, headers and bytes of an answer on a wire ('chat' or 'messages').
+export function encode(answer, wire) {
+  if (!answer.frames && answer.body === undefined) answer = answer[wire];
+  const headers = { 'content-type': 'text/event-stream', ...answer.headers };
+  const body = Buffer.concat((answer.frames ?? [{ raw: answer.body }]).map((f) => {
+    if (typeof f === 'string') return Buffer.from(`data: ${f}\n\n`);
+    if (f.raw !== undefined) return Buffer.from(f.raw);
+    if (f.bytes) return f.bytes;
+    return Buffer.from(`${wire === 'messages' ? `event: ${f.type}\n` : ''}data: ${JSON.stringify(f)}\n\n`);
+  }));
+  return { status: answer.status ?? 200, headers, body };
+}

@@ -1,0 +1,271 @@
+// Which revision of MCP a server speaks: how a server that answers server/discover in any of the ways that were met is
+// understood, the setting `revision`, time limits with progress, and what a server says of itself.
+import assert from 'node:assert/strict';
+import http from 'node:http';
+import { after, before, test } from 'node:test';
+import { startLlm } from './lib/llm.mjs';
+import { callingModel, json, result, run, startByHand } from './lib/mcp.mjs';
+import { Server, makeDatabase, sleep, waitFor } from './lib/server.mjs';
+
+const modern = '2026-07-28';
+let database, llm, server, admin;
+before(async () => {
+  database = makeDatabase();
+  llm = await startLlm(callingModel);
+  server = await new Server({ database, llm, set: ['mcp.discovery_timeout_seconds=10', 'mcp.call_timeout_seconds=2', 'mcp.max_call_timeout_seconds=6'] }).start();
+  admin = await server.user({ role: 'admin' });
+});
+after(async () => {
+  await server?.close();
+  await llm?.close();
+  database?.drop();
+});
+
+const timed = async (answer) => {
+  const begun = performance.now();
+  const r = await answer;
+  r.ms = performance.now() - begun;
+  return r;
+};
+const list = (config, type = 'http') => timed(admin.post('/admin/mcp/tools', { json: { type, config } }));
+const call = (config, type = 'http') => timed(admin.post('/admin/mcp/call', { json: { type, config, tool: 'echo', arguments: {} } }));
+const error = (res, status, code, m) => json(res, status, { jsonrpc: '2.0', id: m.id ?? null, error: { code, message: 'no' } });
+let peers = 0;
+const by = async (handle, body) => {
+  const p = await startByHand(handle);
+  p.url += `?peer=${++peers}`;  // what is remembered of a server goes by its address, and ports are used again
+  p.said = () => p.seen.splice(0).map((s) => s.message.method ?? s.method).filter((m) => m !== 'DELETE' && m !== 'GET');
+  try {
+    return await body(p);
+  } finally {
+    p.close();
+  }
+};
+// A server with sessions that refuses everything before initialize as `refuse` does.
+const legacy = (refuse) => (m, res, req) => {
+  if (m.method === 'initialize') return result(res, m, { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'old' } }, { 'mcp-session-id': 's1' });
+  if (req.method === 'POST' && req.headers['mcp-session-id'] !== 's1') return refuse(m, res);
+  return undefined;
+};
+
+for (const [how, refuse] of Object.entries({
+  '404 and method not found': (m, res) => error(res, 404, -32601, m),
+  '400 and method not found': (m, res) => error(res, 400, -32601, m),
+  '200 and method not found': (m, res) => error(res, 200, -32601, m),
+  '500 and an internal error': (m, res) => error(res, 500, -32603, m),
+  '500 alone': (m, res) => (res.writeHead(500).end(), true),
+  '501 alone': (m, res) => (res.writeHead(501).end('no'), true),
+  '503 and a JSON-RPC error': (m, res) => error(res, 503, -32000, m),
+  '404 and a page': (m, res) => (res.writeHead(404, { 'content-type': 'text/html' }).end('<h1>no</h1>'), true),
+  '405 alone': (m, res) => (res.writeHead(405).end(), true),
+  '406 and a sentence': (m, res) => (res.writeHead(406).end('Not Acceptable'), true),
+  '415 alone': (m, res) => (res.writeHead(415).end(), true),
+  '422 and an object': (m, res) => json(res, 422, { detail: 'no' }),
+  '200 and a page': (m, res) => (res.writeHead(200, { 'content-type': 'text/html' }).end('<h1>hi</h1>'), true),
+  '202 and nothing': (m, res) => (res.writeHead(202).end(), true),
+  '400 about a session': (m, res) => error(res, 400, -32000, m),
+}))
+  test(`a server that answers server/discover by ${how} is asked to initialize`, () => by(legacy(refuse), async (p) => {
+    const r = await list({ url: p.url });
+    assert.equal(r.status, 200, r.text);
+    assert.equal(r.json.server_name, 'old');
+    assert.deepEqual(p.said(), ['server/discover', 'initialize', 'notifications/initialized', 'tools/list']);
+    assert.equal((await call({ url: p.url })).status, 200);
+  }));
+
+test('the question is given up after some seconds over HTTP, too', () => by(
+  (m, res, req) => (m.method === 'server/discover' ? true : legacy(() => true)(m, res, req)),
+  async (p) => {
+    const r = await list({ url: p.url });
+    assert.equal(r.status, 200, r.text);
+    assert.ok(r.ms < 6000, `${r.ms} ms`);
+  }));
+
+for (const [name, code] of [['header mismatch', -32020], ['missing capability', -32021]])
+  test(`a server that answers by the modern error of a ${name} is not asked to initialize`, () => by(
+    (m, res) => error(res, 400, code, m),
+    async (p) => {
+      assert.equal((await list({ url: p.url })).status, 502);
+      assert.ok(!p.said().includes('initialize'));
+    }));
+
+// A server of 2026-07-28 alone that knows no initialize.
+const onlyModern = (m, res) => {
+  if (m.params?._meta?.['io.modelcontextprotocol/protocolVersion'] !== modern) return error(res, 404, -32601, m);
+  const meta = { _meta: { 'io.modelcontextprotocol/serverInfo': { name: 'new', version: '1' } } };
+  if (m.method === 'server/discover') return result(res, m, { resultType: 'complete', supportedVersions: [modern], capabilities: { tools: {} }, instructions: 'Be brief.', ...meta });
+  if (m.method === 'tools/list') return result(res, m, { resultType: 'complete', tools: [{ name: 'echo', inputSchema: {} }] });
+  return result(res, m, { resultType: 'complete', content: [{ type: 'text', text: 'new' }] });
+};
+
+test('a modern server says its name and its instructions, also when its revision is known', () => by(onlyModern, async (p) => {
+  for (let i = 0; i < 2; i++) {
+    const r = await list({ url: p.url });
+    assert.equal(r.status, 200, r.text);
+    assert.equal(r.json.server_name, 'new');
+    assert.equal(r.json.instructions, 'Be brief.');
+  }
+  assert.deepEqual(p.said(), ['server/discover', 'tools/list', 'tools/list']);
+}));
+
+test('a remembered revision that is refused is found out again', async () => {
+  let now = legacy((m, res) => error(res, 404, -32601, m));
+  await by((m, res, req) => now(m, res, req), async (p) => {
+    assert.equal((await list({ url: p.url })).status, 200);
+    now = onlyModern;
+    let r = await list({ url: p.url });
+    assert.equal(r.status, 200, r.text);
+    assert.equal(r.json.server_name, 'new');
+    now = legacy((m, res) => error(res, 500, -32603, m));
+    r = await list({ url: p.url });
+    assert.equal(r.status, 200, r.text);
+    assert.equal(r.json.server_name, 'old');
+  });
+});
+
+test('a configured revision is spoken without a question', () => by((m, res, req) => {
+  if (m.method === 'initialize') return result(res, m, { protocolVersion: m.params.protocolVersion, capabilities: { tools: {} } });
+  return m.params?._meta?.['io.modelcontextprotocol/protocolVersion'] === modern ? onlyModern(m, res) : undefined;
+}, async (p) => {
+  for (const revision of ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2024-10-07']) {
+    assert.equal((await list({ url: p.url, revision })).status, 200);
+    assert.equal(p.seen.find((s) => s.message.method === 'initialize').message.params.protocolVersion, revision);
+    assert.equal(p.seen.find((s) => s.message.method === 'tools/list').headers['mcp-protocol-version'], revision);
+    assert.deepEqual(p.said(), ['initialize', 'notifications/initialized', 'tools/list']);
+  }
+  assert.equal((await list({ url: p.url, revision: modern })).status, 200);
+  assert.deepEqual(p.said(), ['tools/list']);
+}));
+
+test('a configured revision or time limit that is none is refused by name', async () => {
+  const u = await server.user({ tier: 'pro' });
+  const agent = (await u.get('/agents')).json.agents[0].agent_id;
+  for (const [more, field] of [[{ revision: '2099-01-01' }, 'config.revision'], [{ revision: 'newest' }, 'config.revision'],
+    [{ revision: 7 }, 'config.revision'], [{ timeout_seconds: 0 }, 'config.timeout_seconds'], [{ timeout_seconds: 1e9 }, 'config.timeout_seconds']]) {
+    const config = { url: 'http://127.0.0.1:1/mcp', ...more };
+    const asked = await list(config);
+    assert.equal(asked.status, 400, asked.text);
+    assert.ok(asked.text.includes(field), asked.text);
+    const put = await u.request('PUT', `/agents/${agent}/custom-mcp-tools`, { json: { custom_mcps: [{ name: 'x', type: 'http', config, enabledTools: [] }] } });
+    assert.equal(put.status, 400, put.text);
+    assert.ok(put.text.includes(field), put.text);
+  }
+  const cwd = await list({ command: 'true', cwd: '/srv' }, 'json');
+  assert.equal(cwd.status, 400, cwd.text);
+  assert.ok(cwd.text.includes('config.cwd'), cwd.text);
+});
+
+// ---- time ----
+const events = (res) => res.writeHead(200, { 'content-type': 'text/event-stream' });
+const tell = (res, params) => res.write(`data: ${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/progress', params })}\n\n`);
+const tellEnd = (res, m) => res.end(`data: ${JSON.stringify({ jsonrpc: '2.0', id: m.id, result: { content: [{ type: 'text', text: 'done at last' }] } })}\n\n`);
+const working = (steps, pause, progress) => (m, res) => {
+  if (m.method !== 'tools/call') return undefined;
+  events(res);
+  (async () => {
+    for (let i = 0; i < steps; i++) {
+      await sleep(pause);
+      tell(res, { progressToken: m.params._meta.progressToken, ...progress(i) });
+    }
+    tellEnd(res, m);
+  })();
+  return true;
+};
+
+test('progress puts off the limit of a call and reaches the stream of the run', () => by(
+  working(4, 1000, (i) => ({ progress: i + 1, total: 4, message: 'step ' + (i + 1) })),
+  async (p) => {
+    const u = await server.user({ tier: 'pro' });
+    const agent = (await u.get('/agents')).json.agents[0].agent_id;
+    const put = await u.request('PUT', `/agents/${agent}/custom-mcp-tools`, { json: { custom_mcps: [{ name: 'far', type: 'http', config: { url: p.url }, enabledTools: ['echo'] }] } });
+    assert.equal(put.status, 200, put.text);
+    const started = await u.start({ prompt: '[call far__echo {}]' });
+    const s = await u.stream(started.json.agent_run_id, { timeout: 60000 });
+    assert.match(s.raw, /done at last/);
+    const chunks = s.events.map((e) => e.data ?? e).filter((e) => e.type === 'tool_output_chunk').map((e) => e.content).join('');
+    assert.equal(chunks, '1/4: step 1\n2/4: step 2\n3/4: step 3\n4/4: step 4\n');
+  }));
+
+test('progress that does not grow puts nothing off', () => by(working(5, 1000, () => ({ progress: 1 })), async (p) => {
+  const r = await call({ url: p.url });
+  assert.equal(r.status, 504, r.text);
+  assert.match(r.json.detail.message, /reported no progress for 2 seconds/);
+}));
+
+test('no progress puts off the longest call', () => by(working(20, 500, (i) => ({ progress: i })), async (p) => {
+  const r = await call({ url: p.url });
+  assert.equal(r.status, 504, r.text);
+  assert.match(r.json.detail.message, /took longer than 6 seconds/);
+  assert.ok(r.ms > 5500 && r.ms < 8000, `${r.ms} ms`);
+}));
+
+test('a server has a time limit of its own', () => by(
+  (m, res) => (m.method === 'tools/call' ? (setTimeout(() => result(res, m, { content: [] }), 3000), true) : undefined),
+  async (p) => {
+    const short = await call({ url: p.url });
+    assert.equal(short.status, 504, short.text);
+    assert.match(short.json.detail.message, /took longer than 2 seconds/);
+    assert.equal((await call({ url: p.url, timeout_seconds: 5 })).status, 200);
+  }));
+
+test('a refusal because of too many is waited out once', () => {
+  let refusals = 0;
+  return by((m, res) => (m.method === 'tools/call' && refusals++ === 0 ? (res.writeHead(429, { 'retry-after': '1' }).end(), true) : undefined), async (p) => {
+    const r = await call({ url: p.url });
+    assert.equal(r.status, 200, r.text);
+    assert.equal(p.said().filter((m) => m === 'tools/call').length, 2);
+  });
+});
+
+// ---- what is said of a failure ----
+test('a server that refuses access by 403 is not told to have other credentials only, and its words are in the log', () => by(
+  (m, res) => (res.writeHead(403).end('Access is only allowed at localhost:21144'), true),
+  async (p) => {
+    const r = await list({ url: p.url });
+    assert.match(r.json.detail.message, /refuses access.*403/);
+    assert.ok(!r.text.includes('21144'), r.text);
+    await waitFor('the log line', () => server.log.includes('Access is only allowed at localhost:21144'));
+  }));
+
+test('sse: a stream without an endpoint is named as the cause', async () => {
+  const s = http.createServer((req, res) => { events(res); res.write(': hello\n\n'); });
+  await new Promise((resolve) => s.listen(0, '127.0.0.1', resolve));
+  try {
+    const own = await new Server({ database, llm, set: ['mcp.discovery_timeout_seconds=20'] }).start();
+    try {
+      const r = await (await own.user({ role: 'admin' })).post('/admin/mcp/tools', { json: { type: 'sse', config: { url: `http://127.0.0.1:${s.address().port}/sse` } } });
+      assert.equal(r.status, 504, r.text);
+      assert.match(r.json.detail.message, /no event .*endpoint.* within 10 seconds/);
+    } finally {
+      await own.close();
+    }
+  } finally {
+    s.closeAllConnections();
+    s.close();
+  }
+});
+
+test('requests accept no encoded answers', () => by(() => undefined, async (p) => {
+  assert.equal((await list({ url: p.url, headers: { 'accept-encoding': 'gzip' } })).status, 200);
+  for (const s of p.seen.filter((each) => each.message.id !== undefined)) assert.equal(s.headers['accept-encoding'], 'identity');
+}));
+
+// ---- lists ----
+test('a step of a run does not wait for the list of tools again', async () => {
+  let lists = 0;
+  await by((m, res) => {
+    if (m.method !== 'tools/list') return undefined;
+    lists++;
+    setTimeout(() => result(res, m, { tools: [{ name: 'echo', inputSchema: {} }], ttlMs: 0 }), 1000);
+    return true;
+  }, async (p) => {
+    const u = await server.user({ tier: 'pro' });
+    const agent = (await u.get('/agents')).json.agents[0].agent_id;
+    await u.request('PUT', `/agents/${agent}/custom-mcp-tools`, { json: { custom_mcps: [{ name: 'far', type: 'http', config: { url: p.url }, enabledTools: ['echo'] }] } });
+    assert.match(await run(u, '[call far__echo {}]'), /called echo/);
+    const begun = Date.now();
+    assert.match(await run(u, '[call far__echo {}]'), /called echo/);
+    assert.ok(Date.now() - begun < 1000, `${Date.now() - begun} ms`);
+    await waitFor('the list to be asked for behind', () => lists >= 2);
+  });
+});

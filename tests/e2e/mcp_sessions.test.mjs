@@ -1,0 +1,128 @@
+// Sessions that the calls of a run or a thread share: what a server keeps in one is there for the next call, and for no
+// other run or thread.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { lastUser, startLlm, turns } from './lib/llm.mjs';
+import { json, result, startByHand } from './lib/mcp.mjs';
+import { Server, makeDatabase, sleep, statuses, textOf } from './lib/server.mjs';
+
+let database, llm, server, hasty;
+before(async () => {
+  database = makeDatabase();
+  // "a {} , b {} ; c {}": a and b in one answer, then c; at the end what all of them said.
+  llm = await startLlm(async (request, reply) => {
+    const since = turns(request);
+    const said = since.filter((m) => m.role === 'tool').map((m) => m.content);
+    const answers = since.filter((m) => m.role === 'assistant').length;
+    const step = /\[(.*)\]/.exec(lastUser(request))[1].split(' ; ')[answers];
+    if (!step) return reply.say(`said: ${said.join(' | ')}`);
+    reply.tools(step.split(' , ').map((each) => {
+      const [name, ...value] = each.split(' ');
+      return { name: `far__${name}`, arguments: value.length ? { value: value.join(' ') } : {} };
+    }));
+  });
+  server = await new Server({ database, llm }).start();
+  hasty = await new Server({ database, llm, set: ['mcp.session_idle_seconds=1'] }).start();
+});
+after(async () => {
+  await server?.close();
+  await hasty?.close();
+  await llm?.close();
+  database?.drop();
+});
+
+// A server that keeps a value in each session, and takes its time for a call.
+async function keeper(ms = 100) {
+  const values = new Map();
+  const p = await startByHand((m, res, req) => {
+    if (m.method === 'initialize') {
+      const id = `s${values.size + 1}`;
+      values.set(id, 'nothing');
+      return result(res, m, { protocolVersion: '2025-11-25', capabilities: { tools: {} } }, { 'mcp-session-id': id });
+    }
+    const id = req.headers['mcp-session-id'];
+    if (req.method === 'POST' && !values.has(id)) return json(res, 400, { jsonrpc: '2.0', id: m.id ?? null, error: { code: -32000, message: 'No session' } });
+    if (m.method !== 'tools/call') return undefined;
+    p.most = Math.max(p.most, ++p.now);
+    setTimeout(() => {
+      p.now--;
+      if (m.params.name === 'put') values.set(id, m.params.arguments.value);
+      result(res, m, { content: [{ type: 'text', text: m.params.name === 'get' ? values.get(id) : 'ok' }] });
+    }, ms);
+    return true;
+  }, { tools: [{ name: 'put', inputSchema: { type: 'object' } }, { name: 'get', inputSchema: { type: 'object' } }] });
+  return Object.assign(p, { now: 0, most: 0, values });
+}
+async function userOf(at, config) {
+  const u = await at.user({ tier: 'pro' });
+  const agent = (await u.get('/agents')).json.agents[0].agent_id;
+  const r = await u.request('PUT', `/agents/${agent}/custom-mcp-tools`, { json: { custom_mcps: [{ name: 'far', type: 'http', config, enabledTools: ['put', 'get'] }] } });
+  assert.equal(r.status, 200, r.text);
+  return u;
+}
+async function run(u, prompt, more = {}) {
+  const started = await u.start({ prompt: `[${prompt}]`, ...more });
+  assert.equal(started.status, 200, started.text);
+  const s = await u.stream(started.json.agent_run_id, { timeout: 60000 });
+  assert.deepEqual(statuses(s.events).slice(-1), ['completed'], s.raw);
+  return { text: textOf(s.events).replace(/^said: /, ''), thread: started.json.thread_id };
+}
+
+test('without the setting each call has a session of its own', async () => {
+  const p = await keeper();
+  try {
+    const u = await userOf(server, { url: p.url });
+    assert.equal((await run(u, 'put a ; get')).text, 'ok | nothing');
+  } finally {
+    p.close();
+  }
+});
+
+test('the calls of a run share a session, one after the other, and no other run does', async () => {
+  const p = await keeper();
+  try {
+    const u = await userOf(server, { url: p.url, session: 'run' });
+    const all = await Promise.all(['a', 'b', 'c'].map((v) => run(u, `put ${v} ; get , get ; get`)));
+    assert.deepEqual(all.map((r) => r.text), ['a', 'b', 'c'].map((v) => `ok | ${v} | ${v} | ${v}`));
+    assert.equal((await run(u, 'get', { thread_id: all[0].thread })).text, 'nothing');
+  } finally {
+    p.close();
+  }
+});
+
+test('calls in one session are made one at a time', async () => {
+  const p = await keeper(200);
+  try {
+    const u = await userOf(server, { url: p.url, session: 'run' });
+    assert.equal((await run(u, 'put a ; get , get , get')).text, 'ok | a | a | a');
+    assert.equal(p.most, 1);
+  } finally {
+    p.close();
+  }
+});
+
+test('the runs of a thread share a session, whichever loop they are on, and another thread does not', async () => {
+  const p = await keeper(1);
+  try {
+    const u = await userOf(server, { url: p.url, session: 'thread' });
+    const first = await run(u, 'put 0');
+    for (let i = 1; i < 12; i++) assert.equal((await run(u, `get ; put ${i}`, { thread_id: first.thread })).text, `${i - 1} | ok`);
+    assert.equal((await run(u, 'get')).text, 'nothing');
+  } finally {
+    p.close();
+  }
+});
+
+test('a session that ended meanwhile is told to the model', async () => {
+  const p = await keeper(1);
+  try {
+    const u = await userOf(hasty, { url: p.url, session: 'thread' });
+    const first = await run(u, 'put a ; get');
+    assert.equal(first.text, 'ok | a');
+    await sleep(2000);
+    const again = await run(u, 'get ; get', { thread_id: first.thread });
+    assert.equal(again.text, 'nothing\n[the session with this server was begun anew: what it held before is lost] | nothing');
+  } finally {
+    p.close();
+  }
+});
