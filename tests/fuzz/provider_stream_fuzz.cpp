@@ -6,6 +6,8 @@
 
 #include "check.hpp"
 #include "modules/runs/llm/anthropic/messages_reader.hpp"
+#include "modules/runs/llm/common/context_length.hpp"
+#include "modules/runs/llm/common/retry_hint.hpp"
 #include "modules/runs/llm/common/sse.hpp"
 #include "modules/runs/llm/openai/chat_reader.hpp"
 

@@ -4,6 +4,7 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
+#include "context_length.hpp"
 #include "request.hpp"
 
 namespace anthropic {
@@ -35,7 +36,7 @@ llm::failure failure_of(const json::object& body, unsigned http_status) {
     type = text_at(*e, "type");
     message = text_at(*e, "message");
   }
-  if (type == "request_too_large" || llm::says_context_too_long(message))
+  if (llm::names_context_too_long(type) || llm::says_context_too_long(message))
     return {RY_OUT_OF_RANGE, "llm.context_too_long", std::move(message)};
   if (type == "billing_error") return {RY_UNAUTHENTICATED, "llm.quota", std::move(message)};
   static constexpr struct {

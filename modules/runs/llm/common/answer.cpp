@@ -85,18 +85,6 @@ failure failure_of_status(unsigned s, std::string message) {
   return {RY_DATA_LOSS, "llm.protocol", std::move(message)};
 }
 
-bool says_context_too_long(std::string_view text) {
-  std::string lower(text.substr(0, 4096));
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  for (std::string_view sign :
-       {"context_length_exceeded", "maximum context length", "context length exceeded",
-        "prompt is too long", "exceed_context_size", "exceeds the available context size",
-        "input is too long", "context window"})
-    if (lower.find(sign) != std::string::npos) return true;
-  return false;
-}
-
 std::string presentable(std::string_view text, std::string_view secret) {
   std::string out(text.substr(0, 4096));
   if (secret.size() >= 4)
@@ -118,11 +106,6 @@ std::string presentable(std::string_view text, std::string_view secret) {
     out += "...";
   }
   return out;
-}
-
-std::uint32_t retry_after(std::string_view value, std::int64_t now_unix_s) {
-  constexpr std::uint64_t a_day = 86'400;
-  return static_cast<std::uint32_t>(std::min(ry::retry_after_s(value, now_unix_s).value_or(0), a_day));
 }
 
 }  // namespace llm

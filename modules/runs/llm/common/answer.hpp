@@ -91,11 +91,7 @@ std::optional<boost::json::value> parse_event(std::string_view data);
 
 // The failure behind an HTTP status when its body says nothing better.
 failure failure_of_status(unsigned http_status, std::string message);
-// True when a provider's message or code says that the conversation does not fit.
-bool says_context_too_long(std::string_view text);
 // A text for people: one line, at most 500 bytes, without `secret` and what looks like a key.
 std::string presentable(std::string_view text, std::string_view secret);
-// Seconds of a Retry-After header (fractions rounded up; at most a day); 0 = none, or it is over.
-std::uint32_t retry_after(std::string_view value, std::int64_t now_unix_s);
 
 }  // namespace llm

@@ -90,22 +90,6 @@ TEST(answer, hides_secrets_in_what_people_see) {
   EXPECT_LE(llm::presentable(std::string(2000, 'x'), "").size(), 510u);
 }
 
-TEST(answer, reads_retry_after) {
-  constexpr std::int64_t now = 784111777;  // Sun, 06 Nov 1994 08:49:37 GMT
-  EXPECT_EQ(llm::retry_after("7", now), 7u);
-  EXPECT_EQ(llm::retry_after(" 7 ", now), 7u);
-  EXPECT_EQ(llm::retry_after("1.5", now), 2u);
-  EXPECT_EQ(llm::retry_after("99999999999", now), 86'400u);
-  EXPECT_EQ(llm::retry_after("1e400", now), 0u);
-  EXPECT_EQ(llm::retry_after("-3", now), 0u);
-  EXPECT_EQ(llm::retry_after("Sun, 06 Nov 1994 08:50:07 GMT", now), 30u);
-  EXPECT_EQ(llm::retry_after("Fri, 31 Dec 1999 23:59:59 GMT", now), 86'400u);
-  EXPECT_EQ(llm::retry_after("Sat, 05 Nov 1994 08:50:07 GMT", now), 0u) << "it is over";
-  EXPECT_EQ(llm::retry_after("soon", now), 0u);
-  EXPECT_EQ(llm::retry_after("nan", now), 0u);
-  EXPECT_EQ(llm::retry_after("", now), 0u);
-}
-
 TEST(answer, counts_are_numbers_of_a_sane_size) {
   const auto count = [](std::string_view json) {
     return llm::count_at(boost::json::parse(json).as_object(), "n");

@@ -1,7 +1,6 @@
 #include "stream_call.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cstring>
 #include <utility>
 
@@ -15,13 +14,6 @@ constexpr std::size_t max_refusal = 64 * 1024;
 constexpr std::size_t max_after_end = 64 * 1024;
 constexpr std::uint64_t max_answer = 256ull * 1024 * 1024;
 constexpr std::uint64_t linger_ms = 2000;
-
-bool same_name(std::string_view a, std::string_view lower) {
-  return a.size() == lower.size() &&
-         std::equal(a.begin(), a.end(), lower.begin(), [](unsigned char x, char y) {
-           return static_cast<char>(std::tolower(x)) == y;
-         });
-}
 
 failure failure_of_transport(ry_status st, std::string_view reason, std::string_view message) {
   std::string text(message.empty() ? "the connection to the model provider failed" : message);
@@ -143,8 +135,10 @@ void stream_call::on_head(void* p, const ry_client_response* response) noexcept 
   self->status_ = response->status;
   (void)ry::guard([self] { self->tell_notices(); });
   for (std::size_t i = 0; i < response->n_headers; ++i)
-    if (same_name(ry::view(response->headers[i].name), "retry-after"))
-      self->retry_after_s_ = retry_after(ry::view(response->headers[i].value), self->host_.now_unix_us() / 1'000'000);
+    (void)ry::guard([&] {
+      self->retry_headers_.add(ry::view(response->headers[i].name), ry::view(response->headers[i].value),
+                               self->host_.now_unix_us() / 1'000'000);
+    });
 }
 
 void stream_call::tell_notices() {
@@ -226,7 +220,9 @@ void stream_call::closed(ry_status st, const ry_error_view* err) {
   if (refused) {
     auto f = reader_->refused(status_, refusal_);
     f.message = presentable(f.message, secret_);
-    f.retry_after_s = retry_after_s_;
+    // The header, then the error's own words, then the moment when the limit is free again.
+    if (const auto asked = retry_headers_.asked_ms(); asked != 0) f.retry_after_s = whole_seconds(asked);
+    if (f.retry_after_s == 0 && status_ == 429) f.retry_after_s = whole_seconds(retry_headers_.reset_ms());
     return end(f);
   }
   if (st != RY_OK) {

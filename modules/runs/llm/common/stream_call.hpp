@@ -12,6 +12,7 @@
 
 #include "answer.hpp"
 #include "request.hpp"
+#include "retry_hint.hpp"
 #include "sse.hpp"
 #include "tool_set.hpp"
 
@@ -87,7 +88,7 @@ class stream_call final : receiver {
   ry_op_id op_ = 0, linger_op_ = 0;
   ry_exec* const exec_;
   unsigned status_ = 0;
-  std::uint32_t retry_after_s_ = 0;
+  retry_headers retry_headers_;
   std::size_t after_end_ = 0;
   std::string refusal_;
   bool done_ = false, cancelled_ = false;

@@ -6,7 +6,9 @@
 #include <boost/json/serialize.hpp>
 #include <boost/json/value.hpp>
 
+#include "context_length.hpp"
 #include "request.hpp"
+#include "retry_hint.hpp"
 
 namespace openai {
 
@@ -30,7 +32,7 @@ std::int64_t number_at(const json::object& o, std::string_view key) {
 }
 
 // {"error": {...}} or {"error": "text"} of a body or of an event in mid-stream.
-llm::failure failure_of(const json::object& body, unsigned http_status) {
+llm::failure cause_of(const json::object& body, unsigned http_status) {
   std::string message, code, type;
   if (const auto* e = object_at(body, "error")) {
     message = text_at(*e, "message");
@@ -43,9 +45,7 @@ llm::failure failure_of(const json::object& body, unsigned http_status) {
   }
   if (message.empty()) message = text_at(body, "message");
   if (message.empty()) message = text_at(body, "detail");
-  if (code == "context_length_exceeded" || type == "exceed_context_size_error" ||
-      ((http_status == 400 || http_status == 413 || http_status == 0) &&
-       llm::says_context_too_long(message)))
+  if (llm::names_context_too_long(code) || llm::names_context_too_long(type) || llm::says_context_too_long(message))
     return {RY_OUT_OF_RANGE, "llm.context_too_long", std::move(message)};
   if (http_status == 0) {
     if (code == "rate_limit_exceeded" || type == "rate_limit_error" || type == "tokens")
@@ -58,6 +58,14 @@ llm::failure failure_of(const json::object& body, unsigned http_status) {
   if (code == "insufficient_quota") return {RY_UNAUTHENTICATED, "llm.quota", std::move(message)};
   if (code == "model_not_found") http_status = 404;
   return llm::failure_of_status(http_status, std::move(message));
+}
+
+llm::failure failure_of(const json::object& body, unsigned http_status) {
+  auto f = cause_of(body, http_status);
+  const auto* error = object_at(body, "error");
+  // Only headers have moments, and those are read elsewhere: the time now is not needed.
+  f.retry_after_s = llm::whole_seconds(llm::retry_ms_of_error(error ? *error : body, 0));
+  return f;
 }
 
 }  // namespace
@@ -224,7 +232,7 @@ llm::failure chat_reader::refused(unsigned http_status, std::string_view body) c
   // Google's compatible endpoint wraps the object in an array.
   if (!ec && v.is_array() && !v.get_array().empty()) v = json::value(v.get_array().front());
   if (!ec && v.is_object()) return failure_of(v.get_object(), http_status);
-  if (llm::says_context_too_long(body) && http_status == 400)
+  if (llm::says_context_too_long(body))
     return {RY_OUT_OF_RANGE, "llm.context_too_long", std::string(body)};
   return llm::failure_of_status(http_status, {});
 }

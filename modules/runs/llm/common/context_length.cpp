@@ -1,0 +1,127 @@
+#include "context_length.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <string>
+
+namespace llm {
+
+namespace {
+
+// Words in order, `*` for any others between; numbers read as #. Behind them the providers that say it so.
+constexpr std::string_view too_long[] = {
+    "maximum context length",  // OpenAI, Azure, vLLM, OpenRouter, DeepSeek, Mistral, Fireworks
+    "max context length",  // Ollama
+    "context length exceeded",  // OpenAI
+    "exceeds * context length",  // Ollama, SGLang
+    "exceed * context length",  // vLLM
+    "exceeded * context length",  // Ollama
+    "longer than * context length",  // SGLang
+    "greater than the context length",  // LM Studio
+    "context length of only # tokens",  // vLLM, LM Studio
+    "context length is only # tokens",  // vLLM
+    "reached context length of # tokens",  // LM Studio
+    "when context the overflows",  // LM Studio
+    "n keep # n ctx #",  // LM Studio
+    "longer than the maximum model length",  // vLLM
+    "exceeds the context window",  // OpenAI
+    "exceed the context window",  // OpenAI
+    "exceed context window",  // llama-cpp-python
+    "exceeded * context window",  // Cloudflare
+    "exceeds * context window",  // AWS
+    "context window exceeds limit",  // MiniMax
+    "context window is full",  // others
+    "context window exceeded",  // others
+    "input tokens exceed the configured limit",  // OpenAI
+    "input tokens exceeds",  // OpenAI
+    "string too long * maximum length",  // OpenAI
+    "reduce the length of the messages",  // OpenAI, Groq, Cerebras
+    "reduce the length of your prompt",  // Groq
+    "prompt is too long",  // Anthropic, Fireworks
+    "prompt too long",  // Ollama
+    "exceed context limit",  // Anthropic
+    "exceeds context limit",  // Anthropic
+    "request exceeds the maximum size",  // Anthropic
+    "input token count * exceeds the maximum",  // Gemini
+    "input token count * but model only supports up to",  // Vertex AI
+    "request payload size exceeds the limit",  // Gemini
+    "input is too long",  // Bedrock
+    "too many input tokens",  // Bedrock
+    "expected maxlength # actual #",  // Bedrock
+    "exceed * available context size",  // llama.cpp
+    "exceeds * available context size",  // llama.cpp
+    "context size has been exceeded",  // llama.cpp
+    "larger than the max context size",  // llama.cpp
+    "inputs tokens max new tokens must be",  // TGI
+    "inputs must have less than # tokens",  // TGI
+    "maximum prompt length is # but",  // xAI
+    "too large for model with # maximum",  // Mistral
+    "exceeded model token limit",  // Moonshot
+    "range of input length should be",  // DashScope
+    "prompt exceeds max length",  // Zhipu
+    "prompt token count * exceeds the limit",  // GitHub
+    "total number of tokens in the prompt cannot exceed",  // Cohere
+    "conversation is too long",  // others
+};
+
+// A refusal that passes with time.
+constexpr std::string_view rates[] = {"rate limit", "per minute", "per min", "per second", "per hour", "per day",
+                                      "tpm",        "rpm",        "quota",   "try again in"};
+
+constexpr std::string_view codes[] = {
+    "context_length_exceeded",   "context_window_exceeded",      "context_window_overflow",
+    "contextwindowexceedederror", "exceed_context_size_error",   "model_context_window_exceeded",
+    "model_max_prompt_tokens_exceeded", "request_too_large",     "string_above_max_length",
+    "max_tokens_exceeded_context", "prompt_too_long",            "input_too_long",
+    "context_too_long",
+};
+
+// Lower case, words with one blank between, each number a #.
+std::string words_of(std::string_view text) {
+  std::string out = " ";
+  for (const char raw : text.substr(0, 4096)) {
+    const auto c = static_cast<unsigned char>(raw);
+    if (std::isdigit(c) != 0) {
+      if (!out.ends_with('#')) out += out.ends_with(' ') ? "#" : " #";
+    } else if (std::isalpha(c) != 0) {
+      if (out.ends_with('#')) out += ' ';
+      out += static_cast<char>(std::tolower(c));
+    } else if (raw != '\'' && (raw != ',' || !out.ends_with('#')) && !out.ends_with(' ')) {
+      out += ' ';
+    }
+  }
+  out += ' ';
+  return out;
+}
+
+bool has(std::string_view text, std::string_view words) {
+  std::size_t at = 0;
+  while (!words.empty()) {
+    const auto star = words.find(" * ");
+    const std::string part = " " + std::string(words.substr(0, star)) + " ";
+    at = text.find(part, at);
+    if (at == std::string_view::npos) return false;
+    at += part.size() - 1;
+    words = star == std::string_view::npos ? std::string_view() : words.substr(star + 3);
+  }
+  return true;
+}
+
+}  // namespace
+
+bool says_context_too_long(std::string_view message) {
+  const std::string text = words_of(message);
+  // OpenAI, Groq: this request alone has more tokens than a minute's limit, so waiting does not help.
+  if (has(text, "request too large for") && has(text, "must be reduced")) return true;
+  if (std::any_of(std::begin(rates), std::end(rates), [&](std::string_view r) { return has(text, r); })) return false;
+  return std::any_of(std::begin(too_long), std::end(too_long), [&](std::string_view w) { return has(text, w); });
+}
+
+bool names_context_too_long(std::string_view code) {
+  std::string lower(code.substr(0, 100));
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return std::find(std::begin(codes), std::end(codes), lower) != std::end(codes);
+}
+
+}  // namespace llm

@@ -1,0 +1,39 @@
+#include "context_length.hpp"
+
+#include <gtest/gtest.h>
+
+namespace {
+
+TEST(context_length, is_recognised_in_the_words_of_all_providers) {
+  for (const char* said :
+       {"Request too large for gpt-4 on tokens per min (TPM): Limit 10000, Requested 12000. The input or output tokens must be "
+        "reduced in order to run successfully.",
+        "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens.",
+        "prompt is too long: 210000 tokens > 200000 maximum",
+        "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000",
+        "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
+        "Context size has been exceeded.", "the request exceeds the available context size, try increasing it",
+        "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000 `inputs` tokens",
+        "This model's maximum prompt length is 131072 but the request contains 140000 tokens.",
+        "Input is too long for requested model.", "Please reduce the length of the messages or completion."}) {
+    EXPECT_TRUE(llm::says_context_too_long(said)) << said;
+  }
+}
+
+TEST(context_length, is_not_a_rate_or_a_quota_that_counts_tokens) {
+  for (const char* said : {"Request too large for model on tokens per minute (TPM): Limit 30000, Requested 31000. Please try again later.",
+                           "Rate limit reached for gpt-4o on tokens per min (TPM): Limit 30000, Used 29000. Please try again in 2s.",
+                           "You exceeded your current quota, please check your plan.", "max_tokens must be at least 1", "",
+                           "The server is overloaded", "Invalid value for 'temperature'"}) {
+    EXPECT_FALSE(llm::says_context_too_long(said)) << said;
+  }
+}
+
+TEST(context_length, is_recognised_by_codes) {
+  EXPECT_TRUE(llm::names_context_too_long("context_length_exceeded"));
+  EXPECT_TRUE(llm::names_context_too_long("REQUEST_TOO_LARGE"));
+  EXPECT_FALSE(llm::names_context_too_long("rate_limit_exceeded"));
+  EXPECT_FALSE(llm::names_context_too_long(""));
+}
+
+}  // namespace
