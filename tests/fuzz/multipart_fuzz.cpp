@@ -63,7 +63,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view body = line == std::string_view::npos ? std::string_view() : input.substr(line + 1);
   std::string boundary = multipart_boundary(type);
   fuzz::promise(boundary.size() <= 200, "a boundary is short");
-  if (boundary.empty()) boundary = "b";
+  if (boundary.empty()) boundary.push_back('b');
   recorder whole, pieces;
   const auto a = parse(boundary, body, whole, 0);
   const auto b = parse(boundary, body, pieces, seed);
