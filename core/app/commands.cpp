@@ -267,8 +267,10 @@ exit_code inspect_file(const std::string& file, format as, inspection how) {
     }
     for (const auto& l : seen.libraries) std::printf("%-10s %s\n", "library", l.c_str());
     for (const auto& need : seen.versions)
-      for (const auto& v : module::highest_versions(need.versions))
-        std::printf("%-10s %s of %s\n", "requires", v.c_str(), need.library.c_str());
+      for (const auto& list : {module::highest_versions(need.versions),
+                               module::versions_without_number(need.versions)})
+        for (const auto& v : list)
+          std::printf("%-10s %s of %s\n", "requires", v.c_str(), need.library.c_str());
     for (const auto& w : seen.warnings) std::printf("%-10s %s\n", "warning", w.c_str());
   }
   std::string no;

@@ -5,8 +5,10 @@ namespace ry::app {
 
 enum class exit_code : int {
   ok = 0,
-  failed = 1,         // it could not do what was asked; the reason stands on standard error
-  refused = 2,        // the command line or the configuration is wrong, or the cluster is of a PostgreSQL not installed
+  failed = 1,  // it could not do what was asked; the reason stands on standard error
+  // The command line or the configuration is wrong, or no installed PostgreSQL version can open the
+  // cluster.
+  refused = 2,
   run_failed = 3,     // `run`: the run ended with the status failed
   run_stopped = 4,    // `run`: somebody stopped the run
   interrupted = 130,  // Ctrl-C
@@ -14,7 +16,7 @@ enum class exit_code : int {
 
 inline constexpr const char* exit_code_help =
     "Exit codes: 0 done; 1 failed, the reason is on standard error; 2 wrong command line or "
-    "configuration;\n130 interrupted.";
+    "configuration,\nor no installed PostgreSQL version can open the cluster; 130 interrupted.";
 inline constexpr const char* run_exit_code_help =
     "Exit codes: 0 the run completed; 1 no answer from the server; 2 wrong command line;\n3 the "
     "run "

@@ -10,13 +10,18 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <charconv>
+#include <compare>
 #include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <future>
 #include <mutex>
 #include <optional>
 #include <sstream>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -41,7 +46,8 @@ constexpr std::size_t socket_path_max = 90;  // sun_path has 108 bytes; PostgreS
 constexpr std::uintmax_t log_max = 10 << 20;
 constexpr std::size_t tail_max = 600;
 
-// An eighth of the memory that the process may use, within bounds. It is taken as pages are first used, so a small database stays small.
+// An eighth of the memory that the process may use, within bounds. It is taken as pages are first
+// used, so a small database stays small.
 long shared_buffers_mb() {
   const auto memory_mb = static_cast<long>(exec::usable_memory_bytes() >> 20);
   return std::clamp(memory_mb / 8, 64L, 256L);
@@ -55,11 +61,38 @@ std::string last_error() {
   return std::strerror(errno);
 }
 
-std::string first_line(const fs::path& file) {
-  std::ifstream in(file);
-  std::string line;
-  std::getline(in, line);
-  return line;
+struct unique_fd {
+  ~unique_fd() {
+    if (fd >= 0) ::close(fd);
+  }
+  int fd;
+};
+
+// The first `most` bytes of a file in the cluster; nullopt if there is no such file. PostgreSQL's
+// user can write the cluster, and the server may run as root: a symbolic link could lead to a file
+// that only root may read, and a FIFO would block the start.
+std::optional<std::string> first_bytes(const fs::path& file, std::size_t most,
+                                       const std::string& repair, const char* reason) {
+  const unique_fd in{::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)};
+  if (in.fd < 0 && (errno == ENOENT || errno == ENOTDIR)) return std::nullopt;
+  struct stat st {};
+  // A symbolic link fails with ELOOP, a socket with ENXIO.
+  if (in.fd < 0 ? errno == ELOOP || errno == ENXIO
+                : ::fstat(in.fd, &st) == 0 && !S_ISREG(st.st_mode))
+    refuse("The file " + file.string() +
+               " is not a regular file. The server has not changed the cluster.\n" + repair,
+           reason);
+  std::string text(most, '\0');
+  const ssize_t got = in.fd < 0 ? -1 : ::read(in.fd, text.data(), most);
+  if (got < 0)
+    refuse("Cannot read " + file.string() + ": " + last_error() +
+           ". Start the server as the user that created this data directory.");
+  text.resize(static_cast<std::size_t>(got));
+  return text;
+}
+
+std::string first_line(const std::string& text) {
+  return text.substr(0, text.find('\n'));
 }
 
 // The last few lines, on one line: where programs say why they gave up.
@@ -99,12 +132,48 @@ std::vector<fs::path> program_dirs() {
   const char* path = std::getenv("PATH");
   std::istringstream folders(path ? path : "");
   for (std::string dir; std::getline(folders, dir, ':');)
-    if (!dir.empty() && has_server(dir)) out.emplace_back(dir);
+    // A relative entry means another directory in each working directory.
+    if (dir.starts_with('/') && has_server(dir)) out.emplace_back(dir);
+  return out;
+}
+
+// A major version. Before version 10 it has two parts: 9.6.
+struct pg_version {
+  int major = 0;
+  int minor = 0;  // 0 from version 10 on
+  auto operator<=>(const pg_version&) const = default;
+  std::string text() const {
+    return std::to_string(major) + (minor > 0 ? "." + std::to_string(minor) : "");
+  }
+};
+
+// "15.20 (Debian ...)" or "18beta1" of a program. major is 0 if the text is no version.
+pg_version version_of_program(const std::string& text) {
+  pg_version out;
+  if (std::sscanf(text.c_str(), "%4d.%4d", &out.major, &out.minor) < 1) out.major = 0;
+  if (out.major >= 10) out.minor = 0;
+  return out;
+}
+
+// The whole text of PG_VERSION without its newline: "15" or "9.6".
+std::optional<pg_version> version_of_cluster(std::string_view text) {
+  const auto number = [](std::string_view digits) -> int {
+    int out = 0;
+    const auto end = digits.data() + digits.size();
+    const auto [at, error] = std::from_chars(digits.data(), end, out);
+    const bool is_one = error == std::errc() && at == end && digits.size() <= 3 && out > 0;
+    return is_one && digits[0] != '0' ? out : 0;
+  };
+  const auto dot = text.find('.');
+  const pg_version out{number(text.substr(0, dot)),
+                       dot == std::string_view::npos ? 0 : number(text.substr(dot + 1))};
+  if (out.major == 0 || (out.major < 10) != (out.minor > 0)) return std::nullopt;
+  if (dot != std::string_view::npos && out.minor == 0) return std::nullopt;
   return out;
 }
 
 struct installation {
-  int major;
+  pg_version version;
   fs::path bindir;
 };
 
@@ -122,9 +191,11 @@ std::vector<installation> installations(const std::vector<fs::path>& dirs,
       // "postgres (PostgreSQL) 15.20 (Debian 15.20-0+deb12u1)"
       const auto version = run_program({(dir / "postgres").string(), "--version"}, user);
       const auto at = version.output.find("PostgreSQL) ");
-      const int major = at == std::string::npos ? 0 : std::atoi(version.output.c_str() + at + 12);
-      if (version.status == 0 && major > 0) {
-        out.push_back({major, dir});
+      const auto found = at == std::string::npos
+                             ? pg_version()
+                             : version_of_program(version.output.substr(at + 12));
+      if (version.status == 0 && found.major > 0) {
+        out.push_back({found, dir});
         continue;
       }
       reason = tail(version.output);
@@ -137,59 +208,71 @@ std::vector<installation> installations(const std::vector<fs::path>& dirs,
   return out;
 }
 
-// The major version that created the cluster, from PG_VERSION; nullopt when there is no cluster.
-std::optional<int> cluster_version(const fs::path& cluster) {
+// The version that created the cluster, from PG_VERSION; nullopt if there is no cluster.
+std::optional<pg_version> cluster_version(const fs::path& cluster) {
+  constexpr std::size_t most = 32;
   const auto file = cluster / "PG_VERSION";
-  struct stat st {};
-  // PostgreSQL's user controls this directory: a FIFO would hang the server, a link could show a file of root.
-  if (::lstat(file.c_str(), &st) == 0 && !S_ISREG(st.st_mode))
-    refuse("The file " + file.string() + " is not a regular file. Remove it and restore it from " +
-               (cluster / "base" / "1" / "PG_VERSION").string() + ", or restore a backup (docs/backup.md).",
-           embedded_postgres::wrong_version);
-  if (::access(file.c_str(), R_OK) != 0) {
-    if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
-    refuse("Cannot read " + file.string() + ": " + last_error() +
-           ". Start the server as the user that created this data directory.");
+  const auto copy = (cluster / "base" / "1" / "PG_VERSION").string();
+  const auto text = first_bytes(file, most + 1,
+                                "Remove it, and copy " + copy +
+                                    " to its path if that file is intact, or restore a backup "
+                                    "(docs/backup.md).",
+                                embedded_postgres::wrong_version);
+  if (!text) {
+    std::error_code ec;
+    if (fs::exists(cluster / "base", ec) || fs::exists(cluster / "global", ec))
+      refuse("The cluster " + cluster.string() +
+                 " has no file PG_VERSION. The server has not changed the cluster.\nCopy " + copy +
+                 " to " + file.string() +
+                 " if that file is intact, or restore a backup (docs/backup.md).",
+             embedded_postgres::wrong_version);
+    return std::nullopt;
   }
-  auto text = first_line(file);
-  const auto digits = text.substr(0, text.find_first_not_of("0123456789"));
-  // Before version 10 the major version had two parts: 9.6.
-  const bool is_version = !digits.empty() && digits.size() <= 3 && digits[0] != '0' &&
-                          (digits.size() == text.size() || text.starts_with("9."));
-  if (is_version) return std::atoi(digits.c_str());
-  text.resize(std::min<std::size_t>(text.size(), 20));
-  for (char& c : text)
+  auto shown = first_line(*text);
+  if (text->size() <= most)
+    if (const auto version = version_of_cluster(shown)) return version;
+  shown.resize(std::min<std::size_t>(shown.size(), 20));
+  for (char& c : shown)
     if (!std::isprint(static_cast<unsigned char>(c))) c = '?';
-  refuse("The file " + file.string() + " is damaged: it contains \"" + text +
-         "\" instead of a PostgreSQL version. The server has not changed the cluster.\n"
-         "Copy " +
-         (cluster / "base" / "1" / "PG_VERSION").string() +
-         " over it if that file is intact, or restore a backup (docs/backup.md).",
+  refuse("The file " + file.string() + " is damaged: it contains \"" + shown +
+             "\" instead of a PostgreSQL version. The server has not changed the cluster.\n"
+             "Copy " +
+             copy + " over it if that file is intact, or restore a backup (docs/backup.md).",
          embedded_postgres::wrong_version);
 }
 
-[[noreturn]] void refuse_version(const fs::path& cluster, int made_by,
+[[noreturn]] void refuse_version(const fs::path& cluster, pg_version made_by,
                                  const std::vector<installation>& installed, bool bindir_is_set) {
-  const auto version = std::to_string(made_by);
+  const auto version = made_by.text();
   std::string list;
-  bool can_upgrade = false;
+  pg_version newest;
+  std::vector<pg_version> listed;
   for (const auto& i : installed) {
-    list += (list.empty() ? "" : ", ") + std::to_string(i.major) + " (" + i.bindir.string() + ")";
-    can_upgrade = can_upgrade || i.major > made_by;
+    newest = std::max(newest, i.version);
+    if (std::find(listed.begin(), listed.end(), i.version) != listed.end()) continue;
+    listed.push_back(i.version);
+    list += (list.empty() ? "" : ", ") + i.version.text() + " (" + i.bindir.string() + ")";
   }
-  std::string text =
-      "The database cluster " + cluster.string() + " was created by PostgreSQL " + version +
-      ", which is not installed.\nInstalled: " + (list.empty() ? "none" : list) +
-      ". Only PostgreSQL " + version + " can open this cluster. The server has not changed it.\n";
-  if (!can_upgrade && !list.empty()) text += "A cluster cannot be converted to an older version.\n";
-  text += "Do one of the following (commands: docs/postgres-upgrade.md, in packages below /usr/share/doc/runyard):\n  - ";
+  const bool can_upgrade = newest > made_by;
+  const bool is_too_new = !can_upgrade && !list.empty();
+  std::string text = "The database cluster " + cluster.string() + " was created by PostgreSQL " +
+                     version +
+                     ", which is not installed.\nInstalled: " + (list.empty() ? "none" : list) +
+                     ". Only PostgreSQL " + version +
+                     " can open this cluster. The server has not changed the cluster.\n";
+  if (is_too_new) text += "PostgreSQL cannot convert a cluster to an older version.\n";
+  text +=
+      "Do one of the following (commands: docs/postgres-upgrade.md; the packages install it in "
+      "/usr/share/doc/runyard/docs/):\n  - ";
   text += bindir_is_set ? "Use the programs of PostgreSQL " + version
-                        : "Install the package postgresql-" + version + " (from the archive of the release that has it)";
+                        : "Install the package postgresql-" + version +
+                              " (from the archive of the release that has it)";
   text += " and start the server again.";
   if (can_upgrade) text += " It then uses PostgreSQL " + version + " until you run pg_upgrade.";
-  text +=
-      "\n  - If you have a dump of the database (pg_dump), move the cluster away (the server then creates an empty one) and "
-      "restore the dump.";
+  text += "\n  - If you have a dump of the database (pg_dump)";
+  // pg_restore refuses a dump of a newer pg_dump.
+  if (is_too_new) text += " that PostgreSQL " + newest.text() + " or an older version made";
+  text += ", move the cluster away (the server then creates an empty one) and restore the dump.";
   refuse(std::move(text), embedded_postgres::wrong_version);
 }
 
@@ -257,7 +340,7 @@ class embedded_postgres::impl {
     }
     start_time_ = std::chrono::duration_cast<std::chrono::milliseconds>(clock::now() - begin);
     observe::log(observe::level::info, "db", "embedded PostgreSQL is ready",
-                 {{"version", std::to_string(version_)},
+                 {{"version", version_.text()},
                   {"data", cluster_.string()},
                   {"ms", std::to_string(start_time_.count())}});
   }
@@ -291,9 +374,10 @@ class embedded_postgres::impl {
     place_ = reachable(data);
     cluster_ = place_ / "postgres";
     log_ = place_ / "postgres.log";
-    choose_programs();
+    const auto made_by = cluster_version(cluster_);
+    choose_programs(made_by);
     choose_socket_dir();
-    if (!fs::exists(cluster_ / "PG_VERSION")) make_cluster();
+    if (!made_by) make_cluster();
     end_leftover();
   }
 
@@ -331,8 +415,7 @@ class embedded_postgres::impl {
     return other;
   }
 
-  void choose_programs() {
-    const auto made_by = cluster_version(cluster_);
+  void choose_programs(const std::optional<pg_version>& made_by) {
     const bool bindir_is_set = !settings_.bindir.empty();
     if (bindir_is_set && !has_server(settings_.bindir))
       refuse("There is no PostgreSQL in " + settings_.bindir.string() + ".");
@@ -346,23 +429,24 @@ class embedded_postgres::impl {
       refuse(
           "No PostgreSQL was found on this machine: install the package postgresql, or set "
           "database.url to use a server elsewhere.");
-    const auto chosen =
-        made_by ? std::find_if(installed.begin(), installed.end(),
-                               [&](const installation& i) { return i.major == *made_by; })
-                : installed.begin();
-    if (chosen == installed.end()) refuse_version(cluster_, *made_by, installed, bindir_is_set);
-    version_ = chosen->major;
-    bindir_ = chosen->bindir;
+    // The first one of several with the same version.
     const auto newest =
         std::max_element(installed.begin(), installed.end(),
-                         [](const auto& a, const auto& b) { return a.major < b.major; });
-    if (made_by && newest->major > version_)
+                         [](const auto& a, const auto& b) { return a.version < b.version; });
+    const auto chosen =
+        made_by ? std::find_if(installed.begin(), installed.end(),
+                               [&](const installation& i) { return i.version == *made_by; })
+                : newest;
+    if (chosen == installed.end()) refuse_version(cluster_, *made_by, installed, bindir_is_set);
+    version_ = chosen->version;
+    bindir_ = chosen->bindir;
+    if (newest->version > version_)
       observe::log(observe::level::warn, "db",
                    "the embedded PostgreSQL is older than the newest installed one; to upgrade the "
                    "cluster follow docs/postgres-upgrade.md",
                    {{"cluster", cluster_.string()},
-                    {"version", std::to_string(version_)},
-                    {"newest", std::to_string(newest->major)}});
+                    {"version", version_.text()},
+                    {"newest", newest->version.text()}});
   }
 
   void choose_socket_dir() {
@@ -385,18 +469,21 @@ class embedded_postgres::impl {
     own(socket_dir_, user_, 0700);
   }
 
-  // An interrupted upgrade leaves the cluster under another name.
+  // An interrupted exchange of docs/postgres-upgrade.md leaves the cluster under another name.
   void warn_of_clusters_beside() const {
     std::error_code ec;
     for (const auto& entry : fs::directory_iterator(place_, ec)) {
       const auto name = entry.path().filename().string();
       const auto version = name.starts_with("postgres.") ? name.substr(9) : std::string();
-      if (version.empty() || version.find_first_not_of("0123456789") != std::string::npos) continue;
+      if (version.empty() || version.find_first_not_of("0123456789.") != std::string::npos)
+        continue;
       if (!fs::exists(entry.path() / "PG_VERSION", ec)) continue;
-      observe::log(observe::level::warn, "db",
-                   "creating an empty cluster next to one of an earlier version; if an upgrade was interrupted, stop the "
-                   "server and move the right one back (docs/postgres-upgrade.md)",
-                   {{"empty", cluster_.string()}, {"existing", entry.path().string()}});
+      observe::log(
+          observe::level::warn, "db",
+          "the server creates an empty cluster, and there is another cluster beside it; if "
+          "an upgrade was interrupted, stop the server and follow \"Interrupted exchange\" "
+          "in docs/postgres-upgrade.md",
+          {{"empty", cluster_.string()}, {"existing", entry.path().string()}});
     }
   }
 
@@ -404,14 +491,10 @@ class embedded_postgres::impl {
     observe::log(observe::level::info, "db", "making a private PostgreSQL cluster",
                  {{"data", cluster_.string()}});
     std::error_code ec;
-    if (fs::exists(cluster_ / "base", ec) || fs::exists(cluster_ / "global", ec))
-      refuse("The cluster " + cluster_.string() + " has no file PG_VERSION. The server has not changed the cluster.\nCopy " +
-                 (cluster_ / "base" / "1" / "PG_VERSION").string() +
-                 " to it if that file is intact, or restore a backup (docs/backup.md).",
-             embedded_postgres::wrong_version);
     if (fs::exists(cluster_) && !fs::is_empty(cluster_))
       refuse(cluster_.string() +
-             " is not empty and is not a PostgreSQL cluster; move it away. The server then creates an empty database.");
+             " is not empty and is not a PostgreSQL cluster; move it away. The server then creates "
+             "an empty database.");
     warn_of_clusters_beside();
     // Made beside and renamed: a first start that is cut short leaves nothing half-made.
     const auto fresh = place_ / "postgres.new";
@@ -437,7 +520,9 @@ class embedded_postgres::impl {
   // a process that nobody reaped. PostgreSQL itself would refuse to start then.
   void end_leftover() {
     const auto lock_file = cluster_ / "postmaster.pid";
-    const auto pid = static_cast<pid_t>(std::atoi(first_line(lock_file).c_str()));
+    const auto lock =
+        first_bytes(lock_file, 32, "Remove it and start the server again.", "db.embedded");
+    const auto pid = static_cast<pid_t>(std::atoi(first_line(lock.value_or("")).c_str()));
     const auto begin = clock::now();
     int sent = 0;
     for (auto left = servers_of(cluster_, pid); !left.empty(); left = servers_of(cluster_, pid)) {
@@ -632,7 +717,7 @@ class embedded_postgres::impl {
   const embedded_settings settings_;
   std::optional<run_as> user_;
   fs::path place_, cluster_, log_, socket_dir_, bindir_;
-  int version_ = 0;
+  pg_version version_;
   std::chrono::milliseconds start_time_{};
   std::atomic<bool> running_{false};
 

@@ -1,5 +1,6 @@
-// A private PostgreSQL for servers without database.url: made on the first start, reachable by a unix
-// socket only, restarted when it dies, stopped with us. The cluster lives in data_dir/postgres.
+// A private PostgreSQL for servers without database.url: made on the first start, reachable by a
+// unix socket only, restarted when it dies, stopped with us. The cluster lives in
+// data_dir/postgres.
 #pragma once
 
 #include <chrono>
@@ -25,14 +26,14 @@ class embedded_postgres {
   // Whether a cluster was made there.
   static bool exists(const std::filesystem::path& data_dir);
 
-  // Reason of the failure when no installed version can open the cluster, or its version is unreadable: another start
-  // fails too, until the operator acts.
+  // Reason of the failure if no installed version can open the cluster, or if the cluster has no
+  // valid PG_VERSION. Each start fails until the operator acts.
   static constexpr const char* wrong_version = "db.embedded_version";
 
   // Returns when it answers. A cluster is served by the major version that created it, a new one is
-  // created by the newest. Throws failure with a message for the operator, which may have several
-  // lines: no PostgreSQL found, the cluster's version is not installed, another server on this
-  // data_dir, a directory that cannot be used. Once.
+  // created by the newest installed one. Throws failure with a message for the operator, which may
+  // have several lines: no PostgreSQL found, the cluster's version is not installed, another server
+  // on this data_dir, a directory that cannot be used. Once.
   void start();
   // Of the database, valid after start(); stays the same over restarts.
   std::string url() const;

@@ -147,8 +147,7 @@ void starts_over_a_lock_file_of(pid_t pid) {
     ask(pg, "create table public.kept as select 42 as n");
   }
   const auto lock_file = f.path / "postgres" / "postmaster.pid";
-  std::ofstream(lock_file) << pid << '\n'
-                           << (f.path / "postgres").string() << "\n1\n5432\n\n\n";
+  std::ofstream(lock_file) << pid << '\n' << (f.path / "postgres").string() << "\n1\n5432\n\n\n";
   struct stat st {};
   ASSERT_EQ(::stat((f.path / "postgres").c_str(), &st), 0);
   ASSERT_EQ(::chown(lock_file.c_str(), st.st_uid, st.st_gid), 0);
@@ -277,7 +276,7 @@ TEST(embedded, an_older_versions_cluster_is_refused_with_the_upgrade_steps) {
   EXPECT_TRUE(has(a.error, "pg_dump")) << a.error;
   EXPECT_TRUE(has(a.error, chapter)) << a.error;
   EXPECT_TRUE(has(a.error, "Use the programs of PostgreSQL 15")) << a.error;
-  EXPECT_FALSE(has(a.error, "converted")) << a.error;
+  EXPECT_FALSE(has(a.error, "cannot convert")) << a.error;
   EXPECT_FALSE(has(a.log, "is older than")) << a.log;
   EXPECT_EQ(std::distance(fs::directory_iterator(cluster), {}), 1) << "the cluster is untouched";
 }
@@ -289,7 +288,8 @@ TEST(embedded, a_newer_versions_cluster_is_refused_without_an_upgrade) {
   const auto a = start_on(f, f.path / "bin");
   EXPECT_TRUE(has(a.error, cluster.string() + " was created by PostgreSQL 17")) << a.error;
   EXPECT_TRUE(has(a.error, "Installed: 15 (")) << a.error;
-  EXPECT_TRUE(has(a.error, "cannot be converted to an older version")) << a.error;
+  EXPECT_TRUE(has(a.error, "cannot convert a cluster to an older version")) << a.error;
+  EXPECT_TRUE(has(a.error, "(pg_dump) that PostgreSQL 15 or an older version made")) << a.error;
   EXPECT_FALSE(has(a.error, "pg_upgrade")) << a.error;
   EXPECT_TRUE(has(a.error, chapter)) << a.error;
 }
@@ -349,6 +349,7 @@ TEST(embedded, a_damaged_version_file_is_refused_and_never_taken_for_a_version) 
   make_stub_programs(f.path / "bin", "15.1");
   for (const char* text :
        {"", "\n", "15rubbish\n", " 15\n", "-15\n", "0\n", "15.1\n", "99999999999\n", "fifteen\n",
+        "9\n", "9.\n", "9.x\n", "15\n                                  \n",
         "\x1b[2J\x01\xff and a line that is too long to be shown whole\n"}) {
     const auto cluster = make_stub_cluster(f, text);
     const auto a = start_on(f, f.path / "bin");
@@ -360,12 +361,133 @@ TEST(embedded, a_damaged_version_file_is_refused_and_never_taken_for_a_version) 
   }
 }
 
-TEST(embedded, a_version_of_two_parts_is_one) {
+TEST(embedded, a_version_of_two_parts_is_printed_whole) {
   folder f;
   make_stub_cluster(f, "9.6\n");
+  make_stub_programs(f.path / "9.5", "9.5.25");
+  const path_in_front path((f.path / "9.5").string());
+  const auto a = start_on(f);
+  EXPECT_TRUE(has(a.error, "was created by PostgreSQL 9.6,")) << a.error;
+  EXPECT_TRUE(has(a.error, "the package postgresql-9.6 (")) << a.error;
+  EXPECT_TRUE(has(a.error, "9.5 (" + (f.path / "9.5").string() + ")")) << a.error;
+}
+
+TEST(embedded, each_installed_version_is_listed_once) {
+  folder f;
+  make_stub_cluster(f, "11\n");
+  make_stub_programs(f.path / "one", "12.1");
+  make_stub_programs(f.path / "two", "12.3");
+  const path_in_front path((f.path / "one").string() + ":" + (f.path / "two").string());
+  const auto a = start_on(f);
+  EXPECT_TRUE(has(a.error, "12 (" + (f.path / "one").string() + ")")) << a.error;
+  EXPECT_FALSE(has(a.error, (f.path / "two").string())) << a.error;
+}
+
+TEST(embedded, a_version_file_that_is_not_a_regular_file_is_refused) {
+  folder f;
   make_stub_programs(f.path / "bin", "15.1");
+  const auto file = make_stub_cluster(f, "15\n") / "PG_VERSION";
+  std::ofstream(f.path / "secret") << "root:secret\n";
+  const auto is_refused = [&](const char* kind) {
+    const auto a = start_on(f, f.path / "bin");
+    EXPECT_TRUE(has(a.error, file.string() + " is not a regular file")) << kind << ": " << a.error;
+    EXPECT_FALSE(has(a.error, "secret")) << kind << ": " << a.error;
+    fs::remove(file);
+  };
+  fs::remove(file);
+  ASSERT_EQ(::mkfifo(file.c_str(), 0644), 0);
+  is_refused("FIFO");
+  for (const char* target : {"/dev/zero", "/nonexistent"}) {
+    fs::create_symlink(target, file);
+    is_refused(target);
+  }
+  fs::create_symlink(f.path / "secret", file);
+  is_refused("symbolic link");
+  fs::create_directory(file);
+  is_refused("directory");
+}
+
+TEST(embedded, a_lock_file_that_is_not_a_regular_file_is_refused) {
+  folder f;
+  make_stub_programs(f.path / "bin", "15.1");
+  const auto file = make_stub_cluster(f, "15\n") / "postmaster.pid";
+  ASSERT_EQ(::mkfifo(file.c_str(), 0644), 0);
   const auto a = start_on(f, f.path / "bin");
-  EXPECT_TRUE(has(a.error, "was created by PostgreSQL 9,")) << a.error;
+  EXPECT_TRUE(has(a.error, file.string() + " is not a regular file")) << a.error;
+}
+
+TEST(embedded, a_cluster_without_a_version_file_is_refused_and_kept) {
+  for (const char* part : {"base", "global"}) {
+    folder f;
+    make_stub_programs(f.path / "bin", "15.1");
+    const auto cluster = make_stub_cluster(f, "15\n");
+    fs::remove(cluster / "PG_VERSION");
+    fs::create_directory(cluster / part);
+    testing::internal::CaptureStderr();
+    try {
+      embedded_postgres pg({f.path / "data", f.path / "bin"});
+      pg.start();
+      ADD_FAILURE() << "started";
+    } catch (const failure& e) {
+      const std::string text = e.what();
+      EXPECT_TRUE(has(text, "has no file PG_VERSION. The server has not changed the cluster."))
+          << text;
+      EXPECT_TRUE(has(text, (cluster / "base" / "1" / "PG_VERSION").string())) << text;
+      EXPECT_EQ(e.error.reason, embedded_postgres::wrong_version);
+    }
+    testing::internal::GetCapturedStderr();
+    EXPECT_TRUE(fs::exists(cluster / part));
+  }
+}
+
+TEST(embedded, a_directory_that_is_not_a_cluster_is_refused_and_kept) {
+  folder f;
+  make_stub_programs(f.path / "bin", "15.1");
+  const auto cluster = make_stub_cluster(f, "15\n");
+  fs::rename(cluster / "PG_VERSION", cluster / "notes");
+  const auto a = start_on(f, f.path / "bin");
+  EXPECT_TRUE(has(a.error, "move it away. The server then creates an empty database")) << a.error;
+  EXPECT_TRUE(fs::exists(cluster / "notes"));
+}
+
+TEST(embedded, a_cluster_beside_the_new_one_is_named_in_a_warning) {
+  folder f;
+  make_stub_programs(f.path / "bin", "15.1");
+  const auto cluster = make_stub_cluster(f, "15\n");
+  const fs::path beside = cluster.string() + ".15";
+  fs::rename(cluster, beside);
+  fs::create_directory(cluster.string() + ".17");  // without PG_VERSION
+  const auto a = start_on(f, f.path / "bin");
+  EXPECT_TRUE(has(a.error, "makes no cluster")) << a.error;
+  EXPECT_TRUE(has(a.log, "creates an empty cluster")) << a.log;
+  EXPECT_TRUE(has(a.log, beside.string())) << a.log;
+  EXPECT_TRUE(has(a.log, chapter)) << a.log;
+  EXPECT_FALSE(has(a.log, cluster.string() + ".17")) << a.log;
+}
+
+TEST(embedded, the_newest_version_creates_a_cluster_wherever_it_is_installed) {
+  folder f;
+  make_stub_programs(f.path / "11", "11.22");
+  make_stub_programs(f.path / "900", "900.1");
+  make_stub_programs(f.path / "other", "900.1");
+  std::ofstream(f.path / "other" / "initdb") << "#!/bin/sh\necho 'not the first' >&2\nexit 1\n";
+  const path_in_front path((f.path / "11").string() + ":" + (f.path / "900").string() + ":" +
+                           (f.path / "other").string());
+  const auto a = start_on(f);
+  EXPECT_TRUE(has(a.error, "stub 900.1 makes no cluster")) << a.error;
+  EXPECT_FALSE(has(a.log, "an empty cluster")) << a.log;
+}
+
+TEST(embedded, relative_entries_of_path_are_skipped) {
+  folder f;
+  make_stub_cluster(f, "11\n");
+  make_stub_programs(f.path / "bin", "11.22");
+  const auto before = fs::current_path();
+  fs::current_path(f.path);
+  const path_in_front path("bin:./bin");
+  const auto a = start_on(f);
+  fs::current_path(before);
+  EXPECT_TRUE(has(a.error, "the package postgresql-11")) << a.error;
 }
 
 TEST(embedded, a_cluster_of_another_user_is_refused_with_the_reason) {
@@ -396,15 +518,18 @@ TEST(embedded, why_no_cluster_could_be_made_is_told) {
   const auto programs = f.path / "bin";
   fs::create_directories(programs);
   std::ofstream(programs / "postgres") << "#!/bin/sh\necho 'postgres (PostgreSQL) 15.1'\n";
-  std::ofstream(programs / "initdb") << "#!/bin/sh\nseq 1000\necho 'initdb: error: No space left on device' >&2\nexit 1\n";
+  std::ofstream(programs / "initdb")
+      << "#!/bin/sh\nseq 1000\necho 'initdb: error: No space left on device' >&2\nexit 1\n";
   for (const char* name : {"postgres", "initdb"})
-    fs::permissions(programs / name, fs::perms::owner_all | fs::perms::others_read | fs::perms::others_exec);
+    fs::permissions(programs / name,
+                    fs::perms::owner_all | fs::perms::others_read | fs::perms::others_exec);
   embedded_postgres pg({f.path / "data", programs});
   try {
     pg.start();
     FAIL() << "started";
   } catch (const failure& e) {
-    EXPECT_NE(e.error.message.find("No space left on device"), std::string::npos) << e.error.message;
+    EXPECT_NE(e.error.message.find("No space left on device"), std::string::npos)
+        << e.error.message;
     EXPECT_EQ(e.error.message.find('\n'), std::string::npos) << e.error.message;
     EXPECT_LT(e.error.message.size(), 700u);
   }
