@@ -64,11 +64,13 @@ class reader {
     return out;
   }
 
-  // A NUL-terminated text inside a string table; cut at its end.
-  static std::string_view text_at(std::string_view table, std::uint64_t offset) {
+  // The NUL-terminated text at `offset` of a string table. The text is cut before the search, so
+  // that a table without NUL does not make each look-up search the whole table.
+  static std::string_view text_at(std::string_view table, std::uint64_t offset,
+                                  std::size_t most = max_name) {
     if (offset >= table.size()) return {};
-    table.remove_prefix(offset);
-    return table.substr(0, std::min(table.find('\0'), max_name));
+    const std::string_view text = table.substr(offset, most);
+    return text.substr(0, text.find('\0'));
   }
 
   std::string_view contents(const Elf64_Shdr& s) const {
@@ -144,10 +146,19 @@ class reader {
   }
 
   static std::string version_text(std::string_view strings, std::uint64_t offset) {
-    const auto text = text_at(strings, offset);
+    const auto text = text_at(strings, offset, max_version_name + 1);
     if (text.empty() || text.size() > max_version_name)
       refuse("it is damaged: a name in its table of needed versions is empty or too long");
     return std::string(text);
+  }
+
+  // Version names go to logs and terminals, so they must not hold control characters.
+  static std::string version_name(std::string_view strings, std::uint64_t offset) {
+    std::string text = version_text(strings, offset);
+    if (!std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x21 && c <= 0x7e; }))
+      refuse(
+          "it is damaged: a version name in its table of needed versions is not printable ASCII");
+    return text;
   }
 
   void read_needed_versions(const Elf64_Shdr& s, elf_facts& out) const {
@@ -165,7 +176,7 @@ class reader {
         if (left-- == 0) refuse("it needs more than 4096 symbol versions");
         const auto aux = entry_at<Elf64_Vernaux>(table, aux_at);
         if ((aux.vna_flags & VER_FLG_WEAK) == 0)
-          of.versions.push_back(version_text(strings, aux.vna_name));
+          of.versions.push_back(version_name(strings, aux.vna_name));
         if (aux.vna_next == 0) break;
         aux_at += aux.vna_next;
       }

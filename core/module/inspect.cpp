@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/json/array.hpp>
 #include <boost/json/serialize.hpp>
+#include <exception>
 #include <initializer_list>
 #include <stdexcept>
 #include <system_error>
@@ -118,7 +119,7 @@ inspection inspect(const std::filesystem::path& file) {
     const std::string image = read_image(file);
     out.sha256 = sha256_hex(image);
     examine(image, out);
-  } catch (const std::runtime_error& e) {
+  } catch (const std::exception& e) {
     out.problems.push_back(std::string(e.what()) + ".");
   }
   return out;
@@ -131,7 +132,7 @@ inspection inspect(const sealed_image& image) {
   try {
     const sealed_image::view whole(image);
     examine(whole.bytes(), out);
-  } catch (const std::runtime_error& e) {
+  } catch (const std::exception& e) {
     out.problems.push_back(std::string(e.what()) + ".");
   }
   return out;
@@ -147,7 +148,12 @@ std::string to_json(const inspection& what) {
   o["unique_symbols"] = texts(what.unique_symbols);
   o["libraries"] = texts(what.libraries);
   json::object required;
-  for (const auto& need : what.versions) required[need.library] = texts(need.versions);
+  // A file may name one library in several entries.
+  for (const auto& need : what.versions) {
+    json::value& of = required[need.library];
+    if (!of.is_array()) of.emplace_array();
+    for (const auto& v : need.versions) of.get_array().emplace_back(v);
+  }
   o["requires"] = std::move(required);
   o["problems"] = texts(what.problems);
   o["warnings"] = texts(what.warnings);

@@ -77,6 +77,12 @@ TEST(inspect, names_the_versions_of_libraries_that_this_system_lacks) {
   EXPECT_THAT(inspect(fixture("newer_other")).problems, IsEmpty());
 }
 
+TEST(inspect, one_library_in_two_entries_keeps_the_versions_of_both) {
+  inspection twice;
+  twice.versions = {{"libc.so.6", {"GLIBC_2.4"}}, {"libc.so.6", {"GLIBC_2.5"}}};
+  EXPECT_THAT(to_json(twice), HasSubstr(R"("requires":{"libc.so.6":["GLIBC_2.4","GLIBC_2.5"]})"));
+}
+
 // Any verdict will do, as long as there is one.
 void survives(std::string_view image) {
   try {
@@ -124,6 +130,50 @@ TEST(elf, damaged_tables_of_needed_versions_are_refused_or_read) {
   loop = whole;
   put(offsetof(Elf64_Verneed, vn_aux), Elf64_Word{0xffffffff});
   EXPECT_THROW(read_elf(loop), std::invalid_argument);
+}
+
+std::string verdict_on(std::string_view image) {
+  try {
+    read_elf(image);
+  } catch (const std::invalid_argument& e) {
+    return e.what();
+  }
+  return "it is read";
+}
+
+TEST(elf, a_second_table_of_needed_versions_is_refused) {
+  std::string image = read_image(fixture("newer_c"));
+  Elf64_Ehdr header;
+  std::memcpy(&header, image.data(), sizeof header);
+  std::string headers =
+      image.substr(header.e_shoff, std::size_t{header.e_shnum} * sizeof(Elf64_Shdr));
+  std::string table;
+  for (std::size_t i = 0; i < header.e_shnum && table.empty(); ++i) {
+    Elf64_Shdr s;
+    std::memcpy(&s, headers.data() + i * sizeof s, sizeof s);
+    if (s.sh_type == SHT_GNU_verneed) table = headers.substr(i * sizeof s, sizeof s);
+  }
+  ASSERT_FALSE(table.empty());
+  header.e_shoff = image.size();
+  image += headers;
+  std::memcpy(image.data(), &header, sizeof header);
+  EXPECT_EQ(verdict_on(image), "it is read");
+  ++header.e_shnum;
+  image += table;
+  std::memcpy(image.data(), &header, sizeof header);
+  EXPECT_THAT(verdict_on(image), HasSubstr("more than one table of needed versions"));
+}
+
+TEST(elf, a_version_name_that_is_not_printable_is_refused) {
+  const std::string whole = read_image(fixture("newer_c"));
+  EXPECT_EQ(verdict_on(whole), "it is read");
+  for (const int value : {0x01, 0x1b, 0x20, 0x7f, 0x80, 0xff}) {
+    std::string bad = whole;
+    const std::string_view name = "GLIBC_2.99";
+    for (auto at = bad.find(name); at != std::string::npos; at = bad.find(name, at))
+      bad[at + 7] = static_cast<char>(value);
+    EXPECT_THAT(verdict_on(bad), HasSubstr("not printable ASCII")) << value;
+  }
 }
 
 TEST(elf, damaged_images_never_crash) {

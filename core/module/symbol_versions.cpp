@@ -49,10 +49,14 @@ bool contains(const std::vector<std::string>& list, std::string_view what) {
   return std::find(list.begin(), list.end(), what) != list.end();
 }
 
+// A module can need thousands of versions; a log line names the first few.
 std::string joined(const std::vector<std::string>& words) {
+  constexpr std::size_t most = 5;
+  const std::size_t shown = std::min(words.size(), most);
   std::string out;
-  for (std::size_t i = 0; i < words.size(); ++i)
+  for (std::size_t i = 0; i < shown; ++i)
     out += (i == 0 ? "" : i + 1 == words.size() ? " and " : ", ") + words[i];
+  if (words.size() > shown) out += " and " + std::to_string(words.size() - shown) + " more";
   return out;
 }
 
@@ -234,6 +238,13 @@ std::vector<std::string> highest_versions(const std::vector<std::string>& versio
   std::vector<std::string> out;
   // GLIBCXX_ before CXXABI_, as the one that people know.
   for (auto it = highest.rbegin(); it != highest.rend(); ++it) out.emplace_back(it->second.second);
+  return out;
+}
+
+std::vector<std::string> versions_without_number(const std::vector<std::string>& versions) {
+  std::vector<std::string> out;
+  for (const auto& text : versions)
+    if (!parse(text) && !contains(out, text)) out.push_back(text);
   return out;
 }
 

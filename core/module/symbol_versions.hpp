@@ -34,6 +34,8 @@ version_findings judge_versions(const std::vector<library_versions>& needed,
 // The highest version of each family: GLIBCXX_3.4.30 and CXXABI_1.3.13. Names without a number are
 // left out.
 std::vector<std::string> highest_versions(const std::vector<std::string>& versions);
+// The names without a number, each once: GLIBC_ABI_DT_RELR, GLIBC_PRIVATE.
+std::vector<std::string> versions_without_number(const std::vector<std::string>& versions);
 
 // A sentence without its end for what dlopen() said of the file `path`: names the library or the
 // version that is missing, and what to do. What is not known is handed on, without the path.

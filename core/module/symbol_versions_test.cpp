@@ -96,6 +96,20 @@ TEST(symbol_versions, highest_by_number_and_not_by_text) {
               ElementsAre("GLIBC_2.34"));
 }
 
+TEST(symbol_versions, versions_without_a_number_are_listed_once) {
+  EXPECT_THAT(
+      versions_without_number({"GLIBC_2.9", "GLIBC_PRIVATE", "GLIBC_ABI_DT_RELR", "GLIBC_PRIVATE"}),
+      ElementsAre("GLIBC_PRIVATE", "GLIBC_ABI_DT_RELR"));
+}
+
+TEST(symbol_versions, a_message_names_at_most_five_versions) {
+  const std::vector<std::string> seven = {"A_1", "B_1", "C_1", "D_1", "E_1", "F_1", "G_1"};
+  EXPECT_THAT(problems({{"libgcc_s.so.1", seven}}),
+              ElementsAre(StartsWith("it needs G_1, F_1, E_1, D_1, C_1 and 2 more of libgcc_s")));
+  EXPECT_THAT(problems({{"libgcc_s.so.1", {seven.begin(), seven.begin() + 5}}}),
+              ElementsAre(StartsWith("it needs E_1, D_1, C_1, B_1 and A_1 of libgcc_s")));
+}
+
 TEST(symbol_versions, this_process_has_its_libraries) {
   const auto present = versions_of_this_process();
   const auto find = [&](std::string_view name) {

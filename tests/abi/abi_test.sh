@@ -105,6 +105,15 @@ refusals)
   refused abi_newer_libstdcxx 'it needs GLIBCXX_3.4.99 of libstdc++.so.6' "this system's has at most GLIBCXX_3.4."
   refused abi_missing_library 'module "abi_missing_library": it needs the shared library libry_not_installed.so.1' \
     'not installed on this system: install the package that has it'
+  # The start refuses it as check does, and names the module on standard error.
+  enabled "$bad" abi_newer_glibc
+  if [[ -n ${RY_TEST_DATABASE_URL:-} ]]; then settings+=(--set "database.url=$RY_TEST_DATABASE_URL"); fi
+  timeout -k 5 60 "$runyard" serve --config none.toml "${settings[@]}" --set http.listen=127.0.0.1:0 >out 2>err </dev/null
+  got=$?
+  ((got > 0 && got < 124)) || fail "serve with abi_newer_glibc ended with $got"
+  in_file err 'module file "abi_newer_glibc.so": it needs GLIBC_2.99 (the C library of a newer system)'
+  in_file err 'build it on this release of the system or an older one.'
+  ! grep -q 'listening on' out || fail 'serve with abi_newer_glibc listened'
   for name in abi_newer_glibc abi_newer_libstdcxx; do
     "$runyard" inspect "$bad/$name.so" >out 2>err && fail "inspect $name ended with 0"
     in_file err 'build it on this release of the system or an older one'
@@ -250,7 +259,7 @@ released)
   for language in $(languages); do
     "$runyard" inspect "$good/abi_$language.so" >out 2>err || fail "inspect abi_$language"
     ! grep -q warning out err || fail "inspect warns of abi_$language"
-    # Built on the oldest system that is supported, and to be loaded on each newer one.
+    # Built on the oldest system that is supported. Every newer system must load it.
     grep -q '^requires   GLIBC_2' out || fail "inspect does not tell what abi_$language requires"
   done
   if ((failures == 0)); then exec bash "$here/abi_test.sh" "$runyard" "$good" "$bad" serve; fi

@@ -61,10 +61,10 @@ class reading {
 
   diagnosis of_the_program() const {
     if (!here_.bwrap_exists)
-      return {"the program " + bwrap_ + " is not there",
+      return {"the program " + bwrap_ + " does not exist",
               "Install the package bubblewrap, or set sandbox_bubblewrap.bwrap_path"};
     if (!here_.bwrap_may_run)
-      return {"the server's user may not execute " + bwrap_,
+      return {"the server's user has no permission to execute " + bwrap_,
               "Make it executable (chmod 755), on a file system that is not mounted noexec"};
     if (says("bwrap: Unknown option"))
       return {"bubblewrap is older than 0.8", "Install bubblewrap 0.8 or later"};
@@ -73,14 +73,17 @@ class reading {
       return {bwrap_ +
                   " is installed set-user-ID root, and such a bwrap refuses options that the "
                   "sandbox needs",
-              "Remove the bit: dpkg-statoverride --update --add root root 0755 " + bwrap_};
+              "Remove the bit: dpkg-statoverride --force-statoverride-add --update --add root root "
+              "0755 " +
+                  bwrap_};
     if (says("Unexpected capabilities but not setuid"))
       return {"bwrap was started with capabilities, which it refuses",
               "Remove AmbientCapabilities= from the server's unit, and file capabilities from "
               "bwrap (setcap -r " +
                   bwrap_ + ")"};
     if (says("execvp /usr/bin/prlimit") || says("execvp /usr/bin/setpriv"))
-      return {"programs that the sandbox uses are not there", "Install the package util-linux"};
+      return {"the sandbox uses prlimit and setpriv, and one of them is not installed",
+              "Install the package util-linux"};
     return {};
   }
 
@@ -88,9 +91,8 @@ class reading {
     if (!says_any({"Can't mount proc on", "/proc/sys/user/max_user_namespaces: Read-only"}))
       return {};
     const std::string cause =
-        "parts of /proc are masked or read-only (usual in containers), and then the kernel allows "
-        "no new /proc "
-        "in a user namespace";
+        "parts of /proc are masked or read-only (usual in containers), so the kernel refuses to "
+        "mount a new /proc in a user namespace";
     switch (here_.in) {
       case container::docker:
         return {cause, "Start the container with " + std::string(docker_proc)};
@@ -120,8 +122,8 @@ class reading {
     if (!here_.is_root) return {};
     if (says("setpriv: "))
       return {
-          "the sandbox may not change to another user, as under Ubuntu's AppArmor profile "
-          "bwrap-userns-restrict",
+          "the sandbox cannot switch to another user, for example because of Ubuntu's AppArmor "
+          "profile bwrap-userns-restrict",
           "Start the server as an ordinary user"};
     if (here_.missing_capabilities.empty()) return {};
     std::string names;
@@ -141,22 +143,24 @@ class reading {
   // Settings of the kernel, which concern ordinary users only.
   diagnosis of_the_kernel() const {
     if (says("kernel does not support user namespaces"))
-      return {"the kernel has no user namespaces", "Use a kernel with CONFIG_USER_NS"};
+      return {"the kernel does not support user namespaces", "Use a kernel with CONFIG_USER_NS"};
     if (says("PR_SET_SECCOMP"))
-      return {"the kernel refuses filters of system calls",
+      return {"the kernel does not support system call filters",
               "Use a kernel (or a container runtime) with CONFIG_SECCOMP_FILTER"};
     if (here_.is_root || !(was_refused_a_namespace() || says("uid map"))) return {};
     if (here_.max_user_namespaces == std::uint64_t{0})
-      return {"user namespaces are switched off (user.max_user_namespaces = 0)",
-              "Run sysctl -w user.max_user_namespaces=10000, and put it into /etc/sysctl.d"};
+      return {"user namespaces are disabled (user.max_user_namespaces = 0)",
+              "Run sysctl -w user.max_user_namespaces=10000, and add the setting to /etc/sysctl.d"};
     if (here_.userns_clone == std::uint64_t{0})
       return {
-          "user namespaces of ordinary users are switched off (kernel.unprivileged_userns_clone = "
-          "0)",
-          "Run sysctl -w kernel.unprivileged_userns_clone=1, and put it into /etc/sysctl.d"};
+          "user namespaces of ordinary users are disabled (kernel.unprivileged_userns_clone = 0)",
+          "Run sysctl -w kernel.unprivileged_userns_clone=1, and add the setting to /etc/sysctl.d"};
     if (says("(ENOSPC)"))
-      return {"there are too many namespaces, or too deep ones (user.max_*_namespaces)",
-              "Raise them with sysctl; inside another sandbox they cannot be raised"};
+      return {
+          "the limit on the number or the nesting depth of namespaces is reached "
+          "(user.max_*_namespaces)",
+          "Raise user.max_*_namespaces with sysctl on the host; the kernel's limit on the "
+          "nesting depth is fixed"};
     return {};
   }
 
@@ -184,35 +188,35 @@ class reading {
 
   diagnosis of_mounts() const {
     if (says("Can't set hostname"))
-      return {"the server may not set a host name",
+      return {"the server has no permission to set a host name",
               "Remove ProtectHostname= from the server's unit"};
     if (!says_any({"Failed to make / slave", "Failed to mount tmpfs",
                    "Failed to make old root rprivate"}))
       return {};
-    return {"a security profile (AppArmor, SELinux, seccomp) forbids to mount",
-            in_container() ? "Start the container with " + container_options() +
-                                 "; where SELinux is on, also --security-opt label=disable"
-                           : "Look for the refusal in the kernel's log (dmesg, journalctl -k), and "
-                             "allow mount to " +
-                                 bwrap_};
+    return {"a security profile (AppArmor, SELinux, seccomp) denies mounts",
+            in_container()
+                ? "Start the container with " + container_options() +
+                      "; if SELinux is enforcing, also --security-opt label=disable"
+                : "Find the denial in the kernel's log (dmesg, journalctl -k), and let the "
+                  "profile allow mounts for " +
+                      bwrap_};
   }
 
   diagnosis of_namespaces() const {
     if (!was_refused_a_namespace() && !says("loopback:") && !says("uid map")) return {};
     if (in_container())
-      return {
-          "the container may not make namespaces (its seccomp profile forbids clone and unshare)",
-          "Start it with " + container_options() +
-              (here_.apparmor_restricts.value_or(0) != 0
-                   ? ". AppArmor of the host restricts user namespaces, too (docs/security.md)"
-                   : "")};
+      return {"the container's seccomp profile denies new namespaces (clone and unshare)",
+              "Start it with " + container_options() +
+                  (here_.apparmor_restricts.value_or(0) != 0
+                       ? ". The host's AppArmor restricts user namespaces, too (docs/security.md)"
+                       : "")};
     if (here_.is_filtered)
       return {
-          "a filter of system calls on the server forbids namespaces",
+          "a system call filter of the server denies new namespaces",
           "In its systemd unit, remove RestrictNamespaces=, and allow @mount in SystemCallFilter="};
-    return {"the kernel allows no namespaces to the server's user",
-            "Look for the refusal in the kernel's log (dmesg, journalctl -k); in a chroot there "
-            "are none"};
+    return {"the kernel denies new namespaces to the server's user",
+            "Find the denial in the kernel's log (dmesg, journalctl -k); in a chroot the kernel "
+            "denies user namespaces"};
   }
 
   const std::string_view said_;
@@ -222,16 +226,33 @@ class reading {
 
 }  // namespace
 
+std::string_view cut_utf8(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return text;
+  // Bytes 10xxxxxx continue a character.
+  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xc0) == 0x80) --most;
+  return text.substr(0, most);
+}
+
 diagnosis diagnose(std::string_view said, const surroundings& here, const std::string& bwrap_path) {
   return reading(said, here, bwrap_path).result();
 }
 
 std::string sentence(const diagnosis& found, std::string_view said) {
   std::string out = "bubblewrap does not work here, so agents cannot run commands: ";
-  if (!found.cause.empty()) out += found.cause + ". " + found.fix + ". It said: ";
-  std::string shown(said.substr(0, most_said));
+  if (found.cause.empty())
+    out += "unknown cause; see \"Where the sandbox cannot work\" in docs/security.md";
+  else
+    out += found.cause + ". " + found.fix;
+  std::string shown(cut_utf8(said, most_said));
   std::replace(shown.begin(), shown.end(), '\n', ' ');
-  return out + shown;
+  return out + ". bubblewrap said: " + shown;
+}
+
+std::string workspace_sentence(std::string_view error) {
+  return "the sandbox does not work here, so agents cannot run commands: the server cannot create "
+         "a workspace in data_dir (" +
+         std::string(error) +
+         "). Check the owner, the permissions and the free space of data_dir/workspaces";
 }
 
 }  // namespace bubblewrap

@@ -1,8 +1,13 @@
 #include "diagnosis.hpp"
 
 #include <gmock/gmock.h>
+#include <unistd.h>
 
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -71,6 +76,11 @@ const std::vector<row> rows = {
      [](auto&) {},
      "AppArmor seems to block",
      {"userns,"}},
+    {"no AppArmor restriction in the kernel, Debian",
+     uid_map,
+     [](auto& s) { s.apparmor_restricts = 0; },
+     "denies new namespaces",
+     {"journalctl -k"}},
     {"AppArmor around a container",
      loopback,
      [](auto& s) {
@@ -109,7 +119,7 @@ const std::vector<row> rows = {
      {"systempaths=unconfined", "unmask=ALL", "procMount: Unmasked"}},
     {"masked /proc, a unit",
      proc,
-     [](auto& s) { s.proc_is_masked = true; },
+     [](auto&) {},
      "parts of /proc are masked",
      {"ProtectKernelTunables="}},
     {"read-only /proc/sys",
@@ -130,7 +140,7 @@ const std::vector<row> rows = {
     {"too many",
      no_space,
      [](auto& s) { s.max_user_namespaces = 1; },
-     "too many namespaces",
+     "limit on the number",
      {"sysctl"}},
     {"seccomp of Docker",
      no_permission,
@@ -148,32 +158,36 @@ const std::vector<row> rows = {
     {"a unit with RestrictNamespaces=",
      no_permission,
      [](auto& s) { s.is_filtered = true; },
-     "filter of system calls",
+     "system call filter",
      {"RestrictNamespaces="}},
-    {"for no known reason", no_permission, [](auto&) {}, "no namespaces", {"journalctl -k"}},
+    {"for no known reason",
+     no_permission,
+     [](auto&) {},
+     "denies new namespaces",
+     {"journalctl -k"}},
     {"a kernel without them",
      "bwrap: Creating new namespace failed, likely because the kernel does not support user "
      "namespaces.  bwrap must be "
      "installed setuid on such systems.",
      [](auto&) {},
-     "no user namespaces",
+     "not support user namespaces",
      {"CONFIG_USER_NS"}},
     {"a kernel without filters",
      "bwrap: Unable to set up system call filtering as requested: prctl(PR_SET_SECCOMP) reported "
      "EINVAL. (Hint: this "
      "requires a kernel configured with CONFIG_SECCOMP and CONFIG_SECCOMP_FILTER.)",
      [](auto&) {},
-     "filters of system calls",
+     "system call filters",
      {"CONFIG_SECCOMP_FILTER"}},
     {"not installed",
      "sh: 1: exec: /usr/bin/bwrap: not found",
      [](auto& s) { s.bwrap_exists = false; },
-     "is not there",
+     "does not exist",
      {"package bubblewrap", "sandbox_bubblewrap.bwrap_path"}},
     {"not executable",
      "sh: 1: exec: /usr/bin/bwrap: Permission denied",
      [](auto& s) { s.bwrap_may_run = false; },
-     "may not execute",
+     "no permission to execute",
      {"chmod 755"}},
     {"too old",
      "bwrap: Unknown option --disable-userns",
@@ -184,7 +198,7 @@ const std::vector<row> rows = {
      "bwrap: The --size option is not permitted in setuid mode",
      [](auto&) {},
      "set-user-ID",
-     {"dpkg-statoverride --update --add root root 0755"}},
+     {"dpkg-statoverride --force-statoverride-add --update --add root root 0755"}},
     {"seccomp of Docker on Ubuntu",
      no_permission,
      [](auto& s) {
@@ -192,7 +206,7 @@ const std::vector<row> rows = {
        s.apparmor_restricts = 1;
      },
      "seccomp profile",
-     {"seccomp=unconfined", "AppArmor of the host"}},
+     {"seccomp=unconfined", "host's AppArmor"}},
     {"handed capabilities",
      "bwrap: Unexpected capabilities but not setuid, old file caps config?",
      [](auto&) {},
@@ -201,7 +215,7 @@ const std::vector<row> rows = {
     {"no util-linux",
      "bwrap: execvp /usr/bin/prlimit: No such file or directory",
      [](auto&) {},
-     "not there",
+     "not installed",
      {"util-linux"}},
     {"ProtectHostname=",
      "bwrap: Can't set hostname to sandbox: Operation not permitted",
@@ -211,7 +225,7 @@ const std::vector<row> rows = {
     {"mounts of a container",
      "bwrap: Failed to make / slave: Permission denied",
      [](auto& s) { s.in = container::docker; },
-     "forbids to mount",
+     "denies mounts",
      {"apparmor=unconfined", "label=disable"}},
     {"root without capabilities",
      refused,
@@ -236,7 +250,7 @@ const std::vector<row> rows = {
        s.is_root = true;
        s.apparmor_restricts = 1;
      },
-     "may not change to another user",
+     "cannot switch to another user",
      {"ordinary user"}},
 };
 
@@ -276,8 +290,38 @@ TEST(diagnosis, what_is_not_known_is_handed_on) {
   const diagnosis found = diagnose("bwrap: something new", {}, bwrap);
   EXPECT_THAT(found.cause, IsEmpty());
   EXPECT_EQ(sentence(found, "bwrap: something\nnew"),
-            "bubblewrap does not work here, so agents cannot run commands: bwrap: something new");
+            "bubblewrap does not work here, so agents cannot run commands: unknown cause; see "
+            "\"Where the sandbox cannot work\" in docs/security.md. bubblewrap said: bwrap: "
+            "something new");
   EXPECT_LT(sentence({}, std::string(10000, 'x')).size(), 500u);
+}
+
+TEST(diagnosis, cuts_between_characters) {
+  EXPECT_EQ(cut_utf8("abc", 3), "abc");
+  EXPECT_EQ(cut_utf8("abcd", 3), "abc");
+  EXPECT_EQ(cut_utf8("ab\xc3\xa4", 4), "ab\xc3\xa4");
+  EXPECT_EQ(cut_utf8("ab\xc3\xa4", 3), "ab");
+  EXPECT_EQ(cut_utf8("a\xf0\x9f\x98\x80z", 4), "a");
+  EXPECT_EQ(cut_utf8("\x80\x80\x80", 2), "");
+  std::string said(299, 'x');
+  EXPECT_THAT(sentence({}, said + "\xc3\xa4"), testing::EndsWith(said));
+}
+
+TEST(diagnosis, a_workspace_error_is_not_bubblewraps) {
+  EXPECT_THAT(workspace_sentence("the workspace: No space left on device"),
+              testing::AllOf(HasSubstr("(the workspace: No space left on device)"),
+                             Not(HasSubstr("bubblewrap"))));
+}
+
+TEST(surroundings, an_absent_apparmor_setting_restricts_nothing) {
+  const std::string directory = testing::TempDir() + "ry_sysctl_" + std::to_string(::getpid());
+  std::filesystem::create_directories(directory);
+  EXPECT_EQ(apparmor_restriction(directory), std::nullopt);
+  std::ofstream(directory + "/osrelease") << "6.1.0-18-amd64\n";
+  EXPECT_EQ(apparmor_restriction(directory), std::uint64_t{0});
+  std::ofstream(directory + "/apparmor_restrict_unprivileged_userns") << "1\n";
+  EXPECT_EQ(apparmor_restriction(directory), std::uint64_t{1});
+  std::filesystem::remove_all(directory);
 }
 
 TEST(surroundings, reads_what_the_kernel_wrote) {
@@ -287,11 +331,6 @@ TEST(surroundings, reads_what_the_kernel_wrote) {
   EXPECT_THAT(missing_capabilities(""), IsEmpty());
   EXPECT_TRUE(is_filtered("Seccomp:\t2\nSeccomp_filters:\t1\n"));
   EXPECT_FALSE(is_filtered("Seccomp:\t0\nSeccomp_filters:\t2\n"));
-  EXPECT_TRUE(masks_proc(
-      "22 1 0:5 / /proc rw - proc proc rw\n30 22 0:6 /null /proc/keys rw - devtmpfs d rw\n"));
-  EXPECT_FALSE(
-      masks_proc("22 1 0:5 / /proc rw - proc proc rw\n30 22 0:7 / /proc/sys/fs/binfmt_misc rw - "
-                 "autofs s rw\n"));
 }
 
 TEST(surroundings, tells_whether_bwrap_is_there) {

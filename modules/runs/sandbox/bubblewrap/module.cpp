@@ -169,13 +169,11 @@ class driver {
   void probe() {
     const std::string project = "00000000-0000-0000-0000-000000000000";
     const surroundings here = read_surroundings(bwrap_path_);
-    std::string said;
-    diagnosis found;
+    std::string problem;
     for (confinement way : possible_ways()) {
       mode_ = way;
       if (const file_error e = files_->ensure(project, owner_of(project))) {
-        said = "no workspace can be made: " + e.message;
-        found = {};
+        problem = workspace_sentence(e.message);
         continue;
       }
       const auto [code, output] = try_command(project);
@@ -184,13 +182,14 @@ class driver {
         ctx_.info("sandbox ready", {{"confinement", name_of(way)}, {"memory", "summed up while a command runs"}});
         return;
       }
-      said = output.empty() ? "exit code " + std::to_string(code) : output;
-      found = diagnose(said, here, bwrap_path_);
-      ctx_.warn("a way of confinement does not work here",
+      const std::string said =
+          output.empty() ? "nothing (exit code " + std::to_string(code) + ")" : output;
+      problem = sentence(diagnose(said, here, bwrap_path_), said);
+      ctx_.warn("the sandbox does not work in this confinement mode",
                 {{"confinement", name_of(way)}, {"said", said}});
     }
     std::lock_guard lock(mutex_);
-    problem_ = sentence(found, said);
+    problem_ = problem;
     ctx_.warn(problem_);
   }
 

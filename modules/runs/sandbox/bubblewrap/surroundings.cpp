@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
@@ -84,16 +85,14 @@ bool is_filtered(const std::string& status) {
   return line_of(status, "Seccomp:").find('2') != std::string::npos;
 }
 
-bool masks_proc(const std::string& mountinfo) {
-  std::istringstream lines(mountinfo);
-  for (std::string line; std::getline(lines, line);) {
-    std::istringstream words(line);
-    std::string id, parent, device, root, point;
-    words >> id >> parent >> device >> root >> point;
-    // A file system of its own at this place hides nothing and is made by systemd everywhere.
-    if (point.starts_with("/proc/") && point != "/proc/sys/fs/binfmt_misc") return true;
-  }
-  return false;
+std::optional<std::uint64_t> apparmor_restriction(const std::string& directory) {
+  const std::string path = directory + "/apparmor_restrict_unprivileged_userns";
+  // Only Ubuntu's kernels have the setting. If /proc/sys itself is hidden, its absence proves
+  // nothing.
+  if (::access(path.c_str(), F_OK) != 0 && errno == ENOENT &&
+      !contents((directory + "/osrelease").c_str()).empty())
+    return 0;
+  return number(path.c_str());
 }
 
 surroundings read_surroundings(const std::string& bwrap_path) {
@@ -104,9 +103,8 @@ surroundings read_surroundings(const std::string& bwrap_path) {
   out.is_root = is_root_of_the_host();
   if (out.is_root) out.missing_capabilities = missing_capabilities(status);
   out.is_filtered = is_filtered(status);
-  out.proc_is_masked = masks_proc(contents("/proc/self/mountinfo"));
   out.in = find_container();
-  out.apparmor_restricts = number("/proc/sys/kernel/apparmor_restrict_unprivileged_userns");
+  out.apparmor_restricts = apparmor_restriction("/proc/sys/kernel");
   out.userns_clone = number("/proc/sys/kernel/unprivileged_userns_clone");
   out.max_user_namespaces = number("/proc/sys/user/max_user_namespaces");
   return out;

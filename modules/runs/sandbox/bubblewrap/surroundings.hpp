@@ -17,10 +17,10 @@ struct surroundings {
   bool is_root = false;  // root of the host, not of a user namespace only
   // Of those that root needs to confine a command: "CAP_SYS_ADMIN".
   std::vector<std::string> missing_capabilities;
-  bool is_filtered = false;     // a filter of system calls is on this process
-  bool proc_is_masked = false;  // something is mounted over parts of /proc
+  bool is_filtered = false;  // a system call filter is on this process
   container in = container::none;
-  std::optional<std::uint64_t> apparmor_restricts;   // kernel.apparmor_restrict_unprivileged_userns
+  // kernel.apparmor_restrict_unprivileged_userns; 0 as well where the kernel has no such setting.
+  std::optional<std::uint64_t> apparmor_restricts;
   std::optional<std::uint64_t> userns_clone;         // kernel.unprivileged_userns_clone
   std::optional<std::uint64_t> max_user_namespaces;  // user.max_user_namespaces
 };
@@ -30,6 +30,7 @@ surroundings read_surroundings(const std::string& bwrap_path);
 // The parts of it that read what the kernel wrote.
 std::vector<std::string> missing_capabilities(const std::string& status);  // /proc/self/status
 bool is_filtered(const std::string& status);
-bool masks_proc(const std::string& mountinfo);  // /proc/self/mountinfo
+std::optional<std::uint64_t> apparmor_restriction(
+    const std::string& directory);  // /proc/sys/kernel
 
 }  // namespace bubblewrap
