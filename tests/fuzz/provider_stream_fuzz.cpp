@@ -6,9 +6,8 @@
 
 #include "check.hpp"
 #include "modules/runs/llm/anthropic/messages_reader.hpp"
-#include "modules/runs/llm/common/context_length.hpp"
+#include "modules/runs/llm/common/body_reader.hpp"
 #include "modules/runs/llm/common/retry_hint.hpp"
-#include "modules/runs/llm/common/sse.hpp"
 #include "modules/runs/llm/openai/chat_reader.hpp"
 
 namespace {
@@ -39,19 +38,16 @@ struct outcome {
 
 outcome read(llm::answer_reader& reader, std::string_view bytes, std::uint32_t seed) {
   outcome out;
-  llm::sse_reader events(64 * 1024);
+  llm::body_reader body(64 * 1024);
   const auto feed = [&](std::string_view piece) {
-    out.fits = events.feed(piece, [&](std::string_view name, std::string_view data) {
-      reader.event(name, data, out.got);
-      return !reader.ended();
-    });
+    out.fits = body.feed(piece, reader, out.got, [] { return true; });
     return out.fits && !reader.ended();
   };
   if (seed == 0)
     feed(bytes);
   else
     fuzz::in_pieces(bytes, seed, feed);
-  if (!reader.ended()) reader.closed(out.got);
+  body.closed(reader, out.got);
   fuzz::promise(reader.ended(), "closed() decides");
   out.failed = reader.failed().has_value();
   if (out.failed) {
@@ -71,7 +67,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::uint8_t choice = fuzz::take(input);
   const std::uint32_t seed = choice / 2 + 1u;
   const auto make = [&]() -> std::unique_ptr<llm::answer_reader> {
-    if (choice % 2 == 0) return std::make_unique<openai::chat_reader>("m");
+    if (choice % 2 == 0) return std::make_unique<openai::chat_reader>("m", choice % 4 == 0);
     return std::make_unique<anthropic::messages_reader>("m");
   };
   const auto one = make(), two = make();

@@ -1,10 +1,10 @@
 #include "messages_reader.hpp"
 
-#include <algorithm>
-#include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
+#include <utility>
 
-#include "context_length.hpp"
+#include "finish.hpp"
+#include "provider_error.hpp"
 #include "request.hpp"
 
 namespace anthropic {
@@ -16,7 +16,6 @@ using llm::text_at;
 namespace {
 
 constexpr int max_learnings = 8;  // every block has an index of its own
-constexpr std::size_t max_calls = 128;
 constexpr std::size_t max_arguments = 16 * 1024 * 1024;
 
 std::int64_t number_at(const json::object& o, std::string_view key) {
@@ -27,44 +26,41 @@ std::int64_t number_at(const json::object& o, std::string_view key) {
   return ec || n < 0 ? 0 : n;
 }
 
-// {"type":"error","error":{"type":"overloaded_error","message":"..."}}; http_status 0: in
-// mid-stream.
-llm::failure failure_of(const json::object& body, unsigned http_status) {
-  std::string message;
-  std::string_view type;
-  if (const auto* e = object_at(body, "error")) {
-    type = text_at(*e, "type");
-    message = text_at(*e, "message");
-  }
-  if (llm::names_context_too_long(type) || llm::says_context_too_long(message))
-    return {RY_OUT_OF_RANGE, "llm.context_too_long", std::move(message)};
-  if (type == "billing_error") return {RY_UNAUTHENTICATED, "llm.quota", std::move(message)};
-  static constexpr struct {
-    std::string_view type;
-    unsigned status;
-  } known[] = {{"invalid_request_error", 400}, {"authentication_error", 401},
-               {"permission_error", 403},      {"not_found_error", 404},
-               {"rate_limit_error", 429},      {"api_error", 500},
-               {"timeout_error", 504},         {"overloaded_error", 529}};
-  for (const auto& k : known)
-    if (type == k.type) return llm::failure_of_status(k.status, std::move(message));
-  return llm::failure_of_status(http_status ? http_status : 500, std::move(message));
-}
-
 }  // namespace
 
-void messages_reader::event(std::string_view, std::string_view data, llm::receiver& to) {
+void messages_reader::event(std::string_view name, std::string_view data, llm::receiver& to) {
   if (ended_) return;
   if (const auto text = text_.match(data)) {
     produced_ += text->size();
     if (!text->empty()) to.text(*text);
     return;
   }
-  if (data.empty()) return;
+  if (data.empty() || data == "[DONE]") return;  // some gateways end every stream as OpenAI does
+  if (name == "error") return fail(llm::failure_of_body(data, 0));
   const auto v = llm::parse_event(data);
   if (!v || !v->is_object())
     return fail({RY_DATA_LOSS, "llm.protocol", "the model provider sent an event that is no JSON"});
-  const auto& o = v->get_object();
+  take(v->get_object(), data, to);
+}
+
+void messages_reader::document(const json::object& o, llm::receiver& to) {
+  if (ended_) return;
+  const auto* content = llm::array_at(o, "content");
+  if (text_at(o, "type") != "message" || !content) return take(o, {}, to);
+  if (const auto* u = object_at(o, "usage")) usage(*u, true);
+  std::int64_t index = 0;
+  for (const auto& block : *content) {
+    const json::object of{{"index", index++}, {"content_block", block}};
+    block_start(of, to);
+    block_stop(of, to);
+    if (ended_) return;
+  }
+  stopped_ = true;
+  finish_ = llm::finish_of(text_at(o, "stop_reason"));
+}
+
+void messages_reader::take(const json::object& o, std::string_view data, llm::receiver& to) {
+  if (const auto error = llm::error_in(o)) return fail(*error);
   const auto type = text_at(o, "type");
   if (type == "content_block_delta") {
     block_delta(o, data, to);
@@ -78,15 +74,12 @@ void messages_reader::event(std::string_view, std::string_view data, llm::receiv
   } else if (type == "message_delta") {
     if (const auto* u = object_at(o, "usage")) usage(*u, true);
     const auto* d = object_at(o, "delta");
-    if (const auto reason = d ? text_at(*d, "stop_reason") : ""; !reason.empty()) {
+    if (const auto finish = d ? llm::finish_of(text_at(*d, "stop_reason")) : 0; finish != 0) {
       stopped_ = true;
-      finish_ = llm::finish_of(reason);
+      finish_ = finish;
     }
   } else if (type == "message_stop") {
-    if (finish_ == 0) finish_ = calls_ ? RY_LLM_FINISH_TOOL_CALLS : RY_LLM_FINISH_STOP;
-    ended_ = true;
-  } else if (type == "error") {
-    fail(failure_of(o, 0));
+    conclude(to);
   }
 }
 
@@ -126,17 +119,26 @@ void messages_reader::block_start(const json::object& o, llm::receiver& to) {
   } else if (type == "redacted_thinking") {
     thought(*b, to);
   } else if (type == "tool_use") {
-    if (++calls_ > max_calls)
+    if (calls_.size() == llm::tool_call_assembly::most_calls)
       return fail({RY_DATA_LOSS, "llm.protocol", "the model asked for too many tool calls"});
-    tool_block t{number_at(o, "index"),
-                 std::string(text_at(*b, "id")),
-                 std::string(text_at(*b, "name")),
-                 {},
-                 {}};
-    if (const auto* input = object_at(*b, "input"); input && !input->empty())
-      t.given = json::serialize(*input);
-    open_.push_back(std::move(t));
+    tool_block t{number_at(o, "index"), std::string(text_at(*b, "id")), std::string(text_at(*b, "name")), {}, {}};
+    if (const auto* input = object_at(*b, "input"); input && !input->empty()) t.given = json::serialize(*input);
+    calls_.push_back(std::move(t));
   }
+}
+
+// Gateways that translate another protocol number blocks badly: the only one that is open is meant.
+messages_reader::tool_block* messages_reader::open_call(const json::object& o) {
+  const auto index = number_at(o, "index");
+  tool_block* open = nullptr;
+  int count = 0;
+  for (auto it = calls_.rbegin(); it != calls_.rend(); ++it) {
+    if (!it->open) continue;
+    if (it->index == index) return &*it;
+    open = &*it;
+    ++count;
+  }
+  return count == 1 ? open : nullptr;
 }
 
 void messages_reader::block_delta(const json::object& o, std::string_view data, llm::receiver& to) {
@@ -161,15 +163,13 @@ void messages_reader::block_delta(const json::object& o, std::string_view data, 
       return fail({RY_DATA_LOSS, "llm.protocol", "a signature is too large"});
     thinking_.signature += s;
   } else if (type == "input_json_delta") {
-    const auto index = number_at(o, "index");
-    const auto it = std::find_if(open_.begin(), open_.end(),
-                                 [&](const tool_block& t) { return t.index == index; });
-    if (it == open_.end()) return;
+    tool_block* t = open_call(o);
+    if (t == nullptr) return;
     const auto piece = text_at(*d, "partial_json");
-    if (it->arguments.size() + piece.size() > max_arguments)
+    if (t->arguments.size() + piece.size() > max_arguments)
       return fail({RY_DATA_LOSS, "llm.protocol", "the arguments of a tool call are too large"});
     produced_ += piece.size();
-    it->arguments += piece;
+    t->arguments.add(piece);
   }
 }
 
@@ -182,14 +182,25 @@ void messages_reader::block_stop(const json::object& o, llm::receiver& to) {
     thinking_ = {};
     return;
   }
-  const auto it = std::find_if(open_.begin(), open_.end(),
-                               [&](const tool_block& t) { return t.index == index; });
-  if (it == open_.end()) return;
-  const tool_block t = std::move(*it);
-  open_.erase(it);
-  const std::string& args = t.arguments.empty() ? t.given : t.arguments;
-  to.tool_call(t.id.empty() ? "call_" + std::to_string(calls_) : t.id, t.name,
-               args.empty() ? std::string_view("{}") : std::string_view(args));
+  for (auto& t : calls_)
+    if (t.open && t.index == index) {
+      t.open = false;
+      return;
+    }
+}
+
+void messages_reader::conclude(llm::receiver& to) {
+  const bool by_itself = finish_ != RY_LLM_FINISH_LENGTH;
+  std::size_t n = 0;
+  for (tool_block& t : calls_) {
+    ++n;
+    std::string arguments = t.arguments.blank() ? std::move(t.given) : t.arguments.take();
+    // What the limit cut off may have been the input of the last call.
+    if (arguments.empty() && (by_itself || n < calls_.size())) arguments = "{}";
+    to.tool_call(t.id.empty() ? "call_" + std::to_string(n) : t.id, t.name, arguments);
+  }
+  if (finish_ == 0) finish_ = calls_.empty() ? RY_LLM_FINISH_STOP : RY_LLM_FINISH_TOOL_CALLS;
+  ended_ = true;
 }
 
 void messages_reader::thought(json::object block, llm::receiver& to) {
@@ -210,20 +221,14 @@ void messages_reader::learn(std::string_view data) {
   if (!pure) text_.forget();
 }
 
-void messages_reader::closed(llm::receiver&) {
+void messages_reader::closed(llm::receiver& to) {
   if (ended_) return;
-  if (stopped_) {
-    ended_ = true;
-    return;
-  }
+  if (stopped_) return conclude(to);
   fail({RY_UNAVAILABLE, "llm.cut_off", "the model provider ended the answer before its end"});
 }
 
 llm::failure messages_reader::refused(unsigned http_status, std::string_view body) const {
-  boost::system::error_code ec;
-  const auto v = json::parse(body, ec);
-  if (!ec && v.is_object()) return failure_of(v.get_object(), http_status);
-  return llm::failure_of_status(http_status, {});
+  return llm::failure_of_body(body, http_status);
 }
 
 }  // namespace anthropic

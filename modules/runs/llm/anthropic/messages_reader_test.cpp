@@ -5,6 +5,7 @@
 
 #include <boost/json/parse.hpp>
 
+#include "body_reader.hpp"
 #include "recorder.hpp"
 
 namespace {
@@ -181,6 +182,60 @@ TEST(messages_reader, errors_in_mid_stream_and_refusals) {
   const reading odd({R"({"type":"content_block_delta"})", R"({"type":"content_block_start"})",
                      R"({"type":7})", R"({"type":"message_start","message":3})", stop});
   EXPECT_FALSE(odd.reader.failed());
+}
+
+TEST(messages_reader, an_error_in_any_form_is_a_failure) {
+  for (const char* event :
+       {R"({"error":{"type":"api_error","message":"the engine is dead"}})", R"({"detail":"the engine is dead"})",
+        R"({"type":"error","error":{"message":"the engine is dead"}})", R"({"type":"error","message":"the engine is dead"})"}) {
+    const reading r({start, text("a"), event});
+    ASSERT_TRUE(r.reader.failed()) << event;
+    EXPECT_EQ(r.reader.failed()->message, "the engine is dead") << event;
+  }
+  messages_reader named;
+  recorder got;
+  named.event("error", R"({"message":"gone"})", got);
+  ASSERT_TRUE(named.failed());
+}
+
+TEST(messages_reader, a_call_that_the_limit_cut_before_its_input_has_none) {
+  for (const char* reason : {"max_tokens", "tool_use"}) {
+    const reading r(
+        {start, R"({"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"t1","name":"f","input":{}}})",
+         R"({"type":"content_block_stop","index":0})",
+         R"({"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"t2","name":"g","input":{}}})",
+         R"({"type":"content_block_stop","index":1})",
+         std::string(R"({"type":"message_delta","delta":{"stop_reason":")") + reason + "\"}}", stop});
+    EXPECT_THAT(r.got.calls, ElementsAre("t1 f {}", std::string(reason) == "max_tokens" ? "t2 g " : "t2 g {}"));
+  }
+}
+
+TEST(messages_reader, a_misnumbered_input_belongs_to_the_only_open_call) {
+  const reading r(
+      {start, R"({"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"t1","name":"f","input":{}}})",
+       R"({"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{}"}})",
+       R"({"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{\"a\":2}"}})",
+       R"({"type":"message_delta","delta":{"stop_reason":"tool_use"}})", stop});
+  EXPECT_THAT(r.got.calls, ElementsAre("t1 f {\"a\":2}"));
+}
+
+TEST(messages_reader, reads_a_document_in_the_place_of_a_stream) {
+  messages_reader reader("claude-x");
+  recorder got;
+  llm::body_reader body;
+  const std::string text =
+      R"({"id":"m","type":"message","role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"s"},)"
+      R"({"type":"text","text":"hi"},{"type":"tool_use","id":"t1","name":"f","input":{"a":1}}],)"
+      R"("stop_reason":"tool_use","usage":{"input_tokens":3,"output_tokens":1}})";
+  EXPECT_TRUE(body.feed(text, reader, got, [] { return true; }));
+  body.closed(reader, got);
+  EXPECT_FALSE(reader.failed());
+  EXPECT_EQ(got.said, "hi");
+  EXPECT_EQ(got.thought, "hm");
+  EXPECT_EQ(got.blocks.size(), 1u);
+  EXPECT_THAT(got.calls, ElementsAre("t1 f {\"a\":1}"));
+  EXPECT_EQ(reader.finish(), RY_LLM_FINISH_TOOL_CALLS);
+  EXPECT_TRUE(reader.used().reported());
 }
 
 }  // namespace

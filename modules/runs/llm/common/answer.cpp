@@ -6,40 +6,10 @@
 #include <boost/json/parse.hpp>
 #include <cctype>
 #include <cmath>
-#include <ry/cpp/outside.hpp>
 
 #include "json_text.hpp"
 
 namespace llm {
-
-std::int32_t finish_of(std::string_view reason) {
-  static constexpr struct {
-    std::string_view reason;
-    std::int32_t finish;
-  } known[] = {{"tool_calls", RY_LLM_FINISH_TOOL_CALLS},
-               {"tool_use", RY_LLM_FINISH_TOOL_CALLS},
-               {"function_call", RY_LLM_FINISH_TOOL_CALLS},
-               {"length", RY_LLM_FINISH_LENGTH},
-               {"max_tokens", RY_LLM_FINISH_LENGTH},
-               {"max_output_tokens", RY_LLM_FINISH_LENGTH},
-               {"model_length", RY_LLM_FINISH_LENGTH},  // Mistral
-               {"model_context_window_exceeded", RY_LLM_FINISH_LENGTH},
-               {"content_filter", RY_LLM_FINISH_FILTER},
-               {"safety", RY_LLM_FINISH_FILTER},  // Gemini, and through gateways
-               {"recitation", RY_LLM_FINISH_FILTER},
-               {"blocklist", RY_LLM_FINISH_FILTER},
-               {"prohibited_content", RY_LLM_FINISH_FILTER},
-               {"spii", RY_LLM_FINISH_FILTER},
-               {"refusal", RY_LLM_FINISH_REFUSAL},
-               {"pause_turn", RY_LLM_FINISH_PAUSE},
-               {"error", RY_LLM_FINISH_ERROR},
-               {"network_error", RY_LLM_FINISH_ERROR},
-               {"malformed_function_call", RY_LLM_FINISH_ERROR},
-               {"insufficient_system_resource", RY_LLM_FINISH_ERROR}};  // DeepSeek
-  for (const auto& k : known)
-    if (ry::iequals(reason, k.reason)) return k.finish;
-  return RY_LLM_FINISH_STOP;
-}
 
 namespace json = boost::json;
 
@@ -66,9 +36,11 @@ std::optional<json::value> parse_event(std::string_view data) {
   boost::system::error_code ec;
   json::value v = json::parse(data, ec);
   if (!ec) return v;
-  const auto mended = without_lone_surrogates(data);
-  if (!mended) return std::nullopt;
-  v = json::parse(*mended, ec);
+  const auto valid = with_valid_utf8(data);
+  const std::string_view text = valid ? std::string_view(*valid) : data;
+  const auto paired = without_lone_surrogates(text);
+  if (!valid && !paired) return std::nullopt;
+  v = json::parse(paired ? std::string_view(*paired) : text, ec);
   if (ec) return std::nullopt;
   return v;
 }

@@ -27,6 +27,9 @@ class receiver {
   ~receiver() = default;
 };
 
+// Reason of a failure: the provider's content filter withheld the answer, or refused the prompt.
+inline constexpr std::string_view content_filtered = "llm.content_filter";
+
 struct failure {
   ry_status status = RY_UNAVAILABLE;
   std::string reason, message;
@@ -47,6 +50,8 @@ class answer_reader {
   virtual ~answer_reader() = default;
   // One event. After it, look at ended() and failed().
   virtual void event(std::string_view name, std::string_view data, receiver& to) = 0;
+  // A JSON object that came in the place of a stream: a whole answer, one piece of it, or an error.
+  virtual void document(const boost::json::object& o, receiver& to) = 0;
   // The connection closed in good order (or broke: `broken`). Makes up its mind: ended or failed.
   virtual void closed(receiver& to) = 0;
   // An answer with an HTTP status that is no success.
@@ -59,20 +64,19 @@ class answer_reader {
   // Bytes of text, reasoning and arguments so far; for an estimate.
   std::size_t produced() const noexcept { return produced_; }
 
- protected:
+  // The answer cannot be used.
   void fail(failure f) {
     failed_ = std::move(f);
     ended_ = true;
   }
+
+ protected:
   bool ended_ = false;
   std::int32_t finish_ = 0;
   usage usage_;
   std::size_t produced_ = 0;
   std::optional<failure> failed_;
 };
-
-// RY_LLM_FINISH_* of a provider's finish reason, in any case; STOP for one that is not known.
-std::int32_t finish_of(std::string_view reason);
 
 // About four bytes make a token.
 inline std::int64_t estimate_tokens(std::size_t bytes) {
@@ -85,8 +89,8 @@ usage with_estimates(usage u, std::int64_t input_estimate, std::size_t produced)
 
 // A member that counts tokens, rounded; nullopt when it is no number from 0 to a billion.
 std::optional<std::int64_t> count_at(const boost::json::object& o, std::string_view key);
-// The data of an event; nullopt when it is no JSON. An escape of half a surrogate pair, as left by
-// gateways that cut text between UTF-16 units, reads as U+FFFD.
+// The data of an event; nullopt when it is no JSON. Bytes that are no UTF-8, and an escape of half a surrogate pair, as
+// left by gateways that cut text between bytes or UTF-16 units, read as U+FFFD.
 std::optional<boost::json::value> parse_event(std::string_view data);
 
 // The failure behind an HTTP status when its body says nothing better.

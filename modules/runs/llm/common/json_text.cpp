@@ -1,6 +1,7 @@
 #include "json_text.hpp"
 
 #include <cstdint>
+#include <utility>
 
 namespace llm {
 
@@ -43,12 +44,54 @@ void append_utf8(std::string& out, std::uint32_t c) {
   }
 }
 
+// The bytes of the character at the front: 1 to 4, or 0 when it is none; `bad` then says how many to leave out.
+std::size_t utf8_length(std::string_view s, std::size_t& bad) {
+  const auto at = [&](std::size_t i) { return i < s.size() ? static_cast<unsigned char>(s[i]) : 0u; };
+  const unsigned lead = at(0);
+  if (lead < 0x80) return 1;
+  bad = 1;
+  std::size_t length = 0;
+  unsigned low = 0x80, high = 0xbf;  // of the second byte
+  if (lead >= 0xc2 && lead <= 0xdf) {
+    length = 2;
+  } else if (lead >= 0xe0 && lead <= 0xef) {
+    length = 3;
+    if (lead == 0xe0) low = 0xa0;
+    if (lead == 0xed) high = 0x9f;
+  } else if (lead >= 0xf0 && lead <= 0xf4) {
+    length = 4;
+    if (lead == 0xf0) low = 0x90;
+    if (lead == 0xf4) high = 0x8f;
+  } else {
+    return 0;
+  }
+  for (std::size_t i = 1; i < length; ++i, low = 0x80, high = 0xbf) {
+    if (at(i) < low || at(i) > high) return 0;
+    bad = i + 1;
+  }
+  return length;
+}
+
 }  // namespace
+
+std::optional<std::string> with_valid_utf8(std::string_view text) {
+  std::optional<std::string> out;
+  std::size_t bad = 0;
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t n = utf8_length(text.substr(i), bad);
+    if (n == 0 && !out) out.emplace(text.substr(0, i));
+    if (out) out->append(n == 0 ? std::string_view("\xef\xbf\xbd") : text.substr(i, n));
+    i += n == 0 ? bad : n;
+  }
+  return out;
+}
 
 std::optional<json_body> check_json_body(std::string_view body) {
   json_body out;
+  unsigned char all = 0;
   for (std::size_t i = 0; i < body.size(); ++i) {
     const auto c = static_cast<unsigned char>(body[i]);
+    all |= c;
     if (c == '"' || c < 0x20) return std::nullopt;
     if (c != '\\') continue;
     out.plain = false;
@@ -71,6 +114,7 @@ std::optional<json_body> check_json_body(std::string_view body) {
         return std::nullopt;
     }
   }
+  out.ascii = all < 0x80;
   return out;
 }
 
@@ -147,9 +191,15 @@ std::optional<std::string_view> delta_template::match(std::string_view chunk) {
   const auto body = chunk.substr(before_.size(), chunk.size() - before_.size() - after_.size());
   const auto checked = check_json_body(body);
   if (!checked) return std::nullopt;
-  if (checked->plain) return body;
+  if (checked->plain && checked->ascii) return body;
   decoded_.clear();
-  if (!decode_json_body(body, decoded_)) return std::nullopt;
+  if (!checked->plain && !decode_json_body(body, decoded_)) return std::nullopt;
+  if (!checked->ascii)
+    if (auto valid = with_valid_utf8(checked->plain ? body : std::string_view(decoded_))) {
+      decoded_ = std::move(*valid);
+      return decoded_;
+    }
+  if (checked->plain) return body;
   return decoded_;
 }
 

@@ -11,11 +11,16 @@ namespace llm {
 // when it holds an unescaped quote, a control character or a broken escape.
 struct json_body {
   bool plain = true;
+  bool ascii = true;
 };
 std::optional<json_body> check_json_body(std::string_view body);
 
 // Decodes such a body that was checked. Appends to `out`. False: a broken \u escape.
 bool decode_json_body(std::string_view body, std::string& out);
+
+// `text` with U+FFFD in place of each run of bytes that is no UTF-8 (the longest part of a character that was begun
+// counts as one). nullopt: it is UTF-8.
+std::optional<std::string> with_valid_utf8(std::string_view text);
 
 // JSON text with \ufffd in place of each escape of a surrogate that has no partner. nullopt: there
 // is none.
@@ -26,7 +31,7 @@ std::optional<std::string> without_lone_surrogates(std::string_view json);
 class delta_template {
  public:
   // The text inside `chunk` when it differs from the learned chunk in that string only; a view of
-  // `chunk` or of an own buffer, valid until the next call.
+  // `chunk` or of an own buffer, valid until the next call. It is UTF-8 whatever the chunk is.
   std::optional<std::string_view> match(std::string_view chunk);
   // Learns from a chunk whose only content is the string value of `key` ("\"content\":\"" with both
   // quotes and colon). False: the key stands there not exactly once.

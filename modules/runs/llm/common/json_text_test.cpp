@@ -145,4 +145,28 @@ TEST(answer, knows_statuses) {
   EXPECT_EQ(llm::failure_of_status(302, "").status, RY_DATA_LOSS);
 }
 
+TEST(json_text, bytes_that_are_no_utf8_become_replacement_characters) {
+  const std::string fffd = "\xef\xbf\xbd";
+  const struct {
+    std::string text, valid;
+  } cases[] = {{"a\xf0\x9f\"", "a" + fffd + "\""},   {"\x80\x80", fffd + fffd},
+               {"\xc0\xaf", fffd + fffd},            {"\xed\xa0\x80", fffd + fffd + fffd},
+               {"\xf4\x90\x80\x80", fffd + fffd + fffd + fffd}, {"a\xe2\x82", "a" + fffd},
+               {"\xff", fffd},                       {"\xe2\x82\xc3\xa4", fffd + "\xc3\xa4"}};
+  for (const auto& c : cases) {
+    const auto out = llm::with_valid_utf8(c.text);
+    ASSERT_TRUE(out) << testing::PrintToString(c.text);
+    EXPECT_EQ(*out, c.valid) << testing::PrintToString(c.text);
+  }
+  for (const char* good : {"", "plain", "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80"}) EXPECT_FALSE(llm::with_valid_utf8(good));
+}
+
+TEST(json_text, a_learned_chunk_gives_valid_utf8_only) {
+  llm::delta_template t;
+  ASSERT_TRUE(t.learn(R"({"content":"x"})", "\"content\":\""));
+  EXPECT_EQ(t.match("{\"content\":\"a\xf0\x9f\"}"), "a\xef\xbf\xbd");
+  EXPECT_EQ(t.match("{\"content\":\"\\n\xff\"}"), "\n\xef\xbf\xbd");
+  EXPECT_EQ(t.match("{\"content\":\"\xc3\xa4\"}"), "\xc3\xa4");
+}
+
 }  // namespace

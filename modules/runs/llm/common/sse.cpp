@@ -8,6 +8,13 @@ void sse_reader::take_field(std::string_view line) {
     if (line.size() > 4) data_.append(value_of(line, 5));
   } else if (line.starts_with("event:")) {
     name_ = value_of(line, 6);
+  } else if (line.starts_with("error:")) {
+    name_ = "error";
+    if (data_count_++ > 0) data_ += '\n';
+    data_.append(value_of(line, 6));
+  } else if (line.starts_with('{')) {
+    if (data_count_++ > 0) data_ += '\n';
+    data_.append(line);
   }
 }
 

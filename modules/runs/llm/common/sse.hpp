@@ -1,4 +1,5 @@
-// Reads server-sent events from bytes as they come. Sans-io; hostile input costs bounded memory.
+// Reads server-sent events from bytes as they come. Sans-io; hostile input costs bounded memory. Beyond the standard: a
+// field "error:", as llama-server writes it, is the data of an event of that name, and a line of bare JSON is data.
 #pragma once
 
 #include <cstddef>
@@ -39,16 +40,14 @@ class sse_reader {
           (bytes[0] == '\n' || bytes[0] == '\r')) {
         // The data of an event is nearly always one line, and its end is here already.
         drop_line_end(bytes);
+        ++count_;
         go_on = event(std::string_view(name_), value_of(line, 5));
         name_.clear();
       } else if (!line.empty()) {
         take_field(line);
         if (data_.size() > max_event_) return false;
       } else {
-        if (data_count_ > 0) go_on = event(std::string_view(name_), std::string_view(data_));
-        name_.clear();
-        data_.clear();
-        data_count_ = 0;
+        go_on = end_event(event);
       }
       line_.clear();
       if (!go_on) return true;
@@ -56,7 +55,31 @@ class sse_reader {
     return true;
   }
 
+  // The bytes have ended: gives out an event whose end is missing.
+  template <class F>
+  void finish(F&& event) {
+    if (!line_.empty()) take_field(line_);
+    line_.clear();
+    (void)end_event([&](std::string_view name, std::string_view data) {
+      event(name, data);
+      return true;
+    });
+  }
+  std::size_t count() const { return count_; }  // of events that had data, so far
+
  private:
+  template <class F>
+  bool end_event(F&& event) {
+    bool go_on = true;
+    if (data_count_ > 0) {
+      ++count_;
+      go_on = event(std::string_view(name_), std::string_view(data_));
+    }
+    name_.clear();
+    data_.clear();
+    data_count_ = 0;
+    return go_on;
+  }
   static std::string_view value_of(std::string_view line, std::size_t colon_end) {
     line.remove_prefix(colon_end);
     if (line.starts_with(' ')) line.remove_prefix(1);
@@ -82,7 +105,7 @@ class sse_reader {
   std::size_t max_event_;
   std::string line_;  // of the piece before
   std::string name_, data_;
-  std::size_t data_count_ = 0;
+  std::size_t data_count_ = 0, count_ = 0;
   bool split_end_ = false;  // the last piece ended in CR: an LF that follows belongs to it
 };
 

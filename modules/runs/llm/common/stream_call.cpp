@@ -171,10 +171,7 @@ ry_status stream_call::take(std::string_view bytes) {
     refusal_.append(bytes.substr(0, max_refusal - std::min(max_refusal, refusal_.size())));
     return RY_OK;
   }
-  const bool fits = events_.feed(bytes, [this](std::string_view name, std::string_view data) {
-    reader_->event(name, data, *this);
-    return !reader_->ended() && !cancelled_;
-  });
+  const bool fits = body_.feed(bytes, *reader_, *this, [this] { return !cancelled_; });
   if (!fits) {
     end({RY_DATA_LOSS, "llm.protocol", "the model provider sent an event that is too large"});
     return RY_ABORTED;
@@ -228,11 +225,11 @@ void stream_call::closed(ry_status st, const ry_error_view* err) {
   if (st != RY_OK) {
     const auto reason = err ? ry::view(err->reason) : std::string_view();
     // The answer may be whole although the connection did not end well.
-    if (reason == "http_client.truncated" || reason == "http_client.reset") reader_->closed(*this);
+    if (reason == "http_client.truncated" || reason == "http_client.reset") body_.closed(*reader_, *this);
     if (reader_->ended() && !reader_->failed()) return end();
     return end(failure_of_transport(st, reason, err ? ry::view(err->message) : ""));
   }
-  reader_->closed(*this);
+  body_.closed(*reader_, *this);
   if (reader_->failed()) return end(*reader_->failed());
   end();
 }
@@ -260,7 +257,10 @@ void stream_call::end() {
 
 void stream_call::end(const failure& f) {
   done_ = true;
-  const auto e = summary(0);
+  // Not a failed request: another one would be withheld as well.
+  const bool filtered = f.reason == content_filtered;
+  const auto e = summary(filtered ? RY_LLM_FINISH_FILTER : 0);
+  if (filtered) return sink_.on_end(ctx_, RY_OK, &e, nullptr);
   const std::string message = presentable(f.message, secret_);
   ry_error_view v{};
   v.struct_size = sizeof v;

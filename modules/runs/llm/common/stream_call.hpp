@@ -1,4 +1,4 @@
-// One answer over ry.http_client/1: sends the request, feeds the events of the response to a reader
+// One answer over ry.http_client/1: sends the request, feeds the body of the response to a reader
 // and the reader's pieces to the sink, and ends exactly once. Lives on the executor of the call.
 #pragma once
 
@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "answer.hpp"
+#include "body_reader.hpp"
 #include "request.hpp"
 #include "retry_hint.hpp"
-#include "sse.hpp"
 #include "tool_set.hpp"
 
 namespace llm {
@@ -84,7 +84,7 @@ class stream_call final : receiver {
   const std::int64_t input_estimate_;
   ry_llm_sink sink_{};
   void* const ctx_;
-  sse_reader events_;
+  body_reader body_;
   ry_op_id op_ = 0, linger_op_ = 0;
   ry_exec* const exec_;
   unsigned status_ = 0;

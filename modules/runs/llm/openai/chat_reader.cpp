@@ -1,14 +1,15 @@
 #include "chat_reader.hpp"
 
 #include <algorithm>
-#include <boost/json/array.hpp>
-#include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
-#include <boost/json/value.hpp>
+#include <initializer_list>
+#include <optional>
+#include <utility>
+#include <vector>
 
-#include "context_length.hpp"
+#include "finish.hpp"
+#include "provider_error.hpp"
 #include "request.hpp"
-#include "retry_hint.hpp"
 
 namespace openai {
 
@@ -20,170 +21,208 @@ using llm::text_at;
 namespace {
 
 constexpr int max_learnings = 4;  // a provider whose chunks never repeat is not learned for ever
-constexpr std::size_t max_calls = 128;
-constexpr std::size_t max_arguments = 16 * 1024 * 1024;
+constexpr std::size_t max_kept = 16 * 1024 * 1024;
+constexpr std::size_t max_details = 4096;
 
-std::int64_t number_at(const json::object& o, std::string_view key) {
-  const auto* v = o.if_contains(key);
-  if (!v || !v->is_number()) return 0;
-  boost::system::error_code ec;
-  const auto n = v->to_number<std::int64_t>(ec);
-  return ec || n < 0 ? 0 : n;
+// The first of `keys` that counts tokens.
+std::optional<std::int64_t> first_count(const json::object& o, std::initializer_list<std::string_view> keys) {
+  for (std::string_view key : keys)
+    if (const auto n = llm::count_at(o, key)) return n;
+  return std::nullopt;
 }
 
-// {"error": {...}} or {"error": "text"} of a body or of an event in mid-stream.
-llm::failure cause_of(const json::object& body, unsigned http_status) {
-  std::string message, code, type;
-  if (const auto* e = object_at(body, "error")) {
-    message = text_at(*e, "message");
-    type = text_at(*e, "type");
-    code = text_at(*e, "code");
-    if (const auto n = number_at(*e, "code"); n >= 400 && n < 600 && http_status == 0)
-      http_status = static_cast<unsigned>(n);
-  } else {
-    message = text_at(body, "error");
-  }
-  if (message.empty()) message = text_at(body, "message");
-  if (message.empty()) message = text_at(body, "detail");
-  if (llm::names_context_too_long(code) || llm::names_context_too_long(type) || llm::says_context_too_long(message))
-    return {RY_OUT_OF_RANGE, "llm.context_too_long", std::move(message)};
-  if (http_status == 0) {
-    if (code == "rate_limit_exceeded" || type == "rate_limit_error" || type == "tokens")
-      http_status = 429;
-    else if (type == "invalid_request_error")
-      http_status = 400;
-    else
-      http_status = 500;
-  }
-  if (code == "insufficient_quota") return {RY_UNAUTHENTICATED, "llm.quota", std::move(message)};
-  if (code == "model_not_found") http_status = 404;
-  return llm::failure_of_status(http_status, std::move(message));
-}
-
-llm::failure failure_of(const json::object& body, unsigned http_status) {
-  auto f = cause_of(body, http_status);
-  const auto* error = object_at(body, "error");
-  // Only headers have moments, and those are read elsewhere: the time now is not needed.
-  f.retry_after_s = llm::whole_seconds(llm::retry_ms_of_error(error ? *error : body, 0));
-  return f;
+std::string_view trimmed(std::string_view s) {
+  constexpr std::string_view blanks = " \t\r\n";
+  const auto begin = s.find_first_not_of(blanks);
+  return begin == std::string_view::npos ? std::string_view()
+                                         : s.substr(begin, s.find_last_not_of(blanks) - begin + 1);
 }
 
 }  // namespace
 
-void chat_reader::event(std::string_view, std::string_view data, llm::receiver& to) {
+void chat_reader::event(std::string_view name, std::string_view data, llm::receiver& to) {
   if (ended_) return;
   if (const auto text = content_.match(data)) {
     produced_ += text->size();
     if (!text->empty()) to.text(*text);
     return;
   }
-  if (data == "[DONE]") return conclude(to);
+  data = trimmed(data);
   if (data.empty()) return;
+  if (name == "error") return fail(llm::failure_of_body(data, 0));
+  if (data == "[DONE]") return conclude(to);
   const auto v = llm::parse_event(data);
   if (!v || !v->is_object())
     return fail({RY_DATA_LOSS, "llm.protocol", "the model provider sent a chunk that is no JSON"});
-  chunk(v->get_object(), data, to);
+  const bool had_finished = finished_;
+  chunk(v->get_object(), to);
+  if (!ended_ && !finished_ && !had_finished && learnings_ < max_learnings) learn(data);
 }
 
-void chat_reader::chunk(const json::object& o, std::string_view data, llm::receiver& to) {
-  if (const auto* e = o.if_contains("error"); e && !e->is_null()) return fail(failure_of(o, 0));
+void chat_reader::document(const json::object& o, llm::receiver& to) {
+  if (ended_) return;
+  chunk(o, to);
+  if (ended_) return;
+  // A document has no terminator: its message is whole.
+  const auto* choices = array_at(o, "choices");
+  const auto* choice = choices && !choices->empty() ? choices->front().if_object() : nullptr;
+  if (choice && object_at(*choice, "message")) finished_ = true;
+}
+
+void chat_reader::chunk(const json::object& o, llm::receiver& to) {
+  if (const auto error = llm::error_in(o)) return fail(*error);
+  if (id_.empty()) id_ = text_at(o, "id").substr(0, 256);
   if (const auto* u = object_at(o, "usage")) usage(*u);
+  if (const auto* x = object_at(o, "x_groq"))
+    if (const auto* u = object_at(*x, "usage")) usage(*u);
   const auto* choices = array_at(o, "choices");
   if (!choices || choices->empty() || !choices->front().is_object()) return;
   const auto& choice = choices->front().get_object();
-  const auto* d = object_at(choice, "delta");
-  if (d) delta(*d, to);
+  if (const auto* e = choice.if_contains("error"); e && (e->is_object() || e->is_string()))
+    return fail(llm::failure_of(choice, 0));
+  if (const auto* u = object_at(choice, "usage")) usage(*u);
+  if (const auto* d = object_at(choice, "delta"))
+    delta(*d, to);
+  else if (const auto* m = object_at(choice, "message"); m && produced_ == 0)
+    delta(*m, to);
   if (ended_) return;
-  if (const auto reason = text_at(choice, "finish_reason"); !reason.empty()) {
+  if (const auto finish = llm::finish_of(text_at(choice, "finish_reason"), text_at(choice, "native_finish_reason"));
+      finish != 0) {
     finished_ = true;
-    finish_ = llm::finish_of(reason);
-    // Gateways turn reasons that they do not know into "stop" and keep the original beside it.
-    if (finish_ == RY_LLM_FINISH_STOP) finish_ = llm::finish_of(text_at(choice, "native_finish_reason"));
-  } else if (d && learnings_ < max_learnings && !text_at(*d, "content").empty()) {
-    learn(data);
+    finish_ = finish;
   }
 }
 
-// Some servers use the names of the responses API. A later chunk replaces what an earlier one said.
+// The names are OpenAI's, those of the responses API, Moonshot's, DeepSeek's, xAI's and those of gateways before
+// Anthropic. A later chunk replaces what an earlier one said.
 void chat_reader::usage(const json::object& u) {
-  const auto count = [](const json::object& o, std::string_view key, std::string_view other) {
-    const auto n = llm::count_at(o, key);
-    return n ? n : llm::count_at(o, other);
-  };
-  if (const auto n = count(u, "prompt_tokens", "input_tokens")) {
+  if (const auto n = first_count(u, {"prompt_tokens", "input_tokens"})) {
     usage_.input = *n;
     usage_.input_reported = true;
   }
-  if (const auto n = count(u, "completion_tokens", "output_tokens")) {
+  if (const auto n = first_count(u, {"completion_tokens", "output_tokens"})) {
     usage_.output = *n;
     usage_.output_reported = true;
   }
   const auto* d = object_at(u, "prompt_tokens_details");
   if (!d) d = object_at(u, "input_tokens_details");
-  if (d) usage_.cached = llm::count_at(*d, "cached_tokens").value_or(0);
+  std::optional<std::int64_t> cached, written;
+  if (d) {
+    cached = llm::count_at(*d, "cached_tokens");
+    written = first_count(*d, {"cache_write_tokens", "cache_creation_tokens"});
+  }
+  if (!cached)
+    cached = first_count(u, {"cached_tokens", "prompt_cache_hit_tokens", "cache_read_input_tokens",
+                             "cached_prompt_text_tokens", "num_cached_tokens"});
+  if (!written) written = llm::count_at(u, "cache_creation_input_tokens");
+  if (cached) usage_.cached = *cached;
+  if (written) usage_.cache_write = *written;
   usage_.cached = std::min(usage_.cached, usage_.input);
 }
 
-void chat_reader::delta(const json::object& d, llm::receiver& to) {
-  for (const char* key : {"reasoning_content", "reasoning"})
-    if (const auto s = text_at(d, key); !s.empty()) {
-      produced_ += s.size();
-      if (!keep_for_.empty() && thought_.size() + s.size() <= max_arguments) thought_ += s;
-      to.reasoning(s);
-      break;
-    }
-  for (const char* key : {"content", "refusal"})
-    if (const auto s = text_at(d, key); !s.empty()) {
-      produced_ += s.size();
-      to.text(s);
-    }
-  if (const auto* calls = array_at(d, "tool_calls"))
-    for (const auto& c : *calls) tool_delta(c);
+void chat_reader::say(std::string_view s, llm::receiver& to) {
+  if (s.empty()) return;
+  produced_ += s.size();
+  to.text(s);
 }
 
-void chat_reader::tool_delta(const json::value& v) {
-  const auto* o = v.if_object();
-  if (!o) return;
-  const auto id = text_at(*o, "id");
-  const auto* f = object_at(*o, "function");
-  const auto name = f ? text_at(*f, "name") : std::string_view();
-  const auto* at = o->if_contains("index");
-  std::int64_t index = calls_.empty() ? 0 : calls_.back().index;
-  if (at && at->is_number())
-    index = number_at(*o, "index");
-  else if (!id.empty() && !calls_.empty() && calls_.back().id != id)
-    ++index;  // some servers leave the index out
-  auto it =
-      std::find_if(calls_.rbegin(), calls_.rend(), [&](const call& c) { return c.index == index; });
-  // Others give every call the index 0.
-  const bool another = it != calls_.rend() && !id.empty() && !it->id.empty() && it->id != id;
-  if (it == calls_.rend() || another) {
-    if (calls_.size() >= max_calls)
-      return fail({RY_DATA_LOSS, "llm.protocol", "the model asked for too many tool calls"});
-    calls_.push_back({index, {}, {}, {}});
-    it = calls_.rbegin();
+void chat_reader::think(std::string_view s, llm::receiver& to) {
+  if (s.empty()) return;
+  produced_ += s.size();
+  if (keep_thoughts_ && thought_.size() + s.size() <= max_kept) thought_ += s;
+  to.reasoning(s);
+}
+
+void chat_reader::delta(const json::object& d, llm::receiver& to) {
+  bool thought = false;
+  for (const char* key : {"reasoning_content", "reasoning", "reasoning_text"})
+    if (const auto s = text_at(d, key); !s.empty()) {
+      think(s, to);
+      thought = true;
+      break;
+    }
+  if (const auto* list = array_at(d, "reasoning_details")) add_details(*list, thought, to);
+  if (const auto* v = d.if_contains("content")) content(*v, to);
+  if (const auto s = text_at(d, "refusal"); !s.empty()) {
+    declined_ = true;
+    say(s, to);
   }
-  if (it->id.empty()) it->id = id;
-  if (it->name.empty()) it->name = name;
-  if (!f) return;
-  const auto* args = f->if_contains("arguments");
-  if (!args) return;
-  std::string whole;  // a server may send the arguments as an object instead of text
-  std::string_view piece;
-  if (args->is_string()) {
-    piece = args->get_string();
-  } else if (args->is_object()) {
-    whole = json::serialize(*args);
-    piece = whole;
+  if (const auto* calls = array_at(d, "tool_calls")) took_calls(calls_.add(*calls));
+  if (const auto* f = object_at(d, "function_call"); f && !ended_) took_calls(calls_.add_function(*f));
+}
+
+// A text, or an array of parts.
+void chat_reader::content(const json::value& v, llm::receiver& to) {
+  if (v.is_string()) return say(v.get_string(), to);
+  if (v.is_object()) return part(v.get_object(), to);
+  if (!v.is_array()) return;
+  for (const auto& p : v.get_array()) {
+    if (p.is_string()) say(p.get_string(), to);
+    if (p.is_object()) part(p.get_object(), to);
   }
-  produced_ += piece.size();
-  if (it->arguments.size() + piece.size() > max_arguments)
-    return fail({RY_DATA_LOSS, "llm.protocol", "the arguments of a tool call are too large"});
-  it->arguments.append(piece);
+}
+
+void chat_reader::part(const json::object& p, llm::receiver& to) {
+  const auto type = text_at(p, "type");
+  const bool thought = type == "thinking" || type == "reasoning";
+  if (thought) {
+    // Mistral nests parts of text.
+    const auto* inner = p.if_contains(type);
+    if (!inner) inner = p.if_contains("text");
+    if (inner && inner->is_string()) return think(inner->get_string(), to);
+    if (const auto* parts = inner ? inner->if_array() : nullptr)
+      for (const auto& t : *parts)
+        if (t.is_object()) think(text_at(t.get_object(), "text"), to);
+    return;
+  }
+  if (type == "refusal") {
+    declined_ = true;
+    return say(text_at(p, "refusal"), to);
+  }
+  say(text_at(p, "text"), to);
+}
+
+// Pieces of one detail have the same type and index. They come back as the whole that they are pieces of.
+void chat_reader::add_details(const json::array& list, bool thought_elsewhere, llm::receiver& to) {
+  for (const auto& v : list) {
+    const auto* o = v.if_object();
+    if (!o) continue;
+    if (!thought_elsewhere) think(text_at(*o, o->contains("summary") ? "summary" : "text"), to);
+    if (model_.empty()) continue;
+    details_bytes_ += json::serialize(*o).size();
+    if (details_bytes_ > max_kept || details_.size() >= max_details) continue;
+    const auto same = [o](const json::object& last, std::string_view key) {
+      const auto *a = last.if_contains(key), *b = o->if_contains(key);
+      return a && b ? *a == *b : a == b;
+    };
+    const bool goes_on = !details_.empty() && !text_at(*o, "type").ends_with("encrypted") &&
+                         same(details_.back().get_object(), "type") && same(details_.back().get_object(), "index");
+    if (!goes_on) {
+      details_.push_back(*o);
+      continue;
+    }
+    auto& last = details_.back().get_object();
+    for (const auto& [key, piece] : *o) {
+      const auto* text = piece.if_string();
+      if (text && (key == "text" || key == "summary") && !text_at(last, key).empty())
+        last[key].get_string().append(*text);
+      else if (!piece.is_null())
+        last[key] = piece;
+    }
+  }
+}
+
+void chat_reader::took_calls(std::optional<std::size_t> bytes) {
+  if (bytes)
+    produced_ += *bytes;
+  else
+    fail({RY_DATA_LOSS, "llm.protocol", "the model asked for too many tool calls, or their arguments are too large"});
 }
 
 // Trusts what was learned only after a chunk with another text in its place read as expected.
 void chat_reader::learn(std::string_view data) {
+  if (data.find("\"content\":\"") == std::string_view::npos || data.find("\"content\":\"\"") != std::string_view::npos)
+    return;
   ++learnings_;
   if (!content_.learn(data, "\"content\":\"")) return;
   const auto v = llm::parse_event(content_.with("<proof>"));
@@ -198,25 +237,41 @@ void chat_reader::learn(std::string_view data) {
     });
   };
   const bool pure = d && text_at(*d, "content") == "<proof>" &&
-                    quiet(*d, {"tool_calls", "reasoning", "reasoning_content", "refusal"}) &&
-                    quiet(*choice, {"finish_reason"}) && quiet(*o, {"usage", "error"});
+                    quiet(*d, {"tool_calls", "function_call", "reasoning", "reasoning_content", "reasoning_text",
+                               "reasoning_details", "refusal"}) &&
+                    quiet(*choice, {"finish_reason", "error", "usage", "message"}) &&
+                    quiet(*o, {"usage", "x_groq"}) && !llm::error_in(*o);
   if (!pure) content_.forget();
 }
 
-void chat_reader::conclude(llm::receiver& to) {
-  if (!thought_.empty() && !calls_.empty())
-    to.reasoning_block(json::serialize(json::object{
-        {"driver", "openai"}, {"model", keep_for_}, {"reasoning_content", thought_}}));
-  std::size_t n = 0;
-  for (const auto& c : calls_) {
-    ++n;
-    if (c.name.empty()) continue;
-    to.tool_call(c.id.empty() ? "call_" + std::to_string(n) : c.id, c.name,
-                 c.arguments.empty() ? std::string_view("{}") : std::string_view(c.arguments));
+// What this model wants back with its message: details of its reasoning, and what it signed its calls with.
+void chat_reader::give_blocks(const std::vector<llm::assembled_call>& calls, llm::receiver& to) const {
+  if (model_.empty()) return;
+  json::object block;
+  if (!thought_.empty() && !calls.empty()) block["reasoning_content"] = thought_;
+  if (!details_.empty() && details_bytes_ <= max_kept) block["reasoning_details"] = details_;
+  json::array signatures;
+  std::size_t bytes = 0;
+  for (const auto& c : calls) {
+    if (c.extra.empty()) continue;
+    signatures.push_back({{"id", c.id}, {"extra_content", c.extra}});
+    bytes += json::serialize(c.extra).size();
   }
-  if (!calls_.empty() && (finish_ == RY_LLM_FINISH_STOP || finish_ == 0))
-    finish_ = RY_LLM_FINISH_TOOL_CALLS;
+  if (!signatures.empty() && bytes <= max_kept) block["calls"] = std::move(signatures);
+  if (block.empty()) return;
+  json::object out{{"driver", "openai"}, {"model", model_}};
+  for (auto& [key, value] : block) out[key] = std::move(value);
+  to.reasoning_block(json::serialize(out));
+}
+
+void chat_reader::conclude(llm::receiver& to) {
+  const bool by_itself = finish_ != RY_LLM_FINISH_LENGTH;
+  const auto calls = calls_.take(id_, by_itself);
+  give_blocks(calls, to);
+  for (const auto& c : calls) to.tool_call(c.id, c.name, c.arguments);
   if (finish_ == 0) finish_ = RY_LLM_FINISH_STOP;
+  if (finish_ == RY_LLM_FINISH_STOP && declined_) finish_ = RY_LLM_FINISH_REFUSAL;
+  if (finish_ == RY_LLM_FINISH_STOP && !calls.empty()) finish_ = RY_LLM_FINISH_TOOL_CALLS;
   ended_ = true;
 }
 
@@ -227,14 +282,7 @@ void chat_reader::closed(llm::receiver& to) {
 }
 
 llm::failure chat_reader::refused(unsigned http_status, std::string_view body) const {
-  boost::system::error_code ec;
-  auto v = json::parse(body, ec);
-  // Google's compatible endpoint wraps the object in an array.
-  if (!ec && v.is_array() && !v.get_array().empty()) v = json::value(v.get_array().front());
-  if (!ec && v.is_object()) return failure_of(v.get_object(), http_status);
-  if (llm::says_context_too_long(body))
-    return {RY_OUT_OF_RANGE, "llm.context_too_long", std::string(body)};
-  return llm::failure_of_status(http_status, {});
+  return llm::failure_of_body(body, http_status);
 }
 
 }  // namespace openai

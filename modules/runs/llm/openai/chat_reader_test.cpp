@@ -6,8 +6,8 @@
 #include <chrono>
 #include <cstdio>
 
+#include "body_reader.hpp"
 #include "recorder.hpp"
-#include "sse.hpp"
 
 namespace {
 
@@ -34,7 +34,7 @@ struct reading {
 
 TEST(chat_reader, reasoning_is_kept_for_the_model_that_wants_it_back) {
   for (const char* keep : {"", "m"}) {
-    openai::chat_reader reader(keep);
+    openai::chat_reader reader(keep, true);
     llm::test::recorder got;
     for (const char* e :
          {R"({"choices":[{"delta":{"reasoning_content":"let me"}}]})", R"({"choices":[{"delta":{"reasoning_content":" see"}}]})",
@@ -149,7 +149,7 @@ TEST(chat_reader, copes_with_servers_that_number_calls_badly) {
   const reading nameless(
       {chunk(R"({"tool_calls":[{"index":0,"function":{"name":"f","arguments":"no json"}}]})"),
        "[DONE]"});
-  EXPECT_THAT(nameless.got.calls, ElementsAre("call_1 f no json"));
+  EXPECT_THAT(nameless.got.calls, ElementsAre(testing::MatchesRegex("[0-9a-z]{9} f no json")));
 }
 
 TEST(chat_reader, reads_reasoning_in_both_spellings) {
@@ -229,30 +229,111 @@ TEST(chat_reader, is_quick) {
     stream += "data: " + chunk(R"({"content":"token )" + std::to_string(i) + "\"}") + "\n\n";
   chat_reader reader;
   recorder got;
-  llm::sse_reader events;
+  llm::body_reader events;
   const auto begin = std::chrono::steady_clock::now();
   for (std::size_t at = 0; at < stream.size(); at += 65536)
-    events.feed(std::string_view(stream).substr(at, 65536), [&](auto name, auto data) {
-      reader.event(name, data, got);
-      return true;
-    });
+    events.feed(std::string_view(stream).substr(at, 65536), reader, got, [] { return true; });
   const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - begin;
   EXPECT_EQ(got.pieces, 200'000);
   std::printf("%.0f ns per chunk\n", took.count() / 200'000);
 }
 
-TEST(chat_reader, finish_reasons_of_all_providers_are_told_apart) {
-  const struct {
-    const char* reason;
-    std::int32_t finish;
-  } cases[] = {{"stop", RY_LLM_FINISH_STOP},           {"eos", RY_LLM_FINISH_STOP},
-               {"length", RY_LLM_FINISH_LENGTH},       {"MAX_TOKENS", RY_LLM_FINISH_LENGTH},
-               {"model_length", RY_LLM_FINISH_LENGTH}, {"content_filter", RY_LLM_FINISH_FILTER},
-               {"SAFETY", RY_LLM_FINISH_FILTER},       {"refusal", RY_LLM_FINISH_REFUSAL},
-               {"error", RY_LLM_FINISH_ERROR},         {"insufficient_system_resource", RY_LLM_FINISH_ERROR}};
-  for (const auto& c : cases) {
-    EXPECT_EQ(llm::finish_of(c.reason), c.finish) << c.reason;
+TEST(chat_reader, an_error_in_any_form_is_a_failure) {
+  for (const char* event :
+       {R"({"error":"the engine is dead"})", R"({"object":"error","message":"the engine is dead","code":500})",
+        R"({"choices":null,"error_type":"upstream_timeout","error_message":"the engine is dead"})",
+        R"({"detail":"the engine is dead"})", R"({"choices":[{"delta":{},"error":{"message":"the engine is dead"}}]})",
+        R"({"choices":[{"delta":{"content":"x"},"finish_reason":"error","error":"the engine is dead"}]})"}) {
+    const reading r({chunk(R"({"content":"a"})"), event, "[DONE]"});
+    ASSERT_TRUE(r.reader.failed()) << event;
+    EXPECT_EQ(r.reader.failed()->message, "the engine is dead") << event;
   }
+  chat_reader named;
+  recorder got;
+  named.event("error", R"({"code":500,"message":"failed to parse"})", got);
+  ASSERT_TRUE(named.failed());
+  EXPECT_EQ(named.failed()->message, "failed to parse");
+  const reading harmless({R"({"error":null,"choices":[{"delta":{"content":"a"}}]})", chunk("{}", "\"stop\""), "[DONE]"});
+  EXPECT_FALSE(harmless.reader.failed());
+}
+
+TEST(chat_reader, content_in_parts_is_text_thoughts_and_refusals) {
+  const reading r({chunk(R"({"content":[{"type":"thinking","thinking":[{"type":"text","text":"let me"}]}]})"),
+                   chunk(R"({"content":[{"type":"reasoning","text":" see"},{"type":"text","text":"It "},"is"]})"),
+                   chunk(R"({"content":{"type":"output_text","text":" 42"}})"), chunk("{}", "\"stop\""), "[DONE]"});
+  EXPECT_EQ(r.got.thought, "let me see");
+  EXPECT_EQ(r.got.said, "It is 42");
+  const reading declined({chunk(R"({"content":[{"type":"refusal","refusal":"No."}]})"), chunk("{}", "\"stop\""), "[DONE]"});
+  EXPECT_EQ(declined.got.said, "No.");
+  EXPECT_EQ(declined.reader.finish(), RY_LLM_FINISH_REFUSAL);
+  const reading member({chunk(R"({"refusal":"No."})"), chunk("{}", "\"stop\""), "[DONE]"});
+  EXPECT_EQ(member.reader.finish(), RY_LLM_FINISH_REFUSAL);
+}
+
+TEST(chat_reader, signatures_and_details_come_back_with_their_calls) {
+  chat_reader reader("m");
+  recorder got;
+  for (const auto& e :
+       {chunk(R"({"reasoning_details":[{"type":"reasoning.text","index":0,"text":"let ","signature":null}]})"),
+        chunk(R"({"reasoning_details":[{"type":"reasoning.text","index":0,"text":"me","signature":"s"}]})"),
+        chunk(R"({"reasoning_details":[{"type":"reasoning.encrypted","index":1,"data":"zz","id":"k1"}]})"),
+        chunk(R"({"tool_calls":[{"index":0,"id":"k1","function":{"name":"f","arguments":"{}"},"extra_content":{"google":{"thought_signature":"abc"}}}]})"),
+        chunk(R"({"tool_calls":[{"index":1,"id":"k2","function":{"name":"g","arguments":"{}"}}]})", "\"tool_calls\""),
+        std::string("[DONE]")})
+    reader.event("", e, got);
+  EXPECT_EQ(got.thought, "let me");
+  EXPECT_EQ(got.blocks, std::vector<std::string>{
+                            R"({"driver":"openai","model":"m","reasoning_details":[{"type":"reasoning.text","index":0,)"
+                            R"("text":"let me","signature":"s"},{"type":"reasoning.encrypted","index":1,"data":"zz",)"
+                            R"("id":"k1"}],"calls":[{"id":"k1","extra_content":{"google":{"thought_signature":"abc"}}}]})"});
+}
+
+TEST(chat_reader, usage_is_found_where_providers_put_it) {
+  const struct {
+    const char* where;
+    std::string event;
+  } cases[] = {
+      {"Moonshot", R"({"choices":[{"delta":{},"finish_reason":"stop","usage":{"prompt_tokens":9,"completion_tokens":4,"cached_tokens":5}}]})"},
+      {"Groq", R"({"choices":[],"x_groq":{"id":"r","usage":{"prompt_tokens":9,"completion_tokens":4,"prompt_tokens_details":{"cached_tokens":5}}}})"},
+      {"DeepSeek", R"({"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":4,"prompt_cache_hit_tokens":5}})"},
+      {"xAI", R"({"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":4,"cached_prompt_text_tokens":5}})"},
+      {"LiteLLM", R"({"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":4,"cache_read_input_tokens":5}})"}};
+  for (const auto& c : cases) {
+    const reading r({chunk(R"({"content":"a"})"), c.event, "[DONE]"});
+    EXPECT_TRUE(r.reader.used().reported()) << c.where;
+    EXPECT_EQ(r.reader.used().input, 9) << c.where;
+    EXPECT_EQ(r.reader.used().output, 4) << c.where;
+    EXPECT_EQ(r.reader.used().cached, 5) << c.where;
+  }
+  const reading written({R"({"usage":{"prompt_tokens":9,"completion_tokens":4,"cache_creation_input_tokens":3}})", "[DONE]"});
+  EXPECT_EQ(written.reader.used().cache_write, 3);
+}
+
+TEST(chat_reader, a_call_that_the_limit_cut_before_its_arguments_has_none) {
+  for (const char* finish : {"\"length\"", "\"tool_calls\""}) {
+    const reading r({chunk(R"({"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":""}}]})"),
+                     chunk(R"({"tool_calls":[{"index":1,"id":"b","function":{"name":"g","arguments":""}}]})"),
+                     chunk("{}", finish), "[DONE]"});
+    EXPECT_THAT(r.got.calls, ElementsAre("a f {}", std::string(finish) == "\"length\"" ? "b g " : "b g {}"));
+  }
+}
+
+TEST(chat_reader, reads_a_document_in_the_place_of_a_stream) {
+  chat_reader reader;
+  recorder got;
+  llm::body_reader body;
+  const std::string text =
+      R"({"id":"x","object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"hi",)"
+      R"("reasoning_content":"hm","tool_calls":[{"id":"k1","type":"function","function":{"name":"f","arguments":"{}"}}]},)"
+      R"("finish_reason":"tool_calls"}],"usage":{"prompt_tokens":3,"completion_tokens":1}})";
+  EXPECT_TRUE(body.feed(text, reader, got, [] { return true; }));
+  EXPECT_FALSE(reader.ended());
+  body.closed(reader, got);
+  EXPECT_FALSE(reader.failed());
+  EXPECT_EQ(got.said, "hi");
+  EXPECT_EQ(got.thought, "hm");
+  EXPECT_THAT(got.calls, ElementsAre("k1 f {}"));
+  EXPECT_TRUE(reader.used().reported());
 }
 
 }  // namespace

@@ -51,9 +51,9 @@ class driver {
   llm::exchange prepare(std::string_view json) const {
     const auto request = llm::parse_request(json);
     auto built = openai::build_request(request, options_);
-    std::string keep_for = options_.send_reasoning ? std::string(llm::text_at(request, "model")) : "";
-    return {std::move(built.body), std::make_unique<openai::chat_reader>(std::move(keep_for)), std::move(built.names),
-            std::move(built.notices)};
+    auto reader = std::make_unique<openai::chat_reader>(std::string(llm::text_at(request, "model")),
+                                                        options_.send_reasoning);
+    return {std::move(built.body), std::move(reader), std::move(built.names), std::move(built.notices)};
   }
 
  private:

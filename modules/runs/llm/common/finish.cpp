@@ -1,0 +1,184 @@
+#include "finish.hpp"
+
+#include <ry/ext/llm_provider.h>
+
+#include <algorithm>
+#include <cctype>
+#include <string>
+
+namespace llm {
+
+namespace {
+
+struct named {
+  std::string_view name;  // in lower case, words joined by _
+  std::int32_t finish;
+};
+
+constexpr named known[] = {
+    // the model's own end
+    {"stop", RY_LLM_FINISH_STOP},
+    {"end_turn", RY_LLM_FINISH_STOP},
+    {"stop_sequence", RY_LLM_FINISH_STOP},
+    {"eos", RY_LLM_FINISH_STOP},
+    {"eos_token", RY_LLM_FINISH_STOP},
+    {"complete", RY_LLM_FINISH_STOP},
+    {"completed", RY_LLM_FINISH_STOP},
+    {"finish_reason_stop", RY_LLM_FINISH_STOP},
+    // calls
+    {"tool_calls", RY_LLM_FINISH_TOOL_CALLS},
+    {"tool_call", RY_LLM_FINISH_TOOL_CALLS},
+    {"tool_use", RY_LLM_FINISH_TOOL_CALLS},
+    {"function_call", RY_LLM_FINISH_TOOL_CALLS},
+    // a limit of tokens
+    {"length", RY_LLM_FINISH_LENGTH},
+    {"max_tokens", RY_LLM_FINISH_LENGTH},
+    {"max_output_tokens", RY_LLM_FINISH_LENGTH},
+    {"max_completion_tokens", RY_LLM_FINISH_LENGTH},
+    {"max_new_tokens", RY_LLM_FINISH_LENGTH},
+    {"max_length", RY_LLM_FINISH_LENGTH},
+    {"model_length", RY_LLM_FINISH_LENGTH},
+    {"model_context_window_exceeded", RY_LLM_FINISH_LENGTH},
+    {"context_window_exceeded", RY_LLM_FINISH_LENGTH},
+    {"context_length_exceeded", RY_LLM_FINISH_LENGTH},
+    {"token_limit", RY_LLM_FINISH_LENGTH},
+    {"error_limit", RY_LLM_FINISH_LENGTH},
+    {"incomplete", RY_LLM_FINISH_LENGTH},
+    {"truncated", RY_LLM_FINISH_LENGTH},
+    // withheld
+    {"content_filter", RY_LLM_FINISH_FILTER},
+    {"content_filtered", RY_LLM_FINISH_FILTER},
+    {"content_policy", RY_LLM_FINISH_FILTER},
+    {"content_policy_violation", RY_LLM_FINISH_FILTER},
+    {"error_toxic", RY_LLM_FINISH_FILTER},
+    {"guardrail_intervened", RY_LLM_FINISH_FILTER},
+    {"safety", RY_LLM_FINISH_FILTER},
+    {"image_safety", RY_LLM_FINISH_FILTER},
+    {"image_prohibited_content", RY_LLM_FINISH_FILTER},
+    {"image_recitation", RY_LLM_FINISH_FILTER},
+    {"recitation", RY_LLM_FINISH_FILTER},
+    {"language", RY_LLM_FINISH_FILTER},
+    {"blocklist", RY_LLM_FINISH_FILTER},
+    {"blocked", RY_LLM_FINISH_FILTER},
+    {"prohibited_content", RY_LLM_FINISH_FILTER},
+    {"spii", RY_LLM_FINISH_FILTER},
+    {"model_armor", RY_LLM_FINISH_FILTER},
+    {"sensitive", RY_LLM_FINISH_FILTER},
+    // declined, paused
+    {"refusal", RY_LLM_FINISH_REFUSAL},
+    {"refused", RY_LLM_FINISH_REFUSAL},
+    {"pause_turn", RY_LLM_FINISH_PAUSE},
+    {"pause", RY_LLM_FINISH_PAUSE},
+    // failed
+    {"error", RY_LLM_FINISH_ERROR},
+    {"failed", RY_LLM_FINISH_ERROR},
+    {"network_error", RY_LLM_FINISH_ERROR},
+    {"server_error", RY_LLM_FINISH_ERROR},
+    {"internal_error", RY_LLM_FINISH_ERROR},
+    {"model_error", RY_LLM_FINISH_ERROR},
+    {"upstream_error", RY_LLM_FINISH_ERROR},
+    {"timeout", RY_LLM_FINISH_ERROR},
+    {"abort", RY_LLM_FINISH_ERROR},
+    {"aborted", RY_LLM_FINISH_ERROR},
+    {"cancelled", RY_LLM_FINISH_ERROR},
+    {"user_cancel", RY_LLM_FINISH_ERROR},
+    {"overloaded", RY_LLM_FINISH_ERROR},
+    {"engine_overloaded", RY_LLM_FINISH_ERROR},
+    {"insufficient_system_resource", RY_LLM_FINISH_ERROR},
+    {"malformed_function_call", RY_LLM_FINISH_ERROR},
+    {"malformed_response", RY_LLM_FINISH_ERROR},
+    {"malformed_model_output", RY_LLM_FINISH_ERROR},
+    {"malformed_tool_use", RY_LLM_FINISH_ERROR},
+    {"unexpected_tool_call", RY_LLM_FINISH_ERROR},
+    {"too_many_tool_calls", RY_LLM_FINISH_ERROR},
+    {"missing_thought_signature", RY_LLM_FINISH_ERROR},
+    {"no_image", RY_LLM_FINISH_ERROR},
+    {"image_other", RY_LLM_FINISH_ERROR},
+    {"other", RY_LLM_FINISH_ERROR},
+};
+
+// Words that tell what an unknown name means, the gravest first.
+constexpr named telling[] = {
+    {"malformed", RY_LLM_FINISH_ERROR},    {"error", RY_LLM_FINISH_ERROR},   {"fail", RY_LLM_FINISH_ERROR},
+    {"overload", RY_LLM_FINISH_ERROR},     {"timeout", RY_LLM_FINISH_ERROR}, {"timed_out", RY_LLM_FINISH_ERROR},
+    {"abort", RY_LLM_FINISH_ERROR},        {"cancel", RY_LLM_FINISH_ERROR},  {"insufficient", RY_LLM_FINISH_ERROR},
+    {"unavailable", RY_LLM_FINISH_ERROR},  {"filter", RY_LLM_FINISH_FILTER}, {"safety", RY_LLM_FINISH_FILTER},
+    {"prohibit", RY_LLM_FINISH_FILTER},    {"block", RY_LLM_FINISH_FILTER},  {"moderat", RY_LLM_FINISH_FILTER},
+    {"policy", RY_LLM_FINISH_FILTER},      {"sensitive", RY_LLM_FINISH_FILTER},
+    {"guardrail", RY_LLM_FINISH_FILTER},   {"refus", RY_LLM_FINISH_REFUSAL}, {"length", RY_LLM_FINISH_LENGTH},
+    {"max_", RY_LLM_FINISH_LENGTH},        {"truncat", RY_LLM_FINISH_LENGTH}, {"limit", RY_LLM_FINISH_LENGTH},
+    {"context_window", RY_LLM_FINISH_LENGTH}, {"pause", RY_LLM_FINISH_PAUSE}, {"tool", RY_LLM_FINISH_TOOL_CALLS},
+    {"function_call", RY_LLM_FINISH_TOOL_CALLS},
+};
+
+// camelCase and dashes become lower case joined by _.
+std::string plain(std::string_view reason) {
+  std::string out;
+  char before = 0;
+  for (const char raw : reason.substr(0, 200)) {
+    const auto c = static_cast<unsigned char>(raw);
+    if (std::isupper(c) != 0 && std::islower(static_cast<unsigned char>(before)) != 0) out += '_';
+    out += raw == '-' ? '_' : static_cast<char>(std::tolower(c));
+    before = raw;
+  }
+  return out;
+}
+
+std::int32_t exact(std::string_view name) {
+  const auto* it = std::find_if(std::begin(known), std::end(known), [&](const named& n) { return n.name == name; });
+  return it == std::end(known) ? 0 : it->finish;
+}
+
+int gravity(std::int32_t finish) {
+  switch (finish) {
+    case RY_LLM_FINISH_ERROR:
+      return 7;
+    case RY_LLM_FINISH_FILTER:
+      return 6;
+    case RY_LLM_FINISH_REFUSAL:
+      return 5;
+    case RY_LLM_FINISH_LENGTH:
+      return 4;
+    case RY_LLM_FINISH_PAUSE:
+      return 3;
+    case RY_LLM_FINISH_TOOL_CALLS:
+      return 2;
+    default:
+      return finish == 0 ? 0 : 1;
+  }
+}
+
+// A name within a longer text: "function_call_filter: MALFORMED_FUNCTION_CALL".
+std::int32_t within(std::string_view text) {
+  const auto part_of_name = [](char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0; };
+  std::int32_t gravest = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t end = at;
+    while (end < text.size() && part_of_name(text[end])) ++end;
+    if (const auto f = exact(text.substr(at, end - at)); gravity(f) > gravity(gravest)) gravest = f;
+    at = end + 1;
+  }
+  return gravest;
+}
+
+std::int32_t judge(std::string_view reason) {
+  const std::string name = plain(reason);
+  if (const auto f = exact(name)) return f;
+  if (const auto f = within(name); f != 0 && f != RY_LLM_FINISH_STOP) return f;
+  for (const auto& t : telling)
+    if (name.find(t.name) != std::string::npos) return t.finish;
+  return RY_LLM_FINISH_STOP;
+}
+
+}  // namespace
+
+std::int32_t finish_of(std::string_view reason) { return reason.empty() ? 0 : judge(reason); }
+
+std::int32_t finish_of(std::string_view reason, std::string_view native) {
+  const auto own = finish_of(reason);
+  if (own == 0 || native.empty()) return own;
+  const auto f = exact(plain(native));
+  return gravity(f) > gravity(own) ? f : own;
+}
+
+}  // namespace llm

@@ -1,0 +1,17 @@
+// The names that providers give to the end of an answer. Pure.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace llm {
+
+// RY_LLM_FINISH_* of a finish_reason (OpenAI and those that speak its protocol) or a stop_reason (Anthropic), in any
+// spelling; 0: it is empty. An unknown name is judged by the words in it; without a telling word it is an ordinary end.
+std::int32_t finish_of(std::string_view reason);
+
+// The same with the name that the model's own provider gave (native_finish_reason of OpenRouter and others), because
+// gateways turn what they do not know into "stop": the graver of the two counts. An unknown native name says nothing.
+std::int32_t finish_of(std::string_view reason, std::string_view native);
+
+}  // namespace llm

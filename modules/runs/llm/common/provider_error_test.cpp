@@ -1,0 +1,91 @@
+#include "provider_error.hpp"
+
+#include <gtest/gtest.h>
+
+#include <boost/json/parse.hpp>
+
+namespace {
+
+std::optional<llm::failure> in_stream(const char* event) {
+  return llm::error_in(boost::json::parse(event).as_object());
+}
+
+TEST(provider_error, all_forms_within_a_stream_are_recognised) {
+  const struct {
+    const char* event;
+    ry_status status;
+    const char* message;
+  } cases[] = {
+      {R"({"error":{"message":"m","code":429}})", RY_RESOURCE_EXHAUSTED, "m"},
+      {R"({"error":{"message":"m","code":"429"}})", RY_RESOURCE_EXHAUSTED, "m"},
+      {R"({"error":"m"})", RY_UNAVAILABLE, "m"},
+      {R"({"error":true,"message":"m"})", RY_UNAVAILABLE, "m"},
+      {R"({"object":"error","message":"m","type":"BadRequestError","code":400})", RY_INVALID_ARGUMENT, "m"},
+      {R"({"type":"error","error":{"type":"overloaded_error","message":"m"}})", RY_UNAVAILABLE, "m"},
+      {R"({"choices":null,"error_type":"upstream_timeout","error_message":"m"})", RY_DEADLINE_EXCEEDED, "m"},
+      {R"({"detail":"m"})", RY_UNAVAILABLE, "m"},
+      {R"({"detail":[{"loc":["body"],"msg":"m"}]})", RY_UNAVAILABLE, "m"},
+      {R"({"errors":[{"message":"m","code":"rate_limit_exceeded"}]})", RY_RESOURCE_EXHAUSTED, "m"},
+      {R"({"base_resp":{"status_code":1002,"status_msg":"m"}})", RY_UNAVAILABLE, "m"},
+      {R"({"x_groq":{"error":"m"}})", RY_UNAVAILABLE, "m"},
+      {R"({"error":{"message":"m","code":"context_length_exceeded"}})", RY_OUT_OF_RANGE, "m"},
+      {R"({"error":{"message":"{\"error\":{\"message\":\"m\",\"type\":\"rate_limit_error\"}}"}})", RY_RESOURCE_EXHAUSTED, "m"},
+      {R"({"success":false,"message":"m"})", RY_UNAVAILABLE, "m"}};
+  for (const auto& c : cases) {
+    const auto f = in_stream(c.event);
+    ASSERT_TRUE(f) << c.event;
+    EXPECT_EQ(f->status, c.status) << c.event;
+    EXPECT_EQ(f->message, c.message) << c.event;
+  }
+}
+
+TEST(provider_error, what_belongs_to_an_answer_is_none) {
+  for (const char* event :
+       {"{}", R"({"choices":[],"error":null})", R"({"choices":[{"delta":{"content":"error"}}],"error":""})",
+        R"({"type":"ping"})", R"({"type":"message_start","message":{"usage":{}}})", R"({"base_resp":{"status_code":0}})",
+        R"({"object":"chat.completion.chunk","message":"x","choices":[]})", R"({"usage":{"prompt_tokens":1}})",
+        R"({"type":"content_block_delta","delta":{"type":"text_delta","text":"error"}})", R"({"errors":[]})"})
+    EXPECT_FALSE(in_stream(event)) << event;
+}
+
+TEST(provider_error, the_body_of_a_refusal_is_judged_with_its_status) {
+  const struct {
+    unsigned http;
+    const char* body;
+    ry_status status;
+    const char* reason;
+  } cases[] = {
+      {400, R"({"error":{"message":"x","code":"content_filter"}})", RY_INVALID_ARGUMENT, "llm.content_filter"},
+      {400, R"({"error":{"code":"x","innererror":{"code":"ResponsibleAIPolicyViolation"}}})", RY_INVALID_ARGUMENT,
+       "llm.content_filter"},
+      {400, R"({"error":{"message":"x","type":"insufficient_quota"}})", RY_INVALID_ARGUMENT, nullptr},
+      {429, R"({"error":{"message":"pay","code":"insufficient_quota"}})", RY_INVALID_ARGUMENT, nullptr},
+      {400, R"({"error":{"message":"x","type":"rate_limit_exceeded"}})", RY_RESOURCE_EXHAUSTED, "llm.rate_limited"},
+      {400, R"({"error":{"message":"no such model","code":"model_not_found"}})", RY_NOT_FOUND, "llm.not_found"},
+      {500, R"({"error":{"message":"x","type":"invalid_request_error"}})", RY_UNAVAILABLE, "llm.unavailable"},
+      {503, R"([{"error":{"message":"busy","status":"UNAVAILABLE"}}])", RY_UNAVAILABLE, "llm.unavailable"},
+      {502, "<html>", RY_UNAVAILABLE, "llm.unavailable"},
+      {400, "prompt is too long: 9 tokens > 8 maximum", RY_OUT_OF_RANGE, "llm.context_too_long"}};
+  for (const auto& c : cases) {
+    const auto f = llm::failure_of_body(c.body, c.http);
+    if (c.reason == nullptr) {
+      EXPECT_EQ(f.reason, "llm.quota") << c.body;
+      continue;
+    }
+    EXPECT_EQ(f.status, c.status) << c.body;
+    EXPECT_EQ(f.reason, c.reason) << c.body;
+  }
+}
+
+TEST(provider_error, a_page_or_a_bare_text_is_not_shown_to_clients) {
+  for (const char* body : {"<html>oops</html>", "upstream connect error at 10.0.0.7", ""})
+    EXPECT_EQ(llm::failure_of_body(body, 502).message, "the model provider answered HTTP 502") << body;
+}
+
+TEST(provider_error, a_retry_hint_is_kept) {
+  EXPECT_EQ(llm::failure_of_body(R"({"error":{"message":"Please try again in 7.66s","code":"rate_limit_exceeded"}})", 429)
+                .retry_after_s,
+            8u);
+}
+
+}  // namespace

@@ -1,0 +1,293 @@
+#include "tool_calls.hpp"
+
+#include <algorithm>
+#include <boost/json/array.hpp>
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <charconv>
+#include <set>
+#include <utility>
+
+#include "request.hpp"
+
+namespace llm {
+
+namespace json = boost::json;
+
+namespace {
+
+constexpr std::string_view blanks = " \t\r\n";
+
+bool all_blank(std::string_view s) { return s.find_first_not_of(blanks) == std::string_view::npos; }
+
+std::string_view trimmed(std::string_view s) {
+  const auto begin = s.find_first_not_of(blanks);
+  if (begin == std::string_view::npos) return {};
+  return s.substr(begin, s.find_last_not_of(blanks) - begin + 1);
+}
+
+// Behind the object that `s` begins with, npos when it has no end.
+std::size_t object_end(std::string_view s) {
+  int depth = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < s.size(); ++i) {
+    const char c = s[i];
+    if (in_string) {
+      if (c == '\\')
+        ++i;
+      else if (c == '"')
+        in_string = false;
+    } else if (c == '"') {
+      in_string = true;
+    } else if (c == '{' || c == '[') {
+      ++depth;
+    } else if ((c == '}' || c == ']') && --depth == 0) {
+      return i + 1;
+    }
+  }
+  return std::string_view::npos;
+}
+
+bool starts_object(std::string_view s) { return trimmed(s).starts_with('{'); }
+
+bool whole_object(std::string_view s) {
+  s = trimmed(s);
+  return s.starts_with('{') && object_end(s) == s.size();
+}
+
+bool empty_object(std::string_view s) {
+  s = trimmed(s);
+  return s.starts_with('{') && s.ends_with('}') && all_blank(s.substr(1, s.size() - 2));
+}
+
+bool same_value(std::string_view a, std::string_view b) {
+  if (a == b) return true;
+  boost::system::error_code bad_a, bad_b;
+  const auto x = json::parse(a, bad_a), y = json::parse(b, bad_b);
+  return !bad_a && !bad_b && x == y;
+}
+
+// `next` says all that `before` said, and perhaps more.
+bool extends(std::string_view next, std::string_view before) {
+  before.remove_suffix(1);
+  before = trimmed(before);
+  if (!next.starts_with(before)) return false;
+  const auto rest = trimmed(next.substr(before.size()));
+  return rest.starts_with(',') || rest.starts_with('}');
+}
+
+std::string invented_id(std::string_view seed, std::size_t ordinal, const assembled_call& of) {
+  std::uint64_t hash = 14695981039346656037ull;
+  const auto mix = [&hash](std::string_view s) {
+    for (const char c : s) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ull;
+    hash = (hash ^ 0x100) * 1099511628211ull;
+  };
+  mix(seed);
+  mix(std::to_string(ordinal));
+  mix(of.name);
+  mix(of.arguments);
+  hash ^= hash >> 29;
+  std::string out(9, '0');
+  for (char& c : out) {
+    c = "0123456789abcdefghijklmnopqrstuvwxyz"[hash % 36];
+    hash /= 36;
+  }
+  return out;
+}
+
+}  // namespace
+
+void argument_text::add(std::string_view piece) {
+  std::size_t i = 0;
+  for (; i < piece.size() && !closed_; ++i) {
+    const char c = piece[i];
+    if (first_ == std::string::npos) {
+      if (blanks.find(c) != std::string_view::npos) continue;
+      first_ = text_.size() + i;
+      object_ = c == '{';
+    }
+    if (!object_) continue;
+    if (in_string_) {
+      if (escaped_)
+        escaped_ = false;
+      else if (c == '\\')
+        escaped_ = true;
+      else if (c == '"')
+        in_string_ = false;
+    } else if (c == '"') {
+      in_string_ = true;
+    } else if (c == '{' || c == '[') {
+      ++depth_;
+    } else if ((c == '}' || c == ']') && --depth_ == 0) {
+      closed_ = true;
+    }
+  }
+  text_.append(piece.substr(0, i));
+  behind_.append(piece.substr(i));
+}
+
+bool argument_text::is_said_again_by(std::string_view other) const {
+  const auto own = trimmed(text_);
+  other = trimmed(other);
+  return closed_ && starts_object(other) && (empty_object(own) || extends(other, own) || same_value(own, other));
+}
+
+std::string argument_text::take() {
+  if (!closed_) {
+    const auto own = trimmed(text_);
+    // "null" before the object that followed, or an object written as a JSON string.
+    if (own.starts_with("null") && starts_object(own.substr(4))) return std::string(trimmed(own.substr(4)));
+    if (own.starts_with('"')) {
+      boost::system::error_code ec;
+      const auto v = json::parse(own, ec);
+      if (!ec && v.is_string() && whole_object(v.get_string())) return std::string(v.get_string());
+    }
+    return std::move(text_);
+  }
+  std::string_view rest = trimmed(behind_);
+  if (rest.empty()) return std::move(text_);
+  std::string_view best = trimmed(text_);
+  while (!rest.empty()) {
+    const auto end = rest.starts_with('{') ? object_end(rest) : std::string_view::npos;
+    const std::string_view next = rest.substr(0, end);
+    const bool cut = end == std::string_view::npos;
+    if (empty_object(best) && next.starts_with('{'))
+      best = next;
+    else if (!cut && extends(next, best))
+      best = next;
+    else if (cut || (!empty_object(next) && !same_value(best, next)))
+      return text_ + behind_;  // different objects: nobody knows which was meant
+    rest = cut ? std::string_view() : trimmed(rest.substr(end));
+  }
+  return std::string(best);
+}
+
+std::optional<std::size_t> tool_call_assembly::add(const json::array& calls) {
+  ++deltas_;
+  std::size_t bytes = 0, position = 0;
+  for (const auto& v : calls) {
+    const auto* o = v.if_object();
+    if (!o) continue;
+    const auto taken = add(*o, position++);
+    if (!taken) return std::nullopt;
+    bytes += *taken;
+  }
+  return bytes;
+}
+
+std::optional<std::size_t> tool_call_assembly::add_function(const json::object& function) {
+  ++deltas_;
+  return add({{"index", 0}, {"function", function}}, 0);
+}
+
+std::optional<std::size_t> tool_call_assembly::add(const json::object& o, std::size_t position) {
+  piece p;
+  p.position = position;
+  p.id = text_at(o, "id");
+  const auto* f = object_at(o, "function");
+  const json::object& named = f ? *f : o;
+  p.name = text_at(named, "name");
+  if (const auto* at = o.if_contains("index")) {
+    std::int64_t n = -1;
+    if (at->is_int64())
+      n = at->get_int64();
+    else if (const auto* s = at->if_string())
+      std::from_chars(s->data(), s->data() + s->size(), n);
+    else if (at->is_double() && at->get_double() >= 0 && at->get_double() < 1e6)
+      n = static_cast<std::int64_t>(at->get_double());
+    if (n >= 0) p.index = n;
+  }
+  std::string written;  // arguments that came as JSON, not as text
+  const auto* arguments = named.if_contains("arguments");
+  if (arguments && arguments->is_string()) {
+    p.arguments = arguments->get_string();
+  } else if (arguments && (arguments->is_object() || arguments->is_array())) {
+    written = json::serialize(*arguments);
+    p.arguments = written;
+  }
+  p.whole = whole_object(p.arguments);
+  const auto* extra = object_at(o, "extra_content");
+  if (extra && extra->empty()) extra = nullptr;
+  return add(p, extra);
+}
+
+std::optional<std::size_t> tool_call_assembly::add(const piece& p, const json::object* extra) {
+  call* c = owner(p);
+  if (c == nullptr || begins_another(*c, p)) {
+    if (p.id.empty() && p.name.empty() && all_blank(p.arguments)) return 0;
+    if (calls_.size() >= most_calls) return std::nullopt;
+    calls_.push_back({p.index, {}, {}, deltas_, {}, {}});
+    c = &calls_.back();
+  }
+  if (c->id.empty()) c->id = p.id;
+  if (p.name.starts_with(c->name))
+    c->name = p.name;  // the first, the same, or all of it so far
+  else if (p.name != c->name)
+    c->name += p.name;
+  if (extra != nullptr) c->extra = *extra;
+  if (c->arguments.size() + p.arguments.size() > most_bytes || c->name.size() > most_bytes) return std::nullopt;
+  c->arguments.add(p.arguments);
+  return p.arguments.size();
+}
+
+// The call that a piece belongs to unless it begins another one; nullptr: it begins one.
+tool_call_assembly::call* tool_call_assembly::owner(const piece& p) {
+  if (calls_.empty()) return nullptr;
+  call& last = calls_.back();
+  const auto from_back = [this](auto&& fits) {
+    const auto it = std::find_if(calls_.rbegin(), calls_.rend(), fits);
+    return it == calls_.rend() ? nullptr : &*it;
+  };
+  call* of_id = p.id.empty() ? nullptr : from_back([&](const call& c) { return c.id == p.id; });
+  if (!p.index) {
+    if (of_id != nullptr) return of_id;
+    if (p.position == 0) return &last;
+    if (!p.name.empty()) return nullptr;
+    return p.position < calls_.size() ? &calls_[p.position] : &last;
+  }
+  if (call* c = from_back([&](const call& x) { return x.index == p.index; })) return c;
+  // An index that is new. Some servers count pieces instead of calls.
+  if (of_id != nullptr && (p.name.empty() || (p.name == of_id->name && !of_id->arguments.complete()))) return of_id;
+  if (last.delta == deltas_ || last.arguments.complete() || all_blank(p.arguments)) return nullptr;
+  if (p.name.empty()) return &last;
+  const bool goes_on = p.name == last.name && !last.arguments.blank() && !starts_object(p.arguments);
+  return goes_on ? &last : nullptr;
+}
+
+bool tool_call_assembly::begins_another(const call& c, const piece& p) const {
+  const bool other_id = !p.id.empty() && !c.id.empty() && p.id != c.id;
+  const bool nothing = all_blank(p.arguments);
+  if (p.name.empty()) return other_id && c.arguments.complete() && nothing;  // its name follows
+  if (c.delta == deltas_ && p.position > 0) return true;  // two elements of one delta
+  if (c.name.empty()) return false;
+  const bool same_name = p.name == c.name;
+  if (c.arguments.complete()) {
+    if (!same_name || other_id) return true;
+    return starts_object(p.arguments) && !c.arguments.is_said_again_by(p.arguments);
+  }
+  if (same_name) return other_id && !p.index && (p.whole || (nothing && c.arguments.blank()));
+  if (!c.arguments.blank() || other_id) return true;
+  // A name in pieces, or a call without arguments before this one.
+  return p.id.empty() && !nothing && !p.index;
+}
+
+std::vector<assembled_call> tool_call_assembly::take(std::string_view seed, bool finished) {
+  std::vector<assembled_call> out;
+  std::set<std::string, std::less<>> ids;
+  for (call& c : calls_) {
+    if (c.name.empty()) continue;
+    assembled_call a{std::move(c.id), std::move(c.name), c.arguments.take(), std::move(c.extra)};
+    // What the limit cut off may have been the arguments of the last call.
+    const bool cut = !finished && &c == &calls_.back();
+    if (all_blank(a.arguments)) a.arguments = cut ? "" : "{}";
+    for (std::size_t n = out.size(); a.id.empty() || ids.contains(a.id); ++n) {
+      a.id = invented_id(seed, n, a);
+    }
+    ids.insert(a.id);
+    out.push_back(std::move(a));
+  }
+  calls_.clear();
+  return out;
+}
+
+}  // namespace llm

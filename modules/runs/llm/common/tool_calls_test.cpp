@@ -1,0 +1,119 @@
+#include "tool_calls.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <boost/json/parse.hpp>
+#include <set>
+
+namespace {
+
+using llm::argument_text;
+using llm::tool_call_assembly;
+using testing::ElementsAreArray;
+
+// Each element is the array "tool_calls" of one delta; a call reads "id name arguments".
+std::vector<std::string> assembled(const std::vector<std::string>& deltas, bool finished = true) {
+  tool_call_assembly calls;
+  for (const auto& d : deltas) EXPECT_TRUE(calls.add(boost::json::parse(d).as_array())) << d;
+  std::vector<std::string> out;
+  for (const auto& c : calls.take("seed", finished)) out.push_back(c.id + " " + c.name + " " + c.arguments);
+  return out;
+}
+
+TEST(tool_call_assembly, calls_are_told_apart_however_they_are_numbered) {
+  const struct {
+    const char* what;
+    std::vector<std::string> deltas, calls;
+  } cases[] = {
+      {"as documented",
+       {R"([{"index":0,"id":"a","function":{"name":"f","arguments":""}}])", R"([{"index":0,"function":{"arguments":"{\"x\""}}])",
+        R"([{"index":1,"id":"b","function":{"name":"g","arguments":"{}"}},{"index":0,"function":{"arguments":":1}"}}])"},
+       {R"(a f {"x":1})", "b g {}"}},
+      {"one index, own ids",
+       {R"([{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\":1}"}}])",
+        R"([{"index":0,"id":"b","function":{"name":"f","arguments":"{\"x\":2}"}}])"},
+       {R"(a f {"x":1})", R"(b f {"x":2})"}},
+      {"no index, one id for all pieces",
+       {R"([{"id":"a","function":{"name":"f","arguments":"{\"x\""}}])", R"([{"id":"a","function":{"arguments":":1}"}}])"},
+       {R"(a f {"x":1})"}},
+      {"no index, two whole calls in a delta",
+       {R"([{"id":"a","function":{"name":"f","arguments":"{}"}},{"id":"b","function":{"name":"f","arguments":"{}"}}])"},
+       {"a f {}", "b f {}"}},
+      {"another id in each piece",
+       {R"([{"index":0,"id":"a","function":{"name":"f","arguments":""}}])", R"([{"index":0,"id":"b","function":{"arguments":"{\"x\""}}])",
+        R"([{"index":0,"id":"c","function":{"arguments":":1}"}}])"},
+       {R"(a f {"x":1})"}},
+      {"another index in each piece",
+       {R"([{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\""}}])", R"([{"index":1,"function":{"arguments":":1}"}}])"},
+       {R"(a f {"x":1})"}},
+      {"an index as text",
+       {R"([{"index":"0","id":"a","function":{"name":"f","arguments":"{}"}}])", R"([{"index":"1","id":"b","function":{"name":"g","arguments":"{}"}}])"},
+       {"a f {}", "b g {}"}},
+      {"a name in pieces",
+       {R"([{"index":0,"id":"a","function":{"name":"li"}}])", R"([{"index":0,"function":{"name":"st"}}])",
+        R"([{"index":0,"function":{"arguments":"{}"}}])"},
+       {"a list {}"}},
+      {"the whole name in each piece",
+       {R"([{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\""}}])", R"([{"index":0,"id":"a","function":{"name":"f","arguments":":1}"}}])"},
+       {R"(a f {"x":1})"}},
+      {"name and arguments beside the function", {R"([{"id":"a","name":"f","arguments":{"x":1}}])"}, {R"(a f {"x":1})"}},
+      {"nothing at all", {R"([7,{},{"index":"x"}])"}, {}}};
+  for (const auto& c : cases) EXPECT_THAT(assembled(c.deltas), ElementsAreArray(c.calls)) << c.what;
+}
+
+TEST(tool_call_assembly, ids_are_there_and_unique) {
+  const auto calls = assembled({R"([{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}])",
+                                R"([{"index":1,"id":"a","function":{"name":"f","arguments":"{}"}}])",
+                                R"([{"index":2,"function":{"name":"f","arguments":"{}"}}])",
+                                R"([{"index":3,"function":{"name":"f","arguments":"{}"}}])"});
+  ASSERT_EQ(calls.size(), 4u);
+  EXPECT_EQ(calls[0], "a f {}");
+  EXPECT_EQ(std::set<std::string>(calls.begin(), calls.end()).size(), 4u);
+  for (const auto& c : {calls[1], calls[2], calls[3]}) EXPECT_THAT(c, testing::MatchesRegex("[0-9a-z]{9} f \\{\\}"));
+}
+
+TEST(tool_call_assembly, missing_arguments_are_an_empty_object_unless_they_may_be_cut_off) {
+  const std::vector<std::string> two = {R"([{"index":0,"id":"a","function":{"name":"f"}}])",
+                                        R"([{"index":1,"id":"b","function":{"name":"g","arguments":" "}}])"};
+  EXPECT_THAT(assembled(two), testing::ElementsAre("a f {}", "b g {}"));
+  EXPECT_THAT(assembled(two, false), testing::ElementsAre("a f {}", "b g "));
+}
+
+TEST(tool_call_assembly, number_and_size_are_bounded) {
+  tool_call_assembly calls;
+  boost::json::array many;
+  for (std::size_t i = 0; i <= tool_call_assembly::most_calls; ++i)
+    many.push_back({{"index", i}, {"id", std::to_string(i)}, {"function", {{"name", "f"}, {"arguments", "{}"}}}});
+  EXPECT_FALSE(calls.add(many));
+  tool_call_assembly large;
+  const boost::json::array piece{{{"index", 0}, {"function", {{"name", "f"}, {"arguments", std::string(9 << 20, 'x')}}}}};
+  EXPECT_TRUE(large.add(piece));
+  EXPECT_FALSE(large.add(piece));
+}
+
+TEST(argument_text, an_object_that_is_said_again_counts_once) {
+  const struct {
+    std::vector<std::string> pieces;
+    std::string text;
+  } cases[] = {{{"{}", "{\"x\":1}"}, "{\"x\":1}"},
+               {{"{}", "{\"x\"", ":1}"}, "{\"x\":1}"},
+               {{"{\"x\":1}", "{\"x\":1}"}, "{\"x\":1}"},
+               {{"{\"x\":1}", "{ \"x\": 1 }"}, "{\"x\":1}"},
+               {{"{\"x\":1}", "{\"x\":1,\"y\":2}"}, "{\"x\":1,\"y\":2}"},
+               {{"{\"x\":1}", "{}"}, "{\"x\":1}"},
+               {{"{\"x\":1}", "{\"x\":2}"}, "{\"x\":1}{\"x\":2}"},  // cannot be decided
+               {{"{\"x\":\"}{\"}"}, "{\"x\":\"}{\"}"},
+               {{"{\"x\":\"\\\"", "}\"}"}, "{\"x\":\"\\\"}\"}"},
+               {{"null", "{\"x\":1}"}, "{\"x\":1}"},
+               {{"\"{\\\"x\\\":1}\""}, "{\"x\":1}"},
+               {{"{\"x\":"}, "{\"x\":"},
+               {{"no json"}, "no json"}};
+  for (const auto& c : cases) {
+    argument_text t;
+    for (const auto& p : c.pieces) t.add(p);
+    EXPECT_EQ(t.take(), c.text) << testing::PrintToString(c.pieces);
+  }
+}
+
+}  // namespace
