@@ -1,0 +1,128 @@
+// What MCP servers send: event streams, JSON-RPC messages and what stands in them. Cut anywhere, a stream reads the
+// same; whatever a message says, what is made of it is valid JSON within its limits.
+#include <boost/json/parse.hpp>
+#include <string>
+#include <vector>
+
+#include "check.hpp"
+#include "modules/mcp/era.hpp"
+#include "modules/mcp/input.hpp"
+#include "modules/mcp/progress.hpp"
+#include "modules/mcp/result.hpp"
+#include "modules/mcp/rpc.hpp"
+#include "modules/mcp/schema.hpp"
+#include "modules/mcp/tool.hpp"
+#include "modules/mcp/transports/common/event_reader.hpp"
+#include "ry/cpp/types.hpp"
+
+namespace {
+
+constexpr std::size_t most_event = 16 * 1024;
+constexpr std::size_t most_result = 4 * 1024;
+
+struct stream {
+  bool fits = true;
+  std::vector<std::string> events;
+  std::string last_id;
+};
+
+stream read(std::string_view bytes, std::uint32_t seed) {
+  stream out;
+  mcp_transport::event_reader reader(most_event);
+  const auto feed = [&](std::string_view piece) {
+    out.fits = reader.feed(piece, [&](std::string_view name, std::string_view data) {
+      fuzz::promise(!data.empty(), "an event has data");
+      out.events.push_back(std::string(name) + "\n" + std::string(data));
+    });
+    return out.fits;
+  };
+  if (seed == 0)
+    feed(bytes);
+  else
+    fuzz::in_pieces(bytes, seed, feed);
+  out.last_id = reader.last_id();
+  return out;
+}
+
+void parses(std::string_view text, const char* what) {
+  boost::system::error_code bad;
+  const auto v = boost::json::parse(text, bad, {}, {.max_depth = 256});
+  fuzz::promise(!bad && v.is_object(), what);
+}
+
+void use_result(const mcp::json::value& body) {
+  const auto result = mcp::result_json(body, most_result);
+  parses(result, "a result is a JSON object");
+  parses(mcp::with_note(result, "A note."), "with a note too");
+  (void)mcp::answers_to(body);
+  (void)mcp::offered_revisions(body);
+  (void)mcp::judge({true, false, body, 200});
+  mcp::tool_collector tools({.tools = 16, .pages = 4, .tool_bytes = 4096, .list_bytes = 64 * 1024});
+  try {
+    (void)tools.add_page(body);
+    (void)tools.add_page(body);
+  } catch (const ry::error&) {
+    return;
+  }
+  const auto list = tools.finish();
+  fuzz::promise(list.tools.size() <= 16, "no more tools than allowed");
+  for (const auto& t : list.tools) {
+    fuzz::promise(list.find(t.name) != nullptr, "a tool is found by its name");
+    (void)mcp::held_against(t.parameters, body);
+    (void)mcp::held_against(t.output_schema, body);
+    if (const auto* arguments = body.if_object()) (void)mcp::mirror_arguments(t.mirrored, *arguments);
+  }
+}
+
+void use(std::string_view text) {
+  std::vector<mcp::incoming> messages;
+  try {
+    messages = mcp::read_messages(text);
+  } catch (const ry::error& e) {
+    fuzz::promise(!std::string_view(e.what()).empty(), "a refusal says why");
+    return;
+  }
+  for (const auto& m : messages) {
+    switch (m.what) {
+      case mcp::incoming::kind::result:
+        use_result(m.body);
+        break;
+      case mcp::incoming::kind::failure:
+        (void)mcp::code_of(m.body);
+        parses(mcp::error_json(mcp::message_of(m.body)), "a failure is a JSON object");
+        (void)mcp::judge({true, true, m.body, 400});
+        break;
+      case mcp::incoming::kind::request:
+        parses(mcp::failure_text(m.peer_id, -32601, "unknown method"), "an answer is a JSON object");
+        break;
+      case mcp::incoming::kind::notification:
+        if (const auto* params = m.body.if_object()) {
+          mcp::progress_mark mark;
+          (void)mark.grows(*params);
+          fuzz::promise(!mark.grows(*params), "progress that stands still does not grow");
+          (void)mcp::progress_line(*params);
+        }
+        break;
+      case mcp::incoming::kind::nonsense:
+        break;
+    }
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  std::string_view input = fuzz::view(data, size);
+  const std::uint8_t choice = fuzz::take(input);
+  if (choice % 2 == 1) {  // a line of a local program, or a body without a stream
+    use(input);
+    return 0;
+  }
+  const stream one = read(input, 0), two = read(input, choice + 1u);
+  fuzz::promise(one.fits == two.fits, "cut or not, the same limit");
+  if (!one.fits) return 0;
+  fuzz::promise(one.events == two.events, "cut or not, the same events");
+  fuzz::promise(one.last_id == two.last_id, "the same last id");
+  for (const auto& e : one.events) use(std::string_view(e).substr(e.find('\n') + 1));
+  return 0;
+}
