@@ -7,6 +7,7 @@
 #include <ry/cpp/settings_check.hpp>
 #include <stdexcept>
 
+#include "known_models.hpp"
 #include "webhook_signature.hpp"
 
 namespace runs {
@@ -288,12 +289,18 @@ price settings::price_of(std::string_view name) const {
 
 std::int64_t settings::window_of(std::string_view name) const {
   const std::int64_t* known = known_of(*this, context_tokens, name);
-  return known != nullptr ? *known : default_context_tokens;
+  if (known != nullptr) return *known;
+  const auto at = target(name);
+  const auto abilities = at ? known_model(at->model) : std::nullopt;
+  return abilities ? abilities->context_tokens : default_context_tokens;
 }
 
 bool settings::sees(std::string_view name) const {
   const bool* known = known_of(*this, vision, name);
-  return known != nullptr && *known;
+  if (known != nullptr) return *known;
+  const auto at = target(name);
+  const auto abilities = at ? known_model(at->model) : std::nullopt;
+  return abilities && abilities->vision;
 }
 
 model_parameters settings::options_of(std::string_view name) const {

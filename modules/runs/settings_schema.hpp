@@ -46,7 +46,7 @@ inline constexpr char settings_schema[] = R"json({
     },
     "context_tokens": {
       "type": "object",
-      "description": "How many tokens a model takes in and gives out together, by alias or '<provider>/<model>'",
+      "description": "How many tokens a model takes in and gives out together, by alias or '<provider>/<model>'; default: what its family is known for",
       "additionalProperties": {"type": "integer", "minimum": 1024},
       "default": {}
     },
@@ -65,7 +65,7 @@ inline constexpr char settings_schema[] = R"json({
       },
       "default": {}
     },
-    "default_context_tokens": {"type": "integer", "minimum": 1024, "default": 128000, "description": "For models without an entry of their own"},
+    "default_context_tokens": {"type": "integer", "minimum": 1024, "default": 128000, "description": "For models without an entry of their own whose family is not known"},
     "fallbacks": {
       "type": "object",
       "description": "Models that answer in a model's place when its provider fails, by alias or '<provider>/<model>', in their order",
@@ -98,7 +98,7 @@ inline constexpr char settings_schema[] = R"json({
     "upload_text_bytes": {"type": "integer", "minimum": 1024, "maximum": 67108864, "default": 2097152, "description": "Text that is taken from one uploaded file"},
     "upload_read_seconds": {"type": "integer", "minimum": 1, "maximum": 3600, "default": 60, "description": "Time for looking at the files of one start, 20 s at most for each"},
     "extract_program": {"type": "string", "default": "", "description": "Path of runyard-extract; empty: beside the server's program"},
-    "vision": {"type": "object", "additionalProperties": {"type": "boolean"}, "default": {}, "description": "Models that take images, by alias or '<provider>/<model>'"},
+    "vision": {"type": "object", "additionalProperties": {"type": "boolean"}, "default": {}, "description": "Models that take images, by alias or '<provider>/<model>'; default: whether its family is known to"},
     "workspace_bytes": {"type": "integer", "minimum": 1048576, "default": 2147483648, "description": "Files of one project that are kept in the database"},
     "workspace_file_bytes": {"type": "integer", "minimum": 1048576, "default": 536870912, "description": "Largest file of a workspace that is kept"},
     "workspace_files": {"type": "integer", "minimum": 100, "maximum": 1000000, "default": 20000, "description": "Files, directories and links of one project that are kept"},

@@ -148,11 +148,22 @@ TEST(settings_test, prices_are_exact) {
   EXPECT_EQ(s.price_of("unknown/x").input, 0);
 }
 
+TEST(settings_test, well_known_models_take_images_unless_the_configuration_says_otherwise) {
+  const settings s = settings_of(
+      R"({"models":{"runyard/basic":"offline/gpt-4o"},"vision":{"offline/gpt-4o-mini":false,"offline/own":true}})");
+  EXPECT_TRUE(s.sees("offline/gpt-4o"));
+  EXPECT_TRUE(s.sees("runyard/basic")) << "by what the alias stands for";
+  EXPECT_FALSE(s.sees("offline/gpt-4o-mini"));
+  EXPECT_TRUE(s.sees("offline/own"));
+  EXPECT_FALSE(s.sees("offline/other"));
+}
+
 TEST(settings_test, windows_and_stand_ins_stand_under_the_alias_or_what_it_means) {
   const settings s = settings_of(
       R"({"context_tokens":{"offline/basic":8000},"fallbacks":{"offline/basic":["offline/b","runyard/basic","offline/b"]}})");
   EXPECT_EQ(s.window_of("runyard/basic"), 8000);
   EXPECT_EQ(s.window_of("offline/other"), 128'000);
+  EXPECT_EQ(s.window_of("offline/gpt-4.1-mini"), 1'047'576) << "a well-known family";
   EXPECT_EQ(s.chain("runyard/basic"), (std::vector<std::string>{"runyard/basic", "offline/b"}));
   EXPECT_EQ(s.chain("offline/other"), std::vector<std::string>{"offline/other"});
   EXPECT_NE(faults_of(R"({"fallbacks":{"runyard/basic":["nowhere/x"]}})"), "");
