@@ -36,6 +36,7 @@ constexpr kind kinds[] = {
     {"billing_error", quota, true},
     {"billing_hard_limit_reached", quota, true},
     {"billing_not_active", quota, true},
+    {"usage_limit_reached", quota, true},
     {"exceeded_current_quota_error", quota, true},
     {"payment_required", quota, true},
     {"model_not_found", 404, true},
@@ -70,6 +71,8 @@ constexpr kind kinds[] = {
     {"tool_use_failed", 500, true},  // Groq: the model wrote a call that is none
     {"overloaded_error", 529, true},
     {"server_overloaded", 503, true},
+    {"server_is_overloaded", 503, true},
+    {"slow_down", 503, true},
     {"engine_overloaded", 503},
     {"overloaded", 503},
     {"capacity_exceeded", 503},
@@ -78,6 +81,7 @@ constexpr kind kinds[] = {
     {"unavailable", 503},
     {"timeout_error", 504},
     {"upstream_timeout", 504},
+    {"vector_store_timeout", 504},
     {"gateway_timeout", 504},
     {"request_timeout", 504},
     {"timeout", 504},
@@ -97,7 +101,21 @@ constexpr kind kinds[] = {
     {"validationexception", 400},
     {"validation", 400},
     {"not_supported_error", 400},
+    {"bio_policy", 400},
+    {"misalignment_policy_violation", 400},
+    {"data_residency_mismatch", 400},
+    {"unsupported_image_media_type", 400},
+    {"empty_image_file", 400},
+    {"failed_to_download_image", 400},
 };
+
+const kind* kind_of(std::string_view name) {
+  const auto* k = std::find_if(std::begin(kinds), std::end(kinds), [&](const kind& x) { return x.name == name; });
+  if (k != std::end(kinds)) return k;
+  // Of requests and their images: invalid_prompt, invalid_encrypted_content, image_too_large, ...
+  static constexpr kind bad_request{"", 400};
+  return name.starts_with("invalid_") || name.starts_with("image_") ? &bad_request : nullptr;
+}
 
 // What an error says of itself.
 struct account {
@@ -216,8 +234,8 @@ failure judge(account a, unsigned http_status) {
     return {RY_OUT_OF_RANGE, "llm.context_too_long", std::move(a.message)};
   unsigned status = http_status != 0 ? http_status : a.status;
   for (const std::string& name : a.names) {
-    const auto* k = std::find_if(std::begin(kinds), std::end(kinds), [&](const kind& x) { return x.name == name; });
-    if (k == std::end(kinds) || (status != 0 && !k->decides)) continue;
+    const auto* k = kind_of(name);
+    if (k == nullptr || (status != 0 && !k->decides)) continue;
     status = k->status;
     break;
   }

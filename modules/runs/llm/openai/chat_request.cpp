@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <boost/json/array.hpp>
 #include <boost/json/serialize.hpp>
-#include <cctype>
 #include <cstddef>
 #include <utility>
 
@@ -23,16 +22,6 @@ json::object image_part(const llm::shown_image& image) {
   std::string url = "data:";
   url.append(image.media_type).append(";base64,").append(image.data);
   return {{"type", "image_url"}, {"image_url", {{"url", std::move(url)}}}};
-}
-
-// Models of this family check ids wherever they run.
-bool is_mistral(std::string_view model) {
-  std::string lower(model);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  for (std::string_view family : {"mistral", "mixtral", "ministral", "magistral", "devstral", "codestral", "pixtral"})
-    if (lower.find(family) != std::string::npos) return true;
-  return false;
 }
 
 class message_list {

@@ -1,6 +1,7 @@
 #include "dialect.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <initializer_list>
 #include <string>
 
@@ -40,6 +41,27 @@ bool is_azure(std::string_view base_url) {
   if (is_azure_openai(host) || is_within(host, {"cognitiveservices.azure.com", "services.ai.azure.com"})) return true;
   const auto holds = [base_url](std::string_view part) { return base_url.find(part) != std::string_view::npos; };
   return holds("/openai/deployments/") || holds("?api-version=") || holds("&api-version=");
+}
+
+bool is_mistral(std::string_view model) {
+  std::string lower(model);
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  for (std::string_view family : {"mistral", "mixtral", "ministral", "magistral", "devstral", "codestral", "pixtral"})
+    if (lower.find(family) != std::string::npos) return true;
+  return false;
+}
+
+std::optional<deployment_base> split_deployment(std::string_view base_url) {
+  constexpr std::string_view folder = "/openai/deployments/", kept = "/openai";
+  const auto path = base_url.substr(0, base_url.find('?'));
+  const auto at = path.find(folder);
+  if (at == std::string_view::npos) return std::nullopt;
+  auto name = path.substr(at + folder.size());
+  name = name.substr(0, name.find('/'));
+  if (name.empty()) return std::nullopt;
+  std::string rest(base_url.substr(0, at + kept.size()));
+  return deployment_base{rest.append(base_url.substr(path.size())), std::string(name)};
 }
 
 }  // namespace openai

@@ -1,7 +1,8 @@
-// Whose variety of the chat completions API a provider speaks. Pure.
+// Whose variety of the chat completions API or of the Responses API a provider speaks. Pure.
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace openai {
@@ -18,5 +19,15 @@ std::optional<dialect> read_dialect(std::string_view name, std::string_view base
 
 // A resource of Azure, also behind a gateway that keeps its paths or its versions: the key is sent as `api-key`.
 bool is_azure(std::string_view base_url);
+
+// Models of this family check ids wherever they run.
+bool is_mistral(std::string_view model);
+
+// "https://h/openai/deployments/d?api-version=1": "https://h/openai?api-version=1" and "d". The Responses API of Azure has
+// no paths of deployments: their name is the model. nullopt: `base_url` is none of a deployment.
+struct deployment_base {
+  std::string base_url, deployment;
+};
+std::optional<deployment_base> split_deployment(std::string_view base_url);
 
 }  // namespace openai

@@ -38,4 +38,23 @@ TEST(dialect, is_named_by_the_operator) {
   EXPECT_EQ(openai::read_dialect("azure", ""), std::nullopt);
 }
 
+TEST(dialect, a_deployment_is_no_part_of_the_base_of_responses) {
+  const struct {
+    const char *url, *base, *deployment;
+  } rows[] = {{"https://r.openai.azure.com/openai/deployments/d1?api-version=2025-04-01-preview",
+               "https://r.openai.azure.com/openai?api-version=2025-04-01-preview", "d1"},
+              {"https://r.openai.azure.com/openai/deployments/d1/chat/completions?a=1&b=2",
+               "https://r.openai.azure.com/openai?a=1&b=2", "d1"},
+              {"https://gateway.example/eu/openai/deployments/gpt-5.2", "https://gateway.example/eu/openai", "gpt-5.2"}};
+  for (const auto& r : rows) {
+    const auto split = openai::split_deployment(r.url);
+    ASSERT_TRUE(split) << r.url;
+    EXPECT_EQ(split->base_url, r.base);
+    EXPECT_EQ(split->deployment, r.deployment);
+  }
+  for (const char* url : {"https://r.openai.azure.com/openai/v1", "https://r.openai.azure.com/openai?api-version=1", "https://h/openai/deployments/",
+                          "https://h/v1?next=/openai/deployments/d"})
+    EXPECT_FALSE(openai::split_deployment(url)) << url;
+}
+
 }  // namespace

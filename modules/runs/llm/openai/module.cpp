@@ -1,7 +1,9 @@
-// Driver `openai` of llm.provider/1: the chat completions API, of OpenAI and of all that speak it.
+// Driver `openai` of llm.provider/1: the chat completions API and the Responses API, of OpenAI and of all that speak them.
+#include <boost/json/object.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,6 +12,9 @@
 #include "chat_request.hpp"
 #include "dialect.hpp"
 #include "driver.hpp"
+#include "reasoning_items.hpp"
+#include "responses_reader.hpp"
+#include "responses_request.hpp"
 #include "settings.hpp"
 
 namespace {
@@ -20,8 +25,8 @@ class driver {
 
   driver(std::string_view name, std::string_view config_json) {
     const auto config = llm::parse_config(
-        config_json, {"max_tokens_field", "stream_usage", "send_reasoning", "extra_body", "dialect", "alternate_roles",
-                      "max_tools", "max_tool_description"});
+        config_json, {"wire", "max_tokens_field", "stream_usage", "send_reasoning", "encrypted_reasoning", "extra_body",
+                      "dialect", "alternate_roles", "max_tools", "max_tool_description"});
     at_ = llm::read_endpoint(name, config, "https://api.openai.com/v1");
     if (!at_.secret.empty()) {
       const bool azure = openai::is_azure(at_.url);
@@ -30,35 +35,84 @@ class driver {
     const auto named = llm::text_setting(config, "dialect", "auto");
     const auto dialect = openai::read_dialect(named, at_.url);
     if (!dialect) throw ry::bad_request("llm.config", "dialect must be auto, compatible, openai, mistral or gemini");
-    options_ = openai::options_of(*dialect);
-    const bool own = *dialect == openai::dialect::openai;
-    options_.max_tokens_field =
-        llm::text_setting(config, "max_tokens_field", own ? "max_completion_tokens" : "max_tokens");
-    options_.stream_usage = llm::flag_setting(config, "stream_usage", true);
-    options_.send_reasoning = llm::flag_setting(config, "send_reasoning", false);
-    options_.alternate_roles = llm::flag_setting(config, "alternate_roles", options_.alternate_roles);
-    const auto count = [&config](std::string_view key, std::size_t standard) {
-      constexpr std::int64_t most = 1'000'000;
-      return static_cast<std::size_t>(llm::number_setting(config, key, static_cast<std::int64_t>(standard), 0, most));
-    };
-    options_.tools.count = count("max_tools", options_.tools.count);
-    options_.tools.description_chars = count("max_tool_description", options_.tools.description_chars);
-    options_.extra_body = llm::extra_body_setting(config);
-    at_.url = llm::with_path(at_.url, "/chat/completions");
+    const auto wire = llm::text_setting(config, "wire", "chat");
+    if (wire != "chat" && wire != "responses")
+      throw ry::bad_request("llm.config", "wire must be chat or responses");
+    refuse_keys_of_other_wire(config, wire);
+    if (wire == "chat")
+      use_chat(config, *dialect);
+    else
+      use_responses(config, *dialect);
   }
 
   const llm::endpoint& at() const { return at_; }
   llm::exchange prepare(std::string_view json) const {
     const auto request = llm::parse_request(json);
+    std::string model(llm::text_at(request, "model"));
+    if (responses_) {
+      auto built = openai::build_responses_request(request, *responses_, *refusals_);
+      auto reader = std::make_unique<openai::responses_reader>(openai::reasoning_origin{at_.name, std::move(model)},
+                                                               refusals_, std::move(built.reasoning));
+      return {std::move(built.body), std::move(reader), std::move(built.names), std::move(built.notices)};
+    }
     auto built = openai::build_request(request, options_);
-    auto reader = std::make_unique<openai::chat_reader>(std::string(llm::text_at(request, "model")),
-                                                        options_.send_reasoning);
+    auto reader = std::make_unique<openai::chat_reader>(std::move(model), options_.send_reasoning);
     return {std::move(built.body), std::move(reader), std::move(built.names), std::move(built.notices)};
   }
 
  private:
+  static void refuse_keys_of_other_wire(const boost::json::object& config, std::string_view wire) {
+    const std::pair<std::string_view, std::string_view> keys[] = {{"max_tokens_field", "chat"},
+                                                                  {"stream_usage", "chat"},
+                                                                  {"send_reasoning", "chat"},
+                                                                  {"encrypted_reasoning", "responses"}};
+    for (const auto& [key, of] : keys)
+      if (of != wire && config.contains(key))
+        throw ry::bad_request("llm.config", std::string(key) + " applies to wire = \"" + std::string(of) + "\" only");
+  }
+
+  // Settings of the rules that both wires have.
+  template <class Options>
+  static void read_rules(const boost::json::object& config, Options& options) {
+    options.alternate_roles = llm::flag_setting(config, "alternate_roles", options.alternate_roles);
+    const auto count = [&config](std::string_view key, std::size_t standard) {
+      constexpr std::int64_t most = 1'000'000;
+      return static_cast<std::size_t>(llm::number_setting(config, key, static_cast<std::int64_t>(standard), 0, most));
+    };
+    options.tools.count = count("max_tools", options.tools.count);
+    options.tools.description_chars = count("max_tool_description", options.tools.description_chars);
+    options.extra_body = llm::extra_body_setting(config);
+  }
+
+  void use_chat(const boost::json::object& config, openai::dialect dialect) {
+    options_ = openai::options_of(dialect);
+    const bool own = dialect == openai::dialect::openai;
+    options_.max_tokens_field =
+        llm::text_setting(config, "max_tokens_field", own ? "max_completion_tokens" : "max_tokens");
+    options_.stream_usage = llm::flag_setting(config, "stream_usage", true);
+    options_.send_reasoning = llm::flag_setting(config, "send_reasoning", false);
+    read_rules(config, options_);
+    at_.url = llm::with_path(at_.url, "/chat/completions");
+  }
+
+  void use_responses(const boost::json::object& config, openai::dialect dialect) {
+    auto options = openai::responses_options_of(dialect);
+    options.provider = at_.name;
+    options.encrypted_reasoning = llm::flag_setting(config, "encrypted_reasoning", true);
+    read_rules(config, options);
+    if (auto of_deployment = openai::split_deployment(at_.url)) {
+      at_.url = std::move(of_deployment->base_url);
+      options.deployment = std::move(of_deployment->deployment);
+    }
+    at_.url = llm::with_path(at_.url, "/responses");
+    responses_ = std::move(options);
+    refusals_ = std::make_shared<openai::reasoning_refusals>();
+  }
+
   llm::endpoint at_;
-  openai::request_options options_;
+  openai::request_options options_;                         // of the chat wire
+  std::optional<openai::responses_options> responses_;      // of the other one
+  std::shared_ptr<openai::reasoning_refusals> refusals_;
 };
 
 using openai_module = llm::http_driver_module<driver>;

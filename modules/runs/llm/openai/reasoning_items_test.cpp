@@ -1,0 +1,60 @@
+#include "reasoning_items.hpp"
+
+#include <gtest/gtest.h>
+
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <string>
+
+namespace {
+
+namespace json = boost::json;
+
+TEST(reasoning_items, keep_what_the_api_takes_back) {
+  const struct {
+    const char *given, *kept;
+  } rows[] = {
+      {R"({"type":"reasoning","id":"rs_1","status":"completed","summary":[{"type":"summary_text","text":"s"}],"content":[],"encrypted_content":"e"})",
+       R"({"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"s"}],"encrypted_content":"e"})"},
+      {R"({"type":"reasoning","id":"rs_1","encrypted_content":"e"})",
+       R"({"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"e"})"},
+      {R"({"type":"reasoning","encrypted_content":"e","summary":null})", R"({"type":"reasoning","summary":[],"encrypted_content":"e"})"},
+      // Open models give their reasoning as text.
+      {R"({"type":"reasoning","id":"r","summary":[],"content":[{"type":"reasoning_text","text":"t"},{"type":"x"},1]})",
+       R"({"type":"reasoning","id":"r","summary":[],"content":[{"type":"reasoning_text","text":"t"}]})"},
+      {R"({"type":"reasoning","id":"r","content":[{"type":"reasoning_text","text":"t"}],"encrypted_content":"e"})",
+       R"({"type":"reasoning","id":"r","summary":[],"encrypted_content":"e"})"},
+      // Nothing but its id, which the provider forgets with store = false.
+      {R"({"type":"reasoning","id":"r","summary":[{"type":"summary_text","text":"s"}],"encrypted_content":null})", "{}"},
+      {R"({"type":"reasoning","id":"r","content":"t"})", "{}"},
+  };
+  for (const auto& r : rows)
+    EXPECT_EQ(json::value(openai::replayable_reasoning(json::parse(r.given).as_object())), json::parse(r.kept)) << r.given;
+}
+
+TEST(reasoning_items, models_without_reasoning_are_known_by_their_family) {
+  for (const char* model : {"gpt-4o", "gpt-4.1-mini", "gpt-4-turbo", "gpt-3.5-turbo", "chatgpt-4o-latest", "gpt-5-chat-latest", "openai/gpt-4o"})
+    EXPECT_TRUE(openai::is_without_reasoning(model)) << model;
+  for (const char* model : {"o3", "o4-mini", "gpt-5", "gpt-5.2", "gpt-5.3-codex", "openai/gpt-oss-120b", "grok-4", "my-deployment"})
+    EXPECT_FALSE(openai::is_without_reasoning(model)) << model;
+}
+
+TEST(reasoning_items, refusals_are_remembered_within_a_limit) {
+  openai::reasoning_refusals refusals;
+  const auto one = openai::reasoning_refusals::mark_of(json::parse(R"({"encrypted_content":"one"})").as_object());
+  const auto two = openai::reasoning_refusals::mark_of(json::parse(R"({"content":[{"text":"two"}]})").as_object());
+  EXPECT_NE(one, two);
+  EXPECT_FALSE(refusals.add({}));
+  EXPECT_TRUE(refusals.add({one}));
+  EXPECT_FALSE(refusals.add({one})) << "another request without it would be refused for something else";
+  EXPECT_TRUE(refusals.add({one, two}));
+  EXPECT_TRUE(refusals.refuses(one) && refusals.refuses(two));
+  for (std::size_t n = 0; n < 100'000; ++n) refusals.add({one + two + n});
+  EXPECT_FALSE(refusals.refuses(one)) << "the oldest are forgotten";
+  EXPECT_TRUE(refusals.add_model("m"));
+  EXPECT_FALSE(refusals.add_model("m"));
+  EXPECT_TRUE(refusals.refuses_encryption("m"));
+  EXPECT_FALSE(refusals.refuses_encryption("n"));
+}
+
+}  // namespace

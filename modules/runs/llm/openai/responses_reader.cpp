@@ -1,0 +1,592 @@
+#include "responses_reader.hpp"
+
+#include <algorithm>
+#include <boost/json/parse.hpp>
+#include <boost/json/parse_options.hpp>
+#include <boost/json/serialize.hpp>
+#include <boost/json/value.hpp>
+
+#include "finish.hpp"
+#include "provider_error.hpp"
+#include "request.hpp"
+
+namespace openai {
+
+namespace json = boost::json;
+using llm::array_at;
+using llm::object_at;
+using llm::text_at;
+
+namespace {
+
+constexpr std::size_t max_items = 1024;
+constexpr std::size_t max_calls = 128;
+constexpr std::size_t max_parts = 256;  // of one message
+constexpr std::size_t max_held = 32 * 1024 * 1024;
+constexpr std::string_view between_messages = "\n\n";
+
+std::optional<std::int64_t> index_at(const json::object& o, std::string_view key) {
+  const auto* v = o.if_contains(key);
+  if (!v || !v->is_number()) return std::nullopt;
+  boost::system::error_code ec;
+  const auto n = v->to_number<std::int64_t>(ec);
+  if (ec) return std::nullopt;
+  return n;
+}
+
+// Events with the response repeat the tools of the request, whose schemas may be deep.
+std::optional<json::value> parse_deep_event(std::string_view data) {
+  auto v = llm::parse_event(data);
+  if (v) return v;
+  json::parse_options options;
+  options.max_depth = 128;
+  boost::system::error_code ec;
+  v = json::parse(data, ec, {}, options);
+  if (ec) return std::nullopt;
+  return v;
+}
+
+// The response object of an event; a gateway may send it without its event.
+const json::object& response_of(const json::object& o) {
+  const auto* r = object_at(o, "response");
+  return r ? *r : o;
+}
+
+// The arguments of a call, also when they are an object instead of its text.
+std::string arguments_of(const json::object& o) {
+  const auto* v = o.if_contains("arguments");
+  if (v && v->is_object()) return json::serialize(*v);
+  return std::string(text_at(o, "arguments"));
+}
+
+// The text of a content part: "text" or "refusal".
+std::string_view text_of_part(const json::object& part) {
+  const auto text = text_at(part, "text");
+  return text.empty() ? text_at(part, "refusal") : text;
+}
+
+std::string text_of_message(const json::object& item) {
+  std::string out(text_at(item, "content"));
+  if (const auto* parts = array_at(item, "content"))
+    for (const auto& p : *parts)
+      if (const auto* o = p.if_object()) out += text_of_part(*o);
+  return out;
+}
+
+}  // namespace
+
+responses_reader::handler responses_reader::handler_of(std::string_view type) {
+  using self = responses_reader;
+  static constexpr struct {
+    std::string_view type;
+    handler take;
+  } known[] = {{"response.output_text.delta", &self::text_delta},
+               {"response.output_text.done", &self::text_done},
+               {"response.refusal.delta", &self::refusal_delta},
+               {"response.refusal.done", &self::text_done},
+               {"response.content_part.done", &self::part_done},
+               {"response.reasoning_summary_text.delta", &self::summary_delta},
+               {"response.reasoning_text.delta", &self::reasoning_delta},
+               {"response.function_call_arguments.delta", &self::arguments_delta},
+               {"response.function_call_arguments.done", &self::arguments_done},
+               {"response.output_item.added", &self::item_added},
+               {"response.output_item.done", &self::item_done},
+               {"response.completed", &self::completed},
+               {"response.done", &self::completed},
+               {"response.incomplete", &self::incomplete},
+               {"response.failed", &self::response_failed},
+               {"response.cancelled", &self::cancelled},
+               {"response.error", &self::error},
+               {"error", &self::error}};
+  for (const auto& k : known)
+    if (type == k.type) return k.take;
+  return nullptr;
+}
+
+void responses_reader::event(std::string_view name, std::string_view data, llm::receiver& to) {
+  if (ended_ || data.empty()) return;
+  if (data == "[DONE]") return closed(to);
+  const auto v = parse_deep_event(data);
+  if (!v || !v->is_object())
+    return fail({RY_DATA_LOSS, "llm.protocol", "the model provider sent an event that is no JSON"});
+  take(v->get_object(), name, to);
+}
+
+void responses_reader::document(const json::object& o, llm::receiver& to) {
+  if (!ended_) take(o, {}, to);
+}
+
+void responses_reader::take(const json::object& o, std::string_view name, llm::receiver& to) {
+  auto type = text_at(o, "type");
+  if (type.empty()) type = text_at(o, "object") == "response" ? std::string_view("response.completed") : name;
+  if (const auto handler = handler_of(type)) return (this->*handler)(o, to);
+  // Events of other types are progress, unless they carry an error.
+  if (llm::error_in(o)) error(o, to);
+}
+
+void responses_reader::closed(llm::receiver&) {
+  if (ended_) return;
+  fail({RY_UNAVAILABLE, "llm.cut_off", "the model provider ended the answer before its end"});
+}
+
+// ---- which item is meant ---------------------------------------------------------------------------
+
+responses_reader::kind responses_reader::kind_of(const json::object& item) {
+  const auto type = text_at(item, "type");
+  if (type == "message") return kind::message;
+  if (type == "reasoning") return kind::reasoning;
+  return type == "function_call" ? kind::call : kind::other;
+}
+
+responses_reader::reference responses_reader::reference_of(const json::object& event) {
+  return {text_at(event, "item_id"), text_at(event, "call_id"), index_at(event, "output_index")};
+}
+
+responses_reader::reference responses_reader::reference_of(const json::object& item, std::optional<std::int64_t> index) {
+  return {text_at(item, "id"), text_at(item, "call_id"), index};
+}
+
+responses_reader::output_item* responses_reader::find_named(kind k, const reference& r) {
+  for (auto& i : items_) {
+    if (i.is != k) continue;
+    if (!r.call_id.empty() && i.call_id == r.call_id) return &i;
+    if (!r.id.empty() && i.id == r.id) return &i;
+  }
+  return nullptr;
+}
+
+// The latest item of the kind that is not done, of the same index where both have one.
+responses_reader::output_item* responses_reader::find_open(kind k, const reference& r) {
+  for (auto i = items_.rbegin(); i != items_.rend(); ++i)
+    if (i->is == k && !i->done && (!r.index || !i->index || *r.index == *i->index)) return &*i;
+  return nullptr;
+}
+
+// nullptr: too many, and the answer has failed.
+responses_reader::output_item* responses_reader::add(kind k, const reference& r) {
+  if (items_.size() >= max_items || (k == kind::call && calls_ >= max_calls)) {
+    fail({RY_DATA_LOSS, "llm.protocol", "the model asked for too many tool calls or messages"});
+    return nullptr;
+  }
+  if (k == kind::call) ++calls_;
+  auto& i = items_.emplace_back();
+  i.is = k;
+  i.id = r.id;
+  i.call_id = r.call_id;
+  i.index = r.index;
+  return &i;
+}
+
+// Of a piece of text, reasoning or arguments. Some gateways do not announce items.
+responses_reader::output_item* responses_reader::of_delta(kind k, const json::object& event) {
+  const auto r = reference_of(event);
+  if (auto* i = find_named(k, r)) return i;
+  if (auto* i = find_open(k, r)) return i;
+  // A call that was announced takes arguments without an id whatever index they come with.
+  if (k == kind::call && r.id.empty() && r.call_id.empty())
+    if (auto* i = find_open(k, {})) return i;
+  return add(k, r);
+}
+
+// Of a whole text or whole arguments, which may come behind the end of their item.
+responses_reader::output_item* responses_reader::of_whole(kind k, const json::object& event) {
+  const auto r = reference_of(event);
+  if (find_named(k, r) == nullptr && find_open(k, r) == nullptr)
+    for (auto i = items_.rbegin(); i != items_.rend(); ++i)
+      if (i->is == k && i->index == r.index) return &*i;
+  return of_delta(k, event);
+}
+
+void responses_reader::item_added(const json::object& o, llm::receiver&) {
+  const auto* item = object_at(o, "item");
+  const kind k = item ? kind_of(*item) : kind::other;
+  if (k == kind::other) return;
+  const auto r = reference_of(*item, index_at(o, "output_index"));
+  auto* i = find_named(k, r);
+  if (!i && (i = find_open(k, r)) && i->announced) i = nullptr;
+  if (!i) i = add(k, r);
+  if (!i) return;
+  i->announced = true;
+  i->name = text_at(*item, "name");
+  i->phase = text_at(*item, "phase");
+  if (k == kind::call) i->announced_arguments = arguments_of(*item);
+  hold(i->announced_arguments.size());
+}
+
+void responses_reader::item_done(const json::object& o, llm::receiver& to) {
+  const auto* item = object_at(o, "item");
+  const kind k = item ? kind_of(*item) : kind::other;
+  if (k == kind::other) return;
+  const auto r = reference_of(*item, index_at(o, "output_index"));
+  auto* i = find_named(k, r);
+  // A call has a name of its own, unless its item was not announced or changes its ids.
+  if (!i) i = find_open(k, r);
+  if (i && k == kind::call && !r.call_id.empty() && !i->call_id.empty() && i->call_id != r.call_id) i = nullptr;
+  if (!i) i = add(k, r);
+  if (i) absorb(*i, *item, to);
+}
+
+// ---- text --------------------------------------------------------------------------------------------
+
+// Whether the message gave the text, its beginning or more than it, or has it as a part.
+bool responses_reader::gave(const output_item& m, std::string_view text) {
+  if (std::any_of(m.parts.begin(), m.parts.end(), [text](const part& p) { return p.text == text; })) return true;
+  for (const auto& p : m.parts) {
+    const auto size = std::min(text.size(), p.text.size());
+    if (text.substr(0, size) != std::string_view(p.text).substr(0, size)) return false;
+    text.remove_prefix(size);
+  }
+  return !m.parts.empty();
+}
+
+// Several messages of one answer are paragraphs of its text.
+void responses_reader::say(output_item& m, std::int64_t content_index, std::string_view text, llm::receiver& to) {
+  if (text.empty() || !hold(text.size())) return;
+  auto p = std::find_if(m.parts.begin(), m.parts.end(), [&](const part& x) { return x.index == content_index; });
+  if (p == m.parts.end()) p = m.parts.insert(p, {content_index, {}});
+  if (m.parts.size() > max_parts || spans_.size() > max_items) return fail_of_size();
+  p->text += text;
+  if (spans_.empty() || spans_.back().of != &m) {
+    if (said_ != 0) {
+      to.text(between_messages);
+      said_ += between_messages.size();
+    }
+    spans_.push_back({&m, said_, 0});
+  }
+  produced_ += text.size();
+  said_ += text.size();
+  spans_.back().size += text.size();
+  to.text(text);
+}
+
+// The whole text of a part, of which all, the beginning or nothing was given.
+void responses_reader::complete_part(output_item& m, std::int64_t content_index, std::string_view text,
+                                     llm::receiver& to) {
+  const auto p = std::find_if(m.parts.begin(), m.parts.end(), [&](const part& x) { return x.index == content_index; });
+  if (p == m.parts.end()) {
+    if (!gave(m, text)) say(m, content_index, text, to);  // otherwise it came with another index
+    return;
+  }
+  // What was given stays; its rest can only follow when nothing came behind it.
+  const bool is_last = !spans_.empty() && spans_.back().of == &m && std::next(p) == m.parts.end();
+  if (is_last && text.size() > p->text.size() && text.starts_with(p->text)) {
+    const std::string rest(text.substr(p->text.size()));
+    say(m, content_index, rest, to);
+  }
+}
+
+void responses_reader::text_delta(const json::object& o, llm::receiver& to) {
+  if (auto* m = of_delta(kind::message, o)) say(*m, index_at(o, "content_index").value_or(0), text_at(o, "delta"), to);
+}
+
+void responses_reader::refusal_delta(const json::object& o, llm::receiver& to) {
+  refused_ = true;
+  text_delta(o, to);
+}
+
+void responses_reader::text_done(const json::object& o, llm::receiver& to) {
+  if (!text_at(o, "refusal").empty()) refused_ = true;
+  if (auto* m = of_whole(kind::message, o))
+    complete_part(*m, index_at(o, "content_index").value_or(0), text_of_part(o), to);
+}
+
+void responses_reader::part_done(const json::object& o, llm::receiver& to) {
+  const auto* p = object_at(o, "part");
+  if (!p || text_at(*p, "type") == "reasoning_text") return;
+  if (text_at(*p, "type") == "refusal") refused_ = true;
+  if (auto* m = of_whole(kind::message, o))
+    complete_part(*m, index_at(o, "content_index").value_or(0), text_of_part(*p), to);
+}
+
+// ---- reasoning ---------------------------------------------------------------------------------------
+
+void responses_reader::think(output_item& r, std::int64_t part_index, std::string_view text, llm::receiver& to) {
+  if (text.empty()) return;
+  const std::pair<const output_item*, std::int64_t> now{&r, part_index};
+  if (thinking_.first != nullptr && thinking_ != now) to.reasoning(between_messages);
+  thinking_ = now;
+  r.thought += text.size();
+  produced_ += text.size();
+  to.reasoning(text);
+}
+
+void responses_reader::summary_delta(const json::object& o, llm::receiver& to) {
+  if (auto* r = of_delta(kind::reasoning, o)) think(*r, index_at(o, "summary_index").value_or(0), text_at(o, "delta"), to);
+}
+
+void responses_reader::reasoning_delta(const json::object& o, llm::receiver& to) {
+  if (auto* r = of_delta(kind::reasoning, o)) think(*r, index_at(o, "content_index").value_or(0), text_at(o, "delta"), to);
+}
+
+// ---- calls -------------------------------------------------------------------------------------------
+
+void responses_reader::arguments_delta(const json::object& o, llm::receiver&) {
+  auto* call = of_delta(kind::call, o);
+  const auto piece = text_at(o, "delta");
+  if (!call || !hold(piece.size())) return;
+  produced_ += piece.size();
+  call->arguments += piece;
+}
+
+void responses_reader::arguments_done(const json::object& o, llm::receiver&) {
+  auto* call = of_whole(kind::call, o);
+  if (!call) return;
+  if (call->name.empty()) call->name = text_at(o, "name");
+  absorb_arguments(*call, o);
+}
+
+// The whole arguments replace their pieces.
+void responses_reader::absorb_arguments(output_item& call, const json::object& from) {
+  std::string whole = arguments_of(from);
+  if (whole.empty() || whole == call.arguments || !hold(whole.size())) return;
+  produced_ += whole.size() - std::min(whole.size(), call.arguments.size());
+  call.arguments = std::move(whole);
+}
+
+// ---- whole items -------------------------------------------------------------------------------------
+
+void responses_reader::absorb(output_item& into, const json::object& item, llm::receiver& to) {
+  into.announced = into.done = true;
+  const auto learn = [&item](std::string& member, std::string_view key) {
+    if (member.empty()) member = text_at(item, key);
+  };
+  learn(into.id, "id");
+  switch (into.is) {
+    case kind::message:
+      learn(into.phase, "phase");
+      return absorb_message(into, item, to);
+    case kind::reasoning: return absorb_reasoning(into, item, to);
+    case kind::call:
+      learn(into.call_id, "call_id");
+      learn(into.name, "name");
+      if (text_at(item, "status") == "incomplete") cut_call_ = true;
+      return absorb_arguments(into, item);
+    case kind::other: return;
+  }
+}
+
+void responses_reader::absorb_message(output_item& m, const json::object& item, llm::receiver& to) {
+  if (const auto text = text_at(item, "content"); !text.empty()) complete_part(m, 0, text, to);
+  const auto* parts = array_at(item, "content");
+  if (parts == nullptr) return;
+  for (std::size_t n = 0; n < parts->size() && !ended_; ++n) {
+    const auto* p = (*parts)[n].if_object();
+    if (p == nullptr) continue;
+    if (text_at(*p, "type") == "refusal") refused_ = true;
+    complete_part(m, static_cast<std::int64_t>(n), text_of_part(*p), to);
+  }
+}
+
+void responses_reader::absorb_reasoning(output_item& r, const json::object& item, llm::receiver& to) {
+  if (r.thought == 0) {
+    const auto* content = array_at(item, "content");
+    const auto* parts = content && !content->empty() ? content : array_at(item, "summary");
+    for (std::size_t n = 0; parts && n < parts->size(); ++n)
+      if (const auto* p = (*parts)[n].if_object()) think(r, static_cast<std::int64_t>(n), text_at(*p, "text"), to);
+  }
+  if (text_at(item, "status") == "incomplete") return;
+  auto replayable = replayable_reasoning(item);
+  if (replayable.empty() || !hold(json::serialize(replayable).size())) return;
+  r.replayable = std::move(replayable);
+}
+
+// ---- the end -----------------------------------------------------------------------------------------
+
+// Whether an item of the final list came before under other ids, as some gateways send it.
+bool responses_reader::is_known(kind k, const json::object& item, std::optional<std::int64_t> index) const {
+  const auto any = [&](auto&& same) {
+    return std::any_of(items_.begin(), items_.end(), [&](const output_item& i) { return i.is == k && same(i); });
+  };
+  switch (k) {
+    case kind::message: {
+      const std::string text = text_of_message(item);
+      return text.empty() || any([&](const output_item& i) { return gave(i, text); });
+    }
+    case kind::reasoning:
+      return any([](const output_item& i) { return i.thought != 0 || !i.replayable.empty(); });
+    case kind::call: {
+      const auto call_id = text_at(item, "call_id");
+      const auto name = text_at(item, "name");
+      const auto arguments = arguments_of(item);
+      return any([&](const output_item& i) {
+        const bool may_be = call_id.empty() || i.call_id.empty() || i.index == index;
+        return may_be && i.name == name && i.arguments == arguments;
+      });
+    }
+    case kind::other: break;
+  }
+  return true;
+}
+
+void responses_reader::take_output(const json::object& response, llm::receiver& to) {
+  usage(response);
+  const auto* output = array_at(response, "output");
+  if (output == nullptr) return;
+  if (output->size() > max_items) return fail_of_size();
+  for (std::size_t n = 0; n < output->size() && !ended_; ++n) {
+    const auto* item = (*output)[n].if_object();
+    const kind k = item ? kind_of(*item) : kind::other;
+    if (k == kind::other) continue;
+    const auto r = reference_of(*item, static_cast<std::int64_t>(n));
+    auto* i = find_named(k, r);
+    if (!i && k != kind::call)
+      for (auto& known : items_)
+        if (known.is == k && known.index == r.index) i = &known;
+    if (!i && is_known(k, *item, r.index)) continue;
+    if (!i) i = add(k, r);
+    if (i) absorb(*i, *item, to);
+  }
+}
+
+void responses_reader::usage(const json::object& response) {
+  const auto* u = object_at(response, "usage");
+  if (u == nullptr) return;
+  const auto count = [](const json::object& o, std::string_view key, std::string_view other) {
+    const auto n = llm::count_at(o, key);
+    return n ? n : llm::count_at(o, other);
+  };
+  if (const auto n = count(*u, "input_tokens", "prompt_tokens")) {
+    usage_.input = *n;
+    usage_.input_reported = true;
+  }
+  if (const auto n = count(*u, "output_tokens", "completion_tokens")) {
+    usage_.output = *n;
+    usage_.output_reported = true;
+  }
+  const auto* d = object_at(*u, "input_tokens_details");
+  if (!d) d = object_at(*u, "prompt_tokens_details");
+  if (d == nullptr) return;
+  usage_.cached = std::min(llm::count_at(*d, "cached_tokens").value_or(0), usage_.input);
+  usage_.cache_write = llm::count_at(*d, "cache_write_tokens").value_or(0);
+}
+
+void responses_reader::completed(const json::object& o, llm::receiver& to) {
+  const auto& response = response_of(o);
+  const auto status = text_at(response, "status");
+  if (status == "incomplete") return incomplete(o, to);
+  if (status == "failed") return response_failed(o, to);
+  if (status == "cancelled") return cancelled(o, to);
+  take_output(response, to);
+  if (ended_) return;
+  if (cut_call_) return conclude(RY_LLM_FINISH_LENGTH, to);
+  if (calls_ != 0) return conclude(RY_LLM_FINISH_TOOL_CALLS, to);
+  conclude(refused_ ? RY_LLM_FINISH_REFUSAL : RY_LLM_FINISH_STOP, to);
+}
+
+void responses_reader::incomplete(const json::object& o, llm::receiver& to) {
+  const auto& response = response_of(o);
+  take_output(response, to);
+  if (ended_) return;
+  const auto* details = object_at(response, "incomplete_details");
+  const auto reason = details ? text_at(*details, "reason") : std::string_view();
+  auto finish = reason.empty() ? RY_LLM_FINISH_LENGTH : llm::finish_of(reason);
+  if (finish == RY_LLM_FINISH_STOP) finish = RY_LLM_FINISH_ERROR;  // the answer is not whole, whatever the reason
+  conclude(finish, to);
+}
+
+void responses_reader::response_failed(const json::object& o, llm::receiver&) {
+  const auto& response = response_of(o);
+  usage(response);
+  fail(with_refusals(llm::failure_of(response, 0), response));
+}
+
+void responses_reader::cancelled(const json::object& o, llm::receiver&) {
+  usage(response_of(o));
+  fail({RY_UNAVAILABLE, "llm.cut_off", "the model provider cancelled the answer"});
+}
+
+void responses_reader::error(const json::object& o, llm::receiver&) {
+  fail(with_refusals(llm::failure_of(o, 0), o));
+}
+
+void responses_reader::conclude(std::int32_t finish, llm::receiver& to) {
+  finish_ = finish;
+  ended_ = true;
+  give_items(to);
+  std::size_t n = 0;
+  for (const auto& i : items_) {
+    if (i.is != kind::call) continue;
+    ++n;
+    if (i.name.empty()) continue;
+    const auto& arguments = i.arguments.empty() ? i.announced_arguments : i.arguments;
+    const auto& id = i.call_id.empty() ? i.id : i.call_id;
+    // What the limit cut off may have been the arguments of the last call.
+    const bool cut = finish == RY_LLM_FINISH_LENGTH && n == calls_;
+    to.tool_call(id.empty() ? "call_" + std::to_string(n) : id, i.name,
+                 arguments.empty() ? std::string_view(cut ? "" : "{}") : std::string_view(arguments));
+  }
+}
+
+// The order of the answer's items with what only this provider understands: reasoning belongs to the item behind it.
+void responses_reader::give_items(llm::receiver& to) {
+  json::array list;
+  bool worth_it = false;
+  for (const auto& i : items_) {
+    if (i.is == kind::reasoning && !i.replayable.empty()) {
+      list.push_back(i.replayable);
+      worth_it = true;
+    } else if (i.is == kind::message) {
+      for (const auto& s : spans_) {
+        if (s.of != &i) continue;
+        json::object message{{"type", "message"}, {"at", s.at}, {"size", s.size}};
+        if (!i.phase.empty()) message["phase"] = i.phase;
+        worth_it = worth_it || !i.phase.empty();
+        list.push_back(std::move(message));
+      }
+    } else if (i.is == kind::call && !i.name.empty()) {
+      list.push_back({{"type", "function_call"}, {"call_id", i.call_id.empty() ? i.id : i.call_id}});
+    }
+  }
+  if (!worth_it) return;
+  to.reasoning_block(json::serialize(json::object{{"driver", "openai"},
+                                                  {"model", origin_.model},
+                                                  {"provider", origin_.provider},
+                                                  {"wire", "responses"},
+                                                  {"items", std::move(list)}}));
+}
+
+bool responses_reader::hold(std::size_t bytes) {
+  held_ += bytes;
+  if (held_ <= max_held) return !ended_;
+  fail_of_size();
+  return false;
+}
+
+void responses_reader::fail_of_size() {
+  fail({RY_DATA_LOSS, "llm.protocol", "the answer of the model provider is too large"});
+}
+
+// ---- failures ----------------------------------------------------------------------------------------
+
+// Refused reasoning items are no reason to give up: the next request goes without them.
+llm::failure responses_reader::with_refusals(llm::failure f, const json::object& body) const {
+  const auto* inner = object_at(body, "error");
+  const json::object& e = inner ? *inner : body;
+  if (f.status == RY_INVALID_ARGUMENT || f.status == RY_NOT_FOUND || f.status == RY_UNAVAILABLE)
+    if (learn_refusal(text_at(e, "code"), text_at(e, "param"), f.message)) {
+      f.status = RY_UNAVAILABLE;
+      f.reason = "llm.unavailable";
+    }
+  return f;
+}
+
+// True when the provider refused the reasoning items of the request and the next request goes without them.
+bool responses_reader::learn_refusal(std::string_view code, std::string_view param, std::string_view message) const {
+  if (!refusals_) return false;
+  const auto says = [message](std::string_view words) { return message.find(words) != std::string_view::npos; };
+  if (says("ncrypted content is not supported") || param == "include" || param.starts_with("include["))
+    return refusals_->add_model(origin_.model);
+  const bool undecipherable =
+      code == "invalid_encrypted_content" ||
+      (says("ncrypted content") && (says("could not be verified") || says("could not be decrypted")));
+  const bool forgotten = says("Item with id 'rs_") && says("not found");
+  return (undecipherable || forgotten) && refusals_->add(sent_);
+}
+
+llm::failure responses_reader::refused(unsigned http_status, std::string_view body) const {
+  const auto v = llm::parse_event(body);
+  auto f = llm::failure_of_body(body, http_status);
+  return v && v->is_object() ? with_refusals(std::move(f), v->get_object()) : f;
+}
+
+}  // namespace openai
