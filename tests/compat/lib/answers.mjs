@@ -50,6 +50,28 @@ export const calling = (name, args = {}, id = 'call00001') => ({
   messages: messages.answer([messages.call(id, name, args)], 'tool_use'),
 });
 
+// The same answer with the members that documented streams have and the cases leave out, because official clients insist
+// on them: the role in the first delta, the type of a call that has an id, the message in message_start.
+export function withEnvelope(answer, wire) {
+  if (!answer.frames && answer.body === undefined) answer = answer[wire];
+  if (!answer.frames) return answer;
+  let first = true;
+  const message = { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content: [], stop_reason: null,
+    stop_sequence: null };
+  const frames = answer.frames.map((f) => {
+    if (f.type === 'message_start') return { ...f, message: { ...message, ...f.message } };
+    const delta = f.choices?.[0]?.delta;
+    if (!delta) return f;
+    const more = { ...(first && { role: 'assistant' }), ...delta };
+    first = false;
+    if (Array.isArray(delta.tool_calls))
+      more.tool_calls = delta.tool_calls.map((c) => (c.id === undefined ? c : { type: 'function', ...c }));
+    return { id: 'c1', object: 'chat.completion.chunk', created: 1, model: 'm', ...f,
+      choices: [{ ...f.choices[0], delta: more }, ...f.choices.slice(1)] };
+  });
+  return { ...answer, frames };
+}
+
 // Status, headers and bytes of an answer on a wire ('chat' or 'messages').
 export function encode(answer, wire) {
   if (!answer.frames && answer.body === undefined) answer = answer[wire];
