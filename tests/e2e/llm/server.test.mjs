@@ -129,13 +129,18 @@ test('anthropic: thoughts go back with their signature, and to nobody else', asy
   assert.ok(!JSON.stringify(mock.received()[0].json).includes(thoughtful.reasoningSignature));
 });
 
-test('openai: reasoning goes back within its turn when the provider wants it', async () => {
+test('openai: reasoning goes back with its calls when the provider insists, in later runs too', async () => {
   const u = await servers.openai.user({ tier: 'pro' });
   mock.received();
   const x = await run('openai', 'think deeply', u, { model_name: 'runyard/power' });
   assert.equal(x.end.status, 'completed', x.raw);
   const [, second] = mock.received();
-  assert.equal(second.json.messages.find((m) => m.role === 'assistant').reasoning_content, thoughtful.reasoning);
+  const calling = (request) => request.json.messages.filter((m) => m.tool_calls).map((m) => m.reasoning_content);
+  assert.deepEqual(calling(second), [thoughtful.reasoning]);
+  await run('openai', 'think', u, { thread_id: x.thread, model_name: 'runyard/power' });
+  assert.deepEqual(calling(mock.received()[0]), [thoughtful.reasoning]);
+  await run('openai', 'think', u, { thread_id: x.thread, model_name: 'runyard/basic' });
+  assert.deepEqual(calling(mock.received()[0]), [undefined], 'a provider that does not insist gets none of it');
 });
 
 for (const kind of Object.keys(drivers)) {

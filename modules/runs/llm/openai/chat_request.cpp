@@ -31,15 +31,12 @@ class message_list {
 
   json::array of(std::string_view system, const std::vector<llm::turn>& turns) {
     if (!llm::is_blank(system)) out_.push_back({{"role", "system"}, {"content", system}});
-    std::size_t in_progress = 0;  // where the turn in progress begins
-    for (std::size_t i = 0; i < turns.size(); ++i)
-      if (turns[i].by == llm::turn::speaker::user) in_progress = i;
-    for (std::size_t i = 0; i < turns.size(); ++i) {
-      if (turns[i].by == llm::turn::speaker::user) {
-        user(turns[i]);
+    for (const auto& t : turns) {
+      if (t.by == llm::turn::speaker::user) {
+        user(t);
       } else {
         show_images();
-        assistant(turns[i], i > in_progress);
+        assistant(t);
       }
     }
     show_images();
@@ -76,7 +73,7 @@ class message_list {
     if (!images_.empty()) user({});
   }
 
-  void assistant(const llm::turn& t, bool in_progress) {
+  void assistant(const llm::turn& t) {
     json::object message{{"role", "assistant"}};
     if (t.text.empty()) message["content"] = nullptr;
     else message["content"] = t.text;
@@ -85,7 +82,7 @@ class message_list {
       calls.push_back({{"id", c.id},
                        {"type", "function"},
                        {"function", {{"name", c.name}, {"arguments", json::serialize(c.arguments)}}}});
-    add_reasoning(message, calls, t, in_progress);
+    add_reasoning(message, calls, t);
     if (!calls.empty()) message["tool_calls"] = std::move(calls);
     out_.push_back(std::move(message));
     for (const auto& c : t.calls) {
@@ -99,12 +96,14 @@ class message_list {
   }
 
   // What this model gave with the message. Signatures belong to their calls.
-  void add_reasoning(json::object& message, json::array& calls, const llm::turn& t, bool in_progress) {
+  void add_reasoning(json::object& message, json::array& calls, const llm::turn& t) {
     json::array details;
+    // DeepSeek refuses a call without this member, also one of an earlier turn or of another model.
+    if (options_.send_reasoning && !calls.empty()) message["reasoning_content"] = "";
     for (const auto* block : t.reasoning) {
       if (llm::text_at(*block, "driver") != "openai" || llm::text_at(*block, "model") != model_) continue;
       if (const auto thought = llm::text_at(*block, "reasoning_content");
-          options_.send_reasoning && in_progress && !thought.empty() && !t.calls.empty())
+          options_.send_reasoning && !thought.empty() && !calls.empty())
         message["reasoning_content"] = thought;
       if (const auto* list = llm::array_at(*block, "reasoning_details"))
         details.insert(details.end(), list->begin(), list->end());

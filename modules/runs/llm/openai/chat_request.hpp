@@ -17,7 +17,7 @@ namespace openai {
 struct request_options {
   std::string max_tokens_field = "max_tokens";  // newer models of OpenAI want max_completion_tokens
   bool stream_usage = true;                     // ask for the usage chunk
-  bool send_reasoning = false;                  // back to the model that gave it, in the turn it belongs to
+  bool send_reasoning = false;                  // back to the model that gave it, with its calls
   bool alternate_roles = true;                  // user and assistant strictly take turns, as chat templates insist
   std::string required_choice = "required";     // what tool_choice calls "some tool"
   bool sign_calls = false;                      // calls without a thought signature get the one that skips the check

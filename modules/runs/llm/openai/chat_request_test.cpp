@@ -33,21 +33,27 @@ std::string roles(const json::object& body) {
   return out;
 }
 
-TEST(chat_request, reasoning_goes_back_within_its_turn_when_wished) {
+TEST(chat_request, reasoning_goes_back_with_the_calls_of_all_turns_when_the_provider_insists) {
   constexpr char neutral[] = R"({"model":"m","messages":[
     {"role":"user","content":"a"},
     {"role":"assistant","content":"","tool_calls":[{"id":"1","name":"f","arguments":{}}],"reasoning":[{"driver":"openai","model":"m","reasoning_content":"old"}]},
     {"role":"tool","tool_call_id":"1","name":"f","content":"x"},
+    {"role":"assistant","content":"done"},
     {"role":"user","content":"b"},
     {"role":"assistant","content":"","tool_calls":[{"id":"2","name":"f","arguments":{}}],"reasoning":[{"driver":"openai","model":"other","reasoning_content":"no"},{"driver":"openai","model":"m","reasoning_content":"new"}]},
-    {"role":"tool","tool_call_id":"2","name":"f","content":"x"}]})";
+    {"role":"tool","tool_call_id":"2","name":"f","content":"x"},
+    {"role":"assistant","content":"","tool_calls":[{"id":"3","name":"f","arguments":{}}],"reasoning":[{"driver":"anthropic","model":"m","thinking":"no"}]},
+    {"role":"tool","tool_call_id":"3","name":"f","content":"x"}]})";
   auto o = standard();
   o.alternate_roles = false;
   EXPECT_EQ(json::serialize(build(neutral, o)).find("reasoning"), std::string::npos);
   o.send_reasoning = true;
   const auto body = build(neutral, o);
-  EXPECT_FALSE(body.at("messages").at(1).as_object().contains("reasoning_content"));
-  EXPECT_EQ(body.at("messages").at(4).at("reasoning_content"), "new");
+  const auto& messages = body.at("messages").as_array();
+  EXPECT_EQ(messages.at(1).at("reasoning_content"), "old");
+  EXPECT_FALSE(messages.at(3).as_object().contains("reasoning_content"));
+  EXPECT_EQ(messages.at(5).at("reasoning_content"), "new");
+  EXPECT_EQ(messages.at(7).at("reasoning_content"), "");
 }
 
 TEST(chat_request, builds_every_kind_of_message) {

@@ -64,4 +64,8 @@ std::optional<deployment_base> split_deployment(std::string_view base_url) {
   return deployment_base{rest.append(base_url.substr(path.size())), std::string(name)};
 }
 
+bool is_deepseek(std::string_view base_url) {
+  return is_within(llm::host_of(base_url), {"deepseek.com"});
+}
+
 }  // namespace openai

@@ -30,4 +30,7 @@ struct deployment_base {
 };
 std::optional<deployment_base> split_deployment(std::string_view base_url);
 
+// DeepSeek thinks unless it is told otherwise, and insists on its reasoning beside its calls.
+bool is_deepseek(std::string_view base_url);
+
 }  // namespace openai

@@ -30,6 +30,13 @@ TEST(dialect, is_known_by_the_host) {
   }
 }
 
+TEST(dialect, deepseek_is_known_by_the_host) {
+  EXPECT_TRUE(openai::is_deepseek("https://api.deepseek.com"));
+  EXPECT_TRUE(openai::is_deepseek("https://API.DeepSeek.com:443/v1"));
+  EXPECT_FALSE(openai::is_deepseek("https://notdeepseek.com/v1"));
+  EXPECT_FALSE(openai::is_deepseek("https://gateway.example/deepseek.com"));
+}
+
 TEST(dialect, is_named_by_the_operator) {
   EXPECT_EQ(openai::read_dialect("mistral", "https://api.openai.com/v1"), dialect::mistral);
   EXPECT_EQ(openai::read_dialect("gemini", ""), dialect::gemini);

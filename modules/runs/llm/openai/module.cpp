@@ -90,7 +90,7 @@ class driver {
     options_.max_tokens_field =
         llm::text_setting(config, "max_tokens_field", own ? "max_completion_tokens" : "max_tokens");
     options_.stream_usage = llm::flag_setting(config, "stream_usage", true);
-    options_.send_reasoning = llm::flag_setting(config, "send_reasoning", false);
+    options_.send_reasoning = llm::flag_setting(config, "send_reasoning", openai::is_deepseek(at_.url));
     read_rules(config, options_);
     at_.url = llm::with_path(at_.url, "/chat/completions");
   }
