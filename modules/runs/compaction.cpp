@@ -7,6 +7,7 @@
 #include "model_call.hpp"
 #include "retry.hpp"
 #include "text.hpp"
+#include "tool_search.hpp"
 
 namespace runs {
 namespace {
@@ -111,6 +112,8 @@ ry::task<fitted> fit_history(parts& p, std::shared_ptr<live_run> run, const mode
         .json("credits", credits_text(charge));
     warn_of_budget(*run);
     stored_message message{p.ctx.new_uuid(), "summary", summary_body(made.text, messages, count, room)};
+    messages.resize(count);
+    message.body = with_loaded_tools(std::move(message.body), tools_in_use(messages));
     record.messages.push_back(std::move(message));
     record.covers_to = covers_to;
     record.charge_ref = run->who.run.to_string() + ":summary:" + std::to_string(covers_to);

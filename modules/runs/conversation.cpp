@@ -37,6 +37,16 @@ json::object parse_object(std::string_view text) {
 
 constexpr std::string_view finish_length = "length", finish_pause = "pause";
 
+// In a text the quotes would be escaped. Of messages of tools and summaries; arguments of calls may have such a member.
+bool holds_loaded_tools(std::string_view body) { return body.find("\"loaded_tools\":") != std::string_view::npos; }
+
+std::string without_loaded_tools(const std::string& body) {
+  if (!holds_loaded_tools(body)) return body;
+  json::object o = parse_object(body);
+  o.erase("loaded_tools");
+  return one_line(std::move(o));
+}
+
 // In a text the quotes would be escaped.
 bool holds_finish(std::string_view body) { return body.find("\"finish\":") != std::string_view::npos; }
 
@@ -101,6 +111,28 @@ std::string tool_body(const tool_call& call, const tool_outcome& outcome) {
   else
     out += "[{\"type\":\"text\",\"text\":" + json_string(outcome.content) + "}," + outcome.images + "]";
   out += outcome.is_error ? ",\"is_error\":true}" : ",\"is_error\":false}";
+  return with_loaded_tools(std::move(out), outcome.loaded_tools);
+}
+
+std::string with_loaded_tools(std::string body, const std::vector<std::string>& names) {
+  if (names.empty()) return body;
+  body.pop_back();
+  body += ",\"loaded_tools\":[";
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (i > 0) body += ',';
+    append_json_string(body, names[i]);
+  }
+  return body + "]}";
+}
+
+std::vector<std::string> loaded_tools_of(std::string_view body) {
+  std::vector<std::string> out;
+  if (!holds_loaded_tools(body)) return out;
+  const json::object o = parse_object(body);
+  const json::value* names = o.if_contains("loaded_tools");
+  if (names == nullptr || !names->is_array()) return out;
+  for (const json::value& name : names->as_array())
+    if (name.is_string()) out.emplace_back(name.as_string());
   return out;
 }
 
@@ -230,7 +262,7 @@ std::string build_request(const request_parts& parts, const std::vector<chat_mes
     const chat_message& m = messages[i];
     if (m.role == "tool") continue;  // written after the answer that asked for it
     if (m.role != "assistant") {
-      add(m.body);
+      add(m.role == "summary" ? without_loaded_tools(m.body) : m.body);
       continue;
     }
     const std::size_t first_part = i;
@@ -246,7 +278,7 @@ std::string build_request(const request_parts& parts, const std::vector<chat_mes
     for (const tool_call& call : calls) {
       std::size_t at = i + 1;
       while (at < end && answered_id(messages[at]) != call.id) ++at;
-      add(at < end ? messages[at].body : tool_body(call, tool_outcome{std::string(no_result), true, {}}));
+      add(at < end ? without_loaded_tools(messages[at].body) : tool_body(call, tool_outcome{std::string(no_result), true, {}}));
     }
   }
   // A start without a prompt means "go on"; providers want the user to have the last word.

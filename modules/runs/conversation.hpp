@@ -30,7 +30,8 @@ struct tool_call {
 struct tool_outcome {
   std::string content;
   bool is_error = false;
-  std::string images;  // parts of the neutral form, separated by commas
+  std::string images = {};  // parts of the neutral form, separated by commas
+  std::vector<std::string> loaded_tools = {};  // names that find_tools found, for the requests that follow
 };
 
 // Bodies of messages. Arguments of calls may be nested 32 deep, so bodies are deeper: read them with these.
@@ -48,6 +49,10 @@ std::string assistant_body(std::string_view text, const std::vector<tool_call>& 
 // The same with a member "reasoning", a JSON array; empty: without.
 std::string with_reasoning(std::string body, std::string_view reasoning_json);
 std::string tool_body(const tool_call& call, const tool_outcome& outcome);
+// The same body with a member "loaded_tools", which build_request() leaves out; no names: as it is.
+std::string with_loaded_tools(std::string body, const std::vector<std::string>& names);
+// Its names, of the body of a tool's or a summary's message; nearly all have none.
+std::vector<std::string> loaded_tools_of(std::string_view body);
 // The text of a body's "content", or of its text parts; empty when there is none.
 std::string content_of(std::string_view body);
 std::vector<tool_call> calls_of(std::string_view body);

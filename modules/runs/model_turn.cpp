@@ -11,6 +11,7 @@
 #include "pictures.hpp"
 #include "retry.hpp"
 #include "text.hpp"
+#include "tool_offer.hpp"
 
 namespace runs {
 namespace {
@@ -106,7 +107,13 @@ ry::task<void> make_question(parts& p, run_ptr run, catalog_ptr catalog, const s
   const std::int64_t max_output = parameters.max_output_tokens.value_or(0);
   parameters.max_output_tokens.reset();
   const std::string further = members_of(parameters);
-  const std::int64_t room = room_for_messages(out.window, max_output, prompt, catalog->json);
+  const tool_offer tools =
+      co_await offer_tools(p, run, catalog, by.name, by.provider, by.model, named_tool(parameters));
+  if (tools.how == tool_offer::end::broken_off) {
+    out.how = question::end::interrupted;
+    co_return;
+  }
+  const std::int64_t room = room_for_messages(out.window, max_output, prompt, tools.json);
   const fitted fit = co_await fit_history(p, run, by, room);
   if (fit.how != fitted::end::fits) {
     out.how = fit.how == fitted::end::lost ? question::end::lost : question::end::interrupted;
@@ -119,7 +126,7 @@ ry::task<void> make_question(parts& p, run_ptr run, catalog_ptr catalog, const s
   const std::vector<chat_message>& history = fit.shortened ? *fit.shortened : run->messages;
   const std::optional<std::vector<chat_message>> shown_to_it = co_await show_pictures(p, run, by.name, history);
   const auto build = [&] {
-    return build_request({by.model, prompt, catalog->json, max_output, further},
+    return build_request({by.model, prompt, tools.json, max_output, further},
                          shown_to_it ? *shown_to_it : history);
   };
   std::uint64_t bytes = 0;

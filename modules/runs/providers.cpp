@@ -1,19 +1,29 @@
 #include "providers.hpp"
 
 #include <boost/json.hpp>
+#include <cstddef>
 
 namespace runs {
 
 void provider_set::define(ry::registrar& reg) {
   ry_point point{};
   point.struct_size = sizeof point;
-  point.min_size = sizeof(ry_llm_provider_v1);
+  point.min_size = offsetof(ry_llm_provider_v1, limits);
   point.id = ry::str(RY_LLM_PROVIDER_1);
   point.added = &provider_set::added;
   point.removed = &provider_set::removed;
   point.ctx = this;
   point.replaced = &provider_set::replaced;
   ry::check(reg.table().define_point(reg.handle(), &point), "the extension point llm.provider/1");
+}
+
+ry_llm_limits provider_set::provider::limits(std::string_view model) const {
+  ry_llm_limits out{};
+  out.struct_size = sizeof out;
+  const bool tells = of->table->struct_size >= offsetof(ry_llm_provider_v1, limits) + sizeof of->table->limits;
+  if (!tells || of->table->limits == nullptr) return out;
+  if (of->table->limits(of->self, instance, ry::str(model), &out) != RY_OK) return {};
+  return out;
 }
 
 provider_set::handle provider_set::find(std::string_view name) const {

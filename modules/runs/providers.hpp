@@ -30,6 +30,8 @@ class provider_set {
     std::string name;  // in the settings
     std::shared_ptr<driver> of;
     void* instance = nullptr;
+    // What it takes of a model's requests; all 0 when the driver does not tell.
+    ry_llm_limits limits(std::string_view model) const;
     ~provider() {
       if (of) of->table->close(of->self, instance);
     }

@@ -154,6 +154,13 @@ void reader::read_models(settings& out, const json::object& o) {
     if (tokens < 1024) fault(below("context_tokens", item.key()), "must be at least 1024");
     out.context_tokens.emplace(std::string(item.key()), tokens);
   }
+  const json::object most_tools = object_at(o, "max_tools");
+  for (const auto& item : most_tools) {
+    check_model(out, "max_tools", item.key());
+    const std::int64_t tools = whole(most_tools, "max_tools", item.key(), 1);
+    if (tools < 1) fault(below("max_tools", item.key()), "must be at least 1");
+    out.max_tools.emplace(std::string(item.key()), std::max<std::int64_t>(tools, 1));
+  }
   const json::object vision = object_at(o, "vision");
   for (const auto& item : vision) {
     check_model(out, "vision", item.key());
@@ -303,6 +310,11 @@ bool settings::sees(std::string_view name) const {
   return abilities && abilities->vision;
 }
 
+std::size_t settings::max_tools_of(std::string_view name) const {
+  const std::int64_t* known = known_of(*this, max_tools, name);
+  return known != nullptr ? static_cast<std::size_t>(*known) : 0;
+}
+
 model_parameters settings::options_of(std::string_view name) const {
   const model_parameters* known = known_of(*this, model_options, name);
   model_parameters out = known != nullptr ? *known : model_parameters();
@@ -362,6 +374,7 @@ void reader::read_limits(settings& out, const json::object& o) {
   out.default_context_tokens = whole(o, "", "default_context_tokens", out.default_context_tokens);
   out.max_parallel_tools = whole(o, "", "max_parallel_tools", out.max_parallel_tools);
   out.tool_timeout_seconds = whole(o, "", "tool_timeout_seconds", out.tool_timeout_seconds);
+  out.tool_search_from = whole(o, "", "tool_search_from", out.tool_search_from);
   out.repeat_limit = whole(o, "", "repeat_limit", out.repeat_limit);
   out.drain_seconds = whole(o, "", "drain_seconds", out.drain_seconds);
   out.event_retention_seconds =

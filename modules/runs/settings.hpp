@@ -1,5 +1,6 @@
 // The module's settings, models and prices. Read once in create(); immutable afterwards.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -56,6 +57,7 @@ struct settings {
   std::map<std::string, std::string, std::less<>> models;      // alias -> "<provider>/<model>"
   std::map<std::string, price, std::less<>> prices;            // by alias or "<provider>/<model>"
   std::map<std::string, std::int64_t, std::less<>> context_tokens;          // the same keys
+  std::map<std::string, std::int64_t, std::less<>> max_tools;               // the same keys
   std::map<std::string, bool, std::less<>> vision;
   std::map<std::string, model_parameters, std::less<>> model_options;       // the same keys
   std::map<std::string, std::vector<std::string>, std::less<>> fallbacks;   // the same keys
@@ -71,6 +73,7 @@ struct settings {
   std::int64_t default_context_tokens = 128'000;
   std::int64_t max_parallel_tools = 8;  // of one answer
   std::int64_t tool_timeout_seconds = 600;
+  std::int64_t tool_search_from = 0;     // tools of an agent; 0: above the provider's limit only
   std::int64_t repeat_limit = 5;  // same call, same result; 0: no limit
   std::int64_t drain_seconds = 10;
   std::int64_t event_retention_seconds = 30 * 86'400;
@@ -96,6 +99,8 @@ struct settings {
   price price_of(std::string_view name) const;
   // How much a model takes in and gives out together.
   std::int64_t window_of(std::string_view name) const;
+  // Tools of one request to the model, as configured; 0: as its provider says.
+  std::size_t max_tools_of(std::string_view name) const;
   // Does a model take images?
   bool sees(std::string_view name) const;
   // Parameters of a model's requests unless a start gives others; runs.max_output_tokens is among them.

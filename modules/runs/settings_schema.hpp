@@ -50,6 +50,12 @@ inline constexpr char settings_schema[] = R"json({
       "additionalProperties": {"type": "integer", "minimum": 1024},
       "default": {}
     },
+    "max_tools": {
+      "type": "object",
+      "description": "Tools of one request, by alias or '<provider>/<model>'; with more the model gets find_tools to find the others. Default: what the provider takes",
+      "additionalProperties": {"type": "integer", "minimum": 1, "maximum": 100000},
+      "default": {}
+    },
     "model_options": {
       "type": "object",
       "description": "Parameters of a model's requests unless a start gives others, by alias or '<provider>/<model>'",
@@ -90,6 +96,7 @@ inline constexpr char settings_schema[] = R"json({
     "max_crashes": {"type": "integer", "minimum": 0, "maximum": 1000, "default": 2, "description": "A run whose worker vanished more often ends as failed"},
     "max_parallel_tools": {"type": "integer", "minimum": 1, "maximum": 128, "default": 8, "description": "Tool calls of one answer that run at once"},
     "tool_timeout_seconds": {"type": "integer", "minimum": 1, "maximum": 86400, "default": 600, "description": "For one tool call; then the model is told that it took too long"},
+    "tool_search_from": {"type": "integer", "minimum": 0, "maximum": 100000, "default": 0, "description": "When an agent has so many tools, requests carry those built in, those in use and find_tools for the others, which saves context; 0: only when the provider takes no more"},
     "repeat_limit": {"type": "integer", "minimum": 0, "maximum": 1000, "default": 5, "description": "How often the same call may give the same result before it is refused; 0: no limit"},
     "drain_seconds": {"type": "integer", "minimum": 0, "maximum": 3600, "default": 10, "description": "How long a shutdown waits for the end of a step"},
     "event_retention": {"type": ["string", "integer"], "pattern": "^[0-9]{1,12}[smhd]?$", "default": "30d", "description": "How long the events of a finished run can be read again: 30d, 12h, ... or a number of seconds; at least 1m"},

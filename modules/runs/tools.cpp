@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
+#include <functional>
+#include <set>
 
 #include "history.hpp"
 #include "json/exact.hpp"
 #include "model_call.hpp"
 #include "text.hpp"
+#include "tool_offer.hpp"
 
 namespace runs {
 
@@ -463,7 +466,16 @@ tool_outcome read_result(std::string_view text) {
 const tool_catalog::tool* tool_catalog::find(std::string_view name) const {
   for (const tool& t : tools)
     if (t.name == name) return &t;
-  return nullptr;
+  return tools.size() > built_in && search.name == name ? &search : nullptr;
+}
+
+void tool_catalog::add(tool t, std::string_view text) {
+  json.pop_back();  // the closing bracket
+  if (json.size() > 1) json += ',';
+  t.begin = json.size();
+  t.length = text.size();
+  json.append(text).append("]");
+  tools.push_back(std::move(t));
 }
 
 catalog_ptr toolbox::sandbox_only() {
@@ -473,13 +485,14 @@ catalog_ptr toolbox::sandbox_only() {
   if (slot) return slot;
   auto made = std::make_shared<tool_catalog>();
   made->json = "[]";
-  if (there) {
-    made->json = json::serialize(json::parse(sandbox_tools));
-    made->tools = {{"shell", "sandbox", false, nullptr},
-                   {"read_file", "sandbox", true, nullptr},
-                   {"write_file", "sandbox", true, nullptr},  // whole files: writing twice is writing once
-                   {"list_files", "sandbox", true, nullptr}};
+  const json::array list = there ? json::parse(sandbox_tools).as_array() : json::array();
+  for (const json::value& tool : list) {
+    std::string name = text_of(tool.as_object(), "name");
+    // Files are written as a whole: writing twice is writing once.
+    const bool repeatable = name != "shell";
+    made->add({std::move(name), "sandbox", repeatable}, json::serialize(tool));
   }
+  made->built_in = made->tools.size();
   slot = made;
   return slot;
 }
@@ -527,7 +540,8 @@ ry::task<catalog_ptr> toolbox::catalog(std::shared_ptr<live_run> run) {
   const auto sources = parts_.tool_sources.all();
   if (sources.empty()) co_return base;
   auto made = std::make_shared<tool_catalog>(*base);
-  json::array all = json::parse(base->json).as_array();
+  std::set<std::string, std::less<>> names;
+  for (const tool_catalog::tool& t : base->tools) names.insert(t.name);
   for (const auto& source : sources) {
     ry::result<tool_listing> offered = co_await ask_source(parts_, run, source);
     if (!offered) {
@@ -539,12 +553,11 @@ ry::task<catalog_ptr> toolbox::catalog(std::shared_ptr<live_run> run) {
       parts_.ctx.warn("a tool is left out: its description is unreadable or nested too deep",
                       {{"tool", name}, {"driver", source->name}});
     for (tool_listing::tool& t : offered->tools) {
-      if (made->find(t.name) != nullptr) continue;
-      made->tools.push_back({std::move(t.name), std::move(t.source), t.repeatable, source});
-      all.push_back(std::move(t.for_model));
+      if (!names.insert(t.name).second) continue;
+      made->add({std::move(t.name), std::move(t.source), t.repeatable, source}, one_line(std::move(t.for_model)));
     }
   }
-  made->json = one_line(std::move(all));
+  for (int n = 2; names.contains(made->search.name); ++n) made->search.name = "find_tools_" + std::to_string(n);
   co_return catalog_ptr(std::move(made));
 }
 
@@ -595,11 +608,12 @@ ry::task<void> keep_files(parts& p, std::shared_ptr<live_run> run, std::string& 
 
 namespace {
 
-ry::task<tool_outcome> make_call(parts& p, std::shared_ptr<live_run> run, const tool_catalog::tool* tool,
-                                 tool_call call) {
+ry::task<tool_outcome> make_call(parts& p, std::shared_ptr<live_run> run, catalog_ptr catalog,
+                                 const tool_catalog::tool* tool, tool_call call) {
   try {
     if (tool == nullptr) co_return tool_outcome{"there is no tool named \"" + call.name + "\"", true};
     if (tool->driver) co_return co_await run_foreign(p, run, tool->driver, call);
+    if (tool == &catalog->search) co_return co_await run_find_tools(p, catalog, std::move(call));
     ry::result<void> ready = co_await ensure_workspace(p, run);
     if (!ready)
       co_return tool_outcome{"the sandbox is not available: " + std::string(ready.error().message()), true};
@@ -636,8 +650,10 @@ ry::task<tool_outcome> run_tool(parts& p, std::shared_ptr<live_run> run, catalog
                                 tool_call call) {
   const tool_catalog::tool* tool = catalog->find(call.name);
   const std::int64_t begun = p.ctx.mono_us();
-  tool_outcome out = co_await make_call(p, run, tool, std::move(call));
-  const std::string_view driver = tool == nullptr ? "none" : tool->driver ? std::string_view(tool->driver->name) : "sandbox";
+  tool_outcome out = co_await make_call(p, run, catalog, tool, std::move(call));
+  const std::string_view driver = tool == nullptr ? "none"
+                                  : tool->driver  ? std::string_view(tool->driver->name)
+                                                  : std::string_view(tool->source);
   const char* how = run->must_break() ? "interrupted" : out.is_error ? "error" : "ok";
   p.figures.tool_call(driver, how, static_cast<double>(p.ctx.mono_us() - begun) / 1e6);
   co_return out;

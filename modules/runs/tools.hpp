@@ -18,12 +18,21 @@ struct tool_catalog {
   struct tool {
     std::string name, source;  // source: "sandbox", "mcp:<server>"
     bool repeatable = false;   // read-only or idempotent
-    ry::drivers<ry_agent_tools_v1>::entry driver;  // empty: the sandbox
+    ry::drivers<ry_agent_tools_v1>::entry driver = nullptr;  // empty: the sandbox, or find_tools
+    std::size_t begin = 0, length = 0;  // of its element in `json`
   };
-  std::vector<tool> tools;
-  std::string json;  // for the request, array
+  std::vector<tool> tools;   // those built in come first
+  std::size_t built_in = 0;  // how many
+  std::string json;          // for the request, array
+  // find_tools, under a name that no other tool has. It is called like the others; requests carry it where
+  // tool_offer.hpp says so.
+  tool search{"find_tools", "builtin", true};
 
   const tool* find(std::string_view name) const;
+  // The element of the request's array.
+  std::string_view text_of(const tool& t) const { return std::string_view(json).substr(t.begin, t.length); }
+  // `text`: the tool's element. The name is a new one.
+  void add(tool t, std::string_view text);
 };
 using catalog_ptr = std::shared_ptr<const tool_catalog>;
 

@@ -149,13 +149,23 @@ AT(ry_llm_sink, on_end, 32);
 AT(ry_llm_sink, on_reasoning_block, 40);
 AT(ry_llm_sink, on_notice, 48);
 
-SIZE(ry_llm_provider_v1, 40);
+SIZE(ry_llm_limits, 32);
+AT(ry_llm_limits, struct_size, 0);
+AT(ry_llm_limits, tools, 4);
+AT(ry_llm_limits, image_side, 8);
+AT(ry_llm_limits, many_images, 12);
+AT(ry_llm_limits, image_side_of_many, 16);
+AT(ry_llm_limits, gifs, 20);
+AT(ry_llm_limits, image_bytes, 24);
+
+SIZE(ry_llm_provider_v1, 48);
 AT(ry_llm_provider_v1, struct_size, 0);
 AT(ry_llm_provider_v1, reserved0, 4);
 AT(ry_llm_provider_v1, open, 8);
 AT(ry_llm_provider_v1, close, 16);
 AT(ry_llm_provider_v1, complete, 24);
 AT(ry_llm_provider_v1, cancel, 32);
+AT(ry_llm_provider_v1, limits, 40);
 
 SIZE(ry_mcp_target, 88);
 AT(ry_mcp_target, struct_size, 0);
@@ -858,6 +868,10 @@ const void* witness_ry_llm_end(const ry_llm_end* p) {
 }
 const void* witness_ry_llm_sink(const ry_llm_sink* p);
 const void* witness_ry_llm_sink(const ry_llm_sink* p) {
+  return p;
+}
+const void* witness_ry_llm_limits(const ry_llm_limits* p);
+const void* witness_ry_llm_limits(const ry_llm_limits* p) {
   return p;
 }
 const void* witness_ry_llm_provider_v1(const ry_llm_provider_v1* p);

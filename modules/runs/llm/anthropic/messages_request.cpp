@@ -7,8 +7,6 @@
 #include <set>
 #include <utility>
 
-#include "history.hpp"
-
 namespace anthropic {
 
 namespace json = boost::json;
@@ -18,18 +16,6 @@ namespace {
 enum class thinking_mode { on, off };
 
 constexpr std::int64_t least_budget = 1024;
-
-llm::history_rules history_rules() {
-  llm::history_rules r;
-  r.ids = llm::id_form::anthropic;
-  r.images.side = 8000;
-  r.images.many = 20;
-  r.images.side_of_many = 2000;
-  r.images.encoded_bytes = 5u << 20;
-  r.images.count = 100;
-  r.images.total_encoded_bytes = 28u << 20;  // a request may have 32 MB
-  return r;
-}
 
 bool thinks(const json::object& body) {
   const auto* t = llm::object_at(body, "thinking");
@@ -230,6 +216,18 @@ void mark_for_cache(json::object& out) {
 }
 
 }  // namespace
+
+llm::history_rules history_rules() {
+  llm::history_rules r;
+  r.ids = llm::id_form::anthropic;
+  r.images.side = 8000;
+  r.images.many = 20;
+  r.images.side_of_many = 2000;
+  r.images.encoded_bytes = 5u << 20;
+  r.images.count = 100;
+  r.images.total_encoded_bytes = 28u << 20;  // a request may have 32 MB
+  return r;
+}
 
 // "claude-opus-4-6-20260101", "claude-3-7-sonnet-latest", "anthropic/claude-sonnet-4.5"
 thinking_control control_of(std::string_view model, sampling version) {

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "history.hpp"
 #include "request.hpp"
 #include "tool_set.hpp"
 
@@ -28,6 +29,9 @@ struct built_request {
   std::vector<llm::notice> notices;               // what was left out
   std::shared_ptr<const llm::call_names> names;  // nullptr: nothing was renamed
 };
+
+// Ids and images as the API takes them.
+llm::history_rules history_rules();
 
 // How a model is told to think longer or shorter.
 enum class thinking_control { none, budget, adaptive };

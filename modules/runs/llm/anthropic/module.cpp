@@ -31,6 +31,7 @@ class driver {
   }
 
   const llm::endpoint& at() const { return at_; }
+  ry_llm_limits limits() const { return llm::limits_of(0, anthropic::history_rules().images); }
   llm::exchange prepare(std::string_view json) const {
     const auto request = llm::parse_request(json);
     auto built = anthropic::build_request(request, options_);

@@ -3,10 +3,15 @@
 //   explicit Driver(std::string_view name, std::string_view config_json);   // throws ry::error
 //   const llm::endpoint& at() const;
 //   llm::exchange prepare(std::string_view request_json) const;             // throws llm::bad_request
+//   ry_llm_limits limits() const;                                           // struct_size is not read
 #pragma once
 
 #include <ry/ext/llm_provider.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -17,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include "image_type.hpp"
 #include "request.hpp"
 #include "stream_call.hpp"
 
@@ -46,12 +52,26 @@ class notice_log {
   std::unordered_set<std::size_t> written_;
 };
 
+// What the engine has to know of a provider's rules.
+inline ry_llm_limits limits_of(std::size_t tools, const image_limits& images) {
+  ry_llm_limits out{};
+  out.tools = static_cast<std::uint32_t>(tools);
+  out.image_side = images.side;
+  out.many_images = static_cast<std::uint32_t>(images.many);
+  out.image_side_of_many = images.side_of_many;
+  out.gifs = images.gifs == image_limits::gif::none    ? RY_LLM_GIF_NONE
+             : images.gifs == image_limits::gif::still ? RY_LLM_GIF_STILL
+                                                       : 0u;
+  out.image_bytes = images.encoded_bytes;
+  return out;
+}
+
 template <class Driver>
 class http_driver_module {
  public:
   http_driver_module(ry::context& ctx, ry::registrar& reg) : ctx_(ctx) {
     static constexpr ry_llm_provider_v1 table{
-        sizeof(ry_llm_provider_v1), 0, &open, &close, &complete, &cancel};
+        sizeof(ry_llm_provider_v1), 0, &open, &close, &complete, &cancel, &limits};
     reg.contribute(RY_LLM_PROVIDER_1, Driver::kind, &table, this);
   }
 
@@ -80,6 +100,13 @@ class http_driver_module {
     });
   }
   static void cancel(void*, void* call) noexcept { stream_call::cancel(call); }
+  static ry_status limits(void*, void* provider, ry_str, ry_llm_limits* out) noexcept {
+    return ry::guard([&] {
+      ry_llm_limits known = static_cast<const Driver*>(provider)->limits();
+      known.struct_size = out->struct_size;
+      std::memcpy(out, &known, std::min<std::size_t>(out->struct_size, sizeof known));
+    });
+  }
 
   exchange prepare(const Driver& driver, std::string_view request) {
     exchange e = driver.prepare(request);

@@ -12,7 +12,7 @@ class offline_module {
  public:
   offline_module(ry::context& ctx, ry::registrar& reg) : ctx_(ctx) {
     static constexpr ry_llm_provider_v1 table{
-        sizeof(ry_llm_provider_v1), 0, &open, &close, &complete, &cancel};
+        sizeof(ry_llm_provider_v1), 0, &open, &close, &complete, &cancel, nullptr};
     reg.contribute(RY_LLM_PROVIDER_1, "offline", &table, this);
   }
 

@@ -46,6 +46,7 @@ class driver {
   }
 
   const llm::endpoint& at() const { return at_; }
+  ry_llm_limits limits() const { return llm::limits_of(options_.tools.count, options_.history.images); }
   llm::exchange prepare(std::string_view json) const {
     const auto request = llm::parse_request(json);
     std::string model(llm::text_at(request, "model"));

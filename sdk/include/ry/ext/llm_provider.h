@@ -77,6 +77,19 @@ typedef struct ry_llm_sink {
   void (*on_notice)(void* ctx, ry_str code, ry_str message) RY_NOEXCEPT;
 } ry_llm_sink;
 
+/* What a provider takes of the requests to one model; 0: no limit that the driver knows of. */
+#define RY_LLM_GIF_STILL 1u        /* no animated GIF */
+#define RY_LLM_GIF_NONE 2u         /* no GIF at all */
+typedef struct ry_llm_limits {
+  uint32_t struct_size;
+  uint32_t tools;                  /* of one request */
+  uint32_t image_side;             /* pixels of the longer side of an image */
+  uint32_t many_images;            /* in a request with more images than this ... */
+  uint32_t image_side_of_many;     /* ... the longer side of each has at most so many pixels */
+  uint32_t gifs;                   /* RY_LLM_GIF_*, or 0 */
+  uint64_t image_bytes;            /* of one image, as base64 */
+} ry_llm_limits;
+
 typedef struct ry_llm_provider_v1 {
   uint32_t struct_size;
   uint32_t reserved0;
@@ -91,6 +104,9 @@ typedef struct ry_llm_provider_v1 {
                         const ry_llm_sink* sink, void* ctx, void** call) RY_NOEXCEPT;
   /* Closes the connection to the model at once; on_end follows with RY_CANCELLED. [exec] */
   void (*cancel)(void* self, void* call) RY_NOEXCEPT;
+  /* May be NULL, or missing when struct_size is smaller: nothing is known. Sets the members of *limits that its
+   * struct_size covers; the caller has set them to 0. Without I/O. [any] */
+  ry_status (*limits)(void* self, void* provider, ry_str model, ry_llm_limits* limits) RY_NOEXCEPT;
 } ry_llm_provider_v1;
 
 #ifdef __cplusplus
