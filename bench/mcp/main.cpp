@@ -56,7 +56,8 @@ int main(int argc, char** argv) {
   modules.push_back({"mcp_json", build / "modules" / "mcp_json.so", {"directory=" + dir}});
   if (boxed) {
     modules.back().settings = {"readable=[\"" + build.parent_path().string() + "\"]"};
-    modules.push_back({"sandbox_bubblewrap", build / "modules" / "sandbox_bubblewrap.so", {}});
+    modules.push_back({"sandbox_bubblewrap", build / "modules" / "sandbox_bubblewrap.so",
+                       {"exec_path=" + (build / "bin" / "runyard-sandbox-exec").string()}});
   }
   int code = 0;
   {

@@ -6,13 +6,15 @@ namespace bubblewrap {
 namespace {
 
 constexpr std::uint32_t inner_uid = 1000;
+// At the root of the sandbox: any directory may be one of the places of the host, which cannot be written to.
+constexpr std::string_view inner_exec = "/.sandbox-exec";
 
 void add(std::vector<std::string>& out, std::initializer_list<std::string_view> words) {
   for (std::string_view word : words) out.emplace_back(word);
 }
 
 void add_limit(std::vector<std::string>& out, std::string_view option, std::uint64_t value) {
-  if (value != 0) out.push_back(std::string(option) + std::to_string(value));
+  if (value != 0) add(out, {option, std::to_string(value)});
 }
 
 }  // namespace
@@ -25,10 +27,8 @@ std::vector<std::string> build_command_line(const command_spec& spec) {
   std::vector<std::string> out;
   out.reserve(112 + spec.argv.size());
   const auto etc = std::filesystem::path(spec.etc_directory).lexically_relative(working_directory(spec));
-  // bwrap reads the filter of system calls from a descriptor, and closes it. Its environment can be read
-  // inside.
-  add(out, {"/bin/sh", "-c", "filter=$1; shift; unset PWD OLDPWD; exec \"$@\" 9<\"$filter\"", "sh",
-            (etc / "system_calls").native(), spec.bwrap_path, "--seccomp", "9"});
+  // bwrap reads the filter of system calls from a descriptor, and closes it.
+  add(out, {spec.exec_path, "filter", (etc / "system_calls").native(), spec.bwrap_path, "--seccomp", "9"});
   if (spec.mode == confinement::user_namespace) {
     const std::string id = std::to_string(inner_uid);
     add(out, {"--unshare-user", "--disable-userns", "--uid", id, "--gid", id});
@@ -72,29 +72,25 @@ std::vector<std::string> build_command_line(const command_spec& spec) {
     add(out, {"--perms", "0755", "--dir", "/opt", "--perms", "0755", "--dir", "/opt/runyard",
               "--ro-bind", file, inside});
   }
+  add(out, {"--ro-bind", spec.exec_path, inner_exec});
   // The root and /dev are memory file systems without a bound: nobody may fill them.
   add(out, {"--remount-ro", "/dev", "--remount-ro", "/"});
   add(out, {"--cap-drop", "ALL"});
-  if (spec.mode == confinement::drop_root) {
-    const std::string uid = std::to_string(spec.uid);
-    // The three capabilities live until setpriv has used them to become the project's uid.
-    add(out, {"--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--cap-add", "CAP_SETPCAP", "--",
-              "/usr/bin/setpriv", "--reuid", uid, "--regid", uid, "--clear-groups",
-              "--inh-caps=-all", "--bounding-set=-all", "--no-new-privs"});
-  } else {
-    add(out, {"--"});
-  }
+  // The three capabilities live until runyard-sandbox-exec has used them to become the project's uid.
+  if (spec.mode == confinement::drop_root)
+    add(out, {"--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--cap-add", "CAP_SETPCAP"});
   // Limits are set inside: in the user namespace the number of processes is then counted for this
   // sandbox alone, and bwrap itself is not subject to them.
-  add(out, {"/usr/bin/prlimit", "--core=0"});
-  add_limit(out, "--as=", spec.limit.memory_bytes);
-  add_limit(out, "--data=", spec.limit.data_bytes);
-  add_limit(out, "--nproc=", spec.limit.processes);
-  add_limit(out, "--fsize=", spec.limit.file_bytes);
-  add_limit(out, "--nofile=", spec.limit.open_files);
-  // Only the project's own uid may enter the workspace, so bwrap, which has no capability to do so by
-  // then, could not make it the working directory.
-  add(out, {"--", "/bin/sh", "-c", "cd /workspace && unset OLDPWD && exec \"$@\"", "sh"});
+  add(out, {"--", inner_exec, "enter"});
+  if (spec.argv.empty()) out.emplace_back("--wait");
+  if (spec.mode == confinement::drop_root) add(out, {"--uid", std::to_string(spec.uid)});
+  add(out, {"--core", "0"});
+  add_limit(out, "--as", spec.limit.memory_bytes);
+  add_limit(out, "--data", spec.limit.data_bytes);
+  add_limit(out, "--nproc", spec.limit.processes);
+  add_limit(out, "--fsize", spec.limit.file_bytes);
+  add_limit(out, "--nofile", spec.limit.open_files);
+  out.emplace_back("--");
   for (std::string_view word : spec.argv) out.emplace_back(word);
   return out;
 }

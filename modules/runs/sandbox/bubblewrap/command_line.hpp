@@ -6,6 +6,7 @@
 //  - drop_root: started by root. bwrap prepares the mounts as root, so that the data directory need not
 //    be open to others; the command then runs as an unprivileged uid of its own per project, with
 //    no capability and no way to get one. A uid of its own makes the limit on processes hold.
+// runyard-sandbox-exec does what bwrap does not: it opens the filter, becomes the uid and sets limits.
 // Either way the command sees a read-only system, its own /workspace, an empty /tmp, its own processes
 // and, unless asked otherwise, no network; what it may ask of the kernel is filtered (system_calls.hpp).
 #pragma once
@@ -38,13 +39,14 @@ struct command_spec {
   confinement mode = confinement::user_namespace;
   network_access network = network_access::none;
   std::string bwrap_path;     // absolute
+  std::string exec_path;      // runyard-sandbox-exec, absolute
   std::string workspace;      // host directory that appears as /workspace; empty: an empty one in memory
   // Host directory with the files passwd, group and system_calls (what system_call_filter() gives). Both
   // directories without links.
   std::string etc_directory;
   std::uint32_t uid = 0;      // drop_root only
   limits limit;
-  std::vector<std::string_view> argv;  // not empty
+  std::vector<std::string_view> argv;  // empty: the sandbox waits for a start request (start_request.hpp)
   std::vector<std::string_view> host_files;  // programs that appear in /opt/runyard
   std::vector<host_place> places;
 };

@@ -74,6 +74,7 @@ class command_line_test : public ::testing::Test {
     std::ofstream(root / "system_calls") << system_call_filter();
     spec.mode = ::geteuid() == 0 ? confinement::drop_root : confinement::user_namespace;
     spec.bwrap_path = "/usr/bin/bwrap";
+    spec.exec_path = fs::read_symlink("/proc/self/exe").replace_filename("runyard-sandbox-exec");
     const workspaces all(root.string());
     const bool rooted = spec.mode == confinement::drop_root;
     const file_error made =
@@ -128,6 +129,19 @@ TEST_F(command_line_test, nothing_else_is_writable_but_tmp) {
   EXPECT_NE(text.find("tmp\n"), std::string::npos) << text;
   EXPECT_EQ(text.find("\n0\n"), std::string::npos) << "the command runs as uid 0: " << text;
   EXPECT_NE(text.find("CapEff:\t0000000000000000"), std::string::npos) << text;
+}
+
+TEST_F(command_line_test, no_capability_and_no_way_to_one_is_left) {
+  const std::string status = execute(shell("cat /proc/self/status")).output;
+  for (const char* set : {"CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"})
+    EXPECT_NE(status.find(std::string(set) + ":\t0000000000000000\n"), std::string::npos) << status;
+  EXPECT_NE(status.find("NoNewPrivs:\t1\n"), std::string::npos) << status;
+  EXPECT_NE(status.find("Seccomp:\t2\n"), std::string::npos) << status;
+  if (spec.mode != confinement::drop_root) return;
+  EXPECT_NE(status.find("Groups:\t \n"), std::string::npos) << status;
+  const std::string id = "\t" + std::to_string(spec.uid);
+  for (const char* name : {"Uid:", "Gid:"})
+    EXPECT_NE(status.find(name + id + id + id + id + "\n"), std::string::npos) << status;
 }
 
 TEST_F(command_line_test, the_host_is_not_visible) {

@@ -81,9 +81,10 @@ class reading {
               "Remove AmbientCapabilities= from the server's unit, and file capabilities from "
               "bwrap (setcap -r " +
                   bwrap_ + ")"};
-    if (says("execvp /usr/bin/prlimit") || says("execvp /usr/bin/setpriv"))
-      return {"the sandbox uses prlimit and setpriv, and one of them is not installed",
-              "Install the package util-linux"};
+    if (says_any({"execvp /.sandbox-exec", "no such program: ", "cannot execute "}))
+      return {"the program runyard-sandbox-exec is missing, or the server's user has no permission to execute it",
+              "Install it beside the server's program or set sandbox_bubblewrap.exec_path, and make it "
+              "executable (chmod 755), on a file system that is not mounted noexec"};
     return {};
   }
 
@@ -120,7 +121,7 @@ class reading {
 
   diagnosis of_root() const {
     if (!here_.is_root) return {};
-    if (says("setpriv: "))
+    if (says("runyard-sandbox-exec: "))
       return {
           "the sandbox cannot switch to another user, for example because of Ubuntu's AppArmor "
           "profile bwrap-userns-restrict",

@@ -31,6 +31,7 @@ constexpr char schema[] = R"json({
   "type": "object",
   "properties": {
     "bwrap_path": {"type": "string", "default": "/usr/bin/bwrap"},
+    "exec_path": {"type": "string", "default": "", "description": "Path of runyard-sandbox-exec; empty: beside the server's program"},
     "wall_seconds": {"type": "integer", "minimum": 1, "default": 120, "description": "Time of one command"},
     "max_wall_seconds": {"type": "integer", "minimum": 1, "default": 900},
     "memory_mb": {"type": "integer", "minimum": 16, "default": 4096, "description": "Memory of all processes of a command together, and address space of each"},
@@ -87,6 +88,12 @@ class driver {
     const boost::json::object& o = parsed.as_object();
     if (const auto* path = o.if_contains("bwrap_path"); path != nullptr && path->is_string())
       bwrap_path_ = std::string(path->as_string());
+    if (const auto* path = o.if_contains("exec_path"); path != nullptr && path->is_string())
+      exec_path_ = std::string(path->as_string());
+    if (exec_path_.empty()) {
+      std::error_code unreadable;
+      exec_path_ = std::filesystem::read_symlink("/proc/self/exe", unreadable).replace_filename("runyard-sandbox-exec");
+    }
     wall_ms_ = setting(o, "wall_seconds", 120) * 1000;
     max_wall_ms_ = setting(o, "max_wall_seconds", 900) * 1000;
     output_bytes_ = setting(o, "output_kb", 1024) << 10;
@@ -253,6 +260,7 @@ class driver {
     spec.mode = mode_;
     spec.network = command.network != 0 ? network_access::host : network_access::none;
     spec.bwrap_path = bwrap_path_;
+    spec.exec_path = exec_path_;
     const ask a(command);
     if ((a.flags & RY_SANDBOX_SCRATCH) == 0) spec.workspace = files_->path_of(project);
     spec.etc_directory = etc_;
@@ -553,6 +561,7 @@ class driver {
   const ry_process_v1& process_;
   ry_sandbox_driver_v1 table_{};
   std::string bwrap_path_ = "/usr/bin/bwrap";
+  std::string exec_path_;
   std::string etc_;
   std::uint64_t wall_ms_ = 0, max_wall_ms_ = 0, output_bytes_ = 0;
   limits limits_;

@@ -1,0 +1,194 @@
+// runyard-sandbox-exec: the two steps around bubblewrap that bubblewrap does not take itself. Linked statically: it
+// runs before each sandboxed program, and loading libraries would cost more than all it does.
+//
+//   runyard-sandbox-exec filter FILE COMMAND...
+//     On the host: opens FILE, a list of system calls, as descriptor 9 for bwrap --seccomp 9, and executes COMMAND.
+//
+//   runyard-sandbox-exec enter [--wait] [--uid N] [--LIMIT N]... -- COMMAND...
+//     Inside, as the sandbox's first program: becomes the unprivileged user N without any capability, applies limits
+//     (core, as, data, nproc, fsize, nofile), enters /workspace and executes COMMAND. With --wait it first reads a
+//     start request (start_request.hpp) from standard input, which names user, environment and COMMAND.
+//
+// Exit codes as a shell's: 127 there is no such program, 126 it cannot be executed; 125 a step before failed.
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "../start_request.hpp"
+
+extern char** environ;
+
+namespace {
+
+constexpr int filter_descriptor = 9;
+
+[[noreturn]] void fail(const char* step) {
+  std::fprintf(stderr, "runyard-sandbox-exec: %s: %s\n", step, std::strerror(errno));
+  std::exit(125);
+}
+[[noreturn]] void refuse(const char* what) {
+  std::fprintf(stderr, "runyard-sandbox-exec: %s\n", what);
+  std::exit(125);
+}
+
+[[noreturn]] void execute(char** argv) {
+  ::execvp(argv[0], argv);
+  const int error = errno;
+  std::fprintf(stderr, "sandbox: %s: %s\n", argv[0], error == ENOENT ? "not found" : std::strerror(error));
+  std::exit(error == ENOENT || error == ENOTDIR ? 127 : 126);
+}
+
+std::uint64_t number(const char* text) {
+  char* end = nullptr;
+  errno = 0;
+  const std::uint64_t n = text != nullptr ? std::strtoull(text, &end, 10) : 0;
+  if (text == nullptr || *text < '0' || *text > '9' || *end != '\0' || errno != 0) refuse("a number is expected");
+  return n;
+}
+
+struct limit_option {
+  const char* name;
+  int resource;
+};
+constexpr limit_option limit_options[] = {
+    {"--core", RLIMIT_CORE},   {"--as", RLIMIT_AS},       {"--data", RLIMIT_DATA},
+    {"--nproc", RLIMIT_NPROC}, {"--fsize", RLIMIT_FSIZE}, {"--nofile", RLIMIT_NOFILE},
+};
+
+struct options {
+  bool wait = false;
+  std::uint32_t uid = 0;  // 0: stays who it is
+  bool limited[std::size(limit_options)] = {};
+  rlim_t limits[std::size(limit_options)] = {};
+  char** command = nullptr;
+};
+
+options read_options(char** word) {
+  options o;
+  for (; *word != nullptr && std::strcmp(*word, "--") != 0; ++word) {
+    if (std::strcmp(*word, "--wait") == 0) {
+      o.wait = true;
+      continue;
+    }
+    const char* name = *word;
+    if (*++word == nullptr) refuse("an option lacks its value");
+    if (std::strcmp(name, "--uid") == 0) {
+      o.uid = static_cast<std::uint32_t>(number(*word));
+      continue;
+    }
+    bool known = false;
+    for (std::size_t i = 0; i < std::size(limit_options); ++i) {
+      if (std::strcmp(name, limit_options[i].name) != 0) continue;
+      o.limits[i] = number(*word);
+      o.limited[i] = known = true;
+    }
+    if (!known) refuse("unknown option");
+  }
+  if (*word == nullptr) refuse("no command");
+  o.command = word + 1;
+  return o;
+}
+
+// The last capability that this kernel knows refuses no drop; the next one does.
+void become(std::uint32_t uid) {
+  for (unsigned long capability = 0; ::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) == 0; ++capability) {
+  }
+  if (errno != EINVAL) fail("capabilities");
+  if (::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0) fail("capabilities");
+  if (::setgroups(0, nullptr) != 0) fail("setgroups");
+  if (::setresgid(uid, uid, uid) != 0) fail("setresgid");
+  if (::setresuid(uid, uid, uid) != 0) fail("setresuid");
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct none[2] = {};
+  if (::syscall(SYS_capset, &header, none) != 0) fail("capset");
+}
+
+void apply(const options& o) {
+  for (std::size_t i = 0; i < std::size(limit_options); ++i) {
+    if (!o.limited[i]) continue;
+    const auto resource = static_cast<__rlimit_resource_t>(limit_options[i].resource);
+    rlimit now{};
+    if (::getrlimit(resource, &now) != 0) fail("getrlimit");
+    now.rlim_cur = now.rlim_max = o.limits[i] < now.rlim_max ? o.limits[i] : now.rlim_max;
+    if (::setrlimit(resource, &now) != 0) fail("setrlimit");
+  }
+}
+
+// False: the end of the input came before the first byte.
+bool read_exactly(void* to, std::size_t n) {
+  std::size_t have = 0;
+  while (have < n) {
+    const ssize_t got = ::read(0, static_cast<char*>(to) + have, n - have);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail("start request");
+    if (got == 0 && have == 0) return false;
+    if (got == 0) refuse("the start request is incomplete");
+    have += static_cast<std::size_t>(got);
+  }
+  return true;
+}
+
+char text[bubblewrap::max_start_request_text];
+// Each word has at least its NUL.
+char* words[bubblewrap::max_start_request_text + 2];
+
+void wait_for_request(options& o) {
+  bubblewrap::start_request_header header{};
+  if (!read_exactly(&header, sizeof header)) std::exit(0);
+  const std::size_t bytes = header.text_bytes;
+  const std::size_t n_words = std::size_t{header.n_env} + header.n_argv;
+  if (header.n_argv == 0 || bytes == 0 || bytes > sizeof text || n_words > bytes || !read_exactly(text, bytes) ||
+      text[bytes - 1] != '\0')
+    refuse("the start request is invalid");
+  char** next = words;
+  char* at = text;
+  for (std::size_t i = 0; i < n_words; ++i) {
+    if (i == header.n_env) *next++ = nullptr;
+    if (at >= text + bytes) refuse("the start request is invalid");
+    *next++ = at;
+    at += std::strlen(at) + 1;
+  }
+  *next = nullptr;
+  environ = words;
+  o.command = words + header.n_env + 1;
+  if (o.uid != 0) o.uid = header.uid;
+  if (o.uid == 0 && ::geteuid() == 0) refuse("the start request names no user");
+}
+
+[[noreturn]] void enter(char** arguments) {
+  options o = read_options(arguments);
+  if (o.wait) wait_for_request(o);
+  if (o.command[0] == nullptr) refuse("no command");
+  if (o.uid != 0) become(o.uid);
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) fail("no_new_privs");
+  apply(o);
+  // Only the project's own user may enter its workspace, so this comes after becoming that user.
+  if (::chdir("/workspace") != 0) fail("/workspace");
+  if (::setenv("PWD", "/workspace", 1) != 0 || ::unsetenv("OLDPWD") != 0) fail("environment");
+  execute(o.command);
+}
+
+[[noreturn]] void open_filter(const char* file, char** command) {
+  const int fd = ::open(file, O_RDONLY);
+  if (fd < 0) fail("the list of system calls");
+  if (fd != filter_descriptor && ::dup2(fd, filter_descriptor) < 0) fail("the list of system calls");
+  if (fd != filter_descriptor) ::close(fd);
+  execute(command);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc >= 4 && std::strcmp(argv[1], "filter") == 0) open_filter(argv[2], argv + 3);
+  if (argc >= 4 && std::strcmp(argv[1], "enter") == 0) enter(argv + 2);
+  refuse("usage: runyard-sandbox-exec filter FILE COMMAND... | enter [OPTION]... -- COMMAND...");
+}
