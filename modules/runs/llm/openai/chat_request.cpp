@@ -156,6 +156,32 @@ json::array tools_of(const llm::tool_set& tools) {
   return list;
 }
 
+void set_parameters(json::object& out, const json::object& request, const request_options& options,
+                    std::vector<llm::notice>& notices) {
+  const auto model = llm::text_at(request, "model");
+  const auto effort = llm::text_at(request, "reasoning_effort");
+  const bool reasons = options.known_models && is_reasoning(model) && effort != "none";
+  const auto leave_out = [&notices](std::string_view name, std::string_view why) {
+    notices.push_back({"parameter_skipped", std::string(name) + " was left out: " + std::string(why)});
+  };
+  const auto* limit = request.if_contains("max_output_tokens");
+  if (limit && limit->is_number()) out[options.max_tokens_field] = *limit;
+  for (std::string_view name : {"temperature", "top_p"}) {
+    const auto* n = request.if_contains(name);
+    if (!n || !n->is_number()) continue;
+    if (reasons) leave_out(name, "the model reasons and does not take it.");
+    else out[name] = *n;
+  }
+  if (!effort.empty()) {
+    if (options.known_models && is_without_reasoning(model)) leave_out("reasoning_effort", "the model does not reason.");
+    else out["reasoning_effort"] = effort;
+  }
+  if (const auto* stop = llm::array_at(request, "stop"); stop && !stop->empty()) {
+    if (reasons) leave_out("stop", "the model reasons and does not take it.");
+    else out["stop"] = *stop;
+  }
+}
+
 }  // namespace
 
 request_options options_of(dialect d) {
@@ -171,6 +197,7 @@ request_options options_of(dialect d) {
     case dialect::openai:
       o.history.ids = llm::id_form::openai;
       o.alternate_roles = false;
+      o.known_models = true;
       break;
     case dialect::mistral:
       o.history.ids = llm::id_form::nine;
@@ -208,12 +235,7 @@ built_request build_request(const json::object& request, const request_options& 
     out["tool_choice"] = {{"type", "function"}, {"function", {{"name", choice.name}}}};
   else if (!choice.mode.empty())
     out["tool_choice"] = choice.mode == "required" ? options.required_choice : choice.mode;
-  const std::pair<std::string_view, std::string_view> numbers[] = {
-      {"max_output_tokens", options.max_tokens_field}, {"temperature", "temperature"}, {"top_p", "top_p"}};
-  for (const auto& [key, name] : numbers)
-    if (const auto* n = request.if_contains(key); n && n->is_number()) out[name] = *n;
-  if (const auto effort = llm::text_at(request, "reasoning_effort"); !effort.empty()) out["reasoning_effort"] = effort;
-  if (const auto* stop = llm::array_at(request, "stop"); stop && !stop->empty()) out["stop"] = *stop;
+  set_parameters(out, request, options, built.notices);
   built.names = tools.names();
   built.body = json::serialize(out);
   return built;

@@ -20,6 +20,7 @@ struct request_options {
   bool send_reasoning = false;                  // back to the model that gave it, with its calls
   bool alternate_roles = true;                  // user and assistant strictly take turns, as chat templates insist
   std::string required_choice = "required";     // what tool_choice calls "some tool"
+  bool known_models = false;                    // leave out parameters that the models of OpenAI refuse
   bool sign_calls = false;                      // calls without a thought signature get the one that skips the check
   llm::history_rules history;
   llm::tool_rules tools;

@@ -207,4 +207,26 @@ TEST(chat_request, long_descriptions_are_cut) {
   EXPECT_EQ(whole.at("tools").at(0).at("function").at("description").as_string().size(), 3000u);
 }
 
+TEST(chat_request, parameters_that_a_model_of_openai_refuses_are_left_out) {
+  const auto skipped = [](const std::string& model, const std::string& effort, openai::dialect d) {
+    const auto request = llm::parse_request(R"({"model":")" + model + R"(","temperature":0.5,"top_p":0.9,"stop":["X"],)" +
+                                            (effort.empty() ? "" : R"("reasoning_effort":")" + effort + "\",") +
+                                            R"("messages":[{"role":"user","content":"a"}]})");
+    const auto built = openai::build_request(request, openai::options_of(d));
+    std::string names;
+    for (const auto& n : built.notices) names += n.message.substr(0, n.message.find(' ')) + " ";
+    const auto body = boost::json::parse(built.body).as_object();
+    for (const char* name : {"temperature", "top_p", "stop", "reasoning_effort"})
+      EXPECT_EQ(body.contains(name), names.find(std::string(name) + " ") == std::string::npos &&
+                                         (std::string_view(name) != "reasoning_effort" || !effort.empty()))
+          << model << " " << name;
+    return names;
+  };
+  EXPECT_EQ(skipped("gpt-5", "low", openai::dialect::openai), "temperature top_p stop ");
+  EXPECT_EQ(skipped("gpt-5.2", "none", openai::dialect::openai), "");
+  EXPECT_EQ(skipped("gpt-4o", "low", openai::dialect::openai), "reasoning_effort ");
+  EXPECT_EQ(skipped("my-deployment", "low", openai::dialect::openai), "");
+  EXPECT_EQ(skipped("gpt-5", "low", openai::dialect::compatible), "");
+}
+
 }  // namespace

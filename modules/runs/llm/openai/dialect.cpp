@@ -17,6 +17,12 @@ bool is_within(std::string_view host, std::initializer_list<std::string_view> do
   });
 }
 
+// `model` with or without the vendor in front.
+bool is_of(std::string_view model, std::initializer_list<std::string_view> families) {
+  if (const auto slash = model.rfind('/'); slash != std::string_view::npos) model.remove_prefix(slash + 1);
+  return std::any_of(families.begin(), families.end(), [model](std::string_view f) { return model.starts_with(f); });
+}
+
 bool is_azure_openai(std::string_view host) {
   return is_within(host, {"openai.azure.com", "openai.azure.us", "openai.azure.cn"});
 }
@@ -50,6 +56,14 @@ bool is_mistral(std::string_view model) {
   for (std::string_view family : {"mistral", "mixtral", "ministral", "magistral", "devstral", "codestral", "pixtral"})
     if (lower.find(family) != std::string::npos) return true;
   return false;
+}
+
+bool is_without_reasoning(std::string_view model) {
+  return is_of(model, {"gpt-3.5", "gpt-4", "chatgpt-4", "gpt-5-chat"});
+}
+
+bool is_reasoning(std::string_view model) {
+  return is_of(model, {"o1", "o3", "o4", "gpt-5"}) && !is_without_reasoning(model);
 }
 
 std::optional<deployment_base> split_deployment(std::string_view base_url) {

@@ -23,6 +23,11 @@ bool is_azure(std::string_view base_url);
 // Models of this family check ids wherever they run.
 bool is_mistral(std::string_view model);
 
+// Models of OpenAI that never reason: they refuse reasoning_effort and encrypted reasoning. Other models: see reasoning_refusals.
+bool is_without_reasoning(std::string_view model);
+// Models of OpenAI that reason unless reasoning_effort is none: they refuse temperature, top_p and stop.
+bool is_reasoning(std::string_view model);
+
 // "https://h/openai/deployments/d?api-version=1": "https://h/openai?api-version=1" and "d". The Responses API of Azure has
 // no paths of deployments: their name is the model. nullopt: `base_url` is none of a deployment.
 struct deployment_base {

@@ -64,4 +64,15 @@ TEST(dialect, a_deployment_is_no_part_of_the_base_of_responses) {
     EXPECT_FALSE(openai::split_deployment(url)) << url;
 }
 
+TEST(dialect, models_with_and_without_reasoning_are_known_by_their_family) {
+  for (const char* model : {"gpt-4o", "gpt-4.1-mini", "gpt-4-turbo", "gpt-3.5-turbo", "chatgpt-4o-latest", "gpt-5-chat-latest", "openai/gpt-4o"})
+    EXPECT_TRUE(openai::is_without_reasoning(model)) << model;
+  for (const char* model : {"o3", "o4-mini", "gpt-5", "gpt-5.2", "gpt-5.3-codex", "openai/gpt-oss-120b", "grok-4", "my-deployment"})
+    EXPECT_FALSE(openai::is_without_reasoning(model)) << model;
+  for (const char* model : {"o1", "o3-mini", "o4-mini", "gpt-5", "gpt-5.2", "openai/gpt-5-mini"})
+    EXPECT_TRUE(openai::is_reasoning(model)) << model;
+  for (const char* model : {"gpt-4o", "gpt-5-chat-latest", "gpt-oss-120b", "my-deployment", ""})
+    EXPECT_FALSE(openai::is_reasoning(model)) << model;
+}
+
 }  // namespace

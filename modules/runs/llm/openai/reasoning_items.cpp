@@ -44,13 +44,6 @@ json::object replayable_reasoning(const json::object& item) {
   return out;
 }
 
-bool is_without_reasoning(std::string_view model) {
-  if (const auto slash = model.rfind('/'); slash != std::string_view::npos) model.remove_prefix(slash + 1);
-  for (std::string_view family : {"gpt-3.5", "gpt-4", "chatgpt-4", "gpt-5-chat"})
-    if (model.starts_with(family)) return true;
-  return false;
-}
-
 reasoning_refusals::mark reasoning_refusals::mark_of(const json::object& item) {
   if (const auto encrypted = text_at(item, "encrypted_content"); !encrypted.empty())
     return std::hash<std::string_view>()(encrypted);

@@ -21,9 +21,6 @@ struct reasoning_origin {
 // neither a copy of it nor its content.
 boost::json::object replayable_reasoning(const boost::json::object& output_item);
 
-// Models of OpenAI that answer a request for encrypted reasoning with an error. Other models: see reasoning_refusals.
-bool is_without_reasoning(std::string_view model);
-
 // What the provider refused of this kind since the driver was opened, so that one refused request does not break its
 // thread: after a change of the account, or behind a gateway that balances several accounts, kept items cannot be
 // decrypted. Any thread.

@@ -32,13 +32,6 @@ TEST(reasoning_items, keep_what_the_api_takes_back) {
     EXPECT_EQ(json::value(openai::replayable_reasoning(json::parse(r.given).as_object())), json::parse(r.kept)) << r.given;
 }
 
-TEST(reasoning_items, models_without_reasoning_are_known_by_their_family) {
-  for (const char* model : {"gpt-4o", "gpt-4.1-mini", "gpt-4-turbo", "gpt-3.5-turbo", "chatgpt-4o-latest", "gpt-5-chat-latest", "openai/gpt-4o"})
-    EXPECT_TRUE(openai::is_without_reasoning(model)) << model;
-  for (const char* model : {"o3", "o4-mini", "gpt-5", "gpt-5.2", "gpt-5.3-codex", "openai/gpt-oss-120b", "grok-4", "my-deployment"})
-    EXPECT_FALSE(openai::is_without_reasoning(model)) << model;
-}
-
 TEST(reasoning_items, refusals_are_remembered_within_a_limit) {
   openai::reasoning_refusals refusals;
   const auto one = openai::reasoning_refusals::mark_of(json::parse(R"({"encrypted_content":"one"})").as_object());

@@ -257,13 +257,22 @@ void set_parameters(json::object& out, const json::object& request, const respon
     const auto* n = request.if_contains(key);
     return n && n->is_number() ? n : nullptr;
   };
-  for (std::string_view key : {"temperature", "top_p"})
-    if (const auto* n = number(key)) out[key] = *n;
+  const auto model = text_at(request, "model");
+  const auto effort = text_at(request, "reasoning_effort");
+  const bool reasons = options.known_models && is_reasoning(model) && effort != "none";
+  for (std::string_view key : {"temperature", "top_p"}) {
+    const auto* n = number(key);
+    if (n == nullptr) continue;
+    if (reasons) notices.push_back({"parameter_skipped", std::string(key) + " was left out: the model reasons and does not take it."});
+    else out[key] = *n;
+  }
   if (const auto* n = number("max_output_tokens"))
     out["max_output_tokens"] = std::max<double>(n->to_number<double>(), 0) < static_cast<double>(options.least_output_tokens)
                                    ? json::value(options.least_output_tokens)
                                    : *n;
-  if (const auto effort = text_at(request, "reasoning_effort"); !effort.empty()) {
+  if (!effort.empty() && options.known_models && is_without_reasoning(model)) {
+    notices.push_back({"parameter_skipped", "reasoning_effort was left out: the model does not reason."});
+  } else if (!effort.empty()) {
     auto* reasoning = out.if_contains("reasoning");
     if (reasoning == nullptr || !reasoning->is_object()) out["reasoning"] = json::object();
     out["reasoning"].get_object()["effort"] = effort;
@@ -293,6 +302,7 @@ responses_options responses_options_of(dialect d) {
     o.reasoning_text = false;
     o.images_in_results = true;
     o.least_output_tokens = 16;
+    o.known_models = true;
   }
   return o;
 }

@@ -21,6 +21,7 @@ struct responses_options {
   bool reasoning_text = true;        // send items back that have readable content only, as open models give them
   bool images_in_results = false;    // a result may hold images; otherwise they follow as a message of the user
   bool alternate_roles = true;       // insert short messages so that user and assistant take turns
+  bool known_models = false;         // leave out parameters that the models of OpenAI refuse
   std::int64_t least_output_tokens = 1;
   llm::history_rules history;
   llm::tool_rules tools;

@@ -49,7 +49,7 @@ std::string items_of(const json::object& body) {
 }
 
 TEST(responses_request, builds_every_kind_of_item) {
-  const auto body = build(with_image(R"({"model":"gpt-5","system":"be brief","max_output_tokens":700,"temperature":0.5,"top_p":0.9,
+  const auto body = build(with_image(R"({"model":"my-model","system":"be brief","max_output_tokens":700,"temperature":0.5,"top_p":0.9,
     "reasoning_effort":"low","tool_choice":{"name":"f"},
     "tools":[{"name":"f","description":"d","parameters":{"type":"object","properties":{"a":{"type":"string"}}}},{"name":"g"}],
     "messages":[
@@ -60,7 +60,7 @@ TEST(responses_request, builds_every_kind_of_item) {
      {"role":"assistant","content":"done"},
      {"role":"user","content":"thanks"}]})"));
   const std::string image = "data:image/png;base64," + llm::encode_base64(llm::test::png(4, 4));
-  auto expected = json::parse(R"({"model":"gpt-5","instructions":"be brief","max_output_tokens":700,"temperature":0.5,"top_p":0.9,
+  auto expected = json::parse(R"({"model":"my-model","instructions":"be brief","max_output_tokens":700,"temperature":0.5,"top_p":0.9,
     "reasoning":{"effort":"low"},"tool_choice":{"type":"function","name":"f"},"stream":true,"store":false,
     "include":["reasoning.encrypted_content"],
     "tools":[{"type":"function","name":"f","description":"d","parameters":{"type":"object","properties":{"a":{"type":"string"}}},"strict":false},
@@ -159,9 +159,15 @@ TEST(responses_request, parameters_are_those_of_the_api) {
   EXPECT_EQ(body.at("tool_choice"), "required");
   EXPECT_FALSE(body.contains("stop"));
   EXPECT_FALSE(body.contains("include")) << "the model refuses to be asked for reasoning";
-  ASSERT_EQ(o.notices.size(), 1u);
+  EXPECT_FALSE(body.contains("reasoning")) << "the model does not reason";
+  ASSERT_EQ(o.notices.size(), 2u);
   EXPECT_EQ(o.notices[0].code, "parameter_skipped");
-  EXPECT_EQ(o.notices[0].message.substr(0, 5), "stop ");
+  EXPECT_EQ(o.notices[0].message.substr(0, 17), "reasoning_effort ");
+  EXPECT_EQ(o.notices[1].message.substr(0, 5), "stop ");
+  const auto reasons = openai::build_responses_request(llm::parse_request(R"({"model":"gpt-5","temperature":0.5,"top_p":0.9,
+    "messages":[{"role":"user","content":"a"}]})"), standard(), {});
+  EXPECT_FALSE(json::parse(reasons.body).as_object().contains("temperature"));
+  EXPECT_EQ(reasons.notices.size(), 2u);
   auto extra = standard(dialect::compatible);
   extra.extra_body = json::parse(R"({"reasoning":{"summary":"auto"},"include":["file_search_call.results"],"store":true,"truncation":"auto"})").as_object();
   const auto merged = build(R"({"model":"m","reasoning_effort":"low","max_output_tokens":3,"messages":[{"role":"user","content":"a"}]})", extra);
