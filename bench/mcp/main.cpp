@@ -1,6 +1,7 @@
 // bench_mcp MODE PORT list|call N WARM [AT_ONCE]; MODE http, modern or sse
 // bench_mcp stdio list|call N WARM COMMAND...
 // MODE-kept: connections are used again. stdio-boxed: in the sandbox, which sees the directory above the build.
+// BENCH_PAUSE_MS in the environment: pause between two operations.
 // Measures modules/mcp with its transports of this build; prints one line of JSON.
 #include <stdlib.h>
 #include <unistd.h>
@@ -43,6 +44,7 @@ int main(int argc, char** argv) {
       "config=" + json::serialize(json::string(json::serialize(config))), "op=" + args[at],
       "n=" + args[at + 1], "warm=" + args[at + 2]};
   if (boxed) settings.push_back("boxed=true");
+  if (const char* pause = ::getenv("BENCH_PAUSE_MS")) settings.push_back(std::string("pause_ms=") + pause);
   if (!local && args.size() > 5) settings.push_back("at_once=" + args[5]);
 
   const auto build = ry::app::executable_dir().parent_path();

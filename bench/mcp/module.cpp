@@ -25,7 +25,8 @@ constexpr char schema[] = R"json({
     "op": {"type": "string", "default": "call", "enum": ["call", "list"]},
     "n": {"type": "integer", "default": 50, "minimum": 1},
     "warm": {"type": "integer", "default": 20, "minimum": 0},
-    "at_once": {"type": "integer", "default": 1, "minimum": 1}
+    "at_once": {"type": "integer", "default": 1, "minimum": 1},
+    "pause_ms": {"type": "integer", "default": 0, "minimum": 0, "description": "Between two operations"}
   }
 })json";
 
@@ -73,6 +74,7 @@ class module {
       const auto begun = ctx_.mono_us();
       co_await once(to, list);
       times->push_back(static_cast<double>(ctx_.mono_us() - begun) / 1e3);
+      if (const auto ms = number("pause_ms"); ms > 0) co_await ctx_.sleep(static_cast<std::uint64_t>(ms));
     }
   }
   ry::task<void> measure() {

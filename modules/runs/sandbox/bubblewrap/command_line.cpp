@@ -82,8 +82,11 @@ std::vector<std::string> build_command_line(const command_spec& spec) {
   // Limits are set inside: in the user namespace the number of processes is then counted for this
   // sandbox alone, and bwrap itself is not subject to them.
   add(out, {"--", inner_exec, "enter"});
-  if (spec.argv.empty()) out.emplace_back("--wait");
-  if (spec.mode == confinement::drop_root) add(out, {"--uid", std::to_string(spec.uid)});
+  if (spec.argv.empty()) {
+    out.emplace_back("--wait");  // the request names the user
+  } else if (spec.mode == confinement::drop_root) {
+    add(out, {"--uid", std::to_string(spec.uid)});
+  }
   add(out, {"--core", "0"});
   add_limit(out, "--as", spec.limit.memory_bytes);
   add_limit(out, "--data", spec.limit.data_bytes);

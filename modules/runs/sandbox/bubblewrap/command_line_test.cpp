@@ -16,6 +16,7 @@
 #include <fstream>
 #include <optional>
 
+#include "start_request.hpp"
 #include "system_calls.hpp"
 #include "watchdog.hpp"
 #include "workspace.hpp"
@@ -30,11 +31,14 @@ struct outcome {
   std::string output;
 };
 
-outcome execute_in(const std::string& directory, const std::vector<std::string>& command) {
-  int pipe_ends[2];
-  if (::pipe(pipe_ends) != 0) return {};
+outcome execute_in(const std::string& directory, const std::vector<std::string>& command, const std::string& input) {
+  int pipe_ends[2], input_ends[2];
+  if (::pipe(pipe_ends) != 0 || ::pipe(input_ends) != 0) return {};
   const pid_t child = ::fork();
   if (child == 0) {
+    ::dup2(input_ends[0], 0);
+    ::close(input_ends[0]);
+    ::close(input_ends[1]);
     ::dup2(pipe_ends[1], 1);
     ::dup2(pipe_ends[1], 2);
     ::close(pipe_ends[0]);
@@ -50,6 +54,10 @@ outcome execute_in(const std::string& directory, const std::vector<std::string>&
     ::_exit(127);
   }
   ::close(pipe_ends[1]);
+  ::close(input_ends[0]);
+  // Less than a pipe holds.
+  EXPECT_EQ(::write(input_ends[1], input.data(), input.size()), static_cast<ssize_t>(input.size()));
+  ::close(input_ends[1]);
   outcome out;
   char buffer[4096];
   for (ssize_t n; (n = ::read(pipe_ends[0], buffer, sizeof buffer)) > 0;)
@@ -91,8 +99,17 @@ class command_line_test : public ::testing::Test {
   }
   void TearDown() override { fs::remove_all(root); }
 
-  outcome execute(const std::vector<std::string>& command) {
-    return execute_in(working_directory(spec), command);
+  outcome execute(const std::vector<std::string>& command, const std::string& input = {}) {
+    return execute_in(working_directory(spec), command, input);
+  }
+
+  // What a warm sandbox does with a start request and what follows it.
+  outcome execute_warm(std::string_view script, std::uint32_t uid, const std::string& rest = {}) {
+    spec.argv.clear();
+    std::vector<std::string> env = command_environment();
+    env.push_back("ADDED=one word\nand a line");
+    const std::vector<std::string_view> argv = {"sh", "-c", script, "name", "", "a b\nc"};
+    return execute(build_command_line(spec), encode_start_request(uid, env, argv).value() + rest);
   }
 
   std::vector<std::string> shell(std::string_view script) {
@@ -252,6 +269,46 @@ TEST_F(command_line_test, the_exit_code_is_the_commands) {
   EXPECT_EQ(execute(shell("exit 7")).exit_code, 7);
   spec.argv = {"no-such-program"};
   EXPECT_EQ(execute(build_command_line(spec)).exit_code, 127);
+}
+
+// Everything that a program can see of itself is as in a sandbox that was started for it.
+TEST_F(command_line_test, a_program_finds_the_same_in_a_warm_sandbox) {
+  spec.workspace.clear();
+  spec.limit.data_bytes = 64 << 20;
+  const char* script =
+      "unset ADDED; env | sort; pwd; id; ulimit -a; grep -E '^(Cap|NoNew|Seccomp|Groups|Uid|Gid)' /proc/self/status;"
+      "ls -l /proc/self/fd | grep -c pipe; ls -A / /workspace /tmp; ls /proc | grep -c '^[0-9]*$'; mount | sort";
+  const outcome cold = execute(shell(script)), warm = execute_warm(script, spec.uid);
+  EXPECT_EQ(warm.exit_code, 0);
+  EXPECT_EQ(warm.output, cold.output);
+}
+
+TEST_F(command_line_test, a_warm_sandbox_hands_words_and_input_over_as_they_are) {
+  const outcome out = execute_warm("printf '%s|' \"$ADDED\" \"$0\" \"$@\"; cat; exit 7", spec.uid, "and the input");
+  EXPECT_EQ(out.output, "one word\nand a line|name||a b\nc|and the input");
+  EXPECT_EQ(out.exit_code, 7);
+}
+
+TEST_F(command_line_test, a_warm_sandbox_starts_nothing_without_a_whole_request) {
+  spec.argv.clear();
+  const auto words = build_command_line(spec);
+  const outcome unused = execute(words);
+  EXPECT_EQ(unused.exit_code, 0) << unused.output;
+  EXPECT_EQ(unused.output, "");
+  const std::vector<std::string_view> argv = {"echo", "started"};
+  const std::string whole = encode_start_request(spec.uid, {}, argv).value();
+  EXPECT_EQ(execute(words, whole).output, "started\n");
+  for (const std::string& bad : {whole.substr(0, whole.size() - 1), whole.substr(0, 5), std::string(64, '\xff'),
+                                 encode_start_request(spec.uid, {}, {}).value()}) {
+    const outcome out = execute(words, bad);
+    EXPECT_EQ(out.exit_code, 125) << out.output;
+    EXPECT_EQ(out.output.find("started"), std::string::npos);
+  }
+  if (spec.mode == confinement::drop_root) {
+    EXPECT_EQ(execute(words, encode_start_request(0, {}, argv).value()).exit_code, 125) << "ran as root";
+  }
+  const std::string long_word(max_start_request_text, 'x');
+  EXPECT_FALSE(encode_start_request(spec.uid, {}, std::vector<std::string_view>{long_word}));
 }
 
 TEST(project_uid_test, is_stable_and_in_range) {

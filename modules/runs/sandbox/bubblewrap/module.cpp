@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <boost/json.hpp>
+#include <chrono>
 #include <condition_variable>
 #include <filesystem>
 #include <fstream>
@@ -15,12 +16,15 @@
 #include <span>
 #include <utility>
 
+#include "command_call.hpp"
 #include "command_line.hpp"
 #include "diagnosis.hpp"
 #include "ry/ext/sandbox_driver.h"
 #include "surroundings.hpp"
+#include "start_request.hpp"
 #include "system_calls.hpp"
 #include "tree.hpp"
+#include "warm_pool.hpp"
 #include "watchdog.hpp"
 #include "workspace.hpp"
 
@@ -41,6 +45,9 @@ constexpr char schema[] = R"json({
     "open_files": {"type": "integer", "minimum": 16, "default": 512},
     "tmp_mb": {"type": "integer", "minimum": 1, "default": 256},
     "output_kb": {"type": "integer", "minimum": 1, "default": 1024, "description": "Output of a command that is handed on"},
+    "warm": {"type": "integer", "minimum": 0, "maximum": 16, "default": 2, "description": "Sandboxes started in advance for the next local MCP programs, of each kind and event loop; 0: none"},
+    "warm_total": {"type": "integer", "minimum": 0, "maximum": 1024, "default": 16, "description": "The same, of all kinds together"},
+    "warm_seconds": {"type": "integer", "minimum": 1, "default": 60, "description": "Seconds after its last use for which a kind is kept"},
     "uid_base": {"type": "integer", "minimum": 1000, "default": 61184, "description": "When started as root: first of the user ids of the projects"},
     "uid_count": {"type": "integer", "minimum": 1, "maximum": 65536, "default": 4096}
   }
@@ -53,30 +60,7 @@ std::uint64_t setting(const boost::json::object& o, const char* key, std::uint64
 
 ry::error as_error(const file_error& e) { return ry::error(e.status, "sandbox.file", e.message); }
 
-class driver;
-
-// One command under way. Held by whoever starts it until that is done with it, and until its exit:
-// the exit may come on another thread while the start is still writing to it.
-struct command_call {
-  std::atomic<int> holders{2};
-  driver* owner = nullptr;
-  ry_sandbox_sink sink{};
-  void* ctx = nullptr;
-  ry_process* process = nullptr;
-  std::uint64_t output_left = 0;
-  std::uint64_t dropped = 0;
-  std::uint64_t memory_bytes = 0;
-  bool paused = false;
-
-  void explain(verdict found) const {
-    const std::string text =
-        found == verdict::memory
-            ? "\nsandbox: ended, its processes took more than " + std::to_string(memory_bytes >> 20) +
-                  " MiB of memory together\n"
-            : std::string("\nsandbox: ended, the workspace is full: remove files before more are made\n");
-    sink.on_output(ctx, 2, ry::raw(text));
-  }
-};
+}  // namespace
 
 class driver {
  public:
@@ -103,6 +87,8 @@ class driver {
     limits_.open_files = setting(o, "open_files", 512);
     limits_.tmp_bytes = setting(o, "tmp_mb", 256) << 20;
     watch_.emplace(setting(o, "workspace_mb", 4096) << 20);
+    pool_.emplace(warm_limits{setting(o, "warm", 2), setting(o, "warm_total", 16),
+                              std::chrono::seconds(setting(o, "warm_seconds", 60))});
     uid_base_ = static_cast<std::uint32_t>(setting(o, "uid_base", 61184));
     uid_count_ = static_cast<std::uint32_t>(setting(o, "uid_count", 4096));
     table_.struct_size = sizeof table_;
@@ -139,6 +125,11 @@ class driver {
     etc_ = std::filesystem::canonical(etc_).string();
     files_.emplace(std::filesystem::canonical(root).string());
     probe();
+  }
+
+  ry::task<void> stop() {
+    end_warm(pool_->close());
+    co_return;
   }
 
   ry::result<void> health() const {
@@ -288,7 +279,6 @@ class driver {
         return RY_INVALID_ARGUMENT;
     for (std::string_view word : spec.argv)
       if (word.find('\0') != std::string_view::npos) return RY_INVALID_ARGUMENT;
-    const std::vector<std::string> words = build_command_line(spec);
     std::vector<std::string> environment = command_environment();
     for (const ry_str variable : a.env) {
       const std::string_view text = ry::view(variable);
@@ -297,6 +287,38 @@ class driver {
       std::erase_if(environment, [&](const std::string& e) { return e.starts_with(name); });
       environment.emplace_back(text);
     }
+    const std::uint64_t wall_ms = std::min(command.wall_ms != 0 ? command.wall_ms : wall_ms_, max_wall_ms_);
+    constexpr std::uint32_t as_mcp_programs = RY_SANDBOX_TALKS | RY_SANDBOX_SCRATCH;
+    const bool may_be_warm = pool_->enabled() && (a.flags & as_mcp_programs) == as_mcp_programs;
+    const auto kind = may_be_warm ? kind_of(spec) : nullptr;
+    const auto hand_over = [&](command_call& to) {
+      to.sink = sink;
+      to.ctx = ctx;
+      to.output_left = command.output_bytes != 0 ? command.output_bytes : output_bytes_;
+      to.kind = kind;
+    };
+    command_call* started = kind ? claim_warm(*kind, spec, environment, exec) : nullptr;
+    const bool was_warm = started != nullptr;
+    if (was_warm) {
+      hand_over(*started);
+    } else {
+      auto own = std::make_unique<command_call>();
+      hand_over(*own);
+      const ry_status st = spawn(*own, build_command_line(spec), working_directory(spec), environment, wall_ms, exec, err);
+      if (st != RY_OK) return st;
+      started = own.release();
+    }
+    *call = started;
+    if (command.stdin_bytes.len != 0) process_.write(started->process, command.stdin_bytes, ry_done{});
+    if ((a.flags & RY_SANDBOX_TALKS) == 0) process_.close_stdin(started->process);
+    // The time of another process ends with its command's.
+    watch(*started, project, spec, was_warm ? wall_ms : 0);
+    let_go(started);
+    return RY_OK;
+  }
+
+  ry_status spawn(command_call& call, const std::vector<std::string>& words, const std::string& directory,
+                  const std::vector<std::string>& environment, std::uint64_t wall_ms, ry_exec* exec, ry_errbuf* err) {
     std::vector<ry_str> argv, env;
     for (const std::string& word : words) argv.push_back(ry::str(word));
     for (const std::string& variable : environment) env.push_back(ry::str(variable));
@@ -304,39 +326,107 @@ class driver {
     p.struct_size = sizeof p;
     p.argv = argv.data();
     p.n_argv = argv.size();
-    const std::string directory = working_directory(spec);
     p.cwd = ry::str(directory);
     p.env = env.data();
     p.n_env = env.size();
     p.limits.struct_size = sizeof p.limits;
-    p.limits.wall_ms = std::min(command.wall_ms != 0 ? command.wall_ms : wall_ms_, max_wall_ms_);
+    p.limits.wall_ms = wall_ms;
     ry_process_handler handler{};
     handler.struct_size = sizeof handler;
     handler.on_stdout = [](void* c, ry_bytes chunk) noexcept { return output(c, 1, chunk); };
     handler.on_stderr = [](void* c, ry_bytes chunk) noexcept { return output(c, 2, chunk); };
     handler.on_exit = &driver::exited;
-    auto own = std::make_unique<command_call>();
-    own->owner = this;
-    own->sink = sink;
-    own->ctx = ctx;
-    own->output_left = command.output_bytes != 0 ? command.output_bytes : output_bytes_;
-    const ry_status st = process_.spawn(ctx_.host(), exec, &p, &handler, own.get(), &own->process, err);
-    if (st != RY_OK) return st;
-    command_call* started = own.release();
-    *call = started;
-    if (command.stdin_bytes.len != 0) process_.write(started->process, command.stdin_bytes, ry_done{});
-    if ((a.flags & RY_SANDBOX_TALKS) == 0) process_.close_stdin(started->process);
-    watch(*started, project, spec);
-    let_go(started);
-    return RY_OK;
+    call.owner = this;
+    call.exec = exec;
+    return process_.spawn(ctx_.host(), exec, &p, &handler, &call, &call.process, err);
   }
 
-  void watch(command_call& call, const std::string& project, const command_spec& spec) {
+  // ---- warm sandboxes ----
+
+  static std::shared_ptr<const sandbox_kind> kind_of(command_spec spec) {
+    spec.argv.clear();
+    auto out = std::make_shared<sandbox_kind>();
+    out->words = build_command_line(spec);
+    out->directory = working_directory(spec);
+    for (const std::string& word : out->words) out->name.append(word).push_back('\0');
+    out->name += host_file_identities(out->words, out->directory);
+    return out;
+  }
+
+  // A warm sandbox that has been told to start this command, or nullptr.
+  command_call* claim_warm(const sandbox_kind& kind, const command_spec& spec,
+                           const std::vector<std::string>& environment, ry_exec* exec) {
+    // Elsewhere its handler could run meanwhile.
+    if (ctx_.core().on_exec(exec) == 0) return nullptr;
+    const auto request = encode_start_request(spec.uid, environment, spec.argv);
+    if (!request) return nullptr;
+    std::vector<command_call*> outdated;
+    command_call* warm = nullptr;
+    {
+      std::lock_guard lock(claim_mutex_);
+      if (mounts_.changed()) outdated = pool_->clear();
+      warm = pool_->claim(kind.name, exec, clock::now());
+    }
+    end_warm(outdated);
+    if (warm == nullptr) return nullptr;
+    if (process_.write(warm->process, ry::raw(*request), ry_done{}) == RY_OK) {
+      warm->warm = false;
+      return warm;
+    }
+    end_warm({warm});
+    return nullptr;
+  }
+
+  void end_warm(const std::vector<command_call*>& sandboxes) {
+    for (command_call* each : sandboxes) {
+      process_.kill(each->process, SIGKILL);
+      let_go(each);
+    }
+  }
+
+  // After the call of a program, so that it does not take its time.
+  void prepare_next(command_call& call) {
+    const auto kind = std::exchange(call.kind, nullptr);
+    if (!kind) return;
+    (void)ry::guard([&] {
+      for (auto n = pool_->wanted(kind->name, call.exec, clock::now()); n > 0; --n) {
+        if (!ctx_.spawn(prepare(kind, call.exec), call.exec)) pool_->started(kind->name, call.exec, nullptr, [] { return true; });
+      }
+      if (!pool_->empty() && !expiring_.exchange(true) && !ctx_.spawn(expire())) expiring_ = false;
+    });
+  }
+
+  ry::task<void> prepare(std::shared_ptr<const sandbox_kind> kind, ry_exec* exec) {
+    co_await ctx_.run_blocking([this, kind, exec] {
+      auto own = std::make_unique<command_call>();
+      own->warm = true;
+      char text[256];
+      ry_errbuf err{text, sizeof text, 0};
+      const ry_status st = spawn(*own, kind->words, kind->directory, command_environment(), 0, exec, &err);
+      command_call* started = st == RY_OK ? own.release() : nullptr;
+      end_warm(pool_->started(kind->name, exec, started, [&] { return started->ended.load(); }));
+    });
+  }
+
+  ry::task<void> expire() {
+    do {
+      while (!pool_->empty()) {
+        const auto slept = co_await ctx_.sleep(1000);
+        if (!slept.ok()) co_return;
+        end_warm(pool_->expire(clock::now()));
+      }
+      expiring_ = false;
+    } while (!pool_->empty() && !expiring_.exchange(true));
+  }
+
+  // wall_ms: 0 where the process has a limit of its own.
+  void watch(command_call& call, const std::string& project, const command_spec& spec, std::uint64_t wall_ms) {
     watched_command w;
     w.leader = process_.pid(call.process);
     w.memory_bytes = std::max(spec.limit.memory_bytes, spec.limit.data_bytes);
     w.project = project;
     if (!spec.workspace.empty()) (void)files_->open_workspace(project, w.workspace);
+    if (wall_ms != 0) w.deadline = clock::now() + std::chrono::milliseconds(wall_ms);
     w.end = [this, process = call.process] { process_.kill(process, SIGKILL); };
     call.memory_bytes = w.memory_bytes;
     // Without it the limits of each process still hold.
@@ -352,6 +442,7 @@ class driver {
 
   static ry_status output(void* p, std::int32_t fd, ry_bytes chunk) noexcept {
     auto* call = static_cast<command_call*>(p);
+    if (call->warm) return RY_OK;
     const std::size_t pass = std::min<std::uint64_t>(chunk.len, call->output_left);
     call->output_left -= pass;
     call->dropped += chunk.len - pass;
@@ -361,15 +452,23 @@ class driver {
 
   static void exited(void* p, std::int32_t code, std::int32_t why) noexcept {
     auto* call = static_cast<command_call*>(p);
+    if (call->warm) {
+      call->ended = true;
+      if (call->owner->pool_->remove(call)) let_go(call);
+      return let_go(call);
+    }
     ry_sandbox_exit end{};
     end.struct_size = sizeof end;
     end.exit_code = code;
     end.why = why;
-    if (const verdict found = call->owner->watch_->verdict_on(call); found != verdict::none) {
+    if (const verdict found = call->owner->watch_->verdict_on(call); found == verdict::time) {
+      end.why = RY_WHY_DEADLINE;
+    } else if (found != verdict::none) {
       end.why = RY_WHY_OVERLOAD;
       if (!call->paused) (void)ry::guard([&] { call->explain(found); });
     }
     end.dropped_bytes = call->dropped;
+    call->owner->prepare_next(*call);
     call->sink.on_exit(call->ctx, RY_OK, &end, nullptr);
     let_go(call);
   }
@@ -395,7 +494,9 @@ class driver {
     return self_of(self)->process_.write(static_cast<command_call*>(call)->process, bytes, done);
   }
   static void close_stdin(void* self, void* call) noexcept {
-    self_of(self)->process_.close_stdin(static_cast<command_call*>(call)->process);
+    auto* c = static_cast<command_call*>(call);
+    self_of(self)->process_.close_stdin(c->process);
+    self_of(self)->prepare_next(*c);
   }
   static void pause(void*, void* call) noexcept { static_cast<command_call*>(call)->paused = true; }
   static void resume(void* self, void* call) noexcept {
@@ -557,6 +658,8 @@ class driver {
     });
   }
 
+  using clock = std::chrono::steady_clock;
+
   ry::context& ctx_;
   const ry_process_v1& process_;
   ry_sandbox_driver_v1 table_{};
@@ -569,11 +672,14 @@ class driver {
   confinement mode_ = confinement::user_namespace;
   std::optional<workspaces> files_;
   std::optional<watchdog> watch_;
+  std::optional<warm_pool<command_call, ry_exec>> pool_;
+  const mount_table mounts_;
+  std::mutex claim_mutex_;
+  std::atomic<bool> expiring_{false};
   mutable std::mutex mutex_;
   std::string problem_;
 };
 
-}  // namespace
 }  // namespace bubblewrap
 
 RY_MODULE(bubblewrap::driver, "sandbox_bubblewrap", "0.1.0",

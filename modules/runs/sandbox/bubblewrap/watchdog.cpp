@@ -131,7 +131,8 @@ void watchdog::add(const void* key, watched_command command) {
   std::lock_guard lock(mutex_);
   entries_.emplace(key, std::move(e));
   if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
-  changed_.notify_all();
+  // With an entry before this one the thread is not asleep for longer than the interval.
+  if (entries_.size() == 1) changed_.notify_all();
 }
 
 verdict watchdog::verdict_on(const void* key) const {
@@ -181,7 +182,9 @@ void watchdog::run() {
     const std::vector<process> all = all_processes();
     for (const auto& [key, e] : now) {
       const std::uint64_t most = e->command.memory_bytes;
-      if (most != 0 && memory_of(family_of(e->command.leader, all), most) > most)
+      if (e->command.deadline && clock::now() >= *e->command.deadline)
+        condemn(key, e, verdict::time);
+      else if (most != 0 && memory_of(family_of(e->command.leader, all), most) > most)
         condemn(key, e, verdict::memory);
       else if (e->command.workspace && disk_is_over(*e))
         condemn(key, e, verdict::disk);

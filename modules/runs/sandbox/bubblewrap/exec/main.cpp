@@ -160,8 +160,10 @@ void wait_for_request(options& o) {
   *next = nullptr;
   environ = words;
   o.command = words + header.n_env + 1;
-  if (o.uid != 0) o.uid = header.uid;
-  if (o.uid == 0 && ::geteuid() == 0) refuse("the start request names no user");
+  // In a user namespace it is the unprivileged user from the start.
+  if (::geteuid() != 0) return;
+  if (header.uid == 0) refuse("the start request names no user");
+  o.uid = header.uid;
 }
 
 [[noreturn]] void enter(char** arguments) {

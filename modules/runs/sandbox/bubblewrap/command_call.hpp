@@ -1,0 +1,54 @@
+// One command of the driver in module.cpp, and how the sandbox for the next one of its kind is started.
+#pragma once
+#include <ry/ext/sandbox_driver.h>
+#include <ry/if/process.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <ry/ry.hpp>
+#include <string>
+#include <vector>
+
+#include "watchdog.hpp"
+
+namespace bubblewrap {
+
+class driver;
+
+// How a warm sandbox for the next command of the same kind is started.
+struct sandbox_kind {
+  std::string name;
+  std::vector<std::string> words;
+  std::string directory;
+};
+
+// One command under way. Held by whoever starts it until that is done with it, and until its exit:
+// the exit may come on another thread while the start is still writing to it.
+struct command_call {
+  std::atomic<int> holders{2};
+  driver* owner = nullptr;
+  ry_sandbox_sink sink{};
+  void* ctx = nullptr;
+  ry_process* process = nullptr;
+  std::uint64_t output_left = 0;
+  std::uint64_t dropped = 0;
+  std::uint64_t memory_bytes = 0;
+  bool paused = false;
+  // A warm sandbox has no command yet; the pool is its other holder. On its executor.
+  bool warm = false;
+  std::atomic<bool> ended{false};
+  ry_exec* exec = nullptr;
+  std::shared_ptr<const sandbox_kind> kind;  // until the next one has been prepared
+
+  void explain(verdict found) const {
+    const std::string text =
+        found == verdict::memory
+            ? "\nsandbox: ended, its processes took more than " + std::to_string(memory_bytes >> 20) +
+                  " MiB of memory together\n"
+            : std::string("\nsandbox: ended, the workspace is full: remove files before more are made\n");
+    sink.on_output(ctx, 2, ry::raw(text));
+  }
+};
+
+}  // namespace bubblewrap

@@ -1,0 +1,129 @@
+#include "warm_pool.hpp"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace fs = std::filesystem;
+using namespace bubblewrap;
+using std::chrono::seconds;
+
+namespace {
+
+using pool_of_numbers = warm_pool<int, char>;
+using numbers = std::vector<int*>;
+
+struct warm_pool_test : ::testing::Test {
+  void start(pool_of_numbers& pool, const std::string& kind, char& on, std::initializer_list<int*> which) {
+    ASSERT_EQ(pool.wanted(kind, &on, now), which.size());
+    for (int* each : which) EXPECT_EQ(pool.started(kind, &on, each, [] { return false; }), numbers{});
+  }
+  int a = 1, b = 2, c = 3, d = 4, e = 5;
+  char here = 'h', there = 't';
+  pool_of_numbers::clock::time_point now{};
+};
+
+TEST_F(warm_pool_test, gives_each_sandbox_once_and_only_for_its_kind_and_executor) {
+  pool_of_numbers pool({2, 10, seconds(60)});
+  EXPECT_EQ(pool.claim("x", &here, now), nullptr);
+  start(pool, "x", here, {&a, &b});
+  EXPECT_EQ(pool.wanted("x", &here, now), 0u);
+  EXPECT_EQ(pool.claim("y", &here, now), nullptr);
+  EXPECT_EQ(pool.claim("x", &there, now), nullptr);
+  EXPECT_EQ(pool.claim("x", &here, now), &a);
+  EXPECT_EQ(pool.claim("x", &here, now), &b);
+  EXPECT_EQ(pool.claim("x", &here, now), nullptr);
+  EXPECT_EQ(pool.wanted("x", &here, now), 2u);
+}
+
+TEST_F(warm_pool_test, counts_those_that_are_being_started) {
+  pool_of_numbers pool({2, 10, seconds(60)});
+  EXPECT_EQ(pool.wanted("x", &here, now), 2u);
+  EXPECT_EQ(pool.wanted("x", &here, now), 0u);
+  pool.started("x", &here, nullptr, [] { return false; });
+  EXPECT_EQ(pool.wanted("x", &here, now), 1u) << "one start failed";
+}
+
+TEST_F(warm_pool_test, ends_the_least_recently_used_kinds_over_the_total) {
+  pool_of_numbers pool({2, 3, seconds(60)});
+  start(pool, "x", here, {&a, &b});
+  now += seconds(1);
+  ASSERT_EQ(pool.wanted("y", &here, now), 2u);
+  EXPECT_EQ(pool.started("y", &here, &c, [] { return false; }), numbers{});
+  EXPECT_EQ(pool.started("y", &here, &d, [] { return false; }), numbers{&a});
+  EXPECT_EQ(pool.claim("x", &here, now), &b);
+  EXPECT_EQ(pool_of_numbers({4, 1, seconds(60)}).wanted("x", &here, now), 1u);
+}
+
+TEST_F(warm_pool_test, ends_kinds_that_are_idle) {
+  pool_of_numbers pool({1, 10, seconds(60)});
+  start(pool, "x", here, {&a});
+  start(pool, "y", here, {&b});
+  now += seconds(59);
+  EXPECT_EQ(pool.expire(now), numbers{});
+  EXPECT_EQ(pool.claim("y", &here, now), &b);
+  now += seconds(1);
+  EXPECT_EQ(pool.expire(now), numbers{&a});
+  EXPECT_FALSE(pool.empty());
+  now += seconds(60);
+  EXPECT_EQ(pool.expire(now), numbers{});
+  EXPECT_TRUE(pool.empty());
+}
+
+TEST_F(warm_pool_test, forgets_a_sandbox_that_ended) {
+  pool_of_numbers pool({2, 10, seconds(60)});
+  start(pool, "x", here, {&a, &b});
+  EXPECT_TRUE(pool.remove(&a));
+  EXPECT_FALSE(pool.remove(&a));
+  EXPECT_EQ(pool.claim("x", &here, now), &b);
+  ASSERT_EQ(pool.wanted("x", &here, now), 2u);
+  EXPECT_EQ(pool.started("x", &here, &c, [] { return true; }), numbers{&c}) << "ended before it was noted";
+  EXPECT_EQ(pool.claim("x", &here, now), nullptr);
+}
+
+TEST_F(warm_pool_test, gives_nothing_that_was_begun_before_it_was_cleared) {
+  pool_of_numbers pool({2, 10, seconds(60)});
+  ASSERT_EQ(pool.wanted("x", &here, now), 2u);
+  EXPECT_EQ(pool.started("x", &here, &a, [] { return false; }), numbers{});
+  EXPECT_EQ(pool.clear(), numbers{&a});
+  EXPECT_EQ(pool.started("x", &here, &b, [] { return false; }), numbers{&b});
+  start(pool, "x", here, {&c, &d});
+  EXPECT_EQ(pool.claim("x", &here, now), &c);
+}
+
+TEST_F(warm_pool_test, takes_nothing_once_it_is_closed) {
+  pool_of_numbers pool({2, 10, seconds(60)});
+  ASSERT_EQ(pool.wanted("x", &here, now), 2u);
+  pool.started("x", &here, &a, [] { return false; });
+  EXPECT_EQ(pool.close(), numbers{&a});
+  EXPECT_EQ(pool.started("x", &here, &b, [] { return false; }), numbers{&b});
+  EXPECT_EQ(pool.wanted("x", &here, now), 0u);
+  EXPECT_FALSE(pool_of_numbers({0, 10, seconds(60)}).enabled());
+  EXPECT_EQ(pool_of_numbers({0, 10, seconds(60)}).wanted("x", &here, now), 0u);
+}
+
+TEST(host_file_identities_test, tell_of_replaced_and_new_files) {
+  char name[] = "/tmp/ry-warm-XXXXXX";
+  ASSERT_NE(::mkdtemp(name), nullptr);
+  const fs::path root = name;
+  std::ofstream(root / "a") << "1";
+  const std::vector<std::string> words = {"--ro-bind", "a", "/a", "--bind-try", (root / "b").string(), "/b", "--", "x"};
+  const auto first = host_file_identities(words, root.string());
+  EXPECT_EQ(host_file_identities(words, root.string()), first);
+  std::ofstream(root / "new") << "2";
+  fs::rename(root / "new", root / "a");
+  const auto replaced = host_file_identities(words, root.string());
+  EXPECT_NE(replaced, first);
+  std::ofstream(root / "b") << "3";
+  EXPECT_NE(host_file_identities(words, root.string()), replaced);
+  fs::remove_all(root);
+}
+
+TEST(mount_table_test, is_unchanged_without_a_mount) {
+  const mount_table table;
+  EXPECT_FALSE(table.changed());
+}
+
+}  // namespace
