@@ -107,6 +107,20 @@ TEST(mcp_list, keeps_the_revision_and_the_time_limit_of_every_type) {
   EXPECT_THAT(automatic, Not(HasSubstr("revision")));
 }
 
+TEST(mcp_list, keeps_what_a_server_may_contribute_to_a_run) {
+  for (const char* config : {R"("type":"http","config":{"url":"http://x")", R"("type":"json","config":{"command":"x")",
+                             R"("type":"prebuilt","config":{"profile_id":"p")"}) {
+    const auto list = json::parse(read(R"([{"name":"a",)" + std::string(config) +
+                                       R"(,"instructions":false,"resources":true,"on_tool_change":"ask"},"enabledTools":[]}])"));
+    const auto& kept = list.at(0).at("config");
+    EXPECT_EQ(kept.at("instructions"), false) << config;
+    EXPECT_EQ(kept.at("resources"), true) << config;
+    EXPECT_EQ(kept.at("on_tool_change"), "ask") << config;
+  }
+  const auto usual = read(R"([{"name":"a","type":"http","config":{"url":"http://x","on_tool_change":"log"},"enabledTools":[]}])");
+  EXPECT_THAT(usual, Not(HasSubstr("on_tool_change")));
+}
+
 TEST(mcp_list, refuses_naming_the_place) {
   const auto item = [](const std::string& rest) { return "[{" + rest + "}]"; };
   const std::string tail = R"(,"enabledTools":[])";
@@ -146,6 +160,12 @@ TEST(mcp_list, refuses_naming_the_place) {
             "custom_mcps[0].config.timeout_seconds"},
            {item(R"("name":"a","type":"http","config":{"url":"http://x","timeout_seconds":"60"})" + tail),
             "custom_mcps[0].config.timeout_seconds"},
+           {item(R"("name":"a","type":"http","config":{"url":"http://x","instructions":"no"})" + tail),
+            "custom_mcps[0].config.instructions"},
+           {item(R"("name":"a","type":"http","config":{"url":"http://x","resources":1})" + tail),
+            "custom_mcps[0].config.resources"},
+           {item(R"("name":"a","type":"http","config":{"url":"http://x","on_tool_change":"ignore"})" + tail),
+            "custom_mcps[0].config.on_tool_change"},
            {item(R"("name":"a","type":"http","config":{"url":"http://x","session":"forever"})" + tail),
             "custom_mcps[0].config.session"},
            {item(R"("name":"a","type":"json","config":{"command":"x","cwd":"/srv"})" + tail),

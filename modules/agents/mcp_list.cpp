@@ -123,10 +123,14 @@ void refuse_unknown(const json::object& config, const std::string& place) {
   for (const auto& member : config) {
     const std::string_view key(member.key().data(), member.key().size());
     bool known = false;
-    for (const char* each : {"command", "args", "env", "reuse", "session", "revision", "timeout_seconds"}) known |= key == each;
+    for (const char* each : {"command", "args", "env", "reuse", "session", "revision", "timeout_seconds", "instructions", "resources",
+                             "on_tool_change"}) {
+      known |= key == each;
+    }
     if (!known) {
       refuse(place + "." + std::string(key.substr(0, 100)),
-             "is not known: a json server has command, args, env, reuse, session, revision and timeout_seconds");
+             "is not known: a json server has command, args, env, reuse, session, revision, timeout_seconds, instructions, "
+             "resources and on_tool_change");
     }
   }
 }
@@ -179,6 +183,19 @@ json::object read_config(const json::object& given, const std::string& type,
       refuse(place + ".timeout_seconds", "must be a whole number from 1 to 86400");
     }
     out["timeout_seconds"] = *seconds;
+  }
+  for (const char* key : {"instructions", "resources"}) {
+    const auto* on = find(given, key);
+    if (!on || on->is_null()) continue;
+    if (!on->is_bool()) refuse(place + "." + key, "must be true or false");
+    out[key] = *on;
+  }
+  if (const auto* reaction = find(given, "on_tool_change"); reaction && !reaction->is_null()) {
+    const auto what = reaction->is_string() ? sv(reaction->get_string()) : std::string_view();
+    if (what != "log" && what != "ask" && what != "block") {
+      refuse(place + ".on_tool_change", "must be \"log\", \"ask\" or \"block\"");
+    }
+    if (what != "log") out["on_tool_change"] = *reaction;
   }
   return out;
 }
