@@ -36,6 +36,12 @@ ry::task<std::string> system_prompt(parts& p, run_ptr run) {
   co_return prompt;
 }
 
+// Of all sources of tools together: an eighth of the model's window, at four bytes a token.
+std::size_t most_instructions(std::int64_t window_tokens) {
+  constexpr std::int64_t most_bytes = 32 * 1024;
+  return static_cast<std::size_t>(std::clamp<std::int64_t>(window_tokens / 2, 0, most_bytes));
+}
+
 std::string unless_blank(std::string text) { return is_blank(text) ? std::string() : std::move(text); }
 
 std::uint32_t any_number(const ry::context& ctx) {
@@ -101,8 +107,9 @@ ry::task<void> make_question(parts& p, run_ptr run, catalog_ptr catalog, const s
   if (target) by.provider = p.providers.find(target->provider);
   if (!by.provider) co_return;
   by.model = target->model;
-  const std::string prompt = co_await system_prompt(p, run);
+  std::string prompt = co_await system_prompt(p, run);
   out.window = run->narrowed_window != 0 ? run->narrowed_window : p.config.window_of(by.name);
+  prompt += instructions_section(catalog->instructions, most_instructions(out.window));
   model_parameters parameters = parameters_for(*run, p.config, by.name, *catalog);
   const std::int64_t max_output = parameters.max_output_tokens.value_or(0);
   parameters.max_output_tokens.reset();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/json.hpp>
 #include <functional>
+#include <iterator>
 #include <set>
 
 #include "history.hpp"
@@ -22,7 +23,6 @@ constexpr std::string_view replaced_note =
 constexpr std::size_t most_result_bytes = 48 * 1024;   // of one result, for the model
 constexpr std::size_t most_output_bytes = 256 * 1024;  // of one call, as chunks to the readers
 constexpr std::uint64_t most_read_bytes = 256 * 1024;
-constexpr std::size_t most_image_bytes = 4 * 1024 * 1024;  // base64, of one result
 // Nesting of what sources give. MCP servers may send 128, to which the frame of agent.tools/1 is added.
 constexpr std::size_t most_source_depth = 160;
 constexpr std::uint64_t first_list_pause_ms = 100, last_list_pause_ms = 400;
@@ -286,21 +286,6 @@ class time_limit {
   std::shared_ptr<state> state_;
 };
 
-// Images of a result as parts of a message, as many as may be sent to a model.
-std::string image_parts(const json::object& result) {
-  std::string out;
-  const json::value* images = result.if_contains("images");
-  if (images == nullptr || !images->is_array()) return out;
-  for (const json::value& v : images->as_array()) {
-    if (!v.is_object()) continue;
-    const std::string type = text_of(v.as_object(), "media_type"), data = text_of(v.as_object(), "data");
-    if (!type.starts_with("image/") || data.empty() || out.size() + data.size() > most_image_bytes) continue;
-    if (!out.empty()) out += ',';
-    out += "{\"type\":\"image\",\"media_type\":" + json_string(type) + ",\"data\":" + json_string(data) + "}";
-  }
-  return out;
-}
-
 std::size_t depth_of(const json::value& v) {
   std::size_t most = 0;
   if (const json::array* items = v.if_array())
@@ -351,6 +336,7 @@ struct foreign_run : abortable {
   output_stream* out = nullptr;
   bool ended = false;
   tool_outcome outcome;
+  std::vector<result_file> files;
   ry::signal done;
 
   void abort() noexcept override {
@@ -368,7 +354,7 @@ struct foreign_run : abortable {
         c->outcome = {"the tool could not be called: " + why, true};
         return;
       }
-      c->outcome = read_result(ry::view(result));
+      c->outcome = read_result(ry::view(result), &c->files);
     });
     if (read != RY_OK) c->outcome.is_error = true;
     c->ended = true;
@@ -416,12 +402,30 @@ ry::task<tool_outcome> run_foreign(parts& p, std::shared_ptr<live_run> run,
     live_run::working busy(*run, state);
     const time_limit limit(p.ctx, run->exec, p.config.tool_timeout_seconds, state);
     while (!state.ended) (void)co_await state.done.wait();
-    if (limit.reached())
+    if (limit.reached()) {
       state.outcome = {"the tool took longer than " + std::to_string(p.config.tool_timeout_seconds) + " seconds",
                        true, {}};
+      state.files.clear();
+    }
   }
   out.end();
+  // Before the result is written, as with the sandbox's tools.
+  if (!state.files.empty()) co_await store_result_files(p, run, std::move(state.files), state.outcome);
   co_return std::move(state.outcome);
+}
+
+}  // namespace
+
+namespace {
+
+// Of the source of a tool, which any of its tools may carry.
+void add_instructions(const json::object& tool, std::vector<tool_instructions>& to) {
+  std::string text = text_of(tool, "source_instructions");
+  if (text.empty()) return;
+  std::string source = text_of(tool, "source");
+  for (const tool_instructions& known : to)
+    if (known.source == source) return;
+  to.push_back({std::move(source), std::move(text)});
 }
 
 }  // namespace
@@ -439,6 +443,7 @@ std::optional<tool_listing> read_listing(std::string_view text) {
     const json::value v = module_json::parse_exactly(element, most_source_depth, bad);
     const json::object* o = v.if_object();
     std::string name = o != nullptr ? text_of(*o, "name") : std::string();
+    if (o != nullptr) add_instructions(*o, out.instructions);
     if (name.empty() || depth_of(v) > most_depth) {
       out.left_out.push_back(name.empty() ? "#" + std::to_string(number) : std::move(name));
       continue;
@@ -453,14 +458,22 @@ std::optional<tool_listing> read_listing(std::string_view text) {
   return out;
 }
 
-tool_outcome read_result(std::string_view text) {
+tool_outcome read_result(std::string_view text, std::vector<result_file>* files) {
   json::parse_options options;
   options.max_depth = most_source_depth;
   boost::system::error_code bad;
   const json::value v = json::parse(text, bad, {}, options);
   if (bad || !v.is_object()) return {"the tool's answer was malformed", true, {}};
-  return {shorten(text_of(v.as_object(), "content"), most_result_bytes), bool_of(v.as_object(), "is_error"),
-          image_parts(v.as_object())};
+  tool_outcome out;
+  std::string content = text_of(v.as_object(), "content");
+  out.content = shorten(content, most_result_bytes);
+  out.is_error = bool_of(v.as_object(), "is_error");
+  std::vector<result_file> beside = files_of_result(v.as_object(), out.images);
+  if (files == nullptr) return out;
+  *files = std::move(beside);
+  if (content.size() > most_result_bytes)
+    files->push_back({"result.txt", "text/plain", std::move(content), result_file::form::plain});
+  return out;
 }
 
 const tool_catalog::tool* tool_catalog::find(std::string_view name) const {
@@ -552,6 +565,7 @@ ry::task<catalog_ptr> toolbox::catalog(std::shared_ptr<live_run> run) {
     for (const std::string& name : offered->left_out)
       parts_.ctx.warn("a tool is left out: its description is unreadable or nested too deep",
                       {{"tool", name}, {"driver", source->name}});
+    std::move(offered->instructions.begin(), offered->instructions.end(), std::back_inserter(made->instructions));
     for (tool_listing::tool& t : offered->tools) {
       if (!names.insert(t.name).second) continue;
       made->add({std::move(t.name), std::move(t.source), t.repeatable, source}, one_line(std::move(t.for_model)));

@@ -10,6 +10,8 @@
 #include "conversation.hpp"
 #include "live_run.hpp"
 #include "parts.hpp"
+#include "tool_files.hpp"
+#include "tool_instructions.hpp"
 
 namespace runs {
 
@@ -24,6 +26,7 @@ struct tool_catalog {
   std::vector<tool> tools;   // those built in come first
   std::size_t built_in = 0;  // how many
   std::string json;          // for the request, array
+  std::vector<tool_instructions> instructions;  // of the sources
   // find_tools, under a name that no other tool has. It is called like the others; requests carry it where
   // tool_offer.hpp says so.
   tool search{"find_tools", "builtin", true};
@@ -44,12 +47,13 @@ struct tool_listing {
     boost::json::object for_model;  // name, description, parameters
   };
   std::vector<tool> tools;
+  std::vector<tool_instructions> instructions;  // one text for each source
   std::vector<std::string> left_out;  // names, "#2" for want of one: unreadable, or too deep for a request
 };
 // Of the text that `list` gave; empty when that is no array.
 std::optional<tool_listing> read_listing(std::string_view text);
-// Of the result_json of agent.tools/1.
-tool_outcome read_result(std::string_view text);
+// Of the result_json of agent.tools/1. files: gets what may have to be stored, a text that is too long for the model included.
+tool_outcome read_result(std::string_view text, std::vector<result_file>* files = nullptr);
 
 class toolbox {
  public:
