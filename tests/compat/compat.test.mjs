@@ -23,7 +23,8 @@ concurrent_runs = 20
 starting_credits = 1000000
 models = ["*"]
 ${cases.flatMap((c) => kinds.map((k) => table(`runs.providers.${c.id}-${k}`,
-    [`kind = "${k}"`, `base_url = "${provider.origin}/${c.id}${c.base ?? '/v1'}"`, 'api_key = "test-key"']))).join('')}
+    [`kind = "${k}"`, `base_url = "${provider.origin}/${c.id}${c.base ?? '/v1'}"`, 'api_key = "test-key"',
+      ...(k === 'openai' && c.wire ? [`options = { wire = "${c.wire}" }`] : [])]))).join('')}
 ${table('runs.vision', models(cases.filter((c) => c.vision), () => 'true'))}
 ${table('runs.fallbacks', cases.filter((c) => c.fallback).map((c) =>
     `"${model(c.id, c.kind ?? 'openai')}" = ["${model(c.id, c.fallback)}"]`))}

@@ -12,6 +12,7 @@
 #include "modules/runs/llm/common/json_text.hpp"
 #include "modules/runs/llm/common/request.hpp"
 #include "modules/runs/llm/openai/chat_request.hpp"
+#include "modules/runs/llm/openai/responses_request.hpp"
 #include "modules/runs/loop_guard.hpp"
 #include "modules/runs/text.hpp"
 
@@ -41,6 +42,9 @@ void foreign_request(std::string_view text) {
       openai::request_options o = openai::options_of(d);
       o.send_reasoning = true;
       fuzz::promise(is_object(openai::build_request(request, o).body), "a request is JSON");
+      openai::responses_options r = openai::responses_options_of(d);
+      r.provider = "p";
+      fuzz::promise(is_object(openai::build_responses_request(request, r, {}).body), "a request is JSON");
     }
     fuzz::promise(is_object(anthropic::build_request(request, a).body), "a request is JSON");
   } catch (const llm::bad_request&) {
@@ -99,6 +103,7 @@ void own_request(std::string_view input) {
   if (messages.empty()) return;
   const json::object neutral = llm::parse_request(request);
   fuzz::promise(is_object(openai::build_request(neutral, {}).body), "openai takes it");
+  fuzz::promise(is_object(openai::build_responses_request(neutral, {}, {}).body), "the Responses API takes it");
   fuzz::promise(is_object(anthropic::build_request(neutral, {}).body), "anthropic takes it");
 }
 

@@ -1,14 +1,16 @@
-// What model providers stream: event reader and the readers of both protocols. Cut anywhere, an answer reads
+// What model providers stream: event reader and the readers of all protocols. Cut anywhere, an answer reads
 // the same, and it ends.
 #include <boost/json/parse.hpp>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "check.hpp"
 #include "modules/runs/llm/anthropic/messages_reader.hpp"
 #include "modules/runs/llm/common/body_reader.hpp"
 #include "modules/runs/llm/common/retry_hint.hpp"
 #include "modules/runs/llm/openai/chat_reader.hpp"
+#include "modules/runs/llm/openai/responses_reader.hpp"
 
 namespace {
 
@@ -67,6 +69,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::uint8_t choice = fuzz::take(input);
   const std::uint32_t seed = choice / 2 + 1u;
   const auto make = [&]() -> std::unique_ptr<llm::answer_reader> {
+    using refusals = openai::reasoning_refusals;
+    if (choice >= 192)
+      return std::make_unique<openai::responses_reader>(openai::reasoning_origin{"p", "m"}, std::make_shared<refusals>(),
+                                                        std::vector<refusals::mark>{1});
     if (choice % 2 == 0) return std::make_unique<openai::chat_reader>("m", choice % 4 == 0);
     return std::make_unique<anthropic::messages_reader>("m");
   };

@@ -43,11 +43,47 @@ export const messages = {
     json({ type: 'error', error: { type, message } }, { status, headers }),
 };
 
+// Responses API (kind openai, wire responses). An item is as the provider sends it; its deltas come before it.
+export const responses = {
+  event: (type, more) => ({ type: `response.${type}`, sequence_number: 1, ...more }),
+  message: (text, more = {}) => ({ type: 'message', id: 'msg_1', role: 'assistant', status: 'completed',
+    content: [{ type: 'output_text', text, annotations: [] }], ...more }),
+  refusal: (refusal) => responses.message('', { content: [{ type: 'refusal', refusal }] }),
+  call: (name, args = {}, { call_id = 'c1', ...more } = {}) => ({ type: 'function_call', id: `fc_${call_id}`,
+    call_id, name, arguments: typeof args === 'string' ? args : JSON.stringify(args), status: 'completed', ...more }),
+  reasoning: (encrypted_content, summary = []) => ({ type: 'reasoning', id: `rs_${encrypted_content}`,
+    summary: summary.map((text) => ({ type: 'summary_text', text })), encrypted_content }),
+  usage: { input_tokens: 10, input_tokens_details: { cached_tokens: 0 }, output_tokens: 5,
+    output_tokens_details: { reasoning_tokens: 0 }, total_tokens: 15 },
+  start: () => responses.event('created', { response: { id: 'resp_1', object: 'response', status: 'in_progress',
+    error: null, output: [], usage: null } }),
+  item: (item, output_index) => {
+    const at = { item_id: item.id, output_index };
+    const deltas = { message: () => item.content.map((p, content_index) => (p.type === 'refusal'
+      ? responses.event('refusal.delta', { ...at, content_index, delta: p.refusal })
+      : responses.event('output_text.delta', { ...at, content_index, delta: p.text, logprobs: [] }))),
+    function_call: () => [responses.event('function_call_arguments.delta', { ...at, delta: item.arguments })],
+    reasoning: () => item.summary.map((p, summary_index) =>
+      responses.event('reasoning_summary_text.delta', { ...at, summary_index, delta: p.text })) };
+    return [responses.event('output_item.added', { output_index,
+      item: { ...item, ...(item.arguments === undefined ? {} : { arguments: '' }), status: 'in_progress' } }),
+    ...deltas[item.type](), responses.event('output_item.done', { output_index, item })];
+  },
+  end: (status, output, more = {}) => responses.event(status, { response: { id: 'resp_1', object: 'response', status,
+    error: null, incomplete_details: null, output, usage: responses.usage, ...more } }),
+  answer: (items, status = 'completed', more) => stream(responses.start(),
+    items.flatMap((item, i) => responses.item(item, i)), responses.end(status, items, more)),
+  error: (message, { status = 400, ...more } = {}) =>
+    json({ error: { message, type: 'invalid_request_error', param: null, code: null, ...more } }, { status }),
+};
+
 // The answer "done" and an answer that calls one tool, on either wire.
-export const DONE_ANSWER = { chat: chat.answer(chat.text('done')), messages: messages.answer([messages.text('done')]) };
+export const DONE_ANSWER = { chat: chat.answer(chat.text('done')), messages: messages.answer([messages.text('done')]),
+  responses: responses.answer([responses.message('done')]) };
 export const calling = (name, args = {}, id = 'call00001') => ({
   chat: chat.answer(chat.call({ id, name, args: JSON.stringify(args) }), 'tool_calls'),
   messages: messages.answer([messages.call(id, name, args)], 'tool_use'),
+  responses: responses.answer([responses.call(name, args, { call_id: id })]),
 });
 
 // The same answer with the members that documented streams have and the cases leave out, because official clients insist
@@ -72,7 +108,7 @@ export function withEnvelope(answer, wire) {
   return { ...answer, frames };
 }
 
-// Status, headers and bytes of an answer on a wire ('chat' or 'messages').
+// Status, headers and bytes of an answer on a wire ('chat', 'messages' or 'responses').
 export function encode(answer, wire) {
   if (!answer.frames && answer.body === undefined) answer = answer[wire];
   const headers = { 'content-type': 'text/event-stream', ...answer.headers };
@@ -80,7 +116,7 @@ export function encode(answer, wire) {
     if (typeof f === 'string') return Buffer.from(`data: ${f}\n\n`);
     if (f.raw !== undefined) return Buffer.from(f.raw);
     if (f.bytes) return f.bytes;
-    return Buffer.from(`${wire === 'messages' ? `event: ${f.type}\n` : ''}data: ${JSON.stringify(f)}\n\n`);
+    return Buffer.from(`${wire !== 'chat' && f.type ? `event: ${f.type}\n` : ''}data: ${JSON.stringify(f)}\n\n`);
   }));
   return { status: answer.status ?? 200, headers, body };
 }

@@ -4,7 +4,7 @@ import path from 'node:path';
 
 const folder = path.resolve(import.meta.dirname, '..');
 export const topics = readdirSync(path.join(folder, 'cases')).map((file) => path.basename(file, '.mjs'));
-const members = new Set(['id', 'title', 'decision', 'kind', 'answers', 'refuses', 'limit', 'vision', 'price',
+const members = new Set(['id', 'title', 'decision', 'kind', 'wire', 'answers', 'refuses', 'limit', 'vision', 'price',
   'fallback', 'base', 'mcp', 'site', 'metadata', 'resourceMetadata', 'steps', 'expect']);
 
 export async function casesOf(topic) {

@@ -11,7 +11,7 @@ export async function startProvider(cases) {
     const [, id, path] = /^\/([\w-]+)(\/.*)$/.exec(call.path);
     const state = states.get(id);
     state.requests.push({ path, body: request, at: call.at });
-    const wire = path.includes('/messages') ? 'messages' : 'chat';
+    const wire = ['messages', 'responses'].find((w) => path.includes(`/${w}`)) ?? 'chat';
     const { status, headers, body } = encode(answerOf(state, request, wire), wire);
     reply.res.writeHead(status, headers);
     reply.res.end(body);

@@ -6,8 +6,8 @@ const text = (content) => list(content).map((p) => p.text ?? '').join('');
 
 function imagesOf(part) {
   if (part.type === 'image') return [{ type: part.source?.media_type, data: part.source?.data ?? '' }];
-  if (part.type !== 'image_url') return [];
-  const m = /^data:([^;,]*);base64,(.*)$/s.exec(part.image_url?.url ?? '');
+  if (part.type !== 'image_url' && part.type !== 'input_image') return [];
+  const m = /^data:([^;,]*);base64,(.*)$/s.exec(part.image_url?.url ?? part.image_url ?? '');
   return [{ type: m?.[1], data: m?.[2] ?? '' }];
 }
 
@@ -32,6 +32,15 @@ export function viewOf(request) {
           view.images.push(...imagesOf(inner));
         }
       }
+      view.images.push(...imagesOf(p));
+    }
+  }
+  for (const i of request.input ?? []) {
+    if (i.role) view.roles.push(i.role);
+    if (i.type === 'function_call') view.calls.push({ id: i.call_id, name: i.name, arguments: parsed(i.arguments) });
+    if (i.type === 'function_call_output') view.results.push({ id: i.call_id, text: text(i.output), error: false });
+    for (const p of list(i.content ?? i.output)) {
+      if (i.role && p.text !== undefined) view.texts.push(p.text);
       view.images.push(...imagesOf(p));
     }
   }

@@ -15,7 +15,7 @@ export const fixtures = [
   { match: { userMessage: 'too fast' }, response: { error: { message: 'Slow down', type: 'rate_limit_error' }, status: 429 } },
   { match: { userMessage: 'wrong key' }, response: { error: { message: 'Bad key sk-test-secret-value', type: 'authentication_error' }, status: 401 } },
   { match: { userMessage: 'too long' }, response: { error: { message: 'prompt is too long: 300000 tokens > 200000 maximum', type: 'invalid_request_error' }, status: 400 } },
-  { match: { userMessage: 'cut' }, response: { content: 'This answer never comes to its end because the connection breaks.' }, latency: 10, truncateAfterChunks: 5 },
+  { match: { userMessage: 'cut' }, response: { content: 'This answer never comes to its end because the connection breaks.' }, latency: 10, truncateAfterChunks: 8 },
   { match: { userMessage: 'slow' }, response: { content: 'word '.repeat(200) }, latency: 20 },
 ];
 
@@ -46,6 +46,19 @@ export const openai = (model) => [
     { role: 'tool', tool_call_id: 'call_oslo', content: '7 degrees' },
     { role: 'tool', tool_call_id: 'call_rome', content: 'Error: no such city' }] },
   { model, ...stream, max_tokens: 500, stop: ['END'], messages: [{ role: 'user', content: [{ type: 'text', text: 'a picture' }, { type: 'image_url', image_url: { url: `data:image/png;base64,${pixel}` } }] }] },
+];
+
+const responsesTools = tools.map((t) => ({ type: 'function', ...t, strict: false }));
+const stateless = { stream: true, store: false };
+const said = (content) => ({ type: 'message', role: 'user', content });
+// This API has no stop sequences.
+export const responses = (model) => [
+  { model, ...stateless, instructions: system, tools: responsesTools, max_output_tokens: 500, temperature: 0.5, input: [said(question)] },
+  { model, ...stateless, instructions: system, tools: responsesTools, max_output_tokens: 500, temperature: 0.5, input: [said(question),
+    ...calls.map((c) => ({ type: 'function_call', call_id: c.id, name: c.name, arguments: JSON.stringify(c.arguments) })),
+    { type: 'function_call_output', call_id: 'call_oslo', output: '7 degrees' },
+    { type: 'function_call_output', call_id: 'call_rome', output: 'Error: no such city' }] },
+  { model, ...stateless, max_output_tokens: 500, input: [said([{ type: 'input_text', text: 'a picture' }, { type: 'input_image', image_url: `data:image/png;base64,${pixel}`, detail: 'auto' }])] },
 ];
 
 const anthropicTools = tools.map((t) => ({ name: t.name, description: t.description, input_schema: t.parameters }));

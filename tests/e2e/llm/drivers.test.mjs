@@ -13,11 +13,12 @@ let mock;
 before(async () => { mock = await startMock(conversation.fixtures); });
 after(() => mock.stop());
 
-const base = { openai: () => `${mock.url}/v1`, anthropic: () => mock.url };
-const model = { openai: 'gpt-4o-mini', anthropic: 'claude-mock' };
+const base = { openai: () => `${mock.url}/v1`, responses: () => `${mock.url}/v1`, anthropic: () => mock.url };
+const model = { openai: 'gpt-4o-mini', responses: 'gpt-4o-mini', anthropic: 'claude-mock' };
+const driver = { openai: 'openai', responses: 'openai', anthropic: 'anthropic' };
 // The official clients set no cache marks by themselves.
-const plain = { openai: {}, anthropic: { prompt_cache: false } };
-const call = (kind, requests, options) => callDriver(kind, { base_url: base[kind](), api_key: key, ...plain[kind] }, requests, options);
+const plain = { openai: {}, responses: { wire: 'responses' }, anthropic: { prompt_cache: false } };
+const call = (kind, requests, options) => callDriver(driver[kind], { base_url: base[kind](), api_key: key, ...plain[kind] }, requests, options);
 
 const keyIn = (headers) => headers['x-api-key'] ?? headers.authorization?.replace('Bearer ', '');
 
@@ -40,6 +41,19 @@ async function byOpenAI(request) {
   }
   return out;
 }
+async function byResponses(request) {
+  const client = new OpenAI({ baseURL: base.responses(), apiKey: key, maxRetries: 0 });
+  const { stream, ...rest } = request;
+  const out = { text: '', toolCalls: [], finish: null, usage: null };
+  const events = client.responses.stream(rest);
+  events.on('response.output_text.delta', (e) => (out.text += e.delta));
+  const response = await events.finalResponse();
+  for (const i of response.output)
+    if (i.type === 'function_call') out.toolCalls.push({ id: i.call_id, name: i.name, arguments: i.arguments });
+  out.finish = { completed: out.toolCalls.length ? Finish.toolCalls : Finish.stop, incomplete: Finish.length }[response.status];
+  if (response.usage) out.usage = { input: response.usage.input_tokens, output: response.usage.output_tokens };
+  return out;
+}
 async function byAnthropic(request) {
   const client = new Anthropic({ baseURL: base.anthropic(), apiKey: key, maxRetries: 0 });
   const { stream, ...rest } = request;
@@ -52,7 +66,7 @@ async function byAnthropic(request) {
   };
 }
 
-for (const [kind, official, requests] of [['openai', byOpenAI, conversation.openai], ['anthropic', byAnthropic, conversation.anthropic]]) {
+for (const [kind, official, requests] of [['openai', byOpenAI, conversation.openai], ['responses', byResponses, conversation.responses], ['anthropic', byAnthropic, conversation.anthropic]]) {
   test(`${kind}: the driver sends and reads what the official client does`, async () => {
     mock.received();
     const ours = await call(kind, conversation.neutral(model[kind]));
@@ -115,6 +129,12 @@ test('openai: reasoning comes apart from the text', async () => {
   assert.equal(answer.text, 'So it is.');
 });
 
+test('responses: reasoning comes apart from the text', async () => {
+  const [answer] = await call('responses', [conversation.ask(model.responses, 'think')]);
+  assert.equal(answer.reasoning, 'Let me see.');
+  assert.equal(answer.text, 'So it is.');
+});
+
 test('anthropic: thinking comes apart from the text', async () => {
   const [answer] = await call('anthropic', [conversation.ask(model.anthropic, 'think')]);
   assert.equal(answer.reasoning, 'Let me see.');
@@ -132,6 +152,9 @@ test('a provider that is not there is unavailable; wrong settings are named', as
   const [answer] = await callDriver('openai', { base_url: 'http://127.0.0.1:1/v1' }, [conversation.ask('m', 'x')]);
   assert.equal(answer.end.status, Status.unavailable);
   await assert.rejects(callDriver('openai', { base_url: 'ftp://x' }, []), /base_url/);
+  await assert.rejects(callDriver('openai', { wire: 'grpc' }, []), /^Error: wire must be chat or responses/);
+  await assert.rejects(callDriver('openai', { wire: 'responses', stream_usage: true }, []), /^Error: stream_usage applies to wire = "chat" only/);
+  await assert.rejects(callDriver('openai', { encrypted_reasoning: true }, []), /^Error: encrypted_reasoning applies to wire = "responses" only/);
   await assert.rejects(callDriver('anthropic', { max_token: 5 }, []), /max_token/);
 });
 

@@ -19,6 +19,7 @@
 #include "anthropic/messages_request.hpp"
 #include "image_type.hpp"
 #include "openai/chat_request.hpp"
+#include "openai/responses_request.hpp"
 #include "request.hpp"
 #include "test_images.hpp"
 
@@ -90,7 +91,9 @@ class author {
   json::array reasoning(std::string_view call_id) {
     static const std::string models[] = {"m", "other"};
     const auto& model = one_of(models);
-    switch (below(4)) {
+    switch (below(6)) {
+      case 4:
+      case 5: return {responses_items(model, call_id)};
       case 0: return {json::object{{"driver", "anthropic"}, {"model", model}, {"type", "thinking"}, {"thinking", "t"}, {"signature", "s"}}};
       case 1: return {json::object{{"driver", "openai"}, {"model", model}, {"reasoning_content", "t"}}};
       case 2: return {json::object{{"driver", "openai"}, {"model", model}, {"reasoning_details", json::array{json::object{{"type", "x"}}}}}};
@@ -98,6 +101,19 @@ class author {
         return {json::object{{"driver", "openai"}, {"model", model},
                              {"calls", json::array{json::object{{"id", call_id}, {"extra_content", {{"google", {{"thought_signature", "sig"}}}}}}}}}};
     }
+  }
+  // Kept with an answer of the Responses API, also with one that is not this message any more.
+  json::object responses_items(std::string_view model, std::string_view call_id) {
+    static const char* const items[] = {R"({"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"e1"})", R"({"type":"reasoning","id":"rs_2","summary":[],"content":[{"type":"reasoning_text","text":"t"}]})",
+                                        R"({"type":"message","at":0,"size":5,"phase":"commentary"})", R"({"type":"message","at":1,"size":2})", R"({"type":"message","at":-1,"size":1e300})", R"({"type":"message"})",
+                                        R"({"type":"function_call","call_id":"call_1"})", R"({"type":"function_call","call_id":"1"})", R"({"type":"function_call"})", R"({"type":"x"})", "1"};
+    static const std::string providers[] = {"p", "another"};
+    json::array list;
+    for (std::size_t n = below(6); n > 0; --n) {
+      list.push_back(json::parse(one_of(items)));
+      if (chance(3)) list.push_back(json::object{{"type", "function_call"}, {"call_id", call_id}});
+    }
+    return {{"driver", "openai"}, {"model", model}, {"provider", one_of(providers)}, {"wire", "responses"}, {"items", list}};
   }
   json::array messages() {
     json::array out;
@@ -114,7 +130,7 @@ class author {
             open.push_back(id());
             calls.push_back(json::object{{"id", open.back()}, {"name", name()}, {"arguments", arguments()}});
           }
-          if (!calls.empty() && chance(2)) m["reasoning"] = reasoning(open.back());
+          if (chance(2)) m["reasoning"] = reasoning(calls.empty() ? "" : open.back());
           if (!calls.empty()) m["tool_calls"] = std::move(calls);
           out.push_back(std::move(m));
           break;
@@ -357,6 +373,85 @@ complaints of_chat(const json::object& body, const chat_rules& rules) {
   return out;
 }
 
+complaints of_responses(const json::object& body, openai::dialect dialect, bool alternate) {
+  complaints out;
+  static const std::regex id("[!-~]{1,40}"), name("[a-zA-Z_][a-zA-Z0-9_-]{0,63}");
+  std::set<std::string> ids, pending;
+  std::string last;
+  const auto check_parts = [&](const json::value& content) {
+    if (const auto* text = content.if_string()) {
+      if (llm::is_blank(*text)) out.push_back("a blank content");
+      return;
+    }
+    if (content.as_array().empty()) out.push_back("a content without parts");
+    for (const auto& v : content.as_array()) {
+      const auto& part = v.as_object();
+      if (text_at(part, "type") == "input_text") {
+        if (llm::is_blank(text_at(part, "text"))) out.push_back("a blank part");
+        continue;
+      }
+      if (text_at(part, "type") != "input_image") out.push_back("a part of another type");
+      const auto url = text_at(part, "image_url");
+      if (!url.starts_with("data:")) return out.push_back("an image without data");
+      check_image(url.substr(5, url.find(';') - 5), url.substr(url.find(',') + 1), 100'000, 20u << 20, out);
+    }
+  };
+  for (const auto& v : body.at("input").as_array()) {
+    const auto& item = v.as_object();
+    const auto type = text_at(item, "type");
+    const std::string what(type == "message" ? text_at(item, "role") : type);
+    if (last == "reasoning" && what != "reasoning" && what != "assistant" && what != "function_call")
+      out.push_back("reasoning without the item that it belongs to");
+    if (!pending.empty() && what != "function_call" && what != "function_call_output" && what != "reasoning" && what != "assistant")
+      out.push_back("calls without results");
+    if (alternate && what == "user" && (last == "user" || last == "function_call_output")) out.push_back("roles do not alternate");
+    last = what;
+    if (what == "reasoning") {
+      for (const auto& member : item)
+        if (member.key() != "type" && member.key() != "id" && member.key() != "summary" && member.key() != "encrypted_content" && member.key() != "content")
+          out.push_back("reasoning with " + std::string(member.key()));
+      if (!array_at(item, "summary")) out.push_back("reasoning without a summary");
+      if (text_at(item, "encrypted_content").empty() && (dialect == openai::dialect::openai || !array_at(item, "content")))
+        out.push_back("reasoning that the provider does not have");
+    } else if (what == "user" || what == "assistant") {
+      check_parts(item.at("content"));
+      if (what == "assistant" && !item.at("content").is_string()) out.push_back("the assistant has no text");
+      if (const auto phase = text_at(item, "phase"); item.contains("phase") && phase != "commentary" && phase != "final_answer") out.push_back("the phase");
+    } else if (what == "function_call") {
+      const std::string call(text_at(item, "call_id"));
+      if (!std::regex_match(call, id) || !ids.insert(call).second) out.push_back("the id " + call);
+      if (!std::regex_match(std::string(text_at(item, "name")), name)) out.push_back("the name of a call");
+      boost::system::error_code bad;
+      if (!json::parse(text_at(item, "arguments"), bad).is_object()) out.push_back("arguments are no object");
+      pending.insert(call);
+    } else if (what == "function_call_output") {
+      if (pending.erase(std::string(text_at(item, "call_id"))) == 0) out.push_back("a result without a call");
+      check_parts(item.at("output"));
+    } else {
+      out.push_back("an item of the type " + what);
+    }
+  }
+  if (!pending.empty()) out.push_back("calls without results at the end");
+  if (last != "user" && last != "function_call_output") out.push_back("the assistant has the last word");
+  for (const char* key : {"messages", "stop", "max_tokens", "stream_options"})
+    if (body.contains(key)) out.push_back(std::string(key) + " is of another API");
+  if (!body.at("stream").as_bool() || body.at("store").as_bool()) out.push_back("stream or store");
+  if (const auto* tools = array_at(body, "tools")) {
+    if (tools->size() > 128) out.push_back("too many tools");
+    std::set<std::string> names;
+    for (const auto& v : *tools) {
+      const auto& tool = v.as_object();
+      const std::string tool_name(text_at(tool, "name"));
+      if (text_at(tool, "type") != "function" || !tool.contains("strict") || tool.contains("function")) out.push_back("the form of the tool " + tool_name);
+      if (!std::regex_match(tool_name, name) || !names.insert(tool_name).second) out.push_back("the name of the tool " + tool_name);
+      check_schema(tool.at("parameters"), true, out);
+    }
+  } else if (body.contains("tool_choice")) {
+    out.push_back("a choice without tools");
+  }
+  return out;
+}
+
 // ---- the property ----------------------------------------------------------------------------------
 
 constexpr std::uint32_t conversations = 3000;
@@ -395,6 +490,21 @@ TEST(provider_rules, chat_providers_take_any_conversation) {
     }
 }
 
+TEST(provider_rules, the_responses_api_takes_any_conversation) {
+  std::size_t kept = 0;
+  for (const auto dialect : {openai::dialect::openai, openai::dialect::compatible})
+    for (std::uint32_t seed = 1; seed <= conversations / 3; ++seed) {
+      const auto neutral = author(seed).request();
+      auto options = openai::responses_options_of(dialect);
+      options.provider = "p";
+      const auto built = openai::build_responses_request(neutral, options, {});
+      const auto why = of_responses(json::parse(built.body).as_object(), dialect, options.alternate_roles);
+      ASSERT_TRUE(why.empty()) << told(seed, why, neutral, built.body);
+      kept += built.reasoning.size();
+    }
+  EXPECT_GT(kept, conversations / 100) << "the conversations have reasoning that goes back";
+}
+
 TEST(provider_rules, the_same_conversation_makes_the_same_request) {
   for (std::uint32_t seed = 1; seed <= 200; ++seed) {
     const auto neutral = author(seed).request();
@@ -411,6 +521,10 @@ TEST(provider_rules, the_rules_find_what_is_wrong) {
   const auto chat = json::parse(R"({"tool_choice":"auto","messages":[{"role":"assistant","content":null,"tool_calls":[{"id":"a","function":{"name":"1","arguments":"x"}}]},
     {"role":"user","content":""},{"role":"user","content":[]},{"role":"tool","tool_call_id":"b","content":""},{"role":"user","content":"a"}]})").as_object();
   EXPECT_GE(of_chat(chat, strict).size(), 10u);
+  const auto responses = json::parse(R"({"stream":true,"store":true,"stop":["x"],"tool_choice":"auto","input":[{"type":"reasoning","id":"r","status":"completed"},{"type":"message","role":"user","content":""},
+    {"type":"function_call","call_id":"a b","name":"1","arguments":"x"},{"type":"message","role":"user","content":[]},{"type":"function_call_output","call_id":"c","output":" "},{"type":"x"},
+    {"type":"message","role":"assistant","content":"a","phase":"last"}]})").as_object();
+  EXPECT_GE(of_responses(responses, openai::dialect::openai, true).size(), 17u);
 }
 
 }  // namespace
