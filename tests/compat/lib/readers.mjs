@@ -47,7 +47,8 @@ async function byOpenAI(origin, id) {
     argumentsOf(c.function.arguments)));
   if (message.function_call)
     calls.push(call(undefined, message.function_call.name, argumentsOf(message.function_call.arguments)));
-  return { text: message.content ?? '', calls, finish: chatFinish[finish_reason] ?? finish_reason,
+  return { text: (message.content ?? '') + (message.refusal ?? ''), calls,
+    finish: message.refusal ? 'refusal' : chatFinish[finish_reason] ?? finish_reason,
     usage: usage && usageOf(usage.prompt_tokens, usage.completion_tokens,
       usage.prompt_tokens_details?.cached_tokens ?? 0) };
 }
