@@ -144,6 +144,27 @@ ry::task<void> authority::revoke(server_metadata as, client c, std::string token
   (void)co_await send(form_post(as.revocation_endpoint, as, c, std::move(p)), as.revocation_endpoint);
 }
 
+ry::task<std::string> authority::identity_assertion(settings s, std::string issuer, std::string resource,
+                                                    std::string scope) const {
+  if (!usable(s.idp_issuer, allowed_)) {
+    throw ry::error(RY_INVALID_ARGUMENT, "mcp.oauth", "the profile's idp_issuer is not a usable https address");
+  }
+  std::string why;
+  const std::optional<std::string> text =
+      co_await first_document(server_metadata_urls(s.idp_issuer), document::server, why);
+  if (!text) {
+    throw ry::error(RY_DATA_LOSS, "mcp.oauth",
+                    "the identity provider " + s.idp_issuer + " has no metadata" + (why.empty() ? "" : ": " + why));
+  }
+  const auto idp = read_server_metadata(*text, s.idp_issuer, allowed_, consent::none);
+  client me;
+  me.id = s.idp_client_id;
+  me.secret = s.idp_client_secret;
+  ry::client_response got =
+      co_await send(form_post(idp.token_endpoint, idp, me, exchange_parameters(s, issuer, resource, scope)), idp.token_endpoint);
+  co_return read_assertion(got.status, got.body, idp.token_endpoint);
+}
+
 ry::task<tokens> authority::request(server_metadata as, client c, parameters p) const {
   ry::client_response got = co_await send(form_post(as.token_endpoint, as, c, p), as.token_endpoint);
   if (refuses_resource(got.status, got.body)) {

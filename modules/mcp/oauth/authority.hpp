@@ -31,6 +31,8 @@ class authority {
   ry::task<client> enlist(server_metadata as, std::string redirect_uri) const;
   // Once more without `resource` where the server refuses that (invalid_target), as Entra ID does beside `scope`.
   ry::task<tokens> request(server_metadata as, client c, parameters p) const;
+  // What the identity provider of these settings gives for the user's identity, for that authorization server and resource.
+  ry::task<std::string> identity_assertion(settings s, std::string issuer, std::string resource, std::string scope) const;
   // Tells the server that a token is not wanted any more (RFC 7009), where it takes that.
   ry::task<void> revoke(server_metadata as, client c, std::string token) const;
 

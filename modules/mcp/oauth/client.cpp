@@ -46,6 +46,8 @@ std::string cause_in(const json::object* o, std::uint32_t status) {
 }
 
 const std::string oauth_error = "oauth_error";
+const std::string token_type_urn = "urn:ietf:params:oauth:token-type:";
+const std::string assertion_type = token_type_urn + "id-jag";
 
 // Seconds as a number or, as some servers write them, as a text; -1: neither.
 std::int64_t seconds_of(const json::value* v) {
@@ -87,10 +89,11 @@ settings read_settings(const json::object& o, const std::string& place) {
     if (value.size() > most_text) refuse(name, "is too long");
     if (name != "private_key" && !printable(value)) refuse(name, "holds characters that are not allowed");
     if (name == "grant") {
-      if (value != "authorization_code" && value != "client_credentials") {
-        refuse(name, "must be authorization_code or client_credentials");
+      if (value != "authorization_code" && value != "client_credentials" && value != "id_jag") {
+        refuse(name, "must be authorization_code, client_credentials or id_jag");
       }
       if (value == "client_credentials") s.by = settings::grant::client_credentials;
+      if (value == "id_jag") s.by = settings::grant::id_jag;
     } else if (name == "client_id") {
       s.client_id = value;
     } else if (name == "client_secret") {
@@ -105,6 +108,19 @@ settings read_settings(const json::object& o, const std::string& place) {
       s.scope = scope_text(scopes_of(value));
     } else if (name == "issuer") {
       s.issuer = value;
+    } else if (name == "idp_issuer") {
+      s.idp_issuer = value;
+    } else if (name == "idp_client_id") {
+      s.idp_client_id = value;
+    } else if (name == "idp_client_secret") {
+      s.idp_client_secret = value;
+    } else if (name == "subject_token") {
+      s.subject_token = value;
+    } else if (name == "subject_token_type") {
+      if (value != "id_token" && value != "saml2" && value != "refresh_token") {
+        refuse(name, "must be id_token, saml2 or refresh_token");
+      }
+      s.subject_token_type = token_type_urn + value;
     } else {
       refuse(name, "is not known");
     }
@@ -117,6 +133,17 @@ settings read_settings(const json::object& o, const std::string& place) {
   if (s.by == settings::grant::client_credentials && !proves) {
     refuse("client_secret", "or private_key is required for client_credentials");
   }
+  const bool by_identity = s.by == settings::grant::id_jag;
+  for (const auto& [field, value] : {std::pair{"idp_issuer", &s.idp_issuer}, std::pair{"idp_client_id", &s.idp_client_id},
+                                     std::pair{"idp_client_secret", &s.idp_client_secret},
+                                     std::pair{"subject_token", &s.subject_token},
+                                     std::pair{"subject_token_type", &s.subject_token_type}}) {
+    if (!by_identity && !value->empty()) refuse(field, "is for the grant id_jag");
+  }
+  if (by_identity && s.client_id.empty()) refuse("client_id", "is required for id_jag");
+  if (by_identity && s.idp_issuer.empty()) refuse("idp_issuer", "is required for id_jag");
+  if (by_identity && s.idp_client_id.empty()) refuse("idp_client_id", "is required for id_jag");
+  if (by_identity && s.subject_token_type.empty()) s.subject_token_type = token_type_urn + "id_token";
   const auto& m = s.auth_method;
   if (!m.empty() && m != "client_secret_basic" && m != "client_secret_post" && m != "private_key_jwt" &&
       m != "none") {
@@ -182,12 +209,13 @@ form token_request(const server_metadata& as, const client& c, parameters p, std
   return f;
 }
 
-tokens read_tokens(std::uint32_t http_status, std::string_view body, std::string_view token_endpoint,
-                   std::int64_t now_us) {
+namespace {
+
+// A successful answer of a token endpoint.
+json::object read_answer(std::uint32_t http_status, std::string_view body, const std::string& where) {
   json::value v;
   (void)ry::guard([&] { v = parse(body); });
-  const auto* o = v.if_object();
-  const std::string where(token_endpoint);
+  auto* o = v.if_object();
   const auto code = o != nullptr ? text_of(*o, "error") : std::string();
   // GitHub answers its errors with status 200.
   const bool success = http_status / 100 == 2;
@@ -205,18 +233,51 @@ tokens read_tokens(std::uint32_t http_status, std::string_view body, std::string
         .with_detail(json::serialize(json::object{{oauth_error, code.substr(0, 100)}}));
   }
   if (o == nullptr) throw trouble(where + " answered by no JSON object");
+  return std::move(*o);
+}
+
+}  // namespace
+
+tokens read_tokens(std::uint32_t http_status, std::string_view body, std::string_view token_endpoint,
+                   std::int64_t now_us) {
+  const std::string where(token_endpoint);
+  const auto o = read_answer(http_status, body, where);
   tokens t;
-  t.access = text_of(*o, "access_token");
-  t.refresh = text_of(*o, "refresh_token");
-  t.scope = scope_text(scopes_of(text_of(*o, "scope")));
-  if (!visible(t.access) || !ry::iequals(text_of(*o, "token_type"), "bearer") ||
+  t.access = text_of(o, "access_token");
+  t.refresh = text_of(o, "refresh_token");
+  t.scope = scope_text(scopes_of(text_of(o, "scope")));
+  if (!visible(t.access) || !ry::iequals(text_of(o, "token_type"), "bearer") ||
       (!t.refresh.empty() && !visible(t.refresh))) {
     throw trouble(where + " gave no usable bearer token");
   }
-  if (const auto life = seconds_of(o->if_contains("expires_in")); life >= 0) {
+  if (const auto life = seconds_of(o.if_contains("expires_in")); life >= 0) {
     t.expires_us = now_us + std::min(life, most_life_s) * 1'000'000;
   }
   return t;
+}
+
+parameters exchange_parameters(const settings& s, std::string_view issuer, std::string_view resource, std::string_view scope) {
+  return {{"grant_type", "urn:ietf:params:oauth:grant-type:token-exchange"},
+          {"requested_token_type", assertion_type},
+          {"audience", std::string(issuer)},
+          {"resource", std::string(resource)},
+          {"scope", std::string(scope)},
+          {"subject_token", s.subject_token},
+          {"subject_token_type", s.subject_token_type}};
+}
+
+std::string read_assertion(std::uint32_t http_status, std::string_view body, std::string_view token_endpoint) {
+  const std::string where(token_endpoint);
+  const auto o = read_answer(http_status, body, where);
+  auto assertion = text_of(o, "access_token");
+  if (!visible(assertion) || text_of(o, "issued_token_type") != assertion_type) {
+    throw trouble(where + " gave no identity assertion (" + assertion_type + ")");
+  }
+  return assertion;
+}
+
+parameters assertion_parameters(std::string_view assertion) {
+  return {{"grant_type", "urn:ietf:params:oauth:grant-type:jwt-bearer"}, {"assertion", std::string(assertion)}};
 }
 
 bool refuses_resource(std::uint32_t http_status, std::string_view body) {

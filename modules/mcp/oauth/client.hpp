@@ -12,13 +12,18 @@ namespace mcp::oauth {
 
 // What an operator or an account decided about a server; `oauth` of an integration or a profile.
 struct settings {
-  enum class grant { authorization_code, client_credentials };
+  enum class grant { authorization_code, client_credentials, id_jag };
   grant by = grant::authorization_code;
   std::string client_id, client_secret;
   std::string private_key, key_id;  // PEM
   std::string auth_method;          // of the token endpoint; empty: as it says
   std::string scope;                // instead of what the server asks for
   std::string issuer;               // the only authorization server that may be used; empty: the server's
+
+  // Of id_jag, an Identity Assertion Authorization Grant: the identity provider of the user's organization, this client
+  // there, and the user's identity.
+  std::string idp_issuer, idp_client_id, idp_client_secret;
+  std::string subject_token, subject_token_type;  // a URN
 };
 // Throws ry::error RY_INVALID_ARGUMENT that names the field under `place`.
 settings read_settings(const json::object& o, const std::string& place);
@@ -49,6 +54,12 @@ using parameters = std::vector<std::pair<std::string, std::string>>;  // empty v
 form token_request(const server_metadata& as, const client& c, parameters p, std::int64_t now_us);
 tokens read_tokens(std::uint32_t http_status, std::string_view body, std::string_view token_endpoint,
                    std::int64_t now_us);
+
+// Of enterprise-managed authorization: the exchange of the user's identity for an assertion that the authorization server
+// with that issuer takes (RFC 8693), and the request of a token for it (RFC 7523).
+parameters exchange_parameters(const settings& s, std::string_view issuer, std::string_view resource, std::string_view scope);
+std::string read_assertion(std::uint32_t http_status, std::string_view body, std::string_view token_endpoint);
+parameters assertion_parameters(std::string_view assertion);
 
 // Whether an answer of the token endpoint refuses the parameter `resource` (RFC 8707: invalid_target).
 bool refuses_resource(std::uint32_t http_status, std::string_view body);

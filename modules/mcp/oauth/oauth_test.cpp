@@ -424,6 +424,54 @@ std::string complaint(const json::object& o) {
   return "";
 }
 
+json::object by_identity() {
+  return {{"grant", "id_jag"}, {"client_id", "a"}, {"idp_issuer", "https://idp"}, {"idp_client_id", "b"}, {"subject_token", "me"}};
+}
+
+TEST(Settings, OfAnIdentityProviderGoWithItsGrantOnly) {
+  EXPECT_EQ(complaint(by_identity()), "");
+  for (const char* field : {"client_id", "idp_issuer", "idp_client_id"}) {
+    auto o = by_identity();
+    o.erase(field);
+    EXPECT_THAT(complaint(o), HasSubstr("oauth." + std::string(field))) << field;
+  }
+  auto o = by_identity();
+  o["subject_token_type"] = "jwt";
+  EXPECT_THAT(complaint(o), HasSubstr("oauth.subject_token_type"));
+  o["subject_token_type"] = "saml2";
+  EXPECT_EQ(read_settings(o, "oauth").subject_token_type, "urn:ietf:params:oauth:token-type:saml2");
+  o["grant"] = "authorization_code";
+  EXPECT_THAT(complaint(o), HasSubstr("oauth.idp_issuer is for the grant id_jag"));
+}
+
+TEST(Requests, AnIdentityIsExchangedForAnAssertion) {
+  const auto p = exchange_parameters(read_settings(by_identity(), "oauth"), "https://as/", "https://mcp/x", "read");
+  const parameters wanted{{"grant_type", "urn:ietf:params:oauth:grant-type:token-exchange"},
+                          {"requested_token_type", "urn:ietf:params:oauth:token-type:id-jag"},
+                          {"audience", "https://as/"},
+                          {"resource", "https://mcp/x"},
+                          {"scope", "read"},
+                          {"subject_token", "me"},
+                          {"subject_token_type", "urn:ietf:params:oauth:token-type:id_token"}};
+  EXPECT_EQ(p, wanted);
+  EXPECT_EQ(assertion_parameters("x.y.z"),
+            (parameters{{"grant_type", "urn:ietf:params:oauth:grant-type:jwt-bearer"}, {"assertion", "x.y.z"}}));
+}
+
+TEST(Answers, AnAssertionIsOneByItsType) {
+  const auto read = [](const char* body) { return read_assertion(200, body, "https://idp/token"); };
+  EXPECT_EQ(read(R"({"access_token":"x.y","issued_token_type":"urn:ietf:params:oauth:token-type:id-jag","token_type":"N_A"})"), "x.y");
+  EXPECT_THROW(read(R"({"access_token":"x.y","issued_token_type":"urn:ietf:params:oauth:token-type:jwt","token_type":"N_A"})"), ry::error);
+  EXPECT_THROW(read(R"({"issued_token_type":"urn:ietf:params:oauth:token-type:id-jag"})"), ry::error);
+  EXPECT_THROW(read("[]"), ry::error);
+  try {
+    (void)read_assertion(400, R"({"error":"invalid_grant"})", "https://idp/token");
+    FAIL();
+  } catch (const ry::error& e) {
+    EXPECT_TRUE(e.is("mcp.oauth.refused")) << e.reason();
+  }
+}
+
 TEST(Settings, AreReadAndRefusedByName) {
   EXPECT_EQ(complaint({}), "");
   EXPECT_EQ(complaint({{"grant", "client_credentials"}, {"client_id", "a"}, {"client_secret", "b"}}), "");

@@ -98,9 +98,10 @@ export async function startSdk({ life = () => 3600 } = {}) {
     revoke: () => { access.clear(); }, forget: () => { access.clear(); refresh.clear(); }, close: () => end(server) };
 }
 
-// A server and its authorization server by hand: client_credentials, and consent. What `facts` holds stands in the
+// A server and its authorization server by hand: client_credentials, and consent. `assertions`: the scopes of the assertions
+// of an identity provider that it takes instead of client_credentials. What `facts` holds stands in the
 // metadata instead; `handle(path, req, body, res)` may answer or misbehave, what it leaves is answered honestly.
-export async function startHand({ handle = () => undefined, facts = {}, resource = {}, scope = '', publicKey, secret } = {}) {
+export async function startHand({ handle = () => undefined, facts = {}, resource = {}, scope = '', publicKey, secret, assertions } = {}) {
   const seen = { paths: [], tokens: [], proofs: [] };
   const granted = new Map();
   const server = await listening((req, res) => {
@@ -146,13 +147,41 @@ export async function startHand({ handle = () => undefined, facts = {}, resource
       && said.iss === 'me' && said.aud === origin && said.exp > Date.now() / 1000;
   }
   function token(req, form, res) {
-    if (form.get('grant_type') !== 'client_credentials' || !proven(req, form)) return json(res, 401, { error: 'invalid_client' });
+    const grant = assertions ? 'urn:ietf:params:oauth:grant-type:jwt-bearer' : 'client_credentials';
+    if (form.get('grant_type') !== grant || !proven(req, form)) return json(res, 401, { error: 'invalid_client' });
+    const allowed = assertions ? assertions.get(form.get('assertion')) : form.get('scope') ?? '';
+    if (allowed === undefined) return json(res, 400, { error: 'invalid_grant' });
     const made = `cc-${randomUUID()}`;
     seen.tokens.push(made);
-    granted.set(made, form.get('scope') ?? '');
-    json(res, 200, { access_token: made, token_type: 'Bearer', expires_in: 3600, scope: form.get('scope') ?? '' });
+    granted.set(made, allowed);
+    json(res, 200, { access_token: made, token_type: 'Bearer', expires_in: 3600, scope: allowed });
   }
   return { url: `${origin}/mcp`, origin, seen, revoke: () => granted.clear(), close: () => end(server) };
+}
+
+// An identity provider that exchanges the identity of "subject" for assertions, which it puts into `assertions`.
+export async function startIdentityProvider({ assertions, subject, audience, answer = {} }) {
+  const seen = { exchanges: [] };
+  const server = await listening((req, res) => {
+    let body = '';
+    req.on('data', (d) => (body += d));
+    req.on('end', () => {
+      const { pathname } = new URL(req.url, origin);
+      if (pathname === '/.well-known/openid-configuration') {
+        return json(res, 200, { issuer: origin, authorization_endpoint: `${origin}/authorize`, token_endpoint: `${origin}/exchange` });
+      }
+      if (pathname !== '/exchange') return json(res, 404, {});
+      const form = Object.fromEntries(new URLSearchParams(body));
+      seen.exchanges.push(form);
+      if (req.headers.authorization !== `Basic ${Buffer.from('runyard:idp-secret').toString('base64')}`) return json(res, 401, { error: 'invalid_client' });
+      if (form.subject_token !== subject() || form.audience !== audience) return json(res, 400, { error: 'invalid_grant', error_description: 'policy' });
+      const made = `jag-${randomUUID()}`;
+      assertions.set(made, form.scope ?? '');
+      json(res, 200, { issued_token_type: 'urn:ietf:params:oauth:token-type:id-jag', access_token: made, token_type: 'N_A', expires_in: 300, ...answer });
+    });
+  });
+  const origin = `http://127.0.0.1:${server.address().port}`;
+  return { origin, seen, close: () => end(server) };
 }
 
 // Goes where a browser would. The last answer, and where it came from.

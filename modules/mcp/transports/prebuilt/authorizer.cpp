@@ -41,7 +41,7 @@ std::string refused_credentials(const ry::mcp::refusal& r) {
 
 bool authorizer::expired(const profile& p) const {
   const auto& t = p.agreed.tokens;
-  const bool renewable = !t.refresh.empty() || p.oauth->by == grant::client_credentials;
+  const bool renewable = !t.refresh.empty() || p.oauth->by != grant::authorization_code;
   return renewable && t.expires_us != 0 && t.expires_us - margin_us < ctx_.now_unix_us();
 }
 
@@ -132,7 +132,7 @@ ry::task<ry::mcp::resolved> authorizer::renew_taken(ry::uuid id, ry::uuid accoun
     const bool fresh = co_await refresh(p);
     if (fresh) co_return named(p);
   }
-  const bool alone = p.oauth->by == grant::client_credentials;
+  const bool alone = p.oauth->by != grant::authorization_code;
   const auto wanted = alone ? oauth::consent::none : oauth::consent::of_user;
   const oauth::discovered d =
       co_await remote_.discover(p.url, said.value_or(oauth::challenge()), wanted, p.oauth->issuer);
@@ -220,12 +220,30 @@ void authorizer::forget_client(profile& p, const ry::error& why) const {
   if (why.is("mcp.oauth.unknown_client") && p.oauth && p.oauth->client_id.empty()) p.agreed.who = {};
 }
 
-// client_credentials: this server speaks for itself.
+// id_jag: the identity provider of the user's organization says that the user may use the server.
+ry::task<oauth::parameters> authorizer::identified(const profile& p, std::string scope) const {
+  if (p.oauth->subject_token.empty()) throw refused("the profile has no subject_token, which identifies its user");
+  ry::error why(RY_OK);
+  try {
+    const auto assertion = co_await remote_.identity_assertion(*p.oauth, p.agreed.as.issuer, p.agreed.resource, scope);
+    co_return oauth::assertion_parameters(assertion);
+  } catch (const ry::error& e) {
+    why = e;
+  }
+  if (!why.is("mcp.oauth.refused")) throw why;
+  ctx_.warn("an identity provider refused the identity of a user",
+            {{"profile", p.id.to_string()}, {"idp", p.oauth->idp_issuer}, {"error", why.message()}});
+  throw refused("the identity provider " + p.oauth->idp_issuer +
+                " does not accept the profile's subject_token any more, or not for this server: make the profile anew with a current one");
+}
+
+// Without a user's consent: client_credentials, by which this server speaks for itself, and id_jag.
 ry::task<void> authorizer::prove(profile& p, std::string scope) const {
   auto& c = p.agreed;
   c.who = own_client(p);
   oauth::parameters ask{
       {"grant_type", "client_credentials"}, {"scope", scope}, {"resource", c.resource}};
+  if (p.oauth->by == grant::id_jag) ask = co_await identified(p, scope);
   c.tokens = co_await remote_.request(c.as, c.who, std::move(ask));
   if (c.tokens.scope.empty()) c.tokens.scope = scope;
   if (c.id.empty()) c.id = ctx_.new_uuid().to_string();

@@ -52,6 +52,7 @@ class authorizer {
   ry::task<void> take_back(connection c) const;
   ry::task<bool> refresh(profile& p) const;
   ry::task<void> prove(profile& p, std::string scope) const;
+  ry::task<oauth::parameters> identified(const profile& p, std::string scope) const;
   ry::task<void> take_when_free(ry::uuid id, ry::uuid account) const;
   void forget_client(profile& p, const ry::error& why) const;
   ry::task<void> forget_client_of(const profile_store::expected& e) const;

@@ -36,6 +36,9 @@ std::vector<std::string> integration::fields() const {
       if (field && std::find(out.begin(), out.end(), part) == out.end()) out.emplace_back(part);
     });
   }
+  const bool wants_identity =
+      oauth && oauth->by == mcp::oauth::settings::grant::id_jag && oauth->subject_token.empty();
+  if (wants_identity && std::find(out.begin(), out.end(), subject_field) == out.end()) out.emplace_back(subject_field);
   return out;
 }
 

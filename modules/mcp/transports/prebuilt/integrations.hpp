@@ -18,8 +18,10 @@ struct integration {
   std::vector<std::pair<std::string, std::string>> headers;
   std::optional<mcp::oauth::settings> oauth;  // the server wants OAuth
 
-  std::vector<std::string> fields() const;  // named in the headers, each once
+  // Named in the headers, each once, and the user's identity where an identity provider vouches for it.
+  std::vector<std::string> fields() const;
 };
+inline constexpr std::string_view subject_field = "subject_token";
 using integrations = std::map<std::string, integration, std::less<>>;
 
 // Throws std::invalid_argument with a sentence.

@@ -46,6 +46,9 @@ void profile_store::fill(profile& p, const std::string& integration,
   p.type = at->second.type;
   p.headers = filled_headers(at->second, credentials);
   p.oauth = at->second.oauth;
+  if (p.oauth && p.oauth->by == oauth::settings::grant::id_jag && p.oauth->subject_token.empty()) {
+    p.oauth->subject_token = mcp::text_of(credentials, subject_field);
+  }
 }
 
 ry::task<profile> profile_store::find(ry::uuid id, ry::uuid account) const {

@@ -137,7 +137,10 @@ ry::task<ry::response> routes::create(ry::request r) const {
     const auto* oauth = body.if_contains("oauth");
     if (oauth != nullptr && !oauth->is_object()) throw invalid("oauth must be an object");
     const auto settings = oauth != nullptr ? oauth->get_object() : json::object();
-    (void)oauth::read_settings(settings, "oauth");
+    const auto read = oauth::read_settings(settings, "oauth");
+    if (read.by == oauth::settings::grant::id_jag && read.subject_token.empty()) {
+      throw invalid("oauth.subject_token is required for id_jag");
+    }
     p.credentials["oauth"] = settings;
     p.display_name = p.url;
   }
