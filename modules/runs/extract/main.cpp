@@ -2,19 +2,25 @@
 //   text <kind> [cut]        kind: plain, pdf, docx, xlsx, pptx, opendocument; the text follows
 //   image <format> <width> <height>
 //   none <why>
+// runyard-extract --scale SIDE BYTES FILE: makes an image smaller; FILE "-" is the standard input. The image follows the line:
+//   image <png|jpeg> <width> <height> [frame]    frame: the first one of an animation
+//   none <why>                                   "is damaged", for a sentence about the image
 // Meant to be run where it can do no harm and for a limited time; it starts nothing but pdftotext.
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <charconv>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <new>
 #include <string>
 
 #include "image.hpp"
 #include "office.hpp"
 #include "plain_text.hpp"
+#include "scale.hpp"
 
 namespace {
 
@@ -86,12 +92,40 @@ int pdf(const char* path, std::size_t most) {
   return text("pdf", std::move(content), most, false);
 }
 
+constexpr std::size_t most_image_bytes = 64u << 20;
+
+template <class Number>
+bool read_number(const char* text, Number& out) {
+  return std::from_chars(text, text + std::strlen(text), out).ec == std::errc();
+}
+
+int scale(std::uint32_t side, std::size_t most, const char* path) {
+  const int fd = std::strcmp(path, "-") == 0 ? 0 : ::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  std::string file;
+  if (fd < 0 || !read_up_to(fd, file, most_image_bytes + 1)) return none("could not be read");
+  if (file.size() > most_image_bytes) return none("has more than 64 MiB");
+  try {
+    const extract::scaled_image image = extract::scale_image(file, side, most);
+    if (!image.problem.empty()) return none(image.problem);
+    say("image " + std::string(image.format) + " " + std::to_string(image.width) + " " + std::to_string(image.height) +
+            (image.first_frame ? " frame" : ""),
+        image.bytes);
+  } catch (const std::bad_alloc&) {
+    return none("needs too much memory");
+  }
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   std::size_t most = 0;
-  if (argc != 3 || std::from_chars(argv[1], argv[1] + std::strlen(argv[1]), most).ec != std::errc()) {
-    std::fputs("usage: runyard-extract MAX_BYTES FILE\n", stderr);
+  std::uint32_t side = 0;
+  if (argc == 5 && std::strcmp(argv[1], "--scale") == 0 && read_number(argv[2], side) && read_number(argv[3], most))
+    return scale(side, most, argv[4]);
+  if (argc != 3 || !read_number(argv[1], most)) {
+    std::fputs("usage: runyard-extract MAX_BYTES FILE\n"
+               "       runyard-extract --scale SIDE BYTES FILE\n", stderr);
     return 2;
   }
   const int fd = ::open(argv[2], O_RDONLY | O_CLOEXEC | O_NONBLOCK);
