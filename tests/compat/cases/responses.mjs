@@ -7,8 +7,8 @@ const done = { run: { status: 'completed', reason: 'ok', text: 'done' } };
 const answeredAgain = { ...done, asked: 2 };
 const wipe = { tools: [{ name: 'wipe', inputSchema: { type: 'object', properties: { what: { type: 'string' } } } }] };
 const cut = { incomplete_details: { reason: 'max_output_tokens' } };
-const failed = (code, text = 'words') => stream(responses.start(),
-  responses.event('failed', { response: { id: 'resp_1', status: 'failed', error: { code, message: text }, output: [] } }));
+const failed = (code) => stream(responses.start(), responses.event('failed',
+  { response: { id: 'resp_1', status: 'failed', error: { code, message: 'words' }, output: [] } }));
 // A provider whose account cannot decrypt the reasoning that is sent back.
 const undecipherable = responses.error('The encrypted content gAAA... could not be verified.',
   { code: 'invalid_encrypted_content' });
@@ -32,7 +32,8 @@ export default [
     expect: { ...done, asked: 3, body: { input: [{ role: 'user' }, { role: 'assistant', content: 'first' },
       { role: 'user' }] } } },
   { id: 'w01d', title: 'a model that does not support encrypted reasoning is asked without it', wire,
-    answers: [responses.error('Encrypted content is not supported with this model.', { param: 'include' }), DONE_ANSWER],
+    answers: [responses.error('Encrypted content is not supported with this model.', { param: 'include' }),
+      DONE_ANSWER],
     expect: answeredAgain },
   { id: 'w01e', title: 'another provider is not sent the encrypted reasoning', wire,
     answers: [answer([reasoning('e1'), message('first')]), DONE_ANSWER],
@@ -67,7 +68,8 @@ export default [
     answers: [stream(responses.start(), responses.item(call('peer__wipe', { what: 'a' }), 0),
       responses.item(call('peer__wipe', { what: 'b' }, { call_id: 'c2' }), 0), responses.end('completed', [])),
     DONE_ANSWER],
-    expect: { ...done, called: [{ name: 'wipe', arguments: { what: 'a' } }, { name: 'wipe', arguments: { what: 'b' } }] } },
+    expect: { ...done,
+      called: [{ name: 'wipe', arguments: { what: 'a' } }, { name: 'wipe', arguments: { what: 'b' } }] } },
   { id: 'w05a', title: 'the deployment of an Azure address is the model on the Responses wire', wire,
     base: '/openai/deployments/d1?api-version=2025-04-01-preview',
     expect: { ...done, paths: ['/openai/responses?api-version=2025-04-01-preview'], body: { model: 'd1' } } },

@@ -102,7 +102,8 @@ export const profiles = {
   gemini: ['paired_results', 'tool_name_start', 'image_type', ...schemas, 'items_present'],
 };
 
-// The sentence of the first rule or profile in `names` that the request breaks on a wire ('chat', 'messages' or 'responses').
+// The sentence of the first rule or profile in `names` that the request breaks on a wire ('chat', 'messages',
+// 'responses').
 export function refusal(names, request, wire) {
   const view = viewOf(request);
   const applies = (name) => !profiles[name] || (name === 'anthropic') === (wire === 'messages');

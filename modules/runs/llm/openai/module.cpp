@@ -1,4 +1,4 @@
-// Driver `openai` of llm.provider/1: the chat completions API and the Responses API, of OpenAI and of all that speak them.
+// Driver `openai` of llm.provider/1: the Chat Completions API and the Responses API, of OpenAI and of compatible servers.
 #include <boost/json/object.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -111,8 +111,8 @@ class driver {
   }
 
   llm::endpoint at_;
-  openai::request_options options_;                         // of the chat wire
-  std::optional<openai::responses_options> responses_;      // of the other one
+  openai::request_options options_;                     // of the wire "chat"
+  std::optional<openai::responses_options> responses_;  // of the wire "responses"; nullopt: the wire is "chat"
   std::shared_ptr<openai::reasoning_refusals> refusals_;
 };
 

@@ -142,7 +142,8 @@ responses_reader::reference responses_reader::reference_of(const json::object& e
   return {text_at(event, "item_id"), text_at(event, "call_id"), index_at(event, "output_index")};
 }
 
-responses_reader::reference responses_reader::reference_of(const json::object& item, std::optional<std::int64_t> index) {
+responses_reader::reference responses_reader::reference_of(const json::object& item,
+                                                           std::optional<std::int64_t> index) {
   return {text_at(item, "id"), text_at(item, "call_id"), index};
 }
 
@@ -207,8 +208,8 @@ void responses_reader::item_added(const json::object& o, llm::receiver&) {
   if (!i) i = add(k, r);
   if (!i) return;
   i->announced = true;
-  i->name = text_at(*item, "name");
-  i->phase = text_at(*item, "phase");
+  if (i->name.empty()) i->name = text_at(*item, "name");
+  if (i->phase.empty()) i->phase = text_at(*item, "phase");
   if (k == kind::call) i->announced_arguments = arguments_of(*item);
   hold(i->announced_arguments.size());
 }
@@ -311,11 +312,13 @@ void responses_reader::think(output_item& r, std::int64_t part_index, std::strin
 }
 
 void responses_reader::summary_delta(const json::object& o, llm::receiver& to) {
-  if (auto* r = of_delta(kind::reasoning, o)) think(*r, index_at(o, "summary_index").value_or(0), text_at(o, "delta"), to);
+  if (auto* r = of_delta(kind::reasoning, o))
+    think(*r, index_at(o, "summary_index").value_or(0), text_at(o, "delta"), to);
 }
 
 void responses_reader::reasoning_delta(const json::object& o, llm::receiver& to) {
-  if (auto* r = of_delta(kind::reasoning, o)) think(*r, index_at(o, "content_index").value_or(0), text_at(o, "delta"), to);
+  if (auto* r = of_delta(kind::reasoning, o))
+    think(*r, index_at(o, "content_index").value_or(0), text_at(o, "delta"), to);
 }
 
 // ---- calls -------------------------------------------------------------------------------------------
@@ -386,7 +389,7 @@ void responses_reader::absorb_reasoning(output_item& r, const json::object& item
   }
   if (text_at(item, "status") == "incomplete") return;
   auto replayable = replayable_reasoning(item);
-  if (replayable.empty() || !hold(json::serialize(replayable).size())) return;
+  if (replayable.empty() || replayable == r.replayable || !hold(json::serialize(replayable).size())) return;
   r.replayable = std::move(replayable);
 }
 
@@ -580,7 +583,9 @@ bool responses_reader::learn_refusal(std::string_view code, std::string_view par
       code == "invalid_encrypted_content" ||
       (says("ncrypted content") && (says("could not be verified") || says("could not be decrypted")));
   const bool forgotten = says("Item with id 'rs_") && says("not found");
-  return (undecipherable || forgotten) && refusals_->add(sent_);
+  // Its item is missing, for example the call of a hosted tool, which is not kept.
+  const bool alone = says("of type 'reasoning' was provided without its required");
+  return (undecipherable || forgotten || alone) && refusals_->add(sent_);
 }
 
 llm::failure responses_reader::refused(unsigned http_status, std::string_view body) const {

@@ -327,6 +327,7 @@ TEST(responses_reader, a_refusal_of_kept_reasoning_is_worth_one_more_attempt) {
       {R"({"error":{"message":"The encrypted content gAAA could not be verified.","type":"invalid_request_error","code":"invalid_encrypted_content"}})", false},
       {R"({"error":{"message":"The encrypted content gAAA could not be verified. Reason: Encrypted content could not be decrypted or parsed.","type":"invalid_request_error","code":null}})", false},
       {R"({"error":{"message":"Item with id 'rs_1' not found. Items are not persisted when `store` is set to false.","type":"invalid_request_error"}})", false},
+      {R"({"error":{"message":"Item 'rs_1' of type 'reasoning' was provided without its required following item.","type":"invalid_request_error","param":"input"}})", false},
       {R"({"error":{"message":"Encrypted content is not supported with this model.","type":"invalid_request_error","param":"include"}})", true},
   };
   for (const auto& row : rows) {

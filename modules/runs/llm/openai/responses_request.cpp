@@ -266,10 +266,10 @@ void set_parameters(json::object& out, const json::object& request, const respon
     if (reasons) notices.push_back({"parameter_skipped", std::string(key) + " was left out: the model reasons and does not take it."});
     else out[key] = *n;
   }
-  if (const auto* n = number("max_output_tokens"))
-    out["max_output_tokens"] = std::max<double>(n->to_number<double>(), 0) < static_cast<double>(options.least_output_tokens)
-                                   ? json::value(options.least_output_tokens)
-                                   : *n;
+  if (const auto* n = number("max_output_tokens")) {
+    const bool too_few = n->to_number<double>() < static_cast<double>(options.least_output_tokens);
+    out["max_output_tokens"] = too_few ? json::value(options.least_output_tokens) : *n;
+  }
   if (!effort.empty() && options.known_models && is_without_reasoning(model)) {
     notices.push_back({"parameter_skipped", "reasoning_effort was left out: the model does not reason."});
   } else if (!effort.empty()) {
