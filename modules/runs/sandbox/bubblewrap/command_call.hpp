@@ -38,6 +38,7 @@ struct command_call {
   // A warm sandbox has no command yet; the pool is its other holder. On its executor.
   bool warm = false;
   std::atomic<bool> ended{false};
+  std::string said;  // by bwrap, while it is warm
   ry_exec* exec = nullptr;
   std::shared_ptr<const sandbox_kind> kind;  // until the next one has been prepared
 

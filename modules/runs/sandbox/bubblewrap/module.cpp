@@ -60,6 +60,8 @@ std::uint64_t setting(const boost::json::object& o, const char* key, std::uint64
 
 ry::error as_error(const file_error& e) { return ry::error(e.status, "sandbox.file", e.message); }
 
+constexpr std::size_t max_said = 1000;
+
 }  // namespace
 
 class driver {
@@ -403,6 +405,7 @@ class driver {
       char text[256];
       ry_errbuf err{text, sizeof text, 0};
       const ry_status st = spawn(*own, kind->words, kind->directory, command_environment(), 0, exec, &err);
+      if (st != RY_OK) ctx_.warn("no sandbox could be started in advance", {{"cause", std::string_view(err.ptr, err.len)}});
       command_call* started = st == RY_OK ? own.release() : nullptr;
       end_warm(pool_->started(kind->name, exec, started, [&] { return started->ended.load(); }));
     });
@@ -442,7 +445,10 @@ class driver {
 
   static ry_status output(void* p, std::int32_t fd, ry_bytes chunk) noexcept {
     auto* call = static_cast<command_call*>(p);
-    if (call->warm) return RY_OK;
+    if (call->warm) {
+      (void)ry::guard([&] { call->said.append(ry::view(chunk).substr(0, max_said - std::min(max_said, call->said.size()))); });
+      return RY_OK;
+    }
     const std::size_t pass = std::min<std::uint64_t>(chunk.len, call->output_left);
     call->output_left -= pass;
     call->dropped += chunk.len - pass;
@@ -454,7 +460,13 @@ class driver {
     auto* call = static_cast<command_call*>(p);
     if (call->warm) {
       call->ended = true;
-      if (call->owner->pool_->remove(call)) let_go(call);
+      if (call->owner->pool_->remove(call)) {
+        (void)ry::guard([&] {
+          call->owner->ctx_.warn("a sandbox that was started in advance ended before its program was known; the next program gets a new one",
+                                 {{"exit_code", code}, {"said", call->said}});
+        });
+        let_go(call);
+      }
       return let_go(call);
     }
     ry_sandbox_exit end{};

@@ -1,0 +1,120 @@
+// Warm sandboxes: after a call of a local MCP program the next sandbox is started in advance. It is of one program, shows
+// what a sandbox shows that is started for its program, and ends with the server, its module or its idle time.
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync, chmodSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { startLlm } from './lib/llm.mjs';
+import { callingModel, node, run } from './lib/mcp.mjs';
+import { Server, makeDatabase, waitFor } from './lib/server.mjs';
+
+const stubborn = path.join(import.meta.dirname, 'lib/stubborn.mjs');
+let database, llm, server, admin, dir, later;
+before(async () => {
+  database = makeDatabase();
+  dir = mkdtempSync(path.join(tmpdir(), 'ry-warm-'));
+  chmodSync(dir, 0o755);
+  later = path.join(dir, 'later');
+  // One event loop, so that each call finds what the one before left.
+  llm = await startLlm(callingModel);
+  server = await new Server({ database, llm, set: ['http.threads=1', 'sandbox_bubblewrap.warm=1', 'sandbox_bubblewrap.warm_seconds=15', 'mcp_json.wall_seconds=8'], settings: `
+[mcp.json]
+readable = ["${import.meta.dirname}", "${later}"]
+` }).start();
+  admin = await server.user({ role: 'admin' });
+});
+after(async () => {
+  await server?.close();
+  await llm?.close();
+  database?.drop();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+const use = async (u, ...args) => {
+  const r = await u.post('/admin/mcp/call', { json: { type: 'json', config: { command: node, args: [stubborn, ...args] }, tool: 'echo', arguments: {} } });
+  return { ...r, seen: r.status === 200 && args[0] === 'look' ? JSON.parse(r.json.content) : undefined };
+};
+const commandOf = (pid) => { try { return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').filter(Boolean); } catch { return []; } };
+const childrenOf = (pid) => {
+  try {
+    return readdirSync(`/proc/${pid}/task`).flatMap((t) => readFileSync(`/proc/${pid}/task/${t}/children`, 'utf8').split(' ').filter(Boolean));
+  } catch { return []; }
+};
+const below = (pid) => childrenOf(pid).flatMap((child) => [child, ...below(child)]);
+// Processes that wait in a sandbox for their program, by their numbers on the host.
+const waiting = () => below(server.process.pid).filter((pid) => /^\/\.sandbox-exec enter --wait /.test(commandOf(pid).join(' ')));
+const oneWaits = async () => {
+  await waitFor('one sandbox to wait', () => waiting().length === 1, 20000);
+  return waiting()[0];
+};
+
+test('the next program runs in the sandbox that waited, as the user of its account, and finds nothing of another', async () => {
+  const users = [];
+  for (let i = 0; i < 2; i++) {
+    const u = await server.user({ tier: 'pro' });
+    const agent = (await u.get('/agents')).json.agents[0].agent_id;
+    const r = await u.request('PUT', `/agents/${agent}/custom-mcp-tools`, { json: { custom_mcps: [{ name: 'eyes', type: 'json', config: { command: node, args: [stubborn, 'look'] }, enabledTools: ['echo'] }] } });
+    assert.equal(r.status, 200, r.text);
+    users.push(u);
+  }
+  assert.equal((await use(admin, 'echo')).json.content, 'still here');
+  const uids = [];
+  for (const u of users) {
+    const before = await oneWaits();
+    const seen = JSON.parse((await run(u, '[call eyes__echo {}]')).replace('said: ', ''));
+    await waitFor('the sandbox to be used', () => !waiting().includes(before));
+    uids.push(seen.uid);
+    assert.equal(seen.home, '/workspace');
+    assert.deepEqual(seen.files, []);
+    assert.equal(seen.written, true);
+    assert.ok(seen.processes < 10, `it sees ${seen.processes} processes`);
+    assert.deepEqual(seen.env, ['HOME', 'LANG', 'LOGNAME', 'PATH', 'PWD', 'SHELL', 'TERM', 'TMPDIR', 'USER']);
+  }
+  assert.ok(!uids.includes(0));
+  // As an ordinary user the server has one user for all, each in a user namespace of its own.
+  if (process.getuid() === 0) assert.notEqual(uids[0], uids[1]);
+});
+
+test('the time of a program begins when it gets its sandbox', async () => {
+  await use(admin, 'echo');
+  const pid = await oneWaits();
+  const begun = Date.now();
+  const hanging = use(admin, 'no-result');
+  await waitFor('the program in the sandbox that waited', () => commandOf(pid).includes('no-result'), 7500);
+  const r = await hanging;
+  assert.match(r.json.detail.message, /ended because its time was over/, r.text);
+  assert.ok(Date.now() - begun >= 8000, `ended after ${Date.now() - begun} ms`);
+  await waitFor('the program to be gone', () => !below(server.process.pid).some((p) => commandOf(p).includes('no-result')));
+});
+
+test('a sandbox that was started before a place appeared is not used', async () => {
+  const file = path.join(later, 'file');
+  assert.equal((await use(admin, 'look', file)).seen.secret, 'ENOENT');
+  await oneWaits();
+  mkdirSync(later);
+  writeFileSync(file, 'came later');
+  assert.equal((await use(admin, 'look', file)).seen.secret, 'came later');
+});
+
+test('a sandbox that ends while it waits is replaced', async () => {
+  await use(admin, 'echo');
+  await waitFor('a sandbox', () => waiting().length > 0);
+  const killed = waiting();
+  for (const pid of killed) process.kill(Number(pid), 'SIGKILL');
+  await waitFor('them to be gone', () => !waiting().some((pid) => killed.includes(pid)));
+  assert.equal((await use(admin, 'echo')).json.content, 'still here');
+  await waitFor('another one', () => waiting().length > 0);
+});
+
+test('they end with their module and after their idle time', async () => {
+  await use(admin, 'echo');
+  await waitFor('a sandbox', () => waiting().length > 0);
+  const old = waiting();
+  const r = await admin.post('/admin/modules/sandbox_bubblewrap/reload');
+  assert.equal(r.status, 200, r.text);
+  await waitFor('those of the old module to be gone', () => !waiting().some((pid) => old.includes(pid)));
+  assert.equal((await use(admin, 'echo')).json.content, 'still here');
+  await waitFor('a sandbox of the new one', () => waiting().length > 0);
+  await waitFor('all to be gone', () => waiting().length === 0, 40000);
+});
