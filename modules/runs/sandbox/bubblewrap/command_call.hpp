@@ -1,4 +1,4 @@
-// One command of the driver in module.cpp, and how the sandbox for the next one of its kind is started.
+// One command of the driver in module.cpp.
 #pragma once
 #include <ry/ext/sandbox_driver.h>
 #include <ry/if/process.h>
@@ -8,20 +8,13 @@
 #include <memory>
 #include <ry/ry.hpp>
 #include <string>
-#include <vector>
 
+#include "warm_pool.hpp"
 #include "watchdog.hpp"
 
 namespace bubblewrap {
 
 class driver;
-
-// How a warm sandbox for the next command of the same kind is started.
-struct sandbox_kind {
-  std::string name;
-  std::vector<std::string> words;
-  std::string directory;
-};
 
 // One command under way. Held by whoever starts it until that is done with it, and until its exit:
 // the exit may come on another thread while the start is still writing to it.

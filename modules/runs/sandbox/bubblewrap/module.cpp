@@ -292,7 +292,7 @@ class driver {
     const std::uint64_t wall_ms = std::min(command.wall_ms != 0 ? command.wall_ms : wall_ms_, max_wall_ms_);
     constexpr std::uint32_t as_mcp_programs = RY_SANDBOX_TALKS | RY_SANDBOX_SCRATCH;
     const bool may_be_warm = pool_->enabled() && (a.flags & as_mcp_programs) == as_mcp_programs;
-    const auto kind = may_be_warm ? kind_of(spec) : nullptr;
+    const auto kind = may_be_warm ? std::make_shared<const sandbox_kind>(kind_of(spec)) : nullptr;
     const auto hand_over = [&](command_call& to) {
       to.sink = sink;
       to.ctx = ctx;
@@ -345,16 +345,6 @@ class driver {
 
   // ---- warm sandboxes ----
 
-  static std::shared_ptr<const sandbox_kind> kind_of(command_spec spec) {
-    spec.argv.clear();
-    auto out = std::make_shared<sandbox_kind>();
-    out->words = build_command_line(spec);
-    out->directory = working_directory(spec);
-    for (const std::string& word : out->words) out->name.append(word).push_back('\0');
-    out->name += host_file_identities(out->words, out->directory);
-    return out;
-  }
-
   // A warm sandbox that has been told to start this command, or nullptr.
   command_call* claim_warm(const sandbox_kind& kind, const command_spec& spec,
                            const std::vector<std::string>& environment, ry_exec* exec) {
@@ -391,15 +381,17 @@ class driver {
     const auto kind = std::exchange(call.kind, nullptr);
     if (!kind) return;
     (void)ry::guard([&] {
-      for (auto n = pool_->wanted(kind->name, call.exec, clock::now()); n > 0; --n) {
-        if (!ctx_.spawn(prepare(kind, call.exec), call.exec)) pool_->started(kind->name, call.exec, nullptr, [] { return true; });
+      auto [n, generation] = pool_->wanted(kind->name, call.exec, clock::now());
+      for (; n > 0; --n) {
+        if (!ctx_.spawn(prepare(kind, call.exec, generation), call.exec))
+          pool_->started(kind->name, call.exec, generation, nullptr, [] { return true; });
       }
       if (!pool_->empty() && !expiring_.exchange(true) && !ctx_.spawn(expire())) expiring_ = false;
     });
   }
 
-  ry::task<void> prepare(std::shared_ptr<const sandbox_kind> kind, ry_exec* exec) {
-    co_await ctx_.run_blocking([this, kind, exec] {
+  ry::task<void> prepare(std::shared_ptr<const sandbox_kind> kind, ry_exec* exec, std::uint64_t generation) {
+    co_await ctx_.run_blocking([this, kind, exec, generation] {
       auto own = std::make_unique<command_call>();
       own->warm = true;
       char text[256];
@@ -407,7 +399,7 @@ class driver {
       const ry_status st = spawn(*own, kind->words, kind->directory, command_environment(), 0, exec, &err);
       if (st != RY_OK) ctx_.warn("no sandbox could be started in advance", {{"cause", std::string_view(err.ptr, err.len)}});
       command_call* started = st == RY_OK ? own.release() : nullptr;
-      end_warm(pool_->started(kind->name, exec, started, [&] { return started->ended.load(); }));
+      end_warm(pool_->started(kind->name, exec, generation, started, [&] { return started->ended.load(); }));
     });
   }
 

@@ -14,6 +14,14 @@ bool mount_table::changed() const {
   return ::poll(&entry, 1, 0) != 0;
 }
 
+sandbox_kind kind_of(command_spec spec) {
+  spec.argv.clear();
+  sandbox_kind out{{}, build_command_line(spec), working_directory(spec)};
+  for (const std::string& word : out.words) out.name.append(word).push_back('\0');
+  out.name += host_file_identities(out.words, out.directory);
+  return out;
+}
+
 std::string host_file_identities(const std::vector<std::string>& bwrap_arguments, const std::string& directory) {
   std::string out;
   for (std::size_t i = 0; i + 1 < bwrap_arguments.size(); ++i) {

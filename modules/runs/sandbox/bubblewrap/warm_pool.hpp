@@ -8,14 +8,15 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <map>
 #include <mutex>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "command_line.hpp"
 #include "workspace.hpp"
 
 namespace bubblewrap {
@@ -48,30 +49,34 @@ class warm_pool {
     return out;
   }
 
-  // How many the caller has to start; started() follows for each.
-  std::size_t wanted(const std::string& kind, Executor* on, clock::time_point now) {
+  // Sandboxes that the caller has to start; started() follows for each.
+  struct order {
+    std::size_t count = 0;
+    std::uint64_t generation = 0;
+  };
+  order wanted(const std::string& kind, Executor* on, clock::time_point now) {
     std::lock_guard lock(mutex_);
-    if (closed_ || !enabled()) return 0;
+    if (closed_ || !enabled()) return {};
     slot& s = slots_[{kind, on}];
     s.last_use = now;
     const std::size_t most = std::min(limits_.per_kind, limits_.total), have = s.waiting.size() + s.starting;
     const std::size_t n = have < most ? most - have : 0;
     s.starting += n;
-    return n;
+    return {n, generation_};
   }
 
-  // sandbox: nullptr if the start failed. ended(): whether it has ended already. Returns the sandboxes to end: this
-  // one if the pool is closed, or those of the kinds that have not been asked for longest if there are too many.
+  // sandbox: nullptr if the start failed. generation: as ordered. ended(): whether it has ended already. Returns the
+  // sandboxes to end: this one if the pool was cleared meanwhile, or those of the kinds that have not been asked for
+  // longest if there are too many.
   template <class Ended>
-  std::vector<Sandbox*> started(const std::string& kind, Executor* on, Sandbox* sandbox, const Ended& ended) {
+  std::vector<Sandbox*> started(const std::string& kind, Executor* on, std::uint64_t generation, Sandbox* sandbox,
+                                const Ended& ended) {
     std::lock_guard lock(mutex_);
-    const auto found = slots_.find({kind, on});
-    if (found == slots_.end()) return sandbox == nullptr ? std::vector<Sandbox*>{} : std::vector<Sandbox*>{sandbox};
-    --found->second.starting;
-    const bool outdated = found->second.outdated != 0;
-    if (outdated) --found->second.outdated;
+    const bool outdated = generation != generation_;
+    const auto found = outdated ? slots_.end() : slots_.find({kind, on});
+    if (found != slots_.end()) --found->second.starting;
     if (sandbox == nullptr) return {};
-    if (closed_ || outdated || ended()) return {sandbox};
+    if (found == slots_.end() || ended()) return {sandbox};
     found->second.waiting.push_back(sandbox);
     std::vector<Sandbox*> out;
     while (count() > limits_.total) {
@@ -98,17 +103,26 @@ class warm_pool {
 
   // Those of kinds that have not been asked for during the idle time.
   std::vector<Sandbox*> expire(clock::time_point now) {
-    return take([&](const slot& s) { return now - s.last_use >= limits_.idle; });
+    std::lock_guard lock(mutex_);
+    std::vector<Sandbox*> out;
+    std::erase_if(slots_, [&](const auto& each) {
+      const slot& s = each.second;
+      if (s.starting != 0 || now - s.last_use < limits_.idle) return false;
+      out.insert(out.end(), s.waiting.begin(), s.waiting.end());
+      return true;
+    });
+    return out;
   }
+  // All, and those that are being started.
   std::vector<Sandbox*> clear() {
-    return take([](const slot&) { return true; });
+    std::lock_guard lock(mutex_);
+    return take_all();
   }
+  // All; no more are wanted.
   std::vector<Sandbox*> close() {
-    {
-      std::lock_guard lock(mutex_);
-      closed_ = true;
-    }
-    return clear();
+    std::lock_guard lock(mutex_);
+    closed_ = true;
+    return take_all();
   }
   bool empty() const {
     std::lock_guard lock(mutex_);
@@ -119,7 +133,6 @@ class warm_pool {
   struct slot {
     std::deque<Sandbox*> waiting;
     std::size_t starting = 0;
-    std::size_t outdated = 0;  // of those that are starting
     clock::time_point last_use{};
   };
 
@@ -128,27 +141,18 @@ class warm_pool {
     for (const auto& [name, s] : slots_) n += s.waiting.size();
     return n;
   }
-  template <class Test>
-  std::vector<Sandbox*> take(const Test& test) {
-    std::lock_guard lock(mutex_);
+  std::vector<Sandbox*> take_all() {
     std::vector<Sandbox*> out;
-    for (auto at = slots_.begin(); at != slots_.end();) {
-      slot& s = at->second;
-      if (!test(s)) {
-        ++at;
-        continue;
-      }
-      out.insert(out.end(), s.waiting.begin(), s.waiting.end());
-      s.waiting.clear();
-      s.outdated = s.starting;
-      at = s.starting == 0 ? slots_.erase(at) : std::next(at);
-    }
+    for (auto& [name, s] : slots_) out.insert(out.end(), s.waiting.begin(), s.waiting.end());
+    slots_.clear();
+    ++generation_;
     return out;
   }
 
   const warm_limits limits_;
   mutable std::mutex mutex_;
   bool closed_ = false;
+  std::uint64_t generation_ = 0;
   std::map<std::pair<std::string, Executor*>, slot> slots_;
 };
 
@@ -162,6 +166,15 @@ class mount_table {
  private:
   unique_fd file_;
 };
+
+// How a warm sandbox is started.
+struct sandbox_kind {
+  std::string name;
+  std::vector<std::string> words;
+  std::string directory;
+};
+// Of a sandbox for this command and others like it.
+sandbox_kind kind_of(command_spec spec);
 
 // Which files the paths of the host that bwrap's arguments name lead to. A file that was replaced, added or removed
 // gives another text. directory: the one in which bwrap is started.
