@@ -113,7 +113,8 @@ export async function startEntry(host, entry) {
     return { type: 'json', config: { command: node, args, env, ...settings }, names, close: async () => {} };
   }
   let log = '';
-  const child = spawn(node, args, { cwd: work, detached: true, stdio: ['ignore', 'pipe', 'pipe'],
+  // Some servers end with their standard input.
+  const child = spawn(node, args, { cwd: work, detached: true, stdio: ['pipe', 'pipe', 'pipe'],
     env: { PATH: process.env.PATH, HOME: work, ...env } });
   let ended;
   child.on('exit', (code, signal) => (ended = code ?? signal));
