@@ -1,5 +1,6 @@
 #include "core/module/arrangement.hpp"
 
+#include <ry/ext/command.h>
 #include <ry/ext/settings_check.h>
 
 #include <algorithm>
@@ -164,6 +165,7 @@ void arrangement::arrange(report& out) {
   for (const auto& id : reg.interfaces.ids()) offer[id] = reg.interfaces.size_of(id);
   for (const auto& p : reg.host_points) offer[p.id] = 0;
   offer[RY_SETTINGS_CHECK_1] = 0;
+  offer[RY_COMMAND_1] = 0;
   std::vector<graph_node> nodes;
   for (const auto& e : entries) {
     using presence = graph_node::presence;
@@ -262,6 +264,7 @@ std::vector<graph_refusal> arrangement::misfits() const {
   host_side host;
   for (const auto& p : reg.host_points) host.points[p.id] = p.min_size;
   host.points[RY_SETTINGS_CHECK_1] = sizeof(ry_settings_check_v1);
+  host.points[RY_COMMAND_1] = sizeof(ry_command_v1);
   host.routes = options.host_routes;
   host.components = options.host_components;
   if (const auto it = rt.facts.find("http.base_path"); it != rt.facts.end())

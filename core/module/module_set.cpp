@@ -194,6 +194,16 @@ std::vector<consumer> module_set::consumers() const {
   return impl_->collect<consumer>([](const registration& r) -> auto& { return r.consumers; });
 }
 
+std::optional<module_set::contribution> module_set::find_driver(std::string_view point, std::string_view name) const {
+  const auto& now = impl_->now;
+  for (const std::size_t i : now.order) {
+    if (!now.entries[i].present()) continue;
+    for (const driver& d : now.entries[i].gen->registered().drivers)
+      if (d.point == point && d.name == name) return contribution{now.entries[i].gen->host(), d.table, d.self};
+  }
+  return std::nullopt;
+}
+
 std::vector<module_text> module_set::descriptions() const {
   std::vector<module_text> out;
   for (const std::size_t i : impl_->now.order) {

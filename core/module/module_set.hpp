@@ -25,6 +25,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <shared_mutex>
 #include <string>
@@ -190,6 +191,13 @@ class module_set {
   std::vector<route> routes() const;
   std::vector<job_kind> jobs() const;
   std::vector<consumer> consumers() const;
+  struct contribution {
+    ry_host* owner;
+    const void* table;
+    void* self;
+  };
+  // The driver of that name of an extension point; nullopt: there is none. Good until the set stops or changes.
+  std::optional<contribution> find_driver(std::string_view point, std::string_view name) const;
   std::vector<module_text> descriptions() const;  // of routes, see ry_registrar_v1::describe
 
   // Started modules only. [any], after prepare()

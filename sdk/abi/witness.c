@@ -3,6 +3,7 @@
  * members of a table go to its end; then its SIZE line grows and its other lines stay. */
 #include <ry/abi.h>
 #include <ry/ext/agent_tools.h>
+#include <ry/ext/command.h>
 #include <ry/ext/event_bus.h>
 #include <ry/ext/llm_provider.h>
 #include <ry/ext/mcp_transport.h>
@@ -476,6 +477,18 @@ AT(ry_event_bus_v1, open, 8);
 AT(ry_event_bus_v1, close, 16);
 AT(ry_event_bus_v1, publish, 24);
 
+SIZE(ry_command_call, 32);
+AT(ry_command_call, struct_size, 0);
+AT(ry_command_call, reserved0, 4);
+AT(ry_command_call, ctx, 8);
+AT(ry_command_call, print, 16);
+AT(ry_command_call, done, 24);
+
+SIZE(ry_command_v1, 16);
+AT(ry_command_v1, struct_size, 0);
+AT(ry_command_v1, reserved0, 4);
+AT(ry_command_v1, run, 8);
+
 SIZE(ry_settings_sink, 24);
 AT(ry_settings_sink, struct_size, 0);
 AT(ry_settings_sink, reserved0, 4);
@@ -550,7 +563,7 @@ AT(ry_http_v1, stream_close, 104);
 AT(ry_http_v1, buffer_new, 112);
 AT(ry_http_v1, buffer_release, 120);
 
-SIZE(ry_client_request, 120);
+SIZE(ry_client_request, 144);
 AT(ry_client_request, struct_size, 0);
 AT(ry_client_request, flags, 4);
 AT(ry_client_request, method, 8);
@@ -563,6 +576,8 @@ AT(ry_client_request, idle_timeout_ms, 80);
 AT(ry_client_request, total_timeout_ms, 88);
 AT(ry_client_request, max_response_bytes, 96);
 AT(ry_client_request, pool_key, 104);
+AT(ry_client_request, proxy, 120);
+AT(ry_client_request, trust, 136);
 
 SIZE(ry_client_response, 56);
 AT(ry_client_response, struct_size, 0);
@@ -579,13 +594,14 @@ AT(ry_client_handler, on_head, 8);
 AT(ry_client_handler, on_data, 16);
 AT(ry_client_handler, on_done, 24);
 
-SIZE(ry_http_client_v1, 40);
+SIZE(ry_http_client_v1, 48);
 AT(ry_http_client_v1, struct_size, 0);
 AT(ry_http_client_v1, reserved0, 4);
 AT(ry_http_client_v1, request, 8);
 AT(ry_http_client_v1, resume, 16);
 AT(ry_http_client_v1, check_url, 24);
 AT(ry_http_client_v1, drop_idle, 32);
+AT(ry_http_client_v1, trust, 40);
 
 SIZE(ry_job_view, 88);
 AT(ry_job_view, struct_size, 0);
@@ -1128,6 +1144,14 @@ const void* witness_ry_bus_sink(const ry_bus_sink* p) {
 }
 const void* witness_ry_event_bus_v1(const ry_event_bus_v1* p);
 const void* witness_ry_event_bus_v1(const ry_event_bus_v1* p) {
+  return p;
+}
+const void* witness_ry_command_call(const ry_command_call* p);
+const void* witness_ry_command_call(const ry_command_call* p) {
+  return p;
+}
+const void* witness_ry_command_v1(const ry_command_v1* p);
+const void* witness_ry_command_v1(const ry_command_v1* p) {
   return p;
 }
 const void* witness_ry_settings_sink(const ry_settings_sink* p);

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <boost/beast/core/string.hpp>
+#include <cstddef>
+#include <map>
 #include <mutex>
+#include <stdexcept>
 #include <unordered_map>
 
 #include "core/exec/op_table.hpp"
@@ -86,6 +89,15 @@ struct client::impl {
   };
   shard& shard_of(ry_op_id id) { return shards[id % shards.size()]; }
 
+  // Certificates that requests trust besides the usual ones; a number is its place in `sets` plus one.
+  struct certificate_sets {
+    static constexpr std::size_t most = 256;
+    std::mutex mutex;
+    std::map<std::string, std::uint64_t, std::less<>> numbers;  // by the text
+    std::vector<std::shared_ptr<const tls_context>> sets;
+  };
+  certificate_sets trusted;
+
   exec::loop_pool& loops;
   exec::op_table& ops;
   client_stats stats;
@@ -127,10 +139,59 @@ void client::trace(const ry_client_request& r, exchange_request& x) const {
   if (!x.trace->state.empty()) x.headers.append("tracestate: ").append(x.trace->state).append("\r\n");
 }
 
+std::uint64_t client::trust(std::string_view pem) {
+  auto& t = impl_->trusted;
+  {
+    std::lock_guard lock(t.mutex);
+    if (const auto known = t.numbers.find(pem); known != t.numbers.end()) return known->second;
+  }
+  if (pem.empty()) check_certificates(pem);
+  auto context = std::make_shared<const tls_context>(impl_->parts.settings.ca_file, pem);
+  std::lock_guard lock(t.mutex);
+  if (const auto known = t.numbers.find(pem); known != t.numbers.end()) return known->second;
+  if (t.sets.size() >= t.most) throw std::length_error("too many sets of certificates; restart the server");
+  t.sets.push_back(std::move(context));
+  t.numbers.emplace(pem, t.sets.size());
+  return t.sets.size();
+}
+
+// How the request travels: through which proxy, and whom it trusts.
+void client::route(const ry_client_request& r, exchange_request& x) const {
+  const auto has = [&r](std::size_t end) { return r.struct_size >= end; };
+  const auto proxy_text =
+      has(offsetof(ry_client_request, proxy) + sizeof r.proxy) ? sv(r.proxy) : std::string_view();
+  const auto trust = has(offsetof(ry_client_request, trust) + sizeof r.trust) ? r.trust : 0;
+  x.tls = impl_->parts.tls;
+  x.trust = trust;
+  if (trust != 0) {
+    auto& t = impl_->trusted;
+    std::lock_guard lock(t.mutex);
+    if (trust > t.sets.size())
+      x.problem = "there are no certificates of the number in `trust`";
+    else
+      x.tls = t.sets[trust - 1];
+  }
+  const bool from_environment = proxy_text.empty() && (r.flags & RY_CLIENT_ENVIRONMENT_PROXY);
+  if (proxy_text.empty() && !from_environment) return;
+  // The proxy would connect to addresses that the guard refuses.
+  if (!(r.flags & RY_CLIENT_OPERATOR_URL)) {
+    x.proxy_problem = "a proxy is only for addresses of the operator";
+    return;
+  }
+  x.environment_proxy = from_environment;
+  if (from_environment) return;
+  auto p = parse_proxy(proxy_text);
+  if (auto* problem = std::get_if<std::string>(&p))
+    x.proxy_problem = "the proxy cannot be used: " + *problem;
+  else
+    x.given_proxy = std::move(std::get<proxy>(p));
+}
+
 ry_status client::request(const ry_host* host, ry_exec* exec, const ry_client_request& r,
                           const ry_client_handler& handler, void* ctx, ry_op_id* op) {
   auto* state = impl_->state_of(exec);
-  if (!state || r.struct_size < sizeof(ry_client_request) ||
+  constexpr std::size_t smallest = offsetof(ry_client_request, pool_key) + sizeof(ry_client_request::pool_key);
+  if (!state || r.struct_size < smallest ||
       handler.struct_size < sizeof(ry_client_handler) || !handler.on_done ||
       (r.n_headers && !r.headers) || (r.body.len && !r.body.ptr))
     return RY_INVALID_ARGUMENT;
@@ -147,6 +208,7 @@ ry_status client::request(const ry_host* host, ry_exec* exec, const ry_client_re
   x.total_timeout = duration(r.total_timeout_ms, 0);
   x.max_response = r.max_response_bytes ? r.max_response_bytes : 64ull * 1024 * 1024;
 
+  route(r, x);
   trace(r, x);
   impl_->stats.requests.fetch_add(1, std::memory_order_relaxed);
   auto slot = std::make_shared<ry_op_id>(0);

@@ -5,7 +5,7 @@
 // after they were joined and before they are destroyed. A request lives on the loop of its executor
 // from beginning to end; its handler is called inline there. Errors: reasons as in
 // ry/if/http_client.h, besides RY_INVALID_ARGUMENT "http_client.request" for a method or header
-// that cannot be sent and RY_RESOURCE_EXHAUSTED "http_client.too_large".
+// that cannot be sent, and RY_RESOURCE_EXHAUSTED "http_client.too_large".
 #pragma once
 
 #include <ry/if/http_client.h>
@@ -22,6 +22,7 @@
 #include "core/exec/error.hpp"
 #include "core/exec/loop.hpp"
 #include "core/http/client/pool.hpp"
+#include "core/http/client/proxy.hpp"
 #include "core/http/client/resolver.hpp"
 #include "core/module/host.hpp"
 #include "core/observe/tracer.hpp"
@@ -43,6 +44,7 @@ struct client_settings {
   pool::limits idle_limits;
   observe::trace_settings::receivers propagate = observe::trace_settings::receivers::all;
   resolver::lookup_fn lookup = resolver::system_lookup;
+  environment_proxies proxies;  // of requests with RY_CLIENT_ENVIRONMENT_PROXY
 };
 
 // Counts since the start, and what is there now.
@@ -83,6 +85,9 @@ class client {
   // Closes what is idle on this loop under this pool_key of the request; a post. Any thread.
   void drop_idle(ry_exec* exec, std::string pool_key);
   ry_status check_url(std::string_view url) const;
+  // The number of these certificates in ry_client_request::trust. Throws std::runtime_error with a sentence when they
+  // cannot be used, std::length_error when there are too many sets. Parses: not on a loop.
+  std::uint64_t trust(std::string_view pem);
 
   // `done` runs on exec, once; dropped when the loops end first. [any]
   void fetch(ry_exec* exec, const fetch_request& request, std::function<void(fetch_result)> done);
@@ -96,6 +101,7 @@ class client {
  private:
   struct impl;
   void trace(const ry_client_request& r, exchange_request& x) const;
+  void route(const ry_client_request& r, exchange_request& x) const;
   std::unique_ptr<impl> impl_;
 };
 

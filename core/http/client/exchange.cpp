@@ -70,11 +70,33 @@ void exchange::start() {
     return fail(RY_INVALID_ARGUMENT, "http_client.url", std::move(*problem));
   if (!request_.problem.empty())
     return fail(RY_INVALID_ARGUMENT, "http_client.request", std::move(request_.problem));
+  if (!request_.proxy_problem.empty())
+    return fail(RY_INVALID_ARGUMENT, "http_client.proxy", std::move(request_.proxy_problem));
   begin();
 }
 
+const guard::host& exchange::next_hop() const {
+  return via_ ? via_->host : std::get<target>(request_.to).host;
+}
+
+bool exchange::tunnels() const {
+  return via_ && std::get<target>(request_.to).tls;
+}
+
+bool exchange::choose_proxy() {
+  via_ = request_.given_proxy;
+  if (!request_.environment_proxy) return true;
+  auto found = parts_.settings.proxies.of(std::get<target>(request_.to));
+  if (auto* problem = std::get_if<std::string>(&found)) {
+    fail(RY_INVALID_ARGUMENT, "http_client.proxy", std::move(*problem));
+    return false;
+  }
+  if (auto* p = std::get_if<proxy>(&found)) via_ = std::move(*p);
+  return true;
+}
+
 std::string_view exchange::pool_key_of(std::string_view name) {
-  for (int blanks = 0; blanks < 4; ++blanks) name.remove_prefix(name.find(' ') + 1);
+  for (int blanks = 0; blanks < 6; ++blanks) name.remove_prefix(name.find(' ') + 1);
   return name;
 }
 
@@ -82,8 +104,10 @@ void exchange::begin() {
   auto& to = std::get<target>(request_.to);
   reader_ = response_reader(request_.method == "HEAD" ? response_reader::body_rule::head_only
                                                       : response_reader::body_rule::normal);
+  if (!choose_proxy()) return;
   pool_name_ = (to.tls ? "s " : "p ") + to.host.name + ' ' + std::to_string(to.port) +
-               (guarded() ? " g " : " o ") + request_.pool_key;
+               (guarded() ? " g " : " o ") + (via_ ? via_->key() : "-") + ' ' + std::to_string(request_.trust) + ' ' +
+               request_.pool_key;
   if (!(request_.flags & RY_CLIENT_FRESH_CONNECTION) && !retried_) {
     connection_ = loop_.idle.take(pool_name_);
     if (connection_) {
@@ -95,15 +119,15 @@ void exchange::begin() {
 }
 
 void exchange::open() {
-  const auto& to = std::get<target>(request_.to);
+  const auto& hop = next_hop();
   enter(phase::connecting);
-  if (to.host.literal) return found({*to.host.literal});
+  if (hop.literal) return found({*hop.literal});
   if (guarded()) {
-    if (guard::refused_name(to.host.name)) return found({});
+    if (guard::refused_name(hop.name)) return found({});
   }
   const auto by =
       request_.flags & RY_CLIENT_OPERATOR_URL ? named_by::the_operator : named_by::user;
-  parts_.names.resolve(to.host.name, by, &loop_.loop, weak_from_this(),
+  parts_.names.resolve(hop.name, by, &loop_.loop, weak_from_this(),
                        [weak = weak_from_this(), turn = turn_](const auto& addresses) {
                          if (auto self = weak.lock(); self && self->turn_ == turn)
                            self->found(addresses);
@@ -111,9 +135,9 @@ void exchange::open() {
 }
 
 void exchange::found(const std::vector<boost::asio::ip::address>& addresses) {
-  const auto& to = std::get<target>(request_.to);
+  const auto& hop = next_hop();
   if (guarded()) {
-    const bool refused = (!to.host.literal && guard::refused_name(to.host.name)) ||
+    const bool refused = (!hop.literal && guard::refused_name(hop.name)) ||
                          std::any_of(addresses.begin(), addresses.end(), [](const auto& a) {
                            return guard::refused_address(a).has_value();
                          });
@@ -125,12 +149,12 @@ void exchange::found(const std::vector<boost::asio::ip::address>& addresses) {
   }
   if (addresses.empty())
     return fail(RY_UNAVAILABLE, "http_client.resolve",
-                "the name " + to.host.name + " could not be resolved");
+                std::string("the name ") + (via_ ? "of the proxy " : "") + hop.name + " could not be resolved");
   connect(addresses);
 }
 
 void exchange::connect(std::vector<boost::asio::ip::address> addresses) {
-  const auto port = std::get<target>(request_.to).port;
+  const auto port = via_ ? via_->port : std::get<target>(request_.to).port;
   connector_ = std::make_shared<connector>(
       loop_.loop.ctx, std::move(addresses), port,
       [weak = weak_from_this()](std::optional<loop_socket> socket, const auto& address,
@@ -146,12 +170,62 @@ void exchange::connected(std::optional<loop_socket> socket, const boost::asio::i
   connector_.reset();
   if (!socket)
     return fail(RY_UNAVAILABLE, "http_client.connect",
-                "could not connect to " + to.authority + ": " + problem);
+                "could not connect to " + (via_ ? "the proxy " + via_->authority : to.authority) + ": " + problem);
   parts_.stats.connections_opened.fetch_add(1, std::memory_order_relaxed);
   connection_ = std::make_unique<connection>(std::move(*socket));
   connection_->peer = address.to_string();
+  if (tunnels()) return ask_for_tunnel();
   if (!to.tls) return send();
-  if (!connection_->io.start_tls(parts_.tls, to.host))
+  start_tls();
+}
+
+void exchange::ask_for_tunnel() {
+  const auto& to = std::get<target>(request_.to);
+  phase_ = phase::tunnel;
+  reader_ = response_reader(response_reader::body_rule::head_only);
+  // In CONNECT the port is never left out.
+  const std::string name = to.host.literal && to.host.literal->is_v6() ? "[" + to.host.name + "]" : to.host.name;
+  const std::string authority = name + ":" + std::to_string(to.port);
+  out_ = "CONNECT " + authority + " HTTP/1.1\r\nHost: " + authority + "\r\n";
+  if (!via_->authorization.empty()) out_ += "Proxy-Authorization: " + via_->authorization + "\r\n";
+  out_ += "User-Agent: " + parts_.settings.user_agent + "\r\n\r\n";
+  sent_ = 0;
+  wrote_ = write_failed_ = false;
+  write_some();
+  arm();
+}
+
+void exchange::tunnel_answered(std::span<char> data) {
+  const auto& to = std::get<target>(request_.to);
+  const std::string who = "the proxy " + via_->authority;
+  response_reader::piece piece;
+  const auto outcome = reader_.feed(data, piece);
+  if (outcome == response_reader::outcome::malformed)
+    return fail(RY_UNAVAILABLE, "http_client.proxy", who + " gave no HTTP answer to CONNECT");
+  if (outcome == response_reader::outcome::more) return;
+  const auto status = reader_.head().status;
+  if (status / 100 != 2) {
+    const auto reason = status == 407   ? " wants other credentials than it was given"
+                        : status == 403 ? " does not allow connections to " + to.authority
+                                        : " could not connect to " + to.authority;
+    // A busy proxy, or one that does not reach the target now, may do so later.
+    const bool passes = status >= 500 || status == 408 || status == 429;
+    return fail(passes ? RY_UNAVAILABLE : RY_PERMISSION_DENIED, "http_client.proxy",
+                who + reason + " (HTTP " + std::to_string(status) + ")");
+  }
+  // A TLS server waits for the client's first word.
+  if (piece.unused > 0) return fail(RY_UNAVAILABLE, "http_client.proxy", who + " sent data ahead of the connection");
+  if (reading_ || writing_) connection_->io.cancel_waits();
+  ++turn_;
+  reading_ = writing_ = false;
+  out_.clear();
+  reader_ = response_reader(request_.method == "HEAD" ? response_reader::body_rule::head_only
+                                                      : response_reader::body_rule::normal);
+  start_tls();
+}
+
+void exchange::start_tls() {
+  if (!connection_->io.start_tls(request_.tls, std::get<target>(request_.to).host))
     return fail(RY_UNAVAILABLE, "http_client.tls", "a TLS session could not be set up");
   phase_ = phase::handshake;
   shake_hands();
@@ -183,8 +257,10 @@ void exchange::send() {
   if (out_.empty()) {
     out_.reserve(request_.method.size() + to.path.size() + to.authority.size() +
                  request_.headers.size() + request_.body.size() + 96);
-    out_.append(request_.method).append(" ").append(to.path).append(" HTTP/1.1\r\nHost: ");
+    out_.append(request_.method).append(" ").append(via_ && !to.tls ? to.url() : to.path).append(" HTTP/1.1\r\nHost: ");
     out_.append(to.authority).append("\r\n").append(request_.headers);
+    if (via_ && !to.tls && !via_->authorization.empty())
+      out_.append("Proxy-Authorization: ").append(via_->authorization).append("\r\n");
     if (request_.flags & leaves_none) out_.append("Connection: close\r\n");
     const auto& m = request_.method;
     if (!request_.body.empty() || m == "POST" || m == "PUT" || m == "PATCH")
@@ -208,6 +284,7 @@ void exchange::write_some() {
     // A peer that refuses a body may have answered before it closed: reading will tell.
     write_failed_ = true;
   }
+  if (phase_ == phase::tunnel) return;
   const bool may_resend = (connection_->reused && safe_to_resend() && !retried_) ||
                           (request_.flags & RY_CLIENT_FOLLOW_REDIRECTS);
   if (sent_ == out_.size() && !may_resend) {
@@ -259,6 +336,7 @@ void exchange::pump() {
 
 void exchange::received(std::span<char> data) {
   last_sign_ = clock::now();
+  if (phase_ == phase::tunnel) return tunnel_answered(data);
   const auto turn = turn_;
   response_reader::piece piece;
   const auto outcome = reader_.feed(data, piece);
@@ -277,6 +355,9 @@ void exchange::received(std::span<char> data) {
 
 void exchange::take_head() {
   auto& head = reader_.head();
+  if (via_ && !tunnels() && head.status == 407)
+    return fail(RY_PERMISSION_DENIED, "http_client.proxy",
+                "the proxy " + via_->authority + " wants other credentials than it was given (HTTP 407)");
   if (is_redirect(head.status) && begin_redirect(head.find("location"))) return;
   redirect_ = redirect::none;
   std::vector<ry_header> fields;
@@ -363,6 +444,10 @@ void exchange::follow() {
 
 void exchange::ended(bool orderly, const std::string& problem) {
   const auto& to = std::get<target>(request_.to);
+  if (phase_ == phase::tunnel)
+    return fail(RY_UNAVAILABLE, "http_client.proxy",
+                "the proxy " + via_->authority + " closed the connection without an answer" +
+                    (problem.empty() ? "" : ": " + problem));
   if (!reader_.started()) {
     if (retry()) return;
     return fail(RY_UNAVAILABLE, "http_client.reset",
@@ -432,7 +517,7 @@ std::optional<exchange::clock::time_point> exchange::due() const {
   const auto also = [&at](clock::time_point t) {
     if (!at || t < *at) at = t;
   };
-  if (phase_ == phase::connecting || phase_ == phase::handshake)
+  if (phase_ == phase::connecting || phase_ == phase::tunnel || phase_ == phase::handshake)
     also(phase_began_ + request_.connect_timeout);
   else if (!paused_)
     also(last_sign_ + request_.idle_timeout);
@@ -466,7 +551,8 @@ void exchange::timed_out() {
   if (phase_ == phase::active)
     return fail(RY_DEADLINE_EXCEEDED, "http_client.idle_timeout", "the server was silent too long");
   fail(RY_DEADLINE_EXCEEDED, "http_client.connect_timeout",
-       "no connection to " + std::get<target>(request_.to).authority + " was made in time");
+       "no connection to " + std::get<target>(request_.to).authority +
+           (via_ ? " through the proxy " + via_->authority : "") + " was made in time");
 }
 
 // ---- ends

@@ -19,6 +19,7 @@
 #include "core/http/client/client.hpp"
 #include "core/http/client/connector.hpp"
 #include "core/http/client/pool.hpp"
+#include "core/http/client/proxy.hpp"
 #include "core/http/client/resolver.hpp"
 #include "core/http/client/response_reader.hpp"
 #include "core/http/client/target.hpp"
@@ -63,6 +64,11 @@ struct exchange_request {
   std::uint32_t flags = 0;
   std::chrono::milliseconds connect_timeout{}, idle_timeout{}, total_timeout{};  // total 0: none
   std::uint64_t max_response = 0;
+  std::shared_ptr<const tls_context> tls;
+  std::uint64_t trust = 0;                // the number of what `tls` trusts; 0: the usual
+  std::optional<proxy> given_proxy;
+  bool environment_proxy = false;
+  std::string proxy_problem;              // why the proxy cannot be used; empty: it can, or none is asked for
   observe::trace_ref trace;  // of whoever asked
   observe::open_span span;
 };
@@ -78,22 +84,31 @@ class exchange : public std::enable_shared_from_this<exchange> {
   void cancel();
   // Lets go of socket and timers without any call; the loop has ended.
   void abandon();
-  // Of a name in the pool: "<p|s> <host> <port> <g|o> <pool_key>".
+  // Of a name in the pool: "<p|s> <host> <port> <g|o> <proxy> <trust> <pool_key>".
   static std::string_view pool_key_of(std::string_view name);
 
  private:
   using clock = std::chrono::steady_clock;
-  enum class phase : std::uint8_t { idle, connecting, handshake, active, done };
+  enum class phase : std::uint8_t { idle, connecting, tunnel, handshake, active, done };
   enum class redirect : std::uint8_t { none, draining };
 
   bool guarded() const;
   bool safe_to_resend() const;
+  // Whose socket it is: the proxy's, or that of the target.
+  const guard::host& next_hop() const;
+  bool tunnels() const;
+  // Which proxy the present target is reached through; false: it has failed.
+  bool choose_proxy();
   void begin();  // take a pooled connection or open one
   void open();
   void found(const std::vector<boost::asio::ip::address>& addresses);
   void connect(std::vector<boost::asio::ip::address> addresses);
   void connected(std::optional<loop_socket> socket, const boost::asio::ip::address& address,
                  const std::string& problem);
+  // Asks the proxy for a connection to the target.
+  void ask_for_tunnel();
+  void tunnel_answered(std::span<char> data);
+  void start_tls();
   void shake_hands();
   void send();
   void write_some();
@@ -135,6 +150,7 @@ class exchange : public std::enable_shared_from_this<exchange> {
   std::uint32_t turn_ = 0;  // counts connections; handlers of an earlier one do nothing
   std::unique_ptr<connection> connection_;
   std::shared_ptr<connector> connector_;
+  std::optional<proxy> via_;
   std::string pool_name_;
   std::string out_;
   std::size_t sent_ = 0;

@@ -1,4 +1,7 @@
+#include <stdexcept>
+
 #include "core/http/client/client.hpp"
+#include "core/http/client/tls.hpp"
 
 namespace ry::http {
 
@@ -44,11 +47,33 @@ void drop_idle(const ry_host* host, ry_exec* exec, ry_str pool_key) noexcept {
   }
 }
 
+ry_status trust(const ry_host* host, ry_str pem, uint64_t* number, ry_errbuf* err) noexcept {
+  constexpr std::size_t longest = 4 * 1024 * 1024;
+  if (!number || (pem.len && !pem.ptr) || pem.len > longest) return RY_INVALID_ARGUMENT;
+  *number = 0;
+  try {
+    auto* c = client_of(host);
+    if (c)
+      *number = c->trust(core::sv(pem));
+    else
+      check_certificates(core::sv(pem));
+    return RY_OK;
+  } catch (const std::length_error& e) {
+    core::write_err(err, e.what());
+    return RY_RESOURCE_EXHAUSTED;
+  } catch (const std::runtime_error& e) {
+    core::write_err(err, e.what());
+    return RY_INVALID_ARGUMENT;
+  } catch (const std::exception&) {
+    return RY_RESOURCE_EXHAUSTED;
+  }
+}
+
 }  // namespace
 
 const ry_http_client_v1& http_client_interface() noexcept {
   static constexpr ry_http_client_v1 table{sizeof(ry_http_client_v1), 0, request, resume,
-                                           check_url, drop_idle};
+                                           check_url, drop_idle, trust};
   return table;
 }
 

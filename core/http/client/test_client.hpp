@@ -48,11 +48,12 @@ struct answer {
 };
 
 struct call {
-  std::string method = "GET", url, body, pool_key;
+  std::string method = "GET", url, body, pool_key, proxy;
   std::vector<std::pair<std::string, std::string>> headers;
   std::uint32_t flags = 0;
   std::uint64_t connect_ms = 10'000, idle_ms = 10'000, total_ms = 0, max = 0;
   std::function<ry_status(std::string_view)> on_data;
+  std::uint64_t trust = 0;
 };
 
 struct world {
@@ -94,6 +95,8 @@ struct world {
     r.total_timeout_ms = c.total_ms;
     r.max_response_bytes = c.max;
     r.pool_key = core::view(c.pool_key);
+    r.proxy = core::view(c.proxy);
+    r.trust = c.trust;
     const ry_client_handler h{sizeof h, 0, &on_head, &on_data, &on_done};
     auto* ctx = new std::shared_ptr<answer>(a);
     ry_op_id op = 0;

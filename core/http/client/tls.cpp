@@ -1,6 +1,7 @@
 #include "core/http/client/tls.hpp"
 
 #include <openssl/err.h>
+#include <openssl/pem.h>
 #include <openssl/x509_vfy.h>
 #include <openssl/x509v3.h>
 #include <sys/socket.h>
@@ -38,9 +39,39 @@ long bio_ctrl(BIO* bio, int command, long, void*) {
   return 0;
 }
 
+struct x509_free {
+  void operator()(X509* c) const noexcept { X509_free(c); }
+};
+struct bio_free {
+  void operator()(BIO* b) const noexcept { BIO_free(b); }
+};
+
+// Calls take(X509*) for each certificate.
+template <class Take>
+void each_certificate(std::string_view pem, Take take) {
+  const std::unique_ptr<BIO, bio_free> text(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
+  if (!text) throw std::runtime_error("OpenSSL could not be initialised");
+  std::size_t n = 0;
+  for (;; ++n) {
+    ERR_clear_error();
+    const std::unique_ptr<X509, x509_free> c(PEM_read_bio_X509_AUX(text.get(), nullptr, nullptr, nullptr));
+    if (!c) break;
+    take(c.get());
+  }
+  const bool ended = ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
+  const std::string problem = ended ? std::string() : tls_error_text();
+  ERR_clear_error();
+  if (!problem.empty()) throw std::runtime_error("certificate " + std::to_string(n + 1) + " cannot be read: " + problem);
+  if (n == 0) throw std::runtime_error("there is no certificate in PEM form in it");
+}
+
 }  // namespace
 
-tls_context::tls_context(const std::string& ca_file)
+void check_certificates(std::string_view pem) {
+  each_certificate(pem, [](X509*) {});
+}
+
+tls_context::tls_context(const std::string& ca_file, std::string_view pem)
     : method_(BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "socket")),
       ctx_(SSL_CTX_new(TLS_client_method())) {
   if (!method_ || !ctx_) throw std::runtime_error("OpenSSL could not be initialised");
@@ -60,6 +91,11 @@ tls_context::tls_context(const std::string& ca_file)
   ERR_clear_error();
   if (!ca_file.empty() && SSL_CTX_load_verify_locations(ctx, ca_file.c_str(), nullptr) != 1)
     throw std::runtime_error("cannot use the certificates in " + ca_file + ": " + tls_error_text());
+  if (pem.empty()) return;
+  X509_STORE* store = SSL_CTX_get_cert_store(ctx);
+  each_certificate(pem, [store](X509* c) {
+    if (X509_STORE_add_cert(store, c) != 1) throw std::runtime_error("a certificate cannot be used: " + tls_error_text());
+  });
 }
 
 tls_context::ssl_ptr tls_context::session(int fd, const guard::host& host) const {

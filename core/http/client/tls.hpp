@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "core/http/client/guard.hpp"
 
@@ -14,9 +15,9 @@ namespace ry::http {
 // Shared by all connections; outlives them (they hold it). Any thread after construction.
 class tls_context {
  public:
-  // Trusts the system's certificates and, when given, those in `ca_file` (PEM). Throws
-  // std::runtime_error with a sentence when that file cannot be used.
-  explicit tls_context(const std::string& ca_file);
+  // Trusts the system's certificates and, when given, those in `ca_file` (PEM) and in the text `pem`. Throws
+  // std::runtime_error with a sentence when they cannot be used. Reads files.
+  explicit tls_context(const std::string& ca_file, std::string_view pem = {});
 
   struct ssl_free {
     void operator()(SSL* ssl) const noexcept { SSL_free(ssl); }
@@ -36,6 +37,9 @@ class tls_context {
   std::unique_ptr<BIO_METHOD, method_free> method_;  // writes without raising SIGPIPE
   std::unique_ptr<SSL_CTX, ctx_free> ctx_;
 };
+
+// Throws std::runtime_error with a sentence unless the text holds at least one certificate and only sound ones.
+void check_certificates(std::string_view pem);
 
 // The oldest queued OpenSSL error as text without file names; empties the queue.
 std::string tls_error_text();

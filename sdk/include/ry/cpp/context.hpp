@@ -59,7 +59,7 @@ RY_INTERFACE_(ry_process_v1, RY_PROCESS_1, 5, pid);
 RY_INTERFACE_(ry_secrets_v1, RY_SECRETS_1, 6, unmask);
 RY_INTERFACE_(ry_services_v1, RY_SERVICES_1, 7, release);
 RY_INTERFACE_(ry_metrics_v1, RY_METRICS_1, 8, observe);
-RY_INTERFACE_(ry_http_client_v1, RY_HTTP_CLIENT_1, 9, drop_idle);
+RY_INTERFACE_(ry_http_client_v1, RY_HTTP_CLIENT_1, 9, trust);
 RY_INTERFACE_(ry_auth_v1, RY_AUTH_1, 10, forget);
 RY_INTERFACE_(ry_registrar_v1, RY_REGISTRAR_1, 11, describe);
 #undef RY_INTERFACE_

@@ -444,7 +444,11 @@ struct tables {
         [](const ry_host*, ry_str url) noexcept -> ry_status {
           return view(url).substr(0, 4) == "http" ? RY_OK : RY_INVALID_ARGUMENT;
         },
-        [](const ry_host*, ry_exec*, ry_str) noexcept {}};
+        [](const ry_host*, ry_exec*, ry_str) noexcept {},
+        [](const ry_host*, ry_str pem, std::uint64_t* number, ry_errbuf*) noexcept -> ry_status {
+          *number = 1;
+          return view(pem).find("-----BEGIN") != std::string_view::npos ? RY_OK : RY_INVALID_ARGUMENT;
+        }};
     return t;
   }
 };

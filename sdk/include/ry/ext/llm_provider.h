@@ -20,7 +20,7 @@
  * A driver leaves out or changes what its provider refuses: schemas, ids, empty texts, the order of roles. What it cannot
  * express of one tool it reports with on_notice, and asks without that tool.
  * config_json, from runs.providers.<name>: {"kind", "base_url", "api_key", "headers":{}, "timeout_seconds",
- * "idle_timeout_seconds", ...driver's own keys}; defaults are the driver's.
+ * "idle_timeout_seconds", "proxy", "ca_file", ...driver's own keys}; defaults are the driver's.
  */
 #ifndef RY_EXT_LLM_PROVIDER_H
 #define RY_EXT_LLM_PROVIDER_H
@@ -93,7 +93,7 @@ typedef struct ry_llm_limits {
 typedef struct ry_llm_provider_v1 {
   uint32_t struct_size;
   uint32_t reserved0;
-  /* An instance for one configured provider; looks only, without I/O: `runyard check` does it too. A sentence in
+  /* An instance for one configured provider; looks only, at files too, without other I/O: `runyard check` does it too. A sentence in
    * err that speaks of one key of config_json begins with it. [lifecycle] */
   ry_status (*open)(void* self, ry_str name, ry_str config_json, void** provider, ry_errbuf* err)
       RY_NOEXCEPT;

@@ -1,0 +1,63 @@
+// HTTP proxies of outgoing requests: those that a request names, and those of the process environment
+// (HTTPS_PROXY, HTTP_PROXY, NO_PROXY). Pure. Any thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "core/http/client/guard.hpp"
+#include "core/http/client/target.hpp"
+
+namespace ry::http {
+
+struct proxy {
+  guard::host host;
+  std::uint16_t port = 0;
+  std::string authority;      // host and port, for messages: no credentials
+  std::string authorization;  // value of Proxy-Authorization; empty: none
+
+  // Equal for proxies whose connections may be shared. Holds the credentials; no blanks.
+  std::string key() const;
+};
+
+// Reads "http://[user:password@]host[:port]" or "host:port"; the default port is 80. The alternative is a
+// sentence saying what is wrong with it; it never repeats the text, which may hold a password.
+std::variant<proxy, std::string> parse_proxy(std::string_view text);
+
+// The proxies of the environment. Immutable after construction.
+class environment_proxies {
+ public:
+  struct variables {
+    std::string http, https, except;  // HTTP_PROXY, HTTPS_PROXY, NO_PROXY; empty: not set
+  };
+
+  environment_proxies() = default;
+  explicit environment_proxies(const variables& from);
+
+  // The proxy of requests to `to`; monostate: none; or a sentence about a variable that cannot be used.
+  std::variant<std::monostate, proxy, std::string> of(const target& to) const;
+  // What is wrong with the variables, one sentence each.
+  std::vector<std::string> problems() const;
+
+ private:
+  struct exception {
+    std::string name;  // a host and the names below it; "*": every host
+    std::optional<boost::asio::ip::address> network;
+    unsigned bits = 0;
+    std::uint16_t port = 0;  // 0: any
+  };
+  using entry = std::variant<std::monostate, proxy, std::string>;
+
+  static entry read(const char* variable, const std::string& text);
+  static std::optional<exception> read_exception(std::string_view text);
+  static bool covers(const exception& e, const target& to);
+
+  entry http_, https_;
+  std::vector<exception> except_;
+};
+
+}  // namespace ry::http
