@@ -193,6 +193,9 @@ rooms::rooms(workshop& w, config::config& c, const instance& place)
       server({&w.loops, &callers, &blocking, &w.tracer, &limiter}, with_dir(http_settings(c), place)),
       traces(w.tracer, egress, w.loops.at(w.loops.size() - 1), with_node(trace_exporter_settings(c), place)),
       workshop_(w) {
+  for (const auto& problem : http::environment_proxies(proxy_variables(config::process_environment())).problems())
+    observe::log(observe::level::warn, "host", "a proxy of the environment cannot be used; requests that need it fail",
+                 {{"problem", problem}});
   auto& rt = w.rt;
   rt.blocking = &blocking;
   rt.http_client = &egress;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <fstream>
+#include <initializer_list>
 #include <iterator>
 #include <stdexcept>
 
@@ -199,6 +200,15 @@ auth::settings auth_settings(config::config& c) {
   return s;
 }
 
+http::environment_proxies::variables proxy_variables(const config::environment& env) {
+  const auto value = [&env](std::initializer_list<const char*> names) {
+    for (const char* name : names)
+      if (const auto it = env.find(std::string_view(name)); it != env.end() && !it->second.empty()) return it->second;
+    return std::string();
+  };
+  return {value({"http_proxy", "HTTP_PROXY"}), value({"https_proxy", "HTTPS_PROXY"}), value({"no_proxy", "NO_PROXY"})};
+}
+
 http::client_settings egress_settings(config::config& c) {
   if (const auto path = need_file(c, "egress.ca_file"); !path.empty())
     try_out(c, "egress.ca_file", [&] { const http::tls_context usable(path); });
@@ -210,6 +220,10 @@ http::client_settings egress_settings(config::config& c) {
   s.idle_limits.per_key = static_cast<std::size_t>(c.integer("egress.idle_connections_per_host"));
   s.idle_limits.idle = c.duration("egress.idle_seconds");
   s.propagate = trace_settings(c).propagate;
+  const auto proxies = proxy_variables(config::process_environment());
+  for (const auto& address : {proxies.http, proxies.https})
+    if (address.find('@') != std::string::npos) observe::redact(address);
+  s.proxies = http::environment_proxies(proxies);
   return s;
 }
 

@@ -36,6 +36,8 @@ http::settings http_settings(config::config& c);
 void check_database(config::config& c);
 db::settings db_settings(const config::config& c);
 auth::settings auth_settings(config::config& c);
+// HTTP_PROXY, HTTPS_PROXY and NO_PROXY, the spelling in small letters first.
+http::environment_proxies::variables proxy_variables(const config::environment& env);
 http::client_settings egress_settings(config::config& c);
 jobs::queue_settings queue_settings(const config::config& c);
 observe::trace_settings trace_settings(const config::config& c);

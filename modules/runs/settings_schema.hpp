@@ -18,6 +18,8 @@ inline constexpr char settings_schema[] = R"json({
           "headers": {"type": "object", "additionalProperties": {"type": "string", "secret": true}},
           "timeout_seconds": {"type": "integer", "minimum": 1},
           "idle_timeout_seconds": {"type": "integer", "minimum": 1},
+          "proxy": {"type": "string", "secret": true, "description": "http://[user:password@]host[:port]; environment (default): what HTTPS_PROXY, HTTP_PROXY and NO_PROXY say; none or empty: no proxy"},
+          "ca_file": {"type": "string", "description": "PEM file of authorities that are trusted beside the system's and egress.ca_file"},
           "options": {"type": "object", "secret": true, "additionalProperties": {}, "description": "Keys of the driver's own"}
         },
         "required": ["kind"]

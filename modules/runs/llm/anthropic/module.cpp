@@ -18,9 +18,9 @@ class driver {
   driver(std::string_view name, std::string_view config_json) {
     const auto config = llm::parse_config(config_json, {"max_tokens", "version", "prompt_cache", "extra_body"});
     at_ = llm::read_endpoint(name, config, "https://api.anthropic.com");
-    if (!at_.secret.empty()) at_.headers.emplace_back("x-api-key", at_.secret);
+    if (!at_.secret.empty()) llm::add_header(at_, "x-api-key", at_.secret);
     const auto version = llm::text_setting(config, "version", "2026-10-21");
-    at_.headers.emplace_back("anthropic-version", version);
+    llm::add_header(at_, "anthropic-version", version);
     if (version < "2026-10-21") options_.temperature = anthropic::sampling::send;
     options_.max_tokens = llm::number_setting(config, "max_tokens", 8192, 1, 10'000'000);
     options_.prompt_cache = llm::flag_setting(config, "prompt_cache", true);

@@ -76,23 +76,47 @@ class http_driver_module {
   }
 
  private:
-  static ry_status open(void*, ry_str name, ry_str config, void** provider,
+  // A configured provider.
+  struct opened {
+    Driver driver;
+    endpoint at;
+  };
+
+  static ry_status open(void* self, ry_str name, ry_str config, void** provider,
                         ry_errbuf* err) noexcept {
-    return ry::guard([&] { *provider = new Driver(ry::view(name), ry::view(config)); }, err);
+    return ry::guard(
+        [&] {
+          Driver driver(ry::view(name), ry::view(config));
+          endpoint at = driver.at();
+          at.trust = static_cast<http_driver_module*>(self)->trust(at.ca_pem);
+          at.ca_pem.clear();
+          *provider = new opened{std::move(driver), std::move(at)};
+        },
+        err);
   }
-  static void close(void*, void* provider) noexcept { delete static_cast<Driver*>(provider); }
+  // Throws ry::error about the setting ca_file.
+  std::uint64_t trust(const std::string& pem) {
+    if (pem.empty()) return 0;
+    char text[256];
+    ry_errbuf why{text, sizeof text, 0};
+    std::uint64_t number = 0;
+    const auto st = ctx_.interface<ry_http_client_v1>().trust(ctx_.host(), ry::str(pem), &number, &why);
+    if (st != RY_OK) throw ry::bad_request("llm.config", "ca_file cannot be used: " + std::string(text, why.len));
+    return number;
+  }
+  static void close(void*, void* provider) noexcept { delete static_cast<opened*>(provider); }
   static ry_status complete(void* self, void* provider, ry_str request, ry_exec* exec,
                             const ry_llm_sink* sink, void* ctx, void** call) noexcept {
     auto& m = *static_cast<http_driver_module*>(self);
     return ry::guard([&]() -> ry_status {
-      const auto& driver = *static_cast<const Driver*>(provider);
+      const auto& [driver, at] = *static_cast<const opened*>(provider);
       const stream_call::caller by{exec, *sink, ctx, estimate_tokens(request.len)};
       if (request.len > most_on_a_loop) {
-        auto make = [&m, &driver, json = ry::text(request)] { return m.prepare(driver, json); };
-        return stream_call::start(m.ctx_, driver.at(), std::move(make), by, call);
+        auto make = [&m, &of = driver, json = ry::text(request)] { return m.prepare(of, json); };
+        return stream_call::start(m.ctx_, at, std::move(make), by, call);
       }
       try {
-        return stream_call::start(m.ctx_, driver.at(), m.prepare(driver, ry::view(request)), by, call);
+        return stream_call::start(m.ctx_, at, m.prepare(driver, ry::view(request)), by, call);
       } catch (const bad_request& why) {
         m.ctx_.log(RY_LOG_WARN, "a request was refused", {{"reason", std::string_view(why.what())}});
         return RY_INVALID_ARGUMENT;

@@ -4,7 +4,9 @@
 #include <boost/json/parse.hpp>
 #include <cctype>
 #include <cstddef>
+#include <fstream>
 #include <iterator>
+#include <utility>
 
 namespace llm {
 
@@ -18,11 +20,59 @@ std::string known(std::initializer_list<std::string_view> keys) {
   return out;
 }
 
+// What the host would refuse with each request.
+void check_header(std::string_view name, std::string_view value) {
+  constexpr std::string_view marks = "!#$%&'*+-.^_`|~";
+  const bool token = !name.empty() && std::all_of(name.begin(), name.end(), [&](unsigned char c) {
+    return std::isalnum(c) != 0 || marks.find(static_cast<char>(c)) != std::string_view::npos;
+  });
+  const bool printable = std::all_of(value.begin(), value.end(), [](unsigned char c) {
+    return c == '\t' || (c >= 0x20 && c != 0x7f);
+  });
+  if (token && printable) return;
+  throw ry::bad_request("llm.config", "headers." + std::string(name) + (token ? " holds a control character"
+                                                                              : " is no name of a header"));
+}
+
+// A message never repeats the value, which may hold a password.
+void read_proxy(endpoint& e, const json::object& config) {
+  if (!config.contains("proxy")) return;
+  e.proxy = text_setting(config, "proxy", "environment");
+  if (e.proxy == "environment") return e.proxy.clear();
+  if (e.proxy.empty() || e.proxy == "none") {
+    e.proxied = endpoint::proxy_from::none;
+    return e.proxy.clear();
+  }
+  std::string_view rest = e.proxy;
+  const bool known = rest.starts_with("http://");
+  if (known) rest.remove_prefix(7);
+  const bool plain = std::all_of(rest.begin(), rest.end(), [](unsigned char c) { return c > ' ' && c < 0x7f; });
+  if (!known || !plain || host_of(e.proxy).empty())
+    throw ry::bad_request("llm.config", "proxy must be http://[user:password@]host[:port], environment or none; other "
+                                        "kinds of proxies are not supported");
+  e.proxied = endpoint::proxy_from::setting;
+}
+
+void read_ca_file(endpoint& e, const json::object& config) {
+  constexpr std::size_t most = 4 * 1024 * 1024;
+  const std::string path = text_setting(config, "ca_file", "");
+  if (path.empty()) return;
+  std::ifstream file(path, std::ios::binary);
+  std::string text(most + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  if (!file.is_open() || file.bad() || text.empty())
+    throw ry::bad_request("llm.config", "ca_file cannot be read, or is empty: " + path);
+  if (text.size() > most) throw ry::bad_request("llm.config", "ca_file is larger than 4 MiB: " + path);
+  e.ca_pem = std::move(text);
+}
+
 }  // namespace
 
 json::object parse_config(std::string_view text, std::initializer_list<std::string_view> own_keys) {
   constexpr std::string_view common[] = {"kind",    "base_url",        "api_key",
-                                         "headers", "timeout_seconds", "idle_timeout_seconds"};
+                                         "headers", "timeout_seconds", "idle_timeout_seconds",
+                                         "proxy",   "ca_file"};
   boost::system::error_code ec;
   json::value v = json::parse(text.empty() ? std::string_view("{}") : text, ec);
   if (ec || !v.is_object())
@@ -116,10 +166,19 @@ endpoint read_endpoint(std::string_view name, const json::object& config,
       if (!value.is_string())
         throw ry::bad_request("llm.config",
                               "headers." + std::string(key) + " must be a string");
+      check_header(key, value.get_string());
       e.headers.emplace_back(std::string(key), std::string(value.get_string()));
     }
   }
+  read_proxy(e, config);
+  read_ca_file(e, config);
   return e;
+}
+
+void add_header(endpoint& at, std::string_view name, std::string value) {
+  for (const auto& [known, given] : at.headers)
+    if (ry::iequals(known, name)) return;
+  at.headers.emplace_back(std::string(name), std::move(value));
 }
 
 }  // namespace llm

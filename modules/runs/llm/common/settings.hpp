@@ -16,10 +16,13 @@ namespace llm {
 boost::json::object parse_config(std::string_view json,
                                  std::initializer_list<std::string_view> own_keys);
 
-// Reads base_url, api_key, headers, timeout_seconds and idle_timeout_seconds; `url` is the base
-// without a trailing slash, with the query that it was given. Throws ry::error naming the key.
+// Reads base_url, api_key, headers, timeout_seconds, idle_timeout_seconds, proxy and ca_file, whose text becomes
+// ca_pem; `url` is the base without a trailing slash, with the query that it was given. Throws ry::error naming the key.
 endpoint read_endpoint(std::string_view name, const boost::json::object& config,
                        std::string_view default_base);
+
+// Adds a header of the driver's own, unless the settings have one of that name in any case.
+void add_header(endpoint& at, std::string_view name, std::string value);
 
 // "https://h/v1?api-version=1" and "/chat": "https://h/v1/chat?api-version=1". A base that ends in `path` stays as it
 // is.

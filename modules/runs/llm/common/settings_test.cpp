@@ -1,7 +1,9 @@
 #include "settings.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <cstdlib>
 #include <utility>
 
 namespace {
@@ -40,8 +42,62 @@ TEST(settings, names_what_is_wrong) {
   EXPECT_NE(refusal(R"({"base_url":"ftp://x"})").find("base_url"), std::string::npos);
   EXPECT_NE(refusal(R"({"api_key":5})").find("api_key"), std::string::npos);
   EXPECT_NE(refusal(R"({"headers":{"A":1}})").find("headers.A"), std::string::npos);
+  EXPECT_NE(refusal(R"({"headers":{"a b":"x"}})").find("headers.a b is no name"), std::string::npos);
+  EXPECT_NE(refusal("{\"headers\":{\"a\":\"x\\ny\"}}").find("headers.a holds"), std::string::npos);
   EXPECT_NE(refusal(R"({"timeout_seconds":0})").find("timeout_seconds"), std::string::npos);
   EXPECT_NE(refusal(R"({"own":11})").find("own"), std::string::npos);
+}
+
+llm::endpoint endpoint_of(std::string_view config) {
+  return llm::read_endpoint("p", llm::parse_config(config, {}), "https://default.example");
+}
+
+TEST(settings, reads_the_proxy) {
+  using from = llm::endpoint::proxy_from;
+  const struct {
+    const char* config;
+    from proxied;
+    const char* proxy;
+  } rows[] = {{"{}", from::environment, ""},
+              {R"({"proxy":null})", from::environment, ""},
+              {R"({"proxy":"environment"})", from::environment, ""},
+              {R"({"proxy":"none"})", from::none, ""},
+              {R"({"proxy":""})", from::none, ""},
+              {R"({"proxy":"http://u:p@h:3128"})", from::setting, "http://u:p@h:3128"}};
+  for (const auto& r : rows) {
+    const auto e = endpoint_of(r.config);
+    EXPECT_EQ(e.proxied, r.proxied) << r.config;
+    EXPECT_EQ(e.proxy, r.proxy) << r.config;
+  }
+  for (const char* wrong : {"https://u:hush@h", "socks5://u:hush@h", "hush", "http://u:hush@", "http://u:hush@a b", "http://"}) {
+    const auto said = refusal("{\"proxy\":\"" + std::string(wrong) + "\"}");
+    EXPECT_TRUE(said.starts_with("proxy must be ")) << wrong << ": " << said;
+    EXPECT_EQ(said.find("hush"), std::string::npos) << said;
+  }
+  EXPECT_TRUE(refusal(R"({"proxy":1})").starts_with("proxy "));
+}
+
+TEST(settings, reads_the_file_of_certificates) {
+  char name[] = "/tmp/ry-ca-XXXXXX";
+  const int fd = ::mkstemp(name);
+  ASSERT_GE(fd, 0);
+  const std::string config = "{\"ca_file\":\"" + std::string(name) + "\"}";
+  EXPECT_TRUE(refusal(config).starts_with("ca_file cannot be read, or is empty: /tmp/")) << refusal(config);
+  ASSERT_EQ(::write(fd, "PEM", 3), 3);
+  EXPECT_EQ(endpoint_of(config).ca_pem, "PEM");
+  ::close(fd);
+  ::unlink(name);
+  EXPECT_TRUE(refusal(config).starts_with("ca_file cannot be read"));
+  EXPECT_EQ(endpoint_of(R"({"ca_file":""})").ca_pem, "");
+}
+
+TEST(settings, a_header_of_the_settings_replaces_the_drivers) {
+  auto e = endpoint_of(R"({"headers":{"authorization":"Custom x"}})");
+  llm::add_header(e, "Authorization", "Bearer k");
+  llm::add_header(e, "X-Other", "y");
+  ASSERT_EQ(e.headers.size(), 2u);
+  EXPECT_EQ(e.headers[0].second, "Custom x");
+  EXPECT_EQ(e.headers[1].first, "X-Other");
 }
 
 TEST(settings, a_path_goes_before_the_query) {

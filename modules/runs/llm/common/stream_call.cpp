@@ -56,6 +56,9 @@ ry_status stream_call::send(const endpoint& at, exchange e) {
   ry_client_request r{};
   r.struct_size = sizeof r;
   r.flags = RY_CLIENT_OPERATOR_URL;
+  if (at.proxied == endpoint::proxy_from::environment) r.flags |= RY_CLIENT_ENVIRONMENT_PROXY;
+  if (at.proxied == endpoint::proxy_from::setting) r.proxy = ry::str(at.proxy);
+  r.trust = at.trust;
   r.method = ry::str("POST");
   r.url = ry::str(at.url);
   r.headers = fields.data();

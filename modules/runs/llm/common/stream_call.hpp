@@ -25,6 +25,11 @@ struct endpoint {
   std::string secret;
   ry::headers headers;
   std::uint64_t total_ms = 600'000, idle_ms = 120'000;
+  enum class proxy_from { environment, setting, none };
+  proxy_from proxied = proxy_from::environment;
+  std::string proxy;        // with proxy_from::setting
+  std::string ca_pem;       // certificates trusted beside the system's; empty: none
+  std::uint64_t trust = 0;  // what the host calls them
 };
 
 // What is sent, and who reads what comes back.

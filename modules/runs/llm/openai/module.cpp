@@ -30,7 +30,7 @@ class driver {
     at_ = llm::read_endpoint(name, config, "https://api.openai.com/v1");
     if (!at_.secret.empty()) {
       const bool azure = openai::is_azure(at_.url);
-      at_.headers.emplace_back(azure ? "api-key" : "Authorization", azure ? at_.secret : "Bearer " + at_.secret);
+      llm::add_header(at_, azure ? "api-key" : "Authorization", azure ? at_.secret : "Bearer " + at_.secret);
     }
     const auto named = llm::text_setting(config, "dialect", "auto");
     const auto dialect = openai::read_dialect(named, at_.url);
