@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "known_models.hpp"
+#include "model_names.hpp"
 #include "webhook_signature.hpp"
 
 namespace runs {
@@ -132,7 +133,8 @@ void reader::read_models(settings& out, const json::object& o) {
     if (models.contains(alias) && !out.target(alias))
       fault(below("models", alias),
             "is " + in_quotes(full) +
-                ": it must be \"<provider>/<model>\" with a provider that stands under runs.providers");
+                ": it must be \"<provider>/<model>\" with a provider that stands under runs.providers" +
+                did_you_mean(out, full));
 
   out.downgrades.emplace("runyard/power", "runyard/basic");
   const json::object downgrades = object_at(o, "downgrades");
@@ -141,11 +143,11 @@ void reader::read_models(settings& out, const json::object& o) {
       out.downgrades.insert_or_assign(std::string(item.key()), std::string(item.value().as_string()));
   out.default_model = text_at(o, "default_model", "runyard/basic");
   if (o.contains("default_model") && !out.models.contains(out.default_model) && !out.target(out.default_model))
-    fault("default_model", in_quotes(out.default_model) + " is no known model");
+    fault("default_model", in_quotes(out.default_model) + " is no known model" + did_you_mean(out, out.default_model));
 
   for (const auto& item : downgrades)
     for (const std::string_view name : {std::string_view(item.key()), std::string_view(out.downgrades[item.key()])})
-      if (!out.target(name)) fault(below("downgrades", item.key()), in_quotes(name) + " is no known model");
+      if (!out.target(name)) fault(below("downgrades", item.key()), in_quotes(name) + " is no known model" + did_you_mean(out, name));
 
   const json::object windows = object_at(o, "context_tokens");
   for (const auto& item : windows) {
@@ -174,7 +176,7 @@ void reader::read_models(settings& out, const json::object& o) {
 void reader::check_model(const settings& s, std::string_view table, std::string_view name) {
   if (!s.target(name))
     fault(below(table, name), "is no known model: neither an alias under runs.models nor \"<provider>/<model>\" with a "
-                              "provider that stands under runs.providers");
+                              "provider that stands under runs.providers" + did_you_mean(s, name));
 }
 
 void reader::read_model_options(settings& out, const json::object& all) {
@@ -223,8 +225,10 @@ void reader::read_fallbacks(settings& out, const json::object& fallbacks) {
     std::vector<std::string>& list = out.fallbacks[std::string(item.key())];
     for (const json::value& name : item.value().as_array()) {
       const std::string entry = key + "[" + std::to_string(&name - item.value().as_array().data()) + "]";
-      if (!name.is_string() || !out.target(name.as_string()))
-        fault(entry, "is no known model");
+      if (!name.is_string())
+        fault(entry, "must be the name of a model");
+      else if (!out.target(name.as_string()))
+        fault(entry, in_quotes(name.as_string()) + " is no known model" + did_you_mean(out, name.as_string()));
       else
         list.emplace_back(name.as_string());
     }
@@ -428,7 +432,7 @@ settings reader::read(std::string_view text) {
 
 bool is_provider_key(std::string_view key) {
   return key == "kind" || key == "base_url" || key == "api_key" || key == "headers" || key == "timeout_seconds" ||
-         key == "idle_timeout_seconds" || key == "options";
+         key == "idle_timeout_seconds" || key == "proxy" || key == "ca_file" || key == "options";
 }
 
 settings parse_settings(std::string_view text, ry::settings_faults& faults) {

@@ -80,7 +80,7 @@ TEST(settings_test, tables_by_model_name_models_that_can_be_asked) {
     };
     for (const char* known : {"fast", "runyard/basic", "runyard/power", "offline/anything"})
       EXPECT_EQ(faults_of(with(known)), "") << t.table << " " << known;
-    EXPECT_EQ(faults_of(with("fsat")), std::string(t.table) + ".fsat" + wrong);
+    EXPECT_EQ(faults_of(with("fsat")), std::string(t.table) + ".fsat" + wrong + "; did you mean \"fast\"?");
     EXPECT_EQ(faults_of(with("openai/gpt")), std::string(t.table) + ".\"openai/gpt\"" + wrong);
   }
   EXPECT_EQ(faults_of(R"({"downgrades":{"runyard/power":"openai/x"}})"),
