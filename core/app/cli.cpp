@@ -15,6 +15,7 @@
 #include "core/app/config/schema.hpp"
 #include "core/app/commands.hpp"
 #include "core/app/module_check.hpp"
+#include "core/app/module_command.hpp"
 #include "core/app/module_new.hpp"
 #include "core/app/rehearsal.hpp"
 #include "core/db/embedded_postgres.hpp"
@@ -67,6 +68,7 @@ class command_line {
     add_token();
     add_run();
     add_mcp();
+    add_model();
     add_module();
     add_rehearse();
   }
@@ -363,6 +365,29 @@ class command_line {
     check->callback([this] { chosen_ = [this] { return check_module(check_); }; });
   }
 
+  void add_model() {
+    auto* command = app_.add_subcommand("model", "Examines the language models of the configuration.");
+    const auto text = example("  runyard model check runyard/basic --config conf/runyard.toml --json\n"
+                              "asks the provider itself: a text, a stream, one and two tool calls, an image, an answer cut at\n"
+                              "its limit, a cancelled answer, a wrong key. About ten short requests, which the\n"
+                              "provider charges. Needs no running server and no database.",
+                              model_check_exit_code_help);
+    command->footer(text);
+    command->require_subcommand(1);
+    auto* check = command->add_subcommand("check", "Asks a model through the configured provider and reports what works.");
+    check->footer(text);
+    check->add_option("model", model_.model, "Alias of runs.models, or provider/model")->required()->type_name("ALIAS");
+    add_config(check, config_);
+    check->add_option("--timeout", model_.timeout_seconds, "Seconds that one answer may take; default 60")->type_name("S");
+    check->add_flag("--json", json_, "Print the report as one JSON object");
+    check->callback([this] {
+      chosen_ = [this] {
+        model_.as = json_ ? format::json : format::text;
+        return check_model(config_, model_);
+      };
+    });
+  }
+
   CLI::App app_{"Runyard, a self-hosted server for agent runs.", "runyard"};
   std::function<exit_code()> chosen_;
   config_options config_;
@@ -371,6 +396,7 @@ class command_line {
   client::mcp_request mcp_;
   new_module new_;
   module_check check_;
+  model_check_options model_;
   client::module_request module_{from_environment("RUNYARD_URL", ""),
                                  from_environment("RUNYARD_TOKEN", ""), {}, {}};
   std::string file_;

@@ -27,7 +27,7 @@ not_anywhere() { ! grep -qF -- "$1" out err || fail "must not be shown: $1"; }
 # help, version, wrong usage
 expect 0 --version; in_out 'runyard 0.'
 expect 0 --help; in_out 'Exit codes'
-for command in serve check modules 'modules list' settings inspect migrate 'migrate status' token run module 'module new' 'module check'; do
+for command in serve check modules 'modules list' settings inspect migrate 'migrate status' token run module 'module new' 'module check' model 'model check'; do
   # shellcheck disable=SC2086
   expect 0 $command --help; in_out 'Example:'; in_out "runyard ${command%% *}"; in_out 'Exit codes'
 done

@@ -22,4 +22,8 @@ inline constexpr const char* run_exit_code_help =
     "run "
     "failed; 4 the run was stopped; 130 interrupted (the run goes on at the server).";
 
+inline constexpr const char* model_check_exit_code_help =
+    "Exit codes: 0 text, streaming and tool calls work; 1 they do not, the report says why; 2 wrong command line or\n"
+    "configuration.";
+
 }  // namespace ry::app

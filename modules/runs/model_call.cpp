@@ -1,32 +1,20 @@
 #include "model_call.hpp"
 
 #include <algorithm>
-#include <cstddef>
 #include <utility>
 
 #include "answer_outcome.hpp"
 #include "border.hpp"
+#include "model_probe.hpp"
 #include "text.hpp"
 
 namespace runs {
 
 namespace {
 
-// A provider that says nonsense must not make a sum overflow.
-std::int64_t sane(std::int64_t tokens) {
-  return std::clamp<std::int64_t>(tokens, 0, 1'000'000'000);
-}
-
 // Of one answer: text, thoughts and arguments of calls. Far beyond what models say; an answer is in memory
 // several times.
 constexpr std::size_t most_bytes = 16 * 1024 * 1024;
-
-token_usage read_usage(const ry_llm_usage& u) {
-  token_usage out{sane(u.input_tokens), sane(u.output_tokens), sane(u.cached_tokens)};
-  if (u.struct_size >= offsetof(ry_llm_usage, cache_write_tokens) + sizeof u.cache_write_tokens)
-    out.cache_write = sane(u.cache_write_tokens);
-  return out;
-}
 
 }  // namespace
 

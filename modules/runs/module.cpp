@@ -11,6 +11,7 @@
 #include "admission.hpp"
 #include "executor.hpp"
 #include "live_list.hpp"
+#include "model_check.hpp"
 #include "run_routes.hpp"
 #include "settings_schema.hpp"
 #include "start_route.hpp"
@@ -52,7 +53,8 @@ class module {
         files_(parts_),
         live_(ctx),
         admission_(parts_, runs_),
-        webhooks_(parts_) {
+        webhooks_(parts_),
+        model_check_(ctx, parts_.config, parts_.providers) {
     reg.migrations(ry_migrations::all);
     for (const auto part : {ry_openapi::runs, ry_openapi::threads, ry_openapi::events}) reg.describe(part);
     parts_.providers.define(reg);
@@ -60,6 +62,8 @@ class module {
     reg.define_point(RY_SANDBOX_DRIVER_1, &parts_.sandboxes);
     static constexpr ry_settings_check_v1 settings_check{sizeof(ry_settings_check_v1), 0, &module::check_settings};
     reg.contribute(RY_SETTINGS_CHECK_1, "runs", &settings_check, this);
+    static constexpr ry_command_v1 check_command{sizeof(ry_command_v1), 0, &model_check::run};
+    reg.contribute(RY_COMMAND_1, RY_COMMAND_MODEL_CHECK, &check_command, &model_check_);
 
     ry::route_options upload;
     upload.max_body = UINT64_MAX;  // the route's own limits have the contract's words
@@ -172,6 +176,7 @@ class module {
   live_list live_;
   admission admission_;
   webhooks webhooks_;
+  model_check model_check_;
 };
 
 }  // namespace
@@ -180,6 +185,6 @@ class module {
 RY_MODULE(runs::module, "runs", "0.1.0",
           .needs("ry.core/1", "ry.http/1", "ry.db/1", "ry.jobs/1", "ry.events/1", "ry.auth/1",
                  "ry.services/1", "ry.metrics/1", "ry.http_client/1", "accounts/1", "agents/1")
-              .wants(RY_SETTINGS_CHECK_1)
+              .wants(RY_SETTINGS_CHECK_1, RY_COMMAND_1)
               .provides("llm.provider/1", "agent.tools/1", "sandbox.driver/1")
               .settings(runs::settings_schema));

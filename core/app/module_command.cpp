@@ -1,0 +1,106 @@
+#include "core/app/module_command.hpp"
+
+#include <ry/ext/command.h>
+
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+#include <chrono>
+#include <cstdio>
+#include <future>
+#include <memory>
+#include <utility>
+
+#include "core/app/rooms.hpp"
+#include "core/app/settings.hpp"
+#include "core/observe/log.hpp"
+
+namespace ry::app {
+
+namespace {
+
+constexpr std::size_t one_loop = 1;
+constexpr auto short_stop = std::chrono::seconds(2);
+
+// What a command has beyond a host that only creates modules. Ends before the workshop.
+struct outgoing {
+  outgoing(workshop& w, config::config& c) : shop(w), egress(w.loops, w.ops, egress_settings(c)) {
+    w.rt.blocking = &blocking;
+    w.rt.http_client = &egress;
+  }
+  ~outgoing() {
+    shop.modules.stop(std::chrono::system_clock::now() + short_stop);
+    egress.stop();
+    shop.loops.stop_and_join();
+  }
+  outgoing(const outgoing&) = delete;
+  outgoing& operator=(const outgoing&) = delete;
+
+  workshop& shop;
+  exec::blocking_pool blocking;
+  http::client egress;
+};
+
+struct ended {
+  std::promise<core::error> result;
+  std::shared_ptr<ended> self;  // until done() has returned: whoever waits for the result is woken within it
+
+  static void print(void*, ry_str text) noexcept {
+    std::fwrite(text.ptr, 1, text.len, stdout);
+    std::fflush(stdout);
+  }
+  static void done(void* ctx, ry_status st, const ry_error_view* err) noexcept {
+    const auto keep = std::move(static_cast<ended*>(ctx)->self);
+    keep->result.set_value(core::error::from(st, err));
+  }
+};
+
+exit_code run(workshop& w, std::string_view command, const std::string& arguments) {
+  const auto found = w.modules.find_driver(RY_COMMAND_1, command);
+  if (!found) {
+    std::fprintf(stderr, "runyard: no enabled module has this command; enable the module runs\n");
+    return exit_code::refused;
+  }
+  const auto end = std::make_shared<ended>();
+  end->self = end;
+  auto result = end->result.get_future();
+  auto& loop = w.loops.at(0);
+  loop.post([&] {
+    const ry_command_call call{sizeof(ry_command_call), 0, end.get(), &ended::print, &ended::done};
+    const auto* table = static_cast<const ry_command_v1*>(found->table);
+    const auto st =
+        module::invoke(found->owner, "command", table->run, found->self, core::view(arguments), &loop, &call);
+    if (st != RY_OK) ended::done(end.get(), st, nullptr);
+  });
+  const core::error error = result.get();
+  if (error.status == RY_OK) return exit_code::ok;
+  std::fprintf(stderr, "runyard: %s\n", error.message.empty() ? "the command failed" : error.message.c_str());
+  const bool wrong = error.status == RY_INVALID_ARGUMENT || error.status == RY_NOT_FOUND;
+  return wrong ? exit_code::refused : exit_code::failed;
+}
+
+}  // namespace
+
+exit_code check_model(const config_options& options, const model_check_options& check) {
+  constexpr long long longest_s = 3600;
+  if (check.timeout_seconds < 1 || check.timeout_seconds > longest_s) {
+    std::fprintf(stderr, "runyard: --timeout must be from 1 to 3600 seconds\n");
+    return exit_code::refused;
+  }
+  auto c = load_config(options);
+  if (!report_faults(c)) return exit_code::refused;
+  observe::configure_log({observe::level::error, false});
+  workshop w(c, one_loop);
+  exit_code code = exit_code::refused;
+  {
+    // Before the modules: drivers hand certificates to the client when they are opened.
+    const outgoing rooms(w, c);
+    if (w.prepare())
+      code = run(
+          w, RY_COMMAND_MODEL_CHECK,
+          boost::json::serialize(boost::json::object{
+              {"model", check.model}, {"json", check.as == format::json}, {"timeout_seconds", check.timeout_seconds}}));
+  }
+  return leave(w, code);
+}
+
+}  // namespace ry::app

@@ -1,0 +1,19 @@
+// Commands that a module carries out (ry/ext/command.h), without a server: the modules are created as in `runyard
+// check`, and outgoing HTTP works.
+#pragma once
+
+#include <string>
+
+#include "core/app/commands.hpp"
+
+namespace ry::app {
+
+struct model_check_options {
+  std::string model;                // alias or provider/model
+  long long timeout_seconds = 60;   // of one answer
+  format as = format::text;
+};
+// `runyard model check`: asks the configured provider and prints what it can do.
+exit_code check_model(const config_options& options, const model_check_options& check);
+
+}  // namespace ry::app

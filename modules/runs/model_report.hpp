@@ -1,0 +1,59 @@
+// What `runyard model check` found out, as JSON and for people. Pure.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "settings.hpp"
+
+namespace runs {
+
+enum class check_state {
+  ok,
+  unsupported,  // the model or its provider cannot do it; the rest is not touched by that
+  failed,
+  skipped,
+};
+
+struct check_result {
+  std::string name;
+  check_state state = check_state::skipped;
+  std::string detail;  // a sentence
+  std::int64_t duration_ms = 0, first_ms = -1;  // first_ms: to the first piece of the last answer; -1: there was none
+  int requests = 0;
+  token_usage usage;
+};
+
+struct recommendation {
+  std::string setting;
+  std::string value;  // as in TOML; empty: to be chosen
+  std::string reason;
+};
+
+struct model_report {
+  std::string name, provider, kind, model;  // as asked for; of the settings; the provider's own name
+  std::vector<check_result> checks;
+  std::vector<std::string> notices;  // what drivers left out of requests
+  std::vector<recommendation> recommended;
+  bool has_reasoning = false;
+  bool estimated_usage = false;  // the provider did not report it, at least once
+  bool has_price = false;
+  price costs;
+
+  const check_result* find(std::string_view check) const;
+  bool is_ok(std::string_view check) const;
+  // Text and a call of a tool work, and streaming does not fail: enough for an agent.
+  bool basics_work() const;
+  token_usage usage() const;
+};
+
+std::string_view state_name(check_state s);
+// One JSON object on one line.
+std::string report_json(const model_report& r);
+// The parts of the report for people, each of whole lines.
+std::string heading_text(const model_report& r);
+std::string check_text(const check_result& c);
+std::string summary_text(const model_report& r);
+
+}  // namespace runs
