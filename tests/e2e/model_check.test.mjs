@@ -192,6 +192,44 @@ test('a setting that helps is found and recommended', async () => {
   assert.equal(again.code, 0, again.stdout);
 });
 
+// The messages API, for the same checks.
+function message(request, { res, fail }, i) {
+  if (llm.seen[i].headers['x-api-key'] !== key) return fail(401, {}, 'invalid x-api-key');
+  const prompt = JSON.stringify(request.messages.at(-1).content);
+  const write = (type, more) => res.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`);
+  const finish = (stop_reason, blocks) => {
+    res.writeHead(200, { 'content-type': 'text/event-stream' });
+    write('message_start', { message: { id: 'm', type: 'message', role: 'assistant', model: 'm', content: [], usage: { input_tokens: 100, output_tokens: 1, cache_read_input_tokens: 20 } } });
+    blocks.forEach(({ start, deltas }, index) => {
+      write('content_block_start', { index, content_block: start });
+      for (const delta of deltas) write('content_block_delta', { index, delta });
+      write('content_block_stop', { index });
+    });
+    write('message_delta', { delta: { stop_reason, stop_sequence: null }, usage: { output_tokens: 30 } });
+    write('message_stop', {});
+    res.end();
+  };
+  const say = (text, reason = 'end_turn') => finish(reason, [{ start: { type: 'text', text: '' }, deltas: text.match(/\S+\s*/g).map((t) => ({ type: 'text_delta', text: t })) }]);
+  const use = (...names) => finish('tool_use', names.map((n, k) => ({ start: { type: 'tool_use', id: `toolu_${k}`, name: 'get_weather', input: {} }, deltas: [{ type: 'input_json_delta', partial_json: city(n) }] })));
+  if (prompt.includes('tool_result')) return say('It is clear.');
+  if (request.tools) return prompt.includes('Tokyo') ? use('Paris', 'Tokyo') : use('Paris');
+  if (prompt.includes('"image"')) return say('Red');
+  if (prompt.includes('in words')) return say(numbers(20), request.max_tokens === 64 ? 'max_tokens' : 'end_turn');
+  return say('one two three four');
+}
+
+test('a provider of another kind', async () => {
+  llm.answer = message;
+  try {
+    const r = await check(['claude/m', '--json'], { settings: `[modules.llm_anthropic]\nenabled = true\n[runs.providers.claude]\nkind = "anthropic"\nbase_url = "${llm.url}"\napi_key = "${key}"` });
+    assert.equal(r.code, 0, r.stdout + r.stderr);
+    assert.deepEqual(r.report.checks.filter((c) => c.status !== 'ok'), []);
+    assert.ok(r.report.usage.cached_tokens > 0 && !r.report.usage.estimated, JSON.stringify(r.report.usage));
+  } finally {
+    llm.answer = answer;
+  }
+});
+
 test('without a key none is tried', async () => {
   const r = await check(['offline/basic', '--json']);
   assert.equal(r.of('wrong_key').status, 'skipped');
