@@ -321,4 +321,12 @@ TEST(read_result_test, deep_content_beside_the_text_loses_nothing) {
   EXPECT_EQ(read_result("[]").content, "the tool's answer was malformed");
 }
 
+TEST(read_result_test, images_that_are_not_kept_are_told) {
+  const std::string large = R"({"media_type":"image/png","data":")" + std::string(5u << 20, 'A') + "\"}";
+  const tool_outcome got =
+      read_result(R"({"content":"shots","images":[)" + large + R"(,{"media_type":"image/png","data":"AA=="}]})");
+  EXPECT_EQ(got.content, "shots\n[1 image was left out: the images of one result have at most 4.0 MB as base64]");
+  EXPECT_NE(got.images.find("AA=="), std::string::npos) << "the others are kept";
+}
+
 }  // namespace

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <ry/ry.hpp>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -81,6 +82,7 @@ class live_run : public std::enable_shared_from_this<live_run> {
   std::shared_ptr<class workspace> files;  // once a tool needed it or files came with the start, until the end
   bool uploads_waiting = false;        // files came with the start and were not looked at
   std::vector<std::string> sources_missing;  // of tools: the readers know that they could not be listed
+  std::set<std::string> images_told;   // keys of images of which the readers know that they cannot be scaled
   bool tool_search_told = false;       // the readers know that requests carry a part of the tools
   bool taken_over = false;             // no step was begun here yet: calls may have been begun elsewhere
   struct {                             // a model answer that another worker left open; to == 0: none

@@ -131,7 +131,7 @@ ry::task<void> make_question(parts& p, run_ptr run, catalog_ptr catalog, const s
     co_return;
   }
   const std::vector<chat_message>& history = fit.shortened ? *fit.shortened : run->messages;
-  const std::optional<std::vector<chat_message>> shown_to_it = co_await show_pictures(p, run, by.name, history);
+  const std::optional<std::vector<chat_message>> shown_to_it = co_await show_pictures(p, run, by.name, by.provider->limits(by.model), history);
   const auto build = [&] {
     return build_request({by.model, prompt, tools.json, max_output, further},
                          shown_to_it ? *shown_to_it : history);

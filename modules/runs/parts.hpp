@@ -6,6 +6,7 @@
 #include "account_gate.hpp"
 #include "border_queue.hpp"
 #include "figures.hpp"
+#include "image_cache.hpp"
 #include "live_run.hpp"
 #include "log_writer.hpp"
 #include "placement.hpp"
@@ -35,7 +36,8 @@ struct parts {
         live(figures.live),
         writers(ctx, repo, config.drain_seconds * 1'000'000),
         places(ctx, repo, config, live, figures),
-        commands(ctx, config.sandboxes, config.account_sandboxes) {}
+        commands(ctx, config.sandboxes, config.account_sandboxes),
+        images(static_cast<std::size_t>(config.image_cache_bytes)) {}
 
   ry::context& ctx;
   const settings config;
@@ -56,6 +58,7 @@ struct parts {
   log_writers writers;
   placement places;
   sandbox_places commands;
+  image_cache images;
 
   // The sandbox driver in use; empty when there is none.
   ry::drivers<ry_sandbox_driver_v1>::entry sandbox() const {

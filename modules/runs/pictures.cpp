@@ -1,10 +1,10 @@
 #include "pictures.hpp"
 
-#include <sodium.h>
-
 #include <boost/json.hpp>
 
 #include "context.hpp"
+#include "image_scaler.hpp"
+#include "llm/common/image_type.hpp"
 #include "text.hpp"
 #include "tools.hpp"
 
@@ -17,14 +17,6 @@ namespace {
 std::string text_of(const json::object& o, std::string_view key) {
   const json::value* v = o.if_contains(key);
   return v != nullptr && v->is_string() ? std::string(v->as_string()) : std::string();
-}
-
-std::string base64(std::string_view bytes) {
-  std::string out(sodium_base64_ENCODED_LEN(bytes.size(), sodium_base64_VARIANT_ORIGINAL), '\0');
-  sodium_bin2base64(out.data(), out.size(), reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(),
-                    sodium_base64_VARIANT_ORIGINAL);
-  out.pop_back();  // the terminating NUL
-  return out;
 }
 
 bool is_picture(const json::value& part) {
@@ -45,24 +37,57 @@ json::value parts_of(std::string_view body) {
   return nullptr;
 }
 
-ry::task<ry::result<std::string>> read_picture(parts& p, std::shared_ptr<live_run> run, std::string path) {
+// The first bytes of a file, and how many there are.
+struct file_beginning {
+  std::string bytes;
+  std::uint64_t size = 0;
+};
+
+ry::task<ry::result<file_beginning>> read_picture(parts& p, std::shared_ptr<live_run> run, std::string path) {
   ry::result<void> ready = co_await ensure_workspace(p, run);
   if (!ready) co_return ready.error();
   const auto driver = p.sandbox();
   if (!driver) co_return ry::unavailable("runs.no_sandbox", "no sandbox driver is loaded");
   const std::string project = run->who.project.to_string();
-  std::uint64_t total = 0;
-  ry::result<std::string> got = co_await ry::call<std::string, ry_bytes, std::uint64_t>(
+  co_return co_await ry::call<file_beginning, ry_bytes, std::uint64_t>(
       [&](ry_exec* exec, ry_sandbox_read_fn fn, void* ctx) {
         return driver->table->read_file(driver->self, ry::str(project), ry::str(path), 0, most_picture_bytes,
                                         exec, fn, ctx);
       },
-      [&total](ry_bytes content, std::uint64_t size) {
-        total = size;
-        return ry::text(content);
-      });
-  if (got && got->size() < total) co_return ry::error(RY_OUT_OF_RANGE, "runs.picture", "the image is too large");
-  co_return got;
+      [](ry_bytes content, std::uint64_t size) { return file_beginning{ry::text(content), size}; });
+}
+
+// The user's images of one request: what was read of them, and what is said in the place of others.
+struct found_pictures {
+  std::map<std::string, std::string> bytes, base64, notes;  // by path
+  std::uint64_t total = 0;
+
+  bool contains(const std::string& path) const {
+    return bytes.contains(path) || base64.contains(path) || notes.contains(path);
+  }
+  std::size_t count() const { return bytes.size() + base64.size(); }
+};
+
+ry::task<void> find_picture(parts& p, std::shared_ptr<live_run> run, image_scaler& scaler, std::string path,
+                            found_pictures& to) {
+  ry::result<file_beginning> got = co_await read_picture(p, run, path);
+  if (!got) co_return;  // removed by the agent
+  if (got->size <= most_picture_bytes) {
+    if (to.total + got->size > most_pictures_bytes) co_return;
+    to.total += got->size;
+    to.bytes.emplace(std::move(path), std::move(got->bytes));
+    co_return;
+  }
+  const scaled_ptr scaled = co_await scaler.scale_file(path, got->bytes, got->size);
+  if (!scaled->problem.empty()) {
+    to.notes.emplace(std::move(path), left_out_note(scaled->problem));
+    co_return;
+  }
+  const std::uint64_t size = scaled->data.size() / 4 * 3;
+  if (to.total + size > most_pictures_bytes) co_return;
+  to.total += size;
+  if (scaled->first_frame) to.notes.emplace(path, first_frame_note);
+  to.base64.emplace(std::move(path), scaled->data);
 }
 
 }  // namespace
@@ -84,65 +109,63 @@ std::vector<std::string> pictures_in(std::string_view body) {
   return out;
 }
 
-std::string resolve_pictures(std::string_view body, const std::map<std::string, std::string>& bytes) {
+std::string resolve_pictures(std::string_view body, const std::map<std::string, std::string>& bytes,
+                             const std::map<std::string, std::string>& notes) {
   const json::value parts = parts_of(body);
   if (!parts.is_array()) return std::string(body);
   json::array content;
-  bool images = false;
+  bool only_text = true;
   for (const json::value& part : parts.as_array()) {
     if (!is_picture(part)) {
       content.push_back(part);
       continue;
     }
-    const auto found = bytes.find(text_of(part.as_object(), "path"));
-    if (found == bytes.end()) continue;
-    images = true;
-    content.push_back({{"type", "image"},
-                       {"media_type", text_of(part.as_object(), "media_type")},
-                       {"data", found->second}});
+    const std::string path = text_of(part.as_object(), "path");
+    if (const auto found = bytes.find(path); found != bytes.end()) {
+      only_text = false;
+      content.push_back({{"type", "image"},
+                         {"media_type", text_of(part.as_object(), "media_type")},
+                         {"data", found->second}});
+    }
+    if (const auto note = notes.find(path); note != notes.end()) {
+      only_text = false;
+      content.push_back({{"type", "text"}, {"text", note->second}});
+    }
   }
-  if (!images) return user_body(content_of(body));
+  if (only_text) return user_body(content_of(body));
   return json::serialize(json::object{{"role", "user"}, {"content", std::move(content)}});
 }
 
 ry::task<std::optional<std::vector<chat_message>>> show_pictures(parts& p, std::shared_ptr<live_run> run,
-                                                                 std::string model,
+                                                                 std::string model, ry_llm_limits limits,
                                                                  const std::vector<chat_message>& messages) {
   const bool sees = p.config.sees(model);
+  image_scaler scaler(p, run, limits);
+  std::optional<std::vector<chat_message>> out;
   bool any = false;
   for (const chat_message& m : messages)
     any = any || (m.role == "user" ? !pictures_in(m.body).empty()
                                    : !sees && m.role == "tool" && holds_images(m.body));
-  if (!any) co_return std::nullopt;
-  std::vector<chat_message> out = messages;
-  std::map<std::string, std::string> bytes;
-  std::uint64_t total = 0;
-  if (!sees) {
-    leave_out_images_of_tools(out);
-  } else {
-    for (std::size_t i = out.size(); i-- > 0;) {
-      if (out[i].role != "user") continue;
-      const std::vector<std::string> paths = pictures_in(out[i].body);
-      for (std::size_t k = 0; k < paths.size() && bytes.size() < most_pictures; ++k) {
-        if (bytes.contains(paths[k])) continue;
-        ry::result<std::string> got = co_await read_picture(p, run, paths[k]);
-        if (!got || total + got->size() > most_pictures_bytes) continue;  // removed by the agent, or too much
-        total += got->size();
-        bytes.emplace(paths[k], std::move(*got));
-      }
-    }
+  if (any) out = messages;
+  found_pictures found;
+  if (!sees && any) leave_out_images_of_tools(*out);
+  for (std::size_t i = any && sees ? out->size() : 0; i-- > 0;) {
+    if ((*out)[i].role != "user") continue;
+    for (const std::string& path : pictures_in((*out)[i].body))
+      if (found.count() < most_pictures && !found.contains(path)) co_await find_picture(p, run, scaler, path, found);
   }
-  const auto put_in = [&out, &bytes] {
-    for (auto& [path, b] : bytes) b = base64(b);
-    for (chat_message& m : out)
-      if (m.role == "user") m.body = resolve_pictures(m.body, bytes);
+  const auto put_in = [&out, &found] {
+    for (auto& [path, bytes] : found.bytes) found.base64.insert_or_assign(path, llm::encode_base64(bytes));
+    for (chat_message& m : *out)
+      if (m.role == "user") m.body = resolve_pictures(m.body, found.base64, found.notes);
   };
-  if (total > most_in_a_turn) {
+  if (any && found.total > most_in_a_turn) {
     co_await p.ctx.run_blocking(put_in);
-  } else {
+  } else if (any) {
     put_in();
   }
-  co_return std::optional<std::vector<chat_message>>(std::move(out));
+  if (sees) co_await scaler.fit_images(messages, out);
+  co_return out;
 }
 
 }  // namespace runs

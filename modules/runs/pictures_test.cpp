@@ -20,6 +20,15 @@ TEST(pictures_test, images_are_shown_where_their_bytes_are_known) {
             R"({"role":"user","content":[{"type":"text","text":"look"},{"type":"image","media_type":"image/gif","data":"QUJD"}]})");
 }
 
+TEST(pictures_test, a_note_stands_for_an_image_or_follows_it) {
+  const std::string body = user_body_with("look", {{"uploads/a.png", "image/png"}, {"uploads/b.gif", "image/gif"}});
+  EXPECT_EQ(resolve_pictures(body, {{"uploads/b.gif", "QUJD"}}, {{"uploads/a.png", "no"}, {"uploads/b.gif", "first"}}),
+            R"({"role":"user","content":[{"type":"text","text":"look"},{"type":"text","text":"no"},)"
+            R"({"type":"image","media_type":"image/gif","data":"QUJD"},{"type":"text","text":"first"}]})");
+  EXPECT_EQ(resolve_pictures(body, {}, {{"uploads/a.png", "no"}}),
+            R"({"role":"user","content":[{"type":"text","text":"look"},{"type":"text","text":"no"}]})");
+}
+
 TEST(pictures_test, images_that_have_their_bytes_stay) {
   const std::string body =
       R"({"role":"user","content":[{"type":"text","text":"x"},{"type":"image","media_type":"image/png","data":"AAAA"}]})";

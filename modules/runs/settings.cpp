@@ -387,6 +387,7 @@ void reader::read_limits(settings& out, const json::object& o) {
   out.upload_total_bytes = whole(o, "", "upload_total_bytes", 1 << 30);
   out.upload_text_bytes = whole(o, "", "upload_text_bytes", 2 << 20);
   out.upload_read_seconds = whole(o, "", "upload_read_seconds", 60);
+  out.image_cache_bytes = whole(o, "", "image_cache_bytes", 64 << 20);
   out.extract_program = text_at(o, "extract_program");
   out.workspace_bytes = whole(o, "", "workspace_bytes", 2LL << 30);
   out.workspace_file_bytes = whole(o, "", "workspace_file_bytes", 512LL << 20);

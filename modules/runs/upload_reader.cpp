@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <charconv>
 
+#include "extractor.hpp"
 #include "history.hpp"
+#include "image_scaler.hpp"
 #include "model_call.hpp"
 #include "pictures.hpp"
 #include "text.hpp"
@@ -14,34 +16,7 @@
 namespace runs {
 namespace {
 
-constexpr std::uint64_t memory_bytes = 1u << 30;
 constexpr std::uint64_t first_line_bytes = 1024;
-
-// One look of the extractor at one file; lives in the frame that waits for it.
-struct look : abortable {
-  const ry_sandbox_driver_v1* table = nullptr;
-  void* self = nullptr;
-  void* call = nullptr;
-  std::string output;
-  ry_status status = RY_OK;
-  ry_sandbox_exit exit{};
-  ry::signal done;
-
-  void abort() noexcept override {
-    if (call != nullptr) table->cancel(self, call);
-  }
-  static void on_output(void* ctx, std::int32_t fd, ry_bytes bytes) noexcept {
-    if (fd != 1) return;
-    (void)ry::guard([&] { static_cast<look*>(ctx)->output += ry::view(bytes); });
-  }
-  static void on_exit(void* ctx, ry_status st, const ry_sandbox_exit* end, const ry_error_view*) noexcept {
-    auto* l = static_cast<look*>(ctx);
-    l->call = nullptr;
-    l->status = st;
-    if (end != nullptr) l->exit = *end;
-    l->done.set();
-  }
-};
 
 std::string_view word(std::string_view& line) {
   const std::size_t end = std::min(line.find(' '), line.size());
@@ -56,55 +31,32 @@ std::uint32_t number(std::string_view text) {
   return n;
 }
 
+std::string_view problem_of(extractor_result::end how) {
+  switch (how) {
+    case extractor_result::end::no_sandbox: return "this server has no sandbox to read it in";
+    case extractor_result::end::unavailable: return "the sandbox of this server is not available";
+    case extractor_result::end::not_started: return "reading it could not be started";
+    case extractor_result::end::too_long: return "reading it took too long";
+    default: return "reading it failed";
+  }
+}
+
 ry::task<upload_finding> extract(parts& p, std::shared_ptr<live_run> run, std::string name,
                                  std::uint64_t wall_ms, std::string& text) {
-  const auto driver = p.sandbox();
-  look state;
+  extractor_job job;
+  job.arguments = {std::to_string(p.config.upload_text_bytes), "uploads/" + name};
+  job.wall_ms = wall_ms;
+  job.output_bytes = static_cast<std::uint64_t>(p.config.upload_text_bytes) + first_line_bytes;
+  extractor_result result = co_await run_extractor(p, run, std::move(job));
   upload_finding out;
-  out.found = "none";
-  out.detail = "this server has no sandbox to read it in";
-  if (!driver) co_return out;
-  state.table = driver->table;
-  state.self = driver->self;
-  const std::string most = std::to_string(p.config.upload_text_bytes), path = "uploads/" + name;
-  const std::string program = "/opt/runyard/" + p.extractor.substr(p.extractor.rfind('/') + 1);
-  const ry_str argv[] = {ry::str(program), ry::str(most), ry::str(path)};
-  const ry_str host_files[] = {ry::str(p.extractor)};
-  ry_sandbox_command command{};
-  command.struct_size = sizeof command;
-  command.argv = argv;
-  command.n_argv = 3;
-  command.wall_ms = wall_ms;
-  command.memory_bytes = memory_bytes;
-  command.output_bytes = static_cast<std::uint64_t>(p.config.upload_text_bytes) + first_line_bytes;
-  command.host_files = host_files;
-  command.n_host_files = 1;
-  ry_sandbox_sink sink{};
-  sink.struct_size = sizeof sink;
-  sink.on_output = &look::on_output;
-  sink.on_exit = &look::on_exit;
-  const std::string project = run->who.project.to_string();
-  const ry_status st = driver->table->run(driver->self, ry::str(project), &command, run->exec, &sink, &state,
-                                          &state.call);
-  if (st != RY_OK) {
-    out.detail = st == RY_UNAVAILABLE ? "the sandbox of this server is not available" : "reading it could not be started";
+  if (result.how != extractor_result::end::finished) {
+    out.found = "none";
+    out.detail = problem_of(result.how);
     co_return out;
   }
-  {
-    live_run::working busy(*run, state);
-    while (state.call != nullptr) (void)co_await state.done.wait();
-  }
-  if (state.exit.why == RY_WHY_DEADLINE) {
-    out.detail = "reading it took too long";
-    co_return out;
-  }
-  if (state.status != RY_OK || state.exit.exit_code != 0) {
-    out.detail = "reading it failed";
-    co_return out;
-  }
-  const std::size_t end = std::min(state.output.find('\n'), state.output.size());
-  out = read_finding(std::string_view(state.output).substr(0, end));
-  if (out.found == "text") text = state.output.substr(std::min(end + 1, state.output.size()));
+  const std::size_t end = std::min(result.output.find('\n'), result.output.size());
+  out = read_finding(std::string_view(result.output).substr(0, end));
+  if (out.found == "text") text = result.output.substr(std::min(end + 1, result.output.size()));
   co_return out;
 }
 
@@ -135,7 +87,7 @@ std::string finding_line(const upload_finding& f) {
     for (char& c : format)
       if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 32);
     return "[Image " + f.name + ": " + format + ", " + std::to_string(f.width) + " x " + std::to_string(f.height) +
-           " pixels" + (f.size > most_picture_bytes ? ", too large to be shown]" : "]");
+           " pixels" + (f.size > most_scalable_bytes ? ", too large to be shown]" : "]");
   }
   if (f.found == "none") return "[No text of " + f.name + ": " + f.detail + "]";
   if (f.detail == "plain") return {};  // the file says it all
@@ -206,7 +158,7 @@ ry::task<bool> look_at_uploads(parts& p, std::shared_ptr<live_run> run) {
   std::vector<picture> pictures;
   for (const upload_finding& f : findings) {
     if (const std::string line = finding_line(f); !line.empty()) prompt += "\n" + line;
-    if (f.found == "image" && f.size <= most_picture_bytes)
+    if (f.found == "image" && f.size <= most_scalable_bytes)
       pictures.push_back({"uploads/" + f.name, "image/" + f.detail});
   }
   if (!note.empty()) prompt += "\n" + note;

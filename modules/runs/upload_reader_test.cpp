@@ -19,7 +19,8 @@ TEST(upload_reader_test, what_the_prompt_says_about_a_file) {
   EXPECT_EQ(line_of("text docx cut"), "[Text of a.x, its beginning (2.0 KB) -> uploads/.text/a.x.txt]");
   EXPECT_EQ(line_of("text plain"), "");
   EXPECT_EQ(line_of("image png 640 480"), "[Image a.x: PNG, 640 x 480 pixels]");
-  EXPECT_EQ(line_of("image jpeg 1 2", 6u << 20), "[Image a.x: JPEG, 1 x 2 pixels, too large to be shown]");
+  EXPECT_EQ(line_of("image jpeg 1 2", 6u << 20), "[Image a.x: JPEG, 1 x 2 pixels]");
+  EXPECT_EQ(line_of("image jpeg 1 2", 65u << 20), "[Image a.x: JPEG, 1 x 2 pixels, too large to be shown]");
   EXPECT_EQ(line_of("none it is damaged"), "[No text of a.x: it is damaged]");
 }
 

@@ -62,7 +62,8 @@ export function pdf(content) {
 }
 export const pdfWith = (text) => pdf(`BT /F1 24 Tf 72 700 Td (${text}) Tj ET`);
 
-export function png(width, height) {
+// A PNG of these raw bytes of the rows, each behind its filter; 8 bits of RGB unless the options say otherwise.
+export function pngOf(width, height, rows, { depth = 8, color = 2, interlace = 0 } = {}) {
   const chunk = (type, data) => {
     const out = Buffer.alloc(12 + data.length);
     out.writeUInt32BE(data.length, 0);
@@ -74,7 +75,9 @@ export function png(width, height) {
   const head = Buffer.alloc(13);
   head.writeUInt32BE(width, 0);
   head.writeUInt32BE(height, 4);
-  head.set([8, 0, 0, 0, 0], 8);
+  head.set([depth, color, 0, 0, interlace], 8);
   return Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), chunk('IHDR', head),
-    chunk('IDAT', deflateSync(Buffer.alloc((width + 1) * height))), chunk('IEND', Buffer.alloc(0))]);
+    chunk('IDAT', deflateSync(rows)), chunk('IEND', Buffer.alloc(0))]);
 }
+// All black, 8 bits of grey.
+export const png = (width, height) => pngOf(width, height, Buffer.alloc((width + 1) * height), { color: 0 });

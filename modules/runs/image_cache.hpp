@@ -1,0 +1,65 @@
+// Images that were scaled down, so that a long thread does not scale them again at each step. The least recently used go
+// first. Any thread.
+#pragma once
+#include <cstddef>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace runs {
+
+struct scaled_picture {
+  std::string media_type, data;  // base64; empty when `problem` says why
+  bool first_frame = false;      // of an animation
+  std::string problem;           // "is damaged", for a sentence about the image
+};
+using scaled_ptr = std::shared_ptr<const scaled_picture>;
+
+class image_cache {
+ public:
+  explicit image_cache(std::size_t most_bytes) : most_bytes_(most_bytes) {}
+
+  // nullptr: not there.
+  scaled_ptr find(std::string_view key) {
+    const std::lock_guard lock(mutex_);
+    const auto found = by_key_.find(key);
+    if (found == by_key_.end()) return nullptr;
+    used_.splice(used_.begin(), used_, found->second);
+    return found->second->second;
+  }
+  void put(const std::string& key, scaled_ptr image) {
+    const std::lock_guard lock(mutex_);
+    if (by_key_.contains(key) || size_of(*image) > most_bytes_) return;
+    bytes_ += size_of(*image);
+    used_.emplace_front(key, std::move(image));
+    by_key_.emplace(key, used_.begin());
+    while (bytes_ > most_bytes_) {
+      bytes_ -= size_of(*used_.back().second);
+      by_key_.erase(used_.back().first);
+      used_.pop_back();
+    }
+  }
+  std::size_t bytes() const {
+    const std::lock_guard lock(mutex_);
+    return bytes_;
+  }
+
+ private:
+  using entries = std::list<std::pair<std::string, scaled_ptr>>;
+  static std::size_t size_of(const scaled_picture& image) {
+    constexpr std::size_t of_an_entry = 512;  // key and lists
+    return image.data.size() + of_an_entry;
+  }
+
+  const std::size_t most_bytes_;
+  mutable std::mutex mutex_;
+  std::size_t bytes_ = 0;
+  entries used_;
+  std::map<std::string, entries::iterator, std::less<>> by_key_;
+};
+
+}  // namespace runs
