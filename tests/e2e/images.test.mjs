@@ -165,14 +165,14 @@ test('images of tools are scaled, too', async () => {
   const agent = (await u.get('/agents')).json.agents[0].agent_id;
   const put = await u.request('PUT', `/agents/${agent}/custom-mcp-tools`, { json: { custom_mcps: [{ name: 'cam', type: 'http', config: { url: hand.url }, enabledTools: ['echo'] }] } });
   assert.equal(put.status, 200, put.text);
-  shot = noise(8100, 60);
-  assert.ok(shot.length > 1 << 20, 'more than is written to a program at once');
+  shot = noise(8100, 20);
+  assert.ok(shot.length > 300_000, 'more than is written to a program at once');
   let steps = 0;
   claude.answer = () => [calling('cam__echo', {}, 'toolu_1'), DONE_ANSWER][steps++] ?? DONE_ANSWER;
   const before = scaled();
   await run(u, { agent_id: agent });
   const [image] = imagesOf(claude.seen[1]);
-  assert.deepEqual((image.type === 'image/png' ? pngSize : jpegSize)(image.data), [2000, 15]);
+  assert.deepEqual((image.type === 'image/png' ? pngSize : jpegSize)(image.data), [2000, 5]);
   assert.equal(scaled() - before, 1);
   assert.match(textsOf(claude.seen[1]), /a shot/);
   claude.answer = () => DONE_ANSWER;
