@@ -58,6 +58,19 @@ std::string structured_mismatch(const json::value& result, const json::value& sc
   return schema_mismatch(schema, *structured);
 }
 
+ry::task<json::value> perform(client& c, operation what, std::string tool, json::object arguments,
+                              std::vector<mirrored_argument> mirrored, progress_fn on_progress) {
+  if (what == operation::call_tool) {
+    co_return co_await c.call_tool(std::move(tool), std::move(arguments), std::move(mirrored), std::move(on_progress));
+  }
+  if (what == operation::read_resource) co_return co_await c.read_resource(text_of(arguments, "uri"));
+  resource_query query;
+  query.filter = text_of(arguments, "filter");
+  const auto* offset = arguments.if_contains("offset");
+  if (offset != nullptr && offset->is_int64()) query.offset = static_cast<std::size_t>(std::max<std::int64_t>(offset->get_int64(), 0));
+  co_return co_await c.list_resources(std::move(query));
+}
+
 ry::error no_turn(const server& s, std::uint64_t ms) {
   return trouble_with(s, RY_DEADLINE_EXCEEDED, "mcp.timeout",
                       "its turn did not come within " + std::to_string(ms / 1000) +
@@ -69,6 +82,10 @@ ry::error no_turn(const server& s, std::uint64_t ms) {
 ry::task<tool_list> broker::fetch(server_ptr s) {
   ry_exec* exec = co_await ry::this_exec();
   attempts made;
+  // A server whose revision is known is not asked who it is, so this is worth nothing without what it said then. Legacy
+  // servers say it in every session.
+  const auto now = parts_.ctx.now_unix_us();
+  if (parts_.eras.look_up(s->key, now) == era::modern && !memory_.look_up(s->key, now).tools) parts_.eras.forget(s->key);
   if (s->expired) s = co_await maker_.authorize(s, ry::error(RY_UNAUTHENTICATED));
   for (;;) {
     auto c = client_of(s, exec);
@@ -123,6 +140,7 @@ tool_list_ptr broker::keep(const server& s, tool_list got, std::uint64_t aged) {
   // A server whose revision is known is not asked again who it is.
   if (const auto before = memory_.look_up(s.key, parts_.ctx.now_unix_us()).tools; before && !got.introduced) {
     got.instructions = before->instructions;
+    got.has_resources = before->has_resources;
     if (got.server_name.empty()) got.server_name = before->server_name;
   }
   got.bytes += got.instructions.size() + got.server_name.size();
@@ -191,7 +209,8 @@ ry::task<tool_list_ptr> broker::ask(server_ptr s, freshness wanted, bool& waits)
   std::rethrow_exception(why);
 }
 
-ry::task<json::value> broker::invoke(server_ptr s, std::string tool, json::object arguments, progress_fn on_progress) {
+ry::task<json::value> broker::invoke(server_ptr s, std::string tool, json::object arguments, progress_fn on_progress,
+                                     operation what) {
   ry_exec* exec = co_await ry::this_exec();
   attempts made;
   ry::error said(RY_OK);
@@ -199,14 +218,15 @@ ry::task<json::value> broker::invoke(server_ptr s, std::string tool, json::objec
   for (int lists = 0;;) {
     std::vector<mirrored_argument> mirrored;
     const auto known = memory_.look_up(s->key, parts_.ctx.now_unix_us());
-    if (const auto* t = known.tools ? known.tools->find(tool) : nullptr) mirrored = t->mirrored;
+    const bool calls = what == operation::call_tool;
+    if (const auto* t = known.tools && calls ? known.tools->find(tool) : nullptr) mirrored = t->mirrored;
     ry::error why(RY_OK);
     auto c = client_of(s, exec);
     if (said.status() != RY_OK) c->doubt(said);
     try {
-      auto result = co_await c->call_tool(tool, arguments, std::move(mirrored), on_progress);
+      auto result = co_await perform(*c, what, tool, arguments, std::move(mirrored), on_progress);
       done_with(std::move(c));
-      if (says_unknown_tool(result)) memory_.age(s->key, s->account_id);
+      if (what == operation::call_tool && says_unknown_tool(result)) memory_.age(s->key, s->account_id);
       co_return result;
     } catch (const ry::error& e) {
       why = e;
@@ -219,7 +239,8 @@ ry::task<json::value> broker::invoke(server_ptr s, std::string tool, json::objec
     c.reset();
     const auto detail = why.detail_json();
     const auto code = why.is("mcp.rpc") && !detail.empty() ? code_of(parse(detail)) : 0;
-    if (code == invalid_params || code == method_not_found || code == header_mismatch) {
+    const bool about_tool = what == operation::call_tool && (code == invalid_params || code == method_not_found);
+    if (about_tool || code == header_mismatch) {
       memory_.age(s->key, s->account_id);
     }
     // In all of these the server has done nothing yet.
@@ -232,14 +253,15 @@ ry::task<json::value> broker::invoke(server_ptr s, std::string tool, json::objec
   }
 }
 
-ry::task<std::string> broker::call(server_ptr s, std::string tool, json::object arguments, told_fn told) {
+ry::task<std::string> broker::call(server_ptr s, std::string tool, json::object arguments, told_fn told, operation what) {
   if (s->session.empty()) {
-    co_return co_await timed_call(std::move(s), std::move(tool), std::move(arguments), std::move(told));
+    co_return co_await timed_call(std::move(s), std::move(tool), std::move(arguments), std::move(told), what);
   }
-  co_return co_await call_in_session(std::move(s), std::move(tool), std::move(arguments), std::move(told));
+  co_return co_await call_in_session(std::move(s), std::move(tool), std::move(arguments), std::move(told), what);
 }
 
-ry::task<std::string> broker::call_in_session(server_ptr s, std::string tool, json::object arguments, told_fn told) {
+ry::task<std::string> broker::call_in_session(server_ptr s, std::string tool, json::object arguments, told_fn told,
+                                              operation what) {
   s = co_await maker_.resolve(s);
   const auto key = waiting_key(*s);
   ry_exec* const here = co_await ry::this_exec();
@@ -258,7 +280,7 @@ ry::task<std::string> broker::call_in_session(server_ptr s, std::string tool, js
   std::string result;
   ry::error why(RY_OK);
   try {
-    result = co_await timed_call(s, std::move(tool), std::move(arguments), std::move(told));
+    result = co_await timed_call(s, std::move(tool), std::move(arguments), std::move(told), what);
   } catch (...) {
     why = ry::current_error();
   }
@@ -280,7 +302,8 @@ bool broker::note_use(const std::string& key) {
   return std::exchange(sessions_[key], false);
 }
 
-ry::task<std::string> broker::timed_call(server_ptr s, std::string tool, json::object arguments, told_fn told) {
+ry::task<std::string> broker::timed_call(server_ptr s, std::string tool, json::object arguments, told_fn told,
+                                         operation what) {
   const auto most_ms = settings_.most_call_ms;
   const auto patience_ms = std::min(s->call_ms != 0 ? s->call_ms : settings_.call_ms, most_ms);
   const auto begun = parts_.ctx.mono_us();
@@ -301,7 +324,7 @@ ry::task<std::string> broker::timed_call(server_ptr s, std::string tool, json::o
   bool waits = false;
   try {
     text = co_await within(parts_.ctx, patience_ms, late,
-                           result_of(s, std::move(tool), std::move(arguments), std::move(on_progress), waits), clock);
+                           result_of(s, std::move(tool), std::move(arguments), std::move(on_progress), what, waits), clock);
   } catch (const ry::error& e) {
     why = e;
   }
@@ -324,14 +347,14 @@ ry::task<std::string> broker::timed_call(server_ptr s, std::string tool, json::o
 }
 
 ry::task<std::string> broker::result_of(server_ptr s, std::string tool, json::object arguments,
-                                       progress_fn on_progress, bool& waits) {
+                                       progress_fn on_progress, operation what, bool& waits) {
   if (s->session.empty()) s = co_await maker_.resolve(s);
   waits = true;
   const auto place = co_await places_.take(s->account_id);
   waits = false;
-  const auto result = co_await invoke(s, tool, std::move(arguments), std::move(on_progress));
+  const auto result = co_await invoke(s, tool, std::move(arguments), std::move(on_progress), what);
   const auto known = memory_.look_up(s->key, parts_.ctx.now_unix_us());
-  const auto* described = known.tools ? known.tools->find(tool) : nullptr;
+  const auto* described = known.tools && what == operation::call_tool ? known.tools->find(tool) : nullptr;
   std::string mismatch;
   if (described != nullptr && !described->output_schema.is_null()) {
     mismatch = structured_mismatch(result, described->output_schema);
@@ -340,7 +363,7 @@ ry::task<std::string> broker::result_of(server_ptr s, std::string tool, json::ob
     parts_.ctx.warn("a structured result does not match the output schema of its tool",
                     {{"server", s->name}, {"tool", tool}, {"mismatch", mismatch}});
   }
-  co_return result_json(result, settings_.max_result_bytes, mismatch);
+  co_return result_json(result, settings_.max_result_bytes, mismatch, settings_.max_files_bytes);
 }
 
 }  // namespace mcp

@@ -17,6 +17,8 @@
 namespace mcp {
 
 enum class freshness { remembered, asked_now };
+// What a run asks of a server.
+enum class operation { call_tool, list_resources, read_resource };
 
 class broker {
  public:
@@ -36,7 +38,9 @@ class broker {
   // result_json of agent.tools/1. A failed call throws. told: is called for each notification of progress, on the executor
   // of the chain, and lives until the call has ended.
   using told_fn = std::function<void(std::string_view line)>;
-  ry::task<std::string> call(server_ptr s, std::string tool, json::object arguments, told_fn told = {});
+  // list_resources: arguments `filter` and `offset`; read_resource: `uri`. `tool` then names the operation in messages.
+  ry::task<std::string> call(server_ptr s, std::string tool, json::object arguments, told_fn told = {},
+                             operation what = operation::call_tool);
 
   // Closes the connections that wait for their next use, soon.
   void close_kept() noexcept { kept_.clear(); }
@@ -58,15 +62,15 @@ class broker {
   // waits: whether it stands before its turn.
   ry::task<tool_list_ptr> ask(server_ptr s, freshness wanted, bool& waits);
   // A call in the session of a run or thread: when its turn has come, and on the executor of the session.
-  ry::task<std::string> call_in_session(server_ptr s, std::string tool, json::object arguments, told_fn told);
-  ry::task<std::string> timed_call(server_ptr s, std::string tool, json::object arguments, told_fn told);
+  ry::task<std::string> call_in_session(server_ptr s, std::string tool, json::object arguments, told_fn told, operation what);
+  ry::task<std::string> timed_call(server_ptr s, std::string tool, json::object arguments, told_fn told, operation what);
   // A session under that key is begun; one was in use; whether it took the place of another.
   void note_beginning(const std::string& key);
   bool note_use(const std::string& key);
   ry::task<std::string> result_of(server_ptr s, std::string tool, json::object arguments, progress_fn on_progress,
-                                  bool& waits);
+                                  operation what, bool& waits);
   ry::task<tool_list> fetch(server_ptr s);
-  ry::task<json::value> invoke(server_ptr s, std::string tool, json::object arguments, progress_fn on_progress);
+  ry::task<json::value> invoke(server_ptr s, std::string tool, json::object arguments, progress_fn on_progress, operation what);
   tool_list_ptr keep(const server& s, tool_list got, std::uint64_t aged);
 
   client_parts& parts_;

@@ -372,6 +372,7 @@ ry::task<tool_list> client::list_tools() {
   auto list = pages.finish();
   list.server_name = server_name_;
   list.instructions = instructions_;
+  list.has_resources = server_capabilities_.contains("resources");
   list.introduced = introduced_;
   co_return list;
 }

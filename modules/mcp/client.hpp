@@ -8,6 +8,7 @@
 #include "connection.hpp"
 #include "era.hpp"
 #include "figures.hpp"
+#include "resources.hpp"
 #include "tool.hpp"
 
 namespace mcp {
@@ -59,6 +60,10 @@ class client {
   ry::task<json::value> call_tool(std::string name, json::object arguments, std::vector<mirrored_argument> mirrored,
                                   progress_fn on_progress = {});
 
+  // Both as the result of a call of a tool.
+  ry::task<json::value> list_resources(resource_query query);
+  ry::task<json::value> read_resource(std::string uri);
+
   era revision() const noexcept { return era_; }
   const server& to() const noexcept { return *to_; }
   ry_exec* executor() const noexcept { return exec_; }
@@ -85,6 +90,7 @@ class client {
                       ry::headers fields, std::uint32_t bits);
   ry::task<reply> exchange(std::string method, json::object params, std::string name,
                            ry::headers fields, std::uint32_t bits);
+  ry::task<void> collect_resources(resource_collector& to, resource_collector::list what);
   void open(const std::string& driver);
   void note(era e);
   ry::task<reply> send(std::string method, json::object params, request_options options);

@@ -1,6 +1,7 @@
 // The module `mcp`: which parts do what. Everything else is in the parts.
 #include <ry/svc/mcp.h>
 
+#include <migrations.hpp>
 #include <ry/ry.hpp>
 
 #include "routes.hpp"
@@ -16,10 +17,12 @@ class module {
         settings_(read_settings(ctx.settings())),
         parts_{ctx, {}, {}},
         broker_(parts_, settings_),
-        source_(ctx, broker_, settings_, agents_),
-        routes_(ctx, broker_, settings_, accounts_, agents_) {
+        definitions_(ctx),
+        source_(ctx, broker_, settings_, agents_, definitions_),
+        routes_(ctx, broker_, settings_, accounts_, agents_, definitions_) {
     parts_.max_message_bytes = settings_.max_message_bytes;
     parts_.limits.tools = settings_.max_tools;
+    reg.migrations(ry_migrations::all);
     define_point(reg);
     reg.provide(RY_SVC_MCP_1, &service_table, this);
     reg.contribute(RY_AGENT_TOOLS_1, "mcp", tool_source::table(), &source_);
@@ -62,6 +65,7 @@ class module {
   broker broker_;
   ry::service<ry_accounts_v1> accounts_;
   ry::service<ry_agents_v1> agents_;
+  tool_definitions definitions_;
   tool_source source_;
   routes routes_;
 };
@@ -70,7 +74,7 @@ class module {
 }  // namespace mcp
 
 RY_MODULE(mcp::module, "mcp", "0.1.0",
-          .needs(RY_CORE_1, RY_HTTP_1, RY_SECRETS_1, RY_SERVICES_1, RY_METRICS_1, RY_SVC_ACCOUNTS_1, RY_SVC_AGENTS_1)
+          .needs(RY_CORE_1, RY_HTTP_1, RY_DB_1, RY_SECRETS_1, RY_SERVICES_1, RY_METRICS_1, RY_SVC_ACCOUNTS_1, RY_SVC_AGENTS_1)
               .wants(RY_AGENT_TOOLS_1)
               .provides(RY_MCP_TRANSPORT_1, RY_SVC_MCP_1)
               .settings(mcp::settings_schema));

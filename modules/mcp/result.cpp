@@ -33,6 +33,14 @@ std::string text_in(const std::string& base64) {
   return {};
 }
 
+// The last segment of a URI's path, as a name for what it stands for.
+std::string_view name_in(std::string_view uri) {
+  uri = uri.substr(0, uri.find_first_of("?#"));
+  while (uri.ends_with('/')) uri.remove_suffix(1);
+  uri.remove_prefix(uri.find_last_of("/:") + 1);  // npos + 1 is the beginning
+  return uri.empty() ? "resource" : uri;
+}
+
 bool blank(std::string_view s) {
   return s.find_first_not_of(" \t\r\n") == std::string_view::npos;
 }
@@ -117,7 +125,8 @@ bool repeats(const json::value& structured, const json::array* content) {
 
 class writer {
  public:
-  writer(std::size_t most, const binary_filter& filter) : filter_(filter), most_(most) {}
+  writer(std::size_t most, std::size_t most_files, const binary_filter& filter)
+      : filter_(filter), most_(most), hands_files_(most_files != 0), most_files_(most_files) {}
 
   void block(const json::value& v) {
     const auto* o = v.if_object();
@@ -126,7 +135,10 @@ class writer {
     if (type == "text") return own_text(text_of(*o, "text"));
     if (type == "image") return picture(text_of(*o, "mimeType"), text_of(*o, "data"));
     if (type == "audio") {
-      return line("[audio, " + text_of(*o, "mimeType") + ", " + size_of(text_of(*o, "data")) + "]");
+      const auto media_type = text_of(*o, "mimeType");
+      const auto data = text_of(*o, "data");
+      line("[audio, " + media_type + ", " + size_of(data) + "]");
+      return file("audio", media_type, data);
     }
     if (type == "resource_link") return link(*o);
     const auto* resource = object_of(*o, "resource");
@@ -148,6 +160,7 @@ class writer {
     return std::move(out_);
   }
   json::array take_images() { return std::move(images_); }
+  json::array take_files() { return std::move(files_); }
 
  private:
   void own_text(const std::string& text) {
@@ -157,9 +170,18 @@ class writer {
   static std::string size_of(const std::string& base64) {
     return std::to_string(base64.size() / 4 * 3) + " bytes";
   }
+  // Bytes that are no text and no image for a model.
+  void file(std::string_view name, const std::string& media_type, const std::string& data) {
+    constexpr std::size_t most = 100;
+    if (data.empty() || !hands_files_) return;
+    if (files_.size() == most || data.size() > most_files_) return line("[it is too large to be handed over]");
+    most_files_ -= data.size();
+    files_.push_back(json::object{{"name", jv(name)}, {"media_type", jv(media_type)}, {"data", jv(data)}});
+  }
   void picture(std::string media_type, std::string data) {
     line("[image, " + media_type + ", " + size_of(data) + "]");
     image_bytes_ += data.size() + media_type.size();
+    if (image_bytes_ > most_ && hands_files_) return file("image", media_type, data);
     if (image_bytes_ > most_) return line("[the image is too large to be handed over]");
     images_.push_back(json::object{{"media_type", jv(media_type)}, {"data", jv(data)}});
   }
@@ -179,27 +201,31 @@ class writer {
       return picture(media_type, blob);
     }
     const auto text = blob.empty() ? text_of(o, "text") : is_text_type(media_type) ? text_in(blob) : std::string();
-    if (!blob.empty() && text.empty())
-      return line("[resource " + uri + ", " + media_type + ", " + size_of(blob) + "]");
+    if (!blob.empty() && text.empty()) {
+      line("[resource " + uri + ", " + media_type + ", " + size_of(blob) + "]");
+      return file(name_in(uri), media_type, blob);
+    }
     line("[resource " + uri + (media_type.empty() ? "" : ", " + media_type) + "]");
     own_text(text);
   }
 
   const binary_filter& filter_;
-  std::size_t most_, total_ = 0, image_bytes_ = 0;
+  const std::size_t most_;
+  const bool hands_files_;
+  std::size_t most_files_, total_ = 0, image_bytes_ = 0;  // most_files_: left for further files
   bool has_text_ = false;
   std::string out_;
-  json::array images_;
+  json::array images_, files_;
 };
 
 }  // namespace
 
-std::string result_json(const json::value& result, std::size_t max_bytes, std::string_view mismatch) {
+std::string result_json(const json::value& result, std::size_t max_bytes, std::string_view mismatch, std::size_t max_files_bytes) {
   json::object out;
   const auto* o = result.if_object();
   const auto* content = o != nullptr ? array_of(*o, "content") : nullptr;
   const binary_filter filter(content);
-  writer w(max_bytes, filter);
+  writer w(max_bytes, max_files_bytes, filter);
   bool failed = false;
   if (o != nullptr) {
     if (content != nullptr) {
@@ -219,6 +245,7 @@ std::string result_json(const json::value& result, std::size_t max_bytes, std::s
     }
   }
   out["images"] = w.take_images();
+  if (auto files = w.take_files(); !files.empty()) out["files"] = std::move(files);
   out["content"] = jv(w.take());
   out["is_error"] = failed;
   auto whole = json::serialize(result);

@@ -172,6 +172,8 @@ void routes::add_to(ry::registrar& reg) {
   reg.route("GET", "/agents/{agent_id}/custom-mcp-tools", 0, this, &routes::discover, slow);
   reg.route("POST", "/agents/{agent_id}/custom-mcp-tools", 0, this, &routes::enable, slow);
   reg.route("PUT", "/agents/{agent_id}/custom-mcp-tools", 0, this, &routes::replace, slow);
+  reg.route("GET", "/agents/{agent_id}/custom-mcp-tools/changes", 0, this, &routes::changed_definitions, slow);
+  reg.route("POST", "/agents/{agent_id}/custom-mcp-tools/changes", 0, this, &routes::approve_definition, slow);
   reg.route("POST", "/admin/mcp/tools", RY_ROUTE_ADMIN, this, &routes::try_tools, slow);
   reg.route("POST", "/admin/mcp/call", RY_ROUTE_ADMIN, this, &routes::try_call, slower);
   reg.describe(ry_openapi::api);
@@ -363,6 +365,89 @@ ry::task<ry::response> routes::replace(ry::request r) {
   out["success"] = true;
   out["data"] = std::move(data);
   co_return ry::response::json(json::serialize(out));
+}
+
+// Of the servers whose lists are known or come in time: those that cannot be asked are named, and the others are shown.
+ry::task<ry::response> routes::changed_definitions(ry::request r) {
+  const auto account = co_await caller(r);
+  const std::string agent_id(r.param("agent_id"));
+  const auto agent = co_await read_agent(agents_, account, agent_id, 0);
+  std::vector<const configured*> watched;
+  std::vector<ry::task<tool_list_ptr>> asked;
+  json::array unreachable;
+  for (const auto& each : agent.servers) {
+    if (each.on_tool_change == configured::tool_change::log || each.enabled.empty()) continue;
+    try {
+      asked.push_back(broker_.discover(broker_.servers().of_agent(each, account, agent_id), freshness::remembered));
+      watched.push_back(&each);
+    } catch (const ry::error&) {
+      unreachable.emplace_back(each.name);
+    }
+  }
+  const auto lists = co_await ry::when_all(std::move(asked));
+  json::array changes;
+  for (std::size_t i = 0; i < watched.size(); ++i) {
+    const auto& c = *watched[i];
+    if (!lists[i].ok()) {
+      unreachable.emplace_back(c.name);
+      continue;
+    }
+    const auto all = co_await definitions_.changes(c, account, *lists[i]);
+    for (const auto& each : all) {
+      const auto* t = (*lists[i])->find(each.tool);
+      json::object o;
+      o["server"] = c.name;
+      o["tool"] = each.tool;
+      json::array parts;
+      for (const auto& part : each.parts) parts.emplace_back(part);
+      o["changed"] = std::move(parts);
+      o["on_tool_change"] = c.on_tool_change == configured::tool_change::block ? "block" : "ask";
+      o["description"] = t->description;
+      o["parameters"] = t->parameters;
+      o["read_only"] = t->read_only;
+      o["fingerprint"] = t->fingerprint;
+      changes.push_back(std::move(o));
+    }
+  }
+  json::object out;
+  out["changes"] = std::move(changes);
+  out["unreachable"] = std::move(unreachable);
+  co_return ry::response::json(json::serialize(out));
+}
+
+ry::task<ry::response> routes::approve_definition(ry::request r) {
+  const auto account = co_await caller(r);
+  const std::string agent_id(r.param("agent_id"));
+  const auto body = body_of(r);
+  const auto name = text_of(body, "server"), tool = text_of(body, "tool"), fingerprint = text_of(body, "fingerprint");
+  for (const auto& [field, value] : {std::pair{"server", &name}, std::pair{"tool", &tool}, std::pair{"fingerprint", &fingerprint}}) {
+    if (value->empty()) throw invalid(std::string(field) + " is required");
+  }
+  const auto agent = co_await read_agent(agents_, account, agent_id, 0);
+  const auto c = std::find_if(agent.servers.begin(), agent.servers.end(), [&](const auto& each) { return each.name == name; });
+  if (c == agent.servers.end()) throw invalid("server: the agent has no MCP server of this name");
+  tool_list_ptr list;
+  try {
+    list = co_await broker_.discover(broker_.servers().of_agent(*c, account, agent_id), freshness::remembered);
+  } catch (const ry::error& e) {
+    throw as_answer(e);
+  }
+  const auto* t = list->find(tool);
+  if (t == nullptr) throw invalid("tool: the server has no tool of this name");
+  // What is approved is what the caller has seen.
+  if (t->fingerprint != fingerprint) {
+    throw ry::http_error(409, RY_ABORTED, "mcp.tool_changed",
+                         "fingerprint: the definition of the tool has changed again, or is not the one of this server");
+  }
+  bool known = true;
+  try {
+    co_await definitions_.accept(*c, account, tool, fingerprint);
+  } catch (const ry::error& e) {
+    if (!e.is("mcp.definition")) throw;
+    known = false;
+  }
+  if (!known) throw invalid("tool: no run of the agent has used this tool yet");
+  co_return ry::response::json(json::serialize(json::object{{"success", true}}));
 }
 
 // A profile is one of the operator's own account.

@@ -6,6 +6,7 @@
 #include <ry/svc/agents.h>
 
 #include "broker.hpp"
+#include "tool_definitions.hpp"
 
 namespace mcp {
 
@@ -13,14 +14,17 @@ class routes {
  public:
   // The services are filled before the first request.
   routes(const ry::context& ctx, broker& b, const settings& s,
-         const ry::service<ry_accounts_v1>& accounts, const ry::service<ry_agents_v1>& agents)
-      : ctx_(ctx), broker_(b), settings_(s), accounts_(accounts), agents_(agents) {}
+         const ry::service<ry_accounts_v1>& accounts, const ry::service<ry_agents_v1>& agents,
+         tool_definitions& definitions)
+      : ctx_(ctx), broker_(b), settings_(s), accounts_(accounts), agents_(agents), definitions_(definitions) {}
   void add_to(ry::registrar& reg);
 
  private:
   ry::task<ry::response> discover(ry::request r);
   ry::task<ry::response> enable(ry::request r);
   ry::task<ry::response> replace(ry::request r);
+  ry::task<ry::response> changed_definitions(ry::request r);
+  ry::task<ry::response> approve_definition(ry::request r);
   ry::task<ry::response> try_tools(ry::request r);
   ry::task<ry::response> try_call(ry::request r);
 
@@ -35,6 +39,7 @@ class routes {
   const settings& settings_;
   const ry::service<ry_accounts_v1>& accounts_;
   const ry::service<ry_agents_v1>& agents_;
+  tool_definitions& definitions_;
 };
 
 }  // namespace mcp

@@ -126,7 +126,10 @@ std::string setting_problem(std::string_view type, std::string_view config_json)
     if (type != "json") break;
     const auto key = sv(member.key());
     bool known = false;
-    for (const char* each : {"command", "args", "env", "reuse", "session", "revision", "timeout_seconds"}) known |= key == each;
+    for (const char* each : {"command", "args", "env", "reuse", "session", "revision", "timeout_seconds", "instructions", "resources",
+                             "on_tool_change"}) {
+      known |= key == each;
+    }
     if (!known) return "config." + clean(key, 100) + " is not known";
   }
   const auto* revision = o->if_contains("revision");
@@ -137,6 +140,15 @@ std::string setting_problem(std::string_view type, std::string_view config_json)
   if (session != nullptr && !(session->is_string() && (session->get_string() == "call" || session->get_string() == "run" ||
                                                        session->get_string() == "thread"))) {
     return "config.session must be \"call\", \"run\" or \"thread\"";
+  }
+  for (const char* key : {"instructions", "resources"}) {
+    const auto* on = o->if_contains(key);
+    if (on != nullptr && !on->is_bool()) return std::string("config.") + key + " must be true or false";
+  }
+  const auto* reaction = o->if_contains("on_tool_change");
+  if (reaction != nullptr && !(reaction->is_string() && (reaction->get_string() == "log" || reaction->get_string() == "ask" ||
+                                                         reaction->get_string() == "block"))) {
+    return "config.on_tool_change must be \"log\", \"ask\" or \"block\"";
   }
   const auto* seconds = o->if_contains("timeout_seconds");
   if (seconds != nullptr &&
@@ -167,6 +179,11 @@ std::vector<configured> read_configured(std::string_view custom_mcps_json) {
         if (t.is_string()) c.enabled.emplace_back(sv(t.get_string()));
       }
     }
+    if (const auto* on = c.config.if_contains("instructions"); on != nullptr && on->is_bool()) c.instructions = on->get_bool();
+    if (const auto* on = c.config.if_contains("resources"); on != nullptr && on->is_bool()) c.resources = on->get_bool();
+    const auto reaction = text_of(c.config, "on_tool_change");
+    if (reaction == "ask") c.on_tool_change = configured::tool_change::ask;
+    if (reaction == "block") c.on_tool_change = configured::tool_change::block;
     out.push_back(std::move(c));
   }
   return out;

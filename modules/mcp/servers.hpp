@@ -10,6 +10,13 @@ struct configured {
   std::string name, type, custom_type;
   json::object config;  // secrets sealed
   std::vector<std::string> enabled;
+  bool instructions = true;       // the server's go into the system prompt
+  std::optional<bool> resources;  // nullopt: offered when a tool of the server is enabled
+  enum class tool_change { log, ask, block } on_tool_change = tool_change::log;
+
+  // Whether a run uses the server at all, and whether it may read the server's resources.
+  bool in_use() const { return !enabled.empty() || resources.value_or(false); }
+  bool reads_resources() const { return resources.value_or(!enabled.empty()); }
 };
 std::vector<configured> read_configured(std::string_view custom_mcps_json);
 

@@ -22,6 +22,8 @@ settings read_settings(std::string_view text) {
   s.cache_us = static_cast<std::int64_t>(number("cache_hours", 24)) * 3600 * 1'000'000;
   s.cache_bytes = number("cache_mb", 64) << 20;
   s.max_result_bytes = number("max_result_kb", 1024) << 10;
+  s.max_files_bytes = number("max_files_kb", 12288) << 10;
+  s.max_instructions_bytes = number("max_instructions_kb", 4) << 10;
   s.max_message_bytes = number("max_message_kb", 16384) << 10;
   s.kept.idle_ms = number("reuse_idle_seconds", 60) * 1000;
   s.kept.session_idle_ms = number("session_idle_seconds", 900) * 1000;

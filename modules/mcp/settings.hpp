@@ -17,6 +17,8 @@ inline constexpr char settings_schema[] = R"json({
     "cache_hours": {"type": "integer", "minimum": 0, "maximum": 24, "default": 24, "description": "Longest life of what a server said about its tools; the server may ask for less"},
     "cache_mb": {"type": "integer", "minimum": 1, "maximum": 65536, "default": 64, "description": "Memory for what servers said about their tools; what was not used for the longest time goes first"},
     "max_result_kb": {"type": "integer", "minimum": 1, "maximum": 65536, "default": 1024, "description": "Largest result of a tool that is handed on whole"},
+    "max_files_kb": {"type": "integer", "minimum": 0, "maximum": 65536, "default": 12288, "description": "Audio and other binary contents of one result that are handed on to be stored in the run's workspace, in base64; 0: none"},
+    "max_instructions_kb": {"type": "integer", "minimum": 0, "maximum": 16, "default": 4, "description": "How much of a server's instructions goes into the system prompt of runs that use the server; 0: none"},
     "max_message_kb": {"type": "integer", "minimum": 16, "maximum": 65536, "default": 16384, "description": "Largest message of a server that is read"},
     "reuse_idle_seconds": {"type": "integer", "minimum": 0, "maximum": 3600, "default": 60, "description": "How long a connection to a server whose configuration says \"reuse\": true waits for its next use; 0: each call has its own connection"},
     "session_idle_seconds": {"type": "integer", "minimum": 1, "maximum": 86400, "default": 900, "description": "How long the session of a run or a thread waits for its next call"},
@@ -39,7 +41,7 @@ struct settings {
   bool enabled = true;
   std::uint64_t discovery_ms = 30'000, call_ms = 30'000, most_call_ms = 3'600'000, list_wait_ms = 5'000;
   std::int64_t cache_us = 24LL * 3600 * 1'000'000;
-  std::size_t cache_bytes = 64u << 20, max_result_bytes = 1u << 20, max_message_bytes = 16u << 20, max_tools = 1000;
+  std::size_t cache_bytes = 64u << 20, max_result_bytes = 1u << 20, max_message_bytes = 16u << 20, max_instructions_bytes = 4u << 10, max_files_bytes = 12u << 20, max_tools = 1000;
   std::size_t max_at_once = 64;  // of one account
   kept_limits kept;
 };

@@ -6,6 +6,8 @@
 #include <boost/json/monotonic_resource.hpp>
 #include <ry/cpp/types.hpp>
 
+#include "fingerprint.hpp"
+
 namespace mcp {
 namespace {
 
@@ -139,7 +141,8 @@ void tool_collector::add(const json::value& v) {
   t.idempotent = claims(annotations, "idempotentHint");
   t.mirrored = std::move(headers.mirrored);
   t.hash = std::move(hash);
-  const auto bytes = sizeof t + name.size() + t.description.size() + t.hash.size() + memory_of(*schema) +
+  t.fingerprint = fingerprint_of(*o);
+  const auto bytes = sizeof t + name.size() + t.description.size() + t.hash.size() + t.fingerprint.size() + memory_of(*schema) +
                      (output != nullptr ? memory_of(*output) : 0);
   if (list_.bytes + bytes > limits_.list_bytes) {
     full_ = true;

@@ -20,6 +20,7 @@ struct tool {
   bool read_only = false, idempotent = false;  // what the server claims
   std::vector<mirrored_argument> mirrored;
   std::string hash;  // of all that a model or a person was shown, hex
+  std::string fingerprint;  // of its definition by parts, whatever the order of members
 };
 
 // What a server offered at one time. Immutable once shared.
@@ -29,7 +30,8 @@ struct tool_list {
   std::optional<std::int64_t> ttl_ms;     // as the server said; none: it said nothing
   std::string server_name;
   std::string instructions;               // of the server for the model, at most 16 KiB
-  bool introduced = false;                // both come from the server's answer to initialize or server/discover
+  bool has_resources = false;             // the server has the capability
+  bool introduced = false;                // all three come from the server's answer to initialize or server/discover
   std::size_t bytes = 0;                  // of memory, about
 
   const tool* find(std::string_view name) const noexcept;

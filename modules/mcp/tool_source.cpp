@@ -2,8 +2,26 @@
 
 #include "deadline.hpp"
 #include "result.hpp"
+#include "text.hpp"
 
 namespace mcp {
+
+namespace {
+
+const changed_definition* change_of(const std::vector<changed_definition>& all, std::string_view tool) {
+  for (const auto& each : all) {
+    if (each.tool == tool) return &each;
+  }
+  return nullptr;
+}
+
+std::string parts_of(const changed_definition& change) {
+  std::string out;
+  for (const auto& part : change.parts) out += (out.empty() ? "" : ", ") + part;
+  return out;
+}
+
+}  // namespace
 
 ry::task<agent_servers> read_agent(const ry::service<ry_agents_v1>& agents, std::string account_id,
                                    std::string agent_id, std::int32_t version) {
@@ -76,15 +94,47 @@ ry::task<tool_list_ptr> tool_source::known_tools(server_ptr s) {
   co_return broker_.memory().look_up(s->key, ctx_.now_unix_us()).tools;
 }
 
+std::string tool_source::shown_instructions(const tool_list& list) const {
+  const auto shown = cut(list.instructions, settings_.max_instructions_bytes);
+  const auto more = list.instructions.size() - shown.size();
+  return std::string(shown) + (more == 0 || shown.empty() ? "" : "\n[cut: " + std::to_string(more) + " more bytes]");
+}
+
+ry::task<std::vector<changed_definition>> tool_source::changed_tools(configured c, server_ptr s, tool_list_ptr list) {
+  if (c.on_tool_change != configured::tool_change::log) co_return co_await definitions_.changes(c, s->account_id, list);
+  ry_exec* exec = co_await ry::this_exec();
+  (void)ctx_.spawn(definitions_.log_changes(std::move(c), std::move(s), std::move(list)), exec);
+  co_return std::vector<changed_definition>();
+}
+
+ry::task<void> tool_source::check_definition(configured c, server_ptr s, std::string tool) {
+  if (c.on_tool_change == configured::tool_change::log) co_return;
+  auto named = co_await broker_.servers().resolve(s);
+  auto list = broker_.memory().look_up(named->key, ctx_.now_unix_us()).tools;
+  if (!list) list = co_await broker_.discover(s, freshness::remembered);
+  if (list->find(tool) == nullptr) {
+    throw trouble_with(*s, RY_FAILED_PRECONDITION, "mcp.tool_changed", "the tool " + tool + " is not in the server's list any more");
+  }
+  const bool blocks = c.on_tool_change == configured::tool_change::block;
+  const auto all = co_await definitions_.changes(c, s->account_id, list);
+  const auto* change = change_of(all, tool);
+  if (change == nullptr) co_return;
+  throw trouble_with(*s, RY_FAILED_PRECONDITION, "mcp.tool_changed",
+                     "the definition of the tool " + tool + " has changed (" + parts_of(*change) + "); it " +
+                         (blocks ? "is blocked" : "is not called") + " until the user has approved the change");
+}
+
 ry::task<std::string> tool_source::describe(scope of) {
   if (!settings_.enabled) co_return "[]";
   const auto agent = co_await read_agent(agents_, of.account, of.agent, of.version);
   std::vector<ry::task<tool_list_ptr>> asked;
+  std::vector<server_ptr> servers(agent.servers.size());
   std::vector<std::size_t> place(agent.servers.size(), SIZE_MAX);
   for (std::size_t i = 0; i < agent.servers.size(); ++i) {
-    if (agent.servers[i].enabled.empty()) continue;
+    if (!agent.servers[i].in_use()) continue;
     try {
       auto s = broker_.servers().of_agent(agent.servers[i], of.account, of.agent);
+      servers[i] = s;
       place[i] = asked.size();
       asked.push_back(known_tools(std::move(s)));
     } catch (...) {
@@ -93,6 +143,13 @@ ry::task<std::string> tool_source::describe(scope of) {
   }
   const auto known = co_await ry::when_all(std::move(asked));
   json::array out;
+  std::vector<std::vector<changed_definition>> changed(agent.servers.size());
+  for (std::size_t i = 0; i < agent.servers.size(); ++i) {
+    if (place[i] == SIZE_MAX) continue;
+    const auto& got = known[place[i]];
+    if (got.ok() && *got) changed[i] = co_await changed_tools(agent.servers[i], servers[i], *got);
+  }
+  std::vector<bool> introduced(agent.servers.size());  // its instructions are in the list
   for (const auto& t : agent.tools) {
     if (place[t.server] == SIZE_MAX) continue;
     const auto& got = known[place[t.server]];
@@ -103,7 +160,14 @@ ry::task<std::string> tool_source::describe(scope of) {
     const tool_list_ptr list = got.ok() ? *got : nullptr;
     const tool* described = list ? list->find(t.tool) : nullptr;
     if (list && described == nullptr) continue;  // the server has it no more
-    if (described != nullptr) {
+    const auto* change = change_of(changed[t.server], t.tool);
+    if (change != nullptr && configuration.on_tool_change == configured::tool_change::block) continue;
+    if (change != nullptr) {
+      // The model is not told a definition that nobody has approved.
+      o["description"] = "The definition of this tool has changed (" + parts_of(*change) +
+                         "). It can be called once the user has approved the change.";
+      o["parameters"] = json::object{{"type", "object"}};
+    } else if (described != nullptr) {
       o["description"] = described->description;
       o["parameters"] = described->parameters;
       o["read_only"] = described->read_only;
@@ -112,8 +176,19 @@ ry::task<std::string> tool_source::describe(scope of) {
       o["description"] = "The tool " + t.tool + " of " + configuration.name + ".";
       o["parameters"] = json::object{{"type", "object"}};
     }
+    if (list && configuration.instructions && !introduced[t.server]) {
+      introduced[t.server] = true;
+      o["source_instructions"] = shown_instructions(*list);
+    }
     out.push_back(std::move(o));
   }
+  std::vector<std::string> with_resources;
+  for (std::size_t i = 0; i < agent.servers.size(); ++i) {
+    if (place[i] == SIZE_MAX || !agent.servers[i].reads_resources()) continue;
+    const auto& got = known[place[i]];
+    if (got.ok() && *got && (*got)->has_resources) with_resources.push_back(agent.servers[i].name);
+  }
+  for (auto& tool : resource_tools(with_resources)) out.push_back(std::move(tool));
   co_return json::serialize(out);
 }
 
@@ -133,6 +208,49 @@ ry::task<void> tool_source::list(scope of, ry_tools_list_fn fn, void* ctx) {
   }
 }
 
+namespace {
+
+// The server that a call of list_resources or read_resource is about. Throws what the model can correct.
+std::size_t server_with_resources(const std::vector<configured>& servers, const std::vector<std::size_t>& choices, operation what,
+                                  const json::object& arguments) {
+  constexpr std::size_t most_uri = 8192;
+  if (what == operation::read_resource) {
+    const auto uri = text_of(arguments, "uri");
+    if (uri.empty()) throw ry::bad_request("mcp.arguments", "the argument \"uri\" is missing");
+    if (uri.size() > most_uri) throw ry::bad_request("mcp.arguments", "the argument \"uri\" is too long");
+  }
+  const auto wanted = text_of(arguments, "server");
+  if (wanted.empty() && choices.size() == 1) return choices.front();
+  std::string names;
+  for (const auto i : choices) {
+    if (servers[i].name == wanted) return i;
+    names += (names.empty() ? "" : ", ") + servers[i].name;
+  }
+  if (names.empty()) throw ry::bad_request("mcp.arguments", "no MCP server of this agent has resources");
+  throw ry::bad_request("mcp.arguments", "the argument \"server\" " +
+                                             std::string(wanted.empty() ? "is missing; it must be one of: " : "must be one of: ") + names);
+}
+
+}  // namespace
+
+// What this process has not heard of may have some: the run may have begun elsewhere.
+ry::task<std::vector<std::size_t>> tool_source::servers_with_resources(const std::vector<configured>& servers, const scope& of) {
+  std::vector<std::size_t> out;
+  for (std::size_t i = 0; i < servers.size(); ++i) {
+    if (!servers[i].reads_resources()) continue;
+    tool_list_ptr list;
+    try {
+      const auto s = co_await broker_.servers().resolve(broker_.servers().of_agent(servers[i], of.account, of.agent));
+      list = broker_.memory().look_up(s->key, ctx_.now_unix_us()).tools;
+    } catch (const ry::error& e) {
+      if (e.status() == RY_CANCELLED) throw;
+      continue;  // it is not usable, which a call of one of its tools tells
+    }
+    if (!list || list->has_resources) out.push_back(i);
+  }
+  co_return out;
+}
+
 ry::task<std::string> tool_source::invoke(scope of, std::string name, std::string arguments,
                                           call_handle* h) {
   const auto agent = co_await read_agent(agents_, of.account, of.agent, of.version);
@@ -140,17 +258,30 @@ ry::task<std::string> tool_source::invoke(scope of, std::string name, std::strin
   for (const auto& t : agent.tools) {
     if (t.name == name) wanted = &t;
   }
-  if (wanted == nullptr || !settings_.enabled) {
+  auto what = operation::call_tool;
+  if (wanted == nullptr && name == list_resources_tool) what = operation::list_resources;
+  if (wanted == nullptr && name == read_resource_tool) what = operation::read_resource;
+  if ((wanted == nullptr && what == operation::call_tool) || !settings_.enabled) {
     throw ry::not_found("mcp.no_such_tool", "there is no tool " + name);
   }
   json::value given = parse(arguments.empty() ? "{}" : arguments);
   if (!given.is_object()) throw ry::bad_request("mcp.arguments", "the arguments are no object");
-  auto s = broker_.servers().of_agent(agent.servers[wanted->server], of.account, of.agent);
+  std::size_t place = 0;
+  if (wanted != nullptr) {
+    place = wanted->server;
+  } else {
+    const auto choices = co_await servers_with_resources(agent.servers, of);
+    place = server_with_resources(agent.servers, choices, what, given.get_object());
+  }
+  const auto& configuration = agent.servers[place];
+  auto s = broker_.servers().of_agent(configuration, of.account, of.agent);
+  if (wanted != nullptr) co_await check_definition(configuration, s, wanted->tool);
   s = server_maker::in_session(std::move(s), of.run, of.thread);
   const broker::told_fn told = [h](std::string_view line) {
     if (h->sink.on_output != nullptr) h->sink.on_output(h->ctx, ry::str(line));
   };
-  co_return co_await broker_.call(std::move(s), wanted->tool, std::move(given.get_object()), told);
+  auto tool = wanted != nullptr ? wanted->tool : name;
+  co_return co_await broker_.call(std::move(s), std::move(tool), std::move(given.get_object()), told, what);
 }
 
 ry::task<void> tool_source::run(scope of, std::string name, std::string arguments, call_handle* h) {

@@ -15,6 +15,7 @@
 
 #include "broker.hpp"
 #include "names.hpp"
+#include "tool_definitions.hpp"
 
 namespace mcp {
 
@@ -31,8 +32,8 @@ ry::task<agent_servers> read_agent(const ry::service<ry_agents_v1>& agents, std:
 class tool_source {
  public:
   tool_source(const ry::context& ctx, broker& b, const settings& s,
-              const ry::service<ry_agents_v1>& agents)
-      : ctx_(ctx), broker_(b), settings_(s), agents_(agents) {}
+              const ry::service<ry_agents_v1>& agents, tool_definitions& definitions)
+      : ctx_(ctx), broker_(b), settings_(s), agents_(agents), definitions_(definitions) {}
 
   // The table of agent.tools/1; its self is a tool_source.
   static const ry_agent_tools_v1* table() noexcept;
@@ -53,9 +54,17 @@ class tool_source {
   };
   ry::task<void> list(scope of, ry_tools_list_fn fn, void* ctx);
   ry::task<std::string> describe(scope of);
+  // Those of its enabled tools whose definition is not accepted; changes that are only logged are logged behind.
+  ry::task<std::vector<changed_definition>> changed_tools(configured c, server_ptr s, tool_list_ptr list);
+  // Throws when the tool must not be called because its definition has changed.
+  ry::task<void> check_definition(configured c, server_ptr s, std::string tool);
+  // Of a server for the system prompt; empty: none.
+  std::string shown_instructions(const tool_list& list) const;
   ry::task<tool_list_ptr> known_tools(server_ptr s);
   ry::task<void> refresh(server_ptr s, std::shared_ptr<ry::signal> done);
   ry::task<void> refresh_behind(server_ptr s);
+  // Places of those whose resources the agent may read.
+  ry::task<std::vector<std::size_t>> servers_with_resources(const std::vector<configured>& servers, const scope& of);
   ry::task<void> run(scope of, std::string name, std::string arguments, call_handle* h);
   ry::task<std::string> invoke(scope of, std::string name, std::string arguments, call_handle* h);
 
@@ -63,6 +72,7 @@ class tool_source {
   broker& broker_;
   const settings& settings_;
   const ry::service<ry_agents_v1>& agents_;
+  tool_definitions& definitions_;
   std::mutex mutex_;
   std::unordered_set<std::string> refreshing_;  // keys of servers that are asked behind a list that was served
 };

@@ -1,0 +1,52 @@
+// What a client asks about resources.
+#include "client.hpp"
+#include "resources.hpp"
+#include "text.hpp"
+
+namespace mcp {
+
+ry::task<void> client::collect_resources(resource_collector& to, resource_collector::list what) {
+  const std::string method =
+      what == resource_collector::list::templates ? "resources/templates/list" : "resources/list";
+  std::optional<std::string> cursor;
+  do {
+    json::object params;
+    if (cursor) params["cursor"] = *cursor;
+    reply r = co_await ask(method, std::move(params), {}, {}, 0);
+    // Many servers have resources and no templates, and some only templates.
+    if (r.answered && r.failed && code_of(r.body) == method_not_found && !cursor) co_return;
+    const auto page = result_of(std::move(r), method);
+    try {
+      cursor = to.add_page(page, what);
+    } catch (const ry::error& e) {
+      throw trouble_with(*to_, RY_DATA_LOSS, "mcp.protocol_error", e.message());
+    }
+  } while (cursor);
+}
+
+ry::task<json::value> client::list_resources(resource_query query) {
+  co_await connect();
+  resource_collector pages;
+  co_await collect_resources(pages, resource_collector::list::resources);
+  co_await collect_resources(pages, resource_collector::list::templates);
+  const bool incomplete = pages.incomplete();
+  json::object text{{"type", "text"}, {"text", jv(resources_text(pages.take(), query, incomplete))}};
+  json::array content;
+  content.push_back(std::move(text));
+  co_return json::object{{"content", std::move(content)}};
+}
+
+ry::task<json::value> client::read_resource(std::string uri) {
+  co_await connect();
+  json::object params;
+  params["uri"] = uri;
+  reply r = co_await ask("resources/read", std::move(params), uri, {}, 0);
+  const auto read = result_of(std::move(r), "reading the resource " + std::string(cut(uri, 200)));
+  try {
+    co_return contents_as_result(read);
+  } catch (const ry::error& e) {
+    throw trouble_with(*to_, RY_DATA_LOSS, "mcp.protocol_error", e.message());
+  }
+}
+
+}  // namespace mcp
