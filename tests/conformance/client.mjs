@@ -20,6 +20,9 @@ function oauth() {
   if (context.client_id) o.client_id = context.client_id;
   if (context.client_secret) o.client_secret = context.client_secret;
   if (context.private_key_pem) o.private_key = context.private_key_pem;
+  if (context.idp_id_token) {
+    Object.assign(o, { grant: 'id_jag', subject_token: context.idp_id_token, idp_issuer: context.idp_issuer, idp_client_id: context.idp_client_id });
+  }
   if (scenario.includes('client-credentials')) o.grant = 'client_credentials';
   return o;
 }
