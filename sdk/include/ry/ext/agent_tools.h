@@ -2,9 +2,13 @@
  * built in; `mcp` contributes those of MCP servers.
  *
  * tools_json: [{"name":"files__read","description":"...","parameters":{JSON Schema},
- *               "source":"mcp:files","read_only":false,"idempotent":false}]
+ *               "source":"mcp:files","read_only":false,"idempotent":false,
+ *               "source_instructions":"for the system prompt"}]
+ *   source_instructions: of the source, once, with any of its tools; may be left out.
  * result_json: {"content":"text for the model","is_error":false,
- *               "images":[{"media_type":"image/png","data":"<base64>"}],"structured":{...}}
+ *               "images":[{"media_type":"image/png","data":"<base64>"}],"structured":{...},
+ *               "files":[{"name":"a.wav","media_type":"audio/wav","data":"<base64>"}]}
+ *   files: stored in the run's workspace, with a line in the text that names each; may be left out.
  */
 #ifndef RY_EXT_AGENT_TOOLS_H
 #define RY_EXT_AGENT_TOOLS_H
