@@ -108,6 +108,7 @@ ry::task<executor::run_ptr> executor::take(ry::job job, ry::uuid id,
   run->queue_wait_ms = t.queue_wait_ms;
   run->first_token_ms = t.first_token_ms;
   run->taken_over = true;
+  run->had_worker = t.step > 0;
   run->spending = t.spending;
   run->balance_micro = t.balance_micro;
   run->loops_known = false;
@@ -161,6 +162,7 @@ ry::task<ry::job_outcome> executor::execute(run_ptr run, std::uint32_t crashes) 
     }
   }
   writer.dismiss(run);
+  tell_sources_of_end(parts_, *run, run->final_status() != "running");
   co_return std::move(*out);
 }
 
@@ -383,6 +385,7 @@ ry::task<stored> executor::run_calls(run_ptr run, catalog_ptr catalog, std::vect
   struct job {
     tool_call call;
     tool_outcome outcome;
+    call_kind how = call_kind::first;
     bool begun = false, finished = false, written = false;
   };
   std::vector<job> jobs;
@@ -394,7 +397,7 @@ ry::task<stored> executor::run_calls(run_ptr run, catalog_ptr catalog, std::vect
   }
   ry::signal changed;
   const auto one = [](parts& p, run_ptr r, catalog_ptr c, job& j, ry::signal& signal) -> ry::task<void> {
-    j.outcome = co_await run_tool(p, r, c, j.call);
+    j.outcome = co_await run_tool(p, r, c, j.call, j.how);
     j.finished = true;
     signal.set();
   };
@@ -405,9 +408,10 @@ ry::task<stored> executor::run_calls(run_ptr run, catalog_ptr catalog, std::vect
   };
   for (job& j : jobs) {
     const tool_catalog::tool* tool = catalog->find(j.call.name);
-    if (run->taken_over && (tool == nullptr || !tool->repeatable))
-      answer(j, "The outcome of this call is unknown: the server that ran it went away. It may or may not "
-                "have taken effect.");
+    if (run->taken_over && tool != nullptr && resumes_calls(*tool))
+      j.how = call_kind::resumed;
+    else if (run->taken_over && (tool == nullptr || !tool->repeatable))
+      answer(j, unknown_outcome);
     else if (run->loops.judge(j.call, parts_.config.repeat_limit) != loop_guard::verdict::make)
       answer(j, loop_guard::refusal());
   }

@@ -85,6 +85,7 @@ class live_run : public std::enable_shared_from_this<live_run> {
   std::set<std::string> images_told;   // keys of images of which the readers know that they cannot be scaled
   bool tool_search_told = false;       // the readers know that requests carry a part of the tools
   bool taken_over = false;             // no step was begun here yet: calls may have been begun elsewhere
+  bool had_worker = false;             // another worker has carried it: what that kept in memory is not here
   struct {                             // a model answer that another worker left open; to == 0: none
     std::uint64_t from = 0, to = 0;
     std::int64_t attempt = 0;

@@ -58,7 +58,7 @@ class module {
     reg.migrations(ry_migrations::all);
     for (const auto part : {ry_openapi::runs, ry_openapi::threads, ry_openapi::events}) reg.describe(part);
     parts_.providers.define(reg);
-    reg.define_point(RY_AGENT_TOOLS_1, &parts_.tool_sources);
+    define_tool_sources(reg);
     reg.define_point(RY_SANDBOX_DRIVER_1, &parts_.sandboxes);
     static constexpr ry_settings_check_v1 settings_check{sizeof(ry_settings_check_v1), 0, &module::check_settings};
     reg.contribute(RY_SETTINGS_CHECK_1, "runs", &settings_check, this);
@@ -131,6 +131,19 @@ class module {
   }
 
  private:
+  // Sources of the SDK before `resume` are taken, too.
+  void define_tool_sources(ry::registrar& reg) {
+    using sources = ry::drivers<ry_agent_tools_v1>;
+    ry_point p{};
+    p.struct_size = sizeof p;
+    p.min_size = offsetof(ry_agent_tools_v1, resume);
+    p.id = ry::str(RY_AGENT_TOOLS_1);
+    p.added = &sources::on_added;
+    p.removed = &sources::on_removed;
+    p.ctx = &parts_.tool_sources;
+    p.replaced = &sources::on_replaced;
+    ry::check(reg.table().define_point(reg.handle(), &p), RY_AGENT_TOOLS_1);
+  }
   static void check_settings(void* self, const ry_settings_sink* sink) noexcept {
     (void)ry::guard([&] {
       auto* m = static_cast<module*>(self);

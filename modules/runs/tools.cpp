@@ -60,8 +60,10 @@ std::string relative_path(std::string path) {
 // Output on its way to the readers: whole characters, and not without bound.
 class output_stream {
  public:
-  output_stream(parts& p, std::shared_ptr<live_run> run, std::string id)
-      : parts_(p), run_(std::move(run)), id_(std::move(id)) {}
+  // progress: what comes are reports of progress of a source, which readers may also follow by themselves.
+  enum class kind { output, progress };
+  output_stream(parts& p, std::shared_ptr<live_run> run, std::string id, kind what)
+      : parts_(p), run_(std::move(run)), id_(std::move(id)), kind_(what) {}
 
   void add(std::string_view bytes) {
     if (sent_ >= most_output_bytes) return;
@@ -79,6 +81,9 @@ class output_stream {
  private:
   void emit(std::string_view text) {
     sent_ += text.size();
+    if (kind_ == kind::progress) {
+      run_->feed.append("tool_progress").text("tool_call_id", id_).text("message", text.substr(0, text.find_last_not_of('\n') + 1));
+    }
     run_->feed.append("tool_output_chunk").text("tool_call_id", id_).text("content", text);
     run_->deliver_soon();
     parts_.writers.of(run_->exec).touch(run_);
@@ -86,6 +91,7 @@ class output_stream {
   parts& parts_;
   std::shared_ptr<live_run> run_;
   std::string id_, carry_;
+  const kind kind_;
   std::size_t sent_ = 0;
 };
 
@@ -137,7 +143,7 @@ ry::task<tool_outcome> run_shell(parts& p, std::shared_ptr<live_run> run,
   if (command.empty()) co_return tool_outcome{"the argument \"command\" is missing", true};
   if (command.find('\0') != std::string::npos)
     co_return tool_outcome{"the command contains a NUL character", true};
-  output_stream out(p, run, std::move(id));
+  output_stream out(p, run, std::move(id), output_stream::kind::output);
   command_run state;
   state.table = driver->table;
   state.self = driver->self;
@@ -334,7 +340,8 @@ struct foreign_run : abortable {
   void* self = nullptr;
   void* call = nullptr;
   output_stream* out = nullptr;
-  bool ended = false;
+  bool ended = false, resumed = false;
+  bool unknown = false;  // its source knows nothing of the call that is resumed
   tool_outcome outcome;
   std::vector<result_file> files;
   ry::signal done;
@@ -349,6 +356,11 @@ struct foreign_run : abortable {
   static void on_result(void* ctx, ry_status st, ry_str result, const ry_error_view* err) noexcept {
     auto* c = static_cast<foreign_run*>(ctx);
     const ry_status read = ry::guard([&] {
+      if (st == RY_NOT_FOUND && c->resumed) {
+        c->outcome = {std::string(unknown_outcome), true, {}};
+        c->unknown = true;
+        return;
+      }
       if (st != RY_OK) {
         const std::string why = err != nullptr ? ry::text(err->message) : ry::status_name(st);
         c->outcome = {"the tool could not be called: " + why, true};
@@ -376,15 +388,17 @@ struct scope_texts {
     scope.project_id = ry::str(project);
     scope.thread_id = ry::str(thread);
     scope.run_id = ry::str(id);
+    scope.flags = run.had_worker ? RY_TOOLS_TAKEN_OVER : 0;
   }
   std::string account, agent, project, thread, id;
   ry_tools_scope scope{};
 };
 
 ry::task<tool_outcome> run_foreign(parts& p, std::shared_ptr<live_run> run,
-                                   ry::drivers<ry_agent_tools_v1>::entry driver, tool_call call) {
+                                   ry::drivers<ry_agent_tools_v1>::entry driver, tool_call call, call_kind how,
+                                   bool& unknown) {
   const scope_texts scope(*run);
-  output_stream out(p, run, call.id);
+  output_stream out(p, run, call.id, output_stream::kind::progress);
   foreign_run state;
   state.table = driver->table;
   state.self = driver->self;
@@ -393,9 +407,10 @@ ry::task<tool_outcome> run_foreign(parts& p, std::shared_ptr<live_run> run,
   sink.struct_size = sizeof sink;
   sink.on_output = &foreign_run::on_output;
   sink.on_result = &foreign_run::on_result;
-  const ry_status st =
-      driver->table->call(driver->self, &scope.scope, ry::str(call.id), ry::str(call.name),
-                          ry::str(call.arguments), run->exec, &sink, &state, &state.call);
+  state.resumed = how == call_kind::resumed;
+  const auto begin = state.resumed ? driver->table->resume : driver->table->call;
+  const ry_status st = begin(driver->self, &scope.scope, ry::str(call.id), ry::str(call.name),
+                             ry::str(call.arguments), run->exec, &sink, &state, &state.call);
   if (st != RY_OK)
     co_return tool_outcome{std::string("the tool could not be called: ") + ry::status_name(st), true};
   {
@@ -411,6 +426,7 @@ ry::task<tool_outcome> run_foreign(parts& p, std::shared_ptr<live_run> run,
   out.end();
   // Before the result is written, as with the sandbox's tools.
   if (!state.files.empty()) co_await store_result_files(p, run, std::move(state.files), state.outcome);
+  unknown = state.unknown;
   co_return std::move(state.outcome);
 }
 
@@ -474,6 +490,17 @@ tool_outcome read_result(std::string_view text, std::vector<result_file>* files)
   if (content.size() > most_result_bytes)
     files->push_back({"result.txt", "text/plain", std::move(content), result_file::form::plain});
   return out;
+}
+
+bool resumes_calls(const tool_catalog::tool& tool) {
+  return tool.driver && RY_HAS(tool.driver->table, ry_agent_tools_v1, resume) && tool.driver->table->resume != nullptr;
+}
+
+void tell_sources_of_end(parts& p, const live_run& run, bool finished) {
+  const scope_texts scope(run);
+  for (const auto& source : p.tool_sources.all())
+    if (RY_HAS(source->table, ry_agent_tools_v1, ended) && source->table->ended != nullptr)
+      source->table->ended(source->self, &scope.scope, finished ? 1 : 0);
 }
 
 const tool_catalog::tool* tool_catalog::find(std::string_view name) const {
@@ -623,10 +650,16 @@ ry::task<void> keep_files(parts& p, std::shared_ptr<live_run> run, std::string& 
 namespace {
 
 ry::task<tool_outcome> make_call(parts& p, std::shared_ptr<live_run> run, catalog_ptr catalog,
-                                 const tool_catalog::tool* tool, tool_call call) {
+                                 const tool_catalog::tool* tool, tool_call call, call_kind how) {
   try {
     if (tool == nullptr) co_return tool_outcome{"there is no tool named \"" + call.name + "\"", true};
-    if (tool->driver) co_return co_await run_foreign(p, run, tool->driver, call);
+    if (tool->driver) {
+      bool unknown = false;
+      tool_outcome out = co_await run_foreign(p, run, tool->driver, call, how, unknown);
+      if (!unknown || !tool->repeatable) co_return out;
+      tool_outcome again = co_await run_foreign(p, run, tool->driver, call, call_kind::first, unknown);
+      co_return again;
+    }
     if (tool == &catalog->search) co_return co_await run_find_tools(p, catalog, std::move(call));
     ry::result<void> ready = co_await ensure_workspace(p, run);
     if (!ready)
@@ -661,15 +694,15 @@ ry::task<tool_outcome> make_call(parts& p, std::shared_ptr<live_run> run, catalo
 }  // namespace
 
 ry::task<tool_outcome> run_tool(parts& p, std::shared_ptr<live_run> run, catalog_ptr catalog,
-                                tool_call call) {
+                                tool_call call, call_kind how) {
   const tool_catalog::tool* tool = catalog->find(call.name);
   const std::int64_t begun = p.ctx.mono_us();
-  tool_outcome out = co_await make_call(p, run, catalog, tool, std::move(call));
+  tool_outcome out = co_await make_call(p, run, catalog, tool, std::move(call), how);
   const std::string_view driver = tool == nullptr ? "none"
                                   : tool->driver  ? std::string_view(tool->driver->name)
                                                   : std::string_view(tool->source);
-  const char* how = run->must_break() ? "interrupted" : out.is_error ? "error" : "ok";
-  p.figures.tool_call(driver, how, static_cast<double>(p.ctx.mono_us() - begun) / 1e6);
+  const char* ended = run->must_break() ? "interrupted" : out.is_error ? "error" : "ok";
+  p.figures.tool_call(driver, ended, static_cast<double>(p.ctx.mono_us() - begun) / 1e6);
   co_return out;
 }
 

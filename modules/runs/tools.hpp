@@ -69,10 +69,20 @@ class toolbox {
   catalog_ptr with_sandbox_, empty_;
 };
 
+// What the model is told of a call whose worker went away before the result was stored.
+inline constexpr std::string_view unknown_outcome =
+    "The outcome of this call is unknown: the server that ran it went away. It may or may not have taken effect.";
+// resumed: another worker made the call, which is not made again; its source may know what became of it.
+enum class call_kind { first, resumed };
+// Whether the source of the tool can take up calls of another worker.
+bool resumes_calls(const tool_catalog::tool& tool);
+// This worker has no more to do with the run.
+void tell_sources_of_end(parts& p, const live_run& run, bool finished);
+
 // Runs one call to its end; its output goes to the run's feed as it comes. Never throws: what goes wrong
 // is an outcome for the model. On the run's executor; ends soon after an interruption.
 ry::task<tool_outcome> run_tool(parts& p, std::shared_ptr<live_run> run, catalog_ptr catalog,
-                                tool_call call);
+                                tool_call call, call_kind how = call_kind::first);
 
 // Makes the project's workspace if needed, brings this node's copy to the database's version, and notes
 // the use in the database; once per live run.

@@ -105,7 +105,7 @@ AT(ry_module_v1, stop, 128);
 AT(ry_module_v1, destroy, 136);
 AT(ry_module_v1, health, 144);
 
-SIZE(ry_tools_scope, 88);
+SIZE(ry_tools_scope, 96);
 AT(ry_tools_scope, struct_size, 0);
 AT(ry_tools_scope, agent_version, 4);
 AT(ry_tools_scope, account_id, 8);
@@ -113,6 +113,8 @@ AT(ry_tools_scope, agent_id, 24);
 AT(ry_tools_scope, project_id, 40);
 AT(ry_tools_scope, thread_id, 56);
 AT(ry_tools_scope, run_id, 72);
+AT(ry_tools_scope, flags, 88);
+AT(ry_tools_scope, reserved0, 92);
 
 SIZE(ry_tool_sink, 24);
 AT(ry_tool_sink, struct_size, 0);
@@ -120,12 +122,14 @@ AT(ry_tool_sink, reserved0, 4);
 AT(ry_tool_sink, on_output, 8);
 AT(ry_tool_sink, on_result, 16);
 
-SIZE(ry_agent_tools_v1, 32);
+SIZE(ry_agent_tools_v1, 48);
 AT(ry_agent_tools_v1, struct_size, 0);
 AT(ry_agent_tools_v1, reserved0, 4);
 AT(ry_agent_tools_v1, list, 8);
 AT(ry_agent_tools_v1, call, 16);
 AT(ry_agent_tools_v1, cancel, 24);
+AT(ry_agent_tools_v1, resume, 32);
+AT(ry_agent_tools_v1, ended, 40);
 
 SIZE(ry_llm_usage, 40);
 AT(ry_llm_usage, struct_size, 0);
@@ -311,7 +315,7 @@ AT(ry_sandbox_place, struct_size, 0);
 AT(ry_sandbox_place, flags, 4);
 AT(ry_sandbox_place, path, 8);
 
-SIZE(ry_sandbox_command, 120);
+SIZE(ry_sandbox_command, 176);
 AT(ry_sandbox_command, struct_size, 0);
 AT(ry_sandbox_command, network, 4);
 AT(ry_sandbox_command, argv, 8);
@@ -328,6 +332,12 @@ AT(ry_sandbox_command, env, 88);
 AT(ry_sandbox_command, n_env, 96);
 AT(ry_sandbox_command, places, 104);
 AT(ry_sandbox_command, n_places, 112);
+AT(ry_sandbox_command, processes, 120);
+AT(ry_sandbox_command, open_files, 128);
+AT(ry_sandbox_command, file_bytes, 136);
+AT(ry_sandbox_command, scratch_bytes, 144);
+AT(ry_sandbox_command, cache, 152);
+AT(ry_sandbox_command, cache_bytes, 168);
 
 SIZE(ry_sandbox_exit, 24);
 AT(ry_sandbox_exit, struct_size, 0);

@@ -39,7 +39,7 @@ class moody {
   }
   static const ry_agent_tools_v1* table() noexcept {
     static constexpr ry_agent_tools_v1 t{
-        sizeof(ry_agent_tools_v1), 0,
+        offsetof(ry_agent_tools_v1, resume), 0,  // as of an SDK that had no more
         [](void* self, const ry_tools_scope*, ry_exec* exec, ry_tools_list_fn fn, void* ctx) noexcept {
           auto* m = static_cast<moody*>(self);
           return ry::guard([&] { return m->ctx_.spawn(m->list(fn, ctx), exec) ? RY_OK : RY_UNAVAILABLE; });
@@ -52,7 +52,7 @@ class moody {
             return m->ctx_.spawn(m->sing(*sink, ctx), exec) ? RY_OK : RY_UNAVAILABLE;
           });
         },
-        [](void*, void*) noexcept {}};
+        [](void*, void*) noexcept {}, nullptr, nullptr};
     return &t;
   }
 

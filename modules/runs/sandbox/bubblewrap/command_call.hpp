@@ -26,7 +26,7 @@ struct command_call {
   ry_process* process = nullptr;
   std::uint64_t output_left = 0;
   std::uint64_t dropped = 0;
-  std::uint64_t memory_bytes = 0;
+  std::uint64_t memory_bytes = 0, cache_bytes = 0;
   bool paused = false;
   // A warm sandbox has no command yet; the pool is its other holder. On its executor.
   bool warm = false;
@@ -36,11 +36,12 @@ struct command_call {
   std::shared_ptr<const sandbox_kind> kind;  // until the next one has been prepared
 
   void explain(verdict found) const {
-    const std::string text =
-        found == verdict::memory
-            ? "\nsandbox: ended, its processes took more than " + std::to_string(memory_bytes >> 20) +
-                  " MiB of memory together\n"
-            : std::string("\nsandbox: ended, the workspace is full: remove files before more are made\n");
+    std::string text = "\nsandbox: ended, the workspace is full: remove files before more are made\n";
+    if (found == verdict::memory)
+      text = "\nsandbox: ended, its processes took more than " + std::to_string(memory_bytes >> 20) +
+             " MiB of memory together\n";
+    if (found == verdict::cache)
+      text = "\nsandbox: ended, its cache is larger than " + std::to_string(cache_bytes >> 20) + " MiB\n";
     sink.on_output(ctx, 2, ry::raw(text));
   }
 };

@@ -66,6 +66,10 @@ std::vector<std::string> build_command_line(const command_spec& spec) {
   } else {
     add(out, {"--bind", ".", "/workspace"});
   }
+  if (!spec.cache.empty()) {
+    const auto cache = std::filesystem::path(spec.cache).lexically_relative(working_directory(spec));
+    add(out, {"--bind", cache.native(), "/cache"});
+  }
   add(out, {"--chdir", "/"});
   for (std::string_view file : spec.host_files) {
     const std::string inside = "/opt/runyard/" + std::string(file.substr(file.rfind('/') + 1));

@@ -49,6 +49,7 @@ struct command_spec {
   std::vector<std::string_view> argv;  // empty: the sandbox waits for a start request (start_request.hpp)
   std::vector<std::string_view> host_files;  // programs that appear in /opt/runyard
   std::vector<host_place> places;
+  std::string cache;  // canonical path of a host directory that appears as /cache; empty: none
 };
 
 // The directory of the host in which the command line must be executed. Paths of the server's are given

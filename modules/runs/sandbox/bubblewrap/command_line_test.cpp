@@ -346,6 +346,18 @@ TEST_F(command_line_test, places_of_the_host_appear_as_far_as_they_are_given) {
   EXPECT_TRUE(fs::exists(writable + "/c"));
 }
 
+TEST_F(command_line_test, a_cache_outlives_the_command_and_tells_not_where_it_is) {
+  spec.workspace.clear();
+  spec.cache = (root / "packages").string();
+  fs::create_directory(spec.cache);
+  fs::permissions(spec.cache, fs::perms::all);
+  const auto out = execute(shell("cat /cache/a; echo kept > /cache/a; tr '\\0' ' ' < /proc/1/cmdline"));
+  EXPECT_EQ(out.output.find(root.string()), std::string::npos) << out.output;
+  EXPECT_EQ(execute(shell("cat /cache/a")).output, "kept\n");
+  spec.cache.clear();
+  EXPECT_EQ(execute(shell("ls /cache 2> /dev/null || echo none")).output, "none\n");
+}
+
 TEST_F(command_line_test, memory_may_be_counted_as_written_to) {
   spec.limit.memory_bytes = 0;
   spec.limit.data_bytes = 64 << 20;

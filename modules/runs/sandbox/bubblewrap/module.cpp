@@ -1,5 +1,6 @@
 // sandbox.driver/1 by bubblewrap: glue between the driver's table, ry.process/1 and the plain parts:
 // command_line, workspace and tree.
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,6 +19,7 @@
 
 #include "command_call.hpp"
 #include "command_line.hpp"
+#include "contents.hpp"
 #include "diagnosis.hpp"
 #include "ry/ext/sandbox_driver.h"
 #include "surroundings.hpp"
@@ -240,11 +242,29 @@ class driver {
       flags = c.flags;
       env = {c.env, c.n_env};
       places = {c.places, c.n_places};
+      if (c.struct_size < offsetof(ry_sandbox_command, cache_bytes) + sizeof c.cache_bytes) return;
+      processes = c.processes;
+      open_files = c.open_files;
+      file_bytes = c.file_bytes;
+      scratch_bytes = c.scratch_bytes;
+      cache = ry::view(c.cache);
+      cache_bytes = c.cache_bytes;
     }
     std::uint32_t flags = 0;
     std::span<const ry_str> env;
     std::span<const ry_sandbox_place> places;
+    std::uint64_t processes = 0, open_files = 0, file_bytes = 0, scratch_bytes = 0, cache_bytes = 0;
+    std::string_view cache;
   };
+
+  // A cache belongs to the user that fills it. Its contents are that one's already, unless user ids were set up anew.
+  static file_error open_cache(const command_spec& spec, unique_fd& out) {
+    out = unique_fd(::open(spec.cache.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    struct stat present {};
+    if (!out || ::fstat(out.get(), &present) != 0) return {RY_NOT_FOUND, "the cache cannot be opened"};
+    if (spec.uid == 0 || (present.st_uid == spec.uid && present.st_gid == spec.uid)) return {};
+    return give_to(out.get(), spec.uid);
+  }
 
   ry_status start_command(const std::string& project, const ry_sandbox_command& command, ry_exec* exec,
                           const ry_sandbox_sink& sink, void* ctx, void** call, ry_errbuf* err) {
@@ -264,6 +284,18 @@ class driver {
       spec.limit.memory_bytes = 0;
     } else if (command.memory_bytes != 0) {
       spec.limit.memory_bytes = std::min<std::uint64_t>(command.memory_bytes, limits_.memory_bytes);
+    }
+    for (const auto& [asked, limit] : {std::pair{a.processes, &spec.limit.processes}, std::pair{a.open_files, &spec.limit.open_files},
+                                       std::pair{a.file_bytes, &spec.limit.file_bytes}, std::pair{a.scratch_bytes, &spec.limit.tmp_bytes}}) {
+      if (asked != 0) *limit = asked;
+    }
+    unique_fd cache;
+    if (!a.cache.empty()) {
+      if (a.cache.front() != '/' || a.cache.find('\0') != std::string_view::npos) return RY_INVALID_ARGUMENT;
+      std::error_code bad;
+      spec.cache = std::filesystem::canonical(a.cache, bad).string();
+      if (bad) return RY_NOT_FOUND;
+      if (const file_error e = open_cache(spec, cache)) return e.status;
     }
     for (const auto& place : a.places) {
       const std::string_view path = ry::view(place.path);
@@ -289,7 +321,9 @@ class driver {
       std::erase_if(environment, [&](const std::string& e) { return e.starts_with(name); });
       environment.emplace_back(text);
     }
-    const std::uint64_t wall_ms = std::min(command.wall_ms != 0 ? command.wall_ms : wall_ms_, max_wall_ms_);
+    std::uint64_t wall_ms = command.wall_ms != 0 ? command.wall_ms : wall_ms_;
+    // What is talked with lives as long as the talk, which its caller bounds.
+    if ((a.flags & RY_SANDBOX_TALKS) == 0) wall_ms = std::min(wall_ms, max_wall_ms_);
     constexpr std::uint32_t as_mcp_programs = RY_SANDBOX_TALKS | RY_SANDBOX_SCRATCH;
     const bool may_be_warm = pool_->enabled() && (a.flags & as_mcp_programs) == as_mcp_programs;
     const auto kind = may_be_warm ? std::make_shared<const sandbox_kind>(kind_of(spec)) : nullptr;
@@ -314,7 +348,8 @@ class driver {
     if (command.stdin_bytes.len != 0) process_.write(started->process, command.stdin_bytes, ry_done{});
     if ((a.flags & RY_SANDBOX_TALKS) == 0) process_.close_stdin(started->process);
     // The time of another process ends with its command's.
-    watch(*started, project, spec, was_warm ? wall_ms : 0);
+    started->cache_bytes = a.cache_bytes;
+    watch(*started, project, spec, was_warm ? wall_ms : 0, std::move(cache));
     let_go(started);
     return RY_OK;
   }
@@ -415,13 +450,16 @@ class driver {
   }
 
   // wall_ms: 0 where the process has a limit of its own.
-  void watch(command_call& call, const std::string& project, const command_spec& spec, std::uint64_t wall_ms) {
+  void watch(command_call& call, const std::string& project, const command_spec& spec, std::uint64_t wall_ms,
+             unique_fd cache) {
     watched_command w;
     w.leader = process_.pid(call.process);
     w.memory_bytes = std::max(spec.limit.memory_bytes, spec.limit.data_bytes);
     w.project = project;
     if (!spec.workspace.empty()) (void)files_->open_workspace(project, w.workspace);
     if (wall_ms != 0) w.deadline = clock::now() + std::chrono::milliseconds(wall_ms);
+    if (call.cache_bytes != 0) w.cache = std::move(cache);
+    w.cache_bytes = call.cache_bytes;
     w.end = [this, process = call.process] { process_.kill(process, SIGKILL); };
     call.memory_bytes = w.memory_bytes;
     // Without it the limits of each process still hold.

@@ -169,6 +169,15 @@ bool watchdog::disk_is_over(entry& e) {
   return use.bytes > ceiling && (use.bytes > e.first_bytes || use.bytes > 2 * ceiling);
 }
 
+bool watchdog::cache_is_over(entry& e) {
+  const auto begun = clock::now();
+  if (begun < e.next_cache_measure) return false;
+  disk_use use;
+  if (measure(e.command.cache.get(), use)) return false;
+  e.next_cache_measure = begun + std::max<clock::duration>(std::chrono::seconds(1), 20 * (clock::now() - begun));
+  return use.too_deep || use.bytes > e.command.cache_bytes;
+}
+
 void watchdog::run() {
   std::unique_lock lock(mutex_);
   while (!ending_) {
@@ -188,6 +197,8 @@ void watchdog::run() {
         condemn(key, e, verdict::memory);
       else if (e->command.workspace && disk_is_over(*e))
         condemn(key, e, verdict::disk);
+      else if (e->command.cache && cache_is_over(*e))
+        condemn(key, e, verdict::cache);
     }
     lock.lock();
   }

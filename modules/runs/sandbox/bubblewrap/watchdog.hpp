@@ -27,7 +27,7 @@ namespace bubblewrap {
 // a cheaper figure, never too small.
 std::uint64_t memory_of_all(pid_t leader, std::uint64_t enough);
 
-enum class verdict { none, memory, disk, time };
+enum class verdict { none, memory, disk, time, cache };
 
 struct watched_command {
   pid_t leader = -1;
@@ -36,6 +36,8 @@ struct watched_command {
   std::string project;
   std::function<void()> end;  // quick; may be called once
   std::optional<std::chrono::steady_clock::time_point> deadline{};
+  unique_fd cache{};          // none: not watched
+  std::uint64_t cache_bytes = 0;
 };
 
 class watchdog {
@@ -56,13 +58,14 @@ class watchdog {
   struct entry {
     watched_command command;
     verdict outcome = verdict::none;
-    clock::time_point next_measure{};
+    clock::time_point next_measure{}, next_cache_measure{};
     std::uint64_t first_bytes = 0;
     bool measured = false;
   };
 
   void run();
   bool disk_is_over(entry& e);
+  static bool cache_is_over(entry& e);
   void condemn(const void* key, const std::shared_ptr<entry>& e, verdict why);
 
   const std::uint64_t workspace_bytes_;

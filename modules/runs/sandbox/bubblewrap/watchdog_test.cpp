@@ -157,6 +157,21 @@ TEST_F(disk_test, many_small_files_fill_a_workspace_too) {
   EXPECT_EQ(dog.verdict_on(this), verdict::disk);
 }
 
+TEST_F(disk_test, a_cache_that_grows_over_its_size_ends_the_command) {
+  fill("package", 2 * mib);
+  watchdog dog(1024 * mib);
+  watched_command c = command();
+  c.cache = std::move(c.workspace);
+  c.workspace = unique_fd();
+  c.cache_bytes = 4 * mib;
+  dog.add(this, std::move(c));
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  EXPECT_FALSE(ended);
+  fill("another", 3 * mib);
+  EXPECT_TRUE(within(std::chrono::seconds(20), [&] { return ended.load(); }));
+  EXPECT_EQ(dog.verdict_on(this), verdict::cache);
+}
+
 TEST_F(disk_test, what_was_too_large_may_shrink_but_not_grow) {
   fill("old", 6 * mib);
   watchdog dog(4 * mib);

@@ -19,6 +19,9 @@ extern "C" {
 
 #define RY_AGENT_TOOLS_1 "agent.tools/1"
 
+/* Flags of a scope. */
+#define RY_TOOLS_TAKEN_OVER 1u /* another worker carried this run before: what a source kept for it there is not here */
+
 /* For whom; borrowed-in. */
 typedef struct ry_tools_scope {
   uint32_t struct_size;
@@ -28,6 +31,8 @@ typedef struct ry_tools_scope {
   ry_str project_id;
   ry_str thread_id;
   ry_str run_id;
+  uint32_t flags; /* RY_TOOLS_* */
+  uint32_t reserved0;
 } ry_tools_scope;
 
 typedef void (*ry_tools_list_fn)(void* ctx, ry_status st, ry_str tools_json,
@@ -56,6 +61,15 @@ typedef struct ry_agent_tools_v1 {
                     ry_str arguments_json, ry_exec* exec, const ry_tool_sink* sink, void* ctx,
                     void** call) RY_NOEXCEPT;
   void (*cancel)(void* self, void* call) RY_NOEXCEPT; /* on_result follows. [exec] */
+  /* Like call, for a call that a worker made before it went away: waits for the work that was begun then, and begins none.
+   * on_result with RY_NOT_FOUND: the outcome of that call is unknown here. May be NULL. [any] */
+  ry_status (*resume)(void* self, const ry_tools_scope* scope, ry_str tool_call_id, ry_str name,
+                      ry_str arguments_json, ry_exec* exec, const ry_tool_sink* sink, void* ctx,
+                      void** call) RY_NOEXCEPT;
+  /* This worker has no more to do with the run: what the source keeps for it in memory may go. finished: 1 when the run is
+   * over, so that work begun for it is of no more use; 0 when another worker takes it up. No call of the run is under way.
+   * May be NULL. [any] */
+  void (*ended)(void* self, const ry_tools_scope* scope, int32_t finished) RY_NOEXCEPT;
 } ry_agent_tools_v1;
 
 #ifdef __cplusplus

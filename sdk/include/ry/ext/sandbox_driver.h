@@ -36,7 +36,7 @@ typedef struct ry_sandbox_command {
   const ry_str* argv;       /* argv[0] by PATH inside the sandbox */
   size_t n_argv;
   ry_bytes stdin_bytes;
-  uint64_t wall_ms;         /* 0 = the driver's default; its maximum holds */
+  uint64_t wall_ms;         /* 0 = the driver's default; its maximum holds, but not with RY_SANDBOX_TALKS */
   uint64_t memory_bytes;    /* of all its processes together, and address space of each. 0 = default */
   uint64_t output_bytes;    /* total of both pipes handed on; more is dropped and counted. 0 = default */
   const ry_str* host_files; /* absolute paths of programs of the host: each appears, readable and
@@ -48,6 +48,14 @@ typedef struct ry_sandbox_command {
   size_t n_env;
   const ry_sandbox_place* places;
   size_t n_places;
+  /* 0 = the driver's own limit. They replace it, also by a larger value. */
+  uint64_t processes;       /* processes and threads. Where the kernel counts them by user, of all commands of project_id */
+  uint64_t open_files;      /* of each process */
+  uint64_t file_bytes;      /* largest file that it may write */
+  uint64_t scratch_bytes;   /* size of /tmp, and of /workspace of RY_SANDBOX_SCRATCH */
+  ry_str cache;             /* absolute path of a directory of the host that appears, writable, as /cache; empty: none. The
+                               driver gives it to the command's user */
+  uint64_t cache_bytes;     /* a command that makes it larger is ended; 0 = no limit */
 } ry_sandbox_command;
 
 typedef struct ry_sandbox_exit {
