@@ -98,8 +98,9 @@ TEST(mcp_list, keeps_the_revision_and_the_time_limit_of_every_type) {
   for (const char* config : {R"("type":"http","config":{"url":"http://x")", R"("type":"json","config":{"command":"x")",
                              R"("type":"prebuilt","config":{"profile_id":"p")"}) {
     const auto list = json::parse(read(R"([{"name":"a",)" + std::string(config) +
-                                       R"(,"revision":"2025-06-18","timeout_seconds":7200,"session":"run"},"enabledTools":[]}])"));
-    EXPECT_EQ(list.at(0).at("config").at("session"), "run") << config;
+                                       R"(,"revision":"2025-06-18","timeout_seconds":7200,"session":"call","tasks":false},"enabledTools":[]}])"));
+    EXPECT_EQ(list.at(0).at("config").at("session"), "call") << config;
+    EXPECT_EQ(list.at(0).at("config").at("tasks"), false) << config;
     EXPECT_EQ(list.at(0).at("config").at("revision"), "2025-06-18") << config;
     EXPECT_EQ(list.at(0).at("config").at("timeout_seconds"), 7200) << config;
   }
@@ -168,6 +169,8 @@ TEST(mcp_list, refuses_naming_the_place) {
             "custom_mcps[0].config.on_tool_change"},
            {item(R"("name":"a","type":"http","config":{"url":"http://x","session":"forever"})" + tail),
             "custom_mcps[0].config.session"},
+           {item(R"("name":"a","type":"http","config":{"url":"http://x","tasks":"no"})" + tail),
+            "custom_mcps[0].config.tasks"},
            {item(R"("name":"a","type":"json","config":{"command":"x","cwd":"/srv"})" + tail),
             "custom_mcps[0].config.cwd"},
            {item(R"("name":"a","type":"http","config":{"url":"http://x"})"),

@@ -123,13 +123,13 @@ void refuse_unknown(const json::object& config, const std::string& place) {
   for (const auto& member : config) {
     const std::string_view key(member.key().data(), member.key().size());
     bool known = false;
-    for (const char* each : {"command", "args", "env", "reuse", "session", "revision", "timeout_seconds", "instructions", "resources",
+    for (const char* each : {"command", "args", "env", "reuse", "session", "revision", "tasks", "timeout_seconds", "instructions", "resources",
                              "on_tool_change"}) {
       known |= key == each;
     }
     if (!known) {
       refuse(place + "." + std::string(key.substr(0, 100)),
-             "is not known: a json server has command, args, env, reuse, session, revision, timeout_seconds, instructions, "
+             "is not known: a json server has command, args, env, reuse, session, revision, tasks, timeout_seconds, instructions, "
              "resources and on_tool_change");
     }
   }
@@ -176,7 +176,11 @@ json::object read_config(const json::object& given, const std::string& type,
     if (scope != "call" && scope != "run" && scope != "thread") {
       refuse(place + ".session", "must be \"call\", \"run\" or \"thread\"");
     }
-    if (scope != "call") out["session"] = *session;
+    out["session"] = *session;
+  }
+  if (const auto* tasks = find(given, "tasks"); tasks && !tasks->is_null()) {
+    if (!tasks->is_bool()) refuse(place + ".tasks", "must be true or false");
+    if (!tasks->get_bool()) out["tasks"] = false;
   }
   if (const auto* seconds = find(given, "timeout_seconds"); seconds && !seconds->is_null()) {
     if (!seconds->is_int64() || seconds->get_int64() < 1 || seconds->get_int64() > most_call_seconds) {

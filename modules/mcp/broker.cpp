@@ -16,6 +16,7 @@ constexpr int most_credentials = 3;
 // For a place among the local programs: three seconds in all.
 constexpr int most_waits = 20;
 constexpr std::uint64_t wait_ms = 150;
+constexpr std::uint64_t cancel_ms = 10'000;
 
 std::string joined(const std::vector<std::string>& names) {
   std::string out;
@@ -58,10 +59,9 @@ std::string structured_mismatch(const json::value& result, const json::value& sc
   return schema_mismatch(schema, *structured);
 }
 
-ry::task<json::value> perform(client& c, operation what, std::string tool, json::object arguments,
-                              std::vector<mirrored_argument> mirrored, progress_fn on_progress) {
+ry::task<json::value> perform(client& c, operation what, std::string tool, json::object arguments, const call_options& options) {
   if (what == operation::call_tool) {
-    co_return co_await c.call_tool(std::move(tool), std::move(arguments), std::move(mirrored), std::move(on_progress));
+    co_return co_await c.call_tool(std::move(tool), std::move(arguments), options);
   }
   if (what == operation::read_resource) co_return co_await c.read_resource(text_of(arguments, "uri"));
   resource_query query;
@@ -105,12 +105,13 @@ ry::task<tool_list> broker::fetch(server_ptr s) {
 
 std::unique_ptr<client> broker::client_of(const server_ptr& s, ry_exec* exec) {
   auto kept = s->reuse ? kept_.take(*s, exec) : nullptr;
-  if (!kept && !s->session.empty()) note_beginning(waiting_key(*s));
+  if (!kept && !s->session.empty()) note_beginning(*s);
   return kept ? std::move(kept) : std::make_unique<client>(parts_, s, exec);
 }
 
 void broker::done_with(std::unique_ptr<client> c) noexcept {
-  if (c->to().reuse) kept_.give(std::move(c));
+  const bool automatic = !c->to().session.empty() && c->to().scope == server::session_scope::automatic;
+  if (c->to().reuse && (!automatic || c->keeps_state())) kept_.give(std::move(c));
 }
 
 ry::task<server_ptr> broker::next_try(server_ptr s, ry::error why, bool unsent, attempts& made) {
@@ -120,8 +121,9 @@ ry::task<server_ptr> broker::next_try(server_ptr s, ry::error why, bool unsent, 
     co_return s;
   }
   // So many at once are not allowed. Those that only wait for work make room, and those that are about to end are gone soon.
-  if (why.is("mcp.connect_failed") && why.status() == RY_RESOURCE_EXHAUSTED && made.rooms++ < most_waits) {
-    kept_.let_go(s->account_id);
+  const bool of_account = why.status() == RY_RESOURCE_EXHAUSTED, of_all = why.status() == RY_ABORTED;
+  if (why.is("mcp.connect_failed") && (of_account || of_all) && made.rooms++ < most_waits) {
+    if (!kept_.let_go(s->account_id) && of_all) kept_.let_go_any();
     (co_await parts_.ctx.sleep(wait_ms)).value();
     co_return s;
   }
@@ -209,37 +211,57 @@ ry::task<tool_list_ptr> broker::ask(server_ptr s, freshness wanted, bool& waits)
   std::rethrow_exception(why);
 }
 
-ry::task<json::value> broker::invoke(server_ptr s, std::string tool, json::object arguments, progress_fn on_progress,
-                                     operation what) {
+ry::task<json::value> broker::invoke(server_ptr s, call_request request, call_hooks hooks) {
   ry_exec* exec = co_await ry::this_exec();
   attempts made;
   ry::error said(RY_OK);
+  auto& task = request.task;
+  call_options options;
+  options.on_progress = std::move(hooks.on_progress);
+  options.on_status = std::move(hooks.on_status);
+  options.task_life_ms = static_cast<std::int64_t>(settings_.most_call_ms);
+  options.on_task = [&](const remote_task& t) { return note_task(request.of, t, task); };
   if (s->expired) s = co_await maker_.authorize(s, ry::error(RY_UNAUTHENTICATED));
   for (int lists = 0;;) {
-    std::vector<mirrored_argument> mirrored;
     const auto known = memory_.look_up(s->key, parts_.ctx.now_unix_us());
-    const bool calls = what == operation::call_tool;
-    if (const auto* t = known.tools && calls ? known.tools->find(tool) : nullptr) mirrored = t->mirrored;
+    const bool calls = request.what == operation::call_tool;
+    const auto* t = known.tools && calls ? known.tools->find(request.tool) : nullptr;
+    options.mirrored = t != nullptr ? t->mirrored : std::vector<mirrored_argument>();
+    options.as_task = t != nullptr ? t->as_task : task_support::forbidden;
     ry::error why(RY_OK);
-    auto c = client_of(s, exec);
-    if (said.status() != RY_OK) c->doubt(said);
+    bool unsent = false;
     try {
-      auto result = co_await perform(*c, what, tool, arguments, std::move(mirrored), on_progress);
-      done_with(std::move(c));
-      if (what == operation::call_tool && says_unknown_tool(result)) memory_.age(s->key, s->account_id);
-      co_return result;
+      auto c = client_of(s, exec);
+      if (said.status() != RY_OK) c->doubt(said);
+      try {
+        json::value result;
+        // What goes on as a task is never called again.
+        if (task.empty()) {
+          take_over(result, co_await perform(*c, request.what, request.tool, request.arguments, options));
+        } else {
+          take_over(result, co_await c->follow_task(request.tool, task, options));
+        }
+        done_with(std::move(c));
+        if (calls && says_unknown_tool(result)) memory_.age(s->key, s->account_id);
+        co_return result;
+      } catch (const ry::error& e) {
+        why = e;
+      }
+      unsent = c->unsent();
+      if (why.is("mcp.era_changed")) said = c->said();
+      // A session outlives a call that failed, or that its caller or the limit on time gave up.
+      const bool outlives = !s->session.empty() && why.status() == RY_CANCELLED && c->usable();
+      if (why.is("mcp.rpc") || outlives) done_with(std::move(c));
     } catch (const ry::error& e) {
       why = e;
     }
-    const bool unsent = c->unsent();
-    if (why.is("mcp.era_changed")) said = c->said();
-    // A session outlives a call that failed, or that its caller or the limit on time gave up.
-    const bool outlives = !s->session.empty() && why.status() == RY_CANCELLED && c->usable();
-    if (why.is("mcp.rpc") || outlives) done_with(std::move(c));
-    c.reset();
+    if (why.status() == RY_CANCELLED && !task.empty()) {
+      const auto chain = co_await ry::this_cancel();
+      give_up_task(s, request.of, task, chain.why());
+    }
     const auto detail = why.detail_json();
     const auto code = why.is("mcp.rpc") && !detail.empty() ? code_of(parse(detail)) : 0;
-    const bool about_tool = what == operation::call_tool && (code == invalid_params || code == method_not_found);
+    const bool about_tool = calls && (code == invalid_params || code == method_not_found);
     if (about_tool || code == header_mismatch) {
       memory_.age(s->key, s->account_id);
     }
@@ -247,30 +269,124 @@ ry::task<json::value> broker::invoke(server_ptr s, std::string tool, json::objec
     if (code == header_mismatch && lists++ == 0) {
       const auto aged = memory_.look_up(s->key, parts_.ctx.now_unix_us()).aged;
       keep(*s, co_await fetch(s), aged);
-    } else {
-      s = co_await next_try(s, why, unsent, made);
+      continue;
     }
+    std::optional<ry::error> over;
+    try {
+      s = co_await next_try(s, why, unsent, made);
+    } catch (const ry::error& e) {
+      over = e;
+    }
+    if (!over) continue;
+    const bool ended = over->status() == RY_CANCELLED || over->is("mcp.rpc") || over->is("mcp.task_lost") || over->is("mcp.task_cancelled");
+    // One that waits for input would wait for good; one of a server that is not reached may still be cancelled later.
+    if (!task.empty() && !ended) give_up_task(s, request.of, task, over->is("mcp.input_required") ? RY_WHY_DEADLINE : 0);
+    throw *over;
   }
 }
 
-ry::task<std::string> broker::call(server_ptr s, std::string tool, json::object arguments, told_fn told, operation what) {
+ry::task<void> broker::note_task(const call_id& of, const remote_task& t, std::string& task) {
+  task = t.id;
+  if (!of.stored()) co_return;
+  constexpr std::int64_t hour_ms = 3600 * 1000, most_ms = 30LL * 24 * hour_ms;
+  const auto life_ms = std::max(static_cast<std::int64_t>(settings_.most_call_ms), t.ttl_ms.value_or(0));
+  try {
+    co_await tasks_.keep(of, t.id, std::min(life_ms, most_ms) + hour_ms);
+  } catch (...) {
+    const auto e = ry::current_error();
+    if (e.status() == RY_CANCELLED) throw;
+    // The call goes on; a worker that takes the run over cannot.
+    parts_.ctx.complain("the task of an MCP server could not be stored", e);
+  }
+}
+
+void broker::give_up_task(server_ptr s, const call_id& of, std::string task, std::int32_t why) noexcept {
+  (void)ry::guard([&] {
+    // The run may only move to another worker, which goes on with the task.
+    if (of.stored() && why != RY_WHY_DEADLINE) return tasks_.note_abandoned(of.run, {std::move(s), std::move(task)});
+    ry_exec* const exec = kept_.home_of(waiting_key(*s));
+    (void)parts_.ctx.spawn(cancel_task(std::move(s), std::move(task)), exec != nullptr ? exec : parts_.ctx.pick_exec());
+  });
+}
+
+ry::task<void> broker::cancel_task(server_ptr s, std::string task) {
+  ry_exec* exec = co_await ry::this_exec();
+  try {
+    std::optional<places::one> turn;
+    if (!s->session.empty()) turn.emplace(co_await turns_.take(waiting_key(*s)));
+    auto c = client_of(s, exec);
+    co_await within(parts_.ctx, cancel_ms, ry::error(RY_DEADLINE_EXCEEDED, "mcp.timeout", "tasks/cancel was not answered"),
+                    c->cancel_task(std::move(task)));
+    done_with(std::move(c));
+  } catch (const ry::error& e) {
+    parts_.ctx.info("a task of an MCP server could not be cancelled", {{"server", s->name}, {"error", e.message()}});
+  }
+}
+
+void broker::end_run(const std::string& run, bool finished) noexcept {
+  (void)ry::guard([&] {
+    auto left = tasks_.take(run);
+    if (finished && (left.stored || !left.tasks.empty())) {
+      ry_exec* exec = left.tasks.empty() ? nullptr : kept_.home_of(waiting_key(*left.tasks.front().at));
+      if (exec == nullptr) exec = parts_.ctx.pick_exec();
+      if (parts_.ctx.spawn(end_tasks(run, std::move(left)), exec)) return;
+    }
+    end_sessions(run);
+  });
+}
+
+void broker::end_sessions(const std::string& run) noexcept {
+  kept_.end_session(run);
+  std::lock_guard lock(mutex_);
+  sessions_.erase(run);
+}
+
+ry::task<void> broker::end_tasks(std::string run, task_store::of_run left) {
+  for (auto& each : left.tasks) co_await cancel_task(std::move(each.at), std::move(each.task_id));
+  end_sessions(run);
+  if (!left.stored) co_return;
+  try {
+    co_await tasks_.forget(run);
+  } catch (...) {
+    // They go when they expire.
+    parts_.ctx.complain("the tasks of a run could not be removed", ry::current_error());
+  }
+}
+
+ry::task<std::string> broker::call(server_ptr s, call_request request) {
   if (s->session.empty()) {
-    co_return co_await timed_call(std::move(s), std::move(tool), std::move(arguments), std::move(told), what);
+    co_return co_await timed_call(std::move(s), std::move(request));
   }
-  co_return co_await call_in_session(std::move(s), std::move(tool), std::move(arguments), std::move(told), what);
+  co_return co_await call_in_session(std::move(s), std::move(request));
 }
 
-ry::task<std::string> broker::call_in_session(server_ptr s, std::string tool, json::object arguments, told_fn told,
-                                              operation what) {
+ry::task<std::string> broker::resume(server_ptr s, call_request request) {
+  auto task = co_await tasks_.find(request.of);
+  if (!task) throw ry::not_found("mcp.no_task", "the call became no task that is known here");
+  tasks_.note_stored(request.of.run);
+  request.task = std::move(*task);
+  co_return co_await call(std::move(s), std::move(request));
+}
+
+ry::task<std::string> broker::call_in_session(server_ptr s, call_request request) {
   s = co_await maker_.resolve(s);
   const auto key = waiting_key(*s);
   ry_exec* const here = co_await ry::this_exec();
-  const auto turn = co_await turns_.take(key);
+  // Of a server that is not known yet the first call tells whether it keeps a session.
+  const auto keeps_none = [&] {
+    return s->scope == server::session_scope::automatic && !parts_.sessions.look_up(s->key).value_or(true);
+  };
+  std::optional<places::one> turn;
+  if (!keeps_none()) turn.emplace(co_await turns_.take(key));
+  if (keeps_none()) {
+    turn.reset();
+    co_return co_await timed_call(server_maker::out_of_session(std::move(s)), std::move(request));
+  }
   ry_exec* const home = kept_.home_of(key);
   const bool moves = home != nullptr && home != here;
   if (moves) {
     // The caller is told on its own executor, in order and before the result.
-    told = [this, here, to = std::make_shared<const told_fn>(std::move(told))](std::string_view line) {
+    request.told = [this, here, to = std::make_shared<const told_fn>(std::move(request.told))](std::string_view line) {
       parts_.ctx.post(here, [to, text = std::string(line)] {
         if (*to) (*to)(text);
       });
@@ -280,30 +396,34 @@ ry::task<std::string> broker::call_in_session(server_ptr s, std::string tool, js
   std::string result;
   ry::error why(RY_OK);
   try {
-    result = co_await timed_call(s, std::move(tool), std::move(arguments), std::move(told), what);
+    result = co_await timed_call(s, std::move(request));
   } catch (...) {
     why = ry::current_error();
   }
   if (moves) co_await parts_.ctx.switch_to(here);
   if (why.status() != RY_OK) throw why;
-  if (note_use(key)) result = with_note(result, "[the session with this server was begun anew: what it held before is lost]");
+  if (!keeps_none() && note_use(*s)) {
+    result = with_note(result, "[the session with this server was begun anew: what it held before is lost]");
+  }
   co_return result;
 }
 
-void broker::note_beginning(const std::string& key) {
+void broker::note_beginning(const server& s) {
   std::lock_guard lock(mutex_);
-  if (const auto at = sessions_.find(key); at != sessions_.end()) at->second = true;
+  const auto of = sessions_.find(s.session);
+  if (of == sessions_.end()) return;
+  if (const auto at = of->second.find(s.key); at != of->second.end()) at->second = true;
 }
 
-bool broker::note_use(const std::string& key) {
+bool broker::note_use(const server& s) {
   constexpr std::size_t most_sessions = 100'000;
   std::lock_guard lock(mutex_);
   if (sessions_.size() >= most_sessions) sessions_.clear();
-  return std::exchange(sessions_[key], false);
+  const auto [at, is_new] = sessions_[s.session].try_emplace(s.key, false);
+  return std::exchange(at->second, false) || (is_new && s.taken_over);
 }
 
-ry::task<std::string> broker::timed_call(server_ptr s, std::string tool, json::object arguments, told_fn told,
-                                         operation what) {
+ry::task<std::string> broker::timed_call(server_ptr s, call_request request) {
   const auto most_ms = settings_.most_call_ms;
   const auto patience_ms = std::min(s->call_ms != 0 ? s->call_ms : settings_.call_ms, most_ms);
   const auto begun = parts_.ctx.mono_us();
@@ -311,20 +431,29 @@ ry::task<std::string> broker::timed_call(server_ptr s, std::string tool, json::o
   clock->patience_us = static_cast<std::int64_t>(patience_ms) * 1000;
   clock->most_us = static_cast<std::int64_t>(most_ms) * 1000;
   clock->begun_us = clock->last_us = begun;
-  progress_fn on_progress = [this, clock, told = std::move(told),
-                             last = progress_mark()](const json::object& params) mutable {
+  const auto told = std::make_shared<const told_fn>(std::move(request.told));
+  call_hooks hooks;
+  hooks.on_progress = [this, clock, told, last = progress_mark()](const json::object& params) mutable {
     if (!last.grows(params)) return;
     clock->last_us = parts_.ctx.mono_us();
-    if (told) told(progress_line(params));
+    if (*told) (*told)(progress_line(params));
+  };
+  // A server that says how a task stands is at work on it.
+  hooks.on_status = [this, clock, told, last = std::string()](const remote_task& t) mutable {
+    clock->last_us = parts_.ctx.mono_us();
+    auto line = task_line(t);
+    if (line == last) return;
+    if (*told) (*told)(line);
+    last = std::move(line);
   };
   const auto late = trouble_with(*s, RY_DEADLINE_EXCEEDED, "mcp.timeout", "the call took too long");
-  const auto name = tool;
+  const auto name = request.tool;
   ry::error why(RY_OK);
   std::string text;
   bool waits = false;
   try {
     text = co_await within(parts_.ctx, patience_ms, late,
-                           result_of(s, std::move(tool), std::move(arguments), std::move(on_progress), what, waits), clock);
+                           result_of(s, std::move(request), std::move(hooks), waits), clock);
   } catch (const ry::error& e) {
     why = e;
   }
@@ -346,15 +475,16 @@ ry::task<std::string> broker::timed_call(server_ptr s, std::string tool, json::o
   co_return text;
 }
 
-ry::task<std::string> broker::result_of(server_ptr s, std::string tool, json::object arguments,
-                                       progress_fn on_progress, operation what, bool& waits) {
+ry::task<std::string> broker::result_of(server_ptr s, call_request request, call_hooks hooks, bool& waits) {
+  const auto tool = request.tool;
+  const bool calls = request.what == operation::call_tool;
   if (s->session.empty()) s = co_await maker_.resolve(s);
   waits = true;
   const auto place = co_await places_.take(s->account_id);
   waits = false;
-  const auto result = co_await invoke(s, tool, std::move(arguments), std::move(on_progress), what);
+  const auto result = co_await invoke(s, std::move(request), std::move(hooks));
   const auto known = memory_.look_up(s->key, parts_.ctx.now_unix_us());
-  const auto* described = known.tools && what == operation::call_tool ? known.tools->find(tool) : nullptr;
+  const auto* described = known.tools && calls ? known.tools->find(tool) : nullptr;
   std::string mismatch;
   if (described != nullptr && !described->output_schema.is_null()) {
     mismatch = structured_mismatch(result, described->output_schema);

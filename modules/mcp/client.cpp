@@ -39,6 +39,18 @@ void era_book::forget(const std::string& key) {
   entries_.erase(key);
 }
 
+std::optional<bool> session_book::look_up(const std::string& key) const {
+  std::lock_guard lock(mutex_);
+  const auto at = entries_.find(key);
+  return at != entries_.end() ? std::optional(at->second) : std::nullopt;
+}
+
+void session_book::note(const std::string& key, bool keeps) {
+  std::lock_guard lock(mutex_);
+  if (entries_.size() >= most_verdicts) entries_.clear();
+  entries_.insert_or_assign(key, keeps);
+}
+
 client::client(client_parts& parts, server_ptr to, ry_exec* exec)
     : parts_(parts), to_(std::move(to)), exec_(exec), born_us_(parts.ctx.now_unix_us()) {}
 
@@ -145,6 +157,7 @@ ry::task<void> client::connect() {
   }
   if (known == era::modern) {
     era_ = known;
+    note_session(false);
   } else if (known == era::legacy) {
     co_await initialize();
   } else {
@@ -182,6 +195,7 @@ ry::task<void> client::probe_revision() {
     case verdict::kind::modern:
       if (r.answered && !r.failed && r.body.is_object()) introduce(r.body.get_object());
       note(era::modern);
+      note_session(false);
       co_return;
     case verdict::kind::legacy:
       // Some end when they meet what they do not know.
@@ -234,6 +248,7 @@ ry::task<void> client::initialize() {
     const auto v = judge({r.answered, r.failed, r.body, r.http_status});
     if (v.what == verdict::kind::modern) {
       note(era::modern);
+      note_session(false);
       co_return;
     }
   }
@@ -265,14 +280,17 @@ ry::task<void> client::initialize() {
   // A program on this machine reads its messages in the order in which they were sent.
   if ((link_->capabilities() & RY_MCP_LOCAL) != 0) {
     link_->tell("notifications/initialized", {}, fields);
+    note_session(true);
     co_return;
   }
-  // Nothing is answered to it, and some servers leave the exchange open.
+  // Nothing is answered to it, and some servers leave the exchange open: whether there is a session is not known then.
   try {
-    co_await within(parts_.ctx, parts_.probe_ms, ry::error(RY_DEADLINE_EXCEEDED, "mcp.silent", "silence"),
-                    link_->notify("notifications/initialized", {}, fields));
+    const auto flags = co_await within(parts_.ctx, parts_.probe_ms, ry::error(RY_DEADLINE_EXCEEDED, "mcp.silent", "silence"),
+                                       link_->notify("notifications/initialized", {}, fields));
+    note_session((flags & RY_MCP_IN_SESSION) != 0);
   } catch (const ry::error& e) {
     if (!e.is("mcp.silent")) throw;
+    note_session(true);
   }
 }
 
@@ -282,7 +300,7 @@ ry::task<reply> client::exchange(std::string method, json::object params, std::s
   o.fields = std::move(fields);
   o.bits = bits;
   if (era_ == era::modern) {
-    params["_meta"] = modern_meta(parts_.ctx.fact("version"));
+    params["_meta"] = modern_meta(parts_.ctx.fact("version"), to_->tasks);
     o.fields.emplace_back("MCP-Protocol-Version", std::string(modern_revision));
     o.fields.emplace_back("Mcp-Method", method);
     if (!name.empty()) o.fields.emplace_back("Mcp-Name", header_value(name));
@@ -298,6 +316,12 @@ ry::task<reply> client::exchange(std::string method, json::object params, std::s
   reply r = co_await send(std::move(method), std::move(params), std::move(o));
   unsent_ = r.unsent;
   co_return r;
+}
+
+void client::note_session(bool named) {
+  const bool channel = (link_->capabilities() & RY_MCP_EXCHANGES) == 0;
+  keeps_state_ = channel || named;
+  parts_.sessions.note(to_->key, keeps_state_);
 }
 
 // A request that the server refuses because of too many is not done, and sent once more after the time that it names.
@@ -350,7 +374,9 @@ ry::task<reply> client::ask(std::string method, json::object params, std::string
 
 ry::task<tool_list> client::list_tools() {
   co_await connect();
-  tool_collector pages(parts_.limits);
+  auto limits = parts_.limits;
+  limits.task_calls = to_->tasks && (era_ == era::modern || offers_task_calls(server_capabilities_));
+  tool_collector pages(limits);
   if (era_ == era::legacy && !server_capabilities_.contains("tools")) co_return pages.finish();
   std::optional<std::string> cursor;
   do {
@@ -377,25 +403,36 @@ ry::task<tool_list> client::list_tools() {
   co_return list;
 }
 
-ry::task<json::value> client::call_tool(std::string name, json::object arguments,
-                                        std::vector<mirrored_argument> mirrored, progress_fn on_progress) {
-  on_progress_ = std::move(on_progress);
+ry::task<json::value> client::call_tool(std::string name, json::object arguments, const call_options& options) {
+  on_progress_ = options.on_progress;
   co_await connect();
   if (doubted_ && era_ == era::modern) throw *doubted_;
   ry::headers fields;
   if (era_ == era::modern) {
-    for (auto& [header, value] : mirror_arguments(mirrored, arguments)) {
+    for (auto& [header, value] : mirror_arguments(options.mirrored, arguments)) {
       fields.emplace_back(header, value);
     }
   }
   json::object params;
   params["name"] = name;
   params["arguments"] = std::move(arguments);
+  const bool as_task = to_->tasks && era_ == era::legacy && options.as_task != task_support::forbidden &&
+                       offers_task_calls(server_capabilities_);
+  if (as_task) params["task"] = json::object{{"ttl", options.task_life_ms}};
   const std::string shown = "the call of " + name;
-  const std::uint32_t last = to_->reuse ? 0 : RY_MCP_LAST;
+  const std::uint32_t last = to_->reuse || as_task ? 0 : RY_MCP_LAST;
   auto next = params;
   for (int rounds = 1;; ++rounds) {
     reply r = co_await ask("tools/call", std::move(next), name, fields, last);
+    if (r.answered && !r.failed && is_created_task(r.body)) {
+      auto made = read_task(r.body);
+      if (!made) {
+        throw trouble_with(*to_, RY_DATA_LOSS, "mcp.protocol_error", shown + " was answered by a task that is none");
+      }
+      if (options.on_task) co_await options.on_task(*made);
+      auto result = co_await result_of_task(shown, std::move(*made), options);
+      co_return result;
+    }
     auto answers = r.answered && !r.failed && rounds < most_rounds ? answers_to(r.body) : std::nullopt;
     if (!answers) co_return result_of(std::move(r), shown);
     next = params;

@@ -4,6 +4,8 @@
 
 #include <mutex>
 #include <optional>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "connection.hpp"
 #include "era.hpp"
@@ -30,6 +32,18 @@ class era_book {
   std::unordered_map<std::string, entry> entries_;
 };
 
+// Whether servers keep something between the requests of a connection: those of one channel do, and those over HTTP that name
+// a session. By key, as it was seen last. Any thread.
+class session_book {
+ public:
+  std::optional<bool> look_up(const std::string& key) const;
+  void note(const std::string& key, bool keeps);
+
+ private:
+  mutable std::mutex mutex_;
+  std::unordered_map<std::string, bool> entries_;
+};
+
 using progress_fn = std::function<void(const json::object& params)>;
 
 // What all clients share; outlives them.
@@ -37,11 +51,22 @@ struct client_parts {
   const ry::context& ctx;
   ry::drivers<ry_mcp_transport_v1> transports;
   era_book eras;
+  session_book sessions;
   std::uint64_t probe_ms = 3000;  // how long a server may be silent on server/discover
   std::size_t max_message_bytes = 16u << 20;
   tool_limits limits;
   std::function<void(const server&)> tools_changed;  // a server said so
   const figures count{ctx};
+};
+
+// A call of a tool, and who hears of it; lives as long as the call.
+struct call_options {
+  std::vector<mirrored_argument> mirrored;
+  progress_fn on_progress;  // as in request_options
+  task_support as_task = task_support::forbidden;
+  std::int64_t task_life_ms = 0;  // how long the server is asked to keep a task
+  std::function<ry::task<void>(const remote_task&)> on_task;  // one was made; the call goes on with it from here
+  std::function<void(const remote_task&)> on_status;          // the server answered that it goes on
 };
 
 class client {
@@ -55,10 +80,13 @@ class client {
   // or a command), mcp.unauthorized, mcp.era_changed (worth one more try with a new client), mcp.rpc
   // (the server's own error; detail_json holds it), RY_CANCELLED.
   ry::task<tool_list> list_tools();
-  // The result as the server sent it.
-  // on_progress: as in request_options; lives as long as the call.
-  ry::task<json::value> call_tool(std::string name, json::object arguments, std::vector<mirrored_argument> mirrored,
-                                  progress_fn on_progress = {});
+  // The result as the server sent it, also of a task that the call became.
+  ry::task<json::value> call_tool(std::string name, json::object arguments, const call_options& options);
+  // The result of a task that an earlier call became. Further errors: mcp.task_lost (the server does not know it any more),
+  // mcp.task_cancelled.
+  ry::task<json::value> follow_task(std::string name, std::string task_id, const call_options& options);
+  // Asks the server to end a task.
+  ry::task<void> cancel_task(std::string task_id);
 
   // Both as the result of a call of a tool.
   ry::task<json::value> list_resources(resource_query query);
@@ -70,6 +98,8 @@ class client {
   std::int64_t born_us() const noexcept { return born_us_; }
   // Whether it is connected, and may be given more work: after a result or an error of the server.
   bool usable() const;
+  // Whether the server keeps something for this connection.
+  bool keeps_state() const noexcept { return keeps_state_; }
   // Whether its last request failed before a byte of it left.
   bool unsent() const noexcept { return unsent_; }
   // After mcp.era_changed: what the answer was an error of, if the revision has not changed after all.
@@ -91,6 +121,10 @@ class client {
   ry::task<reply> exchange(std::string method, json::object params, std::string name,
                            ry::headers fields, std::uint32_t bits);
   ry::task<void> collect_resources(resource_collector& to, resource_collector::list what);
+  ry::task<json::value> result_of_task(std::string shown, remote_task t, const call_options& options);
+  ry::task<void> answer_task(const remote_task& t, std::unordered_set<std::string>& answered);
+  ry::task<reply> ask_of_task(std::string method, std::string task_id, int& failures);
+  void note_session(bool named);
   void open(const std::string& driver);
   void note(era e);
   ry::task<reply> send(std::string method, json::object params, request_options options);
@@ -106,6 +140,7 @@ class client {
   bool ready_ = false;  // it was greeted as its revision wants it
   bool from_book_ = false;  // the era: an old verdict, which may be wrong by now
   bool unsent_ = false;
+  bool keeps_state_ = false;
   progress_fn on_progress_;  // of the call under way
   ry::error said_{RY_OK};
   std::optional<ry::error> doubted_;

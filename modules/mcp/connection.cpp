@@ -122,7 +122,7 @@ ry::task<reply> connection::request(std::string method, json::object params,
   co_return std::move(w.out);
 }
 
-ry::task<void> connection::notify(std::string method, json::object params, ry::headers fields) {
+ry::task<std::uint32_t> connection::notify(std::string method, json::object params, ry::headers fields) {
   const auto token = next_++;
   waiting w;
   w.is_request = false;
@@ -136,6 +136,7 @@ ry::task<void> connection::notify(std::string method, json::object params, ry::h
   }
   waiting_.erase(token);
   if (called_off) throw ry::error(RY_CANCELLED, "mcp.cancelled", "The call was called off");
+  co_return w.out.outcome_flags;
 }
 
 void connection::tell(std::string_view method, json::object params, const ry::headers& fields) {

@@ -29,8 +29,11 @@ struct server {
   std::uint32_t flags = 0;  // RY_MCP_OPERATOR
   bool reuse = false;       // its connections may be used again
   std::string revision;     // of the protocol, as configured; empty: found out
-  enum class session_scope { call, run, thread } scope = session_scope::call;  // of a session, as configured
+  // Of a session, as configured. automatic: of a run, where the server keeps something between calls.
+  enum class session_scope { automatic, call, run, thread } scope = session_scope::automatic;
   std::string session;      // id of the run or thread whose calls share a session; empty: each call has its own
+  bool taken_over = false;  // the session may have been begun by another worker of the run
+  bool tasks = true;        // calls may be made as tasks
   std::uint64_t call_ms = 0;  // longest call, as configured; 0: as for all servers
   std::string key;     // of caches: hash over all of the above, without credentials that change
   std::string identity;  // of connections: hash over all of the above
@@ -87,8 +90,8 @@ class connection {
 
   // Throws ry::error RY_CANCELLED when the chain is called off; everything else is a reply.
   ry::task<reply> request(std::string method, json::object params, request_options options);
-  // Waits until it is on its way; failures show with the next request.
-  ry::task<void> notify(std::string method, json::object params, ry::headers fields);
+  // Waits until it is on its way; failures show with the next request. RY_MCP_IN_SESSION and the like.
+  ry::task<std::uint32_t> notify(std::string method, json::object params, ry::headers fields);
   // The same without waiting, where what is sent after it also arrives after it.
   void tell(std::string_view method, json::object params, const ry::headers& fields);
 

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
+
+#include "remote_task.hpp"
 
 namespace mcp {
 namespace {
@@ -84,10 +87,12 @@ verdict judge(const probe& p) {
   return v;
 }
 
-json::object modern_meta(std::string_view version) {
+json::object modern_meta(std::string_view version, bool tasks) {
+  json::object offered;
+  if (tasks) offered["extensions"] = json::object{{jv(tasks_extension), json::object()}};
   return {{"io.modelcontextprotocol/protocolVersion", jv(modern_revision)},
           {"io.modelcontextprotocol/clientInfo", client_info(version)},
-          {"io.modelcontextprotocol/clientCapabilities", json::object()}};
+          {"io.modelcontextprotocol/clientCapabilities", std::move(offered)}};
 }
 
 json::object initialize_params(std::string_view version, std::string_view revision) {

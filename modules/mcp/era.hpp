@@ -55,8 +55,9 @@ verdict judge(const probe& p);
 // The revisions of "supportedVersions" (server/discover) or of data.supported (-32022).
 std::vector<std::string> offered_revisions(const json::value& body);
 
-// What every request and notification of the modern revision carries in params._meta. version: of this server.
-json::object modern_meta(std::string_view version);
+// What every request and notification of the modern revision carries in params._meta. version: of this server. tasks: whether
+// the server may answer a call by a task.
+json::object modern_meta(std::string_view version, bool tasks);
 // Of `initialize`, which offers `revision`.
 json::object initialize_params(std::string_view version, std::string_view revision = newest_legacy);
 

@@ -5,15 +5,15 @@ namespace {
 
 constexpr std::size_t most_requests = 32;
 
-std::optional<json::object> answer(const json::value& request) {
+}  // namespace
+
+std::optional<json::object> answer_to(const json::value& request) {
   const auto* o = request.if_object();
   const auto method = o != nullptr ? text_of(*o, "method") : std::string();
   if (method == "elicitation/create") return json::object{{"action", "cancel"}};
   if (method == "roots/list") return json::object{{"roots", json::array()}};
   return std::nullopt;
 }
-
-}  // namespace
 
 std::optional<json::object> answers_to(const json::value& result) {
   const auto* o = result.if_object();
@@ -26,7 +26,7 @@ std::optional<json::object> answers_to(const json::value& result) {
     if (requests->size() > most_requests) return std::nullopt;
     json::object responses;
     for (const auto& member : *requests) {
-      auto one = answer(member.value());
+      auto one = answer_to(member.value());
       if (!one) return std::nullopt;
       responses[member.key()] = std::move(*one);
     }

@@ -14,5 +14,7 @@ inline constexpr int most_rounds = 8;
 // for what nobody here can give. This client offers no input of any kind, so whoever asks nevertheless
 // hears that a question was dismissed, and that there are no roots.
 std::optional<json::object> answers_to(const json::value& result);
+// The same of one request, such as a task asks; nothing: it cannot be answered here.
+std::optional<json::object> answer_to(const json::value& request);
 
 }  // namespace mcp

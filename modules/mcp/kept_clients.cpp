@@ -1,5 +1,6 @@
 #include "kept_clients.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace mcp {
@@ -38,8 +39,8 @@ ry_exec* kept_clients::home_of(const std::string& key) const {
 
 void kept_clients::give(std::unique_ptr<client> c) noexcept {
   const auto now = ctx_.now_unix_us();
-  const bool keeps_any = limits_.idle_ms != 0 && limits_.clients != 0 && limits_.per_account != 0;
   const bool shared = !c->to().session.empty();  // its state is what it is kept for
+  const bool keeps_any = (shared || limits_.idle_ms != 0) && limits_.clients != 0 && limits_.per_account != 0;
   const bool old = !shared && now - c->born_us() > limits_.life_us;
   if (!keeps_any || !c->usable() || old) return;
   const auto idle_ms = shared ? limits_.session_idle_ms : limits_.idle_ms;
@@ -85,21 +86,34 @@ void kept_clients::make_room(const std::string& account) {
   }
 }
 
-void kept_clients::let_go(const std::string& account) noexcept {
+void kept_clients::let_go(entry& e) noexcept {
+  if (!std::exchange(e.leaving, true)) ctx_.core().op_cancel(ctx_.host(), e.timer);
+}
+
+bool kept_clients::let_go(const std::string& account) noexcept {
+  std::lock_guard lock(mutex_);
+  const auto at = std::find_if(waiting_.begin(), waiting_.end(),
+                               [&](const auto* e) { return !e->leaving && e->c->to().account_id == account; });
+  if (at != waiting_.end()) let_go(**at);
+  return at != waiting_.end();
+}
+
+void kept_clients::let_go_any() noexcept {
+  std::lock_guard lock(mutex_);
+  const auto at = std::find_if(waiting_.begin(), waiting_.end(), [](const auto* e) { return !e->leaving; });
+  if (at != waiting_.end()) let_go(**at);
+}
+
+void kept_clients::end_session(const std::string& session) noexcept {
   std::lock_guard lock(mutex_);
   for (auto* e : waiting_) {
-    if (e->leaving || e->c->to().account_id != account) continue;
-    e->leaving = true;
-    ctx_.core().op_cancel(ctx_.host(), e->timer);
-    return;
+    if (!e->leaving && e->c->to().session == session) let_go(*e);
   }
 }
 
 void kept_clients::clear() noexcept {
   std::lock_guard lock(mutex_);
-  for (auto* e : waiting_) {
-    if (!std::exchange(e->leaving, true)) ctx_.core().op_cancel(ctx_.host(), e->timer);
-  }
+  for (auto* e : waiting_) let_go(*e);
 }
 
 std::size_t kept_clients::size() const {

@@ -29,8 +29,12 @@ class kept_clients {
   // cannot be kept.
   void give(std::unique_ptr<client> c) noexcept;
 
-  // Closes the account's one that has waited longest, soon.
-  void let_go(const std::string& account) noexcept;
+  // Closes the account's one that has waited longest, soon. False: it has none.
+  bool let_go(const std::string& account) noexcept;
+  // The same of all accounts.
+  void let_go_any() noexcept;
+  // Closes those of the session of a run or thread, soon.
+  void end_session(const std::string& session) noexcept;
   // Closes all that wait, soon.
   void clear() noexcept;
   std::size_t size() const;
@@ -45,6 +49,7 @@ class kept_clients {
   };
   // The timer of an entry: rings once on the client's executor, whatever became of the entry, and frees it.
   static void rang(void* p, ry_status st, const ry_error_view* err) noexcept;
+  void let_go(entry& e) noexcept;
   // For one more.
   void make_room(const std::string& account);
 

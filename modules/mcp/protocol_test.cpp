@@ -288,6 +288,14 @@ TEST(Tools, ThoseThatNoModelCanCallAreLeftOut) {
   EXPECT_THAT(list.left_out, ElementsAre(HasSubstr("task: "), HasSubstr("app: ")));
 }
 
+TEST(Tools, ThoseThatAreCalledAsTasksAreTakenWhereTasksAre) {
+  tool_collector c({.task_calls = true});
+  c.add_page(j(R"({"tools":[{"name":"task","inputSchema":{},"execution":{"taskSupport":"required"}}]})"));
+  const auto list = c.finish();
+  ASSERT_EQ(list.tools.size(), 1u);
+  EXPECT_EQ(list.tools.front().as_task, task_support::required);
+}
+
 TEST(Tools, ListsThatDoNotEndAreCut) {
   tool_collector c({.tools = 3, .pages = 5, .tool_bytes = 200});
   int pages = 0;

@@ -495,9 +495,12 @@ ry::task<ry::response> routes::try_call(ry::request r) {
   json::object arguments;
   if (const auto* given = object_of(body, "arguments")) arguments = *given;
   const auto s = co_await asked_about(r, q.type, q.name, q.config);
+  broker::call_request request;
+  request.tool = name;
+  request.arguments = std::move(arguments);
   std::string result;
   try {
-    result = co_await broker_.call(s, name, std::move(arguments));
+    result = co_await broker_.call(s, std::move(request));
   } catch (const ry::error& e) {
     throw as_answer(e);
   }

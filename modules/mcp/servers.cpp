@@ -126,7 +126,7 @@ std::string setting_problem(std::string_view type, std::string_view config_json)
     if (type != "json") break;
     const auto key = sv(member.key());
     bool known = false;
-    for (const char* each : {"command", "args", "env", "reuse", "session", "revision", "timeout_seconds", "instructions", "resources",
+    for (const char* each : {"command", "args", "env", "reuse", "session", "revision", "tasks", "timeout_seconds", "instructions", "resources",
                              "on_tool_change"}) {
       known |= key == each;
     }
@@ -150,6 +150,8 @@ std::string setting_problem(std::string_view type, std::string_view config_json)
                                                          reaction->get_string() == "block"))) {
     return "config.on_tool_change must be \"log\", \"ask\" or \"block\"";
   }
+  const auto* tasks = o->if_contains("tasks");
+  if (tasks != nullptr && !tasks->is_bool()) return "config.tasks must be true or false";
   const auto* seconds = o->if_contains("timeout_seconds");
   if (seconds != nullptr &&
       !(seconds->is_int64() && seconds->get_int64() >= 1 && seconds->get_int64() <= most_call_seconds)) {
@@ -237,8 +239,12 @@ server_ptr server_maker::loose(std::string name, std::string_view type, std::str
   s->reuse = reuse != nullptr && reuse->is_bool() && reuse->get_bool();
   s->revision = text_of(config, "revision");
   const auto session = text_of(config, "session");
+  // Connections that any call may use again belong to no run.
+  if (session == "call" || s->reuse) s->scope = server::session_scope::call;
   if (session == "run") s->scope = server::session_scope::run;
   if (session == "thread") s->scope = server::session_scope::thread;
+  const auto* tasks = config.if_contains("tasks");
+  s->tasks = tasks == nullptr || !tasks->is_bool() || tasks->get_bool();
   const auto* seconds = config.if_contains("timeout_seconds");
   if (seconds != nullptr && seconds->is_int64() && seconds->get_int64() > 0) {
     s->call_ms = static_cast<std::uint64_t>(std::min(seconds->get_int64(), most_call_seconds)) * 1000;
@@ -273,14 +279,21 @@ server_ptr server_maker::of_agent(const configured& c, std::string_view account_
   return loose(c.name, c.type, c.custom_type, config, account_id);
 }
 
-server_ptr server_maker::in_session(server_ptr s, std::string_view run_id, std::string_view thread_id) {
-  const auto id = s->scope == server::session_scope::run      ? run_id
-                  : s->scope == server::session_scope::thread ? thread_id
-                                                              : std::string_view();
+server_ptr server_maker::in_session(server_ptr s, std::string_view run_id, std::string_view thread_id, bool taken_over) {
+  const bool of_run = s->scope == server::session_scope::run || s->scope == server::session_scope::automatic;
+  const auto id = of_run ? run_id : s->scope == server::session_scope::thread ? thread_id : std::string_view();
   if (id.empty()) return s;
   auto made = std::make_shared<server>(*s);
   made->session = id;
   made->reuse = true;
+  made->taken_over = taken_over;
+  return made;
+}
+
+server_ptr server_maker::out_of_session(server_ptr s) {
+  auto made = std::make_shared<server>(*s);
+  made->session.clear();
+  made->reuse = false;
   return made;
 }
 

@@ -51,7 +51,10 @@ class server_maker {
                    const json::object& config, std::string_view account_id,
                    std::uint32_t flags = 0) const;
   // The same for a call of that run and thread: with the session that they share, where the configuration says so.
-  static server_ptr in_session(server_ptr s, std::string_view run_id, std::string_view thread_id);
+  // taken_over: another worker has carried the run.
+  static server_ptr in_session(server_ptr s, std::string_view run_id, std::string_view thread_id, bool taken_over);
+  // The same for a server that turned out to keep no session.
+  static server_ptr out_of_session(server_ptr s);
   // Throws mcp.refused (400) when its transport would not try it.
   void check(const server& s) const;
   // What a profile stands for; others unchanged. Throws ry::error: mcp.refused; mcp.internal when the

@@ -27,8 +27,8 @@ settings read_settings(std::string_view text) {
   s.max_message_bytes = number("max_message_kb", 16384) << 10;
   s.kept.idle_ms = number("reuse_idle_seconds", 60) * 1000;
   s.kept.session_idle_ms = number("session_idle_seconds", 900) * 1000;
-  s.kept.clients = number("max_idle", 256);
-  s.kept.per_account = number("max_idle_per_account", 8);
+  s.kept.clients = number("max_idle", 1024);
+  s.kept.per_account = number("max_idle_per_account", 32);
   s.max_at_once = number("max_at_once_per_account", 64);
   s.max_tools = number("max_tools", 1000);
   return s;

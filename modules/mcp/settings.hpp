@@ -22,8 +22,8 @@ inline constexpr char settings_schema[] = R"json({
     "max_message_kb": {"type": "integer", "minimum": 16, "maximum": 65536, "default": 16384, "description": "Largest message of a server that is read"},
     "reuse_idle_seconds": {"type": "integer", "minimum": 0, "maximum": 3600, "default": 60, "description": "How long a connection to a server whose configuration says \"reuse\": true waits for its next use; 0: each call has its own connection"},
     "session_idle_seconds": {"type": "integer", "minimum": 1, "maximum": 86400, "default": 900, "description": "How long the session of a run or a thread waits for its next call"},
-    "max_idle": {"type": "integer", "minimum": 0, "maximum": 100000, "default": 256, "description": "Connections that wait for their next use"},
-    "max_idle_per_account": {"type": "integer", "minimum": 0, "maximum": 100000, "default": 8, "description": "The same, of one account"},
+    "max_idle": {"type": "integer", "minimum": 0, "maximum": 100000, "default": 1024, "description": "Connections that wait for their next use"},
+    "max_idle_per_account": {"type": "integer", "minimum": 0, "maximum": 100000, "default": 32, "description": "The same, of one account"},
     "max_at_once_per_account": {"type": "integer", "minimum": 1, "maximum": 100000, "default": 64, "description": "Discoveries and calls of one account that go on at the same time; what is beyond waits for its turn"},
     "max_tools": {"type": "integer", "minimum": 1, "maximum": 10000, "default": 1000, "description": "Tools of one server; what is beyond is left out"}
   }
@@ -33,7 +33,7 @@ inline constexpr char settings_schema[] = R"json({
 struct kept_limits {
   std::uint64_t idle_ms = 60'000;  // 0: none does
   std::uint64_t session_idle_ms = 900'000;  // of the sessions of runs and threads
-  std::size_t clients = 256, per_account = 8;
+  std::size_t clients = 1024, per_account = 32;
   std::int64_t life_us = 3600LL * 1'000'000;  // verdicts about a server age
 };
 

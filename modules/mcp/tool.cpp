@@ -116,9 +116,9 @@ void tool_collector::add(const json::value& v) {
     full_ = true;
     return leave_out("there are too many tools");
   }
-  const auto* execution = object_of(*o, "execution");
-  if (execution != nullptr && text_of(*execution, "taskSupport") == "required") {
-    return leave_out("it can only be called as a task, which is not supported");
+  const auto as_task = task_support_of(*o);
+  if (as_task == task_support::required && !limits_.task_calls) {
+    return leave_out("it can only be called as a task, and the server or its configuration offers no tasks");
   }
   if (hidden_from_models(*o)) return leave_out("it is for user interfaces only (_meta.ui.visibility)");
   const auto* schema = o->if_contains("inputSchema");
@@ -140,6 +140,7 @@ void tool_collector::add(const json::value& v) {
   t.read_only = claims(annotations, "readOnlyHint");
   t.idempotent = claims(annotations, "idempotentHint");
   t.mirrored = std::move(headers.mirrored);
+  t.as_task = as_task;
   t.hash = std::move(hash);
   t.fingerprint = fingerprint_of(*o);
   const auto bytes = sizeof t + name.size() + t.description.size() + t.hash.size() + t.fingerprint.size() + memory_of(*schema) +

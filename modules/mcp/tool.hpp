@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "header_values.hpp"
+#include "remote_task.hpp"
 
 namespace mcp {
 
@@ -18,6 +19,7 @@ struct tool {
   json::value parameters;   // inputSchema, as it came
   json::value output_schema;  // null: none
   bool read_only = false, idempotent = false;  // what the server claims
+  task_support as_task = task_support::forbidden;  // of a legacy server
   std::vector<mirrored_argument> mirrored;
   std::string hash;  // of all that a model or a person was shown, hex
   std::string fingerprint;  // of its definition by parts, whatever the order of members
@@ -44,6 +46,7 @@ struct tool_limits {
   std::size_t pages = 100;
   std::size_t tool_bytes = 256 * 1024;        // as text
   std::size_t list_bytes = 8 * 1024 * 1024;   // of memory
+  bool task_calls = false;  // tools may be called as tasks; those that must be are left out otherwise
 };
 
 // Collects the pages of tools/list. One bad tool does not lose the others: it stands in left_out.

@@ -251,45 +251,50 @@ ry::task<std::vector<std::size_t>> tool_source::servers_with_resources(const std
   co_return out;
 }
 
-ry::task<std::string> tool_source::invoke(scope of, std::string name, std::string arguments,
-                                          call_handle* h) {
+ry::task<std::string> tool_source::invoke(asked what, call_handle* h) {
+  const auto& of = what.of;
   const auto agent = co_await read_agent(agents_, of.account, of.agent, of.version);
   const named_tool* wanted = nullptr;
   for (const auto& t : agent.tools) {
-    if (t.name == name) wanted = &t;
+    if (t.name == what.name) wanted = &t;
   }
-  auto what = operation::call_tool;
-  if (wanted == nullptr && name == list_resources_tool) what = operation::list_resources;
-  if (wanted == nullptr && name == read_resource_tool) what = operation::read_resource;
-  if ((wanted == nullptr && what == operation::call_tool) || !settings_.enabled) {
-    throw ry::not_found("mcp.no_such_tool", "there is no tool " + name);
+  auto does = operation::call_tool;
+  if (wanted == nullptr && what.name == list_resources_tool) does = operation::list_resources;
+  if (wanted == nullptr && what.name == read_resource_tool) does = operation::read_resource;
+  if ((wanted == nullptr && does == operation::call_tool) || !settings_.enabled) {
+    throw ry::not_found("mcp.no_such_tool", "there is no tool " + what.name);
   }
-  json::value given = parse(arguments.empty() ? "{}" : arguments);
+  json::value given = parse(what.arguments.empty() ? "{}" : what.arguments);
   if (!given.is_object()) throw ry::bad_request("mcp.arguments", "the arguments are no object");
   std::size_t place = 0;
   if (wanted != nullptr) {
     place = wanted->server;
   } else {
     const auto choices = co_await servers_with_resources(agent.servers, of);
-    place = server_with_resources(agent.servers, choices, what, given.get_object());
+    place = server_with_resources(agent.servers, choices, does, given.get_object());
   }
   const auto& configuration = agent.servers[place];
   auto s = broker_.servers().of_agent(configuration, of.account, of.agent);
   if (wanted != nullptr) co_await check_definition(configuration, s, wanted->tool);
-  s = server_maker::in_session(std::move(s), of.run, of.thread);
-  const broker::told_fn told = [h](std::string_view line) {
+  s = server_maker::in_session(std::move(s), of.run, of.thread, of.taken_over);
+  broker::call_request request;
+  request.what = does;
+  request.tool = wanted != nullptr ? wanted->tool : what.name;
+  request.of = {of.run, what.call, hash_of_call(request.tool, given)};
+  request.arguments = std::move(given.get_object());
+  request.told = [h](std::string_view line) {
     if (h->sink.on_output != nullptr) h->sink.on_output(h->ctx, ry::str(line));
   };
-  auto tool = wanted != nullptr ? wanted->tool : name;
-  co_return co_await broker_.call(std::move(s), std::move(tool), std::move(given.get_object()), told, what);
+  if (what.resumed) co_return co_await broker_.resume(std::move(s), std::move(request));
+  co_return co_await broker_.call(std::move(s), std::move(request));
 }
 
-ry::task<void> tool_source::run(scope of, std::string name, std::string arguments, call_handle* h) {
+ry::task<void> tool_source::run(asked what, call_handle* h) {
   const std::unique_ptr<call_handle> own(h);
   std::string result;
   ry::error why(RY_OK);
   try {
-    result = co_await invoke(std::move(of), std::move(name), std::move(arguments), h);
+    result = co_await invoke(std::move(what), h);
   } catch (...) {
     why = ry::current_error();
   }
@@ -306,6 +311,29 @@ ry::task<void> tool_source::run(scope of, std::string name, std::string argument
   ctx_.warn("a tool of an MCP server failed", {{"reason", why.reason()}, {"error", why.message()}});
   (void)ry::guard([&] { result = error_json(why.message()); });
   h->sink.on_result(h->ctx, RY_OK, ry::str(result), nullptr);
+}
+
+ry_status tool_source::begin(asked what, ry_exec* exec, const ry_tool_sink& sink, void* ctx, void** call) {
+  auto h = std::make_unique<call_handle>(call_handle{this, sink, ctx, ry::cancel_source(ctx_.tasks().token())});
+  const auto token = h->source.token();
+  *call = h.get();
+  auto work = run(std::move(what), h.get());
+  // By a post, so that the completion never comes inside this call.
+  struct start {
+    tool_source* s;
+    ry_exec* exec;
+    ry::task<void> work;
+    call_handle* h;
+    ry::cancel_token token;
+  };
+  auto later = std::make_shared<start>(start{this, exec, std::move(work), h.get(), token});
+  ctx_.post(exec, [later] {
+    if (later->s->ctx_.spawn(std::move(later->work), later->exec, later->token)) return;
+    const std::unique_ptr<call_handle> gone(later->h);
+    gone->sink.on_result(gone->ctx, RY_UNAVAILABLE, ry_str{}, nullptr);
+  });
+  h.release();
+  return RY_OK;
 }
 
 const ry_agent_tools_v1* tool_source::table() noexcept {
@@ -331,34 +359,24 @@ const ry_agent_tools_v1* tool_source::table() noexcept {
           return RY_OK;
         });
       },
-      [](void* self, const ry_tools_scope* of, ry_str, ry_str name, ry_str arguments, ry_exec* exec,
+      [](void* self, const ry_tools_scope* of, ry_str id, ry_str name, ry_str arguments, ry_exec* exec,
          const ry_tool_sink* sink, void* ctx, void** call) noexcept {
-        auto* s = static_cast<tool_source*>(self);
-        return ry::guard([&]() -> ry_status {
-          auto h = std::make_unique<call_handle>(
-              call_handle{s, *sink, ctx, ry::cancel_source(s->ctx_.tasks().token())});
-          const auto token = h->source.token();
-          *call = h.get();
-          auto work = s->run(scope(*of), ry::text(name), ry::text(arguments), h.get());
-          // By a post, so that the completion never comes inside this call.
-          struct start {
-            tool_source* s;
-            ry_exec* exec;
-            ry::task<void> work;
-            call_handle* h;
-            ry::cancel_token token;
-          };
-          auto later = std::make_shared<start>(start{s, exec, std::move(work), h.get(), token});
-          s->ctx_.post(exec, [later] {
-            if (later->s->ctx_.spawn(std::move(later->work), later->exec, later->token)) return;
-            const std::unique_ptr<call_handle> gone(later->h);
-            gone->sink.on_result(gone->ctx, RY_UNAVAILABLE, ry_str{}, nullptr);
-          });
-          h.release();
-          return RY_OK;
+        return ry::guard([&] {
+          return static_cast<tool_source*>(self)->begin({scope(*of), ry::text(id), ry::text(name), ry::text(arguments)},
+                                                        exec, *sink, ctx, call);
         });
       },
-      [](void*, void* call) noexcept { static_cast<call_handle*>(call)->source.cancel(RY_WHY_USER); }};
+      [](void*, void* call) noexcept { static_cast<call_handle*>(call)->source.cancel(RY_WHY_USER); },
+      [](void* self, const ry_tools_scope* of, ry_str id, ry_str name, ry_str arguments, ry_exec* exec,
+         const ry_tool_sink* sink, void* ctx, void** call) noexcept {
+        return ry::guard([&] {
+          return static_cast<tool_source*>(self)->begin({scope(*of), ry::text(id), ry::text(name), ry::text(arguments), true},
+                                                        exec, *sink, ctx, call);
+        });
+      },
+      [](void* self, const ry_tools_scope* of, std::int32_t finished) noexcept {
+        (void)ry::guard([&] { static_cast<tool_source*>(self)->broker_.end_run(ry::text(of->run_id), finished != 0); });
+      }};
   return &t;
 }
 

@@ -10,6 +10,7 @@
 #include <ry/ext/agent_tools.h>
 #include <ry/svc/agents.h>
 
+#include <cstddef>
 #include <mutex>
 #include <unordered_set>
 
@@ -42,9 +43,12 @@ class tool_source {
   struct scope {
     explicit scope(const ry_tools_scope& s)
         : account(ry::text(s.account_id)), agent(ry::text(s.agent_id)), thread(ry::text(s.thread_id)),
-          run(ry::text(s.run_id)), version(s.agent_version) {}
+          run(ry::text(s.run_id)), version(s.agent_version),
+          taken_over(s.struct_size >= offsetof(ry_tools_scope, flags) + sizeof s.flags &&
+                     (s.flags & RY_TOOLS_TAKEN_OVER) != 0) {}
     std::string account, agent, thread, run;
     std::int32_t version;
+    bool taken_over;
   };
   struct call_handle {
     tool_source* of;
@@ -65,8 +69,15 @@ class tool_source {
   ry::task<void> refresh_behind(server_ptr s);
   // Places of those whose resources the agent may read.
   ry::task<std::vector<std::size_t>> servers_with_resources(const std::vector<configured>& servers, const scope& of);
-  ry::task<void> run(scope of, std::string name, std::string arguments, call_handle* h);
-  ry::task<std::string> invoke(scope of, std::string name, std::string arguments, call_handle* h);
+  // resumed: the call was made by a worker that went away.
+  struct asked {
+    scope of;
+    std::string call, name, arguments;
+    bool resumed = false;
+  };
+  ry_status begin(asked what, ry_exec* exec, const ry_tool_sink& sink, void* ctx, void** call);
+  ry::task<void> run(asked what, call_handle* h);
+  ry::task<std::string> invoke(asked what, call_handle* h);
 
   const ry::context& ctx_;
   broker& broker_;

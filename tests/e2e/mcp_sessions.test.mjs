@@ -1,12 +1,13 @@
 // Sessions that the calls of a run or a thread share: what a server keeps in one is there for the next call, and for no
 // other run or thread.
 import assert from 'node:assert/strict';
+import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { lastUser, startLlm, turns } from './lib/llm.mjs';
-import { json, result, startByHand } from './lib/mcp.mjs';
-import { Server, makeDatabase, sleep, statuses, textOf } from './lib/server.mjs';
+import { json, node, result, startByHand } from './lib/mcp.mjs';
+import { Server, makeDatabase, sleep, statuses, textOf, waitFor } from './lib/server.mjs';
 
-let database, llm, server, hasty;
+let database, llm, server, hasty, bare;
 before(async () => {
   database = makeDatabase();
   // "a {} , b {} ; c {}": a and b in one answer, then c; at the end what all of them said.
@@ -21,26 +22,29 @@ before(async () => {
       return { name: `far__${name}`, arguments: value.length ? { value: value.join(' ') } : {} };
     }));
   });
-  server = await new Server({ database, llm }).start();
+  server = new Server({ database, llm, set: [`mcp_json.readable=["${path.dirname(path.dirname(node))}"]`] });
+  bare = await new Server({ database, llm, set: ['mcp_json.sandbox=none'] }).start();
+  await server.start();
   hasty = await new Server({ database, llm, set: ['mcp.session_idle_seconds=1'] }).start();
 });
 after(async () => {
   await server?.close();
   await hasty?.close();
+  await bare?.close();
   await llm?.close();
   database?.drop();
 });
 
 // A server that keeps a value in each session, and takes its time for a call.
-async function keeper(ms = 100) {
+async function keeper(ms = 100, issues = true) {
   const values = new Map();
   const p = await startByHand((m, res, req) => {
     if (m.method === 'initialize') {
       const id = `s${values.size + 1}`;
       values.set(id, 'nothing');
-      return result(res, m, { protocolVersion: '2025-11-25', capabilities: { tools: {} } }, { 'mcp-session-id': id });
+      return result(res, m, { protocolVersion: '2025-11-25', capabilities: { tools: {} } }, issues ? { 'mcp-session-id': id } : {});
     }
-    const id = req.headers['mcp-session-id'];
+    const id = req.headers['mcp-session-id'] ?? (issues ? undefined : 's1');
     if (req.method === 'POST' && !values.has(id)) return json(res, 400, { jsonrpc: '2.0', id: m.id ?? null, error: { code: -32000, message: 'No session' } });
     if (m.method !== 'tools/call') return undefined;
     p.most = Math.max(p.most, ++p.now);
@@ -53,10 +57,10 @@ async function keeper(ms = 100) {
   }, { tools: [{ name: 'put', inputSchema: { type: 'object' } }, { name: 'get', inputSchema: { type: 'object' } }] });
   return Object.assign(p, { now: 0, most: 0, values });
 }
-async function userOf(at, config) {
+async function userOf(at, config, type = 'http') {
   const u = await at.user({ tier: 'pro' });
   const agent = (await u.get('/agents')).json.agents[0].agent_id;
-  const r = await u.request('PUT', `/agents/${agent}/custom-mcp-tools`, { json: { custom_mcps: [{ name: 'far', type: 'http', config, enabledTools: ['put', 'get'] }] } });
+  const r = await u.request('PUT', `/agents/${agent}/custom-mcp-tools`, { json: { custom_mcps: [{ name: 'far', type, config, enabledTools: ['put', 'get', 'pid'] }] } });
   assert.equal(r.status, 200, r.text);
   return u;
 }
@@ -68,10 +72,71 @@ async function run(u, prompt, more = {}) {
   return { text: textOf(s.events).replace(/^said: /, ''), thread: started.json.thread_id };
 }
 
-test('without the setting each call has a session of its own', async () => {
+test('without the setting the calls of a run share the session of a server that issues one, and no other run does', async () => {
   const p = await keeper();
   try {
     const u = await userOf(server, { url: p.url });
+    const all = await Promise.all(['a', 'b'].map((v) => run(u, `put ${v} ; get , get ; get`)));
+    assert.deepEqual(all.map((r) => r.text), ['a', 'b'].map((v) => `ok | ${v} | ${v} | ${v}`));
+    assert.equal((await run(u, 'get', { thread_id: all[0].thread })).text, 'nothing');
+    assert.equal(p.most, 2, 'one call of each run at a time');
+  } finally {
+    p.close();
+  }
+});
+
+test('without the setting calls of a server that issues no session are made side by side', async () => {
+  const p = await keeper(400, false);
+  try {
+    const u = await userOf(server, { url: p.url });
+    await run(u, 'get');
+    assert.equal((await run(u, 'put a ; get , get , get')).text, 'ok | a | a | a');
+    assert.ok(p.most > 1, `${p.most} at once`);
+  } finally {
+    p.close();
+  }
+});
+
+// A local program that keeps a value, and tells its process.
+const program = {
+  command: node,
+  args: ['-e', `
+    let value = 'nothing';
+    const say = (id, result) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id, result }) + '\\n');
+    require('readline').createInterface({ input: process.stdin }).on('line', (line) => {
+      const m = JSON.parse(line);
+      if (m.method === 'initialize') say(m.id, { protocolVersion: '2025-11-25', capabilities: { tools: {} } });
+      else if (m.method === 'tools/list') say(m.id, { tools: ['put', 'get', 'pid'].map((name) => ({ name, inputSchema: { type: 'object' } })) });
+      else if (m.method === 'tools/call') {
+        if (m.params.name === 'put') value = m.params.arguments.value;
+        say(m.id, { content: [{ type: 'text', text: m.params.name === 'pid' ? String(process.pid) : m.params.name === 'get' ? value : 'ok' }] });
+      } else if (m.id !== undefined) process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id: m.id, error: { code: -32601, message: 'no' } }) + '\\n');
+    });`.replaceAll('\n', ' ')],
+};
+const alive = (pid) => { try { process.kill(pid, 0); return true; } catch { return false; } };
+
+test('a local program lives as long as its run, and concurrent runs have their own', async () => {
+  const u = await userOf(bare, program, 'json');
+  const all = await Promise.all(['a', 'b'].map((v) => run(u, `put ${v} ; get , pid ; get , pid`)));
+  const pids = all.map((r, i) => {
+    const [ok, first, pid, second, again] = r.text.split(' | ');
+    assert.deepEqual([ok, first, second], ['ok', ['a', 'b'][i], ['a', 'b'][i]]);
+    assert.equal(pid, again);
+    return Number(pid);
+  });
+  assert.notEqual(pids[0], pids[1]);
+  await waitFor('the end of the programs', () => !pids.some(alive));
+});
+
+test('a local program in the sandbox keeps what it holds during a run', async () => {
+  const u = await userOf(server, program, 'json');
+  assert.equal((await run(u, 'put a ; get ; get')).text, 'ok | a | a');
+});
+
+test('session = "call" gives each call a session of its own', async () => {
+  const p = await keeper();
+  try {
+    const u = await userOf(server, { url: p.url, session: 'call' });
     assert.equal((await run(u, 'put a ; get')).text, 'ok | nothing');
   } finally {
     p.close();
@@ -122,6 +187,25 @@ test('a session that ended meanwhile is told to the model', async () => {
     await sleep(2000);
     const again = await run(u, 'get ; get', { thread_id: first.thread });
     assert.equal(again.text, 'nothing\n[the session with this server was begun anew: what it held before is lost] | nothing');
+  } finally {
+    p.close();
+  }
+});
+
+test('after the worker is killed the model is told that its session is lost', async () => {
+  const p = await keeper(1000);
+  try {
+    const u = await userOf(bare, { url: p.url });
+    const started = await u.start({ prompt: '[put a ; get ; get ; get]' });
+    const first = await u.stream(started.json.agent_run_id, { until: (e) => e.type === 'tool_result' });
+    await waitFor('the second call', () => p.now === 1);
+    await bare.kill();
+    await bare.start();
+    const rest = await u.stream(started.json.agent_run_id, { headers: { 'last-event-id': String(first.events.at(-1).sequence) }, timeout: 60000 });
+    const said = textOf([...first.events, ...rest.events]).split(' | ');
+    assert.match(said[1], /outcome of this call is unknown/);
+    assert.match(said[2], /^nothing\n\[the session with this server was begun anew/);
+    assert.equal(said[3], 'nothing');
   } finally {
     p.close();
   }

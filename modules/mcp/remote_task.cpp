@@ -1,0 +1,99 @@
+#include "remote_task.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "text.hpp"
+
+namespace mcp {
+namespace {
+
+constexpr std::size_t most_id = 1024;
+constexpr std::size_t most_message = 500;
+constexpr std::int64_t least_pause_ms = 50, longest_pause_ms = 60'000;
+constexpr std::int64_t first_pause_ms = 250, usual_pause_ms = 5'000;  // of a server that suggests none
+
+using state = remote_task::state;
+constexpr std::array<std::pair<std::string_view, state>, 5> names = {{{"working", state::working},
+                                                                      {"input_required", state::input_required},
+                                                                      {"completed", state::completed},
+                                                                      {"failed", state::failed},
+                                                                      {"cancelled", state::cancelled}}};
+
+const json::object* nested(const json::object& o, std::initializer_list<std::string_view> path) {
+  const json::object* at = &o;
+  for (const auto key : path) {
+    if (at != nullptr) at = object_of(*at, key);
+  }
+  return at;
+}
+
+std::optional<std::int64_t> positive(const json::object& o, std::string_view key, std::string_view other_key) {
+  const auto* v = o.if_contains(jv(key));
+  if (v == nullptr) v = o.if_contains(jv(other_key));
+  if (v == nullptr || !v->is_int64() || v->get_int64() <= 0) return std::nullopt;
+  return v->get_int64();
+}
+
+}  // namespace
+
+task_support task_support_of(const json::object& tool) {
+  const auto* execution = object_of(tool, "execution");
+  const auto said = execution != nullptr ? text_of(*execution, "taskSupport") : std::string();
+  if (said == "required") return task_support::required;
+  return said == "optional" ? task_support::optional : task_support::forbidden;
+}
+
+bool offers_task_calls(const json::object& capabilities) {
+  return nested(capabilities, {"tasks", "requests", "tools", "call"}) != nullptr;
+}
+
+bool offers_task_cancel(const json::object& capabilities) {
+  return nested(capabilities, {"tasks", "cancel"}) != nullptr;
+}
+
+bool is_created_task(const json::value& result) {
+  const auto* o = result.if_object();
+  if (o == nullptr) return false;
+  const auto type = text_of(*o, "resultType");
+  return type == "task" || (type.empty() && !o->contains("content") && object_of(*o, "task") != nullptr);
+}
+
+std::optional<remote_task> read_task(const json::value& result) {
+  const auto* o = result.if_object();
+  if (o == nullptr) return std::nullopt;
+  if (const auto* inner = object_of(*o, "task"); inner != nullptr && !o->contains("taskId")) o = inner;
+  remote_task t;
+  t.id = text_of(*o, "taskId");
+  if (t.id.empty() || t.id.size() > most_id) return std::nullopt;
+  const auto said = text_of(*o, "status");
+  const auto at = std::find_if(names.begin(), names.end(), [&](const auto& n) { return n.first == said; });
+  if (at == names.end()) return std::nullopt;
+  t.status = at->second;
+  t.message = clean(text_of(*o, "statusMessage"), most_message);
+  t.ttl_ms = positive(*o, "ttlMs", "ttl");
+  t.poll_ms = positive(*o, "pollIntervalMs", "pollInterval");
+  for (const auto& [key, to] : {std::pair{"result", &t.result}, std::pair{"error", &t.error},
+                                std::pair{"inputRequests", &t.input_requests}}) {
+    if (const auto* v = o->if_contains(key)) *to = *v;
+  }
+  return t;
+}
+
+std::uint64_t poll_pause_ms(const remote_task& t, int polls) {
+  if (t.poll_ms) return static_cast<std::uint64_t>(std::clamp(*t.poll_ms, least_pause_ms, longest_pause_ms));
+  return static_cast<std::uint64_t>(std::min(first_pause_ms << std::min(polls, 10), usual_pause_ms));
+}
+
+std::string task_line(const remote_task& t) {
+  std::string out(names[static_cast<std::size_t>(t.status)].first);
+  auto message = t.message;
+  for (char& c : message) {
+    if (static_cast<unsigned char>(c) < 0x20) c = ' ';
+  }
+  if (!message.empty()) out += ": " + message;
+  return "task " + out + "\n";
+}
+
+}  // namespace mcp

@@ -1,0 +1,48 @@
+// Tasks of MCP as a client sees them: the ones of revision 2025-11-25, where the client asks for a task, and the extension
+// io.modelcontextprotocol/tasks of 2026-07-28, where the server decides. Without I/O.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "rpc.hpp"
+
+namespace mcp {
+
+inline constexpr std::string_view tasks_extension = "io.modelcontextprotocol/tasks";
+
+// What a tool of a legacy server says about being called as a task (execution.taskSupport).
+enum class task_support { forbidden, optional, required };
+task_support task_support_of(const json::object& tool);
+
+// Whether the capabilities of a legacy server offer tasks for tools/call, and for tasks/cancel.
+bool offers_task_calls(const json::object& capabilities);
+bool offers_task_cancel(const json::object& capabilities);
+
+struct remote_task {
+  enum class state { working, input_required, completed, failed, cancelled };
+  std::string id;
+  state status = state::working;
+  std::string message;               // statusMessage, for people
+  std::optional<std::int64_t> ttl_ms;  // none: unlimited, or not said
+  std::optional<std::int64_t> poll_ms;  // as the server suggests
+  json::value result, error;         // of the extension, in the final states
+  json::value input_requests;        // of the extension
+
+  bool over() const noexcept { return status != state::working && status != state::input_required; }
+};
+
+// Of the answer to tools/call or tasks/get; nothing when it describes no task.
+std::optional<remote_task> read_task(const json::value& result);
+// Whether the answer to tools/call is a task instead of a result.
+bool is_created_task(const json::value& result);
+
+// How long to wait before the next tasks/get. `polls`: how many were made.
+std::uint64_t poll_pause_ms(const remote_task& t, int polls);
+
+// One line for the readers of the run.
+std::string task_line(const remote_task& t);
+
+}  // namespace mcp

@@ -1,0 +1,108 @@
+// The part of a client that waits for tasks.
+#include "client.hpp"
+#include "input.hpp"
+#include "text.hpp"
+
+namespace mcp {
+namespace {
+
+// How often in a row a server may fail to say how a task stands.
+constexpr int most_failures = 10;
+constexpr std::uint64_t failure_pause_ms = 500, longest_failure_pause_ms = 15'000;
+constexpr std::size_t most_answers = 64;  // to questions of one task
+
+}  // namespace
+
+// One request about a task, none of which begins anything: it is made again while the server cannot be reached.
+ry::task<reply> client::ask_of_task(std::string method, std::string task_id, int& failures) {
+  for (;;) {
+    const json::object params{{"taskId", jv(task_id)}};
+    reply r = co_await ask(method, params, task_id, {}, 0);
+    const bool channel = (link_->capabilities() & RY_MCP_EXCHANGES) == 0;
+    const auto st = r.trouble.status();
+    const bool gone = st == RY_UNAVAILABLE || st == RY_DEADLINE_EXCEEDED;
+    const bool busy = st == RY_OK && (r.http_status == 429 || r.http_status == 408 || r.http_status >= 500);
+    if (r.answered) failures = 0;
+    if (r.answered || !(gone || busy) || (channel && link_->closed()) || ++failures > most_failures) co_return r;
+    const auto pause = std::min(failure_pause_ms << std::min(failures, 6), longest_failure_pause_ms);
+    (co_await parts_.ctx.sleep(std::max<std::uint64_t>(pause, r.retry_after_s * 1000ULL))).value();
+    if (!link_->closed()) continue;
+    ready_ = false;
+    co_await connect();
+  }
+}
+
+ry::task<json::value> client::follow_task(std::string name, std::string task_id, const call_options& options) {
+  co_await connect();
+  remote_task t;
+  t.id = std::move(task_id);
+  t.poll_ms = 0;  // at once
+  auto result = co_await result_of_task("the call of " + name, std::move(t), options);
+  co_return result;
+}
+
+ry::task<json::value> client::result_of_task(std::string shown, remote_task t, const call_options& options) {
+  std::unordered_set<std::string> answered;
+  int failures = 0;
+  for (int polls = 0; !t.over(); ++polls) {
+    // A legacy server asks for its input while it is asked for the result; this client answers that it has none.
+    if (t.status == remote_task::state::input_required && era_ == era::legacy) break;
+    if (t.status == remote_task::state::input_required) co_await answer_task(t, answered);
+    if (polls != 0 || t.poll_ms != 0) (co_await parts_.ctx.sleep(poll_pause_ms(t, polls))).value();
+    reply r = co_await ask_of_task("tasks/get", t.id, failures);
+    if (r.answered && r.failed) {
+      throw trouble_with(*to_, RY_NOT_FOUND, "mcp.task_lost",
+                         shown + " went on as a task that the server does not know any more; its outcome is unknown: " +
+                             message_of(r.body).substr(0, 500));
+    }
+    const auto said = result_of(std::move(r), "tasks/get");
+    auto now = read_task(said);
+    if (!now || now->id != t.id) {
+      throw trouble_with(*to_, RY_DATA_LOSS, "mcp.protocol_error", "tasks/get was answered by no task, or by another one");
+    }
+    t = std::move(*now);
+    if (options.on_status) options.on_status(t);
+  }
+  if (t.status == remote_task::state::cancelled) {
+    throw trouble_with(*to_, RY_FAILED_PRECONDITION, "mcp.task_cancelled",
+                       shown + " was cancelled by the server" + (t.message.empty() ? "" : ": " + t.message));
+  }
+  reply r;
+  if (era_ == era::legacy) {
+    r = co_await ask_of_task("tasks/result", t.id, failures);
+  } else {
+    r.answered = true;
+    r.failed = t.status == remote_task::state::failed;
+    take_over(r.body, r.failed ? std::move(t.error) : std::move(t.result));
+  }
+  co_return result_of(std::move(r), shown);
+}
+
+// Dismisses each question once, as in a call.
+ry::task<void> client::answer_task(const remote_task& t, std::unordered_set<std::string>& answered) {
+  const auto* asked = t.input_requests.if_object();
+  if (asked == nullptr) co_return;
+  json::object responses;
+  for (const auto& member : *asked) {
+    if (!answered.insert(std::string(sv(member.key()))).second) continue;
+    auto answer = answered.size() <= most_answers ? answer_to(member.value()) : std::nullopt;
+    if (!answer) {
+      throw trouble_with(*to_, RY_FAILED_PRECONDITION, "mcp.input_required",
+                         "the server asks for input that an agent cannot give");
+    }
+    responses[member.key()] = std::move(*answer);
+  }
+  if (responses.empty()) co_return;
+  json::object params{{"taskId", jv(t.id)}, {"inputResponses", std::move(responses)}};
+  (void)co_await ask("tasks/update", std::move(params), t.id, {}, 0);
+}
+
+ry::task<void> client::cancel_task(std::string task_id) {
+  co_await connect();
+  if (era_ == era::legacy && !offers_task_cancel(server_capabilities_)) co_return;
+  json::object params{{"taskId", jv(task_id)}};
+  reply r = co_await ask("tasks/cancel", std::move(params), task_id, {}, to_->reuse ? 0 : RY_MCP_LAST);
+  if (!r.answered || r.failed) fail(r, "tasks/cancel");
+}
+
+}  // namespace mcp

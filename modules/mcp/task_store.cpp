@@ -1,0 +1,116 @@
+#include "task_store.hpp"
+
+#include <sodium.h>
+
+#include <map>
+#include <utility>
+
+namespace mcp {
+namespace {
+
+std::string sealed_for(const std::string& run) {
+  return "mcp.task:" + run;
+}
+
+ry::uuid uuid_of(const std::string& run) {
+  const auto id = ry::uuid::parse(run);
+  if (!id) throw ry::error(RY_INVALID_ARGUMENT, "mcp.task", "the id of a run is no UUID");
+  return *id;
+}
+
+// With the members of objects in the order of their keys: the database keeps them in another one.
+void write_sorted(const json::value& v, std::string& out) {
+  if (const auto* a = v.if_array()) {
+    out += '[';
+    for (const auto& each : *a) {
+      write_sorted(each, out);
+      out += ',';
+    }
+    out += ']';
+  } else if (const auto* o = v.if_object()) {
+    std::map<std::string_view, const json::value*> members;
+    for (const auto& member : *o) members[sv(member.key())] = &member.value();
+    out += '{';
+    for (const auto& [key, value] : members) {
+      out += json::serialize(jv(key)) + ':';
+      write_sorted(*value, out);
+      out += ',';
+    }
+    out += '}';
+  } else {
+    out += json::serialize(v);
+  }
+}
+
+}  // namespace
+
+std::string hash_of_call(std::string_view tool, const json::value& arguments) {
+  std::string arguments_json;
+  write_sorted(arguments, arguments_json);
+  crypto_generichash_state state;
+  unsigned char digest[32];
+  crypto_generichash_init(&state, nullptr, 0, sizeof digest);
+  for (std::string_view part : {tool, std::string_view(arguments_json)}) {
+    const std::uint64_t n = part.size();
+    crypto_generichash_update(&state, reinterpret_cast<const unsigned char*>(&n), sizeof n);
+    crypto_generichash_update(&state, reinterpret_cast<const unsigned char*>(part.data()), n);
+  }
+  crypto_generichash_final(&state, digest, sizeof digest);
+  return {reinterpret_cast<const char*>(digest), sizeof digest};
+}
+
+ry::task<void> task_store::keep(call_id of, std::string task_id, std::int64_t life_ms) {
+  const auto run = uuid_of(of.run);
+  const auto sealed = ctx_.secrets().seal(sealed_for(of.run), task_id).value();
+  note_stored(of.run);
+  // Rows whose run ended elsewhere go with those that come.
+  (co_await ctx_.db().query("with old as (delete from mcp.task where (run_id, tool_call_id) in (select run_id, tool_call_id"
+                            " from mcp.task where expires_at < now() order by expires_at limit 50 for update skip locked))"
+                            " insert into mcp.task (run_id, tool_call_id, call_hash, task_id, expires_at)"
+                            " values ($1, $2, $3, $4, now() + $5::bigint * interval '1 millisecond')"
+                            " on conflict (run_id, tool_call_id) do update set call_hash = excluded.call_hash,"
+                            " task_id = excluded.task_id, expires_at = excluded.expires_at",
+                            run, of.call, ry::bytes_view(of.hash), ry::bytes_view(sealed), life_ms))
+      .value();
+}
+
+ry::task<std::optional<std::string>> task_store::find(call_id of) const {
+  const auto run = uuid_of(of.run);
+  const auto rows = (co_await ctx_.db().query(
+                         "select task_id from mcp.task where run_id = $1 and tool_call_id = $2 and call_hash = $3", run,
+                         of.call, ry::bytes_view(of.hash)))
+                        .value();
+  if (rows.empty()) co_return std::nullopt;
+  auto opened = ctx_.secrets().open(sealed_for(of.run), rows.front().text("task_id"));
+  if (!opened) {
+    ctx_.warn("the stored task of an MCP server cannot be read", {{"run", of.run}});
+    co_return std::nullopt;
+  }
+  co_return std::move(*opened);
+}
+
+ry::task<void> task_store::forget(std::string run) const {
+  const auto id = uuid_of(run);
+  (co_await ctx_.db().query("delete from mcp.task where run_id = $1", id)).value();
+}
+
+void task_store::note_stored(const std::string& run) {
+  std::lock_guard lock(mutex_);
+  runs_[run].stored = true;
+}
+
+void task_store::note_abandoned(const std::string& run, abandoned a) {
+  std::lock_guard lock(mutex_);
+  runs_[run].tasks.push_back(std::move(a));
+}
+
+task_store::of_run task_store::take(const std::string& run) {
+  std::lock_guard lock(mutex_);
+  const auto at = runs_.find(run);
+  if (at == runs_.end()) return {};
+  auto out = std::move(at->second);
+  runs_.erase(at);
+  return out;
+}
+
+}  // namespace mcp
