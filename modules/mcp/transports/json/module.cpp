@@ -17,12 +17,17 @@ constexpr char schema[] = R"json({
     "readable": {"type": "array", "items": {"type": "string", "pattern": "^/"}, "description": "Places of this machine that programs in the sandbox see beside /usr; without this none, or /home, /opt, /root and /srv where any command is allowed"},
     "writable": {"type": "array", "items": {"type": "string", "pattern": "^/"}, "description": "Places that they may write to, too, as far as their user may"},
     "directory": {"type": "string", "default": "", "description": "Without the sandbox: working directory and HOME that all programs share; empty: each has its own, which goes with it"},
-    "wall_seconds": {"type": "integer", "minimum": 1, "default": 900, "description": "Longest life of a program"},
+    "wall_seconds": {"type": "integer", "minimum": 1, "default": 14400, "description": "Longest life of a program"},
     "memory_mb": {"type": "integer", "minimum": 16, "default": 2048, "description": "In the sandbox: memory of all processes of a program together, and what each of them may ask for to write to"},
-    "file_mb": {"type": "integer", "minimum": 1, "default": 256, "description": "Without the sandbox, which has its own: largest file that a program may write"},
-    "open_files": {"type": "integer", "minimum": 16, "default": 1024, "description": "Without the sandbox, which has its own"},
+    "processes": {"type": "integer", "minimum": 16, "default": 1024, "description": "In the sandbox: processes and threads of a program; where the server was started as root, of all programs of an account"},
+    "file_mb": {"type": "integer", "minimum": 1, "default": 1024, "description": "Largest file that a program may write"},
+    "open_files": {"type": "integer", "minimum": 16, "default": 4096, "description": "Open files of each process"},
+    "scratch_mb": {"type": "integer", "minimum": 1, "default": 512, "description": "In the sandbox: what a program may keep in HOME, and as much in /tmp, both in memory"},
+    "package_cache_mb": {"type": "integer", "minimum": 0, "default": 1024, "description": "Packages that npx, npm, uvx and uv downloaded for the programs of an account; those of programs that were not started for the longest time go first. 0: nothing is kept"},
+    "package_cache_total_mb": {"type": "integer", "minimum": 0, "default": 8192, "description": "The same of all accounts together"},
+    "package_cache_days": {"type": "integer", "minimum": 1, "default": 7, "description": "After this time they are downloaded anew"},
     "max_children": {"type": "integer", "minimum": 1, "default": 64},
-    "max_children_per_account": {"type": "integer", "minimum": 1, "default": 8}
+    "max_children_per_account": {"type": "integer", "minimum": 1, "default": 16}
   }
 })json";
 
@@ -31,7 +36,8 @@ class driver {
   static constexpr std::uint32_t capabilities = RY_MCP_MODERN | RY_MCP_LOCAL;
 
   driver(ry::context& ctx, ry::registrar& reg)
-      : ctx_(ctx), settings_(read_settings(ctx.settings(), ctx.fact("deployment.mode"))) {
+      : ctx_(ctx), settings_(read_settings(ctx.settings(), ctx.fact("deployment.mode"))),
+        packages_(std::make_shared<package_cache>(ctx, settings_)) {
     static constexpr auto table = ry::mcp::transport_table<driver>();
     reg.define_point(RY_MCP_SANDBOX_1, &sandboxes_);
     reg.contribute(RY_MCP_TRANSPORT_1, "json", &table, this);
@@ -45,7 +51,7 @@ class driver {
     if (!bare && !sandbox) {
       throw ry::unavailable("mcp.sandbox", "there is no sandbox \"" + settings_.sandbox + "\" here to run programs in; mcp_json.sandbox = \"none\" runs them without one");
     }
-    return new session(ctx_, census_, settings_, t, c, std::move(sandbox), exec, to);
+    return new session({ctx_, settings_, census_, *packages_}, t, c, std::move(sandbox), exec, to);
   }
 
  private:
@@ -66,6 +72,7 @@ class driver {
   const settings settings_;
   sandboxes sandboxes_;
   census census_;
+  const std::shared_ptr<package_cache> packages_;
 };
 
 }  // namespace

@@ -57,16 +57,28 @@ class own_home {
   std::string path_;
 };
 
+// Those of the configuration come last: they hold.
+std::vector<std::pair<std::string, std::string>> variables_of(const launch& how, const std::string& cache) {
+  std::vector<std::pair<std::string, std::string>> out;
+  if (!how.cache.empty()) out = cache_variables(how.what, cache);
+  for (const auto& variable : how.what.env) {
+    std::erase_if(out, [&](const auto& v) { return v.first == variable.first; });
+    out.push_back(variable);
+  }
+  return out;
+}
+
 class bare_program final : public program {
  public:
-  bare_program(const ry::context& ctx, const settings& s, const command& c, ry_exec* exec, listener& to)
+  bare_program(const ry::context& ctx, const settings& s, const launch& how, ry_exec* exec, listener& to)
       : table_(ctx.interface<ry_process_v1>()), to_(to) {
+    const auto& c = how.what;
     if (s.directory.empty()) home_.emplace(ctx);
     const std::string& home = home_ ? home_->path() : s.directory;
     ry::process_spec spec(c.argv);
     spec.cwd(home).env("PATH", s.path).env("HOME", home).env("TMPDIR", "/tmp").env("LANG", "C.UTF-8");
     spec.env("TERM", "dumb").env("SHELL", "/bin/sh").env("USER", "runyard").env("LOGNAME", "runyard");
-    for (const auto& [name, value] : c.env) spec.env(name, value);
+    for (const auto& [name, value] : variables_of(how, how.cache)) spec.env(name, value);
     spec.limits().open_files = s.open_files;
     spec.limits().file_bytes = s.file_bytes;
     spec.limits().wall_ms = s.wall_ms;
@@ -109,14 +121,14 @@ class bare_program final : public program {
 
 class sandboxed_program final : public program {
  public:
-  sandboxed_program(const settings& s, const command& c, sandboxes::entry sandbox,
-                    const std::string& account, ry_exec* exec, listener& to)
-      : sandbox_(std::move(sandbox)), to_(to) {
+  sandboxed_program(const settings& s, const launch& how, ry_exec* exec, listener& to)
+      : sandbox_(how.sandbox), to_(to) {
+    const auto& c = how.what;
     if (!RY_HAS(sandbox_->table, ry_sandbox_driver_v1, resume)) {
       throw ry::unavailable("mcp.sandbox", "the sandbox " + sandbox_->name + " runs no programs of this kind");
     }
     std::vector<std::string> variables{"PATH=" + s.path};
-    for (const auto& [name, value] : c.env) variables.push_back(name + "=" + value);
+    for (const auto& [name, value] : variables_of(how, "/cache")) variables.push_back(name + "=" + value);
     std::vector<ry_str> argv, env;
     for (const auto& word : c.argv) argv.push_back(ry::str(word));
     for (const auto& variable : variables) env.push_back(ry::str(variable));
@@ -138,6 +150,12 @@ class sandboxed_program final : public program {
     command.n_env = env.size();
     command.places = places.data();
     command.n_places = places.size();
+    command.processes = s.processes;
+    command.open_files = s.open_files;
+    command.file_bytes = s.file_bytes;
+    command.scratch_bytes = s.scratch_bytes;
+    command.cache = ry::str(how.cache);
+    command.cache_bytes = how.cache.empty() ? 0 : s.cache_bytes;
     ry_sandbox_sink sink{};
     sink.struct_size = sizeof sink;
     sink.on_output = [](void* p, std::int32_t fd, ry_bytes chunk) noexcept {
@@ -149,7 +167,7 @@ class sandboxed_program final : public program {
       self->call_ = nullptr;
       self->to_.ended(end != nullptr ? end->exit_code : -SIGKILL, end != nullptr ? end->why : 0);
     };
-    const std::string project = account.empty() ? ry::uuid().to_string() : account;
+    const std::string project = how.account.empty() ? ry::uuid().to_string() : how.account;
     const auto st = table().run(sandbox_->self, ry::str(project), &command, exec, &sink, this, &call_);
     if (st == RY_UNAVAILABLE) {
       throw ry::unavailable("mcp.sandbox",
@@ -182,11 +200,10 @@ class sandboxed_program final : public program {
 
 }  // namespace
 
-std::unique_ptr<program> start_program(const ry::context& ctx, const settings& s, const command& c,
-                                       sandboxes::entry sandbox, const std::string& account, ry_exec* exec,
+std::unique_ptr<program> start_program(const ry::context& ctx, const settings& s, const launch& how, ry_exec* exec,
                                        listener& to) {
-  if (!sandbox) return std::make_unique<bare_program>(ctx, s, c, exec, to);
-  return std::make_unique<sandboxed_program>(s, c, std::move(sandbox), account, exec, to);
+  if (!how.sandbox) return std::make_unique<bare_program>(ctx, s, how, exec, to);
+  return std::make_unique<sandboxed_program>(s, how, exec, to);
 }
 
 }  // namespace mcp_json

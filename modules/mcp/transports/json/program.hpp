@@ -37,9 +37,15 @@ class program {
 
 using sandboxes = ry::drivers<ry_sandbox_driver_v1>;
 
-// Starts it; throws ry::error. `sandbox`: empty to run it as it is. account: whom it runs for, a UUID.
-std::unique_ptr<program> start_program(const ry::context& ctx, const settings& s, const command& c,
-                                       sandboxes::entry sandbox, const std::string& account, ry_exec* exec,
+// What to start, and where.
+struct launch {
+  command what;
+  sandboxes::entry sandbox;  // empty: it runs as it is
+  std::string account;       // whom it runs for, a UUID
+  std::string cache;         // directory for what a package runner downloads; empty: none
+};
+// Starts it; throws ry::error.
+std::unique_ptr<program> start_program(const ry::context& ctx, const settings& s, const launch& how, ry_exec* exec,
                                        listener& to);
 
 }  // namespace mcp_json

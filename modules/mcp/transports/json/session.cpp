@@ -24,16 +24,17 @@ std::string_view trimmed(std::string_view s) {
 
 }  // namespace
 
-bool census::enter(const settings& s, const std::string& account) {
+census::entry census::enter(const settings& s, const std::string& account) {
   std::lock_guard lock(mutex_);
   auto& mine = of_[account];
   if (all_ >= s.most_children || mine >= s.most_per_account) {
+    const auto why = mine >= s.most_per_account ? entry::account_full : entry::full;
     if (mine == 0) of_.erase(account);
-    return false;
+    return why;
   }
   ++all_;
   ++mine;
-  return true;
+  return entry::taken;
 }
 
 void census::leave(const std::string& account) noexcept {
@@ -43,30 +44,58 @@ void census::leave(const std::string& account) noexcept {
   if (at != of_.end() && --at->second == 0) of_.erase(at);
 }
 
-session::session(const ry::context& ctx, census& counted, const settings& s,
-                 const ry::mcp::target& t, const command& c, sandboxes::entry sandbox, ry_exec* exec,
+session::session(const shared& with, const ry::mcp::target& t, const command& c, sandboxes::entry sandbox, ry_exec* exec,
                  ry::mcp::sink to)
-    : ctx_(ctx),
-      census_(counted),
+    : with_(with),
+      ctx_(with.ctx),
       exec_(exec),
       sink_(to),
       server_(t.server),
       account_(t.account_id),
       max_message_(t.max_message_bytes),
-      boxed_(sandbox != nullptr) {
-  if (!census_.enter(s, account_)) {
-    throw ry::exhausted("mcp.too_many_children", "too many local MCP servers are running");
+      how_{c, std::move(sandbox), account_, {}} {
+  const auto entered = with_.counted.enter(with_.config, account_);
+  if (entered == census::entry::account_full) {
+    throw ry::exhausted("mcp.too_many_children", "too many local MCP servers of this account are running (mcp_json.max_children_per_account)");
+  }
+  if (entered == census::entry::full) {
+    throw ry::error(RY_ABORTED, "mcp.too_many_children", "too many local MCP servers are running (mcp_json.max_children)");
   }
   try {
-    child_ = start_program(ctx_, s, c, std::move(sandbox), account_, exec_, *this);
+    start();
   } catch (...) {
-    census_.leave(account_);
+    with_.counted.leave(account_);
     throw;
   }
 }
 
 session::~session() {
-  census_.leave(account_);
+  with_.counted.leave(account_);
+}
+
+void session::start() {
+  packages_ = with_.packages.take(account_, how_.what);
+  how_.cache = packages_ ? packages_->directory() : std::string();
+  child_ = start_program(ctx_, with_.config, how_, exec_, *this);
+}
+
+bool session::start_again(std::int32_t code) noexcept {
+  const bool damaged = packages_ && packages_->filled() && !answered_ && code != 0 && !closing_ && !told_;
+  if (!damaged) return false;
+  // A server of an older revision may end when it is asked for its revision; the next question tells.
+  if (probed_only_) return false;
+  packages_->failed();
+  bool again = false;
+  (void)ry::guard([&] {
+    ctx_.info("a local MCP server did not start from its package cache and is started without it", {{"server", server_}});
+    packages_.reset();
+    child_.reset();
+    errors_.clear();
+    start();
+    again = true;
+    (void)child_->write(first_sent_, ry_done{});
+  });
+  return again;
 }
 
 ry_status session::send(ry::mcp::message m) {
@@ -83,6 +112,10 @@ ry_status session::send(ry::mcp::message m) {
   }
   ++writes_;
   note.release();
+  if (!answered_ && packages_ && packages_->filled()) {
+    probed_only_ = probed_only_ && m.json.find("\"server/discover\"") != std::string::npos;
+    first_sent_ += m.json;
+  }
   return RY_OK;
 }
 
@@ -170,6 +203,10 @@ bool session::read(std::string_view bytes) {
     bytes.remove_prefix(end + 1);
     // Programs are met that greet on their standard output.
     if (text.empty() || (text.front() != '{' && text.front() != '[')) continue;
+    if (!std::exchange(answered_, true)) {
+      if (packages_) packages_->worked();
+      first_sent_ = std::string();
+    }
     const auto st = sink_.message(0, text);
     paused_ = st == RY_RESOURCE_EXHAUSTED;
     if (st != RY_OK && !paused_) {
@@ -193,7 +230,9 @@ void session::errors(std::string_view bytes) {
 }
 
 void session::ended(std::int32_t code, std::int32_t why) noexcept {
+  if (start_again(code)) return;
   exited_ = true;
+  packages_.reset();
   (void)ry::guard([&] { gone(code, why); });
   if (waiting_) ctx_.core().op_cancel(ctx_.host(), patience_);
   end_if_idle();
@@ -209,8 +248,10 @@ void session::gone(std::int32_t code, std::int32_t why) {
   } else {
     text += " with exit code " + std::to_string(code);
   }
+  const auto limit = limit_reached(with_.config, how_.sandbox != nullptr, code, why, errors_);
+  if (!limit.empty()) text += " (the limit mcp_json." + limit + " was reached)";
   // What the shell in there says when a file is not shown.
-  if (boxed_ && code == 127) text += " (the sandbox shows /usr and what mcp_json.readable names)";
+  if (how_.sandbox && code == 127) text += " (the sandbox shows /usr and what mcp_json.readable names)";
   auto last = trimmed(errors_);
   if (last.size() > 1000) last.remove_prefix(last.size() - 1000);
   if (!last.empty()) text += "; it said: " + std::string(last);

@@ -1,6 +1,9 @@
 // One local MCP server: a child whose standard input and output carry one JSON text a line. What it
 // writes to standard error goes to the log and, its end, into the error when it ends too early.
 //
+// A package runner whose cache is damaged may end before its first answer: it is started once more, without that cache, and
+// given what it was sent.
+//
 // A closed session lives on behind the scenes until its child is gone: standard input is closed, then
 // the child and all it started are asked to end where that is possible, then they are killed.
 #pragma once
@@ -9,6 +12,7 @@
 #include <ry/ry.hpp>
 #include <unordered_map>
 
+#include "package_cache.hpp"
 #include "program.hpp"
 
 namespace mcp_json {
@@ -16,7 +20,8 @@ namespace mcp_json {
 // How many children there are, of all and of each account. Any thread.
 class census {
  public:
-  bool enter(const settings& s, const std::string& account);
+  enum class entry { taken, account_full, full };
+  entry enter(const settings& s, const std::string& account);
   void leave(const std::string& account) noexcept;
 
  private:
@@ -27,8 +32,15 @@ class census {
 
 class session final : public ry::mcp::session, listener {
  public:
-  session(const ry::context& ctx, census& counted, const settings& s, const ry::mcp::target& t,
-          const command& c, sandboxes::entry sandbox, ry_exec* exec, ry::mcp::sink to);
+  // What all sessions share; outlives them.
+  struct shared {
+    const ry::context& ctx;
+    const settings& config;
+    census& counted;
+    package_cache& packages;
+  };
+  session(const shared& with, const ry::mcp::target& t, const command& c, sandboxes::entry sandbox, ry_exec* exec,
+          ry::mcp::sink to);
 
   ry_status send(ry::mcp::message m) override;
   void finish(std::uint64_t token, std::int32_t why) noexcept override;
@@ -45,19 +57,24 @@ class session final : public ry::mcp::session, listener {
 
   bool read(std::string_view bytes);
   void errors(std::string_view bytes);
+  void start();
+  // Whether the program was started once more.
+  bool start_again(std::int32_t code) noexcept;
   void gone(std::int32_t code, std::int32_t why);
   void tell(const ry::error& e) noexcept;
   void wait_for_end() noexcept;
   void end_if_idle() noexcept;
 
+  const shared with_;
   const ry::context& ctx_;
-  census& census_;
   ry_exec* const exec_;
   const ry::mcp::sink sink_;
   const std::string server_, account_;
   const std::uint64_t max_message_;
-  const bool boxed_;
+  launch how_;
+  std::unique_ptr<package_cache::lease> packages_;
   std::unique_ptr<program> child_;
+  std::string first_sent_;  // what it was sent before its first answer, while it may be started once more
   std::string line_, errors_, unlogged_;
   std::string held_;               // read while the sink is full
   std::optional<ry::error> end_;  // to be told once it is not
@@ -66,6 +83,7 @@ class session final : public ry::mcp::session, listener {
   std::size_t logged_ = 0;
   ry_op_id patience_ = 0;
   int asked_ = 0;
+  bool answered_ = false, probed_only_ = true;
   bool waiting_ = false, closing_ = false, told_ = false, paused_ = false, exited_ = false;
 };
 

@@ -1,8 +1,11 @@
 #include "settings.hpp"
 
+#include <signal.h>
+
 #include <algorithm>
 #include <boost/json.hpp>
-#include <ry/cpp/types.hpp>
+#include <initializer_list>
+#include <ry/ry.hpp>
 
 namespace mcp_json {
 
@@ -85,11 +88,16 @@ settings read_settings(std::string_view text_json, std::string_view mode) {
   // Where everything may be started it must be found, too.
   if (s.any_command && !o.contains("readable")) s.readable = {"/home", "/opt", "/root", "/srv"};
   s.memory_bytes = number(o, "memory_mb", 2048) << 20;
-  s.open_files = number(o, "open_files", 1024);
-  s.file_bytes = number(o, "file_mb", 256) << 20;
-  s.wall_ms = number(o, "wall_seconds", 900) * 1000;
+  s.processes = number(o, "processes", 1024);
+  s.open_files = number(o, "open_files", 4096);
+  s.file_bytes = number(o, "file_mb", 1024) << 20;
+  s.scratch_bytes = number(o, "scratch_mb", 512) << 20;
+  s.wall_ms = number(o, "wall_seconds", 14400) * 1000;
+  s.cache_bytes = number(o, "package_cache_mb", 1024) << 20;
+  s.all_cache_bytes = number(o, "package_cache_total_mb", 8192) << 20;
+  s.cache_life_s = number(o, "package_cache_days", 7) * 24 * 3600;
   s.most_children = number(o, "max_children", 64);
-  s.most_per_account = number(o, "max_children_per_account", 8);
+  s.most_per_account = number(o, "max_children_per_account", 16);
   s.path = o.contains("path") ? text(o.at("path")) : "/usr/local/bin:/usr/bin:/bin";
   s.directory = o.contains("directory") ? text(o.at("directory")) : std::string();
   return s;
@@ -138,6 +146,46 @@ bool allowed(const settings& s, const command& c) {
     return !want.empty() && want.size() <= c.argv.size() &&
            std::equal(want.begin(), want.end(), c.argv.begin());
   });
+}
+
+std::vector<std::pair<std::string, std::string>> cache_variables(const command& c, const std::string& directory) {
+  const auto& path = c.argv.front();
+  const auto name = path.substr(path.rfind('/') + 1);
+  if (name == "npx" || name == "npm") {
+    // What is there is taken without asking the registry for something newer: it is dropped when it grows old.
+    return {{"npm_config_cache", directory + "/npm"},
+            {"npm_config_prefer_offline", "true"},
+            {"npm_config_update_notifier", "false"}};
+  }
+  if (name == "uvx" || name == "uv") {
+    return {{"UV_CACHE_DIR", directory + "/uv"},
+            {"UV_PYTHON_INSTALL_DIR", directory + "/uv-python"},
+            {"UV_TOOL_DIR", directory + "/uv-tools"}};
+  }
+  return {};
+}
+
+std::string limit_reached(const settings& s, bool sandboxed, std::int32_t code, std::int32_t why, std::string_view errors) {
+  const auto says = [&](std::initializer_list<std::string_view> signs) {
+    return std::any_of(signs.begin(), signs.end(), [&](auto sign) { return errors.find(sign) != std::string_view::npos; });
+  };
+  const auto mb = [](const char* key, std::uint64_t bytes) { return std::string(key) + " = " + std::to_string(bytes >> 20); };
+  if (why == RY_WHY_DEADLINE) return "wall_seconds = " + std::to_string(s.wall_ms / 1000);
+  if (why == RY_WHY_OVERLOAD && says({"sandbox: ended, its cache"})) return mb("package_cache_mb", s.cache_bytes);
+  if (why == RY_WHY_OVERLOAD) return mb("memory_mb", s.memory_bytes);
+  if (code == -SIGXFSZ || code == 128 + SIGXFSZ || says({"EFBIG", "File too large"})) return mb("file_mb", s.file_bytes);
+  if (says({"EMFILE", "Too many open files", "too many open files"})) return "open_files = " + std::to_string(s.open_files);
+  if (!sandboxed) return {};
+  if (says({"EAGAIN", "Resource temporarily unavailable", "resource temporarily unavailable", "uv_thread_create", "pthread_create",
+            "can't start new thread", "Cannot fork", "newosproc"})) {
+    return "processes = " + std::to_string(s.processes);
+  }
+  if (says({"ENOSPC", "No space left on device", "no space left on device"})) return mb("scratch_mb", s.scratch_bytes);
+  if (says({"ENOMEM", "Cannot allocate memory", "cannot allocate memory", "heap out of memory", "std::bad_alloc", "MemoryError",
+            "out of memory", "Out of memory"})) {
+    return mb("memory_mb", s.memory_bytes);
+  }
+  return {};
 }
 
 std::string refused_variable(const settings& s, const command& c) {

@@ -69,5 +69,38 @@ TEST(Settings, VariablesAreListedWhereCommandsAre) {
   EXPECT_THROW(read_command(R"({"command":"npx","env":{"HOME":"/x"}})"), ry::error);
 }
 
+TEST(Settings, TheLimitThatEndedAProgramIsNamed) {
+  const auto s = read_settings(R"({"processes":64,"memory_mb":100,"open_files":99,"file_mb":7,"scratch_mb":5,"wall_seconds":9,"package_cache_mb":3})", "local");
+  const auto named = [&](std::int32_t code, std::int32_t why, std::string_view errors, bool sandboxed = true) {
+    return limit_reached(s, sandboxed, code, why, errors);
+  };
+  EXPECT_EQ(named(1, 0, "Error: spawn /usr/bin/node EAGAIN"), "processes = 64");
+  EXPECT_EQ(named(134, 0, "Assertion failed: uv_thread_create"), "processes = 64");
+  EXPECT_EQ(named(2, 0, "sh: 0: Cannot fork"), "processes = 64");
+  EXPECT_EQ(named(-9, RY_WHY_OVERLOAD, "sandbox: ended, its processes took more than 100 MiB of memory together"), "memory_mb = 100");
+  EXPECT_EQ(named(134, 0, "FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory"), "memory_mb = 100");
+  EXPECT_EQ(named(-9, RY_WHY_OVERLOAD, "sandbox: ended, its cache is larger than 3 MiB"), "package_cache_mb = 3");
+  EXPECT_EQ(named(1, 0, "Error: EMFILE: too many open files"), "open_files = 99");
+  EXPECT_EQ(named(153, 0, ""), "file_mb = 7");
+  EXPECT_EQ(named(1, 0, "ENOSPC: no space left on device, write"), "scratch_mb = 5");
+  EXPECT_EQ(named(-9, RY_WHY_DEADLINE, ""), "wall_seconds = 9");
+  EXPECT_EQ(named(1, 0, "cannot reach the database"), "");
+  // These are the sandbox's.
+  EXPECT_EQ(named(1, 0, "EAGAIN", false), "");
+}
+
+TEST(Settings, PackageRunnersKeepTheirPackages) {
+  const auto names = [](const char* program) {
+    std::vector<std::string> out;
+    for (const auto& [name, value] : cache_variables({{program}, {}}, "/cache")) out.push_back(name);
+    return out;
+  };
+  EXPECT_EQ(cache_variables({{"npx"}, {}}, "/cache").front(), (std::pair<std::string, std::string>("npm_config_cache", "/cache/npm")));
+  EXPECT_FALSE(names("/usr/local/bin/npx").empty());
+  EXPECT_FALSE(names("uvx").empty());
+  EXPECT_TRUE(names("node").empty());
+  EXPECT_TRUE(names("/tmp/npx/server").empty());
+}
+
 }  // namespace
 }  // namespace mcp_json

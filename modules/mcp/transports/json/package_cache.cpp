@@ -1,0 +1,197 @@
+#include "package_cache.hpp"
+
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace mcp_json {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* trash = "/.removed";
+
+// The same in every build: directories are found again by it.
+std::string name_of(const command& c) {
+  std::uint64_t a = 1469598103934665603u, b = 0x9e3779b97f4a7c15u;
+  const auto add = [&](std::string_view text) {
+    for (const char byte : text) {
+      a = (a ^ static_cast<unsigned char>(byte)) * 1099511628211u;
+      b = (b ^ static_cast<unsigned char>(byte)) * 0xff51afd7ed558ccdu;
+      b ^= b >> 29;
+    }
+    a = (a ^ 0x100u) * 1099511628211u;
+    b = (b ^ 0x100u) * 0xff51afd7ed558ccdu;
+  };
+  for (const auto& word : c.argv) add(word);
+  add("env");
+  // Another registry offers other packages of the same names.
+  for (const auto& [name, value] : c.env) {
+    const bool of_runner = name.starts_with("npm_config_") || name.starts_with("NPM_CONFIG_") || name.starts_with("UV_");
+    if (!of_runner) continue;
+    add(name);
+    add(value);
+  }
+  char text[33];
+  std::snprintf(text, sizeof text, "%016llx%016llx", static_cast<unsigned long long>(a), static_cast<unsigned long long>(b));
+  return text;
+}
+
+std::uint64_t size_of(const fs::path& directory) {
+  std::uint64_t bytes = 0;
+  std::set<std::pair<dev_t, ino_t>> several;  // files with more than one name
+  std::error_code bad;
+  for (fs::recursive_directory_iterator it(directory, fs::directory_options::skip_permission_denied, bad), end; !bad && it != end;
+       it.increment(bad)) {
+    struct stat s {};
+    if (::lstat(it->path().c_str(), &s) != 0) continue;
+    if (s.st_nlink > 1 && !S_ISDIR(s.st_mode) && !several.emplace(s.st_dev, s.st_ino).second) continue;
+    bytes += std::max<std::uint64_t>(static_cast<std::uint64_t>(s.st_blocks) * 512, 4096);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+package_cache::package_cache(const ry::context& ctx, const settings& s)
+    : ctx_(ctx), settings_(s), root_(std::string(ctx.fact("data_dir")) + "/packages") {}
+
+bool package_cache::fresh(const std::string& key) const {
+  struct stat s {};
+  return ::stat(marker(key).c_str(), &s) == 0 && s.st_ctime + static_cast<std::time_t>(settings_.cache_life_s) > std::time(nullptr);
+}
+
+std::unique_ptr<package_cache::lease> package_cache::take(const std::string& account, const command& c) {
+  // Without an account it is the operator who asks.
+  if (settings_.cache_bytes == 0 || !ry::uuid::parse(account) || cache_variables(c, {}).empty()) return nullptr;
+  const auto key = account + "/" + name_of(c);
+  std::lock_guard lock(mutex_);
+  auto& e = used_[key];
+  const bool filled = e.users != 0 ? e.worked && !e.failed : fresh(key);
+  if (e.users != 0 && !filled) return nullptr;
+  if (!filled) {
+    drop(key);
+    std::error_code bad;
+    fs::create_directories(directory(key), bad);
+    if (bad || ::chmod(root_.c_str(), 0700) != 0) {
+      used_.erase(key);
+      ctx_.warn("the package cache of a local MCP server cannot be made", {{"error", bad.message()}});
+      return nullptr;
+    }
+  }
+  e.worked = filled;
+  ++e.users;
+  return std::make_unique<lease>(shared_from_this(), key, filled);
+}
+
+void package_cache::note(const std::string& key, bool good) noexcept {
+  (void)ry::guard([&] {
+    std::lock_guard lock(mutex_);
+    auto& e = used_.at(key);
+    if (!good) e.failed = true;
+    if (!good || e.failed || e.worked) return;
+    e.worked = true;
+    // Its inode's time of change says how old it is, its time of modification when it was used last.
+    std::ofstream(marker(key)) << "filled\n";
+  });
+}
+
+void package_cache::leave(const std::string& key) noexcept {
+  (void)ry::guard([&] {
+    {
+      std::lock_guard lock(mutex_);
+      const auto at = used_.find(key);
+      if (--at->second.users != 0) return;
+      if (at->second.failed || !at->second.worked) {
+        drop(key);
+      } else {
+        ::utimes((root_ + "/" + key).c_str(), nullptr);
+      }
+      used_.erase(at);
+    }
+    tidy_soon();
+  });
+}
+
+void package_cache::drop(const std::string& key) noexcept {
+  std::error_code bad;
+  const auto from = root_ + "/" + key;
+  if (!fs::exists(fs::symlink_status(from, bad))) return;
+  fs::create_directories(root_ + trash, bad);
+  fs::rename(from, root_ + trash + "/" + std::to_string(::getpid()) + "." + std::to_string(std::time(nullptr)) + "." + std::to_string(dropped_++), bad);
+  if (bad) ctx_.warn("a package cache could not be dropped", {{"error", bad.message()}});
+}
+
+void package_cache::tidy_soon() noexcept {
+  {
+    std::lock_guard lock(mutex_);
+    again_ = tidying_;
+    if (std::exchange(tidying_, true)) return;
+  }
+  auto own = std::make_unique<std::shared_ptr<package_cache>>(shared_from_this());
+  const auto work = [](void* p) noexcept {
+    (void)ry::guard([&] { (*static_cast<std::shared_ptr<package_cache>*>(p))->tidy(); });
+  };
+  const ry_done done{[](void* p, ry_status, const ry_error_view*) noexcept {
+                       const std::unique_ptr<std::shared_ptr<package_cache>> of(static_cast<std::shared_ptr<package_cache>*>(p));
+                       bool again = false;
+                       {
+                         std::lock_guard lock((*of)->mutex_);
+                         (*of)->tidying_ = false;
+                         again = std::exchange((*of)->again_, false);
+                       }
+                       if (again) (*of)->tidy_soon();
+                     },
+                     own.get()};
+  if (ctx_.core().run_blocking(ctx_.host(), ctx_.pick_exec(), work, own.get(), done) == RY_OK) {
+    own.release();
+    return;
+  }
+  std::lock_guard lock(mutex_);
+  tidying_ = false;
+}
+
+void package_cache::tidy() {
+  struct kept {
+    std::string key, account;
+    std::uint64_t bytes = 0;
+    fs::file_time_type used;
+  };
+  std::error_code bad;
+  fs::remove_all(root_ + trash, bad);
+  std::vector<kept> all;
+  std::map<std::string, std::uint64_t> of_account;
+  std::uint64_t sum = 0;
+  for (const auto& account : fs::directory_iterator(root_, bad)) {
+    const auto name = account.path().filename().string();
+    if (name.starts_with('.')) continue;
+    for (const auto& one : fs::directory_iterator(account.path(), bad)) {
+      kept k{name + "/" + one.path().filename().string(), name, size_of(one.path()), fs::last_write_time(one.path(), bad)};
+      of_account[name] += k.bytes;
+      sum += k.bytes;
+      all.push_back(std::move(k));
+    }
+  }
+  std::sort(all.begin(), all.end(), [](const kept& a, const kept& b) { return a.used < b.used; });
+  for (const auto& k : all) {
+    if (of_account[k.account] <= settings_.cache_bytes && sum <= settings_.all_cache_bytes) continue;
+    std::lock_guard lock(mutex_);
+    if (used_.contains(k.key)) continue;
+    drop(k.key);
+    of_account[k.account] -= k.bytes;
+    sum -= k.bytes;
+  }
+  fs::remove_all(root_ + trash, bad);
+}
+
+}  // namespace mcp_json

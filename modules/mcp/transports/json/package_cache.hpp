@@ -1,0 +1,75 @@
+// What package runners (npx, uvx) downloaded for local programs, kept from one start to the next: a directory for each
+// command of an account below <data_dir>/modules/mcp_json/packages. No other account, and no other command, uses it.
+//
+// A directory is filled by one program, while further ones of the same command do without; once that program has
+// answered, all of them share the directory. One that did not help a program to its first answer is dropped. The
+// directories that were not used for the longest time go when an account has, or all have, more than they may.
+//
+// Any thread. Directories are made and renamed at once; measuring and removing is done on threads that may block.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <ry/ry.hpp>
+#include <string>
+#include <unordered_map>
+
+#include "settings.hpp"
+
+namespace mcp_json {
+
+class package_cache : public std::enable_shared_from_this<package_cache> {
+ public:
+  package_cache(const ry::context& ctx, const settings& s);
+
+  // The directory of one command while a program uses it.
+  class lease {
+   public:
+    lease(std::shared_ptr<package_cache> of, std::string key, bool filled) noexcept
+        : of_(std::move(of)), key_(std::move(key)), filled_(filled) {}
+    lease(const lease&) = delete;
+    lease& operator=(const lease&) = delete;
+    ~lease() { of_->leave(key_); }
+
+    std::string directory() const { return of_->directory(key_); }
+    // Whether an earlier program has filled it.
+    bool filled() const noexcept { return filled_; }
+    // The program has answered.
+    void worked() noexcept { of_->note(key_, true); }
+    // It ended before that: the directory is not used any more.
+    void failed() noexcept { of_->note(key_, false); }
+
+   private:
+    const std::shared_ptr<package_cache> of_;
+    const std::string key_;
+    const bool filled_;
+  };
+  // nullptr: the command is no package runner, nothing is kept, or another program is filling the directory.
+  std::unique_ptr<lease> take(const std::string& account, const command& c);
+
+ private:
+  struct entry {
+    std::size_t users = 0;
+    bool worked = false, failed = false;
+  };
+  std::string directory(const std::string& key) const { return root_ + "/" + key + "/data"; }
+  std::string marker(const std::string& key) const { return root_ + "/" + key + "/filled"; }
+  bool fresh(const std::string& key) const;
+  void note(const std::string& key, bool good) noexcept;
+  void leave(const std::string& key) noexcept;
+  // Moves it out of the way; what is in there is removed by tidy().
+  void drop(const std::string& key) noexcept;
+  void tidy_soon() noexcept;
+  void tidy();
+
+  const ry::context& ctx_;
+  const settings& settings_;
+  const std::string root_;
+  std::mutex mutex_;
+  std::unordered_map<std::string, entry> used_;
+  std::uint64_t dropped_ = 0;  // names of what is to be removed
+  bool tidying_ = false, again_ = false;
+};
+
+}  // namespace mcp_json
