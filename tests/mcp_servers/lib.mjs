@@ -22,7 +22,8 @@ const manifestOf = (name) => JSON.parse(readFileSync(path.join(folderOf(name), '
 export const versionOf = (entry) => manifestOf(entry.package).version;
 
 // The program of a package that is started by node.
-function programOf({ package: name, bin }) {
+function programOf({ package: name, bin, file: named }) {
+  if (named) return path.join(folderOf(name), named);
   const { bin: bins } = manifestOf(name);
   const file = typeof bins === 'string' ? bins : bins[bin ?? Object.keys(bins)[0]];
   return path.join(folderOf(name), file);

@@ -1,6 +1,6 @@
 // MCP servers from npm that need no account, or that show without one that they are reached. An entry:
 //   name       of the server in an agent's configuration, and of the entry
-//   package    in package.json; `bin` names the program when the package has several
+//   package    in package.json; `bin` names the program when the package has several, `file` one that has no name
 //   transport  'stdio': a program in Runyard's sandbox; 'http' or 'sse': started here, at `path` of its own port
 //   args, env  of the program; {work} is a directory of its own, {port} a free port, {chromium} the browser
 //   files      put into {work}; `prepare`: commands run in {work} before
@@ -48,7 +48,7 @@ export const servers = [
     calls: [['browser_navigate', { url: 'data:text/html,<title>Harbour</title><h1>Ferry</h1>' }, 'Harbour'],
       ['browser_snapshot', {}, 'Ferry']],
     note: 'Without `--allowed-hosts` it answers 403 to any name but `localhost`.' },
-  { name: 'n8n', package: 'n8n-mcp', transport: 'http', env: { MCP_MODE: 'http', PORT: '{port}', HOST: '127.0.0.1',
+  { name: 'n8n', package: 'n8n-mcp', file: 'dist/mcp/index.js', transport: 'http', env: { MCP_MODE: 'http', PORT: '{port}', HOST: '127.0.0.1',
     AUTH_TOKEN: 'a-token-of-at-least-thirty-two-characters', N8N_MCP_TELEMETRY_DISABLED: 'true' },
     config: { headers: { Authorization: 'Bearer a-token-of-at-least-thirty-two-characters' } },
     calls: [['search_nodes', { query: 'webhook' }, 'webhook'], ['get_node', { nodeType: 'nodes-base.webhook' }, 'ebhook']] },
