@@ -184,7 +184,7 @@ export async function playEntry(host, entry) {
     const tools = await toolsOf(host, started);
     if (tools.length < (entry.tools ?? 1)) throw new Error(`only ${tools.length} tools`);
     const user = await userWith(host, entry.name, started, tools);
-    const calls = entry.calls.map(([tool, args, expected]) => [tool, filled(args, started.names), expected]);
+    const calls = filled(entry.calls, started.names);
     const results = await callInRun(user, entry.name, calls);
     for (const [i, [tool, , expected]] of calls.entries()) {
       if (!new RegExp(expected, 's').test(results[i] ?? ''))
