@@ -64,9 +64,10 @@ class module {
       if (tools->tools.empty()) throw ry::internal("bench", "no tools");
       co_return;
     }
-    mcp::json::object arguments;
-    arguments["message"] = "hi";
-    const std::string said = co_await broker_.call(to, "echo", std::move(arguments));
+    mcp::broker::call_request request;
+    request.tool = "echo";
+    request.arguments["message"] = "hi";
+    const std::string said = co_await broker_.call(to, std::move(request));
     if (said.find("Echo: hi") == std::string::npos) throw ry::internal("bench", "a wrong answer: " + said);
   }
   ry::task<void> worker(mcp::server_ptr to, bool list, std::int64_t* left, std::vector<double>* times) {
