@@ -928,6 +928,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/agents/{agent_id}/custom-mcp-tools/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Tools whose definitions changed
+         * @description Enabled tools of servers with `on_tool_change` `ask` or `block` whose definition is not the one that runs first saw or that was approved last. They cannot be called until the change is approved.
+         */
+        get: operations["mcp.changed_definitions"];
+        put?: never;
+        /** Approve the changed definition of a tool */
+        post: operations["mcp.approve_definition"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/agents/{id}": {
         parameters: {
             query?: never;
@@ -2392,7 +2413,7 @@ export interface components {
             version?: unknown;
         };
         "agents.Mcp": {
-            /** @description `url` and `headers`, `profile_id`, or `command`, `args` and `env`, by the type; `reuse`, `session`, `revision`, `timeout_seconds` */
+            /** @description `url` and `headers`, `profile_id`, or `command`, `args` and `env`, by the type; `reuse`, `session`, `revision`, `tasks`, `timeout_seconds`, `instructions`, `resources`, `on_tool_change` */
             config: {
                 [key: string]: unknown;
             };
@@ -2652,8 +2673,21 @@ export interface components {
             headers?: {
                 [key: string]: unknown;
             };
+            /**
+             * @description The server's instructions go into the system prompt
+             * @default true
+             */
+            instructions: boolean;
+            /**
+             * @description What happens when the server changes the definition of an enabled tool: a line in the log; calls wait for an approval; the tool is not offered until the change is approved
+             * @default log
+             * @enum {unknown}
+             */
+            on_tool_change: "log" | "ask" | "block";
             /** @description prebuilt */
             profile_id?: string;
+            /** @description Runs may list and read the server's resources; without it they may when a tool of the server is enabled */
+            resources?: boolean;
             /** @description Connections may be used again */
             reuse?: boolean;
             /**
@@ -2865,7 +2899,7 @@ export interface components {
             type: "server_draining";
         };
         /** @description One event of a run's stream */
-        "runs.Event": components["schemas"]["runs.Running"] | components["schemas"]["runs.Queued"] | components["schemas"]["runs.ResponseStart"] | components["schemas"]["runs.Chunk"] | components["schemas"]["runs.ReasoningChunk"] | components["schemas"]["runs.ResponseEnd"] | components["schemas"]["runs.TurnAborted"] | components["schemas"]["runs.MessageEvent"] | components["schemas"]["runs.ToolCall"] | components["schemas"]["runs.ToolOutput"] | components["schemas"]["runs.ToolResult"] | components["schemas"]["runs.RunError"] | components["schemas"]["runs.Notice"] | components["schemas"]["runs.Compacted"] | components["schemas"]["runs.Gap"] | components["schemas"]["runs.Snapshot"] | components["schemas"]["runs.Ping"] | components["schemas"]["runs.Draining"];
+        "runs.Event": components["schemas"]["runs.Running"] | components["schemas"]["runs.Queued"] | components["schemas"]["runs.ResponseStart"] | components["schemas"]["runs.Chunk"] | components["schemas"]["runs.ReasoningChunk"] | components["schemas"]["runs.ResponseEnd"] | components["schemas"]["runs.TurnAborted"] | components["schemas"]["runs.MessageEvent"] | components["schemas"]["runs.ToolCall"] | components["schemas"]["runs.ToolOutput"] | components["schemas"]["runs.ToolProgress"] | components["schemas"]["runs.ToolResult"] | components["schemas"]["runs.RunError"] | components["schemas"]["runs.Notice"] | components["schemas"]["runs.Compacted"] | components["schemas"]["runs.Gap"] | components["schemas"]["runs.Snapshot"] | components["schemas"]["runs.Ping"] | components["schemas"]["runs.Draining"];
         "runs.File": {
             /** @enum {unknown} */
             kind: "file" | "dir" | "link" | "other";
@@ -2897,6 +2931,8 @@ export interface components {
              */
             finish?: "length" | "pause" | "content_filter" | "refusal";
             is_error?: boolean;
+            /** @description Of a result of find_tools: the tools that later requests carry */
+            loaded_tools?: string[];
             /** Format: uuid */
             message_id: string;
             name?: string;
@@ -2935,7 +2971,7 @@ export interface components {
         };
         /** @description Something of a request was left out or changed so that the provider takes it; the run goes on */
         "runs.Notice": {
-            /** @description `tool_skipped`, `image_skipped`, `parameter_skipped`, or another of a driver's own */
+            /** @description `tool_skipped`, `image_skipped`, `parameter_skipped`, `tool_search` (the request carries a part of the tools and find_tools for the others), or another of a driver's own */
             code: string;
             message: string;
             sequence: number;
@@ -3170,6 +3206,14 @@ export interface components {
             tool_call_id: string;
             /** @constant */
             type: "tool_output_chunk";
+        };
+        /** @description Progress that the source of a tool reports, such as `3/10: step` or the status of a task of an MCP server. The same text follows as `tool_output_chunk` */
+        "runs.ToolProgress": {
+            message: string;
+            sequence: number;
+            tool_call_id: string;
+            /** @constant */
+            type: "tool_progress";
         };
         /** @description What a tool answered */
         "runs.ToolResult": {
@@ -6917,6 +6961,152 @@ export interface operations {
             504: components["responses"]["host.TimedOut"];
         };
     };
+    "mcp.changed_definitions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the agent, as the list of agents shows it
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                agent_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The changes */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "changes": [
+                     *         {
+                     *           "server": "Docs",
+                     *           "tool": "search",
+                     *           "changed": [
+                     *             "description"
+                     *           ],
+                     *           "on_tool_change": "ask",
+                     *           "description": "Finds pages and sends them by mail",
+                     *           "parameters": {
+                     *             "type": "object"
+                     *           },
+                     *           "read_only": false,
+                     *           "fingerprint": "0f1e.2d3c.4b5a.6978"
+                     *         }
+                     *       ],
+                     *       "unreachable": []
+                     *     }
+                     */
+                    "application/json": {
+                        changes: {
+                            changed: ("description" | "parameters" | "result" | "annotations")[];
+                            /** @description As the server describes the tool now */
+                            description: string;
+                            /** @description Of the definition that is shown, for its approval */
+                            fingerprint: string;
+                            /** @enum {unknown} */
+                            on_tool_change: "ask" | "block";
+                            /** @description JSON Schema, as the server says now */
+                            parameters: unknown;
+                            read_only: boolean;
+                            /** @description Name of the server in the agent's list */
+                            server: string;
+                            tool: string;
+                        }[];
+                        /** @description Servers that could not be asked */
+                        unreachable: string[];
+                    };
+                };
+            };
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["mcp.Disabled"];
+            404: components["responses"]["mcp.UnknownAgent"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "mcp.approve_definition": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the agent, as the list of agents shows it
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                agent_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "server": "Docs",
+                 *       "tool": "search",
+                 *       "fingerprint": "0f1e.2d3c.4b5a.6978"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description As the list of changes shows it */
+                    fingerprint: string;
+                    server: string;
+                    tool: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Approved for all agents of the account with this server */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                    };
+                };
+            };
+            400: components["responses"]["mcp.Invalid"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["mcp.Disabled"];
+            404: components["responses"]["mcp.UnknownAgent"];
+            /** @description The definition has changed again since it was shown */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "fingerprint: the definition of the tool has changed again, or is not the one of this server"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["host.Error"];
+                };
+            };
+            413: components["responses"]["host.TooLarge"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            502: components["responses"]["mcp.ServerFailed"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["mcp.ServerFailed"];
+        };
+    };
     "agents.get": {
         parameters: {
             query?: never;
@@ -8982,11 +9172,23 @@ export interface operations {
                         client_id?: string;
                         client_secret?: string;
                         /** @enum {unknown} */
-                        grant?: "authorization_code" | "client_credentials";
+                        grant?: "authorization_code" | "client_credentials" | "id_jag";
+                        /** @description id_jag: this server as the identity provider knows it */
+                        idp_client_id?: string;
+                        idp_client_secret?: string;
+                        /** @description id_jag: the identity provider of the user's organization */
+                        idp_issuer?: string;
                         issuer?: string;
                         key_id?: string;
                         private_key?: string;
                         scope?: string;
+                        /** @description id_jag: the user's identity, as the identity provider gave it */
+                        subject_token?: string;
+                        /**
+                         * @default id_token
+                         * @enum {unknown}
+                         */
+                        subject_token_type?: "id_token" | "saml2" | "refresh_token";
                         token_endpoint_auth_method?: string;
                     } & {
                         [key: string]: unknown;
