@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "json/exact.hpp"
+#include "tool_files.hpp"
 #include "tools.hpp"
 
 using namespace runs;
@@ -321,12 +322,16 @@ TEST(read_result_test, deep_content_beside_the_text_loses_nothing) {
   EXPECT_EQ(read_result("[]").content, "the tool's answer was malformed");
 }
 
-TEST(read_result_test, images_that_are_not_kept_are_told) {
+TEST(read_result_test, images_that_are_too_large_for_the_message_are_files) {
   const std::string large = R"({"media_type":"image/png","data":")" + std::string(5u << 20, 'A') + "\"}";
+  std::vector<result_file> files;
   const tool_outcome got =
-      read_result(R"({"content":"shots","images":[)" + large + R"(,{"media_type":"image/png","data":"AA=="}]})");
-  EXPECT_EQ(got.content, "shots\n[1 image was left out: the images of one result have at most 4.0 MB as base64]");
+      read_result(R"({"content":"shots","images":[)" + large + R"(,{"media_type":"image/png","data":"AA=="}]})", &files);
+  EXPECT_EQ(got.content, "shots");
   EXPECT_NE(got.images.find("AA=="), std::string::npos) << "the others are kept";
+  ASSERT_EQ(files.size(), 2u);
+  EXPECT_FALSE(files[0].in_message);
+  EXPECT_TRUE(files[1].in_message);
 }
 
 }  // namespace
