@@ -4,6 +4,7 @@
 #include <boost/json.hpp>
 #include <functional>
 #include <iterator>
+#include <optional>
 #include <set>
 
 #include "history.hpp"
@@ -497,10 +498,12 @@ bool resumes_calls(const tool_catalog::tool& tool) {
 }
 
 void tell_sources_of_end(parts& p, const live_run& run, bool finished) {
-  const scope_texts scope(run);
-  for (const auto& source : p.tool_sources.all())
-    if (RY_HAS(source->table, ry_agent_tools_v1, ended) && source->table->ended != nullptr)
-      source->table->ended(source->self, &scope.scope, finished ? 1 : 0);
+  std::optional<scope_texts> scope;  // made only if somebody is told
+  for (const auto& source : p.tool_sources.all()) {
+    if (!RY_HAS(source->table, ry_agent_tools_v1, ended) || source->table->ended == nullptr) continue;
+    if (!scope) scope.emplace(run);
+    source->table->ended(source->self, &scope->scope, finished ? 1 : 0);
+  }
 }
 
 const tool_catalog::tool* tool_catalog::find(std::string_view name) const {

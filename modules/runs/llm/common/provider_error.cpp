@@ -255,10 +255,8 @@ bool says_something(const json::value* v) {
   return v->to_number<double>() != 0;
 }
 
-// No answer, and a sentence in its place.
-bool tells_instead_of_answering(const json::object& o) {
-  for (std::string_view part : {"choices", "delta", "message", "content_block", "usage", "content"})
-    if (const auto* v = o.if_contains(part); v && (v->is_object() || v->is_array())) return false;
+// A sentence in the place of an answer.
+bool tells_of_failure(const json::object& o) {
   const std::string type = lower_text(o, "type"), object = lower_text(o, "object");
   if (object.starts_with("chat.completion")) return false;
   if (!type.empty() && !type.ends_with("error") && !type.ends_with("exception")) return false;
@@ -268,17 +266,35 @@ bool tells_instead_of_answering(const json::object& o) {
   return !text_at(o, "message").empty() || !text_at(o, "msg").empty() || says_something(o.if_contains("detail"));
 }
 
+bool is_part_of_answer(std::string_view key) {
+  return key == "choices" || key == "delta" || key == "message" || key == "content_block" || key == "usage" ||
+         key == "content";
+}
+
+bool is_error_key(std::string_view key) {
+  return key == "error" || key == "error_message" || key == "error_type" || key == "errors";
+}
+
 }  // namespace
 
+// One pass over the members, because each chunk of a stream comes here.
 std::optional<failure> error_in(const json::object& event) {
-  const auto* base = object_at(event, "base_resp");
-  const auto* groq = object_at(event, "x_groq");
-  const bool told = says_something(event.if_contains("error")) || text_at(event, "object") == "error" ||
-                    text_at(event, "type") == "error" || says_something(event.if_contains("error_message")) ||
-                    says_something(event.if_contains("error_type")) || says_something(event.if_contains("errors")) ||
-                    (base && says_something(base->if_contains("status_code"))) ||
-                    (groq && says_something(groq->if_contains("error"))) || tells_instead_of_answering(event);
-  if (!told) return std::nullopt;
+  bool told = false, answers = false;
+  for (const auto& [key, value] : event) {
+    const std::string_view name = key;
+    const auto* o = value.if_object();
+    if (is_part_of_answer(name))
+      answers = answers || o || value.is_array();
+    else if (is_error_key(name))
+      told = told || says_something(&value);
+    else if (name == "object" || name == "type")
+      told = told || (value.is_string() && value.get_string() == "error");
+    else if (name == "base_resp")
+      told = told || (o && says_something(o->if_contains("status_code")));
+    else if (name == "x_groq")
+      told = told || (o && says_something(o->if_contains("error")));
+  }
+  if (!told && (answers || !tells_of_failure(event))) return std::nullopt;
   return failure_of(event, 0);
 }
 
