@@ -90,12 +90,12 @@ struct uuid : ry_uuid {
 
   std::string to_string() const {
     static constexpr char hex[] = "0123456789abcdef";
-    std::string out;
-    out.reserve(36);
+    std::string out(36, '-');
+    char* to = out.data();
     for (std::size_t i = 0; i < 16; ++i) {
-      if (i == 4 || i == 6 || i == 8 || i == 10) out += '-';
-      out += hex[bytes[i] >> 4];
-      out += hex[bytes[i] & 15];
+      if (i == 4 || i == 6 || i == 8 || i == 10) ++to;
+      *to++ = hex[bytes[i] >> 4];
+      *to++ = hex[bytes[i] & 15];
     }
     return out;
   }
