@@ -138,13 +138,13 @@ ry_status child::write(const ry_host* host, std::string_view bytes, ry_done done
   queued q{std::string(bytes), 0, done, module::hold(host), observe::current_trace()};
   if (!loop_.is_current()) {
     loop_.post([self = shared_from_this(), q = std::move(q)]() mutable {
-      self->queue_.push_back(std::move(q));
+      self->enqueue(std::move(q));
       self->write_some();
     });
     return RY_OK;
   }
   // What the loop's own work writes together goes out together, and wakes the child once.
-  queue_.push_back(std::move(q));
+  enqueue(std::move(q));
   if (!std::exchange(flushing_, true)) {
     loop_.post([self = shared_from_this()] {
       self->flushing_ = false;
@@ -152,6 +152,11 @@ ry_status child::write(const ry_host* host, std::string_view bytes, ry_done done
     });
   }
   return RY_OK;
+}
+
+void child::enqueue(queued q) {
+  if (q.trace) trace_ = q.trace;
+  queue_.push_back(std::move(q));
 }
 
 void child::write_some() {

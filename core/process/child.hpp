@@ -67,6 +67,7 @@ class child : public std::enable_shared_from_this<child> {
   bool adopt(std::optional<descriptor>& to, unique_fd from);
   void wait_output(output& o);
   void read_output(output& o);
+  void enqueue(queued q);
   void write_some();
   void written(std::size_t bytes);
   void end_input(ry_status st);
@@ -85,7 +86,8 @@ class child : public std::enable_shared_from_this<child> {
   ry_process_handler handler_;
   void* ctx_;
   module::hold hold_;
-  const observe::trace_ref trace_ = observe::current_trace();  // of whoever started it
+  // Of whoever started it, then of whoever wrote to it last: its output is the answer to that. [loop]
+  observe::trace_ref trace_ = observe::current_trace();
   const std::uint64_t wall_ms_;
   std::function<void(child&)> gone_;
 

@@ -1,13 +1,14 @@
 // Warm sandboxes: after a call of a local MCP program the next sandbox is started in advance. It is of one program, shows
 // what a sandbox shows that is started for its program, and ends with the server, its module or its idle time.
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync, chmodSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { startLlm } from './lib/llm.mjs';
 import { callingModel, node, run } from './lib/mcp.mjs';
-import { Server, makeDatabase, waitFor } from './lib/server.mjs';
+import { Server, makeDatabase, statuses, waitFor } from './lib/server.mjs';
 
 const stubborn = path.join(import.meta.dirname, 'lib/stubborn.mjs');
 let database, llm, server, admin, dir, later;
@@ -74,6 +75,30 @@ test('the next program runs in the sandbox that waited, as the user of its accou
   assert.ok(!uids.includes(0));
   // As an ordinary user the server has one user for all, each in a user namespace of its own.
   if (process.getuid() === 0) assert.notEqual(uids[0], uids[1]);
+});
+
+test('a sandbox that waited goes on in the trace of the run that uses it', async () => {
+  for (let i = 0; i < 2; i++) {
+    const u = await server.user({ tier: 'pro' });
+    const agent = (await u.get('/agents')).json.agents[0].agent_id;
+    const put = await u.request('PUT', `/agents/${agent}/custom-mcp-tools`, { json: { custom_mcps: [{ name: 'traced', type: 'json', config: { command: node, args: [stubborn, 'echo'] }, enabledTools: ['echo'] }] } });
+    assert.equal(put.status, 200, put.text);
+    await oneWaits();
+    // Two runs of the account: the second may use the program of the first.
+    for (let k = 0; k < 2; k++) {
+      const trace = randomBytes(16).toString('hex'), asked = llm.seen.length;
+      const r = await u.start({ prompt: '[call traced__echo {}]' }, { traceparent: `00-${trace}-${randomBytes(8).toString('hex')}-01`, tracestate: `account=${i}` });
+      assert.equal(r.status, 200, r.text);
+      const { events } = await u.stream(r.json.agent_run_id);
+      assert.deepEqual(statuses(events).slice(-1), ['completed']);
+      const calls = llm.seen.slice(asked).map((call) => call.headers);
+      assert.equal(calls.length, 2);
+      for (const { traceparent, tracestate } of calls) {
+        assert.equal(traceparent.split('-')[1], trace);
+        assert.equal(tracestate, `account=${i}`);
+      }
+    }
+  }
 });
 
 test('the time of a program begins when it gets its sandbox', async () => {

@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <fstream>
 #include <mutex>
+#include <ry/cpp/trace.hpp>
 #include <ry/ry.hpp>
 #include <span>
 #include <utility>
@@ -416,6 +417,8 @@ class driver {
     const auto kind = std::exchange(call.kind, nullptr);
     if (!kind) return;
     (void)ry::guard([&] {
+      // The next program may be another account's: nothing of this call's trace may go on in its sandbox.
+      const ry::trace_switch for_nobody(ctx_, ry::trace::none(ctx_));
       auto [n, generation] = pool_->wanted(kind->name, call.exec, clock::now());
       for (; n > 0; --n) {
         if (!ctx_.spawn(prepare(kind, call.exec, generation), call.exec))
