@@ -366,17 +366,17 @@ class command_line {
   }
 
   void add_model() {
-    auto* command = app_.add_subcommand("model", "Examines the language models of the configuration.");
+    auto* command = app_.add_subcommand("model", "Tests the configured language models.");
     const auto text = example("  runyard model check runyard/basic --config conf/runyard.toml --json\n"
-                              "asks the provider itself: a text, a stream, one and two tool calls, an image, an answer cut at\n"
-                              "its limit, a cancelled answer, a wrong key. About ten short requests, which the\n"
-                              "provider charges. Needs no running server and no database.",
+                              "sends about ten short requests to the provider, which charges for them: text, streaming, one and\n"
+                              "two tool calls, an image, a truncated answer, a cancelled answer and a wrong key. It needs no\n"
+                              "running server and no database.",
                               model_check_exit_code_help);
     command->footer(text);
     command->require_subcommand(1);
-    auto* check = command->add_subcommand("check", "Asks a model through the configured provider and reports what works.");
+    auto* check = command->add_subcommand("check", "Sends test requests to a model and reports what works.");
     check->footer(text);
-    check->add_option("model", model_.model, "Alias of runs.models, or provider/model")->required()->type_name("ALIAS");
+    check->add_option("model", model_.model, "Alias from runs.models, or provider/model")->required()->type_name("ALIAS");
     add_config(check, config_);
     check->add_option("--timeout", model_.timeout_seconds, "Seconds that one answer may take; default 60")->type_name("S");
     check->add_flag("--json", json_, "Print the report as one JSON object");

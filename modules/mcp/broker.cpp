@@ -74,7 +74,7 @@ ry::task<json::value> perform(client& c, operation what, std::string tool, json:
 ry::error no_turn(const server& s, std::uint64_t ms) {
   return trouble_with(s, RY_DEADLINE_EXCEEDED, "mcp.timeout",
                       "its turn did not come within " + std::to_string(ms / 1000) +
-                          " seconds: too much is under way at the same time for this account");
+                          " seconds: too many calls of this account are in progress");
 }
 
 }  // namespace

@@ -19,8 +19,8 @@ ry::error unauthorized_by(const server& s, std::uint32_t http_status, std::strin
   const json::object how{{"status", http_status}, {"authenticate", jv(authenticate)}};
   // Servers refuse a Host, an Origin or a network by the same status.
   const bool plain_refusal = http_status == 403 && authenticate.empty();
-  auto what = (plain_refusal ? "the server refuses access, or wants other credentials: HTTP status "
-                             : "the server wants other credentials: HTTP status ") +
+  auto what = (plain_refusal ? "the server denies access or rejects the credentials: HTTP status "
+                             : "the server rejects the credentials: HTTP status ") +
               std::to_string(http_status);
   const bool oauth = authenticate.find("resource_metadata") != std::string_view::npos;
   if (oauth && !s.asked) what += " (it wants OAuth: make a profile for it, POST /mcp/profiles)";

@@ -78,7 +78,7 @@ class scanner {
     if (result.problem.empty()) result.problem = std::move(why);
   }
   void take(const json::object& o, const json::value& name) {
-    if (path_.empty()) return refuse("a header annotation stands at no argument");
+    if (path_.empty()) return refuse("a header annotation is not on an argument");
     if (!name.is_string() || !is_token(sv(name.get_string()))) {
       return refuse("a header annotation is no valid name of a header");
     }

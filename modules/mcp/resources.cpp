@@ -122,7 +122,7 @@ std::string resources_text(const std::vector<resource_entry>& all, const resourc
     const auto end = query.offset + shown;
     out = "Resources " + std::to_string(query.offset + 1) + " to " + std::to_string(end) + " of " + std::to_string(number) +
           ":\n" + lines;
-    if (end < number) out += "[for the next ones: offset " + std::to_string(end) + ", or a filter]\n";
+    if (end < number) out += "[to list more: offset " + std::to_string(end) + ", or a filter]\n";
   }
   if (incomplete) out += "[the server has more resources than are read of one]\n";
   out.pop_back();

@@ -55,7 +55,7 @@ TEST(resources_test, long_lists_are_shown_in_parts) {
   for (int i = 0; i < 1200; ++i) all.push_back(entry("item://" + std::to_string(i), "Item " + std::to_string(i)));
   const auto first = resources_text(all, {}, false);
   EXPECT_THAT(first, HasSubstr("Resources 1 to 500 of 1200:\nitem://0 (Item 0)\n"));
-  EXPECT_THAT(first, HasSubstr("[for the next ones: offset 500, or a filter]"));
+  EXPECT_THAT(first, HasSubstr("[to list more: offset 500, or a filter]"));
   const auto last = resources_text(all, {"", 1000}, false);
   EXPECT_THAT(last, HasSubstr("Resources 1001 to 1200 of 1200:\nitem://1000"));
   EXPECT_THAT(last, Not(HasSubstr("next ones")));

@@ -174,7 +174,7 @@ class writer {
   void file(std::string_view name, const std::string& media_type, const std::string& data) {
     constexpr std::size_t most = 100;
     if (data.empty() || !hands_files_) return;
-    if (files_.size() == most || data.size() > most_files_) return line("[it is too large to be handed over]");
+    if (files_.size() == most || data.size() > most_files_) return line("[it is too large to be passed on]");
     most_files_ -= data.size();
     files_.push_back(json::object{{"name", jv(name)}, {"media_type", jv(media_type)}, {"data", jv(data)}});
   }

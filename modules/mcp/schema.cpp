@@ -101,7 +101,7 @@ class checker {
   bool check(const json::value& schema, const json::value& v, const place& at, int depth) {
     if (depth > most_depth) gave_up_ = true;
     if (!spend(a_visit)) return false;
-    if (schema.is_bool()) return schema.get_bool() || differs(at, "may not be there");
+    if (schema.is_bool()) return schema.get_bool() || differs(at, "is not allowed");
     const auto* s = schema.if_object();
     if (s == nullptr) return true;
     const auto* r = rules_of(*s);
@@ -219,7 +219,7 @@ class checker {
       return differs(at, "is of none of the types ", sv(writer.read(list, sizeof list)));
     }
     if (r.constant != nullptr && !same(*r.constant, v)) {
-      return differs(at, "is not the constant that it must be");
+      return differs(at, "is not the value of const");
     }
     if (r.choice == nullptr) return true;
     for (const auto& each : *r.choice) {
@@ -311,7 +311,7 @@ class checker {
       if (some == r.one_of && matched > 1) return differs(at, "matches more than one of oneOf");
     }
     if (r.no == nullptr) return true;
-    if (matches(*r.no, v, at, depth + 1)) return differs(at, "matches what it must not");
+    if (matches(*r.no, v, at, depth + 1)) return differs(at, "matches the schema of not");
     return !gave_up_;
   }
 

@@ -11,20 +11,20 @@ inline constexpr char settings_schema[] = R"json({
   "properties": {
     "integrations_enabled": {"type": "boolean", "default": true, "description": "false: the operations on custom MCP tools answer 403, and agents get no tools of MCP servers"},
     "discovery_timeout_seconds": {"type": "integer", "minimum": 1, "maximum": 30, "default": 30, "description": "Longest discovery of one server, with everything that belongs to it"},
-    "call_timeout_seconds": {"type": "integer", "minimum": 1, "maximum": 3600, "default": 30, "description": "How long a call of a tool may go without a result or a notification of progress, with everything that belongs to it; timeout_seconds of a server's configuration replaces it"},
-    "max_call_timeout_seconds": {"type": "integer", "minimum": 1, "maximum": 86400, "default": 3600, "description": "Longest call of a tool in all, whatever its server's configuration says and however much progress is reported"},
+    "call_timeout_seconds": {"type": "integer", "minimum": 1, "maximum": 3600, "default": 30, "description": "Seconds that a tool call may take without a result or increasing progress; timeout_seconds of a server's configuration overrides it"},
+    "max_call_timeout_seconds": {"type": "integer", "minimum": 1, "maximum": 86400, "default": 3600, "description": "Longest tool call as a whole, regardless of progress and of the server's configuration"},
     "list_wait_seconds": {"type": "integer", "minimum": 0, "maximum": 30, "default": 5, "description": "How long a run waits for servers whose tools are not known yet"},
     "cache_hours": {"type": "integer", "minimum": 0, "maximum": 24, "default": 24, "description": "Longest life of what a server said about its tools; the server may ask for less"},
     "cache_mb": {"type": "integer", "minimum": 1, "maximum": 65536, "default": 64, "description": "Memory for what servers said about their tools; what was not used for the longest time goes first"},
     "max_result_kb": {"type": "integer", "minimum": 1, "maximum": 65536, "default": 1024, "description": "Largest result of a tool that is handed on whole"},
-    "max_files_kb": {"type": "integer", "minimum": 0, "maximum": 65536, "default": 12288, "description": "Audio and other binary contents of one result that are handed on to be stored in the run's workspace, in base64; 0: none"},
+    "max_files_kb": {"type": "integer", "minimum": 0, "maximum": 65536, "default": 12288, "description": "Audio and other binary contents of one result that are stored in the run's workspace, in KiB of base64; 0: none"},
     "max_instructions_kb": {"type": "integer", "minimum": 0, "maximum": 16, "default": 4, "description": "How much of a server's instructions goes into the system prompt of runs that use the server; 0: none"},
     "max_message_kb": {"type": "integer", "minimum": 16, "maximum": 65536, "default": 16384, "description": "Largest message of a server that is read"},
     "reuse_idle_seconds": {"type": "integer", "minimum": 0, "maximum": 3600, "default": 60, "description": "How long a connection to a server whose configuration says \"reuse\": true waits for its next use; 0: each call has its own connection"},
-    "session_idle_seconds": {"type": "integer", "minimum": 1, "maximum": 86400, "default": 900, "description": "How long the session of a run or a thread waits for its next call"},
-    "max_idle": {"type": "integer", "minimum": 0, "maximum": 100000, "default": 1024, "description": "Connections that wait for their next use"},
-    "max_idle_per_account": {"type": "integer", "minimum": 0, "maximum": 100000, "default": 32, "description": "The same, of one account"},
-    "max_at_once_per_account": {"type": "integer", "minimum": 1, "maximum": 100000, "default": 64, "description": "Discoveries and calls of one account that go on at the same time; what is beyond waits for its turn"},
+    "session_idle_seconds": {"type": "integer", "minimum": 1, "maximum": 86400, "default": 900, "description": "Seconds after which an idle session of a run or thread is closed"},
+    "max_idle": {"type": "integer", "minimum": 0, "maximum": 100000, "default": 1024, "description": "Most idle connections and sessions"},
+    "max_idle_per_account": {"type": "integer", "minimum": 0, "maximum": 100000, "default": 32, "description": "Most idle connections and sessions of one account"},
+    "max_at_once_per_account": {"type": "integer", "minimum": 1, "maximum": 100000, "default": 64, "description": "Most discoveries and calls of one account at the same time; further ones wait for their turn"},
     "max_tools": {"type": "integer", "minimum": 1, "maximum": 10000, "default": 1000, "description": "Tools of one server; what is beyond is left out"}
   }
 })json";

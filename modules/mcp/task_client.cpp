@@ -52,13 +52,13 @@ ry::task<json::value> client::result_of_task(std::string shown, remote_task t, c
     reply r = co_await ask_of_task("tasks/get", t.id, failures);
     if (r.answered && r.failed) {
       throw trouble_with(*to_, RY_NOT_FOUND, "mcp.task_lost",
-                         shown + " went on as a task that the server does not know any more; its outcome is unknown: " +
+                         shown + " continued as a task that the server no longer knows; its outcome is unknown: " +
                              message_of(r.body).substr(0, 500));
     }
     const auto said = result_of(std::move(r), "tasks/get");
     auto now = read_task(said);
     if (!now || now->id != t.id) {
-      throw trouble_with(*to_, RY_DATA_LOSS, "mcp.protocol_error", "tasks/get was answered by no task, or by another one");
+      throw trouble_with(*to_, RY_DATA_LOSS, "mcp.protocol_error", "the answer to tasks/get has no task or another one");
     }
     t = std::move(*now);
     if (options.on_status) options.on_status(t);

@@ -126,7 +126,7 @@ class model_check::course {
       if (reached)
         co_await (this->*check)(r);
       else
-        r.detail = "not asked, because the model does not answer";
+        r.detail = "the model does not answer";
       report_.checks.push_back(std::move(r));
       told(report_.checks.back());
     }
@@ -189,10 +189,10 @@ class model_check::course {
       case outcome::complete:
         return false;
       case outcome::calls:
-        set(r, check_state::failed, "the model made calls where a text was asked for: " + calls_text(a.calls));
+        set(r, check_state::failed, "the model made calls instead of answering with text: " + calls_text(a.calls));
         break;
       case outcome::cut:
-        set(r, check_state::failed, "the answer was cut at the output limit");
+        set(r, check_state::failed, "the answer was truncated at the output limit");
         break;
       case outcome::paused:
         set(r, check_state::failed, "the provider paused the answer");
@@ -230,13 +230,13 @@ class model_check::course {
     co_await ask(r, usual(), only(user("Write the numbers from 1 to 40, separated by blanks, and nothing else.")), a);
     if (is_no_text(r, a)) co_return;
     if (a.pieces < 3)
-      set(r, check_state::unsupported, "the answer came as a whole, not in pieces");
+      set(r, check_state::unsupported, "the answer arrived as a whole, not as a stream");
     else if (a.first_ms > slow_answer_ms && a.last_ms - a.first_ms < 20)
       set(r, check_state::unsupported,
-          "all pieces came at once after " + std::to_string(a.first_ms) +
-              " ms: something on the way holds the answer back");
+          "all chunks arrived at once after " + std::to_string(a.first_ms) +
+              " ms: something between the provider and this server buffers the answer");
     else
-      return_ok(r, std::to_string(a.pieces) + " pieces, the first after " + std::to_string(a.first_ms) + " ms");
+      return_ok(r, std::to_string(a.pieces) + " chunks, the first after " + std::to_string(a.first_ms) + " ms");
   }
 
   // What a failed request with something special in it means.
@@ -271,7 +271,7 @@ class model_check::course {
       co_return;
     }
     if (city_of(a.calls.front()).empty() || a.finish == RY_LLM_FINISH_LENGTH) {
-      set(r, check_state::failed, "the call cannot be made: " + calls_text(a.calls));
+      set(r, check_state::failed, "the call is invalid: " + calls_text(a.calls));
       co_return;
     }
     co_await answer_calls(r, std::move(messages), a);
@@ -280,7 +280,7 @@ class model_check::course {
 
   ry::task<void> two_calls(check_result& r) {
     if (!report_.is_ok("tool_call")) {
-      r.detail = "not asked, because one call does not work";
+      r.detail = "a single call does not work";
       co_return;
     }
     std::vector<chat_message> messages =
@@ -294,7 +294,7 @@ class model_check::course {
       co_return;
     }
     if (std::any_of(a.calls.begin(), a.calls.end(), [](const tool_call& c) { return city_of(c).empty(); })) {
-      set(r, check_state::failed, "a call cannot be made: " + calls_text(a.calls));
+      set(r, check_state::failed, "a call is invalid: " + calls_text(a.calls));
       co_return;
     }
     const bool distinct = a.calls.size() > 1 && lower(city_of(a.calls[0])) != lower(city_of(a.calls[1]));
@@ -318,7 +318,7 @@ class model_check::course {
       return_ok(r, "sees images");
     else
       set(r, check_state::unsupported,
-          "the model takes an image but does not see it: it called a red square \"" +
+          "the model accepts an image but does not see it: it called a red square \"" +
               beginning(a.text, 80) + "\"");
   }
 
@@ -331,14 +331,14 @@ class model_check::course {
     if (a.status != RY_OK) {
       set(r, check_state::failed, a.error);
     } else if (a.finish == RY_LLM_FINISH_LENGTH) {
-      return_ok(r, "an answer that is cut is reported as such");
+      return_ok(r, "a truncated answer is reported as truncated");
     } else if (a.usage.output > 2 * short_output || holds(a.text, "three hundred")) {
       set(r, check_state::failed,
           "the limit of " + std::to_string(short_output) + " tokens was ignored: the answer has " +
               std::to_string(a.usage.output));
     } else {
       set(r, check_state::failed,
-          "the answer was cut, but the provider reports that the model had finished: such answers end as complete");
+          "the answer was truncated, but the provider reports it as complete, so runs treat it as complete");
     }
   }
 
@@ -350,7 +350,7 @@ class model_check::course {
     if (a.status != RY_CANCELLED && a.status != RY_OK)
       set(r, check_state::failed, a.error);
     else if (a.cancel_ms < 0)
-      set(r, check_state::failed, "nothing came that could be cancelled");
+      set(r, check_state::failed, "the answer ended before it could be cancelled");
     else if (a.cancel_ms > prompt_cancel_ms)
       set(r, check_state::failed, "the answer ended " + std::to_string(a.cancel_ms) + " ms after it was cancelled");
     else
@@ -379,19 +379,19 @@ class model_check::course {
     std::string why;
     how.provider = co_await opened_with(std::move(config), why);
     if (!how.provider) {
-      set(r, check_state::failed, "the driver does not take another key: " + why);
+      set(r, check_state::failed, "the driver does not accept another key: " + why);
       co_return;
     }
     probe_answer a;
     co_await ask(r, how, only(user("Reply with the single word: ready")), a);
     if (a.status == RY_UNAUTHENTICATED)
-      return_ok(r, "a wrong key is refused as such");
+      return_ok(r, "a wrong key is refused");
     else if (a.status == RY_OK)
-      set(r, check_state::unsupported, "the provider answers whatever the key: everyone who reaches it can use it");
+      set(r, check_state::unsupported, "the provider accepts any key: everyone who can reach it can use it");
     else
       set(r, check_state::failed,
           std::string("a wrong key is not reported as one, but as ") + ry::status_name(a.status) +
-              (is_retryable(a.status) ? ", so that runs would try again" : "") + ": " + a.error);
+              (is_retryable(a.status) ? ", so runs would retry" : "") + ": " + a.error);
   }
 
   ry::task<provider_set::handle> opened_with(json::object config, std::string& why) {
@@ -416,12 +416,12 @@ class model_check::course {
     std::vector<remedy> remedies;
     if (report_.kind == "openai" && (holds(complaint, "max_tokens") || holds(complaint, "max_completion_tokens"))) {
       remedies.push_back(
-          {"max_tokens_field", "max_tokens", "the provider takes requests only with this name of the limit"});
+          {"max_tokens_field", "max_tokens", "the provider accepts only this name of the output limit"});
       remedies.push_back({"max_tokens_field", "max_completion_tokens",
-                          "the provider takes requests only with this name of the limit"});
+                          "the provider accepts only this name of the output limit"});
     }
     if (report_.kind == "openai" && holds(complaint, "stream_options"))
-      remedies.push_back({"stream_usage", false, "the provider refuses stream_options"});
+      remedies.push_back({"stream_usage", false, "the provider rejects stream_options"});
     for (const remedy& x : remedies) {
       json::object config = provider_config_;
       config[x.option] = x.value;
@@ -446,7 +446,7 @@ class model_check::course {
     auto& out = report_.recommended;
     if (!report_.is_ok("text")) return;
     if (report_.is_ok("image") && !config_.sees(report_.name))
-      out.push_back({setting("vision"), "true", "the model sees images, but is not shown any"});
+      out.push_back({setting("vision"), "true", "the model sees images, but runs do not send it any"});
     if (const check_result* c = report_.find("image");
         c->state == check_state::unsupported && config_.sees(report_.name))
       out.push_back({setting("vision"), "false", "the model does not see images"});
@@ -458,7 +458,7 @@ class model_check::course {
     const json::value* usage = provider_config_.if_contains("stream_usage");
     if (report_.estimated_usage && usage != nullptr && *usage == false)
       out.push_back({"runs.providers." + ry::settings_faults::quoted(report_.provider) + ".options.stream_usage",
-                     "true", "usage is estimated, because it is not asked for"});
+                     "true", "usage is estimated because requests do not ask for it"});
   }
 
   const ry::context& ctx_;
@@ -481,8 +481,8 @@ ry::task<void> model_check::carry_out(std::string arguments, ry_exec* exec, ry_c
   const auto target = config_.target(name);
   if (!target)
     throw ry::not_found("runs.model", "\"" + name +
-                                          "\" is no known model: neither an alias under runs.models nor "
-                                          "\"<provider>/<model>\" with a provider that stands under runs.providers" +
+                                          "\" is not a known model: neither an alias in runs.models nor "
+                                          "\"<provider>/<model>\" with a provider of runs.providers" +
                                           did_you_mean(config_, name));
   auto provider = providers_.find(target->provider);
   if (!provider) {

@@ -133,7 +133,7 @@ void reader::read_models(settings& out, const json::object& o) {
     if (models.contains(alias) && !out.target(alias))
       fault(below("models", alias),
             "is " + in_quotes(full) +
-                ": it must be \"<provider>/<model>\" with a provider that stands under runs.providers" +
+                ": it must be \"<provider>/<model>\" with a provider of runs.providers" +
                 did_you_mean(out, full));
 
   out.downgrades.emplace("runyard/power", "runyard/basic");
@@ -143,11 +143,11 @@ void reader::read_models(settings& out, const json::object& o) {
       out.downgrades.insert_or_assign(std::string(item.key()), std::string(item.value().as_string()));
   out.default_model = text_at(o, "default_model", "runyard/basic");
   if (o.contains("default_model") && !out.models.contains(out.default_model) && !out.target(out.default_model))
-    fault("default_model", in_quotes(out.default_model) + " is no known model" + did_you_mean(out, out.default_model));
+    fault("default_model", in_quotes(out.default_model) + " is not a known model" + did_you_mean(out, out.default_model));
 
   for (const auto& item : downgrades)
     for (const std::string_view name : {std::string_view(item.key()), std::string_view(out.downgrades[item.key()])})
-      if (!out.target(name)) fault(below("downgrades", item.key()), in_quotes(name) + " is no known model" + did_you_mean(out, name));
+      if (!out.target(name)) fault(below("downgrades", item.key()), in_quotes(name) + " is not a known model" + did_you_mean(out, name));
 
   const json::object windows = object_at(o, "context_tokens");
   for (const auto& item : windows) {
@@ -175,7 +175,7 @@ void reader::read_models(settings& out, const json::object& o) {
 
 void reader::check_model(const settings& s, std::string_view table, std::string_view name) {
   if (!s.target(name))
-    fault(below(table, name), "is no known model: neither an alias under runs.models nor \"<provider>/<model>\" with a "
+    fault(below(table, name), "is not a known model: neither an alias in runs.models nor \"<provider>/<model>\" with a "
                               "provider that stands under runs.providers" + did_you_mean(s, name));
 }
 
@@ -192,7 +192,7 @@ void reader::read_model_options(settings& out, const json::object& all) {
       const json::value& v = option.value();
       const std::string text = v.is_string() ? std::string(v.as_string()) : json::serialize(v);
       const std::string wrong = is_model_parameter(option.key()) ? set_parameter(options, option.key(), text)
-                                                                 : std::string("is no parameter of a model");
+                                                                 : std::string("is not a model parameter");
       if (!wrong.empty()) fault(below(key, option.key()), wrong);
     }
   }
@@ -228,7 +228,7 @@ void reader::read_fallbacks(settings& out, const json::object& fallbacks) {
       if (!name.is_string())
         fault(entry, "must be the name of a model");
       else if (!out.target(name.as_string()))
-        fault(entry, in_quotes(name.as_string()) + " is no known model" + did_you_mean(out, name.as_string()));
+        fault(entry, in_quotes(name.as_string()) + " is not a known model" + did_you_mean(out, name.as_string()));
       else
         list.emplace_back(name.as_string());
     }

@@ -18,8 +18,8 @@ inline constexpr char settings_schema[] = R"json({
           "headers": {"type": "object", "additionalProperties": {"type": "string", "secret": true}},
           "timeout_seconds": {"type": "integer", "minimum": 1},
           "idle_timeout_seconds": {"type": "integer", "minimum": 1},
-          "proxy": {"type": "string", "secret": true, "description": "http://[user:password@]host[:port]; environment (default): what HTTPS_PROXY, HTTP_PROXY and NO_PROXY say; none or empty: no proxy"},
-          "ca_file": {"type": "string", "description": "PEM file of authorities that are trusted beside the system's and egress.ca_file"},
+          "proxy": {"type": "string", "secret": true, "description": "http://[user:password@]host[:port]; environment (default): from HTTPS_PROXY, HTTP_PROXY and NO_PROXY; none or empty: no proxy"},
+          "ca_file": {"type": "string", "description": "PEM file of certificate authorities to trust in addition to the system's and egress.ca_file"},
           "options": {"type": "object", "secret": true, "additionalProperties": {}, "description": "Keys of the driver's own"}
         },
         "required": ["kind"]
@@ -40,27 +40,27 @@ inline constexpr char settings_schema[] = R"json({
         "properties": {
           "input": {"type": "integer", "minimum": 0, "default": 0},
           "output": {"type": "integer", "minimum": 0, "default": 0},
-          "cached_input": {"type": "integer", "minimum": 0, "description": "Tokens read from the provider's cache; default: the price of input"},
-          "cache_write": {"type": "integer", "minimum": 0, "description": "Tokens written into the provider's cache; default: the price of input"}
+          "cached_input": {"type": "integer", "minimum": 0, "description": "Price of tokens read from the provider's cache; default: the price of input"},
+          "cache_write": {"type": "integer", "minimum": 0, "description": "Price of tokens written to the provider's cache; default: the price of input"}
         }
       },
       "default": {}
     },
     "context_tokens": {
       "type": "object",
-      "description": "How many tokens a model takes in and gives out together, by alias or '<provider>/<model>'; default: what its family is known for",
+      "description": "Context window in tokens (input and output), by alias or '<provider>/<model>'; default: the value of a well-known model family",
       "additionalProperties": {"type": "integer", "minimum": 1024},
       "default": {}
     },
     "max_tools": {
       "type": "object",
-      "description": "Tools of one request, by alias or '<provider>/<model>'; with more the model gets find_tools to find the others. Default: what the provider takes",
+      "description": "Most tools of one request, by alias or '<provider>/<model>'; with more tools the model gets find_tools to find the others. Default: the provider's limit",
       "additionalProperties": {"type": "integer", "minimum": 1, "maximum": 100000},
       "default": {}
     },
     "model_options": {
       "type": "object",
-      "description": "Parameters of a model's requests unless a start gives others, by alias or '<provider>/<model>'",
+      "description": "Model parameters, by alias or '<provider>/<model>'; a start request can override them",
       "additionalProperties": {
         "type": "object",
         "properties": {
@@ -93,7 +93,7 @@ inline constexpr char settings_schema[] = R"json({
     "timeout_seconds": {"type": "integer", "minimum": 1, "maximum": 604800, "description": "The same as run_timeout in seconds; wins over it"},
     "max_steps": {"type": "integer", "minimum": 1, "maximum": 10000, "default": 100},
     "max_attempts": {"type": "integer", "minimum": 1, "maximum": 20, "default": 4, "description": "Tries of one model answer"},
-    "max_continuations": {"type": "integer", "minimum": 0, "maximum": 20, "default": 2, "description": "How often an answer that was cut at the output limit is continued before the run ends with reason length"},
+    "max_continuations": {"type": "integer", "minimum": 0, "maximum": 20, "default": 2, "description": "How often an answer that was truncated at the output limit is continued before the run ends with reason length"},
     "max_waiting_runs": {"type": "integer", "minimum": 0, "maximum": 100000, "default": 100, "description": "Runs of one account that may wait for a slot or behind a run of their thread (queue, on_busy)"},
     "max_crashes": {"type": "integer", "minimum": 0, "maximum": 1000, "default": 2, "description": "A run whose worker vanished more often ends as failed"},
     "max_parallel_tools": {"type": "integer", "minimum": 1, "maximum": 128, "default": 8, "description": "Tool calls of one answer that run at once"},

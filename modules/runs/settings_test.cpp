@@ -53,12 +53,12 @@ TEST(settings_test, names_resolve_to_providers) {
 
 TEST(settings_test, mistakes_are_told_with_their_keys_all_at_once) {
   EXPECT_EQ(faults_of(R"({"models":{"runyard/basic":"openai/x"}})"),
-            "models.\"runyard/basic\" is \"openai/x\": it must be \"<provider>/<model>\" with a provider that stands under "
+            "models.\"runyard/basic\" is \"openai/x\": it must be \"<provider>/<model>\" with a provider of "
             "runs.providers");
   EXPECT_EQ(faults_of(R"({"providers":{"x":{}}})"), "providers.x.kind is missing");
   EXPECT_EQ(faults_of(R"({"default_model":"a/b","prices":{"offline/x":{"input":-1},"offline/y":{"output":"1"}},"timeout_seconds":"soon",
                           "webhooks":{"w":{"url":"x","secret":"y"}}})"),
-            "default_model \"a/b\" is no known model\n"
+            "default_model \"a/b\" is not a known model\n"
             "prices.\"offline/x\" is out of range\n"
             "prices.\"offline/y\".output must be an integer\n"
             "timeout_seconds must be an integer\n"
@@ -69,7 +69,7 @@ TEST(settings_test, mistakes_are_told_with_their_keys_all_at_once) {
 
 TEST(settings_test, tables_by_model_name_models_that_can_be_asked) {
   const std::string wrong =
-      " is no known model: neither an alias under runs.models nor \"<provider>/<model>\" with a provider that stands under "
+      " is not a known model: neither an alias in runs.models nor \"<provider>/<model>\" with a provider of "
       "runs.providers";
   const struct {
     const char *table, *value;
@@ -84,7 +84,7 @@ TEST(settings_test, tables_by_model_name_models_that_can_be_asked) {
     EXPECT_EQ(faults_of(with("openai/gpt")), std::string(t.table) + ".\"openai/gpt\"" + wrong);
   }
   EXPECT_EQ(faults_of(R"({"downgrades":{"runyard/power":"openai/x"}})"),
-            "downgrades.\"runyard/power\" \"openai/x\" is no known model");
+            "downgrades.\"runyard/power\" \"openai/x\" is not a known model");
 }
 
 TEST(settings_test, options_of_models) {
@@ -100,7 +100,7 @@ TEST(settings_test, options_of_models) {
   EXPECT_EQ(faults_of(R"({"model_options":{"runyard/basic":{"temperature":3,"top_p":"high","tpo_p":1,"reasoning_effort":"max"}}})"),
             "model_options.\"runyard/basic\".temperature must be a number from 0 to 2\n"
             "model_options.\"runyard/basic\".top_p must be a number from 0 to 1\n"
-            "model_options.\"runyard/basic\".tpo_p is no parameter of a model\n"
+            "model_options.\"runyard/basic\".tpo_p is not a model parameter\n"
             "model_options.\"runyard/basic\".reasoning_effort must be none, minimal, low, medium or high");
   EXPECT_EQ(faults_of(R"({"model_options":{"runyard/basic":7}})"), "model_options.\"runyard/basic\" must be a table");
 }

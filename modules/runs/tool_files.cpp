@@ -121,13 +121,13 @@ files_to_store choose_files(const std::vector<result_file>& all, model_sees sees
     if (const std::size_t comma = data.find(','); f.as == result_file::form::base64 && data.starts_with("data:") && comma != data.npos)
       data.remove_prefix(comma + 1);
     if (out.files.size() == most_files || total + data.size() / 4 * 3 > most_stored_bytes) {
-      refuse(data.size() / 4 * 3, "the result holds too much");
+      refuse(data.size() / 4 * 3, "the result has too many files or bytes");
       continue;
     }
     std::optional<std::string> bytes =
         f.as == result_file::form::plain ? std::optional<std::string>(data) : llm::decode_base64(data);
     if (!bytes) {
-      refuse(data.size() / 4 * 3, "its data are no base64");
+      refuse(data.size() / 4 * 3, "its data is not base64");
       continue;
     }
     total += bytes->size();

@@ -87,11 +87,11 @@ TEST(tool_files_test, what_is_too_much_or_unreadable_is_told) {
   const std::vector<result_file> many(25, file("a.bin", "a/b", "QUJD"));
   const auto got = choose_files(many, model_sees::no_images);
   EXPECT_EQ(got.files.size(), 20u);
-  EXPECT_NE(got.notes.find("\n[a.bin (a/b, 3 B) was not stored: the result holds too much]"), std::string::npos) << got.notes;
+  EXPECT_NE(got.notes.find("\n[a.bin (a/b, 3 B) was not stored: the result has too many files or bytes]"), std::string::npos) << got.notes;
   const auto broken = choose_files({file("a.bin", "a/b", "not base64!"), file("b.bin", "a/b", "data:a/b;base64,QUJD")}, model_sees::images);
   ASSERT_EQ(broken.files.size(), 1u);
   EXPECT_EQ(broken.files[0].bytes, "ABC");
-  EXPECT_NE(broken.notes.find("its data are no base64"), std::string::npos);
+  EXPECT_NE(broken.notes.find("its data is not base64"), std::string::npos);
   std::vector<result_file> large(3, file("a.bin", "a/b", std::string(16u << 20, 'A')));
   EXPECT_EQ(choose_files(large, model_sees::images).files.size(), 2u);
 }

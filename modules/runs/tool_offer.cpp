@@ -128,7 +128,7 @@ std::string find_tools_json(const tool_catalog& catalog) {
           {"names",
            {{"type", "array"},
             {"items", {{"type", "string"}}},
-            {"description", "Names of tools that are known, instead of a query or beside it"}}}}}}}});
+            {"description", "Names of known tools, instead of a query or in addition"}}}}}}}});
 }
 
 tool_outcome find_tools(const tool_catalog& catalog, const json::object& arguments) {

@@ -555,7 +555,7 @@ ry::task<ry::result<tool_listing>> ask_source(parts& p, std::shared_ptr<live_run
     if (listed) {
       std::optional<tool_listing> offered = read_listing(*listed);
       if (offered) co_return std::move(*offered);
-      co_return ry::error(RY_DATA_LOSS, "runs.tool_list", "the list of tools is no array");
+      co_return ry::error(RY_DATA_LOSS, "runs.tool_list", "the list of tools is not an array");
     }
     if (listed.status() == RY_NOT_FOUND) co_return tool_listing{};
     if (!is_transient(listed.error()) || pause > last_list_pause_ms || run->must_break()) co_return listed.error();
@@ -569,7 +569,7 @@ void tell_missing(parts& p, const std::shared_ptr<live_run>& run, const std::str
   run->sources_missing.push_back(source);
   p.ctx.complain("the tools of " + source + " could not be listed", why);
   run->feed.append("error")
-      .text("message", "The tools of " + source + " could not be listed; the run goes on without them")
+      .text("message", "The tools of " + source + " could not be listed; the run continues without them")
       .text("error_code", "TOOLS_UNAVAILABLE")
       .boolean("recoverable", true);
   run->deliver_soon();

@@ -17,7 +17,7 @@ ry::task<void> workspace_sweep::watch() {
     try {
       co_await sweep();
     } catch (const ry::error& e) {
-      parts_.ctx.complain("workspaces of deleted projects could not be looked for", e);
+      parts_.ctx.complain("the workspaces of deleted projects could not be listed", e);
     }
   }
 }

@@ -80,7 +80,7 @@ ${needed}${modules('notifications', 'notify_novu', 'mail')}`;
     const { status, stderr } = run(command, text);
     assert.equal(status, 2, stderr);
     for (const wanted of [
-      'a.toml:5:1: runs.default_model: "nobody/x" is no known model',
+      'a.toml:5:1: runs.default_model: "nobody/x" is not a known model',
       'a.toml:6:1: runs.event_retention: must be from 60 to ',
       'a.toml:8:1: runs.webhooks.a.url: must begin with https:// or http://',
       'a.toml:9:1: runs.webhooks.a.secret: must be "whsec_"',

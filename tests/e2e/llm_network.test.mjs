@@ -130,7 +130,7 @@ test('the environment names proxies and exceptions; the setting wins', async () 
 test('a proxy that refuses, or is none, is told by name', async () => {
   refuses = true;
   for (const base of [`http://${name}/v1`, `https://${name}/v1`])
-    assert.match(await text(base, `proxy = "${through(credentials)}"`), /^failed .*the proxy 127\.0\.0\.1:\d+ wants other credentials/);
+    assert.match(await text(base, `proxy = "${through(credentials)}"`), /^failed .*the proxy 127\.0\.0\.1:\d+ rejected or requires credentials/);
   assert.equal(asked.length, 1, 'it is not asked again');
   refuses = false;
   assert.match(await text(`https://${name}/v1`, 'proxy = "http://ann:very-secret-word@127.0.0.1:1"'), /^failed .*could not connect to the proxy 127\.0\.0\.1:1/);
@@ -145,7 +145,7 @@ test('runyard check refuses what cannot be used, with the setting', async () => 
     ['proxy = "https://ann:very-secret-word@h"', /runs\.providers\.far\.proxy: must be http:/],
     [`ca_file = "${dir}/missing.pem"`, /runs\.providers\.far\.ca_file: cannot be read/],
     [`ca_file = "${faulty}"`, /runs\.providers\.far\.ca_file: cannot be used: there is no certificate in PEM form/],
-    ['headers = { "bad name" = "x" }', /runs\.providers\.far\.headers.*is no name of a header/],
+    ['headers = { "bad name" = "x" }', /runs\.providers\.far\.headers.*is not a header name/],
   ]) {
     const { code, out } = await command(['check'], `http://${name}/v1`, more);
     assert.equal(code, 2, out);

@@ -73,7 +73,7 @@ test('for an integration the operator gives the clients, and each account its id
 test('an identity that is not accepted is told, and nothing is asked of the server\'s authorization server', async () => {
   const u = await agentWith(own({ subject_token: 'expired', subject_token_type: 'saml2' }));
   const tokens = peer.seen.tokens.length;
-  assert.match(await run(u, '[call own__echo {}]'), /does not accept the profile's subject_token any more/);
+  assert.match(await run(u, '[call own__echo {}]'), /does not accept the profile's subject_token for this server/);
   assert.equal(idp.seen.exchanges.at(-1).subject_token_type, 'urn:ietf:params:oauth:token-type:saml2');
   assert.equal(peer.seen.tokens.length, tokens);
 });

@@ -222,7 +222,7 @@ test('a server that refuses access by 403 is not told to have other credentials 
   (m, res) => (res.writeHead(403).end('Access is only allowed at localhost:21144'), true),
   async (p) => {
     const r = await list({ url: p.url });
-    assert.match(r.json.detail.message, /refuses access.*403/);
+    assert.match(r.json.detail.message, /denies access.*403/);
     assert.ok(!r.text.includes('21144'), r.text);
     await waitFor('the log line', () => server.log.includes('Access is only allowed at localhost:21144'));
   }));

@@ -141,5 +141,5 @@ test('a task that the server forgot has an unknown outcome', () => by({ polls: 1
   const id = await begun(u);
   await waitFor('the task', () => p.tasks.get('task-1')?.polls > 0);
   p.tasks.clear();
-  assert.match(textOf((await finish(u, id)).events), /does not know any more; its outcome is unknown/);
+  assert.match(textOf((await finish(u, id)).events), /the server no longer knows; its outcome is unknown/);
 }));

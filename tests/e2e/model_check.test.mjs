@@ -145,7 +145,7 @@ test('the report for people', async () => {
 
 const mistakes = [
   ['answers that come as a whole', { streaming: true }, 0, 'streaming', 'unsupported', /as a whole/],
-  ['answers that are held back', { held: true }, 0, 'streaming', 'unsupported', /all pieces came at once/],
+  ['answers that are held back', { held: true }, 0, 'streaming', 'unsupported', /all chunks arrived at once/],
   ['usage that is not reported', { usage: true }, 0, 'text', 'ok', /does not report its usage/],
   ['tools that are refused', { tools: 'refused' }, 1, 'tool_call', 'unsupported', /refuses a request with tools: .*does not support tools/],
   ['text instead of calls', { tools: 'talks' }, 1, 'tool_call', 'unsupported', /a text instead of a call/],
@@ -157,8 +157,8 @@ const mistakes = [
   ['images that are not seen', { image: 'blind' }, 0, 'image', 'unsupported', /called a red square "Blue\."/],
   ['a limit that is ignored', { limit: 'ignored' }, 0, 'output_limit', 'failed', /was ignored: the answer has 900/],
   ['a cut that is not reported', { limit: 'silent' }, 0, 'output_limit', 'failed', /reports that the model had finished/],
-  ['any key', { key: 'any' }, 0, 'wrong_key', 'unsupported', /whatever the key/],
-  ['a wrong key that looks like an outage', { key: 503 }, 0, 'wrong_key', 'failed', /would try again/],
+  ['any key', { key: 'any' }, 0, 'wrong_key', 'unsupported', /accepts any key/],
+  ['a wrong key that looks like an outage', { key: 503 }, 0, 'wrong_key', 'failed', /would retry/],
   ['an empty answer', { text: 'empty' }, 1, 'text', 'failed', /is empty/],
   ['a page instead of a stream', { text: 'page' }, 1, 'text', 'failed', /./],
   ['a moment of overload', { text: 'busy' }, 0, 'text', 'ok', /./],
@@ -239,7 +239,7 @@ test('without a key none is tried', async () => {
 test('what is wrong on the command line', async () => {
   const unknown = await check(['runyard/basik']);
   assert.equal(unknown.code, 2);
-  assert.match(unknown.stderr, /"runyard\/basik" is no known model: .*; did you mean "runyard\/basic"\?/);
+  assert.match(unknown.stderr, /"runyard\/basik" is not a known model: .*; did you mean "runyard\/basic"\?/);
   const missing = await check([]);
   assert.equal(missing.code, 2);
   const late = await check(['runyard/basic', '--timeout', '0']);

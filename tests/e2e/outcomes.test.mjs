@@ -367,7 +367,7 @@ test('check refuses tables that name models which no alias and no provider has',
 [runs.prices."runyard/basci"]\ninput = 1\n[runs.vision]\n"openai/gpt" = true\n[runs.model_options."runyard/basic"]\ntemperature = 1.5\n`);
   let out = '';
   try { execFileSync(binary, ['check', '--config', file], { encoding: 'utf8', stdio: 'pipe' }); } catch (e) { out = e.stdout + e.stderr; }
-  assert.match(out, /runs\.prices\."runyard\/basci": is no known model/);
-  assert.match(out, /runs\.vision\."openai\/gpt": is no known model/);
+  assert.match(out, /runs\.prices\."runyard\/basci": is not a known model/);
+  assert.match(out, /runs\.vision\."openai\/gpt": is not a known model/);
   assert.doesNotMatch(out, /model_options/);
 });

@@ -30,7 +30,7 @@ async function runAfter(status, n, prompt = 'what do you have?') {
   return s.events;
 }
 const told = (events) => events.filter((e) => e.type === 'error').map((e) => [e.error_code, e.recoverable, e.message]);
-const missing = [['TOOLS_UNAVAILABLE', true, 'The tools of moody could not be listed; the run goes on without them']];
+const missing = [['TOOLS_UNAVAILABLE', true, 'The tools of moody could not be listed; the run continues without them']];
 
 test('a source in a good mood gives its tools', async () => {
   const events = await runAfter('unavailable', 0, '[call moody__sing {}]');

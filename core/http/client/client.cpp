@@ -167,7 +167,7 @@ void client::route(const ry_client_request& r, exchange_request& x) const {
     auto& t = impl_->trusted;
     std::lock_guard lock(t.mutex);
     if (trust > t.sets.size())
-      x.problem = "there are no certificates of the number in `trust`";
+      x.problem = "`trust` is not a number that trust() returned";
     else
       x.tls = t.sets[trust - 1];
   }

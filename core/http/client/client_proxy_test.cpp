@@ -152,7 +152,7 @@ TEST(client_proxy, refusals_name_the_proxy_and_no_credentials) {
     const char* said;
   } rows[] = {
       {"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 4\r\n\r\nnope", RY_PERMISSION_DENIED,
-       "other credentials"},
+       "rejected or requires credentials"},
       {"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n", RY_PERMISSION_DENIED,
        "does not allow connections to model.example"},
       {"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n", RY_UNAVAILABLE, "could not connect to model.example"},

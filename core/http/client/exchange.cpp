@@ -205,7 +205,7 @@ void exchange::tunnel_answered(std::span<char> data) {
   if (outcome == response_reader::outcome::more) return;
   const auto status = reader_.head().status;
   if (status / 100 != 2) {
-    const auto reason = status == 407   ? " wants other credentials than it was given"
+    const auto reason = status == 407   ? " rejected or requires credentials"
                         : status == 403 ? " does not allow connections to " + to.authority
                                         : " could not connect to " + to.authority;
     // A busy proxy, or one that does not reach the target now, may do so later.
@@ -357,7 +357,7 @@ void exchange::take_head() {
   auto& head = reader_.head();
   if (via_ && !tunnels() && head.status == 407)
     return fail(RY_PERMISSION_DENIED, "http_client.proxy",
-                "the proxy " + via_->authority + " wants other credentials than it was given (HTTP 407)");
+                "the proxy " + via_->authority + " rejected or requires credentials (HTTP 407)");
   if (is_redirect(head.status) && begin_redirect(head.find("location"))) return;
   redirect_ = redirect::none;
   std::vector<ry_header> fields;

@@ -69,7 +69,7 @@ std::variant<proxy, std::string> parse_proxy(std::string_view text) {
   proxy p;
   if (u->has_userinfo()) {
     const std::string user = u->user(), password = u->password();
-    if (user.find(':') != std::string::npos) return "the user name of a proxy must not hold a colon";
+    if (user.find(':') != std::string::npos) return "the user name of a proxy must not contain a colon";
     p.authorization = "Basic " + base64(user + ":" + password);
   }
   boost::urls::url plain(*u);

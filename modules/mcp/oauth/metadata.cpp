@@ -136,7 +136,7 @@ resource_metadata read_resource_metadata(std::string_view body, std::string_view
     return here == above || here.starts_with(above + "/");
   };
   if (!server || !resource || resource->has_fragment || !server->same_origin(*resource) || !inside()) {
-    throw trouble("its metadata speak of another resource: " + m.resource.substr(0, 200));
+    throw trouble("its metadata name another resource: " + m.resource.substr(0, 200));
   }
   const auto servers = texts_in(o, "authorization_servers", 1);
   if (servers.empty()) throw trouble("its metadata name no authorization server");
@@ -156,8 +156,8 @@ server_metadata read_server_metadata(std::string_view body, std::string_view iss
   const bool trusted = !pinned.empty() && (same_issuer(m.issuer, pinned) || same_issuer(issuer, pinned));
   if (!same_issuer(m.issuer, issuer) && !trusted) {
     throw trouble("the metadata of the authorization server " + std::string(issuer) +
-                  " speak of another issuer: " + m.issuer.substr(0, 200) +
-                  "; if that one is right, name it as `issuer` of the profile or the integration");
+                  " name another issuer: " + m.issuer.substr(0, 200) +
+                  "; if that one is right, set it as `issuer` of the profile or the integration");
   }
   const auto need = [&](const std::string& url, const char* what) {
     if (!usable(url, allowed)) {

@@ -114,7 +114,7 @@ ry::task<ry::mcp::resolved> authorizer::renew(ry::uuid id, ry::uuid account, ry:
 ry::task<ry::mcp::resolved> authorizer::renew_taken(ry::uuid id, ry::uuid account,
                                                     ry::mcp::refusal r) const {
   profile p = co_await profiles_.find(id, account);
-  if (!p.oauth) throw refused("it wants other credentials than those of the profile");
+  if (!p.oauth) throw refused("it rejects the credentials of the profile");
   const bool untried = r.http_status == 0;
   const bool renewed_meanwhile = p.agreed.has_token() && (untried ? !expired(p) : bearer(p) != refused_credentials(r));
   if (renewed_meanwhile) {
@@ -207,7 +207,7 @@ ry::task<bool> authorizer::refresh(profile& p) const {
   }
   if (why.status() != RY_OK && !oauth::voids_refresh(why)) throw why;
   if (why.status() != RY_OK) {
-    ctx_.warn("a refresh token is void", {{"profile", p.id.to_string()}, {"error", why.message()}});
+    ctx_.warn("a refresh token was refused for good; the user must consent again", {{"profile", p.id.to_string()}, {"error", why.message()}});
     c.tokens = {};
     forget_client(p, why);
   }
@@ -234,7 +234,7 @@ ry::task<oauth::parameters> authorizer::identified(const profile& p, std::string
   ctx_.warn("an identity provider refused the identity of a user",
             {{"profile", p.id.to_string()}, {"idp", p.oauth->idp_issuer}, {"error", why.message()}});
   throw refused("the identity provider " + p.oauth->idp_issuer +
-                " does not accept the profile's subject_token any more, or not for this server: make the profile anew with a current one");
+                " does not accept the profile's subject_token for this server: create the profile again with a current one");
 }
 
 // Without a user's consent: client_credentials, by which this server speaks for itself, and id_jag.

@@ -174,11 +174,11 @@ void set_sampling(json::object& out, const json::object& request, const request_
     if (value == nullptr) continue;
     const double n = value->to_number<double>();
     if (options.temperature == sampling::leave_out) {
-      skip(name, "this version of the API does not take it.");
+      skip(name, "this version of the API does not support it.");
     } else if (name == std::string_view("top_p") && temperature != nullptr) {
-      skip(name, "models take either temperature or top_p.");
+      skip(name, "models accept either temperature or top_p, not both.");
     } else if (thinks(out) && (name == std::string_view("top_p") ? n < 0.95 : n != 1)) {
-      skip(name, "a model that thinks does not take it.");
+      skip(name, "thinking models do not support it.");
     } else if (n > 1) {
       out[name] = 1;
     } else {

@@ -53,7 +53,7 @@ std::vector<found_image> check_images(const json::array& messages, const image_l
     bytes += f->is.data.size();
     if ((limits.count > 0 && count > limits.count) ||
         (limits.total_encoded_bytes > 0 && bytes > limits.total_encoded_bytes))
-      f->is.problem = "is older than the latest images, and the request may hold no more";
+      f->is.problem = "exceeds the limits for the images of one request";
   }
   return out;
 }

@@ -150,7 +150,7 @@ TEST(history, the_latest_images_are_kept) {
   rules.images.count = 1;
   const auto message = [](std::uint32_t width) { return R"({"role":"user","content":[{"type":"text","text":"x"},)" + image_json(png(width, 1)) + "]}"; };
   const read r("[" + message(10) + R"(,{"role":"assistant","content":"y"},)" + message(20) + "]", rules);
-  EXPECT_EQ(r.said(), "u:x\n[An image was left out: it is older than the latest images, and the request may hold no more.] a:y u:x[1]");
+  EXPECT_EQ(r.said(), "u:x\n[An image was left out: it exceeds the limits for the images of one request.] a:y u:x[1]");
 }
 
 TEST(history, a_call_that_is_no_object_is_refused) {

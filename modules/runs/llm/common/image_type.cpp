@@ -223,10 +223,10 @@ checked_image check_image(std::string_view data, const image_limits& limits) {
   } else if (!h.complete) {
     out.problem = "is damaged or incomplete";
   } else if (h.media_type == "image/gif" && limits.gifs == image_limits::gif::none) {
-    out.problem = "is a GIF, which the model's provider does not take";
+    out.problem = "is a GIF, which the model's provider does not accept";
   } else if (h.media_type == "image/gif" && h.frames == image_frames::several &&
              limits.gifs == image_limits::gif::still) {
-    out.problem = "is an animated GIF, which the model's provider does not take";
+    out.problem = "is an animated GIF, which the model's provider does not accept";
   } else if (limits.side > 0 && std::max(h.width, h.height) > limits.side) {
     out.problem = "has " + size + ", above the limit of " + std::to_string(limits.side) + " pixels for a side";
   } else if (limits.encoded_bytes > 0 && encoded > limits.encoded_bytes) {

@@ -112,7 +112,7 @@ TEST(check_image, says_what_is_wrong) {
                {encode_base64(png(9000, 20)), "has 9000 x 20 pixels, above the limit of 8000 pixels for a side"},
                {encode_base64(jpeg(20, 8001)), "has 20 x 8001 pixels, above the limit of 8000 pixels for a side"},
                {encode_base64(png(5, 5, 4000)), "takes 0.1 MiB as base64, above the limit of 0.1 MiB"},
-               {encode_base64(gif(5, 5, 2)), "is an animated GIF, which the model's provider does not take"}};
+               {encode_base64(gif(5, 5, 2)), "is an animated GIF, which the model's provider does not accept"}};
   for (const auto& c : cases) {
     const auto checked = check_image(c.data, some_limits());
     EXPECT_EQ(checked.problem, c.problem);
@@ -120,7 +120,7 @@ TEST(check_image, says_what_is_wrong) {
   }
   auto limits = some_limits();
   limits.gifs = image_limits::gif::none;
-  EXPECT_EQ(check_image(encode_base64(gif(5, 5)), limits).problem, "is a GIF, which the model's provider does not take");
+  EXPECT_EQ(check_image(encode_base64(gif(5, 5)), limits).problem, "is a GIF, which the model's provider does not accept");
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ void check_header(std::string_view name, std::string_view value) {
   });
   if (token && printable) return;
   throw ry::bad_request("llm.config", "headers." + std::string(name) + (token ? " holds a control character"
-                                                                              : " is no name of a header"));
+                                                                              : " is not a header name"));
 }
 
 // A message never repeats the value, which may hold a password.

@@ -169,7 +169,7 @@ void set_parameters(json::object& out, const json::object& request, const reques
   for (std::string_view name : {"temperature", "top_p"}) {
     const auto* n = request.if_contains(name);
     if (!n || !n->is_number()) continue;
-    if (reasons) leave_out(name, "the model reasons and does not take it.");
+    if (reasons) leave_out(name, "reasoning models do not support it.");
     else out[name] = *n;
   }
   if (!effort.empty()) {
@@ -177,7 +177,7 @@ void set_parameters(json::object& out, const json::object& request, const reques
     else out["reasoning_effort"] = effort;
   }
   if (const auto* stop = llm::array_at(request, "stop"); stop && !stop->empty()) {
-    if (reasons) leave_out("stop", "the model reasons and does not take it.");
+    if (reasons) leave_out("stop", "reasoning models do not support it.");
     else out["stop"] = *stop;
   }
 }

@@ -263,7 +263,7 @@ void set_parameters(json::object& out, const json::object& request, const respon
   for (std::string_view key : {"temperature", "top_p"}) {
     const auto* n = number(key);
     if (n == nullptr) continue;
-    if (reasons) notices.push_back({"parameter_skipped", std::string(key) + " was left out: the model reasons and does not take it."});
+    if (reasons) notices.push_back({"parameter_skipped", std::string(key) + " was left out: reasoning models do not support it."});
     else out[key] = *n;
   }
   if (const auto* n = number("max_output_tokens")) {

@@ -38,7 +38,7 @@ constexpr char schema[] = R"json({
   "type": "object",
   "properties": {
     "bwrap_path": {"type": "string", "default": "/usr/bin/bwrap"},
-    "exec_path": {"type": "string", "default": "", "description": "Path of runyard-sandbox-exec; empty: beside the server's program"},
+    "exec_path": {"type": "string", "default": "", "description": "Path of runyard-sandbox-exec; empty: in the directory of the server's program"},
     "wall_seconds": {"type": "integer", "minimum": 1, "default": 120, "description": "Time of one command"},
     "max_wall_seconds": {"type": "integer", "minimum": 1, "default": 900},
     "memory_mb": {"type": "integer", "minimum": 16, "default": 4096, "description": "Memory of all processes of a command together, and address space of each"},
@@ -48,9 +48,9 @@ constexpr char schema[] = R"json({
     "open_files": {"type": "integer", "minimum": 16, "default": 512},
     "tmp_mb": {"type": "integer", "minimum": 1, "default": 256},
     "output_kb": {"type": "integer", "minimum": 1, "default": 1024, "description": "Output of a command that is handed on"},
-    "warm": {"type": "integer", "minimum": 0, "maximum": 16, "default": 2, "description": "Sandboxes started in advance for the next local MCP programs, of each kind and event loop; 0: none"},
-    "warm_total": {"type": "integer", "minimum": 0, "maximum": 1024, "default": 16, "description": "The same, of all kinds together"},
-    "warm_seconds": {"type": "integer", "minimum": 1, "default": 60, "description": "Seconds after its last use for which a kind is kept"},
+    "warm": {"type": "integer", "minimum": 0, "maximum": 16, "default": 2, "description": "Sandboxes started in advance for local MCP programs, of each kind per event loop; 0: none"},
+    "warm_total": {"type": "integer", "minimum": 0, "maximum": 1024, "default": 16, "description": "Most sandboxes started in advance, of all kinds together"},
+    "warm_seconds": {"type": "integer", "minimum": 1, "default": 60, "description": "Seconds after the last use of a kind until its waiting sandboxes are ended"},
     "uid_base": {"type": "integer", "minimum": 1000, "default": 61184, "description": "When started as root: first of the user ids of the projects"},
     "uid_count": {"type": "integer", "minimum": 1, "maximum": 65536, "default": 4096}
   }
