@@ -33,6 +33,9 @@ The harvest has **three** months. The best was *September*:
 total = sum([120, 310, 95])
 \`\`\``;
 
+// One answer in parts, the first two ended by the output limit.
+const limited = ['The **harv', 'est** is larg', 'er than last year.'];
+
 async function answer(request, reply) {
   const said = turns(request);
   const prompt = lastUser(request);
@@ -46,6 +49,12 @@ async function answer(request, reply) {
     await new Promise((resolve) => { release = resolve; });
     reply.text('The second half.');
     return reply.end();
+  }
+  if (request.messages.some((m) => m.role === 'user' && String(m.content).includes('[limit]'))) {
+    const before = request.messages.findLast((m) => m.role === 'assistant')?.content ?? '';
+    const rest = limited.slice(limited.findIndex((_, n) => limited.slice(0, n).join('') === before));
+    reply.text(rest[0]);
+    return rest.length > 1 ? reply.truncate() : reply.end();
   }
   if (said.length === 0) {
     reply.text('I will read the file first.');
@@ -166,6 +175,19 @@ describe('a person at the desktop', () => {
     await ann.press('Stop');
     await ann.sees('Stopped');
     assert.equal(db.sql(`select status from runs.runs order by id desc limit 1`), 'stopped');
+  });
+
+  test('an answer that is continued after the output limit is one text, live and after a reload', async () => {
+    await ann.goto(`${server.url}/console#/`);
+    await ann.fill('Task', '[limit] How large is the harvest?');
+    await ann.press('Start');
+    await ann.sees('Completed');
+    for (const when of ['live', 'after a reload']) {
+      const texts = await ann.$$eval('.run .prose', (all) => all.map((p) => p.innerText.trim()));
+      assert.deepEqual(texts, ['The harvest is larger than last year.'], when);
+      await ann.reload();
+      await ann.sees('larger than last year');
+    }
   });
 
   test('a lost connection: the stream goes on where it was, nothing twice', async () => {

@@ -63,6 +63,7 @@ function makeReply(res, request) {
     res,
     text: (content) => frame({ index: 0, delta: { role: 'assistant', content }, finish_reason: null }),
     end: (usage = { input: 10, output: 5 }) => finish('stop', usage),
+    truncate: (usage = { input: 10, output: 5 }) => finish('length', usage),
     say(content, usage) { this.text(content); this.end(usage); },
     tools(calls, usage = { input: 10, output: 5 }) {
       calls.forEach((c, index) =>

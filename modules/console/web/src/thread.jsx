@@ -2,9 +2,10 @@
 import { useEffect, useReducer, useRef, useState } from 'preact/hooks';
 import * as api from './api.js';
 import { Compose } from './compose.jsx';
+import { applied, empty, itemsOf, joined } from './events.js';
 import { Markdown } from './markdown.jsx';
 import { useViewing } from './inbox.jsx';
-import { applied, empty, follow, itemsOf } from './stream.js';
+import { follow } from './stream.js';
 import { Problem, Status, Title, credits, useAction } from './ui.jsx';
 
 const pageOf = 100;
@@ -24,7 +25,9 @@ async function load(id) {
     if (!turn) turns.push(turn = { run: m.agent_run_id, asked: [], messages: [] });
     (m.role === 'user' ? turn.asked : turn.messages).push(m);
   }
-  return { thread, turns };
+  const last = thread.latest_run;
+  const failed = last?.status === 'failed' ? await api.get(`/agent-run/${last.agent_run_id}`) : null;
+  return { thread, turns, error: failed?.error };
 }
 
 const textOf = (m) => (typeof m.content === 'string' ? m.content : (m.content ?? []).map((p) => p.text ?? '').join(''));
@@ -41,7 +44,7 @@ function Tool({ item }) {
   const words = { running: 'running', failed: 'failed', done: 'done' };
   return (
     <details class={`tool ${state}`}>
-      <summary><span class="dot" aria-hidden="true" /><span class="tool-name">{item.name}</span> <span class="gist">{gist(item.arguments)}</span> <span class="tool-state">{words[state]}</span></summary>
+      <summary><span class="dot" aria-hidden="true" /><span class="tool-name">{item.name}</span> <span class="gist">{gist(item.arguments)}</span> <span class="tool-state">{(state === 'running' && item.progress) || words[state]}</span></summary>
       <h3>Arguments</h3>
       <pre tabIndex={0}>{asText(item.arguments)}</pre>
       {(item.result ?? item.output) && <h3>{item.done ? 'Result' : 'Output'}</h3>}
@@ -50,7 +53,8 @@ function Tool({ item }) {
   );
 }
 
-const Items = ({ items }) => items.map((i, n) => (i.kind === 'tool' ? <Tool key={i.id} item={i} />
+const Items = ({ items }) => joined(items).map((i, n) => (i.kind === 'tool' ? <Tool key={i.id} item={i} />
+  : i.kind === 'notice' ? <p class="notice" key={n}>{i.content}</p>
   : i.kind === 'reasoning' ? <details class="reasoning" key={n}><summary>Reasoning</summary><p>{i.content}</p></details>
   : <Markdown key={n} text={i.content} />));
 
@@ -145,6 +149,7 @@ export function Thread({ id, fresh, changed }) {
           {live.includes(t.run) ? <Live runId={t.run} ended={ended} /> : (
             <div class="run">
               <Items items={itemsOf(t.messages)} />
+              {last?.agent_run_id === t.run && state.error && <p class="problem">{state.error}</p>}
               {last?.agent_run_id === t.run && last.status !== 'completed' && <div class="run-bar"><Status of={last.status} /></div>}
             </div>
           )}
