@@ -176,7 +176,7 @@ void reader::read_models(settings& out, const json::object& o) {
 void reader::check_model(const settings& s, std::string_view table, std::string_view name) {
   if (!s.target(name))
     fault(below(table, name), "is not a known model: neither an alias in runs.models nor \"<provider>/<model>\" with a "
-                              "provider that stands under runs.providers" + did_you_mean(s, name));
+                              "provider of runs.providers" + did_you_mean(s, name));
 }
 
 void reader::read_model_options(settings& out, const json::object& all) {

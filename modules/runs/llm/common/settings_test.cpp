@@ -42,7 +42,7 @@ TEST(settings, names_what_is_wrong) {
   EXPECT_NE(refusal(R"({"base_url":"ftp://x"})").find("base_url"), std::string::npos);
   EXPECT_NE(refusal(R"({"api_key":5})").find("api_key"), std::string::npos);
   EXPECT_NE(refusal(R"({"headers":{"A":1}})").find("headers.A"), std::string::npos);
-  EXPECT_NE(refusal(R"({"headers":{"a b":"x"}})").find("headers.a b is no name"), std::string::npos);
+  EXPECT_NE(refusal(R"({"headers":{"a b":"x"}})").find("headers.a b is not a header name"), std::string::npos);
   EXPECT_NE(refusal("{\"headers\":{\"a\":\"x\\ny\"}}").find("headers.a holds"), std::string::npos);
   EXPECT_NE(refusal(R"({"timeout_seconds":0})").find("timeout_seconds"), std::string::npos);
   EXPECT_NE(refusal(R"({"own":11})").find("own"), std::string::npos);
