@@ -95,7 +95,7 @@ json::value parse_within(std::string_view text, json::storage_ptr memory, std::s
   auto v = module_json::parse_exactly(text, most_depth, ec, std::move(memory), most);
   if (ec == json::error::array_too_large)
     throw ry::error(RY_DATA_LOSS, "mcp.too_many_values", "sent more than 1000000 values in one message");
-  if (ec) throw ry::error(RY_DATA_LOSS, "mcp.malformed", "sent a text that is no valid JSON");
+  if (ec) throw ry::error(RY_DATA_LOSS, "mcp.malformed", "sent invalid JSON");
   make_finite(v);
   return v;
 }
@@ -117,7 +117,7 @@ json::value parse_sent(std::string_view text) {
 json::value parse_mended(std::string_view text) {
   const auto better = mended(text);
   if (better == text)
-    throw ry::error(RY_DATA_LOSS, "mcp.malformed", "sent a text that is no valid JSON");
+    throw ry::error(RY_DATA_LOSS, "mcp.malformed", "sent invalid JSON");
   return parse_sent(better);
 }
 

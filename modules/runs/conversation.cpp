@@ -17,8 +17,8 @@ constexpr std::size_t most_argument_depth = 32;
 constexpr std::string_view no_result = "The call was interrupted and has no result.";
 constexpr std::string_view cut_call =
     "The call was not made: the answer reached the output limit before the arguments were complete. Make the call "
-    "again with less in it, in several smaller calls if necessary.";
-constexpr std::string_view malformed_call = "the arguments were no valid JSON object";
+    "again with shorter arguments, in several smaller calls if necessary.";
+constexpr std::string_view malformed_call = "the arguments were not a valid JSON object";
 constexpr std::string_view go_on_after_cut =
     "Your answer was cut off at the output limit. Continue exactly where it stopped, without repeating anything and "
     "without an introduction.";

@@ -205,7 +205,7 @@ TEST(refuse_call_test, a_call_whose_arguments_were_cut_is_not_made) {
   EXPECT_EQ(why(R"({"path":"a.txt","content":"abc"})", answer_end::cut_off), "made");
   EXPECT_EQ(why("{}", answer_end::cut_off), "made");
   EXPECT_EQ(why("", answer_end::by_itself), "made");
-  EXPECT_EQ(why("{\"path\":", answer_end::by_itself), "the arguments were no valid JSON object");
+  EXPECT_EQ(why("{\"path\":", answer_end::by_itself), "the arguments were not a valid JSON object");
 }
 
 TEST(read_tool_call_test, numbers_that_no_double_holds_stay_json) {

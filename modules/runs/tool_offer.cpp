@@ -102,7 +102,7 @@ void tell_of_search(parts& p, const std::shared_ptr<live_run>& run, std::size_t 
   run->tool_search_told = true;
   const std::string message = "The agent has " + std::to_string(all) + " tools. The model gets " +
                               std::to_string(shown) + " of them, and find_tools to find the others.";
-  p.ctx.info("a model request carries a part of the agent's tools",
+  p.ctx.info("a model request contains only some of the agent's tools",
              {{"run", run->who.run.to_string()}, {"code", "tool_search"}, {"message", message}});
   append_notice(*run, "tool_search", message);
   run->deliver_soon();
@@ -116,7 +116,7 @@ std::string find_tools_json(const tool_catalog& catalog) {
   const std::string about = "Finds tools and makes them available from the next step on. You have " +
                             std::to_string(catalog.tools.size()) +
                             " tools, but only some of them are listed here." +
-                            (sources.empty() ? std::string() : " There are tools of: " + sources + ".") +
+                            (sources.empty() ? std::string() : " There are tools from: " + sources + ".") +
                             " Use this before you say that something cannot be done.";
   return json::serialize(json::object{
       {"name", catalog.search.name},
@@ -155,11 +155,11 @@ tool_outcome find_tools(const tool_catalog& catalog, const json::object& argumen
   for (const std::size_t i : index.search(query, most_found)) add(i);
 
   tool_outcome out;
-  if (!unknown.empty()) out.content = "There is no tool of this name: " + unknown + ".\n";
+  if (!unknown.empty()) out.content = "There is no tool with this name: " + unknown + ".\n";
   if (found.empty()) {
     const std::string sources = sources_of(catalog);
     out.content += "None of the " + std::to_string(index.size()) + " tools matches. Try other words" +
-                   (sources.empty() ? "." : "; there are tools of: " + sources + ".");
+                   (sources.empty() ? "." : "; there are tools from: " + sources + ".");
     return out;
   }
   out.content += std::to_string(found.size()) + " of " + std::to_string(index.size()) +
@@ -204,7 +204,7 @@ ry::task<tool_offer> offer_tools(parts& p, std::shared_ptr<live_run> run, catalo
 ry::task<tool_outcome> run_find_tools(parts& p, catalog_ptr catalog, tool_call call) {
   boost::system::error_code bad;
   const json::value arguments = json::parse(call.arguments, bad);
-  if (bad || !arguments.is_object()) co_return tool_outcome{"the arguments are no JSON object", true, {}};
+  if (bad || !arguments.is_object()) co_return tool_outcome{"the arguments are not a JSON object", true, {}};
   const auto find = [&] { return find_tools(*catalog, arguments.as_object()); };
   if (catalog->json.size() <= most_in_a_turn) co_return find();
   co_return co_await p.ctx.run_blocking(find);

@@ -188,7 +188,7 @@ TEST(tool_search_test, find_tools_returns_and_loads_what_matches) {
 
   const tool_outcome named = find_tools(catalog, {{"names", {"srv__item_7", "SRV__ITEM_8", "none"}}});
   EXPECT_THAT(named.loaded_tools, ElementsAre("srv__item_7", "srv__item_8"));
-  EXPECT_THAT(named.content, HasSubstr("There is no tool of this name: none."));
+  EXPECT_THAT(named.content, HasSubstr("There is no tool with this name: none."));
 
   const tool_outcome none = find_tools(catalog, {{"query", "zebra"}});
   EXPECT_TRUE(none.loaded_tools.empty());

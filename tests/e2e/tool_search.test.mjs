@@ -106,7 +106,7 @@ test('a request carries the built-in tools and find_tools, which makes others av
   assert.equal(result.content.split('\n\n')[1].split('\n')[0].split('(')[0], 'erp__approve_invoice_south');
   assert.equal(x.events.find((e) => e.type === 'tool_call' && e.name === 'find_tools').source, 'builtin');
   assert.deepEqual(searches(x).map((e) => e.message), ['The agent has 304 tools. The model gets 4 of them, and find_tools to find the others.']);
-  assert.match(server.log, /a model request carries a part of the agent's tools/);
+  assert.match(server.log, /a model request contains only some of the agent's tools/);
   assert.ok(!x.events.some((e) => e.code === 'tool_skipped'), x.raw);
   assert.ok(!JSON.stringify(llm.seen.map((c) => c.json.messages)).includes('loaded_tools'));
 
@@ -129,7 +129,7 @@ test('a provider without a limit of its own: the setting of the model counts', a
   assert.equal(names(claude.seen[0]).length, 5);
   assert.ok(names(claude.seen[1]).includes('erp__list_vehicle_west'));
   const results = x.events.filter((e) => e.type === 'tool_result');
-  assert.match(results[0].content, /There is no tool of this name: no_such_tool/);
+  assert.match(results[0].content, /There is no tool with this name: no_such_tool/);
   assert.equal(results[1].content, 'called list_vehicle_west');
 });
 
