@@ -65,9 +65,9 @@ class child : public std::enable_shared_from_this<child> {
   };
 
   bool adopt(std::optional<descriptor>& to, unique_fd from);
+  void enqueue(queued q);
   void wait_output(output& o);
   void read_output(output& o);
-  void enqueue(queued q);
   void write_some();
   void written(std::size_t bytes);
   void end_input(ry_status st);
@@ -86,7 +86,8 @@ class child : public std::enable_shared_from_this<child> {
   ry_process_handler handler_;
   void* ctx_;
   module::hold hold_;
-  // Of whoever started it, then of whoever wrote to it last: its output is the answer to that. [loop]
+  // Of whoever started it, then of whoever wrote to it last: its output is the answer to that. A child that was started in
+  // advance, for nobody, becomes part of the trace of its first input so. [loop]
   observe::trace_ref trace_ = observe::current_trace();
   const std::uint64_t wall_ms_;
   std::function<void(child&)> gone_;

@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/observe/trace.hpp"
 #include "core/process/guardian.hpp"
 #include "core/process/supervisor.hpp"
 
@@ -528,6 +529,58 @@ TEST(process, messages_written_together_arrive_in_their_order) {
   written.get_future().wait();
   ASSERT_TRUE(r->wait());
   EXPECT_EQ(r->out, all);
+}
+
+// ---- traces
+
+ry::observe::trace_ref trace_of(std::uint8_t id) {
+  boost::intrusive_ptr<ry_trace> t(new ry_trace);
+  t->trace_id[0] = id;
+  return t;
+}
+
+struct traced {
+  std::mutex mutex;
+  std::vector<int> seen;
+  void note() {
+    const auto t = ry::observe::current_trace();
+    std::lock_guard lock(mutex);
+    seen.push_back(t ? t->trace_id[0] : 0);
+  }
+};
+
+TEST(process, output_belongs_to_the_trace_of_the_last_input) {
+  world w;
+  traced t;
+  options o;
+  o.on_out = [&] { t.note(); return RY_OK; };
+  std::shared_ptr<running> r;
+  {
+    const ry::observe::trace_scope scope(trace_of(1));
+    r = w.start({"cat"}, o);
+  }
+  const ry::observe::trace_scope scope(trace_of(2));
+  ASSERT_EQ(table().write(r->handle, ry::core::bytes("one"), {}), RY_OK);
+  ASSERT_TRUE(r->wait_out("one"));
+  std::lock_guard lock(t.mutex);
+  EXPECT_EQ(t.seen, std::vector<int>{2});
+}
+
+TEST(process, a_child_started_in_advance_belongs_to_the_trace_of_its_first_input) {
+  world w;
+  traced t;
+  options o;
+  o.on_out = [&] { t.note(); return RY_OK; };
+  const auto r = w.shell("echo early; exec cat", o);
+  ASSERT_TRUE(r->wait_out("early"));
+  for (const std::uint8_t id : {3, 4}) {
+    const ry::observe::trace_scope scope(trace_of(id));
+    const std::string word = "word" + std::to_string(id);
+    ASSERT_EQ(table().write(r->handle, ry::core::bytes(word), {}), RY_OK);
+    ASSERT_TRUE(r->wait_out(word));
+  }
+  std::lock_guard lock(t.mutex);
+  EXPECT_EQ(t.seen, (std::vector<int>{0, 3, 4}));
 }
 
 }  // namespace

@@ -2,12 +2,13 @@
 // what a sandbox shows that is started for its program, and ends with the server, its module or its idle time.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync, chmodSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync, chmodSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { startLlm } from './lib/llm.mjs';
 import { callingModel, node, run } from './lib/mcp.mjs';
+import { below, commandOf } from './lib/processes.mjs';
 import { Server, makeDatabase, statuses, waitFor } from './lib/server.mjs';
 
 const stubborn = path.join(import.meta.dirname, 'lib/stubborn.mjs');
@@ -36,13 +37,6 @@ const use = async (u, ...args) => {
   const r = await u.post('/admin/mcp/call', { json: { type: 'json', config: { command: node, args: [stubborn, ...args] }, tool: 'echo', arguments: {} } });
   return { ...r, seen: r.status === 200 && args[0] === 'look' ? JSON.parse(r.json.content) : undefined };
 };
-const commandOf = (pid) => { try { return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').filter(Boolean); } catch { return []; } };
-const childrenOf = (pid) => {
-  try {
-    return readdirSync(`/proc/${pid}/task`).flatMap((t) => readFileSync(`/proc/${pid}/task/${t}/children`, 'utf8').split(' ').filter(Boolean));
-  } catch { return []; }
-};
-const below = (pid) => childrenOf(pid).flatMap((child) => [child, ...below(child)]);
 // Processes that wait in a sandbox for their program, by their numbers on the host.
 const waiting = () => below(server.process.pid).filter((pid) => /^\/\.sandbox-exec enter --wait /.test(commandOf(pid).join(' ')));
 const oneWaits = async () => {

@@ -1,9 +1,12 @@
 // Trace context from a request through runs, jobs, models, MCP servers and SQL, and its way to a collector.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { startCollector } from './lib/collector.mjs';
 import { lastUser, startLlm, turns } from './lib/llm.mjs';
+import { callingModel, node } from './lib/mcp.mjs';
+import { below, commandOf } from './lib/processes.mjs';
 import { Server, makeDatabase, sleep, statuses, waitFor } from './lib/server.mjs';
 
 let database, llm, collector, server;
@@ -136,6 +139,50 @@ test('runs at the same time stay in their own traces', async () => {
     const spans = await waitFor('its job', () => collector.of(p.trace).some((x) => x.name === 'job runs.execute') && collector.of(p.trace));
     assert.equal(spans.filter((x) => x.name === 'POST /agent/start').length, 1);
     assert.equal(spans.filter((x) => x.name === 'job runs.execute').length, 1);
+  }
+});
+
+test('a local MCP program that was started in advance works in the trace of the account that calls it', async () => {
+  const other = makeDatabase();
+  const calling = await startLlm(callingModel);
+  const one = await new Server({ database: other, llm: calling, set: ['http.threads=1', 'sandbox_bubblewrap.warm=1'],
+    settings: `${settings()}\n[mcp.json]\nreadable = ["${import.meta.dirname}"]\n` }).start();
+  try {
+    const stubborn = path.join(import.meta.dirname, 'lib/stubborn.mjs');
+    const users = await Promise.all([0, 1, 2].map(() => one.user({ tier: 'pro' })));
+    for (const u of users) {
+      const agent = (await u.get('/agents')).json.agents[0].agent_id;
+      const r = await u.request('PUT', `/agents/${agent}/custom-mcp-tools`, { json: { custom_mcps: [
+        { name: 'talker', type: 'json', config: { command: node, args: [stubborn, 'chatty'] }, enabledTools: ['echo'] }] } });
+      assert.equal(r.status, 200, r.text);
+    }
+    const parents = users.map(() => parentOf());
+    const warm = () => below(one.process.pid).filter((pid) => /^\/\.sandbox-exec enter --wait /.test(commandOf(pid).join(' ')));
+    for (const [i, u] of users.entries()) {
+      if (i > 0) await waitFor('a sandbox that waits', () => warm().length > 0, 20000);
+      const waited = warm();
+      await run(u, `[call talker__echo {"by":"user-${i}"}]`, { traceparent: parents[i].header });
+      assert.ok(i === 0 || waited.some((pid) => !warm().includes(pid)), 'it was used');
+    }
+    for (const [i, p] of parents.entries()) {
+      const line = await waitFor('what the program said', () => one.log.split('\n').find((l) => l.includes(`user-${i}`) && l.includes('a local MCP server says')));
+      assert.equal(JSON.parse(line).trace_id, p.trace, `of user ${i}`);
+      const spans = await waitFor('its job', () => {
+        const all = collector.of(p.trace), ids = new Set([p.span, ...all.map((x) => x.spanId)]);
+        return all.some((x) => x.name === 'job runs.execute') && all.every((x) => ids.has(x.parentSpanId)) && all;
+      });
+      assert.equal(spans.filter((x) => x.name === 'job runs.execute').length, 1);
+    }
+    // A trace is at rest once its run is over: what comes later belongs to another one.
+    for (const [i, p] of parents.entries()) {
+      const ends = collector.of(p.trace).map((x) => BigInt(x.endTimeUnixNano));
+      const next = i + 1 < parents.length && collector.of(parents[i + 1].trace).find((x) => x.name === 'job runs.execute');
+      if (next) assert.ok(ends.every((end) => end < BigInt(next.startTimeUnixNano)), `user ${i}`);
+    }
+  } finally {
+    await one.close();
+    await calling.close();
+    other.drop();
   }
 });
 

@@ -54,6 +54,7 @@ readline.createInterface({ input: process.stdin }).on('line', (line) => {
     for (let i = 0; i < 4; i++) spawn('/bin/sh', ['-c', '(head -c 200M /dev/zero; sleep 100) | tail -c 200M'], { stdio: 'ignore' });
     return;
   }
+  if (m.method === 'tools/call' && what === 'chatty') console.error('called with', JSON.stringify(m.params.arguments));
   if (m.method === 'tools/call' && what === 'look') return say({ jsonrpc: '2.0', id: m.id, result: { content: [{ type: 'text', text: JSON.stringify(look()) }] } });
   if (m.method === 'tools/call') return say({ jsonrpc: '2.0', id: m.id, result: { content: [{ type: 'text', text: 'still here' }] } });
   if (m.id !== undefined) say({ jsonrpc: '2.0', id: m.id, error: { code: -32601, message: 'Method not found' } });

@@ -28,6 +28,9 @@ struct command_call {
   std::uint64_t dropped = 0;
   std::uint64_t memory_bytes = 0, cache_bytes = 0;
   bool paused = false;
+  // The limit of time of a program in a warm sandbox. On its executor.
+  bool timed = false, out_of_time = false;
+  ry_op_id timer{};
   // A warm sandbox has no command yet; the pool is its other holder. On its executor.
   bool warm = false;
   std::atomic<bool> ended{false};

@@ -17,6 +17,7 @@
 #include <ry/ry.hpp>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "command_call.hpp"
 #include "command_line.hpp"
@@ -51,7 +52,7 @@ constexpr char schema[] = R"json({
     "warm": {"type": "integer", "minimum": 0, "maximum": 16, "default": 2, "description": "Sandboxes started in advance for local MCP programs, of each kind per event loop; 0: none"},
     "warm_total": {"type": "integer", "minimum": 0, "maximum": 1024, "default": 16, "description": "Most sandboxes started in advance, of all kinds together"},
     "warm_seconds": {"type": "integer", "minimum": 1, "default": 60, "description": "Seconds after the last use of a kind until its waiting sandboxes are ended"},
-    "uid_base": {"type": "integer", "minimum": 1000, "default": 61184, "description": "When started as root: first of the user ids of the projects"},
+    "uid_base": {"type": "integer", "minimum": 1000, "maximum": 2147418112, "default": 61184, "description": "When started as root: first of the user ids of the projects"},
     "uid_count": {"type": "integer", "minimum": 1, "maximum": 65536, "default": 4096}
   }
 })json";
@@ -295,8 +296,8 @@ class driver {
       if (a.cache.front() != '/' || a.cache.find('\0') != std::string_view::npos) return RY_INVALID_ARGUMENT;
       std::error_code bad;
       spec.cache = std::filesystem::canonical(a.cache, bad).string();
-      if (bad) return RY_NOT_FOUND;
-      if (const file_error e = open_cache(spec, cache)) return e.status;
+      const file_error e = bad ? file_error{RY_NOT_FOUND, bad.message()} : open_cache(spec, cache);
+      if (e) return unusable("the package cache cannot be used", e.message);
     }
     for (const auto& place : a.places) {
       const std::string_view path = ry::view(place.path);
@@ -342,6 +343,9 @@ class driver {
       auto own = std::make_unique<command_call>();
       hand_over(*own);
       const ry_status st = spawn(*own, build_command_line(spec), working_directory(spec), environment, wall_ms, exec, err);
+      // The program that is missing then is the sandbox's, and not the caller's.
+      if (st == RY_NOT_FOUND || st == RY_PERMISSION_DENIED)
+        return unusable("the sandbox's own program cannot be started", std::string_view(err->ptr, err->len));
       if (st != RY_OK) return st;
       started = own.release();
     }
@@ -350,9 +354,15 @@ class driver {
     if ((a.flags & RY_SANDBOX_TALKS) == 0) process_.close_stdin(started->process);
     // The time of another process ends with its command's.
     started->cache_bytes = a.cache_bytes;
-    watch(*started, project, spec, was_warm ? wall_ms : 0, std::move(cache));
+    watch(*started, project, spec, std::move(cache));
+    if (was_warm) limit_time(*started, wall_ms);
     let_go(started);
     return RY_OK;
+  }
+
+  ry_status unusable(std::string_view what, std::string_view cause) const {
+    ctx_.log(RY_LOG_ERROR, what, {{"cause", cause}});
+    return RY_UNAVAILABLE;
   }
 
   ry_status spawn(command_call& call, const std::vector<std::string>& words, const std::string& directory,
@@ -417,27 +427,55 @@ class driver {
     const auto kind = std::exchange(call.kind, nullptr);
     if (!kind) return;
     (void)ry::guard([&] {
-      // The next program may be another account's: nothing of this call's trace may go on in its sandbox.
-      const ry::trace_switch for_nobody(ctx_, ry::trace::none(ctx_));
-      auto [n, generation] = pool_->wanted(kind->name, call.exec, clock::now());
-      for (; n > 0; --n) {
-        if (!ctx_.spawn(prepare(kind, call.exec, generation), call.exec))
-          pool_->started(kind->name, call.exec, generation, nullptr, [] { return true; });
-      }
+      // A sandbox belongs to the trace of the call that it is used for, not to that of the call before.
+      const ry::trace none = ry::trace::none(ctx_);
+      const ry::trace_switch during(ctx_, none);
+      const auto [n, generation] = pool_->wanted(kind->name, call.exec, clock::now(), kind->most);
+      std::vector<start_order> orders;
+      orders.reserve(n);
+      for (std::size_t i = 0; i < n; ++i) orders.emplace_back(*this, kind, call.exec, generation);
+      for (start_order& each : orders) (void)ctx_.spawn(prepare(std::move(each)), call.exec);
       if (!pool_->empty() && !expiring_.exchange(true) && !ctx_.spawn(expire())) expiring_ = false;
     });
   }
 
-  ry::task<void> prepare(std::shared_ptr<const sandbox_kind> kind, ry_exec* exec, std::uint64_t generation) {
-    co_await ctx_.run_blocking([this, kind, exec, generation] {
+  // A sandbox that the pool has ordered. The pool hears of its end in each case, also if it is never started.
+  class start_order {
+   public:
+    start_order(driver& of, std::shared_ptr<const sandbox_kind> kind, ry_exec* exec, std::uint64_t generation) noexcept
+        : of_(&of), kind_(std::move(kind)), exec_(exec), generation_(generation) {}
+    start_order(start_order&& o) noexcept
+        : of_(std::exchange(o.of_, nullptr)), kind_(std::move(o.kind_)), exec_(o.exec_), generation_(o.generation_) {}
+    start_order& operator=(start_order&&) = delete;
+    ~start_order() { fulfil(nullptr); }
+
+    const sandbox_kind& kind() const noexcept { return *kind_; }
+    ry_exec* exec() const noexcept { return exec_; }
+    void fulfil(command_call* sandbox) noexcept {
+      driver* of = std::exchange(of_, nullptr);
+      if (of == nullptr) return;
+      (void)ry::guard([&] {
+        of->end_warm(of->pool_->started(kind_->name, exec_, generation_, sandbox, [&] { return sandbox->ended.load(); }));
+      });
+    }
+
+   private:
+    driver* of_;
+    std::shared_ptr<const sandbox_kind> kind_;
+    ry_exec* exec_;
+    std::uint64_t generation_;
+  };
+
+  ry::task<void> prepare(start_order order) {
+    co_await ctx_.run_blocking([this, &order] {
       auto own = std::make_unique<command_call>();
       own->warm = true;
       char text[256];
       ry_errbuf err{text, sizeof text, 0};
-      const ry_status st = spawn(*own, kind->words, kind->directory, command_environment(), 0, exec, &err);
+      const ry_status st =
+          spawn(*own, order.kind().words, order.kind().directory, command_environment(), 0, order.exec(), &err);
       if (st != RY_OK) ctx_.warn("no sandbox could be started in advance", {{"cause", std::string_view(err.ptr, err.len)}});
-      command_call* started = st == RY_OK ? own.release() : nullptr;
-      end_warm(pool_->started(kind->name, exec, generation, started, [&] { return started->ended.load(); }));
+      order.fulfil(st == RY_OK ? own.release() : nullptr);
     });
   }
 
@@ -452,21 +490,38 @@ class driver {
     } while (!pool_->empty() && !expiring_.exchange(true));
   }
 
-  // wall_ms: 0 where the process has a limit of its own.
-  void watch(command_call& call, const std::string& project, const command_spec& spec, std::uint64_t wall_ms,
-             unique_fd cache) {
+  void watch(command_call& call, const std::string& project, const command_spec& spec, unique_fd cache) {
     watched_command w;
     w.leader = process_.pid(call.process);
     w.memory_bytes = std::max(spec.limit.memory_bytes, spec.limit.data_bytes);
     w.project = project;
     if (!spec.workspace.empty()) (void)files_->open_workspace(project, w.workspace);
-    if (wall_ms != 0) w.deadline = clock::now() + std::chrono::milliseconds(wall_ms);
     if (call.cache_bytes != 0) w.cache = std::move(cache);
     w.cache_bytes = call.cache_bytes;
     w.end = [this, process = call.process] { process_.kill(process, SIGKILL); };
     call.memory_bytes = w.memory_bytes;
     // Without it the limits of each process still hold.
     (void)ry::guard([&] { watch_->add(&call, std::move(w)); });
+  }
+
+  // The process of a warm sandbox has no limit of its own: it was started before its program.
+  void limit_time(command_call& call, std::uint64_t wall_ms) {
+    const ry_done done{[](void* p, ry_status st, const ry_error_view*) noexcept {
+                         auto* c = static_cast<command_call*>(p);
+                         c->timed = false;
+                         if (st == RY_OK) {
+                           c->out_of_time = true;
+                           c->owner->process_.kill(c->process, SIGKILL);
+                         }
+                         let_go(c);
+                       },
+                       &call};
+    call.holders.fetch_add(1, std::memory_order_relaxed);
+    call.timed = ctx_.core().sleep_ms(ctx_.host(), call.exec, wall_ms, done, &call.timer) == RY_OK;
+    if (call.timed) return;
+    // A program without a limit must not run.
+    process_.kill(call.process, SIGKILL);
+    let_go(&call);
   }
 
   static void let_go(command_call* call) noexcept {
@@ -506,9 +561,10 @@ class driver {
     end.struct_size = sizeof end;
     end.exit_code = code;
     end.why = why;
-    if (const verdict found = call->owner->watch_->verdict_on(call); found == verdict::time) {
+    if (call->timed) call->owner->ctx_.core().op_cancel(call->owner->ctx_.host(), call->timer);
+    if (call->out_of_time) {
       end.why = RY_WHY_DEADLINE;
-    } else if (found != verdict::none) {
+    } else if (const verdict found = call->owner->watch_->verdict_on(call); found != verdict::none) {
       end.why = RY_WHY_OVERLOAD;
       if (!call->paused) (void)ry::guard([&] { call->explain(found); });
     }

@@ -54,20 +54,23 @@ class warm_pool {
     std::size_t count = 0;
     std::uint64_t generation = 0;
   };
-  order wanted(const std::string& kind, Executor* on, clock::time_point now) {
+  // most: of this kind and executor, beside the pool's own limit. With the total in use, a kind without any takes the
+  // place of another one's second; it never takes the last of another kind, which would be started again at once.
+  order wanted(const std::string& kind, Executor* on, clock::time_point now, std::size_t most = SIZE_MAX) {
     std::lock_guard lock(mutex_);
     if (closed_ || !enabled()) return {};
     slot& s = slots_[{kind, on}];
     s.last_use = now;
-    const std::size_t most = std::min(limits_.per_kind, limits_.total), have = s.waiting.size() + s.starting;
-    const std::size_t n = have < most ? most - have : 0;
+    most = std::min(most, limits_.per_kind);
+    const std::size_t have = s.waiting.size() + s.starting, all = count();
+    std::size_t n = std::min(have < most ? most - have : 0, all < limits_.total ? limits_.total - all : 0);
+    if (n == 0 && have == 0 && most != 0 && all == limits_.total && largest()->second.waiting.size() > 1) n = 1;
     s.starting += n;
     return {n, generation_};
   }
 
   // sandbox: nullptr if the start failed. generation: as ordered. ended(): whether it has ended already. Returns the
-  // sandboxes to end: this one if the pool was cleared meanwhile, or those of the kinds that have not been asked for
-  // longest if there are too many.
+  // sandboxes to end: this one if the pool was cleared meanwhile, or one of the kind that has most if there are too many.
   template <class Ended>
   std::vector<Sandbox*> started(const std::string& kind, Executor* on, std::uint64_t generation, Sandbox* sandbox,
                                 const Ended& ended) {
@@ -79,12 +82,10 @@ class warm_pool {
     if (found == slots_.end() || ended()) return {sandbox};
     found->second.waiting.push_back(sandbox);
     std::vector<Sandbox*> out;
-    while (count() > limits_.total) {
-      const auto oldest = std::min_element(slots_.begin(), slots_.end(), [](const auto& a, const auto& b) {
-        return std::pair(a.second.waiting.empty(), a.second.last_use) < std::pair(b.second.waiting.empty(), b.second.last_use);
-      });
-      out.push_back(oldest->second.waiting.front());
-      oldest->second.waiting.pop_front();
+    if (count() > limits_.total) {
+      auto& from = largest()->second.waiting;
+      out.push_back(from.front());
+      from.pop_front();
     }
     return out;
   }
@@ -136,10 +137,19 @@ class warm_pool {
     clock::time_point last_use{};
   };
 
+  using slots = std::map<std::pair<std::string, Executor*>, slot>;
+
+  // Those that are being started included.
   std::size_t count() const {
     std::size_t n = 0;
-    for (const auto& [name, s] : slots_) n += s.waiting.size();
+    for (const auto& [name, s] : slots_) n += s.waiting.size() + s.starting;
     return n;
+  }
+  // Of several with as many, the one that has not been asked for longest. There is at least one.
+  typename slots::iterator largest() {
+    return std::max_element(slots_.begin(), slots_.end(), [](const auto& a, const auto& b) {
+      return std::pair(a.second.waiting.size(), b.second.last_use) < std::pair(b.second.waiting.size(), a.second.last_use);
+    });
   }
   std::vector<Sandbox*> take_all() {
     std::vector<Sandbox*> out;
@@ -153,7 +163,7 @@ class warm_pool {
   mutable std::mutex mutex_;
   bool closed_ = false;
   std::uint64_t generation_ = 0;
-  std::map<std::pair<std::string, Executor*>, slot> slots_;
+  slots slots_;
 };
 
 // The host's mount table. What is mounted after a sandbox was started does not appear in it.
@@ -172,6 +182,7 @@ struct sandbox_kind {
   std::string name;
   std::vector<std::string> words;
   std::string directory;
+  std::size_t most = SIZE_MAX;  // that wait at a time
 };
 // Of a sandbox for this command and others like it.
 sandbox_kind kind_of(command_spec spec);

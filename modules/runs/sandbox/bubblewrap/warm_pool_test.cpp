@@ -46,15 +46,52 @@ TEST_F(warm_pool_test, counts_those_that_are_being_started) {
   EXPECT_EQ(pool.wanted("x", &here, now).count, 1u) << "one start failed";
 }
 
-TEST_F(warm_pool_test, ends_the_least_recently_used_kinds_over_the_total) {
-  pool_of_numbers pool({2, 3, seconds(60)});
+TEST_F(warm_pool_test, starts_no_more_than_there_are_free_places) {
+  pool_of_numbers pool({1, 2, seconds(60)});
+  start(pool, "x", here, {&a});
+  ASSERT_EQ(pool.wanted("y", &here, now).count, 1u);
+  EXPECT_EQ(pool.wanted("z", &here, now).count, 0u) << "one is being started";
+  EXPECT_EQ(pool.started("y", &here, 0, &b, [] { return false; }), numbers{});
+  EXPECT_EQ(pool.wanted("z", &here, now).count, 0u);
+  EXPECT_EQ(pool_of_numbers({4, 1, seconds(60)}).wanted("x", &here, now).count, 1u);
+}
+
+TEST_F(warm_pool_test, gives_a_new_kind_the_second_place_of_another_one) {
+  pool_of_numbers pool({2, 4, seconds(60)});
   start(pool, "x", here, {&a, &b});
   now += seconds(1);
-  ASSERT_EQ(pool.wanted("y", &here, now).count, 2u);
-  EXPECT_EQ(pool.started("y", &here, 0, &c, [] { return false; }), numbers{});
-  EXPECT_EQ(pool.started("y", &here, 0, &d, [] { return false; }), numbers{&a});
+  start(pool, "y", here, {&c, &d});
+  ASSERT_EQ(pool.wanted("z", &here, now).count, 1u);
+  EXPECT_EQ(pool.wanted("v", &here, now).count, 0u) << "one at a time";
+  EXPECT_EQ(pool.started("z", &here, 0, &e, [] { return false; }), numbers{&a}) << "not asked for longest";
   EXPECT_EQ(pool.claim("x", &here, now), &b);
-  EXPECT_EQ(pool_of_numbers({4, 1, seconds(60)}).wanted("x", &here, now).count, 1u);
+}
+
+// Programs of many kinds by turns: those that found a place keep it.
+TEST_F(warm_pool_test, does_not_start_and_end_by_turns_what_does_not_fit) {
+  pool_of_numbers pool({2, 3, seconds(60)});
+  int of[5] = {};
+  std::size_t starts = 0, hits = 0;
+  for (int round = 0; round < 10; ++round) {
+    for (int i = 0; i < 5; ++i) {
+      now += seconds(1);
+      const std::string kind = std::to_string(i);
+      hits += pool.claim(kind, &here, now) != nullptr;
+      const auto order = pool.wanted(kind, &here, now);
+      starts += order.count;
+      for (std::size_t n = 0; n < order.count; ++n)
+        EXPECT_LE(pool.started(kind, &here, order.generation, &of[i], [] { return false; }).size(), 1u);
+    }
+  }
+  EXPECT_GE(hits, 25u);
+  EXPECT_LE(starts, hits + 5);
+}
+
+TEST_F(warm_pool_test, may_be_told_that_one_of_a_kind_is_enough) {
+  pool_of_numbers pool({2, 10, seconds(60)});
+  EXPECT_EQ(pool.wanted("x", &here, now, 1).count, 1u);
+  EXPECT_EQ(pool.wanted("x", &here, now, 1).count, 0u);
+  EXPECT_EQ(pool.wanted("y", &here, now, 0).count, 0u);
 }
 
 TEST_F(warm_pool_test, ends_kinds_that_are_idle) {
@@ -154,6 +191,9 @@ TEST(kind_of_test, depends_on_the_sandbox_and_not_on_program_and_user) {
   EXPECT_NE(readable, name);
   spec.places = {{"/opt", true}};
   EXPECT_NE(kind_of(spec).name, readable);
+  EXPECT_GT(kind_of(spec).most, 1u);
+  spec.cache = "/tmp/a";
+  EXPECT_EQ(kind_of(spec).most, 1u) << "it is of one command of one account";
 }
 
 TEST(mount_table_test, is_unchanged_without_a_mount) {

@@ -191,9 +191,7 @@ void watchdog::run() {
     const std::vector<process> all = all_processes();
     for (const auto& [key, e] : now) {
       const std::uint64_t most = e->command.memory_bytes;
-      if (e->command.deadline && clock::now() >= *e->command.deadline)
-        condemn(key, e, verdict::time);
-      else if (most != 0 && memory_of(family_of(e->command.leader, all), most) > most)
+      if (most != 0 && memory_of(family_of(e->command.leader, all), most) > most)
         condemn(key, e, verdict::memory);
       else if (e->command.workspace && disk_is_over(*e))
         condemn(key, e, verdict::disk);

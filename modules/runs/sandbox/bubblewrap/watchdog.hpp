@@ -1,6 +1,6 @@
 // Bounds that the kernel does not hold for a sandbox as a whole: the memory of all its processes
-// together, the size of the workspace and, where the process was started earlier than its command, the time. Looks at them again and again while commands run, and ends
-// the command that went over. What is used between two looks can exceed a bound.
+// together and the size of the workspace. Looks at them again and again while commands run, and ends the
+// command that went over. What is used between two looks can exceed a bound.
 //
 // Thread: all functions from any thread; `end` is called on the watchdog's own. The workspace is
 // measured about every second, less often when that takes long.
@@ -14,7 +14,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <thread>
 
@@ -27,7 +26,7 @@ namespace bubblewrap {
 // a cheaper figure, never too small.
 std::uint64_t memory_of_all(pid_t leader, std::uint64_t enough);
 
-enum class verdict { none, memory, disk, time, cache };
+enum class verdict { none, memory, disk, cache };
 
 struct watched_command {
   pid_t leader = -1;
@@ -35,7 +34,6 @@ struct watched_command {
   unique_fd workspace;             // none: not watched
   std::string project;
   std::function<void()> end;  // quick; may be called once
-  std::optional<std::chrono::steady_clock::time_point> deadline{};
   unique_fd cache{};          // none: not watched
   std::uint64_t cache_bytes = 0;
 };

@@ -96,18 +96,6 @@ TEST(watchdog_test, shared_memory_counts_once) {
   EXPECT_LT(memory_of_all(four.leader, 0), 100 * mib);
 }
 
-TEST(watchdog_test, ends_what_is_over_its_time_and_nobody_else) {
-  watchdog dog(0);
-  std::atomic<int> ended{0};
-  const int a = 0, b = 0;
-  const auto now = std::chrono::steady_clock::now();
-  dog.add(&a, {::getpid(), 0, {}, project, [&] { ended += 100; }, now + std::chrono::hours(1)});
-  dog.add(&b, {::getpid(), 0, {}, project, [&] { ++ended; }, now + std::chrono::milliseconds(50)});
-  EXPECT_TRUE(within(std::chrono::seconds(20), [&] { return ended == 1; }));
-  EXPECT_EQ(dog.verdict_on(&a), verdict::none);
-  EXPECT_EQ(dog.verdict_on(&b), verdict::time);
-}
-
 TEST(watchdog_test, ends_what_takes_too_much_together_and_nobody_else) {
   watchdog dog(1u << 30);
   family modest(4, 10 * mib, false), greedy(4, 30 * mib, false);

@@ -1,0 +1,11 @@
+// Processes of this machine, by what /proc says of them. Numbers of processes are texts.
+import { readFileSync, readdirSync } from 'node:fs';
+
+export const commandOf = (pid) => { try { return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').filter(Boolean); } catch { return []; } };
+const childrenOf = (pid) => {
+  try {
+    return readdirSync(`/proc/${pid}/task`).flatMap((t) => readFileSync(`/proc/${pid}/task/${t}/children`, 'utf8').split(' ').filter(Boolean));
+  } catch { return []; }
+};
+// Its children, their children and so on.
+export const below = (pid) => childrenOf(pid).flatMap((child) => [child, ...below(child)]);
