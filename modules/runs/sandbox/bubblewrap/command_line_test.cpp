@@ -311,6 +311,29 @@ TEST_F(command_line_test, a_warm_sandbox_starts_nothing_without_a_whole_request)
   EXPECT_FALSE(encode_start_request(spec.uid, {}, std::vector<std::string_view>{long_word}));
 }
 
+TEST_F(command_line_test, nothing_runs_as_root_and_no_user_id_is_cut_short) {
+  if (spec.mode != confinement::drop_root) GTEST_SKIP() << "in a user namespace no user is chosen";
+  spec.argv = {"id", "-u"};
+  std::vector<std::string> words = build_command_line(spec);
+  const auto at = std::find(words.begin(), words.end(), "--uid");
+  ASSERT_NE(at, words.end());
+  // 2^32 and 2^32 - 1 would be root, -1 "as before".
+  for (const char* bad : {"0", "4294967295", "4294967296", "18446744073709551615", "99999999999999999999", "-1", "", " 7", "7 "}) {
+    at[1] = bad;
+    const outcome out = execute(words);
+    EXPECT_EQ(out.exit_code, 125) << bad << ": " << out.output;
+  }
+  words.erase(at, at + 2);
+  const outcome out = execute(words);
+  EXPECT_EQ(out.exit_code, 125) << out.output;
+  EXPECT_EQ(out.output.find("\n0"), std::string::npos) << out.output;
+}
+
+TEST_F(command_line_test, a_missing_bwrap_is_no_missing_program) {
+  spec.bwrap_path = "/usr/bin/no-such-bwrap";
+  EXPECT_EQ(execute(shell("true")).exit_code, 125);
+}
+
 TEST(project_uid_test, is_stable_and_in_range) {
   EXPECT_EQ(project_uid("0192f0c1-2d3e-7f00-8a1b-0123456789ab", 61184, 4096),
             project_uid("0192f0c1-2d3e-7f00-8a1b-0123456789ab", 61184, 4096));

@@ -121,7 +121,9 @@ class reading {
 
   diagnosis of_root() const {
     if (!here_.is_root) return {};
-    if (says("runyard-sandbox-exec: "))
+    // The steps by which it becomes the project's user; its other ones have other causes.
+    if (says_any({"runyard-sandbox-exec: capabilities: ", "runyard-sandbox-exec: setgroups: ", "runyard-sandbox-exec: setresgid: ",
+                  "runyard-sandbox-exec: setresuid: ", "runyard-sandbox-exec: capset: "}))
       return {
           "the sandbox cannot switch to another user, for example because of Ubuntu's AppArmor "
           "profile bwrap-userns-restrict",

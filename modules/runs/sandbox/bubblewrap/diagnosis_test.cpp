@@ -301,6 +301,18 @@ TEST(diagnosis, what_is_not_known_is_handed_on) {
   EXPECT_LT(sentence({}, std::string(10000, 'x')).size(), 500u);
 }
 
+// It says more than that it could not become another user.
+TEST(diagnosis, root_is_told_of_another_user_only_where_that_failed) {
+  surroundings root;
+  root.is_root = true;
+  for (const char* step : {"capabilities", "setgroups", "setresgid", "setresuid", "capset"})
+    EXPECT_THAT(diagnose("runyard-sandbox-exec: " + std::string(step) + ": Operation not permitted", root, bwrap).cause,
+                HasSubstr("cannot switch to another user")) << step;
+  for (const char* other : {"setrlimit: Operation not permitted", "/workspace: Permission denied", "unknown option",
+                            "the list of system calls: No such file or directory", "no_new_privs: Invalid argument"})
+    EXPECT_THAT(diagnose("runyard-sandbox-exec: " + std::string(other), root, bwrap).cause, IsEmpty()) << other;
+}
+
 TEST(diagnosis, cuts_between_characters) {
   EXPECT_EQ(cut_utf8("abc", 3), "abc");
   EXPECT_EQ(cut_utf8("abcd", 3), "abc");

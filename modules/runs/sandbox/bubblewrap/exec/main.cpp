@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -40,6 +41,7 @@ constexpr int filter_descriptor = 9;
   std::exit(125);
 }
 
+// The caller's program.
 [[noreturn]] void execute(char** argv) {
   ::execvp(argv[0], argv);
   const int error = errno;
@@ -53,6 +55,12 @@ std::uint64_t number(const char* text) {
   const std::uint64_t n = text != nullptr ? std::strtoull(text, &end, 10) : 0;
   if (text == nullptr || *text < '0' || *text > '9' || *end != '\0' || errno != 0) refuse("a number is expected");
   return n;
+}
+
+// Neither root nor 4294967295, with which setresuid() changes nothing.
+std::uint32_t user_number(std::uint64_t n) {
+  if (n == 0 || n >= UINT32_MAX) refuse("the user id is not one of an unprivileged user");
+  return static_cast<std::uint32_t>(n);
 }
 
 struct limit_option {
@@ -82,7 +90,7 @@ options read_options(char** word) {
     const char* name = *word;
     if (*++word == nullptr) refuse("an option lacks its value");
     if (std::strcmp(name, "--uid") == 0) {
-      o.uid = static_cast<std::uint32_t>(number(*word));
+      o.uid = user_number(number(*word));
       continue;
     }
     bool known = false;
@@ -162,8 +170,7 @@ void wait_for_request(options& o) {
   o.command = words + header.n_env + 1;
   // In a user namespace it is the unprivileged user from the start.
   if (::geteuid() != 0) return;
-  if (header.uid == 0) refuse("the start request names no user");
-  o.uid = header.uid;
+  o.uid = user_number(header.uid);
 }
 
 [[noreturn]] void enter(char** arguments) {
@@ -171,6 +178,7 @@ void wait_for_request(options& o) {
   if (o.wait) wait_for_request(o);
   if (o.command[0] == nullptr) refuse("no command");
   if (o.uid != 0) become(o.uid);
+  if (::geteuid() == 0) refuse("no user is named, and root executes nothing");
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) fail("no_new_privs");
   apply(o);
   // Only the project's own user may enter its workspace, so this comes after becoming that user.
@@ -184,7 +192,9 @@ void wait_for_request(options& o) {
   if (fd < 0) fail("the list of system calls");
   if (fd != filter_descriptor && ::dup2(fd, filter_descriptor) < 0) fail("the list of system calls");
   if (fd != filter_descriptor) ::close(fd);
-  execute(command);
+  // A missing bwrap is no fault of the command's.
+  ::execvp(command[0], command);
+  fail("bubblewrap");
 }
 
 }  // namespace
