@@ -5,7 +5,8 @@
 namespace mcp {
 namespace {
 
-constexpr std::uint64_t longest_ms = 3'600'000;  // beyond every limit on time of what waits
+// Of one sleep. A turn in a session may come much later: after calls of up to a day.
+constexpr std::uint64_t sleep_ms = 3'600'000;
 
 }  // namespace
 
@@ -24,9 +25,14 @@ bool places::enter(const std::string& account, waiter& w) {
 ry_status places::sleep(waiter& w, ry_exec* exec, ry_done done, ry_op_id* op) {
   std::lock_guard lock(mutex_);
   if (w.granted) return RY_CANCELLED;
-  const auto st = ctx_.core().sleep_ms(ctx_.host(), exec, longest_ms, done, op);
+  const auto st = ctx_.core().sleep_ms(ctx_.host(), exec, sleep_ms, done, op);
   w.sleep = *op;
   return st;
+}
+
+bool places::granted(const waiter& w) {
+  std::lock_guard lock(mutex_);
+  return w.granted;
 }
 
 bool places::give_up(const std::string& account, waiter& w) noexcept {
@@ -56,13 +62,11 @@ void places::leave(const std::string& account) noexcept {
 
 ry::task<places::one> places::take(std::string account) {
   waiter w;
-  if (!enter(account, w)) {
+  for (bool mine = enter(account, w); !mine;) {
     ry::result<void> woken = co_await ry::call_done(
         [this, &w](ry_exec* exec, ry_done done, ry_op_id* op) { return sleep(w, exec, done, op); });
-    if (!give_up(account, w)) {
-      woken.value();
-      throw ry::error(RY_CANCELLED);
-    }
+    mine = woken.ok() ? granted(w) : give_up(account, w);
+    if (!mine) woken.value();
   }
   co_return one(*this, std::move(account));
 }

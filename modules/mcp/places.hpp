@@ -48,6 +48,7 @@ class places {
   };
   bool enter(const std::string& account, waiter& w);
   ry_status sleep(waiter& w, ry_exec* exec, ry_done done, ry_op_id* op);
+  bool granted(const waiter& w);
   // True: the place was granted meanwhile.
   bool give_up(const std::string& account, waiter& w) noexcept;
   void leave(const std::string& account) noexcept;
