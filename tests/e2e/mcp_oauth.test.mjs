@@ -415,7 +415,7 @@ for (const [what, options, message, ms = 5000] of [
   ['gives a token with line breaks', { handle: (p, q, b, res) =>
     (p === '/token' ? json(res, 200, { access_token: 'x\r\nX-Evil: 1', token_type: 'Bearer' }) : undefined) }, /no usable bearer token/],
   ['says why not', { handle: (p, q, b, res) =>
-    (p === '/token' ? json(res, 400, { error: 'invalid_scope', error_description: 'no such thing' }) : undefined) }, /invalid_scope \(no such thing\)/],
+    (p === '/token' ? json(res, 400, { error: 'invalid_scope', error_description: 'no such thing' }) : undefined) }, /gave no token: invalid_scope$/],
   ['refuses every token', { handle: (p, q, b, res) =>
     (p === '/mcp' ? res.writeHead(401, { 'www-authenticate': 'Bearer error="invalid_token"' }).end() : undefined) }, /HTTP status 401/],
   ['wants ever more scope', { handle: (p, q, b, res) => (p === '/mcp' && q.headers.authorization

@@ -27,7 +27,8 @@ ry::task<ry::client_response> authority::send(ry::client_request r, std::string 
   if (e.is("http_client.address_refused")) {
     throw ry::forbidden("mcp.oauth", what + " points to a private or local address");
   }
-  throw ry::error(RY_UNAVAILABLE, "mcp.oauth", what + " was not reached: " + std::string(e.message()));
+  throw ry::error(RY_UNAVAILABLE, "mcp.oauth", what + " was not reached")
+      .with_detail("{\"cause\":" + ry::json_string(e.message()) + "}");
 }
 
 // The body of a JSON answer; nothing when there is no such page.

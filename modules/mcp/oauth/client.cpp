@@ -40,9 +40,13 @@ std::string form_text(const parameters& p) {
 std::string cause_in(const json::object* o, std::uint32_t status) {
   const auto code = o != nullptr ? text_of(*o, "error") : std::string();
   if (code.empty() || !printable(code)) return "HTTP status " + std::to_string(status);
-  auto more = text_of(*o, "error_description");
-  if (!printable(more)) more.clear();
-  return code.substr(0, 100) + (more.empty() ? "" : " (" + more.substr(0, 300) + ")");
+  return code.substr(0, 100);
+}
+
+// What it says beyond that, which is for the log.
+json::object detail_in(const json::object* o) {
+  const auto more = o != nullptr ? text_of(*o, "error_description") : std::string();
+  return more.empty() ? json::object() : json::object{{"cause", more.substr(0, 1000)}};
 }
 
 const std::string oauth_error = "oauth_error";
@@ -224,13 +228,15 @@ json::object read_answer(std::uint32_t http_status, std::string_view body, const
     // Anything but a plain refusal may pass.
     const bool passes = code == "temporarily_unavailable" || code == "server_error" || code == "slow_down";
     if (passes || (!success && http_status / 100 != 4) || http_status == 408 || http_status == 429) {
-      throw ry::error(RY_UNAVAILABLE, "mcp.oauth", what);
+      throw ry::error(RY_UNAVAILABLE, "mcp.oauth", what).with_detail(json::serialize(detail_in(o)));
     }
     const bool stranger = code == "invalid_client" || code == "unauthorized_client" || code == "incorrect_client_credentials";
     const bool invalid = code == "invalid_grant" || code == "bad_refresh_token" || code == "bad_verification_code";
+    auto detail = detail_in(o);
+    detail[oauth_error] = code.substr(0, 100);
     throw ry::error(RY_UNAUTHENTICATED,
                     stranger ? "mcp.oauth.unknown_client" : invalid ? "mcp.oauth.refused" : "mcp.oauth", what)
-        .with_detail(json::serialize(json::object{{oauth_error, code.substr(0, 100)}}));
+        .with_detail(json::serialize(detail));
   }
   if (o == nullptr) throw trouble(where + " answered by no JSON object");
   return std::move(*o);
@@ -315,8 +321,8 @@ client read_registration(std::uint32_t http_status, std::string_view body, std::
   const auto* o = v.if_object();
   const std::string where(endpoint);
   if (http_status / 100 != 2) {
-    throw ry::error(RY_UNAVAILABLE, "mcp.oauth",
-                    where + " refused the registration: " + cause_in(o, http_status));
+    throw ry::error(RY_UNAVAILABLE, "mcp.oauth", where + " refused the registration: " + cause_in(o, http_status))
+        .with_detail(json::serialize(detail_in(o)));
   }
   client c;
   if (o != nullptr) {

@@ -331,8 +331,9 @@ ry::error failure(std::uint32_t status, const char* body) {
 
 TEST(Answers, RefusalsAreToldFromFailures) {
   EXPECT_TRUE(failure(400, R"({"error":"invalid_grant","error_description":"gone"})").is("mcp.oauth.refused"));
-  EXPECT_THAT(std::string(failure(400, R"({"error":"invalid_grant","error_description":"gone"})").message()),
-              HasSubstr("invalid_grant (gone)"));
+  const auto gone = failure(400, R"({"error":"invalid_grant","error_description":"no user 7 at db.internal"})");
+  EXPECT_TRUE(std::string(gone.message()).ends_with("invalid_grant")) << gone.message();
+  EXPECT_THAT(std::string(gone.detail_json()), HasSubstr("db.internal"));
   EXPECT_TRUE(failure(400, R"({"error":"invalid_scope"})").is("mcp.oauth"));
   EXPECT_EQ(failure(503, "").status(), RY_UNAVAILABLE);
   EXPECT_EQ(failure(429, R"({"error":"invalid_grant"})").status(), RY_UNAVAILABLE);
@@ -345,7 +346,7 @@ TEST(Answers, AnySuccessStatusGivesATokenAndAnErrorInOneIsAnError) {
     EXPECT_EQ(read_tokens(status, good, "https://as/token", 0).access, "abc") << status;
     const auto e = failure(status, R"({"error":"bad_verification_code","error_description":"expired"})");
     EXPECT_TRUE(e.is("mcp.oauth.refused")) << status;
-    EXPECT_THAT(std::string(e.message()), HasSubstr("bad_verification_code (expired)"));
+    EXPECT_THAT(std::string(e.message()), HasSubstr("bad_verification_code"));
   }
   EXPECT_EQ(read_tokens(200, good, "", 0).expires_us, 3600'000'000);
   for (const auto& [life, seconds] : {std::pair{"60.5", 60}, {"\"60\"", 60}, {"-1", 0}, {"\"soon\"", 0}, {"null", 0}, {"\"\"", 0}}) {

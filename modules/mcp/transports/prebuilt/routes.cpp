@@ -52,8 +52,11 @@ ry::uuid id_of(const ry::request& r) {
 }
 
 // What an authorization server did wrong is no fault of ours and none of the caller's.
-ry::error as_answer(const ry::error& e) {
+// What it said beside its code is for the log.
+ry::error as_answer(const ry::context& ctx, const ry::error& e, std::string_view request_id) {
   if (!e.reason().starts_with("mcp.oauth") || e.status() == RY_FAILED_PRECONDITION) return e;
+  ctx.warn("an authorization server failed",
+           {{"request_id", request_id}, {"error", e.message()}, {"detail", e.detail_json()}});
   const std::uint32_t status = e.status() == RY_DEADLINE_EXCEEDED ? 504 : 502;
   return ry::http_error(status, RY_UNAVAILABLE, std::string(e.reason()), std::string(e.message()));
 }
@@ -171,7 +174,7 @@ ry::task<ry::response> routes::connect(ry::request r) const {
   } catch (const ry::error& e) {
     why = e;
   }
-  throw as_answer(why);
+  throw as_answer(ctx_, why, r.id());
 }
 
 ry::task<ry::response> routes::callback(ry::request r) const {
@@ -187,7 +190,10 @@ ry::task<ry::response> routes::callback(ry::request r) const {
     why = e;
   }
   if (why.status() == RY_CANCELLED) throw why;
-  ctx_.warn("a profile could not be connected", {{"reason", why.reason()}, {"error", why.message()}});
+  ctx_.warn("a profile could not be connected", {{"request_id", r.id()},
+                                                 {"reason", why.reason()},
+                                                 {"error", why.message()},
+                                                 {"detail", why.detail_json()}});
   const bool meant_for_users = why.reason().starts_with("mcp.");
   co_return page(meant_for_users ? 400 : 500, "Not connected",
                  meant_for_users ? std::string(why.message()) : "This server could not finish the connection.");
@@ -206,7 +212,7 @@ ry::task<ry::response> routes::finish(ry::request r) const {
   } catch (const ry::error& e) {
     why = e;
   }
-  throw as_answer(why);
+  throw as_answer(ctx_, why, r.id());
 }
 
 ry::task<ry::response> routes::document(ry::request) const {
