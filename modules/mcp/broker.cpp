@@ -105,8 +105,16 @@ ry::task<tool_list> broker::fetch(server_ptr s) {
 
 std::unique_ptr<client> broker::client_of(const server_ptr& s, ry_exec* exec) {
   auto kept = s->reuse ? kept_.take(*s, exec) : nullptr;
-  if (!kept && !s->session.empty()) note_beginning(*s);
-  return kept ? std::move(kept) : std::make_unique<client>(parts_, s, exec);
+  if (kept) {
+    if (!s->session.empty()) kept->use_credentials_of(*s);
+    return kept;
+  }
+  auto made = std::make_unique<client>(parts_, s, exec);
+  if (!s->session.empty()) {
+    note_beginning(*s);
+    made->when_begun_anew([this, c = made.get()] { note_beginning(c->to()); });
+  }
+  return made;
 }
 
 void broker::done_with(std::unique_ptr<client> c) noexcept {
@@ -135,6 +143,7 @@ ry::task<server_ptr> broker::next_try(server_ptr s, ry::error why, bool unsent, 
     parts_.count.credentials.add();
     co_return co_await maker_.authorize(s, why);
   }
+  log_cause(parts_.ctx, *s, why);
   throw why;
 }
 
@@ -249,8 +258,9 @@ ry::task<json::value> broker::invoke(server_ptr s, call_request request, call_ho
       }
       unsent = c->unsent();
       if (why.is("mcp.era_changed")) said = c->said();
-      // A session outlives a call that failed, or that its caller or the limit on time gave up.
-      const bool outlives = !s->session.empty() && why.status() == RY_CANCELLED && c->usable();
+      // A session outlives a call that failed, that its caller or the limit on time gave up, or whose credentials are too old.
+      const bool outlives =
+          !s->session.empty() && (why.status() == RY_CANCELLED || why.is("mcp.unauthorized")) && c->usable();
       if (why.is("mcp.rpc") || outlives) done_with(std::move(c));
     } catch (const ry::error& e) {
       why = e;
@@ -304,17 +314,23 @@ void broker::give_up_task(server_ptr s, const call_id& of, std::string task, std
   (void)ry::guard([&] {
     // The run may only move to another worker, which goes on with the task.
     if (of.stored() && why != RY_WHY_DEADLINE) return tasks_.note_abandoned(of.run, {std::move(s), std::move(task)});
-    ry_exec* const exec = kept_.home_of(waiting_key(*s));
-    (void)parts_.ctx.spawn(cancel_task(std::move(s), std::move(task)), exec != nullptr ? exec : parts_.ctx.pick_exec());
+    (void)parts_.ctx.spawn(cancel_task(std::move(s), std::move(task)), parts_.ctx.pick_exec());
   });
 }
 
 ry::task<void> broker::cancel_task(server_ptr s, std::string task) {
-  ry_exec* exec = co_await ry::this_exec();
   try {
     std::optional<places::one> turn;
-    if (!s->session.empty()) turn.emplace(co_await turns_.take(waiting_key(*s)));
-    auto c = client_of(s, exec);
+    const auto key = waiting_key(*s);
+    if (!s->session.empty()) turn.emplace(co_await turns_.take(key));
+    // The session that the task belongs to is on the loop where it was begun.
+    ry_exec* const home = s->reuse ? kept_.home_of(key) : nullptr;
+    const auto driver = parts_.transports.find(s->driver);
+    // A task of a program or a stream that has ended went with it.
+    if (home == nullptr && driver && (driver->table->capabilities & RY_MCP_EXCHANGES) == 0) co_return;
+    ry_exec* const here = co_await ry::this_exec();
+    if (home != nullptr && home != here) co_await parts_.ctx.switch_to(home);
+    auto c = client_of(s, home != nullptr ? home : here);
     co_await within(parts_.ctx, cancel_ms, ry::error(RY_DEADLINE_EXCEEDED, "mcp.timeout", "tasks/cancel was not answered"),
                     c->cancel_task(std::move(task)));
     done_with(std::move(c));
@@ -327,9 +343,7 @@ void broker::end_run(const std::string& run, bool finished) noexcept {
   (void)ry::guard([&] {
     auto left = tasks_.take(run);
     if (finished && (left.stored || !left.tasks.empty())) {
-      ry_exec* exec = left.tasks.empty() ? nullptr : kept_.home_of(waiting_key(*left.tasks.front().at));
-      if (exec == nullptr) exec = parts_.ctx.pick_exec();
-      if (parts_.ctx.spawn(end_tasks(run, std::move(left)), exec)) return;
+      if (parts_.ctx.spawn(end_tasks(run, std::move(left)), parts_.ctx.pick_exec())) return;
     }
     end_sessions(run);
   });
@@ -412,14 +426,14 @@ void broker::note_beginning(const server& s) {
   std::lock_guard lock(mutex_);
   const auto of = sessions_.find(s.session);
   if (of == sessions_.end()) return;
-  if (const auto at = of->second.find(s.key); at != of->second.end()) at->second = true;
+  if (const auto at = of->second.find(waiting_key(s)); at != of->second.end()) at->second = true;
 }
 
 bool broker::note_use(const server& s) {
   constexpr std::size_t most_sessions = 100'000;
   std::lock_guard lock(mutex_);
   if (sessions_.size() >= most_sessions) sessions_.clear();
-  const auto [at, is_new] = sessions_[s.session].try_emplace(s.key, false);
+  const auto [at, is_new] = sessions_[s.session].try_emplace(waiting_key(s), false);
   return std::exchange(at->second, false) || (is_new && s.taken_over);
 }
 

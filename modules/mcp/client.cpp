@@ -72,9 +72,19 @@ void client::open(const std::string& driver) {
   ready_ = false;
   link_.reset();
   link_.emplace(parts_.ctx, std::move(found), to_, exec_, parts_.max_message_bytes);
+  link_->always_headers(credentials_);
   sessions_ = parts_.count.sessions(driver);
   sessions_.add(1);
   if (parts_.tools_changed) link_->when_tools_change([this] { parts_.tools_changed(*to_); });
+}
+
+void client::use_credentials_of(const server& s) {
+  const auto named = s.named_json.empty() ? json::value() : parse(s.named_json);
+  const auto* o = named.if_object();
+  const auto authorization = o != nullptr ? text_of(*o, "authorization") : std::string();
+  if (authorization.empty() || s.identity == to_->identity) return;
+  credentials_ = {{"Authorization", authorization}};
+  if (link_) link_->always_headers(credentials_);
 }
 
 void client::note(era e) {
@@ -82,7 +92,7 @@ void client::note(era e) {
   if (!pinned()) parts_.eras.note(to_->key, e, parts_.ctx.now_unix_us());
 }
 
-void client::fail(const reply& r, std::string_view doing) const {
+void client::fail(const reply& r, std::string_view doing, bool for_model) const {
   if (r.trouble.status() != RY_OK) throw r.trouble;
   const std::string what(doing);
   if (r.http_status / 100 != 2 && !r.http_body.empty()) {
@@ -96,14 +106,9 @@ void client::fail(const reply& r, std::string_view doing) const {
     throw unauthorized_by(*to_, r.http_status, r.authenticate);
   }
   if (r.answered && r.failed) {
-    auto text = what + " was refused: " + message_of(r.body).substr(0, 2000) + " (code " +
-                std::to_string(code_of(r.body)) + ")";
-    const auto* o = r.body.if_object();
-    if (const auto* data = o != nullptr ? o->if_contains("data") : nullptr; data != nullptr && !data->is_null()) {
-      text += "; data: " + std::string(cut(json::serialize(*data), 1000));
-    }
-    throw trouble_with(*to_, RY_FAILED_PRECONDITION, "mcp.rpc", text)
-        .with_detail(json::serialize(r.body));
+    const auto text = for_model ? " was refused: " + text_of_error(r.body)
+                                : " was refused by the server (JSON-RPC error " + std::to_string(code_of(r.body)) + ")";
+    throw trouble_with(*to_, RY_FAILED_PRECONDITION, "mcp.rpc", what + text).with_detail(json::serialize(r.body));
   }
   auto status = "HTTP status " + std::to_string(r.http_status);
   if (r.retry_after_s != 0) status += ", to be tried again after " + std::to_string(r.retry_after_s) + " s";
@@ -113,8 +118,8 @@ void client::fail(const reply& r, std::string_view doing) const {
   throw trouble_with(*to_, RY_DATA_LOSS, "mcp.protocol_error", what + " failed: " + status);
 }
 
-json::value client::result_of(reply r, std::string_view doing) const {
-  if (!r.answered || r.failed) fail(r, doing);
+json::value client::result_of(reply r, std::string_view doing, bool for_model) const {
+  if (!r.answered || r.failed) fail(r, doing, for_model);
   const auto* o = r.body.if_object();
   if (o == nullptr) {
     throw trouble_with(*to_, RY_DATA_LOSS, "mcp.protocol_error",
@@ -364,6 +369,7 @@ ry::task<reply> client::ask(std::string method, json::object params, std::string
       (r.http_status == 404 || (r.http_status == 400 && says_session(r.http_body)));
   if (!expired) co_return r;
   parts_.count.session.add();
+  if (begun_anew_) begun_anew_();
   open(to_->driver);
   co_await initialize();
   ready_ = true;
@@ -434,7 +440,7 @@ ry::task<json::value> client::call_tool(std::string name, json::object arguments
       co_return result;
     }
     auto answers = r.answered && !r.failed && rounds < most_rounds ? answers_to(r.body) : std::nullopt;
-    if (!answers) co_return result_of(std::move(r), shown);
+    if (!answers) co_return result_of(std::move(r), shown, true);
     next = params;
     for (auto& member : *answers) next[member.key()] = std::move(member.value());
   }

@@ -98,6 +98,10 @@ class client {
   std::int64_t born_us() const noexcept { return born_us_; }
   // Whether it is connected, and may be given more work: after a result or an error of the server.
   bool usable() const;
+  // The credentials of s, the same server, are used from now on, in the session that there is.
+  void use_credentials_of(const server& s);
+  // f() runs when a session that the server does not know any more is begun anew.
+  void when_begun_anew(std::function<void()> f) { begun_anew_ = std::move(f); }
   // Whether the server keeps something for this connection.
   bool keeps_state() const noexcept { return keeps_state_; }
   // Whether its last request failed before a byte of it left.
@@ -128,8 +132,9 @@ class client {
   void open(const std::string& driver);
   void note(era e);
   ry::task<reply> send(std::string method, json::object params, request_options options);
-  [[noreturn]] void fail(const reply& r, std::string_view doing) const;
-  json::value result_of(reply r, std::string_view doing) const;
+  // for_model: what the server says is the outcome of a call, which the model reads. Otherwise it goes to the log only.
+  [[noreturn]] void fail(const reply& r, std::string_view doing, bool for_model = false) const;
+  json::value result_of(reply r, std::string_view doing, bool for_model = false) const;
 
   client_parts& parts_;
   const server_ptr to_;
@@ -142,6 +147,8 @@ class client {
   bool unsent_ = false;
   bool keeps_state_ = false;
   progress_fn on_progress_;  // of the call under way
+  std::function<void()> begun_anew_;
+  ry::headers credentials_;  // renewed ones
   ry::error said_{RY_OK};
   std::optional<ry::error> doubted_;
   const std::int64_t born_us_;

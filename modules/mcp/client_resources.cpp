@@ -41,7 +41,7 @@ ry::task<json::value> client::read_resource(std::string uri) {
   json::object params;
   params["uri"] = uri;
   reply r = co_await ask("resources/read", std::move(params), uri, {}, 0);
-  const auto read = result_of(std::move(r), "reading the resource " + std::string(cut(uri, 200)));
+  const auto read = result_of(std::move(r), "reading the resource " + std::string(cut(uri, 200)), true);
   try {
     co_return contents_as_result(read);
   } catch (const ry::error& e) {

@@ -28,6 +28,31 @@ ry::error unauthorized_by(const server& s, std::uint32_t http_status, std::strin
       .with_detail(json::serialize(how));
 }
 
+ry::error with_cause(ry::error e, std::string_view cause) {
+  if (cause.empty()) return e;
+  return e.with_detail(json::serialize(json::object{{"cause", jv(clean(cause, most_cause))}}));
+}
+
+std::string cause_of(const ry::error& e) {
+  const auto detail = e.detail_json();
+  // An error of JSON-RPC is its own detail.
+  if (detail.empty() || e.is("mcp.rpc")) return clean(detail, most_cause);
+  json::value v;
+  (void)ry::guard([&] { v = parse(detail); });
+  const auto* o = v.if_object();
+  return o != nullptr ? clean(text_of(*o, "cause"), most_cause) : std::string();
+}
+
+void log_cause(const ry::context& ctx, const server& s, const ry::error& why) {
+  const auto cause = cause_of(why);
+  if (cause.empty()) return;
+  ctx.warn("a request to an MCP server failed", {{"server", s.name},
+                                                 {s.asker_kind.empty() ? "asker" : s.asker_kind, s.asker},
+                                                 {"account", s.account_id},
+                                                 {"error", why.message()},
+                                                 {"cause", cause}});
+}
+
 connection::connection(const ry::context& ctx, transport driver, server_ptr to, ry_exec* exec,
                        std::size_t max_message_bytes)
     : ctx_(ctx), driver_(std::move(driver)), to_(std::move(to)) {
@@ -58,16 +83,17 @@ connection::~connection() {
 ry::error connection::trouble(ry_status st, const ry_error_view* err) const {
   const auto what = err != nullptr && err->message.len != 0 ? ry::view(err->message)
                                                             : std::string_view(ry::status_name(st));
+  json::value detail;
+  if (err != nullptr && err->detail_json.len != 0) (void)ry::guard([&] { detail = parse(mended(ry::view(err->detail_json))); });
+  const auto* o = detail.if_object();
   if (st == RY_UNAUTHENTICATED && err != nullptr) {
-    const auto detail = err->detail_json.len != 0 ? parse(ry::view(err->detail_json)) : json::value();
-    const auto* o = detail.if_object();
     return unauthorized_by(*to_, err->http_status, o != nullptr ? text_of(*o, "authenticate") : "");
   }
   std::string_view reason = "mcp.connect_failed";
   if (st == RY_DEADLINE_EXCEEDED) reason = "mcp.timeout";
   if (st == RY_DATA_LOSS || st == RY_RESOURCE_EXHAUSTED) reason = "mcp.protocol_error";
   if (st == RY_PERMISSION_DENIED || st == RY_INVALID_ARGUMENT) reason = "mcp.refused";
-  return trouble_with(*to_, st, reason, what)
+  return with_cause(trouble_with(*to_, st, reason, what), o != nullptr ? text_of(*o, "cause") : "")
       .with_http(err != nullptr ? err->http_status : 0)
       .with_retry_after(err != nullptr ? err->retry_after_s : 0);
 }
@@ -75,7 +101,9 @@ ry::error connection::trouble(ry_status st, const ry_error_view* err) const {
 ry_status connection::send(std::uint32_t kind, std::uint64_t token, const std::string& text,
                            const ry::headers& fields) {
   if (closed_) return RY_CANCELLED;
-  const auto c_fields = ry::detail::c_headers(fields);
+  auto all = fields;
+  all.insert(all.end(), always_.begin(), always_.end());
+  const auto c_fields = ry::detail::c_headers(all);
   ry_mcp_message m{};
   m.struct_size = sizeof m;
   m.kind = kind;

@@ -43,14 +43,18 @@ struct server {
   std::string named_json;               // as its driver named it
   bool expired = false;                 // its credentials are known to be old
 
+  // Who asks, for the log: "request_id" or "run_id" and its value. No part of the hashes.
+  std::string asker_kind, asker;
+
   // Its credentials, masked in the log as long as somebody works with it.
   std::shared_ptr<const std::vector<ry::masked_text>> masked;
 };
 using server_ptr = std::shared_ptr<const server>;
 
-// Connections that wait for their next use are taken by those of one key. Credentials that change do not end a session.
+// Connections that wait for their next use are taken by those of one key. Credentials that change do not end a session; two servers
+// of one configuration have a session each.
 inline std::string waiting_key(const server& s) {
-  return s.session.empty() ? s.identity : "session " + s.session + " " + s.key;
+  return s.session.empty() ? s.identity : "session " + s.session + " " + s.key + " " + s.name;
 }
 
 // "mcp.unauthorized": the server refused the credentials, and how.
@@ -58,6 +62,13 @@ ry::error unauthorized_by(const server& s, std::uint32_t http_status, std::strin
 
 // An error that names the server.
 ry::error trouble_with(const server& s, ry_status st, std::string_view reason, std::string_view what);
+
+// What an error holds for the log only: text of the server, its program or the network; empty: nothing.
+ry::error with_cause(ry::error e, std::string_view cause);
+std::string cause_of(const ry::error& e);
+
+// Writes an error and its cause to the log, under the id of the request or run that asked; without a cause nothing.
+void log_cause(const ry::context& ctx, const server& s, const ry::error& why);
 
 // How a request ended. One of: answered; trouble; an HTTP status that is no success.
 struct reply {
@@ -100,6 +111,8 @@ class connection {
   const transport& driver() const noexcept { return driver_; }
   // f() runs when the server says that its tools have changed.
   void when_tools_change(std::function<void()> f) { tools_changed_ = std::move(f); }
+  // Of all messages from now on, in the place of the configuration's.
+  void always_headers(ry::headers fields) { always_ = std::move(fields); }
   // Of answers to requests of the server.
   void answer_headers(ry::headers fields) { answer_fields_ = std::move(fields); }
 
@@ -131,7 +144,7 @@ class connection {
   void* session_ = nullptr;
   std::uint64_t next_ = 1;
   std::unordered_map<std::uint64_t, waiting*> waiting_;
-  ry::headers answer_fields_;
+  ry::headers answer_fields_, always_;
   std::function<void()> tools_changed_;
   bool closed_ = false;
   ry::error end_{RY_OK};

@@ -32,6 +32,7 @@ constexpr bool is_modern_error(std::int64_t code) noexcept {
 }
 inline constexpr std::int64_t method_not_found = -32601;
 inline constexpr std::int64_t invalid_params = -32602;
+inline constexpr std::int64_t internal_error = -32603;
 
 // How the first modern request to an unknown server fared.
 struct probe {

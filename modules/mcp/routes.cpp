@@ -20,8 +20,9 @@ ry::error internal_failure() {
   return ry::http_error(500, RY_UNAVAILABLE, "mcp.internal", "Internal server error");
 }
 
-// What a server did wrong, as the contract's holes were filled: never an empty list.
-ry::error as_answer(const ry::error& e) {
+enum class reader { user, admin };
+// What a server did wrong, as the contract's holes were filled: never an empty list. Admins are told what it said itself.
+ry::error as_answer(const ry::error& e, reader by = reader::user) {
   std::uint32_t status = 502;
   std::string code = "MCP_CONNECT_FAILED";
   if (e.is("mcp.refused")) {
@@ -41,10 +42,15 @@ ry::error as_answer(const ry::error& e) {
     return e;
   }
   json::object detail;
-  detail["message"] = jv(e.message());
+  std::string text(e.message());
+  if (by == reader::admin && e.is("mcp.rpc") && !e.detail_json().empty()) {
+    // Of a call it is there already, as its outcome.
+    const auto said = text_of_error(parse(e.detail_json()));
+    if (text.find(said) == std::string::npos) text += ": " + said;
+  }
+  detail["message"] = jv(text);
   detail["error_code"] = code;
-  return ry::http_error(status, RY_UNAVAILABLE, std::string(e.reason()), std::string(e.message()),
-                        json::serialize(detail));
+  return ry::http_error(status, RY_UNAVAILABLE, std::string(e.reason()), std::move(text), json::serialize(detail));
 }
 
 json::object body_of(const ry::request& r) {
@@ -219,6 +225,7 @@ ry::task<ry::response> routes::discover(ry::request r) {
                                   config_for(type, address, std::move(headers)), account);
     }
     broker_.servers().check(*s);
+    s = server_maker::asked_by(std::move(s), "request_id", r.id());
     list = co_await broker_.discover(s, wanted);
   } catch (const ry::error& e) {
     throw as_answer(e);
@@ -278,6 +285,7 @@ ry::task<ry::response> routes::enable(ry::request r) {
                                     account);
         broker_.servers().check(*s);
       }
+      s = server_maker::asked_by(std::move(s), "request_id", r.id());
       s = co_await broker_.servers().resolve(s);
     } catch (const ry::error& e) {
       throw as_answer(e);
@@ -378,7 +386,8 @@ ry::task<ry::response> routes::changed_definitions(ry::request r) {
   for (const auto& each : agent.servers) {
     if (each.on_tool_change == configured::tool_change::log || each.enabled.empty()) continue;
     try {
-      asked.push_back(broker_.discover(broker_.servers().of_agent(each, account, agent_id), freshness::remembered));
+      auto s = server_maker::asked_by(broker_.servers().of_agent(each, account, agent_id), "request_id", r.id());
+      asked.push_back(broker_.discover(std::move(s), freshness::remembered));
       watched.push_back(&each);
     } catch (const ry::error&) {
       unreachable.emplace_back(each.name);
@@ -428,7 +437,8 @@ ry::task<ry::response> routes::approve_definition(ry::request r) {
   if (c == agent.servers.end()) throw invalid("server: the agent has no MCP server of this name");
   tool_list_ptr list;
   try {
-    list = co_await broker_.discover(broker_.servers().of_agent(*c, account, agent_id), freshness::remembered);
+    auto s = server_maker::asked_by(broker_.servers().of_agent(*c, account, agent_id), "request_id", r.id());
+    list = co_await broker_.discover(std::move(s), freshness::remembered);
   } catch (const ry::error& e) {
     throw as_answer(e);
   }
@@ -457,7 +467,7 @@ ry::task<server_ptr> routes::asked_about(ry::request r, std::string type, std::s
   if (canonical_type(type) == "prebuilt") account = co_await account_of(r);
   auto s = broker_.servers().loose(std::move(name), type, type, config, account);
   broker_.servers().check(*s);
-  co_return s;
+  co_return server_maker::asked_by(std::move(s), "request_id", r.id());
 }
 
 ry::task<ry::response> routes::try_tools(ry::request r) {
@@ -467,7 +477,7 @@ ry::task<ry::response> routes::try_tools(ry::request r) {
   try {
     list = co_await broker_.discover(s, freshness::asked_now);
   } catch (const ry::error& e) {
-    throw as_answer(e);
+    throw as_answer(e, reader::admin);
   }
   json::array tools;
   for (const auto& t : list->tools) {
@@ -502,7 +512,7 @@ ry::task<ry::response> routes::try_call(ry::request r) {
   try {
     result = co_await broker_.call(s, std::move(request));
   } catch (const ry::error& e) {
-    throw as_answer(e);
+    throw as_answer(e, reader::admin);
   }
   co_return ry::response::json(result);
 }

@@ -185,4 +185,14 @@ std::string message_of(const json::value& error) {
   return text.empty() ? "no message" : text;
 }
 
+std::string text_of_error(const json::value& error) {
+  constexpr std::size_t most_message = 2000, most_data = 1000;
+  auto text = std::string(cut(message_of(error), most_message)) + " (code " + std::to_string(code_of(error)) + ")";
+  const auto* o = error.if_object();
+  if (const auto* data = o != nullptr ? o->if_contains("data") : nullptr; data != nullptr && !data->is_null()) {
+    text += "; data: " + std::string(cut(json::serialize(*data), most_data));
+  }
+  return text;
+}
+
 }  // namespace mcp

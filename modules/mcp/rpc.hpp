@@ -56,5 +56,7 @@ std::string failure_text(const json::value& peer_id, int code, std::string_view 
 // {"code":..,"message":..} of an error object; code 0 when it has none.
 std::int64_t code_of(const json::value& error);
 std::string message_of(const json::value& error);
+// Both, and its data, as a text of bounded size.
+std::string text_of_error(const json::value& error);
 
 }  // namespace mcp

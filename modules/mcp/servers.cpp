@@ -290,6 +290,13 @@ server_ptr server_maker::in_session(server_ptr s, std::string_view run_id, std::
   return made;
 }
 
+server_ptr server_maker::asked_by(server_ptr s, std::string_view kind, std::string_view id) {
+  auto made = std::make_shared<server>(*s);
+  made->asker_kind = kind;
+  made->asker = id;
+  return made;
+}
+
 server_ptr server_maker::out_of_session(server_ptr s) {
   auto made = std::make_shared<server>(*s);
   made->session.clear();
@@ -392,6 +399,7 @@ ry::task<server_ptr> server_maker::authorize(server_ptr s, ry::error refused) co
   const auto st = n->why.status();
   if (st == RY_OK) co_return standing_for(s->asked, std::move(n->type), std::move(n->config_json));
   if (st == RY_CANCELLED) throw n->why;
+  log_cause(parts_.ctx, *s, n->why);
   if (!n->why.reason().starts_with("mcp.")) {
     parts_.ctx.complain("the credentials of an MCP server could not be renewed", n->why);
     throw trouble_with(*s, RY_UNAVAILABLE, "mcp.internal", "its credentials could not be renewed");

@@ -53,6 +53,8 @@ class server_maker {
   // The same for a call of that run and thread: with the session that they share, where the configuration says so.
   // taken_over: another worker has carried the run.
   static server_ptr in_session(server_ptr s, std::string_view run_id, std::string_view thread_id, bool taken_over);
+  // The same for that asker: "request_id" or "run_id", and its value, for the log.
+  static server_ptr asked_by(server_ptr s, std::string_view kind, std::string_view id);
   // The same for a server that turned out to keep no session.
   static server_ptr out_of_session(server_ptr s);
   // Throws mcp.refused (400) when its transport would not try it.

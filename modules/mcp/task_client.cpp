@@ -22,12 +22,16 @@ ry::task<reply> client::ask_of_task(std::string method, std::string task_id, int
     const auto st = r.trouble.status();
     const bool gone = st == RY_UNAVAILABLE || st == RY_DEADLINE_EXCEEDED;
     const bool busy = st == RY_OK && (r.http_status == 429 || r.http_status == 408 || r.http_status >= 500);
-    if (r.answered) failures = 0;
-    if (r.answered || !(gone || busy) || (channel && link_->closed()) || ++failures > most_failures) co_return r;
+    // What the server cannot say now is no word about the task.
+    const bool unwell = method == "tasks/get" && r.answered && r.failed && code_of(r.body) == internal_error;
+    if (r.answered && !unwell) failures = 0;
+    const bool settled = r.answered ? !unwell : !(gone || busy);
+    if (settled || (channel && link_->closed()) || ++failures > most_failures) co_return r;
     const auto pause = std::min(failure_pause_ms << std::min(failures, 6), longest_failure_pause_ms);
     (co_await parts_.ctx.sleep(std::max<std::uint64_t>(pause, r.retry_after_s * 1000ULL))).value();
     if (!link_->closed()) continue;
     ready_ = false;
+    if (begun_anew_) begun_anew_();
     co_await connect();
   }
 }
@@ -50,10 +54,10 @@ ry::task<json::value> client::result_of_task(std::string shown, remote_task t, c
     if (t.status == remote_task::state::input_required) co_await answer_task(t, answered);
     if (polls != 0 || t.poll_ms != 0) (co_await parts_.ctx.sleep(poll_pause_ms(t, polls))).value();
     reply r = co_await ask_of_task("tasks/get", t.id, failures);
-    if (r.answered && r.failed) {
+    if (r.answered && r.failed && code_of(r.body) != internal_error) {
       throw trouble_with(*to_, RY_NOT_FOUND, "mcp.task_lost",
-                         shown + " continued as a task that the server no longer knows; its outcome is unknown: " +
-                             message_of(r.body).substr(0, 500));
+                         shown + " continued as a task that the server no longer knows; its outcome is unknown")
+            .with_detail(json::serialize(json::object{{"cause", jv(message_of(r.body).substr(0, 500))}}));
     }
     const auto said = result_of(std::move(r), "tasks/get");
     auto now = read_task(said);
@@ -75,7 +79,7 @@ ry::task<json::value> client::result_of_task(std::string shown, remote_task t, c
     r.failed = t.status == remote_task::state::failed;
     take_over(r.body, r.failed ? std::move(t.error) : std::move(t.result));
   }
-  co_return result_of(std::move(r), shown);
+  co_return result_of(std::move(r), shown, true);
 }
 
 // Dismisses each question once, as in a call.

@@ -133,7 +133,7 @@ ry::task<std::string> tool_source::describe(scope of) {
   for (std::size_t i = 0; i < agent.servers.size(); ++i) {
     if (!agent.servers[i].in_use()) continue;
     try {
-      auto s = broker_.servers().of_agent(agent.servers[i], of.account, of.agent);
+      auto s = server_maker::asked_by(broker_.servers().of_agent(agent.servers[i], of.account, of.agent), "run_id", of.run);
       servers[i] = s;
       place[i] = asked.size();
       asked.push_back(known_tools(std::move(s)));
@@ -274,7 +274,7 @@ ry::task<std::string> tool_source::invoke(asked what, call_handle* h) {
     place = server_with_resources(agent.servers, choices, does, given.get_object());
   }
   const auto& configuration = agent.servers[place];
-  auto s = broker_.servers().of_agent(configuration, of.account, of.agent);
+  auto s = server_maker::asked_by(broker_.servers().of_agent(configuration, of.account, of.agent), "run_id", of.run);
   if (wanted != nullptr) co_await check_definition(configuration, s, wanted->tool);
   s = server_maker::in_session(std::move(s), of.run, of.thread, of.taken_over);
   broker::call_request request;
@@ -291,6 +291,8 @@ ry::task<std::string> tool_source::invoke(asked what, call_handle* h) {
 
 ry::task<void> tool_source::run(asked what, call_handle* h) {
   const std::unique_ptr<call_handle> own(h);
+  const auto run_id = what.of.run;
+  const bool resumed = what.resumed;
   std::string result;
   ry::error why(RY_OK);
   try {
@@ -302,13 +304,15 @@ ry::task<void> tool_source::run(asked what, call_handle* h) {
     h->sink.on_result(h->ctx, RY_OK, ry::str(result), nullptr);
     co_return;
   }
-  if (why.status() == RY_CANCELLED || why.status() == RY_NOT_FOUND) {
+  // A call whose task is lost has been made; of a resumed one the run decides what that means.
+  const bool not_made = why.status() == RY_NOT_FOUND && (resumed || !why.is("mcp.task_lost"));
+  if (why.status() == RY_CANCELLED || not_made) {
     const auto v = why.view();
     h->sink.on_result(h->ctx, why.status(), ry_str{}, &v);
     co_return;
   }
   // A server that fails is something the model can reckon with.
-  ctx_.warn("a tool of an MCP server failed", {{"reason", why.reason()}, {"error", why.message()}});
+  ctx_.warn("a tool of an MCP server failed", {{"run_id", run_id}, {"reason", why.reason()}, {"error", why.message()}});
   (void)ry::guard([&] { result = error_json(why.message()); });
   h->sink.on_result(h->ctx, RY_OK, ry::str(result), nullptr);
 }

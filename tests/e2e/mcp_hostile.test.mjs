@@ -7,14 +7,14 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { startLlm } from './lib/llm.mjs';
-import { callingModel, failed, node, result, serverOf, startByHand } from './lib/mcp.mjs';
+import { callingModel, failed, json, node, result, serverOf, startByHand } from './lib/mcp.mjs';
 import { startTalk, talks } from './lib/talk.mjs';
 import { Server, makeDatabase, sleep, textOf, waitFor } from './lib/server.mjs';
 
 // Milliseconds, of a discovery and of a call. What ends before it has another error code than MCP_TIMEOUT; a tighter bound in
 // wall-clock time would test how busy the machine is.
 const limit = 5000;
-let database, llm, server, admin, dir;
+let database, llm, server, chatting, admin, dir;
 const stubborn = path.join(import.meta.dirname, 'lib/stubborn.mjs');
 
 before(async () => {
@@ -22,10 +22,12 @@ before(async () => {
   database = makeDatabase();
   llm = await startLlm(callingModel);
   server = await new Server({ database, set: ['mcp_json.sandbox=none', 'mcp.discovery_timeout_seconds=5', 'mcp.call_timeout_seconds=5', 'mcp.max_message_kb=1024'] }).start();
+  chatting = await new Server({ database, llm, set: ['mcp_json.sandbox=none'] }).start();
   admin = await server.user({ role: 'admin' });
 });
 after(async () => {
   await server?.close();
+  await chatting?.close();
   await llm?.close();
   database?.drop();
   rmSync(dir, { recursive: true, force: true });
@@ -254,8 +256,49 @@ for (const what of ['noise', 'flood', 'pings', 'wrong-ids', 'dies-on-discover'])
     assert.deepEqual(r.json.tools.map((t) => t.name), ['echo']);
   });
 }
-test('json: a program that ends too early says why', async () => {
-  failed(await list(program('exit'), 'json'), 'MCP_CONNECT_FAILED', /exit code 3.*no such licence/, limit);
+// What is for the log only stands there under the id of the request, or `id`.
+const logged = (r, cause, id = r.headers.get('x-request-id')) => waitFor('the cause in the log', () => server.log.split('\n').some((line) =>
+  line.includes('a request to an MCP server failed') && line.includes(id) && cause.test(line)));
+test('json: how a program ended too early is told, and what it wrote to its standard error is in the log', async () => {
+  const r = await list(program('exit'), 'json');
+  failed(r, 'MCP_CONNECT_FAILED', /exit code 3$/, limit);
+  assert.doesNotMatch(r.text, /licence/);
+  await logged(r, /standard error: no such licence/);
+});
+test('json: a tool result holds no standard error either', async () => {
+  const u = await chatting.user({ tier: 'pro' });
+  const agent = (await u.get('/agents')).json.agents[0].agent_id;
+  const put = await u.request('PUT', `/agents/${agent}/custom-mcp-tools`, { json: { custom_mcps: [{ name: 'far', type: 'json', config: program('exit'), enabledTools: ['echo'] }] } });
+  assert.equal(put.status, 200, put.text);
+  const run = await u.start({ prompt: '[call far__echo {}]' });
+  const s = await u.stream(run.json.agent_run_id, { timeout: 60000 });
+  assert.match(textOf(s.events), /MCP server "far": the program ended with exit code 3/);
+  assert.doesNotMatch(s.raw, /licence/);
+  await waitFor('the cause in the log', () => chatting.log.split('\n').some((line) => line.includes(run.json.agent_run_id) && line.includes('no such licence')));
+});
+test('what a server says in the error of a listing is told to admins, and to others in the log only', async () => {
+  const u = await server.user({ tier: 'pro' });
+  const agent = (await u.get('/agents')).json.agents[0].agent_id;
+  for (const method of ['tools/list', 'initialize']) {
+    const p = await startByHand((m, res) => m.method === method
+      && (json(res, 200, { jsonrpc: '2.0', id: m.id, error: { code: -32050, message: 'no route to db7.internal', data: { host: '10.9.8.7' } } }), true) || undefined);
+    try {
+      const r = await timed(() => u.get(`/agents/${agent}/custom-mcp-tools`, { headers: { 'x-mcp-url': p.url, 'x-mcp-type': 'http' } }));
+      failed(r, 'MCP_PROTOCOL_ERROR', new RegExp(`${method} was refused by the server \\(JSON-RPC error -32050\\)$`), limit);
+      assert.doesNotMatch(r.text, /db7|10\.9/);
+      await logged(r, /no route to db7\.internal.*10\.9\.8\.7/);
+      failed(await list({ url: p.url }), 'MCP_PROTOCOL_ERROR', /no route to db7.*-32050.*10\.9\.8\.7/, limit);
+    } finally {
+      p.close();
+    }
+  }
+});
+test('what the network says is in the log only', async () => {
+  for (const type of ['http', 'sse']) {
+    const r = await list({ url: 'http://127.0.0.1:1/mcp' }, type);
+    failed(r, 'MCP_CONNECT_FAILED', /: it could not be connected to$/, limit);
+    await logged(r, /could not connect to 127\.0\.0\.1:1: \S/);
+  }
 });
 test('json: a call that is given up is called off at the program', async () => {
   const note = path.join(dir, 'called-off');
@@ -266,7 +309,8 @@ test('json: what a program says in other bytes than text does not spoil the answ
   const r = await fetch(`${server.url}/admin/mcp/tools`, { method: 'POST', headers: { authorization: `Bearer ${admin.token}`, 'content-type': 'application/json' },
     body: JSON.stringify({ type: 'json', config: program('bytes') }) });
   const text = new TextDecoder('utf-8', { fatal: true }).decode(await r.arrayBuffer());
-  assert.match(JSON.parse(text).detail.message, /it said: .*\ufffdbroken/);
+  assert.match(JSON.parse(text).detail.message, /exit code 4$/);
+  await logged(r, /standard error: .*\ufffdbroken/);
 });
 test('json: a program that is not there is named', async () => {
   failed(await list({ command: '/no/such/program' }, 'json'), 'MCP_CONNECT_FAILED', /\/no\/such\/program/, limit);
@@ -280,7 +324,7 @@ test('json: a line without end is cut', async () => {
 test('json: nothing of the server reaches the program but what is configured', async () => {
   const code = 'process.stderr.write(Object.keys(process.env).sort().join(" ")); process.exit(1)';
   const r = await list({ command: node, args: ['-e', code], env: { GIVEN: 'x' } }, 'json');
-  assert.match(r.json.detail.message, /it said: GIVEN HOME LANG LOGNAME PATH SHELL TERM TMPDIR USER/);
+  await logged(r, /standard error: GIVEN HOME LANG LOGNAME PATH SHELL TERM TMPDIR USER/);
 });
 
 // ---- local programs in the sandbox ----
@@ -332,7 +376,7 @@ memory_mb = 512
     const again = JSON.parse((await use('eyes__echo')).replace('said: ', ''));
     assert.deepEqual(again.files, [], 'the next one finds nothing of it');
     assert.match(await use('greedy__echo'), /MCP server "greedy": .*(memory|signal|exit code)/i);
-    assert.match(await use('gang__echo'), /MCP server "gang": .*more than 512 MiB of memory together/s);
+    assert.match(await use('gang__echo'), /MCP server "gang": .*\(the limit mcp_json\.memory_mb = 512 was reached\)/);
     assert.match(await use('none__echo'), /MCP server "none": .*exit code 127 \(the sandbox shows/);
     for (const name of ['family', 'stays']) {
       assert.match(await use(`${name}__echo`), /still here/);

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { lastUser, startLlm, turns } from './lib/llm.mjs';
 import { json, node, result, startByHand } from './lib/mcp.mjs';
+import { startHand } from './lib/oauth.mjs';
 import { Server, makeDatabase, sleep, statuses, textOf, waitFor } from './lib/server.mjs';
 
 let database, llm, server, hasty, bare;
@@ -47,6 +48,7 @@ async function keeper(ms = 100, issues = true) {
     const id = req.headers['mcp-session-id'] ?? (issues ? undefined : 's1');
     if (req.method === 'POST' && !values.has(id)) return json(res, 400, { jsonrpc: '2.0', id: m.id ?? null, error: { code: -32000, message: 'No session' } });
     if (m.method !== 'tools/call') return undefined;
+    if (--p.forgetAfter === 0) res.on('finish', () => values.clear());
     p.most = Math.max(p.most, ++p.now);
     setTimeout(() => {
       p.now--;
@@ -175,6 +177,69 @@ test('the runs of a thread share a session, whichever loop they are on, and anot
     assert.equal((await run(u, 'get')).text, 'nothing');
   } finally {
     p.close();
+  }
+});
+
+test('two servers of one configuration have a session each, and none is said to be lost', async () => {
+  const p = await keeper(1);
+  try {
+    const u = await server.user({ tier: 'pro' });
+    const agent = (await u.get('/agents')).json.agents[0].agent_id;
+    const custom_mcps = ['far', 'far__two'].map((name) => ({ name, type: 'http', config: { url: p.url, session: 'run' }, enabledTools: ['put', 'get'] }));
+    assert.equal((await u.request('PUT', `/agents/${agent}/custom-mcp-tools`, { json: { custom_mcps } })).status, 200);
+    assert.equal((await run(u, 'put a ; two__put b ; get ; two__get')).text, 'ok | ok | a | b');
+  } finally {
+    p.close();
+  }
+});
+
+test('a session that the server forgets is told to the model, once', async () => {
+  const p = await keeper(1);
+  try {
+    const u = await userOf(server, { url: p.url });
+    p.forgetAfter = 2;
+    assert.equal((await run(u, 'put a ; get ; get ; get')).text,
+      'ok | a | nothing\n[the session with this server was begun anew: what it held before is lost] | nothing');
+  } finally {
+    p.close();
+  }
+});
+
+test('credentials that are renewed during a run do not end its session', async () => {
+  const values = new Map();
+  const tools = ['put', 'get'].map((name) => ({ name, inputSchema: { type: 'object' } }));
+  let tokens = 0, valid;
+  const peer = await startHand({ secret: 's', handle: (pathname, req, body, res) => {
+    if (pathname === '/token') return json(res, 200, { access_token: valid = `t${++tokens}`, token_type: 'Bearer', expires_in: 3600 }), true;
+    if (pathname !== '/mcp' || req.method !== 'POST') return pathname === '/mcp' ? (json(res, 405, {}), true) : undefined;
+    if (req.headers.authorization !== `Bearer ${valid}`) {
+      return res.writeHead(401, { 'www-authenticate': `Bearer resource_metadata="${new URL('/.well-known/oauth-protected-resource/mcp', peer.url)}"` }).end(), true;
+    }
+    const m = JSON.parse(body), id = req.headers['mcp-session-id'];
+    if (m.method === 'initialize') {
+      const made = `s${values.size + 1}`;
+      values.set(made, 'nothing');
+      return result(res, m, { protocolVersion: '2025-11-25', capabilities: { tools: {} } }, { 'mcp-session-id': made }), true;
+    }
+    if (m.id === undefined) return res.writeHead(202).end(), true;
+    if (m.method === 'tools/list') return result(res, m, { tools }), true;
+    if (m.method !== 'tools/call') return json(res, 400, { jsonrpc: '2.0', id: m.id, error: { code: -32601, message: 'no' } }), true;
+    if (m.params.name === 'put') values.set(id, m.params.arguments.value);
+    else valid = 'another one';
+    return result(res, m, { content: [{ type: 'text', text: m.params.name === 'get' ? values.get(id) : 'ok' }] }), true;
+  } });
+  try {
+    const u = await server.user({ tier: 'pro' });
+    const agent = (await u.get('/agents')).json.agents[0].agent_id;
+    const made = await u.post('/mcp/profiles', { json: { url: peer.url, display_name: 'Mine', oauth: { grant: 'client_credentials', client_id: 'me', client_secret: 's' } } });
+    assert.equal(made.status, 201, made.text);
+    const custom_mcps = [{ name: 'far', type: 'prebuilt', config: { profile_id: made.json.profile_id }, enabledTools: ['put', 'get'] }];
+    const put = await u.request('PUT', `/agents/${agent}/custom-mcp-tools`, { json: { custom_mcps } });
+    assert.equal(put.status, 200, put.text);
+    assert.equal((await run(u, 'put a ; get ; get ; put b ; get')).text, 'ok | a | a | ok | b');
+    assert.ok(tokens >= 3, `${tokens} tokens`);
+  } finally {
+    peer.close();
   }
 });
 

@@ -21,16 +21,16 @@ after(async () => {
 
 const name = 'io.modelcontextprotocol/tasks';
 // A server whose tool `slow` becomes a task that takes `polls` polls and ends as `how` says: {result} or {error}.
-async function worker({ modern = false, polls = 3, how = { result: { content: [{ type: 'text', text: 'done at last' }] } }, support = 'optional', cancel = true, ask } = {}) {
+async function worker({ modern = false, polls = 3, how = { result: { content: [{ type: 'text', text: 'done at last' }] } }, support = 'optional', cancel = true, ask, unwell = 0, session } = {}) {
   const tasks = new Map();
   const tell = (id, t) => ({ taskId: id, status: t.status, statusMessage: `poll ${t.polls}`, createdAt: '2026-01-01T00:00:00Z', lastUpdatedAt: '2026-01-01T00:00:00Z',
     ...(modern ? { ttlMs: 60000, pollIntervalMs: 700 } : { ttl: 60000, pollInterval: 700 }) });
   const refuse = (res, m, code, message) => json(res, 200, { jsonrpc: '2.0', id: m.id, error: { code, message } });
   const p = await startByHand((m, res, req) => {
     const reply = (value) => result(res, m, modern ? { resultType: 'complete', ...value } : value);
-    p.names.push([m.method, req.headers['mcp-name']]);
+    p.names.push([m.method, req.headers['mcp-name'], req.headers['mcp-session-id']]);
     if (modern && m.method === 'server/discover') return reply({ supportedVersions: ['2026-07-28'], capabilities: { tools: {}, extensions: { [name]: {} } }, serverInfo: { name: 'tasks', version: '1' } });
-    if (!modern && m.method === 'initialize') return result(res, m, { protocolVersion: '2025-11-25', capabilities: { tools: {}, tasks: { requests: { tools: { call: {} } }, ...(cancel ? { cancel: {} } : {}) } } });
+    if (!modern && m.method === 'initialize') return result(res, m, { protocolVersion: '2025-11-25', capabilities: { tools: {}, tasks: { requests: { tools: { call: {} } }, ...(cancel ? { cancel: {} } : {}) } } }, session ? { 'mcp-session-id': `s${++p.sessions}` } : {});
     if (m.method === 'tools/list') return reply({ tools: [{ name: 'slow', inputSchema: { type: 'object' }, ...(modern ? {} : { execution: { taskSupport: support } }) }] });
     if (m.method === 'tools/call') {
       const wanted = modern ? m.params._meta['io.modelcontextprotocol/clientCapabilities'].extensions?.[name] : m.params.task;
@@ -45,6 +45,8 @@ async function worker({ modern = false, polls = 3, how = { result: { content: [{
     if (m.method === 'tasks/cancel') { t.status = 'cancelled'; return reply(modern ? {} : tell(m.params.taskId, t)); }
     if (m.method === 'tasks/update') { t.answers = m.params.inputResponses; return reply({}); }
     if (m.method === 'tasks/get') {
+      if (p.silent) return true;
+      if (unwell-- > 0) return refuse(res, m, -32603, 'try again');
       if (t.status === 'working' && ++t.polls >= polls && p.mayEnd) t.status = how.error ? 'failed' : 'completed';
       if (ask && t.polls === 1 && !t.answers) return reply({ ...tell(m.params.taskId, t), status: 'input_required', inputRequests: ask });
       return reply({ ...tell(m.params.taskId, t), ...(modern && t.status === 'completed' ? { result: how.result } : {}), ...(modern && t.status === 'failed' ? { error: how.error } : {}) });
@@ -52,7 +54,7 @@ async function worker({ modern = false, polls = 3, how = { result: { content: [{
     if (m.method === 'tasks/result') return how.error ? refuse(res, m, how.error.code, how.error.message) : result(res, m, how.result);
     return undefined;
   });
-  return Object.assign(p, { tasks, calls: [], names: [], mayEnd: true });
+  return Object.assign(p, { tasks, calls: [], names: [], mayEnd: true, silent: false, sessions: 0 });
 }
 async function userOf(config) {
   const u = await server.user({ tier: 'pro' });
@@ -121,6 +123,27 @@ for (const modern of [false, true]) {
   }));
 }
 
+for (const options of [{ modern: true }, { modern: false }, { modern: false, session: true }]) {
+  test(`a call that is over its time cancels its task while the run goes on (${JSON.stringify(options)})`, () => by({ ...options, polls: 1000 }, async (p, u) => {
+    p.silent = true;
+    const s = await finish(u, await begun(u));
+    assert.match(textOf(s.events), /the call of slow (took longer than|reported no progress for) 2 seconds/);
+    await waitFor('tasks/cancel', () => p.tasks.get('task-1').status === 'cancelled');
+    const of = (method) => p.names.findLast(([m]) => m === method)[2];
+    assert.equal(of('tasks/cancel'), of('tools/call'), 'in the session of the call');
+    assert.equal(p.calls.length, 1);
+    await waitFor('the stored task to go', () => database.sql('select count(*) from mcp.task') === '0');
+  }));
+}
+
+for (const modern of [false, true]) {
+  test(`a server that cannot say for a while how a task stands is asked again (${modern ? 'modern' : 'legacy'})`, () =>
+    by({ modern, unwell: 2, config: { timeout_seconds: 30 } }, async (p, u) => {
+      assert.equal(textOf((await finish(u, await begun(u))).events), 'said: done at last');
+      assert.equal(p.calls.length, 1);
+    }));
+}
+
 test('a tool that wants to be called as a task is offered, and one of a configuration without tasks is not', () => by({ support: 'required' }, async (p, u) => {
   assert.equal(textOf((await finish(u, await begun(u))).events), 'said: done at last');
   const none = await userOf({ url: p.url, tasks: false });
@@ -141,5 +164,5 @@ test('a task that the server forgot has an unknown outcome', () => by({ polls: 1
   const id = await begun(u);
   await waitFor('the task', () => p.tasks.get('task-1')?.polls > 0);
   p.tasks.clear();
-  assert.match(textOf((await finish(u, id)).events), /the server no longer knows; its outcome is unknown/);
+  assert.match(textOf((await finish(u, id)).events), /^said: Error: MCP server "far": the call of slow continued as a task that the server no longer knows; its outcome is unknown$/);
 }));

@@ -1,6 +1,7 @@
 #include "endpoint.hpp"
 
 #include <algorithm>
+#include <array>
 #include <boost/json.hpp>
 #include <utility>
 
@@ -12,7 +13,20 @@ namespace json = boost::json;
 
 namespace {
 
-constexpr std::int64_t most_idle_seconds = 7 * 24 * 3600;
+// Of what the host's client of HTTP says.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 11> sentences = {{
+    {"http_client.resolve", "its host name could not be resolved"},
+    {"http_client.connect", "it could not be connected to"},
+    {"http_client.connect_timeout", "no connection to it was made in time"},
+    {"http_client.proxy", "the proxy did not connect to it"},
+    {"http_client.tls", "no TLS connection to it could be made: its certificate or its TLS version may not be accepted"},
+    {"http_client.reset", "it closed the connection before its answer was complete"},
+    {"http_client.truncated", "its answer was cut off"},
+    {"http_client.malformed", "its answer is not valid HTTP"},
+    {"http_client.too_large", "its answer is too large"},
+    {"http_client.idle_timeout", "it was silent too long"},
+    {"http_client.total_timeout", "its answer was not complete in time"},
+}};
 
 std::string_view sv(json::string_view s) {
   return {s.data(), s.size()};
@@ -46,10 +60,6 @@ endpoint read_endpoint(const ry::mcp::target& t) {
   e.url = std::string(sv(url->get_string()));
   if (t.operators_own()) e.client_flags |= RY_CLIENT_OPERATOR_URL;
   if (t.connect_timeout_ms != 0) e.connect_timeout_ms = t.connect_timeout_ms;
-  const auto* seconds = o->if_contains("timeout_seconds");
-  if (seconds != nullptr && seconds->is_int64() && seconds->get_int64() > 0 && seconds->get_int64() <= most_idle_seconds) {
-    e.idle_ms = std::max(e.idle_ms, static_cast<std::uint64_t>(seconds->get_int64()) * 1000 + 10'000);
-  }
   const auto* fields = o->if_contains("headers");
   if (fields == nullptr || !fields->is_object()) return e;
   for (const auto& [name, value] : fields->get_object()) {
@@ -106,9 +116,15 @@ ry::error error_of(ry_status st, const ry_error_view* err) {
   if (err != nullptr && ry::view(err->reason) == "http_client.address_refused") {
     return ry::forbidden("mcp.address_refused", "MCP URL points to a private or local address");
   }
-  auto e = ry::error::from(st, err);
-  if (e.message() != ry::status_name(st)) return e;
-  return ry::error(st, "mcp.http", std::string("the HTTP exchange failed: ") + ry::status_name(st));
+  const auto e = ry::error::from(st, err);
+  // What the host says names addresses, also of the operator's proxy.
+  const auto found = std::find_if(sentences.begin(), sentences.end(), [&](const auto& s) { return e.is(s.first); });
+  auto text = found != sentences.end() ? std::string(found->second)
+                                       : std::string("the HTTP exchange failed: ") + ry::status_name(st);
+  return ry::error(st, "mcp.http", std::move(text))
+      .with_http(e.http_status())
+      .with_retry_after(e.retry_after_s())
+      .with_detail(json::serialize(json::object{{"cause", std::string(e.message())}}));
 }
 
 std::string_view field_of(const ry_client_response& r, std::string_view name) noexcept {

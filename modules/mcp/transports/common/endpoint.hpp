@@ -11,10 +11,11 @@ struct endpoint {
   ry::headers fields;  // from the configuration
   std::uint32_t client_flags = RY_CLIENT_FOLLOW_REDIRECTS;
   std::uint64_t connect_timeout_ms = 10'000;
-  std::uint64_t idle_ms = 300'000;  // how long an answer or a stream may pause; no less than the configured timeout_seconds
+  // How long an answer or a stream may pause: beyond all limits of the module, which ends calls and sessions by its own.
+  std::uint64_t idle_ms = 25 * 3'600'000ULL;
 };
 
-// Reads {"url", "headers", "timeout_seconds"}. Throws ry::error RY_INVALID_ARGUMENT.
+// Reads {"url", "headers"}. Throws ry::error RY_INVALID_ARGUMENT.
 endpoint read_endpoint(const ry::mcp::target& t);
 // The same, and asks the host's address guard. Throws RY_PERMISSION_DENIED, too.
 void check_endpoint(const ry::context& ctx, const ry::mcp::target& t);

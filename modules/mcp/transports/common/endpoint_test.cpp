@@ -55,5 +55,26 @@ TEST(Endpoint, FieldsOfOneNameAreJoined) {
   EXPECT_EQ(fields_of(same, "z"), "");
 }
 
+TEST(Endpoint, IsSilentForLongerThanAnyLimitOfCallsAndSessions) {
+  constexpr std::uint64_t day_ms = 24 * 3'600'000;
+  EXPECT_GT(read_endpoint(target(R"({"url":"https://h/mcp"})")).idle_ms, day_ms);
+}
+
+TEST(Errors, OfTheNetworkNameNoAddressAndKeepTheCauseForTheLog) {
+  for (const char* reason : {"http_client.resolve", "http_client.connect", "http_client.connect_timeout", "http_client.proxy", "http_client.tls",
+                             "http_client.reset", "http_client.truncated", "http_client.idle_timeout", "http_client.new"}) {
+    const auto raw = ry::error(RY_UNAVAILABLE, reason, "10.0.0.7:3128 said \"no\"");
+    const auto view = raw.view();
+    const auto e = error_of(RY_UNAVAILABLE, &view);
+    EXPECT_EQ(e.status(), RY_UNAVAILABLE);
+    EXPECT_EQ(e.message().find("10.0"), std::string_view::npos) << e.message();
+    EXPECT_FALSE(e.message().empty());
+    EXPECT_EQ(e.detail_json(), R"({"cause":"10.0.0.7:3128 said \"no\""})");
+  }
+  const auto refused = ry::error(RY_PERMISSION_DENIED, "http_client.address_refused", "10.0.0.7 is private");
+  const auto view = refused.view();
+  EXPECT_EQ(error_of(RY_PERMISSION_DENIED, &view).message(), "MCP URL points to a private or local address");
+}
+
 }  // namespace
 }  // namespace mcp_transport

@@ -14,6 +14,7 @@ constexpr std::size_t most_running = 64;
 constexpr std::size_t most_refusal = 64 * 1024;
 constexpr std::uint64_t most_streamed_factor = 8;
 constexpr std::uint64_t linger_ms = 1000;
+constexpr std::uint64_t notification_idle_ms = 300'000;
 constexpr std::uint64_t usual_retry_ms = 1000;
 constexpr std::uint64_t shortest_retry_ms = 100;
 constexpr std::uint64_t longest_retry_ms = 10'000;
@@ -57,6 +58,8 @@ void exchange::begin() {
   r.header("Accept", again_ ? "text/event-stream" : "application/json, text/event-stream");
   if (!again_) r.body(m_.json, "application/json");
   if (m_.timeout_ms != 0) r.total_timeout(m_.timeout_ms);
+  // Some servers leave the exchange of a notification open, which nothing else ends before the session.
+  if (m_.kind != RY_MCP_REQUEST) r.idle_timeout(notification_idle_ms);
   const bool alone = !of_.used_ && m_.is(RY_MCP_LAST);
   if (alone) {
     r.flags(RY_CLIENT_FRESH_CONNECTION);

@@ -135,9 +135,7 @@ void session::finish(std::uint64_t token, std::int32_t why) noexcept {
   // What a program that was given up said last is the trace of what it waits for.
   if (why != 0 && !closing_ && !told_) {
     (void)ry::guard([&] {
-      auto last = trimmed(errors_);
-      if (last.size() > most_tail) last.remove_prefix(last.size() - most_tail);
-      if (!last.empty()) {
+      if (const auto last = last_errors(); !last.empty()) {
         ctx_.warn("a request to a local MCP server ended without an answer", {{"server", server_}, {"standard_error", last}});
       }
     });
@@ -229,6 +227,12 @@ void session::errors(std::string_view bytes) {
   }
 }
 
+std::string_view session::last_errors() const noexcept {
+  auto last = trimmed(errors_);
+  if (last.size() > most_tail) last.remove_prefix(last.size() - most_tail);
+  return last;
+}
+
 void session::ended(std::int32_t code, std::int32_t why) noexcept {
   if (start_again(code)) return;
   exited_ = true;
@@ -252,10 +256,10 @@ void session::gone(std::int32_t code, std::int32_t why) {
   if (!limit.empty()) text += " (the limit mcp_json." + limit + " was reached)";
   // What the shell in there says when a file is not shown.
   if (how_.sandbox && code == 127) text += " (the sandbox shows /usr and what mcp_json.readable names)";
-  auto last = trimmed(errors_);
-  if (last.size() > 1000) last.remove_prefix(last.size() - 1000);
-  if (!last.empty()) text += "; it said: " + std::string(last);
   end_.emplace(RY_UNAVAILABLE, "mcp.json", text);
+  if (const auto last = last_errors(); !last.empty()) {
+    end_ = end_->with_detail("{\"cause\":" + ry::json_string("standard error: " + std::string(last)) + "}");
+  }
   // What it said before it went comes first.
   if (!paused_ && posts_ == 0) tell(*end_);
 }

@@ -1,5 +1,5 @@
 // One local MCP server: a child whose standard input and output carry one JSON text a line. What it
-// writes to standard error goes to the log and, its end, into the error when it ends too early.
+// writes to standard error goes to the log only: by lines, and once more its end when it ends too early.
 //
 // A package runner whose cache is damaged may end before its first answer: it is started once more, without that cache, and
 // given what it was sent.
@@ -57,6 +57,7 @@ class session final : public ry::mcp::session, listener {
 
   bool read(std::string_view bytes);
   void errors(std::string_view bytes);
+  std::string_view last_errors() const noexcept;
   void start();
   // Whether the program was started once more.
   bool start_again(std::int32_t code) noexcept;

@@ -18,7 +18,9 @@
  * (RY_MCP_EXCHANGES: HTTP), on_sent says that the exchange ended: a request that has no answer by then
  * gets none.
  *
- * What a driver says of a failure names the cause and never holds a secret of the configuration.
+ * What a driver says of a failure is shown to users: a sentence of its own that names the cause, without secrets of the
+ * configuration, addresses that the user does not know, and text of the server or its program. Those belong into the error's
+ * detail_json as {"cause": "..."}, which the module writes to the log and shows to no client.
  */
 #ifndef RY_EXT_MCP_TRANSPORT_H
 #define RY_EXT_MCP_TRANSPORT_H
@@ -95,8 +97,8 @@ typedef struct ry_mcp_sink {
                   const ry_error_view* err) RY_NOEXCEPT;
   /* Last, unless close() came first: the connection is gone, or could not be made. RY_OK: the server
    * ended it. RY_UNAUTHENTICATED: it refused the credentials, with err's http_status and a detail_json of
-   * {"authenticate": "..."}, see ry_mcp_outcome. err names the cause: an exit code, the last lines of
-   * standard error, an address. */
+   * {"authenticate": "..."}, see ry_mcp_outcome. err names the cause, as an exit code; what a program wrote
+   * to its standard error is the "cause" of its detail_json. */
   void (*on_closed)(void* ctx, ry_status st, const ry_error_view* err) RY_NOEXCEPT;
 } ry_mcp_sink;
 
@@ -123,7 +125,10 @@ typedef struct ry_mcp_transport_v1 {
    * RY_OK; RY_INVALID_ARGUMENT; RY_PERMISSION_DENIED (an address or a command that is refused), with
    * a sentence for the caller of the interface. [any] */
   ry_status (*check)(void* self, const ry_mcp_target* target, ry_errbuf* err) RY_NOEXCEPT;
-  /* The sink is copied. *session is a handle until close(). [any] */
+  /* The sink is copied. *session is a handle until close(). Statuses besides those of check():
+   * RY_RESOURCE_EXHAUSTED: the account has too many sessions of this driver; RY_ABORTED: the node has too many. The module
+   * closes idle sessions (of the account; with RY_ABORTED also of others) and calls open() again for a few seconds.
+   * RY_UNAVAILABLE and others: the server cannot be reached, or its program cannot be started. [any] */
   ry_status (*open)(void* self, const ry_mcp_target* target, ry_exec* exec, const ry_mcp_sink* sink,
                     void* ctx, void** session, ry_errbuf* err) RY_NOEXCEPT;
   /* RY_RESOURCE_EXHAUSTED: too many messages (at least 16) wait for their on_sent; RY_CANCELLED: the
