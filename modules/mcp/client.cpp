@@ -355,7 +355,7 @@ ry::task<reply> client::ask(std::string method, json::object params, std::string
     if (disproved && !pinned()) parts_.eras.forget(to_->key);
     if (disproved && from_book_ && !pinned()) {
       try {
-        fail(r, "the request");
+        fail(r, "the request", method == "tools/call");
       } catch (const ry::error& e) {
         said_ = e;
       }

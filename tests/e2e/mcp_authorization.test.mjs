@@ -5,7 +5,7 @@ import http from 'node:http';
 import { after, before, test } from 'node:test';
 import { honest, json } from './lib/mcp.mjs';
 import { browse } from './lib/oauth.mjs';
-import { Server, freePort, makeDatabase } from './lib/server.mjs';
+import { Server, freePort, makeDatabase, waitFor } from './lib/server.mjs';
 
 let database, server;
 before(async () => {
@@ -110,12 +110,14 @@ for (const [what, odd, options] of [
     }
   });
 
-test('an error in an answer of status 200 is named', async () => {
+test('an error in an answer of status 200 is named by its code, and its description is in the log', async () => {
   const site = await startSite({ '/token': (f, res) => json(res, 200, { error: 'bad_verification_code', error_description: 'It has expired.' }) });
   try {
     const done = await (await profileOf(site)).consent();
     assert.equal(done.status, 400, done.text);
-    assert.match(done.text, /bad_verification_code \(It has expired\.\)/);
+    assert.match(done.text, /gave no token: bad_verification_code</);
+    assert.doesNotMatch(done.text, /expired/);
+    await waitFor('the description', () => server.log.split('\n').some((line) => line.includes(done.headers.get('x-request-id')) && line.includes('It has expired.')));
   } finally {
     site.close();
   }
