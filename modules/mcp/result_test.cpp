@@ -41,7 +41,7 @@ TEST(result_test, files_are_bounded_together) {
   const char* two = R"([{"type":"audio","mimeType":"audio/wav","data":"QUJDQUJD"},{"type":"audio","mimeType":"audio/wav","data":"QUJDQUJD"}])";
   const auto got = handed(two, 1000, 15);
   EXPECT_EQ(got.at("files").as_array().size(), 1u);
-  EXPECT_THAT(text_of(got, "content"), HasSubstr("too large to be handed over"));
+  EXPECT_THAT(text_of(got, "content"), HasSubstr("too large to be passed on"));
   EXPECT_FALSE(handed(two, 1000, 0).contains("files"));
   EXPECT_FALSE(handed(R"([{"type":"audio","mimeType":"audio/wav","data":""}])").contains("files"));
   std::string many = "[";
