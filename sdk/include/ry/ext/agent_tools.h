@@ -4,11 +4,11 @@
  * tools_json: [{"name":"files__read","description":"...","parameters":{JSON Schema},
  *               "source":"mcp:files","read_only":false,"idempotent":false,
  *               "source_instructions":"for the system prompt"}]
- *   source_instructions: of the source, once, with any of its tools; may be left out.
+ *   source_instructions: instructions of the source, once, with any of its tools; optional.
  * result_json: {"content":"text for the model","is_error":false,
  *               "images":[{"media_type":"image/png","data":"<base64>"}],"structured":{...},
  *               "files":[{"name":"a.wav","media_type":"audio/wav","data":"<base64>"}]}
- *   files: stored in the run's workspace, with a line in the text that names each; may be left out.
+ *   files: stored in the run's workspace; the text gets a line that names each; optional.
  */
 #ifndef RY_EXT_AGENT_TOOLS_H
 #define RY_EXT_AGENT_TOOLS_H
@@ -20,7 +20,7 @@ extern "C" {
 #define RY_AGENT_TOOLS_1 "agent.tools/1"
 
 /* Flags of a scope. */
-#define RY_TOOLS_TAKEN_OVER 1u /* another worker carried this run before: what a source kept for it there is not here */
+#define RY_TOOLS_TAKEN_OVER 1u /* another worker executed this run before; what a source kept for the run there is not available here */
 
 /* For whom; borrowed-in. */
 typedef struct ry_tools_scope {
@@ -51,9 +51,9 @@ typedef struct ry_tool_sink {
 typedef struct ry_agent_tools_v1 {
   uint32_t struct_size;
   uint32_t reserved0;
-  /* What this agent may use. Must not wait for a dead server: answer with what is known. RY_NOT_FOUND: the agent is gone,
-   * nothing. RY_UNAVAILABLE, RY_DEADLINE_EXCEEDED, RY_ABORTED: asked again, for half a second. After any other, the run goes
-   * on without this source, and its readers are told. [any] */
+  /* The tools of this agent. Must not wait for an unreachable server: return what is known. RY_NOT_FOUND: the agent is gone,
+   * so it has no tools. RY_UNAVAILABLE, RY_DEADLINE_EXCEEDED, RY_ABORTED: retried for half a second. After any other error the run
+   * continues without this source and reports it in its stream. [any] */
   ry_status (*list)(void* self, const ry_tools_scope* scope, ry_exec* exec, ry_tools_list_fn fn,
                     void* ctx) RY_NOEXCEPT;
   /* *call is valid until on_result returned. [any] */
@@ -61,13 +61,13 @@ typedef struct ry_agent_tools_v1 {
                     ry_str arguments_json, ry_exec* exec, const ry_tool_sink* sink, void* ctx,
                     void** call) RY_NOEXCEPT;
   void (*cancel)(void* self, void* call) RY_NOEXCEPT; /* on_result follows. [exec] */
-  /* Like call, for a call that a worker made before it went away: waits for the work that was begun then, and begins none.
-   * on_result with RY_NOT_FOUND: the outcome of that call is unknown here. May be NULL. [any] */
+  /* Like call, for a call of a worker that no longer executes the run: waits for the work that the call started, and starts none.
+   * on_result with RY_NOT_FOUND: the outcome of that call is unknown. May be NULL. [any] */
   ry_status (*resume)(void* self, const ry_tools_scope* scope, ry_str tool_call_id, ry_str name,
                       ry_str arguments_json, ry_exec* exec, const ry_tool_sink* sink, void* ctx,
                       void** call) RY_NOEXCEPT;
-  /* This worker has no more to do with the run: what the source keeps for it in memory may go. finished: 1 when the run is
-   * over, so that work begun for it is of no more use; 0 when another worker takes it up. No call of the run is under way.
+  /* This worker no longer executes the run, so the source can free what it keeps for the run in memory. finished: 1 if the run has
+   * ended, so work that was started for it can be cancelled; 0 if another worker continues it. No call of the run is pending.
    * May be NULL. [any] */
   void (*ended)(void* self, const ry_tools_scope* scope, int32_t finished) RY_NOEXCEPT;
 } ry_agent_tools_v1;

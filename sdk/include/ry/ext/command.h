@@ -1,7 +1,7 @@
-/* ry.command/1 - commands of the operator that a module carries out, such as `runyard model check`. A point of the host.
+/* ry.command/1 - commands of the operator that a module implements, such as `runyard model check`. A point of the host.
  *
- * The command line creates the modules as `runyard check` does: none is started, there is no database, and what the host
- * does not have answers RY_UNAVAILABLE. ry.core/1 and ry.http_client/1 work. A server never calls a command.
+ * The command line creates the modules as `runyard check` does: none is started, there is no database, and interfaces that
+ * need one return RY_UNAVAILABLE. ry.core/1 and ry.http_client/1 work. A server never calls a command.
  */
 #ifndef RY_EXT_COMMAND_H
 #define RY_EXT_COMMAND_H
@@ -18,18 +18,18 @@ typedef struct ry_command_call {
   uint32_t struct_size;
   uint32_t reserved0;
   void* ctx;
-  /* For standard output, as it is; any number of times before done. Borrowed. [exec] */
+  /* Writes text to standard output unchanged; any number of times before done. Borrowed. [exec] */
   void (*print)(void* ctx, ry_str text) RY_NOEXCEPT;
-  /* Once, last. RY_OK: exit code 0; RY_INVALID_ARGUMENT or RY_NOT_FOUND: the command line is wrong; else it failed.
-   * The error's message goes to standard error. [exec] */
+  /* Called once, last. RY_OK: exit code 0; RY_INVALID_ARGUMENT or RY_NOT_FOUND: wrong command line; others: the command failed.
+   * The error's message is written to standard error. [exec] */
   ry_done_fn done;
 } ry_command_call;
 
 typedef struct ry_command_v1 {
   uint32_t struct_size;
   uint32_t reserved0;
-  /* Begins; the driver's name is that of the command. `arguments_json` is an object, borrowed; `call` is copied.
-   * Non-zero: not begun, done is not called. [exec] */
+  /* Starts the command; the driver has the command's name. `arguments_json` is an object, borrowed; `call` is copied.
+   * Non-zero: not started, done is not called. [exec] */
   ry_status (*run)(void* self, ry_str arguments_json, ry_exec* exec, const ry_command_call* call) RY_NOEXCEPT;
 } ry_command_v1;
 

@@ -17,8 +17,8 @@
  *   "reasoning_effort": "none" | "minimal" | "low" | "medium" | "high",              -- optional
  *   "tool_choice": "auto" | "none" | "required" | {"name":"shell"}                   -- optional
  * }
- * A driver leaves out or changes what its provider refuses: schemas, ids, empty texts, the order of roles. What it cannot
- * express of one tool it reports with on_notice, and asks without that tool.
+ * A driver leaves out or changes what its provider refuses: schemas, ids, empty texts, the order of roles. A tool that it cannot
+ * express is left out of the request and reported with on_notice.
  * config_json, from runs.providers.<name>: {"kind", "base_url", "api_key", "headers":{}, "timeout_seconds",
  * "idle_timeout_seconds", "proxy", "ca_file", ...driver's own keys}; defaults are the driver's.
  */
@@ -33,16 +33,16 @@ extern "C" {
 
 typedef struct ry_llm_usage {
   uint32_t struct_size;
-  uint32_t estimated;        /* 1: the provider did not say all of it; counted from the text */
+  uint32_t estimated;        /* 1: the provider did not report all counts; some are estimated from the text */
   int64_t input_tokens;      /* all of them, cached ones included */
   int64_t output_tokens;
   int64_t cached_tokens;     /* read from the provider's cache */
-  int64_t cache_write_tokens; /* written into it; part of input_tokens. Since 1.0; 0 when struct_size is smaller */
+  int64_t cache_write_tokens; /* written to the provider's cache; part of input_tokens. Since 1.0; 0 if struct_size is smaller */
 } ry_llm_usage;
 
-#define RY_LLM_FINISH_STOP 1       /* the model finished its answer by itself */
-#define RY_LLM_FINISH_TOOL_CALLS 2 /* it waits for the results of its calls */
-#define RY_LLM_FINISH_LENGTH 3     /* cut at a limit of tokens; the arguments of the last call may be incomplete */
+#define RY_LLM_FINISH_STOP 1       /* the model ended its answer itself */
+#define RY_LLM_FINISH_TOOL_CALLS 2 /* the model waits for the results of its calls */
+#define RY_LLM_FINISH_LENGTH 3     /* truncated at a token limit; the arguments of the last call may be incomplete */
 #define RY_LLM_FINISH_FILTER 4     /* the provider withheld the answer or the rest of it */
 #define RY_LLM_FINISH_REFUSAL 5    /* the model declined to answer */
 #define RY_LLM_FINISH_PAUSE 6      /* the provider paused a long turn; ask again with the text so far */
@@ -71,13 +71,13 @@ typedef struct ry_llm_sink {
   /* May be NULL, or missing when struct_size is smaller. A JSON object on one line that has to come back
    * as an element of the message's "reasoning"; its members "driver" and "model" say whose it is. */
   void (*on_reasoning_block)(void* ctx, ry_str block_json) RY_NOEXCEPT;
-  /* May be NULL, or missing when struct_size is smaller. Something of the request was left out or changed so that the
-   * provider takes it; `code` is one of "tool_skipped", "image_skipped", "parameter_skipped", `message` a sentence that
-   * names it. Called before the first on_text. */
+  /* May be NULL, or missing if struct_size is smaller. Part of the request was left out or changed to meet the provider's
+   * limits; `code` is "tool_skipped", "image_skipped" or "parameter_skipped", `message` a sentence that names the part.
+   * Called before the first on_text. */
   void (*on_notice)(void* ctx, ry_str code, ry_str message) RY_NOEXCEPT;
 } ry_llm_sink;
 
-/* What a provider takes of the requests to one model; 0: no limit that the driver knows of. */
+/* Limits of a provider for requests to one model; 0: no limit is known. */
 #define RY_LLM_GIF_STILL 1u        /* no animated GIF */
 #define RY_LLM_GIF_NONE 2u         /* no GIF at all */
 typedef struct ry_llm_limits {
@@ -85,7 +85,7 @@ typedef struct ry_llm_limits {
   uint32_t tools;                  /* of one request */
   uint32_t image_side;             /* pixels of the longer side of an image */
   uint32_t many_images;            /* in a request with more images than this ... */
-  uint32_t image_side_of_many;     /* ... the longer side of each has at most so many pixels */
+  uint32_t image_side_of_many;     /* ... pixels of the longer side of each */
   uint32_t gifs;                   /* RY_LLM_GIF_*, or 0 */
   uint64_t image_bytes;            /* of one image, as base64 */
 } ry_llm_limits;
@@ -93,8 +93,8 @@ typedef struct ry_llm_limits {
 typedef struct ry_llm_provider_v1 {
   uint32_t struct_size;
   uint32_t reserved0;
-  /* An instance for one configured provider; looks only, at files too, without other I/O: `runyard check` does it too. A sentence in
-   * err that speaks of one key of config_json begins with it. [lifecycle] */
+  /* Creates an instance for one configured provider. May read files, but does no other I/O, because `runyard check` calls it too. A
+   * message in err about a key of config_json begins with that key. [lifecycle] */
   ry_status (*open)(void* self, ry_str name, ry_str config_json, void** provider, ry_errbuf* err)
       RY_NOEXCEPT;
   /* No call is under way. [lifecycle] */
@@ -104,7 +104,7 @@ typedef struct ry_llm_provider_v1 {
                         const ry_llm_sink* sink, void* ctx, void** call) RY_NOEXCEPT;
   /* Closes the connection to the model at once; on_end follows with RY_CANCELLED. [exec] */
   void (*cancel)(void* self, void* call) RY_NOEXCEPT;
-  /* May be NULL, or missing when struct_size is smaller: nothing is known. Sets the members of *limits that its
+  /* May be NULL, or missing if struct_size is smaller: no limits are known. Sets the members of *limits that its
    * struct_size covers; the caller has set them to 0. Without I/O. [any] */
   ry_status (*limits)(void* self, void* provider, ry_str model, ry_llm_limits* limits) RY_NOEXCEPT;
 } ry_llm_provider_v1;

@@ -4,8 +4,8 @@
  * address) allows http and https only, checks every resolved address, connects to the address that
  * was checked, checks redirects again and never follows them to another host.
  *
- * Through a proxy the proxy looks the name up and connects, so no address can be checked here. Only a request with
- * RY_CLIENT_OPERATOR_URL may therefore use one; any other that asks for a proxy is refused with "http_client.proxy".
+ * A proxy resolves the name and connects, so the client cannot check the address. Therefore only a request with
+ * RY_CLIENT_OPERATOR_URL may use one; any other request with a proxy is refused with "http_client.proxy".
  */
 #ifndef RY_IF_HTTP_CLIENT_H
 #define RY_IF_HTTP_CLIENT_H
@@ -22,8 +22,8 @@ extern "C" {
 #define RY_CLIENT_LAST 8u             /* may take a pooled connection, but leaves none */
 #define RY_CLIENT_REPEATABLE 16u      /* twice does no more than once, whatever the method: sent again, once, when a
                                          pooled connection breaks before the answer */
-#define RY_CLIENT_ENVIRONMENT_PROXY 32u /* through the proxy that HTTPS_PROXY or HTTP_PROXY of the server's environment
-                                           names for this URL, unless NO_PROXY excepts it or `proxy` is given */
+#define RY_CLIENT_ENVIRONMENT_PROXY 32u /* use the proxy in HTTPS_PROXY or HTTP_PROXY of the server's environment for
+                                           this URL, unless NO_PROXY excludes it or `proxy` is set */
 
 typedef struct ry_client_request {
   uint32_t struct_size;
@@ -42,7 +42,7 @@ typedef struct ry_client_request {
    * the same proxy, credentials included, and the same `trust`. */
   ry_str proxy;                /* "http://[user:password@]host[:port]": CONNECT for https URLs, the absolute form of
                                   the URL for http; empty: none. Never shown */
-  uint64_t trust;              /* certificates besides the usual ones, see trust(); 0: none */
+  uint64_t trust;              /* additional certificates, see trust(); 0: none */
 } ry_client_request;
 
 typedef struct ry_client_response {
@@ -51,7 +51,7 @@ typedef struct ry_client_response {
   const ry_header* headers;
   size_t n_headers;
   ry_str url;          /* after redirects */
-  ry_str peer_address; /* that of the proxy when there is one */
+  ry_str peer_address; /* the proxy's address if one is used */
 } ry_client_response;
 
 /* All on the request's executor, in order: head once, then data, then done exactly once. Data is
@@ -65,7 +65,7 @@ typedef struct ry_client_handler {
   /* Failures: RY_PERMISSION_DENIED "http_client.address_refused", RY_UNAVAILABLE
    * "http_client.resolve" | "connect" | "tls" | "reset" | "proxy", RY_DEADLINE_EXCEEDED
    * "http_client.connect_timeout" | "idle_timeout" | "total_timeout", RY_INVALID_ARGUMENT
-   * "http_client.url" | "proxy" (it cannot be used, or refused: a retry does not help), RY_DATA_LOSS "http_client.malformed" | "truncated", RY_CANCELLED. */
+   * "http_client.url" | "proxy" (unusable, or it refused: a retry does not help), RY_DATA_LOSS "http_client.malformed" | "truncated", RY_CANCELLED. */
   ry_done_fn on_done;
 } ry_client_handler;
 
@@ -82,7 +82,7 @@ typedef struct ry_http_client_v1 {
   ry_status (*check_url)(const ry_host* host, ry_str url) RY_NOEXCEPT;
   /* Closes, soon, the idle connections that requests on this executor left under this pool_key. [any] */
   void (*drop_idle)(const ry_host* host, ry_exec* exec, ry_str pool_key) RY_NOEXCEPT;
-  /* Certificates of authorities (PEM, at most 4 MiB) that requests with this number trust beside the system's. The same
+  /* Certificates of authorities (PEM, at most 4 MiB) that requests with this number trust in addition to the system's. The same
    * text has the same number, as long as the server runs. Parses, so call it off the loops. RY_INVALID_ARGUMENT: they
    * cannot be used, `err` says why; RY_RESOURCE_EXHAUSTED: too many. Where no request can be made (`runyard check`) the
    * text is examined and *number is 0. [any] */
