@@ -39,7 +39,7 @@ void messages_reader::event(std::string_view name, std::string_view data, llm::r
   if (name == "error") return fail(llm::failure_of_body(data, 0));
   const auto v = llm::parse_event(data);
   if (!v || !v->is_object())
-    return fail({RY_DATA_LOSS, "llm.protocol", "the model provider sent an event that is no JSON"});
+    return fail(llm::failure_of_nonsense(data, "the model provider sent an event that is no JSON"));
   take(v->get_object(), data, to);
 }
 
@@ -76,7 +76,7 @@ void messages_reader::take(const json::object& o, std::string_view data, llm::re
     const auto* d = object_at(o, "delta");
     if (const auto finish = d ? llm::finish_of(text_at(*d, "stop_reason")) : 0; finish != 0) {
       stopped_ = true;
-      finish_ = finish;
+      finish_ = llm::graver(finish_, finish);
     }
   } else if (type == "message_stop") {
     conclude(to);
@@ -166,7 +166,8 @@ void messages_reader::block_delta(const json::object& o, std::string_view data, 
     tool_block* t = open_call(o);
     if (t == nullptr) return;
     const auto piece = text_at(*d, "partial_json");
-    if (t->arguments.size() + piece.size() > max_arguments)
+    argument_bytes_ += piece.size();
+    if (argument_bytes_ > max_arguments)
       return fail({RY_DATA_LOSS, "llm.protocol", "the arguments of a tool call are too large"});
     produced_ += piece.size();
     t->arguments.add(piece);
@@ -194,9 +195,11 @@ void messages_reader::conclude(llm::receiver& to) {
   std::size_t n = 0;
   for (tool_block& t : calls_) {
     ++n;
-    std::string arguments = t.arguments.blank() ? std::move(t.given) : t.arguments.take();
     // What the limit cut off may have been the input of the last call.
-    if (arguments.empty() && (by_itself || n < calls_.size())) arguments = "{}";
+    const bool cut = !by_itself && n == calls_.size();
+    if (t.name.empty()) continue;
+    const std::string arguments =
+        llm::settled_arguments(t.arguments.blank() ? std::move(t.given) : t.arguments.take(), cut);
     to.tool_call(t.id.empty() ? "call_" + std::to_string(n) : t.id, t.name, arguments);
   }
   if (finish_ == 0) finish_ = calls_.empty() ? RY_LLM_FINISH_STOP : RY_LLM_FINISH_TOOL_CALLS;

@@ -210,6 +210,25 @@ TEST(messages_reader, a_call_that_the_limit_cut_before_its_input_has_none) {
   }
 }
 
+TEST(messages_reader, what_stands_for_no_input_is_an_empty_object_and_a_call_without_a_name_is_none) {
+  const reading r(
+      {start, R"({"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"t1","name":"f","input":null}})",
+       R"({"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"null"}})",
+       R"({"type":"content_block_stop","index":0})",
+       R"({"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"t2","name":"g","input":[]}})",
+       R"({"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"[]"}})",
+       R"({"type":"content_block_stop","index":1})",
+       R"({"type":"content_block_start","index":2,"content_block":{"type":"tool_use","id":"t3","input":{"x":1}}})",
+       R"({"type":"message_delta","delta":{"stop_reason":"tool_use"}})", stop});
+  EXPECT_THAT(r.got.calls, ElementsAre("t1 f {}", "t2 g {}"));
+}
+
+TEST(messages_reader, the_gravest_of_several_ends_counts) {
+  const reading r({start, text("a"), R"({"type":"message_delta","delta":{"stop_reason":"max_tokens"}})",
+                   R"({"type":"message_delta","delta":{"stop_reason":"end_turn"}})", stop});
+  EXPECT_EQ(r.reader.finish(), RY_LLM_FINISH_LENGTH);
+}
+
 TEST(messages_reader, a_misnumbered_input_belongs_to_the_only_open_call) {
   const reading r(
       {start, R"({"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"t1","name":"f","input":{}}})",

@@ -52,23 +52,43 @@ failure failure_of_status(unsigned s, std::string message) {
   if (s == 408 || s == 504) return {RY_DEADLINE_EXCEEDED, "llm.timeout", std::move(message)};
   if (s == 413) return {RY_OUT_OF_RANGE, "llm.context_too_long", std::move(message)};
   if (s == 429) return {RY_RESOURCE_EXHAUSTED, "llm.rate_limited", std::move(message)};
-  if (s >= 500) return {RY_UNAVAILABLE, "llm.unavailable", std::move(message)};
+  // A conflict, a request that came too early, a failed dependency: what official clients send again.
+  if (s >= 500 || s == 409 || s == 424 || s == 425) return {RY_UNAVAILABLE, "llm.unavailable", std::move(message)};
   if (s >= 400) return {RY_INVALID_ARGUMENT, "llm.refused", std::move(message)};
   return {RY_DATA_LOSS, "llm.protocol", std::move(message)};
 }
+
+namespace {
+
+constexpr std::string_view key_beginnings[] = {"sk-",   "sk_",    "gsk_", "xai-", "AIza",    "pplx-",
+                                               "nvapi-", "hf_",    "r8_",  "fw_",  "tgp_v1_", "Bearer "};
+constexpr std::size_t least_key = 6;  // characters behind its beginning
+
+bool is_of_a_key(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_' || c == '*' || c == '.';
+}
+
+void hide_keys(std::string& text, std::string_view beginning) {
+  for (auto at = text.find(beginning); at != std::string::npos; at = text.find(beginning, at + 3)) {
+    if (at > 0 && std::isalnum(static_cast<unsigned char>(text[at - 1])) != 0) continue;  // within a word
+    auto end = at + beginning.size();
+    while (end < text.size() && is_of_a_key(text[end])) ++end;
+    while (end > at && text[end - 1] == '.') --end;  // of the sentence
+    const std::string_view key = std::string_view(text).substr(at, end - at);
+    // Words follow some of them: "Bearer authentication".
+    const bool random = beginning == "sk-" || key.find_first_of("0123456789*") != std::string_view::npos;
+    if (random && key.size() >= beginning.size() + least_key) text.replace(at, key.size(), "***");
+  }
+}
+
+}  // namespace
 
 std::string presentable(std::string_view text, std::string_view secret) {
   std::string out(text.substr(0, 4096));
   if (secret.size() >= 4)
     for (auto at = out.find(secret); at != std::string::npos; at = out.find(secret, at + 3))
       out.replace(at, secret.size(), "***");
-  for (auto at = out.find("sk-"); at != std::string::npos; at = out.find("sk-", at + 3)) {
-    auto end = at + 3;
-    while (end < out.size() && (std::isalnum(static_cast<unsigned char>(out[end])) ||
-                                out[end] == '-' || out[end] == '_' || out[end] == '*'))
-      ++end;
-    if (end - at >= 9) out.replace(at, end - at, "***");
-  }
+  for (std::string_view beginning : key_beginnings) hide_keys(out, beginning);
   for (char& c : out)
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
   if (out.size() > 500) {

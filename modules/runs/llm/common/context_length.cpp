@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
+#include <cstdint>
 #include <string>
 
 namespace llm {
@@ -34,7 +36,6 @@ constexpr std::string_view too_long[] = {
     "context window exceeded",  // others
     "input tokens exceed the configured limit",  // OpenAI
     "input tokens exceeds",  // OpenAI
-    "string too long * maximum length",  // OpenAI
     "reduce the length of the messages",  // OpenAI, Groq, Cerebras
     "reduce the length of your prompt",  // Groq
     "prompt is too long",  // Anthropic, Fireworks
@@ -62,6 +63,25 @@ constexpr std::string_view too_long[] = {
     "prompt token count * exceeds the limit",  // GitHub
     "total number of tokens in the prompt cannot exceed",  // Cohere
     "conversation is too long",  // others
+    "exceeds maximum input length",  // DeepInfra
+    "exceeds the maximum input length",  // others
+    "exceed * maximum sequence length",  // others
+    "exceeds * maximum sequence length",  // others
+    "maximum supported sequence length",  // SambaNova
+    "less than max seq len",  // SiliconFlow
+    "greater than max seq len",  // TabbyAPI
+    "exceeds max seq len",  // ExLlama
+    "too many tokens size limit exceeded",  // Cohere
+    "exceed max message tokens",  // Volcengine
+    "exceeds maximum allowed token size",  // Databricks
+    "exceeds maximum allowed content length",  // Databricks
+    "prompt tokens too long",  // Baidu
+    "max input characters is",  // Baidu
+    "contextwindowexceedederror",  // LiteLLM
+    "prompt exceeds * context",  // others
+    "context window of # tokens",  // others
+    "context overflow",  // others
+    "not fit * context",  // others
 };
 
 // A refusal that passes with time.
@@ -71,10 +91,16 @@ constexpr std::string_view rates[] = {"rate limit", "per minute", "per min", "pe
 constexpr std::string_view codes[] = {
     "context_length_exceeded",   "context_window_exceeded",      "context_window_overflow",
     "contextwindowexceedederror", "exceed_context_size_error",   "model_context_window_exceeded",
-    "model_max_prompt_tokens_exceeded", "request_too_large",     "string_above_max_length",
+    "model_max_prompt_tokens_exceeded", "request_too_large",
     "max_tokens_exceeded_context", "prompt_too_long",            "input_too_long",
     "context_too_long",
 };
+
+// OpenAI: a text of the request, of which those that are no messages (names, ids) have far lower limits.
+constexpr std::string_view text_too_long = "string too long * maximum length";
+constexpr std::uint64_t least_text_limit = 10'000;
+// Zhipu: the prompt is too long.
+constexpr std::string_view prompt_too_long_in_chinese = "\u8d85\u957f";
 
 // Lower case, words with one blank between, each number a #.
 std::string words_of(std::string_view text) {
@@ -107,14 +133,26 @@ bool has(std::string_view text, std::string_view words) {
   return true;
 }
 
+// The number behind "maximum length", 0 when there is none.
+std::uint64_t text_limit_in(std::string_view message) {
+  constexpr std::string_view before = "maximum length ";
+  const auto at = message.find(before);
+  std::uint64_t n = 0;
+  if (at != std::string_view::npos)
+    std::from_chars(message.data() + at + before.size(), message.data() + message.size(), n);
+  return n;
+}
+
 }  // namespace
 
 bool says_context_too_long(std::string_view message) {
   const std::string text = words_of(message);
+  if (has(text, text_too_long)) return text_limit_in(message) >= least_text_limit;
   // OpenAI, Groq: this request alone has more tokens than a minute's limit, so waiting does not help.
   if (has(text, "request too large for") && has(text, "must be reduced")) return true;
   if (std::any_of(std::begin(rates), std::end(rates), [&](std::string_view r) { return has(text, r); })) return false;
-  return std::any_of(std::begin(too_long), std::end(too_long), [&](std::string_view w) { return has(text, w); });
+  return std::any_of(std::begin(too_long), std::end(too_long), [&](std::string_view w) { return has(text, w); }) ||
+         message.find(prompt_too_long_in_chinese) != std::string_view::npos;
 }
 
 bool names_context_too_long(std::string_view code) {

@@ -16,6 +16,15 @@ TEST(finish, reasons_of_all_providers_are_told_apart) {
                {"eos", RY_LLM_FINISH_STOP},
                {"end_turn", RY_LLM_FINISH_STOP},
                {"something_new", RY_LLM_FINISH_STOP},
+               {"null", 0},
+               {" ", 0},
+               {"rate_limit", RY_LLM_FINISH_ERROR},
+               {"RATE_LIMITED", RY_LLM_FINISH_ERROR},
+               {"client_disconnected", RY_LLM_FINISH_ERROR},
+               {"interrupted", RY_LLM_FINISH_ERROR},
+               {"token_limit_reached", RY_LLM_FINISH_LENGTH},
+               {"harmful_content", RY_LLM_FINISH_FILTER},
+               {"declined", RY_LLM_FINISH_REFUSAL},
                {"tool_use", RY_LLM_FINISH_TOOL_CALLS},
                {"toolUse", RY_LLM_FINISH_TOOL_CALLS},
                {"function_call", RY_LLM_FINISH_TOOL_CALLS},
@@ -51,7 +60,21 @@ TEST(finish, the_graver_of_a_gateways_reason_and_the_native_one_counts) {
   EXPECT_EQ(finish_of("length", "stop"), RY_LLM_FINISH_LENGTH);
   EXPECT_EQ(finish_of("tool_calls", "STOP"), RY_LLM_FINISH_TOOL_CALLS);
   EXPECT_EQ(finish_of("stop", "a_new_failure_mode"), RY_LLM_FINISH_STOP);
-  EXPECT_EQ(finish_of("", "network_error"), 0);
+}
+
+TEST(finish, a_native_reason_alone_ends_an_answer_only_when_it_went_wrong) {
+  EXPECT_EQ(finish_of("", "MALFORMED_FUNCTION_CALL"), RY_LLM_FINISH_ERROR);
+  EXPECT_EQ(finish_of("null", "SAFETY"), RY_LLM_FINISH_FILTER);
+  EXPECT_EQ(finish_of("", "STOP"), 0);
+  EXPECT_EQ(finish_of("", "tool_use"), 0);
+  EXPECT_EQ(finish_of("", "a_new_name"), 0);
+}
+
+TEST(finish, the_graver_of_two_ends_counts) {
+  EXPECT_EQ(llm::graver(RY_LLM_FINISH_LENGTH, RY_LLM_FINISH_STOP), RY_LLM_FINISH_LENGTH);
+  EXPECT_EQ(llm::graver(RY_LLM_FINISH_STOP, RY_LLM_FINISH_FILTER), RY_LLM_FINISH_FILTER);
+  EXPECT_EQ(llm::graver(RY_LLM_FINISH_ERROR, RY_LLM_FINISH_FILTER), RY_LLM_FINISH_ERROR);
+  EXPECT_EQ(llm::graver(0, RY_LLM_FINISH_STOP), RY_LLM_FINISH_STOP);
 }
 
 }  // namespace

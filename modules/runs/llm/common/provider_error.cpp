@@ -318,4 +318,9 @@ failure failure_of_body(std::string_view body, unsigned http_status) {
   return judge(std::move(a), http_status);
 }
 
+failure failure_of_nonsense(std::string_view data, std::string_view message) {
+  if (says_context_too_long(data)) return {RY_OUT_OF_RANGE, "llm.context_too_long", std::string(message)};
+  return {RY_DATA_LOSS, "llm.protocol", std::string(message)};
+}
+
 }  // namespace llm

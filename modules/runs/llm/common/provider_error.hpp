@@ -21,4 +21,7 @@ failure failure_of(const boost::json::object& body, unsigned http_status);
 // The body of a response with an HTTP status that is no success, or the data of an `event: error` (http_status 0).
 failure failure_of_body(std::string_view body, unsigned http_status);
 
+// Data of an event that should be an object and is not. A text may say that the conversation is too long; else `message`.
+failure failure_of_nonsense(std::string_view data, std::string_view message);
+
 }  // namespace llm

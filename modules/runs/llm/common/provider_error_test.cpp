@@ -65,6 +65,8 @@ TEST(provider_error, the_body_of_a_refusal_is_judged_with_its_status) {
       {500, R"({"error":{"message":"x","type":"invalid_request_error"}})", RY_UNAVAILABLE, "llm.unavailable"},
       {503, R"([{"error":{"message":"busy","status":"UNAVAILABLE"}}])", RY_UNAVAILABLE, "llm.unavailable"},
       {502, "<html>", RY_UNAVAILABLE, "llm.unavailable"},
+      {409, R"({"error":{"message":"conflict"}})", RY_UNAVAILABLE, "llm.unavailable"},
+      {424, R"({"message":"the model failed"})", RY_UNAVAILABLE, "llm.unavailable"},
       {400, "prompt is too long: 9 tokens > 8 maximum", RY_OUT_OF_RANGE, "llm.context_too_long"}};
   for (const auto& c : cases) {
     const auto f = llm::failure_of_body(c.body, c.http);
@@ -80,6 +82,12 @@ TEST(provider_error, the_body_of_a_refusal_is_judged_with_its_status) {
 TEST(provider_error, a_page_or_a_bare_text_is_not_shown_to_clients) {
   for (const char* body : {"<html>oops</html>", "upstream connect error at 10.0.0.7", ""})
     EXPECT_EQ(llm::failure_of_body(body, 502).message, "the model provider answered HTTP 502") << body;
+}
+
+TEST(provider_error, a_text_in_the_place_of_an_object_may_say_that_the_conversation_is_too_long) {
+  EXPECT_EQ(llm::failure_of_nonsense("[ERROR] prompt is too long: 9 tokens > 8 maximum", "m").status, RY_OUT_OF_RANGE);
+  EXPECT_EQ(llm::failure_of_nonsense("[ERROR] at 10.0.0.7", "m").status, RY_DATA_LOSS);
+  EXPECT_EQ(llm::failure_of_nonsense("[ERROR] at 10.0.0.7", "m").message, "m");
 }
 
 TEST(provider_error, a_retry_hint_is_kept) {

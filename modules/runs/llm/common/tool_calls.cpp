@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "json_text.hpp"
 #include "request.hpp"
 
 namespace llm {
@@ -49,11 +50,6 @@ std::size_t object_end(std::string_view s) {
 }
 
 bool starts_object(std::string_view s) { return trimmed(s).starts_with('{'); }
-
-bool whole_object(std::string_view s) {
-  s = trimmed(s);
-  return s.starts_with('{') && object_end(s) == s.size();
-}
 
 bool empty_object(std::string_view s) {
   s = trimmed(s);
@@ -99,6 +95,25 @@ std::string invented_id(std::string_view seed, std::size_t ordinal, const assemb
 
 }  // namespace
 
+bool is_whole_object(std::string_view text) {
+  text = trimmed(text);
+  return text.starts_with('{') && object_end(text) == text.size();
+}
+
+bool is_no_arguments(std::string_view text) {
+  text = trimmed(text);
+  if (text.empty() || text == "null" || empty_object(text)) return true;
+  const bool enclosed = text.size() >= 2 && ((text.front() == '[' && text.back() == ']') ||
+                                             (text.front() == '"' && text.back() == '"'));
+  return enclosed && (all_blank(text.substr(1, text.size() - 2)) || text == "\"null\"");
+}
+
+std::string settled_arguments(std::string taken, bool cut) {
+  if (!is_whole_object(taken) && is_no_arguments(taken)) return cut ? "" : "{}";
+  if (auto paired = without_lone_surrogates(taken)) return std::move(*paired);
+  return taken;
+}
+
 void argument_text::add(std::string_view piece) {
   std::size_t i = 0;
   for (; i < piece.size() && !closed_; ++i) {
@@ -142,7 +157,7 @@ std::string argument_text::take() {
     if (own.starts_with('"')) {
       boost::system::error_code ec;
       const auto v = json::parse(own, ec);
-      if (!ec && v.is_string() && whole_object(v.get_string())) return std::string(v.get_string());
+      if (!ec && v.is_string() && is_whole_object(v.get_string())) return std::string(v.get_string());
     }
     return std::move(text_);
   }
@@ -207,7 +222,7 @@ std::optional<std::size_t> tool_call_assembly::add(const json::object& o, std::s
     written = json::serialize(*arguments);
     p.arguments = written;
   }
-  p.whole = whole_object(p.arguments);
+  p.whole = is_whole_object(p.arguments);
   const auto* extra = object_at(o, "extra_content");
   if (extra && extra->empty()) extra = nullptr;
   return add(p, extra);
@@ -227,7 +242,8 @@ std::optional<std::size_t> tool_call_assembly::add(const piece& p, const json::o
   else if (p.name != c->name)
     c->name += p.name;
   if (extra != nullptr) c->extra = *extra;
-  if (c->arguments.size() + p.arguments.size() > most_bytes || c->name.size() > most_bytes) return std::nullopt;
+  bytes_ += p.arguments.size() + p.name.size();
+  if (bytes_ > most_bytes) return std::nullopt;
   c->arguments.add(p.arguments);
   return p.arguments.size();
 }
@@ -281,7 +297,7 @@ std::vector<assembled_call> tool_call_assembly::take(std::string_view seed, bool
     assembled_call a{std::move(c.id), std::move(c.name), c.arguments.take(), std::move(c.extra)};
     // What the limit cut off may have been the arguments of the last call.
     const bool cut = !finished && &c == &calls_.back();
-    if (all_blank(a.arguments)) a.arguments = cut ? "" : "{}";
+    a.arguments = settled_arguments(std::move(a.arguments), cut);
     for (std::size_t n = out.size(); a.id.empty() || ids.contains(a.id); ++n) {
       a.id = invented_id(seed, n, a);
     }

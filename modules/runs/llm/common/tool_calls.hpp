@@ -33,6 +33,13 @@ class argument_text {
   bool in_string_ = false, escaped_ = false, object_ = false, closed_ = false;
 };
 
+// Arguments that say none: blank, "{}", and what some servers write in its place: "null", "[]", an empty JSON string.
+bool is_no_arguments(std::string_view text);
+bool is_whole_object(std::string_view text);
+// The arguments that came, for the tool: none at all are "{}", but "" when they may have been cut off. Halves of surrogate
+// pairs read as U+FFFD.
+std::string settled_arguments(std::string taken, bool cut);
+
 struct assembled_call {
   std::string id, name, arguments;
   boost::json::object extra;  // extra_content: what has to come back with the call
@@ -40,7 +47,7 @@ struct assembled_call {
 
 class tool_call_assembly {
  public:
-  static constexpr std::size_t most_calls = 128, most_bytes = 16 * 1024 * 1024;
+  static constexpr std::size_t most_calls = 128, most_bytes = 16 * 1024 * 1024;  // bytes: of all calls
 
   // The elements of one delta's "tool_calls". Returns the bytes of arguments; nullopt: too many calls or too large.
   std::optional<std::size_t> add(const boost::json::array& calls);
@@ -74,7 +81,7 @@ class tool_call_assembly {
   bool begins_another(const call& c, const piece& p) const;
 
   std::vector<call> calls_;
-  std::size_t deltas_ = 0;
+  std::size_t deltas_ = 0, bytes_ = 0;
 };
 
 }  // namespace llm

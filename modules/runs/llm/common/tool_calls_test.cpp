@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
 #include <set>
 
 namespace {
@@ -90,6 +91,28 @@ TEST(tool_call_assembly, number_and_size_are_bounded) {
   const boost::json::array piece{{{"index", 0}, {"function", {{"name", "f"}, {"arguments", std::string(9 << 20, 'x')}}}}};
   EXPECT_TRUE(large.add(piece));
   EXPECT_FALSE(large.add(piece));
+  tool_call_assembly together;
+  const boost::json::array other{{{"index", 1}, {"function", {{"name", "g"}, {"arguments", std::string(9 << 20, 'x')}}}}};
+  EXPECT_TRUE(together.add(piece));
+  EXPECT_FALSE(together.add(other)) << "the calls of one answer have one limit";
+}
+
+TEST(tool_call_assembly, what_stands_for_no_arguments_is_an_empty_object) {
+  const auto with = [](std::string_view arguments) {
+    return boost::json::serialize(
+        boost::json::array{{{"index", 0}, {"id", "a"}, {"function", {{"name", "f"}, {"arguments", arguments}}}}});
+  };
+  for (const char* none : {"null", "[]", "[ ]", "\"\"", "\"null\"", " \n"}) {
+    EXPECT_THAT(assembled({with(none)}), testing::ElementsAre("a f {}")) << none;
+    EXPECT_THAT(assembled({with(none)}, false), testing::ElementsAre("a f ")) << none;
+  }
+  for (const char* some : {"[1]", "nul", "\"x\"", "0"})
+    EXPECT_THAT(assembled({with(some)}), testing::ElementsAre("a f " + std::string(some))) << some;
+}
+
+TEST(tool_call_assembly, half_a_surrogate_pair_in_arguments_reads_as_a_replacement_character) {
+  EXPECT_THAT(assembled({R"([{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\":\"\\ud83d\"}"}}])"}),
+              testing::ElementsAre(R"(a f {"x":"\ufffd"})"));
 }
 
 TEST(argument_text, an_object_that_is_said_again_counts_once) {

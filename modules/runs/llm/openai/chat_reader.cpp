@@ -52,8 +52,7 @@ void chat_reader::event(std::string_view name, std::string_view data, llm::recei
   if (name == "error") return fail(llm::failure_of_body(data, 0));
   if (data == "[DONE]") return conclude(to);
   const auto v = llm::parse_event(data);
-  if (!v || !v->is_object())
-    return fail({RY_DATA_LOSS, "llm.protocol", "the model provider sent a chunk that is no JSON"});
+  if (!v || !v->is_object()) return fail(llm::failure_of_nonsense(data, "the model provider sent a chunk that is no JSON"));
   const bool had_finished = finished_;
   chunk(v->get_object(), to);
   if (!ended_ && !finished_ && !had_finished && learnings_ < max_learnings) learn(data);
@@ -72,7 +71,8 @@ void chat_reader::document(const json::object& o, llm::receiver& to) {
 void chat_reader::chunk(const json::object& o, llm::receiver& to) {
   if (const auto error = llm::error_in(o)) return fail(*error);
   if (id_.empty()) id_ = text_at(o, "id").substr(0, 256);
-  if (const auto* u = object_at(o, "usage")) usage(*u);
+  for (std::string_view key : {"usage", "usageMetadata", "usage_metadata"})
+    if (const auto* u = object_at(o, key)) usage(*u);
   if (const auto* x = object_at(o, "x_groq"))
     if (const auto* u = object_at(*x, "usage")) usage(*u);
   const auto* choices = array_at(o, "choices");
@@ -80,6 +80,9 @@ void chat_reader::chunk(const json::object& o, llm::receiver& to) {
   const auto& choice = choices->front().get_object();
   if (const auto* e = choice.if_contains("error"); e && (e->is_object() || e->is_string()))
     return fail(llm::failure_of(choice, 0));
+  for (std::string_view part : {"delta", "message"})
+    if (const auto* p = object_at(choice, part))
+      if (const auto* u = object_at(*p, "usage")) usage(*u);
   if (const auto* u = object_at(choice, "usage")) usage(*u);
   if (const auto* d = object_at(choice, "delta"))
     delta(*d, to);
@@ -89,32 +92,34 @@ void chat_reader::chunk(const json::object& o, llm::receiver& to) {
   if (const auto finish = llm::finish_of(text_at(choice, "finish_reason"), text_at(choice, "native_finish_reason"));
       finish != 0) {
     finished_ = true;
-    finish_ = finish;
+    finish_ = llm::graver(finish_, finish);  // some gateways end every answer with another "stop"
   }
 }
 
-// The names are OpenAI's, those of the responses API, Moonshot's, DeepSeek's, xAI's and those of gateways before
-// Anthropic. A later chunk replaces what an earlier one said.
+// The names are OpenAI's, those of the responses API, Moonshot's, DeepSeek's, xAI's, Gemini's, Ollama's and those of
+// gateways before Anthropic. A later chunk replaces what an earlier one said.
 void chat_reader::usage(const json::object& u) {
-  if (const auto n = first_count(u, {"prompt_tokens", "input_tokens"})) {
+  if (const auto n = first_count(u, {"prompt_tokens", "input_tokens", "promptTokenCount", "prompt_eval_count"})) {
     usage_.input = *n;
     usage_.input_reported = true;
   }
-  if (const auto n = first_count(u, {"completion_tokens", "output_tokens"})) {
-    usage_.output = *n;
+  if (const auto n = first_count(u, {"completion_tokens", "output_tokens", "candidatesTokenCount", "eval_count"})) {
+    // Gemini's candidates are without its thoughts.
+    usage_.output = *n + llm::count_at(u, "thoughtsTokenCount").value_or(0);
     usage_.output_reported = true;
   }
-  const auto* d = object_at(u, "prompt_tokens_details");
-  if (!d) d = object_at(u, "input_tokens_details");
   std::optional<std::int64_t> cached, written;
-  if (d) {
-    cached = llm::count_at(*d, "cached_tokens");
-    written = first_count(*d, {"cache_write_tokens", "cache_creation_tokens"});
+  for (std::string_view key : {"prompt_tokens_details", "input_tokens_details", "input_token_details"}) {
+    const auto* d = object_at(u, key);
+    if (d == nullptr) continue;
+    if (!cached) cached = first_count(*d, {"cached_tokens", "cache_read_tokens", "cache_read_input_tokens", "cache_read"});
+    if (!written) written = first_count(*d, {"cache_write_tokens", "cache_creation_tokens", "cache_creation"});
   }
   if (!cached)
     cached = first_count(u, {"cached_tokens", "prompt_cache_hit_tokens", "cache_read_input_tokens",
-                             "cached_prompt_text_tokens", "num_cached_tokens"});
-  if (!written) written = llm::count_at(u, "cache_creation_input_tokens");
+                             "cached_prompt_text_tokens", "num_cached_tokens", "cached_input_tokens",
+                             "cachedContentTokenCount"});
+  if (!written) written = first_count(u, {"cache_creation_input_tokens", "cache_write_tokens"});
   if (cached) usage_.cached = *cached;
   if (written) usage_.cache_write = *written;
   usage_.cached = std::min(usage_.cached, usage_.input);
@@ -238,9 +243,9 @@ void chat_reader::learn(std::string_view data) {
   };
   const bool pure = d && text_at(*d, "content") == "<proof>" &&
                     quiet(*d, {"tool_calls", "function_call", "reasoning", "reasoning_content", "reasoning_text",
-                               "reasoning_details", "refusal"}) &&
+                               "reasoning_details", "refusal", "usage"}) &&
                     quiet(*choice, {"finish_reason", "error", "usage", "message"}) &&
-                    quiet(*o, {"usage", "x_groq"}) && !llm::error_in(*o);
+                    quiet(*o, {"usage", "usageMetadata", "usage_metadata", "x_groq"}) && !llm::error_in(*o);
   if (!pure) content_.forget();
 }
 

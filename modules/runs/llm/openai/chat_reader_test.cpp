@@ -185,6 +185,25 @@ TEST(chat_reader, an_end_needs_a_finish_or_a_done) {
   EXPECT_EQ(no_finish.reader.finish(), RY_LLM_FINISH_STOP);
 }
 
+TEST(chat_reader, a_finish_reason_that_is_the_text_null_is_none) {
+  const std::string going_on = R"({"choices":[{"index":0,"delta":{"content":"a"},"finish_reason":"null"}]})";
+  const reading cut({going_on}, true);
+  ASSERT_TRUE(cut.reader.failed()) << "the answer has not ended";
+  EXPECT_EQ(cut.reader.failed()->reason, "llm.cut_off");
+  const reading whole({going_on, going_on, chunk("{}", "\"stop\""), "[DONE]"}, true);
+  EXPECT_EQ(whole.got.said, "aa");
+  EXPECT_EQ(whole.reader.finish(), RY_LLM_FINISH_STOP);
+}
+
+TEST(chat_reader, the_gravest_of_several_ends_counts) {
+  const reading cut({chunk(R"({"content":"a"})"), chunk("{}", "\"length\""), chunk("{}", "\"stop\""), "[DONE]"});
+  EXPECT_EQ(cut.reader.finish(), RY_LLM_FINISH_LENGTH);
+  const reading withheld({chunk(R"({"content":"a"})"), chunk("{}", "\"content_filter\""), chunk("{}", "\"stop\"")}, true);
+  EXPECT_EQ(withheld.reader.finish(), RY_LLM_FINISH_FILTER);
+  const reading native({R"({"choices":[{"index":0,"delta":{},"finish_reason":null,"native_finish_reason":"MALFORMED_FUNCTION_CALL"}]})", "[DONE]"});
+  EXPECT_EQ(native.reader.finish(), RY_LLM_FINISH_ERROR);
+}
+
 TEST(chat_reader, errors_in_the_stream) {
   const reading limited({R"({"error":{"message":"slow down","code":429}})"});
   EXPECT_EQ(limited.reader.failed()->status, RY_RESOURCE_EXHAUSTED);
@@ -297,6 +316,11 @@ TEST(chat_reader, usage_is_found_where_providers_put_it) {
       {"Groq", R"({"choices":[],"x_groq":{"id":"r","usage":{"prompt_tokens":9,"completion_tokens":4,"prompt_tokens_details":{"cached_tokens":5}}}})"},
       {"DeepSeek", R"({"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":4,"prompt_cache_hit_tokens":5}})"},
       {"xAI", R"({"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":4,"cached_prompt_text_tokens":5}})"},
+      {"Gemini", R"({"choices":[],"usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":3,"thoughtsTokenCount":1,"cachedContentTokenCount":5}})"},
+      {"Ollama", R"({"choices":[],"usage":{"prompt_eval_count":9,"eval_count":4,"cached_input_tokens":5}})"},
+      {"details by another name", R"({"choices":[],"usage":{"input_tokens":9,"output_tokens":4,"input_token_details":{"cache_read":5}}})"},
+      {"details without a count", R"({"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":4,"prompt_tokens_details":{"cached_tokens":null},"cached_tokens":5}})"},
+      {"the delta", R"({"choices":[{"delta":{"usage":{"prompt_tokens":9,"completion_tokens":4,"cached_tokens":5}}}]})"},
       {"LiteLLM", R"({"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":4,"cache_read_input_tokens":5}})"}};
   for (const auto& c : cases) {
     const reading r({chunk(R"({"content":"a"})"), c.event, "[DONE]"});

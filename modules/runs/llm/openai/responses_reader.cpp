@@ -9,6 +9,7 @@
 #include "finish.hpp"
 #include "provider_error.hpp"
 #include "request.hpp"
+#include "tool_calls.hpp"
 
 namespace openai {
 
@@ -107,8 +108,11 @@ void responses_reader::event(std::string_view name, std::string_view data, llm::
   if (ended_ || data.empty()) return;
   if (data == "[DONE]") return closed(to);
   const auto v = parse_deep_event(data);
+  if (name == "error") {
+    return v && v->is_object() ? error(v->get_object(), to) : fail(llm::failure_of_body(data, 0));
+  }
   if (!v || !v->is_object())
-    return fail({RY_DATA_LOSS, "llm.protocol", "the model provider sent an event that is no JSON"});
+    return fail(llm::failure_of_nonsense(data, "the model provider sent an event that is no JSON"));
   take(v->get_object(), name, to);
 }
 
@@ -118,7 +122,8 @@ void responses_reader::document(const json::object& o, llm::receiver& to) {
 
 void responses_reader::take(const json::object& o, std::string_view name, llm::receiver& to) {
   auto type = text_at(o, "type");
-  if (type.empty()) type = text_at(o, "object") == "response" ? std::string_view("response.completed") : name;
+  if (type.empty()) type = name;
+  if (type.empty() && text_at(o, "object") == "response") type = "response.completed";
   if (const auto handler = handler_of(type)) return (this->*handler)(o, to);
   // Events of other types are progress, unless they carry an error.
   if (llm::error_in(o)) error(o, to);
@@ -147,13 +152,31 @@ responses_reader::reference responses_reader::reference_of(const json::object& i
   return {text_at(item, "id"), text_at(item, "call_id"), index};
 }
 
+// By the id of the item, then by that of the call: some gateways give one of them to several items, others change one of
+// them from event to event. An item that is not done comes before those that are.
 responses_reader::output_item* responses_reader::find_named(kind k, const reference& r) {
-  for (auto& i : items_) {
-    if (i.is != k) continue;
-    if (!r.call_id.empty() && i.call_id == r.call_id) return &i;
-    if (!r.id.empty() && i.id == r.id) return &i;
-  }
-  return nullptr;
+  const auto find = [&](auto&& fits) {
+    output_item* found = nullptr;
+    for (auto& i : items_)
+      if (i.is == k && fits(i) && (found == nullptr || (found->done && !i.done))) found = &i;
+    return found;
+  };
+  const auto same_id = [&](const output_item& i) { return !r.id.empty() && i.id == r.id; };
+  const auto same_call = [&](const output_item& i) { return !r.call_id.empty() && i.call_id == r.call_id; };
+  if (auto* i = find([&](const output_item& x) { return same_id(x) && same_call(x); })) return i;
+  const auto other_call = [&](const output_item& i) {
+    return i.done && !r.call_id.empty() && !i.call_id.empty() && i.call_id != r.call_id;
+  };
+  if (auto* i = find([&](const output_item& x) { return same_id(x) && !other_call(x); })) return i;
+  return find(same_call);
+}
+
+// Whether an item that is announced by the same name as `i` is another one all the same.
+bool responses_reader::is_another(const output_item& i, const reference& announced) {
+  const auto differ = [](std::string_view a, std::string_view b) { return !a.empty() && !b.empty() && a != b; };
+  if (!i.announced) return false;
+  return differ(i.id, announced.id) || differ(i.call_id, announced.call_id) ||
+         (i.done && i.index && announced.index && *i.index != *announced.index);
 }
 
 // The latest item of the kind that is not done, of the same index where both have one.
@@ -161,6 +184,13 @@ responses_reader::output_item* responses_reader::find_open(kind k, const referen
   for (auto i = items_.rbegin(); i != items_.rend(); ++i)
     if (i->is == k && !i->done && (!r.index || !i->index || *r.index == *i->index)) return &*i;
   return nullptr;
+}
+
+responses_reader::output_item* responses_reader::first_call_without_whole_arguments() {
+  const auto i = std::find_if(items_.begin(), items_.end(), [](const output_item& x) {
+    return x.is == kind::call && !x.done && !x.whole_arguments;
+  });
+  return i == items_.end() ? nullptr : &*i;
 }
 
 // nullptr: too many, and the answer has failed.
@@ -204,7 +234,8 @@ void responses_reader::item_added(const json::object& o, llm::receiver&) {
   if (k == kind::other) return;
   const auto r = reference_of(*item, index_at(o, "output_index"));
   auto* i = find_named(k, r);
-  if (!i && (i = find_open(k, r)) && i->announced) i = nullptr;
+  if (i && is_another(*i, r)) i = nullptr;
+  else if (!i && (i = find_open(k, r)) && i->announced) i = nullptr;
   if (!i) i = add(k, r);
   if (!i) return;
   i->announced = true;
@@ -332,16 +363,22 @@ void responses_reader::arguments_delta(const json::object& o, llm::receiver&) {
 }
 
 void responses_reader::arguments_done(const json::object& o, llm::receiver&) {
-  auto* call = of_whole(kind::call, o);
+  const auto r = reference_of(o);
+  // Whole arguments of calls come in the order of the calls when they name none of them (llama.cpp).
+  const bool unnamed = r.id.empty() && r.call_id.empty() && !r.index;
+  auto* call = unnamed ? first_call_without_whole_arguments() : nullptr;
+  if (!call) call = of_whole(kind::call, o);
   if (!call) return;
   if (call->name.empty()) call->name = text_at(o, "name");
   absorb_arguments(*call, o);
 }
 
-// The whole arguments replace their pieces.
+// The whole arguments replace their pieces, unless they say less.
 void responses_reader::absorb_arguments(output_item& call, const json::object& from) {
   std::string whole = arguments_of(from);
+  if (!whole.empty()) call.whole_arguments = true;
   if (whole.empty() || whole == call.arguments || !hold(whole.size())) return;
+  if (llm::is_no_arguments(whole) && !llm::is_no_arguments(call.arguments)) return;
   produced_ += whole.size() - std::min(whole.size(), call.arguments.size());
   call.arguments = std::move(whole);
 }
@@ -362,7 +399,7 @@ void responses_reader::absorb(output_item& into, const json::object& item, llm::
     case kind::call:
       learn(into.call_id, "call_id");
       learn(into.name, "name");
-      if (text_at(item, "status") == "incomplete") cut_call_ = true;
+      into.incomplete = text_at(item, "status") == "incomplete";
       return absorb_arguments(into, item);
     case kind::other: return;
   }
@@ -466,12 +503,15 @@ void responses_reader::usage(const json::object& response) {
 void responses_reader::completed(const json::object& o, llm::receiver& to) {
   const auto& response = response_of(o);
   const auto status = text_at(response, "status");
+  if (status == "in_progress" || status == "queued") return;  // a document of an answer that has only begun
   if (status == "incomplete") return incomplete(o, to);
   if (status == "failed") return response_failed(o, to);
   if (status == "cancelled") return cancelled(o, to);
   take_output(response, to);
   if (ended_) return;
-  if (cut_call_) return conclude(RY_LLM_FINISH_LENGTH, to);
+  const bool cut_call =
+      std::any_of(items_.begin(), items_.end(), [](const output_item& i) { return i.incomplete; });
+  if (cut_call) return conclude(RY_LLM_FINISH_LENGTH, to);
   if (calls_ != 0) return conclude(RY_LLM_FINISH_TOOL_CALLS, to);
   conclude(refused_ ? RY_LLM_FINISH_REFUSAL : RY_LLM_FINISH_STOP, to);
 }
@@ -511,12 +551,17 @@ void responses_reader::conclude(std::int32_t finish, llm::receiver& to) {
     if (i.is != kind::call) continue;
     ++n;
     if (i.name.empty()) continue;
-    const auto& arguments = i.arguments.empty() ? i.announced_arguments : i.arguments;
     const auto& id = i.call_id.empty() ? i.id : i.call_id;
     // What the limit cut off may have been the arguments of the last call.
-    const bool cut = finish == RY_LLM_FINISH_LENGTH && n == calls_;
-    to.tool_call(id.empty() ? "call_" + std::to_string(n) : id, i.name,
-                 arguments.empty() ? std::string_view(cut ? "" : "{}") : std::string_view(arguments));
+    const bool cut = i.incomplete || (finish == RY_LLM_FINISH_LENGTH && n == calls_);
+    // Arguments that look whole and are said not to be may lack a part.
+    std::string arguments;
+    if (!i.incomplete || !llm::is_whole_object(i.arguments)) {
+      llm::argument_text all;
+      all.add(i.arguments.empty() ? i.announced_arguments : i.arguments);
+      arguments = llm::settled_arguments(all.take(), cut);
+    }
+    to.tool_call(id.empty() ? "call_" + std::to_string(n) : id, i.name, arguments);
   }
 }
 

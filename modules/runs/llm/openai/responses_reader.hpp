@@ -41,6 +41,8 @@ class responses_reader final : public llm::answer_reader {
     std::optional<std::int64_t> index;
     std::string id;
     bool announced = false, done = false;
+    bool incomplete = false;      // of a call: its provider said so
+    bool whole_arguments = false;  // they came as a whole, not only in pieces
     std::vector<part> parts;                                  // of a message
     std::string phase;
     std::size_t thought = 0;                                  // bytes of reasoning that were given
@@ -60,6 +62,7 @@ class responses_reader final : public llm::answer_reader {
   static handler handler_of(std::string_view type);
   static kind kind_of(const boost::json::object& item);
   static reference reference_of(const boost::json::object& event);
+  static bool is_another(const output_item& i, const reference& announced);
   static reference reference_of(const boost::json::object& item, std::optional<std::int64_t> index);
 
   void take(const boost::json::object& o, std::string_view name, llm::receiver& to);
@@ -81,6 +84,7 @@ class responses_reader final : public llm::answer_reader {
 
   output_item* find_named(kind k, const reference& r);
   output_item* find_open(kind k, const reference& r);
+  output_item* first_call_without_whole_arguments();
   output_item* add(kind k, const reference& r);
   output_item* of_delta(kind k, const boost::json::object& event);
   output_item* of_whole(kind k, const boost::json::object& event);
@@ -109,7 +113,7 @@ class responses_reader final : public llm::answer_reader {
   std::vector<span> spans_;
   std::size_t said_ = 0, held_ = 0, calls_ = 0;
   std::pair<const output_item*, std::int64_t> thinking_{nullptr, 0};  // the part that gave reasoning last
-  bool refused_ = false, cut_call_ = false;
+  bool refused_ = false;
 };
 
 }  // namespace openai

@@ -273,6 +273,83 @@ TEST(responses_reader, parallel_calls_stay_apart) {
   EXPECT_EQ(reading({done(0, same), response("completed", "[" + twin + "]")}).got.calls.size(), 1u);
 }
 
+TEST(responses_reader, calls_that_share_an_id_stay_apart) {
+  const auto item = [](const char* id, const char* call_id, const char* args) {
+    return R"({"type":"function_call","id":")" + std::string(id) + R"(","call_id":")" + call_id +
+           R"(","name":"f","arguments":")" + args + "\"}";
+  };
+  const auto whole = [](const std::string& members) { return event("function_call_arguments.done", members); };
+  const std::string a = "{\\\"a\\\":1}", b = "{\\\"b\\\":2}";
+  const struct {
+    const char* what;
+    events all;
+    std::vector<std::string> calls;
+  } rows[] = {
+      {"one id of the call", {added(0, item("i1", "c", "")), added(1, item("i2", "c", "")), arguments(0, "i1", a), arguments(1, "i2", b), done(0, item("i1", "c", a.c_str())), done(1, item("i2", "c", b.c_str())), response("completed")},
+       {"c f {\"a\":1}", "c f {\"b\":2}"}},
+      {"one id of the item", {added(0, item("i", "c1", "")), arguments(0, "i", a), done(0, item("i", "c1", a.c_str())), added(1, item("i", "c2", "")), arguments(1, "i", b), done(1, item("i", "c2", b.c_str())), response("completed")},
+       {"c1 f {\"a\":1}", "c2 f {\"b\":2}"}},
+      {"one id of the item, both open", {added(0, item("i", "c1", "")), added(1, item("i", "c2", "")), done(0, item("i", "c1", a.c_str())), done(1, item("i", "c2", b.c_str())), response("completed")},
+       {"c1 f {\"a\":1}", "c2 f {\"b\":2}"}},
+      {"the id of one is that of the other's call", {added(0, item("x", "c1", "")), added(1, item("y", "x", "")), arguments(0, "x", a), arguments(1, "y", b), done(0, item("x", "c1", a.c_str())), done(1, item("y", "x", b.c_str())), response("completed")},
+       {"c1 f {\"a\":1}", "x f {\"b\":2}"}},
+      {"ids that change from event to event", {added(0, item("i1", "c1", "")), arguments(0, "i2", a), whole(R"("item_id":"i3","output_index":0,"arguments":")" + a + "\""), done(0, item("i4", "c1", a.c_str())), response("completed", "[" + item("i5", "c1", a.c_str()) + "]")},
+       {"c1 f {\"a\":1}"}},
+      {"whole arguments without any id", {added(0, item("i1", "c1", "")), added(1, item("i2", "c2", "")), whole(R"("arguments":")" + a + "\""), whole(R"("arguments":")" + b + "\""), done(0, item("i1", "c1", "")), done(1, item("i2", "c2", "")), response("completed")},
+       {"c1 f {\"a\":1}", "c2 f {\"b\":2}"}},
+      {"an end that is told twice", {added(0, item("i1", "c1", "")), done(0, item("i1", "c1", a.c_str())), done(0, item("i1", "c1", a.c_str())), response("completed")},
+       {"c1 f {\"a\":1}"}},
+  };
+  for (const auto& row : rows) EXPECT_EQ(reading(row.all).got.calls, row.calls) << row.what;
+}
+
+TEST(responses_reader, arguments_are_read_whatever_stands_for_none_of_them) {
+  const std::string a = "{\\\"a\\\":1}";
+  const struct {
+    const char* what;
+    events all;
+    const char* call;
+  } rows[] = {
+      {"an empty object first", {added(0, call("1", "")), arguments(0, "fc_1", "{}"), arguments(0, "fc_1", a), done(0, call("1", "")), response("completed")}, "c1 f1 {\"a\":1}"},
+      {"said twice", {added(0, call("1", "")), arguments(0, "fc_1", a), arguments(0, "fc_1", a), done(0, call("1", "")), response("completed")}, "c1 f1 {\"a\":1}"},
+      {"an end that says less", {added(0, call("1", "")), arguments(0, "fc_1", a), done(0, call("1", "{}")), response("completed")}, "c1 f1 {\"a\":1}"},
+      {"null", {done(0, call("1", "null")), response("completed")}, "c1 f1 {}"},
+      {"an empty array", {done(0, call("1", "[]")), response("completed")}, "c1 f1 {}"},
+      {"half a surrogate pair", {done(0, call("1", "{\\\"a\\\":\\\"\\\\ud83d\\\"}")), response("completed")}, "c1 f1 {\"a\":\"\\ufffd\"}"},
+  };
+  for (const auto& row : rows) EXPECT_THAT(reading(row.all).got.calls, ElementsAre(row.call)) << row.what;
+}
+
+TEST(responses_reader, an_event_named_error_is_a_failure_whatever_its_data) {
+  for (const char* data : {"overloaded", R"({"type":"overloaded","message":"m"})", R"({"code":500,"message":"m"})", "[]"}) {
+    responses_reader reader({"p", "m"});
+    recorder got;
+    reader.event("error", data, got);
+    ASSERT_TRUE(reader.failed()) << data;
+    EXPECT_EQ(reader.failed()->status, RY_UNAVAILABLE) << data;
+  }
+  responses_reader reader({"p", "m"});
+  recorder got;
+  reader.event("error", "prompt is too long: 9 tokens > 8 maximum", got);
+  EXPECT_EQ(reader.failed()->reason, "llm.context_too_long");
+}
+
+TEST(responses_reader, a_document_of_an_answer_that_has_only_begun_is_no_answer) {
+  for (const char* status : {"in_progress", "queued"}) {
+    responses_reader reader({"p", "m"});
+    recorder got;
+    reader.document(json::parse(R"({"object":"response","status":")" + std::string(status) + R"(","output":[]})").as_object(), got);
+    reader.closed(got);
+    ASSERT_TRUE(reader.failed()) << status;
+    EXPECT_EQ(reader.failed()->reason, "llm.cut_off") << status;
+  }
+}
+
+TEST(responses_reader, a_message_after_another_with_its_id_is_kept) {
+  const reading r({added(0, message("m", "")), done(0, message("m", "one")), added(1, message("m", "")), done(1, message("m", "two")), response("completed")});
+  EXPECT_EQ(r.got.said, "one\n\ntwo");
+}
+
 TEST(responses_reader, calls_that_were_cut_are_told_as_cut) {
   const reading at_the_limit({added(0, call("1", "")), done(0, call("1", "{\\\"a\\\":1}")), added(1, call("2", "", "in_progress")), arguments(1, "fc_2", "{\\\"b\\\":"),
                               done(1, call("2", "{\\\"b\\\":", "incomplete")), response("incomplete", "[]", R"("incomplete_details":{"reason":"max_output_tokens"},)")});
@@ -280,6 +357,9 @@ TEST(responses_reader, calls_that_were_cut_are_told_as_cut) {
   EXPECT_THAT(at_the_limit.got.calls, ElementsAre("c1 f1 {\"a\":1}", "c2 f2 {\"b\":"));
   const reading called_complete({done(0, call("1", "{\\\"a\\\":", "incomplete")), response("completed")});
   EXPECT_EQ(called_complete.reader.finish(), RY_LLM_FINISH_LENGTH);
+  // Not only the last one, and not only where the arguments show it.
+  const reading two({done(0, call("1", "", "incomplete")), done(1, call("2", "{\\\"b\\\":2}", "incomplete")), done(2, call("3", "{}")), response("completed")});
+  EXPECT_THAT(two.got.calls, ElementsAre("c1 f1 ", "c2 f2 ", "c3 f3 {}"));
   const reading nameless({arguments(0, "fc_1", "{}"), response("completed")});
   EXPECT_EQ(nameless.reader.finish(), RY_LLM_FINISH_TOOL_CALLS) << "without a call: a failed attempt";
   EXPECT_THAT(nameless.got.calls, IsEmpty());
