@@ -43,7 +43,7 @@ ry_status model_call::start(std::string_view request_json) {
   };
   sink.on_tool_call = [](void* ctx, ry_str id, ry_str name, ry_str arguments) noexcept {
     auto* self = static_cast<model_call*>(ctx);
-    if (!self->fits(arguments.len)) return;
+    if (!self->fits(id.len + name.len + arguments.len)) return;
     (void)ry::guard([&] {
       self->calls_.push_back(
           read_tool_call(ry::view(id), ry::view(name), ry::view(arguments), self->calls_));
@@ -51,6 +51,7 @@ ry_status model_call::start(std::string_view request_json) {
   };
   sink.on_reasoning_block = [](void* ctx, ry_str block) noexcept {
     auto* self = static_cast<model_call*>(ctx);
+    if (!self->keeps(block.len)) return;
     (void)ry::guard([&] {
       self->reasoning_ += self->reasoning_.empty() ? '[' : ',';
       self->reasoning_ += ry::view(block);
@@ -107,6 +108,16 @@ void model_call::count(ry_status st) const {
 bool model_call::fits(std::size_t bytes) {
   bytes_ += bytes;
   if (bytes_ <= most_bytes) return true;
+  return stop_too_long();
+}
+
+// Blocks repeat what was given as reasoning, so they count by themselves.
+bool model_call::keeps(std::size_t bytes) {
+  if (bytes <= most_bytes - std::min(most_bytes, reasoning_.size())) return true;
+  return stop_too_long();
+}
+
+bool model_call::stop_too_long() {
   if (!std::exchange(too_long_, true)) abort();
   return false;
 }

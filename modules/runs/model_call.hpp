@@ -37,6 +37,9 @@ class model_call : abortable {
   void note(std::string_view code, std::string_view message);
   // So much more of an answer has come. False: it is too long, and called off.
   bool fits(std::size_t bytes);
+  // The same for a block that goes back to the provider.
+  bool keeps(std::size_t bytes);
+  bool stop_too_long();
 
   parts& parts_;
   std::shared_ptr<live_run> run_;
