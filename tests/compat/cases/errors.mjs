@@ -58,6 +58,11 @@ export default [
     answers: [stream(raw(': keep-alive\n\n: keep-alive\n\n'), DONE), DONE_ANSWER],
     expect: { $oneof: [retried, { run: { status: 'failed' } }] } },
 
+  { id: 'c04f', title: 'thoughts to be sent back that are far too large end the run', kind: 'anthropic',
+    answers: [() => messages.answer([0, 1].map(() => [{ type: 'redacted_thinking', data: 'x'.repeat(9 << 20) }]))],
+    expect: { ...failed('/longer than 16/'), asked: 1 } },
+  { id: 'c04g', title: 'a conflict (status 409) is asked for again',
+    answers: [json({ error: { message: 'conflict' } }, { status: 409 }), DONE_ANSWER], expect: retried },
   { id: 'c05a', title: 'network_error in native_finish_reason is a failed attempt',
     answers: [stream(raw(': OPENROUTER PROCESSING\n\n'), chat.delta({ content: '' },
       { finish_reason: 'stop', native_finish_reason: 'network_error' }), DONE), DONE_ANSWER],

@@ -65,6 +65,16 @@ export default [
     messages.error('Input is too long for requested model.'), anthropic),
   tooLong('c21f-status', 'Anthropic: the request is too large, with status 413',
     messages.error('Request exceeds the maximum size', { status: 413, type: 'request_too_large' }), anthropic),
+  ...[['deepinfra', 'Requested input length 9000 exceeds maximum input length 8192'],
+    ['sambanova', 'Requested generation length 1 is not possible! The provided prompt is 9000 tokens long, but the '
+      + 'maximum supported sequence length is just 8192!'],
+    ['siliconflow', 'length of prompt_tokens (9000) must be less than max_seq_len (8192).'],
+    ['zhipu', 'Prompt \u8d85\u957f']].map(([suffix, message]) => tooLong(`c21f-${suffix}`, `${suffix}: ${message}`,
+    json({ error: { code: '20015', message } }, { status: 400 }))),
+  { id: 'c21k-id', title: 'control: an id that is too long does not compact the conversation',
+    answers: [chat.error('Invalid \'messages[1].tool_calls[0].id\': string too long. Expected a string with maximum '
+      + 'length 40, but got a string with length 60 instead.', { code: 'string_above_max_length' })],
+    expect: { run: { status: 'failed', compacted: 0 }, asked: 1 } },
   tooLong('c21k', 'control: the prompt is too long',
     messages.error('prompt is too long: 210000 tokens > 200000 maximum'), anthropic),
   { id: 'c21k-rate', title: 'control: a rate limit that counts tokens does not compact the conversation',

@@ -1,5 +1,5 @@
 // How providers split tool calls over the deltas of a stream.
-import { DONE_ANSWER, DONE, chat, messages, stream } from '../lib/answers.mjs';
+import { DONE_ANSWER, DONE, chat, messages, responses, stream } from '../lib/answers.mjs';
 
 const name = 'list_files';
 // A case on the Chat Completions wire: fragments of calls, and the calls that they mean.
@@ -60,6 +60,27 @@ export default [
     [{ id: 'k1', name, args: '{}' }, { args: '{"path":' }, { args: '"src"}' }], [{ path: 'src' }]),
   assembled('c58a-repeated', 'arguments that are sent again whole are read once',
     [{ id: 'k1', name, args: path('src') }, { args: path('src') }], [{ path: 'src' }]),
+  ...[['null', 'null'], ['array', '[]'], ['text', '""']].flatMap(([suffix, args]) => [
+    assembled(`c58a-${suffix}`, `the arguments ${args} are none`, [{ id: 'k1', name, args }], [{}]),
+    { id: `c58a-${suffix}-responses`, title: `the arguments ${args} of the Responses wire are none`, wire: 'responses',
+      answers: [responses.answer([responses.call(name, args)]), DONE_ANSWER],
+      expect: { run: { status: 'completed', calls: [{ name, arguments: {} }] } } },
+    { id: `c58a-${suffix}-anthropic`, title: `the input ${args} is none`, kind: 'anthropic',
+      answers: [messages.answer([[{ type: 'tool_use', id: 'toolu_1', name, input: {} },
+        { type: 'input_json_delta', partial_json: args }]], 'tool_use'), DONE_ANSWER],
+      expect: { run: { status: 'completed', calls: [{ name, arguments: {} }] } } }]),
+  assembled('c07c-mixed', 'pieces of two calls that alternate are put together by their index',
+    [{ id: 'k1', name, args: '{"pa' }, { index: 1, id: 'k2', name, args: '{"pa' }, { args: 'th":"a"}' },
+      { index: 1, args: 'th":"b"}' }], [{ path: 'a' }, { path: 'b' }]),
+  assembled('c07c-from-one', 'an index that begins with one is read',
+    [{ index: 1, id: 'k1', name, args: path('a') }, { index: 2, id: 'k2', name, args: path('b') }],
+    [{ path: 'a' }, { path: 'b' }]),
+  assembled('c74a-half', 'half a surrogate pair in the arguments of a call does not make it unreadable',
+    [{ id: 'k1', name, args: '{"path":"a\\ud83d"}' }], [{ path: 'a\ufffd' }]),
+  { id: 'c74a-nul', title: 'a NUL in the text and in the arguments of a call does not fail the run',
+    answers: [chat.answer([chat.text('a\u0000b'), chat.call({ id: 'k1', name, args: '{"path":"a\\u0000b"}' })],
+      'tool_calls'), DONE_ANSWER],
+    expect: { run: { status: 'completed', calls: [{ name }] } } },
   { id: 'c58a-anthropic', title: 'the input of a block start and the deltas of it are not joined', kind: 'anthropic',
     answers: [stream(messages.start(), { type: 'content_block_start', index: 0,
       content_block: { type: 'tool_use', id: 'toolu_1', name, input: {} } },
