@@ -379,6 +379,9 @@ class command_line {
     check->add_option("model", model_.model, "Alias from runs.models, or provider/model")->required()->type_name("ALIAS");
     add_config(check, config_);
     check->add_option("--timeout", model_.timeout_seconds, "Seconds that one answer may take; default 60")->type_name("S");
+    check->add_option("--total-timeout", model_.total_timeout_seconds,
+                      "Seconds that all answers together may take; default five times --timeout")
+        ->type_name("S");
     check->add_flag("--json", json_, "Print the report as one JSON object");
     check->callback([this] {
       chosen_ = [this] {

@@ -86,19 +86,24 @@ exit_code check_model(const config_options& options, const model_check_options& 
     std::fprintf(stderr, "runyard: --timeout must be from 1 to 3600 seconds\n");
     return exit_code::refused;
   }
+  constexpr long long longest_total_s = 86'400;
+  const long long total_s = check.total_timeout_seconds.value_or(1);
+  if (total_s < 1 || total_s > longest_total_s) {
+    std::fprintf(stderr, "runyard: --total-timeout must be from 1 to 86400 seconds\n");
+    return exit_code::refused;
+  }
   auto c = load_config(options);
   if (!report_faults(c)) return exit_code::refused;
+  boost::json::object arguments{
+      {"model", check.model}, {"json", check.as == format::json}, {"timeout_seconds", check.timeout_seconds}};
+  if (check.total_timeout_seconds) arguments["total_timeout_seconds"] = total_s;
   observe::configure_log({observe::level::error, false});
   workshop w(c, one_loop);
   exit_code code = exit_code::refused;
   {
     // Before the modules: drivers hand certificates to the client when they are opened.
     const outgoing rooms(w, c);
-    if (w.prepare())
-      code = run(
-          w, RY_COMMAND_MODEL_CHECK,
-          boost::json::serialize(boost::json::object{
-              {"model", check.model}, {"json", check.as == format::json}, {"timeout_seconds", check.timeout_seconds}}));
+    if (w.prepare()) code = run(w, RY_COMMAND_MODEL_CHECK, boost::json::serialize(arguments));
   }
   return leave(w, code);
 }

@@ -2,6 +2,7 @@
 // check`, and outgoing HTTP works.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "core/app/commands.hpp"
@@ -9,8 +10,9 @@
 namespace ry::app {
 
 struct model_check_options {
-  std::string model;                // alias or provider/model
-  long long timeout_seconds = 60;   // of one answer
+  std::string model;                                // alias or provider/model
+  long long timeout_seconds = 60;                   // of one answer
+  std::optional<long long> total_timeout_seconds;  // of all answers together; nullopt: five times that of one
   format as = format::text;
 };
 // `runyard model check`: asks the configured provider and prints what it can do.

@@ -22,6 +22,7 @@ constexpr std::int64_t short_output = 64;   // of the answer that is to be cut
 constexpr std::int64_t most_wait_s = 20;    // before an answer is asked for again
 constexpr std::int64_t prompt_cancel_ms = 2000;
 constexpr std::int64_t slow_answer_ms = 1000;  // one that could have come in pieces
+constexpr std::uint64_t answers_in_total = 5;  // so many times as long as one answer may all of them take by default
 
 constexpr std::string_view system_prompt = "You are being checked. Do exactly what the user asks, briefly.";
 constexpr std::string_view tools =
@@ -87,9 +88,17 @@ bool is_credential(std::string_view header) {
 // The checks of one model, one after the other.
 class model_check::course {
  public:
+  struct time_limits {
+    std::uint64_t answer_ms, total_ms;
+  };
   course(const model_check& of, ry_exec* exec, model_target target, provider_set::handle provider, std::string name,
-         std::uint64_t timeout_ms)
-      : ctx_(of.ctx_), config_(of.config_), exec_(exec), provider_(std::move(provider)), timeout_ms_(timeout_ms) {
+         time_limits limits)
+      : ctx_(of.ctx_),
+        config_(of.config_),
+        exec_(exec),
+        provider_(std::move(provider)),
+        limits_(limits),
+        begun_us_(ctx_.mono_us()) {
     report_.name = std::move(name);
     report_.provider = target.provider;
     report_.model = target.model;
@@ -106,6 +115,7 @@ class model_check::course {
   }
 
   const model_report& report() const { return report_; }
+  bool ran_out_of_time() const { return ran_out_of_time_; }
 
   // `told` is called after each check.
   template <class Told>
@@ -123,9 +133,12 @@ class model_check::course {
       check_result r;
       r.name = name;
       const bool reached = report_.checks.empty() || report_.is_ok("text");
-      if (reached)
-        co_await (this->*check)(r);
-      else
+      if (remaining_ms() == 0) ran_out_of_time_ = true;
+      if (reached && !ran_out_of_time_) co_await (this->*check)(r);
+      // What the provider might have answered says nothing about the model.
+      if (ran_out_of_time_ && r.state != check_state::ok)
+        set(r, check_state::skipped, out_of_time());
+      else if (!reached)
         r.detail = "the model does not answer";
       report_.checks.push_back(std::move(r));
       told(report_.checks.back());
@@ -150,6 +163,16 @@ class model_check::course {
     return {provider_, parameters_, with_tools, probe_cancel::never};
   }
 
+  // Of the time of all checks together.
+  std::uint64_t remaining_ms() const {
+    const auto spent = static_cast<std::uint64_t>(std::max<std::int64_t>(ctx_.mono_us() - begun_us_, 0)) / 1000;
+    return limits_.total_ms - std::min(limits_.total_ms, spent);
+  }
+  std::string out_of_time() const {
+    return "not finished, because all checks together may take " + std::to_string(limits_.total_ms / 1000) +
+           " s (--total-timeout)";
+  }
+
   // One answer; what may pass is waited for once.
   ry::task<void> ask(check_result& r, const asking how, std::vector<chat_message> messages, probe_answer& out) {
     model_parameters parameters = how.parameters;
@@ -157,8 +180,18 @@ class model_check::course {
     parameters.max_output_tokens.reset();
     const std::string further = members_of(parameters);
     for (int attempt = 1;; ++attempt) {
+      const std::uint64_t left_ms = remaining_ms();
+      if (left_ms == 0) {
+        ran_out_of_time_ = true;
+        out = {};
+        out.status = RY_DEADLINE_EXCEEDED;
+        out.error = out_of_time();
+        co_return;
+      }
       std::string request = build_request({report_.model, system_prompt, how.tools, limit, further}, messages);
-      co_await probe(ctx_, exec_, how.provider, std::move(request), timeout_ms_, how.cancel, out);
+      const std::uint64_t answer_ms = std::min(limits_.answer_ms, left_ms);
+      co_await probe(ctx_, exec_, how.provider, std::move(request), answer_ms, how.cancel, out);
+      if (out.timed_out && answer_ms < limits_.answer_ms) ran_out_of_time_ = true;
       ++r.requests;
       r.duration_ms += out.end_ms;
       r.first_ms = out.first_ms;
@@ -171,7 +204,9 @@ class model_check::course {
       const bool passes = is_retryable(out.status) && out.status != RY_CANCELLED && !out.timed_out;
       const std::int64_t wait_s = std::max<std::int64_t>(out.retry_after_s, 1);
       if (attempt == 2 || !passes || wait_s > most_wait_s) co_return;
-      (void)co_await ctx_.sleep(static_cast<std::uint64_t>(wait_s) * 1000);
+      const auto wait_ms = static_cast<std::uint64_t>(wait_s) * 1000;
+      if (wait_ms >= remaining_ms()) co_return;
+      (void)co_await ctx_.sleep(wait_ms);
     }
   }
 
@@ -465,7 +500,9 @@ class model_check::course {
   const settings& config_;
   ry_exec* const exec_;
   const provider_set::handle provider_;
-  const std::uint64_t timeout_ms_;
+  const time_limits limits_;
+  const std::int64_t begun_us_;
+  bool ran_out_of_time_ = false;
   json::object provider_config_;
   model_parameters parameters_;
   model_report report_;
@@ -476,7 +513,12 @@ ry::task<void> model_check::carry_out(std::string arguments, ry_exec* exec, ry_c
   const json::object options = json::parse(arguments).as_object();
   const std::string name(options.at("model").as_string());
   const bool as_json = options.at("json").as_bool();
-  const auto timeout_ms = static_cast<std::uint64_t>(options.at("timeout_seconds").to_number<std::int64_t>()) * 1000;
+  const auto milliseconds = [](const json::value& seconds) {
+    return static_cast<std::uint64_t>(seconds.to_number<std::int64_t>()) * 1000;
+  };
+  course::time_limits limits{milliseconds(options.at("timeout_seconds")), 0};
+  const json::value* total = options.if_contains("total_timeout_seconds");
+  limits.total_ms = total != nullptr ? milliseconds(*total) : answers_in_total * limits.answer_ms;
 
   const auto target = config_.target(name);
   if (!target)
@@ -490,13 +532,15 @@ ry::task<void> model_check::carry_out(std::string arguments, ry_exec* exec, ry_c
     throw ry::precondition("runs.provider",
                            "no driver of the provider " + target->provider + " is loaded; enable its module");
   }
-  course checks(*this, exec, *target, std::move(provider), name, timeout_ms);
+  course checks(*this, exec, *target, std::move(provider), name, limits);
   if (!as_json) print(heading_text(checks.report()));
   co_await checks.run([&](const check_result& c) {
     if (!as_json) print(check_text(c));
   });
   const model_report& report = checks.report();
   print(as_json ? report_json(report) + "\n" : summary_text(report));
+  if (!report.basics_work() && checks.ran_out_of_time())
+    throw ry::precondition("runs.model", "the check of " + name + " ran out of time; --total-timeout gives it more");
   if (!report.basics_work()) throw ry::precondition("runs.model", "the basics of " + name + " do not work");
 }
 

@@ -80,6 +80,7 @@ async function answer(request, { res, fail }, i) {
     return finish(res, 'stop');
   }
   if (prompt.includes('1 to 40')) {
+    if (wrong.stuck) return;
     if (wrong.held) await sleep(1300);
     return say(res, Array.from({ length: 40 }, (_, n) => n + 1).join(' '));
   }
@@ -183,6 +184,22 @@ test('a provider that says nothing is given up in time', async () => {
   assert.ok(Date.now() - begun < 20_000);
 });
 
+test('all answers together have a limit of time', async () => {
+  const begun = Date.now();
+  const r = await check([...json, '--total-timeout', '2'], { mistakes: { stuck: true } });
+  assert.equal(r.code, 1);
+  assert.equal(r.of('text').status, 'ok', r.stdout);
+  for (const name of ['streaming', 'tool_call', 'wrong_key']) {
+    assert.equal(r.of(name).status, 'skipped', name);
+    assert.match(r.of(name).detail, /all checks together may take 2 s \(--total-timeout\)/);
+  }
+  assert.equal(r.of('streaming').requests, 1, r.stdout);
+  assert.equal(r.of('tool_call').requests, 0);
+  assert.match(r.stderr, /ran out of time; --total-timeout/);
+  assert.equal(r.report.capabilities.streaming, null);
+  assert.ok(Date.now() - begun < 30_000, 'long before the limit of one answer');
+});
+
 test('a setting that helps is found and recommended', async () => {
   const r = await check(json, { mistakes: { limitField: true } });
   assert.equal(r.code, 1);
@@ -245,6 +262,9 @@ test('what is wrong on the command line', async () => {
   const late = await check(['runyard/basic', '--timeout', '0']);
   assert.equal(late.code, 2);
   assert.match(late.stderr, /--timeout/);
+  const later = await check(['runyard/basic', '--total-timeout', '0']);
+  assert.equal(later.code, 2);
+  assert.match(later.stderr, /--total-timeout must be/);
   const bad = await check(['runyard/basic'], { settings: '[runs.prices."mock/"]\ninput = 1' });
   assert.equal(bad.code, 2);
   assert.match(bad.stderr, /runs\.prices\."mock\/"/);

@@ -12,7 +12,7 @@ extern "C" {
 
 #define RY_COMMAND_1 "ry.command/1"
 
-#define RY_COMMAND_MODEL_CHECK "model_check" /* {"model", "json", "timeout_seconds"} */
+#define RY_COMMAND_MODEL_CHECK "model_check" /* {"model", "json", "timeout_seconds", "total_timeout_seconds"?} */
 
 typedef struct ry_command_call {
   uint32_t struct_size;
