@@ -8,6 +8,7 @@
 #include "check.hpp"
 #include "modules/runs/llm/anthropic/messages_reader.hpp"
 #include "modules/runs/llm/common/body_reader.hpp"
+#include "modules/runs/llm/common/json_text.hpp"
 #include "modules/runs/llm/common/retry_hint.hpp"
 #include "modules/runs/llm/openai/chat_reader.hpp"
 #include "modules/runs/llm/openai/responses_reader.hpp"
@@ -16,10 +17,17 @@ namespace {
 
 struct recorder final : llm::receiver {
   std::string said, thought, calls, blocks;
-  void text(std::string_view s) override { said += s; }
-  void reasoning(std::string_view s) override { thought += s; }
+  void text(std::string_view s) override {
+    fuzz::promise(!llm::with_valid_utf8(s), "text is UTF-8");
+    said += s;
+  }
+  void reasoning(std::string_view s) override {
+    fuzz::promise(!llm::with_valid_utf8(s), "reasoning is UTF-8");
+    thought += s;
+  }
   void tool_call(std::string_view id, std::string_view name, std::string_view arguments) override {
-    fuzz::promise(!id.empty(), "a call has an id");
+    fuzz::promise(!id.empty() && !name.empty(), "a call has an id and a name");
+    fuzz::promise(!llm::with_valid_utf8(arguments), "arguments are UTF-8");
     calls.append(id).append("|").append(name).append("|").append(arguments).append(";");
   }
   void reasoning_block(std::string_view json) override {

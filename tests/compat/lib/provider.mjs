@@ -12,9 +12,11 @@ export async function startProvider(cases) {
     const state = states.get(id);
     state.requests.push({ path, body: request, at: call.at });
     const wire = ['messages', 'responses'].find((w) => path.includes(`/${w}`)) ?? 'chat';
-    const { status, headers, body } = encode(answerOf(state, request, wire), wire);
+    const answer = answerOf(state, request, wire);
+    const { status, headers, body } = encode(answer, wire);
     reply.res.writeHead(status, headers);
-    reply.res.end(body);
+    if (answer.open) reply.res.write(body);
+    else reply.res.end(body);
   });
   return { origin: new URL(llm.url).origin, of: (id) => states.get(id), close: llm.close };
 }

@@ -55,7 +55,7 @@ void messages_reader::document(const json::object& o, llm::receiver& to) {
     block_stop(of, to);
     if (ended_) return;
   }
-  stopped_ = true;
+  finish_seen_ = true;
   finish_ = llm::finish_of(text_at(o, "stop_reason"));
 }
 
@@ -75,7 +75,7 @@ void messages_reader::take(const json::object& o, std::string_view data, llm::re
     if (const auto* u = object_at(o, "usage")) usage(*u, true);
     const auto* d = object_at(o, "delta");
     if (const auto finish = d ? llm::finish_of(text_at(*d, "stop_reason")) : 0; finish != 0) {
-      stopped_ = true;
+      finish_seen_ = true;
       finish_ = llm::graver(finish_, finish);
     }
   } else if (type == "message_stop") {
@@ -226,7 +226,7 @@ void messages_reader::learn(std::string_view data) {
 
 void messages_reader::closed(llm::receiver& to) {
   if (ended_) return;
-  if (stopped_) return conclude(to);
+  if (finish_seen_) return conclude(to);
   fail({RY_UNAVAILABLE, "llm.cut_off", "the model provider ended the answer before its end"});
 }
 

@@ -47,7 +47,6 @@ class messages_reader final : public llm::answer_reader {
     std::int64_t index = -1;  // -1: none is open
     std::string text, signature;
   } thinking_;
-  bool stopped_ = false;  // a stop_reason was seen
   int learnings_ = 0;
   std::size_t argument_bytes_ = 0;  // of all calls
   std::int64_t fresh_ = 0, cache_read_ = 0, cache_written_ = 0;

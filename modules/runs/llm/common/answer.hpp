@@ -58,6 +58,8 @@ class answer_reader {
   virtual failure refused(unsigned http_status, std::string_view body) const = 0;
 
   bool ended() const noexcept { return ended_; }  // nothing more will come
+  // The answer has said why it ends: only its usage and its terminator may follow.
+  bool finish_seen() const noexcept { return finish_seen_; }
   const std::optional<failure>& failed() const noexcept { return failed_; }
   std::int32_t finish() const noexcept { return finish_; }
   const usage& used() const noexcept { return usage_; }
@@ -71,7 +73,7 @@ class answer_reader {
   }
 
  protected:
-  bool ended_ = false;
+  bool ended_ = false, finish_seen_ = false;
   std::int32_t finish_ = 0;
   usage usage_;
   std::size_t produced_ = 0;

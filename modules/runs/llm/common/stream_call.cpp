@@ -14,6 +14,7 @@ constexpr std::size_t max_refusal = 64 * 1024;
 constexpr std::size_t max_after_end = 64 * 1024;
 constexpr std::uint64_t max_answer = 256ull * 1024 * 1024;
 constexpr std::uint64_t linger_ms = 2000;
+constexpr std::uint64_t terminator_ms = 5000;  // without anything new, from the finish of an answer to its end
 
 failure failure_of_transport(ry_status st, std::string_view reason, std::string_view message) {
   std::string text(message.empty() ? "the connection to the model provider failed" : message);
@@ -180,29 +181,34 @@ ry_status stream_call::take(std::string_view bytes) {
     return RY_ABORTED;
   }
   if (cancelled_) return RY_CANCELLED;
-  if (!reader_->ended()) return RY_OK;
+  if (!reader_->ended()) {
+    // Some servers send no terminator and leave the connection open; others have a finish reason in each chunk.
+    if (reader_->finish_seen()) end_after(terminator_ms);
+    return RY_OK;
+  }
   if (reader_->failed()) {
     end(*reader_->failed());
     return RY_ABORTED;
   }
   end();
-  linger();
+  end_after(linger_ms);  // a server that keeps the response open after its last event is not waited for
   return RY_OK;
 }
 
-// A server that keeps the response open after its last event is not waited for.
-void stream_call::linger() {
+// Closes the connection then, unless the server does before.
+void stream_call::end_after(std::uint64_t ms) {
+  if (const auto earlier = std::exchange(linger_op_, 0)) host_.core().op_cancel(host_.host(), earlier);
   struct late {
     const ry::context& host;
     ry_op_id op;
   };
   auto wait = std::make_unique<late>(late{host_, op_});
-  const ry_done done{[](void* p, ry_status, const ry_error_view*) noexcept {
+  const ry_done done{[](void* p, ry_status slept, const ry_error_view*) noexcept {
                        const std::unique_ptr<late> l(static_cast<late*>(p));
-                       l->host.core().op_cancel(l->host.host(), l->op);
+                       if (slept == RY_OK) l->host.core().op_cancel(l->host.host(), l->op);
                      },
                      wait.get()};
-  if (host_.core().sleep_ms(host_.host(), exec_, linger_ms, done, &linger_op_) == RY_OK)
+  if (host_.core().sleep_ms(host_.host(), exec_, ms, done, &linger_op_) == RY_OK)
     wait.release();
 }
 
@@ -228,7 +234,8 @@ void stream_call::closed(ry_status st, const ry_error_view* err) {
   if (st != RY_OK) {
     const auto reason = err ? ry::view(err->reason) : std::string_view();
     // The answer may be whole although the connection did not end well.
-    if (reason == "http_client.truncated" || reason == "http_client.reset") body_.closed(*reader_, *this);
+    if (reason == "http_client.truncated" || reason == "http_client.reset" || reader_->finish_seen())
+      body_.closed(*reader_, *this);
     if (reader_->ended() && !reader_->failed()) return end();
     return end(failure_of_transport(st, reason, err ? ry::view(err->message) : ""));
   }

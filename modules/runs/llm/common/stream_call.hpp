@@ -79,7 +79,7 @@ class stream_call final : receiver {
   void end();
   void end(const failure& f);
   ry_llm_end summary(std::int32_t finish) const;
-  void linger();
+  void end_after(std::uint64_t ms);
 
   const ry::context& host_;
   const std::string secret_;

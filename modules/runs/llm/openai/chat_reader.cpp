@@ -53,9 +53,9 @@ void chat_reader::event(std::string_view name, std::string_view data, llm::recei
   if (data == "[DONE]") return conclude(to);
   const auto v = llm::parse_event(data);
   if (!v || !v->is_object()) return fail(llm::failure_of_nonsense(data, "the model provider sent a chunk that is no JSON"));
-  const bool had_finished = finished_;
+  const bool had_finished = finish_seen_;
   chunk(v->get_object(), to);
-  if (!ended_ && !finished_ && !had_finished && learnings_ < max_learnings) learn(data);
+  if (!ended_ && !finish_seen_ && !had_finished && learnings_ < max_learnings) learn(data);
 }
 
 void chat_reader::document(const json::object& o, llm::receiver& to) {
@@ -65,7 +65,7 @@ void chat_reader::document(const json::object& o, llm::receiver& to) {
   // A document has no terminator: its message is whole.
   const auto* choices = array_at(o, "choices");
   const auto* choice = choices && !choices->empty() ? choices->front().if_object() : nullptr;
-  if (choice && object_at(*choice, "message")) finished_ = true;
+  if (choice && object_at(*choice, "message")) finish_seen_ = true;
 }
 
 void chat_reader::chunk(const json::object& o, llm::receiver& to) {
@@ -91,7 +91,7 @@ void chat_reader::chunk(const json::object& o, llm::receiver& to) {
   if (ended_) return;
   if (const auto finish = llm::finish_of(text_at(choice, "finish_reason"), text_at(choice, "native_finish_reason"));
       finish != 0) {
-    finished_ = true;
+    finish_seen_ = true;
     finish_ = llm::graver(finish_, finish);  // some gateways end every answer with another "stop"
   }
 }
@@ -282,7 +282,7 @@ void chat_reader::conclude(llm::receiver& to) {
 
 void chat_reader::closed(llm::receiver& to) {
   if (ended_) return;
-  if (finished_) return conclude(to);
+  if (finish_seen_) return conclude(to);
   fail({RY_UNAVAILABLE, "llm.cut_off", "the model provider ended the answer before its end"});
 }
 

@@ -49,7 +49,6 @@ class chat_reader final : public llm::answer_reader {
   boost::json::array details_;
   std::size_t details_bytes_ = 0;
   llm::tool_call_assembly calls_;
-  bool finished_ = false;  // a finish_reason was seen
   bool declined_ = false;  // text of a refusal was seen
   int learnings_ = 0;
   llm::delta_template content_;
