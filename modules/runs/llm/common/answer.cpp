@@ -83,10 +83,10 @@ void hide_keys(std::string& text, std::string_view beginning) {
 
 }  // namespace
 
-std::string presentable(std::string_view text, std::string_view secret) {
+std::string presentable(std::string_view text, const std::vector<std::string>& secrets) {
   std::string out(text.substr(0, 4096));
-  if (secret.size() >= 4)
-    for (auto at = out.find(secret); at != std::string::npos; at = out.find(secret, at + 3))
+  for (const std::string& secret : secrets)
+    for (auto at = out.find(secret); !secret.empty() && at != std::string::npos; at = out.find(secret, at + 3))
       out.replace(at, secret.size(), "***");
   for (std::string_view beginning : key_beginnings) hide_keys(out, beginning);
   for (char& c : out)

@@ -97,7 +97,7 @@ std::optional<boost::json::value> parse_event(std::string_view data);
 
 // The failure behind an HTTP status when its body says nothing better.
 failure failure_of_status(unsigned http_status, std::string message);
-// A text for people: one line, at most 500 bytes, without `secret` and what looks like a key.
-std::string presentable(std::string_view text, std::string_view secret);
+// A text for people: one line, at most 500 bytes, without `secrets` and what looks like a key.
+std::string presentable(std::string_view text, const std::vector<std::string>& secrets);
 
 }  // namespace llm

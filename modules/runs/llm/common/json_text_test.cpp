@@ -83,15 +83,15 @@ TEST(delta_template, recognises_only_chunks_that_differ_in_the_text) {
 }
 
 TEST(answer, hides_secrets_in_what_people_see) {
-  EXPECT_EQ(llm::presentable("key topsecret was refused", "topsecret"), "key *** was refused");
-  EXPECT_EQ(llm::presentable("Incorrect API key provided: sk-abcdefgh1234.", ""),
+  EXPECT_EQ(llm::presentable("key topsecret of other was refused", {"topsecret", "other"}), "key *** of *** was refused");
+  EXPECT_EQ(llm::presentable("Incorrect API key provided: sk-abcdefgh1234.", {}),
             "Incorrect API key provided: ***.");
   for (const char* key : {"gsk_1abcdefgh", "xai-abcd1234", "AIzaSyA1234567", "hf_abcdef12", "sk-proj-abcdefgh"})
-    EXPECT_EQ(llm::presentable("no such key: " + std::string(key) + ".", ""), "no such key: ***.") << key;
-  EXPECT_EQ(llm::presentable("Bearer abc123def456 is wrong", ""), "*** is wrong");
-  EXPECT_EQ(llm::presentable("Bearer authentication is wanted", ""), "Bearer authentication is wanted");
-  EXPECT_EQ(llm::presentable("risk-free\nline", ""), "risk-free line");
-  EXPECT_LE(llm::presentable(std::string(2000, 'x'), "").size(), 510u);
+    EXPECT_EQ(llm::presentable("no such key: " + std::string(key) + ".", {}), "no such key: ***.") << key;
+  EXPECT_EQ(llm::presentable("Bearer abc123def456 is wrong", {}), "*** is wrong");
+  EXPECT_EQ(llm::presentable("Bearer authentication is wanted", {}), "Bearer authentication is wanted");
+  EXPECT_EQ(llm::presentable("risk-free\nline", {}), "risk-free line");
+  EXPECT_LE(llm::presentable(std::string(2000, 'x'), {}).size(), 510u);
 }
 
 TEST(answer, counts_are_numbers_of_a_sane_size) {

@@ -14,6 +14,8 @@ namespace json = boost::json;
 
 namespace {
 
+constexpr std::string_view secret_words[] = {"auth", "key", "token", "secret", "cookie", "password", "signature", "sig"};
+
 std::string known(std::initializer_list<std::string_view> keys) {
   std::string out;
   for (const auto key : keys) out.append(out.empty() ? "; its options are " : ", ").append(key);
@@ -65,6 +67,48 @@ void read_ca_file(endpoint& e, const json::object& config) {
     throw ry::bad_request("llm.config", "ca_file cannot be read, or is empty: " + path);
   if (text.size() > most) throw ry::bad_request("llm.config", "ca_file is larger than 4 MiB: " + path);
   e.ca_pem = std::move(text);
+}
+
+// Of a header or of a value in an address.
+bool names_a_secret(std::string_view name) {
+  std::string lower(name);
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return std::any_of(std::begin(secret_words), std::end(secret_words),
+                     [&](std::string_view word) { return lower.find(word) != std::string::npos; });
+}
+
+void add_secrets_of_url(std::vector<std::string>& to, std::string_view url) {
+  const auto query_at = std::min(url.find('?'), url.size());
+  for (auto query = url.substr(query_at); !query.empty();) {
+    query.remove_prefix(1);
+    const auto pair = query.substr(0, query.find('&'));
+    query.remove_prefix(pair.size());
+    const auto equals = std::min(pair.find('='), pair.size());
+    if (equals < pair.size() && names_a_secret(pair.substr(0, equals))) to.emplace_back(pair.substr(equals + 1));
+  }
+  const auto begin = url.find("://");
+  const auto authority = begin == std::string_view::npos ? std::string_view() : url.substr(begin + 3);
+  const auto user = authority.substr(0, authority.substr(0, authority.find('/')).rfind('@'));
+  const auto colon = user.find(':');
+  if (user.size() < authority.size() && colon != std::string_view::npos) to.emplace_back(user.substr(colon + 1));
+}
+
+// What no message may repeat.
+std::vector<std::string> secrets_of(const endpoint& e) {
+  constexpr std::size_t least = 4;  // a shorter one is no secret, and would hide words
+  std::vector<std::string> out{e.secret};
+  for (const auto& [name, value] : e.headers) {
+    if (!names_a_secret(name)) continue;
+    out.push_back(value);
+    if (const auto blank = value.find(' '); blank != std::string::npos) out.push_back(value.substr(blank + 1));
+  }
+  add_secrets_of_url(out, e.url);
+  add_secrets_of_url(out, e.proxy);
+  std::erase_if(out, [](const std::string& s) { return s.size() < least; });
+  // The longest first: one may be part of another.
+  std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.size() > b.size(); });
+  return out;
 }
 
 }  // namespace
@@ -172,6 +216,7 @@ endpoint read_endpoint(std::string_view name, const json::object& config,
   }
   read_proxy(e, config);
   read_ca_file(e, config);
+  e.secrets = secrets_of(e);
   return e;
 }
 

@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace {
 
@@ -50,6 +52,14 @@ TEST(settings, names_what_is_wrong) {
 
 llm::endpoint endpoint_of(std::string_view config) {
   return llm::read_endpoint("p", llm::parse_config(config, {}), "https://default.example");
+}
+
+TEST(settings, knows_what_no_message_may_repeat) {
+  const auto e = endpoint_of(
+      R"({"base_url":"https://h/v1?api-version=2025-04-01&api_key=inquery&x=1","api_key":"thekey","proxy":"http://u:proxypass@h:1",)"
+      R"("headers":{"Authorization":"Bearer theheader","X-Title":"the title","X-Gateway-Token":"gateway","Api-Key":"abc"}})");
+  EXPECT_EQ(e.secrets, (std::vector<std::string>{"Bearer theheader", "theheader", "proxypass", "gateway", "inquery", "thekey"}));
+  EXPECT_TRUE(endpoint_of(R"({"base_url":"https://h/@cf/a:b","proxy":"http://h:3128"})").secrets.empty());
 }
 
 TEST(settings, reads_the_proxy) {

@@ -41,7 +41,7 @@ failure failure_of_transport(ry_status st, std::string_view reason, std::string_
 }  // namespace
 
 stream_call::stream_call(const ry::context& host, const endpoint& at, const caller& by)
-    : host_(host), secret_(at.secret), input_estimate_(by.input_estimate), ctx_(by.ctx), exec_(by.exec) {
+    : host_(host), secrets_(at.secrets), input_estimate_(by.input_estimate), ctx_(by.ctx), exec_(by.exec) {
   std::memcpy(&sink_, &by.sink, std::min<std::size_t>(by.sink.struct_size, sizeof sink_));
 }
 
@@ -225,7 +225,7 @@ void stream_call::closed(ry_status st, const ry_error_view* err) {
   const bool refused = status_ != 0 && status_ / 100 != 2;
   if (refused) {
     auto f = reader_->refused(status_, refusal_);
-    f.message = presentable(f.message, secret_);
+    f.message = presentable(f.message, secrets_);
     // The header, then the error's own words, then the moment when the limit is free again.
     if (const auto asked = retry_headers_.asked_ms(); asked != 0) f.retry_after_s = whole_seconds(asked);
     if (f.retry_after_s == 0 && status_ == 429) f.retry_after_s = whole_seconds(retry_headers_.reset_ms());
@@ -271,7 +271,7 @@ void stream_call::end(const failure& f) {
   const bool filtered = f.reason == content_filtered;
   const auto e = summary(filtered ? RY_LLM_FINISH_FILTER : 0);
   if (filtered) return sink_.on_end(ctx_, RY_OK, &e, nullptr);
-  const std::string message = presentable(f.message, secret_);
+  const std::string message = presentable(f.message, secrets_);
   ry_error_view v{};
   v.struct_size = sizeof v;
   v.status = f.status;

@@ -23,6 +23,7 @@ struct endpoint {
   std::string name;  // the provider's, also the key of its connections
   std::string url;   // of the request
   std::string secret;
+  std::vector<std::string> secrets;  // what no message repeats: the key, values of headers and of the address
   ry::headers headers;
   std::uint64_t total_ms = 600'000, idle_ms = 120'000;
   enum class proxy_from { environment, setting, none };
@@ -82,7 +83,7 @@ class stream_call final : receiver {
   void end_after(std::uint64_t ms);
 
   const ry::context& host_;
-  const std::string secret_;
+  const std::vector<std::string>& secrets_;  // of the endpoint
   std::unique_ptr<answer_reader> reader_;  // none before the request is made
   std::shared_ptr<const call_names> names_;
   std::vector<notice> notices_;
