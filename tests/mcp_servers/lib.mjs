@@ -6,6 +6,7 @@ import net from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { lastUser, startLlm, turns } from '../e2e/lib/llm.mjs';
+import { startByHand } from '../e2e/lib/mcp.mjs';
 import { Server, freePort, waitFor } from '../e2e/lib/server.mjs';
 
 const here = import.meta.dirname;
@@ -55,7 +56,7 @@ async function startSite() {
 export async function startHost({ database } = {}) {
   const dir = mkdtempSync(path.join(tmpdir(), 'ry-mcp-'));
   chmodSync(dir, 0o755);
-  const llm = await startLlm(scripted), site = await startSite();
+  const llm = await startLlm(scripted), site = await startSite(), mcp = await startByHand();
   const server = new Server({ database, llm, settings: `
 [mcp_json]
 readable = ["${here}/node_modules", "${e2e}/node_modules"]
@@ -73,10 +74,11 @@ starting_credits = 1000000
 models = ["*"]` });
   await server.start({ timeout: 120_000 });
   const admin = await server.user({ role: 'admin' });
-  return { server, admin, dir, site: site.url, close: async () => {
+  return { server, admin, dir, site: site.url, mcp: mcp.url, close: async () => {
     await server.close();
     await llm.close();
     site.close();
+    mcp.close();
     rmSync(dir, { recursive: true, force: true });
   } };
 }
@@ -99,7 +101,7 @@ function filled(value, names) {
 export async function startEntry(host, entry) {
   const work = mkdtempSync(path.join(host.dir, `${entry.name}-`));
   const port = await freePort();
-  const names = { work, node, chromium, port: String(port), site: host.site,
+  const names = { work, node, chromium, port: String(port), site: host.site, mcp: host.mcp,
     e2e: path.join(e2e, 'node_modules') };
   for (const [name, content] of Object.entries(entry.files ?? {})) {
     mkdirSync(path.dirname(path.join(work, name)), { recursive: true });

@@ -25,7 +25,8 @@ test('each entry is complete, and each package is in the list', () => {
   // What works has shown it: a pattern that matches anything shows nothing.
   for (const s of servers.filter((each) => !each.needs)) assert.ok(s.calls.every(([, , expected]) => expected !== '.'), s.name);
   assert.deepEqual(Object.keys(dependencies).filter((name) => !servers.some((s) => s.package === name)), []);
-  assert.ok(new Set(servers.map((s) => s.package)).size >= 30);
+  // More than 30 packages do their work in a run.
+  assert.ok(new Set(servers.filter((s) => !s.needs).map((s) => s.package)).size > 30);
 });
 
 test('docs/mcp-servers.md has the results of the versions in package.json', () => {

@@ -2,7 +2,8 @@
 //   name       of the server in an agent's configuration, and of the entry
 //   package    in package.json; `bin` names the program when the package has several, `file` one that has no name
 //   transport  'stdio': a program in Runyard's sandbox; 'http' or 'sse': started here, at `path` of its own port
-//   args, env  of the program; {work} is a directory of its own, {port} a free port, {chromium} the browser
+//   args, env  of the program; {work} is a directory of its own, {port} a free port, {chromium} the browser,
+//              {site} a web site and {mcp} an MCP server over HTTP on this machine
 //   files      put into {work}; `prepare`: commands run in {work} before
 //   session, config  further members of the server's configuration
 //   calls      [tool, arguments, pattern of the result], made in one run, in this order
@@ -113,6 +114,30 @@ export const servers = [
   { name: 'mcp-proxy', package: 'mcp-proxy', transport: 'http',
     args: ['--host', '127.0.0.1', '--port', '{port}', '--', '{node}', '{e2e}/@modelcontextprotocol/server-everything/dist/index.js', 'stdio'],
     calls: [['echo', { message: 'hello' }, 'Echo: hello']], note: 'Makes a local program available over HTTP.' },
+  { name: 'mcp-remote', package: 'mcp-remote', transport: 'stdio', args: ['{mcp}', '--allow-http'],
+    calls: [['echo', { message: 'hello' }, 'called echo']], note: 'Makes an HTTP server available as a local program. Runyard connects to HTTP servers itself.' },
+  { name: 'calc', package: '@coo-quack/calc-mcp', transport: 'stdio',
+    calls: [['math', { expression: '6 * 7 + 0.5' }, '^42\\.5$'], ['hash', { input: 'ferry', algorithm: 'crc32' }, 'bf0d1c13']] },
+  { name: 'agent-infra-filesystem', package: '@agent-infra/mcp-server-filesystem', transport: 'stdio', args: ['--allowed-directories={work}'],
+    files: { 'a.txt': text },
+    calls: [['write_file', { path: '{work}/b.txt', content: 'The tug waits.' }, 'wrote'], ['read_multiple_files', { paths: ['{work}/a.txt', '{work}/b.txt'] }, 'ferry leaves.*tug waits']] },
+  { name: 'graphql-schema', package: 'mcp-graphql-schema', transport: 'stdio', args: ['{work}/schema.graphql'],
+    files: { 'schema.graphql': 'type Query { ships: [Ship!]! }\ntype Ship { name: String, leaves: Int }\n' },
+    calls: [['list-query-fields', {}, 'ships'], ['get-type-fields', { typeName: 'Ship' }, 'leaves: Int']] },
+  { name: 'scenario-modeler', package: '@modelcontextprotocol/server-scenario-modeler', transport: 'stdio', args: ['--stdio'],
+    calls: [['get-scenario-data', { customInputs: { startingMRR: 1000, monthlyGrowthRate: 10, monthlyChurnRate: 0, grossMargin: 50, fixedCosts: 100 } },
+      'Ending MRR: \\$3\\.1K']], note: 'An MCP App: the model gets its texts; its page is not shown.' },
+  { name: 'system-monitor', package: '@modelcontextprotocol/server-system-monitor', transport: 'stdio', args: ['--stdio'],
+    calls: [['get-system-info', {}, '"platform":\\s*"linux']], note: 'An MCP App. It reports the processors and memory of the machine.' },
+  { name: 'primevue', package: '@primevue/mcp', transport: 'stdio',
+    calls: [['validate_usage', { component: 'DatePicker', code: '<DatePicker v-model="day" nonsense="1" />' }, '"nonsense" is not declared'],
+      ['search', { query: 'datepicker', scope: 'components' }, 'results for "datepicker"']] },
+  { name: 'dex', package: '@zeeg/dex', transport: 'stdio', args: ['mcp', '--storage-path', '{work}/tasks'],
+    calls: [['create_task', { name: 'buy paint', description: 'two tins' }, '"completed": false'], ['list_tasks', {}, 'buy paint.*two tins']] },
+  { name: 'sequential-thinking-tools', package: 'mcp-sequentialthinking-tools', transport: 'stdio', session: 'run',
+    calls: [['sequentialthinking_tools', { thought: 'one', next_thought_needed: true, thought_number: 1, total_thoughts: 2, available_mcp_tools: ['search'] }, '"thought_history_length": 1'],
+      ['sequentialthinking_tools', { thought: 'two', next_thought_needed: false, thought_number: 2, total_thoughts: 2, available_mcp_tools: ['search'] }, '"thought_history_length": 2']],
+    note: 'Keeps its thoughts during a run.' },
   { name: 'drawio', package: 'drawio-mcp-server', transport: 'stdio', args: ['--extension-port', '{port}'],
     calls: [['list-documents', {}, '"success":true']], note: 'Only an empty list of documents was requested: editing needs a browser extension.' },
   { name: 'context7', package: '@upstash/context7-mcp', transport: 'stdio', needs: 'the network',
