@@ -3,7 +3,10 @@
 #include <sodium.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <ry/cpp/types.hpp>
+#include <utility>
 #include <vector>
 
 #include "text.hpp"
@@ -45,7 +48,22 @@ bool blank(std::string_view s) {
   return s.find_first_not_of(" \t\r\n") == std::string_view::npos;
 }
 
-// What stands for bytes in a value: pictures and sound are no text for a model, wherever a result has them.
+constexpr std::array<bool, 256> base64_characters = [] {
+  std::array<bool, 256> out{};
+  for (const char c : std::string_view("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_=\r\n")) {
+    out[static_cast<unsigned char>(c)] = true;
+  }
+  return out;
+}();
+
+// How many characters of base64 the text begins with.
+std::size_t base64_prefix(std::string_view s) {
+  const auto end = std::find_if(s.begin(), s.end(), [](unsigned char c) { return !base64_characters[c]; });
+  return static_cast<std::size_t>(end - s.begin());
+}
+
+// Replaces bytes in a value by their size: pictures and sound are no text for a model, wherever a result has them. A server
+// chooses the text and the blocks: the time is linear in the size of the message, as all of it is spent on an event loop.
 class binary_filter {
  public:
   // Strings that are the data of a block of `content` are bytes.
@@ -61,30 +79,24 @@ class binary_filter {
         }
       }
     }
+    std::sort(known_.begin(), known_.end(), by_size);
+    known_.erase(std::unique(known_.begin(), known_.end()), known_.end());
+    for (const auto known : known_) {
+      if (known.size() >= least) beginnings_.emplace_back(rolling_hash(known).value(), known);
+    }
+    // Of those that begin alike the longest comes first.
+    std::sort(beginnings_.begin(), beginnings_.end(), [](const auto& a, const auto& b) {
+      return a.first != b.first ? a.first < b.first : a.second.size() > b.second.size();
+    });
+    if (!beginnings_.empty()) may_begin_.resize(std::size_t{1} << may_begin_bits);
+    for (const auto& b : beginnings_) may_begin_[b.first >> (64 - may_begin_bits)] = true;
   }
 
   // The same in a text: the data of blocks, and pictures and sound in data URLs.
-  std::string without_bytes(std::string text) const {
-    for (const auto known : known_) {
-      if (known.size() < least) continue;
-      for (std::size_t at = 0; (at = text.find(known, at)) != std::string::npos;) {
-        text.replace(at, known.size(), note(known.size()).c_str());
-      }
-    }
-    for (const std::string_view kind : {"data:image/", "data:audio/", "data:video/"}) {
-      for (std::size_t at = 0; (at = text.find(kind, at)) != std::string::npos; ++at) {
-        const auto data = text.find(";base64,", at);
-        if (data == std::string::npos || data - at > 100) continue;
-        const auto begin = data + 8;
-        const auto size = std::min(text.find_first_not_of(base64, begin), text.size()) - begin;
-        if (size >= least) text.replace(begin, size, note(size).c_str());
-      }
-    }
-    return text;
-  }
+  std::string without_bytes(std::string_view text) const { return without_data_urls(without_known(text)); }
 
   json::value without_bytes(const json::value& v, std::string_view key = {}) const {
-    if (const auto* s = v.if_string()) return is_binary(sv(*s), key) ? json::value(note(s->size())) : v;
+    if (const auto* s = v.if_string()) return is_binary(sv(*s), key) ? json::value(jv(note(s->size()))) : v;
     if (const auto* a = v.if_array()) {
       json::array out;
       out.reserve(a->size());
@@ -99,21 +111,104 @@ class binary_filter {
   }
 
  private:
-  static json::string note(std::size_t base64_size) {
-    return json::string(jv("[" + std::to_string(base64_size / 4 * 3) + " bytes]"));
+  static constexpr std::size_t least = 128, longest_word = 4096;
+  // Comparisons with data that begins alike, and bytes that were alike; what is beyond is taken for text.
+  static constexpr std::size_t most_compared = 32u << 20;
+  static constexpr int may_begin_bits = 20;
+
+  // Of the `least` bytes that a text begins with.
+  class rolling_hash {
+   public:
+    explicit rolling_hash(std::string_view s) {
+      for (std::size_t i = 0; i < least; ++i) {
+        value_ = value_ * base + static_cast<unsigned char>(s[i]);
+        if (i != 0) highest_ *= base;
+      }
+    }
+    std::uint64_t value() const { return value_; }
+    void move(unsigned char leaves, unsigned char comes) { value_ = (value_ - leaves * highest_) * base + comes; }
+
+   private:
+    static constexpr std::uint64_t base = 0x9E3779B97F4A7C15u;
+    std::uint64_t value_ = 0, highest_ = 1;
+  };
+
+  static bool by_size(std::string_view a, std::string_view b) {
+    return a.size() != b.size() ? a.size() < b.size() : a < b;
   }
+  static std::string note(std::size_t base64_size) { return "[" + std::to_string(base64_size / 4 * 3) + " bytes]"; }
+
+  std::string without_known(std::string_view text) const {
+    if (beginnings_.empty() || text.size() < least) return std::string(text);
+    std::string out;
+    std::size_t copied = 0;
+    rolling_hash hash(text);
+    for (std::size_t at = 0;;) {
+      const auto size = known_at(text.substr(at), hash.value());
+      if (size != 0) {
+        out.append(text.substr(copied, at - copied)).append(note(size));
+        copied = at += size;
+        if (text.size() - at < least) break;
+        hash = rolling_hash(text.substr(at));
+        continue;
+      }
+      if (at + least == text.size()) break;
+      hash.move(static_cast<unsigned char>(text[at]), static_cast<unsigned char>(text[at + least]));
+      ++at;
+    }
+    return out.append(text.substr(copied));
+  }
+  // The size of the data of a block that the text begins with; 0: it begins with none.
+  std::size_t known_at(std::string_view text, std::uint64_t hash) const {
+    if (!may_begin_[hash >> (64 - may_begin_bits)]) return 0;
+    auto at = std::lower_bound(beginnings_.begin(), beginnings_.end(), hash,
+                               [](const auto& b, std::uint64_t h) { return b.first < h; });
+    for (; at != beginnings_.end() && at->first == hash && compared_ < most_compared; ++at) {
+      const auto known = at->second;
+      ++compared_;
+      if (known.size() > text.size()) continue;
+      const auto alike = static_cast<std::size_t>(std::mismatch(known.begin(), known.end(), text.begin()).first - known.begin());
+      compared_ += alike;
+      if (alike == known.size()) return alike;
+    }
+    return 0;
+  }
+
+  static std::string without_data_urls(std::string text) {
+    constexpr std::string_view scheme = "data:", coding = ";base64,";
+    constexpr std::size_t most_media_type = 100;
+    const std::string_view all = text;
+    std::string out;
+    std::size_t copied = 0;
+    for (std::size_t at = 0; (at = all.find(scheme, at)) != std::string_view::npos;) {
+      at += scheme.size();
+      const auto type = all.substr(at, most_media_type);
+      const bool media = type.starts_with("image/") || type.starts_with("audio/") || type.starts_with("video/");
+      const auto coded = media ? type.find(coding) : std::string_view::npos;
+      if (coded == std::string_view::npos) continue;
+      const auto begin = at + coded + coding.size();
+      const auto size = base64_prefix(all.substr(begin));
+      if (size < least) continue;
+      out.append(all.substr(copied, begin - copied)).append(note(size));
+      copied = begin + size;
+      at = copied - (scheme.size() - 1);  // the scheme of the next one may end the data
+    }
+    return copied == 0 ? std::move(text) : out.append(all.substr(copied));
+  }
+
   bool is_binary(std::string_view s, std::string_view key) const {
-    if (std::find(known_.begin(), known_.end(), s) != known_.end()) return true;
+    if (std::binary_search(known_.begin(), known_.end(), s, by_size)) return true;
     if (s.size() < least) return false;
     if (s.starts_with("data:")) return s.substr(0, 200).find(";base64,") != std::string_view::npos;
     // In a member that MCP has for bytes, or so long a row that it is neither prose nor an identifier.
     if (key != "data" && key != "blob" && s.size() < longest_word) return false;
-    return s.find_first_not_of(base64) == std::string_view::npos;
+    return base64_prefix(s) == s.size();
   }
-  static constexpr std::string_view base64 =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_=\r\n";
-  static constexpr std::size_t least = 128, longest_word = 4096;
+
   std::vector<std::string_view> known_;
+  std::vector<std::pair<std::uint64_t, std::string_view>> beginnings_;  // of those that are long enough for a text
+  mutable std::size_t compared_ = 0;
+  std::vector<bool> may_begin_;  // by the first bits of the hash: most places in a text need no search
 };
 
 // Structured content that is the content once more.
@@ -180,6 +275,7 @@ class writer {
   }
   void picture(std::string media_type, std::string data) {
     line("[image, " + media_type + ", " + size_of(data) + "]");
+    if (images_.size() == most_images) return line("[there are more images than are handed over]");
     image_bytes_ += data.size() + media_type.size();
     if (image_bytes_ > most_ && hands_files_) return file("image", media_type, data);
     if (image_bytes_ > most_) return line("[the image is too large to be handed over]");
@@ -209,6 +305,7 @@ class writer {
     own_text(text);
   }
 
+  static constexpr std::size_t most_images = 100;
   const binary_filter& filter_;
   const std::size_t most_;
   const bool hands_files_;

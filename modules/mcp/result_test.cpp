@@ -49,5 +49,65 @@ TEST(result_test, files_are_bounded_together) {
   EXPECT_EQ(handed((many + "]").c_str(), 100'000, 100'000).at("files").as_array().size(), 100u);
 }
 
+TEST(result_test, images_are_bounded_in_number) {
+  std::string many = "[";
+  for (int i = 0; i < 150; ++i) many += std::string(i == 0 ? "" : ",") + R"({"type":"image","mimeType":"image/png","data":"QUJD"})";
+  const auto got = handed((many + "]").c_str(), 100'000, 100'000);
+  EXPECT_EQ(got.at("images").as_array().size(), 100u);
+  EXPECT_FALSE(got.contains("files"));
+  EXPECT_THAT(text_of(got, "content"), HasSubstr("[there are more images than are handed over]"));
+}
+
+TEST(result_test, data_of_blocks_is_found_wherever_a_text_has_it) {
+  const std::string a(200, 'A'), b = std::string(150, 'A') + "B", c(100, 'C');
+  const auto got = [&](const std::string& text) {
+    const json::object audio{{"type", "audio"}, {"mimeType", "audio/wav"}, {"data", jv(a)}};
+    json::object other = audio, small = audio;
+    other["data"] = b;
+    small["data"] = c;
+    const json::value all = json::array{audio, other, small, json::object{{"type", "text"}, {"text", jv(text)}}};
+    const auto content = text_of(handed(json::serialize(all).c_str(), 100'000), "content");
+    return content.substr(content.find_last_of('|') + 1);
+  };
+  EXPECT_EQ(got("|" + a), "[150 bytes]");
+  EXPECT_EQ(got("|x=" + a + "\nrest"), "x=[150 bytes]\nrest");
+  EXPECT_EQ(got("|" + a + b + "," + a), "[150 bytes][111 bytes],[150 bytes]");
+  EXPECT_EQ(got("|" + a + "AA"), "[150 bytes]AA");
+  EXPECT_EQ(got("|" + a.substr(1)), a.substr(1)) << "a part of the data is not the data";
+  EXPECT_EQ(got("|" + c), c) << "what is short may well be a word";
+  EXPECT_EQ(got("|data:image/png;base64," + a.substr(1) + "; data:audio/wav;x=y;base64," + a + ";data:text/plain;base64," + c),
+            "data:image/png;base64,[147 bytes]; data:audio/wav;x=y;base64,[150 bytes];data:text/plain;base64," + c);
+  const std::string other(130, 'Z');
+  EXPECT_EQ(got("|data:video/mp4;base64," + other + "data:image/gif;base64," + other),
+            "data:video/mp4;base64,[99 bytes]:image/gif;base64,[96 bytes]")
+      << "the scheme of the next one looks like data";
+}
+
+// A server chooses the texts and the blocks. Quadratic time would be hours for these.
+TEST(result_test, filtering_bytes_takes_linear_time) {
+  const auto text = [](std::string t) { return json::object{{"type", "text"}, {"text", jv(t)}}; };
+  const auto repeated = [](std::string_view piece, std::size_t times) {
+    std::string out;
+    for (std::size_t i = 0; i < times; ++i) out += piece;
+    return out;
+  };
+  const auto image = [](std::size_t i, char filler) {
+    auto data = std::string(200, filler) + std::to_string(i);
+    return json::object{{"type", "image"}, {"mimeType", "image/png"}, {"data", jv(data)}};
+  };
+  json::array blocks{text(repeated("data:image/", 1'000'000)), text(repeated("data:image/png;base64," + std::string(128, 'A') + " ", 60'000))};
+  json::array strings;
+  for (std::size_t i = 0; i < 30'000; ++i) {
+    blocks.push_back(image(i, 'A'));
+    strings.push_back(jv(std::string(200, 'A') + std::to_string(40'000 + i)));
+  }
+  blocks.push_back(text(std::string(8u << 20, 'A')));
+  for (std::size_t i = 0; i < 20'000; ++i) blocks.push_back(text(std::string(190, 'A')));
+  blocks.push_back(text(std::string(8u << 20, 'B')));
+  const json::object result{{"content", std::move(blocks)}, {"structuredContent", json::object{{"strings", std::move(strings)}}}};
+  const auto got = result_json(result, 1u << 20, {}, 12u << 20);
+  EXPECT_THAT(got.substr(got.size() - 500), HasSubstr("[cut: the result has "));
+}
+
 }  // namespace
 }  // namespace mcp
