@@ -10,6 +10,7 @@
 #include "history.hpp"
 #include "json/exact.hpp"
 #include "model_call.hpp"
+#include "output_stream.hpp"
 #include "text.hpp"
 #include "tool_offer.hpp"
 
@@ -22,7 +23,6 @@ namespace {
 constexpr std::string_view replaced_note =
     "[The workspace was removed or replaced from outside during this run: changes since the last step are lost.]";
 constexpr std::size_t most_result_bytes = 48 * 1024;   // of one result, for the model
-constexpr std::size_t most_output_bytes = 256 * 1024;  // of one call, as chunks to the readers
 constexpr std::uint64_t most_read_bytes = 256 * 1024;
 // Nesting of what sources give. MCP servers may send 128, to which the frame of agent.tools/1 is added.
 constexpr std::size_t most_source_depth = 160;
@@ -57,44 +57,6 @@ std::string relative_path(std::string path) {
   if (path == "/workspace" || path == ".") path.clear();
   return path;
 }
-
-// Output on its way to the readers: whole characters, and not without bound.
-class output_stream {
- public:
-  // progress: what comes are reports of progress of a source, which readers may also follow by themselves.
-  enum class kind { output, progress };
-  output_stream(parts& p, std::shared_ptr<live_run> run, std::string id, kind what)
-      : parts_(p), run_(std::move(run)), id_(std::move(id)), kind_(what) {}
-
-  void add(std::string_view bytes) {
-    if (sent_ >= most_output_bytes) return;
-    carry_ += bytes;
-    const std::size_t whole = whole_characters(carry_);
-    if (whole == 0) return;
-    emit(std::string_view(carry_).substr(0, whole));
-    carry_.erase(0, whole);
-  }
-  void end() {
-    if (!carry_.empty() && sent_ < most_output_bytes) emit(carry_);
-    carry_.clear();
-  }
-
- private:
-  void emit(std::string_view text) {
-    sent_ += text.size();
-    if (kind_ == kind::progress) {
-      run_->feed.append("tool_progress").text("tool_call_id", id_).text("message", text.substr(0, text.find_last_not_of('\n') + 1));
-    }
-    run_->feed.append("tool_output_chunk").text("tool_call_id", id_).text("content", text);
-    run_->deliver_soon();
-    parts_.writers.of(run_->exec).touch(run_);
-  }
-  parts& parts_;
-  std::shared_ptr<live_run> run_;
-  std::string id_, carry_;
-  const kind kind_;
-  std::size_t sent_ = 0;
-};
 
 // A sandboxed command; lives in the frame that waits for it.
 struct command_run : abortable {
