@@ -12,6 +12,7 @@
 #include "names.hpp"
 #include "progress.hpp"
 #include "result.hpp"
+#include "text.hpp"
 #include "tool.hpp"
 
 namespace mcp {
@@ -286,6 +287,38 @@ TEST(Tools, ThoseThatNoModelCanCallAreLeftOut) {
   for (const auto& t : list.tools) names.push_back(t.name);
   EXPECT_THAT(names, ElementsAre("both", "maybe", "unsaid"));
   EXPECT_THAT(list.left_out, ElementsAre(HasSubstr("task: "), HasSubstr("app: ")));
+}
+
+TEST(tool_test, names_that_deceive_readers_are_left_out) {
+  tool_collector c({});
+  json::array tools;
+  const auto add = [&](std::string_view name) {
+    tools.push_back(json::object{{"name", jv(name)}, {"inputSchema", json::object{}}, {"description", "a\u202Eb\U000E0041"}});
+  };
+  const std::string_view good[] = {"plain", "a b", "\u0645\u0631\u062D\u0628\u0627", "\u65E5\u672C\u8A9E", "\u0646\u0645\u06CC\u200C\u062E\u0648\u0627\u0647\u0645"};
+  const std::string_view bad[] = {"\u202Egnp.exe", "a\u2066b", std::string_view("a\0b", 3), "a\u0085b", "a\u2028b",
+                                  "a\u200Bb", "\uFEFFa", "a\U000E0041", "a\u200Fb", "a\x7F"};
+  for (const auto name : good) add(name);
+  for (const auto name : bad) add(name);
+  EXPECT_FALSE(c.add_page(json::object{{"tools", std::move(tools)}}).has_value());
+  const auto list = c.finish();
+  EXPECT_EQ(list.tools.size(), std::size(good));
+  for (const auto name : good) {
+    ASSERT_NE(list.find(name), nullptr) << name;
+    EXPECT_EQ(list.find(name)->description, "ab");
+  }
+  ASSERT_EQ(list.left_out.size(), std::size(bad));
+  for (const auto& why : list.left_out) {
+    EXPECT_THAT(why, HasSubstr("control or invisible characters"));
+    EXPECT_FALSE(has_hidden(why)) << why;
+  }
+}
+
+TEST(text_test, hidden_characters_go_and_the_layout_stays) {
+  EXPECT_EQ(without_hidden("a\u202Eb\U000E0041\n\tc\u0085\u200D\u00E9"), "ab\n\tc\u200D\u00E9");
+  EXPECT_EQ(without_hidden(std::string("a\0b", 3)), "ab");
+  EXPECT_TRUE(has_hidden("a\nb"));
+  EXPECT_FALSE(has_hidden("\u00E9\u200D\U0001F600 x"));
 }
 
 TEST(Tools, ThoseThatAreCalledAsTasksAreTakenWhereTasksAre) {

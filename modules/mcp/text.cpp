@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
+#include <utility>
 
 namespace mcp {
 namespace {
@@ -21,6 +23,31 @@ std::size_t character(std::string_view s) noexcept {
     if ((at(i) & 0xc0) != 0x80) return 0;
   }
   return n;
+}
+
+char32_t value_of(std::string_view one) noexcept {
+  const auto lead = static_cast<unsigned char>(one.front());
+  if (one.size() == 1) return lead;
+  char32_t value = lead & (0xffu >> (one.size() + 1));
+  for (const char c : one.substr(1)) value = value << 6 | (static_cast<unsigned char>(c) & 0x3fu);
+  return value;
+}
+
+bool is_hidden(char32_t c) noexcept {
+  static constexpr std::pair<char32_t, char32_t> ranges[] = {
+      {0x00, 0x1f},     {0x7f, 0x9f},     {0xad, 0xad},     {0x61c, 0x61c},   {0x180e, 0x180e}, {0x200b, 0x200b},
+      {0x200e, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x206f}, {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f}};
+  return std::any_of(std::begin(ranges), std::end(ranges), [c](const auto& r) { return c >= r.first && c <= r.second; });
+}
+
+// Hands over the characters one by one until `take` says no.
+template <class F>
+void each_character(std::string_view s, F take) {
+  while (!s.empty()) {
+    const auto n = std::max<std::size_t>(1, character(s));
+    if (!take(s.substr(0, n))) return;
+    s.remove_prefix(n);
+  }
 }
 
 // Of the escape at `at`, four digits of hex; -1: there is none.
@@ -56,6 +83,23 @@ std::string clean(std::string_view s, std::size_t most) {
     out += piece;
     s.remove_prefix(n != 0 ? n : 1);
   }
+  return out;
+}
+
+bool has_hidden(std::string_view s) noexcept {
+  bool found = false;
+  each_character(s, [&](std::string_view c) { return !(found = is_hidden(value_of(c))); });
+  return found;
+}
+
+std::string without_hidden(std::string_view s) {
+  std::string out;
+  out.reserve(s.size());
+  each_character(s, [&](std::string_view c) {
+    const bool layout = c == "\n" || c == "\r" || c == "\t";
+    if (layout || !is_hidden(value_of(c))) out += c;
+    return true;
+  });
   return out;
 }
 

@@ -12,6 +12,13 @@ std::string_view cut(std::string_view s, std::size_t most) noexcept;
 // The same as valid UTF-8: what is none becomes U+FFFD.
 std::string clean(std::string_view s, std::size_t most);
 
+// Whether there is a character that a reader does not see or that changes the order in which others are shown: controls, line
+// separators, bidirectional controls, tags. The joiners of words and emoji are none of them.
+bool has_hidden(std::string_view s) noexcept;
+
+// The text without them, but with its tabs and line ends.
+std::string without_hidden(std::string_view s);
+
 // A JSON text whose strings hold what is no character: bytes that are no UTF-8, and escapes of one half of
 // a surrogate pair, which JavaScript writes for a text that it cut there. Both become U+FFFD.
 std::string mended(std::string_view json_text);

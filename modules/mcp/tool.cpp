@@ -7,6 +7,7 @@
 #include <ry/cpp/types.hpp>
 
 #include "fingerprint.hpp"
+#include "text.hpp"
 
 namespace mcp {
 namespace {
@@ -62,11 +63,6 @@ bool hidden_from_models(const json::object& tool) {
                       [](const auto& v) { return v.is_string() && v.get_string() == "model"; });
 }
 
-bool printable(std::string_view s) {
-  return std::all_of(s.begin(), s.end(),
-                     [](unsigned char c) { return c >= 0x20 && c != 0x7f; });
-}
-
 }  // namespace
 
 const tool* tool_list::find(std::string_view name) const noexcept {
@@ -107,11 +103,13 @@ void tool_collector::add(const json::value& v) {
   std::string name = o != nullptr ? text_of(*o, "name") : std::string();
   const auto leave_out = [&](const std::string& why) {
     if (list_.left_out.size() < most_left_out) {
-      list_.left_out.push_back((name.empty() ? "(no name)" : name.substr(0, most_name)) + ": " + why);
+      list_.left_out.push_back((name.empty() ? "(no name)" : without_hidden(cut(name, most_name))) + ": " + why);
     }
   };
   if (o == nullptr || name.empty()) return leave_out("it has no name");
-  if (name.size() > most_name || !printable(name)) return leave_out("its name is not usable");
+  if (name.size() > most_name) return leave_out("its name is too long");
+  // Who approves a tool must see which one it is.
+  if (has_hidden(name)) return leave_out("its name has control or invisible characters");
   if (list_.tools.size() >= limits_.tools) {
     full_ = true;
     return leave_out("there are too many tools");
@@ -137,6 +135,7 @@ void tool_collector::add(const json::value& v) {
   t.description = text_of(*o, "description");
   if (t.description.empty()) t.description = text_of(*o, "title");
   if (t.description.empty() && annotations != nullptr) t.description = text_of(*annotations, "title");
+  t.description = without_hidden(t.description);
   t.read_only = claims(annotations, "readOnlyHint");
   t.idempotent = claims(annotations, "idempotentHint");
   t.mirrored = std::move(headers.mirrored);
