@@ -189,6 +189,8 @@ ry::task<std::string> tool_source::describe(scope of) {
     if (got.ok() && *got && (*got)->has_resources) with_resources.push_back(agent.servers[i].name);
   }
   for (auto& tool : resource_tools(with_resources)) out.push_back(std::move(tool));
+  // Servers may be configured to take hours for a call (timeout_seconds, max_call_timeout_seconds).
+  for (auto& tool : out) tool.as_object()["own_time_limit"] = true;
   co_return json::serialize(out);
 }
 

@@ -358,8 +358,8 @@ struct scope_texts {
 };
 
 ry::task<tool_outcome> run_foreign(parts& p, std::shared_ptr<live_run> run,
-                                   ry::drivers<ry_agent_tools_v1>::entry driver, tool_call call, call_kind how,
-                                   bool& unknown) {
+                                   const tool_catalog::tool& tool, tool_call call, call_kind how, bool& unknown) {
+  const auto driver = tool.driver;
   const scope_texts scope(*run);
   output_stream out(p, run, call.id, output_stream::kind::progress);
   foreign_run state;
@@ -378,9 +378,10 @@ ry::task<tool_outcome> run_foreign(parts& p, std::shared_ptr<live_run> run,
     co_return tool_outcome{std::string("the tool could not be called: ") + ry::status_name(st), true};
   {
     live_run::working busy(*run, state);
-    const time_limit limit(p.ctx, run->exec, p.config.tool_timeout_seconds, state);
+    std::optional<time_limit> limit;
+    if (!tool.own_time_limit) limit.emplace(p.ctx, run->exec, p.config.tool_timeout_seconds, state);
     while (!state.ended) (void)co_await state.done.wait();
-    if (limit.reached()) {
+    if (limit && limit->reached()) {
       state.outcome = {"the tool took longer than " + std::to_string(p.config.tool_timeout_seconds) + " seconds",
                        true, {}};
       state.files.clear();
@@ -431,6 +432,7 @@ std::optional<tool_listing> read_listing(std::string_view text) {
     tool.name = std::move(name);
     tool.source = text_of(*o, "source");
     tool.repeatable = bool_of(*o, "read_only") || bool_of(*o, "idempotent");
+    tool.own_time_limit = bool_of(*o, "own_time_limit");
     for (const char* key : {"name", "description", "parameters"})
       if (const json::value* part = o->if_contains(key)) tool.for_model.emplace(key, *part);
   }
@@ -560,7 +562,7 @@ ry::task<catalog_ptr> toolbox::catalog(std::shared_ptr<live_run> run) {
     std::move(offered->instructions.begin(), offered->instructions.end(), std::back_inserter(made->instructions));
     for (tool_listing::tool& t : offered->tools) {
       if (!names.insert(t.name).second) continue;
-      made->add({std::move(t.name), std::move(t.source), t.repeatable, source}, one_line(std::move(t.for_model)));
+      made->add({std::move(t.name), std::move(t.source), t.repeatable, t.own_time_limit, source}, one_line(std::move(t.for_model)));
     }
   }
   for (int n = 2; names.contains(made->search.name); ++n) made->search.name = "find_tools_" + std::to_string(n);
@@ -620,9 +622,9 @@ ry::task<tool_outcome> make_call(parts& p, std::shared_ptr<live_run> run, catalo
     if (tool == nullptr) co_return tool_outcome{"there is no tool named \"" + call.name + "\"", true};
     if (tool->driver) {
       bool unknown = false;
-      tool_outcome out = co_await run_foreign(p, run, tool->driver, call, how, unknown);
+      tool_outcome out = co_await run_foreign(p, run, *tool, call, how, unknown);
       if (!unknown || !tool->repeatable) co_return out;
-      tool_outcome again = co_await run_foreign(p, run, tool->driver, call, call_kind::first, unknown);
+      tool_outcome again = co_await run_foreign(p, run, *tool, call, call_kind::first, unknown);
       co_return again;
     }
     if (tool == &catalog->search) co_return co_await run_find_tools(p, catalog, std::move(call));

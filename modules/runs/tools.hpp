@@ -20,6 +20,7 @@ struct tool_catalog {
   struct tool {
     std::string name, source;  // source: "sandbox", "mcp:<server>"
     bool repeatable = false;   // read-only or idempotent
+    bool own_time_limit = false;  // its source ends each call
     ry::drivers<ry_agent_tools_v1>::entry driver = nullptr;  // empty: the sandbox, or find_tools
     std::size_t begin = 0, length = 0;  // of its element in `json`
   };
@@ -43,7 +44,7 @@ using catalog_ptr = std::shared_ptr<const tool_catalog>;
 struct tool_listing {
   struct tool {
     std::string name, source;
-    bool repeatable = false;
+    bool repeatable = false, own_time_limit = false;
     boost::json::object for_model;  // name, description, parameters
   };
   std::vector<tool> tools;

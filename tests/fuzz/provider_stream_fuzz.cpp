@@ -98,7 +98,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   // The same bytes as the body of a refusal.
   const llm::failure refusal = make()->refused(400 + choice, input);
   fuzz::promise(refusal.status != 0, "a refusal is a failure");
-  (void)llm::presentable(refusal.message, "sk-secret");
+  (void)llm::presentable(refusal.message, {"sk-secret"});
   (void)llm::retry_after(input, 784111777);
   return 0;
 }

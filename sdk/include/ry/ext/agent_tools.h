@@ -2,8 +2,9 @@
  * built in; `mcp` contributes those of MCP servers.
  *
  * tools_json: [{"name":"files__read","description":"...","parameters":{JSON Schema},
- *               "source":"mcp:files","read_only":false,"idempotent":false,
+ *               "source":"mcp:files","read_only":false,"idempotent":false,"own_time_limit":false,
  *               "source_instructions":"for the system prompt"}]
+ *   own_time_limit: the source ends each call of the tool by itself, so the limit of `runs` does not apply; optional.
  *   source_instructions: instructions of the source, once, with any of its tools; optional.
  * result_json: {"content":"text for the model","is_error":false,
  *               "images":[{"media_type":"image/png","data":"<base64>"}],"structured":{...},
