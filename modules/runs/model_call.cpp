@@ -15,6 +15,8 @@ namespace {
 // Of one answer: text, thoughts and arguments of calls. Far beyond what models say; an answer is in memory
 // several times.
 constexpr std::size_t most_bytes = 16 * 1024 * 1024;
+// Each piece is an event of its own: many times the tokens of the longest answers, and no log of millions of events.
+constexpr std::size_t most_pieces = 500'000;
 
 }  // namespace
 
@@ -78,7 +80,10 @@ ry_status model_call::start(std::string_view request_json) {
     }
     if (self->too_long_) {
       self->status_ = RY_FAILED_PRECONDITION;
-      (void)ry::guard([&] { self->message_ = "The model's answer is longer than " + size_text(most_bytes); });
+      (void)ry::guard([&] { 
+        self->message_ = "The model's answer " + (self->bytes_ > most_bytes ? "is longer than " + size_text(most_bytes)
+                                                                            : "has more than " + std::to_string(most_pieces) + " pieces");
+      });
     }
     self->count(self->status_);
     self->ended_ = true;
@@ -107,7 +112,7 @@ void model_call::count(ry_status st) const {
 
 bool model_call::fits(std::size_t bytes) {
   bytes_ += bytes;
-  if (bytes_ <= most_bytes) return true;
+  if (bytes_ <= most_bytes && ++pieces_ <= most_pieces) return true;
   return stop_too_long();
 }
 

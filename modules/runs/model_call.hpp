@@ -48,7 +48,7 @@ class model_call : abortable {
   const audience who_;
   void* call_ = nullptr;
   bool ended_ = false, too_long_ = false;
-  std::size_t bytes_ = 0;
+  std::size_t bytes_ = 0, pieces_ = 0;
   std::string text_, message_, reasoning_;
   std::vector<tool_call> calls_;
   token_usage usage_;

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { lastUser, startLlm, turns } from './lib/llm.mjs';
-import { Server, gapless, makeDatabase, sleep, statuses } from './lib/server.mjs';
+import { Server, gapless, makeDatabase, sleep, statuses, waitFor } from './lib/server.mjs';
 
 const scripts = {
   // Not JSON and not UTF-8, in words that mean "too long".
@@ -17,6 +17,12 @@ const scripts = {
     : reply.tools([{ name: 'no_such_tool', arguments: { text: 'five\u2028six' } }]),
   endless: async (request, reply) => {
     for (let i = 0; i < 100 && !reply.res.destroyed; i++) { reply.text('on and on '.repeat(50000)); await sleep(5); }
+    reply.end();
+  },
+  pieces: async (request, reply) => {
+    reply.text('a');
+    const piece = 'data: {"choices":[{"index":0,"delta":{"content":"x"}}]}\n\n'.repeat(1000);
+    for (let i = 0; i < 1000 && !reply.res.destroyed; i++) if (!reply.res.write(piece)) await sleep(1);
     reply.end();
   },
   answer: (request, reply) => reply.say('an answer', { input: 1000, output: 100 }),
@@ -92,6 +98,18 @@ test('an answer without an end is called off', async () => {
   const call = llm.seen.find((c) => lastUser(c.json) === '[endless]');
   await call.closed;
   assert.equal(call.aborted, true);
+});
+
+test('an answer of very many pieces is called off: each is an event', async () => {
+  const user = await server.user();
+  const { agent_run_id: id } = (await user.start({ prompt: '[pieces]' })).json;
+  // The stream would be 70 MB; its end is in the run's row.
+  const end = await waitFor('the end of the run', async () => {
+    const { json } = await user.get(`/agent-run/${id}`);
+    return json.status === 'failed' || json.status === 'completed' ? json : undefined;
+  }, 100_000);
+  assert.deepEqual([end.status, end.error], ['failed', 'The model\'s answer has more than 500000 pieces']);
+  assert.equal(llm.seen.filter((c) => lastUser(c.json) === '[pieces]').length, 1, 'it is asked for once');
 });
 
 // A row of the thread that PostgreSQL refuses, for a reason that no repetition changes.
