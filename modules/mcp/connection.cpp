@@ -12,7 +12,7 @@ constexpr std::size_t most_cause = 4096;
 ry::error trouble_with(const server& s, ry_status st, std::string_view reason,
                        std::string_view what) {
   return ry::error(st, std::string(reason),
-                   "MCP server \"" + s.name + "\": " + clean(what, most_cause));
+                   "MCP server \"" + s.name + "\": " + without_hidden(clean(what, most_cause)));
 }
 
 ry::error unauthorized_by(const server& s, std::uint32_t http_status, std::string_view authenticate) {

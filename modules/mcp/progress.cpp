@@ -39,7 +39,7 @@ std::string progress_line(const json::object& params) {
   std::string out = now ? shown(*now) : "";
   if (now && total && *total > 0) out += "/" + shown(*total);
   // One line for each notification.
-  auto message = clean(text_of(params, "message"), most_message);
+  auto message = without_hidden(clean(text_of(params, "message"), most_message));
   for (char& c : message) {
     if (static_cast<unsigned char>(c) < 0x20) c = ' ';
   }

@@ -247,6 +247,7 @@ TEST(Progress, IsOneLine) {
       {R"({"progress":0.25})", "0.25\n"},
       {R"({"progress":1,"total":0})", "1\n"},
       {R"({"progress":1,"message":"a\nb"})", "1: a b\n"},
+      {R"({"progress":1,"message":"a\u202eb\u0007"})", "1: ab\n"},
       {R"({"progress":50,"total":"all","message":7})", "50\n"}};
   for (const auto& [params, line] : table) EXPECT_EQ(progress_line(j(params).get_object()), line) << params;
   const auto much = json::object{{"progress", 1}, {"message", std::string(5000, 'x')}};

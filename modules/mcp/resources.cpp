@@ -11,14 +11,10 @@ namespace {
 constexpr std::size_t most_uri = 4096, most_name = 200, most_description = 300;
 constexpr std::size_t most_listed_bytes = 32 * 1024, most_listed = 500;
 
-bool has_controls(std::string_view s) {
-  return std::any_of(s.begin(), s.end(), [](unsigned char c) { return c < 0x20 || c == 0x7F; });
-}
-
-// On one line, as the entries of a list are.
+// On one line, as the entries of a list are, and as it is read.
 std::string one_line(std::string_view s, std::size_t most) {
-  auto out = clean(s, most);
-  for (char& c : out) c = has_controls({&c, 1}) ? ' ' : c;
+  auto out = without_hidden(clean(s, most));
+  for (char& c : out) c = c == '\n' || c == '\r' || c == '\t' ? ' ' : c;
   return out;
 }
 
@@ -81,7 +77,7 @@ void resource_collector::add(const json::value& v, list what) {
   resource_entry e;
   e.is_template = what == list::templates;
   e.uri = text_of(*o, e.is_template ? "uriTemplate" : "uri");
-  if (e.uri.empty() || e.uri.size() > most_uri || has_controls(e.uri)) return;
+  if (e.uri.empty() || e.uri.size() > most_uri || has_hidden(e.uri)) return;
   auto name = text_of(*o, "title");
   if (name.empty()) name = text_of(*o, "name");
   e.name = one_line(name, most_name);

@@ -33,6 +33,16 @@ TEST(resources_test, pages_of_both_lists_are_collected) {
             "3 resources:\nfile:///a (The A, text/plain, 7 bytes): first second\nfile:///b (b)\ntemplate row://{id} (row)");
 }
 
+TEST(resources_test, characters_that_deceive_readers_are_not_shown) {
+  resource_collector c;
+  json::array all;
+  for (const char* uri : {"file:///a\u202Eb", "file:///a\u2028b", "file:///a\U000E0041", "file:///\u0645"}) {
+    all.push_back(json::object{{"uri", uri}, {"name", "x\u202E\u2028y\nz"}, {"description", "q\U000E0041\tr"}});
+  }
+  EXPECT_FALSE(c.add_page(json::object{{"resources", std::move(all)}}, list::resources).has_value());
+  EXPECT_EQ(resources_text(c.take(), {}, false), "1 resource:\nfile:///\u0645 (xy z): q r");
+}
+
 TEST(resources_test, lists_that_do_not_end_are_bounded) {
   resource_collector repeated;
   const auto page = parse(R"({"resources":[{"uri":"a:b"}],"nextCursor":"again"})");
