@@ -768,7 +768,7 @@ export interface paths {
         put?: never;
         /**
          * A token for the run's stream
-         * @description For a browser's EventSource, which cannot set headers. Good for this one stream for `expires_in` seconds: a browser that opens it anew later is answered 401 and needs another one.
+         * @description For a browser's EventSource, which cannot set headers. The token is valid for this stream for `expires_in` seconds. A browser that reconnects later gets 401 and needs a new token.
          */
         post: operations["runs.stream_token"];
         delete?: never;
@@ -937,7 +937,7 @@ export interface paths {
         };
         /**
          * Tools whose definitions changed
-         * @description Enabled tools of servers with `on_tool_change` `ask` or `block` whose definition is not the one that runs first saw or that was approved last. They cannot be called until the change is approved.
+         * @description Enabled tools of servers with `on_tool_change` `ask` or `block` whose definition differs from the accepted one: the definition that runs saw first, or the one that was approved last. They cannot be called until the change is approved.
          */
         get: operations["mcp.changed_definitions"];
         put?: never;
@@ -2679,30 +2679,29 @@ export interface components {
              */
             instructions: boolean;
             /**
-             * @description What happens when the server changes the definition of an enabled tool: a line in the log; calls wait for an approval; the tool is not offered until the change is approved
+             * @description What happens when the server changes the definition of an enabled tool. `log`: the change is logged. `ask`: calls fail until the change is approved. `block`: the tool is not offered until the change is approved
              * @default log
              * @enum {unknown}
              */
             on_tool_change: "log" | "ask" | "block";
             /** @description prebuilt */
             profile_id?: string;
-            /** @description Runs may list and read the server's resources; without it they may when a tool of the server is enabled */
+            /** @description Whether runs can list and read the server's resources. Default: if a tool of the server is enabled */
             resources?: boolean;
-            /** @description Connections may be used again */
+            /** @description Keep connections for later calls */
             reuse?: boolean;
             /**
-             * @description Revision of the protocol; auto: found out
+             * @description Protocol revision; `auto`: detected
              * @default auto
              * @enum {unknown}
              */
             revision: "auto" | "2026-07-28" | "2025-11-25" | "2025-06-18" | "2025-03-26" | "2024-11-05" | "2024-10-07";
             /**
-             * @description Scope of a session with the server: one call, all calls of a run, or all calls of a thread
-             * @default call
+             * @description Scope of a session with the server: one call, all calls of a run, or all calls of a thread. Default: `run` if the server keeps a session, else `call`
              * @enum {unknown}
              */
-            session: "call" | "run" | "thread";
-            /** @description How long a call of a tool may go without a result or a notification of progress */
+            session?: "call" | "run" | "thread";
+            /** @description How long a tool call may take without a result or increasing progress */
             timeout_seconds?: number;
             /** @description http and sse */
             url?: string;
@@ -2926,12 +2925,12 @@ export interface components {
             /** Format: date-time */
             created_at: string;
             /**
-             * @description Of an answer that the model did not finish. After `length` and `pause` the next message of the assistant goes on where this one ends
+             * @description Set if the model did not finish the answer. After `length` and `pause` the next assistant message continues this one
              * @enum {unknown}
              */
             finish?: "length" | "pause" | "content_filter" | "refusal";
             is_error?: boolean;
-            /** @description Of a result of find_tools: the tools that later requests carry */
+            /** @description In a result of find_tools: the found tools, which later requests contain */
             loaded_tools?: string[];
             /** Format: uuid */
             message_id: string;
@@ -2969,9 +2968,9 @@ export interface components {
                 tier_name?: string;
             };
         };
-        /** @description Something of a request was left out or changed so that the provider takes it; the run goes on */
+        /** @description Part of a request was left out or changed to meet the provider's limits; the run continues */
         "runs.Notice": {
-            /** @description `tool_skipped`, `image_skipped`, `parameter_skipped`, `tool_search` (the request carries a part of the tools and find_tools for the others), or another of a driver's own */
+            /** @description `tool_skipped`, `image_skipped`, `parameter_skipped`, `tool_search` (requests contain only some of the tools, and find_tools to find the others), or another code of a driver */
             code: string;
             message: string;
             sequence: number;
@@ -2991,7 +2990,7 @@ export interface components {
             type: "queued";
         };
         /**
-         * @description Why a run ended. `length`: cut off at the model's output limit, also after it was continued; `content_filter`: withheld by the provider; `refusal`: declined by the model; `no_answer`: an empty answer, twice
+         * @description Why a run ended. `length`: the answer was truncated at the model's output limit, even after it was continued; `content_filter`: the provider withheld the answer; `refusal`: the model declined to answer; `no_answer`: the model gave an empty answer twice
          * @enum {unknown}
          */
         "runs.Reason": "ok" | "user_stop" | "timeout" | "step_limit" | "budget" | "credits" | "llm_error" | "tool_error" | "crashed" | "length" | "content_filter" | "refusal" | "no_answer";
@@ -3003,11 +3002,11 @@ export interface components {
             /** @constant */
             type: "reasoning_chunk";
         };
-        /** @description An answer of the model has ended. Text of the answers `length` and `pause` goes on with the chunks of the next answer */
+        /** @description An answer of the model has ended. After `length` and `pause` the text continues with the chunks of the next answer */
         "runs.ResponseEnd": {
             credits: number;
             /**
-             * @description How the model ended it; not there when the run was stopped before
+             * @description How the answer ended; absent if the run was stopped before
              * @enum {unknown}
              */
             finish?: "stop" | "tool_calls" | "length" | "content_filter" | "refusal" | "pause" | "error";
@@ -3047,7 +3046,7 @@ export interface components {
             /** @description While it waits */
             queue_position: number | null;
             queue_wait_ms: number | null;
-            /** @description Null while it goes on */
+            /** @description Null while the run is active */
             reason: components["schemas"]["runs.Reason"] | null;
             /** Format: date-time */
             started_at: string;
@@ -3056,7 +3055,7 @@ export interface components {
             thread_id: string;
             time_to_first_token_ms: number | null;
             usage: {
-                /** @description Not there when none were */
+                /** @description Absent if 0 */
                 cache_write_tokens?: number;
                 cached_tokens: number;
                 /** @description An exact decimal */
@@ -3143,7 +3142,7 @@ export interface components {
             budget_policy?: "" | "hard" | "soft" | "finish_turn";
             /** @description Put under `/workspace/uploads`; the part may be repeated */
             files?: string[];
-            /** @description Of one answer of the model, 1 to 10000000 */
+            /** @description Limit of one model answer, 1 to 10000000 */
             max_output_tokens?: string;
             memory_enabled?: components["schemas"]["runs.Flag"];
             mode?: string;
@@ -3163,11 +3162,11 @@ export interface components {
             queue?: components["schemas"]["runs.Flag"];
             /** @enum {unknown} */
             reasoning_effort?: "" | "none" | "minimal" | "low" | "medium" | "high";
-            /** @description 0 to 2; else what is configured for the model, or the provider's own */
+            /** @description 0 to 2. Default: the value configured for the model, else the provider's default */
             temperature?: string;
             /** @description A thread to go on with; with `optimistic` also one to be made under this id */
             thread_id?: string;
-            /** @description `auto`, `none`, `required` or `{"name":"<tool>"}`; the last two hold for the first answer of the run */
+            /** @description `auto`, `none`, `required` or `{"name":"<tool>"}`; the last two apply only to the first answer of the run */
             tool_choice?: string;
             /** @description 0 to 1 */
             top_p?: string;
@@ -3207,7 +3206,7 @@ export interface components {
             /** @constant */
             type: "tool_output_chunk";
         };
-        /** @description Progress that the source of a tool reports, such as `3/10: step` or the status of a task of an MCP server. The same text follows as `tool_output_chunk` */
+        /** @description Progress of a tool call, reported by the tool source, such as `3/10: step` or the status of a task of an MCP server. The same text follows as `tool_output_chunk` */
         "runs.ToolProgress": {
             message: string;
             sequence: number;
@@ -3225,7 +3224,7 @@ export interface components {
             /** @constant */
             type: "tool_result";
         };
-        /** @description Events of this range are void: drop what they said. What a failed attempt used is shown and costs nothing */
+        /** @description The events of this range are void: discard their content. The usage of the failed attempt is reported, but not charged */
         "runs.TurnAborted": {
             attempt: number;
             credits?: number;
@@ -3238,7 +3237,7 @@ export interface components {
             usage?: components["schemas"]["runs.Usage"];
         };
         "runs.Usage": {
-            /** @description Written into the provider's cache; part of the input. Not there when none were */
+            /** @description Written to the provider's cache; part of the input. Absent if 0 */
             cache_write_tokens?: number;
             /** @description Read from the provider's cache; part of the input */
             cached_tokens: number;
@@ -5272,7 +5271,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        /** @description What the server says to a model about its use */
+                        /** @description The server's instructions for the model */
                         instructions: string;
                         left_out: components["schemas"]["mcp.Names"];
                         server_name: string;
@@ -7006,20 +7005,20 @@ export interface operations {
                     "application/json": {
                         changes: {
                             changed: ("description" | "parameters" | "result" | "annotations")[];
-                            /** @description As the server describes the tool now */
+                            /** @description The current description of the tool */
                             description: string;
-                            /** @description Of the definition that is shown, for its approval */
+                            /** @description Fingerprint of this definition; approve it with this value */
                             fingerprint: string;
                             /** @enum {unknown} */
                             on_tool_change: "ask" | "block";
-                            /** @description JSON Schema, as the server says now */
+                            /** @description The current JSON Schema of the arguments */
                             parameters: unknown;
                             read_only: boolean;
                             /** @description Name of the server in the agent's list */
                             server: string;
                             tool: string;
                         }[];
-                        /** @description Servers that could not be asked */
+                        /** @description Servers that could not be reached */
                         unreachable: string[];
                     };
                 };
@@ -7056,7 +7055,7 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description As the list of changes shows it */
+                    /** @description Value from the list of changes */
                     fingerprint: string;
                     server: string;
                     tool: string;
@@ -9173,7 +9172,7 @@ export interface operations {
                         client_secret?: string;
                         /** @enum {unknown} */
                         grant?: "authorization_code" | "client_credentials" | "id_jag";
-                        /** @description id_jag: this server as the identity provider knows it */
+                        /** @description id_jag: client id of this server at the identity provider */
                         idp_client_id?: string;
                         idp_client_secret?: string;
                         /** @description id_jag: the identity provider of the user's organization */
@@ -9182,7 +9181,7 @@ export interface operations {
                         key_id?: string;
                         private_key?: string;
                         scope?: string;
-                        /** @description id_jag: the user's identity, as the identity provider gave it */
+                        /** @description id_jag: the user's identity token from the identity provider */
                         subject_token?: string;
                         /**
                          * @default id_token
