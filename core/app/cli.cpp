@@ -192,10 +192,11 @@ class command_line {
   }
 
   void add_settings() {
-    add_config(add("settings", "Prints all settings of the host and the enabled modules, as Markdown.",
-                   example("  runyard settings --config conf/runyard.toml"),
-                   [this] { return show_settings(config_); }),
-               config_);
+    auto* command = add("settings", "Prints all settings of the host and the enabled modules, as Markdown.",
+                        example("  runyard settings --config conf/runyard.toml"),
+                        [this] { return show_settings(config_, limits_ ? about::limits : about::settings); });
+    command->add_flag("--limits", limits_, "Print only the limits on resources, with their effect and metric");
+    add_config(command, config_);
   }
 
   void add_inspect() {
@@ -404,7 +405,7 @@ class command_line {
                                  from_environment("RUNYARD_TOKEN", ""), {}, {}};
   std::string file_;
   migrate_action action_ = migrate_action::up;
-  bool json_ = false, show_ = false, load_ = false, configured_ = false;
+  bool json_ = false, show_ = false, limits_ = false, load_ = false, configured_ = false;
 };
 
 }  // namespace

@@ -226,18 +226,26 @@ exit_code list_modules(const config_options& options, modules_of which, client::
   return leave(w, sound ? exit_code::ok : exit_code::refused);
 }
 
-exit_code show_settings(const config_options& options) {
+exit_code show_settings(const config_options& options, about what) {
   auto c = load_config(options);
   if (!report_faults(c)) return exit_code::refused;
   observe::configure_log({observe::level::error, false});
   workshop w(c, one_loop);
   if (!w.prepare()) return leave(w, exit_code::refused);
   // The places of an installation: the reference is the same wherever it is printed.
-  const auto places = default_places("/usr/bin");
-  std::printf("## The host\n\n%s", settings_table(config::host_schema(places), "").c_str());
+  const auto host = config::host_schema(default_places("/usr/bin"));
   auto modules = w.modules.describe();
   std::sort(modules.begin(), modules.end(),
             [](const auto& a, const auto& b) { return a.facts.name < b.facts.name; });
+  if (what == about::limits) {
+    std::string rows = limit_rows(host, "");
+    for (const auto& m : modules)
+      if (m.state == module::module_state::created && !m.settings_schema.empty())
+        rows += limit_rows(boost::json::parse(m.settings_schema), m.facts.name);
+    std::printf("%s%s", std::string(limits_heading).c_str(), rows.c_str());
+    return leave(w, exit_code::ok);
+  }
+  std::printf("## The host\n\n%s", settings_table(host, "").c_str());
   for (const auto& m : modules) {
     if (m.state != module::module_state::created) continue;
     std::printf("\n## %s\n\n", m.facts.name.c_str());

@@ -41,8 +41,9 @@ enum class modules_of {
 };
 exit_code list_modules(const config_options& options, modules_of which, client::module_request where, format as);
 
-// All settings of the host and the modules that are enabled, as Markdown.
-exit_code show_settings(const config_options& options);
+// All settings of the host and the modules that are enabled, or those that limit a resource, as Markdown.
+enum class about { settings, limits };
+exit_code show_settings(const config_options& options, about what);
 
 enum class inspection { reading, loading };
 exit_code inspect_file(const std::string& file, format as, inspection how);

@@ -90,7 +90,16 @@ std::string key_part(std::string_view name) {
   return std::string(name);
 }
 
-void walk(const json::object& schema, const std::string& key, bool required, std::string& out) {
+std::string below(const std::string& key, std::string_view name) {
+  return key.empty() ? std::string(name) : key + "." + std::string(name);
+}
+
+std::string default_of(const json::object& schema) {
+  const auto* value = schema.if_contains("default");
+  return !value ? std::string() : code(value->is_number() ? number(*value) : json::serialize(*value));
+}
+
+void walk_settings(const json::object& schema, const std::string& key, bool required, std::string& out) {
   const auto* properties = schema.if_contains("properties");
   const auto* free = schema.if_contains("additionalProperties");
   const auto needed = [&](std::string_view name) {
@@ -104,30 +113,49 @@ void walk(const json::object& schema, const std::string& key, bool required, std
   const auto meaning = text_of(schema, "description");
   if (!is_table || !meaning.empty()) {
     const auto* secret = schema.if_contains("secret");
-    const auto* value = schema.if_contains("default");
+    const auto value = default_of(schema);
     const bool is_secret = secret && secret->is_bool() && secret->as_bool();
     out += "| " + code(key) + " | " + types_of(schema) + (is_secret ? ", secret" : "") + " | " +
-           (value && !is_table ? code(value->is_number() ? number(*value) : json::serialize(*value))
-            : required         ? "required"
-                               : "") +
+           (!value.empty() && !is_table ? value : required ? "required" : "") +
            " | " + allowed(schema) + " | " + cell(meaning) + " |\n";
   }
-  const auto below = [&](std::string_view name) {
-    return key.empty() ? std::string(name) : key + "." + std::string(name);
-  };
   if (properties)
     for (const auto& p : properties->as_object())
-      walk(p.value().as_object(), below(key_part(p.key())), needed(p.key()), out);
-  if (is_table && free && free->is_object()) walk(free->as_object(), below("NAME"), false, out);
+      walk_settings(p.value().as_object(), below(key, key_part(p.key())), needed(p.key()), out);
+  if (is_table && free && free->is_object()) walk_settings(free->as_object(), below(key, "NAME"), false, out);
+}
+
+void walk_limits(const json::object& schema, const std::string& key, std::string& out) {
+  if (const auto* limit = schema.if_contains("limit")) {
+    const auto& l = limit->as_object();
+    const auto name = [&](std::string_view member) {
+      const auto text = text_of(l, member);
+      return text.empty() ? text : code(text);
+    };
+    const auto stated = text_of(l, "default");
+    out += "| " + cell(text_of(l, "resource")) + " | " + cell(text_of(l, "per")) + " | " + code(key) + " | " +
+           (stated.empty() ? default_of(schema) : cell(stated)) + " | " + cell(text_of(l, "answer")) + " | " +
+           name("metric") + " | " + name("alert") + " |\n";
+  }
+  if (const auto* properties = schema.if_contains("properties"))
+    for (const auto& p : properties->as_object()) walk_limits(p.value().as_object(), below(key, key_part(p.key())), out);
+  if (const auto* free = schema.if_contains("additionalProperties"); free && free->is_object())
+    walk_limits(free->as_object(), below(key, "NAME"), out);
 }
 
 }  // namespace
 
 std::string settings_table(const json::value& schema, std::string_view at) {
   std::string rows;
-  walk(schema.as_object(), std::string(at), false, rows);
+  walk_settings(schema.as_object(), std::string(at), false, rows);
   if (rows.empty()) return {};
   return "| Setting | Type | Default | Allowed | Meaning |\n|---|---|---|---|---|\n" + rows;
+}
+
+std::string limit_rows(const json::value& schema, std::string_view at) {
+  std::string rows;
+  walk_limits(schema.as_object(), std::string(at), rows);
+  return rows;
 }
 
 }  // namespace ry::app

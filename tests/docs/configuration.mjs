@@ -51,13 +51,19 @@ export function explanations(text) {
   return out;
 }
 
-export function configuration() {
-  const file = path.join(root, 'conf/runyard.toml');
-  // Also of modules that are off unless the operator wants them.
+const file = path.join(root, 'conf/runyard.toml');
+
+// What `runyard settings` prints, also of modules that are off unless the operator wants them.
+export function settings(...flags) {
   const drop = (name) => readFileSync(path.join(root, 'conf/modules.d', name), 'utf8');
   const on = readdirSync(path.join(root, 'conf/modules.d')).filter((f) => /^enabled = false$/m.test(drop(f)))
     .flatMap((f) => ['--set', `modules.${f.slice(0, -5)}.enabled=true`]).concat('--set', 'bus_nats.urls=["nats://127.0.0.1:4222"]');
-  const table = execFileSync(binary, ['settings', '--config', file, '--set', `modules.path=${build}/modules`, ...on], { encoding: 'utf8', env: { ...process.env, RUNYARD_CONFIG: '' } });
+  return execFileSync(binary, ['settings', ...flags, '--config', file, '--set', `modules.path=${build}/modules`, ...on],
+    { encoding: 'utf8', env: { ...process.env, RUNYARD_CONFIG: '' } });
+}
+
+export function configuration() {
+  const table = settings();
   const known = explanations(readFileSync(file, 'utf8'));
   for (const name of readdirSync(path.join(root, 'conf/modules.d')).sort())
     for (const [k, v] of explanations(readFileSync(path.join(root, 'conf/modules.d', name), 'utf8'))) known.set(k, v);

@@ -362,6 +362,20 @@ void each_text(json::value& value, F&& f) {
     f(*s);
 }
 
+// "limit" describes what the setting bounds, for docs/limits.md.
+std::string limit_fault(const json::value& limit) {
+  if (!limit.is_object()) return "\"limit\" must be an object";
+  static const std::vector<std::string_view> known = {"resource", "per", "answer", "default", "metric", "alert"};
+  for (const auto& [key, text] : limit.get_object()) {
+    if (std::find(known.begin(), known.end(), std::string_view(key)) == known.end())
+      return "\"limit\" has the unknown member \"" + std::string(key) + "\"";
+    if (!text.is_string() || text.get_string().empty()) return "\"limit." + std::string(key) + "\" must be a text";
+  }
+  for (const auto* needed : {"resource", "per", "answer"})
+    if (!limit.get_object().contains(needed)) return "\"limit\" needs \"" + std::string(needed) + "\"";
+  return {};
+}
+
 std::string fault_at(const json::value& schema, const std::string& path) {
   const auto here = [&](std::string_view what) {
     return (path.empty() ? std::string("the top level") : path) + ": " + std::string(what);
@@ -388,6 +402,8 @@ std::string fault_at(const json::value& schema, const std::string& path) {
   for (const auto* array : {"enum", "required"})
     if (const auto* v = member(schema, array); v && !v->is_array())
       return here("\"" + std::string(array) + "\" must be an array");
+  if (const auto* limit = member(schema, "limit"))
+    if (auto fault = limit_fault(*limit); !fault.empty()) return here(fault);
   if (const auto* p = member(schema, "properties")) {
     if (!p->is_object()) return here("\"properties\" must be an object");
     for (const auto& [key, child] : p->get_object()) {

@@ -213,6 +213,18 @@ TEST(schema, its_own_faults) {
   EXPECT_EQ(fault(R"({"additionalProperties":"x"})"), ".*: must be an object");
 }
 
+TEST(schema, a_limit_says_what_it_bounds) {
+  const auto fault = [](const std::string& limit) {
+    return schema_fault(json::parse(R"({"type":"object","properties":{"n":{"type":"integer","limit":)" + limit + "}}}"));
+  };
+  EXPECT_EQ(fault(R"({"resource":"Threads","per":"account","answer":"403 `threads.limit`","metric":"m","alert":"A","default":"free 1"})"), "");
+  EXPECT_EQ(fault("7"), "n: \"limit\" must be an object");
+  EXPECT_EQ(fault(R"({"resource":"Threads","per":"account"})"), "n: \"limit\" needs \"answer\"");
+  EXPECT_EQ(fault(R"({"resource":"","per":"account","answer":"403"})"), "n: \"limit.resource\" must be a text");
+  EXPECT_EQ(fault(R"({"resource":"Threads","per":"account","answer":"403","metrics":"m"})"),
+            "n: \"limit\" has the unknown member \"metrics\"");
+}
+
 TEST(nearest, finds_what_was_meant) {
   EXPECT_EQ(nearest("lsiten", {"listen", "level"}), "listen");
   EXPECT_EQ(nearest("Listen", {"listen"}), "listen");

@@ -12,6 +12,9 @@
  * additionalProperties (a schema, or false; false is the default), items, enum, minimum, maximum,
  * minLength, maxLength, minItems, maxItems, pattern, default, description, "secret": true (masked in
  * every listing and log), "driver_of": "<point>" (a driver's name). create() sees defaults filled in.
+ * "limit" says that the setting bounds a resource, for `runyard settings --limits`: an object of texts
+ * "resource", "per" (account, server, ...), "answer" (what a client gets at the limit) and optionally
+ * "default" (where there is not one), "metric" and "alert".
  */
 #ifndef RY_IF_REGISTRAR_H
 #define RY_IF_REGISTRAR_H
