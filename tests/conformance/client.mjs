@@ -1,6 +1,8 @@
 // The client of one scenario: has a running server list the tools of the scenario's MCP server and call
 // them, through the module's HTTP interface. Where a user's consent is wanted it is the user's browser.
 //   client.mjs URL     RY_CONFORMANCE_URL, RY_CONFORMANCE_TOKEN: the server and an admin of it
+import { UserBrowser } from '../e2e/lib/oauth.mjs';
+
 const target = process.argv.at(-1);
 const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? '{}');
 const scenario = process.env.MCP_CONFORMANCE_SCENARIO ?? '';
@@ -31,14 +33,9 @@ function oauth() {
 async function consent(profile) {
   const link = await post(`/mcp/profiles/${profile}/connect`, {});
   if (!link.ok) return false;
-  let next = link.json.connect_url;
-  for (let hops = 0; hops < 5; hops++) {
-    const r = await fetch(next, { redirect: 'manual' });
-    console.log(`GET ${next.split('?')[0]} ${r.status}`);
-    if (r.status < 300 || r.status > 399) return r.ok;
-    next = new URL(r.headers.get('location'), next).href;
-  }
-  return false;
+  const answer = await new UserBrowser().browse(link.json.connect_url);
+  console.log(`GET ${answer.url.split('?')[0]} ${answer.status}`);
+  return answer.status === 200;
 }
 
 let type = 'http';

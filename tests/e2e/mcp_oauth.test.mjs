@@ -6,7 +6,7 @@ import { request } from 'node:http';
 import { after, before, test } from 'node:test';
 import { startLlm } from './lib/llm.mjs';
 import { callingModel, json, run, startEverything } from './lib/mcp.mjs';
-import { answerOf, browse, startHand, startSdk } from './lib/oauth.mjs';
+import { UserBrowser, answerOf, authorizationOf, browse, startHand, startSdk } from './lib/oauth.mjs';
 import { Server, freePort, makeDatabase, waitFor } from './lib/server.mjs';
 
 let database, llm, server;
@@ -70,14 +70,16 @@ test('a user consents, and the three operations and a run reach the server', asy
     const direct = await u.get(tools(agent), { headers: { 'x-mcp-url': peer.url, 'x-mcp-type': 'http' } });
     assert.match(direct.json.detail.message, /wants OAuth: make a profile/);
     const link = await linkOf(u, profile);
-    const asked = new URL(link).searchParams;
+    const browser = new UserBrowser();
+    const asked = new URL(await authorizationOf(link, browser)).searchParams;
     assert.equal(asked.get('code_challenge_method'), 'S256');
     assert.equal(asked.get('resource'), peer.url);
     assert.equal(asked.get('scope'), 'tools:read');  // what the server asked for, not all it has
     assert.equal(asked.get('redirect_uri'), `${server.url}/mcp/oauth/callback`);
-    const done = await browse(link);
+    const done = await browser.browse(link);
     assert.equal(done.status, 200, done.text);
     assert.match(done.text, /Mine is connected/);
+    assert.deepEqual(browser.cookies(server.url), []);
     assert.match(done.headers.get('content-security-policy'), /default-src 'none'/);
     assert.equal(done.headers.get('referrer-policy'), 'no-referrer');
     assert.deepEqual(peer.seen.registrations.map((c) => [c.redirect_uris, c.grant_types]),
@@ -120,36 +122,45 @@ test('a link is good once, for its account, until the next one', async () => {
     assert.equal((await stranger.post(`/mcp/profiles/${profile}/connect`, { json: {} })).status, 404);
     assert.equal((await u.post('/mcp/profiles/nonsense/connect', { json: {} })).status, 404);
 
-    const first = await answerOf(await linkOf(u, profile));
-    const second = await answerOf(await linkOf(u, profile));
-    assert.equal((await browse(first.href)).status, 400);  // void since the second was made
-    assert.equal((await browse(second.href)).status, 200);
-    assert.equal((await browse(second.href)).status, 400);
+    const browser = new UserBrowser();
+    const answer = async () => (await answerOf(await linkOf(u, profile), browser)).href;
+    const back = (url) => browser.request(url);
+    const old = await linkOf(u, profile);
+    const first = await answer();
+    const second = await answer();
+    assert.equal((await browser.request(old)).status, 400);  // void since another was made
+    assert.equal((await back(first)).status, 400);
+    assert.equal((await back(second)).status, 200);
+    assert.equal((await back(second)).status, 400);
     assert.equal(peer.seen.exchanges, 1);
 
-    const late = await answerOf(await linkOf(u, profile));
+    const late = await answer();
+    const lateLink = await linkOf(u, profile);
     database.sql("update mcp_prebuilt.consent set expires_at = now() - interval '1 second'");
-    assert.equal((await browse(late.href)).status, 400);
-    for (const query of ['', '?state=guess&code=x', '?code=x', `?state=${'x'.repeat(5000)}`]) {
-      const r = await browse(`${server.url}/mcp/oauth/callback${query}`);
-      assert.equal(r.status, 400, query);
+    assert.equal((await back(late)).status, 400);
+    assert.equal((await browser.browse(lateLink)).status, 400);
+    for (const path of ['connect', 'callback']) {
+      for (const query of ['', '?state=guess&code=x', '?code=x', '?ticket=guess', `?state=${'x'.repeat(2000)}&ticket=${'x'.repeat(2000)}`]) {
+        const r = await back(`${server.url}/mcp/oauth/${path}${query}`);
+        assert.equal(r.status, 400, query);
+      }
     }
 
     // Who declines has declined; the state is gone with it.
-    const declined = await answerOf(await linkOf(u, profile));
+    const declined = new URL(await answer());
     declined.searchParams.delete('code');
     declined.searchParams.set('error', 'access_denied');
-    const said = await browse(declined.href);
+    const said = await back(declined.href);
     assert.equal(said.status, 400);
     assert.match(said.text, /declined/);
     declined.searchParams.delete('error');
     declined.searchParams.set('code', peer.seen.codes.at(-1));
-    assert.equal((await browse(declined.href)).status, 400);
+    assert.equal((await back(declined.href)).status, 400);
 
     // An answer of another authorization server is not believed.
-    const mixed = await answerOf(await linkOf(u, profile));
+    const mixed = new URL(await answer());
     mixed.searchParams.set('iss', 'https://evil.example');
-    assert.equal((await browse(mixed.href)).status, 400);
+    assert.equal((await back(mixed.href)).status, 400);
     assert.equal(peer.seen.exchanges, 1);
   } finally {
     peer.close();
@@ -214,7 +225,7 @@ test('a tool that wants more scope says so in a run, and gets it with the rest',
       { name: 'safe', type: 'prebuilt', config: { profile_id: profile }, enabledTools: ['echo', 'write'] }] } });
     assert.match(await run(u, '[call safe__write {"message":"x"}]'), /wants the consent of its user/);
     const link = await linkOf(u, profile);
-    assert.equal(new URL(link).searchParams.get('scope'), 'tools:read tools:write');
+    assert.equal(new URL(await authorizationOf(link)).searchParams.get('scope'), 'tools:read tools:write');
     assert.match(await run(u, '[call safe__echo {"message":"still"}]'), /echo: still/);
     assert.equal((await browse(link)).status, 200);
     assert.match(await run(u, '[call safe__write {"message":"now"}]'), /write: now/);

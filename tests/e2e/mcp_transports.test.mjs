@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { failed, json, startByHand } from './lib/mcp.mjs';
-import { startHand } from './lib/oauth.mjs';
+import { authorizationOf, startHand } from './lib/oauth.mjs';
 import { Server, makeDatabase } from './lib/server.mjs';
 
 let database, server, admin;
@@ -108,7 +108,7 @@ test('all challenges are read: the first question about a server that wants a co
     const made = await u.post('/mcp/profiles', { json: { url: peer.url } });
     const r = await u.post(`/mcp/profiles/${made.json.profile_id}/connect`, { json: {} });
     assert.equal(r.status, 200, r.text);
-    assert.equal(new URL(r.json.connect_url).searchParams.get('scope'), 'special');
+    assert.equal(new URL(await authorizationOf(r.json.connect_url.replace('http://127.0.0.1:1', server.url))).searchParams.get('scope'), 'special');
     assert.ok(peer.seen.paths.includes('/elsewhere'));
   } finally {
     peer.close();

@@ -184,17 +184,44 @@ export async function startIdentityProvider({ assertions, subject, audience, ans
   return { origin, seen, close: () => end(server) };
 }
 
-// Goes where a browser would. The last answer, and where it came from.
-export async function browse(url) {
-  for (let hops = 0; ; hops++) {
-    const r = await fetch(url, { redirect: 'manual' });
-    if (r.status < 300 || r.status > 399 || hops > 5) return { url, status: r.status, headers: r.headers, text: await r.text() };
-    url = new URL(r.headers.get('location'), url).href;
+// The browser of a user who confirms and agrees to everything. It keeps cookies by host, like a browser.
+export class UserBrowser {
+  #cookies = new Map();
+  cookies(url) { return [...(this.#cookies.get(new URL(url).host) ?? new Map())].map(([name, value]) => `${name}=${value}`); }
+  async request(url, options = {}) {
+    const cookie = this.cookies(url).join('; ');
+    const r = await fetch(url, { redirect: 'manual', ...options, headers: { ...options.headers, ...(cookie && { cookie }) } });
+    const { host } = new URL(url);
+    for (const line of r.headers.getSetCookie()) {
+      const [, name, value] = /^([^=]+)=([^;]*)/.exec(line);
+      if (!this.#cookies.has(host)) this.#cookies.set(host, new Map());
+      if (/max-age=0(;|$)/i.test(line)) this.#cookies.get(host).delete(name);
+      else this.#cookies.get(host).set(name, value);
+    }
+    return { url, status: r.status, headers: r.headers, text: await r.text() };
+  }
+  // Follows redirects and sends the form of the confirmation page, until `end(url)`. The last answer, and where it came from.
+  async browse(url, end = () => false) {
+    let method = 'GET';
+    for (let hops = 0; ; hops++) {
+      if (end(url)) return { url };
+      const r = await this.request(url, { method });
+      const form = /<form method="post" action="([^"]+)"/.exec(r.text)?.[1].replaceAll('&amp;', '&');
+      const redirect = r.status >= 300 && r.status <= 399;
+      if ((!form && !redirect) || hops > 8) return r;
+      method = redirect ? 'GET' : 'POST';
+      url = new URL(redirect ? r.headers.get('location') : form, url).href;
+    }
   }
 }
+export const browse = (url) => new UserBrowser().browse(url);
+// The authorization request to which a link leads.
+export async function authorizationOf(url, browser = new UserBrowser()) {
+  return (await browser.browse(url, (at) => new URL(at).searchParams.has('code_challenge'))).url;
+}
 // Where the authorization server sends the browser back to.
-export async function answerOf(url) {
-  const r = await fetch(url, { redirect: 'manual' });
-  return new URL(r.headers.get('location'), url);
+export async function answerOf(url, browser = new UserBrowser()) {
+  const r = await browser.request(await authorizationOf(url, browser));
+  return new URL(r.headers.get('location'), r.url);
 }
 export const challengeOf = (verifier) => createHash('sha256').update(verifier).digest('base64url');

@@ -1,5 +1,6 @@
 #include "authorizer.hpp"
 
+#include "crypto.hpp"
 #include "deadline.hpp"
 
 namespace mcp_prebuilt {
@@ -313,9 +314,15 @@ ry::task<std::string> authorizer::link(ry::uuid id, ry::uuid account) const {
   }
   const auto scope = oauth::wanted_scope(*p.oauth, said.scope, d.resource.scopes, {});
   const auto request = oauth::authorization_request(c.as, c.who, c.resource, scope);
-  consent_flow flow{request.verifier, c.resource, scope, c.as, c.who};
-  co_await profiles_.expect(id, request.state, std::move(flow), consent_seconds);
-  co_return request.url;
+  consent_flow flow{request.verifier, c.resource, scope, request.url, c.as, c.who};
+  std::optional<std::string> ticket;
+  std::string url = request.url;
+  if (!presence_.confirmation_url.empty()) {
+    ticket = oauth::random_text();
+    url = presence_.confirmation_url + "?ticket=" + *ticket;
+  }
+  co_await profiles_.expect(id, request.state, std::move(ticket), std::move(flow), consent_seconds);
+  co_return url;
 }
 
 // After a consent with a client that the authorization server does not know.
@@ -326,8 +333,8 @@ ry::task<void> authorizer::forget_client_of(const profile_store::expected& e) co
   co_await profiles_.keep(e.profile, p.agreed);
 }
 
-ry::task<std::string> authorizer::conclude(answer a, std::optional<ry::uuid> account) const {
-  const auto e = co_await profiles_.consume(a.state, account);
+ry::task<std::string> authorizer::conclude(answer a, profile_store::conclusion by) const {
+  const auto e = co_await profiles_.consume(a.state, std::move(by));
   const auto& as = e.flow.as;
   // RFC 9207: an answer of another server is not believed, not even its error.
   if ((!a.issuer.empty() && a.issuer != as.issuer) || (a.issuer.empty() && as.names_issuer)) {

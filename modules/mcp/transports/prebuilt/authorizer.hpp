@@ -17,6 +17,7 @@ namespace mcp_prebuilt {
 struct presence {
   std::string redirect_uri;         // empty: users cannot consent
   std::string client_document_url;  // empty: there is none
+  std::string confirmation_url;     // the page where users confirm; empty: the operator's page concludes
 };
 
 class authorizer {
@@ -30,14 +31,14 @@ class authorizer {
   // caller is called off: a token that was given out must not be lost.
   ry::task<ry::mcp::resolved> renewed(ry::uuid id, ry::uuid account, ry::mcp::refusal r) const;
 
-  // The address at which the profile's user consents; good for ten minutes, and once.
+  // The address at which the profile's user confirms and consents; good for ten minutes, and once.
   ry::task<std::string> link(ry::uuid id, ry::uuid account) const;
   struct answer {
     std::string state, code, issuer, error;
   };
-  // The authorization server's answer. `account`: it must be the one that asked for the link. The name of
-  // the profile.
-  ry::task<std::string> conclude(answer a, std::optional<ry::uuid> account) const;
+  // The authorization server's answer, brought by the account that asked for the link or by the browser that
+  // confirmed it. The name of the profile.
+  ry::task<std::string> conclude(answer a, profile_store::conclusion by) const;
 
   // Removes the profile. Its tokens are taken back behind the caller.
   ry::task<void> retire(ry::uuid id, ry::uuid account) const;

@@ -43,13 +43,14 @@ std::string to_text(const consent_flow& f) {
   return json::serialize(json::object{{"verifier", f.verifier},
                                       {"resource", f.resource},
                                       {"scope", f.scope},
+                                      {"url", f.url},
                                       {"as", to_json(f.as)},
                                       {"who", to_json(f.who)}});
 }
 
 consent_flow consent_flow_from(std::string_view text) {
   const auto o = read(text);
-  return {mcp::text_of(o, "verifier"), mcp::text_of(o, "resource"), mcp::text_of(o, "scope"),
+  return {mcp::text_of(o, "verifier"), mcp::text_of(o, "resource"), mcp::text_of(o, "scope"), mcp::text_of(o, "url"),
           oauth::server_metadata_from(part(o, "as")), oauth::client_from(part(o, "who"))};
 }
 

@@ -25,6 +25,7 @@ connection connection_from(std::string_view text);
 
 struct consent_flow {
   std::string verifier, resource, scope;
+  std::string url;  // of the authorization request
   oauth::server_metadata as;
   oauth::client who;
 };

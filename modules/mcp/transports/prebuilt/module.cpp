@@ -47,8 +47,11 @@ presence presence_of(const ry::context& ctx, const settings& s) {
   std::string base(ctx.fact("http.public_url"));
   while (base.ends_with('/')) base.pop_back();
   if (!base.empty()) base += ctx.fact("http.base_path");
-  presence p{s.redirect_url, s.client_metadata_url};
-  if (p.redirect_uri.empty() && !base.empty()) p.redirect_uri = base + "/mcp/oauth/callback";
+  presence p{s.redirect_url, s.client_metadata_url, ""};
+  if (p.redirect_uri.empty() && !base.empty()) {
+    p.redirect_uri = base + "/mcp/oauth/callback";
+    p.confirmation_url = base + "/mcp/oauth/connect";
+  }
   if (p.client_document_url.empty() && base.starts_with("https://")) {
     p.client_document_url = base + "/mcp/oauth/client";
   }

@@ -15,6 +15,10 @@ std::string consent_place(const ry::uuid& id) {
   return "mcp.consent:" + id.to_string();
 }
 
+ry::error no_such_consent() {
+  return ry::not_found("mcp.consent", "This link is not valid any more. Please begin again.");
+}
+
 }  // namespace
 
 ry::error no_such_profile() {
@@ -127,16 +131,20 @@ ry::task<void> profile_store::keep(ry::uuid id, connection c) const {
       id, ry::bytes_view(sealed), c.has_token())).value();
 }
 
-ry::task<void> profile_store::expect(ry::uuid id, std::string state, consent_flow f,
-                                     std::int64_t seconds) const {
+ry::task<void> profile_store::expect(ry::uuid id, std::string state, std::optional<std::string> ticket,
+                                     consent_flow f, std::int64_t seconds) const {
   const auto hash = oauth::sha256(state);
+  std::optional<std::string> ticket_hash;
+  if (ticket) ticket_hash = oauth::sha256(*ticket);
+  std::optional<ry::bytes_view> of_ticket;
+  if (ticket_hash) of_ticket = ry::bytes_view(*ticket_hash);
   const auto sealed = seal(consent_place(id), to_text(f));
   (co_await ctx_.db().query(
-      "insert into mcp_prebuilt.consent (profile_id, state, flow, expires_at)"
-      " values ($1, $2, $3, now() + make_interval(secs => $4))"
-      " on conflict (profile_id) do update set state = excluded.state, flow = excluded.flow,"
-      " expires_at = excluded.expires_at",
-      id, ry::bytes_view(hash), ry::bytes_view(sealed), static_cast<double>(seconds))).value();
+      "insert into mcp_prebuilt.consent (profile_id, state, ticket, flow, expires_at)"
+      " values ($1, $2, $3, $4, now() + make_interval(secs => $5))"
+      " on conflict (profile_id) do update set state = excluded.state, ticket = excluded.ticket, browser = null,"
+      " flow = excluded.flow, expires_at = excluded.expires_at",
+      id, ry::bytes_view(hash), of_ticket, ry::bytes_view(sealed), static_cast<double>(seconds))).value();
 }
 
 ry::task<bool> profile_store::expects(ry::uuid id) const {
@@ -144,17 +152,44 @@ ry::task<bool> profile_store::expects(ry::uuid id) const {
   co_return !rows.empty();
 }
 
-ry::task<profile_store::expected> profile_store::consume(std::string state,
-                                                         std::optional<ry::uuid> account) const {
+ry::task<profile_store::confirmable> profile_store::find_consent(std::string ticket) const {
+  const auto hash = oauth::sha256(ticket);
+  const auto rows = (co_await ctx_.db().query(
+      "select p.id, p.account_id, p.display_name, p.integration, p.url, c.state, c.flow from mcp_prebuilt.consent c"
+      " join mcp_prebuilt.profile p on p.id = c.profile_id where c.ticket = $1 and c.expires_at > now()",
+      ry::bytes_view(hash))).value();
+  if (rows.empty()) throw no_such_consent();
+  const auto row = rows.front();
+  confirmable c;
+  c.consent.profile = row.uuid("id");
+  c.consent.account = row.uuid("account_id");
+  c.consent.flow = consent_flow_from(open(consent_place(c.consent.profile), row.text("flow")));
+  c.state_hash = row.text("state");
+  c.display_name = row.text("display_name");
+  c.url = row.text("url");
+  if (const auto at = offered_.find(std::string(row.text("integration"))); at != offered_.end()) c.url = at->second.url;
+  co_return c;
+}
+
+ry::task<void> profile_store::confirm(std::string ticket, std::string cookie) const {
+  const auto hash = oauth::sha256(ticket);
+  const auto browser = oauth::sha256(cookie);
+  const auto rows = (co_await ctx_.db().query(
+      "update mcp_prebuilt.consent set browser = $2 where ticket = $1 and expires_at > now() returning 1",
+      ry::bytes_view(hash), ry::bytes_view(browser))).value();
+  if (rows.empty()) throw no_such_consent();
+}
+
+ry::task<profile_store::expected> profile_store::consume(std::string state, conclusion by) const {
   const auto hash = oauth::sha256(state);
+  const auto browser = oauth::sha256(by.cookie);
   const auto rows = (co_await ctx_.db().query(
       "delete from mcp_prebuilt.consent c using mcp_prebuilt.profile p"
       " where c.state = $1 and p.id = c.profile_id and c.expires_at > now()"
-      " and ($2::uuid is null or p.account_id = $2) returning p.id, p.account_id, c.flow",
-      ry::bytes_view(hash), account)).value();
-  if (rows.empty()) {
-    throw ry::not_found("mcp.consent", "This link is not valid any more. Please begin again.");
-  }
+      " and case when $2::uuid is null then c.browser = $3 else p.account_id = $2 end"
+      " returning p.id, p.account_id, c.flow",
+      ry::bytes_view(hash), by.account, ry::bytes_view(browser))).value();
+  if (rows.empty()) throw no_such_consent();
   const auto row = rows.front();
   expected e;
   e.profile = row.uuid("id");

@@ -46,16 +46,31 @@ class profile_store {
   ry::task<void> release(ry::uuid id) const;
   ry::task<void> keep(ry::uuid id, connection c) const;
 
-  // One consent is waited for at a time; the link of an earlier one is void.
-  ry::task<void> expect(ry::uuid id, std::string state, consent_flow f, std::int64_t seconds) const;
+  // One consent is waited for at a time; the link of an earlier one is void. `ticket`: what the link to the
+  // confirmation page carries; nothing where users come back to a page of the operator.
+  ry::task<void> expect(ry::uuid id, std::string state, std::optional<std::string> ticket, consent_flow f,
+                        std::int64_t seconds) const;
   // Whether a consent was begun and never came back.
   ry::task<bool> expects(ry::uuid id) const;
   struct expected {
     ry::uuid profile, account;
     consent_flow flow;
   };
-  // Once. `account`: only when it is that one's. Throws RY_NOT_FOUND "mcp.consent".
-  ry::task<expected> consume(std::string state, std::optional<ry::uuid> account) const;
+  struct confirmable {
+    expected consent;
+    std::string state_hash, display_name, url;
+  };
+  // The consent of a confirmation page. Throws RY_NOT_FOUND "mcp.consent".
+  ry::task<confirmable> find_consent(std::string ticket) const;
+  // From now on the browser with this cookie, and no other, can conclude. Throws RY_NOT_FOUND "mcp.consent".
+  ry::task<void> confirm(std::string ticket, std::string cookie) const;
+  // The party that may conclude a consent: the account that asked for the link, or the browser that confirmed it.
+  struct conclusion {
+    std::optional<ry::uuid> account;
+    std::string cookie;
+  };
+  // Once. Throws RY_NOT_FOUND "mcp.consent"; the consent of another party stays.
+  ry::task<expected> consume(std::string state, conclusion by) const;
 
  private:
   std::string open(std::string place, std::string_view sealed) const;

@@ -1,9 +1,9 @@
 #include "routes.hpp"
 
-#include <ry/cpp/html.hpp>
-
 #include <algorithm>
 
+#include "consent_browser.hpp"
+#include "crypto.hpp"
 #include "deadline.hpp"
 #include "openapi.hpp"
 
@@ -33,16 +33,8 @@ json::object shown(const listed_profile& p, const integrations& offered) {
   return o;
 }
 
-// What a user sees at the end of the way; it neither runs anything nor tells anybody where it was.
-ry::response page(std::uint32_t status, const std::string& title, const std::string& text) {
-  ry::response r(status, "text/html; charset=utf-8",
-                 "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>" +
-                     ry::escaped_html(title) + "</title><h1>" + ry::escaped_html(title) +
-                     "</h1><p>" + ry::escaped_html(text) + "</p></html>\n");
-  r.header("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'");
-  r.header("Referrer-Policy", "no-referrer").header("Cache-Control", "no-store");
-  r.header("X-Content-Type-Options", "nosniff");
-  return r;
+ry::response invalid_link() {
+  return message_page(400, "Not connected", "This link is not valid any more. Please begin again.");
 }
 
 ry::uuid id_of(const ry::request& r) {
@@ -71,6 +63,8 @@ void routes::add_to(ry::registrar& reg) {
   reg.route("DELETE", "/mcp/profiles/{id}", 0, this, &routes::remove);
   reg.route("POST", "/mcp/profiles/{id}/connect", 0, this, &routes::connect, slow);
   if (where_ == answers_come::here) {
+    reg.route("GET", "/mcp/oauth/connect", RY_ROUTE_PUBLIC, this, &routes::ask_to_confirm);
+    reg.route("POST", "/mcp/oauth/connect", RY_ROUTE_PUBLIC, this, &routes::confirm);
     reg.route("GET", "/mcp/oauth/callback", RY_ROUTE_PUBLIC, this, &routes::callback, slow);
     reg.describe(ry_openapi::callback);
   } else {
@@ -177,15 +171,83 @@ ry::task<ry::response> routes::connect(ry::request r) const {
   throw as_answer(ctx_, why, r.id());
 }
 
+ry::task<std::string> routes::name_of(ry::uuid account) const {
+  ry::result<std::string> got = co_await ry::call<std::string, const ry_account_view*>(
+      [&](ry_exec* exec, ry_account_fn fn, void* ctx) {
+        const ry_uuid id = account;
+        return accounts_->find(accounts_.self(), &id, exec, fn, ctx);
+      },
+      [](const ry_account_view* v) { return std::string(ry::view(v->email.len != 0 ? v->email : v->account_id_text)); });
+  co_return std::move(got).value();
+}
+
+ry::task<ry::response> routes::ask_to_confirm(ry::request r) const {
+  const auto ticket = r.query("ticket").value_or("");
+  std::optional<profile_store::confirmable> c;
+  try {
+    c = co_await profiles_.find_consent(ticket);
+  } catch (const ry::error& e) {
+    if (!e.is("mcp.consent")) throw;
+  }
+  if (!c) co_return invalid_link();
+  const auto account = co_await name_of(c->consent.account);
+  const auto name = cookie_name(c->state_hash, secure());
+  // The page may be open twice in one browser.
+  auto cookie = cookie_value(r.header("Cookie"), name);
+  if (cookie.empty()) cookie = oauth::random_text();
+  const consent_summary summary{c->display_name, c->url, c->consent.flow.as.issuer, account};
+  auto answer = confirmation_page(summary, ticket, form_token(cookie, ticket));
+  answer.header("Set-Cookie", cookie_header(name, cookie, secure()));
+  co_return answer;
+}
+
+ry::task<ry::response> routes::confirm(ry::request r) const {
+  const auto ticket = r.query("ticket").value_or("");
+  std::optional<profile_store::confirmable> c;
+  std::string cookie;
+  try {
+    c = co_await profiles_.find_consent(ticket);
+    cookie = cookie_value(r.header("Cookie"), cookie_name(c->state_hash, secure()));
+    if (!cookie.empty() && r.query("confirm").value_or("") == form_token(cookie, ticket)) {
+      co_await profiles_.confirm(ticket, cookie);
+    } else {
+      cookie.clear();
+    }
+  } catch (const ry::error& e) {
+    if (!e.is("mcp.consent")) throw;
+    c.reset();
+  }
+  if (!c) co_return invalid_link();
+  if (cookie.empty()) {
+    co_return message_page(403, "Not connected",
+                           "The connection was not confirmed in this browser. Open the link again, and allow cookies.");
+  }
+  auto answer = message_page(303, "Connecting", "You are sent to the server's log-in.");
+  answer.header("Location", c->consent.flow.url);
+  co_return answer;
+}
+
 ry::task<ry::response> routes::callback(ry::request r) const {
   const auto text = [&](const char* name) { return r.query(name).value_or(""); };
   authorizer::answer a{text("state"), text("code"), text("iss"), text("error")};
+  const auto name = cookie_name(oauth::sha256(a.state), secure());
+  auto cookie = cookie_value(r.header("Cookie"), name);
+  if (cookie.empty()) {
+    ctx_.warn("a consent came back in a browser that did not confirm it", {{"request", r.id()}});
+    co_return message_page(400, "Not connected",
+                           "This connection was not begun in this browser, or the link is not valid any more."
+                           " Please begin again, and allow cookies.");
+  }
+  profile_store::conclusion by;
+  by.cookie = std::move(cookie);
   const ry::error late(RY_DEADLINE_EXCEEDED, "mcp.oauth", "the authorization server took too long");
   ry::error why(RY_OK);
   try {
-    const auto name =
-        co_await mcp::within(ctx_, remote_ms, late, oauth_.conclude(std::move(a), std::nullopt));
-    co_return page(200, "Connected", name + " is connected. You may close this page.");
+    const auto connected =
+        co_await mcp::within(ctx_, remote_ms, late, oauth_.conclude(std::move(a), std::move(by)));
+    auto done = message_page(200, "Connected", connected + " is connected. You may close this page.");
+    done.header("Set-Cookie", expired_cookie_header(name, secure()));
+    co_return done;
   } catch (const ry::error& e) {
     why = e;
   }
@@ -195,8 +257,9 @@ ry::task<ry::response> routes::callback(ry::request r) const {
                                                  {"error", why.message()},
                                                  {"detail", why.detail_json()}});
   const bool meant_for_users = why.reason().starts_with("mcp.");
-  co_return page(meant_for_users ? 400 : 500, "Not connected",
-                 meant_for_users ? std::string(why.message()) : "This server could not finish the connection.");
+  co_return message_page(meant_for_users ? 400 : 500, "Not connected",
+                         meant_for_users ? std::string(why.message())
+                                         : "This server could not finish the connection.");
 }
 
 ry::task<ry::response> routes::finish(ry::request r) const {
@@ -204,10 +267,12 @@ ry::task<ry::response> routes::finish(ry::request r) const {
   const auto body = body_of(r);
   const auto text = [&](const char* name) { return mcp::text_of(body, name); };
   authorizer::answer a{text("state"), text("code"), text("iss"), text("error")};
+  profile_store::conclusion by;
+  by.account = account;
   const ry::error late(RY_DEADLINE_EXCEEDED, "mcp.oauth", "the authorization server took too long");
   ry::error why(RY_OK);
   try {
-    const auto name = co_await mcp::within(ctx_, remote_ms, late, oauth_.conclude(std::move(a), account));
+    const auto name = co_await mcp::within(ctx_, remote_ms, late, oauth_.conclude(std::move(a), std::move(by)));
     co_return ry::response::json(json::serialize(json::object{{"connected", true}, {"display_name", name}}));
   } catch (const ry::error& e) {
     why = e;

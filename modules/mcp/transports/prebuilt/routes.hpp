@@ -29,13 +29,18 @@ class routes {
 
  private:
   ry::task<ry::uuid> caller(ry::request r) const;
+  ry::task<std::string> name_of(ry::uuid account) const;
   ry::task<ry::response> list(ry::request r) const;
   ry::task<ry::response> create(ry::request r) const;
   ry::task<ry::response> remove(ry::request r) const;
   ry::task<ry::response> connect(ry::request r) const;
-  ry::task<ry::response> callback(ry::request r) const;  // a browser
+  ry::task<ry::response> ask_to_confirm(ry::request r) const;  // a browser, as the next two
+  ry::task<ry::response> confirm(ry::request r) const;
+  ry::task<ry::response> callback(ry::request r) const;
   ry::task<ry::response> finish(ry::request r) const;    // the operator's page, for its user
   ry::task<ry::response> document(ry::request r) const;
+
+  bool secure() const { return oauth_.shown().confirmation_url.starts_with("https://"); }
 
   const ry::context& ctx_;
   const integrations& offered_;

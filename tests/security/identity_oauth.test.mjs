@@ -1,0 +1,102 @@
+// The consent of one person must not end in the profile of another account: links that are passed on, cookies that are
+// missing, foreign or guessed, and pages of other sites that send the form.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { UserBrowser, answerOf, authorizationOf, startSdk } from '../e2e/lib/oauth.mjs';
+import { Server, freePort, makeDatabase } from '../e2e/lib/server.mjs';
+
+let database, server, peer, attacker, profile;
+const email = 'attacker@example.org';
+before(async () => {
+  database = makeDatabase();
+  const port = await freePort();
+  server = await new Server({ database, set: [`http.listen=127.0.0.1:${port}`, `http.public_url=http://127.0.0.1:${port}`,
+    `secrets.key=${'0123456789abcdef'.repeat(4)}`] }).start();
+  peer = await startSdk();
+  attacker = await server.user({ tier: 'pro', email });
+  const made = await attacker.post('/mcp/profiles', { json: { url: peer.url, display_name: '<b>Mine</b>' } });
+  assert.equal(made.status, 201, made.text);
+  profile = made.json.profile_id;
+});
+after(async () => {
+  peer?.close();
+  await server?.close();
+  database?.drop();
+});
+
+async function link() {
+  const r = await attacker.post(`/mcp/profiles/${profile}/connect`, { json: {} });
+  assert.equal(r.status, 200, r.text);
+  return r.json.connect_url;
+}
+const connected = async () => (await attacker.get('/mcp/profiles')).json.profiles[0].connected;
+async function refused(r, status = 400) {
+  assert.equal(r.status, status, r.text);
+  assert.equal(peer.seen.exchanges, 0);
+  assert.equal(await connected(), false);
+}
+const formOf = (page) => new URL(/action="([^"]+)"/.exec(page.text)[1].replaceAll('&amp;', '&'), page.url).href;
+
+test('the link leads to a page of this server that names the server and the account', async () => {
+  const url = new URL(await link());
+  assert.equal(url.origin, server.url);
+  const victim = new UserBrowser();
+  const page = await victim.request(url.href);
+  assert.equal(page.status, 200);
+  for (const text of [peer.url, email, peer.origin]) assert.ok(page.text.includes(text), text);
+  assert.ok(!page.text.includes('<b>Mine'), 'a name is not markup');
+  assert.match(page.headers.get('set-cookie'), /^ry_mcp_[0-9a-f]{16}=[\w-]{43}; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax$/);
+  assert.match(page.headers.get('content-security-policy'), /frame-ancestors 'none'/);
+  assert.equal(page.headers.get('cache-control'), 'no-store');
+  assert.ok(!page.text.includes('code_challenge'), 'the authorization request is not given out before the user confirmed');
+});
+
+test('an authorization request that is passed on does not conclude in the browser of another person', async () => {
+  const own = new UserBrowser();
+  const passedOn = await authorizationOf(await link(), own);
+  await refused(await new UserBrowser().browse(passedOn));
+  // Also not in one that has seen the page, but did not confirm.
+  const another = await link();
+  const victim = new UserBrowser();
+  await victim.request(another);
+  await refused(await victim.browse(await authorizationOf(another, own)));
+});
+
+test('a cookie of another consent, an empty one, two at once or a guessed one do not help', async () => {
+  const own = new UserBrowser();
+  const url = await link();
+  const back = await answerOf(url, own);
+  const [name, value] = own.cookies(server.url).find((c) => c.startsWith('ry_mcp_')).split('=');
+  for (const cookie of [undefined, `${name}=`, `${name}=${'a'.repeat(43)}`, `ry_mcp_0000000000000000=${value}`,
+    `${name}=${'a'.repeat(43)}; ${name}=${value}`, `x${name}=${value}`]) {
+    const r = await fetch(back, { headers: cookie ? { cookie } : {} });
+    await refused({ status: r.status, text: await r.text() });
+  }
+});
+
+test('the form of a foreign page confirms nothing', async () => {
+  const url = await link();
+  const victim = new UserBrowser();
+  const page = await victim.request(url);
+  // Other sites make a browser send the form without the cookie, or with a token that they made up or got themselves.
+  const theirs = await new UserBrowser().request(url);
+  const noCookie = await fetch(formOf(page), { method: 'POST', redirect: 'manual' });
+  await refused({ status: noCookie.status, text: await noCookie.text() }, 403);
+  for (const form of [formOf(theirs), url, `${url}&confirm=`, `${url}&confirm=${'a'.repeat(43)}`]) {
+    await refused(await victim.request(form, { method: 'POST' }), 403);
+  }
+  await refused(await victim.request(formOf(page).replace(/ticket=[^&]+/, `ticket=${'b'.repeat(43)}`), { method: 'POST' }));
+});
+
+test('a browser that confirmed an older link concludes nothing for a newer one', async () => {
+  const browser = new UserBrowser();
+  const old = await answerOf(await link(), browser);
+  await link();
+  await refused(await browser.request(old.href));
+});
+
+test('the person who confirms and consents in one browser is connected', async () => {
+  const done = await new UserBrowser().browse(await link());
+  assert.equal(done.status, 200, done.text);
+  assert.equal(await connected(), true);
+});
