@@ -3,6 +3,7 @@
 #include <sodium.h>
 
 #include <algorithm>
+#include <atomic>
 #include <boost/json/parse.hpp>
 #include <fstream>
 #include <iterator>
@@ -28,6 +29,7 @@ constexpr std::string_view query_typ = "query+jwt";
 // A verdict on a key set's token is not remembered longer, however long the token lives.
 constexpr std::int64_t max_remembered_us = 300'000'000;
 constexpr auto max_query_ttl = std::chrono::hours(1);
+constexpr const char* session_ended = "its session has ended";
 
 std::int64_t system_now_us() {
   return std::chrono::duration_cast<std::chrono::microseconds>(
@@ -98,6 +100,7 @@ struct authenticator::state : std::enable_shared_from_this<authenticator::state>
   // Sessions that ended before their tokens did, and until when that matters.
   std::mutex ended_mutex;
   std::map<std::string, std::int64_t, std::less<>> ended;
+  std::atomic<std::uint64_t> ended_sessions{0};
 
   void end_session(std::string_view session, std::int64_t until) {
     const auto at = now();
@@ -105,15 +108,14 @@ struct authenticator::state : std::enable_shared_from_this<authenticator::state>
     for (auto it = ended.begin(); it != ended.end();) {
       it = it->second < at ? ended.erase(it) : std::next(it);
     }
-    auto& kept = ended[std::string(session)];
-    kept = std::max(kept, until);
+    const auto [kept, fresh] = ended.try_emplace(std::string(session), until);
+    kept->second = std::max(kept->second, until);
+    if (fresh) ended_sessions.fetch_add(1, std::memory_order_release);
   }
-  bool has_ended(const json::object& claims) {
-    const auto* sid = claims.if_contains("sid");
-    if (!sid || !sid->is_string()) return false;
-    const std::string_view name(sid->get_string().data(), sid->get_string().size());
+  bool has_ended(std::string_view session) {
+    if (session.empty()) return false;
     std::lock_guard lock(ended_mutex);
-    const auto it = ended.find(name);
+    const auto it = ended.find(session);
     return it != ended.end() && it->second >= now();
   }
 
@@ -125,8 +127,9 @@ struct authenticator::state : std::enable_shared_from_this<authenticator::state>
       if (!c.refused && c.who.issuer != own_issuer) {
         if (cfg.hs256_secret.empty()) return {RY_UNAUTHENTICATED, nullptr, "another issuer"};
         c = check_claims(token.payload, rules, now());
-      } else if (!c.refused && has_ended(c.claims)) {
-        return {RY_UNAUTHENTICATED, nullptr, "its session has ended"};
+      } else if (!c.refused) {
+        c.who.session = session_of(c.claims);
+        if (has_ended(c.who.session)) return {RY_UNAUTHENTICATED, nullptr, session_ended};
       }
     } else {
       c = check_claims(token.payload, rules, now());
@@ -270,7 +273,9 @@ std::optional<verdict> authenticator::authenticate(std::string_view bearer, ry_e
   state_->drivers->ask(std::string(bearer), exec,
                        [st = state_, bearer = std::string(bearer), epoch = state_->cache.epoch(),
                         later = std::move(later)](verdict v) {
-                         if (v.status == RY_OK) {
+                         if (v.status == RY_OK && st->has_ended(v.who->session)) {
+                           v = {RY_UNAUTHENTICATED, nullptr, session_ended};
+                         } else if (v.status == RY_OK) {
                            auto until = st->now() + st->cfg.contributed_ttl_us;
                            if (v.who->expires_unix_us != 0)
                              until = std::min(until, v.who->expires_unix_us);
@@ -294,6 +299,8 @@ verdict authenticator::authenticate_query(std::string_view text, std::string_vie
       !same_path({bound->get_string().data(), bound->get_string().size()}, path)) {
     return {RY_UNAUTHENTICATED, nullptr, "a query token for another path"};
   }
+  c.who.session = session_of(c.claims);
+  if (state_->has_ended(c.who.session)) return {RY_UNAUTHENTICATED, nullptr, session_ended};
   c.who.auth_kind = "query_token";
   c.who.claims_json = "{}";
   return {RY_OK, std::make_shared<const principal>(std::move(c.who)), ""};
@@ -333,6 +340,10 @@ issued authenticator::mint_query_token(const ry_principal& who, std::string_view
   const auto name = to_string(static_cast<role>(who.role));
   claims["role"] = json::string_view(name.data(), name.size());
   claims["path"] = json::string_view(path.data(), path.size());
+  json::error_code ec;
+  const auto own = json::parse(json::string_view(who.claims_json.ptr, who.claims_json.len), ec);
+  const auto session = ec || !own.is_object() ? std::string() : session_of(own.get_object());
+  if (!session.empty()) claims["sid"] = session;
   return state_->sign(state_->query_secret, query_typ, std::move(claims),
                       std::min<std::chrono::milliseconds>(ttl, max_query_ttl));
 }
@@ -346,6 +357,14 @@ void authenticator::refuse_session(std::string_view subject, std::string_view se
   // In this order: what is decided after the cache was cleared sees the session's end.
   state_->end_session(session, until_unix_us + state_->cfg.leeway_s * 1'000'000);
   state_->cache.forget(subject);
+}
+
+bool authenticator::has_ended(const principal& who) const {
+  return state_->has_ended(who.session);
+}
+
+std::uint64_t authenticator::ended_sessions() const noexcept {
+  return state_->ended_sessions.load(std::memory_order_acquire);
 }
 
 void authenticator::add_contributor(contributor c) {

@@ -96,9 +96,14 @@ class authenticator {
 
   // Forgets what is remembered about a subject. [any]
   void forget(std::string_view subject);
-  // Own tokens whose claim "sid" is `session` are refused until then. [any]
+  // Own tokens and contributed principals whose claim "sid" is `session`, and query tokens that were made
+  // with them, are refused until then. [any]
   void refuse_session(std::string_view subject, std::string_view session,
                       std::int64_t until_unix_us);
+  // Whether the session of an accepted principal has ended since. [any]
+  bool has_ended(const principal& who) const;
+  // Grows with each session that ends. [any]
+  std::uint64_t ended_sessions() const noexcept;
 
   // [any]
   void add_contributor(contributor c);

@@ -295,6 +295,27 @@ TEST_F(auth_test, query_tokens_open_exactly_one_path) {
   EXPECT_EQ(a->authenticate_query(long_one, "/p").status, RY_UNAUTHENTICATED) << "cut to one hour";
 }
 
+TEST_F(auth_test, query_tokens_end_with_their_session) {
+  const auto a = make();
+  principal who;
+  who.subject = "u1";
+  who.claims_json = R"({"sub":"u1","sid":"one"})";
+  const auto token = a->mint_query_token(who.view(), "/p", 600s).token;
+  who.claims_json = R"({"sub":"u1","sid":"two"})";
+  const auto other = a->mint_query_token(who.view(), "/p", 600s).token;
+  const auto opened = a->authenticate_query(token, "/p").who;
+  ASSERT_TRUE(opened);
+  EXPECT_FALSE(a->has_ended(*opened));
+  const auto before = a->ended_sessions();
+  a->refuse_session("u1", "one", now_ + 600 * second);
+  EXPECT_GT(a->ended_sessions(), before);
+  a->refuse_session("u1", "one", now_ + 600 * second);
+  EXPECT_EQ(a->ended_sessions(), before + 1) << "a repeat is no news";
+  EXPECT_TRUE(a->has_ended(*opened)) << "a stream that is open";
+  EXPECT_EQ(a->authenticate_query(token, "/p").status, RY_UNAUTHENTICATED);
+  EXPECT_EQ(a->authenticate_query(other, "/p").status, RY_OK);
+}
+
 TEST_F(auth_test, query_tokens_compare_paths_by_meaning) {
   const auto a = make();
   principal who;

@@ -1,8 +1,10 @@
 #include "core/auth/contributors.hpp"
 
 #include <algorithm>
+#include <boost/json/parse.hpp>
 #include <utility>
 
+#include "core/auth/jwt.hpp"
 #include "core/module/host.hpp"
 #include "core/observe/log.hpp"
 
@@ -107,6 +109,9 @@ void contributors::on_answer(void* ctx, ry_status st, const ry_principal* who) n
     p->auth_kind = core::str(who->auth_kind);
     if (who->claims_json.len > 0) p->claims_json = core::str(who->claims_json);
     p->expires_unix_us = who->expires_unix_us;
+    boost::system::error_code ec;
+    const auto claims = boost::json::parse(p->claims_json, ec);
+    if (!ec && claims.is_object()) p->session = session_of(claims.get_object());
     v = {RY_OK, std::move(p), ""};
   } else if (st == RY_OK) {
     observe::log(observe::level::error, "auth", "an authenticator answered without a principal",

@@ -353,4 +353,9 @@ checked_claims check_claims(std::string_view payload, const claim_rules& rules,
   return c;
 }
 
+std::string session_of(const json::object& claims) {
+  auto sid = string_member(claims, "sid");
+  return sid.size() <= 255 ? std::string(sid) : std::string();
+}
+
 }  // namespace ry::auth

@@ -280,6 +280,11 @@ void connection::authenticated(const verdict& v) {
     d.principal = v.who;
     d.principal_owner = v.owner;
     d.has_principal = true;
+    if (route.has(RY_ROUTE_LONG)) {
+      // The verdict may have waited for this loop since.
+      if (w_.shared.r.auth->revoked(v.owner)) return fail(401, "Not authenticated", "WWW-Authenticate: Bearer\r\n");
+      ex_->caller = v.owner;
+    }
   } else if (!route.has(RY_ROUTE_PUBLIC)) {
     if (v.status == RY_UNAUTHENTICATED)
       return fail(401, "Not authenticated", "WWW-Authenticate: Bearer\r\n");

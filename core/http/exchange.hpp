@@ -141,6 +141,7 @@ struct exchange {
   observe::trace_ref trace;  // what the module is called in
   observe::open_span span;
   std::shared_ptr<const void> seat;  // of a long request, see request_gate
+  std::shared_ptr<const void> caller;  // of a long request, see authenticator::revoked()
   bool in_handler = false;
   bool over = false;  // to be released when the handler returns
 

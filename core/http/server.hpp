@@ -49,6 +49,10 @@ class authenticator {
   // on `exec`, never inside the call. `c` is borrowed-in. Called on `exec`.
   virtual std::optional<verdict> authenticate(const credential& c, ry_exec* exec,
                                               std::function<void(verdict)> later) = 0;
+  // Whether what a verdict relied on (`owner`) has been revoked since, so that its open streams must end; and a
+  // number that grows when something is revoked. [any]
+  virtual bool revoked(const std::shared_ptr<const void>& /*owner*/) const { return false; }
+  virtual std::uint64_t revocations() const noexcept { return 0; }
 };
 
 // What a caller may still ask, as its answers say (RateLimit-*).

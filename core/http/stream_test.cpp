@@ -153,6 +153,32 @@ TEST_F(streams, OneBufferForManyStreams) {
   }
 }
 
+TEST_F(streams, EndWithTheCredentialThatOpenedThem) {
+  make();
+  w->start();
+  const std::string request = "GET /live HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer good\r\n\r\n";
+  client c(*w);
+  c.send(request);
+  ASSERT_TRUE(c.more());
+  EXPECT_TRUE(c.in.starts_with("HTTP/1.1 200")) << c.in;
+  EXPECT_TRUE(live());
+  w->auth.revoke_all();
+  EXPECT_TRUE(c.ends());
+  EXPECT_TRUE(eventually([&] { return closes == 1; }));
+  EXPECT_EQ(RY_WHY_USER, why);
+  client late(*w);
+  late.send(request);
+  EXPECT_EQ(401, late.read().status);
+  // Streams without a caller go on.
+  client anyone(*w);
+  EXPECT_EQ(0u, w->srv->stats().streams);
+  anyone.send("GET /live HTTP/1.1\r\nHost: x\r\n\r\n");
+  EXPECT_TRUE(live());
+  std::this_thread::sleep_for(std::chrono::milliseconds(600));
+  api().stream_close(stream.exchange(nullptr));
+  EXPECT_TRUE(anyone.until("0\r\n\r\n"));
+}
+
 TEST_F(streams, SlowReaderIsCut) {
   s.stream_queue_bytes = 256 * 1024;
   make();

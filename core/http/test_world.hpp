@@ -57,6 +57,9 @@ class fake_auth final : public authenticator {
     if (c.value == "down") return verdict{RY_UNAVAILABLE, {}, {}};
     return verdict{};
   }
+  bool revoked(const std::shared_ptr<const void>&) const override { return revoked_; }
+  std::uint64_t revocations() const noexcept override { return revoked_ ? 1 : 0; }
+  void revoke_all() { revoked_ = true; }
 
  private:
   static verdict user(std::uint32_t role) {
@@ -64,6 +67,7 @@ class fake_auth final : public authenticator {
     ry_principal p{sizeof(ry_principal), role, core::view(*subject), {}, {}, {}, {}, 0};
     return {RY_OK, p, subject};
   }
+  std::atomic<bool> revoked_{false};
 };
 
 class world {

@@ -196,6 +196,7 @@ void worker::release(exchange& ex) {
   ex.span.end();  // of a client that left before it was answered
   if (ex.trace) std::exchange(ex.trace, {})->end();
   ex.seat.reset();
+  ex.caller.reset();
   free_.push_back(&ex);
 }
 
@@ -374,7 +375,18 @@ void worker::on_tick() {
     boost::intrusive_ptr<connection> c(static_cast<connection*>(&e));
     c->timer(now);
   });
+  cut_revoked();
   give_back_memory();
+}
+
+// Streams outlive the check of their caller's credential.
+void worker::cut_revoked() {
+  const auto* auth = shared.r.auth;
+  if (!auth || auth->revocations() == revocations_seen_) return;
+  revocations_seen_ = auth->revocations();
+  for (auto& ex : slots_) {
+    if (ex.conn && ex.caller && auth->revoked(ex.caller)) ex.conn->cut(RY_WHY_USER);
+  }
 }
 
 // After a crowd has left, what it used is given back to the system. The allocator keeps it otherwise,

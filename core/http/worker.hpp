@@ -119,6 +119,7 @@ class worker {
   void post_batch();
   void on_tick();
   void give_back_memory();
+  void cut_revoked();
 
   // Slots stay for good. In blocks: one that lies among the pieces of a request would hold their page.
   boost::container::deque<exchange, void,
@@ -131,6 +132,7 @@ class worker {
                                                        boost::asio::io_context::executor_type>;
   std::optional<timer_type> tick_;  // empty after close()
   bool ticking_ = false;
+  std::uint64_t revocations_seen_ = 0;
   std::size_t crowd_ = 0;     // connections, the most since memory was given back
   unsigned quiet_ticks_ = 0;  // since far fewer are left
   std::string date_;
