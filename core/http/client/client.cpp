@@ -66,7 +66,8 @@ std::string render(const ry_client_request& r, const std::string& agent, std::st
 
 struct client::impl {
   impl(exec::loop_pool& loops, exec::op_table& ops, client_settings s)
-      : loops(loops), ops(ops), names(s.lookup), parts{std::move(s), nullptr, names, stats} {
+      : loops(loops), ops(ops), names(s.lookup), interfaces(s.interfaces),
+        parts{std::move(s), nullptr, names, interfaces, stats} {
     parts.tls = std::make_shared<const tls_context>(parts.settings.ca_file);
     for (std::size_t i = 0; i < loops.size(); ++i)
       states.push_back(std::make_unique<loop_state>(loops.at(i), parts.settings.idle_limits));
@@ -102,6 +103,7 @@ struct client::impl {
   exec::op_table& ops;
   client_stats stats;
   resolver names;
+  own_addresses interfaces;
   client_parts parts;
   std::array<shard, 16> shards;
   std::vector<std::unique_ptr<loop_state>> states;
@@ -261,7 +263,7 @@ ry_status client::check_url(std::string_view url) const {
   if (!std::holds_alternative<target>(t)) return RY_INVALID_ARGUMENT;
   if (impl_->parts.settings.guard == address_guard::off) return RY_OK;
   const auto& host = std::get<target>(t).host;
-  const bool refused = host.literal ? guard::refused_address(*host.literal).has_value()
+  const bool refused = host.literal ? impl_->parts.refuses(*host.literal)
                                     : guard::refused_name(host.name).has_value();
   return refused ? RY_PERMISSION_DENIED : RY_OK;
 }

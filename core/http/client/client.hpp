@@ -21,6 +21,7 @@
 
 #include "core/exec/error.hpp"
 #include "core/exec/loop.hpp"
+#include "core/http/client/own_addresses.hpp"
 #include "core/http/client/pool.hpp"
 #include "core/http/client/proxy.hpp"
 #include "core/http/client/resolver.hpp"
@@ -44,6 +45,7 @@ struct client_settings {
   pool::limits idle_limits;
   observe::trace_settings::receivers propagate = observe::trace_settings::receivers::all;
   resolver::lookup_fn lookup = resolver::system_lookup;
+  own_addresses::list_fn interfaces = own_addresses::of_interfaces;
   environment_proxies proxies;  // of requests with RY_CLIENT_ENVIRONMENT_PROXY
 };
 

@@ -54,6 +54,23 @@ TEST(client_guard, refuses_literals_names_and_resolved_addresses) {
   EXPECT_EQ(w.run({.url = "http://127.0.0.1" + port, .flags = RY_CLIENT_OPERATOR_URL})->body, "ok");
 }
 
+TEST(client_guard, refuses_public_addresses_of_the_machines_own_interfaces) {
+  auto s = guarded([](const std::string& host) {
+    return host == "own.example" ? ips({"93.184.216.34"}) : ips({"2606:2800:220::1", "93.184.216.35"});
+  });
+  s.interfaces = [] { return ips({"127.0.0.1", "93.184.216.34", "2606:2800:220::1"}); };
+  world w(s);
+  for (const char* host : {"93.184.216.34", "own.example", "both.example", "[2606:2800:220::1]", "0x5db8d822",
+                           "[64:ff9b::5db8:d822]", "[2002:5db8:d822::]"}) {
+    const auto a = w.run({.url = "http://" + std::string(host) + "/"});
+    EXPECT_EQ(a->reason, "http_client.address_refused") << host;
+  }
+  const auto check = [&](std::string_view url) { return w.client.check_url(url); };
+  EXPECT_EQ(check("http://93.184.216.34/"), RY_PERMISSION_DENIED);
+  EXPECT_EQ(check("http://93.184.216.36/"), RY_OK);
+  EXPECT_FALSE(ry::http::own_addresses::of_interfaces().empty());
+}
+
 TEST(client_guard, an_operators_connection_is_not_shared_with_guarded_requests) {
   server s([](peer& p) {
     while (!p.request().empty()) p.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");

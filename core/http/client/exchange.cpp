@@ -1,4 +1,5 @@
 #include "core/http/client/exchange.hpp"
+#include "core/observe/log.hpp"
 
 #include <algorithm>
 #include <ry/cpp/memory.hpp>
@@ -138,9 +139,8 @@ void exchange::found(const std::vector<boost::asio::ip::address>& addresses) {
   const auto& hop = next_hop();
   if (guarded()) {
     const bool refused = (!hop.literal && guard::refused_name(hop.name)) ||
-                         std::any_of(addresses.begin(), addresses.end(), [](const auto& a) {
-                           return guard::refused_address(a).has_value();
-                         });
+                         std::any_of(addresses.begin(), addresses.end(),
+                                     [this](const auto& a) { return parts_.refuses(a); });
     if (refused) {
       parts_.stats.refused.fetch_add(1, std::memory_order_relaxed);
       return fail(RY_PERMISSION_DENIED, "http_client.address_refused",
@@ -168,9 +168,13 @@ void exchange::connected(std::optional<loop_socket> socket, const boost::asio::i
                          const std::string& problem) {
   const auto& to = std::get<target>(request_.to);
   connector_.reset();
-  if (!socket)
-    return fail(RY_UNAVAILABLE, "http_client.connect",
-                "could not connect to " + (via_ ? "the proxy " + via_->authority : to.authority) + ": " + problem);
+  if (!socket) {
+    const std::string what = "could not connect to " + (via_ ? "the proxy " + via_->authority : to.authority);
+    if (!guarded()) return fail(RY_UNAVAILABLE, "http_client.connect", what + ": " + problem);
+    // Refused, unreachable and silent ports are the same to users: the server is no port scanner of theirs.
+    observe::log(observe::level::info, "http_client", what, {{"error", problem}});
+    return fail(RY_UNAVAILABLE, "http_client.connect", what);
+  }
   parts_.stats.connections_opened.fetch_add(1, std::memory_order_relaxed);
   connection_ = std::make_unique<connection>(std::move(*socket));
   connection_->peer = address.to_string();

@@ -18,6 +18,8 @@
 #include "core/exec/error.hpp"
 #include "core/http/client/client.hpp"
 #include "core/http/client/connector.hpp"
+#include "core/http/client/guard.hpp"
+#include "core/http/client/own_addresses.hpp"
 #include "core/http/client/pool.hpp"
 #include "core/http/client/proxy.hpp"
 #include "core/http/client/resolver.hpp"
@@ -51,7 +53,13 @@ struct client_parts {
   client_settings settings;
   std::shared_ptr<const tls_context> tls;
   resolver& names;
+  const own_addresses& interfaces;
   client_stats& stats;
+
+  // By the guard: an address that no user's request may reach.
+  bool refuses(const boost::asio::ip::address& a) const {
+    return guard::refused_address(a).has_value() || interfaces.contain(a);
+  }
 };
 
 struct exchange_request {

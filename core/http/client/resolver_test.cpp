@@ -42,6 +42,10 @@ class name_server {
     state_->open = true;
     state_->changed.notify_all();
   }
+  void hold() {
+    std::lock_guard lock(state_->mutex);
+    state_->open = false;
+  }
   bool wait_asked(std::size_t n) {
     std::unique_lock lock(state_->mutex);
     return state_->changed.wait_for(lock, std::chrono::seconds(10),
@@ -132,6 +136,80 @@ TEST_F(resolver_test, users_names_leave_threads_to_the_operators) {
   server.let_go();
   EXPECT_TRUE(user->wait());
   EXPECT_TRUE(user->found());
+}
+
+TEST_F(resolver_test, names_of_one_site_leave_threads_to_those_of_others) {
+  std::vector<std::shared_ptr<waiter>> silent;
+  for (int i = 0; i < 40; ++i) silent.push_back(ask("silent" + std::to_string(i) + ".slow.test"));
+  ASSERT_TRUE(server.wait_asked(resolver::max_of_site));
+  for (int i = 0; i < 20; ++i) {
+    const auto other = ask("n" + std::to_string(i) + ".good.test");
+    ASSERT_TRUE(other->wait());
+    EXPECT_TRUE(other->found());
+  }
+  EXPECT_EQ(server.asked().size(), resolver::max_of_site + 20);
+  server.let_go();
+  for (const auto& w : silent) ASSERT_TRUE(w->wait());
+}
+
+TEST_F(resolver_test, sites_that_were_slow_share_some_threads) {
+  names = std::make_unique<resolver>(server.lookup(), resolver::timing{milliseconds(0), milliseconds(60'000)});
+  std::vector<std::shared_ptr<waiter>> silent;
+  for (int i = 0; i < 12; ++i) silent.push_back(ask("silent.s" + std::to_string(i) + ".test"));
+  ASSERT_TRUE(server.wait_asked(12));
+  server.let_go();
+  for (const auto& w : silent) ASSERT_TRUE(w->wait());
+  server.hold();
+  for (int i = 0; i < 12; ++i) silent.push_back(ask("silent2.s" + std::to_string(i) + ".test"));
+  ASSERT_TRUE(server.wait_asked(12 + resolver::max_for_slow_sites));
+  const auto good = ask("new.good.test");
+  ASSERT_TRUE(good->wait());
+  EXPECT_TRUE(good->found());
+  EXPECT_EQ(server.asked().size(), 12 + resolver::max_for_slow_sites + 1);
+  server.let_go();
+  for (const auto& w : silent) ASSERT_TRUE(w->wait());
+}
+
+TEST_F(resolver_test, a_name_that_was_not_answered_for_in_time_fails_at_once_for_a_while) {
+  names = std::make_unique<resolver>(server.lookup(), resolver::timing{milliseconds(0), milliseconds(300)});
+  const auto first = ask("silent.test");
+  ASSERT_TRUE(server.wait_asked(1));
+  server.let_go();
+  ASSERT_TRUE(first->wait());
+  const auto again = ask("silent.test");
+  ASSERT_TRUE(again->wait());
+  EXPECT_FALSE(again->found());
+  EXPECT_EQ(server.asked().size(), 1u);
+  const auto model = ask("silent.test", named_by::the_operator);
+  ASSERT_TRUE(model->wait());
+  EXPECT_EQ(server.asked().size(), 2u) << "the operator's names are always looked up";
+  std::this_thread::sleep_for(milliseconds(350));
+  ASSERT_TRUE(ask("silent.test")->wait());
+  EXPECT_EQ(server.asked().size(), 3u);
+}
+
+TEST_F(resolver_test, one_site_has_a_share_of_the_queue) {
+  const auto busy = occupy();
+  std::vector<std::shared_ptr<waiter>> queued;
+  for (std::size_t i = 0; i < resolver::max_waiting_of_site; ++i)
+    queued.push_back(ask("n" + std::to_string(i) + ".one.test"));
+  const auto over = ask("over.one.test");
+  ASSERT_TRUE(over->wait());
+  EXPECT_FALSE(over->found());
+  const auto other = ask("other.test");
+  EXPECT_FALSE(other->wait(50));
+  server.let_go();
+  ASSERT_TRUE(other->wait());
+  EXPECT_TRUE(other->found());
+  for (const auto& w : queued) ASSERT_TRUE(w->wait());
+}
+
+TEST(resolver, site_of_a_name) {
+  for (const auto& [host, site] : std::vector<std::pair<std::string, std::string>>{
+           {"a.b.slow.test", "slow.test"}, {"slow.test", "slow.test"}, {"host", "host"}, {"a.b.co.uk", "b.co.uk"},
+           {"co.uk", "co.uk"}, {"n1.abc.io", "abc.io"}, {"x.y.example.de", "example.de"}, {".x", ".x"}, {"", ""}, {"a.b.", "b."}}) {
+    EXPECT_EQ(resolver::site_of(host), site) << host;
+  }
 }
 
 TEST_F(resolver_test, a_name_that_nobody_waits_for_any_more_is_not_looked_up) {
