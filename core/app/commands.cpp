@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <optional>
 
+#include "core/app/deployment_check.hpp"
 #include "core/app/instance.hpp"
 #include "core/app/loading.hpp"
 #include "core/app/places.hpp"
@@ -154,6 +155,9 @@ exit_code check(const config_options& options, listing show) {
   });
   if (options.file.empty() && default_config_file().empty()) print_defaults(c);
   for (const auto& p : c.unchecked()) std::printf("note: %s\n", p.format().c_str());
+  const auto file = options.file.empty() ? default_config_file() : std::filesystem::path(options.file);
+  for (const auto& text : deployment_warnings(c, file, present_circumstances()))
+    std::printf("warning: %s\n", text.c_str());
   std::printf("configuration and %td module%s: ok\n", created, created == 1 ? "" : "s");
   return leave(w, exit_code::ok);
 }

@@ -9,6 +9,7 @@
 
 #include "core/app/api_document.hpp"
 #include "core/app/commands.hpp"
+#include "core/app/deployment_check.hpp"
 #include "core/app/instance.hpp"
 #include "core/app/job_routes.hpp"
 #include "core/app/loading.hpp"
@@ -121,6 +122,9 @@ exit_code serve(const config_options& options) {
   // inspect, load, create, validate
   if (!postgres.is_private()) connect();  // beside the loading
   if (!w.prepare()) return leave(w, exit_code::refused);
+  const auto file = options.file.empty() ? default_config_file() : std::filesystem::path(options.file);
+  for (const auto& text : deployment_warnings(c, file, present_circumstances()))
+    observe::log(level::warn, "host", "a setting is dangerous", {{"what", text}});
 
   // database, migrations
   connect();

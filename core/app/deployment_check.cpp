@@ -1,0 +1,126 @@
+#include "core/app/deployment_check.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+namespace ry::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t most_read = 4 * 1024 * 1024;
+
+std::string contents(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::string out(most_read, '\0');
+  in.read(out.data(), static_cast<std::streamsize>(out.size()));
+  out.resize(static_cast<std::size_t>(in.gcount()));
+  return out;
+}
+
+std::vector<fs::path> configuration_files(const fs::path& file) {
+  std::vector<fs::path> out;
+  if (file.empty()) return out;
+  out.push_back(file);
+  std::error_code ec;
+  const auto drop_ins = file.parent_path() / "modules.d";
+  for (const auto& e : fs::directory_iterator(drop_ins, ec))
+    if (e.path().extension() == ".toml") out.push_back(e.path());
+  std::sort(out.begin() + 1, out.end());
+  return out;
+}
+
+class finder {
+ public:
+  explicit finder(std::vector<std::string> secrets) : secrets_(std::move(secrets)) {}
+
+  // What can be changed by others changes what the server does.
+  void writable(const fs::path& p, const char* what) {
+    struct stat st {};
+    if (::stat(p.c_str(), &st) != 0) return;
+    const bool sticky_dir = S_ISDIR(st.st_mode) && (st.st_mode & S_ISVTX) != 0;
+    if ((st.st_mode & S_IWOTH) != 0 && !sticky_dir)
+      found.push_back(std::string(what) + " " + p.string() + " can be changed by every user of this machine: chmod o-w");
+    else if ((st.st_mode & S_IWGRP) != 0 && st.st_gid != 0 && st.st_gid != ::getegid())
+      found.push_back(std::string(what) + " " + p.string() + " can be changed by a foreign group: chmod g-w");
+    if (st.st_uid != 0 && st.st_uid != ::geteuid() && ::geteuid() != 0)
+      found.push_back(std::string(what) + " " + p.string() + " belongs to another user, who can change it: chown it to root");
+  }
+  void readable_secret(const fs::path& p, const char* what) {
+    struct stat st {};
+    if (::stat(p.c_str(), &st) == 0 && (st.st_mode & S_IROTH) != 0)
+      found.push_back(std::string(what) + " " + p.string() + " can be read by every user of this machine: chmod o-r");
+  }
+  void configuration(const fs::path& p) {
+    writable(p, "the configuration file");
+    const auto text = contents(p);
+    const bool holds_secret = std::any_of(secrets_.begin(), secrets_.end(), [&](const std::string& s) {
+      return s.size() >= 4 && text.find(s) != text.npos;
+    });
+    if (holds_secret) readable_secret(p, "the configuration file with secrets");
+  }
+
+  std::vector<std::string> found;
+
+ private:
+  const std::vector<std::string> secrets_;
+};
+
+}  // namespace
+
+process_circumstances present_circumstances() {
+  process_circumstances out;
+  out.is_root = ::geteuid() == 0;
+  std::error_code ec;
+  out.in_container = fs::exists("/.dockerenv", ec) || fs::exists("/run/.containerenv", ec) ||
+                     std::getenv("KUBERNETES_SERVICE_HOST") != nullptr || std::getenv("container") != nullptr;
+  return out;
+}
+
+std::vector<std::string> deployment_warnings(const config::config& c, const fs::path& file,
+                                             process_circumstances now) {
+  finder f(c.secret_texts());
+  const bool local = c.text("deployment.mode") == "local";
+
+  const bool has_key_set = !c.text("auth.jwt.jwks_url").empty() || !c.text("auth.jwt.jwks_file").empty();
+  const auto audiences = c.list("auth.jwt.audience");
+  const bool any_audience = std::all_of(audiences.begin(), audiences.end(), [](const auto& a) { return a.empty(); });
+  if (has_key_set && c.text("auth.jwt.issuer").empty())
+    f.found.push_back("auth.jwt.issuer is not set: tokens of every issuer under the key set are accepted, with the roles "
+                      "that they name");
+  if (has_key_set && any_audience)
+    f.found.push_back("auth.jwt.audience is not set: tokens that the identity provider issued for other applications are "
+                      "accepted");
+
+  for (const auto& p : configuration_files(file)) f.configuration(p);
+  if (!file.empty()) {
+    const auto dir = file.has_parent_path() ? file.parent_path() : fs::path(".");
+    f.writable(dir, "the configuration directory");
+    f.writable(dir / "modules.d", "the configuration directory");
+  }
+  for (const auto& dir : c.module_paths()) f.writable(dir, "the directory of modules");
+  const fs::path data = c.text("data_dir");
+  for (const auto& p : {fs::path(c.text("secrets.key_file")), fs::path(c.text("http.tls.key")), data / "auth.key",
+                        data / "secrets.key"}) {
+    if (p.empty()) continue;
+    f.readable_secret(p, "the key file");
+    f.writable(p, "the key file");
+  }
+
+  if (local) return f.found;
+  if (now.is_root && !now.in_container)
+    f.found.push_back("this process runs as root: run the server as a user of its own (the packages' service does)");
+  if (c.text("deployment.mode") == "production") {
+    for (const char* key :
+         {"http.limits.address_per_minute", "http.limits.account_per_minute", "http.limits.account_streams"})
+      if (c.integer(key) == 0) f.found.push_back(std::string(key) + " = 0: there is no limit");
+  }
+  return f.found;
+}
+
+}  // namespace ry::app

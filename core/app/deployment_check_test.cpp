@@ -1,0 +1,96 @@
+#include "core/app/deployment_check.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include <fstream>
+
+namespace ry::app {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::Contains;
+using ::testing::Each;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+class deployment : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/ry-deployment-XXXXXX";
+    dir_ = mkdtemp(name);
+    fs::create_directories(dir_ / "modules.d");
+    fs::create_directories(dir_ / "data");
+    write("runyard.toml", "[secrets]\nkey = \"" + key_ + "\"\n", 0600);
+  }
+  void TearDown() override { fs::remove_all(dir_); }
+  void write(const std::string& name, const std::string& text, mode_t mode) {
+    std::ofstream(dir_ / name) << text;
+    ::chmod((dir_ / name).c_str(), mode);
+  }
+  std::vector<std::string> warnings(std::vector<std::string> overrides = {}, process_circumstances now = {}) {
+    overrides.push_back("data_dir=" + (dir_ / "data").string());
+    overrides.push_back("modules.path=" + (dir_ / "data").string());
+    const config::config c({dir_ / "runyard.toml", overrides}, {}, {"d", "m"});
+    EXPECT_THAT(c.faults(), IsEmpty());
+    return deployment_warnings(c, dir_ / "runyard.toml", now);
+  }
+  const std::string key_ = std::string(64, 'a');
+  fs::path dir_;
+};
+
+TEST_F(deployment, nothing_is_wrong_with_a_careful_one) {
+  EXPECT_THAT(warnings({"deployment.mode=local"}), IsEmpty());
+}
+
+TEST_F(deployment, a_key_set_wants_an_issuer_and_an_audience) {
+  const auto both = warnings({"deployment.mode=local", "auth.jwt.jwks_url=https://id.example/jwks"});
+  EXPECT_THAT(both, Contains(HasSubstr("auth.jwt.issuer")));
+  EXPECT_THAT(both, Contains(HasSubstr("auth.jwt.audience")));
+  EXPECT_THAT(warnings({"deployment.mode=local", "auth.jwt.jwks_url=https://id.example/jwks",
+                        "auth.jwt.issuer=https://id.example", "auth.jwt.audience=[\"api\"]"}),
+              IsEmpty());
+}
+
+TEST_F(deployment, files_that_others_can_change_or_whose_secrets_they_can_read) {
+  write("runyard.toml", "[secrets]\nkey = \"" + key_ + "\"\n", 0644);
+  EXPECT_THAT(warnings({"deployment.mode=local"}), Contains(HasSubstr("runyard.toml can be read by every user")));
+  write("runyard.toml", "", 0644);
+  EXPECT_THAT(warnings({"deployment.mode=local"}), IsEmpty()) << "without a secret";
+  write("runyard.toml", "", 0666);
+  EXPECT_THAT(warnings({"deployment.mode=local"}), Contains(HasSubstr("runyard.toml can be changed by every user")));
+  write("runyard.toml", "", 0600);
+  write("modules.d/a.toml", "", 0602);
+  EXPECT_THAT(warnings({"deployment.mode=local"}), Contains(HasSubstr("a.toml can be changed")));
+  write("modules.d/a.toml", "", 0600);
+  write("data/auth.key", "x", 0644);
+  EXPECT_THAT(warnings({"deployment.mode=local"}), Contains(HasSubstr("auth.key can be read")));
+  ::chmod((dir_ / "data" / "auth.key").c_str(), 0600);
+  ::chmod((dir_ / "modules.d").c_str(), 0777);
+  ::chmod((dir_ / "data").c_str(), 0777);
+  const auto dirs = warnings({"deployment.mode=local"});
+  EXPECT_THAT(dirs, Contains(HasSubstr("modules.d can be changed")));
+  EXPECT_THAT(dirs, Contains(HasSubstr("the directory of modules")));
+  EXPECT_THAT(dirs, Each(Not(HasSubstr(key_)))) << "no secret is told";
+}
+
+TEST_F(deployment, root_and_limits_outside_of_local_mode) {
+  process_circumstances root;
+  root.is_root = true;
+  const auto limited = std::vector<std::string>{"deployment.mode=production", "http.limits.address_per_minute=600",
+                                                "http.limits.account_per_minute=600", "http.limits.account_streams=50"};
+  EXPECT_THAT(warnings(limited), IsEmpty());
+  EXPECT_THAT(warnings(limited, root), Contains(HasSubstr("runs as root")));
+  root.in_container = true;
+  EXPECT_THAT(warnings(limited, root), IsEmpty());
+  const auto open = warnings({"deployment.mode=production"});
+  for (const char* key : {"address_per_minute", "account_per_minute", "account_streams"})
+    EXPECT_THAT(open, Contains(HasSubstr(key)));
+  EXPECT_THAT(warnings({"deployment.mode=staging"}), IsEmpty());
+}
+
+}  // namespace
+}  // namespace ry::app
