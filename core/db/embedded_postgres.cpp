@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <libpq-fe.h>
+#include <pwd.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -369,7 +370,13 @@ class embedded_postgres::impl {
   // ---------------------------------------------------------------------------------
 
   void prepare() {
-    user_ = unprivileged_user();
+    const auto& users = settings_.users.empty() ? postgres_users : settings_.users;
+    user_ = unprivileged_user(users);
+    if (user_ && user_->name != users.front())
+      observe::log(observe::level::warn, "db",
+                   "the private PostgreSQL runs as a shared system user, who can read the database; make a user of its "
+                   "own and start the server again",
+                   {{"user", user_->name}, {"make", "useradd --system " + users.front()}});
     const auto data = fs::absolute(make_dir(settings_.data_dir));
     place_ = reachable(data);
     cluster_ = place_ / "postgres";
@@ -379,6 +386,32 @@ class embedded_postgres::impl {
     choose_socket_dir();
     if (!made_by) make_cluster();
     end_leftover();
+    if (made_by && user_) take_over_cluster(users);
+  }
+
+  // A cluster that one of the other users had becomes that of the present one. Others are left alone: PostgreSQL says
+  // what is wrong with them.
+  void take_over_cluster(const std::vector<std::string>& users) const {
+    struct stat st {};
+    if (::lstat(cluster_.c_str(), &st) != 0 || !S_ISDIR(st.st_mode) || st.st_uid == user_->uid) return;
+    const bool former = std::any_of(users.begin(), users.end(), [&](const std::string& name) {
+      const auto* pw = ::getpwnam(name.c_str());
+      return pw != nullptr && pw->pw_uid == st.st_uid;
+    });
+    if (!former) return;
+    observe::log(observe::level::info, "db", "handing the cluster to another user",
+                 {{"cluster", cluster_.string()}, {"user", user_->name}});
+    const auto hand_over = [this](const fs::path& p) {
+      struct stat each {};
+      if (::lstat(p.c_str(), &each) != 0) return;
+      // What has a second name may be somebody else's file.
+      if (S_ISREG(each.st_mode) && each.st_nlink > 1) return;
+      if (::lchown(p.c_str(), user_->uid, user_->gid) != 0)
+        refuse("Cannot hand " + p.string() + " to the user " + user_->name + ": " + last_error());
+    };
+    for (const auto& entry : fs::recursive_directory_iterator(cluster_)) hand_over(entry.path());
+    if (fs::exists(log_)) hand_over(log_);
+    hand_over(cluster_);  // last: until then the next start begins anew
   }
 
   // As root the cluster belongs to another user, who must be able to get there; a data directory

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace ry::db {
 
@@ -14,6 +15,7 @@ struct embedded_settings {
   std::filesystem::path data_dir;  // of the server; made when absent
   std::filesystem::path bindir;    // of PostgreSQL; empty: /usr/lib/postgresql/*/bin, PATH
   int max_connections = 60;
+  std::vector<std::string> users;  // see postgres_users, which empty stands for
 };
 
 class embedded_postgres {

@@ -179,6 +179,35 @@ TEST(embedded, a_lock_file_of_a_process_that_nobody_reaped_does_not_stop_it) {
   ::waitpid(zombie, nullptr, 0);
 }
 
+TEST(embedded, a_cluster_of_a_shared_user_is_handed_to_the_servers_own) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root has PostgreSQL run as somebody else";
+  folder f;
+  const auto owner = [&](const fs::path& p) {
+    struct stat st {};
+    return ::lstat(p.c_str(), &st) == 0 ? st.st_uid : uid_t{0};
+  };
+  const auto settings_of = [&](std::vector<std::string> users) {
+    ry::db::embedded_settings s;
+    s.data_dir = f.path;
+    s.users = std::move(users);
+    return s;
+  };
+  {
+    embedded_postgres pg(settings_of({"nobody"}));
+    pg.start();
+    ask(pg, "create table public.kept as select 42 as n");
+  }
+  const auto former = owner(f.path / "postgres");
+  {
+    embedded_postgres pg(settings_of({"postgres", "nobody"}));
+    pg.start();
+    EXPECT_EQ(ask(pg, "select n from public.kept"), "42");
+  }
+  EXPECT_NE(owner(f.path / "postgres"), former);
+  EXPECT_EQ(owner(f.path / "postgres" / "PG_VERSION"), owner(f.path / "postgres"));
+  EXPECT_EQ(owner(f.path / "pg-socket"), owner(f.path / "postgres"));
+}
+
 TEST(embedded, a_data_directory_out_of_reach_gets_a_link_to_its_cluster) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root has an unprivileged user to start";
   folder f;

@@ -127,18 +127,17 @@ bool can_enter(const std::filesystem::path& dir, const std::optional<run_as>& us
   return run_program({"/usr/bin/test", "-x", dir.string()}, user).status == 0;
 }
 
-std::optional<run_as> unprivileged_user() {
+std::optional<run_as> unprivileged_user(const std::vector<std::string>& names) {
   if (::geteuid() != 0) return std::nullopt;
-  for (const char* name : {"postgres", "nobody"}) {
+  for (const auto& name : names) {
     passwd pw{}, *found = nullptr;
     char buf[4096];
-    if (::getpwnam_r(name, &pw, buf, sizeof buf, &found) == 0 && found && found->pw_uid != 0)
+    if (::getpwnam_r(name.c_str(), &pw, buf, sizeof buf, &found) == 0 && found && found->pw_uid != 0)
       return run_as{found->pw_uid, found->pw_gid, name};
   }
   refuse(
-      "PostgreSQL does not run as root, and there is neither a user postgres nor nobody; start the "
-      "server as "
-      "another user or set database.url.");
+      "PostgreSQL does not run as root, and there is no user runyard-pg. Make one (useradd --system runyard-pg), start "
+      "the server as another user, or set database.url.");
 }
 
 namespace {
