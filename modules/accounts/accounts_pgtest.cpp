@@ -4,6 +4,7 @@
 #include <ry/testing.hpp>
 
 #include <functional>
+#include <set>
 #include <thread>
 
 #include "../../tests/support/schema.hpp"
@@ -93,6 +94,49 @@ TEST_F(accounts_sql, provision_makes_an_account_once_with_its_grant) {
   EXPECT_EQ(events("account.verified"), "1");
   EXPECT_EQ(sql("select count(*) from accounts.ledger"), "1");
   EXPECT_EQ(sql("select count(*) from accounts.lock_account('" + bob + "')"), "0");
+}
+
+TEST_F(accounts_sql, one_mailbox_has_one_spelling) {
+  const std::vector<std::vector<std::string>> same = {
+      {"ann.bee@gmail.com", "AnnBee@gmail.com", "a.n.n.b.e.e+x@GoogleMail.com", " annbee@gmail.com. ",
+       "\"ann.bee\"@gmail.com", "annbee\uff0btag@gmail.com", "annbee@\uff47mail.com"},
+      {"ann@x.org", "ann+1@x.org", "ANN+a+b@X.ORG", "ann+@x.org"},
+      {"bee@yahoo.com", "bee-1@yahoo.com"},
+      {"an.n@proton.me", "ann@pm.me", "a-n_n+x@protonmail.com"},
+      {"ann@icloud.com", "ann+x@me.com", "ann@mac.com"},
+      {"ann@fastmail.com", "any@ann.fastmail.com", "ann+1@fastmail.com"},
+      {"a-b@yandex.ru", "a.b@ya.ru", "a.b+x@yandex.com"}};
+  std::set<std::string> all;
+  for (const auto& each : same) {
+    std::set<std::string> one;
+    for (const auto& address : each) one.insert(sql("select accounts.mailbox('" + address + "')"));
+    EXPECT_EQ(one.size(), 1u) << each.front();
+    all.insert(one.begin(), one.end());
+  }
+  EXPECT_EQ(all.size(), same.size());
+  for (const auto& [a, b] : std::vector<std::pair<std::string, std::string>>{
+           {"a.b@x.org", "ab@x.org"}, {"a-b@x.org", "a@x.org"}, {"+a@x.org", "+b@x.org"}, {"a@x.org", "a@y.org"}}) {
+    EXPECT_NE(sql("select accounts.mailbox('" + a + "')"), sql("select accounts.mailbox('" + b + "')")) << a;
+  }
+  for (const std::string odd : {"", "@", "a@", "@b", "no address", "a@b@c"}) sql("select accounts.mailbox('" + odd + "')");
+}
+
+TEST_F(accounts_sql, a_mailbox_gets_its_starting_credits_once) {
+  const auto with = [](const std::string& n, const std::string& email) {
+    return provision_sql("s" + n, "", email, true, "500");
+  };
+  sql(with("1", "ann.bee@gmail.com"));
+  sql(with("2", "annbee+2@googlemail.com"));
+  sql(with("3", "bob@x.org"));
+  sql(with("4", ""));
+  sql(with("5", ""));
+  EXPECT_EQ(sql("select string_agg(subject || ':' || balance_micro, ' ' order by subject) from accounts.account"),
+            "s1:500 s2:0 s3:500 s4:500 s5:500");
+  at_once(8, [&](std::size_t i) { return with("p" + std::to_string(i), "eve+" + std::to_string(i) + "@x.org"); });
+  EXPECT_EQ(sql("select count(*) || ' ' || sum(balance_micro) from accounts.account where subject like 'sp%'"), "8 500");
+  sql("delete from accounts.granted_mailbox");
+  sql(provision_sql("z", "", "eve@x.org", true, "0"));
+  EXPECT_EQ(sql("select count(*) from accounts.granted_mailbox"), "0") << "without a grant nothing is used up";
 }
 
 TEST_F(accounts_sql, a_subject_that_is_no_uuid_has_a_stable_account) {
@@ -344,7 +388,7 @@ TEST_F(accounts_sql, every_statement_of_the_repository_prepares) {
   call(repo.move_balance(id, {}));
   call(repo.ledger(id, std::nullopt, 10));
   call(repo.audit({id, "actor", "grant"}, std::nullopt, 10));
-  call(repo.add_key("actor", id, {}, 50));
+  call(repo.add_key("actor", id, {}, 50, id));
   call(repo.list_keys(id));
   call(repo.revoke_key("actor", id, "x"));
   call(repo.key("x"));

@@ -27,6 +27,10 @@ std::string random_hex(std::size_t digits) {
 
 }  // namespace
 
+std::string session_of_key(std::string_view id) {
+  return "api_key:" + std::string(id);
+}
+
 bool is_api_key_id(std::string_view text) {
   return text.size() == id_digits && is_hex(text);
 }

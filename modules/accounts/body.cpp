@@ -66,4 +66,11 @@ std::optional<std::int64_t> body::integer(std::string_view name, std::int64_t mi
   return v.get_int64();
 }
 
+std::optional<bool> body::flag(std::string_view name) const {
+  if (!has(name)) return std::nullopt;
+  const auto& v = object_.at(json::string_view(name.data(), name.size()));
+  if (!v.is_bool()) throw invalid(name, "must be true or false");
+  return v.get_bool();
+}
+
 }  // namespace accounts

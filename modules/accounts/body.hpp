@@ -25,6 +25,7 @@ class body {
   std::string raw_text(std::string_view name) const;
   std::optional<std::int64_t> integer(std::string_view name, std::int64_t min,
                                       std::int64_t max) const;
+  std::optional<bool> flag(std::string_view name) const;
 
   static ry::error invalid(std::string_view field, const std::string& what);
 

@@ -48,6 +48,7 @@ void read_tier(const json::object& o, const std::string& at, tier& t, ry::settin
   read_count(o, at, "upload_file_bytes", t.upload_file_bytes, faults);
   read_count(o, at, "upload_files", t.upload_files, faults);
   read_count(o, at, "starting_credits", t.starting_credits, faults);
+  read_count(o, at, "api_keys", t.api_keys, faults);
   const auto* models = o.if_contains("models");
   if (!models) return;
   if (!models->is_array()) return faults.add(at + ".models", "must be a list of names, or [\"*\"]");

@@ -26,7 +26,7 @@ ry::task<void> key_authenticator::check(api_key key, ry_exec* exec, ry_principal
   if (st == RY_OK && stored->touched_long_ago) touch(key.id);
 
   // A post: a look-up that failed at once is still inside the host's call.
-  ctx_.post(exec, [st, stored, fn, ctx] {
+  ctx_.post(exec, [st, stored, fn, ctx, claims = "{\"sid\":\"" + session_of_key(key.id) + "\"}"] {
     if (st != RY_OK) {
       fn(ctx, st, nullptr);
       return;
@@ -37,7 +37,7 @@ ry::task<void> key_authenticator::check(api_key key, ry_exec* exec, ry_principal
     who.subject = ry::str(stored->owner->subject);
     who.email = ry::str(stored->owner->email);
     who.auth_kind = ry::str("api_key");
-    who.claims_json = ry::str("{}");
+    who.claims_json = ry::str(claims);
     who.expires_unix_us = stored->expires_unix_us;
     fn(ctx, RY_OK, &who);
   });

@@ -1,5 +1,7 @@
 #include "members.hpp"
 
+#include <boost/json/parse.hpp>
+
 namespace accounts {
 
 namespace json = boost::json;
@@ -13,6 +15,13 @@ std::string clean_member(const json::object* o, std::string_view name, std::size
     if (c < 0x20 || c == 0x7f) return {};
   }
   return std::string(s);
+}
+
+std::string clean_claim(const ry_principal& who, std::string_view name, std::size_t most) {
+  const auto text = ry::view(who.claims_json);
+  json::error_code ec;
+  const auto doc = json::parse(json::string_view(text.data(), text.size()), ec);
+  return clean_member(ec ? nullptr : doc.if_object(), name, most);
 }
 
 const json::object* object_member(const json::object* o, std::string_view name) {

@@ -1,6 +1,8 @@
 // Members of JSON objects that somebody else wrote.
 #pragma once
 
+#include <ry/cpp/types.hpp>
+
 #include <boost/json/object.hpp>
 #include <string>
 #include <string_view>
@@ -12,5 +14,8 @@ namespace accounts {
 std::string clean_member(const boost::json::object* o, std::string_view name, std::size_t most);
 // The object of that name; nullptr when there is none. `o` may be nullptr.
 const boost::json::object* object_member(const boost::json::object* o, std::string_view name);
+
+// Likewise, of a token's claims.
+std::string clean_claim(const ry_principal& who, std::string_view name, std::size_t most);
 
 }  // namespace accounts

@@ -64,6 +64,7 @@ constexpr std::string_view settings_schema = R"({
           "upload_files": {"type": "integer", "minimum": 0},
           "starting_credits": {"type": "integer", "minimum": 0,
             "description": "Granted once, when the account is made"},
+          "api_keys": {"type": "integer", "minimum": 0, "description": "API keys that work at the same time"},
           "models": {"type": "array", "items": {"type": "string", "minLength": 1},
             "description": "Aliases or provider/model names; [\"*\"] = all"}
         }
@@ -98,7 +99,7 @@ class service {
 
   ry::task<void> start() {
     co_await repo_.set_low_percent(cfg_.low_credit_percent);
-    if (login_settings_.enabled) co_await logins_.start();
+    co_await logins_.start();
     changes_ = ctx_.db().listen(changed_channel, 5000, co_await ry::this_exec(),
                                 [this] { ctx_.spawn(drop_changed()); });
   }
@@ -117,7 +118,7 @@ class service {
       people_.forget(s);
       ry::auth(ctx_).forget(s);
     }
-    if (login_settings_.enabled) co_await logins_.all_sessions().learn_ended();
+    co_await logins_.all_sessions().learn_ended();
   }
 
   ry::task<void> note_act(ry::event e) {

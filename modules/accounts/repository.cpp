@@ -1,5 +1,7 @@
 #include "repository.hpp"
 
+#include "login/address.hpp"
+
 namespace accounts {
 namespace {
 
@@ -30,10 +32,10 @@ ry::task<void> repository::set_low_percent(std::int64_t percent) const {
 
 ry::task<account_ptr> repository::provision(identity who, const tier* first_tier) const {
   const auto rows = (co_await ctx_.db().query(
-                         "select * from accounts.provision($1, $2::uuid, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+                         "select * from accounts.provision($1, $2::uuid, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
                          who.subject, who.id, who.email, who.name, who.verified, who.referral_code,
                          first_tier->name, first_tier->starting_credits * RY_MICRO_PER_CREDIT,
-                         who.network, who.phone, who.avatar))
+                         who.network, who.phone, who.avatar, mailbox_text(who.email)))
                         .value();
   co_return read_account(ctx_, rows.front());
 }
@@ -153,11 +155,12 @@ ry::task<void> repository::note_act(std::int64_t event, std::int64_t at_unix_us,
 }
 
 ry::task<std::string> repository::add_key(std::string actor, ry::uuid account, new_key key,
-                                          std::int64_t most) const {
+                                          std::int64_t most,
+                                          std::optional<ry::uuid> session) const {
   const auto rows =
-      (co_await ctx_.db().query("select accounts.add_key($1, $2, $3, $4, $5, $6::int, $7)", actor,
-                                account, key.id, key.name, ry::bytes_view(key.secret_hash),
-                                key.expires_in_days, most))
+      (co_await ctx_.db().query("select accounts.add_key($1, $2, $3, $4, $5, $6::int, $7, $8::uuid)",
+                                actor, account, key.id, key.name, ry::bytes_view(key.secret_hash),
+                                key.expires_in_days, most, session))
           .value();
   co_return std::string(rows.front().opt_text(0).value_or(std::string_view()));
 }

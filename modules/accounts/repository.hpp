@@ -71,9 +71,10 @@ class repository {
   // What an event admin.act tells; once, however often it comes.
   ry::task<void> note_act(std::int64_t event, std::int64_t at_unix_us, std::string act_json) const;
 
-  // Empty: the account has `most` keys already. Else the key as JSON, without its secret.
+  // Empty: the account has `most` keys already. Else the key as JSON, without its secret. Throws "db.RY401"
+  // when `session`, the caller's, has ended.
   ry::task<std::string> add_key(std::string actor, ry::uuid account, new_key key,
-                                std::int64_t most) const;
+                                std::int64_t most, std::optional<ry::uuid> session) const;
   ry::task<std::string> list_keys(ry::uuid account) const;  // a JSON array
   // False: the account has no such key.
   ry::task<bool> revoke_key(std::string actor, ry::uuid account, std::string id) const;

@@ -8,13 +8,13 @@
 
 #include "body.hpp"
 #include "login/network.hpp"
+#include "members.hpp"
 
 namespace accounts {
 namespace {
 
 namespace json = boost::json;
 
-constexpr std::int64_t most_keys = 50;
 constexpr std::int64_t most_credits = 1'000'000'000;
 constexpr std::int64_t default_page = 50;
 constexpr std::int64_t largest_page = 200;
@@ -199,12 +199,24 @@ ry::task<ry::response> routes::create_key(ry::request r) {
   row.secret_hash = hash_secret(key.secret);
   row.name = b.text("name", 1, 100).value_or("API key");
   row.expires_in_days = b.integer("expires_in_days", 1, 3650);
-  const auto doc =
-      co_await repo_.add_key(std::string(r.subject()), me->id, std::move(row), most_keys);
-  if (doc.empty()) {
-    throw ry::conflict("accounts.too_many_keys",
-                       "An account has at most " + std::to_string(most_keys) + " API keys");
+  const auto most = cfg_.find(me->tier).api_keys;
+  const auto session = ry::uuid::parse(clean_claim(*r.principal(), "sid", 200));
+  std::string doc;
+  ry::error why(RY_OK);
+  try {
+    doc = co_await repo_.add_key(std::string(r.subject()), me->id, std::move(row), most, session);
+  } catch (const ry::error& e) {
+    why = e;
   }
+  if (why.is("db.RY401")) throw ry::unauthenticated("auth.required", "Not authenticated");
+  if (why.status() != RY_OK) throw why;
+  if (doc.empty()) {
+    const auto message = "An account of this plan has at most " + std::to_string(most) + " API keys";
+    const json::object detail{
+        {"message", message}, {"limit", most}, {"tier_name", me->tier}, {"error_code", "API_KEY_LIMIT_EXCEEDED"}};
+    throw ry::http_error(409, RY_FAILED_PRECONDITION, "accounts.too_many_keys", message, json::serialize(detail));
+  }
+  ry::job_queue(ctx_).poke("default");
   const auto text = std::string(api_key_prefix) + key.id + "_" + key.secret;
   co_return ry::response::json(201, with_member(doc, "key", ry::json_string(text)))
       .header("Cache-Control", "no-store");
@@ -219,6 +231,8 @@ ry::task<ry::response> routes::revoke_key(ry::request r) {
     was_there = co_await repo_.revoke_key(std::string(r.subject()), me->id, id);
   }
   if (!was_there) throw ry::not_found("accounts.key_not_found", "API key not found");
+  ry::auth(ctx_).refuse_session(r.subject(), session_of_key(id),
+                                ctx_.now_unix_us() + query_token_life_s * 1'000'000);
   co_await changed(me->id);
   co_return ry::response::empty();
 }

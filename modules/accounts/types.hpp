@@ -29,6 +29,7 @@ struct tier {
   std::int64_t upload_file_bytes = 0;
   std::int64_t upload_files = 0;
   std::int64_t starting_credits = 0;
+  std::int64_t api_keys = 50;
 
   std::vector<ry_str> model_views;
   ry_tier_view view{};
@@ -90,6 +91,10 @@ struct api_key {
   std::string secret;
 };
 inline constexpr std::string_view api_key_prefix = "ry_";
+// Tokens for streams live no longer than this, whatever they were made with.
+inline constexpr std::int64_t query_token_life_s = 3600;
+// The claim "sid" of a principal with this key: what was made with the key ends with it.
+std::string session_of_key(std::string_view id);
 bool is_api_key_id(std::string_view text);
 // nullopt: not well formed.
 std::optional<api_key> parse_api_key(std::string_view text);

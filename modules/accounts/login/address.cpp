@@ -1,8 +1,12 @@
 #include "address.hpp"
 
 #include <idn2.h>
+#include <locale.h>
 
 #include <algorithm>
+#include <climits>
+#include <cwchar>
+#include <cwctype>
 #include <memory>
 
 namespace accounts {
@@ -65,7 +69,47 @@ std::optional<std::string> domain_in_ascii(std::string_view s) {
   return out;
 }
 
+// Of all of Unicode: C.UTF-8 is there on every glibc that this server is built for.
+std::string lower_utf8(std::string_view text) {
+  static const locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
+  std::string out;
+  if (utf8 == nullptr) {
+    out.assign(text);
+    std::transform(out.begin(), out.end(), out.begin(), lower);
+    return out;
+  }
+  const locale_t before = uselocale(utf8);
+  std::mbstate_t reading{}, writing{};
+  for (std::size_t at = 0; at < text.size();) {
+    wchar_t c = 0;
+    const auto n = std::mbrtowc(&c, text.data() + at, text.size() - at, &reading);
+    char bytes[MB_LEN_MAX];
+    const bool readable = n != 0 && n != static_cast<std::size_t>(-1) && n != static_cast<std::size_t>(-2);
+    const auto m = readable ? std::wcrtomb(bytes, static_cast<wchar_t>(std::towlower(c)), &writing)
+                            : static_cast<std::size_t>(-1);
+    if (m == static_cast<std::size_t>(-1)) {
+      reading = writing = {};
+      out += text[at++];
+    } else {
+      out.append(bytes, m);
+      at += n;
+    }
+  }
+  uselocale(before);
+  return out;
+}
+
 }  // namespace
+
+std::string mailbox_text(std::string_view email) {
+  const auto folded = lower_utf8(email);
+  const auto at = folded.rfind('@');
+  if (at == folded.npos) return folded;
+  auto domain = folded.substr(at + 1);
+  while (!domain.empty() && (domain.back() == '.' || domain.back() == ' ')) domain.pop_back();
+  if (auto ascii = domain_in_ascii(domain)) domain = *std::move(ascii);
+  return folded.substr(0, at + 1) + domain;
+}
 
 std::optional<address> parse_address(std::string_view typed) {
   const auto from = typed.find_first_not_of(" \t");

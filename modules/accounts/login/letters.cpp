@@ -9,18 +9,44 @@ struct action {
   std::string_view label, link;
 };
 
-letter written(std::string subject, std::string_view first, action a, std::string_view last) {
+letter written(std::string subject, std::string_view first, action a, std::string_view last,
+               std::string_view before_list = {}, const std::vector<std::string>& list = {}) {
   letter out;
   out.subject = std::move(subject);
-  out.text = std::string(first) + "\n\n" + std::string(a.link) + "\n\n" + std::string(last) + "\n";
+  out.text = std::string(first) + "\n\n";
   out.html =
       "<!doctype html><html lang=\"en\"><body style=\"font:16px/1.5 system-ui,sans-serif;"
       "color:#1c2024;background:#ffffff;max-width:34em;margin:2em auto;padding:0 1em\"><p>" +
-      ry::escaped_html(first) + "</p><p><a href=\"" + ry::escaped_html(a.link) +
-      "\" style=\"display:inline-block;padding:10px 18px;border-radius:6px;background:#1d5fd1;"
-      "color:#ffffff;text-decoration:none\">" +
-      ry::escaped_html(a.label) + "</a></p><p style=\"color:#60646c;font-size:14px\">" +
-      ry::escaped_html(last) + "</p></body></html>";
+      ry::escaped_html(first) + "</p>";
+  if (!a.link.empty()) {
+    out.text += std::string(a.link) + "\n\n";
+    out.html += "<p><a href=\"" + ry::escaped_html(a.link) +
+                "\" style=\"display:inline-block;padding:10px 18px;border-radius:6px;background:#1d5fd1;"
+                "color:#ffffff;text-decoration:none\">" +
+                ry::escaped_html(a.label) + "</a></p>";
+  }
+  if (!list.empty()) {
+    out.text += std::string(before_list) + "\n";
+    out.html += "<p>" + ry::escaped_html(before_list) + "</p><ul>";
+    for (const auto& line : list) {
+      out.text += "- " + line + "\n";
+      out.html += "<li>" + ry::escaped_html(line) + "</li>";
+    }
+    out.text += "\n";
+    out.html += "</ul>";
+  }
+  out.text += std::string(last) + "\n";
+  out.html += "<p style=\"color:#60646c;font-size:14px\">" + ry::escaped_html(last) + "</p></body></html>";
+  return out;
+}
+
+// The name is what the account chose, the rest is ours.
+std::vector<std::string> lines_of(const std::vector<listed_key>& keys) {
+  std::vector<std::string> out;
+  for (const auto& k : keys) {
+    out.push_back("\"" + k.name + "\" (ry_" + k.id + "), " +
+                  (k.last_used.empty() ? "never used" : "last used " + k.last_used));
+  }
   return out;
 }
 
@@ -54,12 +80,30 @@ letter reset_letter(std::string_view link, std::int64_t minutes) {
           " and for one use. If you did not ask for it, do nothing: your password stays.");
 }
 
-letter changed_letter(std::string_view log_in_link) {
-  return written(
-      "Your password was changed",
-      "The password of your account was changed, and all its sessions have ended. If that "
-      "was not you, ask for a new password at once:",
-      {"Log in", log_in_link}, "You get this mail because of the security of your account.");
+letter changed_letter(std::string_view log_in_link, const listed_keys& keys) {
+  return written("Your password was changed",
+                 "The password of your account was changed, and all its sessions have ended. If that "
+                 "was not you, ask for a new password at once:",
+                 {"Log in", log_in_link}, "You get this mail because of the security of your account.",
+                 keys.kept ? "These API keys still work; revoke those that you do not know:"
+                           : "These API keys were revoked; programs that use them need new ones:",
+                 lines_of(keys.keys));
+}
+
+letter ended_letter(std::string_view log_in_link, const listed_keys& keys) {
+  return written("You were logged out everywhere",
+                 "All sessions of your account were ended. If that was not you, ask for a new password at once:",
+                 {"Log in", log_in_link}, "You get this mail because of the security of your account.",
+                 keys.kept ? "These API keys still work; revoke those that you do not know:"
+                           : "These API keys were revoked; programs that use them need new ones:",
+                 lines_of(keys.keys));
+}
+
+letter new_key_letter(std::string_view link, const listed_key& made) {
+  return written("A new API key was created",
+                 "The API key \"" + made.name + "\" (ry_" + made.id +
+                     ") was created for your account. If that was not you, revoke it and change your password at once.",
+                 {"Open your account", link}, "You get this mail because of the security of your account.");
 }
 
 }  // namespace accounts

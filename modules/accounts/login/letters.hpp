@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace accounts {
 
@@ -16,6 +17,18 @@ letter confirm_letter(std::string_view link, std::int64_t hours);
 // To somebody who has an account and whose address was typed into the sign-up form.
 letter known_letter(std::string_view log_in_link);
 letter reset_letter(std::string_view link, std::int64_t minutes);
-letter changed_letter(std::string_view log_in_link);
+struct listed_key {
+  std::string id, name;
+  std::string last_used;  // empty: never
+};
+struct listed_keys {
+  std::vector<listed_key> keys;
+  bool kept = false;  // they were not revoked
+};
+letter changed_letter(std::string_view log_in_link, const listed_keys& keys);
+// All sessions of the account were ended.
+letter ended_letter(std::string_view log_in_link, const listed_keys& keys);
+// `link`: where the owner can revoke it; empty: the server knows no page.
+letter new_key_letter(std::string_view link, const listed_key& made);
 
 }  // namespace accounts

@@ -197,6 +197,77 @@ TEST_F(login_sql, a_new_password_ends_sessions_and_other_links) {
   EXPECT_EQ(refresh("r3", "r4"), "next") << "the session that changed it goes on";
 }
 
+TEST_F(login_sql, a_new_password_revokes_api_keys_unless_they_are_kept) {
+  make_login(ann, "a@x.org");
+  make_login(bob, "b@x.org");
+  open(ann, s1, "r1");
+  const auto add_key = [](const std::string& who, const std::string& n, const std::string& session) {
+    return "select accounts.add_key('a', '" + who + "', '000000000000000" + n + "', 'key " + n +
+           "', sha256('x'), null, 50, " + session + ")";
+  };
+  const std::string session = "'" + s1 + "'";
+  sql(add_key(ann, "1", session));
+  sql(add_key(bob, "2", "null"));
+  EXPECT_EQ(sql("select args->>'kind' || ' ' || (args->>'name') from core.job order by args->>'name' limit 1"),
+            "key key 1");
+  sql("delete from core.job");
+  sql("select accounts.set_password('" + ann + "', 'n', '" + s1 + "', true)");
+  EXPECT_EQ(sql("select count(*) from accounts.api_key where revoked_at is null"), "2");
+  EXPECT_EQ(sql("select (args->>'keys_kept') || ' ' || (args->'keys'->0->>'name') from core.job"), "true key 1");
+  sql("delete from core.job");
+  sql("select accounts.set_password('" + ann + "', 'n', null, false)");
+  EXPECT_EQ(sql("select id from accounts.api_key where revoked_at is null"), "0000000000000002") << "of another account";
+  EXPECT_EQ(sql("select (args->>'keys_kept') || ' ' || (args->'keys'->0->>'name') from core.job"), "false key 1");
+  EXPECT_EQ(sql("select count(*) from accounts.audit where action = 'api_key.revoke'"), "1");
+  EXPECT_EQ(state_of(add_key(ann, "3", session)), "RY401") << "made by a session that has ended meanwhile";
+
+  sql("select accounts.end_all_sessions('" + bob + "', false)");
+  EXPECT_EQ(sql("select count(*) from accounts.api_key where revoked_at is null"), "1");
+  sql("select accounts.end_all_sessions('" + bob + "', true)");
+  EXPECT_EQ(sql("select count(*) from accounts.api_key where revoked_at is null"), "0");
+  sql("update accounts.api_key set revoked_at = now() - interval '31 days'");
+  sql("select accounts.tidy_logins()");
+  EXPECT_EQ(sql("select count(*) from accounts.api_key"), "0");
+}
+
+TEST_F(login_sql, keys_made_while_the_password_changes_do_not_survive_it) {
+  make_login(ann, "a@x.org");
+  open(ann, s1, "r1");
+  at_once(8, [&](std::size_t i) {
+    if (i == 3) return "select accounts.set_password('" + ann + "', 'n', null, false)";
+    return "select accounts.add_key('a', '" + ann + "', '000000000000000" + std::to_string(i) +
+           "', 'k', sha256('x'), null, 50, '" + s1 + "')";
+  });
+  EXPECT_EQ(sql("select count(*) from accounts.api_key where revoked_at is null"), "0");
+}
+
+TEST_F(login_sql, others_do_not_push_a_sign_up_out) {
+  const auto from = [&](int n, const std::string& network) {
+    sql("select accounts.begin_sign_up('aaaaaaaa-0000-4000-8000-0000000001" + std::to_string(10 + n) +
+        "', 'a@x.org', 'a@x.org', 'h', sha256('p'), '', '', '" + network + "', 24)");
+  };
+  from(0, "203.0.113.0/24");
+  for (int n = 1; n < 40; ++n) from(n, "198.51." + std::to_string(n % 5) + ".0/24");
+  EXPECT_EQ(sql("select count(*) from accounts.sign_up where network = '203.0.113.0/24'"), "1");
+  EXPECT_EQ(sql("select count(*) from accounts.sign_up"), "21") << "four of each other network";
+}
+
+TEST_F(login_sql, an_address_gets_few_reset_links_but_always_has_a_fresh_one) {
+  make_login(ann, "a@x.org");
+  const std::string may = "select accounts.may_mail_reset('" + ann + "', 30)";
+  const auto mailed = [&](const std::string& token, const std::string& ago) {
+    sql("insert into accounts.reset (token_hash, account_id, expires_at, created_at) values (sha256('" + token +
+        "'), '" + ann + "', now() + interval '30 minutes', now() - interval '" + ago + "')");
+  };
+  EXPECT_EQ(sql(may), "t");
+  for (const std::string t : {"1", "2", "3"}) mailed(t, "2 minutes");
+  EXPECT_EQ(sql(may), "f");
+  sql("update accounts.reset set created_at = now() - interval '11 minutes'");
+  EXPECT_EQ(sql(may), "t") << "the links in the mailbox are old";
+  mailed("4", "1 minute");
+  EXPECT_EQ(sql(may), "f");
+}
+
 TEST_F(login_sql, attempts_are_taken_from_all_buckets_or_from_none) {
   const std::string both = "select accounts.throttle_take('{net,both}', '{100,3}', '{3600,900}')";
   for (int i = 0; i < 3; ++i) EXPECT_EQ(sql(both), "0");
@@ -263,13 +334,15 @@ TEST_F(login_sql, every_statement_of_the_repository_prepares) {
   call(repo.ended_lately(1));
   call(repo.ask_for_reset("k"));
   call(repo.finish_reset("h", "p"));
-  call(repo.set_password(id, "p", std::nullopt));
+  call(repo.set_password(id, "p", std::nullopt, false));
+  call(repo.end_all_sessions(id, true));
+  call(repo.has_reset("h"));
   call(repo.mail("to", {}, "k"));
   call(repo.mail_sign_up({}, {}, "h"));
   call(repo.mail_reset(id, "to", {}, "k", "h", 1));
   call(repo.identity_event("m", {}, &t));
   call(repo.tidy());
-  EXPECT_EQ(host.db.calls.size(), 26u);
+  EXPECT_EQ(host.db.calls.size(), 28u);
   int n = 0;
   for (const auto& c : host.db.calls) {
     EXPECT_EQ(state_of("prepare s" + std::to_string(++n) + " as " + c.sql), "") << c.sql;

@@ -115,23 +115,23 @@ class hasher_test : public testing::Test {
 
 TEST_F(hasher_test, argon2id_and_nothing_else_matches) {
   host_.await(hasher_.prepare());
-  const auto one = host_.await(hasher_.hash("correct horse"));
-  const auto two = host_.await(hasher_.hash("correct horse"));
+  const auto one = host_.await(hasher_.hash("correct horse", "a"));
+  const auto two = host_.await(hasher_.hash("correct horse", "a"));
   EXPECT_EQ(one.substr(0, 10), "$argon2id$");
   EXPECT_NE(one, two) << "each has its own salt";
-  EXPECT_TRUE(host_.await(hasher_.verify(one, "correct horse")));
-  EXPECT_FALSE(host_.await(hasher_.verify(one, "correct horsf")));
-  EXPECT_FALSE(host_.await(hasher_.verify(one, "")));
+  EXPECT_TRUE(host_.await(hasher_.verify(one, "correct horse", "a")));
+  EXPECT_FALSE(host_.await(hasher_.verify(one, "correct horsf", "a")));
+  EXPECT_FALSE(host_.await(hasher_.verify(one, "", "a")));
   EXPECT_TRUE(host_.await(
-      hasher_.verify(host_.await(hasher_.hash(std::string("a\0b", 3))), std::string("a\0b", 3))));
-  EXPECT_FALSE(host_.await(hasher_.verify(host_.await(hasher_.hash(std::string("a\0b", 3))), "a")));
-  EXPECT_FALSE(host_.await(hasher_.verify("", "correct horse"))) << "nobody";
-  EXPECT_FALSE(host_.await(hasher_.verify("garbage", "correct horse")));
+      hasher_.verify(host_.await(hasher_.hash(std::string("a\0b", 3), "a")), std::string("a\0b", 3), "a")));
+  EXPECT_FALSE(host_.await(hasher_.verify(host_.await(hasher_.hash(std::string("a\0b", 3), "a")), "a", "a")));
+  EXPECT_FALSE(host_.await(hasher_.verify("", "correct horse", "a"))) << "nobody";
+  EXPECT_FALSE(host_.await(hasher_.verify("garbage", "correct horse", "a")));
 }
 
 TEST_F(hasher_test, an_unknown_name_costs_what_a_wrong_password_costs) {
   host_.await(hasher_.prepare());
-  const auto stored = host_.await(hasher_.hash("correct horse"));
+  const auto stored = host_.await(hasher_.hash("correct horse", "a"));
   const auto took = [&](const std::string& hash) {
     // The thread's own time: the machine may be busy with other things.
     const auto now = [] {
@@ -142,7 +142,7 @@ TEST_F(hasher_test, an_unknown_name_costs_what_a_wrong_password_costs) {
     double least = 1e18;
     for (int i = 0; i < 5; ++i) {
       const auto from = now();
-      host_.await(hasher_.verify(hash, "wrong horse"));
+      host_.await(hasher_.verify(hash, "wrong horse", "a"));
       least = std::min(least, now() - from);
     }
     return least;
@@ -154,7 +154,7 @@ TEST_F(hasher_test, an_unknown_name_costs_what_a_wrong_password_costs) {
 
 TEST_F(hasher_test, tells_hashes_of_another_cost) {
   password_hasher dearer(host_.ctx(), {2, 8u << 20}, 1, 2);
-  const auto stored = host_.await(hasher_.hash("correct horse"));
+  const auto stored = host_.await(hasher_.hash("correct horse", "a"));
   EXPECT_FALSE(hasher_.is_stale(stored));
   EXPECT_TRUE(dearer.is_stale(stored));
 }
@@ -162,9 +162,9 @@ TEST_F(hasher_test, tells_hashes_of_another_cost) {
 TEST_F(hasher_test, more_than_may_wait_are_refused_and_the_turns_go_on) {
   host_.await(hasher_.prepare());
   int done = 0, refused = 0;
-  const auto one = [&]() -> ry::task<void> {
+  const auto one = [&](std::string client) -> ry::task<void> {
     try {
-      co_await hasher_.hash("correct horse");
+      co_await hasher_.hash("correct horse", std::move(client));
       ++done;
     } catch (const ry::error& e) {
       EXPECT_EQ(e.status(), RY_UNAVAILABLE);
@@ -172,11 +172,60 @@ TEST_F(hasher_test, more_than_may_wait_are_refused_and_the_turns_go_on) {
       ++refused;
     }
   };
-  for (int i = 0; i < 5; ++i) host_.ctx().spawn(one(), host_.exec());
+  for (int i = 0; i < 5; ++i) host_.ctx().spawn(one(std::to_string(i)), host_.exec());
   host_.run();
   EXPECT_EQ(done, 3) << "one at work, two waiting";
   EXPECT_EQ(refused, 2);
-  host_.await(hasher_.hash("correct horse"));
+  host_.await(hasher_.hash("correct horse", "a"));
+}
+
+TEST(turn_queue_test, groups_take_turns) {
+  turn_queue<int> q(8, 4);
+  for (int i = 0; i < 4; ++i) EXPECT_TRUE(q.push("many", i).queued);
+  EXPECT_FALSE(q.push("many", 4).queued) << "one group has its share";
+  EXPECT_TRUE(q.push("few", 10).queued);
+  EXPECT_EQ(q.pop(), 0);
+  EXPECT_EQ(q.pop(), 10) << "not behind all of the other group";
+  EXPECT_EQ(q.pop(), 1);
+  EXPECT_TRUE(q.push("few", 11).queued);
+  EXPECT_EQ(q.pop(), 2);
+  EXPECT_EQ(q.pop(), 11);
+  EXPECT_EQ(q.pop(), 3);
+  EXPECT_EQ(q.pop(), std::nullopt);
+  EXPECT_EQ(q.size(), 0u);
+}
+
+TEST(turn_queue_test, a_full_queue_makes_room_at_the_cost_of_the_largest_group) {
+  turn_queue<int> q(6, 3);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_TRUE(q.push("a", i).queued);
+    EXPECT_TRUE(q.push("b", 10 + i).queued);
+  }
+  const auto late = q.push("c", 20);
+  EXPECT_TRUE(late.queued);
+  EXPECT_EQ(late.displaced, 2) << "the last one of a largest group";
+  EXPECT_EQ(q.size(), 6u);
+  EXPECT_EQ(q.push("d", 30).displaced, 12);
+  EXPECT_FALSE(q.push("e", 40).queued) << "nobody has much more than the newcomer would";
+}
+
+TEST(address_test, mailbox_text_folds_case_and_domains) {
+  EXPECT_EQ(mailbox_text("Ann.Bee+Tag@GoogleMail.COM."), "ann.bee+tag@googlemail.com");
+  EXPECT_EQ(mailbox_text("\xC3\x84nne@EX\xC3\x84MPLE.de"), "\xC3\xA4nne@xn--exmple-cua.de");
+  EXPECT_EQ(mailbox_text("x@\xEF\xBC\xA7mail.com"), "x@gmail.com") << "a full-width letter";
+  EXPECT_EQ(mailbox_text("no address"), "no address");
+  EXPECT_EQ(mailbox_text("\xff\xfe@x.org"), "\xff\xfe@x.org");
+  EXPECT_EQ(mailbox_text(""), "");
+}
+
+TEST(letters_test, keys_are_listed_and_are_no_markup) {
+  const auto revoked = changed_letter("https://x.org/auth", {{{"0123", "<b>ci", ""}, {"4567", "old", "2026-01-01"}}, false});
+  EXPECT_THAT(revoked.text, HasSubstr("- \"<b>ci\" (ry_0123), never used\n- \"old\" (ry_4567), last used 2026-01-01\n"));
+  EXPECT_THAT(revoked.text, HasSubstr("were revoked"));
+  EXPECT_THAT(revoked.html, HasSubstr("<li>&quot;&lt;b&gt;ci&quot;"));
+  EXPECT_THAT(changed_letter("https://x.org/auth", {{{"0123", "ci", ""}}, true}).text, HasSubstr("still work"));
+  EXPECT_THAT(changed_letter("https://x.org/auth", {}).text, testing::Not(HasSubstr("API key")));
+  EXPECT_THAT(new_key_letter("", {"0123", "ci", ""}).html, testing::Not(HasSubstr("<a "))) << "no link without a page";
 }
 
 TEST(identity_message_test, the_shapes_of_providers) {
@@ -266,7 +315,7 @@ TEST(login_settings_test, off_unless_configured_and_refused_where_unsafe) {
 TEST(letters_test, links_stand_in_both_forms) {
   const std::string link = "https://x.org/auth#verify=a_b-c";
   for (const auto& l : {confirm_letter(link, 24), known_letter(link), reset_letter(link, 1),
-                        changed_letter(link)}) {
+                        changed_letter(link, {}), ended_letter(link, {}), new_key_letter(link, {})}) {
     EXPECT_FALSE(l.subject.empty());
     EXPECT_THAT(l.text, HasSubstr("\n" + link + "\n"));
     EXPECT_THAT(l.html, HasSubstr("href=\"" + link + "\""));
@@ -278,14 +327,14 @@ TEST(letters_test, links_stand_in_both_forms) {
 
 TEST(sessions_test, ended_sessions_are_refused_here_and_looked_for_no_further_back_than_needed) {
   ry::testing::fake_host host;
-  host.db.on("s.ended_at >", {{"subject", "id", "ended_us"}, {{"u", "s-1", "5"}}});
+  host.db.on("ended_at >", {{"subject", "session", "ended_us"}, {{"u", "s-1", "5"}}});
   const login_repository repo(host.ctx());
   const login_settings cfg;
   sessions all(host.ctx(), repo, cfg);
   host.await(all.learn_ended());
   EXPECT_EQ(host.refused_sessions, std::vector<std::string>{"s-1"});
-  EXPECT_EQ(host.db.calls.back().params.at(0), "920")
-      << "the life of a token, and what clocks may differ";
+  EXPECT_EQ(host.db.calls.back().params.at(0), "3620")
+      << "the longest life of a token, also of those for streams, and what clocks may differ";
   host.advance(5'000);
   host.await(all.learn_ended());
   EXPECT_EQ(host.db.calls.back().params.at(0), "25");

@@ -4,6 +4,7 @@
 #include <boost/json/parse.hpp>
 
 #include "../body.hpp"
+#include "../members.hpp"
 
 namespace accounts {
 namespace {
@@ -23,6 +24,20 @@ ry::error wrong_login() {
   return ry::http_error(
       401, RY_UNAUTHENTICATED, "accounts.wrong_login", "Wrong e-mail address or password",
       R"({"message":"Wrong e-mail address or password","error_code":"WRONG_LOGIN"})");
+}
+
+// Of a job: [{id, name, last_used_at}].
+listed_keys keys_in(const json::object* args) {
+  listed_keys out;
+  const auto* kept = args ? args->if_contains("keys_kept") : nullptr;
+  out.kept = kept && kept->is_bool() && kept->get_bool();
+  const auto* list = args ? args->if_contains("keys") : nullptr;
+  if (!list || !list->is_array()) return out;
+  for (const auto& each : list->get_array()) {
+    const auto* o = each.if_object();
+    out.keys.push_back({clean_member(o, "id", 16), clean_member(o, "name", 100), clean_member(o, "last_used_at", 40)});
+  }
+  return out;
 }
 
 }  // namespace
@@ -45,7 +60,7 @@ ry::task<void> logins::start() {
   } catch (const ry::error&) {
     missing = "no module provides mail/1";
   }
-  if (!missing.empty() && settings_.verify == verification::email) {
+  if (!missing.empty() && settings_.enabled && settings_.verify == verification::email) {
     throw ry::precondition(
         "accounts.needs_mail",
         "accounts.local_login sends links by e-mail, but " + missing +
@@ -53,7 +68,7 @@ ry::task<void> logins::start() {
             "server that only this machine reaches), or set accounts.local_login = false");
   }
   if (!missing.empty()) mail_ = {};
-  co_await hasher_.prepare();
+  if (settings_.enabled) co_await hasher_.prepare();
   co_await sessions_.learn_ended();
 }
 
@@ -90,13 +105,14 @@ ry::task<signed_up> logins::sign_up(sign_up_form form, caller from) {
     throw ry::forbidden("accounts.this_machine_only",
                         "Without e-mail verification only this machine may sign up");
   }
-  std::vector<bucket> limits{
-      {"sign-up/net/" + customer_of(from.address), settings_.attempts_per_network, hour},
-      {"sign-up/to/" + who.address.key, 5, hour}};
+  const auto net = customer_of(from.address);
+  std::vector<bucket> limits{{"sign-up/net/" + net, settings_.attempts_per_network, hour},
+                             {"sign-up/both/" + net + "/" + who.address.key, 5, hour},
+                             {"sign-up/to/" + who.address.key, 60, hour}};
   co_await throttle(std::move(limits));
 
   who.id = ctx_.new_uuid();
-  who.password_hash = co_await hasher_.hash(std::move(form.password));
+  who.password_hash = co_await hasher_.hash(std::move(form.password), net);
   who.name = std::move(form.name);
   who.referral_code = std::move(form.referral_code);
   who.network = neighbourhood_of(from);
@@ -122,7 +138,7 @@ ry::task<session_tokens> logins::verify(std::string token, std::string proof, st
   if (!theirs && !password.empty()) {
     std::vector<bucket> limits{{"verify/" + waiting->id.to_string(), 10, quarter_hour}};
     co_await throttle(std::move(limits));
-    theirs = co_await hasher_.verify(waiting->password_hash, std::move(password));
+    theirs = co_await hasher_.verify(waiting->password_hash, std::move(password), customer_of(from.address));
     if (!theirs) {
       throw ry::http_error(403, RY_PERMISSION_DENIED, "accounts.wrong_password", "Wrong password",
                            R"({"message":"Wrong password","error_code":"WRONG_PASSWORD"})");
@@ -145,17 +161,23 @@ ry::task<session_tokens> logins::log_in(std::string email, std::string password,
   const std::string key = who ? who->key : std::string();
   const auto net = customer_of(from.address);
   std::vector<bucket> limits{{"log-in/net/" + net, settings_.attempts_per_network, hour},
-                             {"log-in/to/" + key, 50, hour},
                              {"log-in/both/" + net + "/" + key, 10, quarter_hour}};
   co_await throttle(std::move(limits));
+  // Many networks that try one address have few attempts each from then on; its owner has as many, not none.
+  std::vector<bucket> of_all{{"log-in/to/" + key, 50, hour}};
+  const auto crowded = co_await repo_.take(std::move(of_all));
+  if (crowded != 0) {
+    std::vector<bucket> few{{"log-in/few/" + net + "/" + key, 3, hour}};
+    co_await throttle(std::move(few));
+  }
   if (password.size() > most_password_bytes) throw wrong_login();
   const auto found = co_await repo_.find_login(key);
   std::string stored;
   if (found) stored = found->password_hash;
-  const bool right = co_await hasher_.verify(std::move(stored), password);
+  const bool right = co_await hasher_.verify(std::move(stored), password, net);
   if (!right) throw wrong_login();
   if (hasher_.is_stale(found->password_hash)) {
-    auto fresh = co_await hasher_.hash(std::move(password));
+    auto fresh = co_await hasher_.hash(std::move(password), net);
     co_await repo_.rehash(found->account, found->password_hash, std::move(fresh));
   }
   co_return co_await sessions_.open(found->account, std::move(from.user_agent));
@@ -167,9 +189,10 @@ ry::task<void> logins::ask_for_reset(std::string email, caller from) {
     throw ry::http_error(409, RY_FAILED_PRECONDITION, "accounts.needs_mail",
                          "This server sends no mail: an administrator must help");
   }
-  std::vector<bucket> limits{
-      {"reset/net/" + customer_of(from.address), settings_.attempts_per_network, hour},
-      {"reset/to/" + who.key, 3, hour}};
+  const auto net = customer_of(from.address);
+  // How many mails one address gets is for the job to decide: see may_mail_reset().
+  std::vector<bucket> limits{{"reset/net/" + net, settings_.attempts_per_network, hour},
+                             {"reset/both/" + net + "/" + who.key, 3, hour}};
   co_await throttle(std::move(limits));
   co_await repo_.ask_for_reset(std::move(who.key));
   ry::job_queue(ctx_).poke("default");
@@ -178,10 +201,12 @@ ry::task<void> logins::ask_for_reset(std::string email, caller from) {
 ry::task<session_tokens> logins::finish_reset(std::string token, std::string password,
                                               caller from) {
   need_good_password("password", password, "");
-  std::vector<bucket> limits{
-      {"reset/net/" + customer_of(from.address), settings_.attempts_per_network, hour}};
+  const auto net = customer_of(from.address);
+  std::vector<bucket> limits{{"reset/net/" + net, settings_.attempts_per_network, hour}};
   co_await throttle(std::move(limits));
-  auto hash = co_await hasher_.hash(std::move(password));
+  const bool usable = co_await repo_.has_reset(hash_secret(token));
+  if (!usable) throw link_not_valid();
+  auto hash = co_await hasher_.hash(std::move(password), net);
   const auto account = co_await repo_.finish_reset(hash_secret(token), std::move(hash));
   if (!account) throw link_not_valid();
   co_await sessions_.ended();
@@ -189,7 +214,8 @@ ry::task<session_tokens> logins::finish_reset(std::string token, std::string pas
 }
 
 ry::task<void> logins::change_password(ry::uuid account, std::string present, std::string next,
-                                       std::optional<ry::uuid> session) {
+                                       std::optional<ry::uuid> session, bool keep_api_keys) {
+  const auto client = "account/" + account.to_string();
   std::vector<bucket> limits{{"password/" + account.to_string(), 10, quarter_hour}};
   co_await throttle(std::move(limits));
   const auto known = co_await repo_.find_login(account);
@@ -199,13 +225,13 @@ ry::task<void> logins::change_password(ry::uuid account, std::string present, st
   }
   const auto email = co_await repo_.mail_address(account);
   need_good_password("new_password", next, email);
-  const bool right = co_await hasher_.verify(known->password_hash, std::move(present));
+  const bool right = co_await hasher_.verify(known->password_hash, std::move(present), client);
   if (!right) {
     throw ry::http_error(403, RY_PERMISSION_DENIED, "accounts.wrong_password", "Wrong password",
                          R"({"message":"Wrong password","error_code":"WRONG_PASSWORD"})");
   }
-  auto hash = co_await hasher_.hash(std::move(next));
-  co_await repo_.set_password(account, std::move(hash), session);
+  auto hash = co_await hasher_.hash(std::move(next), client);
+  co_await repo_.set_password(account, std::move(hash), session, keep_api_keys);
   co_await sessions_.ended();
 }
 
@@ -226,9 +252,14 @@ ry::task<ry::job_outcome> logins::write_letter(ry::job job) {
     if (id) co_await write_confirm(*id);
   } else if (kind == "reset") {
     co_await write_reset(member("key"), key);
-  } else if (kind == "changed") {
+  } else if (kind == "changed" || kind == "ended") {
     const auto id = ry::uuid::parse(member("account"));
-    if (id) co_await write_changed(*id, key);
+    auto keys = keys_in(o);
+    if (id) co_await write_changed(*id, kind == "changed", std::move(keys), key);
+  } else if (kind == "key") {
+    const auto id = ry::uuid::parse(member("account"));
+    const listed_key made{member("key"), member("name"), {}};
+    if (id) co_await write_new_key(*id, made, key);
   } else {
     co_return ry::job_outcome::dead(ry::bad_request("accounts.letter", "the job names no letter"));
   }
@@ -262,9 +293,21 @@ ry::task<void> logins::write_reset(std::string email_key, std::string key) {
                             settings_.reset_minutes);
 }
 
-ry::task<void> logins::write_changed(ry::uuid account, std::string key) {
+ry::task<void> logins::write_changed(ry::uuid account, bool password, listed_keys keys, std::string key) {
   const auto to = co_await repo_.mail_address(account);
-  if (!to.empty()) co_await repo_.mail(to, changed_letter(settings_.app_url + "/auth"), key);
+  const auto page = settings_.app_url + "/auth";
+  auto l = password ? changed_letter(page, keys) : ended_letter(page, keys);
+  if (!to.empty()) co_await repo_.mail(to, std::move(l), key);
+}
+
+ry::task<void> logins::write_new_key(ry::uuid account, listed_key made, std::string key) {
+  const auto to = co_await repo_.mail_address(account);
+  if (to.empty()) co_return;
+  // Keys that are made in a loop are one piece of news.
+  std::vector<bucket> few{{"key-mail/" + account.to_string(), 5, hour}};
+  const auto wait = co_await repo_.take(std::move(few));
+  auto l = new_key_letter(settings_.app_url, made);
+  if (wait == 0) co_await repo_.mail(to, std::move(l), key);
 }
 
 }  // namespace accounts

@@ -39,7 +39,7 @@ class logins {
   ry::task<void> ask_for_reset(std::string email, caller from);
   ry::task<session_tokens> finish_reset(std::string token, std::string password, caller from);
   ry::task<void> change_password(ry::uuid account, std::string present, std::string next,
-                                 std::optional<ry::uuid> session);
+                                 std::optional<ry::uuid> session, bool keep_api_keys);
   // Writes a mail: the job "accounts.letter".
   ry::task<ry::job_outcome> write_letter(ry::job job);
 
@@ -50,7 +50,8 @@ class logins {
   ry::task<void> throttle(std::vector<bucket> from) const;
   ry::task<void> write_confirm(ry::uuid sign_up);
   ry::task<void> write_reset(std::string email_key, std::string key);
-  ry::task<void> write_changed(ry::uuid account, std::string key);
+  ry::task<void> write_changed(ry::uuid account, bool password, listed_keys keys, std::string key);
+  ry::task<void> write_new_key(ry::uuid account, listed_key made, std::string key);
   address need_address(const std::string& typed) const;
   void need_good_password(std::string_view field, const std::string& password,
                           std::string_view email) const;

@@ -3,6 +3,7 @@
 #include <sodium.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -74,49 +75,53 @@ class password_hasher::turn {
 
 password_hasher::password_hasher(const ry::context& ctx, hash_cost cost, std::size_t parallel,
                                  std::size_t most_waiting)
-    : ctx_(ctx), cost_(cost), parallel_(parallel), most_waiting_(most_waiting) {}
+    : ctx_(ctx),
+      cost_(cost),
+      parallel_(parallel),
+      waiting_(most_waiting, std::max<std::size_t>(1, most_waiting / 8)) {}
 
 ry::task<void> password_hasher::prepare() {
   const auto work = [this] { return make_decoy(cost_); };
   decoy_ = co_await ctx_.run_blocking(work);
 }
 
-ry_status password_hasher::enter(ry_exec* exec, ry_done done) {
+ry_status password_hasher::enter(const std::string& client, ry_exec* exec, ry_done done) {
   {
-    std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
     if (running_ == parallel_) {
-      if (waiting_.size() >= most_waiting_) return RY_UNAVAILABLE;
-      waiting_.push_back({exec, done});
-      return RY_OK;
+      const auto pushed = waiting_.push(client, {exec, done});
+      lock.unlock();
+      if (pushed.displaced) answer(*pushed.displaced, RY_UNAVAILABLE);
+      return pushed.queued ? RY_OK : RY_UNAVAILABLE;
     }
     ++running_;
   }
-  ctx_.post(exec, [done] { done.fn(done.ctx, RY_OK, nullptr); });
+  answer({exec, done}, RY_OK);
   return RY_OK;
 }
 
-void password_hasher::leave() noexcept {
-  waiter next{};
-  {
-    std::lock_guard lock(mutex_);
-    if (waiting_.empty()) {
-      --running_;
-      return;
-    }
-    next = waiting_.front();
-    waiting_.pop_front();
-  }
-  // The turn passes on without being given back.
+void password_hasher::answer(const waiter& w, ry_status st) const noexcept {
   try {
-    ctx_.post(next.exec, [done = next.done] { done.fn(done.ctx, RY_OK, nullptr); });
+    ctx_.post(w.exec, [done = w.done, st] { done.fn(done.ctx, st, nullptr); });
   } catch (...) {
     ctx_.complain("a waiting password check was lost", ry::current_error());
   }
 }
 
-ry::task<password_hasher::turn> password_hasher::take_turn() {
-  const auto entered =
-      co_await ry::call_done([this](ry_exec* exec, ry_done done) { return enter(exec, done); });
+void password_hasher::leave() noexcept {
+  std::optional<waiter> next;
+  {
+    std::lock_guard lock(mutex_);
+    next = waiting_.pop();
+    if (!next) --running_;
+  }
+  // The turn passes on without being given back.
+  if (next) answer(*next, RY_OK);
+}
+
+ry::task<password_hasher::turn> password_hasher::take_turn(std::string client) {
+  const auto entered = co_await ry::call_done(
+      [this, &client](ry_exec* exec, ry_done done) { return enter(client, exec, done); });
   if (!entered) {
     throw ry::http_error(503, RY_UNAVAILABLE, "accounts.busy",
                          "Too many passwords are being checked; try again")
@@ -125,14 +130,14 @@ ry::task<password_hasher::turn> password_hasher::take_turn() {
   co_return turn(this);
 }
 
-ry::task<std::string> password_hasher::hash(std::string password) {
-  const turn mine = co_await take_turn();
+ry::task<std::string> password_hasher::hash(std::string password, std::string client) {
+  const turn mine = co_await take_turn(std::move(client));
   const auto work = [this, &password] { return hash_now(password, cost_); };
   co_return co_await ctx_.run_blocking(work);
 }
 
-ry::task<bool> password_hasher::verify(std::string stored, std::string password) {
-  const turn mine = co_await take_turn();
+ry::task<bool> password_hasher::verify(std::string stored, std::string password, std::string client) {
+  const turn mine = co_await take_turn(std::move(client));
   const bool known = !stored.empty();
   const std::string& against = known ? stored : decoy_;
   const auto work = [&against, &password] {

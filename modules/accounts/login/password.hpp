@@ -3,10 +3,11 @@
 
 #include <ry/cpp/op.hpp>
 
-#include <deque>
 #include <mutex>
 #include <string>
 #include <string_view>
+
+#include "turn_queue.hpp"
 
 namespace accounts {
 
@@ -24,8 +25,8 @@ std::string password_fault(std::string_view password, std::string_view email,
 
 class password_hasher {
  public:
-  // At most `parallel` at once, at most `most_waiting` waiting: beyond that RY_UNAVAILABLE (503
-  // with Retry-After).
+  // At most `parallel` at once, at most `most_waiting` waiting, of them an eighth of one client: beyond that
+  // RY_UNAVAILABLE (503 with Retry-After). Clients take turns.
   password_hasher(const ry::context& ctx, hash_cost cost, std::size_t parallel,
                   std::size_t most_waiting);
   password_hasher(const password_hasher&) = delete;
@@ -33,11 +34,11 @@ class password_hasher {
 
   // Before the first verify().
   ry::task<void> prepare();
-  // In libsodium's text form, with its salt and cost. [any]
-  ry::task<std::string> hash(std::string password);
+  // In libsodium's text form, with its salt and cost. `client`: who wants it, a network or an account. [any]
+  ry::task<std::string> hash(std::string password, std::string client);
   // With an empty `stored` the same work is done on a hash that no password has, and the answer is
   // no: an unknown name takes as long as a wrong password. [any]
-  ry::task<bool> verify(std::string stored, std::string password);
+  ry::task<bool> verify(std::string stored, std::string password, std::string client);
   // Made with another cost than the present one: hash it anew when the password is at hand. [any]
   bool is_stale(const std::string& stored) const;
 
@@ -47,17 +48,18 @@ class password_hasher {
     ry_done done;
   };
   class turn;
-  ry_status enter(ry_exec* exec, ry_done done);
+  ry_status enter(const std::string& client, ry_exec* exec, ry_done done);
   void leave() noexcept;
-  ry::task<turn> take_turn();
+  ry::task<turn> take_turn(std::string client);
+  void answer(const waiter& w, ry_status st) const noexcept;
 
   const ry::context& ctx_;
   const hash_cost cost_;
-  const std::size_t parallel_, most_waiting_;
+  const std::size_t parallel_;
   std::string decoy_;
   std::mutex mutex_;
   std::size_t running_ = 0;
-  std::deque<waiter> waiting_;
+  turn_queue<waiter> waiting_;
 };
 
 }  // namespace accounts

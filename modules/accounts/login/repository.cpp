@@ -120,7 +120,11 @@ ry::task<std::optional<credentials>> login_repository::find_login(ry::uuid accou
 ry::task<std::string> login_repository::mail_address(ry::uuid account) const {
   const auto rows =
       (co_await ctx_.db().query_with(
-           {RY_DB_READ_ONLY}, "select email from accounts.login where account_id = $1", account))
+           {RY_DB_READ_ONLY},
+           "select email from accounts.login where account_id = $1"
+           " union all select email from accounts.account where id = $1 and verified_at is not null"
+           "   and email <> '' limit 1",
+           account))
           .value();
   co_return rows.empty() ? std::string() : std::string(rows.front().text(0));
 }
@@ -210,14 +214,19 @@ ry::task<std::vector<ended_session>> login_repository::ended_lately(std::int64_t
   const auto rows =
       (co_await ctx_.db().query_with(
            {RY_DB_READ_ONLY},
-           "select a.subject, s.id, (extract(epoch from s.ended_at) * 1000000)::bigint as ended_us"
-           "  from accounts.session s join accounts.account a on a.id = s.account_id"
-           " where s.ended_at > clock_timestamp() - make_interval(secs => $1::int)",
-           seconds))
+           "select a.subject, e.session, (extract(epoch from e.at) * 1000000)::bigint as ended_us"
+           "  from (select account_id, id::text as session, ended_at as at from accounts.session"
+           "         where ended_at > clock_timestamp() - make_interval(secs => $1::int)"
+           "        union all"
+           "        select account_id, $2::text || id, revoked_at from accounts.api_key"
+           "         where revoked_at > clock_timestamp() - make_interval(secs => $1::int)) e"
+           "  join accounts.account a on a.id = e.account_id",
+           seconds, session_of_key("")))
           .value();
   std::vector<ended_session> out;
   for (const auto r : rows) {
-    out.push_back({std::string(r.text("subject")), std::string(r.text("id")), r.int64("ended_us")});
+    out.push_back(
+        {std::string(r.text("subject")), std::string(r.text("session")), r.int64("ended_us")});
   }
   co_return out;
 }
@@ -238,12 +247,28 @@ ry::task<std::optional<ry::uuid>> login_repository::finish_reset(std::string tok
 }
 
 ry::task<std::vector<std::string>> login_repository::set_password(
-    ry::uuid account, std::string password_hash, std::optional<ry::uuid> keep) const {
+    ry::uuid account, std::string password_hash, std::optional<ry::uuid> keep,
+    bool keep_api_keys) const {
   const auto rows =
-      (co_await ctx_.db().query("select e from accounts.set_password($1, $2, $3::uuid) e", account,
-                                password_hash, keep))
+      (co_await ctx_.db().query("select e from accounts.set_password($1, $2, $3::uuid, $4) e",
+                                account, password_hash, keep, keep_api_keys))
           .value();
   co_return first_column(rows);
+}
+
+ry::task<void> login_repository::end_all_sessions(ry::uuid account, bool revoke_api_keys) const {
+  (co_await ctx_.db().query("select accounts.end_all_sessions($1, $2)", account, revoke_api_keys))
+      .value();
+}
+
+ry::task<bool> login_repository::has_reset(std::string token_hash) const {
+  const auto rows =
+      (co_await ctx_.db().query_with(
+           {RY_DB_READ_ONLY},
+           "select 1 from accounts.reset where token_hash = $1 and expires_at > now()",
+           ry::bytes_view(token_hash)))
+          .value();
+  co_return !rows.empty();
 }
 
 ry::task<void> login_repository::mail(std::string to, letter l, std::string key) const {
@@ -268,7 +293,8 @@ ry::task<void> login_repository::mail_reset(ry::uuid account, std::string to, le
                                             std::string key, std::string token_hash,
                                             std::int64_t minutes) const {
   (co_await ctx_.db().query(
-       "with sent as (select outcome from mail.enqueue('account', $1, $2, $3, $4, key => $5))"
+       "with sent as (select e.outcome from mail.enqueue('account', $1, $2, $3, $4, key => $5) e"
+       "  where accounts.may_mail_reset($6, $8::int))"
        "insert into accounts.reset (token_hash, account_id, expires_at)"
        "  select $7, $6, now() + make_interval(mins => $8::int) from sent where outcome = 'queued'",
        to, l.subject, l.text, l.html, key, account, ry::bytes_view(token_hash), minutes))
@@ -278,9 +304,9 @@ ry::task<void> login_repository::mail_reset(ry::uuid account, std::string to, le
 ry::task<bool> login_repository::identity_event(std::string hook, identity who,
                                                 const tier* first_tier) const {
   const auto rows = (co_await ctx_.db().query(
-                         "select accounts.identity_event($1, $2, $3::uuid, $4, $5, $6, $7, $8, $9, $10)",
+                         "select accounts.identity_event($1, $2, $3::uuid, $4, $5, $6, $7, $8, $9, $10, $11)",
                          hook, who.subject, who.id, who.email, who.name, who.verified,
-                         who.referral_code, who.network, first_tier->name, grant(first_tier)))
+                         who.referral_code, who.network, first_tier->name, grant(first_tier), mailbox_text(who.email)))
                         .value();
   co_return rows.front().boolean(0);
 }

@@ -51,6 +51,7 @@ struct refreshed {
   ry::uuid session, account;
 };
 
+// Also a key that was revoked, see session_of_key().
 struct ended_session {
   std::string subject, session;
   std::int64_t ended_unix_us;
@@ -75,7 +76,8 @@ class login_repository {
 
   ry::task<std::optional<credentials>> find_login(std::string email_key) const;
   ry::task<std::optional<credentials>> find_login(ry::uuid account) const;
-  // Where mail of the account goes; empty: it has no log-in.
+  // Where mail of the account goes: the address of its log-in, else one that its identity provider verified.
+  // Empty: there is none.
   ry::task<std::string> mail_address(ry::uuid account) const;
   ry::task<void> rehash(ry::uuid account, std::string from, std::string to) const;
   ry::task<owner> owner_of(ry::uuid account) const;
@@ -95,11 +97,16 @@ class login_repository {
   ry::task<std::optional<ry::uuid>> finish_reset(std::string token_hash,
                                                  std::string password_hash) const;
   ry::task<std::vector<std::string>> set_password(ry::uuid account, std::string password_hash,
-                                                  std::optional<ry::uuid> keep) const;
+                                                  std::optional<ry::uuid> keep,
+                                                  bool keep_api_keys) const;
+  ry::task<void> end_all_sessions(ry::uuid account, bool revoke_api_keys) const;
+  // Whether a reset link with this token could be used now.
+  ry::task<bool> has_reset(std::string token_hash) const;
 
   // Puts a mail into the outbox, once per `key`; a link's token becomes good together with it.
   ry::task<void> mail(std::string to, letter l, std::string key) const;
   ry::task<void> mail_sign_up(open_sign_up s, letter l, std::string token_hash) const;
+  // Not when the account has enough links already.
   ry::task<void> mail_reset(ry::uuid account, std::string to, letter l, std::string key,
                             std::string token_hash, std::int64_t minutes) const;
 

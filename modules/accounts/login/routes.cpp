@@ -3,7 +3,6 @@
 #include <ry/cpp/input.hpp>
 
 #include <boost/json/object.hpp>
-#include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
 #include "../body.hpp"
@@ -68,17 +67,14 @@ std::string token_in_cookie(const ry::request& r) {
   return {};
 }
 
-std::string claim(const ry_principal& who, const char* name) {
-  const auto text = ry::view(who.claims_json);
-  json::error_code ec;
-  const auto doc = json::parse(json::string_view(text.data(), text.size()), ec);
-  return clean_member(ec ? nullptr : doc.if_object(), name, 200);
-}
-
 void refuse_api_key(const ry::request& r) {
   if (ry::view(r.principal()->auth_kind) == "api_key") {
     throw ry::forbidden("accounts.needs_token", "An API key may not change how its owner logs in");
   }
+}
+
+std::optional<ry::uuid> session_of(const ry::request& r) {
+  return ry::uuid::parse(clean_claim(*r.principal(), "sid", 200));
 }
 
 ry::response no_store(ry::response r) {
@@ -204,7 +200,7 @@ ry::task<ry::response> login_routes::log_out(ry::request r) {
   if (!token.empty()) {
     co_await logins_.all_sessions().end_by_token(std::move(token));
   } else if (r.principal() != nullptr) {
-    const auto session = ry::uuid::parse(claim(*r.principal(), "sid"));
+    const auto session = session_of(r);
     if (session) {
       const auto me = co_await people_.of(r.principal());
       co_await logins_.all_sessions().end(me->id, session, std::nullopt);
@@ -236,18 +232,19 @@ ry::task<ry::response> login_routes::finish_reset(ry::request r) {
 ry::task<ry::response> login_routes::change_password(ry::request r) {
   refuse_api_key(r);
   need_json(r);
-  const body b(r.body(), {"current_password", "new_password"});
+  const body b(r.body(), {"current_password", "new_password", "keep_api_keys"});
   auto present = password_in(b, "current_password");
   auto next = password_in(b, "new_password");
   const auto me = co_await people_.of(r.principal());
-  const auto session = ry::uuid::parse(claim(*r.principal(), "sid"));
-  co_await logins_.change_password(me->id, std::move(present), std::move(next), session);
+  const auto session = session_of(r);
+  co_await logins_.change_password(me->id, std::move(present), std::move(next), session,
+                                   b.flag("keep_api_keys").value_or(false));
   co_return ry::response::empty();
 }
 
 ry::task<ry::response> login_routes::list_sessions(ry::request r) {
   const auto me = co_await people_.of(r.principal());
-  auto sid = claim(*r.principal(), "sid");
+  auto sid = clean_claim(*r.principal(), "sid", 200);
   auto list = co_await logins_.repo().list_sessions(me->id, std::move(sid));
   co_return no_store(ry::response::json("{\"sessions\":" + list + "}"));
 }
@@ -262,8 +259,11 @@ ry::task<ry::response> login_routes::end_session(ry::request r) {
 
 ry::task<ry::response> login_routes::end_all_sessions(ry::request r) {
   refuse_api_key(r);
+  const auto text = r.query("revoke_api_keys").value_or("false");
+  if (text != "true" && text != "false") throw body::invalid("revoke_api_keys", "must be true or false");
   const auto me = co_await people_.of(r.principal());
-  co_await logins_.all_sessions().end(me->id, std::nullopt, std::nullopt);
+  co_await logins_.all_sessions().end_all(me->id, text == "true");
+  ry::job_queue(ctx_).poke("default");
   co_return ry::response::empty();
 }
 

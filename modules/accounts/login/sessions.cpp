@@ -86,6 +86,11 @@ ry::task<void> sessions::end(ry::uuid account, std::optional<ry::uuid> only,
   co_await ended();
 }
 
+ry::task<void> sessions::end_all(ry::uuid account, bool revoke_api_keys) {
+  co_await repo_.end_all_sessions(account, revoke_api_keys);
+  co_await ended();
+}
+
 ry::task<void> sessions::end_by_token(std::string refresh_token) {
   const auto s = co_await repo_.session_of(hash_secret(refresh_token));
   if (s) co_await end(s->account, s->session, std::nullopt);
@@ -93,7 +98,8 @@ ry::task<void> sessions::end_by_token(std::string refresh_token) {
 
 ry::task<void> sessions::learn_ended() {
   const auto now = ctx_.mono_us();
-  std::int64_t window = cfg_.access_seconds;
+  const auto life = std::max(cfg_.access_seconds, query_token_life_s);
+  std::int64_t window = life;
   {
     std::lock_guard lock(mutex_);
     if (learned_us_ != 0) window = std::min(window, (now - learned_us_) / 1'000'000);
@@ -101,7 +107,7 @@ ry::task<void> sessions::learn_ended() {
   const auto all = co_await repo_.ended_lately(window + overlap_s);
   for (const auto& s : all) {
     ry::auth(ctx_).refuse_session(s.subject, s.session,
-                                  s.ended_unix_us + (cfg_.access_seconds + overlap_s) * 1'000'000);
+                                  s.ended_unix_us + (life + overlap_s) * 1'000'000);
   }
   std::lock_guard lock(mutex_);
   learned_us_ = std::max(learned_us_, now);

@@ -27,9 +27,11 @@ class sessions {
   // after its use was stolen from somebody: that ends the session.
   ry::task<std::optional<session_tokens>> refresh(std::string token);
   ry::task<void> end(ry::uuid account, std::optional<ry::uuid> only, std::optional<ry::uuid> but);
+  ry::task<void> end_all(ry::uuid account, bool revoke_api_keys);
   ry::task<void> end_by_token(std::string refresh_token);
 
-  // From now on this node refuses the access tokens of sessions that ended since the last call.
+  // From now on this node refuses the access tokens of sessions, and what was made with API keys, that ended
+  // since the last call.
   ry::task<void> learn_ended();
   // Sessions were ended by SQL: learn_ended() here and on all other nodes.
   ry::task<void> ended();

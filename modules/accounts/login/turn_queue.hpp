@@ -1,0 +1,80 @@
+// A bounded queue in which groups take turns: one group that brings much does not hold up the others. Not
+// thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <list>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace accounts {
+
+template <class T>
+class turn_queue {
+ public:
+  // At most `most` in all, of them `most_of_one` of one group.
+  turn_queue(std::size_t most, std::size_t most_of_one) : most_(most), most_of_one_(most_of_one) {}
+
+  struct push_result {
+    bool queued = false;
+    // The queue was full: the last one of the largest group had to leave.
+    std::optional<T> displaced;
+  };
+  push_result push(const std::string& group, T item) {
+    push_result out;
+    const auto at = groups_.find(group);
+    const std::size_t mine = at == groups_.end() ? 0 : at->second->items.size();
+    if (mine >= most_of_one_) return out;
+    if (size_ >= most_) {
+      auto largest = order_.begin();
+      for (auto i = order_.begin(); i != order_.end(); ++i) {
+        if (i->items.size() > largest->items.size()) largest = i;
+      }
+      if (largest == order_.end() || largest->items.size() <= mine + 1) return out;
+      out.displaced = std::move(largest->items.back());
+      largest->items.pop_back();
+      --size_;
+    }
+    auto to = at;
+    if (to == groups_.end()) {
+      order_.push_back({group, {}});
+      to = groups_.emplace(group, std::prev(order_.end())).first;
+    }
+    to->second->items.push_back(std::move(item));
+    ++size_;
+    out.queued = true;
+    return out;
+  }
+
+  std::optional<T> pop() {
+    if (order_.empty()) return std::nullopt;
+    auto& next = order_.front();
+    T out = std::move(next.items.front());
+    next.items.pop_front();
+    --size_;
+    if (next.items.empty()) {
+      groups_.erase(next.name);
+      order_.pop_front();
+    } else {
+      order_.splice(order_.end(), order_, order_.begin());
+    }
+    return out;
+  }
+
+  std::size_t size() const noexcept { return size_; }
+
+ private:
+  struct group {
+    std::string name;
+    std::deque<T> items;
+  };
+  const std::size_t most_, most_of_one_;
+  std::size_t size_ = 0;
+  std::list<group> order_;  // the one in front is next; none is empty
+  std::map<std::string, typename std::list<group>::iterator> groups_;
+};
+
+}  // namespace accounts
