@@ -105,6 +105,28 @@ class referrals_sql : public testing_sql::database_test {
   int friends_ = 0;
 };
 
+TEST_F(referrals_sql, many_friends_of_one_private_domain_are_a_signal) {
+  sql("update referrals.setting set flag_score = 2");
+  const auto signals = [&](const std::string& email) {
+    const auto who = account(email);
+    last_ = attach(who, code_);
+    return sql("select signals->>'same_domain' from referrals.referral where referred_account_id = " + who);
+  };
+  std::vector<std::string> own, large;
+  for (int i = 1; i <= 6; ++i) {
+    own.push_back(signals("m" + std::to_string(i) + "@h" + std::to_string(i) + ".private-domain.example"));
+    if (i < 6) EXPECT_EQ(last_, "successful") << i;
+  }
+  EXPECT_EQ(own, (std::vector<std::string>{"", "", "", "1", "1", "2"}));
+  EXPECT_EQ(last_, "flagged");
+  for (int i = 1; i <= 5; ++i) large.push_back(signals("m" + std::to_string(i) + "@gmail.com"));
+  EXPECT_EQ(large, std::vector<std::string>(5)) << "a provider of mailboxes is no private domain";
+  EXPECT_EQ(sql("select count(distinct d) from unnest(array['a@x.co.uk', 'b@mail.x.co.uk', 'c+1@X.CO.UK']) e,"
+                " referrals.domain_of(e) d"), "1");
+  EXPECT_EQ(sql("select referrals.domain_of('a@x.co.uk') = referrals.domain_of('a@y.co.uk')"), "f");
+  EXPECT_EQ(sql("select count(referrals.domain_of(e)) from unnest(array['', 'x', '@', 'a@b', 'a@yahoo.co.jp']) e"), "0");
+}
+
 TEST_F(referrals_sql, both_sides_get_their_credits_once) {
   const auto bob = friend_of(code_);
   EXPECT_EQ(last_, "successful");

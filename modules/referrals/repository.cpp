@@ -32,16 +32,17 @@ ry::task<refreshed> repository::refresh(ry::uuid account) const {
                       std::string(rows.front().text("new_code"))};
 }
 
-ry::task<std::optional<ry::uuid>> repository::owner_of(std::string code) const {
+ry::task<std::optional<repository::code_owner>> repository::owner_of(std::string code) const {
   const auto rows =
       (co_await ctx_.db().query_with(
            {RY_DB_READ_ONLY},
-           "select account_id from referrals.code where code = $1 and is_active"
+           "select account_id, id from referrals.code where code = $1 and is_active"
            "   and suspended_at is null and coalesce(expires_at > now(), true)",
            code))
           .value();
   if (rows.empty()) co_return std::nullopt;
-  co_return rows.front().uuid(0);
+  const auto row = rows.front();
+  co_return code_owner{row.uuid("account_id"), row.uuid("id")};
 }
 
 ry::task<void> repository::came_from(ry::uuid account, std::string network) const {

@@ -39,7 +39,11 @@ class repository {
   ry::task<std::string> code_of(ry::uuid account) const;
   ry::task<refreshed> refresh(ry::uuid account) const;
   // Whose valid code this is.
-  ry::task<std::optional<ry::uuid>> owner_of(std::string code) const;
+  struct code_owner {
+    ry::uuid account;
+    ry::uuid alias;  // tells people without a log-in that there is somebody, not who
+  };
+  ry::task<std::optional<code_owner>> owner_of(std::string code) const;
 
   ry::task<void> came_from(ry::uuid account, std::string network) const;
 

@@ -162,14 +162,16 @@ ry::task<ry::response> routes::validate(ry::request r) {
     throw too_many("Too many codes were tried", wait);
   }
   const auto read = read_code(typed);
-  std::optional<ry::uuid> owner;
+  std::optional<repository::code_owner> owner;
   if (!read.empty()) owner = co_await repo_.owner_of(read);
   if (owner && r.principal() != nullptr) {
     const auto me = co_await caller(r);
-    if (me == *owner) owner.reset();
+    if (me == owner->account) owner.reset();
   }
   json::object o{{"valid", owner.has_value()}};
-  o["referrer_id"] = owner ? json::value(owner->to_string()) : json::value();
+  // Account ids are for those who have an account: without one the answer names the code by an id of its own.
+  o["referrer_id"] = nullptr;
+  if (owner) o["referrer_id"] = (r.principal() != nullptr ? owner->account : owner->alias).to_string();
   co_return answer(o);
 }
 
