@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <thread>
+#include <vector>
 
 #include "../../tests/support/schema.hpp"
 #include "migrations.hpp"
@@ -222,11 +223,40 @@ TEST_F(agents_sql, a_plan_that_shrank_forbids_only_more_servers) {
   EXPECT_EQ(state_of(revise_to("[{},{},{}]")), "RY402");
 }
 
+TEST_F(agents_sql, agents_made_at_once_stay_within_the_plan) {
+  sql("select agents.ensure_default(" + ann + ")");
+  std::vector<std::thread> threads;
+  std::atomic<int> refused{0};
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&] {
+      const auto db = connect();
+      try {
+        db("select agents.add_agent(" + ann + ", gen_random_uuid(), 'n', '', '', '', '[]', false, 9, 'free', 4)");
+      } catch (const testing_sql::sql_error& e) {
+        if (e.state == "RY402") ++refused;
+      }
+    });
+  }
+  for (auto& t : threads) t.join();
+  EXPECT_EQ(sql("select count(*) from agents.agent where account_id = " + ann), "4") << "with the default one";
+  EXPECT_EQ(refused, 5);
+}
+
+TEST_F(agents_sql, the_newest_versions_are_kept) {
+  const auto id = sql("select agents.ensure_default(" + ann + ")");
+  for (int i = 0; i < 9; ++i) {
+    sql("select agents.revise(" + ann + ", '" + id + "', 0, 'name " + std::to_string(i) +
+        "', null, null, null, null, null, 9, 'free', 3)");
+  }
+  EXPECT_EQ(sql("select string_agg(version::text, ',' order by version) from agents.agent_version where agent_id = '" +
+                id + "'"), "8,9,10");
+}
+
 // The texts of the repository against the real schema: each must prepare.
 TEST_F(agents_sql, every_statement_of_the_repository_prepares) {
   ry::testing::fake_host host;
   host.db.on("", {});
-  const agents::repository repo(host.ctx());
+  const agents::repository repo(host.ctx(), agents::read_limits(""));
   const ry::uuid id;
   const auto call = [&](auto task) {
     try {

@@ -8,10 +8,28 @@
 namespace agents {
 namespace {
 
+constexpr std::string_view settings_schema = R"({
+  "type": "object",
+  "properties": {
+    "max_agents": {
+      "type": "object",
+      "description": "Agents of an account by tier; a tier of another name has what free has",
+      "properties": {
+        "free": {"type": "integer", "minimum": 1, "maximum": 1000000, "default": 50},
+        "pro": {"type": "integer", "minimum": 1, "maximum": 1000000, "default": 500},
+        "enterprise": {"type": "integer", "minimum": 1, "maximum": 1000000, "default": 5000}
+      },
+      "additionalProperties": {"type": "integer", "minimum": 1, "maximum": 1000000}
+    },
+    "versions_kept": {"type": "integer", "minimum": 2, "maximum": 100000, "default": 100,
+      "description": "Versions of an agent, the newest; older ones are removed"}
+  }
+})";
+
 class agents_module {
  public:
   agents_module(ry::context& ctx, ry::registrar& reg)
-      : ctx_(ctx), repo_(ctx), service_(ctx, repo_, accounts_), routes_(ctx, repo_, accounts_) {
+      : ctx_(ctx), repo_(ctx, read_limits(ctx.settings())), service_(ctx, repo_, accounts_), routes_(ctx, repo_, accounts_) {
     reg.migrations(ry_migrations::all);
     reg.describe(ry_openapi::api);
     routes_.add_to(reg);
@@ -44,4 +62,5 @@ class agents_module {
 
 RY_MODULE(agents::agents_module, "agents", "0.1.0",
           .needs(RY_HTTP_1, RY_DB_1, RY_EVENTS_1, RY_SECRETS_1, RY_SVC_ACCOUNTS_1)
-              .provides(RY_SVC_AGENTS_1));
+              .provides(RY_SVC_AGENTS_1)
+              .settings(agents::settings_schema));

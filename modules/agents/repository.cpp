@@ -49,7 +49,10 @@ ry::task<agent_ptr> repository::get(ry::uuid account, ry::uuid id, std::int32_t 
   const auto rows =
       (co_await ctx_.db().query_with(
            {RY_DB_READ_ONLY},
-           AGENT_COLUMNS " and v.version = case when $3::int = 0 then a.version else $3::int end"
+           AGENT_COLUMNS " and v.version = case when $3::int = 0 then a.version else"
+                         // A run whose version is not kept any more goes on with the oldest one that is.
+                         " (select min(k.version) from agents.agent_version k"
+                         "   where k.agent_id = a.id and k.version >= $3::int) end"
                          " where a.id = $2 and a.account_id = $1",
            account, id, version))
           .value();
@@ -89,10 +92,11 @@ ry::task<page> repository::versions(ry::uuid account, ry::uuid id, std::int64_t 
 ry::task<void> repository::create(ry::uuid account, ry::uuid id, revision first,
                                   plan allowed) const {
   (co_await ctx_.db().query(
-       "select agents.add_agent($1, $2, $3, $4, $5, $6, $7::jsonb, $8, $9, $10)", account, id,
+       "select agents.add_agent($1, $2, $3, $4, $5, $6, $7::jsonb, $8, $9, $10, $11)", account, id,
        first.name, first.description.value_or(""), first.system_prompt.value_or(""),
        first.model_name.value_or(""), first.custom_mcps_json.value_or("[]"),
-       first.is_default.value_or(false), allowed.custom_mcps, allowed.tier_name))
+       first.is_default.value_or(false), allowed.custom_mcps, allowed.tier_name,
+       most_.agents_of(allowed.tier_name)))
       .value();
 }
 
@@ -100,10 +104,10 @@ ry::task<std::int32_t> repository::revise(ry::uuid account, ry::uuid id, revisio
                                           plan allowed) const {
   const auto rows =
       (co_await ctx_.db().query(
-           "select agents.revise($1, $2, $3::int, $4, $5, $6, $7, $8::jsonb, $9, $10, $11)",
+           "select agents.revise($1, $2, $3::int, $4, $5, $6, $7, $8::jsonb, $9, $10, $11, $12)",
            account, id, change.expected_version, change.name, change.description,
            change.system_prompt, change.model_name, change.custom_mcps_json, change.is_default,
-           allowed.custom_mcps, allowed.tier_name))
+           allowed.custom_mcps, allowed.tier_name, most_.versions_kept))
           .value();
   co_return static_cast<std::int32_t>(rows.front().int64(0));
 }

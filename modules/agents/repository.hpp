@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "limits.hpp"
 #include "types.hpp"
 
 namespace agents {
@@ -16,7 +17,7 @@ struct page {
 
 class repository {
  public:
-  explicit repository(const ry::context& ctx) : ctx_(ctx) {}
+  repository(const ry::context& ctx, agent_limits most) : ctx_(ctx), most_(std::move(most)) {}
 
   ry::task<void> ensure_default(ry::uuid account) const;
   // version 0 = the current one. nullptr: unknown or foreign.
@@ -26,7 +27,7 @@ class repository {
   // Newest first, those below `before` (0 = all).
   ry::task<page> versions(ry::uuid account, ry::uuid id, std::int64_t before,
                           std::int64_t limit) const;
-  // Throws "db.RY402", as the contract words it, when there are more MCP servers than the plan allows.
+  // Throws "db.RY402", as the contract words it, when there are more agents or MCP servers than the plan allows.
   ry::task<void> create(ry::uuid account, ry::uuid id, revision first, plan allowed) const;
   // The version it has afterwards. Throws "db.RY404", "db.RY409", "db.RY402" and "db.RY422".
   ry::task<std::int32_t> revise(ry::uuid account, ry::uuid id, revision change, plan allowed) const;
@@ -34,6 +35,7 @@ class repository {
 
  private:
   const ry::context& ctx_;
+  const agent_limits most_;
 };
 
 }  // namespace agents
