@@ -101,7 +101,10 @@ ry::task<ry::uuid> profile_store::add(new_profile p, std::int64_t most) const {
       id, p.account, p.integration, p.url, p.type, p.display_name, ry::bytes_view(sealed), most);
   const auto done = (co_await ctx_.db().run(b)).value();
   if (done.at(1).empty()) {
-    throw ry::http_error(409, RY_FAILED_PRECONDITION, "mcp.profile", "There are too many profiles");
+    const json::object detail{{"message", "The number of profiles of an account is reached"}, {"limit", most},
+                              {"error_code", "PROFILE_LIMIT_EXCEEDED"}};
+    throw ry::http_error(409, RY_FAILED_PRECONDITION, "mcp.profile",
+                         "The number of profiles of an account is reached", json::serialize(detail));
   }
   co_return id;
 }
