@@ -1,0 +1,65 @@
+// Starting credits are granted once per mailbox, however the address is written and however many sign up at once; public
+// routes do not tell account ids.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { Client, Server, makeDatabase } from '../e2e/lib/server.mjs';
+
+let db, server;
+before(async () => {
+  db = makeDatabase();
+  server = await new Server({ database: db, settings: '[accounts]\nlocal_login = true\n[accounts.login]\nverify = "none"\nhash_memory_mib = 8\nattempts_per_network = 10000\n' }).start();
+});
+after(async () => {
+  await server?.close();
+  db?.drop();
+});
+
+const balance = async (client) => (await client.get('/account')).json.balance_credits;
+async function signUp(email) {
+  const r = await new Client(server).post('/auth/sign-up', { json: { email, password: 'correct horse battery' } });
+  assert.equal(r.status, 201, `${email}: ${r.text}`);
+  return balance(new Client(server, r.json.access_token));
+}
+// As an identity provider writes them.
+const withToken = async (email) => balance(new Client(server, server.token({ email })));
+
+for (const [what, addresses] of Object.entries({
+  'Gmail': ['some.one@gmail.com', 'someone+1@gmail.com', 'S.o.m.e.One@GoogleMail.com'],
+  'sub-addresses': ['ann@company.example', 'ann+a@company.example', 'Ann+b+c@COMPANY.example'],
+  'Yahoo': ['bee@yahoo.com', 'bee-1@yahoo.com'],
+  'Proton': ['cat.fish@proton.me', 'cat-fish@pm.me', 'catfish+x@protonmail.com'],
+  'domains of one provider': ['dog@icloud.com', 'dog@me.com', 'dog@mac.com'],
+  'international domains': ['eel@exämple.example', 'eel+2@xn--exmple-cua.example'],
+})) {
+  test(`one grant for one mailbox: ${what}`, async () => {
+    const got = [];
+    for (const address of addresses) got.push(await signUp(address));
+    assert.deepEqual(got, [500, ...Array(addresses.length - 1).fill(0)]);
+  });
+}
+
+test('tokens of an identity provider count the same', async () => {
+  const got = [];
+  for (const address of ['fox@GMAIL.com', 'f.o.x@gmail.com.', '"fox"@gmail.com', 'ｆox@gmail.com', 'fox@ｇmail.com', 'fox＋tag@gmail.com']) got.push(await withToken(address));
+  assert.deepEqual(got, [500, 0, 0, 0, 0, 0]);
+  assert.deepEqual([await withToken('gnu@EXÄMPLE.example'), await withToken('gnu+1@xn--exmple-cua.example')], [500, 0]);
+  assert.deepEqual([await withToken('Émile@mail.example'), await withToken('émile+1@mail.example')], [500, 0]);
+});
+
+test('sign-ups at the same time get one grant together', async () => {
+  const got = await Promise.all(Array.from({ length: 8 }, (_, i) => (i % 2 ? signUp : withToken)(`hen+${i}@mail.example`)));
+  assert.deepEqual(got.toSorted((a, b) => b - a), [500, 0, 0, 0, 0, 0, 0, 0]);
+});
+
+test('other mailboxes have theirs', async () => {
+  assert.deepEqual([await signUp('i.b@mail.example'), await signUp('ib@mail.example'), await signUp('i-b@mail.example')], [500, 500, 500]);
+});
+
+test('a referral code does not tell its owner’s account id to people without an account', async () => {
+  const owner = await server.user();
+  const { referral_code: code } = (await owner.get('/api/v1/referrals/code')).json;
+  const said = (await new Client(server).post('/api/v1/referrals/validate', { json: { code } })).json;
+  assert.equal(said.valid, true);
+  assert.match(said.referrer_id, /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/);
+  assert.notEqual(said.referrer_id, owner.id);
+});

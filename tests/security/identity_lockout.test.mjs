@@ -1,0 +1,92 @@
+// What others do with an address locks its owner out neither of the log-in nor of the reset nor of the sign-up, and one
+// network does not take the whole queue of password checks.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { startSmtp } from '../e2e/lib/smtp.mjs';
+import { Server, makeDatabase, waitFor } from '../e2e/lib/server.mjs';
+
+const password = 'correct horse battery';
+let db, smtp, server;
+before(async () => {
+  smtp = await startSmtp();
+  db = makeDatabase();
+  server = await new Server({ database: db, settings: `
+[mail]
+host = "127.0.0.1"
+port = ${smtp.port}
+security = "none"
+from = "runyard@example.org"
+[accounts]
+local_login = true
+[accounts.login]
+app_url = "https://app.example.org"
+hash_memory_mib = 8
+hash_parallel = 1
+attempts_per_network = 10000
+`, set: ['http.trusted_proxies=["127.0.0.1"]'] }).start();
+});
+after(async () => {
+  await server?.close();
+  await smtp?.close();
+  db?.drop();
+});
+
+const home = '203.0.113.7';
+async function post(path, body, from = home) {
+  const r = await fetch(server.url + path, { method: 'POST', headers: { 'content-type': 'application/json', 'x-forwarded-for': from }, body: JSON.stringify(body) });
+  return { status: r.status, json: await r.json().catch(() => null) };
+}
+const attackers = Array.from({ length: 12 }, (_, i) => `198.51.100.${i + 1}`);
+const linkIn = (mail, kind) => new RegExp(`#${kind}=([\\w-]+)`).exec(mail.parsed.text)?.[1];
+let people = 0;
+async function member() {
+  const email = `v${++people}@example.org`;
+  const { proof } = (await post('/auth/sign-up', { email, password })).json;
+  const done = await post('/auth/verify', { token: linkIn(await smtp.mail(email), 'verify'), proof });
+  assert.equal(done.status, 200);
+  return email;
+}
+
+test('wrong log-ins from many networks leave the owner attempts', async () => {
+  const email = await member();
+  const statuses = [];
+  for (const from of attackers) for (let i = 0; i < 8; i++) statuses.push((await post('/auth/log-in', { email, password: 'wrong password' }, from)).status);
+  assert.ok(statuses.filter((s) => s === 429).length >= 10, `${statuses}`);
+  assert.equal((await post('/auth/log-in', { email, password })).status, 200);
+  assert.equal((await post('/auth/log-in', { email, password: 'wrong password' })).status, 401);
+});
+
+test('resets that others ask for leave the owner a link that works', async () => {
+  const email = await member();
+  for (const from of attackers) assert.equal((await post('/auth/reset', { email }, from)).status, 202);
+  assert.equal((await post('/auth/reset', { email })).status, 202);
+  const links = () => smtp.to(email).filter((m) => m.parsed.subject === 'Choose a new password');
+  await waitFor('a link', () => links().length >= 3);
+  await waitFor('all jobs', () => db.sql("select count(*) from core.job where kind = 'accounts.letter' and state < 2") === '0');
+  assert.equal(links().length, 3, 'the mailbox is not flooded');
+  const done = await post('/auth/reset/complete', { token: linkIn(links().at(-1), 'reset'), password: 'a quite new password' });
+  assert.equal(done.status, 200);
+});
+
+test('sign-ups of others do not push the owner’s out', async () => {
+  const email = `v${++people}@example.org`;
+  const { proof } = (await post('/auth/sign-up', { email, password })).json;
+  const token = linkIn(await smtp.mail(email), 'verify');
+  for (const from of attackers) assert.equal((await post('/auth/sign-up', { email, password: 'typed by a stranger' }, from)).status, 202);
+  assert.equal((await post('/auth/verify', { token, proof })).status, 200);
+});
+
+test('links that do not exist are refused without computing anything', async () => {
+  const answers = await Promise.all(Array.from({ length: 150 }, (_, i) =>
+    post('/auth/reset/complete', { token: 'x'.repeat(43), password: 'a quite new password' }, attackers[i % 12])));
+  assert.deepEqual([...new Set(answers.map((a) => a.status))], [400], 'none of them waited for a turn');
+});
+
+test('one network that checks many passwords at once does not keep others from logging in', async () => {
+  const email = await member();
+  const flood = Promise.all(Array.from({ length: 300 }, (_, i) => post('/auth/log-in', { email: `n${i}@example.org`, password }, attackers[0])));
+  const honest = await Promise.all(Array.from({ length: 3 }, () => post('/auth/log-in', { email, password })));
+  assert.deepEqual(honest.map((r) => r.status), [200, 200, 200]);
+  const refused = (await flood).filter((r) => r.status === 503);
+  assert.ok(refused.length > 0, 'the flood was larger than its share');
+});

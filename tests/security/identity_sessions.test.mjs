@@ -1,0 +1,162 @@
+// What an intruder made must not outlive the password: API keys, tokens for streams and open streams, on all nodes.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { startSmtp } from '../e2e/lib/smtp.mjs';
+import { Client, Server, makeDatabase, slow, waitFor } from '../e2e/lib/server.mjs';
+
+const password = 'correct horse battery';
+let db, smtp, nodes;
+const settings = () => `
+[mail]
+host = "127.0.0.1"
+port = ${smtp.port}
+security = "none"
+from = "runyard@example.org"
+[accounts]
+local_login = true
+[accounts.login]
+app_url = "https://app.example.org"
+hash_memory_mib = 8
+attempts_per_network = 10000
+[notifications]
+allowed_modes = ["local"]
+[auth.jwt]
+hs256_secret = "${'s'.repeat(40)}"
+[secrets]
+key = "${'0123456789abcdef'.repeat(4)}"
+`;
+before(async () => {
+  smtp = await startSmtp();
+  db = makeDatabase();
+  nodes = [];
+  for (let n = 0; n < 2; n++) nodes.push(await new Server({ database: db, settings: settings() }).start());
+});
+after(async () => {
+  for (const node of nodes ?? []) await node.close();
+  await smtp?.close();
+  db?.drop();
+});
+
+const as = (token, node = 0) => new Client(nodes[node], token);
+const post = (path, json, token, node) => as(token, node).post(path, { json });
+let people = 0;
+async function member() {
+  const email = `p${++people}@example.org`;
+  const { proof } = (await post('/auth/sign-up', { email, password })).json;
+  const token = /#verify=([\w-]+)/.exec((await smtp.mail(email)).parsed.text)[1];
+  const done = await post('/auth/verify', { token, proof });
+  assert.equal(done.status, 200, done.text);
+  return { email, ...done.json };
+}
+const logIn = async (email, pw = password) => (await post('/auth/log-in', { email, password: pw })).json.access_token;
+async function makeKey(token) {
+  const made = await post('/api-keys', { name: 'made by <someone>' }, token);
+  assert.equal(made.status, 201, made.text);
+  return made.json;
+}
+const streamToken = async (token) => (await post('/notifications/inbox/stream-token', {}, token)).json.token;
+async function open(node, { token, query = '' }) {
+  const r = await fetch(`${nodes[node].url}/notifications/inbox/stream${query}`, { headers: token ? { authorization: `Bearer ${token}` } : {} });
+  const out = { status: r.status, ended: false };
+  const reader = r.body.getReader();
+  (async () => { try { while (!(await reader.read()).done); } catch { /* it was cut */ } out.ended = true; })();
+  out.close = () => reader.cancel().catch(() => {});
+  return out;
+}
+const statusOf = async (node, options) => { const s = await open(node, options); s.close(); return s.status; };
+const mailTo = (email, subject) => waitFor(subject, () => smtp.to(email).find((m) => m.parsed.subject === subject), 20000);
+const gone = (what, streams) => waitFor(`the end of ${what}`, () => streams.every((s) => s.ended), 15000 * slow);
+async function reset(email, next) {
+  assert.equal((await post('/auth/reset', { email })).status, 202);
+  const token = /#reset=([\w-]+)/.exec((await mailTo(email, 'Choose a new password')).parsed.text)[1];
+  const done = await post('/auth/reset/complete', { token, password: next });
+  assert.equal(done.status, 200, done.text);
+  return done.json.access_token;
+}
+
+test('a reset ends keys, stream tokens and streams on every node, and no one else’s', async () => {
+  const me = await member(), other = await member();
+  const key = await makeKey(me.access_token);
+  const announced = await mailTo(me.email, 'A new API key was created');
+  assert.match(announced.parsed.text, new RegExp(`"made by <someone>" \\(ry_${key.id}\\)`));
+  const ticket = await streamToken(me.access_token), keyTicket = await streamToken(key.key);
+  const mine = [];
+  for (const node of [0, 1]) {
+    for (const how of [{ token: me.access_token }, { token: key.key }, { query: `?token=${ticket}` }, { query: `?token=${keyTicket}` }]) {
+      mine.push(await open(node, how));
+      assert.equal(mine.at(-1).status, 200);
+    }
+  }
+  const theirs = [await open(0, { token: other.access_token }), await open(1, { query: `?token=${await streamToken(other.access_token)}` })];
+  const fresh = await reset(me.email, 'a quite new password');
+  await gone('the streams', mine);
+  for (const node of [0, 1]) {
+    for (const token of [me.access_token, key.key]) assert.equal((await as(token, node).get('/account')).status, 401);
+    for (const t of [ticket, keyTicket]) assert.equal(await statusOf(node, { query: `?token=${t}` }), 401);
+    assert.equal((await as(fresh, node).get('/account')).status, 200);
+  }
+  assert.deepEqual((await as(fresh).get('/api-keys')).json.api_keys, []);
+  assert.deepEqual(theirs.map((s) => s.ended), [false, false]);
+  theirs.forEach((s) => s.close());
+  const told = await mailTo(me.email, 'Your password was changed');
+  assert.match(told.parsed.text, new RegExp(`were revoked.*ry_${key.id}`, 's'));
+  assert.ok(!told.parsed.html.includes('<someone>'));
+});
+
+test('a change of the password ends keys and other sessions’ streams, and keeps what it is told to keep', async () => {
+  const me = await member();
+  const elsewhere = await logIn(me.email);
+  const key = await makeKey(elsewhere);
+  const [own, foreign, byKey] = [await open(0, { token: me.access_token }), await open(1, { token: elsewhere }), await open(1, { token: key.key })];
+  const change = (current_password, new_password, more) => post('/auth/password', { current_password, new_password, ...more }, me.access_token);
+  assert.equal((await change(password, 'the second password', { keep_api_keys: true })).status, 204);
+  await gone('the other session’s stream', [foreign]);
+  assert.deepEqual([own.ended, byKey.ended], [false, false]);
+  assert.equal((await as(key.key, 1).get('/account')).status, 200);
+  assert.match((await mailTo(me.email, 'Your password was changed')).parsed.text, new RegExp(`still work.*ry_${key.id}`, 's'));
+  assert.equal((await change('the second password', 'the third password')).status, 204);
+  await gone('the key’s stream', [byKey]);
+  assert.equal((await as(key.key, 1).get('/account')).status, 401);
+  assert.equal(own.ended, false);
+  own.close();
+});
+
+test('a log-out, the end of one session and of all, and the revocation of a key end their streams only', async () => {
+  const me = await member();
+  const [second, third] = [await logIn(me.email), await logIn(me.email)];
+  const key = await makeKey(me.access_token);
+  const keyTicket = await streamToken(key.key);
+  const streams = [await open(1, { token: me.access_token }), await open(1, { token: second }), await open(1, { token: third }), await open(1, { token: key.key })];
+  const { sessions } = (await as(second).get('/auth/sessions')).json;
+  assert.equal((await as(me.access_token).request('DELETE', `/auth/sessions/${sessions.find((s) => s.present).id}`)).status, 204);
+  await gone('the second', [streams[1]]);
+  assert.equal((await as(me.access_token).request('DELETE', `/api-keys/${key.id}`)).status, 204);
+  await gone('the key’s', [streams[3]]);
+  assert.equal(await statusOf(1, { query: `?token=${keyTicket}` }), 401);
+  assert.deepEqual([streams[0].ended, streams[2].ended], [false, false]);
+  assert.equal((await post('/auth/log-out', {}, third)).status, 204);
+  await gone('the third', [streams[2]]);
+  const kept = await makeKey(me.access_token);
+  assert.equal((await as(me.access_token).request('DELETE', '/auth/sessions')).status, 204);
+  await gone('the first', [streams[0]]);
+  assert.equal((await as(kept.key).get('/account')).status, 200, 'unless it is asked for');
+  assert.match((await mailTo(me.email, 'You were logged out everywhere')).parsed.text, new RegExp(`still work.*ry_${kept.id}`, 's'));
+  const again = await logIn(me.email);
+  assert.equal((await as(again).request('DELETE', '/auth/sessions?revoke_api_keys=true')).status, 204);
+  assert.equal((await as(kept.key).get('/account')).status, 401);
+});
+
+test('keys that are made while the password changes do not survive it', async () => {
+  const me = await member();
+  const intruder = await logIn(me.email);
+  const made = [];
+  const making = Promise.all(Array.from({ length: 20 }, async (_, i) => {
+    const r = await post('/api-keys', { name: `k${i}` }, intruder, i % 2);
+    if (r.status === 201) made.push(r.json.key);
+    else assert.equal(r.status, 401, r.text);
+  }));
+  const changed = await post('/auth/password', { current_password: password, new_password: 'another password' }, me.access_token);
+  assert.equal(changed.status, 204, changed.text);
+  await making;
+  for (const key of made) assert.equal((await as(key, 1).get('/account')).status, 401);
+});
