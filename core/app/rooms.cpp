@@ -17,6 +17,7 @@
 
 #include "core/app/commands.hpp"
 #include "core/app/loading.hpp"
+#include "core/app/private_paths.hpp"
 #include "core/app/settings.hpp"
 #include "core/events/abi.hpp"
 #include "core/jobs/abi.hpp"
@@ -123,7 +124,8 @@ workshop::workshop(config::config& c, std::size_t loops)
               {"deployment.mode", c.text("deployment.mode")},
               {"http.listen", c.text("http.listen")},
               {"http.base_path", c.text("http.base_path")},
-              {"http.public_url", c.text("http.public_url")}};
+              {"http.public_url", c.text("http.public_url")},
+              {"private_paths", private_paths(c)}};
   offer(registry, RY_HTTP_1, &http::http_interface());
   offer(registry, RY_HTTP_CLIENT_1, &http::http_client_interface());
   offer(registry, RY_DB_1, db::table());

@@ -10,6 +10,7 @@
 #include "core/app/api_document.hpp"
 #include "core/app/commands.hpp"
 #include "core/app/deployment_check.hpp"
+#include "core/app/descriptors.hpp"
 #include "core/app/instance.hpp"
 #include "core/app/job_routes.hpp"
 #include "core/app/loading.hpp"
@@ -97,7 +98,15 @@ exit_code serve(const config_options& options) {
 
   // a place on disk and a port, both for this server alone, before anything is started
   const instance place(c.text("data_dir"));
+  raise_descriptor_limit();
   const auto web = http_settings(c);
+  if (const auto wanted = static_cast<std::size_t>(c.integer("http.max_connections")); web.max_connections < wanted)
+    observe::log(level::warn, "host",
+                 "the limit of open files allows fewer connections than http.max_connections; raise LimitNOFILE= of the "
+                 "service or `ulimit -Hn`",
+                 {{"http.max_connections", std::to_string(wanted)},
+                  {"connections", std::to_string(web.max_connections)},
+                  {"open_files", std::to_string(descriptor_limit())}});
   auto door = open_door(manager, web);
   const listen_address where{door.address(), door.port()};
 

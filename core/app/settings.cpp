@@ -10,6 +10,7 @@
 #include <iterator>
 #include <stdexcept>
 
+#include "core/app/descriptors.hpp"
 #include "core/auth/jwks.hpp"
 #include "core/auth/secret_box.hpp"
 #include "core/db/url.hpp"
@@ -131,6 +132,11 @@ http::settings http_settings(config::config& c) {
              "cannot be true while http.cors.origins holds \"*\": browsers refuse that; name the "
              "origins");
   s.cors.max_age = std::chrono::seconds(c.integer("http.cors.max_age_seconds"));
+  const bool local = c.text("deployment.mode") == "local";
+  s.site.public_url = c.text("http.public_url");
+  s.site.hosts = c.list("http.allowed_hosts");
+  if (local || !s.site.public_url.empty()) s.site.check = http::site_settings::checks::on;
+  if (local) s.site.whom = http::site_settings::scope::everyone;
   s.trusted_proxies = c.list("http.trusted_proxies");
   try_out(c, "http.trusted_proxies",
           [&] { const http::serving::address_set usable(s.trusted_proxies); });
@@ -140,7 +146,7 @@ http::settings http_settings(config::config& c) {
   s.max_target_bytes = size("http.max_target_bytes");
   s.max_body_bytes = size("http.max_body_bytes");
   s.form_max_total_bytes = size("http.max_form_bytes");
-  s.max_connections = size("http.max_connections");
+  s.max_connections = connections_within(size("http.max_connections"), descriptor_limit());
   s.stream_queue_bytes = size("http.stream_queue_bytes");
   s.stream_queue_pieces = size("http.stream_queue_pieces");
   s.header_timeout = c.duration("http.header_timeout_seconds");
@@ -149,6 +155,12 @@ http::settings http_settings(config::config& c) {
   s.body_min_rate = size("http.body_min_rate_bytes");
   s.request_timeout = c.duration("http.request_timeout_seconds");
   s.write_stall_timeout = c.duration("http.write_stall_timeout_seconds");
+  s.body_timeout = c.duration("http.body_timeout_seconds");
+  s.read_min_rate = size("http.read_min_rate_bytes");
+  s.address_connections = size("http.limits.address_connections");
+  s.unsent_bytes = {size("http.limits.account_unsent_bytes"), size("http.limits.unsent_bytes")};
+  s.bodies = {size("http.limits.account_uploads"), size("http.limits.uploads")};
+  s.spool_bytes = {size("http.limits.account_upload_bytes"), size("http.limits.upload_bytes")};
   return s;
 }
 

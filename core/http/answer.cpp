@@ -174,6 +174,31 @@ bool append_module_headers(std::string& out, const ry_header* headers, std::size
   return true;
 }
 
+core::error limit_error(std::uint32_t status, const char* reason, const char* code, std::string message,
+                        std::uint32_t retry_after_s) {
+  std::string detail = "{\"message\":";
+  append_json_string(detail, message);
+  detail += ",\"error_code\":";
+  append_json_string(detail, code);
+  detail += '}';
+  return {status == 503 ? RY_UNAVAILABLE : RY_RESOURCE_EXHAUSTED, reason, std::move(message), std::move(detail), status,
+          retry_after_s};
+}
+
+core::error too_many_connections() {
+  return limit_error(503, "http.too_many_connections", "CONNECTION_LIMIT", "Too many connections", 1);
+}
+
+bool has_line(std::string_view lines, std::string_view name) noexcept {
+  while (lines.size() > name.size()) {
+    if (lines[name.size()] == ':' && iequals(lines.substr(0, name.size()), name)) return true;
+    const auto end = lines.find('\n');
+    if (end == std::string_view::npos) return false;
+    lines.remove_prefix(end + 1);
+  }
+  return false;
+}
+
 std::uint32_t http_status(const core::error& e) noexcept {
   if (e.http_status >= 400 && e.http_status < 600) return e.http_status;
   switch (e.status) {

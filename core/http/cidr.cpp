@@ -1,8 +1,11 @@
 #include "core/http/cidr.hpp"
 
+#include <arpa/inet.h>
+
 #include <algorithm>
 #include <boost/asio/ip/address.hpp>
 #include <charconv>
+#include <cstring>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -103,6 +106,21 @@ std::string client_address(const address_set& trusted, std::string_view peer,
     if (!trusted.contains(client)) return client;
   }
   return client;
+}
+
+std::string network_of(std::string_view address, ipv6_prefix bits) {
+  in6_addr v6;
+  const std::string text(address);
+  if (::inet_pton(AF_INET6, text.c_str(), &v6) != 1) return text;
+  if (IN6_IS_ADDR_V4MAPPED(&v6)) {
+    char v4[INET_ADDRSTRLEN];
+    return ::inet_ntop(AF_INET, v6.s6_addr + 12, v4, sizeof v4) ? v4 : text;
+  }
+  const auto kept = static_cast<unsigned>(bits) / 8;
+  std::memset(v6.s6_addr + kept, 0, sizeof v6.s6_addr - kept);
+  char out[INET6_ADDRSTRLEN];
+  if (!::inet_ntop(AF_INET6, &v6, out, sizeof out)) return text;
+  return std::string(out) + "/" + std::to_string(static_cast<unsigned>(bits));
 }
 
 }  // namespace ry::http::serving

@@ -1,4 +1,4 @@
-// Address blocks of trusted proxies, and the client's address behind them.
+// Address blocks of trusted proxies, the client's address behind them, and the network that it is counted by.
 #pragma once
 
 #include <array>
@@ -25,6 +25,11 @@ class address_set {
   };
   std::vector<block> blocks_;
 };
+
+// What addresses are counted by: IPv4 as it is, IPv6 by its network. A subscriber has a /64 whole, and may have
+// as much as a /48.
+enum class ipv6_prefix : unsigned { subscriber = 64, site = 48 };
+std::string network_of(std::string_view address, ipv6_prefix bits = ipv6_prefix::subscriber);
 
 // The right-most address of X-Forwarded-For that is no trusted proxy; `peer` when it is not trusted
 // itself or the header says nothing usable. However the header spells it, an address is always the same text.

@@ -1,8 +1,10 @@
 #include "core/http/connection.hpp"
 
 #include <netinet/in.h>
+#include <linux/sockios.h>
 #include <netinet/tcp.h>
 #include <ry/cpp/memory.hpp>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -16,14 +18,17 @@ namespace {
 constexpr auto first_request_grace = std::chrono::seconds(2);
 // Of a drain, for what is nearly done: called off it would be an error where an answer was on its way.
 constexpr auto short_answer_grace = std::chrono::seconds(1);
+// For the request of a connection that is answered 503 whatever it asks.
+constexpr std::chrono::milliseconds refusal_grace{1000};
 }  // namespace
 
-connection::connection(worker& w, std::string peer, admission how)
+connection::connection(worker& w, std::string peer, admission how, quota_hold place)
     : admitted_as(how),
       w_(w),
       keep_alive_(w.keep()),
       socket_(w.loop.ctx.get_executor()),
-      peer_(std::move(peer)) {}
+      peer_(std::move(peer)),
+      place_(std::move(place)) {}
 
 connection::~connection() = default;
 
@@ -39,7 +44,8 @@ void connection::start(int fd) {
     return;
   }
   if (w_.shared.tls) tls_ = std::make_unique<tls_session>(*w_.shared.tls, fd);
-  head_due_ = clock::now() + cfg().header_timeout;
+  head_due_ = clock::now() + (admitted_as == admission::too_many ? std::min(refusal_grace, cfg().header_timeout)
+                                                                 : cfg().header_timeout);
   due(head_due_);
   // What came with the connection is read without waiting for the reactor.
   on_readable();
@@ -152,6 +158,7 @@ void connection::pump(std::string_view fresh) {
   while (step()) {
   }
   in_pump_ = false;
+  const bool waits_for_flush = phase_ == phase::head && !cur_.empty() && out_.size() - sent_ > max_backlog;
   if (kept)
     in_.erase(0, in_.size() - cur_.size());
   else if (!cur_.empty())
@@ -159,6 +166,8 @@ void connection::pump(std::string_view fresh) {
   cur_ = {};
   if (in_.empty() && in_.capacity() > 1024) give_back(in_);
   flush();
+  // No further bytes need come for the requests that are here.
+  if (waits_for_flush && phase_ == phase::head && out_.empty()) w_.schedule(*this);
 }
 
 // One step of the connection; false: nothing more to do without new bytes or an answer.
@@ -225,7 +234,7 @@ io_result connection::send(const char* data, std::size_t n) {
   }
   if (r.what == kind::done) {
     worker::add(w_.count.bytes_out, r.n);
-    write_due_ = {};
+    written_ += r.n;
   }
   return r;
 }
@@ -233,8 +242,11 @@ io_result connection::send(const char* data, std::size_t n) {
 void connection::arm_write() {
   if (writing_ || phase_ == phase::closed) return;
   writing_ = true;
-  if (write_due_ == clock::time_point{}) write_due_ = clock::now() + cfg().write_stall_timeout;
-  due(write_due_);
+  if (slow_since_ == clock::time_point{}) {
+    slow_since_ = clock::now();
+    taken_before_ = taken_by_reader();
+  }
+  due(slow_since_ + cfg().write_stall_timeout);
   socket_.async_wait(
       boost::asio::socket_base::wait_write,
       [self = boost::intrusive_ptr<connection>(this)](const boost::system::error_code& ec) {
@@ -263,11 +275,32 @@ bool connection::flush_out() {
     }
   }
   sent_ = 0;
+  slow_since_ = {};
+  if (unsent_.is_open() && !file_) unsent_.reset();
   if (out_.capacity() > 16 * 1024)
     give_back(out_);
   else
     out_.clear();
   return true;
+}
+
+// Bytes that have left for the reader and were acknowledged by its side. What the kernel holds back does not
+// count: its buffer takes megabytes from us at once, and nothing for long.
+std::uint64_t connection::taken_by_reader() const {
+  int held = 0;
+  if (::ioctl(const_cast<connection*>(this)->socket_.native_handle(), SIOCOUTQ, &held) != 0 || held < 0) held = 0;
+  return written_ - std::min<std::uint64_t>(written_, static_cast<std::uint64_t>(held));
+}
+
+// At the end of a window: whether the reader took too little in it.
+bool connection::too_slow(clock::time_point now) {
+  const auto taken = taken_by_reader();
+  const auto seconds = std::chrono::duration<double>(now - slow_since_).count();
+  const auto least = std::max(1.0, seconds * static_cast<double>(cfg().read_min_rate));
+  const auto took = taken - std::min(taken, taken_before_);
+  slow_since_ = now;
+  taken_before_ = taken;
+  return static_cast<double>(took) < least;
 }
 
 void connection::flush() {
@@ -303,6 +336,9 @@ void connection::close() {
   if (job_) job_->conn = nullptr;
   job_.reset();
   file_.reset();
+  place_.reset();
+  unsent_.reset();
+  body_.reset();
   tls_.reset();
   boost::system::error_code ec;
   socket_.close(ec);
@@ -383,9 +419,13 @@ void connection::timer(clock::time_point now) {
     next = std::min(next, t);
     return false;
   };
-  if (writing_ && write_due_ != clock::time_point{} && check(write_due_)) {
-    worker::add(w_.count.timeouts);
-    return cut(RY_WHY_GONE);
+  if (writing_ && slow_since_ != clock::time_point{} && check(slow_since_ + cfg().write_stall_timeout)) {
+    if (too_slow(now)) {
+      worker::add(w_.count.timeouts);
+      worker::add(w_.count.slow_readers);
+      return cut(RY_WHY_GONE);
+    }
+    next = std::min(next, slow_since_ + cfg().write_stall_timeout);
   }
   switch (phase_) {
     case phase::head:
@@ -406,6 +446,8 @@ void connection::timer(clock::time_point now) {
       break;
     case phase::body:
     case phase::handling:
+      if (parser_ && !parser_->body_done() && check(body_due_))
+        return body_failed({408, "The request body took too long"});
       if (parser_ && !parser_->body_done() && wants_body()) {
         auto waited = body_waited_;
         if (body_armed_ != clock::time_point{}) {
@@ -415,9 +457,12 @@ void connection::timer(clock::time_point now) {
         }
         if (waited > cfg().body_rate_grace) {
           const auto seconds = std::chrono::duration<double>(waited).count();
-          if (static_cast<double>(parser_->body_bytes()) <
-              seconds * static_cast<double>(cfg().body_min_rate))
+          const auto received = parser_->body_bytes() - body_before_;
+          if (static_cast<double>(received) < seconds * static_cast<double>(cfg().body_min_rate))
             return body_failed({408, "Request body too slow"});
+          // The next window begins; the wait that is under way belongs to it from now on.
+          body_before_ = parser_->body_bytes();
+          body_waited_ -= waited;
         }
         next = std::min(next, now + std::chrono::seconds(1));
       }

@@ -30,7 +30,7 @@ class connection final
     : public wheel_entry,
       public boost::intrusive_ref_counter<connection, boost::thread_unsafe_counter> {
  public:
-  connection(worker& w, std::string peer, admission how);
+  connection(worker& w, std::string peer, admission how, quota_hold place);
   ~connection();
   void start(int fd);
 
@@ -75,6 +75,7 @@ class connection final
   static constexpr std::size_t max_head = 4 * 1024;  // of a stream, to be sent with its first piece
   static constexpr std::size_t file_piece = 256 * 1024;
   static constexpr std::size_t max_discard = 256 * 1024;
+  static constexpr std::size_t uncounted = 16 * 1024;  // an answer that waits may have without being counted
 
   // connection.cpp
   void arm_read();
@@ -89,6 +90,8 @@ class connection final
   void finish_close();
   void close();
   void end_of_input();
+  std::uint64_t taken_by_reader() const;
+  bool too_slow(clock::time_point now);
   void due(clock::time_point when) { w_.wheel.at_latest(*this, when); }
 
   // connection_request.cpp
@@ -96,6 +99,7 @@ class connection final
   void begin_request(std::string_view head);
   void route_request();
   bool preflight();
+  bool foreign();
   void authenticate();
   bool within(const std::optional<gate_verdict>& v);
   void admitted();
@@ -104,6 +108,8 @@ class connection final
   void fire_cancel(std::int32_t why);
   void begin_trace();
   void fail(std::uint32_t status, std::string_view detail, std::string_view lines = {});
+  void fail(const core::error& e);
+  void send_failure(std::uint32_t status, std::string_view lines, std::string_view body);
   void fail_head(std::uint32_t status, std::string_view detail, std::string_view head);
   void respond_error(const core::error& e);
   void drop_request();
@@ -111,6 +117,9 @@ class connection final
   void log_request(std::uint32_t status);
   void plan_rest();
   void begin_answer();
+  void write_answer(std::uint32_t status, std::string_view lines, std::string_view body,
+                    std::shared_ptr<file_source> file);
+  quota_verdict count_unsent(std::size_t body, bool file);
   void end_answer();
   const settings& cfg() const noexcept { return w_.shared.s; }
 
@@ -118,9 +127,12 @@ class connection final
   bool wants_body() const;
   bool read_body();
   bool decode_some(std::string& out);
+  bool count_body();
+  void end_body();
   void send_continue();
   void deliver_body();
   void body_failed(const refusal& r);
+  void refuse_body(const core::error& e);
 
   // connection_stream.cpp
   bool fill_from_stream();
@@ -135,6 +147,10 @@ class connection final
       socket_;
   std::unique_ptr<tls_session> tls_;
   std::string peer_;
+  std::string good_host_;  // the Host of the last request, when it was this server's
+  quota_hold place_;       // among the connections of its address
+  quota_hold unsent_;      // an answer that waits for its reader
+  quota_hold body_;        // a body that is still arriving
   phase phase_ = phase::head;
   bool reading_ = false, writing_ = false;  // waits are armed
   bool in_pump_ = false;
@@ -159,12 +175,16 @@ class connection final
   std::shared_ptr<file_source> file_;
   std::shared_ptr<file_job> job_;  // a piece of file_ is being read
 
-  clock::time_point head_due_{}, request_due_ = clock::time_point::max(), write_due_{},
-                                 linger_due_{};
+  clock::time_point head_due_{}, request_due_ = clock::time_point::max(), linger_due_{};
+  // Of the reader: since when something waits for it, in windows of write_stall_timeout.
+  clock::time_point slow_since_{};
+  std::uint64_t written_ = 0, taken_before_ = 0;
   clock::time_point call_off_due_ = clock::time_point::max();  // of a request that a drain found under way
   clock::time_point body_armed_{};  // since when the client owes body bytes
+  clock::time_point body_due_ = clock::time_point::max();
+  // Of the window that the rate is measured over: how long the client was waited for, and where the body stood.
   clock::duration body_waited_{};
-  std::uint64_t body_received_ = 0;
+  std::uint64_t body_before_ = 0;
   clock::time_point last_write_{};
 };
 

@@ -1,4 +1,5 @@
 // Bodies of requests: whole ones, pieces on demand, forms.
+#include "core/http/answer.hpp"
 #include "core/http/connection.hpp"
 
 namespace ry::http::serving {
@@ -12,6 +13,29 @@ bool connection::wants_body() const {
   if (!d.form || d.form->told || d.form->ended || d.form->reader.failed()) return false;
   // One batch is being written, the next one is full: the client waits.
   return !d.form->writing || d.form->reader.unwritten() < 256 * 1024;
+}
+
+// A body that did not come with its head takes one of the places for such bodies.
+bool connection::count_body() {
+  if (body_.is_open()) return true;
+  if (cfg().body_timeout.count() != 0) {
+    body_due_ = clock::now() + cfg().body_timeout;
+    due(body_due_);
+  }
+  body_.open(*w_.shared.bodies, ex_->data->caller());
+  const auto v = body_.resize(1);
+  if (v == quota_verdict::granted) return true;
+  refuse_body(v == quota_verdict::caller_full
+                  ? limit_error(429, "http.too_many_uploads", "UPLOAD_LIMIT",
+                                "Too many of your request bodies are still arriving", 5)
+                  : limit_error(503, "http.too_many_uploads", "UPLOAD_LIMIT",
+                                "Too many request bodies are still arriving", 5));
+  return false;
+}
+
+void connection::end_body() {
+  body_.reset();
+  body_due_ = clock::time_point::max();
 }
 
 void connection::send_continue() {
@@ -42,7 +66,9 @@ bool connection::read_body() {
         return true;
       }
     }
+    if (parser_->body_done()) end_body();
     if (!parser_->body_done() && cur_.size() == before) {
+      if (!count_body()) return true;
       send_continue();
       if (body_armed_ == clock::time_point{}) {
         body_armed_ = now;
@@ -70,7 +96,16 @@ void connection::deliver_body() {
   auto& d = *ex.data;
   if (d.form) {
     auto form = d.form;
-    form->reader.feed(d.body);
+    if (!form->held.is_open()) form->held.open(*w_.shared.spool, d.caller());
+    const auto v = form->held.resize(form->held.amount() + d.body.size());
+    if (v == quota_verdict::granted)
+      form->reader.feed(d.body);
+    else
+      form->reader.fail_body(v == quota_verdict::caller_full
+                                 ? limit_error(429, "http.spool_limit", "UPLOAD_SPACE_LIMIT",
+                                               "Your uploads that are under way take too much space together", 10)
+                                 : limit_error(503, "http.spool_limit", "UPLOAD_SPACE_LIMIT",
+                                               "The uploads that are under way take too much space together", 10));
     d.body.clear();
     if (parser_->body_done() && !std::exchange(form->ended, true)) form->reader.finish();
     w_.advance_form(ex);
@@ -92,27 +127,32 @@ void connection::deliver_body() {
 
 // The rest of the body will not come or is not wanted.
 void connection::body_failed(const refusal& r) {
-  keep_ = false;
   worker::add(r.status == 408 ? w_.count.timeouts : w_.count.parse_errors);
+  refuse_body({r.status == 413   ? RY_RESOURCE_EXHAUSTED
+               : r.status == 408 ? RY_DEADLINE_EXCEEDED
+                                 : RY_INVALID_ARGUMENT,
+               r.status == 413 ? "http.form_too_large" : "http.body_failed",
+               r.detail,
+               {},
+               r.status,
+               0});
+}
+
+void connection::refuse_body(const core::error& e) {
+  keep_ = false;
+  end_body();
   if (phase_ == phase::body) {
-    fail(r.status, r.detail);
+    fail(e);
     if (!in_pump_) flush();
     return;
   }
   auto& d = *ex_->data;
-  const ry_status st = r.status == 413   ? RY_RESOURCE_EXHAUSTED
-                       : r.status == 408 ? RY_DEADLINE_EXCEEDED
-                                         : RY_INVALID_ARGUMENT;
+  const ry_status st = e.status;
   // From now on the module has the usual time to answer.
   request_due_ = clock::now() + cfg().request_timeout;
   due(request_due_);
   if (d.form) {
-    d.form->reader.fail_body({st,
-                              r.status == 413 ? "http.form_too_large" : "http.body_failed",
-                              r.detail,
-                              {},
-                              r.status,
-                              0});
+    d.form->reader.fail_body(e);
     w_.advance_form(*ex_);
   } else if (const auto fn = std::exchange(d.read_fn, nullptr)) {
     auto* owner = ex_->hold.get();

@@ -101,6 +101,8 @@ void connection::begin_request(std::string_view head) {
   expect_ = !d.info.expect.empty() && d.info.version == 11 && d.info.has_body;
   body_armed_ = {};
   body_waited_ = {};
+  body_before_ = 0;
+  body_due_ = clock::time_point::max();
   request_due_ = clock::time_point::max();
   if (refused) {
     worker::add(w_.count.parse_errors);
@@ -109,7 +111,7 @@ void connection::begin_request(std::string_view head) {
   if (admitted_as != admission::served) keep_ = false;
   if (admitted_as == admission::too_many) {
     d.path = first_line(d.head).path;
-    return fail(503, "Too many connections", "Retry-After: 1\r\n");
+    return fail(too_many_connections());
   }
   route_request();
 }
@@ -140,6 +142,7 @@ void connection::route_request() {
   d.route = match.route;
   d.path = match.path;
   ex_->hold = module::hold(d.route->def.owner);
+  if (w_.shared.own.is_checked() && foreign()) return;
   begin_trace();
   // A browser's EventSource gives up for good at any status but 200, and comes again when the connection
   // breaks.
@@ -199,6 +202,33 @@ bool connection::within(const std::optional<gate_verdict>& v) {
   if (v->allowed) return true;
   fail(429, "Too many requests", "Retry-After: " + std::to_string(v->retry_after_s) + "\r\n");
   return false;
+}
+
+// Refuses what comes under a name that is not this server's, or what a page of another origin wants to change.
+bool connection::foreign() {
+  const auto& d = *ex_->data;
+  const auto& own = w_.shared.own;
+  const auto refuse = [&](const char* code, std::string message) {
+    fail(limit_error(403, "http.foreign", code, std::move(message), 0));
+    return true;
+  };
+  const bool everyone = cfg().site.whom == site_settings::scope::everyone;
+  const auto target = authority_of(d.info.target);
+  const bool known = target.empty() && d.info.host == good_host_;
+  if (!known && (everyone || (!d.route->host && !w_.shared.trusted.contains(peer_)))) {
+    for (const auto name : {d.info.host, target})
+      if (!own.is_own_host(name))
+        return refuse("HOST_NOT_ALLOWED", "This server is not reached by the name \"" + host_of(name) +
+                                              "\". Its operator can add it to http.allowed_hosts");
+    good_host_.assign(d.info.host);
+  }
+  if (d.info.origin.empty() || !changes_something(d.info.method)) return false;
+  std::string_view fetch_site;
+  for (const auto& h : d.headers)
+    if (iequals(core::sv(h.name), "sec-fetch-site")) fetch_site = core::sv(h.value);
+  if (own.may_change(d.info.origin, d.info.host, fetch_site)) return false;
+  return refuse("ORIGIN_NOT_ALLOWED", "Pages of this origin may not change anything here. The server's operator can add "
+                                      "it to http.cors.origins");
 }
 
 // Answers OPTIONS unless a route does. True: answered.
@@ -435,6 +465,9 @@ void connection::write_head(std::uint32_t status, std::string_view lines) {
   append_header(out_, "X-Request-Id", d.request_id);
   out_.append(d.limit_lines);
   out_.append(lines);
+  if (!has_line(lines, "x-content-type-options")) out_.append("X-Content-Type-Options: nosniff\r\n");
+  // What an account is answered is for its eyes only.
+  if (d.has_principal && !has_line(lines, "cache-control")) out_.append("Cache-Control: no-store\r\n");
   const auto& cors = cfg().cors;
   if (!cors.origins.empty()) {
     const bool any = std::find(cors.origins.begin(), cors.origins.end(), "*") != cors.origins.end();
@@ -460,8 +493,34 @@ void connection::begin_answer() {
   out_.append("\r\n");
 }
 
+// Counts what would wait if the reader took nothing from now on.
+quota_verdict connection::count_unsent(std::size_t body, bool file) {
+  auto waits = out_.size() - sent_ + body;
+  if (file) waits += file_piece;
+  if (waits <= uncounted) return quota_verdict::granted;
+  if (!unsent_.is_open()) unsent_.open(*w_.shared.unsent, ex_->data->caller());
+  return unsent_.resize(waits);
+}
+
 void connection::answer(std::uint32_t status, std::string_view lines, std::string_view body,
                         std::shared_ptr<file_source> file) {
+  if (const auto v = count_unsent(head_method_ ? 0 : body.size(), file && file->left != 0);
+      v != quota_verdict::granted) {
+    const auto full = limit_error(503, "http.response_buffer_full", "RESPONSE_BUFFER_LIMIT",
+                                  v == quota_verdict::caller_full
+                                      ? "Too much of your responses waits to be read: read or close them first"
+                                      : "Too many responses wait to be read",
+                                  2);
+    std::string own(json_type);
+    append_retry_after(own, 503, full);
+    keep_ = false;
+    return write_answer(503, own, error_body(full), nullptr);
+  }
+  write_answer(status, lines, body, std::move(file));
+}
+
+void connection::write_answer(std::uint32_t status, std::string_view lines, std::string_view body,
+                              std::shared_ptr<file_source> file) {
   plan_rest();
   write_head(status, lines);
   const bool bodiless = status == 204 || status == 304;
@@ -488,6 +547,7 @@ void connection::answer(std::uint32_t status, std::string_view lines, std::strin
 void connection::end_answer() {
   expect_ = false;
   request_due_ = clock::time_point::max();
+  body_.reset();
   phase_ = phase::head;
   // A long answer may have begun before the drain did.
   if (w_.draining) closing_ = true;
@@ -523,13 +583,20 @@ void connection::fail_head(std::uint32_t status, std::string_view detail, std::s
 }
 
 void connection::fail(std::uint32_t status, std::string_view detail, std::string_view lines) {
+  if (status == 204) return send_failure(status, lines, {});
+  send_failure(status, std::string(lines).append(json_type), error_body(detail));
+}
+
+void connection::fail(const core::error& e) {
+  std::string lines(json_type);
+  const auto status = http_status(e);
+  append_retry_after(lines, status, e);
+  send_failure(status, lines, error_body(e));
+}
+
+void connection::send_failure(std::uint32_t status, std::string_view lines, std::string_view body) {
   auto& ex = *ex_;
-  std::string all(lines), body;
-  if (status != 204) {
-    all += json_type;
-    body = error_body(detail);
-  }
-  answer(status, all, body, nullptr);
+  answer(status, lines, body, nullptr);
   switch (ex.current()) {
     case exchange::authenticating:
       w_.release(ex);

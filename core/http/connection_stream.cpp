@@ -87,7 +87,7 @@ bool connection::fill_from_stream() {
     out.append(out_);
     give_back(out_);
   }
-  bool ended = false;
+  bool ended = false, counted = false;
   std::vector<stream_data::waiter> ready;
   {
     std::unique_lock lock(ex.mutex);
@@ -131,6 +131,7 @@ bool connection::fill_from_stream() {
       st.queue.erase(st.queue.begin(), st.queue.begin() + static_cast<std::ptrdiff_t>(st.head));
       st.head = 0;
     }
+    counted = st.held.amount() != 0 || st.unsent != 0;
     if (st.bytes < cfg().stream_queue_bytes / 4 && st.pieces() < cfg().stream_queue_pieces / 4)
       ready.swap(st.waiters);
   }
@@ -150,6 +151,17 @@ bool connection::fill_from_stream() {
     }
   }
   if (sent < out.size()) out_.assign(out, sent);
+  if (sent < out.size() || counted) {
+    std::unique_lock lock(ex.mutex);
+    auto& st = *ex.stream_state;
+    st.unsent = out.size() - sent;
+    if (!st.count(*w_.shared.unsent, st.unsent + st.bytes)) {
+      lock.unlock();
+      worker::add(w_.count.streams_cut);
+      cut(RY_WHY_OVERLOAD);
+      return false;
+    }
+  }
   if (out.capacity() > 4 * worker::scratch_size) give_back(out);
   if (ended) end_stream();
   return true;

@@ -19,6 +19,7 @@
 #include "core/exec/buffer.hpp"
 #include "core/http/form.hpp"
 #include "core/http/message.hpp"
+#include "core/http/quota.hpp"
 #include "core/http/router.hpp"
 #include "core/http/timer_wheel.hpp"
 #include "core/observe/trace.hpp"
@@ -59,6 +60,7 @@ struct form_state {
   bool ended = false;    // the body is complete
   bool told = false;     // fn was called
   bool left = false;     // the request is over; the batch under way is the last
+  quota_hold held;       // what has come of it
 };
 
 // Everything that belongs to a request before its end. Recycled.
@@ -89,6 +91,8 @@ struct request_data {
   ry_cancel_fn cancel_fn = nullptr;
   void* cancel_ctx = nullptr;
 
+  // Whom limits count: the account, or the network that the request comes from.
+  std::string caller() const;
   void clear();
 };
 
@@ -116,6 +120,18 @@ struct stream_data {
   void* close_ctx = nullptr;
   std::chrono::milliseconds keepalive{0};
   std::string keepalive_bytes;
+
+  // Up to this much of a stream is not counted.
+  static constexpr std::size_t uncounted = 64 * 1024;
+  std::string caller;      // whose bytes wait
+  std::size_t unsent = 0;  // left the queue, but not the connection
+  quota_hold held;
+  // Counts that this much waits; false: the caller or all together have too much.
+  bool count(quota& of, std::size_t waits) {
+    if (waits <= uncounted && held.amount() == 0) return true;
+    if (!held.is_open()) held.open(of, caller);
+    return held.resize(waits <= uncounted ? 0 : waits) == quota_verdict::granted;
+  }
 
   std::size_t pieces() const noexcept { return queue.size() - head; }
 };

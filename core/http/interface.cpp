@@ -225,6 +225,8 @@ ry_status stream_open(ry_request* request, std::uint32_t status, const ry_header
     auto& ex = *ref.ex;
     const bool here = ex.home.loop.is_current();
     auto state = std::make_unique<stream_data>();
+    // Of a request that is open, its data stay what they are.
+    if (ref.is(exchange::open)) state->caller = ex.data->caller();
     std::unique_ptr<pending_answer> answer;
     if (!here) {
       answer = std::make_unique<pending_answer>();
@@ -270,8 +272,9 @@ ry_status push(ry_stream* stream, std::size_t size, Make&& make) noexcept {
     if (st.too_slow) return RY_RESOURCE_EXHAUSTED;
     if (size == 0) return RY_OK;
     const auto& s = ex.home.shared.s;
-    if (st.pieces() != 0 &&
-        (st.bytes + size > s.stream_queue_bytes || st.pieces() >= s.stream_queue_pieces)) {
+    if ((st.pieces() != 0 &&
+         (st.bytes + size > s.stream_queue_bytes || st.pieces() >= s.stream_queue_pieces)) ||
+        !st.count(*ex.home.shared.unsent, st.unsent + st.bytes + size)) {
       st.too_slow = true;
       ex.home.enqueue(ex);
       return RY_RESOURCE_EXHAUSTED;

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "core/http/uri.hpp"
+#include "core/observe/log_line.hpp"
 
 namespace ry::http::serving {
 
@@ -127,6 +128,17 @@ std::string_view route_table::strip(std::string_view path) const noexcept {
   return {};
 }
 
+namespace {
+
+// Modules and the database take text: each value by itself, as two halves of a character may meet.
+bool is_text(const path_values& values) {
+  for (std::size_t i = 0; i < values.ends.size(); ++i)
+    if (!observe::is_utf8(values.at(i))) return false;
+  return true;
+}
+
+}  // namespace
+
 match_result route_table::match(std::string_view method, std::string_view path,
                                 path_values& values) const {
   values.clear();
@@ -136,11 +148,12 @@ match_result route_table::match(std::string_view method, std::string_view path,
   const auto inner = strip(path);
   if (inner.data()) {
     if (const auto* r = find(prefixed_, inner.substr(1), s))
-      return {match_outcome::found, r, {}, inner};
+      return {is_text(values) ? match_outcome::found : match_outcome::bad_encoding, r, {}, inner};
     values.clear();
   }
   if (!s.bad)
-    if (const auto* r = find(plain_, path.substr(1), s)) return {match_outcome::found, r, {}, path};
+    if (const auto* r = find(plain_, path.substr(1), s))
+      return {is_text(values) ? match_outcome::found : match_outcome::bad_encoding, r, {}, path};
   values.clear();
   if (s.bad) return {match_outcome::bad_encoding, nullptr, {}, path};
   if (!s.methods.empty()) return {match_outcome::wrong_method, nullptr, join(s.methods), path};

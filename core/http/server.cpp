@@ -13,6 +13,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "core/http/answer.hpp"
 #include "core/http/connection.hpp"
 #include "core/http/router.hpp"
 #include "core/http/worker.hpp"
@@ -26,8 +27,41 @@ using namespace serving;
 namespace {
 
 constexpr std::int64_t overflow_connections =
-    128;  // answered 503 instead of waiting in the backlog
+    128;  // whose request is read before the 503; more get it unread
 constexpr auto accept_pause = std::chrono::milliseconds(100);
+
+std::string unread_refusal() {
+  const auto body = error_body(too_many_connections());
+  std::string out;
+  append_status_line(out, 503);
+  append_header(out, "Connection", "close");
+  append_header(out, "Retry-After", "1");
+  append_header(out, "Content-Type", "application/json");
+  append_header(out, "Content-Length", std::to_string(body.size()));
+  return out.append("\r\n").append(body);
+}
+
+// Reads what came: closing would reset the connection otherwise, and drop the answer with it.
+void turn_away(int fd, bool tls, std::string_view answer) {
+  if (!tls) {
+    (void)::send(fd, answer.data(), answer.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    ::shutdown(fd, SHUT_WR);
+    char dropped[8192];
+    (void)::recv(fd, dropped, sizeof dropped, MSG_DONTWAIT);
+  }
+  ::close(fd);
+}
+
+std::string text_of(const sockaddr_storage& from) {
+  if (from.ss_family != AF_INET6)
+    return asio::ip::address_v4(ntohl(reinterpret_cast<const sockaddr_in&>(from).sin_addr.s_addr)).to_string();
+  const auto& a = reinterpret_cast<const sockaddr_in6&>(from);
+  asio::ip::address_v6::bytes_type b;
+  std::copy(a.sin6_addr.s6_addr, a.sin6_addr.s6_addr + 16, b.begin());
+  const asio::ip::address_v6 v6(b);
+  // Whoever comes by IPv4 to a socket for both is known by that address, as in trusted_proxies.
+  return v6.is_v4_mapped() ? asio::ip::make_address_v4(asio::ip::v4_mapped, v6).to_string() : v6.to_string();
+}
 
 std::string checked_base_path(std::string path) {
   while (!path.empty() && path.back() == '/') path.pop_back();
@@ -57,9 +91,14 @@ struct server::impl : std::enable_shared_from_this<server::impl> {
   explicit impl(rooms r, settings s) {
     s.base_path = checked_base_path(std::move(s.base_path));
     shared.trusted = address_set(s.trusted_proxies);
+    shared.own = site(s.site, s.cors.origins);
     shared.limits = {s.max_header_bytes, s.max_target_bytes};
     shared.r = r;
     shared.s = std::move(s);
+    shared.unsent = std::make_unique<quota>(shared.s.unsent_bytes);
+    shared.bodies = std::make_unique<quota>(shared.s.bodies);
+    shared.spool = std::make_unique<quota>(shared.s.spool_bytes);
+    shared.by_address = std::make_unique<quota>(quota_limits{shared.s.address_connections, 0});
     for (std::size_t i = 0; i < r.loops->size(); ++i)
       workers.push_back(std::make_unique<worker>(shared, r.loops->at(i)));
   }
@@ -78,6 +117,7 @@ struct server::impl : std::enable_shared_from_this<server::impl> {
   std::unique_ptr<timer_type> pause;
   std::atomic<std::uint16_t> port{0};
   std::atomic<bool> draining{false};
+  const std::string refusal = unread_refusal();
   bool inherited = false;  // the socket outlives this process
   std::atomic<std::uint64_t> refused{0};
 
@@ -134,9 +174,6 @@ struct server::impl : std::enable_shared_from_this<server::impl> {
   void accept_some() {
     for (int i = 0; i < 64; ++i) {
       if (!acceptor || !acceptor->is_open()) return;
-      const auto open = shared.connections.load(std::memory_order_acquire);
-      const auto limit = static_cast<std::int64_t>(shared.s.max_connections);
-      if (open >= limit + overflow_connections) return accept_later();
       sockaddr_storage from{};
       socklen_t len = sizeof from;
       const int fd = ::accept4(acceptor->native_handle(), reinterpret_cast<sockaddr*>(&from), &len,
@@ -150,32 +187,36 @@ struct server::impl : std::enable_shared_from_this<server::impl> {
                      {{"error", std::error_code(errno, std::generic_category()).message()}});
         return accept_later();
       }
-      hand_over(fd, from,
-                draining        ? admission::draining
-                : open >= limit ? admission::too_many
-                                : admission::served);
+      admit(fd, text_of(from));
     }
     wait_accept();
   }
 
-  void hand_over(int fd, const sockaddr_storage& from, admission how) {
+  void admit(int fd, std::string peer) {
+    const auto limit = static_cast<std::int64_t>(shared.s.max_connections);
+    const auto refusing = shared.refusing.load(std::memory_order_acquire);
+    const auto open = shared.connections.load(std::memory_order_acquire) - refusing;
+    quota_hold place;
+    bool crowded = false;
+    if (shared.s.address_connections != 0 && !shared.trusted.contains(peer)) {
+      place.open(*shared.by_address, network_of(peer));
+      crowded = place.resize(1) != quota_verdict::granted;
+    }
+    const auto how = draining                  ? admission::draining
+                     : open >= limit || crowded ? admission::too_many
+                                                : admission::served;
+    if (how == admission::too_many ? refusing >= overflow_connections : open >= limit + overflow_connections) {
+      refused.fetch_add(1, std::memory_order_relaxed);
+      return turn_away(fd, shared.tls != nullptr, refusal);
+    }
+    hand_over(fd, std::move(peer), how, std::move(place));
+  }
+
+  void hand_over(int fd, std::string peer, admission how, quota_hold place) {
     const int on = 1;
     ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     const auto stall = static_cast<unsigned>(shared.s.write_stall_timeout.count());
     ::setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &stall, sizeof stall);
-    std::string peer;
-    if (from.ss_family == AF_INET6) {
-      const auto& a = reinterpret_cast<const sockaddr_in6&>(from);
-      asio::ip::address_v6::bytes_type b;
-      std::copy(a.sin6_addr.s6_addr, a.sin6_addr.s6_addr + 16, b.begin());
-      const asio::ip::address_v6 v6(b);
-      // Whoever comes by IPv4 to a socket for both is known by that address, as in trusted_proxies.
-      peer = v6.is_v4_mapped() ? asio::ip::make_address_v4(asio::ip::v4_mapped, v6).to_string()
-                               : v6.to_string();
-    } else {
-      peer = asio::ip::address_v4(ntohl(reinterpret_cast<const sockaddr_in&>(from).sin_addr.s_addr))
-                 .to_string();
-    }
     worker* best = workers.front().get();
     for (const auto& w : workers)
       if (w->count.accepting.load(std::memory_order_relaxed) <
@@ -184,10 +225,13 @@ struct server::impl : std::enable_shared_from_this<server::impl> {
     best->count.accepting.fetch_add(1, std::memory_order_relaxed);
     shared.connections.fetch_add(1, std::memory_order_acq_rel);
     if (how == admission::draining) shared.turned_away.fetch_add(1, std::memory_order_acq_rel);
+    if (how == admission::too_many) shared.refusing.fetch_add(1, std::memory_order_acq_rel);
     if (how != admission::served) refused.fetch_add(1, std::memory_order_relaxed);
-    if (best->loop.is_current()) return best->accept(fd, std::move(peer), how);
-    best->loop.post([best, fd, peer = std::move(peer), how, self = shared_from_this()] {
-      best->accept(fd, peer, how);
+    if (best->loop.is_current()) return best->accept(fd, std::move(peer), how, std::move(place));
+    // std::function copies what it holds, and a place is one's own.
+    auto kept = std::make_shared<quota_hold>(std::move(place));
+    best->loop.post([best, fd, peer = std::move(peer), how, kept = std::move(kept), self = shared_from_this()] {
+      best->accept(fd, peer, how, std::move(*kept));
     });
   }
 };
@@ -333,8 +377,17 @@ server_stats server::stats() const {
     s.streams_cut += c.streams_cut;
     s.parse_errors += c.parse_errors;
     s.timeouts += c.timeouts;
+    s.slow_readers += c.slow_readers;
   }
   s.refused = impl_->refused;
+  const auto& all = impl_->shared;
+  s.connections_refused_by_address = all.by_address->refused();
+  s.unsent_bytes = all.unsent->held();
+  s.unsent_refused = all.unsent->refused();
+  s.bodies = all.bodies->held();
+  s.bodies_refused = all.bodies->refused();
+  s.spool_bytes = all.spool->held();
+  s.spool_refused = all.spool->refused();
   s.routes.push_back(impl_->shared.unmatched->snapshot());
   std::lock_guard lock(impl_->counters_mutex);
   for (const auto& c : impl_->counters) s.routes.push_back(c->snapshot());

@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "core/http/listener.hpp"
+#include "core/http/quota.hpp"
+#include "core/http/site.hpp"
 #include "core/http/stats.hpp"
 #include "core/module/registration.hpp"
 
@@ -89,6 +91,7 @@ struct settings {
   std::string base_path;                    // "/api" or empty
   std::string spool_dir;  // for files of forms; this process's own: start() removes leftovers
   cors_settings cors;
+  site_settings site;
   std::vector<std::string> trusted_proxies;  // addresses or CIDR blocks
   access_log access = access_log::on;
 
@@ -96,18 +99,27 @@ struct settings {
   std::size_t max_target_bytes = 8 * 1024;
   std::uint64_t max_body_bytes = 1024 * 1024;
   std::size_t max_connections = 20'000;
+  // Of one peer address (IPv6: /64) that is no trusted proxy; 0: no limit.
+  std::size_t address_connections = 0;
   std::size_t stream_queue_bytes = 1024 * 1024;
   std::size_t stream_queue_pieces = 1024;
   std::uint64_t form_max_total_bytes = 1024ull * 1024 * 1024;  // where the caller gives no limit
+  // Limits by account, or by address where the account is not known, and of all together; 0: no limit.
+  quota_limits unsent_bytes;  // of answers that wait for their reader
+  quota_limits bodies;        // request bodies that are still arriving
+  quota_limits spool_bytes;   // received bytes of forms until their requests end
 
   std::chrono::milliseconds header_timeout{10'000};
   std::chrono::milliseconds idle_timeout{75'000};       // keep-alive, between requests
   std::chrono::milliseconds body_idle_timeout{20'000};  // no byte of the body
   std::uint64_t body_min_rate = 512;                    // bytes/s, after body_rate_grace
-  std::chrono::milliseconds body_rate_grace{15'000};
+  std::chrono::milliseconds body_rate_grace{15'000};  // and the window that the rate is measured over
+  std::chrono::milliseconds body_timeout{0};          // until a body is complete; 0: no limit
   std::chrono::milliseconds auth_timeout{10'000};  // for the verdict on a credential, then 503
   std::chrono::milliseconds request_timeout{30'000};  // until the answer; routes may differ
+  // A reader that takes less than read_min_rate of what waits for it over this time is cut.
   std::chrono::milliseconds write_stall_timeout{30'000};
+  std::uint64_t read_min_rate = 1024;  // bytes/s; 0: any
 };
 
 // Answer of a route of the host itself.

@@ -301,6 +301,15 @@ TEST_F(basic, ForeignThreadAnswers) {
   for (int i = 0; i < 50; ++i) EXPECT_EQ(std::to_string(i), c.read().body);
 }
 
+TEST_F(basic, PipelinesMoreThanMayWaitToBeSent) {
+  start();
+  client c(*w);
+  std::string all;
+  for (int i = 0; i < 1500; ++i) all += "GET /hello HTTP/1.1\r\nHost: x\r\n\r\n";
+  c.send(all);  // comes whole before the first answer is read
+  for (int i = 0; i < 1500; ++i) ASSERT_EQ("hi", c.read().body) << i;
+}
+
 TEST_F(basic, PipelinesInOrder) {
   start();
   client c(*w);

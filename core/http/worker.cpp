@@ -35,6 +35,11 @@ file_source::~file_source() {
   if (fd >= 0) ::close(fd);
 }
 
+std::string request_data::caller() const {
+  if (has_principal) return "account " + core::str(principal.subject);
+  return "address " + network_of(remote);
+}
+
 void request_data::clear() {
   trim(head);
   trim(body);
@@ -219,7 +224,8 @@ void worker::lose_stream(exchange& ex, std::int32_t why) {
     auto& st = *ex.stream_state;
     st.gone = true;
     st.why = why;
-    st.bytes = st.head = 0;
+    st.bytes = st.head = st.unsent = 0;
+    st.held.reset();
     dropped.swap(st.queue);
     waiters.swap(st.waiters);
     closed = st.closed;
@@ -327,9 +333,9 @@ void worker::remove_files(std::vector<std::string> paths) {
   if (shared.r.blocking->submit(work) != exec::submitted::yes) work();
 }
 
-void worker::accept(int fd, std::string peer, admission how) {
+void worker::accept(int fd, std::string peer, admission how, quota_hold place) {
   if (!scratch) scratch = std::make_unique<char[]>(scratch_size);
-  boost::intrusive_ptr<connection> c(new connection(*this, std::move(peer), how));
+  boost::intrusive_ptr<connection> c(new connection(*this, std::move(peer), how, std::move(place)));
   add(count.accepted);
   adopt(*c);
   c->start(fd);
@@ -354,6 +360,7 @@ void worker::forget(connection& c) {
   count.accepting.fetch_sub(1, std::memory_order_relaxed);
   if (c.admitted_as == admission::draining)
     shared.turned_away.fetch_sub(1, std::memory_order_acq_rel);
+  if (c.admitted_as == admission::too_many) shared.refusing.fetch_sub(1, std::memory_order_acq_rel);
   shared.connections.fetch_sub(1, std::memory_order_acq_rel);
 }
 

@@ -24,12 +24,16 @@ struct shared_state {
   rooms r;
   settings s;
   address_set trusted;
+  site own;
   std::unique_ptr<tls_context> tls;
   head_limits limits;
   // Keeps workers and slots alive for work that is under way elsewhere.
   std::weak_ptr<void> alive;
   std::atomic<std::int64_t> connections{0};
   std::atomic<std::int64_t> turned_away{0};  // of them, those that came while the server drains
+  std::atomic<std::int64_t> refusing{0};     // of them, those that only get a 503
+  // Ready when the settings are: before the server listens.
+  std::unique_ptr<quota> unsent, bodies, spool, by_address;
   std::shared_ptr<route_counters> unmatched =
       std::make_shared<route_counters>(std::string(), std::string());
 };
@@ -49,7 +53,7 @@ class worker {
 
   struct counters {
     std::atomic<std::uint64_t> connections{0}, streams{0}, accepted{0}, requests{0}, bytes_in{0},
-        bytes_out{0}, streams_cut{0}, parse_errors{0}, timeouts{0};
+        bytes_out{0}, streams_cut{0}, parse_errors{0}, timeouts{0}, slow_readers{0};
     std::atomic<std::int64_t> accepting{0};  // connections here or on their way here
   };
   counters count;
@@ -65,7 +69,7 @@ class worker {
   void enqueue(exchange& ex);
 
   // ---- on the loop
-  void accept(int fd, std::string peer, admission how);
+  void accept(int fd, std::string peer, admission how, quota_hold place);
   void adopt(connection& c);
   void forget(connection& c);
   void schedule(connection& c);  // connection::resume() soon

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "core/http/cidr.hpp"
 #include "core/http/server.hpp"
 #include "core/limits/bucket_table.hpp"
 
@@ -22,6 +23,9 @@ class database;
 }  // namespace ry::db
 
 namespace ry::limits {
+
+using http::serving::ipv6_prefix;
+using http::serving::network_of;
 
 struct settings {
   rate by_address, by_account;
@@ -63,10 +67,5 @@ class rate_limiter final : public http::request_gate {
   db::database* db_ = nullptr;
   std::uint64_t listening_ = 0;
 };
-
-// What addresses are counted by: IPv4 as it is, IPv6 by its network. A subscriber has a /64 whole, and may have
-// as much as a /48.
-enum class ipv6_prefix : unsigned { subscriber = 64, site = 48 };
-std::string network_of(std::string_view address, ipv6_prefix bits = ipv6_prefix::subscriber);
 
 }  // namespace ry::limits

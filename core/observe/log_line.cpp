@@ -67,6 +67,16 @@ void append_plain(std::string& out, std::string_view s, std::string_view also_es
 
 }  // namespace
 
+bool is_utf8(std::string_view s) noexcept {
+  std::uint32_t cp = 0;
+  for (std::size_t i = 0; i < s.size();) {
+    const std::size_t n = utf8_at(s, i, cp);
+    if (n == 0) return false;
+    i += n;
+  }
+  return true;
+}
+
 std::string valid_utf8(std::string_view s) {
   std::string out;
   out.reserve(s.size());

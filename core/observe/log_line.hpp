@@ -28,6 +28,7 @@ std::string text_line(const redactor& secrets, std::string_view component, std::
 std::string json_line(const redactor& secrets, std::string_view component, std::string_view message,
                       const std::vector<line_field>& fields);
 
+bool is_utf8(std::string_view s) noexcept;
 // With U+FFFD for what is no UTF-8.
 std::string valid_utf8(std::string_view s);
 

@@ -31,6 +31,7 @@ constexpr std::string_view settings_schema = R"({
           "description": "Life of an access token; refresh tokens give the next one"},
         "session_days": {"type": "integer", "minimum": 1, "maximum": 365, "default": 30,
           "description": "A session ends when it was not used for so long"},
+        "setup_code": {"type": "string", "secret": true, "pattern": "^([A-Za-z0-9-]{12,128})?$", "default": ""},
         "verify_hours": {"type": "integer", "minimum": 1, "maximum": 168, "default": 24},
         "reset_minutes": {"type": "integer", "minimum": 5, "maximum": 1440, "default": 30},
         "attempts_per_network": {"type": "integer", "minimum": 1, "maximum": 1000000, "default": 120,

@@ -1,3 +1,8 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
 #include "kept_files.hpp"
 #include "run_routes.hpp"
 #include "text.hpp"
@@ -13,6 +18,42 @@ std::string clean_path(std::string path) {
   return path;
 }
 
+class opened_file {
+ public:
+  opened_file(int fd, std::uint64_t size) : fd_(fd), size_(size) {}
+  opened_file(opened_file&& o) noexcept : fd_(std::exchange(o.fd_, -1)), size_(o.size_) {}
+  opened_file& operator=(opened_file&& o) noexcept {
+    std::swap(fd_, o.fd_);
+    std::swap(size_, o.size_);
+    return *this;
+  }
+  ~opened_file() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  std::uint64_t size() const { return size_; }
+  // The same file under a name, for a function that opens it by one.
+  std::string name() const { return "/proc/self/fd/" + std::to_string(fd_); }
+
+ private:
+  int fd_;
+  std::uint64_t size_;
+};
+
+// Never shown by a browser as a page of this origin, whatever an agent wrote into it.
+ry::headers content_fields(std::uint64_t total) {
+  return {{"Content-Type", "application/octet-stream"},
+          {"X-Content-Type-Options", "nosniff"},
+          {"Content-Disposition", "attachment"},
+          {"X-File-Size", std::to_string(total)}};
+}
+
+void respond_bytes(const ry::request& request, std::string bytes, std::uint64_t total) {
+  ry::response out(200, "application/octet-stream", std::move(bytes));
+  for (const auto& [name, value] : content_fields(total))
+    if (name != "Content-Type") out.header(name, value);
+  request.respond(out);
+}
+
 [[noreturn]] void refuse_file(const ry::error& e) {
   switch (e.status()) {
     case RY_NOT_FOUND:
@@ -21,6 +62,11 @@ std::string clean_path(std::string path) {
     case RY_INVALID_ARGUMENT: throw refusal(400, std::string(e.message()));
     default: throw e;
   }
+}
+
+void refuse_too_large(bool whole, std::uint64_t total) {
+  if (whole && total > most_bytes)
+    throw refusal(413, "The file is larger than " + size_text(most_bytes) + ": ask for parts of it with offset and limit");
 }
 
 }  // namespace
@@ -64,9 +110,10 @@ ry::task<ry::response> file_routes::list(ry::request request) {
   co_return ry::response::json(200, "{\"path\":" + json_string(path) + ",\"files\":" + *entries + "}");
 }
 
-ry::task<ry::response> file_routes::content(ry::request request) {
-  const std::string path = clean_path(request.query("path").value_or(""));
-  if (path.empty()) throw refusal(400, "path is missing");
+ry::task<void> file_routes::content(ry::request request) {
+  range want;
+  want.path = clean_path(request.query("path").value_or(""));
+  if (want.path.empty()) throw refusal(400, "path is missing");
   const auto number = [&](const char* name, std::int64_t otherwise) {
     const auto text = request.query(name);
     if (!text) return otherwise;
@@ -74,30 +121,91 @@ ry::task<ry::response> file_routes::content(ry::request request) {
     if (!value || *value < 0) throw refusal(422, std::string(name) + " must be a number");
     return *value;
   };
-  const auto offset = static_cast<std::uint64_t>(number("offset", 0));
-  const auto limit = std::min<std::uint64_t>(static_cast<std::uint64_t>(number("limit", most_bytes)), most_bytes);
+  want.whole = !request.query("offset") && !request.query("limit");
+  want.offset = static_cast<std::uint64_t>(number("offset", 0));
+  want.limit = std::min<std::uint64_t>(static_cast<std::uint64_t>(number("limit", most_bytes)), most_bytes);
   const place at = co_await place_of(request);
-  ry::result<kept_content> got = ry::error(RY_NOT_FOUND);
-  if (at.driver)
-    got = co_await ry::call<kept_content, ry_bytes, std::uint64_t>(
-        [&](ry_exec* exec, ry_sandbox_read_fn fn, void* ctx) {
-          return at.driver->table->read_file(at.driver->self, ry::str(at.project), ry::str(path), offset,
-                                             limit, exec, fn, ctx);
-        },
-        [](ry_bytes bytes, std::uint64_t total) { return kept_content{ry::text(bytes), total}; });
-  if (got.status() == RY_NOT_FOUND && at.kept)
-    got = co_await read_kept(parts_.keeper.rows(), at.project, path, offset, limit);
+  if (at.driver && co_await send_local(request, at, want)) co_return;
+  if (at.kept && co_await send_kept(request, at, want)) co_return;
+  refuse_file(ry::error(RY_NOT_FOUND));
+}
+
+// The bytes go from the descriptor to the connection in pieces; a slow reader holds no more than one of them.
+ry::task<bool> file_routes::send_local(const ry::request& request, const place& at, const range& want) {
+  const ry_sandbox_driver_v1* table = at.driver->table;
+  if (!RY_HAS(table, ry_sandbox_driver_v1, open_file) || table->open_file == nullptr)
+    co_return co_await send_read(request, at, want);
+  ry::result<opened_file> file = co_await ry::call<opened_file, std::int32_t, std::uint64_t>(
+      [&](ry_exec* exec, ry_sandbox_open_fn fn, void* ctx) {
+        return table->open_file(at.driver->self, ry::str(at.project), ry::str(want.path), exec, fn, ctx);
+      },
+      [](std::int32_t fd, std::uint64_t size) { return opened_file(fd, size); });
+  if (file.status() == RY_NOT_FOUND) co_return false;
+  if (!file) refuse_file(file.error());
+  refuse_too_large(want.whole, file->size());
+  const std::uint64_t offset = std::min(want.offset, file->size());
+  const ry_status sent = co_await parts_.ctx.run_blocking([&] {
+    return request.respond_file(file->name(), content_fields(file->size()), 200, offset, want.limit);
+  });
+  // It became shorter meanwhile.
+  if (sent == RY_OUT_OF_RANGE) throw ry::unavailable("runs.file", "the file changed meanwhile");
+  if (sent == RY_NOT_FOUND) co_return co_await send_read(request, at, want);
+  if (sent != RY_OK && sent != RY_CANCELLED) throw ry::error(sent);
+  co_return true;
+}
+
+// With a driver that gives no descriptor, or where /proc is not there: the part as a whole.
+ry::task<bool> file_routes::send_read(const ry::request& request, const place& at, const range& want) {
+  struct read_part {
+    std::string bytes;
+    std::uint64_t total = 0;
+  };
+  ry::result<read_part> got = co_await ry::call<read_part, ry_bytes, std::uint64_t>(
+      [&](ry_exec* exec, ry_sandbox_read_fn fn, void* ctx) {
+        return at.driver->table->read_file(at.driver->self, ry::str(at.project), ry::str(want.path), want.offset,
+                                           want.limit, exec, fn, ctx);
+      },
+      [](ry_bytes bytes, std::uint64_t total) { return read_part{ry::text(bytes), total}; });
+  if (got.status() == RY_NOT_FOUND) co_return false;
   if (!got) refuse_file(got.error());
-  const std::uint64_t total = got->total;
-  if (!request.query("offset") && !request.query("limit") && got->bytes.size() < total)
-    throw refusal(413, "The file is larger than " + size_text(most_bytes) +
-                           ": ask for parts of it with offset and limit");
-  // Never shown by a browser as a page of this origin, whatever an agent wrote into it.
-  ry::response out(200, "application/octet-stream", std::move(got->bytes));
-  out.header("X-Content-Type-Options", "nosniff");
-  out.header("Content-Disposition", "attachment");
-  out.header("X-File-Size", std::to_string(total));
-  co_return out;
+  refuse_too_large(want.whole, got->total);
+  respond_bytes(request, std::move(got->bytes), got->total);
+  co_return true;
+}
+
+ry::task<bool> file_routes::send_kept(const ry::request& request, const place& at, const range& want) {
+  const workspace_rows& rows = parts_.keeper.rows();
+  ry::result<kept_file> file = co_await open_kept(rows, at.project, want.path);
+  if (file.status() == RY_NOT_FOUND) co_return false;
+  if (!file) refuse_file(file.error());
+  refuse_too_large(want.whole, file->size);
+  const std::uint64_t from = std::min(want.offset, file->size);
+  const std::uint64_t end = from + std::min(want.limit, file->size - from);
+  std::string piece;
+  if (from < end) {
+    ry::result<std::string> first = co_await read_kept(rows, at.project, *file, from, end);
+    if (!first) throw first.error();
+    piece = *std::move(first);
+  }
+  if (piece.size() == end - from) {
+    respond_bytes(request, std::move(piece), file->size);
+    co_return true;
+  }
+  ry::headers fields = content_fields(file->size);
+  fields.emplace_back("Content-Length", std::to_string(end - from));
+  ry::stream out = request.open_stream(200, fields);
+  for (std::uint64_t sent = from;;) {
+    if (out.write(piece) != RY_OK) break;
+    sent += piece.size();
+    if (sent >= end) break;
+    // Closed early, the connection ends before the length that was announced: the client sees that.
+    ry::result<void> ready = co_await out.ready();
+    if (!ready) break;
+    ry::result<std::string> next = co_await read_kept(rows, at.project, *file, sent, end);
+    if (!next) break;
+    piece = *std::move(next);
+  }
+  co_return true;
 }
 
 }  // namespace runs

@@ -54,8 +54,7 @@ ry::task<ry::result<std::string>> list_kept(const workspace_rows& rows, std::str
   co_return out + "]";
 }
 
-ry::task<ry::result<kept_content>> read_kept(const workspace_rows& rows, std::string project, std::string path,
-                                             std::uint64_t offset, std::uint64_t limit) {
+ry::task<ry::result<kept_file>> open_kept(const workspace_rows& rows, std::string project, std::string path) {
   bool bad = false;
   path = plain_path(path, bad);
   if (bad) co_return none(path);
@@ -64,26 +63,20 @@ ry::task<ry::result<kept_content>> read_kept(const workspace_rows& rows, std::st
   if (!*is) co_return none(path);
   if ((*is)->kind != RY_SANDBOX_FILE)
     co_return ry::error(RY_FAILED_PRECONDITION, "runs.file", "\"" + path + "\" is not a file");
-  kept_content out;
-  out.total = (*is)->size;
-  if (offset >= out.total) co_return out;
-  const std::uint64_t end = offset + std::min(limit, out.total - offset);
-  const std::vector<std::string> digests = split_chunks((*is)->chunks);
-  for (std::uint64_t at = offset; at < end;) {
-    const std::size_t n = at / chunk_bytes;
-    if (n >= digests.size()) break;
-    const std::vector<std::string> one{digests[n]};
-    ry::result<std::map<std::string, std::string>> got = co_await rows.chunks(project, one);
-    if (!got) co_return got.error();
-    if (got->empty()) co_return ry::unavailable("runs.file", "the file changed meanwhile");
-    const std::string& piece = got->begin()->second;
-    const std::uint64_t from = at % chunk_bytes;
-    if (from >= piece.size()) break;
-    const std::uint64_t count = std::min<std::uint64_t>(piece.size() - from, end - at);
-    out.bytes.append(piece, from, count);
-    at += count;
-  }
-  co_return out;
+  co_return kept_file{(*is)->size, split_chunks((*is)->chunks)};
+}
+
+ry::task<ry::result<std::string>> read_kept(const workspace_rows& rows, std::string project, const kept_file& file,
+                                            std::uint64_t at, std::uint64_t end) {
+  const std::size_t n = at / chunk_bytes;
+  const std::uint64_t from = at % chunk_bytes;
+  if (n >= file.digests.size()) co_return ry::unavailable("runs.file", "the file is incomplete");
+  const std::vector<std::string> one{file.digests[n]};
+  ry::result<std::map<std::string, std::string>> got = co_await rows.chunks(project, one);
+  if (!got) co_return got.error();
+  if (got->empty() || got->begin()->second.size() <= from)
+    co_return ry::unavailable("runs.file", "the file changed meanwhile");
+  co_return got->begin()->second.substr(from, end - at);
 }
 
 }  // namespace runs

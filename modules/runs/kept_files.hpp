@@ -2,6 +2,7 @@
 #pragma once
 #include <ry/ry.hpp>
 #include <string>
+#include <vector>
 
 #include "workspace_rows.hpp"
 
@@ -11,12 +12,15 @@ namespace runs {
 // directory).
 ry::task<ry::result<std::string>> list_kept(const workspace_rows& rows, std::string project, std::string path);
 
-struct kept_content {
-  std::string bytes;
-  std::uint64_t total = 0;
+struct kept_file {
+  std::uint64_t size = 0;
+  std::vector<std::string> digests;  // of its pieces, in order: what replaces the file does not change them
 };
-// At most `limit` bytes from `offset`. RY_NOT_FOUND, RY_FAILED_PRECONDITION (not a file).
-ry::task<ry::result<kept_content>> read_kept(const workspace_rows& rows, std::string project, std::string path,
-                                             std::uint64_t offset, std::uint64_t limit);
+// RY_NOT_FOUND, RY_FAILED_PRECONDITION (not a file).
+ry::task<ry::result<kept_file>> open_kept(const workspace_rows& rows, std::string project, std::string path);
+// The bytes from `at` to `end`, or to the end of the piece that `at` lies in; RY_UNAVAILABLE when the file was
+// replaced and that piece is gone.
+ry::task<ry::result<std::string>> read_kept(const workspace_rows& rows, std::string project, const kept_file& file,
+                                            std::uint64_t at, std::uint64_t end);
 
 }  // namespace runs

@@ -41,7 +41,7 @@ class file_routes {
  public:
   explicit file_routes(parts& p) : parts_(p) {}
   ry::task<ry::response> list(ry::request request);
-  ry::task<ry::response> content(ry::request request);
+  ry::task<void> content(ry::request request);
 
  private:
   // Where to look, after the project was found to be the caller's.
@@ -51,6 +51,15 @@ class file_routes {
     bool kept = false;                // the database has files of it
   };
   ry::task<place> place_of(const ry::request& request);
+  struct range {
+    std::string path;
+    std::uint64_t offset = 0, limit = 0;
+    bool whole = true;  // the request names no part
+  };
+  // False: this place has no such file.
+  ry::task<bool> send_local(const ry::request& request, const place& at, const range& want);
+  ry::task<bool> send_read(const ry::request& request, const place& at, const range& want);
+  ry::task<bool> send_kept(const ry::request& request, const place& at, const range& want);
   parts& parts_;
 };
 

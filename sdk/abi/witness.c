@@ -364,7 +364,7 @@ AT(ry_sandbox_entry, changed_ns, 64);
 AT(ry_sandbox_entry, mode, 72);
 AT(ry_sandbox_entry, reserved0, 76);
 
-SIZE(ry_sandbox_driver_v1, 120);
+SIZE(ry_sandbox_driver_v1, 128);
 AT(ry_sandbox_driver_v1, struct_size, 0);
 AT(ry_sandbox_driver_v1, reserved0, 4);
 AT(ry_sandbox_driver_v1, ensure, 8);
@@ -381,6 +381,7 @@ AT(ry_sandbox_driver_v1, write, 88);
 AT(ry_sandbox_driver_v1, close_stdin, 96);
 AT(ry_sandbox_driver_v1, pause, 104);
 AT(ry_sandbox_driver_v1, resume, 112);
+AT(ry_sandbox_driver_v1, open_file, 120);
 
 SIZE(ry_auth_v1, 40);
 AT(ry_auth_v1, struct_size, 0);

@@ -51,6 +51,25 @@ done
 shows 'TOKEN=[A-Za-z0-9_.-]+'
 url=$(sed -n 's/^listening on \(http[^[:space:]]*\).*$/\1/p' seen | head -n 1)
 [[ $(curl -s -m 10 -o /dev/null -w '%{http_code}' "$url/readyz") == 200 ]] || fail "the server at '$url' is not ready"
+# the first account needs the code on the terminal, and administers the server
+code=$(sed -n 's/^Setup code for the first sign-up.*: \([A-Z2-7=]*\).*$/\1/p' seen | head -n 1)
+[[ ${#code} -ge 20 ]] || fail "no setup code on the terminal"
+sign_up() {
+  curl -s -m 20 -w '%{http_code}' -H 'Content-Type: application/json' "$url/auth/sign-up" \
+    -d "{\"email\":\"$1@example.org\",\"password\":\"correct horse battery\",\"setup_code\":\"$2\"}"
+}
+[[ $(sign_up eve '') == *SETUP_CODE_REQUIRED*403 ]] || fail 'a first account is made without the code'
+[[ $(sign_up eve AAAAAAAAAAAAAAAAAAAAAAAA) == *SETUP_CODE_WRONG*403 ]] || fail 'a first account is made with a wrong code'
+first=$(sign_up ann "$code")
+[[ $first == *access_token*201 ]] || fail "the first account: $first"
+access=$(sed -n 's/.*"access_token":"\([^"]*\)".*/\1/p' <<<"$first")
+[[ $(curl -s -m 10 -H "Authorization: Bearer $access" "$url/account") == *super_admin* ]] || fail 'the first account does not administer'
+second=$(sign_up bob '')
+[[ $second == *access_token*201 ]] || fail "the second account: $second"
+access=$(sed -n 's/.*"access_token":"\([^"]*\)".*/\1/p' <<<"$second")
+[[ $(curl -s -m 10 -H "Authorization: Bearer $access" "$url/account") == *super_admin* ]] && fail 'the second account administers'
+# nor does a page that was made to look like this server
+[[ $(curl -s -m 10 -o /dev/null -w '%{http_code}' -H 'Host: evil.example' "$url/auth/config") == 403 ]] || fail 'any Host is answered'
 printf '\003' >&8
 for _ in $(seq 300); do kill -0 "$terminal" 2>/dev/null || break; sleep 0.1; done
 kill -0 "$terminal" 2>/dev/null && fail 'Ctrl-C does not end it'

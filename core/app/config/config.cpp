@@ -39,7 +39,7 @@ void list_values(const json::value& value, const node* given, key_path& path, st
 }  // namespace
 
 config::config(const sources& from, const environment& env, const defaults& places)
-    : schema_(host_schema(places)) {
+    : file_(from.file), schema_(host_schema(places)) {
   const auto keys = host_keys();
   tree_ = read(from, env, {keys, host_settings()}, faults_);
   node host = tree_;

@@ -34,6 +34,8 @@ class config {
   // Reads and checks the host's part. Never throws for bad input: see faults().
   config(const sources& from, const environment& env, const defaults& places);
 
+  // The file that was read; empty: none.
+  const std::string& file() const noexcept { return file_; }
   // Everything found wrong so far, in the order it was found.
   const problems& faults() const noexcept { return faults_; }
   // Adds what only the rest of the host or a module can see: a value of the right form that cannot be used.
@@ -75,6 +77,7 @@ class config {
  private:
   const boost::json::value& at(std::string_view key) const;
 
+  std::string file_;
   node tree_;
   boost::json::value schema_;
   boost::json::value host_;

@@ -18,6 +18,7 @@ constexpr const char* schema_text = R"JSON({
     "listen": {"type": "string", "minLength": 1, "default": "127.0.0.1:8080"},
     "base_path": {"type": "string", "pattern": "^(/[A-Za-z0-9._~-]+)*$", "default": ""},
     "public_url": {"type": "string", "pattern": "^(https?://[^\\s]+)?$", "default": ""},
+    "allowed_hosts": {"type": "array", "items": {"type": "string", "pattern": "^(\\*|(\\*\\.)?[A-Za-z0-9_.-]+)$"}, "default": []},
     "threads": {"type": "integer", "minimum": 0, "maximum": 256, "default": 0},
     "access_log": {"type": "boolean", "default": true},
     "tls": {"type": "object", "properties": {
@@ -34,7 +35,14 @@ constexpr const char* schema_text = R"JSON({
       "address_burst": {"type": "integer", "minimum": 1, "maximum": 1000000, "default": 200},
       "account_per_minute": {"type": "integer", "minimum": 0, "maximum": 1000000, "default": 0},
       "account_burst": {"type": "integer", "minimum": 1, "maximum": 1000000, "default": 200},
-      "account_streams": {"type": "integer", "minimum": 0, "maximum": 1000000, "default": 0}
+      "account_streams": {"type": "integer", "minimum": 0, "maximum": 1000000, "default": 0},
+      "address_connections": {"type": "integer", "minimum": 0, "maximum": 1000000, "default": 4000},
+      "account_unsent_bytes": {"type": "integer", "minimum": 0, "maximum": 1099511627776, "default": 33554432},
+      "unsent_bytes": {"type": "integer", "minimum": 0, "maximum": 1099511627776, "default": 268435456},
+      "account_uploads": {"type": "integer", "minimum": 0, "maximum": 1000000, "default": 64},
+      "uploads": {"type": "integer", "minimum": 0, "maximum": 1000000, "default": 2000},
+      "account_upload_bytes": {"type": "integer", "minimum": 0, "maximum": 1099511627776, "default": 1073741824},
+      "upload_bytes": {"type": "integer", "minimum": 0, "maximum": 1099511627776, "default": 8589934592}
     }},
     "trusted_proxies": {"type": "array", "items": {"type": "string", "minLength": 1}, "default": []},
     "max_connections": {"type": "integer", "minimum": 1, "maximum": 1000000, "default": 20000},
@@ -47,9 +55,11 @@ constexpr const char* schema_text = R"JSON({
     "header_timeout_seconds": {"type": "number", "minimum": 0.1, "maximum": 3600, "default": 10},
     "idle_timeout_seconds": {"type": "number", "minimum": 0.1, "maximum": 86400, "default": 75},
     "body_idle_timeout_seconds": {"type": "number", "minimum": 0.1, "maximum": 3600, "default": 20},
+    "body_timeout_seconds": {"type": "number", "minimum": 0, "maximum": 86400, "default": 3600},
     "body_min_rate_bytes": {"type": "integer", "minimum": 0, "maximum": 1073741824, "default": 512},
     "request_timeout_seconds": {"type": "number", "minimum": 0.1, "maximum": 86400, "default": 30},
-    "write_stall_timeout_seconds": {"type": "number", "minimum": 0.1, "maximum": 3600, "default": 30}
+    "write_stall_timeout_seconds": {"type": "number", "minimum": 0.1, "maximum": 3600, "default": 30},
+    "read_min_rate_bytes": {"type": "integer", "minimum": 0, "maximum": 1073741824, "default": 1024}
   }},
   "data_dir": {"type": "string", "minLength": 1},
   "database": {"type": "object", "properties": {

@@ -96,6 +96,30 @@ ry::task<void> logins::throttle(std::vector<bucket> from) const {
       .with_retry_after(static_cast<std::uint32_t>(wait));
 }
 
+ry::task<bool> logins::needs_setup() {
+  if (settings_.setup_code.empty() || set_up_) co_return false;
+  const bool some = co_await repo_.has_logins();
+  if (some) set_up_ = true;
+  co_return !some;
+}
+
+// True: this sign-up brings the code, and makes the administrator. Throws when it should and does not.
+ry::task<bool> logins::admit_first(std::string given) {
+  const bool needed = co_await needs_setup();
+  if (!needed) co_return false;
+  if (given.empty()) {
+    throw ry::http_error(
+        403, RY_PERMISSION_DENIED, "accounts.setup_code",
+        "The first account needs the setup code that was printed when the server was started",
+        R"({"message":"The first account needs the setup code that was printed when the server was started","error_code":"SETUP_CODE_REQUIRED"})");
+  }
+  if (!same_hash(hash_secret(given), hash_secret(settings_.setup_code))) {
+    throw ry::http_error(403, RY_PERMISSION_DENIED, "accounts.setup_code", "The setup code is wrong",
+                         R"({"message":"The setup code is wrong","error_code":"SETUP_CODE_WRONG"})");
+  }
+  co_return true;
+}
+
 ry::task<signed_up> logins::sign_up(sign_up_form form, caller from) {
   new_login who;
   who.address = need_address(form.email);
@@ -110,6 +134,7 @@ ry::task<signed_up> logins::sign_up(sign_up_form form, caller from) {
                              {"sign-up/both/" + net + "/" + who.address.key, 5, hour},
                              {"sign-up/to/" + who.address.key, 60, hour}};
   co_await throttle(std::move(limits));
+  const bool first = co_await admit_first(std::move(form.setup_code));
 
   who.id = ctx_.new_uuid();
   who.password_hash = co_await hasher_.hash(std::move(form.password), net);
@@ -119,7 +144,10 @@ ry::task<signed_up> logins::sign_up(sign_up_form form, caller from) {
   signed_up out;
   if (at_once) {
     const auto id = who.id;
-    co_await repo_.make_login(std::move(who), cfg_.default_tier);
+    if (first)
+      co_await repo_.make_first_login(std::move(who), cfg_.default_tier);
+    else
+      co_await repo_.make_login(std::move(who), cfg_.default_tier);
     out.tokens = co_await sessions_.open(id, std::move(from.user_agent));
     co_return out;
   }

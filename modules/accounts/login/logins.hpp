@@ -4,6 +4,7 @@
 
 #include <ry/svc/mail.h>
 
+#include <atomic>
 #include <ry/cpp/durable.hpp>
 
 #include "../directory.hpp"
@@ -13,7 +14,7 @@
 namespace accounts {
 
 struct sign_up_form {
-  std::string email, password, name, referral_code;
+  std::string email, password, name, referral_code, setup_code;
 };
 
 // Either the sign-up waits for its link, or (verification::none) it is done.
@@ -31,6 +32,8 @@ class logins {
   ry::task<void> start();
   void stop() { mail_ = {}; }
 
+  // The next sign-up needs the code of accounts.login.setup_code and makes the administrator.
+  ry::task<bool> needs_setup();
   ry::task<signed_up> sign_up(sign_up_form form, caller from);
   // With the proof or else the password of the sign-up that the link belongs to.
   ry::task<session_tokens> verify(std::string token, std::string proof, std::string password,
@@ -47,6 +50,7 @@ class logins {
   const login_repository& repo() const { return repo_; }
 
  private:
+  ry::task<bool> admit_first(std::string given);
   ry::task<void> throttle(std::vector<bucket> from) const;
   ry::task<void> write_confirm(ry::uuid sign_up);
   ry::task<void> write_reset(std::string email_key, std::string key);
@@ -65,6 +69,7 @@ class logins {
   password_hasher hasher_;
   sessions sessions_;
   ry::service<ry_mail_v1> mail_;
+  std::atomic<bool> set_up_{false};  // there is a log-in; stays so
 };
 
 }  // namespace accounts

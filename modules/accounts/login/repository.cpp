@@ -63,6 +63,27 @@ ry::task<void> login_repository::make_login(new_login who, const tier* first_tie
       .value();
 }
 
+ry::task<bool> login_repository::has_logins() const {
+  const auto rows =
+      (co_await ctx_.db().query_with({RY_DB_READ_ONLY}, "select exists (select from accounts.login) as some")).value();
+  co_return rows.front().boolean("some");
+}
+
+// One after the other: of two at once the second makes an ordinary account.
+ry::task<void> login_repository::make_first_login(new_login who, const tier* first_tier) const {
+  ry::batch b;
+  b.add("select pg_advisory_xact_lock(hashtextextended('accounts.first_login', 0))");
+  b.add("select accounts.make_login($1, $2, $3, $4, $5, $6, $7, false, $8, $9)", who.id, who.address.text,
+        who.address.key, who.password_hash, who.name, who.referral_code, who.network, first_tier->name, grant(first_tier));
+  b.add("select accounts.audit_add('setup', 'role', $1, jsonb_build_object('from', 'user', 'to', accounts.role_name(2)))"
+        " where not exists (select from accounts.login l where l.account_id <> $1)",
+        who.id);
+  b.add("update accounts.account set role = 2"
+        " where id = $1 and not exists (select from accounts.login l where l.account_id <> $1)",
+        who.id);
+  (co_await ctx_.db().run(b)).value();
+}
+
 ry::task<std::optional<open_sign_up>> login_repository::sign_up_of_link(
     std::string token_hash) const {
   const auto rows = (co_await ctx_.db().query_with(

@@ -67,6 +67,9 @@ class login_repository {
   ry::task<void> begin_sign_up(new_login who, std::string proof_hash, std::int64_t hours) const;
   // Throws RY409 when the address has an account.
   ry::task<void> make_login(new_login who, const tier* first_tier) const;
+  // The same; it becomes super_admin when there is no other log-in.
+  ry::task<void> make_first_login(new_login who, const tier* first_tier) const;
+  ry::task<bool> has_logins() const;
   ry::task<std::optional<open_sign_up>> sign_up_of_link(std::string token_hash) const;
   ry::task<std::optional<open_sign_up>> sign_up(ry::uuid id) const;
   ry::task<void> drop_sign_up(ry::uuid id) const;

@@ -84,7 +84,7 @@ ry::response no_store(ry::response r) {
 }  // namespace
 
 void login_routes::add_to(ry::registrar& reg) {
-  reg.route("GET", "/auth/config", RY_ROUTE_PUBLIC, [this](ry::request r) { return about(r); });
+  reg.route("GET", "/auth/config", RY_ROUTE_PUBLIC, this, &login_routes::about);
   if (!settings_.webhook_keys.empty()) {
     reg.route("POST", "/auth/webhooks/identity", RY_ROUTE_PUBLIC, this,
               &login_routes::identity_webhook, {.max_body = most_webhook_body});
@@ -107,14 +107,16 @@ void login_routes::add_to(ry::registrar& reg) {
   reg.describe(ry_openapi::login);
 }
 
-ry::response login_routes::about(const ry::request&) {
+ry::task<ry::response> login_routes::about(ry::request) {
   json::object o;
   o["local_login"] = settings_.enabled;
   if (settings_.enabled) {
     o["verify"] = settings_.verify == verification::email ? "email" : "none";
     o["min_password"] = settings_.min_password;
+    const bool setup = co_await logins_.needs_setup();
+    if (setup) o["setup"] = true;
   }
-  return ry::response::json(json::serialize(o)).header("Cache-Control", "no-cache");
+  co_return ry::response::json(json::serialize(o)).header("Cache-Control", "no-cache");
 }
 
 std::string login_routes::cookie(std::string_view value, std::int64_t seconds) const {
@@ -139,13 +141,14 @@ ry::response login_routes::answer(std::uint32_t status, session_tokens t, bool i
 
 ry::task<ry::response> login_routes::sign_up(ry::request r) {
   need_json(r);
-  const body b(r.body(), {"email", "password", "name", "referral_code", "session"});
+  const body b(r.body(), {"email", "password", "name", "referral_code", "setup_code", "session"});
   const bool in_cookie = wants_cookie(b);
   sign_up_form form;
   form.email = required(b, "email", most_email);
   form.password = password_in(b, "password");
   form.name = b.text("name", 0, 200).value_or("");
   form.referral_code = b.text("referral_code", 0, 64).value_or("");
+  form.setup_code = b.text("setup_code", 0, 128).value_or("");
   auto done = co_await logins_.sign_up(std::move(form), caller_of(r));
   if (done.tokens) co_return answer(201, *std::move(done.tokens), in_cookie);
   json::object o;

@@ -16,7 +16,7 @@ class login_routes {
   void add_to(ry::registrar& reg);
 
  private:
-  ry::response about(const ry::request& r);
+  ry::task<ry::response> about(ry::request r);
   ry::task<ry::response> sign_up(ry::request r);
   ry::task<ry::response> verify(ry::request r);
   ry::task<ry::response> log_in(ry::request r);

@@ -36,6 +36,9 @@ login_settings read_login_settings(const json::object& settings, std::string_vie
     if (const auto* v = o.if_contains("app_url"); v && v->is_string()) {
       out.app_url.assign(v->get_string().data(), v->get_string().size());
     }
+    if (const auto* v = o.if_contains("setup_code"); v && v->is_string()) {
+      out.setup_code.assign(v->get_string().data(), v->get_string().size());
+    }
     std::int64_t memory_mib = 64;
     number(o, "min_password", out.min_password);
     number(o, "hash_passes", out.cost.passes);
@@ -73,6 +76,9 @@ login_settings read_login_settings(const json::object& settings, std::string_vie
   if (out.verify == verification::none && mode != "local") {
     faults.add("login.verify",
                "= \"none\" lets anybody have any address: only with deployment.mode = \"local\"");
+  }
+  if (out.verify == verification::email && !out.setup_code.empty()) {
+    faults.add("login.setup_code", "goes with login.verify = \"none\" only");
   }
   if (out.verify == verification::email && !is_web_address(out.app_url)) {
     faults.add("local_login",

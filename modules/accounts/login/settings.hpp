@@ -23,6 +23,7 @@ enum class verification {
 struct login_settings {
   bool enabled = false;                       // accounts.local_login
   verification verify = verification::email;  // accounts.login.*
+  std::string setup_code;                     // that the first account needs; empty: none
   std::string app_url;                        // of links in mails, without a slash at its end
   std::size_t min_password = 10;
   hash_cost cost;

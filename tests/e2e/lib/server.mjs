@@ -53,12 +53,15 @@ secrets = ["whsec_${Buffer.from('thirty-two bytes for a secret...').toString('ba
 `;
 
 // settings: TOML text appended to the test's configuration. wrap: the command that the server is started by.
+// programs: 'any' local MCP server may be started where the test says nothing of it, or those that are 'listed'.
 export class Server {
-  constructor({ database, settings = '', dir, llm, set = [], wrap = [] } = {}) {
+  constructor({ database, settings = '', dir, llm, set = [], wrap = [], programs = 'any' } = {}) {
     this.ownDir = !dir;
     this.dir = dir ?? mkdtempSync(path.join(tmpdir(), 'ry-e2e-'));
     this.database = database;
-    this.set = set;
+    const said = [settings, ...set].join('\n');
+    const local = !/^(deployment\.mode=(?!local)|modules\.mcp_json\.enabled=false)/m.test(said) && !/allowed_commands|allow_any_command/.test(said);
+    this.set = programs === 'any' && local ? [...set, 'mcp_json.allow_any_command=true'] : set;
     this.wrap = wrap;
     this.config = path.join(this.dir, 'runyard.toml');
     writeFileSync(this.config, `

@@ -35,7 +35,7 @@ function SignUp({ config, go, enter, code }) {
   const [busy, error, act] = useAction(async (form) => {
     const answer = await api.post('/auth/sign-up', {
       email: form.email, password: form.password, name: form.name || undefined,
-      referral_code: form.referral_code || undefined, session: 'cookie',
+      referral_code: form.referral_code || undefined, setup_code: form.setup_code || undefined, session: 'cookie',
     });
     if (answer.access_token) { api.accept(answer); enter(); return; }
     localStorage.setItem(proofKey, answer.proof);
@@ -46,6 +46,8 @@ function SignUp({ config, go, enter, code }) {
       <Title text="Sign up">Create an account</Title>
       <Invited code={code} />
       <Problem error={error} />
+      {config.setup && <Field label="Setup code" name="setup_code" required maxLength={128} autoComplete="off" spellcheck={false}
+        hint="Printed in the terminal in which the server was started. The first account administers this server." />}
       <Email />
       <Password fresh min={config.min_password} />
       <Field label="Name (optional)" name="name" maxLength={200} autoComplete="name" />

@@ -1,4 +1,5 @@
 // mcp.transport/1 to programs on this machine.
+#include <ry/cpp/settings_check.hpp>
 #include <ry/ry.hpp>
 
 #include "session.hpp"
@@ -9,12 +10,13 @@ namespace {
 constexpr char schema[] = R"json({
   "type": "object",
   "properties": {
-    "allowed_commands": {"type": "array", "items": {"type": "string", "minLength": 1}, "description": "What configurations may start: a program, or a program with its first arguments. Without it: everything in deployment.mode local, nothing otherwise"},
+    "allowed_commands": {"type": "array", "items": {"type": "string", "minLength": 1}, "description": "What configurations may start: a program, or a program with its first arguments; nothing without it"},
+    "allow_any_command": {"type": "boolean", "default": false, "description": "In deployment.mode local: configurations may start any program, instead of allowed_commands"},
     "allowed_env": {"type": "array", "items": {"type": "string", "minLength": 1}, "description": "Variables that configurations may set where allowed_commands is in force; none without it"},
     "path": {"type": "string", "default": "/usr/local/bin:/usr/bin:/bin", "description": "PATH of the programs"},
     "sandbox": {"type": "string", "description": "Driver of the sandbox in which programs run, without this bubblewrap; none: they run as the server's user"},
     "network": {"type": "boolean", "default": true, "description": "In the sandbox: whether programs have the network"},
-    "readable": {"type": "array", "items": {"type": "string", "pattern": "^/"}, "description": "Places of this machine that programs in the sandbox see beside /usr; without this none, or /home, /opt, /root and /srv where any command is allowed"},
+    "readable": {"type": "array", "items": {"type": "string", "pattern": "^/"}, "description": "Places of this machine that programs in the sandbox see beside /usr; without this none, or /home, /opt, /root and /srv with allow_any_command. Never what the server has for itself, nor credentials in home directories"},
     "writable": {"type": "array", "items": {"type": "string", "pattern": "^/"}, "description": "Places that they may write to, too, as far as their user may"},
     "directory": {"type": "string", "default": "", "description": "Without the sandbox: working directory and HOME that all programs share; empty: each has its own, which goes with it"},
     "wall_seconds": {"type": "integer", "minimum": 1, "default": 14400, "description": "Longest run time of a program in seconds"},
@@ -36,11 +38,12 @@ class driver {
   static constexpr std::uint32_t capabilities = RY_MCP_MODERN | RY_MCP_LOCAL;
 
   driver(ry::context& ctx, ry::registrar& reg)
-      : ctx_(ctx), settings_(read_settings(ctx.settings(), ctx.fact("deployment.mode"))),
+      : ctx_(ctx), settings_(read_settings(ctx.settings(), ctx.fact("deployment.mode"), ctx.fact("private_paths"), faults_)),
         packages_(std::make_shared<package_cache>(ctx, settings_)) {
     static constexpr auto table = ry::mcp::transport_table<driver>();
     reg.define_point(RY_MCP_SANDBOX_1, &sandboxes_);
     reg.contribute(RY_MCP_TRANSPORT_1, "json", &table, this);
+    reg.contribute(RY_SETTINGS_CHECK_1, "mcp_json", &ry::settings_faults::table, &faults_);
   }
   void check(const ry::mcp::target& t) const { (void)checked(t); }
   ry::mcp::session* open(const ry::mcp::target& t, ry_exec* exec, ry::mcp::sink to) {
@@ -58,7 +61,10 @@ class driver {
   command checked(const ry::mcp::target& t) const {
     auto c = read_command(t.config_json);
     if (!t.operators_own() && !allowed(settings_, c)) {
-      throw ry::forbidden("mcp.command_refused", "The command is not on the list of allowed commands");
+      throw ry::forbidden("mcp.command_refused",
+                          settings_.allowed_commands.empty()
+                              ? "Local programs are not allowed on this server. Its operator can name them in mcp_json.allowed_commands"
+                              : "The command is not on the list of allowed commands");
     }
     const auto variable = t.operators_own() ? std::string() : refused_variable(settings_, c);
     if (!variable.empty()) {
@@ -69,6 +75,7 @@ class driver {
   }
 
   ry::context& ctx_;
+  ry::settings_faults faults_;
   const settings settings_;
   sandboxes sandboxes_;
   census census_;
@@ -80,5 +87,6 @@ class driver {
 
 RY_MODULE(mcp_json::driver, "mcp_json", "0.1.0",
           .needs(RY_CORE_1, RY_PROCESS_1, RY_MCP_TRANSPORT_1)
+              .wants(RY_SETTINGS_CHECK_1)
               .provides(RY_MCP_SANDBOX_1)
               .settings(mcp_json::schema));

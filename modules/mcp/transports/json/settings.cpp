@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
+#include <filesystem>
 #include <initializer_list>
+#include <ry/cpp/settings_check.hpp>
 #include <ry/ry.hpp>
 
 namespace mcp_json {
@@ -55,21 +57,55 @@ bool name_of_variable(std::string_view s) {
          });
 }
 
+// Links resolved as far as the path is there.
+std::filesystem::path resolved(std::string_view path) {
+  std::error_code bad;
+  auto out = std::filesystem::weakly_canonical(std::filesystem::path(path), bad);
+  if (bad) out = std::filesystem::path(path).lexically_normal();
+  return out.has_filename() || !out.has_relative_path() ? out : out.parent_path();
+}
+
+bool contains(const std::filesystem::path& outer, const std::filesystem::path& inner) {
+  const auto [end, at] = std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end());
+  return end == outer.end();
+}
+
+// The private path that a place contains or lies in; empty: none.
+std::string meets_private(std::string_view place, std::string_view private_paths) {
+  const auto shown = resolved(place);
+  while (!private_paths.empty()) {
+    const auto end = std::min(private_paths.find('\n'), private_paths.size());
+    const auto each = private_paths.substr(0, end);
+    private_paths.remove_prefix(std::min(end + 1, private_paths.size()));
+    if (each.empty()) continue;
+    const auto secret = resolved(each);
+    if (contains(shown, secret) || contains(secret, shown)) return std::string(each);
+  }
+  return {};
+}
+
 bool clean(const std::string& s) {
   return s.find('\0') == std::string::npos;
 }
 
 }  // namespace
 
-settings read_settings(std::string_view text_json, std::string_view mode) {
+settings read_settings(std::string_view text_json, std::string_view mode, std::string_view private_paths,
+                       ry::settings_faults& faults) {
   const auto v = text_json.empty() ? json::value(json::object())
                                    : json::parse(json::string_view(text_json.data(), text_json.size()));
   const auto& o = v.as_object();
   settings s;
   if (const auto* list = o.if_contains("allowed_commands"); list != nullptr && list->is_array()) {
     for (const auto& each : list->get_array()) s.allowed_commands.push_back(text(each));
-  } else {
-    s.any_command = mode == "local";
+  }
+  if (const auto* any = o.if_contains("allow_any_command"); any != nullptr && any->is_bool() && any->get_bool()) {
+    if (mode != "local")
+      faults.add("allow_any_command", "= true lets every user run any program on this machine: only with deployment.mode = \"local\"");
+    else if (o.contains("allowed_commands"))
+      faults.add("allow_any_command", "= true makes the list allowed_commands useless: leave one of them out");
+    else
+      s.any_command = true;
   }
   if (const auto* list = o.if_contains("allowed_env"); list != nullptr && list->is_array()) {
     for (const auto& each : list->get_array()) s.allowed_env.push_back(text(each));
@@ -83,7 +119,13 @@ settings read_settings(std::string_view text_json, std::string_view mode) {
   for (const auto& [key, to] : {std::pair{"readable", &s.readable}, std::pair{"writable", &s.writable}}) {
     const auto* list = o.if_contains(key);
     if (list == nullptr || !list->is_array()) continue;
-    for (const auto& each : list->get_array()) to->push_back(text(each));
+    for (const auto& each : list->get_array()) {
+      auto path = text(each);
+      if (const auto secret = meets_private(path, private_paths); !secret.empty())
+        faults.add(std::string(key) + "[" + std::to_string(to->size()) + "]",
+                   "\"" + path + "\" must not show " + secret + ", which is the server's own: name the directories that programs need");
+      to->push_back(std::move(path));
+    }
   }
   // Where everything may be started it must be found, too.
   if (s.any_command && !o.contains("readable")) s.readable = {"/home", "/opt", "/root", "/srv"};

@@ -1,4 +1,4 @@
-// What a configuration may start, and how. Without I/O.
+// What a configuration may start, and how. Without I/O, but for the links in paths of the settings.
 #pragma once
 
 #include <cstdint>
@@ -6,11 +6,15 @@
 #include <string_view>
 #include <vector>
 
+namespace ry {
+class settings_faults;
+}
+
 namespace mcp_json {
 
 struct settings {
   std::vector<std::string> allowed_commands, allowed_env;
-  bool any_command = false;  // in local mode only
+  bool any_command = false;  // allow_any_command, in local mode only
   std::string sandbox;       // name of the driver; empty: programs run as they are
   bool network = true;       // in the sandbox
   std::vector<std::string> readable, writable;  // places of the host that it shows
@@ -20,7 +24,9 @@ struct settings {
   std::size_t most_children = 0, most_per_account = 0;
   std::string path, directory;
 };
-settings read_settings(std::string_view json, std::string_view mode);
+// `private_paths`: of the server, one per line. What cannot be used is added to the faults.
+settings read_settings(std::string_view json, std::string_view mode, std::string_view private_paths,
+                       ry::settings_faults& faults);
 
 struct command {
   std::vector<std::string> argv;

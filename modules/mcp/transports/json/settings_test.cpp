@@ -1,41 +1,82 @@
 #include "settings.hpp"
 
 #include <gmock/gmock.h>
+#include <ry/cpp/settings_check.hpp>
 #include <ry/cpp/types.hpp>
 
 namespace mcp_json {
 namespace {
 
-TEST(Settings, OnlyLocalModeAllowsEverythingByItself) {
-  EXPECT_TRUE(read_settings("{}", "local").any_command);
-  EXPECT_FALSE(read_settings("{}", "staging").any_command);
-  EXPECT_FALSE(read_settings("{}", "production").any_command);
-  EXPECT_FALSE(read_settings(R"({"allowed_commands":[]})", "local").any_command);
+constexpr char any[] = R"({"allow_any_command":true})";
+
+std::vector<std::string> faults_of(std::string_view json, std::string_view mode, std::string_view private_paths = {}) {
+  ry::settings_faults faults;
+  (void)read_settings(json, mode, private_paths, faults);
+  std::vector<std::string> out;
+  for (const auto& f : faults.all()) out.push_back(f.key);
+  return out;
+}
+
+settings read(std::string_view json, std::string_view mode) {
+  ry::settings_faults faults;
+  return read_settings(json, mode, {}, faults);
+}
+
+TEST(Settings, NothingIsAllowedByItself) {
+  for (const char* mode : {"local", "staging", "production"}) {
+    EXPECT_FALSE(read("{}", mode).any_command);
+    EXPECT_FALSE(allowed(read("{}", mode), read_command(R"({"command":"/bin/sh"})")));
+  }
+}
+
+TEST(Settings, EverythingIsAllowedInLocalModeOnly) {
+  EXPECT_TRUE(read(any, "local").any_command);
+  EXPECT_TRUE(faults_of(any, "local").empty());
+  for (const char* mode : {"staging", "production"}) {
+    EXPECT_FALSE(read(any, mode).any_command);
+    EXPECT_THAT(faults_of(any, mode), testing::ElementsAre("allow_any_command"));
+  }
+  EXPECT_THAT(faults_of(R"({"allow_any_command":true,"allowed_commands":["uvx"]})", "local"), testing::ElementsAre("allow_any_command"));
+}
+
+TEST(Settings, PlacesMustNotShowWhatIsTheServersOwn) {
+  constexpr std::string_view own = "/srv/ry/data\n/etc/runyard\n/keys/tls.pem\n";
+  const auto faults = [&](const char* path) {
+    return faults_of(R"({"readable":["/opt/ok",")" + std::string(path) + R"("]})", "production", own).size();
+  };
+  for (const char* path : {"/srv/ry/data", "/srv/ry/data/", "/srv/ry", "/srv", "/", "/srv/ry/data/workspaces", "/srv/./ry//data",
+                           "/opt/../srv/ry", "/etc", "/etc/runyard/modules.d", "/keys", "/keys/tls.pem"})
+    EXPECT_EQ(1u, faults(path)) << path;
+  for (const char* path : {"/srv/ry/data2", "/srv/r", "/srv/ry/dat", "/etc/runyard2", "/keys/tls", "/opt"})
+    EXPECT_EQ(0u, faults(path)) << path;
+  EXPECT_THAT(faults_of(R"({"readable":["/opt"],"writable":["/a","/srv"]})", "local", own), testing::ElementsAre("writable[1]"));
+  EXPECT_TRUE(faults_of(any, "local", own).empty()) << "where places are not named, they are hidden";
 }
 
 TEST(Settings, ProgramsRunInASandboxUnlessTheOperatorWantsNone) {
-  EXPECT_EQ(read_settings("{}", "local").sandbox, "bubblewrap");
-  EXPECT_EQ(read_settings(R"({"sandbox":"none"})", "local").sandbox, "");
-  EXPECT_EQ(read_settings("{}", "production").sandbox, "bubblewrap");
-  EXPECT_EQ(read_settings(R"({"allowed_commands":["uvx"]})", "local").sandbox, "bubblewrap");
-  EXPECT_EQ(read_settings(R"({"sandbox":"bubblewrap"})", "local").sandbox, "bubblewrap");
-  EXPECT_EQ(read_settings(R"({"sandbox":"none"})", "production").sandbox, "");
-  const auto s = read_settings(R"({"readable":["/opt/a"],"writable":["/srv/b"],"network":false})", "production");
+  EXPECT_EQ(read("{}", "local").sandbox, "bubblewrap");
+  EXPECT_EQ(read(R"({"sandbox":"none"})", "local").sandbox, "");
+  EXPECT_EQ(read("{}", "production").sandbox, "bubblewrap");
+  EXPECT_EQ(read(R"({"allowed_commands":["uvx"]})", "local").sandbox, "bubblewrap");
+  EXPECT_EQ(read(R"({"sandbox":"bubblewrap"})", "local").sandbox, "bubblewrap");
+  EXPECT_EQ(read(R"({"sandbox":"none"})", "production").sandbox, "");
+  const auto s = read(R"({"readable":["/opt/a"],"writable":["/srv/b"],"network":false})", "production");
   EXPECT_THAT(s.readable, testing::ElementsAre("/opt/a"));
   EXPECT_THAT(s.writable, testing::ElementsAre("/srv/b"));
   EXPECT_FALSE(s.network);
 }
 
 TEST(Settings, WhereEverythingMayBeStartedTheUsualPlacesOfProgramsAreSeen) {
-  EXPECT_THAT(read_settings("{}", "local").readable, testing::Contains("/home"));
-  EXPECT_THAT(read_settings(R"({"readable":[]})", "local").readable, testing::IsEmpty());
-  EXPECT_THAT(read_settings(R"({"allowed_commands":["uvx"]})", "local").readable, testing::IsEmpty());
-  EXPECT_THAT(read_settings("{}", "production").readable, testing::IsEmpty());
-  EXPECT_THAT(read_settings("{}", "local").writable, testing::IsEmpty());
+  EXPECT_THAT(read(any, "local").readable, testing::Contains("/home"));
+  EXPECT_THAT(read("{}", "local").readable, testing::IsEmpty());
+  EXPECT_THAT(read(R"({"allow_any_command":true,"readable":[]})", "local").readable, testing::IsEmpty());
+  EXPECT_THAT(read(R"({"allowed_commands":["uvx"]})", "local").readable, testing::IsEmpty());
+  EXPECT_THAT(read("{}", "production").readable, testing::IsEmpty());
+  EXPECT_THAT(read("{}", "local").writable, testing::IsEmpty());
 }
 
 TEST(Settings, TheAllowListIsExact) {
-  const auto s = read_settings(R"({"allowed_commands":["uvx","npx -y @a/server","/opt/x"]})", "production");
+  const auto s = read(R"({"allowed_commands":["uvx","npx -y @a/server","/opt/x"]})", "production");
   const auto may = [&](const char* config) { return allowed(s, read_command(config)); };
   EXPECT_TRUE(may(R"({"command":"uvx","args":["anything"]})"));
   EXPECT_TRUE(may(R"({"command":"npx","args":["-y","@a/server","/data"]})"));
@@ -62,15 +103,15 @@ TEST(Settings, BadConfigurationsAreRefused) {
 
 TEST(Settings, VariablesAreListedWhereCommandsAre) {
   const auto c = read_command(R"({"command":"npx","env":{"TOKEN":"t","npm_config_registry":"https://evil.example"}})");
-  EXPECT_EQ(refused_variable(read_settings(R"({"allowed_commands":["npx"]})", "local"), c), "TOKEN");
-  EXPECT_EQ(refused_variable(read_settings(R"({"allowed_commands":["npx"],"allowed_env":["TOKEN"]})", "production"), c),
+  EXPECT_EQ(refused_variable(read(R"({"allowed_commands":["npx"]})", "local"), c), "TOKEN");
+  EXPECT_EQ(refused_variable(read(R"({"allowed_commands":["npx"],"allowed_env":["TOKEN"]})", "production"), c),
             "npm_config_registry");
-  EXPECT_EQ(refused_variable(read_settings("{}", "local"), c), "");
+  EXPECT_EQ(refused_variable(read(any, "local"), c), "");
   EXPECT_THROW(read_command(R"({"command":"npx","env":{"HOME":"/x"}})"), ry::error);
 }
 
 TEST(Settings, TheLimitThatEndedAProgramIsNamed) {
-  const auto s = read_settings(R"({"processes":64,"memory_mb":100,"open_files":99,"file_mb":7,"scratch_mb":5,"wall_seconds":9,"package_cache_mb":3})", "local");
+  const auto s = read(R"({"processes":64,"memory_mb":100,"open_files":99,"file_mb":7,"scratch_mb":5,"wall_seconds":9,"package_cache_mb":3})", "local");
   const auto named = [&](std::int32_t code, std::int32_t why, std::string_view errors, bool sandboxed = true) {
     return limit_reached(s, sandboxed, code, why, errors);
   };

@@ -60,6 +60,13 @@ std::vector<std::string> build_command_line(const command_spec& spec) {
       add(out, {"--perms", "0755", "--dir", place.path.substr(0, end)});
     add(out, {place.writable ? "--bind-try" : "--ro-bind-try", place.path, place.path});
   }
+  // After the places, over what they would show. Read-only, as these file systems in memory have no bound.
+  for (const auto& hidden : spec.hidden) {
+    if (hidden.directory)
+      add(out, {"--perms", "0755", "--tmpfs", hidden.path, "--remount-ro", hidden.path});
+    else
+      add(out, {"--ro-bind", "/dev/null", hidden.path});
+  }
   if (spec.workspace.empty()) {
     if (spec.limit.tmp_bytes != 0) add(out, {"--size", std::to_string(spec.limit.tmp_bytes)});
     add(out, {"--perms", "1777", "--tmpfs", "/workspace"});

@@ -35,6 +35,12 @@ struct host_place {
   bool writable = false;
 };
 
+// What a place would show and must not, by its name in the sandbox.
+struct hidden_place {
+  std::string path;
+  bool directory = true;
+};
+
 struct command_spec {
   confinement mode = confinement::user_namespace;
   network_access network = network_access::none;
@@ -49,6 +55,7 @@ struct command_spec {
   std::vector<std::string_view> argv;  // empty: the sandbox waits for a start request (start_request.hpp)
   std::vector<std::string_view> host_files;  // programs that appear in /opt/runyard
   std::vector<host_place> places;
+  std::vector<hidden_place> hidden;
   std::string cache;  // canonical path of a host directory that appears as /cache; empty: none
 };
 

@@ -369,6 +369,28 @@ TEST_F(command_line_test, places_of_the_host_appear_as_far_as_they_are_given) {
   EXPECT_TRUE(fs::exists(writable + "/c"));
 }
 
+TEST_F(command_line_test, what_is_hidden_in_a_place_is_empty) {
+  const std::string place = (root / "place").string();
+  fs::create_directories(place + "/data/deep");
+  std::ofstream(place + "/data/key") << "secret";
+  std::ofstream(place + "/netrc") << "secret";
+  std::ofstream(place + "/open") << "there";
+  for (const auto& each : fs::recursive_directory_iterator(root))
+    if (!each.is_symlink()) fs::permissions(each, fs::perms::others_all, fs::perm_options::add);
+  for (const bool writable : {false, true}) {
+    spec.places = {{place, writable}};
+    spec.hidden = {{place + "/data", true}, {place + "/netrc", false}};
+    const auto out = execute(shell("cat " + place + "/open; ls -A " + place + "/data; cat " + place + "/netrc; cat " + place +
+                                   "/data/key; echo x > " + place + "/data/planted; umount " + place +
+                                   "/data; cat " + place + "/data/key; true"));
+    EXPECT_NE(out.output.find("there"), std::string::npos) << out.output;
+    EXPECT_EQ(out.output.find("secret"), std::string::npos) << out.output;
+    EXPECT_FALSE(fs::exists(place + "/data/planted"));
+    spec.hidden.clear();
+    EXPECT_NE(execute(shell("cat " + place + "/data/key")).output.find("secret"), std::string::npos) << "else it is there";
+  }
+}
+
 TEST_F(command_line_test, a_cache_outlives_the_command_and_tells_not_where_it_is) {
   spec.workspace.clear();
   spec.cache = (root / "packages").string();

@@ -23,6 +23,7 @@
 #include "command_line.hpp"
 #include "contents.hpp"
 #include "diagnosis.hpp"
+#include "hidden_places.hpp"
 #include "ry/ext/sandbox_driver.h"
 #include "surroundings.hpp"
 #include "start_request.hpp"
@@ -112,6 +113,7 @@ class driver {
     table_.close_stdin = &driver::close_stdin;
     table_.pause = &driver::pause;
     table_.resume = &driver::resume;
+    table_.open_file = &driver::open_file;
     reg.contribute(RY_SANDBOX_DRIVER_1, "bubblewrap", &table_, this);
     reg.contribute(RY_MCP_SANDBOX_1, "bubblewrap", &table_, this);
   }
@@ -130,6 +132,12 @@ class driver {
     ::chmod((etc_ + "/group").c_str(), 0644);
     etc_ = std::filesystem::canonical(etc_).string();
     files_.emplace(std::filesystem::canonical(root).string());
+    private_paths_ = {data};
+    for (auto rest = ctx_.fact("private_paths"); !rest.empty();) {
+      const auto end = std::min(rest.find('\n'), rest.size());
+      if (end != 0) private_paths_.emplace_back(rest.substr(0, end));
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
     probe();
   }
 
@@ -303,7 +311,12 @@ class driver {
       const std::string_view path = ry::view(place.path);
       if (path.empty() || path.front() != '/' || path.find('\0') != std::string_view::npos)
         return RY_INVALID_ARGUMENT;
-      spec.places.push_back({path, (place.flags & RY_SANDBOX_WRITABLE) != 0});
+      if (!lies_in(path, private_paths_)) spec.places.push_back({path, (place.flags & RY_SANDBOX_WRITABLE) != 0});
+    }
+    if (!spec.places.empty()) {
+      auto hidden = credentials_in(home_directories());
+      hidden.insert(hidden.end(), private_paths_.begin(), private_paths_.end());
+      spec.hidden = hidden_in(spec.places, hidden);
     }
     for (std::size_t i = 0; i < command.n_argv; ++i) spec.argv.push_back(ry::view(command.argv[i]));
     if (command.struct_size >= offsetof(ry_sandbox_command, n_host_files) + sizeof command.n_host_files)
@@ -661,6 +674,23 @@ class driver {
     });
   }
 
+  static ry_status open_file(void* self, ry_str project, ry_str path, ry_exec* exec, ry_sandbox_open_fn fn,
+                             void* ctx) noexcept {
+    return ry::guard([&] {
+      struct opened {
+        unique_fd fd;
+        std::uint64_t size = 0;
+      };
+      driver* d = self_of(self);
+      auto file = std::make_shared<opened>();
+      return d->blocking(
+          exec, [d, id = str(project), name = str(path), file] { return d->files_->open(id, name, file->fd, file->size); },
+          [fn, ctx, file](ry_status st, const ry_error_view* err) {
+            fn(ctx, st, st == RY_OK ? file->fd.release() : -1, file->size, err);
+          });
+    });
+  }
+
   static ry_status write_file(void* self, ry_str project, ry_str path, ry_bytes content, ry_exec* exec,
                               ry_done done) noexcept {
     return ry::guard([&] {
@@ -767,6 +797,7 @@ class driver {
   std::string bwrap_path_ = "/usr/bin/bwrap";
   std::string exec_path_;
   std::string etc_;
+  std::vector<std::string> private_paths_;  // of the server; no command sees them
   std::uint64_t wall_ms_ = 0, max_wall_ms_ = 0, output_bytes_ = 0;
   limits limits_;
   std::uint32_t uid_base_ = 0, uid_count_ = 1;

@@ -125,8 +125,8 @@ file_error workspaces::open_workspace(std::string_view project_id, unique_fd& ou
   return from_errno(errno, "the workspace");
 }
 
-file_error workspaces::read(std::string_view project_id, std::string_view path, std::uint64_t offset,
-                            std::uint64_t max_bytes, file_content& out) const {
+file_error workspaces::open(std::string_view project_id, std::string_view path, unique_fd& out,
+                            std::uint64_t& size) const {
   if (file_error error = check_path(path)) return error;
   unique_fd workspace;
   if (file_error error = open_workspace(project_id, workspace)) return error;
@@ -137,9 +137,16 @@ file_error workspaces::read(std::string_view project_id, std::string_view path, 
   struct stat status {};
   if (::fstat(file.get(), &status) != 0) return from_errno(errno, path);
   if (S_ISDIR(status.st_mode)) return from_errno(EISDIR, path);
-  if (!S_ISREG(status.st_mode))
-    return fail(RY_FAILED_PRECONDITION, "\"" + std::string(path) + "\" is not a regular file");
-  out.total_size = static_cast<std::uint64_t>(status.st_size);
+  if (!S_ISREG(status.st_mode)) return from_errno(ENXIO, path);
+  size = static_cast<std::uint64_t>(status.st_size);
+  out = std::move(file);
+  return {};
+}
+
+file_error workspaces::read(std::string_view project_id, std::string_view path, std::uint64_t offset,
+                            std::uint64_t max_bytes, file_content& out) const {
+  unique_fd file;
+  if (file_error error = open(project_id, path, file, out.total_size)) return error;
   out.bytes.clear();
   if (offset >= out.total_size) return {};
   out.bytes.resize(std::min(max_bytes, out.total_size - offset));

@@ -61,6 +61,8 @@ class workspaces {
   file_error ensure(std::string_view project_id, std::optional<uid_t> owner) const;
   file_error read(std::string_view project_id, std::string_view path, std::uint64_t offset,
                   std::uint64_t max_bytes, file_content& out) const;
+  // A descriptor of the file itself: what replaces it later does not change what is read.
+  file_error open(std::string_view project_id, std::string_view path, unique_fd& out, std::uint64_t& size) const;
   file_error write(std::string_view project_id, std::string_view path, std::string_view content,
                    std::optional<uid_t> owner) const;
   // RY_ALREADY_EXISTS when the target exists.

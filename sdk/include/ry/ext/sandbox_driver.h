@@ -80,6 +80,9 @@ typedef struct ry_sandbox_sink {
 /* content: borrowed-out; total_size: of the whole file. */
 typedef void (*ry_sandbox_read_fn)(void* ctx, ry_status st, ry_bytes content, uint64_t total_size,
                                    const ry_error_view* err) RY_NOEXCEPT;
+/* fd: of an open regular file, for reading; the function that is called closes it. -1 unless st == RY_OK. */
+typedef void (*ry_sandbox_open_fn)(void* ctx, ry_status st, int32_t fd, uint64_t total_size,
+                                   const ry_error_view* err) RY_NOEXCEPT;
 /* entries_json: [{"name":"a.txt","kind":"file|dir|link|other","size":12,"modified_unix_us":...}], sorted. */
 typedef void (*ry_sandbox_list_fn)(void* ctx, ry_status st, ry_str entries_json,
                                    const ry_error_view* err) RY_NOEXCEPT;
@@ -149,6 +152,9 @@ typedef struct ry_sandbox_driver_v1 {
   void (*close_stdin)(void* self, void* call) RY_NOEXCEPT;
   void (*pause)(void* self, void* call) RY_NOEXCEPT;
   void (*resume)(void* self, void* call) RY_NOEXCEPT;
+  /* As read_file, for what is read in pieces while it may be replaced. May be NULL. [any] */
+  ry_status (*open_file)(void* self, ry_str project_id, ry_str path, ry_exec* exec,
+                         ry_sandbox_open_fn fn, void* ctx) RY_NOEXCEPT;
 } ry_sandbox_driver_v1;
 
 #ifdef __cplusplus

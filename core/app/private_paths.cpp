@@ -1,0 +1,32 @@
+#include "core/app/private_paths.hpp"
+
+#include <filesystem>
+
+namespace ry::app {
+
+std::string private_paths(const config::config& c) {
+  namespace fs = std::filesystem;
+  std::string out;
+  const auto add = [&](const fs::path& path) {
+    if (path.empty()) return;
+    std::error_code bad;
+    const auto whole = fs::absolute(path, bad);
+    // A line break in a name would make two paths of it; such a file is not for the sandbox's places anyway.
+    if (bad || whole.native().find('\n') != std::string::npos) return;
+    out += whole.lexically_normal().native() + "\n";
+  };
+  add(c.text("data_dir"));
+  if (!c.file().empty()) {
+    std::error_code bad;
+    const auto file = fs::absolute(c.file(), bad);
+    const auto directory = file.parent_path();
+    if (directory.native().starts_with("/etc/")) add(directory);
+    add(file);
+    add(directory / "modules.d");
+  }
+  add(c.text("secrets.key_file"));
+  add(c.text("http.tls.key"));
+  return out;
+}
+
+}  // namespace ry::app

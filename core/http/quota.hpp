@@ -1,0 +1,91 @@
+// An amount of one resource (bytes, places) that callers may hold at a time, limited by caller and in total.
+// A caller may hold no more than is unused, so that N callers who take all they can leave 1/(N+1) of the total
+// for the others (dynamic thresholds, as switches share a packet buffer between ports).
+//
+// Thread: any. Lifetime: a quota outlives its holds. Errors: values.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+namespace ry::http {
+
+// 0: no limit.
+struct quota_limits {
+  std::uint64_t per_caller = 0, total = 0;
+};
+
+enum class quota_verdict { granted, caller_full, total_full };
+
+class quota {
+ public:
+  explicit quota(quota_limits l) : limits_(l) {}
+  quota(const quota&) = delete;
+  quota& operator=(const quota&) = delete;
+
+  quota_verdict take(std::string_view caller, std::uint64_t amount);
+  void give_back(std::string_view caller, std::uint64_t amount) noexcept;
+
+  std::uint64_t held() const noexcept { return held_.load(std::memory_order_relaxed); }
+  std::uint64_t refused() const noexcept { return refused_.load(std::memory_order_relaxed); }
+  std::size_t callers() const;  // that hold something
+
+ private:
+  static constexpr std::size_t shards = 16;
+  struct hash : std::hash<std::string_view> {
+    using is_transparent = void;
+  };
+  struct shard {
+    mutable std::mutex mutex;
+    std::unordered_map<std::string, std::uint64_t, hash, std::equal_to<>> held;
+  };
+  shard& of(std::string_view caller) { return all_[hash{}(caller) % shards]; }
+
+  const quota_limits limits_;
+  std::atomic<std::uint64_t> held_{0}, refused_{0};
+  std::array<shard, shards> all_;
+};
+
+// What one request or connection holds of a quota; gives it back at its end. One thread at a time.
+class quota_hold {
+ public:
+  quota_hold() = default;
+  quota_hold(quota_hold&& o) noexcept
+      : of_(std::exchange(o.of_, nullptr)), caller_(std::move(o.caller_)), amount_(std::exchange(o.amount_, 0)) {}
+  quota_hold& operator=(quota_hold&& o) noexcept {
+    if (this != &o) {
+      reset();
+      of_ = std::exchange(o.of_, nullptr);
+      caller_ = std::move(o.caller_);
+      amount_ = std::exchange(o.amount_, 0);
+    }
+    return *this;
+  }
+  ~quota_hold() { reset(); }
+
+  // Whose and of which quota, before the first resize().
+  void open(quota& of, std::string caller) {
+    reset();
+    of_ = &of;
+    caller_ = std::move(caller);
+  }
+  bool is_open() const noexcept { return of_ != nullptr; }
+  // Holds `amount` instead of what it held; when that is refused, what it held stays.
+  quota_verdict resize(std::uint64_t amount);
+  void reset() noexcept;
+  std::uint64_t amount() const noexcept { return amount_; }
+
+ private:
+  quota* of_ = nullptr;
+  std::string caller_;
+  std::uint64_t amount_ = 0;
+};
+
+}  // namespace ry::http

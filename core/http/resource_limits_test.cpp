@@ -1,0 +1,297 @@
+// What one caller may hold of the server at a time: answers that nobody reads, bodies that never end, connections.
+#include <atomic>
+#include <chrono>
+
+#include "core/http/test_world.hpp"
+
+namespace ry::http::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct resource_limits : ::testing::Test {
+  static constexpr std::size_t large = 8 * 1024 * 1024;  // more than the kernel takes of one answer
+  settings s = world::defaults();
+  std::unique_ptr<world> w;
+  std::filesystem::path file;
+
+  void TearDown() override {
+    if (!file.empty()) std::filesystem::remove(file);
+  }
+  void start() {
+    w = std::make_unique<world>(s);
+    const auto big = [](auto&, auto* r) { return reply(r, 200, std::string(large, 'x')); };
+    w->route("GET", "/big", big);
+    w->route("GET", "/mine", big, 0);
+    w->route("GET", "/hello", [](auto&, auto* r) { return reply(r, 200, "hi"); });
+    w->route("GET", "/file", [this](auto&, auto* r) {
+      return api().respond_file(r, 200, nullptr, 0, core::view(file.native()), 0, UINT64_MAX);
+    });
+    w->route("POST", "/echo", [](auto& v, auto* r) { return reply(r, 200, core::sv(v.body)); }, RY_ROUTE_PUBLIC,
+             64 * 1024 * 1024);
+    w->route(
+        "POST", "/form",
+        [](auto&, auto* r) {
+          return api().read_form(
+              r, nullptr,
+              [](void* ctx, ry_status st, const ry_form*, const ry_error_view* e) noexcept {
+                auto* q = static_cast<ry_request*>(ctx);
+                if (st == RY_OK)
+                  reply(q, 200, "complete");
+                else
+                  api().fail(q, e);
+              },
+              r);
+        },
+        RY_ROUTE_PUBLIC | RY_ROUTE_STREAM_BODY);
+    w->start();
+  }
+  // Asks and reads no more than the head.
+  int begin(client& c, std::string_view path, std::string_view headers = {}) {
+    c.send("GET " + std::string(path) + " HTTP/1.1\r\nHost: x\r\n" + std::string(headers) + "\r\n");
+    return c.read(true).status;
+  }
+};
+
+TEST_F(resource_limits, AnswersThatNobodyReadsAreBoundedByCaller) {
+  s.unsent_bytes = {20 * 1024 * 1024, 0};
+  start();
+  client a(*w, 4096), b(*w, 4096), c(*w, 4096);
+  EXPECT_EQ(200, begin(a, "/big"));
+  EXPECT_EQ(200, begin(b, "/big"));
+  const auto refused = c.get("/big");
+  EXPECT_EQ(503, refused.status);
+  EXPECT_EQ("2", refused.header("Retry-After"));
+  EXPECT_NE(refused.body.find(R"("error_code":"RESPONSE_BUFFER_LIMIT")"), std::string::npos) << refused.body;
+  EXPECT_GE(w->srv->stats().unsent_bytes, 16u * 1024 * 1024);
+  EXPECT_EQ(1u, w->srv->stats().unsent_refused);
+  EXPECT_EQ(200, client(*w).get("/hello").status) << "small answers are not concerned";
+  EXPECT_EQ(large, client(*w).get("/mine", "Authorization: Bearer good\r\n").body.size()) << "nor is another caller";
+  a.close();
+  EXPECT_TRUE(eventually([&] { return w->srv->stats().unsent_bytes < 12 * 1024 * 1024; }));
+  EXPECT_EQ(large, client(*w).get("/big").body.size());
+  b.close();
+  EXPECT_TRUE(eventually([&] { return w->srv->stats().unsent_bytes == 0; }));
+}
+
+TEST_F(resource_limits, AnswersThatNobodyReadsAreBoundedInTotal) {
+  s.unsent_bytes = {0, 20 * 1024 * 1024};
+  start();
+  client a(*w, 4096), b(*w, 4096), c(*w, 4096);
+  EXPECT_EQ(200, begin(a, "/big"));
+  EXPECT_EQ(503, begin(b, "/big")) << "a caller has what is unused at most";
+  EXPECT_EQ(200, begin(c, "/mine", "Authorization: Bearer good\r\n")) << "so that something is left for the next";
+}
+
+TEST_F(resource_limits, AFileWaitsOnDiskAndNotInMemory) {
+  s.unsent_bytes = {8 * 1024 * 1024, 0};
+  file = std::filesystem::temp_directory_path() / ("ry-limits-" + std::to_string(::getpid()));
+  FILE* f = std::fopen(file.c_str(), "w");
+  std::fclose(f);
+  std::filesystem::resize_file(file, 64 * 1024 * 1024);
+  start();
+  client a(*w, 4096), b(*w, 4096), c(*w, 4096);
+  for (auto* each : {&a, &b, &c}) EXPECT_EQ(200, begin(*each, "/file"));
+  EXPECT_LE(w->srv->stats().unsent_bytes, 1024u * 1024);
+  EXPECT_EQ(64u * 1024 * 1024, client(*w).get("/file").body.size());
+}
+
+TEST_F(resource_limits, PipelinedAnswersCountToo) {
+  s.unsent_bytes = {512 * 1024, 0};
+  start();
+  client c(*w, 4096), d(*w);
+  EXPECT_EQ(503, c.get("/big").status);
+  EXPECT_TRUE(c.ends()) << "what comes behind it is not served";
+  EXPECT_EQ(200, d.get("/hello").status);
+  EXPECT_EQ(0u, w->srv->stats().unsent_bytes);
+}
+
+TEST_F(resource_limits, AReaderThatDripsIsCut) {
+  s.write_stall_timeout = 500ms;
+  s.read_min_rate = 256 * 1024;
+  start();
+  client c(*w, 4096);
+  c.send("GET /big HTTP/1.1\r\nHost: x\r\n\r\n");
+  const auto begun = std::chrono::steady_clock::now();
+  EXPECT_TRUE(eventually(
+      [&] {
+        (void)c.more(1);  // a few KiB each time at most
+        std::this_thread::sleep_for(100ms);
+        return w->srv->stats().slow_readers == 1;
+      },
+      8000));
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, 8s);
+  EXPECT_EQ(0u, w->srv->stats().unsent_bytes);
+}
+
+TEST_F(resource_limits, AReaderThatKeepsTheRateIsServedWhateverTheKernelBuffers) {
+  s.write_stall_timeout = 300ms;
+  s.read_min_rate = 64 * 1024;
+  start();
+  client c(*w, 64 * 1024);
+  c.send("GET /big HTTP/1.1\r\nHost: x\r\n\r\n");
+  while (c.in.size() < large && c.more(5000)) std::this_thread::sleep_for(5ms);
+  EXPECT_GT(c.in.size(), large);
+  EXPECT_EQ(0u, w->srv->stats().slow_readers);
+}
+
+TEST_F(resource_limits, BodiesThatAreArriving) {
+  s.bodies = {2, 0};
+  start();
+  const std::string head = "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n";
+  client a(*w), b(*w), c(*w), d(*w);
+  a.send(head + "0123");
+  b.send(head);
+  ASSERT_TRUE(eventually([&] { return w->srv->stats().bodies == 2; }));
+  c.send(head + "0");
+  const auto refused = c.read();
+  EXPECT_EQ(429, refused.status);
+  EXPECT_EQ("5", refused.header("Retry-After"));
+  EXPECT_NE(refused.body.find(R"("error_code":"UPLOAD_LIMIT")"), std::string::npos) << refused.body;
+  EXPECT_TRUE(c.ends());
+  EXPECT_EQ("0123456789", d.ask(head + "0123456789").body) << "one that came whole needs no place";
+  a.send("456789");
+  EXPECT_EQ("0123456789", a.read().body);
+  b.reset();
+  EXPECT_TRUE(eventually([&] { return w->srv->stats().bodies == 0; }));
+  EXPECT_EQ(1u, w->srv->stats().bodies_refused);
+}
+
+TEST_F(resource_limits, FormsThatAreArriving) {
+  s.bodies = {1, 0};
+  start();
+  const std::string head = "POST /form HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\n"
+                           "Content-Length: 10\r\n\r\n";
+  client a(*w), b(*w);
+  a.send(head + "a=1");
+  ASSERT_TRUE(eventually([&] { return w->srv->stats().bodies == 1; }));
+  b.send(head + "a=1");
+  EXPECT_EQ(429, b.read().status);
+  a.send("&b=2345");
+  EXPECT_EQ("complete", a.read().body);
+}
+
+TEST_F(resource_limits, SpaceOfForms) {
+  s.spool_bytes = {300'000, 0};
+  start();
+  const auto part = [](std::size_t n) {
+    return "--b\r\nContent-Disposition: form-data; name=\"f\"; filename=\"a\"\r\n\r\n" + std::string(n, 'x');
+  };
+  const auto head = [](std::size_t n) {
+    return "POST /form HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: " +
+           std::to_string(n) + "\r\n\r\n";
+  };
+  client a(*w), b(*w);
+  a.send(head(1'000'000) + part(200'000));
+  ASSERT_TRUE(eventually([&] { return w->srv->stats().spool_bytes >= 200'000; }));
+  const auto whole = part(150'000) + "\r\n--b--\r\n";
+  b.send(head(whole.size()) + whole);
+  const auto refused = b.read();
+  EXPECT_EQ(429, refused.status);
+  EXPECT_NE(refused.body.find(R"("error_code":"UPLOAD_SPACE_LIMIT")"), std::string::npos) << refused.body;
+  a.reset();
+  EXPECT_TRUE(eventually([&] { return w->srv->stats().spool_bytes == 0; }));
+  EXPECT_EQ(200, client(*w).ask(head(whole.size()) + whole).status);
+  EXPECT_TRUE(eventually([&] { return std::filesystem::is_empty(w->spool); })) << "no file is left";
+}
+
+TEST_F(resource_limits, TheRateOfABodyIsThatOfTheLastWindow) {
+  s.body_idle_timeout = 10s;
+  s.body_rate_grace = 500ms;
+  s.body_min_rate = 1000;
+  start();
+  client c(*w);
+  // Worth an hour of silence, were it an average.
+  c.send("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 40000000\r\n\r\n" + std::string(4'000'000, 'x'));
+  for (int i = 0; i < 200 && c.in.empty(); ++i) {
+    if (!c.send("a")) break;
+    c.more(50);
+  }
+  EXPECT_EQ(408, c.read().status);
+}
+
+TEST_F(resource_limits, ABodyHasATimeInAll) {
+  s.body_timeout = 700ms;
+  s.body_min_rate = 0;
+  start();
+  client c(*w);
+  c.send("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n");
+  for (int i = 0; i < 200 && c.in.empty(); ++i) {
+    if (!c.send("a")) break;
+    c.more(50);
+  }
+  EXPECT_EQ(408, c.read().status);
+}
+
+TEST_F(resource_limits, ConnectionsOfOneAddress) {
+  s.address_connections = 3;
+  start();
+  client a(*w), b(*w);
+  {
+    client c(*w);
+    for (auto* each : {&a, &b, &c}) EXPECT_EQ(200, each->get("/hello").status);
+    client d(*w);
+    const auto r = d.get("/hello");
+    EXPECT_EQ(503, r.status);
+    EXPECT_NE(r.body.find(R"("error_code":"CONNECTION_LIMIT")"), std::string::npos) << r.body;
+    EXPECT_TRUE(d.ends());
+    client silent(*w);
+    EXPECT_TRUE(silent.ends(4000)) << "it waits for no request for long";
+  }
+  EXPECT_TRUE(eventually([&] { return w->srv->stats().connections == 2; }));
+  EXPECT_EQ(200, client(*w).get("/hello").status);
+  EXPECT_EQ(2u, w->srv->stats().connections_refused_by_address);
+}
+
+TEST_F(resource_limits, TrustedProxiesMayHaveAnyNumberOfConnections) {
+  s.address_connections = 1;
+  s.trusted_proxies = {"127.0.0.0/8"};
+  start();
+  client a(*w), b(*w);
+  EXPECT_EQ(200, a.get("/hello").status);
+  EXPECT_EQ(200, b.get("/hello").status);
+}
+
+// A crowd of connections that are refused must not keep the next one waiting in the backlog.
+TEST_F(resource_limits, WhoIsTooManyIsToldAtOnce) {
+  s.max_connections = 2;
+  start();
+  std::list<client> crowd;
+  for (int i = 0; i < 140; ++i) crowd.emplace_back(*w).send("GET /hel");
+  const auto begun = std::chrono::steady_clock::now();
+  client next(*w);
+  EXPECT_EQ(503, next.get("/hello").status);
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, 800ms);
+}
+
+TEST_F(resource_limits, ReadersOfStreamsShareTheSameBudget) {
+  s.unsent_bytes = {6 * 1024 * 1024, 0};
+  s.stream_queue_bytes = 64 * 1024 * 1024;
+  w = std::make_unique<world>(s);
+  std::atomic<ry_stream*> opened{nullptr};
+  w->route("GET", "/live", [&](auto&, auto* r) {
+    ry_stream* out = nullptr;
+    const auto st = api().stream_open(r, 200, nullptr, 0, &out);
+    opened = out;
+    return st;
+  });
+  w->start();
+  client c(*w, 4096);
+  c.send("GET /live HTTP/1.1\r\nHost: x\r\n\r\n");
+  ASSERT_TRUE(eventually([&] { return opened.load() != nullptr; }));
+  const std::string piece(256 * 1024, 'x');
+  ry_status last = RY_OK;
+  int written = 0;
+  for (; written < 200 && last == RY_OK; ++written) {
+    last = api().stream_write(opened, core::bytes(piece));
+    std::this_thread::sleep_for(1ms);
+  }
+  EXPECT_NE(RY_OK, last);
+  EXPECT_GT(written, 6 * 4 / 2) << "the kernel's buffer comes on top";
+  EXPECT_TRUE(eventually([&] { return w->srv->stats().streams_cut == 1; }));
+  EXPECT_TRUE(eventually([&] { return w->srv->stats().unsent_bytes == 0; }));
+  api().stream_close(opened);
+}
+
+}  // namespace
+}  // namespace ry::http::test

@@ -1,0 +1,150 @@
+// Clients that ask for much and read nothing: what they make the server keep for them is bounded.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { startLlm } from '../e2e/lib/llm.mjs';
+import { Server, makeDatabase, waitFor } from '../e2e/lib/server.mjs';
+import { ask, connect, headOf, metric, rss } from './lib/wire.mjs';
+
+const MiB = 1024 * 1024;
+let database, llm, server;
+
+before(async () => {
+  database = makeDatabase();
+  llm = await startLlm(async (request, reply) => { reply.text('done'); reply.end({ input: 1, output: 1 }); });
+  server = await new Server({ database, llm, set: [`http.limits.account_unsent_bytes=${8 * MiB}`, `http.limits.unsent_bytes=${64 * MiB}`,
+    'http.write_stall_timeout_seconds=20'] }).start();
+});
+after(async () => {
+  await server?.close();
+  await llm?.close();
+  database?.drop();
+});
+
+const close = (all) => { for (const s of all) s.destroy(); };
+async function upload(user, bytes) {
+  const r = await user.start({ prompt: 'keep this', files: [{ name: 'big.bin', data: Buffer.alloc(bytes, 'x') }] });
+  assert.equal(r.status, 200, r.text);
+  await user.stream(r.json.agent_run_id);
+  return r.json.project_id;
+}
+// Connections that ask for `target` and read no more than the head of the answer.
+async function readNothing(user, target, n) {
+  const sockets = [], heads = [];
+  for (let i = 0; i < n; i++) {
+    const s = await connect(server.url);
+    s.write(`GET ${target} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${user.token}\r\n\r\n`);
+    sockets.push(s);
+  }
+  for (const s of sockets) heads.push(await headOf(s));
+  return { sockets, heads };
+}
+
+test('the content of a file waits on disk: many readers that do not read cost no memory', async () => {
+  const user = await server.user();
+  const project = await upload(user, 9 * MiB);
+  const before = rss(server.process.pid);
+  const { sockets, heads } = await readNothing(user, `/projects/${project}/files/content?path=uploads/big.bin`, 30);
+  try {
+    assert.ok(heads.filter((h) => h.status === 200).length >= 20, JSON.stringify(heads.map((h) => h.status)));
+    const grown = rss(server.process.pid) - before;
+    assert.ok(grown < 60, `${grown} MiB more`);  // 270 when each answer is kept
+    assert.ok(await metric(server.url, 'runyard_http_unsent_bytes') <= 8 * MiB);
+  } finally {
+    close(sockets);
+  }
+  const whole = await user.get(`/projects/${project}/files/content?path=uploads/big.bin`);
+  assert.equal(whole.text.length, 9 * MiB);
+  assert.equal(whole.headers.get('x-file-size'), String(9 * MiB));
+});
+
+test('a file that is replaced while it is sent goes out as it was', async () => {
+  const user = await server.user();
+  const project = await upload(user, 9 * MiB);
+  const s = await connect(server.url);
+  s.write(`GET /projects/${project}/files/content?path=uploads/big.bin HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${user.token}\r\nConnection: close\r\n\r\n`);
+  assert.equal((await headOf(s)).status, 200);
+  const { readdirSync, renameSync, writeFileSync } = await import('node:fs');
+  const path = await import('node:path');
+  const data = path.join(server.dir, 'data');
+  const found = readdirSync(data, { recursive: true }).find((p) => p.endsWith(`${project}/uploads/big.bin`));
+  writeFileSync(path.join(data, `${found}.new`), Buffer.alloc(9 * MiB, 'y'));
+  renameSync(path.join(data, `${found}.new`), path.join(data, found));
+  let n = 0, other = 0;
+  for await (const piece of s) { n += piece.length; if (piece.includes('y')) other++; }
+  assert.equal(n, 9 * MiB);
+  assert.equal(other, 0);
+});
+
+test('large JSON answers: beyond the account\'s share 503 with a code, others are served', async () => {
+  const user = await server.user(), other = await server.user();
+  const big = 'p'.repeat(48 * 1024);
+  for (let i = 0; i < 30; i++) {
+    const r = await user.post('/agents', { json: { name: `agent ${i}`, system_prompt: big } });
+    assert.ok(r.status < 300, r.text);
+  }
+  const size = (await user.get('/agents?limit=100')).text.length;
+  assert.ok(size > MiB, `${size} bytes`);
+  const { sockets, heads } = await readNothing(user, '/agents?limit=100', 24);
+  try {
+    const refused = heads.filter((h) => h.status === 503);
+    assert.ok(refused.length > 0, JSON.stringify(heads.map((h) => h.status)));
+    assert.match(refused[0].text, /^Retry-After: \d+\r$/m);
+    const again = await ask(server.url, 'GET', '/agents?limit=100', { headers: { authorization: `Bearer ${user.token}` } });
+    assert.equal(again.status, 503);
+    assert.equal(again.json.detail.error_code, 'RESPONSE_BUFFER_LIMIT');
+    assert.ok(await metric(server.url, 'runyard_http_unsent_refused_total') > 0);
+    assert.ok(await metric(server.url, 'runyard_http_unsent_bytes') <= 8 * MiB);
+    assert.equal((await user.get('/account')).status, 200, 'small answers go on');
+    assert.equal((await other.get('/agents?limit=100')).status, 200, 'as does everything of others');
+  } finally {
+    close(sockets);
+  }
+  await waitFor('the share is free again', async () => (await metric(server.url, 'runyard_http_unsent_bytes')) === 0);
+  assert.equal((await user.get('/agents?limit=100')).status, 200);
+});
+
+test('without an account the address counts', async () => {
+  const sockets = [];
+  let refused = 0;
+  try {
+    for (let i = 0; i < 80 && refused === 0; i++) {
+      const s = await connect(server.url, { from: '127.0.0.9' });
+      sockets.push(s);
+      s.write('GET /openapi.json HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n'.repeat(20));
+      const { status } = await headOf(s);
+      if (status === 503) refused++;
+    }
+    assert.ok(refused > 0 || await metric(server.url, 'runyard_http_unsent_refused_total') > 0);
+    assert.equal((await ask(server.url, 'GET', '/openapi.json')).status, 200);
+  } finally {
+    close(sockets);
+  }
+});
+
+test('a reader that drips is cut, one that reads slowly is not', async () => {
+  const own = await new Server({ database, llm, set: ['http.write_stall_timeout_seconds=1', 'http.read_min_rate_bytes=200000'] }).start();
+  try {
+    const user = await own.user();
+    const r = await user.start({ prompt: 'keep this', files: [{ name: 'big.bin', data: Buffer.alloc(9 * MiB, 'x') }] });
+    await user.stream(r.json.agent_run_id);
+    const get = `GET /projects/${r.json.project_id}/files/content?path=uploads/big.bin HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${user.token}\r\nConnection: close\r\n\r\n`;
+    const drips = await connect(own.url), steady = await connect(own.url);
+    drips.write(get);
+    steady.write(get);
+    assert.equal((await headOf(drips)).status, 200);
+    await headOf(steady);
+    const drip = setInterval(() => drips.read(100), 100);
+    let got = 0;
+    while (!steady.readableEnded && got < 9 * MiB) {
+      const piece = steady.read(Math.min(steady.readableLength, 256 * 1024) || undefined);
+      if (piece) got += piece.length;
+      await new Promise((r) => setTimeout(r, 20));
+    }
+    clearInterval(drip);
+    assert.equal(got, 9 * MiB, 'the steady one has it all');
+    await waitFor('the other one is cut', async () => (await metric(own.url, 'runyard_http_slow_readers_total')) >= 1);
+    drips.destroy();
+  } finally {
+    await own.close();
+  }
+});
