@@ -44,11 +44,15 @@ void connection::start(int fd) {
     return;
   }
   if (w_.shared.tls) tls_ = std::make_unique<tls_session>(*w_.shared.tls, fd);
-  head_due_ = clock::now() + (admitted_as == admission::too_many ? std::min(refusal_grace, cfg().header_timeout)
-                                                                 : cfg().header_timeout);
+  head_due_ = clock::now() + head_time();
   due(head_due_);
   // What came with the connection is read without waiting for the reactor.
   on_readable();
+}
+
+std::chrono::milliseconds connection::head_time() const {
+  const auto usual = cfg().header_timeout;
+  return admitted_as == admission::too_many ? std::min(refusal_grace, usual) : usual;
 }
 
 // ---- input

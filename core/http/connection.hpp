@@ -90,6 +90,7 @@ class connection final
   void finish_close();
   void close();
   void end_of_input();
+  std::chrono::milliseconds head_time() const;
   std::uint64_t taken_by_reader() const;
   bool too_slow(clock::time_point now);
   void due(clock::time_point when) { w_.wheel.at_latest(*this, when); }

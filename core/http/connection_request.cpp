@@ -69,8 +69,9 @@ bool connection::read_head() {
     return false;
   }
   if (n == 0) {
-    if (in_.empty() || head_due_ > clock::now() + cfg().header_timeout) {
-      head_due_ = clock::now() + cfg().header_timeout;
+    const auto latest = clock::now() + head_time();
+    if (in_.empty() || head_due_ > latest) {
+      head_due_ = latest;
       due(head_due_);
     }
     return false;

@@ -235,12 +235,14 @@ TEST_F(resource_limits, ConnectionsOfOneAddress) {
     EXPECT_EQ(503, r.status);
     EXPECT_NE(r.body.find(R"("error_code":"CONNECTION_LIMIT")"), std::string::npos) << r.body;
     EXPECT_TRUE(d.ends());
-    client silent(*w);
+    client silent(*w), half(*w);
+    half.send("GET /hel");
     EXPECT_TRUE(silent.ends(4000)) << "it waits for no request for long";
+    EXPECT_TRUE(half.ends(4000));
   }
   EXPECT_TRUE(eventually([&] { return w->srv->stats().connections == 2; }));
   EXPECT_EQ(200, client(*w).get("/hello").status);
-  EXPECT_EQ(2u, w->srv->stats().connections_refused_by_address);
+  EXPECT_EQ(3u, w->srv->stats().connections_refused_by_address);
 }
 
 TEST_F(resource_limits, TrustedProxiesMayHaveAnyNumberOfConnections) {

@@ -82,7 +82,7 @@ test('the soft limit of descriptors is raised, and connections leave some for th
     assert.match(server.log, /allows fewer connections than http\.max_connections.*connections=450/);
     crowd.push(...await halfSent(server.url, 580, '127.0.0.5'));
     // The work of the server needs descriptors, too: the one that is in gets its answer.
-    crowd[0].write('t: x\r\nConnection: keep-alive\r\n\r\n');
+    crowd[0].write('t: 127.0.0.1\r\nConnection: keep-alive\r\n\r\n');
     assert.equal((await headOf(crowd[0])).status, 200);
     assert.doesNotMatch(server.log, /Too many open files/);
     const refused = await ask(server.url, 'GET', '/readyz', { from: '127.0.0.6' });

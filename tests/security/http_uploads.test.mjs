@@ -93,7 +93,7 @@ test('the space of one account\'s uploads is bounded, and free again when they e
 });
 
 test('bytes that were sent fast buy no silence, and a body has a time in all', { timeout: 90000 }, async () => {
-  const own = await new Server({ database, llm, set: ['http.body_timeout_seconds=25', 'http.body_idle_timeout_seconds=30'] }).start();
+  const own = await new Server({ database, llm, set: ['http.body_timeout_seconds=19', 'http.body_idle_timeout_seconds=30'] }).start();
   try {
     const user = await own.user();
     const fast = await begin(own.url, user.token, 9 * MiB);  // at 512 bytes a second worth five hours
@@ -106,7 +106,7 @@ test('bytes that were sent fast buy no silence, and a body has a time in all', {
     clearInterval(flow);
     assert.equal(a.status, 408, a.text);
     assert.equal(b.status, 408, b.text);
-    assert.ok(b.ms >= 20000, `the steady one after ${b.ms} ms`);
+    assert.ok(b.ms >= 17000, `the steady one after ${b.ms} ms`);
     await sleep(100);
     await waitFor('nothing is left', () => spool(own) === 0);
     close([fast, steady]);
