@@ -26,8 +26,11 @@ using namespace serving;
 
 namespace {
 
-constexpr std::int64_t overflow_connections =
-    128;  // whose request is read before the 503; more get it unread
+// Connections beyond the limit whose request is read before the 503; more get it unread.
+std::int64_t overflow_of(std::int64_t max_connections) {
+  return std::clamp<std::int64_t>(max_connections / 8, 8, 128);
+}
+constexpr unsigned kernel_unsent = 128 * 1024;  // bytes of one connection that the kernel keeps unsent
 constexpr auto accept_pause = std::chrono::milliseconds(100);
 
 std::string unread_refusal() {
@@ -205,7 +208,8 @@ struct server::impl : std::enable_shared_from_this<server::impl> {
     const auto how = draining                  ? admission::draining
                      : open >= limit || crowded ? admission::too_many
                                                 : admission::served;
-    if (how == admission::too_many ? refusing >= overflow_connections : open >= limit + overflow_connections) {
+    const auto overflow = overflow_of(limit);
+    if (how == admission::too_many ? refusing >= overflow : open >= limit + overflow) {
       refused.fetch_add(1, std::memory_order_relaxed);
       return turn_away(fd, shared.tls != nullptr, refusal);
     }
@@ -215,6 +219,8 @@ struct server::impl : std::enable_shared_from_this<server::impl> {
   void hand_over(int fd, std::string peer, admission how, quota_hold place) {
     const int on = 1;
     ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    // Else the kernel takes megabytes for a reader that does not read, in memory that nothing of ours counts.
+    ::setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &kernel_unsent, sizeof kernel_unsent);
     const auto stall = static_cast<unsigned>(shared.s.write_stall_timeout.count());
     ::setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &stall, sizeof stall);
     worker* best = workers.front().get();

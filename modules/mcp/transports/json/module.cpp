@@ -63,7 +63,8 @@ class driver {
     if (!t.operators_own() && !allowed(settings_, c)) {
       throw ry::forbidden("mcp.command_refused",
                           settings_.allowed_commands.empty()
-                              ? "Local programs are not allowed on this server. Its operator can name them in mcp_json.allowed_commands"
+                              ? "The command is not on the list of allowed commands, which is empty. The server's operator "
+                                "can name commands in mcp_json.allowed_commands"
                               : "The command is not on the list of allowed commands");
     }
     const auto variable = t.operators_own() ? std::string() : refused_variable(settings_, c);
