@@ -42,7 +42,8 @@ runs = { enabled = true }
 llm_offline = { enabled = true }
 $settings
 TEXT
-  options=(--config "$work/runyard.toml" --set "data_dir=$work/data")
+  # All clients of a measurement come from one address.
+  options=(--config "$work/runyard.toml" --set "data_dir=$work/data" --set http.limits.address_connections=0)
   : >"$work/out"
   "$@" "$build/bin/runyard" serve "${options[@]}" >"$work/out" 2>"$work/err" & pid=$!
   local line

@@ -36,6 +36,7 @@ void connection::begin_stream(std::uint32_t status, std::string_view lines,
   {
     std::lock_guard lock(ex.mutex);
     auto& st = *ex.stream_state;
+    st.caller = ex.data->caller();
     st.chunked = chunked;
     st.no_body = head_method_ || bodiless;
     if (!content_length.empty()) {

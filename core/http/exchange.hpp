@@ -123,12 +123,12 @@ struct stream_data {
 
   // Up to this much of a stream is not counted.
   static constexpr std::size_t uncounted = 64 * 1024;
-  std::string caller;      // whose bytes wait
+  std::string caller;      // whose bytes wait; empty until the head is on its way
   std::size_t unsent = 0;  // left the queue, but not the connection
   quota_hold held;
   // Counts that this much waits; false: the caller or all together have too much.
   bool count(quota& of, std::size_t waits) {
-    if (waits <= uncounted && held.amount() == 0) return true;
+    if ((waits <= uncounted && held.amount() == 0) || caller.empty()) return true;
     if (!held.is_open()) held.open(of, caller);
     return held.resize(waits <= uncounted ? 0 : waits) == quota_verdict::granted;
   }

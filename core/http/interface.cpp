@@ -225,8 +225,6 @@ ry_status stream_open(ry_request* request, std::uint32_t status, const ry_header
     auto& ex = *ref.ex;
     const bool here = ex.home.loop.is_current();
     auto state = std::make_unique<stream_data>();
-    // Of a request that is open, its data stay what they are.
-    if (ref.is(exchange::open)) state->caller = ex.data->caller();
     std::unique_ptr<pending_answer> answer;
     if (!here) {
       answer = std::make_unique<pending_answer>();
