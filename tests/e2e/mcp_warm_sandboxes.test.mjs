@@ -8,7 +8,7 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { startLlm } from './lib/llm.mjs';
 import { callingModel, node, run } from './lib/mcp.mjs';
-import { below, commandOf } from './lib/processes.mjs';
+import { below, commandOf, waitingSandboxes } from './lib/processes.mjs';
 import { Server, makeDatabase, statuses, waitFor } from './lib/server.mjs';
 
 const stubborn = path.join(import.meta.dirname, 'lib/stubborn.mjs');
@@ -38,7 +38,7 @@ const use = async (u, ...args) => {
   return { ...r, seen: r.status === 200 && args[0] === 'look' ? JSON.parse(r.json.content) : undefined };
 };
 // Processes that wait in a sandbox for their program, by their numbers on the host.
-const waiting = () => below(server.process.pid).filter((pid) => /^\/\.sandbox-exec enter --wait /.test(commandOf(pid).join(' ')));
+const waiting = () => waitingSandboxes(server.process.pid);
 const oneWaits = async () => {
   await waitFor('one sandbox to wait', () => waiting().length === 1, 20000);
   return waiting()[0];
@@ -100,7 +100,7 @@ test('the time of a program begins when it gets its sandbox', async () => {
   const pid = await oneWaits();
   const begun = Date.now();
   const hanging = use(admin, 'no-result');
-  await waitFor('the program in the sandbox that waited', () => commandOf(pid).includes('no-result'), 7500);
+  await waitFor('the program in the sandbox that waited', () => below(pid).some((p) => commandOf(p).includes('no-result')), 7500);
   const r = await hanging;
   assert.match(r.json.detail.message, /ended because its time was over/, r.text);
   assert.ok(Date.now() - begun >= 8000, `ended after ${Date.now() - begun} ms`);

@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import { startCollector } from './lib/collector.mjs';
 import { lastUser, startLlm, turns } from './lib/llm.mjs';
 import { callingModel, node } from './lib/mcp.mjs';
-import { below, commandOf } from './lib/processes.mjs';
+import { waitingSandboxes } from './lib/processes.mjs';
 import { Server, makeDatabase, sleep, statuses, waitFor } from './lib/server.mjs';
 
 let database, llm, collector, server;
@@ -157,7 +157,7 @@ test('a local MCP program that was started in advance works in the trace of the 
       assert.equal(r.status, 200, r.text);
     }
     const parents = users.map(() => parentOf());
-    const warm = () => below(one.process.pid).filter((pid) => /^\/\.sandbox-exec enter --wait /.test(commandOf(pid).join(' ')));
+    const warm = () => waitingSandboxes(one.process.pid);
     for (const [i, u] of users.entries()) {
       if (i > 0) await waitFor('a sandbox that waits', () => warm().length > 0, 20000);
       const waited = warm();

@@ -33,7 +33,7 @@ std::vector<std::string> build_command_line(const command_spec& spec) {
     const std::string id = std::to_string(inner_uid);
     add(out, {"--unshare-user", "--disable-userns", "--uid", id, "--gid", id});
   }
-  add(out, {"--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--hostname",
+  add(out, {"--unshare-pid", "--as-pid-1", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--hostname",
             "sandbox", "--die-with-parent", "--new-session"});
   if (spec.network == network_access::none) add(out, {"--unshare-net"});
   add(out, {"--ro-bind", "/usr", "/usr", "--symlink", "usr/bin", "/bin", "--symlink", "usr/sbin",
@@ -90,8 +90,8 @@ std::vector<std::string> build_command_line(const command_spec& spec) {
   // The three capabilities live until runyard-sandbox-exec has used them to become the project's uid.
   if (spec.mode == confinement::drop_root)
     add(out, {"--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--cap-add", "CAP_SETPCAP"});
-  // Limits are set inside: in the user namespace the number of processes is then counted for this
-  // sandbox alone, and bwrap itself is not subject to them.
+  // Limits are set inside, by the sandbox's own init for itself and the command: in the user namespace the number of
+  // processes is then counted for this sandbox alone, and bwrap itself is not subject to them.
   add(out, {"--", inner_exec, "enter"});
   if (spec.argv.empty()) {
     out.emplace_back("--wait");  // the request names the user

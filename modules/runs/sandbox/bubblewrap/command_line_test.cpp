@@ -234,7 +234,7 @@ TEST_F(command_line_test, namespaces_keys_and_other_doors_are_shut_and_programs_
 
 TEST_F(command_line_test, no_arguments_tell_where_the_server_keeps_its_data) {
   const outcome out = execute(shell("cat /proc/[0-9]*/cmdline /proc/[0-9]*/environ; ls -l /proc/self/fd"));
-  EXPECT_NE(out.output.find("/usr/bin/bwrap"), std::string::npos) << "nothing to read";
+  EXPECT_NE(out.output.find("/.sandbox-exec"), std::string::npos) << "nothing to read";
   EXPECT_EQ(out.output.find("ry-bwrap-"), std::string::npos) << out.output;
   EXPECT_EQ(out.output.find(project), std::string::npos) << out.output;
   spec.workspace.clear();
@@ -248,6 +248,37 @@ TEST_F(command_line_test, nobody_of_the_host_is_whom_the_command_runs_as) {
   EXPECT_NE(made.st_uid, 0u) << "root of the host";
   EXPECT_EQ(made.st_uid, spec.mode == confinement::drop_root ? spec.uid : ::geteuid());
   EXPECT_EQ(fs::status(files).permissions(), fs::perms::owner_all);
+}
+
+// Its memory is nobody's to write, and a process that it started would have the same limits.
+TEST_F(command_line_test, the_init_gives_no_way_round_the_limits) {
+  const outcome out = execute(shell(
+      "head -c 1 /proc/1/mem; (echo x >> /proc/1/mem) 2>&1; ls /proc/1/fd/ /proc/1/root/ 2>&1; cat /proc/1/environ 2>&1;"
+      "cat /proc/1/limits; grep -E '^(Cap|NoNew|Seccomp:)' /proc/1/status; tr '\\0' ' ' < /proc/1/cmdline; kill -9 1; kill -STOP 1; echo alive"));
+  const std::string& text = out.output;
+  std::size_t refused = 0;
+  for (std::size_t at = 0; (at = text.find("ermission denied", at)) != std::string::npos; ++at) ++refused;
+  EXPECT_GE(refused, 5u) << text;
+  const auto has = [&](const std::string& line) { EXPECT_NE(text.find(line), std::string::npos) << line << "\n" << text; };
+  for (const char* set : {"CapInh", "CapPrm", "CapEff", "CapAmb"}) has(std::string(set) + ":\t0000000000000000\n");
+  has("NoNewPrivs:\t1\n");
+  has("Seccomp:\t2\n");
+  has("Max processes             64  ");
+  has("Max open files            256 ");
+  has("Max file size             1048576 ");
+  has("Max address space         2147483648 ");
+  has("/.sandbox-exec enter ");
+  EXPECT_TRUE(text.ends_with("alive\n")) << text;
+}
+
+TEST_F(command_line_test, what_a_command_leaves_behind_is_reaped) {
+  const outcome out = execute(shell("for i in 1 2 3 4 5 6 7 8; do (sleep 0.01 &) ; done; sleep 1; cat /proc/[0-9]*/stat | grep -c ') Z '"));
+  EXPECT_EQ(out.output, "0\n");
+}
+
+TEST_F(command_line_test, a_signal_that_ends_the_command_is_its_exit_code) {
+  EXPECT_EQ(execute(shell("kill -TERM $$")).exit_code, 128 + SIGTERM);
+  EXPECT_EQ(execute(shell("exec >&- 2>&- <&-; exit 5")).exit_code, 5);
 }
 
 TEST_F(command_line_test, its_end_is_the_end_of_all_it_started) {

@@ -5,17 +5,24 @@
 //     On the host: opens FILE, a list of system calls, as descriptor 9 for bwrap --seccomp 9, and executes COMMAND.
 //
 //   runyard-sandbox-exec enter [--wait] [--uid N] [--LIMIT N]... -- COMMAND...
-//     Inside, as the sandbox's first program: becomes the unprivileged user N without any capability, applies limits
-//     (core, as, data, nproc, fsize, nofile), enters /workspace and executes COMMAND. With --wait it first reads a
-//     start request (start_request.hpp) from standard input, which names user, environment and COMMAND.
+//     Inside, as the sandbox's init (process 1): starts COMMAND in /workspace, as the unprivileged user N without any
+//     capability and under limits (core, as, data, nproc, fsize, nofile), reaps what COMMAND leaves behind and ends with
+//     it, which ends all other processes of the sandbox. With --wait it first reads a start request (start_request.hpp)
+//     from standard input, which names user, environment and COMMAND.
+//
+// The init has no capability, COMMAND's limits, and is not dumpable: COMMAND can use it neither by ptrace() nor by
+// /proc/1/mem, and would gain nothing. It keeps the user of bwrap, which it has to die with: without capabilities bwrap
+// can send a signal to its own user only.
 //
 // Exit codes as a shell's: 127 there is no such program, 126 it cannot be executed; 125 a step before failed.
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
+#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -106,6 +113,12 @@ options read_options(char** word) {
   return o;
 }
 
+void drop_capabilities() {
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct none[2] = {};
+  if (::syscall(SYS_capset, &header, none) != 0) fail("capset");
+}
+
 // The last capability that this kernel knows refuses no drop; the next one does.
 void become(std::uint32_t uid) {
   for (unsigned long capability = 0; ::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) == 0; ++capability) {
@@ -115,9 +128,7 @@ void become(std::uint32_t uid) {
   if (::setgroups(0, nullptr) != 0) fail("setgroups");
   if (::setresgid(uid, uid, uid) != 0) fail("setresgid");
   if (::setresuid(uid, uid, uid) != 0) fail("setresuid");
-  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
-  __user_cap_data_struct none[2] = {};
-  if (::syscall(SYS_capset, &header, none) != 0) fail("capset");
+  drop_capabilities();
 }
 
 void apply(const options& o) {
@@ -173,18 +184,46 @@ void wait_for_request(options& o) {
   o.uid = user_number(header.uid);
 }
 
-[[noreturn]] void enter(char** arguments) {
-  options o = read_options(arguments);
-  if (o.wait) wait_for_request(o);
-  if (o.command[0] == nullptr) refuse("no command");
+// Ends with the command, as a shell says how that ended.
+[[noreturn]] void serve_as_init(pid_t command) {
+  // The command's pipes are at their end when the command and its children have closed them.
+  for (const int fd : {0, 1, 2}) ::close(fd);
+  for (;;) {
+    int status = 0;
+    const pid_t gone = ::waitpid(-1, &status, 0);
+    if (gone < 0 && errno != EINTR) ::_exit(125);
+    if (gone != command) continue;
+    ::_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+  }
+}
+
+[[noreturn]] void run_command(const options& o) {
   if (o.uid != 0) become(o.uid);
   if (::geteuid() == 0) refuse("no user is named, and root executes nothing");
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) fail("no_new_privs");
+  // After becoming the user: commands of the same user count, but may not keep this one from being executed.
   apply(o);
   // Only the project's own user may enter its workspace, so this comes after becoming that user.
   if (::chdir("/workspace") != 0) fail("/workspace");
   if (::setenv("PWD", "/workspace", 1) != 0 || ::unsetenv("OLDPWD") != 0) fail("environment");
   execute(o.command);
+}
+
+[[noreturn]] void enter(char** arguments) {
+  options o = read_options(arguments);
+  if (::getpid() != 1) refuse("enter is for the first process of a sandbox");
+  if (o.wait) wait_for_request(o);
+  if (o.command[0] == nullptr) refuse("no command");
+  // Before there is a command that could make use of it.
+  if (::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) fail("dumpable");
+  if (::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0) fail("parent death signal");
+  const pid_t command = ::fork();
+  if (command < 0) fail("the limit on processes");
+  if (command == 0) run_command(o);
+  drop_capabilities();
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) fail("no_new_privs");
+  apply(o);
+  serve_as_init(command);
 }
 
 [[noreturn]] void open_filter(const char* file, char** command) {
