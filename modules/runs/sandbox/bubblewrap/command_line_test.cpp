@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/ipc.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -228,6 +229,12 @@ TEST_F(command_line_test, namespaces_keys_and_other_doors_are_shut_and_programs_
   EXPECT_EQ(asking(SYS_io_uring_setup, "1, 0"), "ENOSYS");
   EXPECT_EQ(asking(SYS_bpf, "0, 0, 0"), "EPERM");
   EXPECT_EQ(asking(SYS_perf_event_open, "0, 0, 0, 0, 0"), "EPERM");
+  for (const long flag : {CLONE_NEWNS, CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC, CLONE_NEWPID, CLONE_NEWNET}) {
+    EXPECT_EQ(asking(SYS_unshare, flags(flag)), "EPERM") << flag;
+    EXPECT_EQ(asking(SYS_unshare, flags(flag | CLONE_FS)), "EPERM") << flag;
+    EXPECT_EQ(asking(SYS_clone, flags(flag | SIGCHLD) + ", 0, 0, 0, 0"), "EPERM") << flag;
+  }
+  EXPECT_EQ(asking(SYS_unshare, "0x80"), "EPERM");
   // Processes and threads.
   EXPECT_EQ(execute(shell("seq 300000 | sort -n --parallel=4 | tail -n 1")).output, "300000\n");
 }
@@ -248,6 +255,38 @@ TEST_F(command_line_test, nobody_of_the_host_is_whom_the_command_runs_as) {
   EXPECT_NE(made.st_uid, 0u) << "root of the host";
   EXPECT_EQ(made.st_uid, spec.mode == confinement::drop_root ? spec.uid : ::geteuid());
   EXPECT_EQ(fs::status(files).permissions(), fs::perms::owner_all);
+}
+
+TEST_F(command_line_test, other_processes_are_not_to_be_looked_into) {
+  EXPECT_EQ(asking(SYS_ptrace, "16, getppid(), 0, 0"), "EPERM");
+  EXPECT_EQ(asking(SYS_ptrace, "0, 0, 0, 0"), "EPERM");
+  EXPECT_EQ(asking(SYS_process_vm_readv, "$$, 0, 0, 0, 0, 0"), "EPERM");
+  EXPECT_EQ(asking(SYS_process_vm_writev, "$$, 0, 0, 0, 0, 0"), "EPERM");
+  EXPECT_EQ(asking(SYS_kcmp, "$$, $$, 0, 0, 0"), "EPERM");
+  EXPECT_EQ(asking(438, "0, 0, 0"), "EPERM") << "pidfd_getfd";
+}
+
+TEST_F(command_line_test, semaphores_and_queues_of_the_kernel_are_not_there) {
+  const std::string make = std::to_string(IPC_CREAT | 0600);
+  EXPECT_EQ(asking(SYS_semget, "0, 32000, " + make), "ENOSYS");
+  EXPECT_EQ(asking(SYS_semget, "0, 1, " + make), "ENOSYS");
+  EXPECT_EQ(asking(SYS_msgget, "0, " + make), "ENOSYS");
+}
+
+TEST_F(command_line_test, sockets_are_of_four_families) {
+  for (const int family : {AF_UNIX, AF_INET, AF_INET6, AF_NETLINK}) {
+    const int type = family == AF_NETLINK ? SOCK_RAW : SOCK_STREAM;
+    EXPECT_EQ(asking(SYS_socket, std::to_string(family) + ", " + std::to_string(type) + ", 0"), "ok") << family;
+  }
+  EXPECT_EQ(asking(SYS_socketpair, "1, 1, 0, my $pair = q(12345678)"), "ok");
+  std::string all = "-1, 17 .. 64, 1 << 33, (1 << 32) + 40, 40 - (1 << 32)";
+  for (int family = 0; family < AF_NETLINK; ++family)
+    if (family != AF_UNIX && family != AF_INET && family != AF_INET6) all += ", " + std::to_string(family);
+  for (const long call : {SYS_socket, SYS_socketpair}) {
+    const std::string script = "perl -MErrno -e 'for my $f (" + all + ") { for my $t (1, 2, 3, 5) { my $p = q(12345678); print qq($f:$t ) if syscall(" +
+                               std::to_string(call) + ", $f, $t, 0, $p) >= 0 or !$!{EAFNOSUPPORT} }}'";
+    EXPECT_EQ(execute(shell(script)).output, "") << call;
+  }
 }
 
 // Its memory is nobody's to write, and a process that it started would have the same limits.

@@ -1,109 +1,102 @@
 #include "system_calls.hpp"
 
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
+#include <fcntl.h>
 #include <sched.h>
+#include <seccomp.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include <cerrno>
-#include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <initializer_list>
+#include <memory>
+#include <stdexcept>
+#include <system_error>
+
+#include "workspace.hpp"
 
 namespace bubblewrap {
 namespace {
 
-#if defined(__x86_64__)
-constexpr std::uint32_t machine = AUDIT_ARCH_X86_64;
-#elif defined(__aarch64__)
-constexpr std::uint32_t machine = AUDIT_ARCH_AARCH64;
-#else
-constexpr std::uint32_t machine = 0;
-#endif
-
-constexpr std::uint32_t x32_calls = 0x40000000;
 // 4096 segments of this size make the bound of /dev/shm. PostgreSQL asks for a few bytes.
-constexpr std::uint32_t max_segment = 64 * 1024;
-constexpr std::uint32_t time_namespace = 0x80;  // of unshare(); in the flags of clone() a signal
-constexpr std::uint32_t namespaces = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC |
-                                     CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
+constexpr std::uint64_t max_segment = 64 * 1024;
+constexpr std::uint64_t time_namespace = 0x80;  // of unshare(); in the flags of clone() a signal
+constexpr std::initializer_list<std::uint64_t> namespaces = {CLONE_NEWNS,  CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC,
+                                                             CLONE_NEWUSER, CLONE_NEWPID,   CLONE_NEWNET};
 
-constexpr int not_permitted[] = {SYS_setns,         SYS_keyctl,          SYS_add_key,
-                                 SYS_request_key,   SYS_bpf,             SYS_perf_event_open,
-                                 SYS_userfaultfd};
-// Callers know what to do without: clone3() hides its flags from a filter, clone() does not.
-constexpr int not_there[] = {SYS_clone3,         SYS_memfd_create,  SYS_io_uring_setup,
-                             SYS_io_uring_enter, SYS_io_uring_register, 447 /* memfd_secret */};
+constexpr std::initializer_list<int> not_permitted = {
+    SYS_setns, SYS_keyctl, SYS_add_key, SYS_request_key, SYS_bpf, SYS_perf_event_open, SYS_userfaultfd,
+    // Processes stay out of each other's memory and descriptors.
+    SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_kcmp, 438 /* pidfd_getfd */};
+// Callers know what to do without: clone3() hides its flags from a filter, clone() does not. Semaphores and message
+// queues of System V are kernel memory that belongs to no process: up to 64 GB in a namespace of their own.
+constexpr std::initializer_list<int> not_there = {SYS_clone3, SYS_memfd_create, SYS_io_uring_setup, SYS_io_uring_enter, SYS_io_uring_register,
+                                                  447 /* memfd_secret */, SYS_semget, SYS_msgget};
 
-class writer {
+constexpr std::initializer_list<int> socket_families = {AF_UNIX, AF_INET, AF_INET6, AF_NETLINK};
+constexpr int last_socket_family = AF_NETLINK;
+
+class filter {
  public:
-  void load(std::size_t offset) { add(BPF_LD | BPF_W | BPF_ABS, static_cast<std::uint32_t>(offset)); }
-  void allow() { add(BPF_RET | BPF_K, SECCOMP_RET_ALLOW); }
-  void refuse(int error) { add(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | static_cast<std::uint32_t>(error)); }
-  // Goes past the next `n` instructions unless the loaded value meets `test`.
-  void unless(std::uint16_t test, std::uint32_t value, std::uint8_t n) {
-    add(static_cast<std::uint16_t>(BPF_JMP | test | BPF_K), value, n);
+  filter() : context_(::seccomp_init(SCMP_ACT_ALLOW), &::seccomp_release) {
+    if (!context_) throw std::bad_alloc();
+    // Calls of another machine's numbering would pass for others; x32 counts as another machine.
+    check(::seccomp_attr_set(context_.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ERRNO(ENOSYS)));
+    // bwrap sets no_new_privs by itself.
+    check(::seccomp_attr_set(context_.get(), SCMP_FLTATR_CTL_NNP, 0));
+    // A binary tree: what is allowed, which is nearly all, is found in few steps.
+    check(::seccomp_attr_set(context_.get(), SCMP_FLTATR_CTL_OPTIMIZE, 2));
   }
+
+  void refuse(int call, int error) { check(::seccomp_rule_add_array(context_.get(), SCMP_ACT_ERRNO(error_bits(error)), call, 0, nullptr)); }
+  void refuse_if(int call, int error, scmp_arg_cmp test) {
+    check(::seccomp_rule_add_array(context_.get(), SCMP_ACT_ERRNO(error_bits(error)), call, 1, &test));
+  }
+
   std::string text() const {
-    return {reinterpret_cast<const char*>(code_.data()), code_.size() * sizeof(sock_filter)};
+    const unique_fd file(::memfd_create("system_calls", MFD_CLOEXEC));
+    if (!file) throw std::system_error(errno, std::generic_category(), "memfd_create");
+    check(::seccomp_export_bpf(context_.get(), file.get()));
+    std::string out(static_cast<std::size_t>(::lseek(file.get(), 0, SEEK_END)), '\0');
+    if (::pread(file.get(), out.data(), out.size(), 0) != static_cast<ssize_t>(out.size()))
+      throw std::runtime_error("the filter of system calls cannot be read back");
+    return out;
   }
 
  private:
-  void add(std::uint16_t code, std::uint32_t value, std::uint8_t otherwise = 0) {
-    code_.push_back({code, 0, otherwise, value});
+  static std::uint16_t error_bits(int error) { return static_cast<std::uint16_t>(error); }
+  static void check(int result) {
+    if (result < 0) throw std::system_error(-result, std::generic_category(), "libseccomp");
   }
-  std::vector<sock_filter> code_;
+  std::unique_ptr<void, decltype(&::seccomp_release)> context_;
 };
 
-constexpr std::size_t low(int argument) {
-  return offsetof(seccomp_data, args) + sizeof(std::uint64_t) * static_cast<std::size_t>(argument);
-}
-constexpr std::size_t high(int argument) { return low(argument) + sizeof(std::uint32_t); }
+scmp_arg_cmp argument(unsigned index, scmp_compare how, std::uint64_t a, std::uint64_t b = 0) { return {index, how, a, b}; }
 
 }  // namespace
 
 std::string system_call_filter() {
-  writer w;
-  if (machine == 0) {
-    w.allow();
-    return w.text();
+  filter f;
+  for (const int call : not_permitted) f.refuse(call, EPERM);
+  for (const int call : not_there) f.refuse(call, ENOSYS);
+  for (const std::uint64_t flag : namespaces) {
+    f.refuse_if(SYS_unshare, EPERM, argument(0, SCMP_CMP_MASKED_EQ, flag, flag));
+    f.refuse_if(SYS_clone, EPERM, argument(0, SCMP_CMP_MASKED_EQ, flag, flag));
   }
-  // Calls of another machine's numbering would pass for others.
-  w.load(offsetof(seccomp_data, arch));
-  w.unless(BPF_JEQ, machine, 1);
-  w.load(offsetof(seccomp_data, nr));
-  // Still the machine's name when it was another one, which is larger than any number.
-  w.unless(BPF_JGE, x32_calls, 1);
-  w.refuse(ENOSYS);
-  for (const int call : not_permitted) {
-    w.unless(BPF_JEQ, static_cast<std::uint32_t>(call), 1);
-    w.refuse(EPERM);
+  f.refuse_if(SYS_unshare, EPERM, argument(0, SCMP_CMP_MASKED_EQ, time_namespace, time_namespace));
+  f.refuse_if(SYS_shmget, EINVAL, argument(1, SCMP_CMP_GT, max_segment));
+  for (const int call : {static_cast<int>(SYS_socket), static_cast<int>(SYS_socketpair)}) {
+    // The kernel looks at the lower half of the argument only; with anything in the upper one it is larger, too.
+    f.refuse_if(call, EAFNOSUPPORT, argument(0, SCMP_CMP_GT, last_socket_family));
+    for (int family = 0; family < last_socket_family; ++family) {
+      bool allowed = false;
+      for (const int each : socket_families) allowed = allowed || each == family;
+      if (!allowed) f.refuse_if(call, EAFNOSUPPORT, argument(0, SCMP_CMP_EQ, static_cast<std::uint64_t>(family)));
+    }
   }
-  for (const int call : not_there) {
-    w.unless(BPF_JEQ, static_cast<std::uint32_t>(call), 1);
-    w.refuse(ENOSYS);
-  }
-  w.unless(BPF_JEQ, SYS_unshare, 4);
-  w.load(low(0));
-  w.unless(BPF_JSET, namespaces | time_namespace, 1);
-  w.refuse(EPERM);
-  w.allow();
-  w.unless(BPF_JEQ, SYS_clone, 4);
-  w.load(low(0));
-  w.unless(BPF_JSET, namespaces, 1);
-  w.refuse(EPERM);
-  w.allow();
-  w.unless(BPF_JEQ, SYS_shmget, 7);
-  w.load(high(1));
-  w.unless(BPF_JGT, 0, 1);
-  w.refuse(EINVAL);
-  w.load(low(1));
-  w.unless(BPF_JGT, max_segment, 1);
-  w.refuse(EINVAL);
-  w.allow();
-  w.allow();
-  return w.text();
+  return f.text();
 }
 
 }  // namespace bubblewrap
