@@ -32,13 +32,19 @@ http::host_answer probes::readyz() const {
   if (stop_.requested()) add("host", "draining");
   if (rooms_.jobs.draining()) add("jobs", "asked to take no more jobs");
   if (!workshop_.rt.db || !workshop_.rt.db->healthy()) add("db", "the database does not answer");
-  for (const auto& h : workshop_.modules.health())
-    if (h.status != RY_OK) add(h.module, h.message.empty() ? std::string("unhealthy") : h.message);
+  // What is amiss and keeps nobody from being served.
+  json::array degraded;
+  if (const auto trouble = rooms_.events.bus().trouble())
+    degraded.push_back(json::object{{"room", "events"}, {"message", *trouble}});
+  for (const auto& h : workshop_.modules.health()) {
+    if (h.status != RY_OK)
+      add(h.module, h.message.empty() ? std::string("unhealthy") : h.message);
+    else if (!h.message.empty())
+      degraded.push_back(json::object{{"room", h.module}, {"message", h.message}});
+  }
   const bool ready = reasons.empty();
   json::object body{{"status", ready ? "ready" : "not_ready"}, {"reasons", std::move(reasons)}};
-  // What is amiss and keeps nobody from being served.
-  if (const auto trouble = rooms_.events.bus().trouble())
-    body["degraded"] = json::array{json::object{{"room", "events"}, {"message", *trouble}}};
+  if (!degraded.empty()) body["degraded"] = std::move(degraded);
   return {ready ? 200u : 503u, "application/json", json::serialize(body)};
 }
 

@@ -73,7 +73,8 @@ ry::task<extractor_result> run_extractor(parts& p, std::shared_ptr<live_run> run
   sink.struct_size = sizeof sink;
   sink.on_output = &program_run::on_output;
   sink.on_exit = &program_run::on_exit;
-  const std::string project = run->who.project.to_string();
+  const std::string project = run->who.project.to_string(), account = run->who.account.to_string();
+  command.account = ry::str(account);
   const ry_status st = driver->table->run(driver->self, ry::str(project), &command, run->exec, &sink, &state,
                                           &state.call);
   if (st != RY_OK) {

@@ -123,7 +123,8 @@ ry::task<tool_outcome> run_shell(parts& p, std::shared_ptr<live_run> run,
   sink.struct_size = sizeof sink;
   sink.on_output = &command_run::on_output;
   sink.on_exit = &command_run::on_exit;
-  const std::string project = run->who.project.to_string();
+  const std::string project = run->who.project.to_string(), account = run->who.account.to_string();
+  spec.account = ry::str(account);
   const sandbox_places::place mine = co_await p.commands.take(run);
   if (!mine) co_return tool_outcome{"the command was called off before it began", true};
   const ry_status st = driver->table->run(driver->self, ry::str(project), &spec, run->exec, &sink, &state,

@@ -315,7 +315,7 @@ AT(ry_sandbox_place, struct_size, 0);
 AT(ry_sandbox_place, flags, 4);
 AT(ry_sandbox_place, path, 8);
 
-SIZE(ry_sandbox_command, 176);
+SIZE(ry_sandbox_command, 192);
 AT(ry_sandbox_command, struct_size, 0);
 AT(ry_sandbox_command, network, 4);
 AT(ry_sandbox_command, argv, 8);
@@ -338,6 +338,7 @@ AT(ry_sandbox_command, file_bytes, 136);
 AT(ry_sandbox_command, scratch_bytes, 144);
 AT(ry_sandbox_command, cache, 152);
 AT(ry_sandbox_command, cache_bytes, 168);
+AT(ry_sandbox_command, account, 176);
 
 SIZE(ry_sandbox_exit, 24);
 AT(ry_sandbox_exit, struct_size, 0);

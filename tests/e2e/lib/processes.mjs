@@ -2,12 +2,12 @@
 import { readFileSync, readdirSync } from 'node:fs';
 
 export const commandOf = (pid) => { try { return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').filter(Boolean); } catch { return []; } };
-export const childrenOf = (pid) => {
+const childrenOf = (pid) => {
   try {
     return readdirSync(`/proc/${pid}/task`).flatMap((t) => readFileSync(`/proc/${pid}/task/${t}/children`, 'utf8').split(' ').filter(Boolean));
   } catch { return []; }
 };
 // Its children, their children and so on.
 export const below = (pid) => childrenOf(pid).flatMap((child) => [child, ...below(child)]);
-// The inits of the sandboxes that wait for their program below a process: those that have started none yet.
-export const waitingSandboxes = (pid) => below(pid).filter((p) => /^\/\.sandbox-exec enter --wait /.test(commandOf(p).join(' ')) && childrenOf(p).length === 0);
+// The inits of the sandboxes that wait for their program below a process; of others it says "--used".
+export const waitingSandboxes = (pid) => below(pid).filter((p) => /^\/\.sandbox-exec enter --wait /.test(commandOf(p).join(' ')));

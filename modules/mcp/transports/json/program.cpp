@@ -156,6 +156,7 @@ class sandboxed_program final : public program {
     command.scratch_bytes = s.scratch_bytes;
     command.cache = ry::str(how.cache);
     command.cache_bytes = how.cache.empty() ? 0 : s.cache_bytes;
+    command.account = ry::str(how.account);
     ry_sandbox_sink sink{};
     sink.struct_size = sizeof sink;
     sink.on_output = [](void* p, std::int32_t fd, ry_bytes chunk) noexcept {

@@ -31,6 +31,7 @@ struct command_call {
   // The limit of time of a program in a warm sandbox. On its executor.
   bool timed = false, out_of_time = false;
   ry_op_id timer{};
+  std::string group;  // its control group; empty: none
   // A warm sandbox has no command yet; the pool is its other holder. On its executor.
   bool warm = false;
   std::atomic<bool> ended{false};

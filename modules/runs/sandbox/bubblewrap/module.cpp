@@ -16,12 +16,14 @@
 #include <ry/cpp/trace.hpp>
 #include <ry/ry.hpp>
 #include <span>
+#include <sstream>
 #include <utility>
 #include <vector>
 
 #include "command_call.hpp"
 #include "command_line.hpp"
 #include "contents.hpp"
+#include "control_groups.hpp"
 #include "diagnosis.hpp"
 #include "hidden_places.hpp"
 #include "ry/ext/sandbox_driver.h"
@@ -53,6 +55,11 @@ constexpr char schema[] = R"json({
     "warm": {"type": "integer", "minimum": 0, "maximum": 16, "default": 2, "description": "Sandboxes started in advance for local MCP programs, of each kind per event loop; 0: none"},
     "warm_total": {"type": "integer", "minimum": 0, "maximum": 1024, "default": 16, "description": "Most sandboxes started in advance, of all kinds together"},
     "warm_seconds": {"type": "integer", "minimum": 1, "default": 60, "description": "Seconds after the last use of a kind until its waiting sandboxes are ended"},
+    "control_groups": {"type": "string", "enum": ["auto", "required", "off"], "default": "auto", "description": "Control groups (version 2) for commands. auto: if they are delegated to the server; required: no commands without them; off: never"},
+    "account_memory_mb": {"type": "integer", "minimum": 16, "default": 16384, "description": "With control groups: memory of all commands of an account together"},
+    "account_processes": {"type": "integer", "minimum": 16, "default": 4096, "description": "With control groups: processes and threads of all commands of an account together"},
+    "cpu_weight": {"type": "integer", "minimum": 1, "maximum": 10000, "default": 20, "description": "With control groups: CPU weight of all commands together; the server has 100"},
+    "io_weight": {"type": "integer", "minimum": 1, "maximum": 10000, "default": 20, "description": "With control groups: I/O weight of all commands together, if the disk's scheduler supports weights"},
     "uid_base": {"type": "integer", "minimum": 1000, "maximum": 2147418112, "default": 61184, "description": "When started as root: first of the user ids of the projects"},
     "uid_count": {"type": "integer", "minimum": 1, "maximum": 65536, "default": 4096}
   }
@@ -96,6 +103,10 @@ class driver {
     watch_.emplace(setting(o, "workspace_mb", 4096) << 20);
     pool_.emplace(warm_limits{setting(o, "warm", 2), setting(o, "warm_total", 16),
                               std::chrono::seconds(setting(o, "warm_seconds", 60))});
+    if (const auto* mode = o.if_contains("control_groups"); mode != nullptr && mode->is_string())
+      group_mode_ = std::string(mode->as_string());
+    group_settings_ = {{setting(o, "account_memory_mb", 16384) << 20, setting(o, "account_processes", 4096)},
+                       setting(o, "cpu_weight", 20), setting(o, "io_weight", 20)};
     uid_base_ = static_cast<std::uint32_t>(setting(o, "uid_base", 61184));
     uid_count_ = static_cast<std::uint32_t>(setting(o, "uid_count", 4096));
     table_.struct_size = sizeof table_;
@@ -138,7 +149,8 @@ class driver {
       if (end != 0) private_paths_.emplace_back(rest.substr(0, end));
       rest.remove_prefix(std::min(end + 1, rest.size()));
     }
-    probe();
+    take_control_groups();
+    if (problem_.empty()) probe();
   }
 
   ry::task<void> stop() {
@@ -151,6 +163,8 @@ class driver {
     if (!problem_.empty()) return ry::unavailable("sandbox.unusable", problem_);
     return {};
   }
+  // Beside health(), for /readyz.
+  std::string degraded() const { return without_groups_; }
 
  private:
   static driver* self_of(void* self) { return static_cast<driver*>(self); }
@@ -177,6 +191,30 @@ class driver {
     return {confinement::drop_root, confinement::user_namespace};
   }
 
+  void take_control_groups() {
+    const auto text_of = [](const char* path) {
+      std::ostringstream out;
+      out << std::ifstream(path).rdbuf();
+      return std::move(out).str();
+    };
+    std::string missing = "sandbox_bubblewrap.control_groups is \"off\"";
+    if (group_mode_ != "off")
+      missing = groups_.prepare(own_group(text_of("/proc/self/mountinfo"), text_of("/proc/self/cgroup")), group_settings_);
+    ctx_.metrics().gauge("control_groups", "1: commands run in control groups").set(groups_.usable() ? 1 : 0);
+    if (groups_.usable()) return;
+    const std::string fix = ". Run the server as a systemd unit with Delegate=yes, on a machine with control groups of version 2";
+    if (group_mode_ == "required") {
+      std::lock_guard lock(mutex_);
+      problem_ = "the sandbox has no control groups, which sandbox_bubblewrap.control_groups = \"required\" wants: " + missing + fix;
+      ctx_.warn(problem_);
+      return;
+    }
+    without_groups_ =
+        "commands run without control groups, so that memory which the kernel keeps for them (buffers of sockets, page tables) "
+        "is not limited, and neither are memory, processes and processor time of an account: " + missing;
+    if (group_mode_ == "auto") ctx_.warn(without_groups_ + fix);
+  }
+
   // Tries each way of confinement with a command that does nothing, and takes the first that works.
   void probe() {
     const std::string project = "00000000-0000-0000-0000-000000000000";
@@ -191,7 +229,7 @@ class driver {
       const auto [code, output] = try_command(project);
       files_->destroy(project);
       if (code == 0) {
-        ctx_.info("sandbox ready", {{"confinement", name_of(way)}, {"memory", "summed up while a command runs"}});
+        ctx_.info("sandbox ready", {{"confinement", name_of(way)}, {"memory", groups_.usable() ? "control groups" : "summed up while a command runs"}});
         return;
       }
       const std::string said =
@@ -259,12 +297,14 @@ class driver {
       scratch_bytes = c.scratch_bytes;
       cache = ry::view(c.cache);
       cache_bytes = c.cache_bytes;
+      if (c.struct_size < offsetof(ry_sandbox_command, account) + sizeof c.account) return;
+      account = ry::view(c.account);
     }
     std::uint32_t flags = 0;
     std::span<const ry_str> env;
     std::span<const ry_sandbox_place> places;
     std::uint64_t processes = 0, open_files = 0, file_bytes = 0, scratch_bytes = 0, cache_bytes = 0;
-    std::string_view cache;
+    std::string_view cache, account;
   };
 
   // A cache belongs to the user that fills it. Its contents are that one's already, unless user ids were set up anew.
@@ -348,13 +388,17 @@ class driver {
       to.output_left = command.output_bytes != 0 ? command.output_bytes : output_bytes_;
       to.kind = kind;
     };
-    command_call* started = kind ? claim_warm(*kind, spec, environment, exec) : nullptr;
+    // A name that is no UUID is no name of a group.
+    const std::string account = ry::uuid::parse(a.account) ? std::string(a.account) : project;
+    command_call* started = kind ? claim_warm(*kind, spec, account, environment, exec) : nullptr;
     const bool was_warm = started != nullptr;
     if (was_warm) {
       hand_over(*started);
     } else {
       auto own = std::make_unique<command_call>();
       hand_over(*own);
+      if (groups_.usable() && (own->group = groups_.add(account, group_limits_of(spec))).empty())
+        return unusable("no control group can be made for a command", "see cgroup.max.descendants and the kernel's log");
       const ry_status st = spawn(*own, build_command_line(spec), working_directory(spec), environment, wall_ms, exec, err);
       // The program that is missing then is the sandbox's, and not the caller's.
       if (st == RY_NOT_FOUND || st == RY_PERMISSION_DENIED)
@@ -378,10 +422,18 @@ class driver {
     return RY_UNAVAILABLE;
   }
 
+  // The memory file systems (/tmp, /dev/shm, perhaps /workspace) have limits of their own. bwrap and the init count as
+  // processes.
+  static group_limits group_limits_of(const command_spec& spec) {
+    const std::uint64_t memory = std::max(spec.limit.memory_bytes, spec.limit.data_bytes);
+    return {memory == 0 ? 0 : memory + 3 * spec.limit.tmp_bytes, spec.limit.processes == 0 ? 0 : spec.limit.processes + 2};
+  }
+
   ry_status spawn(command_call& call, const std::vector<std::string>& words, const std::string& directory,
                   const std::vector<std::string>& environment, std::uint64_t wall_ms, ry_exec* exec, ry_errbuf* err) {
     std::vector<ry_str> argv, env;
     for (const std::string& word : words) argv.push_back(ry::str(word));
+    if (!call.group.empty()) argv.insert(argv.begin() + 2, {ry::str("--group"), ry::str(call.group)});
     for (const std::string& variable : environment) env.push_back(ry::str(variable));
     ry_process_spec p{};
     p.struct_size = sizeof p;
@@ -399,13 +451,15 @@ class driver {
     handler.on_exit = &driver::exited;
     call.owner = this;
     call.exec = exec;
-    return process_.spawn(ctx_.host(), exec, &p, &handler, &call, &call.process, err);
+    const ry_status st = process_.spawn(ctx_.host(), exec, &p, &handler, &call, &call.process, err);
+    if (st != RY_OK && !call.group.empty()) groups_.remove(call.group);
+    return st;
   }
 
   // ---- warm sandboxes ----
 
   // A warm sandbox that has been told to start this command, or nullptr.
-  command_call* claim_warm(const sandbox_kind& kind, const command_spec& spec,
+  command_call* claim_warm(const sandbox_kind& kind, const command_spec& spec, const std::string& account,
                            const std::vector<std::string>& environment, ry_exec* exec) {
     // Elsewhere its handler could run meanwhile.
     if (ctx_.core().on_exec(exec) == 0) return nullptr;
@@ -420,12 +474,23 @@ class driver {
     }
     end_warm(outdated);
     if (warm == nullptr) return nullptr;
-    if (process_.write(warm->process, ry::raw(*request), ry_done{}) == RY_OK) {
+    if (enter_group(*warm, account, spec) && process_.write(warm->process, ry::raw(*request), ry_done{}) == RY_OK) {
       warm->warm = false;
       return warm;
     }
     end_warm({warm});
     return nullptr;
+  }
+
+  // From the group of those that wait to one of the account.
+  bool enter_group(command_call& call, const std::string& account, const command_spec& spec) {
+    if (!groups_.usable()) return true;
+    if (call.group.empty()) return false;
+    const std::string group = groups_.add(account, group_limits_of(spec));
+    if (group.empty()) return false;
+    const bool moved = groups_.move(call.group, group);
+    groups_.remove(moved ? std::exchange(call.group, group) : group);
+    return moved;
   }
 
   void end_warm(const std::vector<command_call*>& sandboxes) {
@@ -483,6 +548,7 @@ class driver {
     co_await ctx_.run_blocking([this, &order] {
       auto own = std::make_unique<command_call>();
       own->warm = true;
+      if (groups_.usable() && (own->group = groups_.add(std::string(control_groups::waiting), {})).empty()) return;
       char text[256];
       ry_errbuf err{text, sizeof text, 0};
       const ry_status st =
@@ -540,6 +606,7 @@ class driver {
   static void let_go(command_call* call) noexcept {
     if (call->holders.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
     call->owner->watch_->remove(call);
+    if (!call->group.empty()) call->owner->groups_.remove(call->group);
     call->owner->process_.release(call->process);
     delete call;
   }
@@ -580,6 +647,9 @@ class driver {
     } else if (const verdict found = call->owner->watch_->verdict_on(call); found != verdict::none) {
       end.why = RY_WHY_OVERLOAD;
       if (!call->paused) (void)ry::guard([&] { call->explain(found); });
+    } else if (!call->group.empty() && call->owner->groups_.ran_out_of_memory(call->group)) {
+      end.why = RY_WHY_OVERLOAD;
+      if (!call->paused) (void)ry::guard([&] { call->explain(verdict::memory); });
     }
     end.dropped_bytes = call->dropped;
     call->owner->prepare_next(*call);
@@ -801,6 +871,9 @@ class driver {
   std::uint64_t wall_ms_ = 0, max_wall_ms_ = 0, output_bytes_ = 0;
   limits limits_;
   std::uint32_t uid_base_ = 0, uid_count_ = 1;
+  std::string group_mode_ = "auto", without_groups_;
+  group_settings group_settings_;
+  control_groups groups_;
   confinement mode_ = confinement::user_namespace;
   std::optional<workspaces> files_;
   std::optional<watchdog> watch_;

@@ -229,6 +229,9 @@ class module {
           [&]() -> ry_status {
             const result<void> r = m->object_->health();
             if (!r.ok()) detail::put_error(err, r.error().message());
+            if constexpr (requires(const T& t) { t.degraded(); }) {
+              if (r.ok()) detail::put_error(err, m->object_->degraded());
+            }
             return r.ok() ? RY_OK : RY_UNAVAILABLE;
           },
           err);

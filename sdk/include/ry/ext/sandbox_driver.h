@@ -56,6 +56,8 @@ typedef struct ry_sandbox_command {
   ry_str cache;             /* absolute path of a directory of the host that appears, writable, as /cache; empty: none. The
                                driver gives it to the command's user */
   uint64_t cache_bytes;     /* a command that makes it larger is ended; 0 = no limit */
+  ry_str account;           /* the account that the command runs for, a UUID: limits of accounts count by it. Empty:
+                               they count by project_id */
 } ry_sandbox_command;
 
 typedef struct ry_sandbox_exit {

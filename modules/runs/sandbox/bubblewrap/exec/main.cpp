@@ -1,8 +1,9 @@
 // runyard-sandbox-exec: the two steps around bubblewrap that bubblewrap does not take itself. Linked statically: it
 // runs before each sandboxed program, and loading libraries would cost more than all it does.
 //
-//   runyard-sandbox-exec filter FILE COMMAND...
-//     On the host: opens FILE, a list of system calls, as descriptor 9 for bwrap --seccomp 9, and executes COMMAND.
+//   runyard-sandbox-exec filter [--group DIRECTORY] FILE COMMAND...
+//     On the host: enters the control group DIRECTORY, opens FILE, a list of system calls, as descriptor 9 for
+//     bwrap --seccomp 9, and executes COMMAND.
 //
 //   runyard-sandbox-exec enter [--wait] [--uid N] [--LIMIT N]... -- COMMAND...
 //     Inside, as the sandbox's init (process 1): starts COMMAND in /workspace, as the unprivileged user N without any
@@ -80,7 +81,7 @@ constexpr limit_option limit_options[] = {
 };
 
 struct options {
-  bool wait = false;
+  char* wait = nullptr;  // the option, if it is there
   std::uint32_t uid = 0;  // 0: stays who it is
   bool limited[std::size(limit_options)] = {};
   rlim_t limits[std::size(limit_options)] = {};
@@ -91,7 +92,7 @@ options read_options(char** word) {
   options o;
   for (; *word != nullptr && std::strcmp(*word, "--") != 0; ++word) {
     if (std::strcmp(*word, "--wait") == 0) {
-      o.wait = true;
+      o.wait = *word;
       continue;
     }
     const char* name = *word;
@@ -177,6 +178,8 @@ void wait_for_request(options& o) {
     at += std::strlen(at) + 1;
   }
   *next = nullptr;
+  // In lists of processes a sandbox that waits can be told from one that has its program.
+  std::memcpy(o.wait, "--used", std::strlen("--used"));
   environ = words;
   o.command = words + header.n_env + 1;
   // In a user namespace it is the unprivileged user from the start.
@@ -212,7 +215,7 @@ void wait_for_request(options& o) {
 [[noreturn]] void enter(char** arguments) {
   options o = read_options(arguments);
   if (::getpid() != 1) refuse("enter is for the first process of a sandbox");
-  if (o.wait) wait_for_request(o);
+  if (o.wait != nullptr) wait_for_request(o);
   if (o.command[0] == nullptr) refuse("no command");
   // Before there is a command that could make use of it.
   if (::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) fail("dumpable");
@@ -226,20 +229,34 @@ void wait_for_request(options& o) {
   serve_as_init(command);
 }
 
-[[noreturn]] void open_filter(const char* file, char** command) {
-  const int fd = ::open(file, O_RDONLY);
+void join_group(const char* directory) {
+  const int at = ::open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+  const int fd = at < 0 ? -1 : ::openat(at, "cgroup.procs", O_WRONLY | O_CLOEXEC);
+  if (fd < 0 || ::write(fd, "0", 1) != 1) fail("control group");
+  ::close(fd);
+  ::close(at);
+}
+
+[[noreturn]] void open_filter(char** arguments) {
+  if (std::strcmp(arguments[0], "--group") == 0) {
+    if (arguments[1] == nullptr) refuse("an option lacks its value");
+    join_group(arguments[1]);
+    arguments += 2;
+  }
+  if (arguments[0] == nullptr || arguments[1] == nullptr) refuse("no command");
+  const int fd = ::open(arguments[0], O_RDONLY);
   if (fd < 0) fail("the list of system calls");
   if (fd != filter_descriptor && ::dup2(fd, filter_descriptor) < 0) fail("the list of system calls");
   if (fd != filter_descriptor) ::close(fd);
   // A missing bwrap is no fault of the command's.
-  ::execvp(command[0], command);
+  ::execvp(arguments[1], arguments + 1);
   fail("bubblewrap");
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc >= 4 && std::strcmp(argv[1], "filter") == 0) open_filter(argv[2], argv + 3);
+  if (argc >= 4 && std::strcmp(argv[1], "filter") == 0) open_filter(argv + 2);
   if (argc >= 4 && std::strcmp(argv[1], "enter") == 0) enter(argv + 2);
-  refuse("usage: runyard-sandbox-exec filter FILE COMMAND... | enter [OPTION]... -- COMMAND...");
+  refuse("usage: runyard-sandbox-exec filter [--group DIRECTORY] FILE COMMAND... | enter [OPTION]... -- COMMAND...");
 }

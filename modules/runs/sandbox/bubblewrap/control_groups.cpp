@@ -1,0 +1,243 @@
+#include "control_groups.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+#include "workspace.hpp"
+
+namespace bubblewrap {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int most_rounds = 20;
+constexpr const char* server_name = "server";
+constexpr const char* sandbox_name = "sandbox";
+
+std::vector<std::string> words_of(std::string_view text) {
+  std::istringstream in{std::string(text)};
+  std::vector<std::string> out;
+  for (std::string word; in >> word;) out.push_back(std::move(word));
+  return out;
+}
+
+// The kernel writes blanks in the paths of this file as octal numbers.
+std::string unescaped(std::string_view path) {
+  std::string out;
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    if (path[i] == '\\' && i + 3 < path.size()) {
+      out += static_cast<char>((path[i + 1] - '0') * 64 + (path[i + 2] - '0') * 8 + (path[i + 3] - '0'));
+      i += 3;
+    } else {
+      out += path[i];
+    }
+  }
+  return out;
+}
+
+std::string error_text(int error) { return std::generic_category().message(error); }
+
+}  // namespace
+
+int group_files::make(const std::string& directory) { return ::mkdir(directory.c_str(), 0755) == 0 ? 0 : errno; }
+
+int group_files::remove(const std::string& directory) { return ::rmdir(directory.c_str()) == 0 ? 0 : errno; }
+
+int group_files::write(const std::string& file, std::string_view text) {
+  const unique_fd fd(::open(file.c_str(), O_WRONLY | O_CLOEXEC));
+  if (!fd) return errno;
+  return ::write(fd.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()) ? 0 : errno;
+}
+
+std::optional<std::string> group_files::read(const std::string& file) {
+  std::ifstream in(file);
+  if (!in) return std::nullopt;
+  std::ostringstream out;
+  out << in.rdbuf();
+  return std::move(out).str();
+}
+
+bool group_files::delegated(const std::string& directory) {
+  // systemd writes one or the other; only root sees the second.
+  for (const char* name : {"user.delegate", "trusted.delegate"}) {
+    char value = 0;
+    if (::getxattr(directory.c_str(), name, &value, 1) == 1 && value == '1') return true;
+  }
+  return false;
+}
+
+std::string own_group(std::string_view mountinfo, std::string_view membership) {
+  std::string path;
+  std::istringstream groups{std::string(membership)};
+  for (std::string line; std::getline(groups, line);)
+    if (line.starts_with("0::/")) path = line.substr(3);
+  if (path.empty()) return {};
+  std::istringstream mounts{std::string(mountinfo)};
+  for (std::string line; std::getline(mounts, line);) {
+    const std::size_t separator = line.find(" - ");
+    if (separator == std::string::npos || words_of(line.substr(separator + 3)).at(0) != "cgroup2") continue;
+    const auto words = words_of(line.substr(0, separator));
+    if (words.size() < 5) continue;
+    const std::string root = unescaped(words[3]), point = unescaped(words[4]);
+    if (root == "/") return path == "/" ? point : point + path;
+    // A part of the hierarchy is mounted, as in containers without a namespace of control groups.
+    if (path == root) return point;
+    if (path.starts_with(root + "/")) return point + path.substr(root.size());
+  }
+  return {};
+}
+
+bool control_groups::all_processes_are_ours(const std::string& directory) {
+  const auto parent_of = [&](const std::string& id) -> std::string {
+    const std::string stat = files_->read("/proc/" + id + "/stat").value_or("");
+    const std::size_t at = stat.rfind(')');
+    const auto words = at == std::string::npos ? std::vector<std::string>() : words_of(std::string_view(stat).substr(at + 1));
+    return words.size() < 2 ? "0" : words[1];
+  };
+  const std::string self = std::to_string(::getpid());
+  for (std::string id : words_of(files_->read(directory + "/cgroup.procs").value_or(""))) {
+    while (id != self && id != "0" && id != "1") id = parent_of(id);
+    if (id != self) return false;
+  }
+  return true;
+}
+
+bool control_groups::divide(const std::string& directory) {
+  if (files_->write(directory + "/cgroup.subtree_control", "+memory +pids") != 0) return false;
+  // Shares are a matter of fairness only. Each alone: the kernel takes all that are written together, or none.
+  for (const char* controller : {"+cpu", "+io"}) (void)files_->write(directory + "/cgroup.subtree_control", controller);
+  return true;
+}
+
+bool control_groups::set_limits(const std::string& group, const group_limits& limits) {
+  if (limits.memory_bytes != 0) {
+    if (files_->write(group + "/memory.max", std::to_string(limits.memory_bytes)) != 0) return false;
+    // Kernels without accounting of swap do not have this file.
+    (void)files_->write(group + "/memory.swap.max", "0");
+  }
+  return limits.processes == 0 || files_->write(group + "/pids.max", std::to_string(limits.processes)) == 0;
+}
+
+std::string control_groups::prepare(const std::string& directory, const group_settings& settings) {
+  if (directory.empty()) return "this machine has no control groups of version 2";
+  const bool in_server = fs::path(directory).filename() == server_name;
+  const std::string base = in_server ? fs::path(directory).parent_path().string() : directory;
+  const auto controllers = words_of(files_->read(base + "/cgroup.controllers").value_or(""));
+  for (const char* needed : {"memory", "pids"})
+    if (std::find(controllers.begin(), controllers.end(), needed) == controllers.end())
+      return "the server's control group has no controller \"" + std::string(needed) + "\"";
+  if (!files_->delegated(base) && (in_server || !all_processes_are_ours(base)))
+    return "the server's control group is not delegated to it and holds other programs as well";
+  const std::string server = base + "/" + server_name, sandbox = base + "/" + sandbox_name;
+  if (const int error = files_->make(server); error != 0 && error != EEXIST)
+    return "the server's control group is not delegated to it: " + error_text(error);
+  // A process may start others meanwhile.
+  for (int round = 0; round < most_rounds; ++round) {
+    const auto processes = words_of(files_->read(base + "/cgroup.procs").value_or(""));
+    if (processes.empty()) break;
+    for (const std::string& id : processes)
+      if (const int error = files_->write(server + "/cgroup.procs", id); error != 0 && error != ESRCH)
+        return "the server's processes cannot be moved within its control group: " + error_text(error);
+  }
+  if (const int error = files_->make(sandbox); error != 0 && error != EEXIST)
+    return "no control group can be made: " + error_text(error);
+  if (!divide(base) || !divide(sandbox)) return "the server's control group cannot be divided";
+  if (settings.cpu_weight != 0) (void)files_->write(sandbox + "/cpu.weight", std::to_string(settings.cpu_weight));
+  if (settings.io_weight != 0) (void)files_->write(sandbox + "/io.weight", "default " + std::to_string(settings.io_weight));
+  settings_ = settings;
+  prefix_ = std::to_string(::getpid()) + "-" +
+            std::to_string(std::chrono::system_clock::now().time_since_epoch() / std::chrono::microseconds(1)) + "-";
+  base_ = base;
+  // Of an earlier start that was cut short; what still has processes stays.
+  std::error_code unreadable;
+  for (const auto& account : fs::directory_iterator(sandbox, unreadable))
+    if (account.is_directory(unreadable)) sweep(account.path().string());
+  return {};
+}
+
+void control_groups::sweep(const std::string& account_directory) {
+  std::error_code unreadable;
+  for (const auto& command : fs::directory_iterator(account_directory, unreadable))
+    if (command.is_directory(unreadable)) (void)files_->remove(command.path().string());
+  (void)files_->remove(account_directory);
+}
+
+std::string control_groups::add(const std::string& account, const group_limits& limits) {
+  std::lock_guard lock(mutex_);
+  remove_pending();
+  const std::string parent = base_ + "/" + sandbox_name + "/" + account;
+  const auto [at, first] = commands_.try_emplace(account, 0);
+  const int made = files_->make(parent);
+  bool good = made == 0 || made == EEXIST;
+  if (good && first) good = divide(parent) && (account == waiting || set_limits(parent, settings_.account));
+  const std::string group = parent + "/" + prefix_ + std::to_string(next_++);
+  good = good && files_->make(group) == 0;
+  if (good && !set_limits(group, limits)) {
+    (void)files_->remove(group);
+    good = false;
+  }
+  if (!good) {
+    if (at->second == 0) commands_.erase(at);
+    return {};
+  }
+  ++at->second;
+  // A command of which only a part is left would go on with wrong results.
+  (void)files_->write(group + "/memory.oom.group", "1");
+  return group;
+}
+
+bool control_groups::move(const std::string& from, const std::string& to) {
+  bool good = true;
+  for (int round = 0; good && round < most_rounds; ++round) {
+    const auto text = files_->read(from + "/cgroup.procs");
+    if (!text) return false;
+    const auto processes = words_of(*text);
+    if (processes.empty()) return true;
+    for (const std::string& id : processes) {
+      const int error = files_->write(to + "/cgroup.procs", id);
+      good = good && (error == 0 || error == ESRCH);
+    }
+  }
+  return false;
+}
+
+bool control_groups::ran_out_of_memory(const std::string& group) {
+  const auto words = words_of(files_->read(group + "/memory.events").value_or(""));
+  for (std::size_t i = 0; i + 1 < words.size(); i += 2)
+    if (words[i] == "oom_kill" && words[i + 1] != "0") return true;
+  return false;
+}
+
+void control_groups::remove(const std::string& group) {
+  std::lock_guard lock(mutex_);
+  (void)files_->write(group + "/cgroup.kill", "1");
+  pending_.push_back(group);
+  remove_pending();
+}
+
+void control_groups::remove_pending() {
+  std::erase_if(pending_, [this](const std::string& group) {
+    const int error = files_->remove(group);
+    if (error == EBUSY) return false;
+    const fs::path parent = fs::path(group).parent_path();
+    const auto at = commands_.find(parent.filename().string());
+    if (at != commands_.end() && --at->second == 0) {
+      (void)files_->remove(parent.string());
+      commands_.erase(at);
+    }
+    return true;
+  });
+}
+
+}  // namespace bubblewrap

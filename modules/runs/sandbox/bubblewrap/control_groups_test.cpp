@@ -1,0 +1,268 @@
+// Against a directory that behaves as the kernel's file system of control groups does.
+#include "control_groups.hpp"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+namespace fs = std::filesystem;
+using namespace bubblewrap;
+
+namespace {
+
+const std::string account = "0192f0c1-2d3e-7f00-8a1b-0123456789ab", other = "0192f0c1-2d3e-7f00-8a1b-0123456789ac";
+
+std::set<std::string> words(const std::string& text) {
+  std::istringstream in(text);
+  std::set<std::string> out;
+  for (std::string word; in >> word;) out.insert(word);
+  return out;
+}
+
+class kernel : public group_files {
+ public:
+  explicit kernel(std::string root) : root_(std::move(root)) {
+    fill(root_);
+    put(root_ + "/cgroup.controllers", "cpu io memory pids");
+  }
+  void put(const std::string& file, const std::string& text) { std::ofstream(file, std::ios::trunc) << text; }
+  std::string get(const std::string& file) { return group_files::read(file).value_or("none"); }
+
+  int make(const std::string& directory) override {
+    if (refuse_to_make) return EACCES;
+    if (fs::exists(directory)) return EEXIST;
+    if (const int error = group_files::make(directory); error != 0) return error;
+    fill(directory);
+    take_controllers(directory);
+    return 0;
+  }
+  int remove(const std::string& directory) override {
+    if (!fs::exists(directory)) return ENOENT;
+    if (!words(get(directory + "/cgroup.procs")).empty()) return EBUSY;
+    for (const auto& entry : fs::directory_iterator(directory))
+      if (entry.is_directory()) return EBUSY;
+    fs::remove_all(directory);
+    return 0;
+  }
+  int write(const std::string& file, std::string_view text) override {
+    const fs::path path(file);
+    const std::string directory = path.parent_path().string(), name = path.filename().string();
+    if (!fs::exists(path)) return ENOENT;
+    if (name == "cgroup.procs") {
+      if (!words(get(directory + "/cgroup.subtree_control")).empty()) return EBUSY;
+      for (const auto& each : fs::recursive_directory_iterator(root_))
+        if (each.path().filename() == "cgroup.procs") drop(each.path().string(), std::string(text));
+      drop(root_ + "/cgroup.procs", std::string(text));
+      put(file, get(file) + std::string(text) + "\n");
+      return 0;
+    }
+    if (name == "cgroup.subtree_control") {
+      if (!words(get(directory + "/cgroup.procs")).empty()) return EBUSY;
+      const auto here = words(get(directory + "/cgroup.controllers"));
+      for (const std::string& each : words(std::string(text)))
+        if (!here.contains(each.substr(1))) return ENOENT;
+      for (const std::string& each : words(std::string(text)))
+        if (!words(get(file)).contains(each.substr(1))) put(file, get(file) + each.substr(1) + " ");
+      for (const auto& entry : fs::directory_iterator(directory))
+        if (entry.is_directory()) take_controllers(entry.path().string());
+      return 0;
+    }
+    if (name == "cgroup.kill") {
+      put(directory + "/cgroup.procs", "");
+      return 0;
+    }
+    put(file, "");
+    return group_files::write(file, text);
+  }
+  std::optional<std::string> read(const std::string& file) override { return group_files::read(file); }
+  bool delegated(const std::string& directory) override { return is_delegated && directory == root_; }
+
+  bool is_delegated = true, refuse_to_make = false;
+
+ private:
+  void fill(const std::string& directory) {
+    for (const char* file : {"cgroup.procs", "cgroup.subtree_control", "cgroup.kill"}) put(directory + "/" + file, "");
+  }
+  // Those that its parent hands down, with their files.
+  void take_controllers(const std::string& directory) {
+    const auto before = words(get(directory + "/cgroup.controllers"));
+    put(directory + "/cgroup.controllers", get(fs::path(directory).parent_path().string() + "/cgroup.subtree_control"));
+    for (const std::string& each : words(get(directory + "/cgroup.controllers"))) {
+      if (before.contains(each)) continue;
+      if (each == "memory")
+        for (const char* file : {"memory.max", "memory.swap.max", "memory.oom.group", "memory.events"}) put(directory + "/" + file, "");
+      if (each == "pids") put(directory + "/pids.max", "max");
+      if (each == "cpu") put(directory + "/cpu.weight", "100");
+      if (each == "io") put(directory + "/io.weight", "default 100");
+    }
+  }
+  void drop(const std::string& file, const std::string& id) {
+    std::string left;
+    for (const std::string& each : words(get(file)))
+      if (each != id) left += each + "\n";
+    put(file, left);
+  }
+  const std::string root_;
+};
+
+class control_groups_test : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/ry-groups-XXXXXX";
+    ASSERT_NE(::mkdtemp(name), nullptr);
+    root = name;
+    auto own = std::make_unique<kernel>(root);
+    fake = own.get();
+    groups = std::make_unique<control_groups>(std::move(own));
+    fake->put(root + "/cgroup.procs", std::to_string(::getpid()) + "\n123456789\n");
+  }
+  void TearDown() override { fs::remove_all(root); }
+
+  std::string root;
+  kernel* fake = nullptr;
+  std::unique_ptr<control_groups> groups;
+  const group_settings settings{{8ull << 30, 500}, 20, 30};
+};
+
+TEST_F(control_groups_test, divides_the_servers_own_group) {
+  EXPECT_FALSE(groups->usable());
+  EXPECT_EQ(groups->prepare(root, settings), "");
+  EXPECT_TRUE(groups->usable());
+  EXPECT_EQ(fake->get(root + "/cgroup.procs"), "");
+  EXPECT_EQ(words(fake->get(root + "/server/cgroup.procs")), words(std::to_string(::getpid()) + " 123456789"));
+  for (const std::string& each : {root, root + "/sandbox"})
+    EXPECT_EQ(words(fake->get(each + "/cgroup.subtree_control")), words("cpu io memory pids"));
+  EXPECT_EQ(fake->get(root + "/sandbox/cpu.weight"), "20");
+  EXPECT_EQ(fake->get(root + "/sandbox/io.weight"), "default 30");
+}
+
+TEST_F(control_groups_test, limits_commands_and_accounts) {
+  ASSERT_EQ(groups->prepare(root, settings), "");
+  const std::string a = groups->add(account, {1 << 30, 64}), b = groups->add(account, {2 << 20, 0}), c = groups->add(other, {});
+  EXPECT_EQ(fs::path(a).parent_path(), root + "/sandbox/" + account);
+  EXPECT_EQ(fs::path(b).parent_path(), fs::path(a).parent_path());
+  EXPECT_NE(fs::path(c).parent_path(), fs::path(a).parent_path());
+  EXPECT_EQ(fake->get(a + "/memory.max"), "1073741824");
+  EXPECT_EQ(fake->get(a + "/memory.swap.max"), "0");
+  EXPECT_EQ(fake->get(a + "/memory.oom.group"), "1");
+  EXPECT_EQ(fake->get(a + "/pids.max"), "64");
+  EXPECT_EQ(fake->get(b + "/pids.max"), "max");
+  EXPECT_EQ(fake->get(c + "/memory.max"), "");
+  EXPECT_EQ(fake->get(root + "/sandbox/" + account + "/memory.max"), std::to_string(8ull << 30));
+  EXPECT_EQ(fake->get(root + "/sandbox/" + account + "/pids.max"), "500");
+  const std::string idle = groups->add(std::string(control_groups::waiting), {});
+  EXPECT_EQ(fake->get(fs::path(idle).parent_path().string() + "/memory.max"), "") << "they are of all accounts";
+}
+
+TEST_F(control_groups_test, removes_groups_with_their_commands) {
+  ASSERT_EQ(groups->prepare(root, settings), "");
+  const std::string a = groups->add(account, {}), b = groups->add(account, {});
+  groups->remove(a);
+  EXPECT_FALSE(fs::exists(a));
+  EXPECT_TRUE(fs::exists(b));
+  groups->remove(b);
+  EXPECT_FALSE(fs::exists(root + "/sandbox/" + account));
+  EXPECT_NE(groups->add(account, {}), "") << "the account comes back";
+}
+
+TEST_F(control_groups_test, removes_later_what_is_still_ending) {
+  ASSERT_EQ(groups->prepare(root, settings), "");
+  const std::string a = groups->add(account, {});
+  fs::create_directory(a + "/made-by-something-else");
+  groups->remove(a);
+  EXPECT_TRUE(fs::exists(a));
+  fs::remove(a + "/made-by-something-else");
+  groups->remove(groups->add(other, {}));
+  EXPECT_FALSE(fs::exists(a));
+  EXPECT_FALSE(fs::exists(root + "/sandbox/" + account));
+}
+
+TEST_F(control_groups_test, moves_a_sandbox_that_waited) {
+  ASSERT_EQ(groups->prepare(root, settings), "");
+  const std::string from = groups->add(std::string(control_groups::waiting), {}), to = groups->add(account, {});
+  fake->put(from + "/cgroup.procs", "11\n12\n");
+  EXPECT_TRUE(groups->move(from, to));
+  EXPECT_EQ(words(fake->get(to + "/cgroup.procs")), words("11 12"));
+  EXPECT_TRUE(groups->move(from, to)) << "nothing is left";
+  fake->put(from + "/cgroup.procs", "13\n");
+  EXPECT_FALSE(groups->move(from, root + "/sandbox/gone"));
+}
+
+TEST_F(control_groups_test, tells_what_the_kernel_ended) {
+  ASSERT_EQ(groups->prepare(root, settings), "");
+  const std::string a = groups->add(account, {});
+  EXPECT_FALSE(groups->ran_out_of_memory(a));
+  fake->put(a + "/memory.events", "low 0\nhigh 0\nmax 12\noom 1\noom_kill 0\noom_group_kill 0\n");
+  EXPECT_FALSE(groups->ran_out_of_memory(a));
+  fake->put(a + "/memory.events", "low 0\nhigh 0\nmax 12\noom 1\noom_kill 3\noom_group_kill 1\n");
+  EXPECT_TRUE(groups->ran_out_of_memory(a));
+  EXPECT_FALSE(groups->ran_out_of_memory(root + "/gone"));
+}
+
+TEST_F(control_groups_test, removes_what_an_earlier_start_left) {
+  fs::create_directories(root + "/sandbox/" + account + "/1-2-3");
+  fake->put(root + "/sandbox/cgroup.subtree_control", "");
+  for (const std::string& each : {root + "/sandbox", root + "/sandbox/" + account, root + "/sandbox/" + account + "/1-2-3"}) {
+    fake->put(each + "/cgroup.procs", "");
+    fake->put(each + "/cgroup.controllers", "cpu io memory pids");
+  }
+  EXPECT_EQ(groups->prepare(root, settings), "");
+  EXPECT_FALSE(fs::exists(root + "/sandbox/" + account));
+}
+
+TEST_F(control_groups_test, a_later_instance_of_the_module_finds_the_same_group) {
+  ASSERT_EQ(groups->prepare(root, settings), "");
+  auto again = std::make_unique<kernel>(root);
+  again->put(root + "/cgroup.procs", "");
+  again->put(root + "/cgroup.subtree_control", "cpu io memory pids ");
+  control_groups next(std::move(again));
+  EXPECT_EQ(next.prepare(root + "/server", settings), "");
+  EXPECT_EQ(fs::path(next.add(account, {})).parent_path(), root + "/sandbox/" + account);
+}
+
+TEST_F(control_groups_test, does_not_take_a_group_that_others_use) {
+  fake->is_delegated = false;
+  EXPECT_NE(groups->prepare(root, settings).find("holds other programs"), std::string::npos);
+  EXPECT_FALSE(groups->usable());
+  EXPECT_EQ(words(fake->get(root + "/cgroup.procs")).size(), 2u);
+  EXPECT_FALSE(fs::exists(root + "/server"));
+  fake->put(root + "/cgroup.procs", std::to_string(::getpid()));
+  EXPECT_EQ(groups->prepare(root, settings), "") << "it is the only one there";
+}
+
+TEST_F(control_groups_test, says_what_is_missing) {
+  EXPECT_NE(groups->prepare("", settings).find("no control groups of version 2"), std::string::npos);
+  fake->put(root + "/cgroup.controllers", "cpu memory");
+  EXPECT_NE(groups->prepare(root, settings).find("\"pids\""), std::string::npos);
+  fake->put(root + "/cgroup.controllers", "memory pids");
+  fake->refuse_to_make = true;
+  EXPECT_NE(groups->prepare(root, settings).find("not delegated"), std::string::npos);
+  EXPECT_FALSE(groups->usable());
+  fake->refuse_to_make = false;
+  EXPECT_EQ(groups->prepare(root, settings), "") << "shares are not needed";
+  fake->refuse_to_make = true;
+  EXPECT_EQ(groups->add(account, {}), "");
+}
+
+TEST(own_group_test, is_found_in_all_forms_of_mounts) {
+  const std::string unified = "24 1 0:22 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw\n";
+  EXPECT_EQ(own_group(unified, "0::/system.slice/runyard.service\n"), "/sys/fs/cgroup/system.slice/runyard.service");
+  EXPECT_EQ(own_group(unified, "0::/\n"), "/sys/fs/cgroup");
+  const std::string hybrid = "30 24 0:26 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n40 24 0:27 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n";
+  EXPECT_EQ(own_group(hybrid, "4:memory:/a\n0::/b\n"), "/sys/fs/cgroup/unified/b");
+  EXPECT_EQ(own_group("24 1 0:22 /docker/1a /sys/fs/cgroup ro - cgroup2 cgroup rw\n", "0::/docker/1a\n"), "/sys/fs/cgroup");
+  EXPECT_EQ(own_group("24 1 0:22 /docker/1a /sys/fs/cgroup ro - cgroup2 cgroup rw\n", "0::/docker/1a/b\n"), "/sys/fs/cgroup/b");
+  EXPECT_EQ(own_group("24 1 0:22 /docker/1 /sys/fs/cgroup ro - cgroup2 cgroup rw\n", "0::/docker/1a\n"), "");
+  EXPECT_EQ(own_group("24 1 0:22 / /a\\040b rw - cgroup2 cgroup rw\n", "0::/c\n"), "/a b/c");
+  EXPECT_EQ(own_group("30 24 0:26 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n", "4:memory:/a\n"), "");
+  EXPECT_EQ(own_group("", ""), "");
+}
+
+}  // namespace
