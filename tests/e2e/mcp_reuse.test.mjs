@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { startLlm } from './lib/llm.mjs';
-import { callingModel, json, node, result, serverOf, startByHand, startEverything, startModern } from './lib/mcp.mjs';
+import { callingModel, json, node, result, run, serverOf, startByHand, startEverything, startModern } from './lib/mcp.mjs';
 import { Server, makeDatabase, sleep, statuses, waitFor } from './lib/server.mjs';
 
 let database, llm, server, admin, dir;
@@ -215,6 +215,33 @@ test('json: a kept program that ended is replaced, and one nobody uses is ended'
     assert.notEqual(pids.at(-1), pid);
   }
   await waitFor('all of them to be ended', () => pids.every((p) => !lives(p)));
+});
+
+test('json: a kept program makes room for one of its own or of another account', async () => {
+  const own = await new Server({ database, llm, set: ['http.threads=1', 'mcp_json.sandbox=none', 'mcp_json.max_children=2', 'mcp_json.max_children_per_account=1', 'mcp.reuse_idle_seconds=600'] }).start();
+  try {
+    const notes = ['a', 'b', 'c'].map((name) => path.join(dir, `room-${name}`));
+    const users = await Promise.all(notes.map(() => own.user({ tier: 'pro' })));
+    const use = async (u, note) => {
+      const agent = (await u.get('/agents')).json.agents[0].agent_id;
+      const config = { command: node, args: [stubborn, 'honest', note], reuse: true };
+      const r = await u.request('PUT', `/agents/${agent}/custom-mcp-tools`, { json: { custom_mcps: [{ name: 'kept', type: 'json', config, enabledTools: ['echo'] }] } });
+      assert.equal(r.status, 200, r.text);
+      assert.equal(await run(u, '[call kept__echo {}]'), 'said: still here');
+      return Number(readFileSync(note, 'utf8'));
+    };
+    const first = await use(users[0], notes[0]), second = await use(users[1], notes[1]);
+    assert.ok(lives(first) && lives(second));
+    const third = await use(users[2], notes[2]);
+    await waitFor('one of the two to be ended', () => lives(first) !== lives(second));
+    assert.ok(lives(third));
+    const other = path.join(dir, 'room-d');
+    const fourth = await use(users[2], other);
+    await waitFor('its own to be ended', () => !lives(third));
+    assert.ok(lives(fourth) && lives(first) !== lives(second), 'that of the other account stays');
+  } finally {
+    await own.close();
+  }
 });
 
 test('a server that stops does not wait for kept connections, and leaves no program', async () => {

@@ -129,14 +129,19 @@ bool control_groups::set_limits(const std::string& group, const group_limits& li
   return limits.processes == 0 || files_->write(group + "/pids.max", std::to_string(limits.processes)) == 0;
 }
 
-std::string control_groups::prepare(const std::string& directory, const group_settings& settings) {
+std::string control_groups::lacks(const std::string& directory) {
   if (directory.empty()) return "this machine has no control groups of version 2";
-  const bool in_server = fs::path(directory).filename() == server_name;
-  const std::string base = in_server ? fs::path(directory).parent_path().string() : directory;
-  const auto controllers = words_of(files_->read(base + "/cgroup.controllers").value_or(""));
+  const auto controllers = words_of(files_->read(directory + "/cgroup.controllers").value_or(""));
   for (const char* needed : {"memory", "pids"})
     if (std::find(controllers.begin(), controllers.end(), needed) == controllers.end())
-      return "the server's control group has no controller \"" + std::string(needed) + "\"";
+      return "the control groups (version 2) here have no controller \"" + std::string(needed) + "\"";
+  return {};
+}
+
+std::string control_groups::prepare(const std::string& directory, const group_settings& settings) {
+  const bool in_server = fs::path(directory).filename() == server_name;
+  const std::string base = in_server ? fs::path(directory).parent_path().string() : directory;
+  if (std::string missing = lacks(base); !missing.empty()) return missing;
   if (!files_->delegated(base) && (in_server || !all_processes_are_ours(base)))
     return "the server's control group is not delegated to it and holds other programs as well";
   const std::string server = base + "/" + server_name, sandbox = base + "/" + sandbox_name;

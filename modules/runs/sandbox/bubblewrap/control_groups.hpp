@@ -53,6 +53,8 @@ class control_groups {
   // Takes over the group in `directory`: moves its processes to server/ and divides it. Empty: done; otherwise a
   // sentence why there are no control groups. Once, before the others.
   std::string prepare(const std::string& directory, const group_settings& settings);
+  // What of it cannot be done in this group, whoever has it; empty: nothing.
+  std::string lacks(const std::string& directory);
   bool usable() const { return !base_.empty(); }
 
   // A new group for a command. Empty: it could not be made. account: a name of a directory.

@@ -2,7 +2,9 @@
 #include "control_groups.hpp"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -263,6 +265,82 @@ TEST(own_group_test, is_found_in_all_forms_of_mounts) {
   EXPECT_EQ(own_group("24 1 0:22 / /a\\040b rw - cgroup2 cgroup rw\n", "0::/c\n"), "/a b/c");
   EXPECT_EQ(own_group("30 24 0:26 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n", "4:memory:/a\n"), "");
   EXPECT_EQ(own_group("", ""), "");
+}
+
+// With a real kernel, where a group is delegated to this test: systemd-run --scope -p Delegate=yes ...
+class kernel_groups_test : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const auto text_of = [](const char* path) { return group_files().read(path).value_or(""); };
+    const std::string missing = groups.prepare(own_group(text_of("/proc/self/mountinfo"), text_of("/proc/self/cgroup")), {{256 << 20, 100}, 20, 20});
+    if (!missing.empty()) GTEST_SKIP() << missing;
+  }
+  int run(const std::string& group, const std::string& script) {
+    const std::string program = fs::read_symlink("/proc/self/exe").replace_filename("runyard-sandbox-exec");
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::execl(program.c_str(), program.c_str(), "filter", "--group", group.c_str(), "/dev/null", "perl", "-MSocket", "-e", script.c_str(), nullptr);
+      ::_exit(127);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+  control_groups groups;
+};
+
+TEST_F(kernel_groups_test, memory_of_the_kernel_counts) {
+  const char* fill = "my @all; for (1 .. 1000) { socketpair(my $a, my $b, AF_UNIX, SOCK_DGRAM, 0) or last; $a->blocking(0); "
+                     "syswrite($a, q(x) x 65536) for 1 .. 8; push @all, $a, $b } exit 7";
+  const std::string small = groups.add(account, {32 << 20, 0});
+  EXPECT_EQ(run(small, fill), 128 + SIGKILL);
+  EXPECT_TRUE(groups.ran_out_of_memory(small));
+  groups.remove(small);
+  EXPECT_FALSE(fs::exists(small));
+  const std::string large = groups.add(account, {});
+  EXPECT_EQ(run(large, "my @all; for (1 .. 20) { socketpair(my $a, my $b, AF_UNIX, SOCK_DGRAM, 0) or last; push @all, $a, $b } exit 7"), 7);
+  EXPECT_FALSE(groups.ran_out_of_memory(large));
+  groups.remove(large);
+}
+
+TEST_F(kernel_groups_test, an_account_has_a_limit_of_its_own) {
+  const std::string fork_until_refused = "my $n = 0; for (1 .. 300) { my $p = fork; last unless defined $p; if (!$p) { sleep 20; exit } $n++ } exit($n < 110 ? 7 : 8)";
+  const std::string one = groups.add(account, {}), two = groups.add(account, {0, 10});
+  EXPECT_EQ(run(one, fork_until_refused), 7);
+  EXPECT_EQ(run(two, "my $n = 0; for (1 .. 30) { my $p = fork; last unless defined $p; if (!$p) { sleep 20; exit } $n++ } exit($n < 11 ? 7 : 8)"), 7);
+  const std::string other_account = groups.add(other, {});
+  EXPECT_EQ(run(other_account, "exit(defined fork ? 7 : 8)"), 7);
+  for (const std::string& each : {one, two, other_account}) groups.remove(each);
+  // The kernel needs a moment to end what was killed.
+  for (int i = 0; i < 100 && fs::exists(one); ++i) {
+    ::usleep(50'000);
+    groups.remove(groups.add(other, {}));
+  }
+  EXPECT_FALSE(fs::exists(one));
+}
+
+TEST_F(kernel_groups_test, a_process_that_waited_moves) {
+  const std::string from = groups.add(std::string(control_groups::waiting), {}), to = groups.add(account, {16 << 20, 0});
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    char c = 0;
+    ::close(ends[1]);
+    if (::read(ends[0], &c, 1) != 1) ::_exit(9);
+    std::string all(64 << 20, 'x');
+    ::_exit(all[5] == 'x' ? 7 : 8);
+  }
+  ASSERT_EQ(group_files().write(from + "/cgroup.procs", std::to_string(child)), 0);
+  EXPECT_TRUE(groups.move(from, to));
+  groups.remove(from);
+  EXPECT_FALSE(fs::exists(from));
+  ASSERT_EQ(::write(ends[1], "x", 1), 1);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) << status;
+  EXPECT_TRUE(groups.ran_out_of_memory(to));
+  groups.remove(to);
 }
 
 }  // namespace

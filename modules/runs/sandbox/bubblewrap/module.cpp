@@ -73,6 +73,7 @@ std::uint64_t setting(const boost::json::object& o, const char* key, std::uint64
 ry::error as_error(const file_error& e) { return ry::error(e.status, "sandbox.file", e.message); }
 
 constexpr std::size_t max_said = 1000;
+constexpr const char* groups_fix = ". Run the server as a systemd unit with Delegate=yes, on a machine with control groups of version 2";
 
 }  // namespace
 
@@ -107,6 +108,7 @@ class driver {
       group_mode_ = std::string(mode->as_string());
     group_settings_ = {{setting(o, "account_memory_mb", 16384) << 20, setting(o, "account_processes", 4096)},
                        setting(o, "cpu_weight", 20), setting(o, "io_weight", 20)};
+    if (group_mode_ == "auto") look_for_control_groups();
     uid_base_ = static_cast<std::uint32_t>(setting(o, "uid_base", 61184));
     uid_count_ = static_cast<std::uint32_t>(setting(o, "uid_count", 4096));
     table_.struct_size = sizeof table_;
@@ -191,28 +193,39 @@ class driver {
     return {confinement::drop_root, confinement::user_namespace};
   }
 
-  void take_control_groups() {
-    const auto text_of = [](const char* path) {
-      std::ostringstream out;
-      out << std::ifstream(path).rdbuf();
-      return std::move(out).str();
-    };
-    std::string missing = "sandbox_bubblewrap.control_groups is \"off\"";
-    if (group_mode_ != "off")
-      missing = groups_.prepare(own_group(text_of("/proc/self/mountinfo"), text_of("/proc/self/cgroup")), group_settings_);
-    ctx_.metrics().gauge("control_groups", "1: commands run in control groups").set(groups_.usable() ? 1 : 0);
-    if (groups_.usable()) return;
-    const std::string fix = ". Run the server as a systemd unit with Delegate=yes, on a machine with control groups of version 2";
-    if (group_mode_ == "required") {
-      std::lock_guard lock(mutex_);
-      problem_ = "the sandbox has no control groups, which sandbox_bubblewrap.control_groups = \"required\" wants: " + missing + fix;
-      ctx_.warn(problem_);
-      return;
-    }
+  static std::string file_text(const char* path) {
+    std::ostringstream out;
+    out << std::ifstream(path).rdbuf();
+    return std::move(out).str();
+  }
+
+  void tell_without_groups(const std::string& missing) {
     without_groups_ =
         "commands run without control groups, so that memory which the kernel keeps for them (buffers of sockets, page tables) "
         "is not limited, and neither are memory, processes and processor time of an account: " + missing;
-    if (group_mode_ == "auto") ctx_.warn(without_groups_ + fix);
+    if (group_mode_ == "auto")
+      ctx_.log(ctx_.fact("deployment.mode") == "local" ? RY_LOG_INFO : RY_LOG_WARN, without_groups_ + groups_fix);
+  }
+
+  // What `runyard check` can know: it does not run in the server's group.
+  void look_for_control_groups() {
+    if (const std::string missing = groups_.lacks(own_group(file_text("/proc/self/mountinfo"), "0::/\n")); !missing.empty())
+      tell_without_groups(missing);
+  }
+
+  void take_control_groups() {
+    std::string missing = "sandbox_bubblewrap.control_groups is \"off\"";
+    if (group_mode_ != "off")
+      missing = groups_.prepare(own_group(file_text("/proc/self/mountinfo"), file_text("/proc/self/cgroup")), group_settings_);
+    ctx_.metrics().gauge("control_groups", "1: commands run in control groups").set(groups_.usable() ? 1 : 0);
+    if (groups_.usable()) return;
+    if (group_mode_ == "required") {
+      std::lock_guard lock(mutex_);
+      problem_ = "the sandbox has no control groups, which sandbox_bubblewrap.control_groups = \"required\" wants: " + missing + groups_fix;
+      ctx_.warn(problem_);
+    } else if (without_groups_.empty()) {
+      tell_without_groups(missing);
+    }
   }
 
   // Tries each way of confinement with a command that does nothing, and takes the first that works.
@@ -888,6 +901,6 @@ class driver {
 }  // namespace bubblewrap
 
 RY_MODULE(bubblewrap::driver, "sandbox_bubblewrap", "0.1.0",
-          .needs("ry.core/1", "ry.process/1", "sandbox.driver/1")
+          .needs("ry.core/1", "ry.metrics/1", "ry.process/1", "sandbox.driver/1")
               .wants(RY_MCP_SANDBOX_1)
               .settings(bubblewrap::schema));
