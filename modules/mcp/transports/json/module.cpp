@@ -2,6 +2,7 @@
 #include <ry/cpp/settings_check.hpp>
 #include <ry/ry.hpp>
 
+#include "common/tree_cleaner.hpp"
 #include "session.hpp"
 
 namespace mcp_json {
@@ -39,11 +40,17 @@ class driver {
 
   driver(ry::context& ctx, ry::registrar& reg)
       : ctx_(ctx), settings_(read_settings(ctx.settings(), ctx.fact("deployment.mode"), ctx.fact("private_paths"), faults_)),
-        packages_(std::make_shared<package_cache>(ctx, settings_)) {
+        cleaner_(ctx, std::string(ctx.fact("data_dir")) + "/.removed-mcp"),
+        homes_(ctx, cleaner_),
+        packages_(std::make_shared<package_cache>(ctx, settings_, cleaner_)) {
     static constexpr auto table = ry::mcp::transport_table<driver>();
     reg.define_point(RY_MCP_SANDBOX_1, &sandboxes_);
     reg.contribute(RY_MCP_TRANSPORT_1, "json", &table, this);
     reg.contribute(RY_SETTINGS_CHECK_1, "mcp_json", &ry::settings_faults::table, &faults_);
+  }
+  void start() {
+    homes_.start();
+    cleaner_.start();
   }
   void check(const ry::mcp::target& t) const { (void)checked(t); }
   ry::mcp::session* open(const ry::mcp::target& t, ry_exec* exec, ry::mcp::sink to) {
@@ -54,7 +61,7 @@ class driver {
     if (!bare && !sandbox) {
       throw ry::unavailable("mcp.sandbox", "there is no sandbox \"" + settings_.sandbox + "\" here to run programs in; mcp_json.sandbox = \"none\" runs them without one");
     }
-    return new session({ctx_, settings_, census_, *packages_}, t, c, std::move(sandbox), exec, to);
+    return new session({ctx_, settings_, census_, *packages_, homes_}, t, c, std::move(sandbox), exec, to);
   }
 
  private:
@@ -80,6 +87,8 @@ class driver {
   const settings settings_;
   sandboxes sandboxes_;
   census census_;
+  disk::tree_cleaner cleaner_;
+  homes homes_;
   const std::shared_ptr<package_cache> packages_;
 };
 
@@ -87,7 +96,7 @@ class driver {
 }  // namespace mcp_json
 
 RY_MODULE(mcp_json::driver, "mcp_json", "0.1.0",
-          .needs(RY_CORE_1, RY_PROCESS_1, RY_MCP_TRANSPORT_1)
+          .needs(RY_CORE_1, RY_METRICS_1, RY_PROCESS_1, RY_MCP_TRANSPORT_1)
               .wants(RY_SETTINGS_CHECK_1)
               .provides(RY_MCP_SANDBOX_1)
               .settings(mcp_json::schema));

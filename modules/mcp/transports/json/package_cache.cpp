@@ -1,5 +1,6 @@
 #include "package_cache.hpp"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -10,16 +11,17 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <set>
 #include <utility>
 #include <vector>
+
+#include "common/walk_tree.hpp"
 
 namespace mcp_json {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* trash = "/.removed";
+constexpr std::uint64_t most_bytes = std::uint64_t{1} << 60;  // sums of it do not overflow
 
 // The same in every build: directories are found again by it.
 std::string name_of(const command& c) {
@@ -47,24 +49,19 @@ std::string name_of(const command& c) {
   return text;
 }
 
+// What cannot be measured counts as too large.
 std::uint64_t size_of(const fs::path& directory) {
-  std::uint64_t bytes = 0;
-  std::set<std::pair<dev_t, ino_t>> several;  // files with more than one name
-  std::error_code bad;
-  for (fs::recursive_directory_iterator it(directory, fs::directory_options::skip_permission_denied, bad), end; !bad && it != end;
-       it.increment(bad)) {
-    struct stat s {};
-    if (::lstat(it->path().c_str(), &s) != 0) continue;
-    if (s.st_nlink > 1 && !S_ISDIR(s.st_mode) && !several.emplace(s.st_dev, s.st_ino).second) continue;
-    bytes += std::max<std::uint64_t>(static_cast<std::uint64_t>(s.st_blocks) * 512, 4096);
-  }
-  return bytes;
+  const int fd = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  disk::tree_use use;
+  const bool measured = fd >= 0 && disk::measure_tree(fd, {}, use) == 0 && !use.too_deep;
+  if (fd >= 0) ::close(fd);
+  return measured ? use.bytes : most_bytes;
 }
 
 }  // namespace
 
-package_cache::package_cache(const ry::context& ctx, const settings& s)
-    : ctx_(ctx), settings_(s), root_(std::string(ctx.fact("data_dir")) + "/packages") {}
+package_cache::package_cache(const ry::context& ctx, const settings& s, disk::tree_cleaner& cleaner)
+    : ctx_(ctx), settings_(s), cleaner_(cleaner), root_(std::string(ctx.fact("data_dir")) + "/packages") {}
 
 bool package_cache::fresh(const std::string& key) const {
   struct stat s {};
@@ -124,12 +121,7 @@ void package_cache::leave(const std::string& key) noexcept {
 }
 
 void package_cache::drop(const std::string& key) noexcept {
-  std::error_code bad;
-  const auto from = root_ + "/" + key;
-  if (!fs::exists(fs::symlink_status(from, bad))) return;
-  fs::create_directories(root_ + trash, bad);
-  fs::rename(from, root_ + trash + "/" + std::to_string(::getpid()) + "." + std::to_string(std::time(nullptr)) + "." + std::to_string(dropped_++), bad);
-  if (bad) ctx_.warn("a package cache could not be dropped", {{"error", bad.message()}});
+  (void)ry::guard([&] { (void)cleaner_.dispose(root_ + "/" + key, "cache"); });
 }
 
 void package_cache::tidy_soon() noexcept {
@@ -168,7 +160,6 @@ void package_cache::tidy() {
     fs::file_time_type used;
   };
   std::error_code bad;
-  fs::remove_all(root_ + trash, bad);
   std::vector<kept> all;
   std::map<std::string, std::uint64_t> of_account;
   std::uint64_t sum = 0;
@@ -191,7 +182,6 @@ void package_cache::tidy() {
     of_account[k.account] -= k.bytes;
     sum -= k.bytes;
   }
-  fs::remove_all(root_ + trash, bad);
 }
 
 }  // namespace mcp_json

@@ -15,13 +15,14 @@
 #include <string>
 #include <unordered_map>
 
+#include "common/tree_cleaner.hpp"
 #include "settings.hpp"
 
 namespace mcp_json {
 
 class package_cache : public std::enable_shared_from_this<package_cache> {
  public:
-  package_cache(const ry::context& ctx, const settings& s);
+  package_cache(const ry::context& ctx, const settings& s, disk::tree_cleaner& cleaner);
 
   // The directory of one command while a program uses it.
   class lease {
@@ -58,17 +59,17 @@ class package_cache : public std::enable_shared_from_this<package_cache> {
   bool fresh(const std::string& key) const;
   void note(const std::string& key, bool good) noexcept;
   void leave(const std::string& key) noexcept;
-  // Moves it out of the way; what is in there is removed by tidy().
+  // Moves it out of the way; it is removed in the background.
   void drop(const std::string& key) noexcept;
   void tidy_soon() noexcept;
   void tidy();
 
   const ry::context& ctx_;
   const settings& settings_;
+  disk::tree_cleaner& cleaner_;
   const std::string root_;
   std::mutex mutex_;
   std::unordered_map<std::string, entry> used_;
-  std::uint64_t dropped_ = 0;  // names of what is to be removed
   bool tidying_ = false, again_ = false;
 };
 

@@ -1,16 +1,9 @@
 #include "program.hpp"
 
 #include <signal.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <filesystem>
 
 namespace mcp_json {
 namespace {
-
-namespace fs = std::filesystem;
 
 [[noreturn]] void not_started(ry_status st, const command& c) {
   if (st == RY_NOT_FOUND) {
@@ -19,42 +12,18 @@ namespace fs = std::filesystem;
   throw ry::error(st, "mcp.spawn", "the program could not be started");
 }
 
-// A directory of a program's own, which goes with it.
+// A directory of a program's own, which is removed with it.
 class own_home {
  public:
-  explicit own_home(const ry::context& ctx) : ctx_(ctx) {
-    std::string path(ctx.fact("data_dir"));
-    path += "/mcp";
-    ::mkdir(path.c_str(), 0700);
-    path += "/home-XXXXXX";
-    if (::mkdtemp(path.data()) == nullptr) {
-      throw ry::unavailable("mcp.home", "there is no place for the program's files");
-    }
-    path_ = std::move(path);
-  }
+  own_home(const ry::context& ctx, homes& all) : all_(all), path_(all.make(ctx)) {}
   own_home(const own_home&) = delete;
   own_home& operator=(const own_home&) = delete;
-  // It may be large, so it is removed elsewhere than on the executor, unless the program left nothing there.
-  ~own_home() {
-    if (::rmdir(path_.c_str()) == 0) return;
-    auto path = std::make_unique<std::string>(std::move(path_));
-    const auto remove = [](void* p) noexcept {
-      std::error_code ignored;
-      fs::remove_all(*static_cast<std::string*>(p), ignored);
-    };
-    const ry_done done{[](void* p, ry_status, const ry_error_view*) noexcept { delete static_cast<std::string*>(p); },
-                       path.get()};
-    if (ctx_.core().run_blocking(ctx_.host(), ctx_.pick_exec(), remove, path.get(), done) == RY_OK) {
-      path.release();
-    } else {
-      remove(path.get());
-    }
-  }
+  ~own_home() { all_.remove(path_); }
   const std::string& path() const noexcept { return path_; }
 
  private:
-  const ry::context& ctx_;
-  std::string path_;
+  homes& all_;
+  const std::string path_;
 };
 
 // Those of the configuration come last: they hold.
@@ -70,10 +39,10 @@ std::vector<std::pair<std::string, std::string>> variables_of(const launch& how,
 
 class bare_program final : public program {
  public:
-  bare_program(const ry::context& ctx, const settings& s, const launch& how, ry_exec* exec, listener& to)
+  bare_program(const ry::context& ctx, const settings& s, homes& own, const launch& how, ry_exec* exec, listener& to)
       : table_(ctx.interface<ry_process_v1>()), to_(to) {
     const auto& c = how.what;
-    if (s.directory.empty()) home_.emplace(ctx);
+    if (s.directory.empty()) home_.emplace(ctx, own);
     const std::string& home = home_ ? home_->path() : s.directory;
     ry::process_spec spec(c.argv);
     spec.cwd(home).env("PATH", s.path).env("HOME", home).env("TMPDIR", "/tmp").env("LANG", "C.UTF-8");
@@ -201,9 +170,9 @@ class sandboxed_program final : public program {
 
 }  // namespace
 
-std::unique_ptr<program> start_program(const ry::context& ctx, const settings& s, const launch& how, ry_exec* exec,
-                                       listener& to) {
-  if (!how.sandbox) return std::make_unique<bare_program>(ctx, s, how, exec, to);
+std::unique_ptr<program> start_program(const ry::context& ctx, const settings& s, homes& own, const launch& how,
+                                       ry_exec* exec, listener& to) {
+  if (!how.sandbox) return std::make_unique<bare_program>(ctx, s, own, how, exec, to);
   return std::make_unique<sandboxed_program>(s, how, exec, to);
 }
 

@@ -8,6 +8,7 @@
 #include <memory>
 #include <ry/ry.hpp>
 
+#include "homes.hpp"
 #include "settings.hpp"
 
 namespace mcp_json {
@@ -45,7 +46,7 @@ struct launch {
   std::string cache;         // directory for what a package runner downloads; empty: none
 };
 // Starts it; throws ry::error.
-std::unique_ptr<program> start_program(const ry::context& ctx, const settings& s, const launch& how, ry_exec* exec,
-                                       listener& to);
+std::unique_ptr<program> start_program(const ry::context& ctx, const settings& s, homes& own, const launch& how,
+                                       ry_exec* exec, listener& to);
 
 }  // namespace mcp_json

@@ -76,7 +76,7 @@ session::~session() {
 void session::start() {
   packages_ = with_.packages.take(account_, how_.what);
   how_.cache = packages_ ? packages_->directory() : std::string();
-  child_ = start_program(ctx_, with_.config, how_, exec_, *this);
+  child_ = start_program(ctx_, with_.config, with_.own_homes, how_, exec_, *this);
 }
 
 bool session::start_again(std::int32_t code) noexcept {

@@ -38,6 +38,7 @@ class session final : public ry::mcp::session, listener {
     const settings& config;
     census& counted;
     package_cache& packages;
+    homes& own_homes;
   };
   session(const shared& with, const ry::mcp::target& t, const command& c, sandboxes::entry sandbox, ry_exec* exec,
           ry::mcp::sink to);

@@ -30,6 +30,13 @@ file_error from_errno(int error, std::string_view path) {
     case ENAMETOOLONG: return fail(RY_INVALID_ARGUMENT, "the path is too long");
     case ENOSPC:
     case EDQUOT: return fail(RY_RESOURCE_EXHAUSTED, "no space is left for " + name);
+    case EMLINK: return fail(RY_RESOURCE_EXHAUSTED, "the directory of " + name + " is full");
+    case ENXIO:  // what opening a socket answers
+    case ENODEV: return fail(RY_FAILED_PRECONDITION, name + " is not a regular file");
+    case EAGAIN:
+    case ENOTEMPTY: return fail(RY_FAILED_PRECONDITION, name + " was changed by a command at the same time");
+    case EMFILE:
+    case ENFILE: return fail(RY_UNAVAILABLE, "the server has too many open files");
     default: return fail(RY_INTERNAL, name + ": " + std::strerror(error));
   }
 }

@@ -1,30 +1,19 @@
-// Everything in a workspace, met by descriptors: what it takes on disk, and whose it is.
-//
-// No link is followed and the length of paths does not matter, so that nothing an agent makes is
-// overlooked or leads out, also while its commands change what is looked at. All functions block; any
-// thread.
+// Everything in a workspace, met by descriptors (common/walk_tree.hpp): what it takes on disk, whose it is, and how deep
+// directories may lie in each other. All functions block; any thread. `workspace`: an open directory.
 #pragma once
 #include <sys/types.h>
 
-#include <cstdint>
-
+#include "common/walk_tree.hpp"
 #include "workspace.hpp"
 
 namespace bubblewrap {
 
-struct disk_use {
-  // What the files take; an empty one and a directory count as a block of 4 KiB. A file with several
-  // names in the workspace counts once.
-  std::uint64_t bytes = 0;
-  // Directories lie deeper in each other than anybody's project needs, and were not counted.
-  bool too_deep = false;
-};
+file_error measure(int workspace, const disk::tree_limits& most, disk::tree_use& out);
 
-// `workspace`: an open directory.
-file_error measure(int workspace, disk_use& out);
-
-// Makes everything in it `owner`'s, uid and gid; the workspace itself last, so that whoever is
-// interrupted finds it not done.
+// Makes everything in it `owner`'s, uid and gid; the workspace itself last, so that an interrupted call is repeated.
 file_error give_to(int workspace, uid_t owner);
+
+// Removes directories that lie deeper than disk::max_depth, with everything in them.
+file_error trim_deep(int workspace, bool& trimmed);
 
 }  // namespace bubblewrap

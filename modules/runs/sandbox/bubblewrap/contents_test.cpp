@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "common/remove_tree.hpp"
+
 namespace fs = std::filesystem;
 using namespace bubblewrap;
 
@@ -25,13 +27,13 @@ class contents_test : public ::testing::Test {
     ASSERT_FALSE(all->ensure(project, std::nullopt));
     home = root / project;
   }
-  void TearDown() override { fs::remove_all(root); }
+  void TearDown() override { disk::remove_tree(root.string()); }
 
-  disk_use use() {
+  disk::tree_use use() {
     unique_fd workspace;
     EXPECT_FALSE(all->open_workspace(project, workspace));
-    disk_use out;
-    const file_error e = measure(workspace.get(), out);
+    disk::tree_use out;
+    const file_error e = measure(workspace.get(), {}, out);
     EXPECT_FALSE(e) << e.message;
     return out;
   }
@@ -94,6 +96,16 @@ TEST_F(contents_test, nothing_hides_in_closed_or_deep_directories) {
   }
   ::close(at);
   EXPECT_TRUE(use().too_deep);
+
+  unique_fd workspace;
+  ASSERT_FALSE(all->open_workspace(project, workspace));
+  bool trimmed = false;
+  ASSERT_FALSE(trim_deep(workspace.get(), trimmed));
+  EXPECT_TRUE(trimmed);
+  EXPECT_FALSE(use().too_deep);
+  EXPECT_GE(use().bytes, 2u << 20);  // what lies above stays
+  ASSERT_FALSE(trim_deep(workspace.get(), trimmed));
+  EXPECT_FALSE(trimmed);
 }
 
 TEST_F(contents_test, a_workspace_that_was_the_servers_becomes_the_projects) {

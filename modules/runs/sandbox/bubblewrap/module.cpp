@@ -10,6 +10,7 @@
 #include <boost/json.hpp>
 #include <chrono>
 #include <condition_variable>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <mutex>
@@ -22,6 +23,7 @@
 
 #include "command_call.hpp"
 #include "command_line.hpp"
+#include "common/tree_cleaner.hpp"
 #include "contents.hpp"
 #include "control_groups.hpp"
 #include "diagnosis.hpp"
@@ -74,6 +76,7 @@ ry::error as_error(const file_error& e) { return ry::error(e.status, "sandbox.fi
 
 constexpr std::size_t max_said = 1000;
 constexpr const char* groups_fix = ". Run the server as a systemd unit with Delegate=yes, on a machine with control groups of version 2";
+constexpr auto longest_removal = std::chrono::seconds(10);
 
 }  // namespace
 
@@ -151,6 +154,9 @@ class driver {
       if (end != 0) private_paths_.emplace_back(rest.substr(0, end));
       rest.remove_prefix(std::min(end + 1, rest.size()));
     }
+    // In the same directory, so that it is on the same file system. Its name is no project's.
+    cleaner_.emplace(ctx_, std::filesystem::canonical(root).string() + "/.removed");
+    cleaner_->start();
     take_control_groups();
     if (problem_.empty()) probe();
   }
@@ -228,6 +234,16 @@ class driver {
     }
   }
 
+  // Blocks. The name is free at once; an error says that not everything is removed yet.
+  file_error destroy_workspace(const std::string& project) {
+    const std::string path = files_->path_of(project);
+    if (path.empty()) return {RY_INVALID_ARGUMENT, "project_id is not a UUID"};
+    const disk::removal done = cleaner_->remove(path, project, longest_removal);
+    if (done.complete()) return {};
+    if (done.error == 0) return {RY_UNAVAILABLE, "the workspace is large: its removal goes on in the background"};
+    return {RY_UNAVAILABLE, "the workspace could not be removed yet: " + std::string(std::strerror(done.error))};
+  }
+
   // Tries each way of confinement with a command that does nothing, and takes the first that works.
   void probe() {
     const std::string project = "00000000-0000-0000-0000-000000000000";
@@ -240,7 +256,7 @@ class driver {
         continue;
       }
       const auto [code, output] = try_command(project);
-      files_->destroy(project);
+      (void)destroy_workspace(project);
       if (code == 0) {
         ctx_.info("sandbox ready", {{"confinement", name_of(way)}, {"memory", groups_.usable() ? "control groups" : "summed up while a command runs"}});
         return;
@@ -818,7 +834,7 @@ class driver {
     return ry::guard([&] {
       driver* d = self_of(self);
       return d->blocking(
-          exec, [d, id = str(project)] { return d->files_->destroy(id); },
+          exec, [d, id = str(project)] { return d->destroy_workspace(id); },
           [done](ry_status st, const ry_error_view* err) { done.fn(done.ctx, st, err); });
     });
   }
@@ -889,6 +905,7 @@ class driver {
   control_groups groups_;
   confinement mode_ = confinement::user_namespace;
   std::optional<workspaces> files_;
+  std::optional<disk::tree_cleaner> cleaner_;
   std::optional<watchdog> watch_;
   std::optional<warm_pool<command_call, ry_exec>> pool_;
   const mount_table mounts_;

@@ -7,15 +7,18 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <memory>
 
 #include "beneath.hpp"
+#include "common/remove_tree.hpp"
 
 namespace bubblewrap {
 namespace {
 
 constexpr std::size_t max_path = 4000;
+constexpr auto longest_removal = std::chrono::seconds(60);
 
 std::int64_t nanoseconds(const timespec& t) { return t.tv_sec * 1'000'000'000LL + t.tv_nsec; }
 
@@ -92,23 +95,13 @@ file_error walk(int workspace, const std::string& top, std::uint64_t max_entries
 }
 
 // Removes what has that name, whatever it is.
-file_error clear(int workspace, int parent, const std::string& path, const std::string& name) {
-  if (::unlinkat(parent, name.c_str(), 0) == 0 || errno == ENOENT) return {};
-  if (errno != EISDIR && errno != EPERM) return from_errno(errno, path);
-  std::vector<tree_entry> all;
-  if (file_error error = walk(workspace, path, UINT64_MAX, all)) return error;
-  for (auto e = all.rbegin(); e != all.rend(); ++e) {
-    const std::size_t slash = e->path.rfind('/');
-    unique_fd directory = open_directory(workspace, e->path.substr(0, slash));
-    if (!directory) continue;
-    ::unlinkat(directory.get(), e->path.c_str() + slash + 1,
-               e->kind == RY_SANDBOX_DIR ? AT_REMOVEDIR : 0);
-  }
-  if (::unlinkat(parent, name.c_str(), AT_REMOVEDIR) != 0) return from_errno(errno, path);
-  return {};
+file_error clear(int parent, const std::string& path, const std::string& name) {
+  const disk::removal done = disk::remove_tree(parent, name, disk::stop_after(longest_removal));
+  if (done.complete()) return {};
+  return from_errno(done.stopped ? ENOTEMPTY : done.error, path);
 }
 
-file_error place_file(int workspace, int parent, const tree_entry& entry, const std::string& name,
+file_error place_file(int parent, const tree_entry& entry, const std::string& name,
                       const std::string& host_path, std::optional<uid_t> owner) {
   unique_fd source(::open(host_path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   struct stat status {};
@@ -122,7 +115,7 @@ file_error place_file(int workspace, int parent, const tree_entry& entry, const 
   };
   struct stat there {};
   if (::fstatat(parent, name.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(there.st_mode))
-    if (file_error error = clear(workspace, parent, entry.path, name)) return error;
+    if (file_error error = clear(parent, entry.path, name)) return error;
   if (!dress(source.get())) return from_errno(errno, entry.path);
   if (::renameat(AT_FDCWD, host_path.c_str(), parent, name.c_str()) == 0) return {};
   if (errno != EXDEV) return from_errno(errno, entry.path);
@@ -171,15 +164,15 @@ file_error place_entry(const workspaces& all, std::string_view project_id, const
   }
   const char* name = parts.name.c_str();
   switch (entry.kind) {
-    case RY_SANDBOX_GONE: return clear(workspace.get(), parent.get(), entry.path, parts.name);
+    case RY_SANDBOX_GONE: return clear(parent.get(), entry.path, parts.name);
     case RY_SANDBOX_FILE:
-      return place_file(workspace.get(), parent.get(), entry, parts.name, host_path, owner);
+      return place_file(parent.get(), entry, parts.name, host_path, owner);
     case RY_SANDBOX_DIR: {
       struct stat there {};
       const bool taken = ::fstatat(parent.get(), name, &there, AT_SYMLINK_NOFOLLOW) == 0;
       if (!taken || !S_ISDIR(there.st_mode)) {
         if (taken)
-          if (file_error error = clear(workspace.get(), parent.get(), entry.path, parts.name))
+          if (file_error error = clear(parent.get(), entry.path, parts.name))
             return error;
         if (::mkdirat(parent.get(), name, 0700) != 0) return from_errno(errno, entry.path);
       }
@@ -190,7 +183,7 @@ file_error place_entry(const workspaces& all, std::string_view project_id, const
       return {};
     }
     case RY_SANDBOX_LINK:
-      if (file_error error = clear(workspace.get(), parent.get(), entry.path, parts.name)) return error;
+      if (file_error error = clear(parent.get(), entry.path, parts.name)) return error;
       if (::symlinkat(entry.target.c_str(), parent.get(), name) != 0) return from_errno(errno, entry.path);
       if (owner && ::fchownat(parent.get(), name, *owner, *owner, AT_SYMLINK_NOFOLLOW) != 0)
         return from_errno(errno, entry.path);

@@ -157,8 +157,8 @@ void watchdog::condemn(const void* key, const std::shared_ptr<entry>& e, verdict
 bool watchdog::disk_is_over(entry& e) {
   const auto begun = clock::now();
   if (begun < e.next_measure) return false;
-  disk_use use;
-  if (measure(e.command.workspace.get(), use)) return false;
+  disk::tree_use use;
+  if (measure(e.command.workspace.get(), {}, use)) return false;
   e.next_measure = begun + std::max<clock::duration>(std::chrono::seconds(1), 20 * (clock::now() - begun));
   if (use.too_deep) return true;
   if (!std::exchange(e.measured, true)) e.first_bytes = use.bytes;
@@ -172,8 +172,8 @@ bool watchdog::disk_is_over(entry& e) {
 bool watchdog::cache_is_over(entry& e) {
   const auto begun = clock::now();
   if (begun < e.next_cache_measure) return false;
-  disk_use use;
-  if (measure(e.command.cache.get(), use)) return false;
+  disk::tree_use use;
+  if (measure(e.command.cache.get(), {}, use)) return false;
   e.next_cache_measure = begun + std::max<clock::duration>(std::chrono::seconds(1), 20 * (clock::now() - begun));
   return use.too_deep || use.bytes > e.command.cache_bytes;
 }

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <memory>
 #include <vector>
 
@@ -260,15 +259,6 @@ file_error workspaces::list(std::string_view project_id, std::string_view path,
             std::to_string(status.st_mtim.tv_sec * 1000000LL + status.st_mtim.tv_nsec / 1000) + "}";
   }
   json += "]";
-  return {};
-}
-
-file_error workspaces::destroy(std::string_view project_id) const {
-  const std::string path = path_of(project_id);
-  if (path.empty()) return fail(RY_INVALID_ARGUMENT, "project_id is not a UUID");
-  std::error_code error;
-  std::filesystem::remove_all(path, error);
-  if (error) return fail(RY_INTERNAL, "the workspace could not be removed: " + error.message());
   return {};
 }
 

@@ -70,7 +70,6 @@ class workspaces {
                     std::optional<uid_t> owner) const;
   // JSON array, sorted by name, at most 10 000 entries.
   file_error list(std::string_view project_id, std::string_view path, std::string& json) const;
-  file_error destroy(std::string_view project_id) const;
 
   // RY_NOT_FOUND: the project has none.
   file_error open_workspace(std::string_view project_id, unique_fd& out) const;

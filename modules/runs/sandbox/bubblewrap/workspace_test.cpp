@@ -1,7 +1,10 @@
 #include "workspace.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -148,17 +151,38 @@ TEST_F(workspace_test, only_uuids_name_workspaces) {
   for (std::string_view bad : {"", "..", "../all", "0192F0C1-2D3E-7F00-8A1B-0123456789AB",
                                "0192f0c1-2d3e-7f00-8a1b-0123456789a/"}) {
     EXPECT_EQ(files->ensure(bad, std::nullopt).status, RY_INVALID_ARGUMENT) << bad;
-    EXPECT_EQ(files->destroy(bad).status, RY_INVALID_ARGUMENT) << bad;
+    EXPECT_EQ(files->path_of(bad), "") << bad;
   }
 }
 
-TEST_F(workspace_test, destroy_removes_links_not_their_targets) {
-  fs::create_symlink(root, home / "outside");
-  ASSERT_FALSE(files->destroy(project));
-  EXPECT_FALSE(fs::exists(home));
-  EXPECT_TRUE(fs::exists(root / "secret.txt"));
-  ASSERT_FALSE(files->destroy(project));
-  EXPECT_EQ(read_status("x"), RY_NOT_FOUND);
+TEST_F(workspace_test, special_files_are_refused_as_such) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::string path = (home / "socket").string();
+  path.copy(address.sun_path, sizeof address.sun_path - 1);
+  const int socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  ASSERT_EQ(::bind(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  ::close(socket);
+  ASSERT_EQ(::mkfifo((home / "pipe").c_str(), 0600), 0);
+  fs::create_symlink("socket", home / "link to socket");
+  fs::create_symlink("pipe", home / "link to pipe");
+  fs::create_symlink("/dev/zero", home / "device");
+  fs::create_symlink("loop", home / "loop");
+  for (const char* name : {"socket", "pipe", "link to socket", "link to pipe"}) {
+    EXPECT_EQ(read_status(name), RY_FAILED_PRECONDITION) << name;
+    EXPECT_EQ(read_status(name + std::string("/below")), RY_NOT_FOUND) << name;
+  }
+  EXPECT_EQ(read_status("device"), RY_PERMISSION_DENIED);
+  EXPECT_EQ(read_status("loop"), RY_PERMISSION_DENIED);
+  if (::geteuid() == 0 && ::mknod((home / "null").c_str(), S_IFCHR | 0666, makedev(1, 3)) == 0) {
+    EXPECT_EQ(read_status("null"), RY_FAILED_PRECONDITION);
+  }
+  std::string json;
+  ASSERT_FALSE(files->list(project, "", json));
+  EXPECT_NE(json.find("{\"name\":\"socket\",\"kind\":\"other\""), std::string::npos) << json;
+  // They can be replaced like any other file.
+  ASSERT_FALSE(files->write(project, "socket", "text", std::nullopt));
+  EXPECT_EQ(read_status("socket"), RY_OK);
 }
 
 }  // namespace

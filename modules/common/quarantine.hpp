@@ -1,0 +1,67 @@
+// Directory for trees that are to be removed. A tree leaves its place by one rename, so that its name is free at once,
+// and is removed afterwards, in as many attempts as that takes.
+//
+// A tree has a label, e.g. the id of its project. Trees that an earlier process left are found again. The owner calls
+// clear() from time to time; next_attempt() says when. Failed attempts back off up to ten minutes.
+//
+// Thread: any, also several at once; the functions block. Lifetime: outlives its calls.
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "remove_tree.hpp"
+
+namespace disk {
+
+class quarantine {
+ public:
+  using clock = std::chrono::steady_clock;
+
+  // `directory`: absolute, on the file system of the trees. It is made when the first tree comes.
+  explicit quarantine(std::string directory) : directory_(std::move(directory)) {}
+
+  // Moves the tree at `path` into the quarantine. 0, also when there is none, or a value of errno.
+  // `label`: letters, digits and "-".
+  int move_in(const std::string& path, std::string_view label);
+  // Removes the trees with this label at once, whenever their next attempt is due.
+  removal clear(std::string_view label, const stop_condition& stop = {});
+
+  struct failure {
+    std::string name;  // of the tree in the directory
+    int error = 0;
+    std::uint64_t attempts = 0;
+  };
+  // Removes the trees whose attempt is due. Returns those that could not be removed because of an error.
+  std::vector<failure> clear_due(clock::time_point now, const stop_condition& stop = {});
+  // When the next attempt is due; nullopt: the quarantine is empty.
+  std::optional<clock::time_point> next_attempt();
+  // Trees that wait.
+  std::size_t size();
+
+  const std::string& directory() const { return directory_; }
+
+ private:
+  struct state {
+    std::uint64_t attempts = 0;
+    clock::time_point due{};
+    bool busy = false;
+  };
+
+  void read_directory();
+  removal remove(const std::string& name, const stop_condition& stop);
+  std::set<std::string> names_of(std::string_view label);
+
+  const std::string directory_;
+  std::mutex mutex_;
+  std::map<std::string, state> trees_;
+  bool read_ = false;
+};
+
+}  // namespace disk

@@ -1,0 +1,216 @@
+#include "remove_tree.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace disk {
+namespace {
+
+constexpr std::uint64_t entries_between_checks = 256;
+constexpr std::string_view moved_prefix = ".ry-moved-";
+
+using directory_stream = std::unique_ptr<DIR, int (*)(DIR*)>;
+
+// rename and unlink in a directory need its owner's write permission; `directory` is open for reading.
+void make_writable(int directory) { (void)::fchmod(directory, 0700); }
+
+class remover {
+ public:
+  explicit remover(const stop_condition& stop) : stop_(stop) {}
+
+  removal run(int parent, const std::string& name) {
+    if (::unlinkat(parent, name.c_str(), 0) == 0 || errno == ENOENT) return result_;
+    const int refused = errno;
+    const int top = open_own_directory(parent, name.c_str());
+    if (top < 0) {
+      if (errno != ENOENT) note(errno == ENOTDIR || errno == ELOOP ? refused : errno);
+      return result_;
+    }
+    make_writable(top);
+    mount_ = mount_of(top);
+    directory_stream stream(::fdopendir(top), &::closedir);
+    if (!stream) {
+      const int error = errno;
+      ::close(top);
+      note(error);
+      return result_;
+    }
+    top_ = top;
+    levels_.push_back({std::move(stream), name});
+    // Directories are moved to the top while it is read. A pass that changes nothing is the last one.
+    do {
+      if (changed_ && stop_ && stop_()) {
+        result_.stopped = true;
+        break;
+      }
+      changed_ = false;
+      result_.error = 0;
+      ::rewinddir(levels_.front().stream.get());
+      remove_contents();
+    } while (changed_ && !result_.stopped && !is_empty());
+    levels_.clear();
+    if (result_.stopped) return result_;
+    if (::unlinkat(parent, name.c_str(), AT_REMOVEDIR) != 0 && errno != ENOENT) note(errno);
+    else result_.error = 0;
+    return result_;
+  }
+
+ private:
+  struct level {
+    directory_stream stream;
+    std::string name;  // in the directory above
+  };
+
+  // 0 where the kernel does not tell. Device numbers would not do: a subvolume of btrfs has one of its own.
+  static std::uint64_t mount_of(int directory) {
+    struct statx status {};
+    const bool told = ::statx(directory, "", AT_EMPTY_PATH, STATX_MNT_ID, &status) == 0 && (status.stx_mask & STATX_MNT_ID) != 0;
+    return told ? status.stx_mnt_id : 0;
+  }
+
+  bool is_empty() {
+    ::rewinddir(levels_.front().stream.get());
+    while (const dirent* item = ::readdir(levels_.front().stream.get())) {
+      const std::string_view name = item->d_name;
+      if (name != "." && name != "..") return false;
+    }
+    return true;
+  }
+
+  void note(int error) {
+    if (result_.error == 0) result_.error = error;
+  }
+
+  void remove_contents() {
+    while (!levels_.empty()) {
+      if (++seen_ % entries_between_checks == 0 && stop_ && stop_()) {
+        result_.stopped = true;
+        return;
+      }
+      errno = 0;
+      const dirent* item = ::readdir(levels_.back().stream.get());
+      if (item == nullptr) {
+        if (errno != 0) note(errno);
+        if (levels_.size() == 1) return;
+        leave();
+        continue;
+      }
+      const std::string_view name = item->d_name;
+      if (name != "." && name != "..") remove_entry(item->d_name);
+    }
+  }
+
+  void remove_entry(const char* name) {
+    const int directory = ::dirfd(levels_.back().stream.get());
+    if (::unlinkat(directory, name, 0) == 0) {
+      changed_ = true;
+      return;
+    }
+    if (errno == ENOENT) return;
+    // Linux answers EISDIR for a directory, POSIX EPERM.
+    const int refused = errno;
+    if (refused != EISDIR && refused != EPERM) return note(refused);
+    if (::unlinkat(directory, name, AT_REMOVEDIR) == 0) {
+      changed_ = true;
+      return;
+    }
+    if (errno != ENOTEMPTY && errno != EEXIST && errno != EACCES && errno != EPERM) {
+      if (errno != ENOENT) note(errno == ENOTDIR ? refused : errno);
+      return;
+    }
+    const int inner = open_own_directory(directory, name);
+    if (inner < 0) {
+      if (errno != ENOENT) note(errno == ENOTDIR || errno == ELOOP ? refused : errno);
+      return;
+    }
+    if (mount_of(inner) != mount_) {
+      ::close(inner);
+      return note(EXDEV);
+    }
+    make_writable(inner);
+    if (levels_.size() >= max_open_levels) {
+      ::close(inner);
+      return move_to_top(directory, name);
+    }
+    directory_stream stream(::fdopendir(inner), &::closedir);
+    if (!stream) {
+      const int error = errno;
+      ::close(inner);
+      return note(error);
+    }
+    levels_.push_back({std::move(stream), name});
+  }
+
+  void leave() {
+    const std::string name = std::move(levels_.back().name);
+    levels_.pop_back();
+    const int directory = ::dirfd(levels_.back().stream.get());
+    if (::unlinkat(directory, name.c_str(), AT_REMOVEDIR) == 0) {
+      changed_ = true;
+    } else if (errno != ENOENT && errno != ENOTEMPTY && errno != EEXIST) {
+      note(errno);
+    } else if (errno != ENOENT && result_.error == 0) {
+      note(ENOTEMPTY);
+    }
+  }
+
+  void move_to_top(int directory, const char* name) {
+    for (int attempt = 0; attempt < 100; ++attempt) {
+      const std::string target = std::string(moved_prefix) + std::to_string(moved_++);
+      // Without RENAME_NOREPLACE, which some file systems lack: only an empty directory can be replaced.
+      if (::renameat(directory, name, top_, target.c_str()) == 0) {
+        changed_ = true;
+        return;
+      }
+      if (errno != ENOTEMPTY && errno != EEXIST && errno != ENOTDIR) break;
+    }
+    if (errno != ENOENT) note(errno);
+  }
+
+  const stop_condition& stop_;
+  removal result_;
+  int top_ = -1;
+  std::uint64_t mount_ = 0;
+  std::vector<level> levels_;
+  bool changed_ = false;
+  std::uint64_t seen_ = 0, moved_ = 0;
+};
+
+}  // namespace
+
+int open_own_directory(int parent, const char* name) {
+  constexpr int flags = O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+  const int fd = ::openat(parent, name, O_RDONLY | flags);
+  if (fd >= 0 || errno != EACCES) return fd;
+  const int handle = ::openat(parent, name, O_PATH | flags);
+  if (handle < 0) return -1;
+  const bool given = ::chmod(("/proc/self/fd/" + std::to_string(handle)).c_str(), 0755) == 0;
+  const int error = errno;
+  ::close(handle);
+  if (!given) {
+    errno = error;
+    return -1;
+  }
+  return ::openat(parent, name, O_RDONLY | flags);
+}
+
+stop_condition stop_after(std::chrono::milliseconds time) {
+  return [until = std::chrono::steady_clock::now() + time] { return std::chrono::steady_clock::now() >= until; };
+}
+
+removal remove_tree(int parent, const std::string& name, const stop_condition& stop) {
+  return remover(stop).run(parent, name);
+}
+
+removal remove_tree(const std::string& path, const stop_condition& stop) { return remove_tree(AT_FDCWD, path, stop); }
+
+}  // namespace disk

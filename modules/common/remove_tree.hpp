@@ -1,0 +1,39 @@
+// Removes a directory tree whose shape another party chose: any depth, any number of entries, directories without
+// permissions, names of any bytes.
+//
+// At most `max_open_levels` directories are open at a time. A directory that lies deeper is moved to the top of the tree
+// first (renameat), so neither descriptors nor path lengths grow with the depth. No link is followed, no mount point is
+// entered and nothing outside of the tree is touched, also while another process changes the tree. What cannot be removed does not stop the rest.
+//
+// Thread: any; the functions block. Errors are returned as values of errno.
+#pragma once
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <string>
+
+namespace disk {
+
+inline constexpr std::size_t max_open_levels = 16;
+
+struct removal {
+  int error = 0;         // of the first entry that could not be removed; 0: none
+  bool stopped = false;  // `stop` ended the work before its end
+  bool complete() const { return error == 0 && !stopped; }
+};
+
+// Returns true when the work is to end now. It is asked every few hundred entries.
+using stop_condition = std::function<bool()>;
+// For a tree that another process may change at the same time: without an end, both could go on forever.
+stop_condition stop_after(std::chrono::milliseconds time);
+
+// Removes the entry `name` of the directory `parent`: a file, or a directory with everything in it. An entry that does
+// not exist counts as removed. The function may be called again to continue.
+removal remove_tree(int parent, const std::string& name, const stop_condition& stop = {});
+removal remove_tree(const std::string& path, const stop_condition& stop = {});
+
+// Opens the directory `name` of `parent` for reading. Its owner gets missing permissions back first, because a command can
+// take them away from the server. -1 with errno; ENOTDIR or ELOOP: it is no directory.
+int open_own_directory(int parent, const char* name);
+
+}  // namespace disk

@@ -1,0 +1,93 @@
+#include "tree_cleaner.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace disk {
+namespace {
+
+// Of one piece of work on a thread that may block; a shutdown waits no longer than this.
+constexpr auto longest_work = std::chrono::seconds(2);
+constexpr auto shortest_pause = std::chrono::milliseconds(200);
+
+}  // namespace
+
+tree_cleaner::tree_cleaner(const ry::context& ctx, std::string directory)
+    : ctx_(ctx),
+      trees_(std::move(directory)),
+      waiting_(ctx.metrics().gauge("quarantined_trees", "Directories of deleted data that are not removed from the disk yet")),
+      failures_(ctx.metrics().counter("removal_failures_total", "Attempts to remove deleted data from the disk that failed")) {}
+
+int tree_cleaner::dispose(const std::string& path, std::string_view label) {
+  const int error = trees_.move_in(path, label);
+  if (error != 0) {
+    failures_.add();
+    ctx_.warn("deleted data cannot be moved out of its place; remove the directory by hand",
+              {{"directory", path}, {"cause", std::string_view(std::strerror(error))}});
+  }
+  wake();
+  return error;
+}
+
+removal tree_cleaner::remove(const std::string& path, std::string_view label, std::chrono::milliseconds longest) {
+  const stop_condition stop = stop_after(longest);
+  removal out;
+  // Where it cannot be moved, e.g. because it is a mount point, it is removed where it is.
+  if (trees_.move_in(path, label) != 0) out = remove_tree(path, stop);
+  const removal waiting = trees_.clear(label, stop);
+  if (out.error == 0) out.error = waiting.error;
+  out.stopped = out.stopped || waiting.stopped;
+  if (out.error != 0) failures_.add();
+  if (!out.complete()) wake();
+  return out;
+}
+
+void tree_cleaner::wake() {
+  if (working_.exchange(true)) return;
+  if (!ctx_.spawn(work())) working_ = false;
+}
+
+ry::task<void> tree_cleaner::work() {
+  struct report {
+    std::vector<quarantine::failure> failures;
+    std::size_t left = 0;
+    std::optional<quarantine::clock::time_point> next;
+  };
+  for (;;) {
+    const report done = co_await ctx_.run_blocking([this] {
+      report r;
+      r.failures = trees_.clear_due(quarantine::clock::now(), stop_after(longest_work));
+      r.left = trees_.size();
+      r.next = trees_.next_attempt();
+      return r;
+    });
+    waiting_.set(static_cast<double>(done.left));
+    for (const quarantine::failure& f : done.failures) complain(f);
+    if (!done.next) {
+      working_ = false;
+      // A tree that came meanwhile found this work under way.
+      const bool empty = co_await ctx_.run_blocking([this] { return trees_.size() == 0; });
+      if (empty || working_.exchange(true)) co_return;
+      continue;
+    }
+    const auto pause = std::max<quarantine::clock::duration>(*done.next - quarantine::clock::now(), shortest_pause);
+    // In small parts, so that a new tree does not wait behind one that backs off.
+    const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(std::min<quarantine::clock::duration>(pause, longest_work));
+    const ry::result<void> slept = co_await ctx_.sleep(static_cast<std::uint64_t>(ms.count()));
+    if (!slept) co_return;
+  }
+}
+
+void tree_cleaner::complain(const quarantine::failure& of) {
+  failures_.add();
+  // The first failures, and then ever fewer of them.
+  if ((of.attempts & (of.attempts - 1)) != 0) return;
+  ctx_.warn("deleted data cannot be removed from the disk; it is tried again, but if this goes on, remove the directory by hand",
+            {{"directory", trees_.directory() + "/" + of.name}, {"attempts", of.attempts}, {"cause", std::string_view(std::strerror(of.error))}});
+}
+
+}  // namespace disk

@@ -1,0 +1,38 @@
+// Removes what is in a quarantine in the background, also what an earlier process left, and tells the operator what
+// cannot be removed: gauge `<module>_quarantined_trees`, counter `<module>_removal_failures_total`, warnings in the log.
+//
+// Thread: any. Lifetime: as long as the module; its tasks end with the module's.
+#pragma once
+#include <atomic>
+#include <ry/ry.hpp>
+#include <string>
+
+#include "quarantine.hpp"
+
+namespace disk {
+
+class tree_cleaner {
+ public:
+  // `directory`: as of quarantine.
+  tree_cleaner(const ry::context& ctx, std::string directory);
+  // [lifecycle] Looks for trees of an earlier process.
+  void start() { wake(); }
+  // Moves the tree at `path` into the quarantine; it is removed in the background. 0 or a value of errno. Blocks shortly.
+  int dispose(const std::string& path, std::string_view label);
+  // The same and removes it before it returns, in `longest` at most. What is left is removed in the background.
+  // Also removes what is left of earlier trees with this label. Blocks.
+  removal remove(const std::string& path, std::string_view label, std::chrono::milliseconds longest);
+  const std::string& directory() const { return trees_.directory(); }
+
+ private:
+  void wake();
+  ry::task<void> work();
+  void complain(const quarantine::failure& of);
+
+  const ry::context& ctx_;
+  quarantine trees_;
+  const ry::metric waiting_, failures_;
+  std::atomic<bool> working_{false};
+};
+
+}  // namespace disk

@@ -1,0 +1,60 @@
+#include "homes.hpp"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+namespace mcp_json {
+namespace {
+
+constexpr std::string_view prefix = "home-";
+
+// Another process may get this one's id, e.g. as the first process of a container, but not its time of start as well.
+std::string process_name() {
+  std::ifstream in("/proc/self/stat");
+  std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  std::string started = "0";
+  if (const auto name_end = text.rfind(')'); name_end != std::string::npos) {
+    std::istringstream fields(text.substr(name_end + 1));
+    // The third field of proc_pid_stat(5) follows the name; the time of start is the 22nd.
+    for (int field = 3; field <= 22 && fields >> started; ++field) continue;
+  }
+  return std::to_string(::getpid()) + "." + started;
+}
+
+}  // namespace
+
+homes::homes(const ry::context& ctx, disk::tree_cleaner& cleaner)
+    : root_(std::string(ctx.fact("data_dir")) + "/mcp"),
+      own_prefix_(std::string(prefix) + process_name() + "-"),
+      cleaner_(cleaner) {}
+
+void homes::start() {
+  std::error_code bad;
+  for (std::filesystem::directory_iterator at(root_, bad), end; !bad && at != end; at.increment(bad)) {
+    const std::string name = at->path().filename().string();
+    if (name.starts_with(prefix) && !name.starts_with(own_prefix_)) (void)cleaner_.dispose(at->path().string(), "home");
+  }
+}
+
+std::string homes::make(const ry::context& ctx) {
+  ::mkdir(root_.c_str(), 0700);
+  std::string path = root_ + "/" + own_prefix_ + "XXXXXX";
+  if (::mkdtemp(path.data()) == nullptr) {
+    ctx.warn("a directory for a local program cannot be made", {{"directory", root_}});
+    throw ry::unavailable("mcp.home", "there is no place for the program's files");
+  }
+  return path;
+}
+
+void homes::remove(const std::string& path) noexcept {
+  if (::rmdir(path.c_str()) == 0) return;
+  (void)ry::guard([&] { (void)cleaner_.dispose(path, "home"); });
+}
+
+}  // namespace mcp_json
