@@ -9,6 +9,7 @@
 #include <ry/ry.hpp>
 #include <string>
 
+#include "disk_watch.hpp"
 #include "warm_pool.hpp"
 #include "watchdog.hpp"
 
@@ -27,6 +28,7 @@ struct command_call {
   std::uint64_t output_left = 0;
   std::uint64_t dropped = 0;
   std::uint64_t memory_bytes = 0, cache_bytes = 0;
+  std::uint64_t workspace_bytes = 0, workspace_files = 0;  // 0: it has no workspace
   bool paused = false;
   // The limit of time of a program in a warm sandbox. On its executor.
   bool timed = false, out_of_time = false;
@@ -39,14 +41,24 @@ struct command_call {
   ry_exec* exec = nullptr;
   std::shared_ptr<const sandbox_kind> kind;  // until the next one has been prepared
 
-  void explain(verdict found) const {
-    std::string text = "\nsandbox: ended, the workspace is full: remove files before more are made\n";
-    if (found == verdict::memory)
-      text = "\nsandbox: ended, its processes took more than " + std::to_string(memory_bytes >> 20) +
-             " MiB of memory together\n";
-    if (found == verdict::cache)
-      text = "\nsandbox: ended, its cache is larger than " + std::to_string(cache_bytes >> 20) + " MiB\n";
-    sink.on_output(ctx, 2, ry::raw(text));
+  void say(const std::string& sentence) const { sink.on_output(ctx, 2, ry::raw("\nsandbox: " + sentence + "\n")); }
+  void explain_memory() const {
+    say("ended, its processes took more than " + std::to_string(memory_bytes >> 20) + " MiB of memory together");
+  }
+  void explain(disk_verdict found) const {
+    switch (found) {
+      case disk_verdict::none: return;
+      case disk_verdict::bytes:
+        return say("ended, the workspace is full (" + std::to_string(workspace_bytes >> 20) + " MiB, open files that were removed "
+                   "included): remove files before more are made");
+      case disk_verdict::files:
+        return say("ended, the workspace has more than " + std::to_string(workspace_files) +
+                   " files and directories: remove some before more are made");
+      case disk_verdict::depth:
+        return say("ended, directories lie more than " + std::to_string(disk::max_depth) + " levels deep; those below are removed");
+      case disk_verdict::cache: return say("ended, its cache is larger than " + std::to_string(cache_bytes >> 20) + " MiB");
+      case disk_verdict::space: return say("ended, the disk of the server is nearly full");
+    }
   }
 };
 

@@ -10,7 +10,6 @@
 #include <boost/json.hpp>
 #include <chrono>
 #include <condition_variable>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <mutex>
@@ -23,10 +22,10 @@
 
 #include "command_call.hpp"
 #include "command_line.hpp"
-#include "common/tree_cleaner.hpp"
 #include "contents.hpp"
 #include "control_groups.hpp"
 #include "diagnosis.hpp"
+#include "disk_guard.hpp"
 #include "hidden_places.hpp"
 #include "ry/ext/sandbox_driver.h"
 #include "surroundings.hpp"
@@ -50,7 +49,9 @@ constexpr char schema[] = R"json({
     "memory_mb": {"type": "integer", "minimum": 16, "default": 4096, "description": "Memory of all processes of a command together, and address space of each"},
     "processes": {"type": "integer", "minimum": 4, "default": 128},
     "file_mb": {"type": "integer", "minimum": 1, "default": 512, "description": "Largest file that a command may write"},
-    "workspace_mb": {"type": "integer", "minimum": 1, "default": 4096, "description": "Size of a workspace over which a command that makes it larger is ended"},
+    "workspace_mb": {"type": "integer", "minimum": 1, "default": 4096, "description": "Size of a workspace over which a command that makes it larger is ended; removed files that are still open count"},
+    "workspace_files": {"type": "integer", "minimum": 100, "default": 200000, "description": "Files, directories and links of a workspace over which a command that makes more is ended"},
+    "min_free_mb": {"type": "integer", "minimum": 0, "default": 1024, "description": "Free space below which no command begins and those that write most are ended; 0: no reserve"},
     "open_files": {"type": "integer", "minimum": 16, "default": 512},
     "tmp_mb": {"type": "integer", "minimum": 1, "default": 256},
     "output_kb": {"type": "integer", "minimum": 1, "default": 1024, "description": "Output of a command that is handed on"},
@@ -72,11 +73,15 @@ std::uint64_t setting(const boost::json::object& o, const char* key, std::uint64
   return v != nullptr && v->is_int64() ? static_cast<std::uint64_t>(v->as_int64()) : otherwise;
 }
 
+std::uint64_t size_of(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
+}
+
 ry::error as_error(const file_error& e) { return ry::error(e.status, "sandbox.file", e.message); }
 
 constexpr std::size_t max_said = 1000;
 constexpr const char* groups_fix = ". Run the server as a systemd unit with Delegate=yes, on a machine with control groups of version 2";
-constexpr auto longest_removal = std::chrono::seconds(10);
 
 }  // namespace
 
@@ -104,7 +109,9 @@ class driver {
     limits_.file_bytes = setting(o, "file_mb", 512) << 20;
     limits_.open_files = setting(o, "open_files", 512);
     limits_.tmp_bytes = setting(o, "tmp_mb", 256) << 20;
-    watch_.emplace(setting(o, "workspace_mb", 4096) << 20);
+    workspace_bytes_ = setting(o, "workspace_mb", 4096) << 20;
+    workspace_files_ = setting(o, "workspace_files", 200000);
+    disk_.emplace(ctx, setting(o, "min_free_mb", 1024) << 20);
     pool_.emplace(warm_limits{setting(o, "warm", 2), setting(o, "warm_total", 16),
                               std::chrono::seconds(setting(o, "warm_seconds", 60))});
     if (const auto* mode = o.if_contains("control_groups"); mode != nullptr && mode->is_string())
@@ -154,9 +161,7 @@ class driver {
       if (end != 0) private_paths_.emplace_back(rest.substr(0, end));
       rest.remove_prefix(std::min(end + 1, rest.size()));
     }
-    // In the same directory, so that it is on the same file system. Its name is no project's.
-    cleaner_.emplace(ctx_, std::filesystem::canonical(root).string() + "/.removed");
-    cleaner_->start();
+    disk_->start(std::filesystem::canonical(root).string());
     take_control_groups();
     if (problem_.empty()) probe();
   }
@@ -234,14 +239,10 @@ class driver {
     }
   }
 
-  // Blocks. The name is free at once; an error says that not everything is removed yet.
   file_error destroy_workspace(const std::string& project) {
     const std::string path = files_->path_of(project);
     if (path.empty()) return {RY_INVALID_ARGUMENT, "project_id is not a UUID"};
-    const disk::removal done = cleaner_->remove(path, project, longest_removal);
-    if (done.complete()) return {};
-    if (done.error == 0) return {RY_UNAVAILABLE, "the workspace is large: its removal goes on in the background"};
-    return {RY_UNAVAILABLE, "the workspace could not be removed yet: " + std::string(std::strerror(done.error))};
+    return disk_->destroy(project, path);
   }
 
   // Tries each way of confinement with a command that does nothing, and takes the first that works.
@@ -397,6 +398,9 @@ class driver {
         return RY_INVALID_ARGUMENT;
     for (std::string_view word : spec.argv)
       if (word.find('\0') != std::string_view::npos) return RY_INVALID_ARGUMENT;
+    // What writes nothing but memory may begin.
+    if (!spec.workspace.empty() || !spec.cache.empty())
+      if (const file_error e = disk_->check_space()) return e.status;
     std::vector<std::string> environment = command_environment();
     for (const ry_str variable : a.env) {
       const std::string_view text = ry::view(variable);
@@ -602,14 +606,25 @@ class driver {
     watched_command w;
     w.leader = process_.pid(call.process);
     w.memory_bytes = std::max(spec.limit.memory_bytes, spec.limit.data_bytes);
-    w.project = project;
-    if (!spec.workspace.empty()) (void)files_->open_workspace(project, w.workspace);
-    if (call.cache_bytes != 0) w.cache = std::move(cache);
-    w.cache_bytes = call.cache_bytes;
     w.end = [this, process = call.process] { process_.kill(process, SIGKILL); };
     call.memory_bytes = w.memory_bytes;
+    disk_command d;
+    d.leader = w.leader;
+    d.project = project;
+    d.max_bytes = workspace_bytes_;
+    d.max_files = workspace_files_;
+    d.end = w.end;
+    if (!spec.workspace.empty() && !files_->open_workspace(project, d.workspace)) {
+      call.workspace_bytes = d.max_bytes;
+      call.workspace_files = d.max_files;
+    }
+    if (call.cache_bytes != 0) d.cache = std::move(cache);
+    d.cache_bytes = call.cache_bytes;
     // Without it the limits of each process still hold.
-    (void)ry::guard([&] { watch_->add(&call, std::move(w)); });
+    (void)ry::guard([&] { watch_.add(&call, std::move(w)); });
+    (void)ry::guard([&] {
+      if (d.workspace || d.cache) disk_->watch().add(&call, std::move(d));
+    });
   }
 
   // The process of a warm sandbox has no limit of its own: it was started before its program.
@@ -634,7 +649,8 @@ class driver {
 
   static void let_go(command_call* call) noexcept {
     if (call->holders.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-    call->owner->watch_->remove(call);
+    call->owner->watch_.remove(call);
+    call->owner->disk_->watch().remove(call);
     if (!call->group.empty()) call->owner->groups_.remove(call->group);
     call->owner->process_.release(call->process);
     delete call;
@@ -666,22 +682,61 @@ class driver {
       }
       return let_go(call);
     }
+    if (call->timed) call->owner->ctx_.core().op_cancel(call->owner->ctx_.host(), call->timer);
+    // Its result counts when the workspace is what it may be.
+    if (call->workspace_bytes != 0 && call->owner->conclude(call, code, why)) return;
+    finish(call, code, why, call->owner->disk_->watch().verdict_on(call));
+  }
+
+  // Measures the workspace on a thread that may block, then finishes. False: that is not possible.
+  bool conclude(command_call* call, std::int32_t code, std::int32_t why) noexcept {
+    struct last_look {
+      command_call* call;
+      std::int32_t code, why;
+      disk_verdict found = disk_verdict::none;
+      disk::tree_use use{};
+    };
+    ry_status st = RY_UNKNOWN;
+    (void)ry::guard([&] {
+      auto own = std::make_unique<last_look>(last_look{call, code, why});
+      st = ctx_.core().run_blocking(
+          ctx_.host(), call->exec,
+          [](void* p) noexcept {
+            auto* l = static_cast<last_look*>(p);
+            (void)ry::guard([&] { l->found = l->call->owner->disk_->watch().conclude(l->call, l->use); });
+          },
+          own.get(),
+          {[](void* p, ry_status ran, const ry_error_view*) noexcept {
+             const std::unique_ptr<last_look> l(static_cast<last_look*>(p));
+             finish(l->call, l->code, l->why, ran == RY_OK ? l->found : l->call->owner->disk_->watch().verdict_on(l->call));
+           },
+           own.get()});
+      if (st == RY_OK) own.release();
+    });
+    return st == RY_OK;
+  }
+
+  static void finish(command_call* call, std::int32_t code, std::int32_t why, disk_verdict disk) noexcept {
+    driver* d = call->owner;
     ry_sandbox_exit end{};
     end.struct_size = sizeof end;
     end.exit_code = code;
     end.why = why;
-    if (call->timed) call->owner->ctx_.core().op_cancel(call->owner->ctx_.host(), call->timer);
     if (call->out_of_time) {
       end.why = RY_WHY_DEADLINE;
-    } else if (const verdict found = call->owner->watch_->verdict_on(call); found != verdict::none) {
+      d->disk_->count_time();
+    } else if (d->watch_.verdict_on(call) == verdict::memory ||
+               (!call->group.empty() && d->groups_.ran_out_of_memory(call->group))) {
       end.why = RY_WHY_OVERLOAD;
-      if (!call->paused) (void)ry::guard([&] { call->explain(found); });
-    } else if (!call->group.empty() && call->owner->groups_.ran_out_of_memory(call->group)) {
+      d->disk_->count_memory();
+      if (!call->paused) (void)ry::guard([&] { call->explain_memory(); });
+    } else if (disk != disk_verdict::none) {
       end.why = RY_WHY_OVERLOAD;
-      if (!call->paused) (void)ry::guard([&] { call->explain(verdict::memory); });
+      d->disk_->count(disk);
+      if (!call->paused) (void)ry::guard([&] { call->explain(disk); });
     }
     end.dropped_bytes = call->dropped;
-    call->owner->prepare_next(*call);
+    d->prepare_next(*call);
     call->sink.on_exit(call->ctx, RY_OK, &end, nullptr);
     let_go(call);
   }
@@ -797,6 +852,7 @@ class driver {
       return d->blocking(
           exec,
           [d, id = str(project), name = str(path), bytes = ry::text(content)] {
+            if (file_error e = d->disk_->before_write(id, bytes.size())) return e;
             return d->files_->write(id, name, bytes, d->owner_of(id));
           },
           [done](ry_status st, const ry_error_view* err) { done.fn(done.ctx, st, err); });
@@ -810,6 +866,7 @@ class driver {
       return d->blocking(
           exec,
           [d, id = str(project), name = str(path), from = str(host_path)] {
+            if (file_error e = d->disk_->before_write(id, size_of(from))) return e;
             return d->files_->import(id, name, from, d->owner_of(id));
           },
           [done](ry_status st, const ry_error_view* err) { done.fn(done.ctx, st, err); });
@@ -882,6 +939,8 @@ class driver {
       return d->blocking(
           exec,
           [d, id = str(project), wish, from = str(host_path)] {
+            if (wish.kind != RY_SANDBOX_GONE)
+              if (file_error e = d->disk_->before_write(id, wish.kind == RY_SANDBOX_FILE ? size_of(from) : 0)) return e;
             return place_entry(*d->files_, id, wish, from, d->owner_of(id));
           },
           [done](ry_status st, const ry_error_view* err) { done.fn(done.ctx, st, err); });
@@ -905,8 +964,9 @@ class driver {
   control_groups groups_;
   confinement mode_ = confinement::user_namespace;
   std::optional<workspaces> files_;
-  std::optional<disk::tree_cleaner> cleaner_;
-  std::optional<watchdog> watch_;
+  std::uint64_t workspace_bytes_ = 0, workspace_files_ = 0;
+  watchdog watch_;
+  std::optional<disk_guard> disk_;
   std::optional<warm_pool<command_call, ry_exec>> pool_;
   const mount_table mounts_;
   std::mutex claim_mutex_;

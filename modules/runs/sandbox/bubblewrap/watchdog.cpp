@@ -1,63 +1,21 @@
 #include "watchdog.hpp"
 
-#include <dirent.h>
 #include <linux/magic.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <charconv>
-#include <cstring>
 #include <fstream>
-#include <sstream>
 #include <utility>
 #include <vector>
 
-#include "contents.hpp"
+#include "processes.hpp"
 
 namespace bubblewrap {
 namespace {
 
 constexpr auto interval = std::chrono::milliseconds(100);
-
-// Not by iterators: the file of a process that ends meanwhile cannot be read, and they would throw.
-std::string text_of(const std::string& path) {
-  std::ifstream in(path);
-  std::ostringstream out;
-  out << in.rdbuf();
-  return std::move(out).str();
-}
-
-struct process {
-  pid_t id, parent;
-};
-
-std::vector<process> all_processes() {
-  std::vector<process> out;
-  std::unique_ptr<DIR, int (*)(DIR*)> proc(::opendir("/proc"), &::closedir);
-  while (const dirent* item = proc ? ::readdir(proc.get()) : nullptr) {
-    pid_t id = 0;
-    const char* end = item->d_name + std::strlen(item->d_name);
-    if (std::from_chars(item->d_name, end, id).ptr != end) continue;
-    const std::string stat = text_of("/proc/" + std::string(item->d_name) + "/stat");
-    // "id (name) state parent ...": the name may contain anything.
-    const std::size_t at = stat.rfind(')');
-    if (at == std::string::npos || stat.size() < at + 5) continue;
-    pid_t parent = 0;
-    std::from_chars(stat.data() + at + 4, stat.data() + stat.size(), parent);
-    out.push_back({id, parent});
-  }
-  return out;
-}
-
-std::vector<pid_t> family_of(pid_t leader, const std::vector<process>& all) {
-  std::vector<pid_t> out{leader};
-  for (std::size_t i = 0; i < out.size(); ++i)
-    for (const process& p : all)
-      if (p.parent == out[i] && p.id != leader) out.push_back(p.id);
-  return out;
-}
 
 std::uint64_t resident_bytes(pid_t id) {
   std::ifstream in("/proc/" + std::to_string(id) + "/statm");
@@ -154,30 +112,6 @@ void watchdog::condemn(const void* key, const std::shared_ptr<entry>& e, verdict
   e->command.end();
 }
 
-bool watchdog::disk_is_over(entry& e) {
-  const auto begun = clock::now();
-  if (begun < e.next_measure) return false;
-  disk::tree_use use;
-  if (measure(e.command.workspace.get(), {}, use)) return false;
-  e.next_measure = begun + std::max<clock::duration>(std::chrono::seconds(1), 20 * (clock::now() - begun));
-  if (use.too_deep) return true;
-  if (!std::exchange(e.measured, true)) e.first_bytes = use.bytes;
-  const std::uint64_t may = std::max(workspace_bytes_, use.bytes);
-  auto& ceiling = ceilings_.try_emplace(e.command.project, may).first->second;
-  ceiling = std::min(ceiling, may);
-  // Whoever makes room is let alone, as long as that room is not being filled faster.
-  return use.bytes > ceiling && (use.bytes > e.first_bytes || use.bytes > 2 * ceiling);
-}
-
-bool watchdog::cache_is_over(entry& e) {
-  const auto begun = clock::now();
-  if (begun < e.next_cache_measure) return false;
-  disk::tree_use use;
-  if (measure(e.command.cache.get(), {}, use)) return false;
-  e.next_cache_measure = begun + std::max<clock::duration>(std::chrono::seconds(1), 20 * (clock::now() - begun));
-  return use.too_deep || use.bytes > e.command.cache_bytes;
-}
-
 void watchdog::run() {
   std::unique_lock lock(mutex_);
   while (!ending_) {
@@ -193,10 +127,6 @@ void watchdog::run() {
       const std::uint64_t most = e->command.memory_bytes;
       if (most != 0 && memory_of(family_of(e->command.leader, all), most) > most)
         condemn(key, e, verdict::memory);
-      else if (e->command.workspace && disk_is_over(*e))
-        condemn(key, e, verdict::disk);
-      else if (e->command.cache && cache_is_over(*e))
-        condemn(key, e, verdict::cache);
     }
     lock.lock();
   }

@@ -97,12 +97,12 @@ TEST(watchdog_test, shared_memory_counts_once) {
 }
 
 TEST(watchdog_test, ends_what_takes_too_much_together_and_nobody_else) {
-  watchdog dog(1u << 30);
+  watchdog dog;
   family modest(4, 10 * mib, false), greedy(4, 30 * mib, false);
   std::atomic<int> ended{0};
   int a = 0, b = 0;
-  dog.add(&a, {modest.leader, 100 * mib, {}, project, [&] { ended += 100; }});
-  dog.add(&b, {greedy.leader, 100 * mib, {}, project, [&] { ++ended; }});
+  dog.add(&a, {modest.leader, 100 * mib, [&] { ended += 100; }});
+  dog.add(&b, {greedy.leader, 100 * mib, [&] { ++ended; }});
   EXPECT_TRUE(within(std::chrono::seconds(20), [&] { return ended == 1; }));
   EXPECT_EQ(dog.verdict_on(&b), verdict::memory);
   EXPECT_EQ(dog.verdict_on(&a), verdict::none);
@@ -110,70 +110,6 @@ TEST(watchdog_test, ends_what_takes_too_much_together_and_nobody_else) {
   EXPECT_EQ(ended, 1);
   dog.remove(&b);
   EXPECT_EQ(dog.verdict_on(&b), verdict::none);
-}
-
-class disk_test : public ::testing::Test {
- protected:
-  void SetUp() override {
-    char name[] = "/tmp/ry-watchdog-XXXXXX";
-    ASSERT_NE(::mkdtemp(name), nullptr);
-    root = name;
-    all = std::make_unique<workspaces>(root.string());
-    ASSERT_FALSE(all->ensure(project, std::nullopt));
-    home = root / project;
-  }
-  void TearDown() override { fs::remove_all(root); }
-  void fill(const char* name, std::size_t bytes) { std::ofstream(home / name) << std::string(bytes, 'x'); }
-  watched_command command() {
-    unique_fd workspace;
-    EXPECT_FALSE(all->open_workspace(project, workspace));
-    return {::getpid(), 0, std::move(workspace), project, [this] { ended = true; }};
-  }
-
-  fs::path root, home;
-  std::unique_ptr<workspaces> all;
-  std::atomic<bool> ended{false};
-};
-
-TEST_F(disk_test, many_small_files_fill_a_workspace_too) {
-  watchdog dog(4 * mib);
-  dog.add(this, command());
-  std::this_thread::sleep_for(std::chrono::milliseconds(300));
-  EXPECT_FALSE(ended);
-  for (int i = 0; i < 6; ++i) fill(("f" + std::to_string(i)).c_str(), mib);
-  EXPECT_TRUE(within(std::chrono::seconds(20), [&] { return ended.load(); }));
-  EXPECT_EQ(dog.verdict_on(this), verdict::disk);
-}
-
-TEST_F(disk_test, a_cache_that_grows_over_its_size_ends_the_command) {
-  fill("package", 2 * mib);
-  watchdog dog(1024 * mib);
-  watched_command c = command();
-  c.cache = std::move(c.workspace);
-  c.workspace = unique_fd();
-  c.cache_bytes = 4 * mib;
-  dog.add(this, std::move(c));
-  std::this_thread::sleep_for(std::chrono::milliseconds(300));
-  EXPECT_FALSE(ended);
-  fill("another", 3 * mib);
-  EXPECT_TRUE(within(std::chrono::seconds(20), [&] { return ended.load(); }));
-  EXPECT_EQ(dog.verdict_on(this), verdict::cache);
-}
-
-TEST_F(disk_test, what_was_too_large_may_shrink_but_not_grow) {
-  fill("old", 6 * mib);
-  watchdog dog(4 * mib);
-  dog.add(this, command());
-  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
-  EXPECT_FALSE(ended);
-  fill("new", mib);
-  EXPECT_TRUE(within(std::chrono::seconds(20), [&] { return ended.load(); }));
-  dog.remove(this);
-  ended = false;
-  fs::remove(home / "old");
-  dog.add(this, command());
-  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
-  EXPECT_FALSE(ended);
 }
 
 }  // namespace

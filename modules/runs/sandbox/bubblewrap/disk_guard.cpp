@@ -1,0 +1,86 @@
+#include "disk_guard.hpp"
+
+#include <chrono>
+#include <cstring>
+
+#include "beneath.hpp"
+
+namespace bubblewrap {
+namespace {
+
+constexpr auto longest_removal = std::chrono::seconds(10);
+constexpr std::int64_t between_warnings_ms = 60'000;
+
+}  // namespace
+
+disk_guard::disk_guard(const ry::context& ctx, std::uint64_t reserve_bytes)
+    : ctx_(ctx), watch_(reserve_bytes, [this](std::uint64_t free_bytes, bool enough) { observe(free_bytes, enough); }) {
+  const ry::metrics m = ctx.metrics();
+  free_bytes_ = m.gauge("disk_free_bytes", "Free space of the file system with the workspaces, as of the last command");
+  refused_ = m.counter("refused_total", "Commands and files that were refused", {{"reason", "disk_space"}});
+  const auto ended = [&](const char* reason) {
+    return m.counter("ended_total", "Commands that were ended because of a limit", {{"reason", reason}});
+  };
+  memory_ = ended("memory");
+  time_ = ended("time");
+  bytes_ = ended("workspace_bytes");
+  files_ = ended("workspace_files");
+  depth_ = ended("workspace_depth");
+  cache_ = ended("cache_bytes");
+  space_ = ended("disk_space");
+}
+
+void disk_guard::start(const std::string& root) {
+  watch_.set_directory(root);
+  // In the same directory, so that it is on the same file system. Its name is no project's.
+  cleaner_.emplace(ctx_, root + "/.removed");
+  cleaner_->start();
+}
+
+void disk_guard::observe(std::uint64_t free_bytes, bool enough) noexcept {
+  free_bytes_.set(static_cast<double>(free_bytes));
+  if (enough) return;
+  const auto now = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  std::int64_t last = warned_ms_.load();
+  if (last != 0 && now - last < between_warnings_ms) return;
+  if (!warned_ms_.compare_exchange_strong(last, now)) return;
+  (void)ry::guard([&] {
+    ctx_.warn("the disk with the workspaces is nearly full: commands are ended or refused until space is freed or sandbox_bubblewrap.min_free_mb is lowered",
+              {{"free_mb", free_bytes >> 20}});
+  });
+}
+
+file_error disk_guard::check_space() {
+  const disk_watch::space now = watch_.free_space();
+  if (now.enough) return {};
+  refused_.add();
+  observe(now.bytes, false);
+  return fail(RY_RESOURCE_EXHAUSTED, "the disk of the server is nearly full");
+}
+
+file_error disk_guard::before_write(const std::string& project, std::uint64_t bytes) {
+  if (file_error error = check_space()) return error;
+  watch_.note_write(project, bytes);
+  return {};
+}
+
+file_error disk_guard::destroy(const std::string& project, const std::string& path) {
+  watch_.forget(project);
+  const disk::removal done = cleaner_->remove(path, project, longest_removal);
+  if (done.complete()) return {};
+  if (done.error == 0) return fail(RY_UNAVAILABLE, "the workspace is large: its removal goes on in the background");
+  return fail(RY_UNAVAILABLE, "the workspace could not be removed yet: " + std::string(std::strerror(done.error)));
+}
+
+void disk_guard::count(disk_verdict found) const {
+  switch (found) {
+    case disk_verdict::none: return;
+    case disk_verdict::bytes: return bytes_.add();
+    case disk_verdict::files: return files_.add();
+    case disk_verdict::depth: return depth_.add();
+    case disk_verdict::cache: return cache_.add();
+    case disk_verdict::space: return space_.add();
+  }
+}
+
+}  // namespace bubblewrap

@@ -1,0 +1,269 @@
+#include "disk_watch.hpp"
+
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "contents.hpp"
+#include "processes.hpp"
+
+namespace bubblewrap {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto look_interval = 100ms;
+constexpr auto first_walk_pause = 1s, last_walk_pause = 3s;
+constexpr auto first_unlinked_pause = 500ms;
+constexpr auto last_unlinked_pause = 3s;
+// Between two commands that are ended for the reserve: what the first one held is given back meanwhile.
+constexpr auto end_interval = 300ms;
+constexpr std::uint64_t least_inodes = 20'000;
+constexpr std::size_t most_known = 10'000;
+// Names that writing one file adds at most: a path has 4000 bytes.
+constexpr std::uint64_t names_of_path = 256;
+
+}  // namespace
+
+disk_watch::~disk_watch() {
+  {
+    std::lock_guard lock(mutex_);
+    ending_ = true;
+    changed_.notify_all();
+  }
+  for (std::thread* each : {&looking_, &walking_})
+    if (each->joinable()) each->join();
+}
+
+disk_watch::space disk_watch::free_space() const {
+  struct statvfs s {};
+  if (directory_.empty() || ::statvfs(directory_.c_str(), &s) != 0) return {};
+  space out;
+  out.bytes = static_cast<std::uint64_t>(s.f_bavail) * s.f_frsize;
+  // Some file systems have no fixed number of inodes.
+  const bool inodes = s.f_files == 0 || s.f_favail >= least_inodes;
+  out.enough = reserve_bytes_ == 0 || (out.bytes >= reserve_bytes_ && inodes);
+  return out;
+}
+
+void disk_watch::add(const void* key, disk_command command) {
+  auto e = std::make_shared<entry>();
+  e->command = std::move(command);
+  e->free_at_walk = free_space().bytes;
+  std::lock_guard lock(mutex_);
+  if (const auto known = known_.find(e->command.project); known != known_.end() && e->command.workspace)
+    e->first = known->second;
+  entries_.emplace(key, std::move(e));
+  if (!looking_.joinable()) looking_ = std::thread([this] { look_often(); });
+  if (!walking_.joinable()) walking_ = std::thread([this] { walk_often(); });
+  changed_.notify_all();
+}
+
+bool disk_watch::is_over(const entry& e) const {
+  std::lock_guard lock(mutex_);
+  return e.outcome != disk_verdict::none;
+}
+
+disk_verdict disk_watch::verdict_on(const void* key) const {
+  std::lock_guard lock(mutex_);
+  const auto found = entries_.find(key);
+  return found == entries_.end() ? disk_verdict::none : found->second->outcome;
+}
+
+void disk_watch::remove(const void* key) {
+  std::lock_guard lock(mutex_);
+  entries_.erase(key);
+}
+
+void disk_watch::note_write(const std::string& project, std::uint64_t bytes) {
+  std::lock_guard lock(mutex_);
+  const auto known = known_.find(project);
+  if (known == known_.end()) return;
+  known->second.bytes += bytes + names_of_path * 4096;
+  known->second.entries += names_of_path;
+}
+
+void disk_watch::forget(const std::string& project) {
+  std::lock_guard lock(mutex_);
+  known_.erase(project);
+}
+
+void disk_watch::condemn(const void* key, const entry_ptr& e, disk_verdict why) {
+  std::lock_guard lock(mutex_);
+  const auto found = entries_.find(key);
+  if (found == entries_.end() || found->second != e || e->outcome != disk_verdict::none) return;
+  e->outcome = why;
+  if (e->command.end) e->command.end();
+}
+
+disk_verdict disk_watch::walk(entry& e) {
+  std::lock_guard measuring(e.measuring);
+  disk_verdict out = disk_verdict::none;
+  if (e.command.workspace) {
+    const disk::tree_use* first = e.first ? &*e.first : nullptr;
+    std::uint64_t unlinked = 0;
+    {
+      std::lock_guard lock(mutex_);
+      unlinked = e.unlinked;
+    }
+    // Larger than that, the command is over its limit, however much there is. The first look sees it all.
+    disk::tree_limits most;
+    if (first != nullptr)
+      most = {std::max(e.command.max_bytes, first->bytes), std::max(e.command.max_files, first->entries)};
+    const std::uint64_t free_before = free_space().bytes;
+    disk::tree_use use;
+    if (measure(e.command.workspace.get(), most, use)) return out;
+    if (!e.first) e.first = use;
+    const std::uint64_t may_bytes = std::max(e.command.max_bytes, e.first->bytes);
+    const std::uint64_t may_files = std::max(e.command.max_files, e.first->entries);
+    if (use.too_deep) out = disk_verdict::depth;
+    else if (use.bytes > may_bytes || unlinked > may_bytes - std::min(may_bytes, use.bytes)) out = disk_verdict::bytes;
+    else if (use.entries > may_files) out = disk_verdict::files;
+    std::lock_guard lock(mutex_);
+    e.last = use;
+    e.free_at_walk = free_before;
+  }
+  if (out == disk_verdict::none && e.command.cache) {
+    disk::tree_use use;
+    if (measure(e.command.cache.get(), {e.command.cache_bytes, e.command.max_files}, use)) return out;
+    if (use.too_deep || use.partial) out = disk_verdict::cache;
+  }
+  return out;
+}
+
+disk_verdict disk_watch::conclude(const void* key, disk::tree_use& use) {
+  entry_ptr e;
+  {
+    std::lock_guard lock(mutex_);
+    const auto found = entries_.find(key);
+    if (found == entries_.end()) return disk_verdict::none;
+    e = found->second;
+    e->unlinked = 0;  // they ended with the command
+  }
+  disk_verdict now = walk(*e);
+  if (e->command.workspace) {
+    bool trimmed = false;
+    if (now == disk_verdict::depth && !trim_deep(e->command.workspace.get(), trimmed)) {
+      const disk_verdict rest = walk(*e);
+      if (rest != disk_verdict::depth && rest != disk_verdict::none) now = rest;
+    }
+    std::lock_guard lock(mutex_);
+    use = e->last;
+    if (known_.size() >= most_known) known_.clear();
+    known_[e->command.project] = use;
+  }
+  std::lock_guard lock(mutex_);
+  if (e->outcome == disk_verdict::none) e->outcome = now;
+  return e->outcome;
+}
+
+void disk_watch::walk_often() {
+  std::unique_lock lock(mutex_);
+  while (!ending_) {
+    const auto now = clock::now();
+    const void* key = nullptr;
+    entry_ptr next;
+    auto wake = now + first_walk_pause;
+    for (const auto& [k, e] : entries_) {
+      if (e->outcome != disk_verdict::none || (!e->command.workspace && !e->command.cache)) continue;
+      wake = std::min(wake, e->next_walk);
+      if (e->next_walk <= now && (!next || e->next_walk < next->next_walk)) {
+        next = e;
+        key = k;
+      }
+    }
+    if (!next) {
+      if (entries_.empty()) changed_.wait(lock);
+      else changed_.wait_until(lock, wake);
+      continue;
+    }
+    lock.unlock();
+    const disk_verdict found = walk(*next);
+    const auto end = clock::now();
+    if (found != disk_verdict::none) condemn(key, next, found);
+    lock.lock();
+    next->next_walk = end + std::clamp<clock::duration>(4 * (end - now), first_walk_pause, last_walk_pause);
+    next->may_walk = end + std::clamp<clock::duration>(end - now, look_interval, last_walk_pause);
+  }
+}
+
+void disk_watch::look_often() {
+  std::unique_lock lock(mutex_);
+  while (!ending_) {
+    if (entries_.empty()) {
+      changed_.wait(lock);
+      continue;
+    }
+    changed_.wait_for(lock, look_interval, [this] { return ending_; });
+    if (ending_ || entries_.empty()) continue;
+    const auto all = entries_;
+    lock.unlock();
+    look(all);
+    lock.lock();
+  }
+}
+
+void disk_watch::look(const std::map<const void*, entry_ptr>& all) {
+  const auto now = clock::now();
+  const space there = free_space();
+  if (observe_ && there.bytes != UINT64_MAX) observe_(there.bytes, there.enough);
+  std::vector<process> processes;
+  std::vector<std::pair<const void*, entry_ptr>> over;
+  for (const auto& [key, e] : all) {
+    if (!e->command.workspace || is_over(*e)) continue;
+    if (now >= e->next_unlinked) {
+      struct stat status {};
+      if (processes.empty()) processes = all_processes();
+      const std::vector<pid_t> family = family_of(e->command.leader, processes);
+      const auto begun = clock::now();
+      const std::uint64_t unlinked = ::fstat(e->command.workspace.get(), &status) == 0 ? unlinked_bytes(family, status.st_dev) : 0;
+      const std::uint64_t written = written_bytes(family);
+      const auto end = clock::now();
+      e->next_unlinked = end + std::clamp<clock::duration>(10 * (end - begun), first_unlinked_pause, last_unlinked_pause);
+      std::lock_guard lock(mutex_);
+      e->unlinked = unlinked;
+      e->written = std::max(e->written, written);
+    }
+    std::lock_guard lock(mutex_);
+    if (e->command.max_bytes == UINT64_MAX) continue;
+    const std::uint64_t taken = e->last.bytes + e->unlinked;
+    // More than the limit without a name: no walk is needed to tell.
+    if (e->unlinked > e->command.max_bytes) over.emplace_back(key, e);
+    const std::uint64_t room = e->command.max_bytes - std::min(e->command.max_bytes, taken);
+    const std::uint64_t lost = e->free_at_walk - std::min(e->free_at_walk, there.bytes);
+    if (lost > room / 2 + (1 << 20) && now >= e->may_walk && e->next_walk > now) {
+      e->next_walk = now;
+      changed_.notify_all();
+    }
+  }
+  for (const auto& [key, e] : over) condemn(key, e, disk_verdict::bytes);
+  if (!there.enough) end_for_space(all, there.bytes);
+}
+
+// The command that wrote most goes first, and all of them when the reserve itself is half used up.
+void disk_watch::end_for_space(const std::map<const void*, entry_ptr>& all, std::uint64_t free_bytes) {
+  const auto now = clock::now();
+  const bool urgent = free_bytes < reserve_bytes_ / 2;
+  if (!urgent && now < next_end_) return;
+  next_end_ = now + end_interval;
+  std::vector<std::pair<const void*, entry_ptr>> writers;
+  for (const auto& [key, e] : all)
+    if ((e->command.workspace || e->command.cache) && !is_over(*e)) writers.emplace_back(key, e);
+  if (writers.empty()) return;
+  std::vector<process> processes = all_processes();
+  std::vector<std::uint64_t> written;
+  for (const auto& [key, e] : writers) {
+    const std::uint64_t bytes = written_bytes(family_of(e->command.leader, processes));
+    std::lock_guard lock(mutex_);
+    e->written = std::max(e->written, bytes);
+    written.push_back(e->written);
+  }
+  const auto most = static_cast<std::size_t>(std::max_element(written.begin(), written.end()) - written.begin());
+  for (std::size_t i = 0; i < writers.size(); ++i)
+    if (urgent || i == most) condemn(writers[i].first, writers[i].second, disk_verdict::space);
+}
+
+}  // namespace bubblewrap

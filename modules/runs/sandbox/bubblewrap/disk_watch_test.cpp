@@ -1,0 +1,265 @@
+#include "disk_watch.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "common/remove_tree.hpp"
+#include "processes.hpp"
+
+namespace fs = std::filesystem;
+using namespace bubblewrap;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::size_t mib = 1 << 20;
+const std::string project = "0192f0c1-2d3e-7f00-8a1b-0123456789ab";
+
+template <class Condition>
+bool within(std::chrono::seconds time, Condition met) {
+  for (const auto until = std::chrono::steady_clock::now() + time; std::chrono::steady_clock::now() < until;) {
+    if (met()) return true;
+    std::this_thread::sleep_for(10ms);
+  }
+  return met();
+}
+
+class disk_watch_test : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/ry-disk-watch-XXXXXX";
+    ASSERT_NE(::mkdtemp(name), nullptr);
+    root = name;
+    all = std::make_unique<workspaces>(root.string());
+    ASSERT_FALSE(all->ensure(project, std::nullopt));
+    home = root / project;
+  }
+  void TearDown() override {
+    if (child > 0) {
+      ::kill(child, SIGKILL);
+      ::waitpid(child, nullptr, 0);
+    }
+    disk::remove_tree(root.string());
+  }
+  void fill(const std::string& name, std::size_t bytes) { std::ofstream(home / name) << std::string(bytes, 'x'); }
+  disk_command command(std::uint64_t bytes, std::uint64_t files = UINT64_MAX) {
+    disk_command out;
+    out.leader = ::getpid();
+    EXPECT_FALSE(all->open_workspace(project, out.workspace));
+    out.project = project;
+    out.max_bytes = bytes;
+    out.max_files = files;
+    out.end = [this] { ++ended; };
+    return out;
+  }
+  // Long enough for a look at a workspace, twice.
+  static void look_twice() { std::this_thread::sleep_for(2500ms); }
+  // A process that does that and then waits.
+  template <class Work>
+  void begin(Work work) {
+    int ready[2];
+    ASSERT_EQ(::pipe2(ready, O_CLOEXEC), 0);
+    child = ::fork();
+    if (child == 0) {
+      const char done = work() ? '1' : '0';
+      if (::write(ready[1], &done, 1) != 1) ::_exit(1);
+      for (;;) ::pause();
+    }
+    char done = 0;
+    ASSERT_EQ(::read(ready[0], &done, 1), 1);
+    ASSERT_EQ(done, '1');
+    ::close(ready[0]);
+    ::close(ready[1]);
+  }
+
+  fs::path root, home;
+  std::unique_ptr<workspaces> all;
+  std::atomic<int> ended{0};
+  pid_t child = -1;
+};
+
+TEST_F(disk_watch_test, many_small_files_fill_a_workspace_too) {
+  disk_watch watch(0);
+  watch.add(this, command(4 * mib));
+  std::this_thread::sleep_for(300ms);
+  EXPECT_EQ(ended, 0);
+  for (int i = 0; i < 6; ++i) fill("f" + std::to_string(i), mib);
+  EXPECT_TRUE(within(20s, [&] { return ended == 1; }));
+  EXPECT_EQ(watch.verdict_on(this), disk_verdict::bytes);
+}
+
+TEST_F(disk_watch_test, more_names_than_allowed_end_the_command) {
+  disk_watch watch(0);
+  watch.add(this, command(UINT64_MAX, 100));
+  for (int i = 0; i < 99; ++i) fs::create_symlink("x", home / std::to_string(i));
+  look_twice();
+  EXPECT_EQ(ended, 0);
+  for (int i = 0; i < 20; ++i) fs::create_hard_link(home / "0", home / ("link" + std::to_string(i)));
+  EXPECT_TRUE(within(20s, [&] { return ended == 1; }));
+  EXPECT_EQ(watch.verdict_on(this), disk_verdict::files);
+}
+
+TEST_F(disk_watch_test, open_files_without_a_name_count) {
+  begin([this] {
+    for (int i = 0; i < 6; ++i) {
+      const int fd = ::open((home / "gone").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+      if (fd < 0 || ::posix_fallocate(fd, 0, mib) != 0 || ::unlink((home / "gone").c_str()) != 0) return false;
+    }
+    return true;
+  });
+  struct stat status {};
+  ASSERT_EQ(::stat(home.c_str(), &status), 0);
+  EXPECT_GE(unlinked_bytes({child}, status.st_dev), 6 * mib);
+  EXPECT_LT(unlinked_bytes({child}, status.st_dev), 7 * mib);
+  EXPECT_EQ(unlinked_bytes({::getpid()}, status.st_dev), 0u);
+  disk_watch watch(0);
+  disk_command c = command(4 * mib);
+  c.leader = child;
+  watch.add(this, std::move(c));
+  EXPECT_TRUE(within(20s, [&] { return ended == 1; }));
+  EXPECT_EQ(watch.verdict_on(this), disk_verdict::bytes);
+}
+
+TEST_F(disk_watch_test, mapped_files_without_a_name_count) {
+  begin([this] {
+    const int fd = ::open((home / "gone").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    if (fd < 0 || ::posix_fallocate(fd, 0, 6 * mib) != 0 || ::unlink((home / "gone").c_str()) != 0) return false;
+    const bool mapped = ::mmap(nullptr, 6 * mib, PROT_READ, MAP_SHARED, fd, 0) != MAP_FAILED;
+    ::close(fd);
+    return mapped;
+  });
+  struct stat status {};
+  ASSERT_EQ(::stat(home.c_str(), &status), 0);
+  EXPECT_GE(unlinked_bytes({child}, status.st_dev), 6 * mib);
+}
+
+TEST_F(disk_watch_test, a_cache_that_grows_over_its_size_ends_the_command) {
+  fill("package", 2 * mib);
+  disk_watch watch(0);
+  disk_command c = command(1024 * mib);
+  c.cache = std::move(c.workspace);
+  c.workspace = unique_fd();
+  c.cache_bytes = 4 * mib;
+  watch.add(this, std::move(c));
+  std::this_thread::sleep_for(300ms);
+  EXPECT_EQ(ended, 0);
+  fill("another", 3 * mib);
+  EXPECT_TRUE(within(20s, [&] { return ended == 1; }));
+  EXPECT_EQ(watch.verdict_on(this), disk_verdict::cache);
+}
+
+TEST_F(disk_watch_test, what_was_too_large_may_shrink_but_not_grow) {
+  fill("old", 6 * mib);
+  disk::tree_use use;
+  disk_watch watch(0);
+  watch.add(this, command(4 * mib));
+  look_twice();
+  EXPECT_EQ(ended, 0);
+  fill("new", mib);
+  EXPECT_TRUE(within(20s, [&] { return ended == 1; }));
+  EXPECT_EQ(watch.conclude(this, use), disk_verdict::bytes);
+  EXPECT_GE(use.bytes, 7 * mib);
+  watch.remove(this);
+  fs::remove(home / "old");
+  watch.add(this, command(4 * mib));
+  look_twice();
+  EXPECT_EQ(ended, 1);
+  EXPECT_EQ(watch.conclude(this, use), disk_verdict::none);
+  watch.remove(this);
+}
+
+TEST_F(disk_watch_test, a_command_that_ended_before_a_look_is_judged_after_it) {
+  disk::tree_use use;
+  disk_watch watch(0);
+  watch.add(this, command(4 * mib, 1000));
+  EXPECT_EQ(watch.conclude(this, use), disk_verdict::none);
+  watch.remove(this);
+  watch.add(this, command(4 * mib, 1000));
+  fill("large", 5 * mib);
+  EXPECT_EQ(watch.conclude(this, use), disk_verdict::bytes);
+  EXPECT_GE(use.bytes, 5 * mib);
+  watch.remove(this);
+  // Over its limit the workspace cannot grow further by short commands either.
+  watch.add(this, command(4 * mib, 1000));
+  fill("more", mib);
+  EXPECT_EQ(watch.conclude(this, use), disk_verdict::bytes);
+  watch.remove(this);
+  fs::remove(home / "large");
+  watch.add(this, command(4 * mib, 1000));
+  EXPECT_EQ(watch.conclude(this, use), disk_verdict::none);
+  watch.remove(this);
+}
+
+TEST_F(disk_watch_test, directories_that_are_too_deep_are_removed_after_the_command) {
+  int at = ::open(home.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  for (int i = 0; i < 600; ++i) {
+    ASSERT_EQ(::mkdirat(at, "d", 0755), 0);
+    const int inner = ::openat(at, "d", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    ::close(at);
+    at = inner;
+  }
+  ::close(at);
+  disk::tree_use use;
+  disk_watch watch(0);
+  watch.add(this, command(1024 * mib));
+  EXPECT_EQ(watch.conclude(this, use), disk_verdict::depth);
+  EXPECT_FALSE(use.too_deep);
+  watch.remove(this);
+  watch.add(this, command(1024 * mib));
+  EXPECT_EQ(watch.conclude(this, use), disk_verdict::none);
+  watch.remove(this);
+}
+
+TEST_F(disk_watch_test, below_the_reserve_the_command_that_wrote_most_ends_first) {
+  begin([this] {
+    const int fd = ::open((home / "written").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    const std::string text(mib, 'x');
+    for (int i = 0; i < 4; ++i)
+      if (::write(fd, text.data(), text.size()) != static_cast<ssize_t>(text.size())) return false;
+    return true;
+  });
+  struct statvfs s {};
+  ASSERT_EQ(::statvfs(home.c_str(), &s), 0);
+  const std::uint64_t free_bytes = static_cast<std::uint64_t>(s.f_bavail) * s.f_frsize;
+  std::atomic<bool> seen{false};
+  // Above what is free, but not by so much that all commands end.
+  disk_watch watch(free_bytes + free_bytes / 4, [&](std::uint64_t, bool enough) { seen = !enough; });
+  watch.set_directory(root.string());
+  EXPECT_FALSE(watch.free_space().enough);
+  std::atomic<int> order{0}, idle_at{0}, writer_at{0};
+  disk_command idle = command(UINT64_MAX), writer = command(UINT64_MAX);
+  const pid_t quiet = ::fork();
+  if (quiet == 0)
+    for (;;) ::pause();
+  idle.leader = quiet;
+  idle.end = [&] { idle_at = ++order; };
+  writer.leader = child;
+  writer.end = [&] { writer_at = ++order; };
+  const int a = 0, b = 0;
+  watch.add(&a, std::move(idle));
+  watch.add(&b, std::move(writer));
+  const bool counted = written_bytes({child}) > 0;  // not every kernel counts
+  EXPECT_TRUE(within(20s, [&] { return order == 2; }));
+  EXPECT_TRUE(seen);
+  if (counted) {
+    EXPECT_EQ(writer_at, 1);
+  }
+  EXPECT_EQ(watch.verdict_on(&a), disk_verdict::space);
+  ::kill(quiet, SIGKILL);
+  ::waitpid(quiet, nullptr, 0);
+  EXPECT_TRUE(disk_watch(0).free_space().enough);
+}
+
+}  // namespace

@@ -1,0 +1,130 @@
+#include "processes.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <sstream>
+#include <string_view>
+
+namespace bubblewrap {
+namespace {
+
+using directory_stream = std::unique_ptr<DIR, int (*)(DIR*)>;
+
+std::uint64_t number_after(const std::string& text, std::string_view name) {
+  const std::size_t at = text.find(name);
+  if (at == std::string::npos) return 0;
+  std::uint64_t out = 0;
+  const char* begin = text.data() + at + name.size();
+  std::from_chars(begin, text.data() + text.size(), out);
+  return out;
+}
+
+// Files by inode.
+using sizes = std::map<ino_t, std::uint64_t>;
+
+void note_largest(sizes& all, ino_t inode, std::uint64_t bytes) {
+  std::uint64_t& known = all[inode];
+  known = std::max(known, bytes);
+}
+
+void add_open(pid_t id, dev_t device, sizes& out) {
+  const std::string path = "/proc/" + std::to_string(id) + "/fd";
+  const directory_stream all(::opendir(path.c_str()), &::closedir);
+  while (const dirent* item = all ? ::readdir(all.get()) : nullptr) {
+    if (item->d_name[0] == '.') continue;
+    struct stat status {};
+    if (::fstatat(::dirfd(all.get()), item->d_name, &status, 0) != 0) continue;
+    if (!S_ISREG(status.st_mode) || status.st_nlink != 0 || status.st_dev != device) continue;
+    note_largest(out, status.st_ino, static_cast<std::uint64_t>(status.st_blocks) * 512);
+  }
+}
+
+// A mapping keeps a file after its descriptor was closed. Only root may ask for the file's size; what is mapped of it
+// has to do otherwise.
+void add_mapped(pid_t id, dev_t device, sizes& out) {
+  std::istringstream lines(text_of("/proc/" + std::to_string(id) + "/maps"));
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.ends_with(" (deleted)")) continue;
+    unsigned long long begin = 0, end = 0, offset = 0, inode = 0;
+    unsigned major = 0, minor = 0;
+    if (std::sscanf(line.c_str(), "%llx-%llx %*s %llx %x:%x %llu", &begin, &end, &offset, &major, &minor, &inode) != 6) continue;
+    char range[64];
+    std::snprintf(range, sizeof range, "%llx-%llx", begin, end);
+    struct stat status {};
+    if (::stat(("/proc/" + std::to_string(id) + "/map_files/" + range).c_str(), &status) == 0) {
+      if (S_ISREG(status.st_mode) && status.st_nlink == 0 && status.st_dev == device)
+        note_largest(out, status.st_ino, static_cast<std::uint64_t>(status.st_blocks) * 512);
+    } else if (makedev(major, minor) == device) {
+      note_largest(out, inode, offset + (end - begin));
+    }
+  }
+}
+
+}  // namespace
+
+// Not by iterators: the file of a process that ends meanwhile cannot be read, and they would throw.
+std::string text_of(const std::string& path) {
+  std::ifstream in(path);
+  std::ostringstream out;
+  out << in.rdbuf();
+  return std::move(out).str();
+}
+
+std::vector<process> all_processes() {
+  std::vector<process> out;
+  const directory_stream proc(::opendir("/proc"), &::closedir);
+  while (const dirent* item = proc ? ::readdir(proc.get()) : nullptr) {
+    pid_t id = 0;
+    const char* end = item->d_name + std::strlen(item->d_name);
+    if (std::from_chars(item->d_name, end, id).ptr != end) continue;
+    const std::string stat = text_of("/proc/" + std::string(item->d_name) + "/stat");
+    // "id (name) state parent ...": the name may contain anything.
+    const std::size_t at = stat.rfind(')');
+    if (at == std::string::npos || stat.size() < at + 5) continue;
+    pid_t parent = 0;
+    std::from_chars(stat.data() + at + 4, stat.data() + stat.size(), parent);
+    out.push_back({id, parent});
+  }
+  return out;
+}
+
+std::vector<pid_t> family_of(pid_t leader, const std::vector<process>& all) {
+  std::vector<pid_t> out{leader};
+  for (std::size_t i = 0; i < out.size(); ++i)
+    for (const process& p : all)
+      if (p.parent == out[i] && p.id != leader) out.push_back(p.id);
+  return out;
+}
+
+std::uint64_t unlinked_bytes(const std::vector<pid_t>& family, dev_t device) {
+  sizes files;
+  for (const pid_t id : family) {
+    add_open(id, device, files);
+    add_mapped(id, device, files);
+  }
+  std::uint64_t sum = 0;
+  for (const auto& [inode, bytes] : files) sum += bytes;
+  return sum;
+}
+
+std::uint64_t written_bytes(const std::vector<pid_t>& family) {
+  std::uint64_t sum = 0;
+  for (const pid_t id : family) {
+    const std::string io = text_of("/proc/" + std::to_string(id) + "/io");
+    const std::uint64_t written = number_after(io, "\nwrite_bytes: "), cancelled = number_after(io, "\ncancelled_write_bytes: ");
+    sum += written - std::min(written, cancelled);
+  }
+  return sum;
+}
+
+}  // namespace bubblewrap

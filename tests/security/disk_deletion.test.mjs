@@ -1,0 +1,134 @@
+// Deleted data leaves the disk, whatever its owner made of it, and its removal costs the server few descriptors.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { lastUser, startLlm, turns } from '../e2e/lib/llm.mjs';
+import { Server, makeDatabase, sleep, waitFor } from '../e2e/lib/server.mjs';
+
+const descriptors = 1024;
+let database, llm, server;
+
+// The prompt is the command that the model runs.
+before(async () => {
+  database = makeDatabase();
+  llm = await startLlm((request, reply) => {
+    if (turns(request).some((m) => m.role === 'tool')) return reply.say('done');
+    reply.tools([{ id: 'c1', name: 'shell', arguments: { command: lastUser(request) } }]);
+  });
+  server = await new Server({ database, llm, wrap: ['prlimit', `--nofile=${descriptors}:${descriptors}`],
+    settings: '[mcp_json]\nsandbox = "none"\n[accounts.tiers.free]\nthreads = 1\n' }).start();
+});
+after(async () => {
+  await server?.close();
+  await llm?.close();
+  database?.drop();
+});
+
+const data = (...names) => path.join(server.dir, 'data', ...names);
+const workspace = (project) => data('workspaces', project);
+const removed = () => (existsSync(data('workspaces', '.removed')) ? readdirSync(data('workspaces', '.removed')) : []);
+const chain = (levels) => `for my $i (1..${levels}) { mkdir "d"; chdir "d" or last } open(my $f, ">", "file"); print $f "x" x 100000`;
+// Made by the test, so that no limit of the sandbox is in the way: deeper than any path or descriptor reaches.
+const makeChain = (directory, levels) => execFileSync('perl', ['-e', `chdir $ARGV[0] or die; ${chain(levels)}`, directory]);
+async function run(u, command) {
+  const r = await u.start({ prompt: command });
+  assert.equal(r.status, 200, r.text);
+  const s = await u.stream(r.json.agent_run_id);
+  return { ...r.json, said: s.events.filter((e) => e.type === 'tool_result').map((e) => e.content).join('\n') };
+}
+const metric = async (name) => {
+  const text = await (await fetch(`${server.url}/metrics`)).text();
+  return Number(new RegExp(`^${name}(?:{[^}]*})? (\\S+)$`, 'm').exec(text)?.[1] ?? NaN);
+};
+
+test('a workspace with directories deeper than the descriptors of the server is removed', { timeout: 120000 }, async () => {
+  const u = await server.user();
+  const made = await run(u, `perl -e '${chain(200)}'; mkdir -p a/b c; echo done`);
+  assert.match(made.said, /done/);
+  for (const place of ['', 'a/b', 'c']) makeChain(path.join(workspace(made.project_id), place), descriptors * 4);
+  let peak = 0;
+  let over = false;
+  const watch = (async () => {
+    while (!over) {
+      peak = Math.max(peak, readdirSync(`/proc/${server.process.pid}/fd`).length);
+      await sleep(5);
+    }
+  })();
+  const other = await server.user();
+  const [deleted, listed] = await Promise.all([u.request('DELETE', `/threads/${made.thread_id}`), other.get('/threads')]);
+  assert.equal(deleted.status, 204, deleted.text);
+  assert.equal(listed.status, 200, listed.text);
+  await waitFor('the removal', () => !existsSync(workspace(made.project_id)) && removed().length === 0, 60000);
+  over = true;
+  await watch;
+  assert.ok(peak < descriptors / 2, `${peak} descriptors`);
+});
+
+test('what cannot be removed is kept apart, told to the operator and tried again; its thread counts until then', { timeout: 120000 }, async (t) => {
+  const u = await server.user();
+  const made = await run(u, 'mkdir -p in && echo precious > in/file');
+  const file = path.join(workspace(made.project_id), 'in/file');
+  try {
+    execFileSync('chattr', ['+i', file], { stdio: 'ignore' });
+  } catch {
+    return t.skip('the immutable attribute cannot be set here');
+  }
+  let held = file;
+  try {
+    const deleted = await u.request('DELETE', `/threads/${made.thread_id}`);
+    assert.equal(deleted.status, 204, deleted.text);
+    assert.equal(existsSync(workspace(made.project_id)), false);
+    assert.equal(removed().length, 1);
+    held = path.join(data('workspaces', '.removed'), removed()[0], 'in/file');
+    await waitFor('the warning', () => /deleted data cannot be removed from the disk/.test(server.log));
+    await waitFor('the metric', async () => (await metric('runyard_sandbox_bubblewrap_quarantined_trees')) === 1);
+    assert.ok((await metric('runyard_sandbox_bubblewrap_removal_failures_total')) >= 1);
+    assert.equal((await u.get(`/threads/${made.thread_id}`)).status, 404);
+  } finally {
+    execFileSync('chattr', ['-i', held]);
+  }
+  await waitFor('the removal', () => removed().length === 0, 60000);
+  await waitFor('the metric', async () => (await metric('runyard_sandbox_bubblewrap_quarantined_trees')) === 0);
+});
+
+test('what an earlier process left is removed at the start', { timeout: 120000 }, async () => {
+  await server.stop();
+  const left = [data('workspaces', '.removed', '11111111-1111-4111-8111-111111111111.0123456789abcdef'), data('mcp', 'home-1.1-abcdef'), data('.removed-mcp', 'home.0123456789abcdef')];
+  for (const directory of left) {
+    mkdirSync(path.join(directory, 'closed'), { recursive: true });
+    writeFileSync(path.join(directory, 'closed/file'), 'x');
+    makeChain(directory, descriptors * 4);
+  }
+  await server.start();
+  await waitFor('the removal', () => left.every((directory) => !existsSync(directory)) && readdirSync(data('.removed-mcp')).length === 0, 60000);
+});
+
+test('the directory of a local program without a sandbox is removed with it', { timeout: 120000 }, async () => {
+  const u = await server.user();
+  const agent = (await u.post('/agents', { json: { name: 'local' } })).json.agent_id;
+  const config = { command: '/usr/bin/perl', args: ['-e', chain(descriptors * 4)] };
+  const put = await u.request('PUT', `/agents/${agent}/custom-mcp-tools`, { json: { custom_mcps: [{ name: 'deep', type: 'json', config, enabledTools: ['x'] }] } });
+  assert.equal(put.status, 200, put.text);
+  const r = await u.get(`/agents/${agent}/custom-mcp-tools`, { headers: { 'x-mcp-url': 'deep', 'x-mcp-type': 'json' } });
+  assert.equal(r.status, 502, r.text);
+  await waitFor('the removal', () => readdirSync(data('mcp')).filter((n) => n.startsWith('home-')).length === 0 &&
+    readdirSync(data('.removed-mcp')).length === 0, 60000);
+});
+
+test('sockets, pipes and loops of links are refused as files', { timeout: 60000 }, async () => {
+  const u = await server.user();
+  const made = await run(u, `perl -MSocket -e 'socket(my $s, PF_UNIX, SOCK_STREAM, 0); bind($s, sockaddr_un("socket")) or die $!'; mkfifo pipe; ln -s loop loop; ln -s socket link; ls`);
+  assert.match(made.said, /socket/);
+  for (const name of ['socket', 'pipe', 'loop', 'link', 'socket/x', 'pipe/x']) {
+    const r = await u.get(`/projects/${made.project_id}/files/content?path=${name}`);
+    assert.ok([400, 404].includes(r.status), `${name}: ${r.status} ${r.text}`);
+  }
+  for (const name of ['socket', 'pipe', 'loop', 'link']) {
+    const r = await u.get(`/projects/${made.project_id}/files?path=${name}`);
+    assert.ok([400, 404].includes(r.status), `${name}: ${r.status} ${r.text}`);
+  }
+  const list = await u.get(`/projects/${made.project_id}/files`);
+  assert.deepEqual(list.json.files.map((f) => `${f.kind} ${f.name}`), ['link link', 'link loop', 'other pipe', 'other socket']);
+});
