@@ -40,7 +40,7 @@ class driver {
 
   driver(ry::context& ctx, ry::registrar& reg)
       : ctx_(ctx), settings_(read_settings(ctx.settings(), ctx.fact("deployment.mode"), ctx.fact("private_paths"), faults_)),
-        cleaner_(ctx, std::string(ctx.fact("data_dir")) + "/.removed-mcp"),
+        cleaner_(ctx, std::string(ctx.fact("data_dir")) + "/.removed"),
         homes_(ctx, cleaner_),
         packages_(std::make_shared<package_cache>(ctx, settings_, cleaner_)) {
     static constexpr auto table = ry::mcp::transport_table<driver>();
