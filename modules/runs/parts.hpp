@@ -20,6 +20,7 @@
 #include "settings.hpp"
 #include "start_queue.hpp"
 #include "workspace_keeper.hpp"
+#include "workspace_quota.hpp"
 
 namespace runs {
 
@@ -33,6 +34,7 @@ struct parts {
         starts(ctx, repo, gate),
         borders(ctx, repo, gate),
         keeper(ctx, config),
+        quota(ctx, config, accounts, keeper.rows()),
         live(figures.live),
         writers(ctx, repo, config.drain_seconds * 1'000'000),
         places(ctx, repo, config, live, figures),
@@ -54,6 +56,7 @@ struct parts {
   start_queue starts;
   border_queue borders;
   workspace_keeper keeper;
+  workspace_quota quota;
   registry live;
   log_writers writers;
   placement places;

@@ -392,6 +392,13 @@ void reader::read_limits(settings& out, const json::object& o) {
   out.workspace_bytes = whole(o, "", "workspace_bytes", 2LL << 30);
   out.workspace_file_bytes = whole(o, "", "workspace_file_bytes", 512LL << 20);
   out.workspace_files = whole(o, "", "workspace_files", 20000);
+  const auto by_tier = [&](const char* name, std::map<std::string, std::int64_t> defaults) {
+    const json::object given = object_at(o, name);
+    for (const auto& item : given) defaults[std::string(item.key())] = whole(given, name, item.key(), 0);
+    return defaults;
+  };
+  out.account_workspace_bytes = by_tier("account_workspace_bytes", {{"free", 4LL << 30}, {"pro", 32LL << 30}, {"enterprise", 256LL << 30}});
+  out.account_workspace_files = by_tier("account_workspace_files", {{"free", 100'000}, {"pro", 500'000}, {"enterprise", 2'000'000}});
   out.max_live_runs = whole(o, "", "max_live_runs", out.max_live_runs);
   out.sandboxes = whole(o, "", "sandboxes", out.sandboxes);
   out.account_sandboxes = whole(o, "", "account_sandboxes", out.account_sandboxes);

@@ -86,6 +86,8 @@ struct settings {
   std::int64_t workspace_bytes = 0;       // of one project, as kept in the database
   std::int64_t workspace_file_bytes = 0;  // of one file
   std::int64_t workspace_files = 0;       // files, directories and links
+  // By tier: of all projects of an account, on a node's disk and in the database.
+  std::map<std::string, std::int64_t> account_workspace_bytes, account_workspace_files;
   std::int64_t max_live_runs = 20000;
   std::int64_t sandboxes = 0, account_sandboxes = 0;  // commands at once on this node; 0: any number
   std::int64_t max_queued_runs = 100'000;  // of all nodes together

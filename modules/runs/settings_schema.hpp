@@ -112,6 +112,8 @@ inline constexpr char settings_schema[] = R"json({
     "workspace_bytes": {"type": "integer", "minimum": 1048576, "default": 2147483648, "description": "Files of one project that are kept in the database"},
     "workspace_file_bytes": {"type": "integer", "minimum": 1048576, "default": 536870912, "description": "Largest file of a workspace that is kept"},
     "workspace_files": {"type": "integer", "minimum": 100, "maximum": 1000000, "default": 20000, "description": "Files, directories and links of one project that are kept"},
+    "account_workspace_bytes": {"type": "object", "additionalProperties": {"type": "integer", "minimum": 1048576}, "default": {}, "description": "By tier: bytes of all workspaces of an account, on the disk of a node and in the database; without an entry 4 GiB (free and tiers of your own), 32 GiB (pro), 256 GiB (enterprise)"},
+    "account_workspace_files": {"type": "object", "additionalProperties": {"type": "integer", "minimum": 100}, "default": {}, "description": "By tier: files, directories and links of all workspaces of an account; without an entry 100000 (free and tiers of your own), 500000 (pro), 2000000 (enterprise)"},
     "max_live_runs": {"type": "integer", "minimum": 1, "maximum": 1000000, "default": 20000, "description": "Runs executed at once on this node; what is started beyond waits for a place on any node, fair between accounts"},
     "sandboxes": {"type": "integer", "minimum": 0, "maximum": 1000000, "default": 0, "description": "Commands that agents run in sandboxes on this node at once; others wait, which does not count to runs.tool_timeout_seconds; 0: any number"},
     "account_sandboxes": {"type": "integer", "minimum": 0, "maximum": 1000000, "default": 0, "description": "The same, of one account"},

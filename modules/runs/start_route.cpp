@@ -227,7 +227,7 @@ ry::task<ry::response> start_route::answer(ry::request request) {
       if (w.files.empty())
         run = co_await ry::shield(decide(w));  // a shutdown does not leave its outcome open
       else
-        run = co_await decide_with_files(w, intake.emplace(parts_, w.files));
+        run = co_await decide_with_files(w, intake.emplace(parts_, w.who.id, parts_.quota.limits_of(ry::view(w.who.tier->name)), w.files));
       break;
     } catch (const ry::error& e) {
       // Two starts made the same client-made id at once: the second look sees whose it is.

@@ -10,6 +10,7 @@
 #include "start_form.hpp"
 #include "text.hpp"
 #include "tools.hpp"
+#include "workspace_write.hpp"
 
 namespace runs {
 
@@ -66,15 +67,6 @@ bool is_usable_image(const result_file& f) {
   llm::image_limits limits;
   limits.side = most_image_side;
   return llm::check_image(f.data, limits).problem.empty();
-}
-
-ry::task<ry::result<void>> write_file(parts& p, std::shared_ptr<live_run> run, const stored_file& f) {
-  const auto driver = p.sandbox();
-  if (!driver) co_return ry::unavailable("runs.no_sandbox", "the sandbox is not available");
-  const std::string project = run->who.project.to_string();
-  co_return co_await ry::call_done([&](ry_exec* exec, ry_done d) {
-    return driver->table->write_file(driver->self, ry::str(project), ry::str(f.path), ry::raw(f.bytes), exec, d);
-  });
 }
 
 }  // namespace
@@ -159,7 +151,7 @@ ry::task<void> store_result_files(parts& p, std::shared_ptr<live_run> run, std::
     bool any = false;
     for (const stored_file& f : chosen.files) {
       ry::result<void> done = ready;
-      if (done) done = co_await write_file(p, run, f);
+      if (done) done = co_await write_workspace_file(p, run, f.path, f.bytes);
       if (!done && done.status() != RY_UNAVAILABLE) p.ctx.complain("a file of a tool's result could not be stored", done.error());
       any = any || done.ok();
       const std::string what = described(f.path, f.media_type, f.bytes.size());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
+#include <cstring>
 #include <functional>
 #include <iterator>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "output_stream.hpp"
 #include "text.hpp"
 #include "tool_offer.hpp"
+#include "workspace_write.hpp"
 
 namespace runs {
 
@@ -68,6 +70,7 @@ struct command_run : abortable {
   std::size_t left_out = 0;
   ry_status status = RY_OK;
   ry_sandbox_exit exit{};
+  bool measured = false;  // the exit says what the workspace takes
   std::string message;
   ry::signal done;
 
@@ -91,7 +94,10 @@ struct command_run : abortable {
     auto* c = static_cast<command_run*>(ctx);
     c->call = nullptr;
     c->status = st;
-    if (end != nullptr) c->exit = *end;
+    if (end != nullptr) {
+      c->measured = RY_HAS(end, ry_sandbox_exit, workspace_files);
+      std::memcpy(&c->exit, end, std::min<std::size_t>(end->struct_size, sizeof c->exit));
+    }
     (void)ry::guard([&] {
       if (err != nullptr) c->message = ry::text(err->message);
     });
@@ -119,6 +125,10 @@ ry::task<tool_outcome> run_shell(parts& p, std::shared_ptr<live_run> run,
   const std::int64_t seconds = std::clamp<std::int64_t>(int_of(arguments, "timeout_seconds", 0), 0,
                                                         p.config.tool_timeout_seconds);
   spec.wall_ms = static_cast<std::uint64_t>(seconds) * 1000;
+  const ry::result<workspace_quota::allowance> may = co_await p.quota.for_command(run->who.account, run->who.project);
+  if (!may) co_return tool_outcome{"the command could not begin: the database did not answer", true};
+  spec.workspace_bytes = may->bytes;
+  spec.workspace_files = may->files;
   ry_sandbox_sink sink{};
   sink.struct_size = sizeof sink;
   sink.on_output = &command_run::on_output;
@@ -129,6 +139,8 @@ ry::task<tool_outcome> run_shell(parts& p, std::shared_ptr<live_run> run,
   if (!mine) co_return tool_outcome{"the command was called off before it began", true};
   const ry_status st = driver->table->run(driver->self, ry::str(project), &spec, run->exec, &sink, &state,
                                           &state.call);
+  if (st == RY_RESOURCE_EXHAUSTED)
+    co_return tool_outcome{"the command did not begin: the disk of the server is nearly full. Try again later", true};
   if (st != RY_OK) co_return tool_outcome{"the sandbox could not run the command", true};
   {
     live_run::working busy(*run, state);
@@ -136,6 +148,8 @@ ry::task<tool_outcome> run_shell(parts& p, std::shared_ptr<live_run> run,
     while (state.call != nullptr) (void)co_await state.done.wait();
   }
   out.end();
+  if (state.measured && state.exit.workspace_bytes != UINT64_MAX)
+    co_await p.quota.note(run->who.project, state.exit.workspace_bytes, state.exit.workspace_files);
   if (state.status != RY_OK)
     co_return tool_outcome{"the sandbox failed: " + state.message, true};
   std::string text = std::move(state.text);
@@ -180,18 +194,13 @@ ry::task<tool_outcome> run_read(std::shared_ptr<live_run> run,
   co_return tool_outcome{std::move(text), false};
 }
 
-ry::task<tool_outcome> run_write(std::shared_ptr<live_run> run,
-                                 ry::drivers<ry_sandbox_driver_v1>::entry driver,
-                                 json::object arguments) {
+ry::task<tool_outcome> run_write(parts& p, std::shared_ptr<live_run> run, json::object arguments) {
   const json::value* content = arguments.if_contains("content");
   if (content == nullptr || !content->is_string())
     co_return tool_outcome{"the argument \"content\" is missing", true};
-  const std::string project = run->who.project.to_string();
   const std::string path = relative_path(text_of(arguments, "path"));
   const std::string bytes(content->as_string());
-  ry::result<void> done = co_await ry::call_done([&](ry_exec* exec, ry_done d) {
-    return driver->table->write_file(driver->self, ry::str(project), ry::str(path), ry::raw(bytes), exec, d);
-  });
+  ry::result<void> done = co_await write_workspace_file(p, run, path, bytes);
   if (!done) co_return tool_outcome{std::string(done.error().message()), true};
   co_return tool_outcome{"wrote " + std::to_string(bytes.size()) + " bytes to " + path, false};
 }
@@ -593,10 +602,11 @@ ry::task<void> keep_files(parts& p, std::shared_ptr<live_run> run, std::string& 
     note = replaced_note;
     co_return;
   }
+  const workspace_limits limits = co_await p.quota.limits(run->who.account);
   for (std::uint64_t pause = 100;; pause = std::min<std::uint64_t>(pause * 2, 5000)) {
     const auto driver = p.sandbox();
     if (!driver) co_return;
-    ry::result<workspace_keeper::kept> kept = co_await p.keeper.keep(driver, files, fence, hurry, run->exec);
+    ry::result<workspace_keeper::kept> kept = co_await p.keeper.keep(driver, files, fence, limits, run->who.account.to_string(), hurry, run->exec);
     if (kept) {
       if (!kept->ours) run->interrupt(RY_WHY_LEASE_LOST);
       note = kept->note;
@@ -644,7 +654,7 @@ ry::task<tool_outcome> make_call(parts& p, std::shared_ptr<live_run> run, catalo
     else if (call.name == "shell")
       out = co_await run_shell(p, run, driver, call.id, std::move(arguments));
     else
-      out = co_await run_write(run, driver, std::move(arguments));
+      out = co_await run_write(p, run, std::move(arguments));
     if (reads && !out.is_error) co_return out;
     // Before the result is written: whoever goes on from there finds the files. What could not be read may be missing
     // because the workspace was removed, which this finds.

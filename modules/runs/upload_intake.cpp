@@ -47,6 +47,19 @@ std::string media_type(std::string_view sent) {
   return good ? std::string(sent) : std::string();
 }
 
+void refuse_excess(std::string_view outcome, const workspace_limits& limits) {
+  const auto size = [](std::int64_t bytes) { return size_text(static_cast<std::uint64_t>(bytes)); };
+  if (outcome == "too_large")
+    refuse_upload(limits.bytes, "The files of the project would be larger than " + size(limits.bytes));
+  if (outcome == "too_many")
+    refuse_upload(limits.files, "The project would have more than " + std::to_string(limits.files) + " files");
+  if (outcome == "account_bytes")
+    refuse_upload(limits.account_bytes, "The files of all your projects would be larger than " + size(limits.account_bytes));
+  if (outcome == "account_files")
+    refuse_upload(limits.account_files,
+                  "All your projects would have more than " + std::to_string(limits.account_files) + " files");
+}
+
 }  // namespace
 
 void refuse_upload(std::int64_t limit, std::string sentence) {
@@ -55,7 +68,8 @@ void refuse_upload(std::int64_t limit, std::string sentence) {
                     ",\"error_code\":\"UPLOAD_TOO_LARGE\"}");
 }
 
-upload_intake::upload_intake(parts& p, const std::vector<ry::form_part>& files) : parts_(p) {
+upload_intake::upload_intake(parts& p, std::string account, workspace_limits limits, const std::vector<ry::form_part>& files)
+    : parts_(p), account_(std::move(account)), limits_(limits) {
   for (const ry::form_part& part : files) {
     files_.push_back({std::string(part.path), std::string(part.filename), media_type(part.content_type),
                       part.size, {}, {}});
@@ -65,11 +79,22 @@ upload_intake::upload_intake(parts& p, const std::vector<ry::form_part>& files) 
 
 bool upload_intake::is_large() const { return total_ > batch_bytes; }
 
+// Before the bytes are put, because they would stay for a day when they are refused later.
+ry::task<void> upload_intake::check_room(std::string project) {
+  ry::result<workspace_usage> use = co_await parts_.keeper.rows().usage(account_, project, parts_.keeper.node());
+  const auto bytes = static_cast<std::int64_t>(total_), files = static_cast<std::int64_t>(files_.size());
+  if (use.value().project_bytes + bytes > limits_.bytes) refuse_excess("too_large", limits_);
+  if (use->project_files + files > limits_.files) refuse_excess("too_many", limits_);
+  if (use->kept_bytes + bytes > limits_.account_bytes) refuse_excess("account_bytes", limits_);
+  if (use->kept_files + files > limits_.account_files) refuse_excess("account_files", limits_);
+}
+
 ry::task<void> upload_intake::read(std::optional<std::string> project) {
   struct step {
     std::string piece, digest;
     bool good = false;
   };
+  if (project) co_await check_room(*project);
   for (file& f : files_) {
     file_reader in(f.from);
     for (std::uint64_t at = 0; at < f.size;) {
@@ -145,14 +170,9 @@ ry::task<std::vector<upload_record>> upload_intake::keep(ry::tx& in, std::string
     records.push_back({name, f.type, static_cast<std::int64_t>(f.size)});
   }
   delta.chunks = batch_;
-  const workspace_limits limits = parts_.keeper.limits();
-  ry::result<keep_answer> said = co_await rows.keep(project, std::nullopt, delta, limits, &in);
+  ry::result<keep_answer> said = co_await rows.keep(project, std::nullopt, delta, limits_, &in);
   kept_ = said.value();
-  if (kept_.outcome == "too_large")
-    refuse_upload(limits.bytes, "The files of the project would be larger than " +
-                                    size_text(static_cast<std::uint64_t>(limits.bytes)));
-  if (kept_.outcome == "too_many")
-    refuse_upload(limits.files, "The project would have more than " + std::to_string(limits.files) + " files");
+  refuse_excess(kept_.outcome, limits_);
   if (kept_.outcome != "ok") throw ry::unavailable("runs.upload", "the uploaded files could not be kept");
   co_return records;
 }

@@ -13,11 +13,13 @@ namespace runs {
 
 class upload_intake {
  public:
-  upload_intake(parts& p, const std::vector<ry::form_part>& files);
+  // `limits`: of the account that starts.
+  upload_intake(parts& p, std::string account, workspace_limits limits, const std::vector<ry::form_part>& files);
 
   // Too many bytes to go along with keep(): they are put before its transaction.
   bool is_large() const;
-  // Reads the files. `project`: their bytes are put into the database, where nothing refers to them yet.
+  // Reads the files. `project`: their bytes are put into the database, where nothing refers to them yet. Throws a refusal
+  // when they would not be taken.
   ry::task<void> read(std::optional<std::string> project);
   // In the transaction that starts the run: gives the names. Throws a refusal when the project would
   // grow too large. The records stand in the order of the files.
@@ -32,8 +34,11 @@ class upload_intake {
     std::string chunks, path;
   };
   ry::task<std::vector<std::string>> local_names(std::string project);
+  ry::task<void> check_room(std::string project);
 
   parts& parts_;
+  const std::string account_;
+  const workspace_limits limits_;
   std::vector<file> files_;
   std::uint64_t total_ = 0;
   chunk_batch batch_;

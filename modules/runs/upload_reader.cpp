@@ -12,6 +12,7 @@
 #include "pictures.hpp"
 #include "text.hpp"
 #include "tools.hpp"
+#include "workspace_write.hpp"
 
 namespace runs {
 namespace {
@@ -120,7 +121,6 @@ ry::task<bool> look_at_uploads(parts& p, std::shared_ptr<live_run> run) {
     co_await interruptible_sleep(p.ctx, run, pause);
   }
   const std::int64_t until_ms = p.ctx.mono_us() / 1000 + p.config.upload_read_seconds * 1000;
-  const std::string project = run->who.project.to_string();
   std::vector<upload_finding> findings;
   for (const upload_record& file : waiting->files) {
     const std::int64_t left = until_ms - p.ctx.mono_us() / 1000;
@@ -139,9 +139,7 @@ ry::task<bool> look_at_uploads(parts& p, std::shared_ptr<live_run> run) {
       f.text_bytes = text.size();
       if (f.cut) text += "\n[The text goes on: this is its beginning.]\n";
       const std::string path = "uploads/.text/" + file.name + ".txt";
-      ry::result<void> wrote = co_await ry::call_done([&](ry_exec* exec, ry_done d) {
-        return driver->table->write_file(driver->self, ry::str(project), ry::str(path), ry::raw(text), exec, d);
-      });
+      ry::result<void> wrote = co_await write_workspace_file(p, run, path, text);
       if (!wrote) {
         f.found = "none";
         f.detail = "its text could not be stored";

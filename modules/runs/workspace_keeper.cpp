@@ -58,6 +58,21 @@ std::string limit_note(std::string_view what) {
   return "[The server that runs this could lose files: " + std::string(what) + "]";
 }
 
+// Empty: the outcome is none of these.
+std::string excess_text(std::string_view outcome, const workspace_limits& limits) {
+  const auto size = [](std::int64_t bytes) { return size_text(static_cast<std::uint64_t>(bytes)); };
+  if (outcome == "too_large")
+    return "the workspace is larger than " + size(limits.bytes) + " and its new files are not kept elsewhere";
+  if (outcome == "too_many")
+    return "the workspace has more than " + std::to_string(limits.files) + " files and its new ones are not kept elsewhere";
+  if (outcome == "account_bytes")
+    return "the workspaces of your account are together larger than " + size(limits.account_bytes) + ", so new files are not kept elsewhere";
+  if (outcome == "account_files")
+    return "the workspaces of your account have together more than " + std::to_string(limits.account_files) +
+           " files, so new ones are not kept elsewhere";
+  return {};
+}
+
 }  // namespace
 
 std::string digest_of(std::string_view bytes) {
@@ -120,6 +135,10 @@ ry::task<ry::result<workspace_ptr>> workspace_keeper::open(driver d, std::string
       done = co_await ry::call_done([&](ry_exec* exec, ry_done made) {
         return d->table->ensure(d->self, ry::str(project), exec, made);
       });
+      if (done && !w->noted_) {
+        done = co_await rows_.note_copy(project, node());
+        w->noted_ = done.ok();
+      }
       if (done && can_keep(d)) done = co_await bring(d, *w, std::move(want));
     } catch (...) {
       done = ry::current_error();
@@ -134,20 +153,11 @@ ry::task<ry::result<workspace_ptr>> workspace_keeper::open(driver d, std::string
 ry::task<ry::result<void>> workspace_keeper::bring(const driver& d, workspace& w, wish want) {
   bool alone = false;
   if (!w.known_) {
-    const std::string path = state_path(w.project);
-    const std::optional<std::string> text = co_await ctx_.run_blocking([&path] { return read_whole(path); });
-    std::optional<workspace_state> read;
-    if (text) read = parse_state(*text);
     ry::result<scan_result> now = co_await scan(d, w);
+    // It cannot be compared with what is kept, but its files can be removed: keep() goes on when they are fewer.
+    if (!now && now.status() == RY_RESOURCE_EXHAUSTED) co_return ry::result<void>();
     if (!now) co_return now.error();
-    if (read && read->root_inode == now->root_inode && read->root_made_ns == now->root_made_ns) {
-      w.state_ = std::move(*read);
-    } else {
-      w.state_ = {};
-      w.state_.root_inode = now->root_inode;
-      w.state_.root_made_ns = now->root_made_ns;
-    }
-    w.known_ = true;
+    co_await read_state(w, *now);
     alone = true;
   }
   // A copy that nobody used and that is ahead is one of a database that was set back since.
@@ -156,6 +166,21 @@ ry::task<ry::result<void>> workspace_keeper::bring(const driver& d, workspace& w
   const bool stays = !w.foreign_ && (!alone || (want.before != 0 && w.state_.version == want.before));
   const local_changes mine = stays ? local_changes::stay : local_changes::go;
   co_return co_await refresh(d, w, mine, std::move(want.at_hand));
+}
+
+ry::task<void> workspace_keeper::read_state(workspace& w, const scan_result& now) {
+  const std::string path = state_path(w.project);
+  const std::optional<std::string> text = co_await ctx_.run_blocking([&path] { return read_whole(path); });
+  std::optional<workspace_state> read;
+  if (text) read = parse_state(*text);
+  if (read && read->root_inode == now.root_inode && read->root_made_ns == now.root_made_ns) {
+    w.state_ = std::move(*read);
+  } else {
+    w.state_ = {};
+    w.state_.root_inode = now.root_inode;
+    w.state_.root_made_ns = now.root_made_ns;
+  }
+  w.known_ = true;
 }
 
 ry::task<ry::result<workspace_keeper::scan_result>> workspace_keeper::scan(const driver& d,
@@ -353,6 +378,7 @@ ry::task<void> workspace_keeper::save(const workspace& w) {
 
 ry::task<ry::result<workspace_keeper::kept>> workspace_keeper::keep(driver d, workspace_ptr of,
                                                                     workspace_fence fence,
+                                                                    workspace_limits limits, std::string account,
                                                                     std::function<bool()> hurry,
                                                                     ry_exec* home) {
   if (!can_keep(d)) co_return kept();
@@ -360,7 +386,7 @@ ry::task<ry::result<workspace_keeper::kept>> workspace_keeper::keep(driver d, wo
   const ry::result<void> locked = co_await lock(*of);
   if (locked) {
     try {
-      out = co_await keep_changes(d, *of, fence, hurry);
+      out = co_await keep_changes(d, *of, fence, limits, account, hurry);
     } catch (...) {
       out = ry::current_error();
     }
@@ -409,6 +435,8 @@ ry::task<ry::result<std::string>> workspace_keeper::digest_file(
 
 ry::task<ry::result<workspace_keeper::kept>> workspace_keeper::keep_changes(const driver& d, workspace& w,
                                                                             workspace_fence fence,
+                                                                            workspace_limits limits,
+                                                                            const std::string& account,
                                                                             std::function<bool()> hurry) {
   kept out;
   for (int attempt = 0; attempt < 3; ++attempt) {
@@ -419,6 +447,15 @@ ry::task<ry::result<workspace_keeper::kept>> workspace_keeper::keep_changes(cons
       co_return out;
     }
     if (!now && now.status() != RY_NOT_FOUND) co_return now.error();
+    if (now && !w.known_) {
+      // It was too large to be looked at, and is not any more.
+      co_await read_state(w, *now);
+      if (w.state_.version == no_version) {
+        ry::result<void> brought = co_await refresh(d, w, local_changes::go, {});
+        if (!brought) co_return brought.error();
+        co_return out;
+      }
+    }
     if (!now || now->root_inode != w.state_.root_inode || now->root_made_ns != w.state_.root_made_ns) {
       w.known_ = false;  // somebody took the directory away, or put another in its place
       co_return ry::error(RY_FAILED_PRECONDITION, "runs.workspace_replaced",
@@ -429,6 +466,15 @@ ry::task<ry::result<workspace_keeper::kept>> workspace_keeper::keep_changes(cons
     std::uint64_t to_read = 0;
     for (const std::string& path : changes.changed) to_read += now->entries.at(path).size;
     if (hurry() && to_read > hurried_bytes) co_return out;
+    // Else files that the database does not take would be put into it before it says so.
+    if (to_read > batch_bytes) {
+      ry::result<std::string> excess = co_await find_excess(w, *now, limits, account);
+      if (!excess) co_return excess.error();
+      if (!excess->empty()) {
+        out.note = limit_note(*excess);
+        co_return out;
+      }
+    }
 
     std::set<std::string> known;
     if (attempt == 0)  // else the database has said that it lacks some of them
@@ -467,7 +513,7 @@ ry::task<ry::result<workspace_keeper::kept>> workspace_keeper::keep_changes(cons
     }
     delta.gone = changes.gone;
     if (!delta.changed.empty() || !delta.gone.empty()) {
-      ry::result<keep_answer> said = co_await rows_.keep(w.project, fence, delta, limits());
+      ry::result<keep_answer> said = co_await rows_.keep(w.project, fence, delta, limits);
       if (!said) {
         if (said.error().is("jobs.fence_lost")) {
           w.foreign_ = true;
@@ -479,13 +525,8 @@ ry::task<ry::result<workspace_keeper::kept>> workspace_keeper::keep_changes(cons
         co_return said.error();
       }
       if (said->outcome == "missing") continue;
-      if (said->outcome == "too_large" || said->outcome == "too_many") {
-        out.note = limit_note(said->outcome == "too_large"
-                                  ? "the workspace is larger than " +
-                                        size_text(static_cast<std::uint64_t>(config_.workspace_bytes)) +
-                                        " and its new files are not kept elsewhere"
-                                  : "the workspace has more than " + std::to_string(config_.workspace_files) +
-                                        " files and its new ones are not kept elsewhere");
+      if (const std::string excess = excess_text(said->outcome, limits); !excess.empty()) {
+        out.note = limit_note(excess);
         co_return out;
       }
       if (said->outcome == "gone") co_return out;
@@ -506,6 +547,26 @@ ry::task<ry::result<workspace_keeper::kept>> workspace_keeper::keep_changes(cons
     co_return out;
   }
   co_return ry::unavailable("runs.workspace", "the workspace kept changing");
+}
+
+ry::task<ry::result<std::string>> workspace_keeper::find_excess(const workspace& w, const scan_result& now,
+                                                                const workspace_limits& limits,
+                                                                const std::string& account) {
+  std::int64_t bytes = 0, files = 0;
+  for (const auto& [path, e] : now.entries) {
+    if (e.kind == RY_SANDBOX_FILE && e.size > static_cast<std::uint64_t>(config_.workspace_file_bytes)) continue;
+    if (e.kind == RY_SANDBOX_FILE) bytes += static_cast<std::int64_t>(e.size);
+    ++files;
+  }
+  if (bytes > limits.bytes) co_return excess_text("too_large", limits);
+  if (files > limits.files) co_return excess_text("too_many", limits);
+  ry::result<workspace_usage> use = co_await rows_.usage(account, w.project, node());
+  if (!use) co_return use.error();
+  if (bytes > use->project_bytes && use->kept_bytes - use->project_bytes + bytes > limits.account_bytes)
+    co_return excess_text("account_bytes", limits);
+  if (files > use->project_files && use->kept_files - use->project_files + files > limits.account_files)
+    co_return excess_text("account_files", limits);
+  co_return std::string();
 }
 
 ry::task<std::optional<std::int64_t>> workspace_keeper::local_version(std::string project) {
@@ -564,7 +625,8 @@ ry::task<ry::result<void>> workspace_keeper::remove_copy(const driver& d, worksp
   if (!removed) co_return removed;  // what is left is found again as long as its state stands there
   const std::string path = state_path(w.project);
   co_await ctx_.run_blocking([&path] { ::unlink(path.c_str()); });
-  co_return ry::result<void>();
+  w.noted_ = false;
+  co_return co_await rows_.copy_removed(w.project, node());
 }
 
 }  // namespace runs

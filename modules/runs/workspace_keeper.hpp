@@ -30,6 +30,7 @@ class workspace {
   bool busy_ = false;
   ry::signal free_;
   bool known_ = false;     // state_ was read
+  bool noted_ = false;     // the database knows of this copy
   bool foreign_ = false;   // changed by a worker that had lost its run: not to be kept
   workspace_state state_;
 };
@@ -45,7 +46,6 @@ class workspace_keeper {
   void start();
 
   const workspace_rows& rows() const { return rows_; }
-  workspace_limits limits() const { return {config_.workspace_bytes, config_.workspace_files}; }
   // False: a driver that cannot be looked into; its workspaces live on their node alone.
   static bool can_keep(const driver& d);
 
@@ -67,11 +67,13 @@ class workspace_keeper {
   // Puts what changed since the last time into the database, if the fence still holds. `hurry`: true when
   // the run is to end at once; then only a little is kept. Resumes on `home`. Fails with
   // "runs.workspace_replaced" when the directory is not the one that was opened any more: open() again.
-  ry::task<ry::result<kept>> keep(driver d, workspace_ptr of, workspace_fence fence,
-                                  std::function<bool()> hurry, ry_exec* home);
+  ry::task<ry::result<kept>> keep(driver d, workspace_ptr of, workspace_fence fence, workspace_limits limits,
+                                  std::string account, std::function<bool()> hurry, ry_exec* home);
 
   // The version of this node's copy; nullopt when there is none or it is not known. [any]
   ry::task<std::optional<std::int64_t>> local_version(std::string project);
+  // How this node is called in the database.
+  std::string node() const { return std::string(ctx_.fact("node_id")); }
   // Somebody uses the workspace, or is about to. [any]
   bool is_open(const std::string& project);
   // The projects that this node has copies of.
@@ -99,8 +101,13 @@ class workspace_keeper {
   ry::task<ry::result<void>> remove_copy(const driver& d, workspace& w);
   ry::task<ry::result<void>> refresh(const driver& d, workspace& w, local_changes mine,
                                      std::map<std::string, std::string> at_hand);
-  ry::task<ry::result<kept>> keep_changes(const driver& d, workspace& w, workspace_fence fence,
-                                          std::function<bool()> hurry);
+  ry::task<ry::result<kept>> keep_changes(const driver& d, workspace& w, workspace_fence fence, workspace_limits limits,
+                                          const std::string& account, std::function<bool()> hurry);
+  // What was known of this copy, if it is the same directory.
+  ry::task<void> read_state(workspace& w, const scan_result& now);
+  // Empty: the database takes what is here. Else why not, for the agent.
+  ry::task<ry::result<std::string>> find_excess(const workspace& w, const scan_result& now, const workspace_limits& limits,
+                                                const std::string& account);
   ry::task<ry::result<scan_result>> scan(const driver& d, const workspace& w);
   ry::task<ry::result<std::string>> digest_file(const driver& d, const workspace& w, std::string path,
                                                 std::uint64_t size, workspace_delta& delta,

@@ -58,10 +58,11 @@ ry::task<ry::result<keep_answer>> workspace_rows::keep(std::string project,
     return target.query(
         "select outcome, detail, version, previous from runs.keep_workspace($1::uuid, $2::bigint, "
         "$3::bigint, $4::text[], $5::text[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[], "
-        "$10::text[], $11::text[], $12::text[], $13::bigint[], $14::bytea, $15::bigint, $16::bigint)",
+        "$10::text[], $11::text[], $12::text[], $13::bigint[], $14::bytea, $15::bigint, $16::bigint, $17::bigint, "
+        "$18::bigint)",
         project, job, held, gone, paths, kinds, modes, sizes, modified, targets, chunks,
         delta.chunks.digests, delta.chunks.sizes, ry::bytes_view{ry::raw(delta.chunks.bytes)},
-        limits.bytes, limits.files);
+        limits.bytes, limits.files, limits.account_bytes, limits.account_files);
   };
   ry::result<ry::rows> rows{ry::error(RY_UNKNOWN)};
   if (in != nullptr)
@@ -155,11 +156,75 @@ ry::task<ry::result<workspace_entries>> workspace_rows::directory(std::string pr
   co_return out;
 }
 
+ry::task<ry::result<workspace_usage>> workspace_rows::usage(std::string account, std::string project,
+                                                            std::string node) const {
+  ry::result<ry::rows> rows = co_await db_.query_with(
+      {RY_DB_READ_ONLY, 0}, "select * from runs.workspace_usage($1::uuid, $2::uuid, $3::uuid)", account, project, node);
+  if (!rows) co_return rows.error();
+  const ry::row r = rows->front();
+  workspace_usage out;
+  out.other_bytes = r.int64("other_bytes");
+  out.other_files = r.int64("other_files");
+  out.kept_bytes = r.int64("kept_bytes");
+  out.kept_files = r.int64("kept_files");
+  out.project_bytes = r.int64("project_bytes");
+  out.project_files = r.int64("project_files");
+  co_return out;
+}
+
+ry::task<ry::result<void>> workspace_rows::note_copy(std::string project, std::string node) const {
+  ry::result<ry::rows> rows = co_await db_.query("select runs.note_copy($1::uuid, $2::uuid)", project, node);
+  if (!rows) co_return rows.error();
+  co_return ry::result<void>();
+}
+
+ry::task<ry::result<void>> workspace_rows::note_size(std::string project, std::string node, std::int64_t bytes,
+                                                     std::int64_t files) const {
+  ry::result<ry::rows> rows = co_await db_.query(
+      "update runs.workspace_copies set bytes = $3::bigint, files = $4::bigint where project_id = $1::uuid and "
+      "node = $2::uuid",
+      project, node, bytes, files);
+  if (!rows) co_return rows.error();
+  co_return ry::result<void>();
+}
+
+ry::task<ry::result<void>> workspace_rows::copy_removed(std::string project, std::string node) const {
+  ry::result<ry::rows> rows = co_await db_.query("select runs.copy_removed($1::uuid, $2::uuid)", project, node);
+  if (!rows) co_return rows.error();
+  co_return ry::result<void>();
+}
+
+ry::task<ry::result<std::vector<std::string>>> workspace_rows::deleted_copies(std::string node) const {
+  ry::result<ry::rows> rows = co_await db_.query_with(
+      {RY_DB_READ_ONLY, 0},
+      "select c.project_id::text from runs.deleted_projects d join runs.workspace_copies c on c.project_id = "
+      "d.project_id where d.held and c.node = $1::uuid",
+      node);
+  if (!rows) co_return rows.error();
+  std::vector<std::string> out;
+  for (const ry::row r : *rows) out.emplace_back(r.text(0));
+  co_return out;
+}
+
+ry::task<ry::result<void>> workspace_rows::note_node(std::string node, std::vector<std::string> projects) const {
+  ry::result<ry::rows> rows = co_await db_.query(
+      "insert into runs.workspace_nodes as n (node) values ($1::uuid) on conflict (node) do update set seen_at = now()", node);
+  if (!rows) co_return rows.error();
+  rows = co_await db_.query(
+      "insert into runs.workspace_copies (project_id, node, account_id) select p.id, $1::uuid, p.account_id from "
+      "runs.projects p where p.id = any ($2::text[]::uuid[]) on conflict (project_id, node) do nothing",
+      node, projects);
+  if (!rows) co_return rows.error();
+  co_return ry::result<void>();
+}
+
 ry::task<ry::result<void>> workspace_rows::prune() const {
   ry::result<ry::rows> rows = co_await db_.query(
       "delete from runs.workspace_chunks where refs = 0 and made_at < now() - interval '1 day'");
   if (!rows) co_return rows.error();
-  rows = co_await db_.query("delete from runs.deleted_projects where deleted_at < now() - interval '90 days'");
+  rows = co_await db_.query("select runs.forget_lost_copies()");
+  if (!rows) co_return rows.error();
+  rows = co_await db_.query("delete from runs.deleted_projects where deleted_at < now() - interval '90 days' and not held");
   if (!rows) co_return rows.error();
   co_return ry::result<void>();
 }

@@ -34,7 +34,14 @@ struct keep_answer {
 };
 
 struct workspace_limits {
-  std::int64_t bytes = 0, files = 0;
+  std::int64_t bytes = 0, files = 0;                  // of one project
+  std::int64_t account_bytes = 0, account_files = 0;  // of all projects of an account
+};
+
+struct workspace_usage {
+  std::int64_t other_bytes = 0, other_files = 0;      // on this node, of the account's other projects
+  std::int64_t kept_bytes = 0, kept_files = 0;        // in the database, of all its projects
+  std::int64_t project_bytes = 0, project_files = 0;  // in the database, of the project
 };
 
 struct workspace_manifest {
@@ -63,6 +70,18 @@ class workspace_rows {
   ry::task<ry::result<workspace_entries>> directory(std::string project, std::string path) const;
   // Those of these projects that were deleted.
   ry::task<ry::result<std::vector<std::string>>> deleted_of(std::vector<std::string> projects) const;
+  // An answer for `project`, which need not exist yet.
+  ry::task<ry::result<workspace_usage>> usage(std::string account, std::string project, std::string node) const;
+  // The node has, or is about to make, a copy of the project.
+  ry::task<ry::result<void>> note_copy(std::string project, std::string node) const;
+  // What the copy takes on the node's disk.
+  ry::task<ry::result<void>> note_size(std::string project, std::string node, std::int64_t bytes, std::int64_t files) const;
+  // The node has no copy any more: when no other node has one, the project's thread and files do not count any more.
+  ry::task<ry::result<void>> copy_removed(std::string project, std::string node) const;
+  // The deleted projects of which the node has copies.
+  ry::task<ry::result<std::vector<std::string>>> deleted_copies(std::string node) const;
+  // The node lives and has copies of these projects.
+  ry::task<ry::result<void>> note_node(std::string node, std::vector<std::string> projects) const;
   // Pieces that nothing refers to, and what is known of projects that all nodes have forgotten by now.
   ry::task<ry::result<void>> prune() const;
 

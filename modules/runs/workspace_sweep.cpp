@@ -1,21 +1,28 @@
 #include "workspace_sweep.hpp"
 
+#include <string>
+#include <utility>
+#include <vector>
+
 namespace runs {
 namespace {
 
 constexpr std::uint64_t first_sweep_ms = 1000;  // drivers come after this module
-constexpr std::uint64_t between_sweeps_ms = 10 * 60 * 1000;
+constexpr std::uint64_t between_looks_ms = 30 * 1000;
+constexpr int looks_per_sweep = 20;
 
 }  // namespace
 
 void workspace_sweep::start() { (void)parts_.ctx.spawn(watch(), parts_.ctx.pick_exec()); }
 
 ry::task<void> workspace_sweep::watch() {
-  for (std::uint64_t pause = first_sweep_ms;; pause = between_sweeps_ms) {
-    const ry::result<void> slept = co_await parts_.ctx.sleep(pause);
+  std::uint64_t pause = first_sweep_ms;
+  for (int look = 0;; ++look) {
+    const ry::result<void> slept = co_await parts_.ctx.sleep(std::exchange(pause, between_looks_ms));
     if (!slept) co_return;
     try {
-      co_await sweep();
+      if (look % looks_per_sweep == 0) co_await sweep();
+      co_await sweep_noted();
     } catch (const ry::error& e) {
       parts_.ctx.complain("the workspaces of deleted projects could not be listed", e);
     }
@@ -24,9 +31,17 @@ ry::task<void> workspace_sweep::watch() {
 
 ry::task<void> workspace_sweep::sweep() {
   std::vector<std::string> here = co_await parts_.keeper.local_projects();
+  // What fails is done by the next sweep.
+  (void)co_await parts_.keeper.rows().note_node(parts_.keeper.node(), here);
   if (here.empty()) co_return;
   ry::result<std::vector<std::string>> gone = co_await parts_.keeper.rows().deleted_of(std::move(here));
-  if (!gone) co_return;  // the next one sees them
+  if (!gone) co_return;
+  for (const std::string& project : *gone) co_await remove(project);
+}
+
+ry::task<void> workspace_sweep::sweep_noted() {
+  ry::result<std::vector<std::string>> gone = co_await parts_.keeper.rows().deleted_copies(parts_.keeper.node());
+  if (!gone) co_return;
   for (const std::string& project : *gone) co_await remove(project);
 }
 

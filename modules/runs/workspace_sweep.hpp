@@ -1,5 +1,6 @@
-// Removes this node's copies of workspaces whose projects are deleted: at once where a thread is deleted, within ten
-// minutes on the other nodes and after a crash between the two. What the keeper knows of, that is, and what the
+// Removes this node's copies of workspaces whose projects are deleted: at once where a thread is deleted, within half a
+// minute on the other nodes and after a crash between the two; what fails is tried again as often. Until then the project
+// counts to the limits of its account. What the keeper knows of, that is, and what the
 // database says was deleted: a project that it merely does not have may be one of another database.
 //
 // Thread: any. Lifetime: as long as the module.
@@ -19,6 +20,8 @@ class workspace_sweep {
  private:
   ry::task<void> watch();
   ry::task<void> sweep();
+  // Those that the database says this node still has.
+  ry::task<void> sweep_noted();
 
   parts& parts_;
 };

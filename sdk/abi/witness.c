@@ -315,7 +315,7 @@ AT(ry_sandbox_place, struct_size, 0);
 AT(ry_sandbox_place, flags, 4);
 AT(ry_sandbox_place, path, 8);
 
-SIZE(ry_sandbox_command, 192);
+SIZE(ry_sandbox_command, 208);
 AT(ry_sandbox_command, struct_size, 0);
 AT(ry_sandbox_command, network, 4);
 AT(ry_sandbox_command, argv, 8);
@@ -339,13 +339,17 @@ AT(ry_sandbox_command, scratch_bytes, 144);
 AT(ry_sandbox_command, cache, 152);
 AT(ry_sandbox_command, cache_bytes, 168);
 AT(ry_sandbox_command, account, 176);
+AT(ry_sandbox_command, workspace_bytes, 192);
+AT(ry_sandbox_command, workspace_files, 200);
 
-SIZE(ry_sandbox_exit, 24);
+SIZE(ry_sandbox_exit, 40);
 AT(ry_sandbox_exit, struct_size, 0);
 AT(ry_sandbox_exit, exit_code, 4);
 AT(ry_sandbox_exit, why, 8);
 AT(ry_sandbox_exit, reserved0, 12);
 AT(ry_sandbox_exit, dropped_bytes, 16);
+AT(ry_sandbox_exit, workspace_bytes, 24);
+AT(ry_sandbox_exit, workspace_files, 32);
 
 SIZE(ry_sandbox_sink, 24);
 AT(ry_sandbox_sink, struct_size, 0);

@@ -28,7 +28,8 @@ struct command_call {
   std::uint64_t output_left = 0;
   std::uint64_t dropped = 0;
   std::uint64_t memory_bytes = 0, cache_bytes = 0;
-  std::uint64_t workspace_bytes = 0, workspace_files = 0;  // 0: it has no workspace
+  std::uint64_t workspace_bytes = 0, workspace_files = 0;  // limits
+  bool has_workspace = false;
   bool paused = false;
   // The limit of time of a program in a warm sandbox. On its executor.
   bool timed = false, out_of_time = false;

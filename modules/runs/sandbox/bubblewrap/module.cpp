@@ -329,11 +329,15 @@ class driver {
       cache_bytes = c.cache_bytes;
       if (c.struct_size < offsetof(ry_sandbox_command, account) + sizeof c.account) return;
       account = ry::view(c.account);
+      if (c.struct_size < offsetof(ry_sandbox_command, workspace_files) + sizeof c.workspace_files) return;
+      workspace_bytes = c.workspace_bytes;
+      workspace_files = c.workspace_files;
     }
     std::uint32_t flags = 0;
     std::span<const ry_str> env;
     std::span<const ry_sandbox_place> places;
     std::uint64_t processes = 0, open_files = 0, file_bytes = 0, scratch_bytes = 0, cache_bytes = 0;
+    std::uint64_t workspace_bytes = 0, workspace_files = 0;
     std::string_view cache, account;
   };
 
@@ -444,6 +448,8 @@ class driver {
     if ((a.flags & RY_SANDBOX_TALKS) == 0) process_.close_stdin(started->process);
     // The time of another process ends with its command's.
     started->cache_bytes = a.cache_bytes;
+    started->workspace_bytes = a.workspace_bytes != 0 ? std::min(a.workspace_bytes, workspace_bytes_) : workspace_bytes_;
+    started->workspace_files = a.workspace_files != 0 ? std::min(a.workspace_files, workspace_files_) : workspace_files_;
     watch(*started, project, spec, std::move(cache));
     if (was_warm) limit_time(*started, wall_ms);
     let_go(started);
@@ -611,13 +617,10 @@ class driver {
     disk_command d;
     d.leader = w.leader;
     d.project = project;
-    d.max_bytes = workspace_bytes_;
-    d.max_files = workspace_files_;
+    d.max_bytes = call.workspace_bytes;
+    d.max_files = call.workspace_files;
     d.end = w.end;
-    if (!spec.workspace.empty() && !files_->open_workspace(project, d.workspace)) {
-      call.workspace_bytes = d.max_bytes;
-      call.workspace_files = d.max_files;
-    }
+    if (!spec.workspace.empty()) call.has_workspace = !files_->open_workspace(project, d.workspace);
     if (call.cache_bytes != 0) d.cache = std::move(cache);
     d.cache_bytes = call.cache_bytes;
     // Without it the limits of each process still hold.
@@ -684,8 +687,8 @@ class driver {
     }
     if (call->timed) call->owner->ctx_.core().op_cancel(call->owner->ctx_.host(), call->timer);
     // Its result counts when the workspace is what it may be.
-    if (call->workspace_bytes != 0 && call->owner->conclude(call, code, why)) return;
-    finish(call, code, why, call->owner->disk_->watch().verdict_on(call));
+    if (call->has_workspace && call->owner->conclude(call, code, why)) return;
+    finish(call, code, why, call->owner->disk_->watch().verdict_on(call), unknown_use);
   }
 
   // Measures the workspace on a thread that may block, then finishes. False: that is not possible.
@@ -694,7 +697,7 @@ class driver {
       command_call* call;
       std::int32_t code, why;
       disk_verdict found = disk_verdict::none;
-      disk::tree_use use{};
+      disk::tree_use use = unknown_use;
     };
     ry_status st = RY_UNKNOWN;
     (void)ry::guard([&] {
@@ -708,7 +711,7 @@ class driver {
           own.get(),
           {[](void* p, ry_status ran, const ry_error_view*) noexcept {
              const std::unique_ptr<last_look> l(static_cast<last_look*>(p));
-             finish(l->call, l->code, l->why, ran == RY_OK ? l->found : l->call->owner->disk_->watch().verdict_on(l->call));
+             finish(l->call, l->code, l->why, ran == RY_OK ? l->found : l->call->owner->disk_->watch().verdict_on(l->call), l->use);
            },
            own.get()});
       if (st == RY_OK) own.release();
@@ -716,7 +719,10 @@ class driver {
     return st == RY_OK;
   }
 
-  static void finish(command_call* call, std::int32_t code, std::int32_t why, disk_verdict disk) noexcept {
+  static constexpr disk::tree_use unknown_use{UINT64_MAX, UINT64_MAX, false, false};
+
+  static void finish(command_call* call, std::int32_t code, std::int32_t why, disk_verdict disk,
+                     const disk::tree_use& use) noexcept {
     driver* d = call->owner;
     ry_sandbox_exit end{};
     end.struct_size = sizeof end;
@@ -736,6 +742,8 @@ class driver {
       if (!call->paused) (void)ry::guard([&] { call->explain(disk); });
     }
     end.dropped_bytes = call->dropped;
+    end.workspace_bytes = use.bytes;
+    end.workspace_files = use.entries;
     d->prepare_next(*call);
     call->sink.on_exit(call->ctx, RY_OK, &end, nullptr);
     let_go(call);

@@ -56,8 +56,12 @@ typedef struct ry_sandbox_command {
   ry_str cache;             /* absolute path of a directory of the host that appears, writable, as /cache; empty: none. The
                                driver gives it to the command's user */
   uint64_t cache_bytes;     /* a command that makes it larger is ended; 0 = no limit */
-  ry_str account;           /* the account that the command runs for, a UUID: limits of accounts count by it. Empty:
+  ry_str account;           /* the account that the command runs for, a UUID: limits per account count by it. Empty:
                                they count by project_id */
+  /* Limits of the workspace if they are below the driver's; 0 = the driver's limits. A command that makes the workspace larger
+   * while it exceeds a limit is ended. */
+  uint64_t workspace_bytes;
+  uint64_t workspace_files; /* files, directories and others */
 } ry_sandbox_command;
 
 typedef struct ry_sandbox_exit {
@@ -67,6 +71,9 @@ typedef struct ry_sandbox_exit {
                                space than it may, as the last output on 2 says */
   uint32_t reserved0;
   uint64_t dropped_bytes;
+  /* What the workspace takes after the command; UINT64_MAX when that is not known. */
+  uint64_t workspace_bytes;
+  uint64_t workspace_files;
 } ry_sandbox_exit;
 
 /* All on the exec of the call that began the command, in order. */

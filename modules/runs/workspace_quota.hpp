@@ -1,0 +1,41 @@
+// What the workspaces of an account may take: limits by the account's tier, and what is left of them on this node.
+//
+// Thread: any. Lifetime: as long as the module.
+#pragma once
+#include <ry/ry.hpp>
+#include <string>
+#include <string_view>
+
+#include "ry/svc/accounts.h"
+#include "settings.hpp"
+#include "workspace_rows.hpp"
+
+namespace runs {
+
+class workspace_quota {
+ public:
+  workspace_quota(const ry::context& ctx, const settings& config, const ry::service<ry_accounts_v1>& accounts,
+                  const workspace_rows& rows)
+      : ctx_(ctx), config_(config), accounts_(accounts), rows_(rows) {}
+
+  workspace_limits limits_of(std::string_view tier) const;
+  // By the account's tier as known now; those of the default tier when the account cannot be asked.
+  ry::task<workspace_limits> limits(ry::uuid account) const;
+
+  // What a command may make of the project's workspace on this node: at least 1, so that files can be removed.
+  struct allowance {
+    std::uint64_t bytes = 0, files = 0;
+  };
+  ry::task<ry::result<allowance>> for_command(ry::uuid account, ry::uuid project) const;
+  // What the workspace takes on this node's disk after a command.
+  ry::task<void> note(ry::uuid project, std::uint64_t bytes, std::uint64_t files) const;
+  std::string node() const { return std::string(ctx_.fact("node_id")); }
+
+ private:
+  const ry::context& ctx_;
+  const settings& config_;
+  const ry::service<ry_accounts_v1>& accounts_;
+  const workspace_rows& rows_;
+};
+
+}  // namespace runs

@@ -1,0 +1,17 @@
+// Writes a file into the workspace of a run on this node, within what the run's account may take there.
+#pragma once
+#include <memory>
+#include <ry/ry.hpp>
+#include <string>
+#include <string_view>
+
+#include "live_run.hpp"
+#include "parts.hpp"
+
+namespace runs {
+
+// On the run's executor. RY_RESOURCE_EXHAUSTED: the account's workspaces, or the disk, are full. `bytes` outlives the task.
+ry::task<ry::result<void>> write_workspace_file(parts& p, std::shared_ptr<live_run> run, std::string path,
+                                                std::string_view bytes);
+
+}  // namespace runs

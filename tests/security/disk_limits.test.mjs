@@ -1,0 +1,206 @@
+// What commands of an account take of the disk is bounded: files that were removed and are still open, many small files,
+// deep directories, several projects, a disk that is nearly full. A workspace that is too large can always be cleaned.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { lastUser, startLlm, turns } from '../e2e/lib/llm.mjs';
+import { Server, makeDatabase, waitFor } from '../e2e/lib/server.mjs';
+
+const set = ['auth.jwt.hs256_secret=a secret of at least thirty-two bytes for this test'];
+let database, llm, server;
+
+// Each line of the prompt is a command that the model runs, one after the other.
+before(async () => {
+  database = makeDatabase();
+  llm = await startLlm((request, reply) => {
+    const commands = lastUser(request).split('\n');
+    const done = turns(request).filter((m) => m.role === 'tool').length;
+    if (done >= commands.length) return reply.say('done');
+    reply.tools([{ id: `c${done}`, name: 'shell', arguments: { command: commands[done] } }]);
+  });
+  server = await new Server({ database, llm, set, settings: `
+[sandbox_bubblewrap]
+workspace_mb = 64
+workspace_files = 5000
+[runs]
+workspace_files = 1000
+account_workspace_bytes = { free = 50331648 }
+account_workspace_files = { free = 3000 }
+` }).start();
+});
+after(async () => {
+  await server?.stop();
+  if (server) execFileSync('rm', ['-rf', server.dir]);
+  await llm?.close();
+  database?.drop();
+});
+
+const workspace = (project) => path.join(server.dir, 'data/modules/sandbox_bubblewrap/workspaces', project);
+async function run(u, prompt, thread) {
+  const r = await u.start({ prompt, ...(thread ? { thread_id: thread } : {}) });
+  assert.equal(r.status, 200, r.text);
+  const s = await u.stream(r.json.agent_run_id);
+  assert.ok(s.events.some((e) => e.type === 'status' && e.status === 'completed'), s.raw);
+  return { ...r.json, said: s.events.filter((e) => e.type === 'tool_result').map((e) => e.content) };
+}
+const ended = async (reason, of = server) =>
+  Number(new RegExp(`^runyard_sandbox_bubblewrap_ended_total{[^}]*reason="${reason}"[^}]*} (\\S+)$`, 'm').exec(await (await fetch(`${of.url}/metrics`)).text())?.[1] ?? NaN);
+const gone = `my @f; for (1..40) { open(my $f, ">", "x") or die; print $f "x" x (4 << 20); $f->flush; unlink "x"; push @f, $f } sleep 30; print "all"`;
+
+test('files that were removed and are still open count', async () => {
+  const u = await server.user();
+  const r = await run(u, `perl -MIO::Handle -e '${gone}'`);
+  assert.match(r.said[0], /ended, the workspace is full/);
+  assert.doesNotMatch(r.said[0], /all/);
+  assert.ok((await ended('workspace_bytes')) >= 1);
+});
+
+test('a descriptor that was sent away or mapped does not hide a file for long', async () => {
+  const u = await server.user();
+  const hidden = `for (1..40) { open(my $f, "+>", "x") or die; print $f "x" x (4 << 20); $f->flush; unlink "x"; my $p = fork; if (!$p) { sleep 30; exit } } sleep 30; print "all"`;
+  const r = await run(u, `perl -MIO::Handle -e '${hidden}'`);
+  assert.match(r.said[0], /ended, the workspace is full/);
+});
+
+test('many small files end the command, count afterwards and can be removed', { timeout: 120000 }, async () => {
+  const u = await server.user();
+  const r = await run(u, [`perl -e 'for (1..200000) { open(my $f, ">", "f$_") or die } sleep 20'`, `ls | wc -l; echo x > another`, `find . -delete; ls | wc -l`, 'echo fine'].join('\n'));
+  assert.match(r.said[0], /ended, the workspace has more than \d+ files/);
+  assert.match(r.said[2], /^0$/m);
+  assert.doesNotMatch(r.said[3], /sandbox: ended|could not/);
+  assert.match(r.said[3], /fine/);
+  assert.ok((await ended('workspace_files')) >= 1);
+});
+
+test('a project with more files than are looked at can be used and cleaned, also by a later run', { timeout: 120000 }, async () => {
+  const u = await server.user();
+  const first = await run(u, 'echo kept > kept; echo one');
+  // Twice workspace_files is where the comparison with the database ends.
+  execFileSync('perl', ['-e', 'for (1..2500) { open(my $f, ">", "$ARGV[0]/f$_") or die } my @s = stat $ARGV[0]; chown @s[4, 5], glob("$ARGV[0]/f*")', workspace(first.project_id)]);
+  const second = await run(u, 'ls | wc -l\nfind . -name "f*" -delete; ls\necho more > more', first.thread_id);
+  assert.match(second.said[0], /^2501$/m);
+  assert.match(second.said[0], /more than 1000 files/);
+  assert.match(second.said[1], /^kept$/m);
+  assert.doesNotMatch(second.said.at(-1), /removed or replaced|could lose/);
+  const content = await u.get(`/projects/${first.project_id}/files/content?path=more`);
+  assert.equal(content.text, 'more\n');
+  assert.equal(database.sql(`select string_agg(path, ',' order by path) from runs.workspace_files where project_id = '${first.project_id}'`), 'kept,more');
+});
+
+test('directories that are too deep end the command and do not stay', async () => {
+  const u = await server.user();
+  const r = await run(u, [`mkdir -p keep/me; perl -e 'for (1..3000) { mkdir "d"; chdir "d" or last }'`, 'ls; echo fine'].join('\n'));
+  assert.match(r.said[0], /levels deep; those below are removed/);
+  assert.match(r.said[1], /fine/);
+  assert.match(r.said[1], /^keep$/m);
+  const depth = execFileSync('perl', ['-e', 'chdir $ARGV[0]; my $n = 0; $n++ while chdir "d"; print $n', workspace(r.project_id)], { encoding: 'utf8' });
+  assert.ok(Number(depth) <= 256, depth);
+  assert.ok((await ended('workspace_depth')) >= 1);
+});
+
+test('all projects of an account share its space, also on the disk, until they are removed', { timeout: 180000 }, async () => {
+  const u = await server.user();
+  const write = (mb) => `perl -e 'open(my $f, ">", "big") or die; for (1..${mb}) { print $f rand() x 10 . "x" x ((1 << 20) - 200) } close $f; sleep 3; print "written"'`;
+  const one = await run(u, write(30));
+  assert.match(one.said[0], /written/);
+  const two = await run(u, write(30));
+  assert.match(two.said[0], /ended, the workspace is full \((1\d|2\d) MiB/);
+  // What is there already may be removed, and nothing may be added.
+  const more = await run(u, 'rm big; ls; echo cleaned', two.thread_id);
+  assert.match(more.said[0], /cleaned/);
+  assert.doesNotMatch(more.said[0], /sandbox: ended/);
+  // An upload of a start counts, too.
+  const upload = await u.start({ prompt: 'echo x', files: [{ name: 'a.bin', data: Buffer.alloc(9 << 20, 1) }, { name: 'b.bin', data: Buffer.alloc(9 << 20, 2) }] });
+  if (upload.status === 200) await u.stream(upload.json.agent_run_id);
+  const again = await u.start({ prompt: 'echo x', files: [{ name: 'c.bin', data: Buffer.alloc(9 << 20, 3) }] });
+  assert.equal(again.status, 413, again.text);
+  assert.equal(again.json.detail.error_code, 'UPLOAD_TOO_LARGE');
+  assert.match(again.json.detail.message, /all your projects/);
+  // No bytes stay behind of a refused upload.
+  assert.equal(database.sql(`select coalesce(sum(length(bytes)), 0) from runs.workspace_chunks where refs = 0`), '0');
+  const deleted = await u.request('DELETE', `/threads/${one.thread_id}`);
+  assert.equal(deleted.status, 204, deleted.text);
+  assert.equal(existsSync(workspace(one.project_id)), false);
+  const after = await run(u, write(20), two.thread_id);
+  assert.match(after.said[0], /written/);
+});
+
+test('a thread counts to the limit of its account until its data is removed', { timeout: 120000 }, async (t) => {
+  const u = await server.user();
+  const made = [];
+  for (let i = 0; i < 10; i++) made.push(await run(u, i === 0 ? 'mkdir in; echo x > in/file' : 'true'));
+  assert.equal((await u.start({ prompt: 'one more' })).status, 402);
+  const file = path.join(workspace(made[0].project_id), 'in/file');
+  try {
+    execFileSync('chattr', ['+i', file], { stdio: 'ignore' });
+  } catch {
+    return t.skip('the immutable attribute cannot be set here');
+  }
+  const removed = path.join(server.dir, 'data/modules/sandbox_bubblewrap/workspaces/.removed');
+  try {
+    assert.equal((await u.request('DELETE', `/threads/${made[0].thread_id}`)).status, 204);
+    const refused = await u.start({ prompt: 'one more' });
+    assert.equal(refused.status, 402, refused.text);
+  } finally {
+    const [name] = existsSync(removed) ? readdirSync(removed) : [];
+    execFileSync('chattr', ['-i', name ? path.join(removed, name, 'in/file') : file]);
+  }
+  await waitFor('the removal', () => readdirSync(removed).length === 0, 40000);
+  await waitFor('a free thread', async () => {
+    const r = await u.start({ prompt: 'true' });
+    if (r.status === 200) await u.stream(r.json.agent_run_id);
+    return r.status === 200;
+  }, 45000);
+  // Without a workspace, or with one that is removed at once, it is free at once.
+  assert.equal((await u.start({ prompt: 'one more' })).status, 402);
+  assert.equal((await u.request('DELETE', `/threads/${made[1].thread_id}`)).status, 204);
+  const next = await u.start({ prompt: 'true' });
+  assert.equal(next.status, 200, next.text);
+  await u.stream(next.json.agent_run_id);
+});
+
+test('on a disk that is nearly full no command begins, and the cause is told', { timeout: 60000 }, async () => {
+  const full = await new Server({ database, llm, set, settings: '[sandbox_bubblewrap]\nmin_free_mb = 1000000000\n' }).start();
+  try {
+    const u = await full.user();
+    const r = await run(u, 'echo never > file').catch((e) => ({ said: [String(e)] }));
+    assert.match(r.said[0], /the disk of the server is nearly full/);
+    await waitFor('the warning', () => /the disk with the workspaces is nearly full/.test(full.log));
+    const text = await (await fetch(`${full.url}/metrics`)).text();
+    assert.match(text, /^runyard_sandbox_bubblewrap_refused_total{[^}]*reason="disk_space"[^}]*} [1-9]/m);
+  } finally {
+    await full.stop();
+    execFileSync('rm', ['-rf', full.dir]);
+  }
+});
+
+test('below the reserve the command that fills the disk is ended and another account goes on', { timeout: 120000 }, async (t) => {
+  // A file system of its own, so that the machine's disk is not filled.
+  const small = await new Server({ database, llm, set, settings: '[sandbox_bubblewrap]\nworkspace_mb = 100000\nmin_free_mb = 150\n[runs]\naccount_workspace_bytes = { free = 107374182400 }\n' });
+  const data = path.join(small.dir, 'data');
+  try {
+    execFileSync('mkdir', ['-p', data]);
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=400m', 'tmpfs', data], { stdio: 'ignore' });
+  } catch {
+    execFileSync('rm', ['-rf', small.dir]);
+    return t.skip('no file system can be mounted here');
+  }
+  try {
+    await small.start();
+    const [honest, hostile] = [await small.user(), await small.user()];
+    const [quiet, greedy] = await Promise.all([
+      run(honest, 'for i in 1 2 3 4 5 6 7 8; do echo $i >> log; sleep 1; done; wc -l < log'),
+      run(hostile, 'sleep 2; head -c 390M /dev/zero > big; sleep 20; echo survived')]);
+    assert.doesNotMatch(greedy.said[0], /survived/);
+    assert.match(greedy.said[0], /the disk of the server is nearly full|No space|ended/);
+    assert.ok(statSync(data).isDirectory());
+    assert.ok(quiet.said[0].length > 0);
+    assert.ok((await ended('disk_space', small)) >= 1);
+  } finally {
+    await small.stop();
+    execFileSync('umount', ['-l', data]);
+    execFileSync('rm', ['-rf', small.dir]);
+  }
+});
