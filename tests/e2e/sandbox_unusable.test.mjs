@@ -80,6 +80,43 @@ test('a bwrap that does not exist is named with its package', async () => {
   }
 });
 
+test('without control groups commands run, and /readyz tells what is not limited', async () => {
+  const server = new Server({ database, llm, set: ['sandbox_bubblewrap.control_groups=off'] });
+  try {
+    await server.start();
+    const ready = await new Client(server).get('/readyz');
+    assert.equal(ready.status, 200, ready.text);
+    const trouble = ready.json.degraded?.find((d) => d.room === 'sandbox_bubblewrap');
+    assert.match(trouble?.message ?? ready.text, /without control groups.*the kernel keeps.*account.*"off"/);
+    assert.match(await (await fetch(`${server.url}/metrics`)).text(), /^runyard_sandbox_bubblewrap_control_groups 0$/m);
+    const u = await server.user();
+    const r = await u.start({ prompt: '[shell]' });
+    const s = await u.stream(r.json.agent_run_id);
+    assert.match(s.raw, /out\\n|"out/);
+  } finally {
+    await server.close();
+  }
+});
+
+test('where control groups are required, no command runs without them', async () => {
+  // In the group of another program they are nobody's to divide.
+  const server = new Server({ database, llm, set: ['sandbox_bubblewrap.control_groups=required'] });
+  try {
+    await server.start();
+    const metrics = await (await fetch(`${server.url}/metrics`)).text();
+    const ready = await new Client(server).get('/readyz');
+    if (/^runyard_sandbox_bubblewrap_control_groups 1$/m.test(metrics)) return assert.equal(ready.status, 200, ready.text);
+    assert.equal(ready.status, 503, ready.text);
+    assert.match(ready.json.reasons.find((r) => r.room === 'sandbox_bubblewrap')?.message, /no control groups.*"required".*Delegate=yes/);
+    const u = await server.user();
+    const r = await u.start({ prompt: '[shell]' });
+    const s = await u.stream(r.json.agent_run_id);
+    assert.match(s.raw, /the sandbox could not run the command/);
+  } finally {
+    await server.close();
+  }
+});
+
 test('a client learns that the sandbox is not available, and nothing of the system', async () => {
   await withStub('bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted', async (server, stub) => {
     const u = await server.user();

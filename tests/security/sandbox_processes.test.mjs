@@ -75,7 +75,7 @@ function attacks(mode, startServer) {
     const said = await attack(u, `(setsid sh -c 'sleep 0.5; cat /proc/self/limits > adopted' &) ; sleep 2; cat adopted /proc/[0-9]*/limits`);
     const values = (name) => [...said.matchAll(new RegExp(`^${name} +(\\S+)`, 'gm'))].map((m) => m[1]);
     for (const [name, value] of [['Max processes', processes], ['Max open files', 128], ['Max file size', megabytes << 20]]) {
-      assert.ok(values(name).length > 3, said);
+      assert.ok(values(name).length >= 3, said);
       for (const v of values(name)) assert.ok(Number(v) <= value, `${name}: ${v}\n${said}`);
     }
   });

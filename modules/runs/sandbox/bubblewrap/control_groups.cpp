@@ -142,7 +142,8 @@ std::string control_groups::prepare(const std::string& directory, const group_se
   const bool in_server = fs::path(directory).filename() == server_name;
   const std::string base = in_server ? fs::path(directory).parent_path().string() : directory;
   if (std::string missing = lacks(base); !missing.empty()) return missing;
-  if (!files_->delegated(base) && (in_server || !all_processes_are_ours(base)))
+  // As the part server/ of an earlier instance, too.
+  if (!files_->delegated(base) && !all_processes_are_ours(directory))
     return "the server's control group is not delegated to it and holds other programs as well";
   const std::string server = base + "/" + server_name, sandbox = base + "/" + sandbox_name;
   if (const int error = files_->make(server); error != 0 && error != EEXIST)

@@ -224,6 +224,8 @@ TEST_F(control_groups_test, a_later_instance_of_the_module_finds_the_same_group)
   auto again = std::make_unique<kernel>(root);
   again->put(root + "/cgroup.procs", "");
   again->put(root + "/cgroup.subtree_control", "cpu io memory pids ");
+  again->is_delegated = false;
+  again->put(root + "/server/cgroup.procs", std::to_string(::getpid()));
   control_groups next(std::move(again));
   EXPECT_EQ(next.prepare(root + "/server", settings), "");
   EXPECT_EQ(fs::path(next.add(account, {})).parent_path(), root + "/sandbox/" + account);
