@@ -137,6 +137,8 @@ void connection::route_request() {
       return fail(404, "Not Found");
     case match_outcome::bad_encoding:
       return fail(400, "Bad request target");
+    case match_outcome::bad_text:
+      return fail(422, std::string(match.parameter) + " must be UTF-8");
     case match_outcome::wrong_method:
       return fail(405, "Method Not Allowed", "Allow: " + match.allow + "\r\n");
   }

@@ -131,10 +131,10 @@ std::string_view route_table::strip(std::string_view path) const noexcept {
 namespace {
 
 // Modules and the database take text: each value by itself, as two halves of a character may meet.
-bool is_text(const path_values& values) {
+match_result found(const compiled_route& r, const path_values& values, std::string_view path) {
   for (std::size_t i = 0; i < values.ends.size(); ++i)
-    if (!observe::is_utf8(values.at(i))) return false;
-  return true;
+    if (!observe::is_utf8(values.at(i))) return {match_outcome::bad_text, &r, {}, path, r.params.at(i)};
+  return {match_outcome::found, &r, {}, path};
 }
 
 }  // namespace
@@ -148,12 +148,12 @@ match_result route_table::match(std::string_view method, std::string_view path,
   const auto inner = strip(path);
   if (inner.data()) {
     if (const auto* r = find(prefixed_, inner.substr(1), s))
-      return {is_text(values) ? match_outcome::found : match_outcome::bad_encoding, r, {}, inner};
+      return found(*r, values, inner);
     values.clear();
   }
   if (!s.bad)
     if (const auto* r = find(plain_, path.substr(1), s))
-      return {is_text(values) ? match_outcome::found : match_outcome::bad_encoding, r, {}, path};
+      return found(*r, values, path);
   values.clear();
   if (s.bad) return {match_outcome::bad_encoding, nullptr, {}, path};
   if (!s.methods.empty()) return {match_outcome::wrong_method, nullptr, join(s.methods), path};

@@ -40,13 +40,14 @@ struct path_values {
   }
 };
 
-enum class match_outcome { found, no_path, wrong_method, bad_encoding };
+enum class match_outcome { found, no_path, wrong_method, bad_encoding, bad_text };
 
 struct match_result {
   match_outcome outcome = match_outcome::no_path;
   const compiled_route* route = nullptr;
   std::string allow;      // when wrong_method: "GET, HEAD, OPTIONS"
   std::string_view path;  // without the base path, when a prefixed route matched
+  std::string_view parameter = {};  // of the route, when bad_text: the one that is no UTF-8
 };
 
 class route_table {

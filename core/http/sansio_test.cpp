@@ -440,5 +440,29 @@ TEST(routes, LiteralBeforeParameterWithBacktracking) {
   EXPECT_EQ("GET, HEAD, OPTIONS, POST", t.match("PUT", "/a/b/d", v).allow);
 }
 
+TEST(routes, ParametersAreText) {
+  route_table t;
+  for (const char* pattern : {"/pair/{first}/{second}", "/files/{rest...}"}) {
+    compiled_route r;
+    r.def.method = "GET";
+    r.def.pattern = pattern;
+    t.add(std::move(r));
+  }
+  path_values v;
+  const auto bad = [&](const std::string& path) {
+    const auto m = t.match("GET", path, v);
+    return m.outcome == match_outcome::found      ? std::string()
+           : m.outcome == match_outcome::bad_text ? std::string(m.parameter)
+                                                  : std::string("?");
+  };
+  EXPECT_EQ("", bad("/pair/%c3%a9/\xc3\xa9"));
+  EXPECT_EQ("", bad("/files/%e2%82%ac/x"));
+  EXPECT_EQ("first", bad("/pair/%ff/x"));
+  EXPECT_EQ("first", bad("/pair/\xff/x"));
+  EXPECT_EQ("second", bad("/pair/x/%ed%a0%80"));
+  EXPECT_EQ("first", bad("/pair/%c3/%a9")) << "halves do not make one";
+  EXPECT_EQ("rest", bad("/files/a/%c0%af"));
+}
+
 }  // namespace
 }  // namespace ry::http::serving
