@@ -32,7 +32,7 @@ function read(server, token, id, onText) {
   return new Promise((resolve, reject) => {
     const out = { terminal: 0, ended: 0 };
     const socket = connect({ host: hostname, port, noDelay: true });
-    socket.write(`GET /agent-run/${id}/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nConnection: close\r\n\r\n`);
+    socket.write(`GET /agent-run/${id}/stream HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${token}\r\nConnection: close\r\n\r\n`);
     socket.setEncoding('utf8');
     socket.on('data', (d) => {
       const now = performance.now();

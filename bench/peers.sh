@@ -37,7 +37,7 @@ health=/healthz
 answers() { # PORT, without another process, which would be part of what is measured
   local line
   { exec 3<>"/dev/tcp/127.0.0.1/$1"; } 2>/dev/null || return 1
-  printf 'GET %s HTTP/1.1\r\nHost: bench\r\nConnection: close\r\n\r\n' "$health" >&3
+  printf 'GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n' "$health" >&3
   read -r line 2>/dev/null <&3 || line=''
   exec 3<&-
   [[ $line == *" 200 "* ]]

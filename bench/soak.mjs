@@ -62,7 +62,7 @@ async function wholeRun(c) {
   done++;
 }
 async function remove(c, bearer, thread) {
-  const r = await c.request(`DELETE /threads/${thread} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${bearer}\r\n\r\n`);
+  const r = await c.request(`DELETE /threads/${thread} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${bearer}\r\n\r\n`);
   if (r.status >= 300) throw new Error(`delete: ${r.status} ${r.text.slice(0, 100)}`);
   deleted++;
 }

@@ -198,7 +198,7 @@ const modes = {
       await new Promise((ok) => { const k = counter(api, ok); s.request(streamRequest(bearer, id), k.take).catch(failed); });
       const before = await model(), began = performance.now();
       const gone = (async () => { while ((await model()) === before) await sleep(0); closed.push(performance.now() - began); })();
-      const r = await c.request(`POST /agent-run/${id}/stop HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${bearer}\r\nContent-Length: 0\r\n\r\n`);
+      const r = await c.request(`POST /agent-run/${id}/stop HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${bearer}\r\nContent-Length: 0\r\n\r\n`);
       if (r.status !== 200) failed(new Error(`stop: ${r.status}`));
       answered.push(performance.now() - began);
       await gone;

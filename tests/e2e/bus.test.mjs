@@ -356,7 +356,7 @@ test('a slow reader on another node misses nothing and holds up nobody', async (
   let text = '';
   const slow = new Promise((resolve, reject) => {
     const socket = net.connect({ host: hostname, port, readableHighWaterMark: 1024 });
-    socket.write(`GET /agent-run/${id}/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${u.token}\r\nConnection: close\r\n\r\n`);
+    socket.write(`GET /agent-run/${id}/stream HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${u.token}\r\nConnection: close\r\n\r\n`);
     socket.setEncoding('utf8');
     socket.on('data', (d) => { text += d; socket.pause(); setTimeout(() => socket.resume(), 50); });
     socket.on('end', resolve);

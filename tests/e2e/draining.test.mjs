@@ -51,7 +51,7 @@ test('while it stops, a start is answered 503 with Retry-After, and probes are s
   await u.get('/account');
   // An upload under way keeps the server from going at once.
   const socket = net.connect({ host: '127.0.0.1', port });
-  socket.write(`POST /agent/start HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${u.token}\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: 200\r\n\r\n--b\r\n`);
+  socket.write(`POST /agent/start HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${u.token}\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: 200\r\n\r\n--b\r\n`);
   socket.on('error', () => {});
   await sleep(100);
   const ended = server.stop();

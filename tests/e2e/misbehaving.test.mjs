@@ -68,7 +68,7 @@ function breaksRules(when) {
     for (let i = 0; i < 20; i++) {
       const socket = net.connect(Number(new URL(server.url).port), '127.0.0.1');
       socket.on('error', () => {});
-      await new Promise((resolve) => socket.write('GET /abi_rogue/late HTTP/1.1\r\nHost: x\r\n\r\n', resolve));
+      await new Promise((resolve) => socket.write('GET /abi_rogue/late HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n', resolve));
       await sleep(5);
       socket.destroy();
     }

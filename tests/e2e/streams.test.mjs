@@ -245,7 +245,7 @@ test('HEAD of a stream that goes on is answered at once, and its connection serv
   const s = net.connect(Number(port), hostname);
   let text = '';
   s.on('data', (d) => (text += d));
-  const head = (path) => `HEAD ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${u.token}\r\n`;
+  const head = (path) => `HEAD ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${u.token}\r\n`;
   s.write(`${head(`/agent-run/${id}/stream`)}\r\n${head(`/agent-run/${id}`)}Connection: close\r\n\r\n`);
   await waitFor('both answers', () => s.closed || s.readableEnded, 5000);
   const answers = text.split('\r\n\r\n').filter(Boolean);
@@ -273,7 +273,7 @@ test('a chunk of 20 bytes costs at most 110 bytes on the wire', async () => {
 async function stalling(u, id, pause, query = '') {
   const { hostname, port } = new URL(u.url);
   const socket = net.connect({ host: hostname, port });
-  socket.write(`GET /agent-run/${id}/stream${query} HTTP/1.0\r\nHost: x\r\nAuthorization: Bearer ${u.token}\r\n\r\n`);
+  socket.write(`GET /agent-run/${id}/stream${query} HTTP/1.0\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${u.token}\r\n\r\n`);
   let text = (await new Promise((r) => socket.once('data', r))).toString();
   socket.pause();
   await pause();

@@ -111,7 +111,7 @@ test('hostile forms get a clear error and the server goes on', async () => {
   const { hostname, port } = new URL(server.url);
   await new Promise((resolve) => {
     const s = net.connect(Number(port), hostname, () => {
-      s.write(`POST /agent/start HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${u.token}\r\n` +
+      s.write(`POST /agent/start HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${u.token}\r\n` +
         'Content-Type: multipart/form-data; boundary=B\r\nContent-Length: 100000\r\n\r\n' +
         `${field('B', 'prompt', 'cut')}--B\r\nContent-Disposition: form-data; name="files"; filename="a.txt"\r\n\r\nhalf`);
       setTimeout(() => { s.destroy(); resolve(); }, 200);

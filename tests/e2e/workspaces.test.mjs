@@ -225,7 +225,7 @@ test('a reader that is slow after the end of its run does not keep the copy of a
   const r = await u.start({ prompt: 'x [flood]\n$ printf 1 > v' });
   const socket = net.connect(new URL(u.url).port, '127.0.0.1');
   try {
-    socket.write(`GET /agent-run/${r.json.agent_run_id}/stream HTTP/1.0\r\nHost: x\r\nAuthorization: Bearer ${u.token}\r\n\r\n`);
+    socket.write(`GET /agent-run/${r.json.agent_run_id}/stream HTTP/1.0\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${u.token}\r\n\r\n`);
     await new Promise((begun) => socket.once('data', begun));
     socket.pause();
     await waitFor('the run to end', async () => (await u.get(`/agent-run/${r.json.agent_run_id}`)).json.status === 'completed', 40000);
