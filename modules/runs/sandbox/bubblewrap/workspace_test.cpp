@@ -65,6 +65,20 @@ TEST_F(workspace_test, replaces_as_a_whole_and_keeps_the_mode) {
   EXPECT_EQ(std::distance(fs::directory_iterator(home), fs::directory_iterator()), 1);
 }
 
+TEST_F(workspace_test, an_open_file_stays_what_it_was) {
+  ASSERT_FALSE(files->write(project, "data.bin", "before", std::nullopt));
+  bubblewrap::unique_fd fd;
+  std::uint64_t size = 0;
+  ASSERT_FALSE(files->open(project, "data.bin", fd, size));
+  EXPECT_EQ(size, 6u);
+  ASSERT_FALSE(files->write(project, "data.bin", "after it was replaced", std::nullopt));
+  char text[16]{};
+  EXPECT_EQ(::read(fd.get(), text, sizeof text), 6);
+  EXPECT_STREQ(text, "before");
+  EXPECT_EQ(files->open(project, "missing", fd, size).status, RY_NOT_FOUND);
+  EXPECT_EQ(files->open(project, "../../secret.txt", fd, size).status, RY_PERMISSION_DENIED);
+}
+
 TEST_F(workspace_test, no_path_leads_out) {
   fs::create_symlink("../../secret.txt", home / "relative");
   fs::create_symlink(root / "secret.txt", home / "absolute");
@@ -97,6 +111,15 @@ TEST_F(workspace_test, writing_to_a_link_replaces_the_link) {
 TEST_F(workspace_test, refuses_what_is_no_regular_file) {
   ASSERT_EQ(::mkfifo((home / "pipe").c_str(), 0600), 0);
   EXPECT_EQ(read_status("pipe"), RY_FAILED_PRECONDITION);
+  const int listening = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_un at{};
+  at.sun_family = AF_UNIX;
+  const auto name = (home / "socket").string();
+  ASSERT_LT(name.size(), sizeof at.sun_path);
+  name.copy(at.sun_path, name.size());
+  ASSERT_EQ(::bind(listening, reinterpret_cast<sockaddr*>(&at), sizeof at), 0);
+  EXPECT_EQ(read_status("socket"), RY_FAILED_PRECONDITION);
+  ::close(listening);
   EXPECT_EQ(read_status(""), RY_FAILED_PRECONDITION);
   fs::create_directory(home / "dir");
   EXPECT_EQ(read_status("dir"), RY_FAILED_PRECONDITION);
