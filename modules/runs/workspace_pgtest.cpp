@@ -1,5 +1,9 @@
 // What the workspaces of an account take, and what of it counts after a thread was deleted.
+#include <string>
+
 #include "runs_sql_test.hpp"
+
+using namespace testing_runs;
 
 namespace {
 

@@ -3,9 +3,12 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cstdio>
 #include <cstring>
@@ -15,10 +18,15 @@
 #include <sstream>
 #include <string_view>
 
+#include "workspace.hpp"
+
 namespace bubblewrap {
 namespace {
 
 using directory_stream = std::unique_ptr<DIR, int (*)(DIR*)>;
+
+constexpr std::string_view open_files_limit = "Max open files";
+constexpr int most_copied = 65536;
 
 std::uint64_t number_after(const std::string& text, std::string_view name) {
   const std::size_t at = text.find(name);
@@ -37,15 +45,38 @@ void note_largest(sizes& all, ino_t inode, std::uint64_t bytes) {
   known = std::max(known, bytes);
 }
 
+void note_unlinked(const struct stat& status, dev_t device, sizes& out) {
+  if (!S_ISREG(status.st_mode) || status.st_nlink != 0 || status.st_dev != device) return;
+  note_largest(out, status.st_ino, static_cast<std::uint64_t>(status.st_blocks) * 512);
+}
+
+// A process that made itself undumpable belongs to root in /proc. Its descriptors can still be copied, because the server
+// owns the user namespace that it is in.
+void add_copied(pid_t id, dev_t device, sizes& out) {
+  const unique_fd process(static_cast<int>(::syscall(SYS_pidfd_open, id, 0)));
+  if (!process) return;
+  const std::string limits = text_of("/proc/" + std::to_string(id) + "/limits");
+  std::istringstream rest(limits.substr(std::min(limits.find(open_files_limit), limits.size())).erase(0, open_files_limit.size()));
+  int end = 0;
+  if (!(rest >> end)) return;
+  end = std::min(end, most_copied);
+  for (int number = 0; number < end; ++number) {
+    const unique_fd copy(static_cast<int>(::syscall(SYS_pidfd_getfd, process.get(), number, 0)));
+    if (!copy && errno != EBADF) return;
+    struct stat status {};
+    if (copy && ::fstat(copy.get(), &status) == 0) note_unlinked(status, device, out);
+  }
+}
+
 void add_open(pid_t id, dev_t device, sizes& out) {
   const std::string path = "/proc/" + std::to_string(id) + "/fd";
   const directory_stream all(::opendir(path.c_str()), &::closedir);
+  if (!all && errno == EACCES) return add_copied(id, device, out);
   while (const dirent* item = all ? ::readdir(all.get()) : nullptr) {
     if (item->d_name[0] == '.') continue;
     struct stat status {};
     if (::fstatat(::dirfd(all.get()), item->d_name, &status, 0) != 0) continue;
-    if (!S_ISREG(status.st_mode) || status.st_nlink != 0 || status.st_dev != device) continue;
-    note_largest(out, status.st_ino, static_cast<std::uint64_t>(status.st_blocks) * 512);
+    note_unlinked(status, device, out);
   }
 }
 
@@ -62,8 +93,7 @@ void add_mapped(pid_t id, dev_t device, sizes& out) {
     std::snprintf(range, sizeof range, "%llx-%llx", begin, end);
     struct stat status {};
     if (::stat(("/proc/" + std::to_string(id) + "/map_files/" + range).c_str(), &status) == 0) {
-      if (S_ISREG(status.st_mode) && status.st_nlink == 0 && status.st_dev == device)
-        note_largest(out, status.st_ino, static_cast<std::uint64_t>(status.st_blocks) * 512);
+      note_unlinked(status, device, out);
     } else if (makedev(major, minor) == device) {
       note_largest(out, inode, offset + (end - begin));
     }
