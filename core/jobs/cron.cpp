@@ -67,7 +67,11 @@ bool field(std::string_view text, int low, int high, const std::array<std::strin
       }
     }
     if (from < low || to > high || from > to) return false;
-    for (int i = from; i <= to; i += step) out.set(static_cast<std::size_t>(i));
+    // Counted by what is left: `i + step` may be more than an int holds.
+    for (int i = from;; i += step) {
+      out.set(static_cast<std::size_t>(i));
+      if (step > to - i) break;
+    }
     if (comma == text.npos) return true;
     text = text.substr(comma + 1);
   }
@@ -152,8 +156,9 @@ std::optional<cron::time> cron::next(time t) const {
     }
     const bool day_ok = day_[static_cast<unsigned>(ymd.day())];
     const bool week_ok = weekday_[weekday(day).c_encoding()];
-    // crontab(5): when both are restricted, either is enough.
-    const bool ok = day_any_ ? week_ok : weekday_any_ ? day_ok : day_ok || week_ok;
+    // crontab(5): when both are restricted, either is enough. A field that begins with '*' is not restricted in this
+    // sense, but its step ("*/2") counts.
+    const bool ok = day_any_ || weekday_any_ ? day_ok && week_ok : day_ok || week_ok;
     if (!ok) {
       minute = day + std::chrono::days(1);
       continue;

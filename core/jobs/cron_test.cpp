@@ -32,6 +32,19 @@ TEST(cron, finds_the_next_tick) {
   EXPECT_EQ(next("0 0 1 1 *", at(2026, 6, 1)), at(2027, 1, 1));
 }
 
+TEST(cron, a_step_of_a_day_field_counts) {
+  EXPECT_EQ(next("0 0 */2 * *", at(2026, 1, 1)), at(2026, 1, 3));
+  EXPECT_EQ(next("0 0 * * */3", at(2026, 11, 22)), at(2026, 11, 25));          // Sunday, then Wednesday
+  EXPECT_EQ(next("0 0 */10 * fri", at(2026, 1, 1)), at(2026, 5, 1));           // the first Friday that is a 1st, 11th, ...
+  EXPECT_EQ(next("0 0 13 * */5", at(2026, 1, 1)), at(2026, 2, 13));            // the first 13th that is Sunday or Friday
+}
+
+TEST(cron, a_step_beyond_the_field_is_taken_once) {
+  EXPECT_EQ(next("1/2147483647 * * * *", at(2026, 1, 1)), at(2026, 1, 1, 0, 1));
+  EXPECT_EQ(next("1/2147483647 * * * *", at(2026, 1, 1, 0, 1)), at(2026, 1, 1, 1, 1));
+  EXPECT_EQ(next("0 0 * * 7/2147483647", at(2026, 11, 21)), at(2026, 11, 22));
+}
+
 TEST(cron, every_ticks_on_multiples_so_that_nodes_agree) {
   EXPECT_EQ(next("@every 30s", at(2026, 1, 1, 0, 0, 1)), at(2026, 1, 1, 0, 0, 30));
   EXPECT_EQ(next("@every 30s", at(2026, 1, 1, 0, 0, 30)), at(2026, 1, 1, 0, 1));
