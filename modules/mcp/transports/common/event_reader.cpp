@@ -29,6 +29,8 @@ bool event_reader::feed(std::string_view bytes, const event_fn& event) {
       joined.swap(line_);
       text = joined;
     }
+    // The same limit as for a line that comes in pieces.
+    if (text.size() + data_.size() > max_event_) return false;
     at = end + 1;
     if (bytes[end] == '\r') {
       if (at == bytes.size()) {
@@ -40,7 +42,6 @@ bool event_reader::feed(std::string_view bytes, const event_fn& event) {
     if (first_ && text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
     first_ = false;
     line(text, event);
-    if (data_.size() > max_event_) return false;
   }
   return true;
 }

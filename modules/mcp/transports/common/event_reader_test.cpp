@@ -60,6 +60,16 @@ TEST(EventReader, MemoryIsBounded) {
   EXPECT_EQ(in_pieces(events, small, 64).events.size(), 100u);
 }
 
+TEST(EventReader, TheLimitIsTheSameHoweverTheBytesCome) {
+  for (const std::string text : {": " + std::string(200, 'c') + "\ndata: a\n\n", "data: " + std::string(95, 'x') + "\n\n"}) {
+    event_reader whole(100), pieces(100);
+    EXPECT_FALSE(in_pieces(whole, text, text.size()).fits);
+    EXPECT_FALSE(in_pieces(pieces, text, 7).fits);
+  }
+  event_reader fits(100);
+  EXPECT_TRUE(in_pieces(fits, "data: " + std::string(94, 'x') + "\n\n", 200).fits);
+}
+
 TEST(EventReader, ANewStreamDropsWhatWasIncomplete) {
   event_reader r(1000);
   in_pieces(r, "id: 8\ndata: whole\n\nid: 9\ndata: half", 100);

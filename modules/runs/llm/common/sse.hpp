@@ -26,13 +26,16 @@ class sse_reader {
       const auto end = line_end(bytes);
       if (end == std::string_view::npos) {
         line_.append(bytes);
-        return line_.size() <= max_event_;
+        return fits(line_);
       }
       std::string_view line = bytes.substr(0, end);
       if (!line_.empty()) {
         line_.append(line);
         line = line_;
       }
+      // The same limit as for a line that comes in pieces.
+      if (!fits(line)) return false;
+      line = without_mark(line);
       bytes.remove_prefix(end);
       drop_line_end(bytes);
       bool go_on = true;
@@ -45,7 +48,6 @@ class sse_reader {
         name_.clear();
       } else if (!line.empty()) {
         take_field(line);
-        if (data_.size() > max_event_) return false;
       } else {
         go_on = end_event(event);
       }
@@ -58,7 +60,7 @@ class sse_reader {
   // The bytes have ended: gives out an event whose end is missing.
   template <class F>
   void finish(F&& event) {
-    if (!line_.empty()) take_field(line_);
+    if (!line_.empty()) take_field(without_mark(line_));
     line_.clear();
     (void)end_event([&](std::string_view name, std::string_view data) {
       event(name, data);
@@ -79,6 +81,14 @@ class sse_reader {
     data_.clear();
     data_count_ = 0;
     return go_on;
+  }
+  // With the line feed that would join it to the data before it.
+  bool fits(std::string_view line) const { return line.size() + data_.size() + (data_count_ > 0) <= max_event_; }
+  // A stream may begin with a byte order mark.
+  std::string_view without_mark(std::string_view line) {
+    if (first_line_ && line.starts_with("\xef\xbb\xbf")) line.remove_prefix(3);
+    first_line_ = false;
+    return line;
   }
   static std::string_view value_of(std::string_view line, std::size_t colon_end) {
     line.remove_prefix(colon_end);
@@ -106,6 +116,7 @@ class sse_reader {
   std::string line_;  // of the piece before
   std::string name_, data_;
   std::size_t data_count_ = 0, count_ = 0;
+  bool first_line_ = true;
   bool split_end_ = false;  // the last piece ended in CR: an LF that follows belongs to it
 };
 

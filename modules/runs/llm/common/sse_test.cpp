@@ -61,6 +61,31 @@ TEST(sse, refuses_events_without_end) {
   EXPECT_FALSE(fits);
 }
 
+TEST(sse, the_limit_is_the_same_however_the_bytes_come) {
+  for (const std::string text : {": " + std::string(2000, 'c') + "\ndata: a\n\n", "data: " + std::string(2000, 'x') + "\n\n",
+                                 "data: " + std::string(994, 'x') + "\n\n", "data: " + std::string(995, 'x') + "\n\n",
+                                 "data: " + std::string(490, 'x') + "\n{" + std::string(508, 'y') + "\n\n"}) {
+    bool whole = true, pieces = true;
+    const auto events = read(text, text.size(), &whole);
+    EXPECT_EQ(events, read(text, 7, &pieces));
+    EXPECT_EQ(whole, pieces) << text.substr(0, 8) << " " << text.size();
+  }
+  bool fits = true;
+  read("data: " + std::string(994, 'x') + "\n\n", 2000, &fits);
+  EXPECT_TRUE(fits);
+  read("data: " + std::string(995, 'x') + "\n\n", 2000, &fits);
+  EXPECT_FALSE(fits);
+}
+
+TEST(sse, a_byte_order_mark_at_the_begin_is_skipped) {
+  for (std::size_t step = 1; step < 20; ++step)
+    EXPECT_THAT(read("\xef\xbb\xbf"
+                     "data: a\n\n\xef\xbb\xbf"
+                     "data: b\n\ndata: c\n\n",
+                     step),
+                testing::ElementsAre("|a", "|c"));
+}
+
 TEST(sse, survives_noise) {
   std::mt19937 rng(3);
   for (int i = 0; i < 20000; ++i) {
