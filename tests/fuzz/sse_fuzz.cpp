@@ -1,0 +1,96 @@
+// Server-sent events, as the readers of model providers, of MCP servers and of the command line read them. However the
+// bytes arrive, each reads the same events with the same limits; where all three follow the standard (WHATWG HTML,
+// 9.2.6), they agree.
+#include <string>
+#include <vector>
+
+#include "check.hpp"
+#include "core/app/client/sse_reader.hpp"
+#include "modules/mcp/transports/common/event_reader.hpp"
+#include "modules/runs/llm/common/sse.hpp"
+
+namespace {
+
+constexpr std::size_t most_event = 64;
+
+struct stream {
+  bool fits = true;
+  std::vector<std::string> names, data;
+  std::string last_id;
+  bool operator==(const stream&) const = default;
+};
+
+template <class Feed>
+void feed_all(std::string_view bytes, std::uint32_t seed, Feed&& feed) {
+  if (seed == 0)
+    feed(bytes);
+  else
+    fuzz::in_pieces(bytes, seed, feed);
+}
+
+stream read_llm(std::string_view bytes, std::uint32_t seed, std::size_t most) {
+  stream out;
+  llm::sse_reader reader(most);
+  const auto take = [&](std::string_view name, std::string_view data) {
+    out.names.emplace_back(name);
+    out.data.emplace_back(data);
+    fuzz::promise(data.size() <= most, "an event obeys its limit");
+    return true;
+  };
+  feed_all(bytes, seed, [&](std::string_view piece) { return out.fits = reader.feed(piece, take); });
+  if (out.fits) reader.finish(take);
+  fuzz::promise(reader.count() == out.data.size(), "events are counted");
+  return out;
+}
+
+stream read_mcp(std::string_view bytes, std::uint32_t seed, std::size_t most) {
+  stream out;
+  mcp_transport::event_reader reader(most);
+  feed_all(bytes, seed, [&](std::string_view piece) {
+    return out.fits = reader.feed(piece, [&](std::string_view name, std::string_view data) {
+      fuzz::promise(!data.empty() && data.size() <= most, "an event has data and obeys its limit");
+      fuzz::promise(data.find('\r') == data.npos, "an end of a line is a line feed");
+      out.names.emplace_back(name);
+      out.data.emplace_back(data);
+    });
+  });
+  out.last_id = reader.last_id();
+  fuzz::promise(out.last_id.find_first_of(std::string_view("\0\r\n", 3)) == out.last_id.npos, "an id may stand in a header");
+  return out;
+}
+
+stream read_client(std::string_view bytes, std::uint32_t seed) {
+  stream out;
+  ry::app::client::sse_reader reader;
+  feed_all(bytes, seed, [&](std::string_view piece) {
+    return out.fits = reader.feed(piece, [&](const ry::app::client::sse_event& e) { out.data.push_back(e.data); });
+  });
+  out.last_id = reader.last_id();
+  return out;
+}
+
+// What the reader of model providers takes beyond the standard.
+bool has_extensions(std::string_view bytes) {
+  return bytes.find("error:") != bytes.npos || bytes.find('{') != bytes.npos;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  std::string_view input = fuzz::view(data, size);
+  const std::uint32_t seed = fuzz::take(input) + 1u;
+  for (const std::size_t most : {most_event, std::size_t{1} << 20}) {
+    fuzz::promise(read_llm(input, 0, most) == read_llm(input, seed, most), "cut or not, the same of a provider");
+    fuzz::promise(read_mcp(input, 0, most) == read_mcp(input, seed, most), "cut or not, the same of an MCP server");
+  }
+  const stream client = read_client(input, 0), mcp = read_mcp(input, 0, 1 << 20);
+  fuzz::promise(client == read_client(input, seed), "cut or not, the same on the command line");
+  fuzz::promise(client.data == mcp.data, "the command line and MCP read the same events");
+  // finish() hands out an event without its end; the standard drops it.
+  if (has_extensions(input) || !(input.ends_with("\n\n") || input.ends_with("\r\r") || input.ends_with("\r\n\r\n")))
+    return 0;
+  stream llm = read_llm(input, 0, 1 << 20);
+  std::erase(llm.data, "");  // an event with empty data only tells its id
+  fuzz::promise(llm.data == mcp.data, "providers' events are read in the same way");
+  return 0;
+}
