@@ -1,0 +1,47 @@
+// Key sets of identity providers: what is accepted is a small list of public keys, which verify nothing that was not
+// signed.
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <string>
+
+#include "check.hpp"
+#include "core/auth/base64url.hpp"
+#include "core/auth/jwks.hpp"
+
+namespace {
+
+using namespace ry::auth;
+namespace json = boost::json;
+
+unverified_token forged(std::string_view alg, std::string_view kid, std::string_view signature) {
+  const json::object header{{"alg", alg}, {"kid", kid}};
+  static std::string text;  // the token borrows it
+  text = base64url_encode(json::serialize(header)) + "." + base64url_encode(R"({"sub":"a"})") + "." + base64url_encode(signature);
+  return parse_token(text, 1 << 20);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view input = fuzz::view(data, size);
+  std::string why;
+  const auto set = parse_jwks(input, &why);
+  fuzz::promise((set == nullptr) == !why.empty(), "a key set or a sentence");
+  if (!set) return 0;
+  fuzz::promise(!set->keys.empty() && set->keys.size() <= 64, "a key set has 1 to 64 keys");
+  for (const auto& [kid, key] : set->keys) {
+    fuzz::promise(key.alg() == algorithm::rs256 || key.alg() == algorithm::es256, "no key of a set is a secret");
+    const auto* alg = key.alg() == algorithm::rs256 ? "RS256" : "ES256";
+    for (const auto& signature : {std::string(), std::string(64, '\0'), std::string(64, '\1'), std::string(256, '\2')})
+      fuzz::promise(check_signature(*set, forged(alg, kid, signature)) == signature_check::invalid,
+                    "what no key has signed is invalid");
+    fuzz::promise(check_signature(*set, forged("HS256", kid, std::string(32, '\0'))) == signature_check::unknown_key,
+                  "a public key is no secret of HS256");
+  }
+  const auto again = parse_jwks(json::serialize(json::parse(input)), &why);
+  fuzz::promise(again && again->keys.size() == set->keys.size(), "the spelling of the JSON does not matter");
+  for (std::size_t i = 0; i < set->keys.size(); ++i)
+    fuzz::promise(again->keys[i].kid == set->keys[i].kid && again->keys[i].key.alg() == set->keys[i].key.alg(),
+                  "nor does it change keys");
+  return 0;
+}

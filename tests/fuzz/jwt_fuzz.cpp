@@ -1,0 +1,144 @@
+// JSON Web Tokens: texts that claim to be one, headers and claims. A signature is valid for what was signed only, a
+// token has one spelling, and nobody becomes more than the claims of the issuer say.
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <string>
+
+#include "check.hpp"
+#include "core/auth/base64url.hpp"
+#include "core/auth/jwks.hpp"
+#include "core/auth/jwt.hpp"
+
+namespace {
+
+using namespace ry::auth;
+namespace json = boost::json;
+
+constexpr std::size_t most_token = 8192;
+constexpr std::int64_t now_us = 1'800'000'000'000'000;
+constexpr std::string_view secret = "a secret of this fuzzer, which signs nothing";
+// The private halves of these keys are not kept. They have signed the first payload and nothing else, the secret the
+// second one as well.
+constexpr std::string_view signed_payload =
+    R"({"iss":"https://issuer.example","aud":"runyard","sub":"8b3c6e1e-0d0f-4f6a-9b55-0a4d1f1f0001",)"
+    R"("email":"a@example.com","exp":4102444800,"role":"user"})";
+constexpr std::string_view payload_of_secret = R"({"sub":"a"})";
+constexpr const char* rsa_modulus =
+    "29yTUoTkkJy12_HajJ9WkMMpeKlISmwAOsWEjVX5Cy8fzYvwfZlHsi4DxIHv2LmtkiqWKAsYixEWnT-SZseKuuTXXkJgDhbP-E8NC-aUMTQ3_vPu-"
+    "jkVfAkqsjtJ9QaPY5pBAK4F0uC4ZSv4XgsaOwJYxFLwvhyrXpo03D0nwGYMOuA2QCPLXxbeuvI98_47KT7nYd3Xw7_LTJvoj10MymRJiNrunIrjDVb"
+    "xpLb3rDZUxYAPK2dkH4iYK2u0dRw6nMdVVU2Hc-NguICgIwiGR-QX5ccoV1mOlpjebxxcGpMO5rcsPUMfwFkeP-SyEoGBwIhWLHoJyCLHg5Z5J8Q8j"
+    "w";
+constexpr const char* p256_x = "Zussla9k2nnAYu-0F4GcIYRxaJp2r8lFNh2ad8ib7tA";
+constexpr const char* p256_y = "bm0VkkJGybXBtlezrqfO6tiSNrMb9jrYnBJwYy_sKNw";
+
+const key_set& keys() {
+  static const key_set all = [] {
+    key_set out;
+    out.keys.push_back({"", verification_key::from_secret(secret)});
+    const auto rsa = verification_key::from_rsa(*base64url_decode(rsa_modulus), *base64url_decode("AQAB"));
+    const auto p256 = verification_key::from_p256(*base64url_decode(p256_x), *base64url_decode(p256_y));
+    fuzz::promise(rsa && p256, "the keys of this program are keys");
+    out.keys.push_back({"rs256", *rsa});
+    out.keys.push_back({"es256", *p256});
+    return out;
+  }();
+  return all;
+}
+
+const json::value& member(const json::object& o, std::string_view name) {
+  static const json::value none;
+  const auto* v = o.if_contains(name);
+  return v ? *v : none;
+}
+
+bool same(const principal& a, const principal& b) {
+  return a.subject == b.subject && a.issuer == b.issuer && a.email == b.email && a.role == b.role &&
+         a.expires_unix_us == b.expires_unix_us;
+}
+
+void check(std::string_view payload, const claim_rules& rules) {
+  const auto c = check_claims(payload, rules, now_us);
+  if (c.refused) {
+    fuzz::promise(*c.refused != 0, "a refusal has a sentence");
+    return;
+  }
+  const std::int64_t leeway_us = rules.leeway_s * 1'000'000;
+  fuzz::promise(!c.who.subject.empty() && c.who.subject.size() <= 255, "a principal has a subject");
+  for (const auto* text : {&c.who.subject, &c.who.email})
+    for (const char b : *text)
+      fuzz::promise(static_cast<unsigned char>(b) >= 0x20 && b != 0x7f, "subject and address have no control characters");
+  fuzz::promise(c.who.expires_unix_us + leeway_us > now_us, "what has expired is refused");
+  if (c.claims.contains("nbf"))
+    fuzz::promise(member(c.claims, "nbf").is_number() && member(c.claims, "nbf").to_number<double>() * 1e6 <= now_us + leeway_us + 1e6,
+                  "what is not valid yet is refused");
+  fuzz::promise(rules.issuer.empty() || c.who.issuer == rules.issuer, "another issuer is refused");
+  if (!rules.audiences.empty()) {
+    const auto& aud = member(c.claims, "aud");
+    bool named = aud == json::value(rules.audiences.front());
+    if (const auto* list = aud.if_array())
+      for (const auto& one : *list) named = named || one == json::value(rules.audiences.front());
+    fuzz::promise(named, "another audience is refused");
+  }
+  if (c.who.role != role::user) {
+    const json::value wanted(to_string(c.who.role));
+    bool told = member(c.claims, "role") == wanted || member(c.claims, "roles") == wanted;
+    if (const auto* list = member(c.claims, "roles").if_array())
+      for (const auto& one : *list) told = told || one == wanted;
+    if (const auto* app = member(c.claims, "app_metadata").if_object()) told = told || member(*app, "role") == wanted;
+    fuzz::promise(told, "a role stands in the claims of the issuer");
+  }
+  // What users can edit at the provider changes nothing.
+  json::object without = c.claims;
+  without.erase("user_metadata");
+  const auto again = check_claims(json::serialize(without), rules, now_us);
+  fuzz::promise(!again.refused && same(again.who, c.who), "user_metadata is not looked at");
+  const auto token = sign_hs256(secret, "JWT", without);
+  const auto parsed = parse_token(token, token.size());
+  fuzz::promise(!parsed.refused && looks_like_jwt(token) && check_signature(keys(), parsed) == signature_check::valid,
+                "an own token is valid");
+}
+
+void read(std::string_view text, const claim_rules& rules) {
+  const auto t = parse_token(text, most_token);
+  if (t.refused) {
+    fuzz::promise(*t.refused != 0, "a refusal has a sentence");
+    return;
+  }
+  fuzz::promise(text.size() <= most_token, "a token obeys its limit");
+  const auto dot = text.find('.');
+  const auto header = base64url_decode(text.substr(0, dot));
+  fuzz::promise(header.has_value(), "a header can be decoded");
+  fuzz::promise(base64url_encode(*header) + "." + base64url_encode(t.payload) + "." + base64url_encode(t.signature) == text,
+                "a token has one spelling");
+  fuzz::promise(t.signing_input == text.substr(0, text.rfind('.')), "what is signed is all before the signature");
+  const bool valid = check_signature(keys(), t) == signature_check::valid;
+  fuzz::promise(!valid || t.payload == signed_payload || t.payload == payload_of_secret, "only what was signed is valid");
+  check(t.payload, rules);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  std::string_view input = fuzz::view(data, size);
+  const std::uint8_t choice = fuzz::take(input);
+  claim_rules rules;
+  if (choice & 2) {
+    rules.issuer = "https://issuer.example";
+    rules.audiences = {"runyard"};
+  }
+  if (choice % 2 == 0) {
+    (void)looks_like_jwt(input);
+    read(input, rules);
+    return 0;
+  }
+  // Header and claims as JSON, with the signature of another token.
+  const auto line = input.find('\n');
+  const auto payload = line == input.npos ? std::string_view() : input.substr(line + 1);
+  check(payload, rules);
+  const std::string head = base64url_encode(input.substr(0, line)) + "." + base64url_encode(payload);
+  const auto other = sign_hs256(secret, "JWT", {{"sub", "a"}});
+  read(head + other.substr(other.rfind('.')), rules);
+  return 0;
+}
