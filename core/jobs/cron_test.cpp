@@ -34,9 +34,9 @@ TEST(cron, finds_the_next_tick) {
 
 TEST(cron, a_step_of_a_day_field_counts) {
   EXPECT_EQ(next("0 0 */2 * *", at(2026, 1, 1)), at(2026, 1, 3));
-  EXPECT_EQ(next("0 0 * * */3", at(2026, 11, 22)), at(2026, 11, 25));          // Sunday, then Wednesday
-  EXPECT_EQ(next("0 0 */10 * fri", at(2026, 1, 1)), at(2026, 5, 1));           // the first Friday that is a 1st, 11th, ...
-  EXPECT_EQ(next("0 0 13 * */5", at(2026, 1, 1)), at(2026, 2, 13));            // the first 13th that is Sunday or Friday
+  EXPECT_EQ(next("0 0 * * */3", at(2026, 11, 22)), at(2026, 11, 25));  // Sunday, then Wednesday
+  EXPECT_EQ(next("0 0 */10 * fri", at(2026, 1, 1)), at(2026, 5, 1));  // the first Friday, 1st, 11th, ...
+  EXPECT_EQ(next("0 0 13 * */5", at(2026, 1, 1)), at(2026, 2, 13));   // the first 13th, Sunday or Friday
 }
 
 TEST(cron, a_step_beyond_the_field_is_taken_once) {

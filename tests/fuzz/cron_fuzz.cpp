@@ -43,8 +43,10 @@ bool holds(const std::string& field, long n, long high, const char* names, long 
     long from = first, to = high;
     if (range != "*") {
       from = value_of(range.substr(0, dash), names, first);
-      if (dash != range.npos) to = value_of(range.substr(dash + 1), names, first);
-      else if (slash == item.npos) to = from;
+      if (dash != range.npos)
+        to = value_of(range.substr(dash + 1), names, first);
+      else if (slash == item.npos)
+        to = from;
     }
     if (n >= from && n <= to && (n - from) % step == 0) return true;
   }
@@ -90,7 +92,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const schedule same{split(input, " \t")};
   fuzz::promise(same.fields.size() == 5, "a schedule has five fields");
   if (next) {
-    fuzz::promise(*next > from && *next <= from + years(8), "the next tick is after the given time, within eight years");
+    fuzz::promise(*next > from && *next <= from + years(8),
+                  "the next tick is after the given time, within eight years");
     fuzz::promise(same.fires_at(*next), "the next tick fits the fields");
   }
   auto t = floor<minutes>(from) + minutes(1);

@@ -16,7 +16,8 @@ namespace json = boost::json;
 unverified_token forged(std::string_view alg, std::string_view kid, std::string_view signature) {
   const json::object header{{"alg", alg}, {"kid", kid}};
   static std::string text;  // the token borrows it
-  text = base64url_encode(json::serialize(header)) + "." + base64url_encode(R"({"sub":"a"})") + "." + base64url_encode(signature);
+  text = base64url_encode(json::serialize(header)) + "." + base64url_encode(R"({"sub":"a"})") + "." +
+         base64url_encode(signature);
   return parse_token(text, 1 << 20);
 }
 

@@ -68,10 +68,12 @@ void check(std::string_view payload, const claim_rules& rules) {
   fuzz::promise(!c.who.subject.empty() && c.who.subject.size() <= 255, "a principal has a subject");
   for (const auto* text : {&c.who.subject, &c.who.email})
     for (const char b : *text)
-      fuzz::promise(static_cast<unsigned char>(b) >= 0x20 && b != 0x7f, "subject and address have no control characters");
+      fuzz::promise(static_cast<unsigned char>(b) >= 0x20 && b != 0x7f,
+                    "subject and address have no control characters");
   fuzz::promise(c.who.expires_unix_us + leeway_us > now_us, "what has expired is refused");
   if (c.claims.contains("nbf"))
-    fuzz::promise(member(c.claims, "nbf").is_number() && member(c.claims, "nbf").to_number<double>() * 1e6 <= now_us + leeway_us + 1e6,
+    fuzz::promise(member(c.claims, "nbf").is_number() &&
+                      member(c.claims, "nbf").to_number<double>() * 1e6 <= now_us + leeway_us + 1e6,
                   "what is not valid yet is refused");
   fuzz::promise(rules.issuer.empty() || c.who.issuer == rules.issuer, "another issuer is refused");
   if (!rules.audiences.empty()) {
@@ -110,11 +112,13 @@ void read(std::string_view text, const claim_rules& rules) {
   const auto dot = text.find('.');
   const auto header = base64url_decode(text.substr(0, dot));
   fuzz::promise(header.has_value(), "a header can be decoded");
-  fuzz::promise(base64url_encode(*header) + "." + base64url_encode(t.payload) + "." + base64url_encode(t.signature) == text,
-                "a token has one spelling");
+  fuzz::promise(
+      base64url_encode(*header) + "." + base64url_encode(t.payload) + "." + base64url_encode(t.signature) == text,
+      "a token has one spelling");
   fuzz::promise(t.signing_input == text.substr(0, text.rfind('.')), "what is signed is all before the signature");
   const bool valid = check_signature(keys(), t) == signature_check::valid;
-  fuzz::promise(!valid || t.payload == signed_payload || t.payload == payload_of_secret, "only what was signed is valid");
+  fuzz::promise(!valid || t.payload == signed_payload || t.payload == payload_of_secret,
+                "only what was signed is valid");
   check(t.payload, rules);
 }
 

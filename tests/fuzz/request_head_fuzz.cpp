@@ -33,9 +33,9 @@ void check_head(std::string_view head, const std::vector<ry_header>& headers, co
     const std::string_view name(h.name.ptr, h.name.len), value(h.value.ptr, h.value.len);
     fuzz::promise(ry::http::is_token(name), "the name of a field is a token");
     fuzz::promise(ry::http::is_field_value(value), "a value has no control characters");
-    fuzz::promise(value.empty() || (value.front() != ' ' && value.front() != '\t' && value.back() != ' ' &&
-                                    value.back() != '\t'),
-                  "a value is trimmed");
+    fuzz::promise(
+        value.empty() || (value.front() != ' ' && value.front() != '\t' && value.back() != ' ' && value.back() != '\t'),
+        "a value is trimmed");
   }
   std::string length, coding;
   const auto lengths = count_of(headers, "content-length", &length);

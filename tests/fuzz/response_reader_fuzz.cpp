@@ -70,7 +70,8 @@ answer read(std::string_view bytes, response_reader::body_rule rule, std::uint32
   }
   if (out.end == outcome::done) {
     const auto length = r.head().find("content-length");
-    const bool has_body = rule == response_reader::body_rule::normal && r.head().status != 204 && r.head().status != 304;
+    const bool has_body =
+        rule == response_reader::body_rule::normal && r.head().status != 204 && r.head().status != 304;
     if (has_body && !length.empty()) {
       std::uint64_t n = 0;
       std::from_chars(length.data(), length.data() + length.size(), n);

@@ -55,7 +55,8 @@ stream read_mcp(std::string_view bytes, std::uint32_t seed, std::size_t most) {
     });
   });
   out.last_id = reader.last_id();
-  fuzz::promise(out.last_id.find_first_of(std::string_view("\0\r\n", 3)) == out.last_id.npos, "an id may stand in a header");
+  fuzz::promise(out.last_id.find_first_of(std::string_view("\0\r\n", 3)) == out.last_id.npos,
+                "an id may stand in a header");
   return out;
 }
 
