@@ -24,6 +24,8 @@ bool is_text_type(std::string_view media_type) {
 
 // The text that a blob holds; empty: it holds none.
 std::string text_in(const std::string& base64) {
+  // libsodium 1.0.18 decodes bytes above 0x7f as well.
+  if (std::any_of(base64.begin(), base64.end(), [](char c) { return static_cast<unsigned char>(c) > 0x7f; })) return {};
   std::string out(base64.size() / 4 * 3 + 3, '\0');
   for (const int variant : {sodium_base64_VARIANT_ORIGINAL, sodium_base64_VARIANT_ORIGINAL_NO_PADDING}) {
     std::size_t size = 0;

@@ -84,6 +84,8 @@ TEST_F(signed_message, secrets) {
   EXPECT_FALSE(read_secret("whsec_" + base64(std::string(23, 'k'))));
   EXPECT_FALSE(read_secret("whsec_" + base64(std::string(65, 'k'))));
   EXPECT_FALSE(read_secret("whsec_!!!"));
+  for (int c = 0x80; c < 0x100; ++c)
+    EXPECT_FALSE(read_secret("whsec_" + std::string(1, static_cast<char>(c)) + base64(one_).substr(1))) << c;
 }
 
 // Computed with the reference library (npm standardwebhooks).

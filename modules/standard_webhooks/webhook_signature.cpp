@@ -12,6 +12,9 @@ constexpr std::size_t most_id = 256;
 constexpr std::size_t most_signatures = 4096;  // bytes of the header
 
 std::optional<std::string> from_base64(std::string_view text, std::size_t most) {
+  // libsodium 1.0.18 decodes bytes above 0x7f as well.
+  if (std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) > 0x7f; }))
+    return std::nullopt;
   std::string out(most, '\0');
   std::size_t len = 0;
   if (sodium_base642bin(reinterpret_cast<unsigned char*>(out.data()), out.size(), text.data(),

@@ -8,6 +8,7 @@
 #include <openssl/rand.h>
 #include <sodium.h>
 
+#include <algorithm>
 #include <ry/cpp/types.hpp>
 
 namespace notify_push {
@@ -189,6 +190,8 @@ std::string to_base64url(std::string_view bytes) {
 }
 
 std::string from_base64url(std::string_view text) {
+  // libsodium 1.0.18 decodes bytes above 0x7f as well.
+  if (std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) > 0x7f; })) return {};
   while (text.ends_with('=')) text.remove_suffix(1);
   std::string bytes(text.size(), '\0');
   std::size_t len = 0;
