@@ -204,7 +204,7 @@ class normaliser {
 json::object normaliser::schema_of(const json::value& v, int depth) {
   if (const auto* s = v.if_string()) {  // "name": "string"
     const auto type = type_name(*s);
-    return type.empty() ? json::object() : json::object{{"type", type}};
+    return type.empty() ? json::object() : keywords_of(json::object{{"type", type}}, depth);
   }
   const auto* o = v.if_object();
   if (o == nullptr || depth > most_depth || left_-- <= 0) return {};
@@ -485,6 +485,14 @@ void normaliser::reduce_to_openapi(json::object& out) const {
     const auto* items = object_at(out, "items");
     if (items == nullptr || items->empty()) out["items"] = json::object{{"type", "string"}};
   }
+  // Keywords of another type mean nothing in this subset.
+  if (final_type != "object") {
+    for (const char* key : {"properties", "required", "minProperties", "maxProperties"}) out.erase(key);
+  } else if (!out.contains("properties")) {
+    out.erase("required");
+  }
+  if (final_type != "array")
+    for (const char* key : {"items", "minItems", "maxItems"}) out.erase(key);
   if (const auto format = text_at(out, "format"); !format.empty()) {
     static constexpr std::string_view formats[] = {"date-time", "enum", "int32", "int64", "float", "double"};
     if (std::find(std::begin(formats), std::end(formats), format) == std::end(formats)) out.erase("format");

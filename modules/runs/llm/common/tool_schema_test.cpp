@@ -137,6 +137,7 @@ TEST(tool_schema, a_large_definition_is_not_copied_without_bound) {
 TEST(tool_schema, lists_have_items) {
   const row rows[] = {
       {"none", R"({"properties":{"a":{"type":"array"}}})", R"({"type":"object","properties":{"a":{"type":"array","items":{}}}})"},
+      {"a word", R"({"properties":{"a":"list"}})", R"({"type":"object","properties":{"a":{"type":"array","items":{}}}})"},
       {"none beside null", R"({"properties":{"a":{"type":["array","null"]}}})",
        R"({"type":"object","properties":{"a":{"type":["array","null"],"items":{}}}})"},
       {"tuple of draft 7", R"({"properties":{"a":{"type":"array","items":[{"type":"string"},{"type":"number"}],"additionalItems":false}}})",
@@ -185,6 +186,10 @@ TEST(tool_schema, what_gemini_reads) {
        R"({"type":"object","properties":{"a":{"type":"integer","minimum":1,"description":"d"}}})"},
       {"items", R"({"properties":{"a":{"type":"array"}}})",
        R"({"type":"object","properties":{"a":{"type":"array","items":{"type":"string"}}}})"},
+      {"keywords of other types", R"({"properties":{"a":{"type":"string","properties":{"b":{}},"required":["b"],"items":{}},"c":{"type":"array","items":{"type":"integer"},"properties":{}}}})",
+       R"({"type":"object","properties":{"a":{"type":"string"},"c":{"type":"array","items":{"type":"integer"}}}})"},
+      {"all of, of several types", R"({"properties":{"a":{"allOf":[{"type":"string"},{"properties":{"x":{}},"required":["x"]}]}}})",
+       R"({"type":"object","properties":{"a":{"type":"string"}}})"},
       {"anything", R"({"properties":{"a":{}}})", R"({"type":"object","properties":{"a":{"type":"string"}}})"},
       {"numbers to choose from", R"({"properties":{"a":{"type":"integer","enum":[1,2]}}})",
        R"({"type":"object","properties":{"a":{"type":"integer"}}})"}};
