@@ -39,13 +39,7 @@ int none(const std::string& why) {
 
 int text(const std::string& kind, std::string content, std::size_t most, bool cut) {
   if (content.find_first_not_of(" \t\r\n\f") == std::string::npos) return none("it has no text");
-  if (content.size() > most) {
-    content.resize(most);
-    // No half character at the end.
-    while (!content.empty() && (static_cast<unsigned char>(content.back()) & 0xC0) == 0x80) content.pop_back();
-    if (!content.empty() && static_cast<unsigned char>(content.back()) >= 0xC0) content.pop_back();
-    cut = true;
-  }
+  if (extract::cut_text(content, most)) cut = true;
   say("text " + kind + (cut ? " cut" : ""), content);
   return 0;
 }

@@ -231,8 +231,9 @@ void read_pptx(const members& all, std::size_t most, office_text& out) {
   std::vector<std::pair<std::size_t, const std::string*>> slides;
   for (const auto& [name, content] : all.content)
     if (name.starts_with("ppt/slides/slide")) slides.emplace_back(number_in(name), &content);
-  std::sort(slides.begin(), slides.end());
+  std::stable_sort(slides.begin(), slides.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   for (const auto& [n, content] : slides) {
+    if (out.text.size() >= most) return;
     out.text += "--- Slide " + std::to_string(n) + " ---\n";
     ooxml_text handler(out.text, most);
     read_part(*content, handler, out);
@@ -252,6 +253,7 @@ void read_xlsx(const members& all, std::size_t most, office_text& out) {
   for (const char* name : {"xl/workbook.xml", "xl/_rels/workbook.xml.rels"})
     if (const auto part = all.content.find(name); part != all.content.end()) read_part(part->second, list, out);
   for (const sheet_list::sheet& sheet : list.sheets) {
+    if (out.text.size() >= most) return;
     std::string target = list.targets[sheet.id];
     if (target.starts_with("/")) target.erase(0, 1);
     else target = "xl/" + target;

@@ -117,6 +117,30 @@ TEST_F(office_test, hostile_documents_end) {
   EXPECT_EQ(read().kind, "");
 }
 
+TEST_F(office_test, slides_of_the_same_number_come_by_name) {
+  parts slides;
+  for (const char* name : {"b", "d", "a", "c", "f", "e"})
+    slides.emplace_back("ppt/slides/slide" + std::string(name) + ".xml", "<s><r><t>" + std::string(name) + "</t></r></s>");
+  pack(slides);
+  std::string expected;
+  for (const char c : std::string("abcdef")) expected += "--- Slide 0 ---\n" + std::string(1, c);
+  EXPECT_EQ(read().text, expected);
+}
+
+TEST_F(office_test, nothing_follows_a_text_that_is_long_enough) {
+  std::string sheets = "<w>";
+  for (int i = 0; i < 1000; ++i) sheets += R"(<sheet name="S" id="1"/>)";
+  pack({{"xl/workbook.xml", sheets + "</w>"},
+        {"xl/_rels/workbook.xml.rels", R"(<R><Relationship Id="1" Target="worksheets/s.xml"/></R>)"},
+        {"xl/worksheets/s.xml", R"(<w><row><c t="str"><v>value</v></c></row></w>)"}});
+  EXPECT_LE(read(100).text.size(), 140u);
+  parts slides;
+  for (int i = 0; i < 100; ++i)
+    slides.emplace_back("ppt/slides/slide" + std::to_string(i) + ".xml", "<s><p><r><t>text</t></r></p></s>");
+  pack(slides);
+  EXPECT_LE(read(100).text.size(), 140u);
+}
+
 TEST_F(office_test, cut_and_changed_archives_do_no_harm) {
   pack({{"word/document.xml", "<w:document><w:p><w:t>some text</w:t></w:p></w:document>"}});
   std::string whole;

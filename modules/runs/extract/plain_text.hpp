@@ -1,5 +1,6 @@
 // Text files in the encodings that people have, as UTF-8. Pure.
 #pragma once
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,6 +11,9 @@ namespace extract {
 // letters). nullopt: not a text. `whole`: false for the beginning of a longer file.
 enum class part { whole, beginning };
 std::optional<std::string> read_text(std::string_view bytes, part of);
+
+// Cuts UTF-8 to at most `most` bytes and leaves no half character at the end. False: it fits.
+bool cut_text(std::string& text, std::size_t most);
 
 void append_utf8(std::string& out, char32_t c);
 

@@ -27,6 +27,20 @@ TEST(plain_text_test, the_beginning_of_a_text_may_end_within_a_character) {
   EXPECT_EQ(text("gr\xC3"), "gr\xC3\x83") << "a whole file that ends so is no UTF-8";
 }
 
+TEST(plain_text_test, a_cut_text_ends_with_a_whole_character) {
+  const auto cut = [](std::string s, std::size_t most) {
+    const bool was_cut = cut_text(s, most);
+    return s + (was_cut ? "|" : "");
+  };
+  EXPECT_EQ(cut("abc", 3), "abc");
+  EXPECT_EQ(cut("abcd", 3), "abc|");
+  EXPECT_EQ(cut("a\xC3\xA9z", 3), "a\xC3\xA9|") << "a character that ends at the cut stays";
+  EXPECT_EQ(cut("a\xC3\xA9z", 2), "a|");
+  EXPECT_EQ(cut("\xF0\x9F\x98\x80", 3), "|");
+  EXPECT_EQ(cut("\xE2\x82\xAC\xE2\x82\xAC", 4), "\xE2\x82\xAC|");
+  EXPECT_EQ(cut(std::string(9, '\x80'), 5).size(), 6u) << "no UTF-8 at all";
+}
+
 TEST(plain_text_test, what_is_binary_is_no_text) {
   EXPECT_EQ(text("a\0b"s), "(binary)");
   EXPECT_EQ(text("\x7F" "ELF\x02\x01\x01"), "(binary)");
