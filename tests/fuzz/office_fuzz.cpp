@@ -1,0 +1,149 @@
+// Uploaded documents: archives of office programs, their XML, plain texts and the heads of images. What is read is text
+// of at most the size that is wanted. (PDF is read by poppler in a process of its own; what it says is cut here.)
+#include <archive.h>
+#include <archive_entry.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "check.hpp"
+#include "modules/runs/extract/archive.hpp"
+#include "modules/runs/extract/image.hpp"
+#include "modules/runs/extract/office.hpp"
+#include "modules/runs/extract/plain_text.hpp"
+#include "modules/runs/extract/xml.hpp"
+
+namespace {
+
+using namespace extract;
+
+// Without surrogates, overlong forms and what is above U+10FFFF.
+bool is_utf8(std::string_view s) {
+  for (std::size_t i = 0; i < s.size();) {
+    const auto c = static_cast<unsigned char>(s[i]);
+    const std::size_t n = c < 0x80                ? 1
+                          : c >= 0xC2 && c < 0xE0 ? 2
+                          : c >= 0xE0 && c < 0xF0 ? 3
+                          : c >= 0xF0 && c < 0xF5 ? 4
+                                                  : 0;
+    if (n == 0 || i + n > s.size()) return false;
+    char32_t code = n == 1 ? c : c & (0xFFu >> (n + 1));
+    for (std::size_t k = 1; k < n; ++k) {
+      const auto next = static_cast<unsigned char>(s[i + k]);
+      if ((next & 0xC0) != 0x80) return false;
+      code = code << 6 | (next & 0x3F);
+    }
+    if ((n == 3 && code < 0x800) || (n == 4 && code < 0x10000) || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000))
+      return false;
+    i += n;
+  }
+  return true;
+}
+
+// "name\n" and a content up to the next line "==", stored without compression: the fuzzer can change it.
+std::string packed(std::string_view parts) {
+  std::string out(parts.size() * 3 + 64 * 1024, '\0');
+  std::size_t used = 0;
+  const std::unique_ptr<archive, int (*)(archive*)> zip(archive_write_new(), &archive_write_free);
+  archive_write_set_format_zip(zip.get());
+  archive_write_zip_set_compression_store(zip.get());
+  archive_write_open_memory(zip.get(), out.data(), out.size(), &used);
+  while (!parts.empty()) {
+    const auto end = parts.find("\n==\n");
+    auto content = parts.substr(0, end);
+    parts.remove_prefix(end == parts.npos ? parts.size() : end + 4);
+    const std::string name(content.substr(0, content.find('\n')));
+    content.remove_prefix(std::min(name.size() + 1, content.size()));
+    const std::unique_ptr<archive_entry, void (*)(archive_entry*)> e(archive_entry_new(), &archive_entry_free);
+    archive_entry_set_pathname(e.get(), name.c_str());
+    archive_entry_set_size(e.get(), static_cast<la_int64_t>(content.size()));
+    archive_entry_set_filetype(e.get(), AE_IFREG);
+    archive_entry_set_perm(e.get(), 0644);
+    if (archive_write_header(zip.get(), e.get()) != ARCHIVE_OK) break;
+    archive_write_data(zip.get(), content.data(), content.size());
+  }
+  archive_write_close(zip.get());
+  out.resize(used);
+  return out;
+}
+
+void check_archive(std::string_view zip, std::size_t most) {
+  const int fd = ::memfd_create("office", 0);
+  fuzz::promise(fd >= 0 && ::write(fd, zip.data(), zip.size()) == static_cast<ssize_t>(zip.size()),
+                "the file can be written");
+  const auto path = "/proc/self/fd/" + std::to_string(fd);
+  const office_text t = read_office(path, most);
+  fuzz::promise(is_utf8(t.text), "the text is UTF-8");
+  fuzz::promise(!t.kind.empty() || t.text.empty(), "what is no document has no text");
+  const office_text again = read_office(path, most);
+  fuzz::promise(again.text == t.text && again.kind == t.kind && again.problem == t.problem,
+                "read twice it is the same");
+  // One part more than the limit: 64 KiB here, where no part is larger.
+  if (zip.size() <= 16 * 1024)
+    fuzz::promise(t.text.size() <= most + 64 * 1024, "the text is as long as is wanted, or a little more");
+  ::close(fd);
+}
+
+struct counter final : xml_handler {
+  std::size_t open = 0, deepest = 0, bytes = 0;
+  void begin(std::string_view name, const attributes&) override {
+    fuzz::promise(name.find(':') == name.npos, "names have no prefix");
+    deepest = std::max(deepest, ++open);
+  }
+  void text(std::string_view text) override {
+    fuzz::promise(open > 0, "text stands in an element");
+    bytes += text.size();
+  }
+  void end(std::string_view) override {
+    fuzz::promise(open > 0, "what ends has begun");
+    --open;
+  }
+};
+
+void check_text(std::string_view bytes, std::size_t most) {
+  for (const auto of : {part::whole, part::beginning}) {
+    auto text = read_text(bytes, of);
+    if (!text) continue;
+    fuzz::promise(is_utf8(*text) && text->size() <= bytes.size() * 3, "the text is UTF-8, at most three times as long");
+    const std::string before = *text;
+    const bool cut = cut_text(*text, most);
+    fuzz::promise(cut == (before.size() > most) && text->size() <= most && before.starts_with(*text),
+                  "a cut text is its begin");
+    fuzz::promise(is_utf8(*text) && (!cut || text->size() + 3 >= most),
+                  "no half character is left, and no other is lost");
+  }
+  std::string raw(bytes);  // as poppler may say it
+  (void)cut_text(raw, most);
+  fuzz::promise(raw.size() <= most, "it is as long as is wanted");
+  if (const auto image = read_image(bytes))
+    fuzz::promise(image->width > 0 && image->height > 0 && !image->format.empty(), "an image has a size");
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  std::string_view input = fuzz::view(data, size);
+  const std::uint8_t choice = fuzz::take(input);
+  const std::size_t most = choice & 4 ? 20 : 100'000;
+  switch (choice % 4) {
+    case 0:
+      check_archive(input, most);
+      break;
+    case 1:
+      check_archive(packed(input), most);
+      break;
+    case 2: {
+      counter seen;
+      const bool good = parse_xml(input, seen);
+      fuzz::promise(!good || seen.open == 0, "what is well-formed is closed");
+      fuzz::promise(seen.deepest <= 1000 && seen.bytes <= input.size() * 3, "depth and text are bounded");
+      break;
+    }
+    default:
+      check_text(input, most);
+  }
+  return 0;
+}
