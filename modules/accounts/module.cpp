@@ -40,7 +40,8 @@ constexpr std::string_view settings_schema = R"({
           "description": "Cost of Argon2id"},
         "hash_memory_mib": {"type": "integer", "minimum": 8, "maximum": 4096, "default": 64},
         "hash_parallel": {"type": "integer", "minimum": 1, "maximum": 64, "default": 2,
-          "description": "Passwords checked at once"}
+          "description": "Passwords checked at once",
+          "limit": {"resource": "Password hashes in progress", "per": "node", "answer": "request waits, then 503", "metric": "runyard_http_requests_total"}}
       }
     },
     "identity_webhook": {
@@ -58,14 +59,21 @@ constexpr std::string_view settings_schema = R"({
       "additionalProperties": {
         "type": "object",
         "properties": {
-          "concurrent_runs": {"type": "integer", "minimum": 0},
-          "threads": {"type": "integer", "minimum": 0},
-          "custom_mcps": {"type": "integer", "minimum": 0},
-          "upload_file_bytes": {"type": "integer", "minimum": 0},
-          "upload_files": {"type": "integer", "minimum": 0},
+          "concurrent_runs": {"type": "integer", "minimum": 0,
+            "limit": {"resource": "Runs in progress", "per": "account", "answer": "402 `AGENT_RUN_LIMIT_EXCEEDED`, or the run waits", "default": "free 1, pro 3, enterprise 10", "metric": "runyard_runs_live"}},
+          "threads": {"type": "integer", "minimum": 0,
+            "limit": {"resource": "Threads", "per": "account", "answer": "402 `THREAD_LIMIT_EXCEEDED`", "default": "free 10, pro 1000, enterprise 100000", "metric": "runyard_http_requests_total"}},
+          "custom_mcps": {"type": "integer", "minimum": 0,
+            "limit": {"resource": "MCP servers of an agent", "per": "account", "answer": "402 `CUSTOM_WORKER_LIMIT_EXCEEDED`", "default": "free 1, pro 20, enterprise 100", "metric": "runyard_http_requests_total"}},
+          "upload_file_bytes": {"type": "integer", "minimum": 0,
+            "limit": {"resource": "Uploaded file, bytes", "per": "file", "answer": "413", "default": "free 10 MiB, pro 50 MiB, enterprise 200 MiB", "metric": "runyard_http_requests_total"}},
+          "upload_files": {"type": "integer", "minimum": 0,
+            "limit": {"resource": "Files of a start", "per": "request", "answer": "400", "default": "free 10, pro 20, enterprise 50", "metric": "runyard_http_requests_total"}},
           "starting_credits": {"type": "integer", "minimum": 0,
-            "description": "Granted once, when the account is made"},
-          "api_keys": {"type": "integer", "minimum": 0, "description": "API keys that work at the same time"},
+            "description": "Granted once, when the account is made",
+            "limit": {"resource": "Starting credits", "per": "mailbox", "answer": "none are granted", "default": "free 500, pro 2000, enterprise 10000"}},
+          "api_keys": {"type": "integer", "minimum": 0, "description": "API keys that work at the same time",
+            "limit": {"resource": "API keys", "per": "account", "answer": "409 `API_KEY_LIMIT_EXCEEDED`", "default": "50", "metric": "runyard_http_requests_total"}},
           "models": {"type": "array", "items": {"type": "string", "minLength": 1},
             "description": "Aliases or provider/model names; [\"*\"] = all"}
         }

@@ -19,10 +19,11 @@ constexpr std::string_view settings_schema = R"({
         "pro": {"type": "integer", "minimum": 1, "maximum": 1000000, "default": 500},
         "enterprise": {"type": "integer", "minimum": 1, "maximum": 1000000, "default": 5000}
       },
-      "additionalProperties": {"type": "integer", "minimum": 1, "maximum": 1000000}
-    },
+      "additionalProperties": {"type": "integer", "minimum": 1, "maximum": 1000000},
+      "limit": {"resource": "Agents", "per": "account", "answer": "402 `AGENT_LIMIT_EXCEEDED`", "default": "free 50, pro 500, enterprise 5000", "metric": "runyard_http_requests_total"}},
     "versions_kept": {"type": "integer", "minimum": 2, "maximum": 100000, "default": 100,
-      "description": "Versions of an agent, the newest; older ones are removed"}
+      "description": "Versions of an agent, the newest; older ones are removed",
+      "limit": {"resource": "Versions of an agent", "per": "agent", "answer": "older versions are removed"}}
   }
 })";
 
