@@ -68,7 +68,7 @@ constexpr std::string_view settings_schema = R"({
           "upload_file_bytes": {"type": "integer", "minimum": 0,
             "limit": {"resource": "Uploaded file, bytes", "per": "file", "answer": "413", "default": "free 10 MiB, pro 50 MiB, enterprise 200 MiB", "metric": "runyard_http_requests_total"}},
           "upload_files": {"type": "integer", "minimum": 0,
-            "limit": {"resource": "Files of a start", "per": "request", "answer": "400", "default": "free 10, pro 20, enterprise 50", "metric": "runyard_http_requests_total"}},
+            "limit": {"resource": "Files of a start", "per": "request", "answer": "413", "default": "free 10, pro 20, enterprise 50", "metric": "runyard_http_requests_total"}},
           "starting_credits": {"type": "integer", "minimum": 0,
             "description": "Granted once, when the account is made",
             "limit": {"resource": "Starting credits", "per": "mailbox", "answer": "none are granted", "default": "free 500, pro 2000, enterprise 10000"}},

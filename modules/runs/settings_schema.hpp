@@ -97,7 +97,7 @@ inline constexpr char settings_schema[] = R"json({
     "max_attempts": {"type": "integer", "minimum": 1, "maximum": 20, "default": 4, "description": "Tries of one model answer"},
     "max_continuations": {"type": "integer", "minimum": 0, "maximum": 20, "default": 2, "description": "How often an answer that was truncated at the output limit is continued before the run ends with reason length"},
     "max_waiting_runs": {"type": "integer", "minimum": 0, "maximum": 100000, "default": 100, "description": "Runs of one account that may wait for a slot or behind a run of their thread (queue, on_busy)",
-      "limit": {"resource": "Runs that wait", "per": "account", "answer": "429", "metric": "runyard_http_requests_total"}},
+      "limit": {"resource": "Runs that wait", "per": "account", "answer": "402 `AGENT_RUN_LIMIT_EXCEEDED`", "metric": "runyard_http_requests_total"}},
     "max_crashes": {"type": "integer", "minimum": 0, "maximum": 1000, "default": 2, "description": "A run whose worker vanished more often ends as failed"},
     "max_parallel_tools": {"type": "integer", "minimum": 1, "maximum": 128, "default": 8, "description": "Tool calls of one answer that run at once",
       "limit": {"resource": "Tool calls in progress", "per": "model answer", "answer": "calls wait"}},
