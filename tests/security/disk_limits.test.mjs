@@ -15,7 +15,7 @@ let database, llm, server;
 before(async () => {
   database = makeDatabase();
   llm = await startLlm((request, reply) => {
-    const commands = lastUser(request).split('\n');
+    const commands = lastUser(request).split(/\r?\n/);
     const done = turns(request).filter((m) => m.role === 'tool').length;
     if (done >= commands.length) return reply.say('done');
     reply.tools([{ id: `c${done}`, name: 'shell', arguments: { command: commands[done] } }]);

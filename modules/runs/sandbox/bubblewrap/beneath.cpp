@@ -25,7 +25,6 @@ file_error from_errno(int error, std::string_view path) {
     case EACCES:
     case EPERM: return fail(RY_PERMISSION_DENIED, "no access to " + name);
     case EISDIR: return fail(RY_FAILED_PRECONDITION, name + " is a directory");
-    case ENXIO: return fail(RY_FAILED_PRECONDITION, name + " is not a regular file");
     case EEXIST: return fail(RY_ALREADY_EXISTS, name + " exists already");
     case ENAMETOOLONG: return fail(RY_INVALID_ARGUMENT, "the path is too long");
     case ENOSPC:

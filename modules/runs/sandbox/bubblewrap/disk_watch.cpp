@@ -145,12 +145,21 @@ disk_verdict disk_watch::conclude(const void* key, disk::tree_use& use) {
   }
   disk_verdict now = walk(*e);
   if (e->command.workspace) {
+    const int workspace = e->command.workspace.get();
+    disk::tree_use whole;
+    {
+      std::lock_guard lock(mutex_);
+      whole = e->last;
+    }
+    // A walk ends beyond a limit: what the next command may keep is all there is.
+    bool counted = !whole.partial || !measure(workspace, {}, whole);
     bool trimmed = false;
-    if (now == disk_verdict::depth && !trim_deep(e->command.workspace.get(), trimmed)) {
-      const disk_verdict rest = walk(*e);
-      if (rest != disk_verdict::depth && rest != disk_verdict::none) now = rest;
+    if (whole.too_deep && !trim_deep(workspace, trimmed)) {
+      if (now == disk_verdict::none) now = disk_verdict::depth;
+      counted = !measure(workspace, {}, whole);
     }
     std::lock_guard lock(mutex_);
+    if (counted) e->last = whole;
     use = e->last;
     if (known_.size() >= most_known) known_.clear();
     known_[e->command.project] = use;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -191,6 +192,20 @@ TEST_F(disk_watch_test, a_command_that_ended_before_a_look_is_judged_after_it) {
   EXPECT_EQ(watch.conclude(this, use), disk_verdict::bytes);
   EXPECT_GE(use.bytes, 5 * mib);
   watch.remove(this);
+  // What a walk did not count to its end is known all the same: removing goes on below it.
+  for (int i = 0; i < 1500; ++i) fs::create_symlink("x", home / std::to_string(i));
+  watch.add(this, command(4 * mib, 1000));
+  EXPECT_NE(watch.conclude(this, use), disk_verdict::none);
+  EXPECT_GE(use.entries, 1500u);
+  watch.remove(this);
+  for (int i = 0; i < 100; ++i) fs::remove(home / std::to_string(i));
+  watch.add(this, command(4 * mib, 1000));
+  EXPECT_EQ(watch.conclude(this, use), disk_verdict::none);
+  watch.remove(this);
+  for (int i = 100; i < 1500; ++i) fs::remove(home / std::to_string(i));
+  watch.add(this, command(4 * mib, 1000));
+  EXPECT_EQ(watch.conclude(this, use), disk_verdict::none);
+  watch.remove(this);
   // Over its limit the workspace cannot grow further by short commands either.
   watch.add(this, command(4 * mib, 1000));
   fill("more", mib);
@@ -215,6 +230,20 @@ TEST_F(disk_watch_test, directories_that_are_too_deep_are_removed_after_the_comm
   disk_watch watch(0);
   watch.add(this, command(1024 * mib));
   EXPECT_EQ(watch.conclude(this, use), disk_verdict::depth);
+  EXPECT_FALSE(use.too_deep);
+  watch.remove(this);
+  // Also when another limit is met first.
+  at = ::open(home.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  for (int i = 0; i < 300; ++i) {
+    ASSERT_TRUE(::mkdirat(at, "d", 0755) == 0 || errno == EEXIST);
+    const int inner = ::openat(at, "d", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    ::close(at);
+    at = inner;
+  }
+  ::close(at);
+  fill("large", 5 * mib);
+  watch.add(this, command(1024 * mib, 10));
+  EXPECT_NE(watch.conclude(this, use), disk_verdict::none);
   EXPECT_FALSE(use.too_deep);
   watch.remove(this);
   watch.add(this, command(1024 * mib));

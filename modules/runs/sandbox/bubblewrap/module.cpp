@@ -263,6 +263,7 @@ class driver {
     const std::string project = "00000000-0000-0000-0000-000000000000";
     const surroundings here = read_surroundings(bwrap_path_);
     std::string problem;
+    probing_ = true;
     for (confinement way : possible_ways()) {
       mode_ = way;
       if (const file_error e = files_->ensure(project, owner_of(project))) {
@@ -272,6 +273,7 @@ class driver {
       const auto [code, output] = try_command(project);
       (void)destroy_workspace(project);
       if (code == 0) {
+        probing_ = false;
         ctx_.info("sandbox ready", {{"confinement", name_of(way)}, {"memory", groups_.usable() ? "control groups" : "summed up while a command runs"}});
         return;
       }
@@ -281,6 +283,7 @@ class driver {
       ctx_.warn("the sandbox does not work in this confinement mode",
                 {{"confinement", name_of(way)}, {"said", said}});
     }
+    probing_ = false;
     std::lock_guard lock(mutex_);
     problem_ = problem;
     ctx_.warn(problem_);
@@ -415,8 +418,8 @@ class driver {
         return RY_INVALID_ARGUMENT;
     for (std::string_view word : spec.argv)
       if (word.find('\0') != std::string_view::npos) return RY_INVALID_ARGUMENT;
-    // What writes nothing but memory may begin.
-    if (!spec.workspace.empty() || !spec.cache.empty())
+    // What writes nothing but memory may begin, and so may the probe: it decides for longer than the disk is full.
+    if (!probing_ && (!spec.workspace.empty() || !spec.cache.empty()))
       if (const file_error e = disk_->check_space()) return e.status;
     std::vector<std::string> environment = command_environment();
     for (const ry_str variable : a.env) {
@@ -984,6 +987,7 @@ class driver {
   group_settings group_settings_;
   control_groups groups_;
   confinement mode_ = confinement::user_namespace;
+  bool probing_ = false;
   std::optional<workspaces> files_;
   std::uint64_t workspace_bytes_ = 0, workspace_files_ = 0;
   watchdog watch_;
