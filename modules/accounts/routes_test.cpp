@@ -13,6 +13,7 @@ class account_routes : public testing::Test {
  protected:
   account_routes() {
     host_.db.on("update accounts.setting", {});
+    host_.db.on("as ended_us", {});
     host_.db.on("accounts.provision",
                 {{"id", "subject", "tier", "role", "email", "display_name", "verified"},
                  {{ann, ann, "free", "0", "", "", "f"}}});

@@ -206,7 +206,9 @@ TEST(turn_queue_test, a_full_queue_makes_room_at_the_cost_of_the_largest_group) 
   EXPECT_EQ(late.displaced, 2) << "the last one of a largest group";
   EXPECT_EQ(q.size(), 6u);
   EXPECT_EQ(q.push("d", 30).displaced, 12);
-  EXPECT_FALSE(q.push("e", 40).queued) << "nobody has much more than the newcomer would";
+  EXPECT_TRUE(q.push("e", 40).queued);
+  EXPECT_TRUE(q.push("f", 50).queued);
+  EXPECT_FALSE(q.push("g", 60).queued) << "each has one: the newcomer has no better claim";
 }
 
 TEST(address_test, mailbox_text_folds_case_and_domains) {

@@ -51,10 +51,11 @@ begin
   if exists (select from referrals.origin o where o.account_id = p_referrer and o.network = p_network) then
     v := v || '{"network_of_referrer": 1}';
   end if;
-  -- Colleagues share a domain, too: it is no reason by itself, but adds to others.
+  -- Colleagues share a domain, too: it is no reason by itself, but adds to others. Of an office it says nothing that
+  -- same_network does not say.
   v_of_domain := (select count(*) from (select from referrals.referral r
     where r.referrer_id = p_referrer and r.domain = referrals.domain_of(p_address) limit 5) five);
-  if v_of_domain >= 3 then
+  if v_of_domain >= 3 and not v ? 'same_network' then
     v := v || jsonb_build_object('same_domain', case when v_of_domain >= 5 then 2 else 1 end);
   end if;
   if (select count(*) from (select from referrals.referral r
