@@ -386,19 +386,23 @@ class embedded_postgres::impl {
     choose_socket_dir();
     if (!made_by) make_cluster();
     end_leftover();
-    if (made_by && user_) take_over_cluster(users);
+    if (made_by && user_) take_over_cluster();
+  }
+
+  // Whether PostgreSQL may have run as this user before.
+  bool is_other_user(uid_t uid) const {
+    const auto& users = settings_.users.empty() ? postgres_users : settings_.users;
+    return uid != user_->uid && std::any_of(users.begin(), users.end(), [&](const std::string& name) {
+      const auto* pw = ::getpwnam(name.c_str());
+      return pw != nullptr && pw->pw_uid == uid;
+    });
   }
 
   // A cluster that one of the other users had becomes that of the present one. Others are left alone: PostgreSQL says
   // what is wrong with them.
-  void take_over_cluster(const std::vector<std::string>& users) const {
+  void take_over_cluster() const {
     struct stat st {};
-    if (::lstat(cluster_.c_str(), &st) != 0 || !S_ISDIR(st.st_mode) || st.st_uid == user_->uid) return;
-    const bool former = std::any_of(users.begin(), users.end(), [&](const std::string& name) {
-      const auto* pw = ::getpwnam(name.c_str());
-      return pw != nullptr && pw->pw_uid == st.st_uid;
-    });
-    if (!former) return;
+    if (::lstat(cluster_.c_str(), &st) != 0 || !S_ISDIR(st.st_mode) || !is_other_user(st.st_uid)) return;
     observe::log(observe::level::info, "db", "handing the cluster to another user",
                  {{"cluster", cluster_.string()}, {"user", user_->name}});
     const auto hand_over = [this](const fs::path& p) {
@@ -497,7 +501,9 @@ class embedded_postgres::impl {
     struct stat st {};
     if (errno != EEXIST || ::lstat(socket_dir_.c_str(), &st) != 0)
       refuse("Cannot make the directory " + socket_dir_.string() + ": " + last_error());
-    if (!S_ISDIR(st.st_mode) || (st.st_uid != uid && st.st_uid != ::geteuid()))
+    // In our own data directory it may be that of the user that PostgreSQL ran as before.
+    const bool former = user_ && socket_dir_.parent_path() == place_ && is_other_user(st.st_uid);
+    if (!S_ISDIR(st.st_mode) || (st.st_uid != uid && st.st_uid != ::geteuid() && !former))
       refuse("The directory " + socket_dir_.string() + " belongs to somebody else.");
     own(socket_dir_, user_, 0700);
   }

@@ -115,7 +115,9 @@ TEST_F(referrals_sql, many_friends_of_one_private_domain_are_a_signal) {
   std::vector<std::string> own, large;
   for (int i = 1; i <= 6; ++i) {
     own.push_back(signals("m" + std::to_string(i) + "@h" + std::to_string(i) + ".private-domain.example"));
-    if (i < 6) EXPECT_EQ(last_, "successful") << i;
+    if (i < 6) {
+      EXPECT_EQ(last_, "successful") << i;
+    }
   }
   EXPECT_EQ(own, (std::vector<std::string>{"", "", "", "1", "1", "2"}));
   EXPECT_EQ(last_, "flagged");
