@@ -160,6 +160,16 @@ TEST(response_reader, a_cut_off_answer_is_not_complete) {
   }
 }
 
+TEST(response_reader, the_largest_head_is_read_in_pieces_too) {
+  const std::string begin = "HTTP/1.1 204 No Content\r\nX: ";
+  for (const std::size_t more : {0u, 1u}) {
+    const std::string text = begin + std::string(response_reader::max_head - begin.size() + more, 'x') + "\r\n\r\n";
+    for (const std::size_t step : {text.size(), text.size() - 1, text.size() - 3, text.size() - 4})
+      EXPECT_EQ(read(text, step, response_reader::body_rule::normal, true).last, more == 0 ? outcome::done : outcome::malformed)
+          << step;
+  }
+}
+
 TEST(response_reader, survives_mutations) {
   const std::string seed =
       "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nX: "
