@@ -9,9 +9,24 @@
 
 #include "core/app/config/schema.hpp"
 
+namespace ry::app::config {
+namespace {
+
+// An assumption of the parser that does not hold for the text.
+struct toml_assertion {};
+[[noreturn]] void fail_toml_assertion() { throw toml_assertion{}; }
+
+}  // namespace
+}  // namespace ry::app::config
+
+// toml++ 3.3 asserts on some malformed headers ("[[[["), and takes the assertion for granted where NDEBUG is defined.
+#pragma push_macro("NDEBUG")
+#undef NDEBUG
+#define TOML_ASSERT(expr) ((expr) ? static_cast<void>(0) : ry::app::config::fail_toml_assertion())
 #define TOML_HEADER_ONLY 1
 #define TOML_ENABLE_FORMATTERS 1
 #include <toml++/toml.h>
+#pragma pop_macro("NDEBUG")
 
 extern char** environ;
 
@@ -169,6 +184,8 @@ node loose_value(const std::string& text, const std::string& where) {
       if (!ignored.empty()) value.scalar = text;
     } catch (const toml::parse_error&) {
       value.scalar = text;
+    } catch (const toml_assertion&) {
+      value.scalar = text;
     }
   } else {
     value.scalar = text;
@@ -272,6 +289,24 @@ environment process_environment() {
   return env;
 }
 
+namespace {
+
+// The line up to which a text has to be read for the parser to assert.
+std::size_t asserting_line(std::string_view text) {
+  std::size_t line = 1;
+  for (auto end = text.find('\n'); end != std::string_view::npos; end = text.find('\n', end + 1), ++line) {
+    try {
+      (void)toml::parse(text.substr(0, end));
+    } catch (const toml::parse_error&) {
+    } catch (const toml_assertion&) {
+      break;
+    }
+  }
+  return line;
+}
+
+}  // namespace
+
 node parse_toml(std::string_view text, const std::string& name, const environment& env,
                 problems& out) {
   node empty;
@@ -286,6 +321,9 @@ node parse_toml(std::string_view text, const std::string& name, const environmen
     const auto& at = e.source().begin;
     out.push_back({name + ":" + std::to_string(at.line) + ":" + std::to_string(at.column), "",
                    std::string(e.description())});
+    return empty;
+  } catch (const toml_assertion&) {
+    out.push_back({name + ":" + std::to_string(asserting_line(text)), "", "is malformed TOML"});
     return empty;
   }
 }

@@ -254,6 +254,17 @@ TEST_F(files, later_sources_win) {
   EXPECT_EQ(at(tree, {"k", "b"})->where, (dir_ / "modules.d/20.toml").string() + ":1:3");
 }
 
+TEST(toml, a_text_on_which_the_parser_asserts_is_a_fault) {
+  problems p;
+  (void)parse_toml("port = 1\n[[[[http]\ntls = 'x'\n", "f", {}, p);
+  ASSERT_THAT(p, SizeIs(1));
+  EXPECT_EQ(p[0].where.substr(0, 4), "f:2");
+  node tree;
+  tree.is = node::kind::table;
+  problems none;
+  apply_override(tree, "port=[[[[http]", none);
+}
+
 TEST_F(files, a_file_that_cannot_be_read_is_a_fault) {
   problems p;
   read({dir_ / "none.toml", {}}, {}, {}, p);

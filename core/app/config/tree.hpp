@@ -30,6 +30,8 @@ struct problem {
 using problems = std::vector<problem>;
 
 struct node {
+  // Not an aggregate: clang 14 would need std::pair<std::string, node> before it is complete.
+  node() = default;
   enum class kind { scalar, table, list };
   kind is = kind::scalar;
   boost::json::value scalar;                          // string, int64, double or bool
