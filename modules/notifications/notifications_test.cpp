@@ -130,6 +130,19 @@ TEST(notifications_texts, escape_what_users_typed_and_links_lead_to_the_web_only
   EXPECT_NE(f.mail.find("{{unsubscribe_url}}"), f.mail.npos) << "the mail's own";
 }
 
+TEST(notifications_texts, no_field_makes_a_link_that_is_no_web_address) {
+  const fields values{{"avatar", "javascript:alert(1)"}, {"link", "data:text/html,x"}, {"good", "https://x.test/a"}, {"app_url", "my-app://open"}};
+  const std::pair<const char*, const char*> rows[] = {
+      {"<img src=\"{{avatar}}\">", "<img src=\"\">"},
+      {"<a href='{{link}}'>{{link}}</a>", "<a href=''>data:text/html,x</a>"},
+      {"<a HREF = \"{{ link }}\">", "<a HREF = \"\">"},
+      {"<a href={{link}}>", "<a href=>"},
+      {"<a href=\"{{good}}\">", "<a href=\"https://x.test/a\">"},
+      {"<a href=\"{{app_url}}/inbox\">", "<a href=\"my-app://open/inbox\">"},
+      {"<a href=\"mailto:{{link}}\" title=\"{{link}}\">", "<a href=\"mailto:data:text/html,x\" title=\"data:text/html,x\">"}};
+  for (const auto& [pattern, html] : rows) EXPECT_EQ(fill_html(pattern, values), html);
+}
+
 TEST(notifications_texts, a_digest_tells_all_of_them) {
   const auto all = texts::load("");
   const std::vector<json::object> two{{{"task_name", "A<"}, {"task_url", "https://x.test/1"}},

@@ -26,8 +26,31 @@ constexpr std::size_t longest_body = 1'000;
 // What an operator's own workflow without a file of its own looks like.
 constexpr std::string_view otherwise = "promotional";
 
+constexpr std::string_view link_attributes[] = {"href", "src", "action", "background", "poster"};
+
 enum class unknown { empty, kept };
 enum class escape { none, html };
+
+std::string web_address(std::string text) {
+  const bool good = (text.rfind("https://", 0) == 0 || text.rfind("http://", 0) == 0) &&
+                    text.find_first_of(" \t\r\n\"<>") == text.npos;
+  return good ? text : std::string();
+}
+
+// Whether the value of an attribute that a mail program follows begins at the end of `html`.
+bool begins_link(std::string_view html) {
+  const auto drop_blanks = [&html] {
+    while (!html.empty() && (html.back() == ' ' || html.back() == '\t' || html.back() == '\n')) html.remove_suffix(1);
+  };
+  if (!html.empty() && (html.back() == '"' || html.back() == '\'')) html.remove_suffix(1);
+  drop_blanks();
+  if (html.empty() || html.back() != '=') return false;
+  html.remove_suffix(1);
+  drop_blanks();
+  return std::any_of(std::begin(link_attributes), std::end(link_attributes), [&](std::string_view name) {
+    return html.size() >= name.size() && ry::iequals(html.substr(html.size() - name.size()), name);
+  });
+}
 
 std::string fill_in(std::string_view pattern, const fields& values, unknown how, escape as) {
   std::string out;
@@ -45,7 +68,10 @@ std::string fill_in(std::string_view pattern, const fields& values, unknown how,
     while (!name.empty() && name.back() == ' ') name.remove_suffix(1);
     const auto found = values.find(name);
     if (found != values.end()) {
-      out += as == escape::html ? ry::escaped_html(found->second) : found->second;
+      if (as == escape::none)
+        out += found->second;
+      else
+        out += ry::escaped_html(name != "app_url" && begins_link(out) ? web_address(found->second) : found->second);
     } else if (how == unknown::kept || name == "unsubscribe_url") {
       out += pattern.substr(begin, end + 2 - begin);  // the latter is filled in by the module mail
     }
@@ -72,12 +98,6 @@ std::string scalar_text(const json::value& v) {
   char text[400];
   const auto end = std::to_chars(text, text + sizeof text, v.get_double(), std::chars_format::fixed).ptr;
   return std::string(text, end);
-}
-
-std::string web_address(std::string text) {
-  const bool good = (text.rfind("https://", 0) == 0 || text.rfind("http://", 0) == 0) &&
-                    text.find_first_of(" \t\r\n\"<>") == text.npos;
-  return good ? text : std::string();
 }
 
 std::string* head_of(text_set& t, std::string_view name) {

@@ -29,7 +29,8 @@ fields fields_of(const boost::json::object& payload, const person& who);
 std::string fill(std::string_view pattern, const fields& values);
 // Only the names in `values`; others stay as they are.
 std::string fill_known(std::string_view pattern, const fields& values);
-// The same with values escaped for HTML, in texts and in attributes.
+// The same with values escaped for HTML, in texts and in attributes. A value that begins an attribute with a link
+// (href="{{x}}") is a web address, else empty; app_url, which the operator sets, is used as it is.
 std::string fill_html(std::string_view pattern, const fields& values);
 
 struct text_set {
