@@ -1000,7 +1000,7 @@ export interface paths {
         put?: never;
         /**
          * Make an API key
-         * @description The key is shown this once. Not by an API key; at most 50.
+         * @description The key is shown this once, and a mail announces it. Not by an API key; more than the plan allows: 409 `API_KEY_LIMIT_EXCEEDED`.
          */
         post: operations["accounts.create_key"];
         delete?: never;
@@ -1559,7 +1559,10 @@ export interface paths {
         get: operations["accounts.list_sessions"];
         put?: never;
         post?: never;
-        /** End all sessions */
+        /**
+         * End all sessions
+         * @description API keys stay unless `revoke_api_keys` is true; a mail lists them.
+         */
         delete: operations["accounts.end_sessions"];
         options?: never;
         head?: never;
@@ -1745,7 +1748,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Where the user comes back from the authorization server */
+        /**
+         * Where the user comes back from the authorization server
+         * @description In the browser that confirmed the connection.
+         */
         get: operations["mcp_prebuilt.callback"];
         put?: never;
         post?: never;
@@ -1769,6 +1775,27 @@ export interface paths {
         get: operations["mcp_prebuilt.client_document"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/mcp/oauth/connect": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The page where the user confirms a connection
+         * @description `connect_url` leads here. The page names the server and the account that gets access, and sets a cookie: only the browser that confirms can conclude the connection.
+         */
+        get: operations["mcp_prebuilt.ask_to_confirm"];
+        put?: never;
+        /** The user confirms */
+        post: operations["mcp_prebuilt.confirm"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1824,7 +1851,7 @@ export interface paths {
         put?: never;
         /**
          * Where the user consents
-         * @description Good once, for ten minutes, and until the next one is made.
+         * @description Good once, for ten minutes, and until the next one is made. The link leads to a page of this server that names the server and the account; with `mcp_prebuilt.redirect_url` directly to the authorization server.
          */
         post: operations["mcp_prebuilt.connect"];
         delete?: never;
@@ -2451,8 +2478,8 @@ export interface components {
         "agents.TooManyServers": {
             detail: {
                 current_count: number;
-                /** @constant */
-                error_code: "CUSTOM_WORKER_LIMIT_EXCEEDED";
+                /** @enum {unknown} */
+                error_code: "CUSTOM_WORKER_LIMIT_EXCEEDED" | "AGENT_LIMIT_EXCEEDED";
                 limit: number;
                 message: string;
                 tier_name: string;
@@ -3366,7 +3393,7 @@ export interface components {
                 "application/json": components["schemas"]["host.Error"];
             };
         };
-        /** @description More MCP servers than the plan allows */
+        /** @description More agents or MCP servers than the plan allows */
         "agents.TooManyServers": {
             headers: {
                 [name: string]: unknown;
@@ -8176,7 +8203,10 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        /** Format: uuid */
+                        /**
+                         * Format: uuid
+                         * @description The account of the code's owner; without a log-in an id of the code that tells nothing about the account
+                         */
                         referrer_id: string | null;
                         valid: boolean;
                     };
@@ -8248,6 +8278,11 @@ export interface operations {
                     "application/json": {
                         local_login: boolean;
                         min_password?: number;
+                        /**
+                         * @description There is no account yet, and the first one needs the setup code
+                         * @constant
+                         */
+                        setup?: true;
                         /** @enum {unknown} */
                         verify?: "email" | "none";
                     };
@@ -8348,12 +8383,17 @@ export interface operations {
                  */
                 "application/json": {
                     current_password: string;
+                    /**
+                     * @description API keys are revoked otherwise; a mail lists them
+                     * @default false
+                     */
+                    keep_api_keys?: boolean;
                     new_password: string;
                 };
             };
         };
         responses: {
-            /** @description Changed; all other sessions have ended */
+            /** @description Changed; all other sessions have ended, and API keys are revoked unless they are kept */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -8558,7 +8598,10 @@ export interface operations {
     };
     "accounts.end_sessions": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whether the API keys end as well */
+                revoke_api_keys?: boolean;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -8575,6 +8618,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["accounts.Wrong"];
             413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
@@ -8639,6 +8683,8 @@ export interface operations {
                      * @enum {unknown}
                      */
                     session?: "body" | "cookie" | null;
+                    /** @description Where `/auth/config` says `setup`: the code that was printed when the server was started. The account becomes the administrator */
+                    setup_code?: string | null;
                 };
             };
         };
@@ -9104,6 +9150,96 @@ export interface operations {
             504: components["responses"]["host.TimedOut"];
         };
     };
+    "mcp_prebuilt.ask_to_confirm": {
+        parameters: {
+            query?: {
+                /** @description Of the link */
+                ticket?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The page */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example <!doctype html> */
+                    "text/html": string;
+                };
+            };
+            /** @description The link is not valid any more */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example <!doctype html> */
+                    "text/html": string;
+                };
+            };
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "mcp_prebuilt.confirm": {
+        parameters: {
+            query?: {
+                /** @description Of the page; it belongs to the cookie of this browser */
+                confirm?: string;
+                /** @description Of the link */
+                ticket?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description To the authorization server */
+            303: {
+                headers: {
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example <!doctype html> */
+                    "text/html": string;
+                };
+            };
+            /** @description The link is not valid any more */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example <!doctype html> */
+                    "text/html": string;
+                };
+            };
+            /** @description The page was not shown in this browser */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example <!doctype html> */
+                    "text/html": string;
+                };
+            };
+            413: components["responses"]["host.TooLarge"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
     "mcp_prebuilt.list": {
         parameters: {
             query?: never;
@@ -9285,7 +9421,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "connect_url": "https://auth.example.org/authorize?client_id=abc",
+                     *       "connect_url": "https://run.example.org/mcp/oauth/connect?ticket=abc",
                      *       "expires_in": 600
                      *     }
                      */
