@@ -98,8 +98,10 @@ test('a reader on another node gets every event once, by the bus, and no hint go
     assert.ok(await figure(a, 'runyard_bus_nats_sent_bytes_total') - bytes > s.raw.length / 2, 'the text itself, not hints alone');
   }
   assert.equal(hints, 0);
-  const ready = await new Client(b).get('/readyz');
-  assert.deepEqual(ready.json, { status: 'ready', reasons: [] });
+  const { json: ready } = await new Client(b).get('/readyz');
+  assert.deepEqual([ready.status, ready.reasons], ['ready', []]);
+  // Where no control group is delegated, the sandbox says so.
+  assert.deepEqual((ready.degraded ?? []).filter(({ room }) => room !== 'sandbox_bubblewrap'), []);
 });
 
 test('one stream has subjects for each run, one for each message, and each node one consumer, however many readers', async () => {
