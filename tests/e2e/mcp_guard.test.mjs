@@ -1,5 +1,6 @@
 // The address guard of production against MCP servers that lead elsewhere. It takes a network of our own, in which
-// some public addresses are this machine, and a hosts file that changes its mind: this file starts itself again inside.
+// a public address leads to this machine without being one of its interfaces, which the server refuses, and a hosts file that
+// changes its mind: this file starts itself again inside.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
@@ -22,7 +23,7 @@ if (!inside) {
     writeFileSync(hosts, '127.0.0.1 localhost\n');
     const resolver = path.join(dir, 'resolv.conf');
     writeFileSync(resolver, 'nameserver 127.0.0.1\n');
-    const enter = `ip link set lo up && ip addr add ${address}/32 dev lo && mount --bind ${hosts} /etc/hosts && mount --bind ${resolver} /etc/resolv.conf || exit 99; exec "$@"`;
+    const enter = `ip link set lo up && ip route add local ${address}/32 dev lo && mount --bind ${hosts} /etc/hosts && mount --bind ${resolver} /etc/resolv.conf || exit 99; exec "$@"`;
     const { NODE_TEST_CONTEXT: _, ...env } = process.env;
     const r = spawnSync('unshare', ['--net', '--mount', '--', 'sh', '-c', enter, 'sh', process.execPath, '--test-reporter=spec', '--test', import.meta.filename],
       { env: { ...env, RY_NETWORK_OF_ITS_OWN: hosts }, encoding: 'utf8' });
