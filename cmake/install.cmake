@@ -32,6 +32,7 @@ install(TARGETS runyard RUNTIME DESTINATION bin COMPONENT host)
 ry_install_unit(runyard.service)
 ry_install_unit(runyard.socket)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION share/doc/runyard/docs COMPONENT host)
+install(FILES ${PROJECT_SOURCE_DIR}/SECURITY.md DESTINATION share/doc/runyard COMPONENT host)
 
 # An installed server keeps its data where the system expects it, not beside whoever starts it.
 file(READ ${PROJECT_SOURCE_DIR}/conf/runyard.toml text)

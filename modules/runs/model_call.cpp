@@ -81,8 +81,8 @@ ry_status model_call::start(std::string_view request_json) {
     if (self->too_long_) {
       self->status_ = RY_FAILED_PRECONDITION;
       (void)ry::guard([&] { 
-        self->message_ = "The model's answer " + (self->bytes_ > most_bytes ? "is longer than " + size_text(most_bytes)
-                                                                            : "has more than " + std::to_string(most_pieces) + " pieces");
+        self->message_ = "The model's answer " + (self->pieces_ > most_pieces ? "has more than " + std::to_string(most_pieces) + " pieces"
+                                                                              : "is longer than " + size_text(most_bytes));
       });
     }
     self->count(self->status_);
