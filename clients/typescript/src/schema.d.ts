@@ -4599,6 +4599,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["host.Forbidden"];
             404: components["responses"]["host.NotFound"];
+            422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
@@ -5006,6 +5007,7 @@ export interface operations {
             403: components["responses"]["host.Forbidden"];
             404: components["responses"]["host.NotFound"];
             413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
@@ -5033,6 +5035,7 @@ export interface operations {
             404: components["responses"]["host.NotFound"];
             409: components["responses"]["host.Conflict"];
             413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
@@ -5155,6 +5158,7 @@ export interface operations {
             404: components["responses"]["host.NotFound"];
             409: components["responses"]["host.Conflict"];
             413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
@@ -5379,6 +5383,7 @@ export interface operations {
             404: components["responses"]["host.NotFound"];
             409: components["responses"]["host.Conflict"];
             413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
@@ -5413,6 +5418,7 @@ export interface operations {
             404: components["responses"]["host.NotFound"];
             409: components["responses"]["host.Conflict"];
             413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
@@ -5447,6 +5453,7 @@ export interface operations {
             404: components["responses"]["host.NotFound"];
             409: components["responses"]["host.Conflict"];
             413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
@@ -5513,6 +5520,7 @@ export interface operations {
             403: components["responses"]["host.Forbidden"];
             404: components["responses"]["host.NotFound"];
             413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
@@ -5554,6 +5562,7 @@ export interface operations {
             403: components["responses"]["host.Forbidden"];
             404: components["responses"]["host.NotFound"];
             413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
@@ -5615,6 +5624,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["notifications.Closed"];
             404: components["responses"]["host.NotFound"];
+            422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
@@ -5642,6 +5652,7 @@ export interface operations {
             403: components["responses"]["notifications.Closed"];
             409: components["responses"]["host.Conflict"];
             413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
@@ -5669,6 +5680,7 @@ export interface operations {
             403: components["responses"]["notifications.Closed"];
             404: components["responses"]["host.NotFound"];
             413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
@@ -6160,6 +6172,7 @@ export interface operations {
             403: components["responses"]["host.Forbidden"];
             404: components["responses"]["host.NotFound"];
             413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
@@ -6202,6 +6215,7 @@ export interface operations {
             404: components["responses"]["host.NotFound"];
             409: components["responses"]["host.Conflict"];
             413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
@@ -6227,6 +6241,7 @@ export interface operations {
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
             404: components["responses"]["runs.UnknownRun"];
+            422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
@@ -6252,6 +6267,7 @@ export interface operations {
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
             404: components["responses"]["runs.UnknownRun"];
+            422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
@@ -6278,6 +6294,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             404: components["responses"]["runs.UnknownRun"];
             413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
@@ -6340,6 +6357,7 @@ export interface operations {
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
             404: components["responses"]["runs.UnknownRun"];
+            422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
@@ -6383,6 +6401,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             404: components["responses"]["runs.UnknownRun"];
             413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
@@ -6440,6 +6459,7 @@ export interface operations {
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
             404: components["responses"]["runs.UnknownRun"];
+            422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
@@ -6465,6 +6485,7 @@ export interface operations {
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
             404: components["responses"]["runs.UnknownRun"];
+            422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
@@ -6491,6 +6512,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             404: components["responses"]["runs.UnknownRun"];
             413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
@@ -6816,6 +6838,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["mcp.Disabled"];
             404: components["responses"]["mcp.UnknownAgent"];
+            422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             502: components["responses"]["mcp.ServerFailed"];
@@ -6910,6 +6933,7 @@ export interface operations {
             403: components["responses"]["mcp.Disabled"];
             404: components["responses"]["mcp.UnknownAgent"];
             413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
@@ -6981,6 +7005,7 @@ export interface operations {
             403: components["responses"]["mcp.Disabled"];
             404: components["responses"]["mcp.UnknownAgent"];
             413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
@@ -7053,6 +7078,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["mcp.Disabled"];
             404: components["responses"]["mcp.UnknownAgent"];
+            422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
@@ -7126,6 +7152,7 @@ export interface operations {
                 };
             };
             413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             502: components["responses"]["mcp.ServerFailed"];
@@ -7160,6 +7187,7 @@ export interface operations {
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
             404: components["responses"]["agents.Unknown"];
+            422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
@@ -7256,6 +7284,7 @@ export interface operations {
                 };
             };
             413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
@@ -7453,6 +7482,7 @@ export interface operations {
             403: components["responses"]["accounts.NeedsToken"];
             404: components["responses"]["host.NotFound"];
             413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
@@ -7591,6 +7621,7 @@ export interface operations {
             403: components["responses"]["notifications.Closed"];
             404: components["responses"]["host.NotFound"];
             413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
@@ -7805,6 +7836,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             404: components["responses"]["host.NotFound"];
             413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
@@ -8651,6 +8683,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["accounts.Wrong"];
             413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
@@ -8917,6 +8950,7 @@ export interface operations {
                 content?: never;
             };
             404: components["responses"]["host.NotFound"];
+            422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
@@ -9010,6 +9044,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["host.NotFound"];
+            422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
@@ -9055,6 +9090,7 @@ export interface operations {
             };
             404: components["responses"]["host.NotFound"];
             413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
@@ -9392,6 +9428,7 @@ export interface operations {
             403: components["responses"]["mcp_prebuilt.Disabled"];
             404: components["responses"]["host.NotFound"];
             413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
@@ -9439,6 +9476,7 @@ export interface operations {
             404: components["responses"]["host.NotFound"];
             409: components["responses"]["host.Conflict"];
             413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             502: components["responses"]["mcp_prebuilt.Failed"];
@@ -9603,6 +9641,7 @@ export interface operations {
             403: components["responses"]["notifications.Closed"];
             404: components["responses"]["host.NotFound"];
             413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
@@ -9817,6 +9856,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             404: components["responses"]["host.NotFound"];
             413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
@@ -9928,6 +9968,7 @@ export interface operations {
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
             404: components["responses"]["runs.UnknownFile"];
+            422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
@@ -10201,6 +10242,7 @@ export interface operations {
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
             404: components["responses"]["runs.UnknownThread"];
+            422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
@@ -10247,6 +10289,7 @@ export interface operations {
                 };
             };
             413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
