@@ -61,7 +61,7 @@ TEST(EventReader, MemoryIsBounded) {
 }
 
 TEST(EventReader, TheLimitIsTheSameHoweverTheBytesCome) {
-  for (const std::string text : {": " + std::string(200, 'c') + "\ndata: a\n\n", "data: " + std::string(95, 'x') + "\n\n"}) {
+  for (const std::string& text : {": " + std::string(200, 'c') + "\ndata: a\n\n", "data: " + std::string(95, 'x') + "\n\n"}) {
     event_reader whole(100), pieces(100);
     EXPECT_FALSE(in_pieces(whole, text, text.size()).fits);
     EXPECT_FALSE(in_pieces(pieces, text, 7).fits);

@@ -62,7 +62,7 @@ TEST(sse, refuses_events_without_end) {
 }
 
 TEST(sse, the_limit_is_the_same_however_the_bytes_come) {
-  for (const std::string text : {": " + std::string(2000, 'c') + "\ndata: a\n\n", "data: " + std::string(2000, 'x') + "\n\n",
+  for (const std::string& text : {": " + std::string(2000, 'c') + "\ndata: a\n\n", "data: " + std::string(2000, 'x') + "\n\n",
                                  "data: " + std::string(994, 'x') + "\n\n", "data: " + std::string(995, 'x') + "\n\n",
                                  "data: " + std::string(490, 'x') + "\n{" + std::string(508, 'y') + "\n\n"}) {
     bool whole = true, pieces = true;
