@@ -57,7 +57,8 @@ int main(int argc, char** argv) {
   // Nor do the others make a place for each program.
   modules.push_back({"mcp_json", build / "modules" / "mcp_json.so", {"directory=" + dir}});
   if (boxed) {
-    modules.back().settings = {"readable=[\"" + build.parent_path().string() + "\"]"};
+    modules.back().settings = {"readable=[\"" + build.parent_path().string() + "\"]",
+                               "allowed_commands=" + json::serialize(json::array{config["command"]})};
     modules.push_back({"sandbox_bubblewrap", build / "modules" / "sandbox_bubblewrap.so",
                        {"exec_path=" + (build / "bin" / "runyard-sandbox-exec").string()}});
   }
