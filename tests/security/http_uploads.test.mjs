@@ -82,9 +82,8 @@ test('the space of one account\'s uploads is bounded, and free again when they e
   try {
     for (let i = 0; i < 4; i++) held.push(await begin(server.url, user.token, 9 * MiB));
     const answers = await Promise.all(held.map((s) => headOf(s, 5000)));
-    // How many depends on what of them has arrived when the space is used up.
-    const refused = answers.filter((a) => a.status === 429).length;
-    assert.ok(refused >= 1 && refused < held.length, JSON.stringify(answers.map((a) => a.text)));
+    // How many depends on what of them has arrived when the space is used up; all, if they come at the same pace.
+    assert.ok(answers.some((a) => a.status === 429), JSON.stringify(answers.map((a) => a.text)));
     assert.ok(spool() <= 32 * MiB, `${spool()} bytes`);
     assert.ok(await metric(server.url, 'runyard_http_upload_bytes_refused_total') >= 1);
     assert.equal((await other.start({ prompt: 'hello', files: [{ name: 'f.bin', data: Buffer.alloc(2 * MiB) }] })).status, 200);
