@@ -50,7 +50,7 @@ ry::task<agent_ptr> repository::get(ry::uuid account, ry::uuid id, std::int32_t 
       (co_await ctx_.db().query_with(
            {RY_DB_READ_ONLY},
            AGENT_COLUMNS " and v.version = case when $3::int = 0 then a.version else"
-                         // A run whose version is not kept any more goes on with the oldest one that is.
+                         // A run whose version was deleted continues with the oldest version that is kept.
                          " (select min(k.version) from agents.agent_version k"
                          "   where k.agent_id = a.id and k.version >= $3::int) end"
                          " where a.id = $2 and a.account_id = $1",

@@ -91,7 +91,7 @@ removal quarantine::remove(const std::string& name, const stop_condition& stop) 
     return out;
   }
   at->second.busy = false;
-  // Work that was only stopped goes on soon.
+  // A removal that was interrupted, but did not fail, continues soon.
   if (out.error != 0) ++at->second.attempts;
   at->second.due = clock::now() + (out.error != 0 ? pause_after(at->second.attempts) : first_pause);
   return out;

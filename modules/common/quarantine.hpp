@@ -1,8 +1,8 @@
-// Directory for trees that are to be removed. A tree leaves its place by one rename, so that its name is free at once,
-// and is removed afterwards, in as many attempts as that takes.
+// Directory for trees that are to be removed. move_in() renames a tree into it, so that the old name is free at once.
+// clear() then removes the tree, if necessary in several attempts.
 //
-// A tree has a label, e.g. the id of its project. Trees that an earlier process left are found again. The owner calls
-// clear() from time to time; next_attempt() says when. Failed attempts back off up to ten minutes.
+// A tree has a label, e.g. the id of its project. The quarantine also finds trees that an earlier process left. The owner
+// calls clear() when next_attempt() is due. Failed attempts back off up to ten minutes.
 //
 // Thread: any, also several at once; the functions block. Lifetime: outlives its calls.
 #pragma once
@@ -27,7 +27,7 @@ class quarantine {
   // `directory`: absolute, on the file system of the trees. It is made when the first tree comes.
   explicit quarantine(std::string directory) : directory_(std::move(directory)) {}
 
-  // Moves the tree at `path` into the quarantine. 0, also when there is none, or a value of errno.
+  // Moves the tree at `path` into the quarantine. Returns 0, also if there is no such tree, or a value of errno.
   // `label`: letters, digits and "-".
   int move_in(const std::string& path, std::string_view label);
   // Removes the trees with this label at once, whenever their next attempt is due.

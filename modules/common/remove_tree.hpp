@@ -3,7 +3,8 @@
 //
 // At most `max_open_levels` directories are open at a time. A directory that lies deeper is moved to the top of the tree
 // first (renameat), so neither descriptors nor path lengths grow with the depth. No link is followed, no mount point is
-// entered and nothing outside of the tree is touched, also while another process changes the tree. What cannot be removed does not stop the rest.
+// entered and nothing outside of the tree is touched, also while another process changes the tree. The removal continues after
+// entries that cannot be removed.
 //
 // Thread: any; the functions block. Errors are returned as values of errno.
 #pragma once
@@ -22,9 +23,9 @@ struct removal {
   bool complete() const { return error == 0 && !stopped; }
 };
 
-// Returns true when the work is to end now. It is asked every few hundred entries.
+// Returns true if the removal must stop. Called every few hundred entries.
 using stop_condition = std::function<bool()>;
-// For a tree that another process may change at the same time: without an end, both could go on forever.
+// Limits the removal of a tree to which another process may keep adding entries.
 stop_condition stop_after(std::chrono::milliseconds time);
 
 // Removes the entry `name` of the directory `parent`: a file, or a directory with everything in it. An entry that does

@@ -84,9 +84,9 @@ ry::task<void> tree_cleaner::work() {
 
 void tree_cleaner::complain(const quarantine::failure& of) {
   failures_.add();
-  // The first failures, and then ever fewer of them.
+  // Logs attempts 1, 2, 4, 8 and so on, so that a permanent failure does not flood the log.
   if ((of.attempts & (of.attempts - 1)) != 0) return;
-  ctx_.warn("deleted data cannot be removed from the disk; it is tried again, but if this goes on, remove the directory by hand",
+  ctx_.warn("a deleted directory cannot be removed from the disk; the server retries. If the warning repeats, remove the directory by hand",
             {{"directory", trees_.directory() + "/" + of.name}, {"attempts", of.attempts}, {"cause", std::string_view(std::strerror(of.error))}});
 }
 

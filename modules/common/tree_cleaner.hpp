@@ -1,5 +1,5 @@
-// Removes what is in a quarantine in the background, also what an earlier process left, and tells the operator what
-// cannot be removed: gauge `<module>_quarantined_trees`, counter `<module>_removal_failures_total`, warnings in the log.
+// Removes the trees of a quarantine in the background, including those of an earlier process, and reports failures: gauge
+// `<module>_quarantined_trees`, counter `<module>_removal_failures_total`, warnings in the log.
 //
 // Thread: any. Lifetime: as long as the module; its tasks end with the module's.
 #pragma once
@@ -19,8 +19,8 @@ class tree_cleaner {
   void start() { wake(); }
   // Moves the tree at `path` into the quarantine; it is removed in the background. 0 or a value of errno. Blocks shortly.
   int dispose(const std::string& path, std::string_view label);
-  // The same and removes it before it returns, in `longest` at most. What is left is removed in the background.
-  // Also removes what is left of earlier trees with this label. Blocks.
+  // Like dispose(), but removes the tree before it returns, for at most `longest`; the rest is removed in the background.
+  // Also removes earlier trees with this label. Blocks.
   removal remove(const std::string& path, std::string_view label, std::chrono::milliseconds longest);
   const std::string& directory() const { return trees_.directory(); }
 

@@ -100,7 +100,7 @@ class client {
   bool usable() const;
   // The credentials of s, the same server, are used from now on, in the session that there is.
   void use_credentials_of(const server& s);
-  // f() runs when a session that the server does not know any more is begun anew.
+  // Calls f() when a new session replaces one that the server no longer knows.
   void when_begun_anew(std::function<void()> f) { begun_anew_ = std::move(f); }
   // Whether the server keeps something for this connection.
   bool keeps_state() const noexcept { return keeps_state_; }

@@ -43,7 +43,7 @@ struct server {
   std::string named_json;               // as its driver named it
   bool expired = false;                 // its credentials are known to be old
 
-  // Who asks, for the log: "request_id" or "run_id" and its value. No part of the hashes.
+  // The caller, for the log: "request_id" or "run_id" and its value. Not part of the hashes.
   std::string asker_kind, asker;
 
   // Its credentials, masked in the log as long as somebody works with it.
@@ -63,7 +63,7 @@ ry::error unauthorized_by(const server& s, std::uint32_t http_status, std::strin
 // An error that names the server.
 ry::error trouble_with(const server& s, ry_status st, std::string_view reason, std::string_view what);
 
-// What an error holds for the log only: text of the server, its program or the network; empty: nothing.
+// The cause of an error, for the log only: text of the server, its program or the network; empty: unknown.
 ry::error with_cause(ry::error e, std::string_view cause);
 std::string cause_of(const ry::error& e);
 
@@ -111,7 +111,7 @@ class connection {
   const transport& driver() const noexcept { return driver_; }
   // f() runs when the server says that its tools have changed.
   void when_tools_change(std::function<void()> f) { tools_changed_ = std::move(f); }
-  // Of all messages from now on, in the place of the configuration's.
+  // Replaces the configured headers for all further messages.
   void always_headers(ry::headers fields) { always_ = std::move(fields); }
   // Of answers to requests of the server.
   void answer_headers(ry::headers fields) { answer_fields_ = std::move(fields); }

@@ -21,7 +21,7 @@ ry::error internal_failure() {
 }
 
 enum class reader { user, admin };
-// What a server did wrong, as the contract's holes were filled: never an empty list. Admins are told what it said itself.
+// Maps the failure of an MCP server to an HTTP error (never to an empty list). Only administrators see the server's own text.
 ry::error as_answer(const ry::error& e, reader by = reader::user) {
   std::uint32_t status = 502;
   std::string code = "MCP_CONNECT_FAILED";

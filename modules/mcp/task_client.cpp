@@ -22,7 +22,7 @@ ry::task<reply> client::ask_of_task(std::string method, std::string task_id, int
     const auto st = r.trouble.status();
     const bool gone = st == RY_UNAVAILABLE || st == RY_DEADLINE_EXCEEDED;
     const bool busy = st == RY_OK && (r.http_status == 429 || r.http_status == 408 || r.http_status >= 500);
-    // What the server cannot say now is no word about the task.
+    // An internal error of tasks/get says nothing about the state of the task, so the request is retried.
     const bool unwell = method == "tasks/get" && r.answered && r.failed && code_of(r.body) == internal_error;
     if (r.answered && !unwell) failures = 0;
     const bool settled = r.answered ? !unwell : !(gone || busy);

@@ -12,8 +12,8 @@ std::string_view cut(std::string_view s, std::size_t most) noexcept;
 // The same as valid UTF-8: what is none becomes U+FFFD.
 std::string clean(std::string_view s, std::size_t most);
 
-// Whether there is a character that a reader does not see or that changes the order in which others are shown: controls, line
-// separators, bidirectional controls, tags. The joiners of words and emoji are none of them.
+// Whether the text has a character that is invisible or changes the display order of others: controls, line separators,
+// bidirectional controls, tags. Joiners of words and emoji are allowed.
 bool has_hidden(std::string_view s) noexcept;
 
 // The text without them, but with its tabs and line ends.

@@ -108,7 +108,7 @@ void tool_collector::add(const json::value& v) {
   };
   if (o == nullptr || name.empty()) return leave_out("it has no name");
   if (name.size() > most_name) return leave_out("its name is too long");
-  // Who approves a tool must see which one it is.
+  // A user who approves a tool must be able to identify it by its name.
   if (has_hidden(name)) return leave_out("its name has control or invisible characters");
   if (list_.tools.size() >= limits_.tools) {
     full_ = true;

@@ -41,7 +41,7 @@ class repository {
   // Whose valid code this is.
   struct code_owner {
     ry::uuid account;
-    ry::uuid alias;  // tells people without a log-in that there is somebody, not who
+    ry::uuid alias;  // identifies the owner to anonymous clients without the account id
   };
   ry::task<std::optional<code_owner>> owner_of(std::string code) const;
 

@@ -135,7 +135,7 @@ class model_check::course {
       const bool reached = report_.checks.empty() || report_.is_ok("text");
       if (remaining_ms() == 0) ran_out_of_time_ = true;
       if (reached && !ran_out_of_time_) co_await (this->*check)(r);
-      // What the provider might have answered says nothing about the model.
+      // A check that the time limit ended gives no information about the model.
       if (ran_out_of_time_ && r.state != check_state::ok)
         set(r, check_state::skipped, out_of_time());
       else if (!reached)

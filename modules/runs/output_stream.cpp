@@ -44,7 +44,7 @@ void output_stream::tell() {
   carry_.erase(0, whole);
 }
 
-// Without the wait the reports are told with the next one, or when the call ends.
+// If the timer cannot be started, the reports are sent with the next one, or when the call ends.
 void output_stream::wait() {
   waiter_ = std::make_shared<waiter>();
   waiter_->of = this;

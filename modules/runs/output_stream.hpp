@@ -1,4 +1,4 @@
-// What a tool says while it is called, on its way to the readers of the run. On the run's executor.
+// Sends the output of a running tool to the run's event stream. On the run's executor.
 #pragma once
 
 #include <algorithm>
@@ -12,13 +12,13 @@
 
 namespace runs {
 
-// How often progress is told: `burst` reports at once, then `per_second`. Each report is an event of its own, and its source
-// is any server of a user's choice.
+// Rate limit of progress events: a burst of `burst`, then `per_second`. Users choose the MCP servers that send the reports,
+// and each report would otherwise become an event.
 class progress_pace {
  public:
   static constexpr std::int64_t burst = 100, per_second = 10;
 
-  // Whether a report may be told now; it then counts.
+  // Takes a permit for one report; false if the rate is exceeded.
   bool take(std::int64_t now_us) {
     if (last_us_ != 0) left_us_ = std::min(burst * interval_us, left_us_ + std::max<std::int64_t>(0, now_us - last_us_));
     last_us_ = now_us;
@@ -26,7 +26,7 @@ class progress_pace {
     left_us_ -= interval_us;
     return true;
   }
-  // How long until the next one may be.
+  // Time until the next permit.
   std::int64_t wait_us() const { return std::max<std::int64_t>(0, interval_us - left_us_); }
 
  private:
@@ -34,10 +34,10 @@ class progress_pace {
   std::int64_t left_us_ = burst * interval_us, last_us_ = 0;
 };
 
-// Whole characters, and not without bound. Reports of progress that come faster than they are told are told together.
+// Emits whole characters, up to a limit. Progress reports that exceed the rate are combined into one event.
 class output_stream {
  public:
-  // progress: what comes are reports of progress of a source, which readers may also follow by themselves.
+  // progress: the text consists of progress reports, which the stream also has as `tool_progress` events.
   enum class kind { output, progress };
   output_stream(parts& p, std::shared_ptr<live_run> run, std::string id, kind what);
   output_stream(const output_stream&) = delete;

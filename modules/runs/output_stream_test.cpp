@@ -1,4 +1,4 @@
-// How often progress is told.
+// The rate limit of progress events.
 #include "output_stream.hpp"
 
 #include <gtest/gtest.h>

@@ -101,7 +101,7 @@ inline constexpr char settings_schema[] = R"json({
     "max_crashes": {"type": "integer", "minimum": 0, "maximum": 1000, "default": 2, "description": "A run whose worker vanished more often ends as failed"},
     "max_parallel_tools": {"type": "integer", "minimum": 1, "maximum": 128, "default": 8, "description": "Tool calls of one answer that run at once",
       "limit": {"resource": "Tool calls in progress", "per": "model answer", "answer": "calls wait"}},
-    "tool_timeout_seconds": {"type": "integer", "minimum": 1, "maximum": 86400, "default": 600, "description": "For one tool call; then the model is told that it took too long. Calls of MCP tools have the time limits of the module mcp instead",
+    "tool_timeout_seconds": {"type": "integer", "minimum": 1, "maximum": 86400, "default": 600, "description": "Time limit of a tool call; the model then gets an error. MCP calls have the time limits of the module mcp instead",
       "limit": {"resource": "Time of a tool call", "per": "call", "answer": "error for the model"}},
     "tool_search_from": {"type": "integer", "minimum": 0, "maximum": 100000, "default": 0, "description": "When an agent has so many tools, requests carry those built in, those in use and find_tools for the others, which saves context; 0: only when the provider takes no more"},
     "repeat_limit": {"type": "integer", "minimum": 0, "maximum": 1000, "default": 5, "description": "How often the same call may give the same result before it is refused; 0: no limit"},

@@ -472,7 +472,7 @@ bool resumes_calls(const tool_catalog::tool& tool) {
 }
 
 void tell_sources_of_end(parts& p, const live_run& run, bool finished) {
-  std::optional<scope_texts> scope;  // made only if somebody is told
+  std::optional<scope_texts> scope;  // created only if a source wants to know
   for (const auto& source : p.tool_sources.all()) {
     if (!RY_HAS(source->table, ry_agent_tools_v1, ended) || source->table->ended == nullptr) continue;
     if (!scope) scope.emplace(run);

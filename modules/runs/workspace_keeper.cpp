@@ -58,7 +58,7 @@ std::string limit_note(std::string_view what) {
   return "[The server that runs this could lose files: " + std::string(what) + "]";
 }
 
-// Empty: the outcome is none of these.
+// The message for an exceeded limit; empty for other outcomes.
 std::string excess_text(std::string_view outcome, const workspace_limits& limits) {
   const auto size = [](std::int64_t bytes) { return size_text(static_cast<std::uint64_t>(bytes)); };
   if (outcome == "too_large")
@@ -154,7 +154,8 @@ ry::task<ry::result<void>> workspace_keeper::bring(const driver& d, workspace& w
   bool alone = false;
   if (!w.known_) {
     ry::result<scan_result> now = co_await scan(d, w);
-    // It cannot be compared with what is kept, but its files can be removed: keep() goes on when they are fewer.
+    // Too many files to compare with the stored ones. Commands may still delete files; keep() stores the workspace once it
+    // has fewer.
     if (!now && now.status() == RY_RESOURCE_EXHAUSTED) co_return ry::result<void>();
     if (!now) co_return now.error();
     co_await read_state(w, *now);

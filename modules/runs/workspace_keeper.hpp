@@ -103,7 +103,7 @@ class workspace_keeper {
                                      std::map<std::string, std::string> at_hand);
   ry::task<ry::result<kept>> keep_changes(const driver& d, workspace& w, workspace_fence fence, workspace_limits limits,
                                           const std::string& account, std::function<bool()> hurry);
-  // What was known of this copy, if it is the same directory.
+  // Loads the stored state of this copy if the directory is the same.
   ry::task<void> read_state(workspace& w, const scan_result& now);
   // Empty: the database takes what is here. Else why not, for the agent.
   ry::task<ry::result<std::string>> find_excess(const workspace& w, const scan_result& now, const workspace_limits& limits,

@@ -1,4 +1,4 @@
-// What the workspaces of an account take, and what of it counts after a thread was deleted.
+// The size of an account's workspaces, and how long the workspace of a deleted thread counts.
 #include <string>
 
 #include "runs_sql_test.hpp"

@@ -1,4 +1,4 @@
-// What the workspaces of an account may take: limits by the account's tier, and what is left of them on this node.
+// Limits on the size of an account's workspaces, by its tier, and the rest of them that is available on this node.
 //
 // Thread: any. Lifetime: as long as the module.
 #pragma once
@@ -22,12 +22,12 @@ class workspace_quota {
   // By the account's tier as known now; those of the default tier when the account cannot be asked.
   ry::task<workspace_limits> limits(ry::uuid account) const;
 
-  // What a command may make of the project's workspace on this node: at least 1, so that files can be removed.
+  // Limits of the project's workspace during a command on this node; at least 1, so that commands can delete files.
   struct allowance {
     std::uint64_t bytes = 0, files = 0;
   };
   ry::task<ry::result<allowance>> for_command(ry::uuid account, ry::uuid project) const;
-  // What the workspace takes on this node's disk after a command.
+  // Stores the size of the workspace on this node's disk after a command.
   ry::task<void> note(ry::uuid project, std::uint64_t bytes, std::uint64_t files) const;
   std::string node() const { return std::string(ctx_.fact("node_id")); }
 

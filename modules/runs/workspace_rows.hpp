@@ -74,7 +74,7 @@ class workspace_rows {
   ry::task<ry::result<workspace_usage>> usage(std::string account, std::string project, std::string node) const;
   // The node has, or is about to make, a copy of the project.
   ry::task<ry::result<void>> note_copy(std::string project, std::string node) const;
-  // What the copy takes on the node's disk.
+  // Stores the size of the copy on the node's disk.
   ry::task<ry::result<void>> note_size(std::string project, std::string node, std::int64_t bytes, std::int64_t files) const;
   // The node has no copy any more: when no other node has one, the project's thread and files do not count any more.
   ry::task<ry::result<void>> copy_removed(std::string project, std::string node) const;

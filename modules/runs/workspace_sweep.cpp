@@ -31,7 +31,7 @@ ry::task<void> workspace_sweep::watch() {
 
 ry::task<void> workspace_sweep::sweep() {
   std::vector<std::string> here = co_await parts_.keeper.local_projects();
-  // What fails is done by the next sweep.
+  // After a failure, the next sweep repeats it.
   (void)co_await parts_.keeper.rows().note_node(parts_.keeper.node(), here);
   if (here.empty()) co_return;
   ry::result<std::vector<std::string>> gone = co_await parts_.keeper.rows().deleted_of(std::move(here));

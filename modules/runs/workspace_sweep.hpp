@@ -1,7 +1,7 @@
-// Removes this node's copies of workspaces whose projects are deleted: at once where a thread is deleted, within half a
-// minute on the other nodes and after a crash between the two; what fails is tried again as often. Until then the project
-// counts to the limits of its account. What the keeper knows of, that is, and what the
-// database says was deleted: a project that it merely does not have may be one of another database.
+// Removes this node's copies of workspaces whose projects are deleted: at once on the node that deletes the thread, within
+// half a minute on other nodes and after a crash. Failed removals are retried every half minute. Until then the project counts
+// towards the limits of its account. Only projects that the database lists as deleted are removed: a project that is missing
+// in the database may belong to another one.
 //
 // Thread: any. Lifetime: as long as the module.
 #pragma once

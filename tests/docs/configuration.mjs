@@ -53,7 +53,7 @@ export function explanations(text) {
 
 const file = path.join(root, 'conf/runyard.toml');
 
-// What `runyard settings` prints, also of modules that are off unless the operator wants them.
+// The output of `runyard settings`, including modules that are off by default.
 export function settings(...flags) {
   const drop = (name) => readFileSync(path.join(root, 'conf/modules.d', name), 'utf8');
   const on = readdirSync(path.join(root, 'conf/modules.d')).filter((f) => /^enabled = false$/m.test(drop(f)))

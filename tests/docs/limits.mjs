@@ -13,8 +13,8 @@ It is made from the schemas of the settings (\`runyard settings --limits\` print
 - Limits with \`tiers.NAME\` in their setting differ by the tier of the account. A tier of your own starts with the values of \`free\`.
 - HTTP statuses are counted by route in \`runyard_http_requests_total\`. The alerts are in [docs/prometheus](prometheus).
 - The default \`0\` means no limit; \`runyard check\` warns about it in production.
-- What needs support of the kernel (cgroups, project quotas) is described in [Security](security.md), together with what is
-  not limited without it. \`runyard check\` and \`/readyz\` name it too.
+- [Security](security.md) describes the limits that require kernel support (control groups), and what is not limited without
+  it. \`runyard check\` and \`/readyz\` report missing support.
 
 `;
 

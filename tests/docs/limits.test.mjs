@@ -14,7 +14,7 @@ test('docs/limits.md is up to date', () => {
   const is = readFileSync(path.join(root, 'docs/limits.md'), 'utf8');
   const at = want.split('\n').findIndex((line, i) => line !== is.split('\n')[i]);
   assert.equal(is === want, true,
-    `line ${at + 1} is\n  ${is.split('\n')[at]}\nand not\n  ${want.split('\n')[at]}\nWrite it anew: node tests/docs/limits.mjs > docs/limits.md`);
+    `line ${at + 1} is\n  ${is.split('\n')[at]}\nand not\n  ${want.split('\n')[at]}\nRegenerate it: node tests/docs/limits.mjs > docs/limits.md`);
 });
 
 test('metrics and alerts of the limits exist', () => {

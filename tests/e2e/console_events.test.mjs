@@ -1,4 +1,4 @@
-// What the page makes of a run's events and messages.
+// The items that the page shows for a run's events and messages.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { applied, empty, itemsOf, joined } from '../../modules/console/web/src/events.js';

@@ -69,7 +69,7 @@ test('the mail, its link, the sign-up, the credits', async () => {
   const anonymous = (await new Client(server).post('/api/v1/referrals/validate', { json: { code: used } })).json;
   assert.equal(anonymous.valid, true);
   assert.match(anonymous.referrer_id, /^[0-9a-f-]{36}$/);
-  assert.notEqual(anonymous.referrer_id, ann.id, 'without a log-in nobody learns account ids');
+  assert.notEqual(anonymous.referrer_id, ann.id, 'anonymous clients do not see account ids');
   const bob = person({ email: 'bob@example.test', email_verified: true, user_metadata: { referral_code: used } });
   assert.equal((await bob.get('/account')).json.balance_credits, 500);
   const [record] = await waitFor('the referral', async () => { const h = (await ann.get('/api/v1/referrals/history')).json; return h[0]?.status === 'successful' ? h : undefined; });

@@ -46,7 +46,7 @@ function pngBomb(side) {
     chunk('IDAT', deflateSync(Buffer.alloc(64 * MiB))), chunk('IEND', Buffer.alloc(0))]).toString('base64');
 }
 
-// What each tool does, and what the run's reader must see of it.
+// The attack of each tool, and the result that the client must see.
 const bombs = {
   // Texts and blocks that took quadratic time to look through: hours.
   urls: { does: answer(() => ({ content: [text('data:image/'.repeat(1.3 * MiB))] })), result: /cut: the result has/ },
@@ -60,7 +60,7 @@ const bombs = {
     result: /over/,
     events: (all) => {
       const told = all.filter((e) => e.type === 'tool_progress');
-      // Some 160 000 reports. The first 100 are told at once, then 10 a second.
+      // About 160 000 reports: the first 100 are sent at once, then 10 per second.
       assert.ok(told.length >= 100 && told.length < 2000, `${told.length} reports of progress`);
       const text = all.filter((e) => e.type === 'tool_output_chunk').map((e) => e.content).join('');
       assert.ok(text.startsWith('1\n2\n3\n') && text.length <= 300 * 1024, `${text.length} bytes`);

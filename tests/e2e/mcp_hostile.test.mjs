@@ -256,10 +256,10 @@ for (const what of ['noise', 'flood', 'pings', 'wrong-ids', 'dies-on-discover'])
     assert.deepEqual(r.json.tools.map((t) => t.name), ['echo']);
   });
 }
-// What is for the log only stands there under the id of the request, or `id`.
+// The log has the cause with the request id, or with `id`.
 const logged = (r, cause, id = r.headers.get('x-request-id')) => waitFor('the cause in the log', () => server.log.split('\n').some((line) =>
   line.includes('a request to an MCP server failed') && line.includes(id) && cause.test(line)));
-test('json: how a program ended too early is told, and what it wrote to its standard error is in the log', async () => {
+test('json: the error has the exit code of a program that ends early, the log its standard error', async () => {
   const r = await list(program('exit'), 'json');
   failed(r, 'MCP_CONNECT_FAILED', /exit code 3$/, limit);
   assert.doesNotMatch(r.text, /licence/);
@@ -276,7 +276,7 @@ test('json: a tool result holds no standard error either', async () => {
   assert.doesNotMatch(s.raw, /licence/);
   await waitFor('the cause in the log', () => chatting.log.split('\n').some((line) => line.includes(run.json.agent_run_id) && line.includes('no such licence')));
 });
-test('what a server says in the error of a listing is told to admins, and to others in the log only', async () => {
+test('administrators see the text of a JSON-RPC error of a listing, users do not', async () => {
   const u = await server.user({ tier: 'pro' });
   const agent = (await u.get('/agents')).json.agents[0].agent_id;
   for (const method of ['tools/list', 'initialize']) {

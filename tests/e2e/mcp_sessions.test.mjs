@@ -193,7 +193,7 @@ test('two servers of one configuration have a session each, and none is said to 
   }
 });
 
-test('a session that the server forgets is told to the model, once', async () => {
+test('the model is informed once when the server has lost the session', async () => {
   const p = await keeper(1);
   try {
     const u = await userOf(server, { url: p.url });

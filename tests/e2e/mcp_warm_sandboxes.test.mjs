@@ -71,7 +71,7 @@ test('the next program runs in the sandbox that waited, as the user of its accou
   if (process.getuid() === 0) assert.notEqual(uids[0], uids[1]);
 });
 
-test('a sandbox that waited goes on in the trace of the run that uses it', async () => {
+test('a sandbox that was started in advance belongs to the trace of the run that uses it', async () => {
   for (let i = 0; i < 2; i++) {
     const u = await server.user({ tier: 'pro' });
     const agent = (await u.get('/agents')).json.agents[0].agent_id;

@@ -80,7 +80,7 @@ test('a bwrap that does not exist is named with its package', async () => {
   }
 });
 
-test('without control groups commands run, and /readyz tells what is not limited', async () => {
+test('without control groups commands run, and /readyz names what is not limited', async () => {
   const server = new Server({ database, llm, set: ['sandbox_bubblewrap.control_groups=off'] });
   try {
     await server.start();
@@ -99,7 +99,7 @@ test('without control groups commands run, and /readyz tells what is not limited
 });
 
 test('where control groups are required, no command runs without them', async () => {
-  // In the group of another program they are nobody's to divide.
+  // The test shares its control group with other programs, so the server may not subdivide it.
   const server = new Server({ database, llm, set: ['sandbox_bubblewrap.control_groups=required'] });
   try {
     await server.start();

@@ -1,5 +1,5 @@
-// Settings: TOML files, overrides of the command line, variables, and the check against a schema. What is accepted
-// obeys the schema; what is not is refused with its place; secrets are never shown.
+// Settings: TOML files, command line overrides, environment variables, and validation against a schema. Accepted settings
+// obey the schema, errors have a location, and secrets never appear in them.
 #include <algorithm>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>

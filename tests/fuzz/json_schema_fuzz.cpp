@@ -1,5 +1,5 @@
-// JSON Schemas of tools, as MCP servers and clients send them: what a provider of either dialect gets is a schema that
-// it takes, and the arguments of a call find their way back.
+// JSON Schemas of tools from MCP servers and clients: the normalised schema is valid for the provider's dialect, and the
+// arguments of a call map back to the original names.
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
@@ -144,7 +144,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto text = json::serialize(result);
   fuzz::promise(text.size() <= 512 * 1024 + 16 * size, "a schema does not grow without bound");
   fuzz::promise(!json::parse(text, bad, {}, {.max_depth = 256}).is_null() && !bad, "it is not too deep to be read");
-  // What is done twice is done once.
+  // Normalisation is idempotent.
   const auto twice = llm::normalise_parameters(&result, dialect);
   fuzz::promise(twice.has_value(), "a result can be expressed");
   fuzz::promise(twice->original_names.empty(), "its names are good ones");

@@ -1,5 +1,5 @@
-// JSON Web Tokens: texts that claim to be one, headers and claims. A signature is valid for what was signed only, a
-// token has one spelling, and nobody becomes more than the claims of the issuer say.
+// JSON Web Tokens: parsing, headers and claims. A signature is valid only for the signed bytes, a token has exactly one
+// encoding, and no principal has a role that the issuer's claims do not grant.
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
@@ -85,13 +85,13 @@ void check(std::string_view payload, const claim_rules& rules) {
   }
   if (c.who.role != role::user) {
     const json::value wanted(to_string(c.who.role));
-    bool told = member(c.claims, "role") == wanted || member(c.claims, "roles") == wanted;
+    bool granted = member(c.claims, "role") == wanted || member(c.claims, "roles") == wanted;
     if (const auto* list = member(c.claims, "roles").if_array())
-      for (const auto& one : *list) told = told || one == wanted;
-    if (const auto* app = member(c.claims, "app_metadata").if_object()) told = told || member(*app, "role") == wanted;
-    fuzz::promise(told, "a role stands in the claims of the issuer");
+      for (const auto& one : *list) granted = granted || one == wanted;
+    if (const auto* app = member(c.claims, "app_metadata").if_object()) granted = granted || member(*app, "role") == wanted;
+    fuzz::promise(granted, "the claims of the issuer grant the role");
   }
-  // What users can edit at the provider changes nothing.
+  // Users can edit user_metadata at the provider, so it must have no effect.
   json::object without = c.claims;
   without.erase("user_metadata");
   const auto again = check_claims(json::serialize(without), rules, now_us);

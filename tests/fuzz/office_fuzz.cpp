@@ -1,5 +1,5 @@
-// Uploaded documents: archives of office programs, their XML, plain texts and the heads of images. What is read is text
-// of at most the size that is wanted. (PDF is read by poppler in a process of its own; what it says is cut here.)
+// Uploaded documents: office archives, their XML, plain text and image headers. The extracted text has at most the requested
+// size. (poppler reads PDF in a separate process; this code only truncates its output.)
 #include <archive.h>
 #include <archive_entry.h>
 #include <sys/mman.h>
@@ -94,7 +94,7 @@ struct counter final : xml_handler {
     deepest = std::max(deepest, ++open);
   }
   void text(std::string_view text) override {
-    fuzz::promise(open > 0, "text stands in an element");
+    fuzz::promise(open > 0, "text is inside an element");
     bytes += text.size();
   }
   void end(std::string_view) override {

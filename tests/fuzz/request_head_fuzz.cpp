@@ -1,5 +1,5 @@
-// Pipelined HTTP requests: heads and bodies one after the other on a connection. However the bytes arrive, the same
-// requests are read; a request that is accepted obeys the limits and has one meaning (RFC 9112).
+// Pipelined HTTP requests: heads and bodies in sequence on one connection. The result does not depend on how the bytes are
+// split; an accepted request obeys the limits and has one meaning (RFC 9112).
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -40,7 +40,7 @@ void check_head(std::string_view head, const std::vector<ry_header>& headers, co
   std::string length, coding;
   const auto lengths = count_of(headers, "content-length", &length);
   const auto codings = count_of(headers, "transfer-encoding", &coding);
-  fuzz::promise(lengths + codings <= 1, "the length of a body is told once");
+  fuzz::promise(lengths + codings <= 1, "a body has one framing");
   fuzz::promise(info.chunked == (codings == 1), "chunked when the coding says so");
   fuzz::promise(codings == 0 || (iequals(coding, "chunked") && info.version == 11), "no other coding is accepted");
   fuzz::promise(length.find_first_not_of("0123456789") == length.npos, "a length consists of digits");
@@ -126,7 +126,7 @@ class server_side {
       out_.last.append("|").append(h.name.ptr, h.name.len).append(":").append(h.value.ptr, h.value.len);
     out_.last += info.keep_alive ? ">" : "!>";
     in_body_ = info.has_body;
-    fuzz::promise(parser_.back().body_done() == !info.has_body, "a head tells whether a body follows");
+    fuzz::promise(parser_.back().body_done() == !info.has_body, "the head determines whether a body follows");
     if (!in_body_) complete();
     return true;
   }

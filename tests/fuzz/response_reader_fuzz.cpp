@@ -1,5 +1,5 @@
-// What servers answer to the egress client: interim answers, heads, bodies of all framings. However the bytes arrive,
-// the same answer is read; it has one meaning (RFC 9112) and obeys the limits.
+// Responses to the egress client: interim responses, heads, bodies with every framing. The result does not depend on how the
+// bytes are split; it has one meaning (RFC 9112) and obeys the limits.
 #include <algorithm>
 #include <charconv>
 #include <string>
@@ -33,7 +33,7 @@ void check_head(response_reader& r) {
     lengths += name == "content-length";
     codings += name == "transfer-encoding";
   }
-  fuzz::promise(codings <= 1 && (codings == 0 || lengths == 0), "the length of a body is told in one way");
+  fuzz::promise(codings <= 1 && (codings == 0 || lengths == 0), "a body has one framing");
 }
 
 answer read(std::string_view bytes, response_reader::body_rule rule, std::uint32_t seed) {

@@ -1,6 +1,5 @@
-// Server-sent events, as the readers of model providers, of MCP servers and of the command line read them. However the
-// bytes arrive, each reads the same events with the same limits; where all three follow the standard (WHATWG HTML,
-// 9.2.6), they agree.
+// Server-sent events in the three readers: for model providers, MCP servers and the command line. The result of each reader
+// does not depend on how the bytes are split; for input that follows the standard (WHATWG HTML, 9.2.6), all three agree.
 #include <string>
 #include <vector>
 
@@ -56,7 +55,7 @@ stream read_mcp(std::string_view bytes, std::uint32_t seed, std::size_t most) {
   });
   out.last_id = reader.last_id();
   fuzz::promise(out.last_id.find_first_of(std::string_view("\0\r\n", 3)) == out.last_id.npos,
-                "an id may stand in a header");
+                "an id is a valid header value");
   return out;
 }
 
@@ -70,7 +69,7 @@ stream read_client(std::string_view bytes, std::uint32_t seed) {
   return out;
 }
 
-// What the reader of model providers takes beyond the standard.
+// Extensions of the reader for model providers.
 bool has_extensions(std::string_view bytes) {
   return bytes.find("error:") != bytes.npos || bytes.find('{') != bytes.npos;
 }
@@ -91,7 +90,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (has_extensions(input) || !(input.ends_with("\n\n") || input.ends_with("\r\r") || input.ends_with("\r\n\r\n")))
     return 0;
   stream llm = read_llm(input, 0, 1 << 20);
-  std::erase(llm.data, "");  // an event with empty data only tells its id
+  std::erase(llm.data, "");  // an event with empty data only sets the id
   fuzz::promise(llm.data == mcp.data, "providers' events are read in the same way");
   return 0;
 }

@@ -87,7 +87,7 @@ test('what cannot be removed is kept apart, told to the operator and tried again
     assert.equal(existsSync(workspace(made.project_id)), false);
     assert.equal(removed().length, 1);
     held = workspaces('.removed', removed()[0], 'in/file');
-    await waitFor('the warning', () => /deleted data cannot be removed from the disk/.test(server.log));
+    await waitFor('the warning', () => /a deleted directory cannot be removed from the disk/.test(server.log));
     await waitFor('the metric', async () => (await metric('runyard_sandbox_bubblewrap_quarantined_trees')) === 1);
     assert.ok((await metric('runyard_sandbox_bubblewrap_removal_failures_total')) >= 1);
     assert.equal((await u.get(`/threads/${made.thread_id}`)).status, 404);

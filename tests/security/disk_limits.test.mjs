@@ -1,5 +1,5 @@
-// What commands of an account take of the disk is bounded: files that were removed and are still open, many small files,
-// deep directories, several projects, a disk that is nearly full. A workspace that is too large can always be cleaned.
+// Disk limits of an account's commands: removed files that are still open, many small files, deep directories, several
+// projects, a nearly full disk. An agent can always delete files of a workspace that is too large.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, statSync } from 'node:fs';
@@ -107,7 +107,7 @@ test('all projects of an account share its space, also on the disk, until they a
   assert.match(one.said[0], /written/);
   const two = await run(u, write(30));
   assert.match(two.said[0], /ended, the workspace is full \((1\d|2\d) MiB/);
-  // What is there already may be removed, and nothing may be added.
+  // Commands may delete files, but not add any.
   const more = await run(u, 'rm big; ls; echo cleaned', two.thread_id);
   assert.match(more.said[0], /cleaned/);
   assert.doesNotMatch(more.said[0], /sandbox: ended/);
@@ -161,7 +161,7 @@ test('a thread counts to the limit of its account until its data is removed', { 
   await u.stream(next.json.agent_run_id);
 });
 
-test('on a disk that is nearly full no command begins, and the cause is told', { timeout: 60000 }, async () => {
+test('on a nearly full disk commands are refused with the cause', { timeout: 60000 }, async () => {
   const full = await new Server({ database, llm, set, settings: '[sandbox_bubblewrap]\nmin_free_mb = 1000000000\n' }).start();
   try {
     const u = await full.user();
@@ -176,7 +176,7 @@ test('on a disk that is nearly full no command begins, and the cause is told', {
   }
 });
 
-test('below the reserve the command that fills the disk is ended and another account goes on', { timeout: 120000 }, async (t) => {
+test('below the reserve the command that fills the disk is ended, commands of other accounts continue', { timeout: 120000 }, async (t) => {
   // A file system of its own, so that the machine's disk is not filled.
   const small = await new Server({ database, llm, set, settings: '[sandbox_bubblewrap]\nworkspace_mb = 100000\nmin_free_mb = 150\n[runs]\naccount_workspace_bytes = { free = 107374182400 }\n' });
   const data = path.join(small.dir, 'data');

@@ -1,4 +1,4 @@
-// What answers carry for browsers and caches, and paths that are no text.
+// Security headers of responses, and paths that are not valid UTF-8.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Server, makeDatabase } from '../e2e/lib/server.mjs';

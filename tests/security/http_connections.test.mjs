@@ -49,7 +49,7 @@ test('heads that are never sent take the places of their address only', { timeou
   }
 });
 
-test('when all connections are taken the next client is told so at once', { timeout: 120000 }, async () => {
+test('a client over the connection limit gets a 503 at once', { timeout: 120000 }, async () => {
   const server = await new Server({ database, llm, set: ['http.max_connections=50', 'http.header_timeout_seconds=30'] }).start();
   const crowd = [];
   try {

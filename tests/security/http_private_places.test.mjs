@@ -1,4 +1,4 @@
-// Local MCP servers: no program that nobody allowed, and none sees the server's data, its configuration or credentials.
+// Local MCP servers: only allowed programs start, and none can read the server's data, its configuration or credentials.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ after(() => {
   database?.drop();
 });
 
-// What a program printed to its standard error, and what the discovery of its tools answered.
+// Runs a program as an MCP server; returns its standard error and the response of the tool discovery.
 async function runProgram(server, script) {
   const admin = await server.user({ role: 'admin' });
   const from = server.log.length;

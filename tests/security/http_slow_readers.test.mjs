@@ -95,7 +95,7 @@ test('large JSON answers: beyond the account\'s share 503 with a code, others ar
     assert.equal(again.json.detail.error_code, 'RESPONSE_BUFFER_LIMIT');
     assert.ok(await metric(server.url, 'runyard_http_unsent_refused_total') > 0);
     assert.ok(await metric(server.url, 'runyard_http_unsent_bytes') <= 8 * MiB);
-    assert.equal((await user.get('/account')).status, 200, 'small answers go on');
+    assert.equal((await user.get('/account')).status, 200, 'small responses still work');
     assert.equal((await other.get('/agents?limit=100')).status, 200, 'as does everything of others');
   } finally {
     close(sockets);

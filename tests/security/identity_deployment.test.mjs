@@ -36,7 +36,7 @@ test('files that others can read or change', () => {
   has(check(secret, { mode: 0o644 }), 'can be read by every user');
   const all = check(secret, { mode: 0o666 });
   has(all, 'can be read by every user', 'can be changed by every user');
-  assert.ok(!all.join().includes('ssss'), 'no secret is told');
+  assert.ok(!all.join().includes('ssss'), 'no warning contains a secret');
   const dropIn = path.join(dir, 'modules.d', 'x.toml');
   writeFileSync(dropIn, '');
   chmodSync(dropIn, 0o602);

@@ -1,5 +1,5 @@
-// What a hostile command of an agent does to get round the limits of its sandbox: in both modes of the sandbox, as a server
-// that was started as root and as one of an ordinary user.
+// Attacks of a hostile command on the limits of its sandbox, in both sandbox modes: with a server of root and with one of an
+// unprivileged user.
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
@@ -99,7 +99,7 @@ function attacks(mode, startServer) {
     await waitFor('them to be gone', () => below(server.process.pid).length < 40);
   });
 
-  it('semaphores and message queues of the kernel are not to be had', async () => {
+  it('System V semaphores and message queues are denied', async () => {
     const before = usedKiB();
     const said = await attack(u, perl(`my $n = 0; for (1 .. 200) { $n++ if syscall(${call.semget}, 0, 32000, 0600) >= 0; $n++ if syscall(${call.msgget}, 0, 0600) >= 0; } print "got $n\\n"`));
     assert.match(said, /got 0\n/);

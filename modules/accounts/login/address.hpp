@@ -19,8 +19,8 @@ struct address {
 // in all.
 std::optional<address> parse_address(std::string_view typed);
 
-// An address that nobody checked, for accounts.mailbox() in SQL: without case, its domain in ASCII where it has
-// such a form.
+// Normalises an unverified address for accounts.mailbox() in SQL: lower case, with the domain in ASCII (Punycode) if it can
+// be converted.
 std::string mailbox_text(std::string_view email);
 
 }  // namespace accounts

@@ -78,7 +78,7 @@ login_settings read_login_settings(const json::object& settings, std::string_vie
                "= \"none\" lets anybody have any address: only with deployment.mode = \"local\"");
   }
   if (out.verify == verification::email && !out.setup_code.empty()) {
-    faults.add("login.setup_code", "goes with login.verify = \"none\" only");
+    faults.add("login.setup_code", "requires login.verify = \"none\"");
   }
   if (out.verify == verification::email && !is_web_address(out.app_url)) {
     faults.add("local_login",

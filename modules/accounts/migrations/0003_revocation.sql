@@ -1,6 +1,6 @@
--- API keys end with the password that made them: whoever knew it may have made one.
+-- A new password revokes the account's API keys: an intruder who knew the old password may have created one.
 
--- Each node learns of revoked keys, so that it refuses what was made with them.
+-- Each node reads the revoked keys and ends the sessions and stream tokens that were created with them.
 create index api_key_revoked on api_key (revoked_at) where revoked_at is not null;
 
 -- The keys of an account that work, as a mail lists them.
@@ -90,7 +90,7 @@ begin
   return v_key;
 end $$;
 
--- What is of no use any more. The audit tells of keys that are gone.
+-- Deletes expired rows. The audit log keeps a record of deleted keys.
 create or replace function tidy_logins() returns void language sql as $$
   delete from accounts.throttle where at < now() - interval '1 day';
   delete from accounts.sign_up where expires_at < now();

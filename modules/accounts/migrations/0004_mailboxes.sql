@@ -109,7 +109,7 @@ begin
        set email = coalesce(nullif(p_email, ''), a.email),
            display_name = coalesce(nullif(p_name, ''), a.display_name),
            phone = coalesce(nullif(p_phone, ''), a.phone), avatar = coalesce(nullif(p_avatar, ''), a.avatar),
-           -- Another address, of which nobody says that it was verified, was not.
+           -- A changed address is unverified unless the identity provider says otherwise.
            verified_at = case when v_newly_verified then now()
                               when not p_verified and p_email <> '' and lower(p_email) <> lower(a.email) then null
                               else a.verified_at end

@@ -1,7 +1,7 @@
--- What other people do with an address must keep its owner neither from signing up nor from resetting the password.
+-- Requests of other people must not prevent the owner of an address from signing up or resetting the password.
 
--- Writes down a sign-up and asks for its mail, as before. Of one address each network has four that wait, and all
--- together sixty: others cannot push the owner's out.
+-- Stores a sign-up and enqueues its e-mail. For one address, at most four sign-ups are pending per network and sixty in
+-- total, so requests from other networks cannot evict the owner's.
 create or replace function begin_sign_up(p_id uuid, p_email text, p_key text, p_password_hash text, p_proof_hash bytea,
                               p_name text, p_code text, p_network text, p_hours int) returns void
 language plpgsql as $$
@@ -21,8 +21,8 @@ end $$;
 alter table reset add column created_at timestamptz not null default now();
 create index reset_recent on reset (account_id, created_at);
 
--- Whether to mail another link: three an hour, and more only when no link in the mailbox is fresh. Whoever asks, the
--- owner has a link that is good for at least half its life, and gets at most some mails an hour.
+-- Decides whether to send another reset link: three per hour, and more only if the mailbox has no recent link. The owner
+-- then always has a link that is valid for at least half its lifetime, and gets only a few e-mails per hour.
 create function may_mail_reset(p_account uuid, p_minutes int) returns boolean language sql stable as $$
   select count(*) < 3
          or coalesce(max(r.created_at) < now() - least(interval '10 minutes', make_interval(secs => p_minutes * 30)), true)

@@ -43,7 +43,7 @@ std::string cause_in(const json::object* o, std::uint32_t status) {
   return code.substr(0, 100);
 }
 
-// What it says beyond that, which is for the log.
+// The description of the error, for the log only.
 json::object detail_in(const json::object* o) {
   const auto more = o != nullptr ? text_of(*o, "error_description") : std::string();
   return more.empty() ? json::object() : json::object{{"cause", more.substr(0, 1000)}};

@@ -1,5 +1,5 @@
--- What the workspaces of an account take, all projects together, and where copies of them lie: a deleted project counts
--- until its data is removed from the disks of all nodes.
+-- Size of all workspaces of an account, and the nodes that have copies of them. A deleted project counts until all nodes
+-- have removed its data from their disks.
 
 -- Kept by keep_workspace, delete_thread and release_deleted. The lock on this row comes after that on the project's.
 create table account_workspaces (
@@ -39,7 +39,7 @@ create function note_copy(p_project uuid, p_node uuid) returns void language sql
   on conflict (project_id, node) do nothing
 $$;
 
--- What the account's other projects take on this node, and all its projects in the database.
+-- Size of the account's other projects on this node, and of all its projects in the database.
 create function workspace_usage(p_account uuid, p_project uuid, p_node uuid)
 returns table (other_bytes bigint, other_files bigint, kept_bytes bigint, kept_files bigint, project_bytes bigint, project_files bigint)
 language sql stable as $$
@@ -231,8 +231,8 @@ begin
   return next;
 end $$;
 
--- Ends that a deleted project counts, when no node has a copy any more or the project was made anew (then its directory is
--- the new project's). True: it does not count any more.
+-- Stops counting a deleted project once no node has a copy, or once a new project with the same id exists (its directory
+-- then belongs to the new project). Returns true if the project no longer counts.
 create function release_deleted(p_project uuid) returns boolean language plpgsql as $$
 declare
   v_account uuid;

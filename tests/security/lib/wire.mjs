@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import net from 'node:net';
 
-// A connection that reads nothing unless it is told to. `from`: the address of this machine that it comes from.
+// A connection that reads only on request. `from`: its local address.
 export function connect(url, { from } = {}) {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-// What the page shows of a run's events and messages. Pure: the same events give the same items.
+// Converts a run's events and messages into the items that the page shows. Pure functions.
 const retries = ['LLM_RETRY', 'LLM_CONTEXT_TOO_LONG'];
 // Answers whose text continues in the next one.
 const isPart = (finish) => finish === 'length' || finish === 'pause';
@@ -14,7 +14,7 @@ export function joined(items) {
   return all;
 }
 
-// What a run has done so far, as items to show.
+// The state of a run before its first event.
 export const empty = { items: [], status: 'running', note: null };
 
 export function applied(run, e) {
@@ -31,7 +31,7 @@ export function applied(run, e) {
   const without = (step, keep) => items.filter((i) => i.step !== step || stays(i) || keep(i));
   switch (e.type) {
     case 'llm_response_start':
-      // What an earlier attempt of this step said does not count.
+      // A new attempt replaces the output of earlier attempts of the same step.
       return { ...run, step: e.step, attempt: e.attempt, continues: e.step === run.step ? run.continues : run.unfinished, items: without(e.step, (i) => i.attempt >= e.attempt), queued: null };
     case 'llm_response_end': return { ...run, unfinished: isPart(e.finish) };
     case 'turn_aborted': return { ...run, items: without(e.step, (i) => i.attempt > e.attempt) };
@@ -42,7 +42,8 @@ export function applied(run, e) {
       return put({ kind: 'tool', id: e.tool_call_id, name: e.name, arguments: e.arguments, source: e.source, output: '', done: false });
     case 'tool_progress': return tool(() => ({ progress: e.message }));
     case 'notice': return put({ kind: 'notice', content: e.message });
-    // Retries end in an answer or in the run's error; what else a run goes on from changes what it can do.
+    // Retries are not shown: they end in an answer or in the error of the run. Other recoverable errors reduce the run's
+    // abilities, so the page shows them.
     case 'error': return e.recoverable && !retries.includes(e.error_code) ? put({ kind: 'notice', content: e.message }) : run;
     case 'tool_output_chunk': return tool((i) => ({ output: i.output + e.content }));
     case 'tool_result': return tool(() => ({ result: e.content, isError: e.is_error, done: true }));

@@ -117,7 +117,7 @@ ry::error error_of(ry_status st, const ry_error_view* err) {
     return ry::forbidden("mcp.address_refused", "MCP URL points to a private or local address");
   }
   const auto e = ry::error::from(st, err);
-  // What the host says names addresses, also of the operator's proxy.
+  // The host's message contains addresses, possibly of the operator's proxy, so clients get our own sentence.
   const auto found = std::find_if(sentences.begin(), sentences.end(), [&](const auto& s) { return e.is(s.first); });
   auto text = found != sentences.end() ? std::string(found->second)
                                        : std::string("the HTTP exchange failed: ") + ry::status_name(st);

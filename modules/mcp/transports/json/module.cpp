@@ -11,7 +11,7 @@ namespace {
 constexpr char schema[] = R"json({
   "type": "object",
   "properties": {
-    "allowed_commands": {"type": "array", "items": {"type": "string", "minLength": 1}, "description": "What configurations may start: a program, or a program with its first arguments; nothing without it"},
+    "allowed_commands": {"type": "array", "items": {"type": "string", "minLength": 1}, "description": "Commands that configurations may start: a program, or a program with its first arguments; without the list none"},
     "allow_any_command": {"type": "boolean", "default": false, "description": "In deployment.mode local: configurations may start any program, instead of allowed_commands"},
     "allowed_env": {"type": "array", "items": {"type": "string", "minLength": 1}, "description": "Variables that configurations may set where allowed_commands is in force; none without it"},
     "path": {"type": "string", "default": "/usr/local/bin:/usr/bin:/bin", "description": "PATH of the programs"},

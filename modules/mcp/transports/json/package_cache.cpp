@@ -49,7 +49,7 @@ std::string name_of(const command& c) {
   return text;
 }
 
-// What cannot be measured counts as too large.
+// Size of a directory; one that cannot be measured counts as too large.
 std::uint64_t size_of(const fs::path& directory) {
   const int fd = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   disk::tree_use use;

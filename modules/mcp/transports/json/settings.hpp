@@ -1,4 +1,4 @@
-// What a configuration may start, and how. Without I/O, but for the links in paths of the settings.
+// Settings that decide which programs a configuration may start, and how. No I/O except for resolving links in paths.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct settings {
   std::size_t most_children = 0, most_per_account = 0;
   std::string path, directory;
 };
-// `private_paths`: of the server, one per line. What cannot be used is added to the faults.
+// `private_paths`: the server's own paths, one per line. Adds invalid settings to `faults`.
 settings read_settings(std::string_view json, std::string_view mode, std::string_view private_paths,
                        ry::settings_faults& faults);
 

@@ -1,7 +1,7 @@
-// The browser in which a user confirms a consent: its cookie, and the pages that it is shown. Without I/O.
+// Binds a consent to the browser that confirmed it: the cookie and the pages. No I/O.
 //
-// A link can be sent to another person. The user therefore confirms on a page of this server which account gets
-// the access, and only the browser that confirmed can conclude: the cookie's hash stands in the consent's row.
+// An attacker can send a consent link to another person. The user therefore confirms on a page of this server which account
+// gets access, and only the browser that confirmed can complete the consent: its row stores the hash of the cookie.
 #pragma once
 
 #include <ry/ry.hpp>
@@ -26,7 +26,7 @@ std::string expired_cookie_header(const std::string& name, bool secure);
 // Empty: the request has no such cookie, or it does not have the form of ours.
 std::string cookie_value(std::string_view header, std::string_view name);
 
-// What the form of the confirmation page carries: only a page that this server gave to the browser knows it.
+// Anti-forgery token in the form of the confirmation page: only a page that this server sent to the browser contains it.
 std::string form_token(std::string_view cookie, std::string_view ticket);
 
 ry::response message_page(std::uint32_t status, const std::string& title, const std::string& text);

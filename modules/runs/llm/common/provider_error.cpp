@@ -255,7 +255,7 @@ bool says_something(const json::value* v) {
   return v->to_number<double>() != 0;
 }
 
-// A sentence in the place of an answer.
+// Whether the event is an error message without an `error` member.
 bool tells_of_failure(const json::object& o) {
   const std::string type = lower_text(o, "type"), object = lower_text(o, "object");
   if (object.starts_with("chat.completion")) return false;

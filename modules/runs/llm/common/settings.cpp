@@ -94,7 +94,7 @@ void add_secrets_of_url(std::vector<std::string>& to, std::string_view url) {
   if (user.size() < authority.size() && colon != std::string_view::npos) to.emplace_back(user.substr(colon + 1));
 }
 
-// What no message may repeat.
+// Secrets that are removed from messages of the provider.
 std::vector<std::string> secrets_of(const endpoint& e) {
   constexpr std::size_t least = 4;  // a shorter one is no secret, and would hide words
   std::vector<std::string> out{e.secret};

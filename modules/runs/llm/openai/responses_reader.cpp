@@ -171,7 +171,7 @@ responses_reader::output_item* responses_reader::find_named(kind k, const refere
   return find(same_call);
 }
 
-// Whether an item that is announced by the same name as `i` is another one all the same.
+// Whether an announced item differs from `i` although both have the same name.
 bool responses_reader::is_another(const output_item& i, const reference& announced) {
   const auto differ = [](std::string_view a, std::string_view b) { return !a.empty() && !b.empty() && a != b; };
   if (!i.announced) return false;

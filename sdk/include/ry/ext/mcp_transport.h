@@ -18,9 +18,9 @@
  * (RY_MCP_EXCHANGES: HTTP), on_sent says that the exchange ended: a request that has no answer by then
  * gets none.
  *
- * What a driver says of a failure is shown to users: a sentence of its own that names the cause, without secrets of the
- * configuration, addresses that the user does not know, and text of the server or its program. Those belong into the error's
- * detail_json as {"cause": "..."}, which the module writes to the log and shows to no client.
+ * Users see the message of a driver's error. It states the cause in the driver's own words, without secrets of the
+ * configuration, addresses that the user does not know, and text of the server or its program. Put those into the error's
+ * detail_json as {"cause": "..."}: the module writes it to the log and shows it to no client.
  */
 #ifndef RY_EXT_MCP_TRANSPORT_H
 #define RY_EXT_MCP_TRANSPORT_H

@@ -71,7 +71,7 @@ typedef struct ry_sandbox_exit {
                                space than it may, as the last output on 2 says */
   uint32_t reserved0;
   uint64_t dropped_bytes;
-  /* What the workspace takes after the command; UINT64_MAX when that is not known. */
+  /* Size of the workspace after the command; UINT64_MAX if it is unknown. */
   uint64_t workspace_bytes;
   uint64_t workspace_files;
 } ry_sandbox_exit;
