@@ -1,17 +1,11 @@
-// docs/configuration.md is what the program says now.
+// docs/configuration.md matches the schemas of the settings.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { test } from 'node:test';
-import { root } from '../e2e/lib/server.mjs';
 import { configuration, explanations } from './configuration.mjs';
+import { assertUpToDate } from './lib.mjs';
 
 test('docs/configuration.md is up to date', () => {
-  const want = configuration();
-  const is = readFileSync(path.join(root, 'docs/configuration.md'), 'utf8');
-  const at = want.split('\n').findIndex((line, i) => line !== is.split('\n')[i]);
-  assert.equal(is === want, true,
-    `line ${at + 1} is\n  ${is.split('\n')[at]}\nand not\n  ${want.split('\n')[at]}\nWrite it anew: node tests/docs/configuration.mjs > docs/configuration.md`);
+  assertUpToDate('configuration.md', configuration(), 'configuration.mjs');
 });
 
 test('every setting of the host is explained', () => {

@@ -1,10 +1,19 @@
 // What the tests of docs/ share.
+import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { root } from '../e2e/lib/server.mjs';
 
 export const page = (name) => readFileSync(path.join(root, 'docs', name), 'utf8');
+
+// Compares a generated page with its file and names the first line that differs.
+export function assertUpToDate(name, generated, generator) {
+  const have = page(name).split('\n'), want = generated.split('\n');
+  const at = Math.max(want.findIndex((line, i) => line !== have[i]), 0);
+  assert.ok(page(name) === generated,
+    `docs/${name}, line ${at + 1} is\n  ${have[at]}\nand not\n  ${want[at]}\nRegenerate it: node tests/docs/${generator} > docs/${name}`);
+}
 
 // The block ```LANGUAGE TITLE of a page.
 export function block(text, title) {

@@ -1,24 +1,21 @@
-// docs/limits.md is what the program says now, and what it refers to exists.
+// docs/limits.md matches the schemas of the settings, and its metrics and alerts exist.
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { root } from '../e2e/lib/server.mjs';
+import { assertUpToDate, page } from './lib.mjs';
 import { limits } from './limits.mjs';
 
 const rows = limits().split('\n').filter((line) => /^\| /.test(line) && !line.startsWith('| Resource'))
   .map((line) => line.split(/(?<!\\)\|/).slice(1, -1).map((cell) => cell.trim().replaceAll('`', '')));
 
 test('docs/limits.md is up to date', () => {
-  const want = limits();
-  const is = readFileSync(path.join(root, 'docs/limits.md'), 'utf8');
-  const at = want.split('\n').findIndex((line, i) => line !== is.split('\n')[i]);
-  assert.equal(is === want, true,
-    `line ${at + 1} is\n  ${is.split('\n')[at]}\nand not\n  ${want.split('\n')[at]}\nRegenerate it: node tests/docs/limits.mjs > docs/limits.md`);
+  assertUpToDate('limits.md', limits(), 'limits.mjs');
 });
 
 test('metrics and alerts of the limits exist', () => {
-  const metrics = readFileSync(path.join(root, 'docs/metrics.md'), 'utf8');
+  const metrics = page('metrics.md');
   const alerts = readdirSync(path.join(root, 'docs/prometheus')).map((f) => readFileSync(path.join(root, 'docs/prometheus', f), 'utf8')).join('\n');
   assert.ok(rows.length > 20, `${rows.length} limits`);
   for (const [resource, , setting, value, answer, metric, alert] of rows) {

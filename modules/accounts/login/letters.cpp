@@ -82,28 +82,28 @@ letter reset_letter(std::string_view link, std::int64_t minutes) {
 
 letter changed_letter(std::string_view log_in_link, const listed_keys& keys) {
   return written("Your password was changed",
-                 "The password of your account was changed, and all its sessions have ended. If that "
-                 "was not you, ask for a new password at once:",
-                 {"Log in", log_in_link}, "You get this mail because of the security of your account.",
-                 keys.kept ? "These API keys still work; revoke those that you do not know:"
-                           : "These API keys were revoked; programs that use them need new ones:",
+                 "The password of your account was changed, and all its sessions were ended. If you did not do this, "
+                 "request a new password immediately:",
+                 {"Log in", log_in_link}, "You receive this e-mail because it concerns the security of your account.",
+                 keys.kept ? "These API keys still work. Revoke those that you do not recognize:"
+                           : "These API keys were revoked. Programs that use them need new keys:",
                  lines_of(keys.keys));
 }
 
 letter ended_letter(std::string_view log_in_link, const listed_keys& keys) {
   return written("You were logged out everywhere",
-                 "All sessions of your account were ended. If that was not you, ask for a new password at once:",
-                 {"Log in", log_in_link}, "You get this mail because of the security of your account.",
-                 keys.kept ? "These API keys still work; revoke those that you do not know:"
-                           : "These API keys were revoked; programs that use them need new ones:",
+                 "All sessions of your account were ended. If you did not do this, request a new password immediately:",
+                 {"Log in", log_in_link}, "You receive this e-mail because it concerns the security of your account.",
+                 keys.kept ? "These API keys still work. Revoke those that you do not recognize:"
+                           : "These API keys were revoked. Programs that use them need new keys:",
                  lines_of(keys.keys));
 }
 
 letter new_key_letter(std::string_view link, const listed_key& made) {
   return written("A new API key was created",
                  "The API key \"" + made.name + "\" (ry_" + made.id +
-                     ") was created for your account. If that was not you, revoke it and change your password at once.",
-                 {"Open your account", link}, "You get this mail because of the security of your account.");
+                     ") was created for your account. If you did not do this, revoke the key and change your password immediately.",
+                 {"Open your account", link}, "You receive this e-mail because it concerns the security of your account.");
 }
 
 }  // namespace accounts

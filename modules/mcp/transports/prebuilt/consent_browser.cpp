@@ -33,15 +33,40 @@ bool of_our_form(std::string_view value) {
          });
 }
 
-// It neither runs anything nor is shown in a frame.
+constexpr std::string_view style = R"(
+:root { color-scheme: light dark; --bg: #f7f8fa; --card: #fff; --text: #1c2024; --soft: #596069; --line: #dde1e7;
+  --accent: #1d5fd1; --accent-text: #fff; }
+@media (prefers-color-scheme: dark) { :root { --bg: #101214; --card: #181b1f; --text: #e8eaed; --soft: #a4abb5;
+  --line: #2c3138; --accent: #7fb0ff; --accent-text: #0b1a33; } }
+* { box-sizing: border-box; }
+body { margin: 0; padding: 1rem; background: var(--bg); color: var(--text); overflow-wrap: anywhere;
+  font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", sans-serif; }
+main { max-width: 30rem; margin: 8vh auto 0; padding: 1.25rem; background: var(--card);
+  border: 1px solid var(--line); border-radius: 12px; }
+h1 { font-size: 1.35rem; line-height: 1.25; margin: 0 0 1rem; }
+dl { margin: 0; }
+dt { color: var(--soft); font-size: .875rem; }
+dd { margin: 0 0 .75rem; font-weight: 600; }
+button { width: 100%; padding: .65rem; border: 0; border-radius: 8px; background: var(--accent);
+  color: var(--accent-text); font: inherit; font-weight: 600; cursor: pointer; }
+button:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
+)";
+
+// Only this style may apply: no script runs, and no other page may embed this one.
+const std::string& policy() {
+  // No form-action: browsers apply it to the redirects that follow the form, to the authorization server and on.
+  static const std::string text = "default-src 'none'; style-src 'sha256-" + oauth::base64(oauth::sha256(style)) +
+                                  "'; frame-ancestors 'none'; base-uri 'none'";
+  return text;
+}
+
 ry::response page(std::uint32_t status, const std::string& title, const std::string& body_html) {
   ry::response r(status, "text/html; charset=utf-8",
-                 "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">"
+                 "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\">"
                  "<meta name=\"viewport\" content=\"width=device-width\"><title>" +
-                     ry::escaped_html(title) + "</title><h1>" + ry::escaped_html(title) + "</h1>" + body_html +
-                     "</html>\n");
-  // No form-action: browsers apply it to the redirects that follow the form, to the authorization server and on.
-  r.header("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; base-uri 'none'");
+                     ry::escaped_html(title) + "</title><style>" + std::string(style) + "</style></head><body><main><h1>" +
+                     ry::escaped_html(title) + "</h1>" + body_html + "</main></body></html>\n");
+  r.header("Content-Security-Policy", policy());
   r.header("Cache-Control", "no-store").header("X-Content-Type-Options", "nosniff");
   return r;
 }
@@ -86,13 +111,13 @@ ry::response message_page(std::uint32_t status, const std::string& title, const 
 
 ry::response confirmation_page(const consent_summary& s, const std::string& ticket, const std::string& token) {
   const auto row = [](const char* name, const std::string& value) {
-    return "<dt>" + std::string(name) + "</dt><dd><b>" + ry::escaped_html(value) + "</b></dd>";
+    return "<dt>" + std::string(name) + "</dt><dd>" + ry::escaped_html(value) + "</dd>";
   };
   auto r = page(200, "Connect a server to an account",
                 "<dl>" + row("Server", s.server) + row("Account that gets access", s.account) +
-                    row("Name of the connection", s.display_name) + row("You log in at", s.authorization) + "</dl>" +
-                    "<p>Agents of this account will use the server with your permissions there. If this is not your"
-                    " account, or if another person sent you this link, close this page.</p>" +
+                    row("Name of the connection", s.display_name) + row("Log-in at", s.authorization) + "</dl>" +
+                    "<p>Agents of this account will be able to use the server with your permissions. If this is not your"
+                    " account, or if someone else sent you this link, close this page.</p>" +
                     "<form method=\"post\" action=\"" +
                     ry::escaped_html("?ticket=" + ticket + "&confirm=" + token) +
                     "\"><button>Connect this account</button></form>");

@@ -34,7 +34,7 @@ json::object shown(const listed_profile& p, const integrations& offered) {
 }
 
 ry::response invalid_link() {
-  return message_page(400, "Not connected", "This link is not valid any more. Please begin again.");
+  return message_page(400, "Not connected", "This link has expired or was already used. Start the connection again.");
 }
 
 ry::uuid id_of(const ry::request& r) {
@@ -234,8 +234,8 @@ ry::task<ry::response> routes::callback(ry::request r) const {
   if (cookie.empty()) {
     ctx_.warn("a consent came back in a browser that did not confirm it", {{"request", r.id()}});
     co_return message_page(400, "Not connected",
-                           "This connection was not begun in this browser, or the link is not valid any more."
-                           " Please begin again, and allow cookies.");
+                           "You did not start this connection in this browser, or the link has expired."
+                           " Start again, and allow cookies for this site.");
   }
   profile_store::conclusion by;
   by.cookie = std::move(cookie);
