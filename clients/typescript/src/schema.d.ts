@@ -8237,7 +8237,7 @@ export interface operations {
                     "application/json": {
                         /**
                          * Format: uuid
-                         * @description The account of the code's owner; without a log-in an id of the code that tells nothing about the account
+                         * @description The account of the code's owner; for anonymous clients an id derived from the code instead of the account id
                          */
                         referrer_id: string | null;
                         valid: boolean;
