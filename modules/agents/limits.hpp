@@ -1,4 +1,4 @@
-// How many agents an account may have, and how many versions of each are kept.
+// Limits on the agents of an account and on the stored versions of each.
 #pragma once
 
 #include <cstdint>

@@ -79,7 +79,7 @@ removal quarantine::remove(const std::string& name, const stop_condition& stop) 
     std::lock_guard lock(mutex_);
     const auto at = trees_.find(name);
     if (at == trees_.end()) return {};
-    // Another thread removes it; the caller hears that it is not gone yet.
+    // Another thread is removing the tree, so it is not complete yet.
     if (at->second.busy) return {0, true};
     at->second.busy = true;
   }

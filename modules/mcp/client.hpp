@@ -132,7 +132,7 @@ class client {
   void open(const std::string& driver);
   void note(era e);
   ry::task<reply> send(std::string method, json::object params, request_options options);
-  // for_model: what the server says is the outcome of a call, which the model reads. Otherwise it goes to the log only.
+  // for_model: the error is the result of a tool call, so the model reads the server's text. Otherwise the text goes to the log only.
   [[noreturn]] void fail(const reply& r, std::string_view doing, bool for_model = false) const;
   json::value result_of(reply r, std::string_view doing, bool for_model = false) const;
 

@@ -14,12 +14,12 @@ ry::task<ry::result<std::string>> list_kept(const workspace_rows& rows, std::str
 
 struct kept_file {
   std::uint64_t size = 0;
-  std::vector<std::string> digests;  // of its pieces, in order: what replaces the file does not change them
+  std::vector<std::string> digests;  // of its chunks, in order; replacing the file does not change them
 };
 // RY_NOT_FOUND, RY_FAILED_PRECONDITION (not a file).
 ry::task<ry::result<kept_file>> open_kept(const workspace_rows& rows, std::string project, std::string path);
-// The bytes from `at` to `end`, or to the end of the piece that `at` lies in; RY_UNAVAILABLE when the file was
-// replaced and that piece is gone.
+// Reads from `at` to `end`, at most to the end of the chunk that contains `at`. RY_UNAVAILABLE if the file was replaced
+// and the chunk is deleted.
 ry::task<ry::result<std::string>> read_kept(const workspace_rows& rows, std::string project, const kept_file& file,
                                             std::uint64_t at, std::uint64_t end);
 

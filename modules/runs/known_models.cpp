@@ -112,7 +112,7 @@ std::optional<model_abilities> known_model(std::string_view model) {
   for (std::string_view vendor : {"anthropic.", "meta-"})
     if (const auto at = bare.find(vendor); at != std::string_view::npos) bare.remove_prefix(at + vendor.size());
   for (const family& f : families) {
-    // Each step of a run comes here; most families are told apart by their first letter.
+    // Called in each step of a run. Comparing the first letter avoids most of the string comparisons.
     if (bare.empty() || bare.front() != f.name.front() || !bare.starts_with(f.name)) continue;
     // "o1" is a family, "o1x" and "o10" are not; "gpt-4" does not know "gpt-42".
     const char next = bare.size() == f.name.size() ? '-' : bare[f.name.size()];

@@ -35,9 +35,9 @@ class model_call : abortable {
   void add(std::string_view type, std::string_view text);
   // The driver left something of the request out: for the readers and the log.
   void note(std::string_view code, std::string_view message);
-  // So much more of an answer has come. False: it is too long, and called off.
+  // Counts received bytes of the answer. Returns false if the answer is too long; the request is then cancelled.
   bool fits(std::size_t bytes);
-  // The same for a block that goes back to the provider.
+  // Like fits(), for a block that is sent back to the provider.
   bool keeps(std::size_t bytes);
   bool stop_too_long();
 

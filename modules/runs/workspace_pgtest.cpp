@@ -17,7 +17,7 @@ class workspace_sql : public runs_sql {
     EXPECT_EQ(sql("select runs.force_stop(" + q(last_run()) + ")"), "stopped");
     return sql("select project_id from runs.runs where id = " + q(last_run()));
   }
-  // Keeps a file without content beside its size.
+  // Stores a file that has a size but no content.
   std::string keep(const std::string& project, const std::string& path, int size, const std::string& limits) {
     return sql("select outcome || ' ' || coalesce(detail, '') from runs.keep_workspace(" + q(project) + ", null, null, '{}', "
                "array[" + q(path) + "], '{1}', '{420}', array[" + std::to_string(size) + "], '{0}', '{\"\"}', '{\"\"}', '{}', '{}', "

@@ -19,8 +19,7 @@ namespace json = boost::json;
 constexpr std::size_t most_token = 8192;
 constexpr std::int64_t now_us = 1'800'000'000'000'000;
 constexpr std::string_view secret = "a secret of this fuzzer, which signs nothing";
-// The private halves of these keys are not kept. They have signed the first payload and nothing else, the secret the
-// second one as well.
+// The private keys no longer exist: they have signed only the first payload. The secret has signed both payloads.
 constexpr std::string_view signed_payload =
     R"({"iss":"https://issuer.example","aud":"runyard","sub":"8b3c6e1e-0d0f-4f6a-9b55-0a4d1f1f0001",)"
     R"("email":"a@example.com","exp":4102444800,"role":"user"})";

@@ -1,5 +1,5 @@
-// Starting credits are granted once per mailbox, however the address is written and however many sign up at once; public
-// routes do not tell account ids.
+// Starting credits are granted once per mailbox, for every spelling of the address and for parallel sign-ups; public routes
+// do not reveal account ids.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Client, Server, makeDatabase } from '../e2e/lib/server.mjs';

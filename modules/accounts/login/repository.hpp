@@ -79,8 +79,7 @@ class login_repository {
 
   ry::task<std::optional<credentials>> find_login(std::string email_key) const;
   ry::task<std::optional<credentials>> find_login(ry::uuid account) const;
-  // Where mail of the account goes: the address of its log-in, else one that its identity provider verified.
-  // Empty: there is none.
+  // E-mail address of the account: that of its log-in, else one that its identity provider verified; empty: unknown.
   ry::task<std::string> mail_address(ry::uuid account) const;
   ry::task<void> rehash(ry::uuid account, std::string from, std::string to) const;
   ry::task<owner> owner_of(ry::uuid account) const;

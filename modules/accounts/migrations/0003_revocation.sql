@@ -26,8 +26,8 @@ begin
   end loop;
 end $$;
 
--- Ends also the account's sessions but one, the reset links that are under way and, unless they are kept, its API
--- keys. The mail lists the keys in both cases. The ended sessions.
+-- Sets the password, ends the account's sessions except p_keep, invalidates pending reset links and, unless p_keep_keys, revokes
+-- the API keys. The e-mail lists the keys in both cases. Returns the ended sessions.
 create function set_password(p_account uuid, p_password_hash text, p_keep uuid, p_keep_keys boolean)
 returns setof uuid language plpgsql as $$
 declare

@@ -1,10 +1,10 @@
--- One mailbox is one person here as for starting credits.
+-- Addresses of one mailbox count as one person, as for starting credits.
 create or replace function plain_address(p_address text) returns text language sql stable as $$
   select accounts.mailbox(p_address)
 $$;
 
--- A digest of the organization behind an address: the part of its domain that is registered, as far as that can be told
--- without a list. Null for providers of mailboxes, where neighbours have nothing in common.
+-- Digest of the registered domain of an address, as far as it can be determined without the public suffix list. Null for
+-- e-mail providers, whose users are unrelated.
 create function domain_of(p_address text) returns text language plpgsql stable as $$
 declare
   v_labels text[] := string_to_array(split_part(accounts.mailbox(p_address), '@', 2), '.');

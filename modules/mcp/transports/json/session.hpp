@@ -1,8 +1,8 @@
-// One local MCP server: a child whose standard input and output carry one JSON text a line. What it
-// writes to standard error goes to the log only: by lines, and once more its end when it ends too early.
+// One local MCP server: a child process that exchanges one JSON text per line over standard input and output. Its
+// standard error goes to the log only: line by line, and if the process exits early its last lines once more.
 //
-// A package runner whose cache is damaged may end before its first answer: it is started once more, without that cache, and
-// given what it was sent.
+// A package runner with a damaged cache may exit before its first response. The session then starts it once more without the
+// cache and repeats the messages.
 //
 // A closed session lives on behind the scenes until its child is gone: standard input is closed, then
 // the child and all it started are asked to end where that is possible, then they are killed.

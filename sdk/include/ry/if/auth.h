@@ -28,10 +28,10 @@ typedef struct ry_auth_v1 {
                                 uint64_t ttl_ms, ry_take_fn take, void* ctx) RY_NOEXCEPT;
   /* Forgets cached verdicts about a bearer value's subject, e.g. a revoked API key. [any] */
   void (*forget)(const ry_host* host, ry_str subject) RY_NOEXCEPT;
-  /* Until then this node refuses the subject's own tokens (of mint), and principals of authenticators, whose
-   * claim "sid" is `session`, and query tokens that were made with them: a session that was ended, or a key
-   * that was revoked, before its tokens expire. Streams opened with them are cut. Not kept over a restart, not told to other nodes:
-   * the caller knows its sessions and says so again there. [any] */
+  /* For a session that was ended or a key that was revoked before its tokens expire. Until `until_unix_us` this node refuses
+   * the subject's tokens (of mint) and principals of authenticators whose claim "sid" is `session`, and query tokens created
+   * with them, and it closes streams opened with them. Neither stored across restarts nor propagated: the module calls it
+   * again after a restart and on each node. [any] */
   ry_status (*refuse_session)(const ry_host* host, ry_str subject, ry_str session,
                               int64_t until_unix_us) RY_NOEXCEPT;
 } ry_auth_v1;
