@@ -16,17 +16,15 @@
 #include <sstream>
 #include <utility>
 
-#include "core/db/failure.hpp"
+#include "core/db/embedded_error.hpp"
 
 namespace ry::db {
 
 namespace fs = std::filesystem;
+using embedded::last_error;
+using embedded::refuse;
 
 namespace {
-
-[[noreturn]] void refuse(std::string message) {
-  throw failure({RY_FAILED_PRECONDITION, "db.embedded", std::move(message), {}, 0, 0});
-}
 
 // Between fork and exec: only calls that are safe there.
 [[noreturn]] void become(const spawn_spec& spec, char* const* argv, char* const* env, int report,
@@ -72,7 +70,7 @@ pid_t spawn(const spawn_spec& spec) {
   char* const env[] = {path, lang, zone, trim, map, nullptr};
   int report[2];
   if (::pipe2(report, O_CLOEXEC) != 0)
-    refuse("Cannot make a pipe: " + std::string(std::strerror(errno)));
+    refuse("Cannot make a pipe: " + last_error());
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
   if (child == 0) become(spec, argv.data(), env, report[1], parent);
@@ -96,7 +94,7 @@ pid_t spawn(const spawn_spec& spec) {
 finished run_program(std::vector<std::string> argv, const std::optional<run_as>& user) {
   int out[2];
   if (::pipe2(out, O_CLOEXEC) != 0)
-    refuse("Cannot make a pipe: " + std::string(std::strerror(errno)));
+    refuse("Cannot make a pipe: " + last_error());
   finished f;
   pid_t child = 0;
   try {

@@ -1,0 +1,126 @@
+#include "core/db/cluster_owner.hpp"
+
+#include <pwd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <utility>
+
+#include "core/db/cluster_files.hpp"
+#include "core/db/embedded_error.hpp"
+#include "core/db/migrator.hpp"
+#include "core/observe/log.hpp"
+
+namespace ry::db::embedded {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::size_t socket_path_max = 90;  // sun_path has 108 bytes; PostgreSQL adds a file name
+
+}  // namespace
+
+cluster_owner::cluster_owner(std::vector<std::string> names)
+    : names_(names.empty() ? postgres_users : std::move(names)) {}
+
+void cluster_owner::choose() {
+  user_ = unprivileged_user(names_);
+  if (user_ && user_->name != names_.front())
+    observe::log(observe::level::warn, "db",
+                 "the private PostgreSQL runs as a shared system user, who can read the database; "
+                 "make a user of its own and start the server again",
+                 {{"user", user_->name}, {"make", "useradd --system " + names_.front()}});
+}
+
+// Whether PostgreSQL may have run as this user before.
+bool cluster_owner::is_other_user(uid_t uid) const {
+  return uid != user_->uid &&
+         std::any_of(names_.begin(), names_.end(), [&](const std::string& name) {
+           const auto* pw = ::getpwnam(name.c_str());
+           return pw != nullptr && pw->pw_uid == uid;
+         });
+}
+
+void cluster_owner::take_over(const fs::path& cluster, const fs::path& log) const {
+  if (!user_) return;
+  struct stat st {};
+  if (::lstat(cluster.c_str(), &st) != 0 || !S_ISDIR(st.st_mode) || !is_other_user(st.st_uid))
+    return;
+  observe::log(observe::level::info, "db", "handing the cluster to another user",
+               {{"cluster", cluster.string()}, {"user", user_->name}});
+  const auto hand_over = [this](const fs::path& p) {
+    struct stat each {};
+    if (::lstat(p.c_str(), &each) != 0) return;
+    // The previous user can write here: a hard link may lead to a file outside of the cluster.
+    if (S_ISREG(each.st_mode) && each.st_nlink > 1) return;
+    if (::lchown(p.c_str(), user_->uid, user_->gid) != 0)
+      refuse("Cannot hand " + p.string() + " to the user " + user_->name + ": " + last_error());
+  };
+  for (const auto& entry : fs::recursive_directory_iterator(cluster)) hand_over(entry.path());
+  if (fs::exists(log)) hand_over(log);
+  hand_over(cluster);  // last: an interrupted hand-over is repeated by the next start
+}
+
+// When the server runs as root, PostgreSQL's user must be able to enter the cluster's directory; it
+// cannot enter a data directory below /root.
+fs::path cluster_owner::reachable(const fs::path& data) const {
+  if (!user_) return data;
+  const auto link = data / "postgres";
+  std::error_code ec;
+  if (fs::is_symlink(link, ec)) {
+    const auto place = fs::read_symlink(link).parent_path();
+    if (!fs::is_directory(place, ec))
+      refuse(link.string() + " leads to " + place.string() +
+             ", which is gone; put it back, or remove the link to begin with an empty database.");
+    return place;
+  }
+  if (!can_enter(data, user_)) {
+    // Passing through, without reading: what is inside keeps its own permissions.
+    struct stat st {};
+    if (::stat(data.c_str(), &st) == 0) ::chmod(data.c_str(), st.st_mode | 0011);
+  }
+  if (can_enter(data, user_)) return data;
+  // The cluster goes elsewhere, and a link here leads to it: the two stay together, and a new
+  // data directory under an old name never gets an old database.
+  std::string other = "/var/lib/runyard-XXXXXX";
+  if (!::mkdtemp(other.data())) refuse("Cannot make " + other + ": " + last_error());
+  ::chmod(other.c_str(), 0755);
+  if (!can_enter(other, user_))
+    refuse("The user " + user_->name + ", as whom PostgreSQL runs, can enter neither " +
+           data.string() + " nor " + other + "; choose another data_dir.");
+  fs::create_directory_symlink(fs::path(other) / "postgres", link);
+  observe::log(observe::level::info, "db",
+               "the data directory is out of reach for PostgreSQL's user",
+               {{"user", user_->name}, {"cluster", other}});
+  return other;
+}
+
+fs::path cluster_owner::socket_dir(const fs::path& place) {
+  auto dir = place / "pg-socket";
+  if (dir.string().size() <= socket_path_max) return dir;
+  // Another user may create a directory of this name first: make_socket_dir() refuses it.
+  return fs::path("/tmp") / ("runyard-pg-" + std::to_string(::geteuid()) + "-" +
+                             sha256_hex(place.string()).substr(0, 16));
+}
+
+void cluster_owner::make_socket_dir(const fs::path& dir, const fs::path& place) const {
+  const auto uid = user_ ? user_->uid : ::geteuid();
+  if (::mkdir(dir.c_str(), 0700) == 0) {
+    own(dir, user_, 0700);
+    return;
+  }
+  struct stat st {};
+  if (errno != EEXIST || ::lstat(dir.c_str(), &st) != 0)
+    refuse("Cannot make the directory " + dir.string() + ": " + last_error());
+  // In our own data directory it may belong to the user that PostgreSQL ran as before.
+  const bool former = user_ && dir.parent_path() == place && is_other_user(st.st_uid);
+  if (!S_ISDIR(st.st_mode) || (st.st_uid != uid && st.st_uid != ::geteuid() && !former))
+    refuse("The directory " + dir.string() + " belongs to somebody else.");
+  own(dir, user_, 0700);
+}
+
+}  // namespace ry::db::embedded

@@ -1,0 +1,21 @@
+// How the embedded PostgreSQL reports a failure to the operator. Internal to the room.
+#pragma once
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "core/db/failure.hpp"
+
+namespace ry::db::embedded {
+
+[[noreturn]] inline void refuse(std::string message, const char* reason = "db.embedded") {
+  throw failure({RY_FAILED_PRECONDITION, reason, std::move(message), {}, 0, 0});
+}
+
+inline std::string last_error() {
+  return std::strerror(errno);
+}
+
+}  // namespace ry::db::embedded
