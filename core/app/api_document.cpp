@@ -220,7 +220,7 @@ class builder {
     if (!(r.flags & RY_ROUTE_PUBLIC)) also("401", "NotAuthenticated");
     if (r.flags & RY_ROUTE_ADMIN) also("403", "Forbidden");
     if (r.method != "GET" && r.method != "HEAD") also("413", "TooLarge");
-    // A parameter of the path that is no UTF-8.
+    // A path parameter that is not valid UTF-8.
     if (r.pattern.find('{') != std::string::npos) also("422", "Unprocessable");
     also("429", "TooManyRequests");
     also("500", "InternalError");

@@ -41,7 +41,7 @@ enum class modules_of {
 };
 exit_code list_modules(const config_options& options, modules_of which, client::module_request where, format as);
 
-// All settings of the host and the modules that are enabled, or those that limit a resource, as Markdown.
+// Prints all settings of the host and the enabled modules as Markdown, or only those that limit a resource.
 enum class about { settings, limits };
 exit_code show_settings(const config_options& options, about what);
 

@@ -39,7 +39,7 @@ class finder {
  public:
   explicit finder(std::vector<std::string> secrets) : secrets_(std::move(secrets)) {}
 
-  // What can be changed by others changes what the server does.
+  // A user who can write the configuration or a module controls the server.
   void writable(const fs::path& p, const char* what) {
     struct stat st {};
     if (::stat(p.c_str(), &st) != 0) return;

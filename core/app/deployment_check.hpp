@@ -1,4 +1,4 @@
-// What is set in a way that works and is dangerous all the same: told by `runyard check` and at the start.
+// Warnings about a valid but insecure configuration. `runyard check` prints them; the server logs them at start.
 #pragma once
 
 #include <filesystem>
@@ -9,14 +9,15 @@
 
 namespace ry::app {
 
-// The process and its surroundings, as a test may have them.
+// The environment of the process; a test passes its own.
 struct process_circumstances {
   bool is_root = false;
   bool in_container = false;
 };
 process_circumstances present_circumstances();
 
-// One sentence each. `file`: the configuration's, or empty. Modules' settings count as far as they were checked.
+// One warning per entry. `file`: path of the configuration file, or empty. Settings of modules are included only after
+// the module's schema was applied.
 std::vector<std::string> deployment_warnings(const config::config& c, const std::filesystem::path& file,
                                              process_circumstances now);
 

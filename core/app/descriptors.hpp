@@ -1,16 +1,16 @@
-// File descriptors of the process, and how many of them connections may take.
+// The limit of file descriptors, and how many descriptors client connections may use.
 #pragma once
 
 #include <cstddef>
 
 namespace ry::app {
 
-// Raises the soft limit of this process to its hard one: shells start programs with 1024. [main thread]
+// Raises the soft limit of this process to its hard limit; the usual soft limit is 1024. [main thread]
 void raise_descriptor_limit();
-// The soft limit as it is now. [any]
+// The current soft limit. [any]
 std::size_t descriptor_limit();
-// The database, outgoing requests, files and commands of agents need descriptors beside the connections: a
-// quarter is kept for them, and never more than 4096. At least 1.
+// `configured`, or fewer connections: a quarter of the descriptors, at most 4096, is reserved for the database, outgoing
+// requests, files and commands of agents. At least 1. [any]
 std::size_t connections_within(std::size_t configured, std::size_t descriptors);
 
 }  // namespace ry::app

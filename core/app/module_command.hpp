@@ -11,8 +11,8 @@ namespace ry::app {
 
 struct model_check_options {
   std::string model;                                // alias or provider/model
-  long long timeout_seconds = 60;                   // of one answer
-  std::optional<long long> total_timeout_seconds;  // of all answers together; nullopt: five times that of one
+  long long timeout_seconds = 60;                   // for one response
+  std::optional<long long> total_timeout_seconds;  // for all responses; nullopt: five times timeout_seconds
   format as = format::text;
 };
 // `runyard model check`: asks the configured provider and prints what it can do.

@@ -11,7 +11,7 @@ std::string private_paths(const config::config& c) {
     if (path.empty()) return;
     std::error_code bad;
     const auto whole = fs::absolute(path, bad);
-    // A line break in a name would make two paths of it; such a file is not for the sandbox's places anyway.
+    // The result has one path per line, so a path with a line break cannot be listed.
     if (bad || whole.native().find('\n') != std::string::npos) return;
     out += whole.lexically_normal().native() + "\n";
   };

@@ -1,4 +1,4 @@
-// What of this machine's file system belongs to the server alone: programs that it starts for others must not see it.
+// Paths that only the server may read: programs that it starts for users must not see them.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace ry::app {
 
-// Absolute paths, one per line: data_dir, the configuration, files with keys. Of a configuration in /etc its whole
-// directory, of any other the file and modules.d beside it, as a home directory may hold it.
+// Absolute paths, one per line: data_dir, the configuration and key files. If the configuration is below /etc, its whole
+// directory is listed; elsewhere only the file and modules.d beside it, because the directory may be a home directory.
 std::string private_paths(const config::config& c);
 
 }  // namespace ry::app

@@ -12,8 +12,8 @@ namespace ry::app {
 // sound.
 std::string settings_table(const boost::json::value& schema, std::string_view at);
 
-// Markdown: a row for each setting whose schema has a "limit": resource, per what it is counted, setting, default, what a
-// client gets at the limit, metric, alert. Without a heading, so that rows of several schemas make one table.
+// Markdown: one row for each setting whose schema has a "limit", with the columns of limits_heading. The heading is left
+// out, so that the rows of several schemas form one table.
 std::string limit_rows(const boost::json::value& schema, std::string_view at);
 inline constexpr std::string_view limits_heading =
     "| Resource | Per | Setting | Default | At the limit | Metric | Alert |\n|---|---|---|---|---|---|---|\n";

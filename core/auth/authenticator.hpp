@@ -96,13 +96,13 @@ class authenticator {
 
   // Forgets what is remembered about a subject. [any]
   void forget(std::string_view subject);
-  // Own tokens and contributed principals whose claim "sid" is `session`, and query tokens that were made
-  // with them, are refused until then. [any]
+  // Until `until_unix_us`, refuses own tokens and contributed principals whose claim "sid" is `session`, and
+  // query tokens that were minted from them. [any]
   void refuse_session(std::string_view subject, std::string_view session,
                       std::int64_t until_unix_us);
-  // Whether the session of an accepted principal has ended since. [any]
+  // Whether refuse_session() ended the session of this accepted principal. [any]
   bool has_ended(const principal& who) const;
-  // Grows with each session that ends. [any]
+  // The number of ended sessions; it never decreases. [any]
   std::uint64_t ended_sessions() const noexcept;
 
   // [any]

@@ -79,7 +79,7 @@ struct checked_claims {
 checked_claims check_claims(std::string_view payload, const claim_rules& rules,
                             std::int64_t now_unix_us);
 
-// The claim "sid"; empty: it is missing, or no text of a usable length.
+// The claim "sid"; empty if it is missing, not a string, or has an invalid length.
 std::string session_of(const boost::json::object& claims);
 
 }  // namespace ry::auth

@@ -29,7 +29,7 @@ struct principal {
   std::string auth_kind;  // "jwt", "api_key", "query_token"
   std::string claims_json = "{}";
   std::int64_t expires_unix_us = 0;  // 0 = never
-  // What refuse_session() ends: the claim "sid" of this deployment's own tokens and of contributed principals.
+  // The claim "sid" of this deployment's own tokens and of contributed principals; refuse_session() ends it.
   std::string session;
 
   // Borrows this object.

@@ -79,7 +79,7 @@ fs::path cluster_owner::reachable(const fs::path& data) const {
     return place;
   }
   if (!can_enter(data, user_)) {
-    // Passing through, without reading: what is inside keeps its own permissions.
+    // Allows passing through, not reading: the contents keep their own permissions.
     struct stat st {};
     if (::stat(data.c_str(), &st) == 0) ::chmod(data.c_str(), st.st_mode | 0011);
   }

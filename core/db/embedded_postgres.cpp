@@ -190,9 +190,9 @@ class embedded_postgres::impl {
   }
 
   // A server whose host was killed may still be shutting down, or be alive; and its processes may
-  // outlive it for a moment. The data directory is ours alone (core/app/instance.hpp), so a lock
-  // file whose process is none of them is a leftover: the id went to another program, or is that of
-  // a process that nobody reaped. PostgreSQL itself would refuse to start then.
+  // outlive it for a moment. Only this server uses the data directory (core/app/instance.hpp), so a
+  // lock file that names another process is a leftover: the id was reused, or belongs to a zombie.
+  // PostgreSQL would refuse to start with such a file.
   void end_leftover() {
     const auto lock_file = cluster_ / "postmaster.pid";
     const auto lock =
@@ -362,7 +362,7 @@ class embedded_postgres::impl {
     leave_socket_dir();
   }
 
-  // One outside of our place is nobody else's to clean up.
+  // A directory in /tmp would stay there after the server: no other program removes it.
   void leave_socket_dir() noexcept {
     std::error_code ec;
     if (socket_dir_.parent_path() != place_) fs::remove(socket_dir_, ec);

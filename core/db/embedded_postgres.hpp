@@ -15,7 +15,7 @@ struct embedded_settings {
   std::filesystem::path data_dir;  // of the server; made when absent
   std::filesystem::path bindir;    // of PostgreSQL; empty: /usr/lib/postgresql/*/bin, PATH
   int max_connections = 60;
-  std::vector<std::string> users;  // see postgres_users, which empty stands for
+  std::vector<std::string> users;  // that PostgreSQL may run as; empty: postgres_users
 };
 
 class embedded_postgres {

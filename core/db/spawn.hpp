@@ -50,11 +50,12 @@ std::vector<pid_t> servers_of(const std::filesystem::path& cluster, pid_t suspec
 // Whether that user could enter the directory.
 bool can_enter(const std::filesystem::path& dir, const std::optional<run_as>& user);
 
-// Users that PostgreSQL may run as when we are root, the best first. runyard-pg is its own; whoever can act as one of
-// the shared ones can read the database.
+// Users that PostgreSQL may run as when the server runs as root, the best first. runyard-pg exists for this purpose only;
+// other programs may run as postgres or nobody, and can then read the database.
 inline const std::vector<std::string> postgres_users{"runyard-pg", "postgres", "nobody"};
 
-// The first of these users that there is. nullopt when we are not root. Throws failure when root has none of them.
+// The first of these users that exists. nullopt if the server does not run as root. Throws failure if it runs as root and
+// none of them exists.
 std::optional<run_as> unprivileged_user(const std::vector<std::string>& names = postgres_users);
 
 }  // namespace ry::db

@@ -29,12 +29,12 @@ std::string http_date(std::int64_t unix_seconds);
 bool append_module_headers(std::string& out, const ry_header* headers, std::size_t n,
                            std::string* content_length = nullptr);
 
-// A limit that the caller, or all callers together, have reached: {"message": ..., "error_code": code}.
+// The error of a reached limit, of one caller or of all: {"message": ..., "error_code": code}.
 core::error limit_error(std::uint32_t status, const char* reason, const char* code, std::string message,
                         std::uint32_t retry_after_s);
 core::error too_many_connections();
 std::uint32_t http_status(const core::error& e) noexcept;
-// Whether one of the header lines has this name, given in small letters.
+// Whether one of the header lines has this name. `name` is in lower case.
 bool has_line(std::string_view lines, std::string_view name) noexcept;
 // The error's own Retry-After; one second for a 503 without, so that no client guesses.
 void append_retry_after(std::string& out, std::uint32_t status, const core::error& e);

@@ -1,4 +1,4 @@
-// Address blocks of trusted proxies, the client's address behind them, and the network that it is counted by.
+// Address blocks of trusted proxies, the client's address behind them, and the network that limits are counted by.
 #pragma once
 
 #include <array>
@@ -26,8 +26,8 @@ class address_set {
   std::vector<block> blocks_;
 };
 
-// What addresses are counted by: IPv4 as it is, IPv6 by its network. A subscriber has a /64 whole, and may have
-// as much as a /48.
+// The key that limits are counted by: an IPv4 address itself, an IPv6 address's network. A subscriber controls a whole
+// /64, and often a /48.
 enum class ipv6_prefix : unsigned { subscriber = 64, site = 48 };
 std::string network_of(std::string_view address, ipv6_prefix bits = ipv6_prefix::subscriber);
 

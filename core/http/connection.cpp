@@ -18,7 +18,7 @@ namespace {
 constexpr auto first_request_grace = std::chrono::seconds(2);
 // Of a drain, for what is nearly done: called off it would be an error where an answer was on its way.
 constexpr auto short_answer_grace = std::chrono::seconds(1);
-// For the request of a connection that is answered 503 whatever it asks.
+// The time that a connection over the limit has to send its request, which then gets a 503.
 constexpr std::chrono::milliseconds refusal_grace{1000};
 }  // namespace
 
@@ -170,7 +170,7 @@ void connection::pump(std::string_view fresh) {
   cur_ = {};
   if (in_.empty() && in_.capacity() > 1024) give_back(in_);
   flush();
-  // No further bytes need come for the requests that are here.
+  // The next request may be buffered already, so a readable event may never come.
   if (waits_for_flush && phase_ == phase::head && out_.empty()) w_.schedule(*this);
 }
 
@@ -288,15 +288,15 @@ bool connection::flush_out() {
   return true;
 }
 
-// Bytes that have left for the reader and were acknowledged by its side. What the kernel holds back does not
-// count: its buffer takes megabytes from us at once, and nothing for long.
+// Bytes that the client's TCP stack has acknowledged. Bytes in the kernel's send buffer do not count: it accepts megabytes
+// at once and then nothing for a long time.
 std::uint64_t connection::taken_by_reader() const {
   int held = 0;
   if (::ioctl(const_cast<connection*>(this)->socket_.native_handle(), SIOCOUTQ, &held) != 0 || held < 0) held = 0;
   return written_ - std::min<std::uint64_t>(written_, static_cast<std::uint64_t>(held));
 }
 
-// At the end of a window: whether the reader took too little in it.
+// Ends the current window. Whether the client read less than read_min_rate in it.
 bool connection::too_slow(clock::time_point now) {
   const auto taken = taken_by_reader();
   const auto seconds = std::chrono::duration<double>(now - slow_since_).count();
@@ -464,7 +464,7 @@ void connection::timer(clock::time_point now) {
           const auto received = parser_->body_bytes() - body_before_;
           if (static_cast<double>(received) < seconds * static_cast<double>(cfg().body_min_rate))
             return body_failed({408, "Request body too slow"});
-          // The next window begins; the wait that is under way belongs to it from now on.
+          // Start the next window; the current wait counts for it.
           body_before_ = parser_->body_bytes();
           body_waited_ -= waited;
         }

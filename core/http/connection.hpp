@@ -75,7 +75,7 @@ class connection final
   static constexpr std::size_t max_head = 4 * 1024;  // of a stream, to be sent with its first piece
   static constexpr std::size_t file_piece = 256 * 1024;
   static constexpr std::size_t max_discard = 256 * 1024;
-  static constexpr std::size_t uncounted = 16 * 1024;  // an answer that waits may have without being counted
+  static constexpr std::size_t uncounted = 16 * 1024;  // unsent bytes of an answer that the quota ignores
 
   // connection.cpp
   void arm_read();
@@ -148,10 +148,10 @@ class connection final
       socket_;
   std::unique_ptr<tls_session> tls_;
   std::string peer_;
-  std::string good_host_;  // the Host of the last request, when it was this server's
-  quota_hold place_;       // among the connections of its address
-  quota_hold unsent_;      // an answer that waits for its reader
-  quota_hold body_;        // a body that is still arriving
+  std::string good_host_;  // the last Host header that passed the check
+  quota_hold place_;       // one connection of its address
+  quota_hold unsent_;      // unsent bytes of an answer
+  quota_hold body_;        // one body that is being received
   phase phase_ = phase::head;
   bool reading_ = false, writing_ = false;  // waits are armed
   bool in_pump_ = false;
@@ -177,13 +177,13 @@ class connection final
   std::shared_ptr<file_job> job_;  // a piece of file_ is being read
 
   clock::time_point head_due_{}, request_due_ = clock::time_point::max(), linger_due_{};
-  // Of the reader: since when something waits for it, in windows of write_stall_timeout.
+  // Start of the current window of write_stall_timeout; zero while no unsent bytes wait for the client.
   clock::time_point slow_since_{};
   std::uint64_t written_ = 0, taken_before_ = 0;
   clock::time_point call_off_due_ = clock::time_point::max();  // of a request that a drain found under way
   clock::time_point body_armed_{};  // since when the client owes body bytes
   clock::time_point body_due_ = clock::time_point::max();
-  // Of the window that the rate is measured over: how long the client was waited for, and where the body stood.
+  // The current window of body_min_rate: time spent waiting for the client, and body bytes received before it.
   clock::duration body_waited_{};
   std::uint64_t body_before_ = 0;
   clock::time_point last_write_{};

@@ -15,7 +15,7 @@ bool connection::wants_body() const {
   return !d.form->writing || d.form->reader.unwritten() < 256 * 1024;
 }
 
-// A body that did not come with its head takes one of the places for such bodies.
+// Counts a body that did not arrive together with its head against the quota of bodies.
 bool connection::count_body() {
   if (body_.is_open()) return true;
   if (cfg().body_timeout.count() != 0) {

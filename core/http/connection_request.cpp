@@ -207,7 +207,7 @@ bool connection::within(const std::optional<gate_verdict>& v) {
   return false;
 }
 
-// Refuses what comes under a name that is not this server's, or what a page of another origin wants to change.
+// Refuses a request with a Host of another server, and a change that a page of another origin sends. True: refused.
 bool connection::foreign() {
   const auto& d = *ex_->data;
   const auto& own = w_.shared.own;
@@ -314,7 +314,7 @@ void connection::authenticated(const verdict& v) {
     d.principal_owner = v.owner;
     d.has_principal = true;
     if (route.has(RY_ROUTE_LONG)) {
-      // The verdict may have waited for this loop since.
+      // The session may have ended after the verdict, while the verdict waited for this loop.
       if (w_.shared.r.auth->revoked(v.owner)) return fail(401, "Not authenticated", "WWW-Authenticate: Bearer\r\n");
       ex_->caller = v.owner;
     }
@@ -469,7 +469,7 @@ void connection::write_head(std::uint32_t status, std::string_view lines) {
   out_.append(d.limit_lines);
   out_.append(lines);
   if (!has_line(lines, "x-content-type-options")) out_.append("X-Content-Type-Options: nosniff\r\n");
-  // What an account is answered is for its eyes only.
+  // A response to an account is private: no cache may store it.
   if (d.has_principal && !has_line(lines, "cache-control")) out_.append("Cache-Control: no-store\r\n");
   const auto& cors = cfg().cors;
   if (!cors.origins.empty()) {
@@ -496,7 +496,7 @@ void connection::begin_answer() {
   out_.append("\r\n");
 }
 
-// Counts what would wait if the reader took nothing from now on.
+// Counts the bytes that would wait if the client stopped reading now.
 quota_verdict connection::count_unsent(std::size_t body, bool file) {
   auto waits = out_.size() - sent_ + body;
   if (file) waits += file_piece;

@@ -60,7 +60,7 @@ struct form_state {
   bool ended = false;    // the body is complete
   bool told = false;     // fn was called
   bool left = false;     // the request is over; the batch under way is the last
-  quota_hold held;       // what has come of it
+  quota_hold held;       // its received bytes
 };
 
 // Everything that belongs to a request before its end. Recycled.
@@ -91,7 +91,7 @@ struct request_data {
   ry_cancel_fn cancel_fn = nullptr;
   void* cancel_ctx = nullptr;
 
-  // Whom limits count: the account, or the network that the request comes from.
+  // The key of limits: the account, or the network that the request comes from.
   std::string caller() const;
   void clear();
 };
@@ -121,12 +121,12 @@ struct stream_data {
   std::chrono::milliseconds keepalive{0};
   std::string keepalive_bytes;
 
-  // Up to this much of a stream is not counted.
+  // Unsent bytes of a stream that the quota ignores.
   static constexpr std::size_t uncounted = 64 * 1024;
-  std::string caller;      // whose bytes wait; empty until the head is on its way
-  std::size_t unsent = 0;  // left the queue, but not the connection
+  std::string caller;      // key of the quota; empty until the head is being sent
+  std::size_t unsent = 0;  // taken from the queue, but not sent yet
   quota_hold held;
-  // Counts that this much waits; false: the caller or all together have too much.
+  // Sets the number of waiting bytes. False: the limit of the caller or the total limit is reached.
   bool count(quota& of, std::size_t waits) {
     if ((waits <= uncounted && held.amount() == 0) || caller.empty()) return true;
     if (!held.is_open()) held.open(of, caller);

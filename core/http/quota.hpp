@@ -1,6 +1,6 @@
-// An amount of one resource (bytes, places) that callers may hold at a time, limited by caller and in total.
-// A caller may hold no more than is unused, so that N callers who take all they can leave 1/(N+1) of the total
-// for the others (dynamic thresholds, as switches share a packet buffer between ports).
+// Limits the amount of one resource (bytes, connections) that callers hold at the same time, by caller and in total.
+// A caller may hold no more than is still free, so N greedy callers leave 1/(N+1) of the total for the others (dynamic
+// thresholds, the algorithm by which switches share a packet buffer between ports).
 //
 // Thread: any. Lifetime: a quota outlives its holds. Errors: values.
 #pragma once
@@ -35,7 +35,7 @@ class quota {
 
   std::uint64_t held() const noexcept { return held_.load(std::memory_order_relaxed); }
   std::uint64_t refused() const noexcept { return refused_.load(std::memory_order_relaxed); }
-  std::size_t callers() const;  // that hold something
+  std::size_t callers() const;  // number of callers that hold an amount
 
  private:
   static constexpr std::size_t shards = 16;
@@ -53,7 +53,7 @@ class quota {
   std::array<shard, shards> all_;
 };
 
-// What one request or connection holds of a quota; gives it back at its end. One thread at a time.
+// The amount that one request or connection holds; the destructor releases it. One thread at a time.
 class quota_hold {
  public:
   quota_hold() = default;
@@ -70,14 +70,14 @@ class quota_hold {
   }
   ~quota_hold() { reset(); }
 
-  // Whose and of which quota, before the first resize().
+  // Sets the quota and the caller; call it before the first resize().
   void open(quota& of, std::string caller) {
     reset();
     of_ = &of;
     caller_ = std::move(caller);
   }
   bool is_open() const noexcept { return of_ != nullptr; }
-  // Holds `amount` instead of what it held; when that is refused, what it held stays.
+  // Sets the held amount. If the quota refuses it, the old amount stays.
   quota_verdict resize(std::uint64_t amount);
   void reset() noexcept;
   std::uint64_t amount() const noexcept { return amount_; }

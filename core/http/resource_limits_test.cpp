@@ -1,4 +1,4 @@
-// What one caller may hold of the server at a time: answers that nobody reads, bodies that never end, connections.
+// Limits on what one caller holds at a time: unread answers, unfinished bodies, connections.
 #include <atomic>
 #include <chrono>
 
@@ -10,7 +10,7 @@ namespace {
 using namespace std::chrono_literals;
 
 struct resource_limits : ::testing::Test {
-  static constexpr std::size_t large = 8 * 1024 * 1024;  // more than the kernel takes of one answer
+  static constexpr std::size_t large = 8 * 1024 * 1024;  // more than the kernel buffers of one answer
   settings s = world::defaults();
   std::unique_ptr<world> w;
   std::filesystem::path file;
@@ -47,13 +47,13 @@ struct resource_limits : ::testing::Test {
         RY_ROUTE_PUBLIC | RY_ROUTE_STREAM_BODY);
     w->start();
   }
-  // Reads all, also on a machine that is busy with other things.
+  // Reads the whole answer; the long time-out allows for a busy machine.
   std::size_t whole(std::string_view path, std::string_view headers = {}) {
     client c(*w);
     c.send("GET " + std::string(path) + " HTTP/1.1\r\nHost: x\r\n" + std::string(headers) + "\r\n");
     return c.read(false, 60'000).body.size();
   }
-  // Asks and reads no more than the head.
+  // Sends the request and reads only the head of the answer.
   int begin(client& c, std::string_view path, std::string_view headers = {}) {
     c.send("GET " + std::string(path) + " HTTP/1.1\r\nHost: x\r\n" + std::string(headers) + "\r\n");
     return c.read(true).status;
@@ -122,7 +122,7 @@ TEST_F(resource_limits, AReaderThatDripsIsCut) {
   const auto begun = std::chrono::steady_clock::now();
   EXPECT_TRUE(eventually(
       [&] {
-        (void)c.more(1);  // a few KiB each time at most
+        (void)c.more(1);  // at most a few KiB per call
         std::this_thread::sleep_for(100ms);
         return w->srv->stats().slow_readers == 1;
       },
@@ -208,7 +208,7 @@ TEST_F(resource_limits, TheRateOfABodyIsThatOfTheLastWindow) {
   s.body_min_rate = 1000;
   start();
   client c(*w);
-  // Worth an hour of silence, were it an average.
+  // With an average over the whole body, these bytes would allow an hour without data.
   c.send("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 40000000\r\n\r\n" + std::string(4'000'000, 'x'));
   for (int i = 0; i < 200 && c.in.empty(); ++i) {
     if (!c.send("a")) break;
@@ -261,7 +261,7 @@ TEST_F(resource_limits, TrustedProxiesMayHaveAnyNumberOfConnections) {
   EXPECT_EQ(200, b.get("/hello").status);
 }
 
-// A crowd of connections that are refused must not keep the next one waiting in the backlog.
+// Many refused connections must not delay the next one in the listen backlog.
 TEST_F(resource_limits, WhoIsTooManyIsToldAtOnce) {
   s.max_connections = 2;
   start();

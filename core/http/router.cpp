@@ -130,7 +130,8 @@ std::string_view route_table::strip(std::string_view path) const noexcept {
 
 namespace {
 
-// Modules and the database take text: each value by itself, as two halves of a character may meet.
+// Modules and the database need valid UTF-8. Each value is checked separately: two invalid values may form a valid
+// character when joined.
 match_result found(const compiled_route& r, const path_values& values, std::string_view path) {
   for (std::size_t i = 0; i < values.ends.size(); ++i)
     if (!observe::is_utf8(values.at(i))) return {match_outcome::bad_text, &r, {}, path, r.params.at(i)};

@@ -47,7 +47,7 @@ struct match_result {
   const compiled_route* route = nullptr;
   std::string allow;      // when wrong_method: "GET, HEAD, OPTIONS"
   std::string_view path;  // without the base path, when a prefixed route matched
-  std::string_view parameter = {};  // of the route, when bad_text: the one that is no UTF-8
+  std::string_view parameter = {};  // when bad_text: name of the parameter that is not UTF-8
 };
 
 class route_table {

@@ -26,11 +26,11 @@ using namespace serving;
 
 namespace {
 
-// Connections beyond the limit whose request is read before the 503; more get it unread.
+// The number of connections over the limit whose request is read before the 503. Further ones get the 503 at once.
 std::int64_t overflow_of(std::int64_t max_connections) {
   return std::clamp<std::int64_t>(max_connections / 8, 8, 128);
 }
-constexpr unsigned kernel_unsent = 128 * 1024;  // bytes of one connection that the kernel keeps unsent
+constexpr unsigned kernel_unsent = 128 * 1024;  // unsent bytes that the kernel buffers per connection
 constexpr auto accept_pause = std::chrono::milliseconds(100);
 
 std::string unread_refusal() {
@@ -44,7 +44,7 @@ std::string unread_refusal() {
   return out.append("\r\n").append(body);
 }
 
-// Reads what came: closing would reset the connection otherwise, and drop the answer with it.
+// Reads the received bytes first: closing a socket with unread input resets the connection and can drop the answer.
 void turn_away(int fd, bool tls, std::string_view answer) {
   if (!tls) {
     (void)::send(fd, answer.data(), answer.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -62,7 +62,7 @@ std::string text_of(const sockaddr_storage& from) {
   asio::ip::address_v6::bytes_type b;
   std::copy(a.sin6_addr.s6_addr, a.sin6_addr.s6_addr + 16, b.begin());
   const asio::ip::address_v6 v6(b);
-  // Whoever comes by IPv4 to a socket for both is known by that address, as in trusted_proxies.
+  // A dual-stack socket reports an IPv4 client as ::ffff:a.b.c.d; trusted_proxies lists a.b.c.d.
   return v6.is_v4_mapped() ? asio::ip::make_address_v4(asio::ip::v4_mapped, v6).to_string() : v6.to_string();
 }
 
@@ -219,7 +219,7 @@ struct server::impl : std::enable_shared_from_this<server::impl> {
   void hand_over(int fd, std::string peer, admission how, quota_hold place) {
     const int on = 1;
     ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    // Else the kernel takes megabytes for a reader that does not read, in memory that nothing of ours counts.
+    // Without this limit the kernel buffers megabytes for a client that does not read, and no quota counts them.
     ::setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &kernel_unsent, sizeof kernel_unsent);
     const auto stall = static_cast<unsigned>(shared.s.write_stall_timeout.count());
     ::setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &stall, sizeof stall);
@@ -234,7 +234,7 @@ struct server::impl : std::enable_shared_from_this<server::impl> {
     if (how == admission::too_many) shared.refusing.fetch_add(1, std::memory_order_acq_rel);
     if (how != admission::served) refused.fetch_add(1, std::memory_order_relaxed);
     if (best->loop.is_current()) return best->accept(fd, std::move(peer), how, std::move(place));
-    // std::function copies what it holds, and a place is one's own.
+    // std::function needs a copyable callable, and a quota_hold is move-only.
     auto kept = std::make_shared<quota_hold>(std::move(place));
     best->loop.post([best, fd, peer = std::move(peer), how, kept = std::move(kept), self = shared_from_this()] {
       best->accept(fd, peer, how, std::move(*kept));

@@ -51,8 +51,8 @@ class authenticator {
   // on `exec`, never inside the call. `c` is borrowed-in. Called on `exec`.
   virtual std::optional<verdict> authenticate(const credential& c, ry_exec* exec,
                                               std::function<void(verdict)> later) = 0;
-  // Whether what a verdict relied on (`owner`) has been revoked since, so that its open streams must end; and a
-  // number that grows when something is revoked. [any]
+  // Whether the credential of a verdict (`owner`) was revoked, so that its open streams must end. revocations() grows
+  // with each revocation. [any]
   virtual bool revoked(const std::shared_ptr<const void>& /*owner*/) const { return false; }
   virtual std::uint64_t revocations() const noexcept { return 0; }
 };
@@ -99,25 +99,25 @@ struct settings {
   std::size_t max_target_bytes = 8 * 1024;
   std::uint64_t max_body_bytes = 1024 * 1024;
   std::size_t max_connections = 20'000;
-  // Of one peer address (IPv6: /64) that is no trusted proxy; 0: no limit.
+  // Per peer address (IPv6: /64), except trusted proxies; 0: no limit.
   std::size_t address_connections = 0;
   std::size_t stream_queue_bytes = 1024 * 1024;
   std::size_t stream_queue_pieces = 1024;
   std::uint64_t form_max_total_bytes = 1024ull * 1024 * 1024;  // where the caller gives no limit
-  // Limits by account, or by address where the account is not known, and of all together; 0: no limit.
-  quota_limits unsent_bytes;  // of answers that wait for their reader
-  quota_limits bodies;        // request bodies that are still arriving
+  // Limits per account (per address without an account) and in total; 0: no limit.
+  quota_limits unsent_bytes;  // of answers that wait for slow clients
+  quota_limits bodies;        // request bodies that are being received
   quota_limits spool_bytes;   // received bytes of forms until their requests end
 
   std::chrono::milliseconds header_timeout{10'000};
   std::chrono::milliseconds idle_timeout{75'000};       // keep-alive, between requests
   std::chrono::milliseconds body_idle_timeout{20'000};  // no byte of the body
   std::uint64_t body_min_rate = 512;                    // bytes/s, after body_rate_grace
-  std::chrono::milliseconds body_rate_grace{15'000};  // and the window that the rate is measured over
-  std::chrono::milliseconds body_timeout{0};          // until a body is complete; 0: no limit
+  std::chrono::milliseconds body_rate_grace{15'000};  // also the window of body_min_rate
+  std::chrono::milliseconds body_timeout{0};          // for a whole body; 0: no limit
   std::chrono::milliseconds auth_timeout{10'000};  // for the verdict on a credential, then 503
   std::chrono::milliseconds request_timeout{30'000};  // until the answer; routes may differ
-  // A reader that takes less than read_min_rate of what waits for it over this time is cut.
+  // The window of read_min_rate. While unsent bytes wait, a client that reads less in it is cut.
   std::chrono::milliseconds write_stall_timeout{30'000};
   std::uint64_t read_min_rate = 1024;  // bytes/s; 0: any
 };

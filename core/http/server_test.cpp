@@ -306,7 +306,7 @@ TEST_F(basic, PipelinesMoreThanMayWaitToBeSent) {
   client c(*w);
   std::string all;
   for (int i = 0; i < 1500; ++i) all += "GET /hello HTTP/1.1\r\nHost: x\r\n\r\n";
-  c.send(all);  // comes whole before the first answer is read
+  c.send(all);  // all requests arrive before the first answer is read
   for (int i = 0; i < 1500; ++i) ASSERT_EQ("hi", c.read().body) << i;
 }
 

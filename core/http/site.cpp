@@ -22,7 +22,7 @@ bool is_address(const std::string& host) {
   return ::inet_pton(AF_INET, host.c_str(), &v4) == 1 || ::inet_pton(AF_INET6, host.c_str(), &v6) == 1;
 }
 
-// Browsers leave out the port that the scheme implies.
+// Browsers omit the default port of the scheme.
 std::string_view without_port(std::string_view authority, std::string_view port) {
   return authority.ends_with(port) ? authority.substr(0, authority.size() - port.size()) : authority;
 }
@@ -82,12 +82,12 @@ bool site::may_change(std::string_view origin, std::string_view host, std::strin
   if (origin.empty() || any_origin_) return true;
   const auto plain = plain_origin(origin);
   if (std::find(origins_.begin(), origins_.end(), plain) != origins_.end()) return true;
-  // A form of a page that hides its address (Referrer-Policy: no-referrer) comes without a name of its own.
+  // A form on a page with Referrer-Policy: no-referrer is sent with the origin "null".
   if (plain == "null") return fetch_site == "same-origin";
   const auto from = split_origin(origin);
   if (from.authority.empty()) return false;
   const auto own = small(host);
-  // The scheme is left out: in front of a proxy it is another one.
+  // The scheme is not compared: behind a TLS proxy the server itself speaks HTTP.
   return from.authority == without_port(own, from.scheme == "https" ? ":443" : ":80");
 }
 
@@ -99,7 +99,7 @@ std::string host_of(std::string_view text) {
     const bool closed = end != std::string_view::npos && (end + 1 == text.size() || text[end + 1] == ':');
     if (!closed) return small(text);
     text = text.substr(1, end - 1);
-    return small(text.substr(0, text.find('%')));  // without a zone
+    return small(text.substr(0, text.find('%')));  // removes the zone
   }
   text = text.substr(0, text.find(':'));
   if (text.ends_with('.')) text.remove_suffix(1);

@@ -31,7 +31,7 @@ struct server_stats {
   std::uint64_t streams_cut = 0;  // slow readers
   std::uint64_t parse_errors = 0, timeouts = 0;
   std::uint64_t connections_refused_by_address = 0;
-  std::uint64_t slow_readers = 0;  // cut below the minimum rate
+  std::uint64_t slow_readers = 0;  // cut because of read_min_rate
   std::uint64_t unsent_bytes = 0, unsent_refused = 0;
   std::uint64_t bodies = 0, bodies_refused = 0;
   std::uint64_t spool_bytes = 0, spool_refused = 0;

@@ -169,7 +169,7 @@ TEST_F(streams, EndWithTheCredentialThatOpenedThem) {
   client late(*w);
   late.send(request);
   EXPECT_EQ(401, late.read().status);
-  // Streams without a caller go on.
+  // A revocation does not end anonymous streams.
   client anyone(*w);
   EXPECT_EQ(0u, w->srv->stats().streams);
   anyone.send("GET /live HTTP/1.1\r\nHost: x\r\n\r\n");

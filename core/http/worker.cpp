@@ -386,7 +386,7 @@ void worker::on_tick() {
   give_back_memory();
 }
 
-// Streams outlive the check of their caller's credential.
+// Credentials are checked when a stream starts; a stream whose credential is revoked later must end.
 void worker::cut_revoked() {
   const auto* auth = shared.r.auth;
   if (!auth || auth->revocations() == revocations_seen_) return;

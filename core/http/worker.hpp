@@ -31,8 +31,8 @@ struct shared_state {
   std::weak_ptr<void> alive;
   std::atomic<std::int64_t> connections{0};
   std::atomic<std::int64_t> turned_away{0};  // of them, those that came while the server drains
-  std::atomic<std::int64_t> refusing{0};     // of them, those that only get a 503
-  // Ready when the settings are: before the server listens.
+  std::atomic<std::int64_t> refusing{0};     // of them, those over the limit, which get a 503
+  // Set before the server listens.
   std::unique_ptr<quota> unsent, bodies, spool, by_address;
   std::shared_ptr<route_counters> unmatched =
       std::make_shared<route_counters>(std::string(), std::string());

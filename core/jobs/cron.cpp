@@ -67,7 +67,7 @@ bool field(std::string_view text, int low, int high, const std::array<std::strin
       }
     }
     if (from < low || to > high || from > to) return false;
-    // Counted by what is left: `i + step` may be more than an int holds.
+    // Compares with the rest of the range, because `i + step` may overflow.
     for (int i = from;; i += step) {
       out.set(static_cast<std::size_t>(i));
       if (step > to - i) break;
@@ -156,8 +156,8 @@ std::optional<cron::time> cron::next(time t) const {
     }
     const bool day_ok = day_[static_cast<unsigned>(ymd.day())];
     const bool week_ok = weekday_[weekday(day).c_encoding()];
-    // crontab(5): when both are restricted, either is enough. A field that begins with '*' is not restricted in this
-    // sense, but its step ("*/2") counts.
+    // crontab(5): if both fields are restricted, a day needs to match only one. A field that begins with '*' is not
+    // restricted in this sense, so a day must match both, including a step ("*/2").
     const bool ok = day_any_ || weekday_any_ ? day_ok && week_ok : day_ok || week_ok;
     if (!ok) {
       minute = day + std::chrono::days(1);

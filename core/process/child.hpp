@@ -86,8 +86,8 @@ class child : public std::enable_shared_from_this<child> {
   ry_process_handler handler_;
   void* ctx_;
   module::hold hold_;
-  // Of whoever started it, then of whoever wrote to it last: its output is the answer to that. A child that was started in
-  // advance, for nobody, becomes part of the trace of its first input so. [loop]
+  // The trace of the caller that started the child, then of the last caller that wrote to it, because its output answers
+  // that input. A child that was started in advance so joins the trace of its first input. [loop]
   observe::trace_ref trace_ = observe::current_trace();
   const std::uint64_t wall_ms_;
   std::function<void(child&)> gone_;

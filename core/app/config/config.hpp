@@ -34,7 +34,7 @@ class config {
   // Reads and checks the host's part. Never throws for bad input: see faults().
   config(const sources& from, const environment& env, const defaults& places);
 
-  // The file that was read; empty: none.
+  // The path of the file that was read; empty if there is none.
   const std::string& file() const noexcept { return file_; }
   // Everything found wrong so far, in the order it was found.
   const problems& faults() const noexcept { return faults_; }

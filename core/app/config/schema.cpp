@@ -362,7 +362,7 @@ void each_text(json::value& value, F&& f) {
     f(*s);
 }
 
-// "limit" describes what the setting bounds, for docs/limits.md.
+// The member "limit" of a setting is the source of its row in docs/limits.md.
 std::string limit_fault(const json::value& limit) {
   if (!limit.is_object()) return "\"limit\" must be an object";
   static const std::vector<std::string_view> known = {"resource", "per", "answer", "default", "metric", "alert"};

@@ -12,14 +12,15 @@
 namespace ry::app::config {
 namespace {
 
-// An assumption of the parser that does not hold for the text.
+// Thrown when an assertion of the TOML parser fails.
 struct toml_assertion {};
 [[noreturn]] void fail_toml_assertion() { throw toml_assertion{}; }
 
 }  // namespace
 }  // namespace ry::app::config
 
-// toml++ 3.3 asserts on some malformed headers ("[[[["), and takes the assertion for granted where NDEBUG is defined.
+// toml++ 3.3 asserts on some malformed headers ("[[[["). With NDEBUG it would assume that the condition holds, which is
+// undefined behaviour. NDEBUG is therefore undefined here, and a failed assertion throws.
 #pragma push_macro("NDEBUG")
 #undef NDEBUG
 #define TOML_ASSERT(expr) ((expr) ? static_cast<void>(0) : ry::app::config::fail_toml_assertion())
@@ -291,7 +292,7 @@ environment process_environment() {
 
 namespace {
 
-// The line up to which a text has to be read for the parser to assert.
+// The line at which the parser asserts, found by parsing longer and longer prefixes.
 std::size_t asserting_line(std::string_view text) {
   std::size_t line = 1;
   for (auto end = text.find('\n'); end != std::string_view::npos; end = text.find('\n', end + 1), ++line) {

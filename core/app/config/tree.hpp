@@ -30,7 +30,8 @@ struct problem {
 using problems = std::vector<problem>;
 
 struct node {
-  // Not an aggregate: clang 14 would need std::pair<std::string, node> before it is complete.
+  // The constructor makes this no aggregate: for an aggregate, clang 14 needs the complete
+  // std::pair<std::string, node> too early.
   node() = default;
   enum class kind { scalar, table, list };
   kind is = kind::scalar;

@@ -171,7 +171,7 @@ void exchange::connected(std::optional<loop_socket> socket, const boost::asio::i
   if (!socket) {
     const std::string what = "could not connect to " + (via_ ? "the proxy " + via_->authority : to.authority);
     if (!guarded()) return fail(RY_UNAVAILABLE, "http_client.connect", what + ": " + problem);
-    // Refused, unreachable and silent ports are the same to users: the server is no port scanner of theirs.
+    // Users get one error for refused, unreachable and silent ports, so they cannot scan ports through the server.
     observe::log(observe::level::info, "http_client", what, {{"error", problem}});
     return fail(RY_UNAVAILABLE, "http_client.connect", what);
   }

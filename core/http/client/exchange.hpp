@@ -56,7 +56,7 @@ struct client_parts {
   const own_addresses& interfaces;
   client_stats& stats;
 
-  // By the guard: an address that no user's request may reach.
+  // Whether the guard refuses the address: a request of a user must not reach it.
   bool refuses(const boost::asio::ip::address& a) const {
     return guard::refused_address(a).has_value() || interfaces.contain(a);
   }

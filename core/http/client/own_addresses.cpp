@@ -15,7 +15,7 @@ namespace {
 
 constexpr auto read_again = std::chrono::seconds(10);
 
-// Without the zone, and IPv6 forms of an IPv4 address as that address.
+// Removes the zone, and converts IPv6 forms of an IPv4 address to the IPv4 address.
 boost::asio::ip::address plain(const boost::asio::ip::address& a) {
   if (!a.is_v6()) return a;
   const auto v6 = a.to_v6();

@@ -1,5 +1,5 @@
-// The addresses of this machine's own interfaces: what listens on them is not for users' requests, also where they are
-// public. Any thread.
+// The addresses of this machine's own interfaces. Requests of users must not reach services that listen on them, even if
+// the addresses are public. Any thread.
 #pragma once
 
 #include <boost/asio/ip/address.hpp>
@@ -16,10 +16,10 @@ class own_addresses {
   using list_fn = std::function<addresses()>;
 
   explicit own_addresses(list_fn list = of_interfaces) : list_(std::move(list)) {}
-  // As of a few seconds ago: interfaces come and go.
+  // The list of interfaces is read again every ten seconds, because interfaces come and go.
   bool contain(const boost::asio::ip::address& a) const;
 
-  // Empty when the system does not tell.
+  // Empty if the system call fails.
   static addresses of_interfaces();
 
  private:

@@ -34,10 +34,10 @@ struct resolver::state {
   struct turn {
     std::string host;
     named_by by;
-    std::string site;  // of a user's name
+    std::string site;  // empty for the operator's names
     bool slow = false;
   };
-  // Users' names of one site. Kept while something is queued or under way.
+  // Names of one site that users asked for. Exists while a look-up is queued or running.
   struct site {
     std::deque<std::string> queued;
     std::size_t under_way = 0;
@@ -46,14 +46,14 @@ struct resolver::state {
 
   std::mutex mutex;
   std::condition_variable work;
-  std::unordered_map<std::string, name> names;  // queued and under way
+  std::unordered_map<std::string, name> names;  // queued and running
   std::deque<std::string> operators;            // queued
   std::unordered_map<std::string, site> sites;
-  std::deque<std::string> turns;  // sites with queued names; the one in front is next
+  std::deque<std::string> turns;  // sites with queued names, in round-robin order
   std::size_t users_queued = 0;
-  std::unordered_map<std::string, clock::time_point> unanswered, slow_sites;  // until when
+  std::unordered_map<std::string, clock::time_point> unanswered, slow_sites;  // with expiry
   std::size_t threads = 0, idle = 0;
-  std::size_t for_users = 0, for_slow = 0;  // look-ups under way
+  std::size_t for_users = 0, for_slow = 0;  // running look-ups
   bool stopped = false;
   lookup_fn lookup;
   timing when;
@@ -66,7 +66,7 @@ struct resolver::state {
     if (s.queued.empty()) return false;
     return is_slow(name) ? s.under_way == 0 && for_slow < max_for_slow_sites : s.under_way < max_of_site;
   }
-  // How many queued names a thread may begin with now, counted no further than to `enough`.
+  // The number of queued names that may start now; counting stops at `enough`.
   std::size_t ready(std::size_t enough) const {
     std::size_t n = operators.size();
     if (for_users >= max_for_users) return n;
@@ -149,7 +149,7 @@ std::optional<resolver::state::turn> resolver::state::take_of_users() {
   return std::nullopt;
 }
 
-// False: too many of this site wait.
+// False if the queue of this site is full.
 bool resolver::state::queue_for_users(const std::string& host) {
   const auto name = site_of(host);
   auto& s = sites[name];
@@ -160,7 +160,7 @@ bool resolver::state::queue_for_users(const std::string& host) {
   return true;
 }
 
-// False: it is under way.
+// False if the look-up is already running.
 bool resolver::state::unqueue_for_users(const std::string& host) {
   const auto name = site_of(host);
   const auto it = sites.find(name);
@@ -173,7 +173,7 @@ bool resolver::state::unqueue_for_users(const std::string& host) {
   return true;
 }
 
-// What a look-up for a user tells about its name and its site.
+// Records after a look-up for a user whether its name is unanswered and its site is slow.
 void resolver::state::note(const turn& t, bool answered, clock::duration took) {
   if (answered) {
     slow_sites.erase(t.site);
@@ -227,7 +227,7 @@ void resolver::state::run(const std::shared_ptr<state>& s) {
       s->note(*next, !found.empty(), took);
       const auto at = s->sites.find(next->site);
       if (--at->second.under_way == 0 && at->second.queued.empty()) s->sites.erase(at);
-      // Its end may have made a name ready that no thread was called for.
+      // The end of this look-up may make a queued name ready, and call_thread() did not count that name.
       s->work.notify_one();
     }
     auto node = s->names.extract(next->host);
@@ -259,7 +259,7 @@ void resolver::resolve(const std::string& host, named_by by, ry_exec* exec,
     name.waiters.push_back({std::move(waiter), exec, std::move(done)});
     if (by == named_by::user || name.by == named_by::the_operator) return;
     name.by = named_by::the_operator;
-    if (!s.unqueue_for_users(host)) return;  // under way
+    if (!s.unqueue_for_users(host)) return;  // already running
     s.operators.push_back(host);
     state::call_thread(state_);
     return;
@@ -278,7 +278,7 @@ void resolver::resolve(const std::string& host, named_by by, ry_exec* exec,
   } else if (!s.queue_for_users(host)) {
     return answer(exec, std::move(done), {});
   }
-  // Before a thread is called: it may begin at once.
+  // The name must be complete before call_thread(): the thread may start the look-up at once.
   auto& name = s.names[host];
   name.by = by;
   name.waiters.push_back({std::move(waiter), exec, std::move(done)});

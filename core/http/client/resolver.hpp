@@ -2,11 +2,13 @@
 // its own, and whoever waits may go away at any time without waiting longer.
 //
 // Threads rather than c-ares: getaddrinfo() follows nsswitch.conf, /etc/hosts, systemd-resolved and the resolver options
-// of the machine, which c-ares only does in part. The price is that a name nobody answers for occupies a thread for about
-// ten seconds, so users' names are scheduled: names of one site (its registered domain, as far as that can be told) take
-// turns with those of others and have few threads at once, a site that was slow has one and shares some of them with
-// all slow sites, and a name that was not answered for in time fails at once for a while. Who asks does not matter: the
-// threads are lost to the site that does not answer, whoever names it.
+// of the machine; c-ares supports them only in part. The price: a name whose name server does not answer occupies a thread
+// for about ten seconds. Look-ups for users are therefore scheduled by site (the registered domain, as far as it can be
+// derived from the name):
+// - Sites take turns (round robin), and each may use max_of_site threads at once.
+// - A slow site may use one thread, and all slow sites together max_for_slow_sites.
+// - A name without an answer in time fails at once for timing::remembered.
+// The schedule does not distinguish users: a site that does not answer costs the same threads for each of them.
 #pragma once
 
 #include <boost/asio/ip/address.hpp>
@@ -35,13 +37,14 @@ class resolver {
   static constexpr std::size_t max_threads = 16;
   static constexpr std::size_t max_for_users = 12;  // the other threads are the operator's alone
   static constexpr std::size_t max_waiting = 4096;  // names of each; over it a look-up fails at once
-  static constexpr std::size_t max_of_site = 3;     // look-ups under way for users
+  static constexpr std::size_t max_of_site = 3;     // running look-ups for users
   static constexpr std::size_t max_waiting_of_site = 256;
-  static constexpr std::size_t max_for_slow_sites = 4;  // together
+  static constexpr std::size_t max_for_slow_sites = 4;  // of all slow sites together
 
   struct timing {
-    std::chrono::milliseconds slow{2'000};       // a look-up without an answer that takes so long
-    std::chrono::milliseconds remembered{60'000};  // for how long the name fails at once, and its site is slow
+    // A look-up that takes this long and finds nothing marks its name as unanswered and its site as slow.
+    std::chrono::milliseconds slow{2'000};
+    std::chrono::milliseconds remembered{60'000};  // until both marks expire
   };
 
   explicit resolver(lookup_fn lookup = system_lookup);
@@ -58,8 +61,8 @@ class resolver {
                std::weak_ptr<const void> waiter, done_fn done);
 
   static addresses system_lookup(const std::string& host);
-  // The registered domain of a name, without a list of public suffixes: its last two labels, three below the usual
-  // second levels of countries (co.uk).
+  // The registered domain of a name, estimated without the public suffix list: the last two labels, or three below a
+  // usual second-level domain of a country (co.uk).
   static std::string site_of(const std::string& host);
 
  private:

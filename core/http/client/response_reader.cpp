@@ -116,7 +116,7 @@ response_reader::outcome response_reader::take_heads(std::string_view from, std:
       return fail("the answer is not HTTP/1.1");
     const auto end = rest.find("\r\n\r\n", searched_);
     if (end == std::string_view::npos) {
-      // The end may be there but for its last byte.
+      // Allows for a head of max_head bytes and three of the four bytes that end it.
       if (rest.size() > max_head + 3) return fail("the head of the answer is too large");
       searched_ = rest.size() > 3 ? rest.size() - 3 : 0;
       return outcome::more;
