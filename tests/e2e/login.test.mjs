@@ -5,29 +5,12 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { domainToASCII } from 'node:url';
 import { Webhook } from 'standardwebhooks';
+import { freshAddress as fresh, linkIn, loginSettings, password, signUp } from './lib/login.mjs';
 import { Server, makeDatabase, sleep, waitFor } from './lib/server.mjs';
 import { startSmtp } from './lib/smtp.mjs';
 
 const secret = `whsec_${randomBytes(32).toString('base64')}`;
-const password = 'correct horse battery';
 let db, smtp, server;
-
-const settings = (extra = '') => `
-[mail]
-host = "127.0.0.1"
-port = ${smtp.port}
-security = "none"
-from = "runyard@example.org"
-[accounts]
-local_login = true
-[accounts.login]
-app_url = "https://app.example.org"
-hash_memory_mib = 8
-attempts_per_network = 10000
-${extra}
-[accounts.identity_webhook]
-secrets = ["${secret}"]
-`;
 
 const post = async (path, body, headers = {}) => {
   const response = await fetch(server.url + path, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: typeof body === 'string' ? body : JSON.stringify(body) });
@@ -38,23 +21,13 @@ const get = async (path, token) => {
   const response = await fetch(server.url + path, { headers: { authorization: `Bearer ${token}` } });
   return { status: response.status, json: await response.json().catch(() => null) };
 };
-const linkIn = (mail) => /https:\/\/app\.example\.org\/auth#(verify|reset)=([A-Za-z0-9_-]{43})/.exec(mail.parsed.text)?.[2];
 const mails = (to, n = 1) => waitFor(`${n} mails to ${to}`, () => { const all = smtp.to(to); return all.length >= n && all; });
-let people = 0;
-const fresh = () => `p${++people}.${process.pid}@example.org`;
-async function member(email = fresh(), more = {}) {
-  const asked = await post('/auth/sign-up', { email, password, ...more });
-  assert.equal(asked.status, 202);
-  const [mail] = await mails(email);
-  const done = await post('/auth/verify', { token: linkIn(mail), proof: asked.json.proof });
-  assert.equal(done.status, 200, JSON.stringify(done.json));
-  return { email, ...done.json };
-}
+const member = () => signUp(post, smtp);
 
 before(async () => {
   smtp = await startSmtp();
   db = makeDatabase();
-  server = await new Server({ database: db, settings: settings() }).start();
+  server = await new Server({ database: db, settings: loginSettings(smtp, `[accounts.identity_webhook]\nsecrets = ["${secret}"]`) }).start();
 });
 after(async () => {
   await server?.close();

@@ -2,28 +2,15 @@
 // network does not take the whole queue of password checks.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { freshAddress, linkIn, loginSettings, password, signUp } from '../e2e/lib/login.mjs';
 import { startSmtp } from '../e2e/lib/smtp.mjs';
 import { Server, makeDatabase, waitFor } from '../e2e/lib/server.mjs';
 
-const password = 'correct horse battery';
 let db, smtp, server;
 before(async () => {
   smtp = await startSmtp();
   db = makeDatabase();
-  server = await new Server({ database: db, settings: `
-[mail]
-host = "127.0.0.1"
-port = ${smtp.port}
-security = "none"
-from = "runyard@example.org"
-[accounts]
-local_login = true
-[accounts.login]
-app_url = "https://app.example.org"
-hash_memory_mib = 8
-hash_parallel = 1
-attempts_per_network = 10000
-`, set: ['http.trusted_proxies=["127.0.0.1"]'] }).start();
+  server = await new Server({ database: db, settings: loginSettings(smtp, 'hash_parallel = 1'), set: ['http.trusted_proxies=["127.0.0.1"]'] }).start();
 });
 after(async () => {
   await server?.close();
@@ -37,15 +24,7 @@ async function post(path, body, from = home) {
   return { status: r.status, json: await r.json().catch(() => null) };
 }
 const attackers = Array.from({ length: 12 }, (_, i) => `198.51.100.${i + 1}`);
-const linkIn = (mail, kind) => new RegExp(`#${kind}=([\\w-]+)`).exec(mail.parsed.text)?.[1];
-let people = 0;
-async function member() {
-  const email = `v${++people}@example.org`;
-  const { proof } = (await post('/auth/sign-up', { email, password })).json;
-  const done = await post('/auth/verify', { token: linkIn(await smtp.mail(email), 'verify'), proof });
-  assert.equal(done.status, 200);
-  return email;
-}
+const member = async () => (await signUp(post, smtp)).email;
 
 test('wrong log-ins from many networks leave the owner attempts', async () => {
   const email = await member();
@@ -69,7 +48,7 @@ test('resets that others ask for leave the owner a link that works', async () =>
 });
 
 test('sign-ups of others do not push the owner’s out', async () => {
-  const email = `v${++people}@example.org`;
+  const email = freshAddress();
   const { proof } = (await post('/auth/sign-up', { email, password })).json;
   const token = linkIn(await smtp.mail(email), 'verify');
   for (const from of attackers) assert.equal((await post('/auth/sign-up', { email, password: 'typed by a stranger' }, from)).status, 202);

@@ -1,35 +1,22 @@
 // What an intruder made must not outlive the password: API keys, tokens for streams and open streams, on all nodes.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { linkIn, loginSettings, password, signUp } from '../e2e/lib/login.mjs';
 import { startSmtp } from '../e2e/lib/smtp.mjs';
 import { Client, Server, makeDatabase, slow, waitFor } from '../e2e/lib/server.mjs';
 
-const password = 'correct horse battery';
 let db, smtp, nodes;
-const settings = () => `
-[mail]
-host = "127.0.0.1"
-port = ${smtp.port}
-security = "none"
-from = "runyard@example.org"
-[accounts]
-local_login = true
-[accounts.login]
-app_url = "https://app.example.org"
-hash_memory_mib = 8
-attempts_per_network = 10000
-[notifications]
+const shared = `[notifications]
 allowed_modes = ["local"]
 [auth.jwt]
 hs256_secret = "${'s'.repeat(40)}"
 [secrets]
-key = "${'0123456789abcdef'.repeat(4)}"
-`;
+key = "${'0123456789abcdef'.repeat(4)}"`;
 before(async () => {
   smtp = await startSmtp();
   db = makeDatabase();
   nodes = [];
-  for (let n = 0; n < 2; n++) nodes.push(await new Server({ database: db, settings: settings() }).start());
+  for (let n = 0; n < 2; n++) nodes.push(await new Server({ database: db, settings: loginSettings(smtp, shared) }).start());
 });
 after(async () => {
   for (const node of nodes ?? []) await node.close();
@@ -39,15 +26,7 @@ after(async () => {
 
 const as = (token, node = 0) => new Client(nodes[node], token);
 const post = (path, json, token, node) => as(token, node).post(path, { json });
-let people = 0;
-async function member() {
-  const email = `p${++people}@example.org`;
-  const { proof } = (await post('/auth/sign-up', { email, password })).json;
-  const token = /#verify=([\w-]+)/.exec((await smtp.mail(email)).parsed.text)[1];
-  const done = await post('/auth/verify', { token, proof });
-  assert.equal(done.status, 200, done.text);
-  return { email, ...done.json };
-}
+const member = () => signUp(post, smtp);
 const logIn = async (email, pw = password) => (await post('/auth/log-in', { email, password: pw })).json.access_token;
 async function makeKey(token) {
   const made = await post('/api-keys', { name: 'made by <someone>' }, token);
@@ -68,7 +47,7 @@ const mailTo = (email, subject) => waitFor(subject, () => smtp.to(email).find((m
 const gone = (what, streams) => waitFor(`the end of ${what}`, () => streams.every((s) => s.ended), 15000 * slow);
 async function reset(email, next) {
   assert.equal((await post('/auth/reset', { email })).status, 202);
-  const token = /#reset=([\w-]+)/.exec((await mailTo(email, 'Choose a new password')).parsed.text)[1];
+  const token = linkIn(await mailTo(email, 'Choose a new password'), 'reset');
   const done = await post('/auth/reset/complete', { token, password: next });
   assert.equal(done.status, 200, done.text);
   return done.json.access_token;
