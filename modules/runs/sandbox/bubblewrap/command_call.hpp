@@ -1,4 +1,4 @@
-// One command of the driver in module.cpp.
+// One command of command_runner.
 #pragma once
 #include <ry/ext/sandbox_driver.h>
 #include <ry/if/process.h>
@@ -15,13 +15,13 @@
 
 namespace bubblewrap {
 
-class driver;
+class command_runner;
 
-// One command under way. Held by whoever starts it until that is done with it, and until its exit:
-// the exit may come on another thread while the start is still writing to it.
+// A running command. It has two holders, and the last one to release it deletes it: the function that starts it, until that
+// returns, and the process, until its exit. The exit may come on another thread while the start still writes to it.
 struct command_call {
   std::atomic<int> holders{2};
-  driver* owner = nullptr;
+  command_runner* owner = nullptr;
   ry_sandbox_sink sink{};
   void* ctx = nullptr;
   ry_process* process = nullptr;
@@ -31,16 +31,16 @@ struct command_call {
   std::uint64_t workspace_bytes = 0, workspace_files = 0;  // limits
   bool has_workspace = false;
   bool paused = false;
-  // The limit of time of a program in a warm sandbox. On its executor.
+  // Time limit of a program in a warm sandbox. On its executor.
   bool timed = false, out_of_time = false;
   ry_op_id timer{};
   std::string group;  // its control group; empty: none
-  // A warm sandbox has no command yet; the pool is its other holder. On its executor.
+  // A warm sandbox has no command yet; the pool holds it instead of a starting function. On its executor.
   bool warm = false;
   std::atomic<bool> ended{false};
-  std::string said;  // by bwrap, while it is warm
+  std::string said;  // output of bwrap while the sandbox is warm
   ry_exec* exec = nullptr;
-  std::shared_ptr<const sandbox_kind> kind;  // until the next one has been prepared
+  std::shared_ptr<const sandbox_kind> kind;  // until its successor in the pool has been ordered
 
   void say(const std::string& sentence) const { sink.on_output(ctx, 2, ry::raw("\nsandbox: " + sentence + "\n")); }
   void explain_memory() const {

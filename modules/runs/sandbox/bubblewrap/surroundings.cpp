@@ -110,4 +110,14 @@ surroundings read_surroundings(const std::string& bwrap_path) {
   return out;
 }
 
+const char* name_of(confinement way) {
+  return way == confinement::drop_root ? "drop_root" : "user_namespace";
+}
+
+std::vector<confinement> possible_ways() {
+  if (::geteuid() != 0) return {confinement::user_namespace};
+  if (is_root_of_the_host()) return {confinement::drop_root};
+  return {confinement::drop_root, confinement::user_namespace};
+}
+
 }  // namespace bubblewrap

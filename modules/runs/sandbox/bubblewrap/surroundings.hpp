@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "command_line.hpp"
+
 namespace bubblewrap {
 
 enum class container { none, docker, podman, kubernetes, other };
@@ -32,5 +34,13 @@ std::vector<std::string> missing_capabilities(const std::string& status);  // /p
 bool is_filtered(const std::string& status);
 std::optional<std::uint64_t> apparmor_restriction(
     const std::string& directory);  // /proc/sys/kernel
+
+const char* name_of(confinement way);
+
+// The ways of confinement that are safe for this user, best first. A command of root must not run in a user namespace:
+// outside of it, it would still be root for the files it can reach, and the limit on processes does not apply to root. As root
+// the server therefore only runs commands as an unprivileged user of each project. A server that is root of a user namespace
+// is an ordinary user outside of it and may do both.
+std::vector<confinement> possible_ways();
 
 }  // namespace bubblewrap

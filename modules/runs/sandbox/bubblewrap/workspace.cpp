@@ -262,4 +262,12 @@ file_error workspaces::list(std::string_view project_id, std::string_view path,
   return {};
 }
 
+file_error open_cache(const std::string& path, uid_t owner, unique_fd& out) {
+  out = unique_fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  struct stat present {};
+  if (!out || ::fstat(out.get(), &present) != 0) return {RY_NOT_FOUND, "the cache cannot be opened"};
+  if (owner == 0 || (present.st_uid == owner && present.st_gid == owner)) return {};
+  return give_to(out.get(), owner);
+}
+
 }  // namespace bubblewrap

@@ -81,4 +81,8 @@ class workspaces {
 // 8-4-4-4-12 hexadecimal digits, lower case: the only names that become directories.
 bool is_project_id(std::string_view text);
 
+// Opens a directory outside of the workspaces that commands of one user fill. Gives it to that user if it belongs to another
+// one, which happens after a change of uid_base or uid_count. owner: 0: the server's own user.
+file_error open_cache(const std::string& path, uid_t owner, unique_fd& out);
+
 }  // namespace bubblewrap

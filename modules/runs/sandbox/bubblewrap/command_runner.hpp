@@ -1,0 +1,83 @@
+// Runs commands in sandboxes: from a request of sandbox.driver/1 to its exit, with the limits that hold on the way. Files of
+// workspaces are served by workspace_calls.
+//
+// Thread: as sandbox.driver/1 says for each function. Lifetime: outlives its commands; the constructor's arguments outlive it.
+#pragma once
+#include <ry/ext/sandbox_driver.h>
+#include <ry/if/process.h>
+
+#include <atomic>
+#include <cstdint>
+#include <ry/ry.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "command_call.hpp"
+#include "command_groups.hpp"
+#include "command_line.hpp"
+#include "command_options.hpp"
+#include "disk_guard.hpp"
+#include "project_users.hpp"
+#include "warm_sandboxes.hpp"
+#include "watchdog.hpp"
+#include "workspace.hpp"
+
+namespace bubblewrap {
+
+struct command_settings {
+  std::string bwrap_path, exec_path;
+  std::string etc_directory;               // see command_spec
+  std::vector<std::string> private_paths;  // of the server; no command sees them
+  std::uint64_t wall_ms = 0, max_wall_ms = 0, output_bytes = 0;
+  limits limit;
+  std::uint64_t workspace_bytes = 0, workspace_files = 0;
+  warm_limits warm;
+};
+
+class command_runner final : private sandbox_starter {
+ public:
+  command_runner(ry::context& ctx, command_settings settings, const workspaces& files, disk_guard& disk,
+                 command_groups& groups, const project_users& users);
+
+  // The functions of sandbox.driver/1 with these names.
+  ry_status run(const std::string& project, const ry_sandbox_command& command, ry_exec* exec, const ry_sandbox_sink& sink,
+                void* ctx, void** call, ry_errbuf* err);
+  void cancel(command_call& call);
+  ry_status write(command_call& call, ry_bytes bytes, ry_done done);
+  void close_stdin(command_call& call);
+  void pause(command_call& call) { call.paused = true; }
+  void resume(command_call& call);
+
+  // While the probe of start() runs, commands also start on a full disk: the probe's result holds for longer than that.
+  void set_probing(bool on) { probing_ = on; }
+  // Ends the sandboxes that wait. No command starts after it.
+  void close() { warm_.close(); }
+
+ private:
+  void set_limits(const command_options& options, std::uint64_t memory_bytes, command_spec& spec) const;
+  ry_status set_files(const command_options& options, command_spec& spec, unique_fd& cache) const;
+  ry_status unusable(std::string_view message, std::string_view cause) const;
+  ry_status spawn(command_call& call, const std::vector<std::string>& words, const std::string& directory,
+                  const std::vector<std::string>& environment, std::uint64_t wall_ms, ry_exec* exec, ry_errbuf* err) override;
+  void watch(command_call& call, const std::string& project, const command_spec& spec, unique_fd cache);
+  void limit_time(command_call& call, std::uint64_t wall_ms);
+  void release(command_call* call) noexcept override;
+  bool measure_then_finish(command_call* call, std::int32_t code, std::int32_t why) noexcept;
+  void finish(command_call* call, std::int32_t code, std::int32_t why, disk_verdict disk, const disk::tree_use& use) noexcept;
+  static ry_status output(void* call, std::int32_t fd, ry_bytes chunk) noexcept;
+  static void exited(void* call, std::int32_t code, std::int32_t why) noexcept;
+
+  ry::context& ctx_;
+  const ry_process_v1& process_;
+  const command_settings settings_;
+  const workspaces& files_;
+  disk_guard& disk_;
+  command_groups& groups_;
+  const project_users& users_;
+  std::atomic<bool> probing_{false};
+  watchdog watch_;
+  warm_sandboxes warm_;
+};
+
+}  // namespace bubblewrap

@@ -1,0 +1,48 @@
+// JSON Schema of the module's settings, part of the module's manifest. docs/limits.md is generated from its "limit" members.
+#pragma once
+
+namespace bubblewrap {
+
+inline constexpr char settings_schema[] = R"json({
+  "type": "object",
+  "properties": {
+    "bwrap_path": {"type": "string", "default": "/usr/bin/bwrap"},
+    "exec_path": {"type": "string", "default": "", "description": "Path of runyard-sandbox-exec; empty: in the directory of the server's program"},
+    "wall_seconds": {"type": "integer", "minimum": 1, "default": 120, "description": "Time of one command",
+      "limit": {"resource": "Time of a command", "per": "command", "answer": "command ends", "metric": "runyard_sandbox_bubblewrap_ended_total"}},
+    "max_wall_seconds": {"type": "integer", "minimum": 1, "default": 900},
+    "memory_mb": {"type": "integer", "minimum": 16, "default": 4096, "description": "Memory of all processes of a command together, and address space of each",
+      "limit": {"resource": "Memory of a command, with control groups including kernel memory", "per": "command", "answer": "command ends", "metric": "runyard_sandbox_bubblewrap_ended_total"}},
+    "processes": {"type": "integer", "minimum": 4, "default": 128,
+      "limit": {"resource": "Processes of a command", "per": "command", "answer": "the command cannot start more"}},
+    "file_mb": {"type": "integer", "minimum": 1, "default": 512, "description": "Largest file that a command may write",
+      "limit": {"resource": "File", "per": "file", "answer": "the command cannot write more"}},
+    "workspace_mb": {"type": "integer", "minimum": 1, "default": 4096, "description": "Size of a workspace over which a command that makes it larger is ended; removed files that are still open count",
+      "limit": {"resource": "Workspace, bytes, with removed files that are open", "per": "project", "answer": "command ends", "metric": "runyard_sandbox_bubblewrap_ended_total"}},
+    "workspace_files": {"type": "integer", "minimum": 100, "default": 200000, "description": "Files, directories and links of a workspace over which a command that makes more is ended",
+      "limit": {"resource": "Workspace, files and directories (inodes)", "per": "project", "answer": "command ends", "metric": "runyard_sandbox_bubblewrap_ended_total"}},
+    "min_free_mb": {"type": "integer", "minimum": 0, "default": 1024, "description": "Free space below which no command begins and those that write most are ended; 0: no reserve",
+      "limit": {"resource": "Free disk space", "per": "node", "answer": "commands end and new ones are refused", "metric": "runyard_sandbox_bubblewrap_refused_total", "alert": "RunyardDiskNearlyFull"}},
+    "open_files": {"type": "integer", "minimum": 16, "default": 512,
+      "limit": {"resource": "Descriptors", "per": "process", "answer": "the command cannot open more"}},
+    "tmp_mb": {"type": "integer", "minimum": 1, "default": 256,
+      "limit": {"resource": "/tmp and /dev/shm", "per": "command", "answer": "the command cannot write more"}},
+    "output_kb": {"type": "integer", "minimum": 1, "default": 1024, "description": "Output of a command that is handed on",
+      "limit": {"resource": "Output of a command", "per": "command", "answer": "truncated with a note"}},
+    "warm": {"type": "integer", "minimum": 0, "maximum": 16, "default": 2, "description": "Sandboxes started in advance for local MCP programs, of each kind per event loop; 0: none"},
+    "warm_total": {"type": "integer", "minimum": 0, "maximum": 1024, "default": 16, "description": "Most sandboxes started in advance, of all kinds together",
+      "limit": {"resource": "Sandboxes started in advance", "per": "node", "answer": "none are started"}},
+    "warm_seconds": {"type": "integer", "minimum": 1, "default": 60, "description": "Seconds after the last use of a kind until its waiting sandboxes are ended"},
+    "control_groups": {"type": "string", "enum": ["auto", "required", "off"], "default": "auto", "description": "Control groups (version 2) for commands. auto: if they are delegated to the server; required: no commands without them; off: never"},
+    "account_memory_mb": {"type": "integer", "minimum": 16, "default": 16384, "description": "With control groups: memory of all commands of an account together",
+      "limit": {"resource": "Memory of commands, with control groups", "per": "account, node", "answer": "a command ends", "metric": "runyard_sandbox_bubblewrap_ended_total"}},
+    "account_processes": {"type": "integer", "minimum": 16, "default": 4096, "description": "With control groups: processes and threads of all commands of an account together",
+      "limit": {"resource": "Processes of commands, with control groups", "per": "account, node", "answer": "commands cannot start more"}},
+    "cpu_weight": {"type": "integer", "minimum": 1, "maximum": 10000, "default": 20, "description": "With control groups: CPU weight of all commands together; the server has 100"},
+    "io_weight": {"type": "integer", "minimum": 1, "maximum": 10000, "default": 20, "description": "With control groups: I/O weight of all commands together, if the disk's scheduler supports weights"},
+    "uid_base": {"type": "integer", "minimum": 1000, "maximum": 2147418112, "default": 61184, "description": "When started as root: first of the user ids of the projects"},
+    "uid_count": {"type": "integer", "minimum": 1, "maximum": 65536, "default": 4096}
+  }
+})json";
+
+}  // namespace bubblewrap
