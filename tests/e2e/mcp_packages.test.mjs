@@ -2,7 +2,7 @@
 // And the limits of programs, which an error names.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
@@ -67,7 +67,7 @@ before(async () => {
   database = makeDatabase();
   llm = await startLlm(callingModel);
   registry = await startRegistry();
-  server = await new Server({ database, llm, set: ['mcp.list_wait_seconds=30', 'mcp_json.processes=64', 'mcp_json.scratch_mb=8', 'mcp_json.wall_seconds=600'] }).start();
+  server = await new Server({ database, llm, set: ['mcp.list_wait_seconds=30', 'mcp_json.processes=64', 'mcp_json.scratch_mb=8', 'mcp_json.wall_seconds=600', 'mcp_json.package_cache_days=3'] }).start();
 });
 after(async () => {
   await server?.close();
@@ -123,6 +123,34 @@ test('damaged packages are downloaded anew, in the same call', async () => {
   assert.deepEqual(registry.seen, now);
 });
 
+test('packages are downloaded anew when they are older than package_cache_days', async () => {
+  const u = await userOf(pocket());
+  await hello(u);
+  await waitFor('the packages to be kept', () => filled(u).length === 1);
+  const aged = (hours) => filled(u).forEach((d) => utimesSync(path.join(d, 'filled'), new Date(), new Date(Date.now() - hours * 3600_000)));
+  const { tarballs } = registry.seen;
+  aged(3 * 24 - 1);
+  await hello(u);
+  assert.equal(registry.seen.tarballs, tarballs);
+  // A program that is still ending shares its packages with the next one.
+  await waitFor('another download', async () => {
+    aged(3 * 24 + 1);
+    await hello(u);
+    return registry.seen.tarballs > tarballs;
+  }, 60000);
+  await waitFor('the new packages to be kept', () => filled(u).length === 1);
+  const now = registry.seen.tarballs;
+  await hello(u);
+  assert.equal(registry.seen.tarballs, now);
+  // Packages that are not used any more go as well, after a program of any account.
+  const other = await userOf(pocket());
+  await waitFor('the old packages to go', async () => {
+    aged(3 * 24 + 1);
+    await hello(other);
+    return filled(u).length === 0;
+  }, 60000);
+});
+
 const list = async (config) => {
   const admin = await server.user({ tier: 'pro' });
   const agent = (await admin.get('/agents')).json.agents[0].agent_id;
@@ -138,29 +166,40 @@ test('an error names the limit that a program met: processes, and room in its ow
   assert.match(room.json.detail.message, /the limit mcp_json\.scratch_mb = 8 was reached/);
 });
 
-test('packages beyond the size of the cache go, those that were not used for the longest time first', async () => {
-  const small = await new Server({ database, llm, set: ['mcp.list_wait_seconds=30', 'mcp_json.package_cache_mb=2'] }).start();
+test('packages beyond the size of the cache of an account or of all accounts go, the least recently used first', async () => {
+  const small = await new Server({ database, llm, set: ['mcp.list_wait_seconds=30', 'mcp_json.package_cache_mb=2', 'mcp_json.package_cache_total_mb=3'] }).start();
   try {
     const u = await small.user({ tier: 'pro' });
-    const agent = (await u.get('/agents')).json.agents[0].agent_id;
-    const with_arg = async (n) => {
+    const with_arg = async (n, u) => {
+      const agent = (await u.get('/agents')).json.agents[0].agent_id;
       const r = await u.request('PUT', `/agents/${agent}/custom-mcp-tools`, { json: { custom_mcps: [{ name: `s${n}`, type: 'json', config: { ...pocket(), args: ['-y', 'pocket-server', `--number=${n}`] }, enabledTools: ['hello'] }] } });
       assert.equal(r.status, 200, r.text);
       assert.equal(await run(u, `[call s${n}__hello {}]`), 'said: hello from the package');
     };
-    const root = path.join(small.dir, 'data/modules/mcp_json/packages', u.id);
-    const grown = (d) => writeFileSync(path.join(d, 'data/more'), Buffer.alloc(1_500_000));
-    await with_arg(1);
+    const root_of = (user) => path.join(small.dir, 'data/modules/mcp_json/packages', user.id);
+    const root = root_of(u);
+    // Two of the first size exceed the account's limit, but not the limit of all accounts.
+    const grown = (d, bytes = 1_350_000) => writeFileSync(path.join(d, 'data/more'), Buffer.alloc(bytes));
+    await with_arg(1, u);
     await waitFor('the first to be kept', () => existsSync(root) && readdirSync(root).length === 1);
     const [first] = readdirSync(root);
     grown(path.join(root, first));
-    await with_arg(2);
+    await with_arg(2, u);
     await waitFor('the second to be kept', () => readdirSync(root).some((n) => n !== first && existsSync(path.join(root, n, 'filled'))));
     const second = readdirSync(root).find((n) => n !== first);
     grown(path.join(root, second));
-    await with_arg(2);
+    await with_arg(2, u);
     await waitFor('the first to go', () => !readdirSync(root).includes(first));
     assert.ok(readdirSync(root).includes(second));
+    const other = await small.user({ tier: 'pro' });
+    await with_arg(1, other);
+    await waitFor('the packages of another account', () => existsSync(root_of(other)) && readdirSync(root_of(other)).some((n) => existsSync(path.join(root_of(other), n, 'filled'))));
+    const [third] = readdirSync(root_of(other));
+    assert.ok(readdirSync(root).includes(second));
+    grown(path.join(root_of(other), third), 1_800_000);
+    await with_arg(1, other);
+    await waitFor('the second to go', () => !readdirSync(root).includes(second));
+    assert.deepEqual(readdirSync(root_of(other)), [third]);
   } finally {
     await small.close();
   }

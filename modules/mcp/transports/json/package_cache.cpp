@@ -65,7 +65,7 @@ package_cache::package_cache(const ry::context& ctx, const settings& s, disk::tr
 
 bool package_cache::fresh(const std::string& key) const {
   struct stat s {};
-  return ::stat(marker(key).c_str(), &s) == 0 && s.st_ctime + static_cast<std::time_t>(settings_.cache_life_s) > std::time(nullptr);
+  return ::stat(marker(key).c_str(), &s) == 0 && s.st_mtime + static_cast<std::time_t>(settings_.cache_life_s) > std::time(nullptr);
 }
 
 std::unique_ptr<package_cache::lease> package_cache::take(const std::string& account, const command& c) {
@@ -98,7 +98,7 @@ void package_cache::note(const std::string& key, bool good) noexcept {
     if (!good) e.failed = true;
     if (!good || e.failed || e.worked) return;
     e.worked = true;
-    // Its inode's time of change says how old it is, its time of modification when it was used last.
+    // The file's modification time is the age of the packages. The directory's is the time of their last use.
     std::ofstream(marker(key)) << "filled\n";
   });
 }
@@ -175,7 +175,7 @@ void package_cache::tidy() {
   }
   std::sort(all.begin(), all.end(), [](const kept& a, const kept& b) { return a.used < b.used; });
   for (const auto& k : all) {
-    if (of_account[k.account] <= settings_.cache_bytes && sum <= settings_.all_cache_bytes) continue;
+    if (fresh(k.key) && of_account[k.account] <= settings_.cache_bytes && sum <= settings_.all_cache_bytes) continue;
     std::lock_guard lock(mutex_);
     if (used_.contains(k.key)) continue;
     drop(k.key);

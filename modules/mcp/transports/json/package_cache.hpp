@@ -2,8 +2,8 @@
 // command of an account below <data_dir>/modules/mcp_json/packages. No other account, and no other command, uses it.
 //
 // A directory is filled by one program, while further ones of the same command do without; once that program has
-// answered, all of them share the directory. One that did not help a program to its first answer is dropped. The
-// directories that were not used for the longest time go when an account has, or all have, more than they may.
+// answered, all of them share the directory. One that did not help a program to its first answer is dropped. Directories
+// that are too old are removed, and the least recently used ones if those of an account, or all, are too large.
 //
 // Any thread. Directories are made and renamed at once; measuring and removing is done on threads that may block.
 #pragma once
