@@ -140,7 +140,7 @@ ry::task<tool_outcome> run_shell(parts& p, std::shared_ptr<live_run> run,
   const ry_status st = driver->table->run(driver->self, ry::str(project), &spec, run->exec, &sink, &state,
                                           &state.call);
   if (st == RY_RESOURCE_EXHAUSTED)
-    co_return tool_outcome{"the command did not begin: the disk of the server is nearly full. Try again later", true};
+    co_return tool_outcome{"the command did not begin: the disk of the server is nearly full or its memory is nearly used up. Try again later", true};
   if (st != RY_OK) co_return tool_outcome{"the sandbox could not run the command", true};
   {
     live_run::working busy(*run, state);

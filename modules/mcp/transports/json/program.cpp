@@ -9,6 +9,9 @@ namespace {
   if (st == RY_NOT_FOUND) {
     throw ry::error(RY_UNAVAILABLE, "mcp.spawn", "there is no program " + c.argv.front());
   }
+  if (st == RY_RESOURCE_EXHAUSTED) {
+    throw ry::unavailable("mcp.spawn", "the server is short of disk space or memory: try again later");
+  }
   throw ry::error(st, "mcp.spawn", "the program could not be started");
 }
 

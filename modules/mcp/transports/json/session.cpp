@@ -245,14 +245,17 @@ void session::ended(std::int32_t code, std::int32_t why) noexcept {
 void session::gone(std::int32_t code, std::int32_t why) {
   if (closing_ || told_) return;
   std::string text = "the program ended";
-  if (why == RY_WHY_DEADLINE) {
+  const bool by_server = why == RY_WHY_OVERLOAD && server_is_short(errors_);
+  if (by_server) {
+    text += " because the server is short of disk space or memory";
+  } else if (why == RY_WHY_DEADLINE) {
     text += " because its time was over";
   } else if (code < 0) {
     text += " by signal " + std::to_string(-code);
   } else {
     text += " with exit code " + std::to_string(code);
   }
-  const auto limit = limit_reached(with_.config, how_.sandbox != nullptr, code, why, errors_);
+  const auto limit = by_server ? std::string() : limit_reached(with_.config, how_.sandbox != nullptr, code, why, errors_);
   if (!limit.empty()) text += " (the limit mcp_json." + limit + " was reached)";
   // What the shell in there says when a file is not shown.
   if (how_.sandbox && code == 127) text += " (the sandbox shows /usr and what mcp_json.readable names)";

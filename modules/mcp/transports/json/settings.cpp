@@ -230,6 +230,11 @@ std::string limit_reached(const settings& s, bool sandboxed, std::int32_t code, 
   return {};
 }
 
+bool server_is_short(std::string_view errors) {
+  return errors.find("sandbox: ended, the disk of the server") != std::string_view::npos ||
+         errors.find("sandbox: ended, the memory of the server") != std::string_view::npos;
+}
+
 std::string refused_variable(const settings& s, const command& c) {
   if (s.any_command) return {};
   for (const auto& [name, value] : c.env) {

@@ -44,6 +44,8 @@ std::vector<std::pair<std::string, std::string>> cache_variables(const command& 
 // The setting that stopped a program, as far as its end tells; empty: none. why: as in ry.process/1 and sandbox.driver/1;
 // errors: the end of its standard error.
 std::string limit_reached(const settings& s, bool sandboxed, std::int32_t code, std::int32_t why, std::string_view errors);
+// True if the sandbox ended the program because the whole machine is short of disk space or memory.
+bool server_is_short(std::string_view errors);
 
 // The first variable of the environment that the operator did not allow; empty: none. Where every command is
 // allowed every variable is that read_command() takes; where commands are listed so are variables, because a

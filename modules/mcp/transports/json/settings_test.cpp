@@ -130,6 +130,13 @@ TEST(Settings, TheLimitThatEndedAProgramIsNamed) {
   EXPECT_EQ(named(1, 0, "EAGAIN", false), "");
 }
 
+TEST(Settings, AProgramThatTheMachinesReserveEndedDidNotReachALimitOfItsOwn) {
+  EXPECT_TRUE(server_is_short("\nsandbox: ended, the disk of the server is nearly full\n"));
+  EXPECT_TRUE(server_is_short("error\nsandbox: ended, the memory of the server is nearly used up\n"));
+  EXPECT_FALSE(server_is_short("sandbox: ended, its processes took more than 100 MiB of memory together"));
+  EXPECT_FALSE(server_is_short("the memory of the server is nearly used up"));
+}
+
 TEST(Settings, PackageRunnersKeepTheirPackages) {
   const auto names = [](const char* program) {
     std::vector<std::string> out;

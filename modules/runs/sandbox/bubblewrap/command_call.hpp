@@ -43,8 +43,13 @@ struct command_call {
   std::shared_ptr<const sandbox_kind> kind;  // until its successor in the pool has been ordered
 
   void say(const std::string& sentence) const { sink.on_output(ctx, 2, ry::raw("\nsandbox: " + sentence + "\n")); }
-  void explain_memory() const {
-    say("ended, its processes took more than " + std::to_string(memory_bytes >> 20) + " MiB of memory together");
+  void explain(verdict found) const {
+    switch (found) {
+      case verdict::none: return;
+      case verdict::memory:
+        return say("ended, its processes took more than " + std::to_string(memory_bytes >> 20) + " MiB of memory together");
+      case verdict::machine_memory: return say("ended, the memory of the server is nearly used up");
+    }
   }
   void explain(disk_verdict found) const {
     switch (found) {

@@ -2,6 +2,7 @@
 // are missing without them. Thread: start() before the others, which any thread may call.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <ry/ry.hpp>
 #include <string>
 
@@ -27,9 +28,13 @@ class command_groups {
   bool add_waiting(std::string& group);
   // Moves a sandbox from that group to a new one of the account, and sets `group`. False: it could not be moved.
   bool move(std::string& group, const std::string& account, const command_spec& spec);
-  // Both accept an empty name.
+  // These accept an empty name.
   void remove(const std::string& group);
   bool ran_out_of_memory(const std::string& group) { return !group.empty() && groups_.ran_out_of_memory(group); }
+  // nullopt: unknown.
+  std::optional<std::uint64_t> memory_of(const std::string& group) {
+    return group.empty() ? std::nullopt : groups_.memory_of(group);
+  }
 
  private:
   void warn_of(const std::string& missing);

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "command_metrics.hpp"
 #include "command_options.hpp"
 #include "hidden_places.hpp"
 
@@ -22,14 +23,16 @@ bool is_absolute(std::string_view path) { return path.starts_with('/') && !has_n
 }  // namespace
 
 command_runner::command_runner(ry::context& ctx, command_settings settings, const workspaces& files, disk_guard& disk,
-                               command_groups& groups, const project_users& users)
+                               memory_guard& memory, command_groups& groups, const project_users& users)
     : ctx_(ctx),
       process_(ctx.interface<ry_process_v1>()),
       settings_(std::move(settings)),
       files_(files),
       disk_(disk),
+      memory_(memory),
       groups_(groups),
       users_(users),
+      out_of_time_(ended_counter(ctx, "time")),
       warm_(ctx, *this, groups, settings_.warm) {}
 
 ry_status command_runner::run(const std::string& project, const ry_sandbox_command& command, ry_exec* exec,
@@ -51,6 +54,7 @@ ry_status command_runner::run(const std::string& project, const ry_sandbox_comma
     if (has_nul(ry::view(word))) return RY_INVALID_ARGUMENT;
     spec.argv.push_back(ry::view(word));
   }
+  if (!probing_ && !memory_.check_reserve()) return RY_RESOURCE_EXHAUSTED;
   // A command that writes only to memory may also start on a full disk.
   if (!probing_ && (!spec.workspace.empty() || !spec.cache.empty()))
     if (const file_error e = disk_.check_space()) return e.status;
@@ -185,6 +189,7 @@ void command_runner::watch(command_call& call, const std::string& project, const
   w.leader = process_.pid(call.process);
   w.memory_bytes = std::max(spec.limit.memory_bytes, spec.limit.data_bytes);
   w.end = [this, process = call.process] { process_.kill(process, SIGKILL); };
+  if (!call.group.empty()) w.charged = [this, group = call.group] { return groups_.memory_of(group); };
   call.memory_bytes = w.memory_bytes;
   disk_command d;
   d.leader = w.leader;
@@ -196,7 +201,7 @@ void command_runner::watch(command_call& call, const std::string& project, const
   if (call.cache_bytes != 0) d.cache = std::move(cache);
   d.cache_bytes = call.cache_bytes;
   // If memory runs out here, the limits of each process still apply.
-  (void)ry::guard([&] { watch_.add(&call, std::move(w)); });
+  (void)ry::guard([&] { memory_.watch().add(&call, std::move(w)); });
   (void)ry::guard([&] {
     if (d.workspace || d.cache) disk_.watch().add(&call, std::move(d));
   });
@@ -224,7 +229,7 @@ void command_runner::limit_time(command_call& call, std::uint64_t wall_ms) {
 
 void command_runner::release(command_call* call) noexcept {
   if (call->holders.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  watch_.remove(call);
+  memory_.watch().remove(call);
   disk_.watch().remove(call);
   groups_.remove(call->group);
   process_.release(call->process);
@@ -289,13 +294,15 @@ void command_runner::finish(command_call* call, std::int32_t code, std::int32_t 
   end.struct_size = sizeof end;
   end.exit_code = code;
   end.why = why;
-  if (call->out_of_time) {
-    end.why = RY_WHY_DEADLINE;
-    disk_.count_time();
-  } else if (watch_.verdict_on(call) == verdict::memory || groups_.ran_out_of_memory(call->group)) {
+  verdict memory = memory_.watch().verdict_on(call);
+  if (memory == verdict::none && groups_.ran_out_of_memory(call->group)) memory = verdict::memory;
+  if (call->out_of_time) end.why = RY_WHY_DEADLINE;
+  if (end.why == RY_WHY_DEADLINE) {
+    out_of_time_.add();
+  } else if (memory != verdict::none) {
     end.why = RY_WHY_OVERLOAD;
-    disk_.count_memory();
-    if (!call->paused) (void)ry::guard([&] { call->explain_memory(); });
+    memory_.count(memory);
+    if (!call->paused) (void)ry::guard([&] { call->explain(memory); });
   } else if (disk != disk_verdict::none) {
     end.why = RY_WHY_OVERLOAD;
     disk_.count(disk);

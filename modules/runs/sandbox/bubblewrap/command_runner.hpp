@@ -18,9 +18,9 @@
 #include "command_line.hpp"
 #include "command_options.hpp"
 #include "disk_guard.hpp"
+#include "memory_guard.hpp"
 #include "project_users.hpp"
 #include "warm_sandboxes.hpp"
-#include "watchdog.hpp"
 #include "workspace.hpp"
 
 namespace bubblewrap {
@@ -38,7 +38,7 @@ struct command_settings {
 class command_runner final : private sandbox_starter {
  public:
   command_runner(ry::context& ctx, command_settings settings, const workspaces& files, disk_guard& disk,
-                 command_groups& groups, const project_users& users);
+                 memory_guard& memory, command_groups& groups, const project_users& users);
 
   // The functions of sandbox.driver/1 with these names.
   ry_status run(const std::string& project, const ry_sandbox_command& command, ry_exec* exec, const ry_sandbox_sink& sink,
@@ -49,7 +49,8 @@ class command_runner final : private sandbox_starter {
   void pause(command_call& call) { call.paused = true; }
   void resume(command_call& call);
 
-  // While the probe of start() runs, commands also start on a full disk: the probe's result holds for longer than that.
+  // While the probe of start() runs, commands also start below the reserves of disk and memory: the probe's result is used for
+  // longer than these last.
   void set_probing(bool on) { probing_ = on; }
   // Ends the sandboxes that wait. No command starts after it.
   void close() { warm_.close(); }
@@ -73,10 +74,11 @@ class command_runner final : private sandbox_starter {
   const command_settings settings_;
   const workspaces& files_;
   disk_guard& disk_;
+  memory_guard& memory_;
   command_groups& groups_;
   const project_users& users_;
   std::atomic<bool> probing_{false};
-  watchdog watch_;
+  ry::metric out_of_time_;
   warm_sandboxes warm_;
 };
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <cstring>
 #include <filesystem>
@@ -32,7 +33,7 @@ std::vector<std::string> words_of(std::string_view text) {
   return out;
 }
 
-// The kernel writes blanks in the paths of this file as octal numbers.
+// In this file, the kernel writes blanks in paths as octal numbers.
 std::string unescaped(std::string_view path) {
   std::string out;
   for (std::size_t i = 0; i < path.size(); ++i) {
@@ -69,7 +70,7 @@ std::optional<std::string> group_files::read(const std::string& file) {
 }
 
 bool group_files::delegated(const std::string& directory) {
-  // systemd writes one or the other; only root sees the second.
+  // systemd sets one of them, depending on its version. Only root can read the second.
   for (const char* name : {"user.delegate", "trusted.delegate"}) {
     char value = 0;
     if (::getxattr(directory.c_str(), name, &value, 1) == 1 && value == '1') return true;
@@ -91,7 +92,7 @@ std::string own_group(std::string_view mountinfo, std::string_view membership) {
     if (words.size() < 5) continue;
     const std::string root = unescaped(words[3]), point = unescaped(words[4]);
     if (root == "/") return path == "/" ? point : point + path;
-    // A part of the hierarchy is mounted, as in containers without a namespace of control groups.
+    // Only a part of the hierarchy is mounted, for example in containers without a cgroup namespace.
     if (path == root) return point;
     if (path.starts_with(root + "/")) return point + path.substr(root.size());
   }
@@ -115,7 +116,7 @@ bool control_groups::all_processes_are_ours(const std::string& directory) {
 
 bool control_groups::divide(const std::string& directory) {
   if (files_->write(directory + "/cgroup.subtree_control", "+memory +pids") != 0) return false;
-  // Shares are a matter of fairness only. Each alone: the kernel takes all that are written together, or none.
+  // Weights only serve fairness, so a missing controller is no error. One at a time, because the kernel rejects a list as a whole.
   for (const char* controller : {"+cpu", "+io"}) (void)files_->write(directory + "/cgroup.subtree_control", controller);
   return true;
 }
@@ -123,7 +124,7 @@ bool control_groups::divide(const std::string& directory) {
 bool control_groups::set_limits(const std::string& group, const group_limits& limits) {
   if (limits.memory_bytes != 0) {
     if (files_->write(group + "/memory.max", std::to_string(limits.memory_bytes)) != 0) return false;
-    // Kernels without accounting of swap do not have this file.
+    // Kernels without swap accounting do not have this file.
     (void)files_->write(group + "/memory.swap.max", "0");
   }
   return limits.processes == 0 || files_->write(group + "/pids.max", std::to_string(limits.processes)) == 0;
@@ -142,13 +143,13 @@ std::string control_groups::prepare(const std::string& directory, const group_se
   const bool in_server = fs::path(directory).filename() == server_name;
   const std::string base = in_server ? fs::path(directory).parent_path().string() : directory;
   if (std::string missing = lacks(base); !missing.empty()) return missing;
-  // As the part server/ of an earlier instance, too.
+  // This also holds if an earlier instance has moved the server to server/.
   if (!files_->delegated(base) && !all_processes_are_ours(directory))
     return "the server's control group is not delegated to it and holds other programs as well";
   const std::string server = base + "/" + server_name, sandbox = base + "/" + sandbox_name;
   if (const int error = files_->make(server); error != 0 && error != EEXIST)
     return "the server's control group is not delegated to it: " + error_text(error);
-  // A process may start others meanwhile.
+  // In rounds, because processes may start others at the same time.
   for (int round = 0; round < most_rounds; ++round) {
     const auto processes = words_of(files_->read(base + "/cgroup.procs").value_or(""));
     if (processes.empty()) break;
@@ -165,7 +166,7 @@ std::string control_groups::prepare(const std::string& directory, const group_se
   prefix_ = std::to_string(::getpid()) + "-" +
             std::to_string(std::chrono::system_clock::now().time_since_epoch() / std::chrono::microseconds(1)) + "-";
   base_ = base;
-  // Of an earlier start that was cut short; what still has processes stays.
+  // Groups of an earlier server that was killed. A group that still has processes remains.
   std::error_code unreadable;
   for (const auto& account : fs::directory_iterator(sandbox, unreadable))
     if (account.is_directory(unreadable)) sweep(account.path().string());
@@ -198,7 +199,7 @@ std::string control_groups::add(const std::string& account, const group_limits& 
     return {};
   }
   ++at->second;
-  // A command of which only a part is left would go on with wrong results.
+  // The kernel must end all processes of a command together: the rest would continue with wrong results.
   (void)files_->write(group + "/memory.oom.group", "1");
   return group;
 }
@@ -223,6 +224,13 @@ bool control_groups::ran_out_of_memory(const std::string& group) {
   for (std::size_t i = 0; i + 1 < words.size(); i += 2)
     if (words[i] == "oom_kill" && words[i + 1] != "0") return true;
   return false;
+}
+
+std::optional<std::uint64_t> control_groups::memory_of(const std::string& group) {
+  const std::string text = files_->read(group + "/memory.current").value_or("");
+  std::uint64_t bytes = 0;
+  if (std::from_chars(text.data(), text.data() + text.size(), bytes).ec != std::errc{}) return std::nullopt;
+  return bytes;
 }
 
 void control_groups::remove(const std::string& group) {

@@ -1,5 +1,5 @@
-// Control groups (version 2) of sandboxed commands: what the kernel keeps for a command counts against its limits, too,
-// and accounts get equal shares of processor and disk.
+// Control groups (version 2) of sandboxed commands: kernel memory counts to a command's limits, too, and accounts get equal shares
+// of processor and disk.
 //
 // Below the server's own group, which systemd delegates to it (Delegate=yes):
 //   server/                     the server itself, its database, programs without a sandbox
@@ -30,7 +30,7 @@ struct group_settings {
   std::uint64_t io_weight = 0;
 };
 
-// What is done to the file system of the control groups. Results as of system calls: 0, or the number of the error.
+// Operations on the file system of the control groups. They return 0 or a value of errno.
 class group_files {
  public:
   virtual ~group_files() = default;
@@ -38,7 +38,7 @@ class group_files {
   virtual int remove(const std::string& directory);
   virtual int write(const std::string& file, std::string_view text);
   virtual std::optional<std::string> read(const std::string& file);
-  // Whether the manager of the services has given the group to the server.
+  // Whether the service manager has delegated the group to the server.
   virtual bool delegated(const std::string& directory);
 };
 
@@ -50,22 +50,24 @@ class control_groups {
  public:
   explicit control_groups(std::unique_ptr<group_files> files = std::make_unique<group_files>()) : files_(std::move(files)) {}
 
-  // Takes over the group in `directory`: moves its processes to server/ and divides it. Empty: done; otherwise a
-  // sentence why there are no control groups. Once, before the others.
+  // Takes over the group in `directory`: moves its processes to server/ and divides it. Returns the reason if there are no control
+  // groups; empty: done. To be called once, before the others.
   std::string prepare(const std::string& directory, const group_settings& settings);
-  // What of it cannot be done in this group, whoever has it; empty: nothing.
+  // The reason why prepare() must fail in this group for every user; empty: none.
   std::string lacks(const std::string& directory);
   bool usable() const { return !base_.empty(); }
 
   // A new group for a command. Empty: it could not be made. account: a name of a directory.
   std::string add(const std::string& account, const group_limits& limits);
-  // Commands that wait for their account have no limits but those of all.
+  // Account of sandboxes whose account is not known yet. Only the limits of all commands together apply to them.
   static constexpr std::string_view waiting = "waiting";
   // Moves all processes. False: one of them could not be moved.
   bool move(const std::string& from, const std::string& to);
   // Whether the kernel has ended processes of the group because of its memory.
   bool ran_out_of_memory(const std::string& group);
-  // Kills what is left in it. It is removed at once or, where processes are still ending, with one of the next.
+  // Memory that the kernel charges to the group now.
+  std::optional<std::uint64_t> memory_of(const std::string& group);
+  // Kills the remaining processes and removes the group, at once or, if processes are still ending, in a later call.
   void remove(const std::string& group);
 
  private:

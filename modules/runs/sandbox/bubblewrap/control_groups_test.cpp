@@ -1,4 +1,4 @@
-// Against a directory that behaves as the kernel's file system of control groups does.
+// With a directory that behaves like the kernel's cgroup file system.
 #include "control_groups.hpp"
 
 #include <gtest/gtest.h>
@@ -92,7 +92,7 @@ class kernel : public group_files {
   void fill(const std::string& directory) {
     for (const char* file : {"cgroup.procs", "cgroup.subtree_control", "cgroup.kill"}) put(directory + "/" + file, "");
   }
-  // Those that its parent hands down, with their files.
+  // The controllers that its parent enables, with their files.
   void take_controllers(const std::string& directory) {
     const auto before = words(get(directory + "/cgroup.controllers"));
     put(directory + "/cgroup.controllers", get(fs::path(directory).parent_path().string() + "/cgroup.subtree_control"));
@@ -208,6 +208,16 @@ TEST_F(control_groups_test, tells_what_the_kernel_ended) {
   EXPECT_FALSE(groups->ran_out_of_memory(root + "/gone"));
 }
 
+TEST_F(control_groups_test, tells_the_memory_of_a_command) {
+  ASSERT_EQ(groups->prepare(root, settings), "");
+  const std::string group = groups->add(account, {1 << 30, 100});
+  EXPECT_EQ(groups->memory_of(group), std::nullopt);
+  fake->put(group + "/memory.current", "123456789\n");
+  EXPECT_EQ(groups->memory_of(group), 123456789u);
+  fake->put(group + "/memory.current", "");
+  EXPECT_EQ(groups->memory_of(group), std::nullopt);
+}
+
 TEST_F(control_groups_test, removes_what_an_earlier_start_left) {
   fs::create_directories(root + "/sandbox/" + account + "/1-2-3");
   fake->put(root + "/sandbox/cgroup.subtree_control", "");
@@ -313,7 +323,7 @@ TEST_F(kernel_groups_test, an_account_has_a_limit_of_its_own) {
   const std::string other_account = groups.add(other, {});
   EXPECT_EQ(run(other_account, "exit(defined fork ? 7 : 8)"), 7);
   for (const std::string& each : {one, two, other_account}) groups.remove(each);
-  // The kernel needs a moment to end what was killed.
+  // The kernel needs a moment to end killed processes.
   for (int i = 0; i < 100 && fs::exists(one); ++i) {
     ::usleep(50'000);
     groups.remove(groups.add(other, {}));

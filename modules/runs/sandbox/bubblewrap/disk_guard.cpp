@@ -4,46 +4,36 @@
 #include <cstring>
 
 #include "beneath.hpp"
+#include "command_metrics.hpp"
 
 namespace bubblewrap {
 namespace {
 
 constexpr auto longest_removal = std::chrono::seconds(10);
-constexpr std::int64_t between_warnings_ms = 60'000;
 
 }  // namespace
 
 disk_guard::disk_guard(const ry::context& ctx, std::uint64_t reserve_bytes)
     : ctx_(ctx), watch_(reserve_bytes, [this](std::uint64_t free_bytes, bool enough) { observe(free_bytes, enough); }) {
-  const ry::metrics m = ctx.metrics();
-  free_bytes_ = m.gauge("disk_free_bytes", "Free space of the file system with the workspaces, as of the last command");
-  refused_ = m.counter("refused_total", "Commands and files that were refused", {{"reason", "disk_space"}});
-  const auto ended = [&](const char* reason) {
-    return m.counter("ended_total", "Commands that were ended because of a limit", {{"reason", reason}});
-  };
-  memory_ = ended("memory");
-  time_ = ended("time");
-  bytes_ = ended("workspace_bytes");
-  files_ = ended("workspace_files");
-  depth_ = ended("workspace_depth");
-  cache_ = ended("cache_bytes");
-  space_ = ended("disk_space");
+  free_bytes_ = ctx.metrics().gauge("disk_free_bytes", "Free space of the file system with the workspaces, as of the last command");
+  refused_ = refused_counter(ctx, "disk_space");
+  bytes_ = ended_counter(ctx, "workspace_bytes");
+  files_ = ended_counter(ctx, "workspace_files");
+  depth_ = ended_counter(ctx, "workspace_depth");
+  cache_ = ended_counter(ctx, "cache_bytes");
+  space_ = ended_counter(ctx, "disk_space");
 }
 
 void disk_guard::start(const std::string& root) {
   watch_.set_directory(root);
-  // In the same directory, so that it is on the same file system. Its name is no project's.
+  // In the same directory, and therefore on the same file system. No project has this name.
   cleaner_.emplace(ctx_, root + "/.removed");
   cleaner_->start();
 }
 
 void disk_guard::observe(std::uint64_t free_bytes, bool enough) noexcept {
   free_bytes_.set(static_cast<double>(free_bytes));
-  if (enough) return;
-  const auto now = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
-  std::int64_t last = warned_ms_.load();
-  if (last != 0 && now - last < between_warnings_ms) return;
-  if (!warned_ms_.compare_exchange_strong(last, now)) return;
+  if (enough || !warnings_.due()) return;
   (void)ry::guard([&] {
     ctx_.warn("the disk with the workspaces is nearly full: commands are ended or refused until space is freed or sandbox_bubblewrap.min_free_mb is lowered",
               {{"free_mb", free_bytes >> 20}});

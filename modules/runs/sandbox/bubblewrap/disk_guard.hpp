@@ -1,9 +1,8 @@
-// Disk space of the workspaces as the driver in module.cpp needs it: the reserve of free space, the removal of workspaces,
-// and what an operator sees of both. Commands are watched by disk_watch.
+// Disk space of the workspaces for the driver: the reserve of free space, the removal of workspaces, and the metrics and warnings
+// about both. Commands are watched by disk_watch.
 //
-// Thread: any. Lifetime: as long as the driver; start() comes before all else but the constructor.
+// Thread: any. Lifetime: as long as the driver. start() must be called before the others.
 #pragma once
-#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <ry/ry.hpp>
@@ -11,6 +10,7 @@
 
 #include "common/tree_cleaner.hpp"
 #include "disk_watch.hpp"
+#include "warning_pace.hpp"
 #include "workspace.hpp"
 
 namespace bubblewrap {
@@ -24,13 +24,11 @@ class disk_guard {
   disk_watch& watch() { return watch_; }
   // RY_RESOURCE_EXHAUSTED below the reserve.
   file_error check_space();
-  // The same for `bytes` that the server itself writes into a workspace.
+  // Like check_space(), before the server itself writes `bytes` into a workspace.
   file_error before_write(const std::string& project, std::uint64_t bytes);
-  // Frees the name `path` at once and removes what was there. Blocks; an error says that not everything is removed yet.
+  // Frees the name `path` at once and removes the workspace. Blocks. An error means that not everything is removed yet.
   file_error destroy(const std::string& project, const std::string& path);
 
-  void count_memory() const { memory_.add(); }
-  void count_time() const { time_.add(); }
   void count(disk_verdict found) const;
 
  private:
@@ -40,8 +38,8 @@ class disk_guard {
   disk_watch watch_;
   std::optional<disk::tree_cleaner> cleaner_;
   ry::metric free_bytes_, refused_;
-  ry::metric memory_, time_, bytes_, files_, depth_, cache_, space_;  // commands that were ended
-  std::atomic<std::int64_t> warned_ms_{0};
+  ry::metric bytes_, files_, depth_, cache_, space_;  // commands that were ended
+  warning_pace warnings_;
 };
 
 }  // namespace bubblewrap

@@ -20,6 +20,7 @@
 #include "command_runner.hpp"
 #include "diagnosis.hpp"
 #include "disk_guard.hpp"
+#include "memory_guard.hpp"
 #include "project_users.hpp"
 #include "settings_schema.hpp"
 #include "surroundings.hpp"
@@ -90,6 +91,7 @@ class module {
     users_.uid_base = static_cast<std::uint32_t>(setting(o, "uid_base", 61184));
     users_.uid_count = static_cast<std::uint32_t>(setting(o, "uid_count", 4096));
     disk_.emplace(ctx, setting(o, "min_free_mb", 1024) << 20);
+    memory_.emplace(ctx, setting(o, "min_available_mb", 256) << 20);
     groups_.emplace(ctx, setting(o, "control_groups", "auto"),
                     group_settings{{setting(o, "account_memory_mb", 16384) << 20, setting(o, "account_processes", 4096)},
                                    setting(o, "cpu_weight", 20), setting(o, "io_weight", 20)});
@@ -114,8 +116,9 @@ class module {
     settings_.private_paths.insert(settings_.private_paths.begin(), data);
     files_.emplace(root);
     disk_->start(root);
+    memory_->start();
     calls_.emplace(ctx_, *files_, *disk_, users_);
-    runner_.emplace(ctx_, settings_, *files_, *disk_, *groups_, users_);
+    runner_.emplace(ctx_, settings_, *files_, *disk_, *memory_, *groups_, users_);
     if (const std::string missing = groups_->start(); !missing.empty()) return set_problem(missing);
     probe();
   }
@@ -216,6 +219,7 @@ class module {
   project_users users_;
   std::optional<workspaces> files_;
   std::optional<disk_guard> disk_;
+  std::optional<memory_guard> memory_;
   std::optional<command_groups> groups_;
   std::optional<workspace_calls> calls_;
   std::optional<command_runner> runner_;

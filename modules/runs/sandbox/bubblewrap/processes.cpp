@@ -15,6 +15,7 @@
 #include <fstream>
 #include <map>
 #include <memory>
+#include <set>
 #include <sstream>
 #include <string_view>
 
@@ -27,12 +28,14 @@ using directory_stream = std::unique_ptr<DIR, int (*)(DIR*)>;
 
 constexpr std::string_view open_files_limit = "Max open files";
 constexpr int most_copied = 65536;
+// Defaults of net.core.wmem_default, and of a pipe.
+constexpr std::uint64_t bytes_per_socket = 208 << 10, bytes_per_pipe = 64 << 10;
 
 std::uint64_t number_after(const std::string& text, std::string_view name) {
   const std::size_t at = text.find(name);
   if (at == std::string::npos) return 0;
   std::uint64_t out = 0;
-  const char* begin = text.data() + at + name.size();
+  const char* begin = text.data() + std::min(text.find_first_not_of(" \t", at + name.size()), text.size());
   std::from_chars(begin, text.data() + text.size(), out);
   return out;
 }
@@ -50,9 +53,10 @@ void note_unlinked(const struct stat& status, dev_t device, sizes& out) {
   note_largest(out, status.st_ino, static_cast<std::uint64_t>(status.st_blocks) * 512);
 }
 
-// A process that made itself undumpable belongs to root in /proc. Its descriptors can still be copied, because the server
-// owns the user namespace that it is in.
-void add_copied(pid_t id, dev_t device, sizes& out) {
+// A process that made itself undumpable belongs to root in /proc. The server owns the user namespace that the process is in,
+// so it can still copy the descriptors.
+template <class Note>
+void each_copied(pid_t id, const Note& note) {
   const unique_fd process(static_cast<int>(::syscall(SYS_pidfd_open, id, 0)));
   if (!process) return;
   const std::string limits = text_of("/proc/" + std::to_string(id) + "/limits");
@@ -64,24 +68,25 @@ void add_copied(pid_t id, dev_t device, sizes& out) {
     const unique_fd copy(static_cast<int>(::syscall(SYS_pidfd_getfd, process.get(), number, 0)));
     if (!copy && errno != EBADF) return;
     struct stat status {};
-    if (copy && ::fstat(copy.get(), &status) == 0) note_unlinked(status, device, out);
+    if (copy && ::fstat(copy.get(), &status) == 0) note(status);
   }
 }
 
-void add_open(pid_t id, dev_t device, sizes& out) {
+// Calls note(const struct stat&) for each descriptor of the process.
+template <class Note>
+void each_open(pid_t id, const Note& note) {
   const std::string path = "/proc/" + std::to_string(id) + "/fd";
   const directory_stream all(::opendir(path.c_str()), &::closedir);
-  if (!all && errno == EACCES) return add_copied(id, device, out);
+  if (!all && errno == EACCES) return each_copied(id, note);
   while (const dirent* item = all ? ::readdir(all.get()) : nullptr) {
     if (item->d_name[0] == '.') continue;
     struct stat status {};
-    if (::fstatat(::dirfd(all.get()), item->d_name, &status, 0) != 0) continue;
-    note_unlinked(status, device, out);
+    if (::fstatat(::dirfd(all.get()), item->d_name, &status, 0) == 0) note(status);
   }
 }
 
-// A mapping keeps a file after its descriptor was closed. Only root may ask for the file's size; what is mapped of it
-// has to do otherwise.
+// A mapping keeps a file after its descriptor was closed. Only root may read the file's size; for other users the mapped range
+// counts instead.
 void add_mapped(pid_t id, dev_t device, sizes& out) {
   std::istringstream lines(text_of("/proc/" + std::to_string(id) + "/maps"));
   for (std::string line; std::getline(lines, line);) {
@@ -102,7 +107,7 @@ void add_mapped(pid_t id, dev_t device, sizes& out) {
 
 }  // namespace
 
-// Not by iterators: the file of a process that ends meanwhile cannot be read, and they would throw.
+// Stream iterators would throw here: the file of a process that has just ended cannot be read.
 std::string text_of(const std::string& path) {
   std::ifstream in(path);
   std::ostringstream out;
@@ -139,7 +144,7 @@ std::vector<pid_t> family_of(pid_t leader, const std::vector<process>& all) {
 std::uint64_t unlinked_bytes(const std::vector<pid_t>& family, dev_t device) {
   sizes files;
   for (const pid_t id : family) {
-    add_open(id, device, files);
+    each_open(id, [&](const struct stat& status) { note_unlinked(status, device, files); });
     add_mapped(id, device, files);
   }
   std::uint64_t sum = 0;
@@ -155,6 +160,19 @@ std::uint64_t written_bytes(const std::vector<pid_t>& family) {
     sum += written - std::min(written, cancelled);
   }
   return sum;
+}
+
+std::uint64_t kernel_memory_bound(const std::vector<pid_t>& family) {
+  std::set<ino_t> sockets, pipes;
+  std::uint64_t page_tables = 0;
+  for (const pid_t id : family) {
+    page_tables += number_after(text_of("/proc/" + std::to_string(id) + "/status"), "\nVmPTE:") << 10;
+    each_open(id, [&](const struct stat& status) {
+      if (S_ISSOCK(status.st_mode)) sockets.insert(status.st_ino);
+      if (S_ISFIFO(status.st_mode)) pipes.insert(status.st_ino);
+    });
+  }
+  return page_tables + sockets.size() * bytes_per_socket + pipes.size() * bytes_per_pipe;
 }
 
 }  // namespace bubblewrap

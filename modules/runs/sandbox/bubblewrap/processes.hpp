@@ -1,4 +1,4 @@
-// Processes of a command, as /proc shows them. Thread: any; the functions block on files of /proc.
+// Processes of a command, by /proc. Thread: any; the functions block on files of /proc.
 #pragma once
 #include <sys/types.h>
 
@@ -15,13 +15,17 @@ std::vector<process> all_processes();
 // The leader and its descendants.
 std::vector<pid_t> family_of(pid_t leader, const std::vector<process>& all);
 
-// Whole content of a file of /proc. Empty when the process ended meanwhile.
+// The content of a file of /proc. Empty if the process has ended.
 std::string text_of(const std::string& path);
 
-// What files of the device take on disk that are open in these processes or mapped by them, but have no name any more.
+// Disk space of deleted files on the device that these processes keep open or mapped.
 std::uint64_t unlinked_bytes(const std::vector<pid_t>& family, dev_t device);
 
-// What the processes, and those of theirs that ended, have written to disks so far. 0 where the kernel does not count it.
+// Bytes that the processes and their ended children have written to disks so far. 0 if the kernel does not count them.
 std::uint64_t written_bytes(const std::vector<pid_t>& family);
+
+// Upper bound of the memory that the kernel keeps for these processes outside of their address spaces: page tables, and the
+// default buffer sizes of their sockets and pipes. A descriptor that is in flight between two sockets is not seen.
+std::uint64_t kernel_memory_bound(const std::vector<pid_t>& family);
 
 }  // namespace bubblewrap

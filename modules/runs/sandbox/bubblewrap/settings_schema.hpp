@@ -13,6 +13,8 @@ inline constexpr char settings_schema[] = R"json({
     "max_wall_seconds": {"type": "integer", "minimum": 1, "default": 900},
     "memory_mb": {"type": "integer", "minimum": 16, "default": 4096, "description": "Memory of all processes of a command together, and address space of each",
       "limit": {"resource": "Memory of a command, with control groups including kernel memory", "per": "command", "answer": "command ends", "metric": "runyard_sandbox_bubblewrap_ended_total"}},
+    "min_available_mb": {"type": "integer", "minimum": 0, "default": 256, "description": "Available memory of the machine (MemAvailable) below which no command begins and the largest ones are ended; 0: no reserve",
+      "limit": {"resource": "Memory of the machine", "per": "node", "answer": "commands end and new ones are refused", "metric": "runyard_sandbox_bubblewrap_refused_total", "alert": "RunyardMemoryNearlyFull"}},
     "processes": {"type": "integer", "minimum": 4, "default": 128,
       "limit": {"resource": "Processes of a command", "per": "command", "answer": "the command cannot start more"}},
     "file_mb": {"type": "integer", "minimum": 1, "default": 512, "description": "Largest file that a command may write",

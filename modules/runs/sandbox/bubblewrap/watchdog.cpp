@@ -5,6 +5,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <fstream>
 #include <utility>
@@ -16,6 +17,12 @@ namespace bubblewrap {
 namespace {
 
 constexpr auto interval = std::chrono::milliseconds(100);
+// The kernel needs some time to free the memory of an ended command. Until its exit, but no longer than this, no further command
+// is ended for the reserve.
+constexpr auto longest_exit = std::chrono::milliseconds(1000), longest_urgent_exit = std::chrono::milliseconds(300);
+// Ending a command that holds less than this part of the reserve would hardly help, so it is spared until half of the reserve
+// is used up.
+constexpr std::uint64_t least_part = 8;
 
 std::uint64_t resident_bytes(pid_t id) {
   std::ifstream in("/proc/" + std::to_string(id) + "/statm");
@@ -24,11 +31,11 @@ std::uint64_t resident_bytes(pid_t id) {
   return resident * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
-// Each page divided by how many processes share it.
+// The process's share: each page divided by the number of processes that share it.
 std::uint64_t proportional_bytes(pid_t id) {
   const std::string text = text_of("/proc/" + std::to_string(id) + "/smaps_rollup");
   const std::size_t at = text.find("\nPss:");
-  if (at == std::string::npos) return resident_bytes(id);  // not ours to look at, or just ended
+  if (at == std::string::npos) return resident_bytes(id);  // unreadable for this user, or just ended
   const std::size_t digit = text.find_first_of("0123456789", at);
   std::uint64_t kib = 0;
   if (digit != std::string::npos)
@@ -36,8 +43,8 @@ std::uint64_t proportional_bytes(pid_t id) {
   return kib << 10;
 }
 
-// What the files in a sandbox's memory file systems cost the kernel beside their contents, which are
-// bounded: an empty one is not free. A sandbox's are those that are not the host's.
+// Kernel memory for the inodes of a sandbox's memory file systems, which their size limits do not include. A file system that
+// the host has, too, is not the sandbox's.
 std::uint64_t files_in_memory(const std::vector<pid_t>& family) {
   constexpr std::uint64_t bytes_per_file = 1024;
   for (pid_t id : family) {
@@ -68,6 +75,12 @@ std::uint64_t memory_of(const std::vector<pid_t>& family, std::uint64_t enough) 
   return sum;
 }
 
+// An estimate for comparisons between commands: kernel memory cannot be measured without a control group, so each socket and
+// pipe counts as if it were full.
+std::uint64_t memory_with_kernel(const std::vector<pid_t>& family) {
+  return memory_of(family, UINT64_MAX) + kernel_memory_bound(family);
+}
+
 }  // namespace
 
 std::uint64_t memory_of_all(pid_t leader, std::uint64_t enough) {
@@ -80,7 +93,8 @@ watchdog::~watchdog() {
     ending_ = true;
     changed_.notify_all();
   }
-  if (thread_.joinable()) thread_.join();
+  for (std::thread* each : {&commands_, &machine_})
+    if (each->joinable()) each->join();
 }
 
 void watchdog::add(const void* key, watched_command command) {
@@ -88,8 +102,9 @@ void watchdog::add(const void* key, watched_command command) {
   e->command = std::move(command);
   std::lock_guard lock(mutex_);
   entries_.emplace(key, std::move(e));
-  if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
-  // With an entry before this one the thread is not asleep for longer than the interval.
+  if (!commands_.joinable()) commands_ = std::thread([this] { each_interval([this](const entry_list& all) { check_limits(all); }); });
+  if (reserve_.enabled() && !machine_.joinable()) machine_ = std::thread([this] { each_interval([this](const entry_list& all) { check_machine(all); }); });
+  // With an earlier entry the threads sleep no longer than the interval.
   if (entries_.size() == 1) changed_.notify_all();
 }
 
@@ -109,10 +124,11 @@ void watchdog::condemn(const void* key, const std::shared_ptr<entry>& e, verdict
   const auto found = entries_.find(key);
   if (found == entries_.end() || found->second != e || e->outcome != verdict::none) return;
   e->outcome = why;
+  e->ended_at = clock::now();
   e->command.end();
 }
 
-void watchdog::run() {
+void watchdog::each_interval(const std::function<void(const entry_list&)>& look) {
   std::unique_lock lock(mutex_);
   while (!ending_) {
     if (entries_.empty()) {
@@ -120,16 +136,51 @@ void watchdog::run() {
       continue;
     }
     changed_.wait_for(lock, interval, [this] { return ending_; });
-    const std::vector<std::pair<const void*, std::shared_ptr<entry>>> now(entries_.begin(), entries_.end());
+    if (ending_) return;
+    const entry_list now(entries_.begin(), entries_.end());
     lock.unlock();
-    const std::vector<process> all = all_processes();
-    for (const auto& [key, e] : now) {
-      const std::uint64_t most = e->command.memory_bytes;
-      if (most != 0 && memory_of(family_of(e->command.leader, all), most) > most)
-        condemn(key, e, verdict::memory);
-    }
+    look(now);
     lock.lock();
   }
+}
+
+void watchdog::check_limits(const entry_list& commands) {
+  const std::vector<process> all = all_processes();
+  for (const auto& [key, e] : commands) {
+    const std::uint64_t most = e->command.memory_bytes;
+    if (most != 0 && memory_of(family_of(e->command.leader, all), most) > most) condemn(key, e, verdict::memory);
+  }
+}
+
+void watchdog::check_machine(const entry_list& commands) {
+  const memory_state now = reserve_.look();
+  if (observe_) observe_(now);
+  if (now.enough) return;
+  clock::time_point last_end{};
+  const entry_list running = without_ended(commands, last_end);
+  if (running.size() != commands.size() && clock::now() - last_end < (now.urgent ? longest_urgent_exit : longest_exit)) return;
+  const std::vector<process> all = all_processes();
+  std::uint64_t most = now.urgent ? 0 : reserve_.bytes() / least_part;
+  const entry_list::value_type* largest = nullptr;
+  for (const auto& each : running) {
+    const watched_command& c = each.second->command;
+    const std::optional<std::uint64_t> charged = c.charged ? c.charged() : std::nullopt;
+    const std::uint64_t bytes = charged ? *charged : memory_with_kernel(family_of(c.leader, all));
+    if (bytes < most) continue;
+    most = bytes;
+    largest = &each;
+  }
+  if (largest != nullptr) condemn(largest->first, largest->second, verdict::machine_memory);
+}
+
+watchdog::entry_list watchdog::without_ended(const entry_list& commands, clock::time_point& last_end) const {
+  std::lock_guard lock(mutex_);
+  entry_list out;
+  for (const auto& each : commands) {
+    if (each.second->outcome == verdict::none) out.push_back(each);
+    else last_end = std::max(last_end, each.second->ended_at);
+  }
+  return out;
 }
 
 }  // namespace bubblewrap

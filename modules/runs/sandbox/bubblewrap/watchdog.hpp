@@ -1,8 +1,9 @@
-// Bounds that the kernel does not hold for a sandbox as a whole: the memory of all its processes
-// together. Looks at it again and again while commands run, and ends the command that went over. What is used between
-// two looks can exceed a bound. Disk space is disk_watch's.
+// Ends commands for the memory that they take. The kernel limits single processes; the watchdog adds up the memory of all
+// processes of a command ten times a second and ends a command that exceeds its limit. It also keeps the machine's reserve
+// (memory_reserve): below it, the largest command is ended, one after the other until there is enough. A command can exceed a
+// limit between two measurements. Disk space is disk_watch's.
 //
-// Thread: all functions from any thread; `end` is called on the watchdog's own.
+// Thread: all functions from any thread; `end` and the observer are called on the watchdog's own threads.
 #pragma once
 #include <sys/types.h>
 
@@ -13,50 +14,74 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
+#include <utility>
+#include <vector>
+
+#include "memory_reserve.hpp"
 
 namespace bubblewrap {
 
-// Memory of a process and all its descendants, pages that several of them share counted once, and of a
-// sandbox what the kernel keeps for its files in /tmp and /dev/shm. Exact only over `enough`; below that
-// a cheaper figure, never too small.
+// Memory of a process and all its descendants, with shared pages counted once, and the kernel's memory for the files in a
+// sandbox's /tmp and /dev/shm. Exact only above `enough`; below that a cheaper figure that is never too small.
 std::uint64_t memory_of_all(pid_t leader, std::uint64_t enough);
 
-enum class verdict { none, memory };
+enum class verdict {
+  none,
+  memory,          // the command exceeded its limit
+  machine_memory,  // it was the largest command while the machine's memory was below the reserve
+};
 
 struct watched_command {
   pid_t leader = -1;
   std::uint64_t memory_bytes = 0;  // 0: not watched
-  std::function<void()> end;  // quick; may be called once
+  std::function<void()> end{};  // quick; called at most once
+  // Memory by the command's control group; nullopt: unknown. Empty: it has none.
+  std::function<std::optional<std::uint64_t>()> charged{};
 };
 
 class watchdog {
  public:
-  watchdog() = default;
+  // The machine's memory, after each measurement while commands run. [its thread]
+  using memory_observer = std::function<void(const memory_state&)>;
+
+  watchdog() : watchdog(memory_reserve(0)) {}
+  explicit watchdog(const memory_reserve& reserve, memory_observer observe = {})
+      : reserve_(reserve), observe_(std::move(observe)) {}
   ~watchdog();
   watchdog(const watchdog&) = delete;
   watchdog& operator=(const watchdog&) = delete;
 
   void add(const void* key, watched_command command);
   verdict verdict_on(const void* key) const;
-  // After it returned `end` is not called any more.
+  // After it returns, `end` is not called any more.
   void remove(const void* key);
 
  private:
   using clock = std::chrono::steady_clock;
   struct entry {
     watched_command command;
+    // Guarded by mutex_.
     verdict outcome = verdict::none;
+    clock::time_point ended_at{};
   };
+  using entry_list = std::vector<std::pair<const void*, std::shared_ptr<entry>>>;
 
-  void run();
+  // Calls `look` after each interval in which there are commands, until the end.
+  void each_interval(const std::function<void(const entry_list&)>& look);
+  void check_limits(const entry_list& commands);
+  void check_machine(const entry_list& commands);
+  entry_list without_ended(const entry_list& commands, clock::time_point& last_end) const;
   void condemn(const void* key, const std::shared_ptr<entry>& e, verdict why);
 
+  const memory_reserve reserve_;
+  const memory_observer observe_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::map<const void*, std::shared_ptr<entry>> entries_;
   bool ending_ = false;
-  std::thread thread_;
+  std::thread commands_, machine_;
 };
 
 }  // namespace bubblewrap

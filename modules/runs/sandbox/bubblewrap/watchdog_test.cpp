@@ -4,13 +4,17 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <filesystem>
 #include <fstream>
+
+#include "processes.hpp"
 
 namespace fs = std::filesystem;
 using namespace bubblewrap;
@@ -20,7 +24,7 @@ namespace {
 constexpr std::size_t mib = 1 << 20;
 const std::string project = "0192f0c1-2d3e-7f00-8a1b-0123456789ab";
 
-// Writes to all of it, by the kernel: a sanitizer that sees it would take several times the memory itself.
+// Writes to all of it by a system call: a sanitizer that saw the writes would itself take several times the memory.
 void touch(void* memory, std::size_t bytes) {
   const int zero = ::open("/dev/zero", O_RDONLY | O_CLOEXEC);
   for (std::size_t done = 0; done < bytes;) {
@@ -72,8 +76,8 @@ TEST(watchdog_test, memory_of_all_processes_is_added_up) {
   EXPECT_TRUE(within(std::chrono::seconds(20), [&] { return memory_of_all(four.leader, 0) > 120 * mib; }));
 }
 
-// What cannot be read any more must not end the thread that looks, and the server with it.
-TEST(watchdog_test, processes_may_end_while_they_are_looked_at) {
+// A file of /proc that can no longer be read must not throw: an exception would end the watchdog's thread and the server.
+TEST(watchdog_test, processes_may_end_during_a_measurement) {
   const pid_t restless = ::fork();
   if (restless == 0) {
     ::setpgid(0, 0);
@@ -96,7 +100,7 @@ TEST(watchdog_test, shared_memory_counts_once) {
   EXPECT_LT(memory_of_all(four.leader, 0), 100 * mib);
 }
 
-TEST(watchdog_test, ends_what_takes_too_much_together_and_nobody_else) {
+TEST(watchdog_test, only_the_command_over_its_limit_is_ended) {
   watchdog dog;
   family modest(4, 10 * mib, false), greedy(4, 30 * mib, false);
   std::atomic<int> ended{0};
@@ -110,6 +114,134 @@ TEST(watchdog_test, ends_what_takes_too_much_together_and_nobody_else) {
   EXPECT_EQ(ended, 1);
   dog.remove(&b);
   EXPECT_EQ(dog.verdict_on(&b), verdict::none);
+}
+
+// The machine's memory as the test sets it.
+struct machine {
+  std::atomic<std::uint64_t> available_mb{1000};
+  memory_reserve reserve{256 * mib, [this] { return "MemAvailable: " + std::to_string(available_mb << 10) + " kB\n"; }};
+};
+
+// A command of which the control group reports the memory.
+watched_command charged(std::uint64_t bytes, std::function<void()> end) {
+  watched_command out;
+  out.end = std::move(end);
+  out.charged = [bytes] { return std::optional(bytes); };
+  return out;
+}
+
+// Several measurements.
+void measure_often() { std::this_thread::sleep_for(std::chrono::milliseconds(500)); }
+
+TEST(watchdog_test, below_the_reserve_the_largest_command_is_ended) {
+  machine here;
+  std::atomic<std::uint64_t> seen{0};
+  watchdog dog(here.reserve, [&](const memory_state& now) { seen = now.available_bytes; });
+  std::atomic<int> small_ended{0}, large_ended{0};
+  int small = 0, large = 0;
+  dog.add(&small, charged(100 * mib, [&] { ++small_ended; }));
+  dog.add(&large, charged(900 * mib, [&] {
+            here.available_mb = 900;
+            ++large_ended;
+          }));
+  EXPECT_TRUE(within(std::chrono::seconds(20), [&] { return seen == 1000 * mib; }));
+  EXPECT_EQ(large_ended, 0);
+  here.available_mb = 200;
+  EXPECT_TRUE(within(std::chrono::seconds(20), [&] { return large_ended == 1; }));
+  EXPECT_EQ(dog.verdict_on(&large), verdict::machine_memory);
+  EXPECT_TRUE(within(std::chrono::seconds(20), [&] { return seen == 900 * mib; }));
+  measure_often();
+  EXPECT_EQ(large_ended, 1);
+  EXPECT_EQ(small_ended, 0);
+  EXPECT_EQ(dog.verdict_on(&small), verdict::none);
+}
+
+TEST(watchdog_test, a_small_command_is_spared_until_half_of_the_reserve_is_used) {
+  machine here;
+  here.available_mb = 200;
+  watchdog dog(here.reserve);
+  std::atomic<int> ended{0};
+  int command = 0;
+  dog.add(&command, charged(8 * mib, [&] { ++ended; }));
+  measure_often();
+  EXPECT_EQ(ended, 0);
+  here.available_mb = 100;
+  EXPECT_TRUE(within(std::chrono::seconds(20), [&] { return ended == 1; }));
+}
+
+// Until the first command is gone, its memory is not free yet; a command that does not go must not protect the others.
+TEST(watchdog_test, the_next_command_is_ended_after_the_exit_of_the_last_one) {
+  machine here;
+  here.available_mb = 200;
+  watchdog dog(here.reserve);
+  std::atomic<int> ended{0};
+  std::vector<int> commands(3);
+  std::mutex mutex;
+  std::vector<std::uint64_t> order;
+  for (std::size_t i = 0; i < commands.size(); ++i) {
+    const std::uint64_t bytes = (i + 1) * 100 * mib;
+    dog.add(&commands[i], charged(bytes, [&, bytes] {
+              std::lock_guard lock(mutex);
+              order.push_back(bytes);
+              ++ended;
+            }));
+  }
+  EXPECT_TRUE(within(std::chrono::seconds(20), [&] { return ended == 1; }));
+  dog.remove(&commands[2]);
+  EXPECT_TRUE(within(std::chrono::seconds(20), [&] { return ended == 3; }));
+  EXPECT_EQ(order, (std::vector<std::uint64_t>{300 * mib, 200 * mib, 100 * mib}));
+}
+
+TEST(watchdog_test, without_control_groups_processes_are_compared) {
+  machine here;
+  here.available_mb = 100;
+  family modest(1, 10 * mib, false), greedy(2, 60 * mib, false);
+  ASSERT_TRUE(within(std::chrono::seconds(20), [&] { return memory_of_all(greedy.leader, UINT64_MAX) > 120 * mib; }));
+  watchdog dog(here.reserve);
+  std::atomic<int> ended{0};
+  int a = 0, b = 0;
+  const auto command = [&](pid_t leader, int of) {
+    watched_command out;
+    out.leader = leader;
+    out.end = [&, of] {
+      here.available_mb = 1000;
+      ended = of;
+    };
+    return out;
+  };
+  dog.add(&a, command(modest.leader, 1));
+  dog.add(&b, command(greedy.leader, 2));
+  EXPECT_TRUE(within(std::chrono::seconds(20), [&] { return ended != 0; }));
+  EXPECT_EQ(ended, 2);
+}
+
+TEST(watchdog_test, sockets_and_pipes_count_as_if_they_were_full) {
+  const std::uint64_t before = kernel_memory_bound({::getpid()});
+  EXPECT_GT(before, 0u);  // page tables
+  std::vector<std::array<int, 2>> open;
+  for (int i = 0; i < 20; ++i) {
+    open.emplace_back();
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, open.back().data()), 0);
+    open.emplace_back();
+    ASSERT_EQ(::pipe2(open.back().data(), O_CLOEXEC), 0);
+  }
+  const int copy = ::dup(open.front()[0]);  // the same socket
+  const std::uint64_t expected = 40 * (208 << 10) + 20 * (64 << 10);
+  const std::uint64_t with = kernel_memory_bound({::getpid()});
+  EXPECT_GE(with, before + expected - mib / 4);
+  EXPECT_LE(with, before + expected + mib / 4);
+  ::close(copy);
+  for (const auto& both : open)
+    for (const int fd : both) ::close(fd);
+}
+
+TEST(watchdog_test, without_a_reserve_no_command_is_ended_for_the_machine) {
+  watchdog dog(memory_reserve(0, [] { return std::string("MemAvailable: 0 kB\n"); }));
+  std::atomic<int> ended{0};
+  int command = 0;
+  dog.add(&command, charged(900 * mib, [&] { ++ended; }));
+  measure_often();
+  EXPECT_EQ(ended, 0);
 }
 
 }  // namespace

@@ -1,0 +1,15 @@
+// Counters that several parts of the driver add to, each with reasons of its own.
+#pragma once
+#include <ry/ry.hpp>
+
+namespace bubblewrap {
+
+inline ry::metric ended_counter(const ry::context& ctx, const char* reason) {
+  return ctx.metrics().counter("ended_total", "Commands that were ended because of a limit", {{"reason", reason}});
+}
+
+inline ry::metric refused_counter(const ry::context& ctx, const char* reason) {
+  return ctx.metrics().counter("refused_total", "Commands and files that were refused", {{"reason", reason}});
+}
+
+}  // namespace bubblewrap

@@ -1,0 +1,37 @@
+// Memory of commands as command_runner needs it: the limit of each command, the machine's reserve, and the metrics and warnings
+// about both.
+//
+// Thread: any. Lifetime: as long as the driver.
+#pragma once
+#include <cstdint>
+#include <ry/ry.hpp>
+
+#include "memory_reserve.hpp"
+#include "warning_pace.hpp"
+#include "watchdog.hpp"
+
+namespace bubblewrap {
+
+class memory_guard {
+ public:
+  memory_guard(const ry::context& ctx, std::uint64_t reserve_bytes);
+
+  watchdog& watch() { return watch_; }
+  // Reports the machine's memory, and a reserve that cannot be kept because the kernel does not tell.
+  void start();
+  // False below the reserve: a new command must be refused.
+  bool check_reserve();
+  // A command that was ended.
+  void count(verdict found) const;
+
+ private:
+  void observe(const memory_state& now) noexcept;
+
+  const ry::context& ctx_;
+  const memory_reserve reserve_;
+  ry::metric available_bytes_, refused_, command_, machine_;
+  warning_pace warnings_;
+  watchdog watch_;  // last: its threads use the other members
+};
+
+}  // namespace bubblewrap

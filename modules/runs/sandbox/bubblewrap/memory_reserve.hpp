@@ -1,0 +1,40 @@
+// A reserve of memory for everything else on the machine: the server, its database, other programs. Memory that the kernel keeps
+// for a command without control groups (buffers of sockets and pipes) is in no process's figures, but it is missing here.
+//
+// Thread: any. The functions block on a file of /proc only.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace bubblewrap {
+
+// MemAvailable of /proc/meminfo, in bytes: what programs can still take without swapping. nullopt: the text does not have it.
+std::optional<std::uint64_t> available_memory(std::string_view meminfo);
+
+struct memory_state {
+  std::uint64_t available_bytes = UINT64_MAX;  // UINT64_MAX: unknown
+  bool enough = true;                          // false: below the reserve
+  bool urgent = false;                         // below half of the reserve
+};
+
+class memory_reserve {
+ public:
+  using meminfo_reader = std::function<std::string()>;
+
+  // reserve_bytes: 0: no reserve. read: returns the text of /proc/meminfo.
+  explicit memory_reserve(std::uint64_t reserve_bytes, meminfo_reader read = {});
+
+  bool enabled() const { return reserve_bytes_ != 0; }
+  std::uint64_t bytes() const { return reserve_bytes_; }
+  // Without a figure of the kernel there is always enough.
+  memory_state look() const;
+
+ private:
+  const std::uint64_t reserve_bytes_;
+  const meminfo_reader read_;
+};
+
+}  // namespace bubblewrap

@@ -1,0 +1,43 @@
+// The reserve of the machine's memory. Which command is ended below it is tested in modules/runs/sandbox/bubblewrap
+// (watchdog_test.cpp), with a machine whose memory the test sets.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { lastUser, startLlm, turns } from '../e2e/lib/llm.mjs';
+import { Server, makeDatabase, waitFor } from '../e2e/lib/server.mjs';
+
+let database, llm, server;
+
+before(async () => {
+  database = makeDatabase();
+  llm = await startLlm((request, reply) => {
+    if (turns(request).some((m) => m.role === 'tool')) return reply.say('done');
+    reply.tools([{ id: 'c1', name: 'shell', arguments: { command: lastUser(request) } }]);
+  });
+  server = await new Server({ database, llm, set: ['sandbox_bubblewrap.min_available_mb=1000000000'] }).start();
+});
+after(async () => {
+  await server?.close();
+  await llm?.close();
+  database?.drop();
+});
+
+const figure = async (line) => Number(new RegExp(`^runyard_sandbox_bubblewrap_${line} (\\S+)$`, 'm').exec(await (await fetch(`${server.url}/metrics`)).text())?.[1] ?? NaN);
+
+test('below the reserve of memory commands are refused with the cause', async () => {
+  const u = await server.user();
+  const r = await u.start({ prompt: 'echo executed' });
+  assert.equal(r.status, 200, r.text);
+  const s = await u.stream(r.json.agent_run_id);
+  const result = s.events.find((e) => e.type === 'tool_result').content;
+  assert.match(result, /the command did not begin: .*memory is nearly used up/);
+  assert.doesNotMatch(result, /executed/);
+  assert.ok(s.events.some((e) => e.type === 'status' && e.status === 'completed'), s.raw);
+  await waitFor('the warning', () => /the memory of the machine is nearly used up.*min_available_mb/.test(server.log));
+  assert.ok((await figure('refused_total{[^}]*reason="machine_memory"[^}]*}')) >= 1);
+  assert.ok((await figure('memory_available_bytes(?:{[^}]*})?')) > 0);
+});
+
+test('the server stays ready: the probe of the sandbox needs no reserve', async () => {
+  assert.match(server.log, /sandbox ready/);
+  assert.equal((await fetch(`${server.url}/readyz`)).status, 200);
+});
