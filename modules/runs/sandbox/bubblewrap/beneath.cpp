@@ -30,7 +30,7 @@ file_error from_errno(int error, std::string_view path) {
     case ENOSPC:
     case EDQUOT: return fail(RY_RESOURCE_EXHAUSTED, "no space is left for " + name);
     case EMLINK: return fail(RY_RESOURCE_EXHAUSTED, "the directory of " + name + " is full");
-    case ENXIO:  // what opening a socket answers
+    case ENXIO:  // the error of opening a socket
     case ENODEV: return fail(RY_FAILED_PRECONDITION, name + " is not a regular file");
     case EAGAIN:
     case ENOTEMPTY: return fail(RY_FAILED_PRECONDITION, name + " was changed by a command at the same time");
@@ -46,7 +46,7 @@ int open_beneath(int directory, const std::string& path, std::uint64_t flags, li
   how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS |
                 (follow == links::refuse ? RESOLVE_NO_SYMLINKS : 0);
   int fd = -1;
-  // EAGAIN: something was renamed during the look-up, so the kernel could not vouch for the result.
+  // EAGAIN: a rename during the look-up kept the kernel from checking the result.
   for (int attempt = 0; attempt < 16; ++attempt) {
     fd = static_cast<int>(::syscall(SYS_openat2, directory, path.c_str(), &how, sizeof(how)));
     if (fd >= 0 || (errno != EAGAIN && errno != EINTR)) break;
@@ -82,7 +82,7 @@ file_error split(std::string_view path, split_path& out) {
   return {};
 }
 
-// Opens the directory of the file to be made, making what is missing.
+// Opens the directory of the file to be made; missing directories are made.
 file_error open_parent(int workspace, const split_path& path, std::optional<uid_t> owner,
                        unique_fd& out) {
   std::string prefix = ".";

@@ -1,5 +1,5 @@
-// What workspace and tree share: paths resolved by the kernel beneath a workspace, errors as sentences
-// that name only paths inside of it, files that appear as a whole. All functions block; any thread.
+// Shared by workspace and tree: paths that the kernel resolves beneath a workspace, error messages that name only paths inside of
+// it, and files that appear as a whole. All functions block; any thread.
 #pragma once
 #include <optional>
 #include <string>
@@ -13,7 +13,7 @@ namespace bubblewrap {
 file_error fail(ry_status status, std::string message);
 file_error from_errno(int error, std::string_view path);
 
-enum class links { follow, refuse };  // those on the way; none leads out in any case
+enum class links { follow, refuse };  // links in the middle of a path; in both cases none leads out of the workspace
 // A descriptor, or -1 with errno.
 int open_beneath(int directory, const std::string& path, std::uint64_t flags,
                  links follow = links::follow);
@@ -25,7 +25,7 @@ struct split_path {
 };
 // The last component must be a name: "", "." and ".." cannot be created.
 file_error split(std::string_view path, split_path& out);
-// Opens the directory of the file to be made, making what is missing.
+// Opens the directory of the file to be made; missing directories are made.
 file_error open_parent(int workspace, const split_path& path, std::optional<uid_t> owner,
                        unique_fd& out);
 
@@ -33,7 +33,7 @@ file_error open_parent(int workspace, const split_path& path, std::optional<uid_
 bool write_all(int fd, std::string_view bytes);
 bool copy_all(int from, int to);
 
-// Names that begin so are files on their way to their names; nobody is shown them.
+// Prefix of files that are still being written. No listing shows them.
 inline constexpr std::string_view temporary_prefix = ".ry-new-";
 std::string temporary_name();
 

@@ -6,7 +6,7 @@ namespace bubblewrap {
 namespace {
 
 constexpr std::uint32_t inner_uid = 1000;
-// At the root of the sandbox: any directory may be one of the places of the host, which cannot be written to.
+// At the root of the sandbox, because every directory may be a read-only place of the host.
 constexpr std::string_view inner_exec = "/.sandbox-exec";
 
 void add(std::vector<std::string>& out, std::initializer_list<std::string_view> words) {
@@ -38,8 +38,7 @@ std::vector<std::string> build_command_line(const command_spec& spec) {
   if (spec.network == network_access::none) add(out, {"--unshare-net"});
   add(out, {"--ro-bind", "/usr", "/usr", "--symlink", "usr/bin", "/bin", "--symlink", "usr/sbin",
             "/sbin", "--symlink", "usr/lib", "/lib", "--symlink", "usr/lib64", "/lib64"});
-  // What programs commonly need of /etc; never the whole of it. Left to itself bwrap makes the
-  // directory readable by root only.
+  // The files of /etc that programs commonly need. Without --perms, bwrap would make the directory readable by root only.
   add(out, {"--perms", "0755", "--dir", "/etc", "--perms", "0755", "--dir", "/etc/ssl"});
   for (std::string_view path : {"/etc/alternatives", "/etc/ld.so.cache", "/etc/localtime",
                                 "/etc/mime.types", "/etc/ssl/certs", "/etc/fonts"})
@@ -60,7 +59,7 @@ std::vector<std::string> build_command_line(const command_spec& spec) {
       add(out, {"--perms", "0755", "--dir", place.path.substr(0, end)});
     add(out, {place.writable ? "--bind-try" : "--ro-bind-try", place.path, place.path});
   }
-  // After the places, over what they would show. Read-only, as these file systems in memory have no bound.
+  // Mounted over the paths that the places must not show. Read-only, because these memory file systems have no size limit.
   for (const auto& hidden : spec.hidden) {
     if (hidden.directory)
       add(out, {"--perms", "0755", "--tmpfs", hidden.path, "--remount-ro", hidden.path});
@@ -84,14 +83,14 @@ std::vector<std::string> build_command_line(const command_spec& spec) {
               "--ro-bind", file, inside});
   }
   add(out, {"--ro-bind", spec.exec_path, inner_exec});
-  // The root and /dev are memory file systems without a bound: nobody may fill them.
+  // The root and /dev are memory file systems without a size limit, so the command must not write to them.
   add(out, {"--remount-ro", "/dev", "--remount-ro", "/"});
   add(out, {"--cap-drop", "ALL"});
-  // The three capabilities live until runyard-sandbox-exec has used them to become the project's uid.
+  // runyard-sandbox-exec drops the three capabilities after it has become the project's uid.
   if (spec.mode == confinement::drop_root)
     add(out, {"--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--cap-add", "CAP_SETPCAP"});
-  // Limits are set inside, by the sandbox's own init for itself and the command: in the user namespace the number of
-  // processes is then counted for this sandbox alone, and bwrap itself is not subject to them.
+  // The sandbox's init sets the limits for itself and the command: inside of the user namespace, the kernel counts the processes of
+  // this sandbox alone, and bwrap itself is not limited.
   add(out, {"--", inner_exec, "enter"});
   if (spec.argv.empty()) {
     out.emplace_back("--wait");  // the request names the user
@@ -121,7 +120,7 @@ std::vector<std::string> command_environment() {
 }
 
 std::uint32_t project_uid(std::string_view project_id, std::uint32_t base, std::uint32_t count) {
-  std::uint64_t hash = 1469598103934665603u;  // FNV-1a: must give the same uid in every build
+  std::uint64_t hash = 1469598103934665603u;  // FNV-1a, because every build must give the same uid
   for (char c : project_id) {
     hash ^= static_cast<unsigned char>(c);
     hash *= 1099511628211u;

@@ -3,12 +3,12 @@
 // Two ways of confinement, chosen once by probing:
 //  - user_namespace: started by an ordinary user (or by a root that has no CAP_SYS_ADMIN). bwrap makes a
 //    user namespace in which the command is uid 1000 and may not make further ones.
-//  - drop_root: started by root. bwrap prepares the mounts as root, so that the data directory need not
-//    be open to others; the command then runs as an unprivileged uid of its own per project, with
-//    no capability and no way to get one. A uid of its own makes the limit on processes hold.
-// runyard-sandbox-exec does what bwrap does not: it opens the filter, becomes the uid and sets limits.
-// Either way the command sees a read-only system, its own /workspace, an empty /tmp, its own processes
-// and, unless asked otherwise, no network; what it may ask of the kernel is filtered (system_calls.hpp).
+//  - drop_root: started by root. bwrap prepares the mounts as root, so the data directory can be closed
+//    to other users. The command then runs as the project's unprivileged uid, without capabilities and
+//    without a way to get one. The kernel counts processes per uid, so their limit holds per project.
+// runyard-sandbox-exec takes the steps that bwrap lacks: it opens the filter, becomes the uid and sets limits.
+// In both modes the command sees a read-only system, its own /workspace, an empty /tmp, its own processes and, by default, no
+// network. Its system calls are filtered (system_calls.hpp).
 #pragma once
 #include <cstdint>
 #include <string>
@@ -35,7 +35,7 @@ struct host_place {
   bool writable = false;
 };
 
-// What a place would show and must not, by its name in the sandbox.
+// A path below a place that must not be shown, by its name in the sandbox.
 struct hidden_place {
   std::string path;
   bool directory = true;
@@ -47,8 +47,8 @@ struct command_spec {
   std::string bwrap_path;     // absolute
   std::string exec_path;      // runyard-sandbox-exec, absolute
   std::string workspace;      // host directory that appears as /workspace; empty: an empty one in memory
-  // Host directory with the files passwd, group and system_calls (what system_call_filter() gives). Both
-  // directories without links.
+  // Host directory with the files passwd, group and system_calls (the result of system_call_filter()). The paths of both
+  // directories contain no links.
   std::string etc_directory;
   std::uint32_t uid = 0;      // drop_root only
   limits limit;
@@ -59,14 +59,14 @@ struct command_spec {
   std::string cache;  // canonical path of a host directory that appears as /cache; empty: none
 };
 
-// The directory of the host in which the command line must be executed. Paths of the server's are given
-// relative to it: the sandbox can read the arguments of its own first process.
+// The directory of the host in which the command line must be executed. Paths of the server are relative to it, because the
+// command can read the arguments of the sandbox's first process.
 std::string working_directory(const command_spec& spec);
 
-// What to execute on the host. Throws std::bad_alloc only.
+// The arguments to execute on the host. Throws std::bad_alloc only.
 std::vector<std::string> build_command_line(const command_spec& spec);
 
-// The environment of every sandboxed command; nothing of the server's is inherited.
+// The environment of every sandboxed command, which inherits no variable of the server.
 std::vector<std::string> command_environment();
 
 // The uid of a project in drop_root mode: stable, spread over [base, base + count).

@@ -1,4 +1,4 @@
-// The vector is tried for real: what matters is what the sandboxed command can and cannot do.
+// Executes the command lines: the tests are about the abilities of a sandboxed command.
 #include "command_line.hpp"
 
 #include <gtest/gtest.h>
@@ -76,7 +76,7 @@ class command_line_test : public ::testing::Test {
     char name[] = "/tmp/ry-bwrap-XXXXXX";
     ASSERT_NE(::mkdtemp(name), nullptr);
     root = name;
-    // Its own, or the processes of tests that run beside this one would count against the limit.
+    // A uid of this test, because processes of tests that run at the same time would count to the limit.
     const auto uid = 61184 + static_cast<std::uint32_t>(::getpid()) % 4096;
     std::ofstream(root / "passwd") << passwd_text(uid, 1);
     std::ofstream(root / "group") << group_text(uid, 1);
@@ -104,7 +104,7 @@ class command_line_test : public ::testing::Test {
     return execute_in(working_directory(spec), command, input);
   }
 
-  // What a warm sandbox does with a start request and what follows it.
+  // Output and exit of a warm sandbox after a start request and the input behind it.
   outcome execute_warm(std::string_view script, std::uint32_t uid, const std::string& rest = {}) {
     spec.argv.clear();
     std::vector<std::string> env = command_environment();
@@ -118,7 +118,7 @@ class command_line_test : public ::testing::Test {
     return build_command_line(spec);
   }
 
-  // What a system call of a sandboxed command gives: "ok", or the name of its error.
+  // The result of a system call of a sandboxed command: "ok", or the name of the error.
   std::string asking(long call, const std::string& arguments) {
     const std::string script = "perl -MErrno -e 'my $r = syscall(" + std::to_string(call) + ", " + arguments +
                                "); print $r >= 0 ? q(ok) : (grep { $!{$_} } keys %!)[0]'";
@@ -187,7 +187,7 @@ TEST_F(command_line_test, limits_hold) {
   EXPECT_NE(execute(shell("head -c 200000000 /dev/zero | tail")).exit_code, 0);
 }
 
-// The watchdog adds up what processes hold; what they do not hold would be without a bound.
+// The watchdog adds up the memory of processes. Memory that belongs to no process would have no limit.
 TEST_F(command_line_test, there_is_no_memory_but_that_of_processes_and_bounded_places) {
   EXPECT_EQ(asking(SYS_memfd_create, "my $name = q(a), 0"), "ENOSYS");
   const std::string make = std::to_string(IPC_CREAT | 0600);
@@ -289,7 +289,7 @@ TEST_F(command_line_test, sockets_are_of_four_families) {
   }
 }
 
-// Its memory is nobody's to write, and a process that it started would have the same limits.
+// A command cannot write to the memory of the init, and a process that the init starts has the same limits.
 TEST_F(command_line_test, the_init_gives_no_way_round_the_limits) {
   const outcome out = execute(shell(
       "head -c 1 /proc/1/mem; (echo x >> /proc/1/mem) 2>&1; ls /proc/1/fd/ /proc/1/root/ 2>&1; cat /proc/1/environ 2>&1;"
@@ -325,7 +325,7 @@ TEST_F(command_line_test, its_end_is_the_end_of_all_it_started) {
   const auto begun = std::chrono::steady_clock::now();
   std::vector<std::string> timed = {"/usr/bin/timeout", "-s", "KILL", "1"};
   timed.insert(timed.end(), words.begin(), words.end());
-  execute(timed);  // returns when nobody holds the pipe any more
+  execute(timed);  // returns when all processes have closed the pipe
   EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(20));
 }
 
@@ -341,7 +341,7 @@ TEST_F(command_line_test, the_exit_code_is_the_commands) {
   EXPECT_EQ(execute(build_command_line(spec)).exit_code, 127);
 }
 
-// Everything that a program can see of itself is as in a sandbox that was started for it.
+// A program cannot tell a warm sandbox from one that was started for it.
 TEST_F(command_line_test, a_program_finds_the_same_in_a_warm_sandbox) {
   spec.workspace.clear();
   spec.limit.data_bytes = 64 << 20;

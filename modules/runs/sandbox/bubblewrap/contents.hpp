@@ -1,5 +1,5 @@
-// Everything in a workspace, met by descriptors (common/walk_tree.hpp): what it takes on disk, whose it is, and how deep
-// directories may lie in each other. All functions block; any thread. `workspace`: an open directory.
+// The whole content of a workspace, visited by descriptors (common/walk_tree.hpp): its size on disk, its owner, and the nesting
+// of its directories. All functions block; any thread. `workspace`: an open directory.
 #pragma once
 #include <sys/types.h>
 
@@ -10,7 +10,8 @@ namespace bubblewrap {
 
 file_error measure(int workspace, const disk::tree_limits& most, disk::tree_use& out);
 
-// Makes everything in it `owner`'s, uid and gid; the workspace itself last, so that an interrupted call is repeated.
+// Makes `owner` (uid and gid) the owner of everything in it. The workspace itself comes last, so that the next call repeats an
+// interrupted one.
 file_error give_to(int workspace, uid_t owner);
 
 // Removes directories that lie deeper than disk::max_depth, with everything in them.

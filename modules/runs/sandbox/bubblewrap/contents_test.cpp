@@ -71,7 +71,7 @@ TEST_F(contents_test, nothing_hides_in_closed_or_deep_directories) {
   fs::permissions(home / "closed", fs::perms::none);
   EXPECT_GE(use().bytes, 1u << 20);
 
-  // Deeper than any path reaches.
+  // Deeper than a path can be long.
   int at = ::open(home.c_str(), O_RDONLY | O_DIRECTORY);
   const std::string name(200, 'd');
   for (int i = 0; i < 40; ++i) {
@@ -103,7 +103,7 @@ TEST_F(contents_test, nothing_hides_in_closed_or_deep_directories) {
   ASSERT_FALSE(trim_deep(workspace.get(), trimmed));
   EXPECT_TRUE(trimmed);
   EXPECT_FALSE(use().too_deep);
-  EXPECT_GE(use().bytes, 2u << 20);  // what lies above stays
+  EXPECT_GE(use().bytes, 2u << 20);  // higher directories remain
   ASSERT_FALSE(trim_deep(workspace.get(), trimmed));
   EXPECT_FALSE(trimmed);
 }

@@ -33,13 +33,12 @@ class reading {
   }
   bool in_container() const { return here_.in != container::none; }
 
-  // Up to 0.10 it says "No permissions to creating new namespace".
+  // The message of versions up to 0.10 is "No permissions to creating new namespace".
   bool was_refused_a_namespace() const {
     return says_any({"No permissions to creat", "Creating new namespace failed"});
   }
 
-  // All that a container needs for an ordinary user's namespaces, so that the next start does not
-  // find the next obstacle.
+  // All options that an ordinary user's namespaces need in a container, so that one restart is enough.
   std::string container_options() const {
     const std::string docker =
         "--security-opt seccomp=unconfined --security-opt apparmor=unconfined " +
@@ -68,7 +67,7 @@ class reading {
               "Make it executable (chmod 755), on a file system that is not mounted noexec"};
     if (says("bwrap: Unknown option"))
       return {"bubblewrap is older than 0.8", "Install bubblewrap 0.8 or later"};
-    // Without privileges to gain (NoNewPrivileges=) the bit has no effect, and is not the cause.
+    // With NoNewPrivileges= the set-user-ID bit has no effect, and bwrap does not print this.
     if (says("not permitted in setuid mode"))
       return {bwrap_ +
                   " is installed set-user-ID root, and such a bwrap refuses options that the "
@@ -121,7 +120,7 @@ class reading {
 
   diagnosis of_root() const {
     if (!here_.is_root) return {};
-    // The steps by which it becomes the project's user; its other ones have other causes.
+    // The steps by which it becomes the project's user. Its other steps fail for other reasons.
     if (says_any({"runyard-sandbox-exec: capabilities: ", "runyard-sandbox-exec: setgroups: ", "runyard-sandbox-exec: setresgid: ",
                   "runyard-sandbox-exec: setresuid: ", "runyard-sandbox-exec: capset: "}))
       return {
@@ -143,7 +142,7 @@ class reading {
     return {cause, "Start it with these capabilities"};
   }
 
-  // Settings of the kernel, which concern ordinary users only.
+  // Kernel settings, which apply to ordinary users only.
   diagnosis of_the_kernel() const {
     if (says("kernel does not support user namespaces"))
       return {"the kernel does not support user namespaces", "Use a kernel with CONFIG_USER_NS"};
@@ -169,10 +168,10 @@ class reading {
 
   diagnosis of_apparmor() const {
     if (here_.apparmor_restricts == std::uint64_t{0}) return {};
-    // A container's seccomp profile comes before it.
+    // In a container, the seccomp profile refuses the namespace before AppArmor is asked.
     if (in_container() && was_refused_a_namespace()) return {};
     const bool restricts = here_.apparmor_restricts.value_or(0) != 0 && !here_.is_root;
-    // Without capabilities in its new namespace bwrap comes so far.
+    // bwrap gets to these steps if it has no capabilities in its new namespace.
     const bool is_typical = says_any({"loopback: Failed RTM_NEWADDR: Operation not permitted",
                                       "setting up uid map: Permission denied"});
     const bool can_be =

@@ -1,5 +1,5 @@
-// Why bubblewrap does not work on this system, and what the operator changes. Pure: from what bwrap
-// said (0.8 and later) and facts of the system.
+// Explains why bubblewrap does not work on this system, and how the operator fixes it. Pure: from the output of bwrap
+// (0.8 and later) and facts about the system.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ diagnosis diagnose(std::string_view said, const surroundings& here, const std::s
 
 // For the log and /readyz.
 std::string sentence(const diagnosis& found, std::string_view said);
-// The same where the server cannot create a workspace, so that bubblewrap is not started.
+// The message if the server cannot create a workspace, so that bubblewrap is not started.
 std::string workspace_sentence(std::string_view error);
 
 // At most `most` bytes of `text`, without a part of a UTF-8 character at the end.

@@ -274,7 +274,7 @@ TEST(diagnosis, names_cause_and_fix) {
   }
 }
 
-// An ordinary user is blocked as well in these.
+// Containers that also block an ordinary user.
 TEST(diagnosis, root_is_not_sent_to_an_ordinary_user_who_is_blocked) {
   for (const auto& block : std::vector<std::function<void(surroundings&)>>{
            [](auto& s) { s.apparmor_restricts = 1; }, [](auto& s) { s.userns_clone = 0; },
@@ -301,7 +301,7 @@ TEST(diagnosis, what_is_not_known_is_handed_on) {
   EXPECT_LT(sentence({}, std::string(10000, 'x')).size(), 500u);
 }
 
-// It says more than that it could not become another user.
+// runyard-sandbox-exec has other steps, whose failures have other causes.
 TEST(diagnosis, root_is_told_of_another_user_only_where_that_failed) {
   surroundings root;
   root.is_root = true;

@@ -19,11 +19,11 @@ constexpr auto look_interval = 100ms;
 constexpr auto first_walk_pause = 1s, last_walk_pause = 3s;
 constexpr auto first_unlinked_pause = 500ms;
 constexpr auto last_unlinked_pause = 3s;
-// Between two commands that are ended for the reserve: what the first one held is given back meanwhile.
+// Between two commands that are ended for the reserve, so that the space of the first one is free before the second is chosen.
 constexpr auto end_interval = 300ms;
 constexpr std::uint64_t least_inodes = 20'000;
 constexpr std::size_t most_known = 10'000;
-// Names that writing one file adds at most: a path has 4000 bytes.
+// Most entries that writing one file adds, with its directories: a path has at most 4000 bytes.
 constexpr std::uint64_t names_of_path = 256;
 
 }  // namespace
@@ -43,7 +43,7 @@ disk_watch::space disk_watch::free_space() const {
   if (directory_.empty() || ::statvfs(directory_.c_str(), &s) != 0) return {};
   space out;
   out.bytes = static_cast<std::uint64_t>(s.f_bavail) * s.f_frsize;
-  // Some file systems have no fixed number of inodes.
+  // f_files is 0 on file systems without a fixed number of inodes.
   const bool inodes = s.f_files == 0 || s.f_favail >= least_inodes;
   out.enough = reserve_bytes_ == 0 || (out.bytes >= reserve_bytes_ && inodes);
   return out;
@@ -109,7 +109,7 @@ disk_verdict disk_watch::walk(entry& e) {
       std::lock_guard lock(mutex_);
       unlinked = e.unlinked;
     }
-    // Larger than that, the command is over its limit, however much there is. The first look sees it all.
+    // Above these limits the command is over its limit, and the exact size does not matter. The first walk has no limits.
     disk::tree_limits most;
     if (first != nullptr)
       most = {std::max(e.command.max_bytes, first->bytes), std::max(e.command.max_files, first->entries)};
@@ -141,7 +141,7 @@ disk_verdict disk_watch::conclude(const void* key, disk::tree_use& use) {
     const auto found = entries_.find(key);
     if (found == entries_.end()) return disk_verdict::none;
     e = found->second;
-    e->unlinked = 0;  // they ended with the command
+    e->unlinked = 0;  // deleted files are gone with the processes that kept them open
   }
   disk_verdict now = walk(*e);
   if (e->command.workspace) {
@@ -151,7 +151,7 @@ disk_verdict disk_watch::conclude(const void* key, disk::tree_use& use) {
       std::lock_guard lock(mutex_);
       whole = e->last;
     }
-    // A walk ends beyond a limit: what the next command may keep is all there is.
+    // A walk ends above a limit. The next command may keep everything that is there, so the whole size is needed.
     bool counted = !whole.partial || !measure(workspace, {}, whole);
     bool trimmed = false;
     if (whole.too_deep && !trim_deep(workspace, trimmed)) {
@@ -239,7 +239,7 @@ void disk_watch::look(const std::map<const void*, entry_ptr>& all) {
     std::lock_guard lock(mutex_);
     if (e->command.max_bytes == UINT64_MAX) continue;
     const std::uint64_t taken = e->last.bytes + e->unlinked;
-    // More than the limit without a name: no walk is needed to tell.
+    // If the deleted files alone exceed the limit, no walk is needed.
     if (e->unlinked > e->command.max_bytes) over.emplace_back(key, e);
     const std::uint64_t room = e->command.max_bytes - std::min(e->command.max_bytes, taken);
     const std::uint64_t lost = e->free_at_walk - std::min(e->free_at_walk, there.bytes);
@@ -252,7 +252,7 @@ void disk_watch::look(const std::map<const void*, entry_ptr>& all) {
   if (!there.enough) end_for_space(all, there.bytes);
 }
 
-// The command that wrote most goes first, and all of them when the reserve itself is half used up.
+// Ends the command that wrote most or, if half of the reserve is used up, all commands.
 void disk_watch::end_for_space(const std::map<const void*, entry_ptr>& all, std::uint64_t free_bytes) {
   const auto now = clock::now();
   const bool urgent = free_bytes < reserve_bytes_ / 2;

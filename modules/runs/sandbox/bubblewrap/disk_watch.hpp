@@ -1,12 +1,12 @@
-// Keeps commands within their limits of disk space: bytes, names and depth of a workspace, the size of a package cache, and
-// a reserve of free space for everybody else on the file system.
+// Ends commands that exceed their limits of disk space: bytes, entries and depth of a workspace, and the size of a package cache.
+// Also keeps a reserve of free space for all other users of the file system.
 //
-// One thread looks at the free space and at unlinked open files several times a second, another one walks through the
-// directories, each of them about every second and at least every few seconds. A walk is brought forward when the file
-// system has lost more space than the workspace may still take. What is written between two looks can exceed a limit;
-// conclude() looks once more after the command.
+// One thread checks the free space and the deleted files that are still open several times a second. Another one walks through
+// the directories, each of them about every second and at least every few seconds. A walk is brought forward if the file system
+// has lost more space than the workspace may still take. A command can exceed a limit between two checks; conclude() measures
+// once more after the command.
 //
-// A workspace that is larger than it may be keeps what it has: commands that remove files run, and one that makes it
+// A workspace that is already above a limit keeps its content: commands that remove files run, and a command that makes it
 // larger is ended.
 //
 // Thread: all functions from any thread; `end` is called on the threads of this object.
@@ -39,12 +39,12 @@ struct disk_command {
   std::uint64_t max_bytes = UINT64_MAX, max_files = UINT64_MAX;
   unique_fd cache{};      // none: not watched
   std::uint64_t cache_bytes = 0;
-  std::function<void()> end{};  // quick; may be called once
+  std::function<void()> end{};  // quick; called at most once
 };
 
 class disk_watch {
  public:
-  // Free space in bytes, after each look while commands run; false: it is below the reserve. [its thread]
+  // Free space in bytes, after each check while commands run. enough: false below the reserve. [its thread]
   using space_observer = std::function<void(std::uint64_t free_bytes, bool enough)>;
 
   explicit disk_watch(std::uint64_t reserve_bytes, space_observer observe = {})
@@ -53,25 +53,25 @@ class disk_watch {
   disk_watch(const disk_watch&) = delete;
   disk_watch& operator=(const disk_watch&) = delete;
 
-  // A directory of the file system with the reserve. Before all other calls.
+  // A directory of the file system with the reserve. To be called before the other functions.
   void set_directory(std::string directory) { directory_ = std::move(directory); }
   struct space {
     std::uint64_t bytes = UINT64_MAX;
-    bool enough = true;  // false: below the reserve, or nearly without inodes; a command that writes must not begin
+    bool enough = true;  // false: below the reserve or nearly without inodes, so a command that writes must not start
   };
-  // Does not block on more than statvfs.
+  // Blocks on statvfs() only.
   space free_space() const;
 
   void add(const void* key, disk_command command);
   disk_verdict verdict_on(const void* key) const;
-  // After the command: measures its workspace for the last time, removes what lies too deep, and returns the verdict.
-  // `use`: what the workspace takes. Blocks; not on an event loop.
+  // After the command: measures its workspace for the last time, removes directories that are too deep, and returns the verdict.
+  // `use`: the size of the workspace. Blocks; not on an event loop.
   disk_verdict conclude(const void* key, disk::tree_use& use);
-  // After it returned `end` is not called any more.
+  // After it returns, `end` is not called any more.
   void remove(const void* key);
-  // The server itself wrote into the workspace.
+  // To be called when the server itself writes into the workspace.
   void note_write(const std::string& project, std::uint64_t bytes);
-  // The workspace is removed.
+  // To be called when the workspace is removed.
   void forget(const std::string& project);
 
  private:
@@ -105,7 +105,7 @@ class disk_watch {
   std::map<const void*, entry_ptr> entries_;
   std::map<std::string, disk::tree_use> known_;  // of projects, after their last command
   bool ending_ = false;
-  clock::time_point next_end_{};  // the look thread's own
+  clock::time_point next_end_{};  // used by the thread looking_ only
   std::thread looking_, walking_;
 };
 

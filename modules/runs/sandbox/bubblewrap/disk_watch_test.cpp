@@ -65,9 +65,9 @@ class disk_watch_test : public ::testing::Test {
     out.end = [this] { ++ended; };
     return out;
   }
-  // Long enough for a look at a workspace, twice.
+  // Long enough for two measurements of a workspace.
   static void look_twice() { std::this_thread::sleep_for(2500ms); }
-  // A process that does that and then waits.
+  // Starts a process that does `work` and then waits.
   template <class Work>
   void begin(Work work) {
     int ready[2];
@@ -192,7 +192,7 @@ TEST_F(disk_watch_test, a_command_that_ended_before_a_look_is_judged_after_it) {
   EXPECT_EQ(watch.conclude(this, use), disk_verdict::bytes);
   EXPECT_GE(use.bytes, 5 * mib);
   watch.remove(this);
-  // What a walk did not count to its end is known all the same: removing goes on below it.
+  // The size is also known if a walk ended early, so a command may remove files.
   for (int i = 0; i < 1500; ++i) fs::create_symlink("x", home / std::to_string(i));
   watch.add(this, command(4 * mib, 1000));
   EXPECT_NE(watch.conclude(this, use), disk_verdict::none);
@@ -206,7 +206,7 @@ TEST_F(disk_watch_test, a_command_that_ended_before_a_look_is_judged_after_it) {
   watch.add(this, command(4 * mib, 1000));
   EXPECT_EQ(watch.conclude(this, use), disk_verdict::none);
   watch.remove(this);
-  // Over its limit the workspace cannot grow further by short commands either.
+  // Above its limit, short commands cannot make the workspace larger either.
   watch.add(this, command(4 * mib, 1000));
   fill("more", mib);
   EXPECT_EQ(watch.conclude(this, use), disk_verdict::bytes);
@@ -232,7 +232,7 @@ TEST_F(disk_watch_test, directories_that_are_too_deep_are_removed_after_the_comm
   EXPECT_EQ(watch.conclude(this, use), disk_verdict::depth);
   EXPECT_FALSE(use.too_deep);
   watch.remove(this);
-  // Also when another limit is met first.
+  // The same if another limit is exceeded first.
   at = ::open(home.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   for (int i = 0; i < 300; ++i) {
     ASSERT_TRUE(::mkdirat(at, "d", 0755) == 0 || errno == EEXIST);
@@ -263,7 +263,7 @@ TEST_F(disk_watch_test, below_the_reserve_the_command_that_wrote_most_ends_first
   ASSERT_EQ(::statvfs(home.c_str(), &s), 0);
   const std::uint64_t free_bytes = static_cast<std::uint64_t>(s.f_bavail) * s.f_frsize;
   std::atomic<bool> seen{false};
-  // Above what is free, but not by so much that all commands end.
+  // The reserve is larger than the free space, but less than twice as large: not all commands end.
   disk_watch watch(free_bytes + free_bytes / 4, [&](std::uint64_t, bool enough) { seen = !enough; });
   watch.set_directory(root.string());
   EXPECT_FALSE(watch.free_space().enough);
@@ -279,7 +279,7 @@ TEST_F(disk_watch_test, below_the_reserve_the_command_that_wrote_most_ends_first
   const int a = 0, b = 0;
   watch.add(&a, std::move(idle));
   watch.add(&b, std::move(writer));
-  const bool counted = written_bytes({child}) > 0;  // not every kernel counts
+  const bool counted = written_bytes({child}) > 0;  // some kernels do not count
   EXPECT_TRUE(within(20s, [&] { return order == 2; }));
   EXPECT_TRUE(seen);
   if (counted) {

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of ssh, GnuPG, clouds, containers, package registries, version control, password managers and browsers.
+// Credentials of ssh, GnuPG, clouds, containers, package registries, version control, password managers and browsers.
 constexpr const char* credentials[] = {
     ".ssh",          ".gnupg",       ".aws",          ".azure",           ".kube",         ".docker",
     ".netrc",        ".pgpass",      ".git-credentials", ".npmrc",        ".pypirc",       ".my.cnf",
@@ -28,7 +28,7 @@ std::optional<fs::path> resolved(const fs::path& path) {
   return out;
 }
 
-// The rest of `path` below `base`; nullopt: it lies elsewhere.
+// The rest of `path` below `base`; nullopt: `path` is not below it.
 std::optional<fs::path> below(const fs::path& base, const fs::path& path) {
   auto at = path.begin();
   for (const auto& part : base) {
@@ -82,7 +82,7 @@ std::vector<hidden_place> hidden_in(const std::vector<host_place>& places, const
       if (rest && !rest->empty()) out.push_back({(fs::path(place.path) / *rest).lexically_normal().string(), directory});
     }
   }
-  // What lies in a hidden directory is hidden with it, and there is nothing in it to lie over.
+  // A path below a hidden directory is hidden with it, and bwrap could not mount anything over it any more.
   std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.path < b.path; });
   std::vector<hidden_place> outermost;
   for (auto& each : out) {

@@ -1,5 +1,5 @@
-// What no command may see of the host, wherever a place that it is given contains it: the server's own data and
-// configuration, and what people keep their credentials in. An empty directory or file lies over each.
+// Paths of the host that no command may see, even if one of its places contains them: data and configuration of the server, and
+// credentials in home directories. The sandbox mounts an empty directory or file over each of them.
 // All functions block; any thread.
 #pragma once
 #include <string>
@@ -9,15 +9,15 @@
 
 namespace bubblewrap {
 
-// Directories and files of credentials below these home directories, as far as they are there.
+// The existing directories and files with credentials below these home directories.
 std::vector<std::string> credentials_in(const std::vector<std::string>& homes);
-// The server's user's, root's and those in /home.
+// The home directories of the server's user and of root, and those in /home.
 std::vector<std::string> home_directories();
 
-// What of `hidden` (absolute paths) these places show, under the names that it has in the sandbox. A place may be a
-// link, so both are compared as what they resolve to.
+// The paths of `hidden` (absolute) that these places would show, by their names in the sandbox. Both may be links, so their
+// targets are compared.
 std::vector<hidden_place> hidden_in(const std::vector<host_place>& places, const std::vector<std::string>& hidden);
-// True when the place lies in one of them, so that it is not to be shown at all.
+// True if the place is one of them or lies below one, so that it must not be shown at all.
 bool lies_in(std::string_view place, const std::vector<std::string>& hidden);
 
 }  // namespace bubblewrap

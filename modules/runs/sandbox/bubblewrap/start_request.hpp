@@ -1,8 +1,8 @@
-// What a prepared sandbox is told when it gets its program: user id, environment and arguments, in one block on
-// standard input. runyard-sandbox-exec reads it and no byte more; what follows belongs to the program.
+// The request by which a warm sandbox gets its program: user id, environment and arguments, in one block on standard input.
+// runyard-sandbox-exec reads not a byte more, because the following input belongs to the program.
 //
 // Layout: four 32-bit numbers (bytes of text, user id, number of variables, number of arguments), then the text: each
-// variable and each argument with its NUL. Both sides are of one build and one machine: byte order is the machine's.
+// variable and each argument with its NUL. In the machine's byte order: both sides are of one build and one machine.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -20,10 +20,10 @@ struct start_request_header {
   std::uint32_t n_argv;
 };
 
-// Longer requests do not go to a prepared sandbox.
+// A longer request does not go to a warm sandbox.
 constexpr std::size_t max_start_request_text = 128 * 1024;
 
-// Empty: too long. No word may contain a NUL.
+// nullopt: too long. No word may contain a NUL.
 inline std::optional<std::string> encode_start_request(std::uint32_t uid, std::span<const std::string> env,
                                                        std::span<const std::string_view> argv) {
   std::size_t bytes = 0;

@@ -87,8 +87,7 @@ bool is_filtered(const std::string& status) {
 
 std::optional<std::uint64_t> apparmor_restriction(const std::string& directory) {
   const std::string path = directory + "/apparmor_restrict_unprivileged_userns";
-  // Only Ubuntu's kernels have the setting. If /proc/sys itself is hidden, its absence proves
-  // nothing.
+  // Only Ubuntu's kernels have the setting. If /proc/sys itself is hidden, its absence proves nothing.
   if (::access(path.c_str(), F_OK) != 0 && errno == ENOENT &&
       !contents((directory + "/osrelease").c_str()).empty())
     return 0;

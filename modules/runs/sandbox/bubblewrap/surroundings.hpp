@@ -1,5 +1,5 @@
-// Facts about this system on which it depends whether bubblewrap works. Read once, when a command
-// that does nothing has failed. Blocks on files of /proc; what cannot be read is left unknown.
+// Facts about this system that decide whether bubblewrap works. Blocks on files of /proc; facts that cannot be read remain
+// unknown.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,11 @@ struct surroundings {
   bool bwrap_exists = true;
   bool bwrap_may_run = true;
   bool is_root = false;  // root of the host, not of a user namespace only
-  // Of those that root needs to confine a command: "CAP_SYS_ADMIN".
+  // Capabilities that root needs to confine a command and does not have, for example "CAP_SYS_ADMIN".
   std::vector<std::string> missing_capabilities;
   bool is_filtered = false;  // a system call filter is on this process
   container in = container::none;
-  // kernel.apparmor_restrict_unprivileged_userns; 0 as well where the kernel has no such setting.
+  // kernel.apparmor_restrict_unprivileged_userns; 0 if the kernel has no such setting.
   std::optional<std::uint64_t> apparmor_restricts;
   std::optional<std::uint64_t> userns_clone;         // kernel.unprivileged_userns_clone
   std::optional<std::uint64_t> max_user_namespaces;  // user.max_user_namespaces
@@ -29,7 +29,7 @@ struct surroundings {
 
 surroundings read_surroundings(const std::string& bwrap_path);
 
-// The parts of it that read what the kernel wrote.
+// The parts of read_surroundings() that read files of the kernel.
 std::vector<std::string> missing_capabilities(const std::string& status);  // /proc/self/status
 bool is_filtered(const std::string& status);
 std::optional<std::uint64_t> apparmor_restriction(

@@ -20,7 +20,7 @@
 namespace bubblewrap {
 namespace {
 
-// 4096 segments of this size make the bound of /dev/shm. PostgreSQL asks for a few bytes.
+// 4096 segments of this size are as large as /dev/shm. PostgreSQL needs a segment of a few bytes.
 constexpr std::uint64_t max_segment = 64 * 1024;
 constexpr std::uint64_t time_namespace = 0x80;  // of unshare(); in the flags of clone() a signal
 constexpr std::initializer_list<std::uint64_t> namespaces = {CLONE_NEWNS,  CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC,
@@ -28,10 +28,10 @@ constexpr std::initializer_list<std::uint64_t> namespaces = {CLONE_NEWNS,  CLONE
 
 constexpr std::initializer_list<int> not_permitted = {
     SYS_setns, SYS_keyctl, SYS_add_key, SYS_request_key, SYS_bpf, SYS_perf_event_open, SYS_userfaultfd,
-    // Processes stay out of each other's memory and descriptors.
+    // Access to the memory and descriptors of other processes.
     SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_kcmp, 438 /* pidfd_getfd */};
-// Callers know what to do without: clone3() hides its flags from a filter, clone() does not. Semaphores and message
-// queues of System V are kernel memory that belongs to no process: up to 64 GB in a namespace of their own.
+// Programs have a fallback for these. A filter cannot see the flags of clone3(), but those of clone(). Semaphores and message
+// queues of System V are kernel memory that belongs to no process, up to 64 GB per namespace.
 constexpr std::initializer_list<int> not_there = {SYS_clone3, SYS_memfd_create, SYS_io_uring_setup, SYS_io_uring_enter, SYS_io_uring_register,
                                                   447 /* memfd_secret */, SYS_semget, SYS_msgget};
 
@@ -42,11 +42,11 @@ class filter {
  public:
   filter() : context_(::seccomp_init(SCMP_ACT_ALLOW), &::seccomp_release) {
     if (!context_) throw std::bad_alloc();
-    // Calls of another machine's numbering would pass for others; x32 counts as another machine.
+    // The filter's numbers mean other calls on other architectures, including x32.
     check(::seccomp_attr_set(context_.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ERRNO(ENOSYS)));
     // bwrap sets no_new_privs by itself.
     check(::seccomp_attr_set(context_.get(), SCMP_FLTATR_CTL_NNP, 0));
-    // A binary tree: what is allowed, which is nearly all, is found in few steps.
+    // A binary tree, which finds allowed calls, nearly all of them, in few steps.
     check(::seccomp_attr_set(context_.get(), SCMP_FLTATR_CTL_OPTIMIZE, 2));
   }
 
@@ -88,7 +88,7 @@ std::string system_call_filter() {
   f.refuse_if(SYS_unshare, EPERM, argument(0, SCMP_CMP_MASKED_EQ, time_namespace, time_namespace));
   f.refuse_if(SYS_shmget, EINVAL, argument(1, SCMP_CMP_GT, max_segment));
   for (const int call : {static_cast<int>(SYS_socket), static_cast<int>(SYS_socketpair)}) {
-    // The kernel looks at the lower half of the argument only; with anything in the upper one it is larger, too.
+    // The kernel uses only the lower half of the argument. Bits in the upper half make it larger, so they are refused, too.
     f.refuse_if(call, EAFNOSUPPORT, argument(0, SCMP_CMP_GT, last_socket_family));
     for (int family = 0; family < last_socket_family; ++family) {
       bool allowed = false;

@@ -1,19 +1,18 @@
-// What a sandboxed command may not ask of the kernel.
+// The filter of system calls for sandboxed commands.
 #pragma once
 #include <string>
 
 namespace bubblewrap {
 
 // A seccomp program as bwrap reads it from a descriptor (--seccomp), made by libseccomp. It refuses
-//  - namespaces of the command's own: in them it could mount memory without a bound, and meet parts of
-//    the kernel that are otherwise root's;
-//  - memory that belongs to no process (semaphores, message queues, large segments of System V, memfd): the
-//    watchdog adds up what processes hold;
+//  - new namespaces, in which a command could mount memory file systems without a size limit and reach parts of the kernel
+//    that only root can use otherwise;
+//  - memory that belongs to no process (semaphores, message queues, large segments of System V, memfd), which the watchdog
+//    cannot add up;
 //  - memory and descriptors of other processes (ptrace() and the like);
-//  - sockets of other families than Unix, IPv4, IPv6 and netlink: not all of them know namespaces;
-//  - keys, which are kept by user and outlive the command, and doors to the kernel that tools have no
-//    use for.
-// Programs find what they find on a kernel built without these. Throws std::system_error if libseccomp fails.
+//  - sockets of other families than Unix, IPv4, IPv6 and netlink, because some families ignore network namespaces;
+//  - kernel keys, which belong to the user and outlive the command, and interfaces of the kernel that common tools do not use.
+// Programs get the same errors as from a kernel without these features. Throws std::system_error if libseccomp fails.
 std::string system_call_filter();
 
 }  // namespace bubblewrap

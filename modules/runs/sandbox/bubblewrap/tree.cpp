@@ -34,7 +34,7 @@ std::string below(const std::string& directory, std::string_view name) {
   return directory.empty() ? std::string(name) : directory + "/" + std::string(name);
 }
 
-// An agent can take its own directories away from an unprivileged server; it gets them back.
+// A command can remove the permissions of its directories, which an unprivileged server then has to restore.
 unique_fd open_directory(int workspace, const std::string& path) {
   const std::string at = path.empty() ? "." : path;
   unique_fd fd(open_beneath(workspace, at, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, links::refuse));
@@ -46,7 +46,7 @@ unique_fd open_directory(int workspace, const std::string& path) {
   return unique_fd(open_beneath(workspace, at, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, links::refuse));
 }
 
-// Adds everything beneath `top`, which is a directory. In order: a directory before its contents.
+// Adds everything beneath the directory `top`, each directory before its contents.
 file_error walk(int workspace, const std::string& top, std::uint64_t max_entries,
                 std::vector<tree_entry>& out) {
   std::vector<std::string> waiting{top};
@@ -94,7 +94,7 @@ file_error walk(int workspace, const std::string& top, std::uint64_t max_entries
   return {};
 }
 
-// Removes what has that name, whatever it is.
+// Removes the entry with this name, of any kind.
 file_error clear(int parent, const std::string& path, const std::string& name) {
   const disk::removal done = disk::remove_tree(parent, name, disk::stop_after(longest_removal));
   if (done.complete()) return {};
@@ -158,7 +158,7 @@ file_error place_entry(const workspaces& all, std::string_view project_id, const
   if (file_error error = all.open_workspace(project_id, workspace)) return error;
   unique_fd parent;
   if (file_error error = open_parent(workspace.get(), parts, owner, parent)) {
-    // What is in a directory that is gone is gone.
+    // If its directory does not exist, the entry does not exist either.
     if (entry.kind == RY_SANDBOX_GONE && error.status == RY_NOT_FOUND) return {};
     return error;
   }

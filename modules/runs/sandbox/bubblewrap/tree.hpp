@@ -1,7 +1,6 @@
-// A workspace as a whole: what is in it, and making single entries what another copy of it says.
+// Compares and updates whole workspaces: lists all entries, and makes single entries equal to those of another copy.
 //
-// Links are never followed on the way. All functions block; any thread, also while the agent's
-// commands change what is looked at.
+// Links are never followed. All functions block; any thread, also while commands change the workspace.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -22,13 +21,12 @@ struct tree_entry {
   std::uint32_t mode = 0;
 };
 
-// The workspace itself first (changed_ns: its birth), a directory before what is in it. What cannot be
-// reached by a path of 4000 bytes is left out. RY_RESOURCE_EXHAUSTED over max_entries.
+// The workspace itself comes first (changed_ns: its time of creation), a directory before its contents. Entries whose path is
+// longer than 4000 bytes are left out. RY_RESOURCE_EXHAUSTED: more than max_entries.
 file_error scan_tree(const workspaces& all, std::string_view project_id, std::uint64_t max_entries,
                      std::vector<tree_entry>& out);
 
-// Makes entry.path what the entry says (kind, target, mode, modified_ns), whatever is there. A file
-// takes over host_path.
+// Gives entry.path the kind, target, mode and modified_ns of the entry and replaces an existing one. A file takes over host_path.
 file_error place_entry(const workspaces& all, std::string_view project_id, const tree_entry& entry,
                        const std::string& host_path, std::optional<uid_t> owner);
 

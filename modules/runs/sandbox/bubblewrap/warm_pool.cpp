@@ -17,7 +17,7 @@ bool mount_table::changed() const {
 sandbox_kind kind_of(command_spec spec) {
   spec.argv.clear();
   sandbox_kind out{{}, build_command_line(spec), working_directory(spec)};
-  // A cache belongs to one command of one account, which seldom starts several at once.
+  // A cache belongs to one command of one account, and an account rarely starts a command several times at once.
   if (!spec.cache.empty()) out.most = 1;
   for (const std::string& word : out.words) out.name.append(word).push_back('\0');
   out.name += host_file_identities(out.words, out.directory);

@@ -1,9 +1,9 @@
-// Warm sandboxes: started before the program is known that they will run. Each is used for one program and never
-// again. A kind is everything that shapes a sandbox before its program starts: bwrap's arguments and the files and
-// mounts behind them. A sandbox belongs to one executor, as the process behind it does.
+// Warm sandboxes are started before their program is known. Each one runs one program and is never used again. The kind of a
+// sandbox is everything that is fixed before its program starts: bwrap's arguments, and the files and mounts that they name. A
+// sandbox belongs to one executor, like its process.
 //
-// warm_pool keeps the books only: which sandboxes wait, how many are wanted, which are to be ended. It owns nothing;
-// a sandbox that a function returns has left the pool. Any thread.
+// warm_pool only records which sandboxes wait, how many are wanted and which ones must be ended. It owns nothing. A sandbox that a
+// function returns has left the pool. Any thread.
 #pragma once
 #include <algorithm>
 #include <chrono>
@@ -24,7 +24,7 @@ namespace bubblewrap {
 struct warm_limits {
   std::size_t per_kind = 0;  // and executor; 0: no warm sandboxes
   std::size_t total = 0;
-  std::chrono::steady_clock::duration idle{};  // since a kind was last asked for
+  std::chrono::steady_clock::duration idle{};  // since the last request for a kind
 };
 
 template <class Sandbox, class Executor>
@@ -36,7 +36,7 @@ class warm_pool {
 
   bool enabled() const { return limits_.per_kind != 0 && limits_.total != 0; }
 
-  // The one that has waited longest, or nullptr.
+  // The sandbox that has waited longest, or nullptr.
   Sandbox* claim(const std::string& kind, Executor* on, clock::time_point now) {
     std::lock_guard lock(mutex_);
     const auto found = slots_.find({kind, on});
@@ -54,8 +54,8 @@ class warm_pool {
     std::size_t count = 0;
     std::uint64_t generation = 0;
   };
-  // most: of this kind and executor, beside the pool's own limit. With the total in use, a kind without any takes the
-  // place of another one's second; it never takes the last of another kind, which would be started again at once.
+  // most: limit for this kind and executor besides the pool's own. If the total is reached, a kind without a sandbox replaces the
+  // second one of another kind. It never replaces the last one, which would be started again at once.
   order wanted(const std::string& kind, Executor* on, clock::time_point now, std::size_t most = SIZE_MAX) {
     std::lock_guard lock(mutex_);
     if (closed_ || !enabled()) return {};
@@ -102,7 +102,7 @@ class warm_pool {
     return false;
   }
 
-  // Those of kinds that have not been asked for during the idle time.
+  // The sandboxes of kinds without a request during the idle time.
   std::vector<Sandbox*> expire(clock::time_point now) {
     std::lock_guard lock(mutex_);
     std::vector<Sandbox*> out;
@@ -114,12 +114,12 @@ class warm_pool {
     });
     return out;
   }
-  // All, and those that are being started.
+  // All sandboxes. Those that are being started are returned by started().
   std::vector<Sandbox*> clear() {
     std::lock_guard lock(mutex_);
     return take_all();
   }
-  // All; no more are wanted.
+  // Like clear(); wanted() orders no more sandboxes.
   std::vector<Sandbox*> close() {
     std::lock_guard lock(mutex_);
     closed_ = true;
@@ -139,13 +139,13 @@ class warm_pool {
 
   using slots = std::map<std::pair<std::string, Executor*>, slot>;
 
-  // Those that are being started included.
+  // With the sandboxes that are being started.
   std::size_t count() const {
     std::size_t n = 0;
     for (const auto& [name, s] : slots_) n += s.waiting.size() + s.starting;
     return n;
   }
-  // Of several with as many, the one that has not been asked for longest. There is at least one.
+  // The slot with most waiting sandboxes; among equals the least recently used. There is at least one slot.
   typename slots::iterator largest() {
     return std::max_element(slots_.begin(), slots_.end(), [](const auto& a, const auto& b) {
       return std::pair(a.second.waiting.size(), b.second.last_use) < std::pair(b.second.waiting.size(), a.second.last_use);
@@ -166,11 +166,11 @@ class warm_pool {
   slots slots_;
 };
 
-// The host's mount table. What is mounted after a sandbox was started does not appear in it.
+// The host's mount table. A file system that is mounted after the start of a sandbox does not appear in the sandbox.
 class mount_table {
  public:
   mount_table();
-  // Since the last call; true if that cannot be told. One thread at a time.
+  // True if the table has changed since the last call, or if this is unknown. One thread at a time.
   bool changed() const;
 
  private:
@@ -182,13 +182,13 @@ struct sandbox_kind {
   std::string name;
   std::vector<std::string> words;
   std::string directory;
-  std::size_t most = SIZE_MAX;  // that wait at a time
+  std::size_t most = SIZE_MAX;  // sandboxes that wait at a time
 };
-// Of a sandbox for this command and others like it.
+// The kind of a sandbox for this command.
 sandbox_kind kind_of(command_spec spec);
 
-// Which files the paths of the host that bwrap's arguments name lead to. A file that was replaced, added or removed
-// gives another text. directory: the one in which bwrap is started.
+// Identifies the files of the host that bwrap's arguments name. The text changes if a file is replaced, added or removed.
+// directory: bwrap's working directory.
 std::string host_file_identities(const std::vector<std::string>& bwrap_arguments, const std::string& directory);
 
 }  // namespace bubblewrap

@@ -130,7 +130,7 @@ file_error workspaces::open(std::string_view project_id, std::string_view path, 
   unique_fd workspace;
   if (file_error error = open_workspace(project_id, workspace)) return error;
   const std::string relative = path.empty() ? "." : std::string(path);
-  // O_NONBLOCK: a named pipe must not hold the worker.
+  // O_NONBLOCK, because opening a named pipe would block the thread.
   unique_fd file(open_beneath(workspace.get(), relative, O_RDONLY | O_NONBLOCK | O_NOCTTY));
   if (!file) return from_errno(errno, path);
   struct stat status {};
@@ -216,7 +216,7 @@ file_error workspaces::import(std::string_view project_id, std::string_view path
                           O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
   if (!copy || !copy_all(source.get(), copy.get())) return from_errno(errno, path);
   if (owner && ::fchown(copy.get(), *owner, *owner) != 0) return from_errno(errno, path);
-  // A hard link fails where the name is taken, on every file system; the temporary name goes after.
+  // A hard link fails on every file system if the name exists. The temporary name is removed afterwards.
   if (::linkat(parent.get(), fresh.name.c_str(), parent.get(), parts.name.c_str(), 0) != 0)
     return from_errno(errno, path);
   ::unlink(host_path.c_str());

@@ -1,8 +1,8 @@
 // The files of the projects: <root>/<project uuid>/ appears as /workspace in the sandbox.
 //
 // Every path is resolved by the kernel beneath the workspace (openat2 with RESOLVE_BENEATH and
-// RESOLVE_NO_MAGICLINKS), so that no link an agent makes leads out of it, also not one that is
-// exchanged while we look. Only regular files are read.
+// RESOLVE_NO_MAGICLINKS), so that no link of a command leads out of it, not even a link that is
+// replaced at the same time. Only regular files are read.
 //
 // Thread: all functions block and may be called from any thread at once. Lifetime: outlives its calls.
 // Errors: a status with one sentence that names only paths inside the workspace.
@@ -54,18 +54,18 @@ class workspaces {
   // `root` must exist.
   explicit workspaces(std::string root);
 
-  // The directory on the host, whether or not it is there. Empty for a malformed id.
+  // The directory on the host, which need not exist. Empty for a malformed id.
   std::string path_of(std::string_view project_id) const;
-  // Makes the workspace if it is not there. `owner`: uid and gid of new files and directories; none =
-  // the server's own. A workspace that is somebody else's becomes the owner's with all that is in it.
+  // Makes the workspace if it does not exist. `owner`: uid and gid of new files and directories; none: the server's user. A
+  // workspace of another user gets this owner, with all its content.
   file_error ensure(std::string_view project_id, std::optional<uid_t> owner) const;
   file_error read(std::string_view project_id, std::string_view path, std::uint64_t offset,
                   std::uint64_t max_bytes, file_content& out) const;
-  // A descriptor of the file itself: what replaces it later does not change what is read.
+  // The descriptor belongs to the file itself, so the reader does not notice if the file is replaced later.
   file_error open(std::string_view project_id, std::string_view path, unique_fd& out, std::uint64_t& size) const;
   file_error write(std::string_view project_id, std::string_view path, std::string_view content,
                    std::optional<uid_t> owner) const;
-  // RY_ALREADY_EXISTS when the target exists.
+  // RY_ALREADY_EXISTS: the target exists.
   file_error import(std::string_view project_id, std::string_view path, const std::string& host_path,
                     std::optional<uid_t> owner) const;
   // JSON array, sorted by name, at most 10 000 entries.

@@ -1,5 +1,5 @@
-// runyard-sandbox-exec: the two steps around bubblewrap that bubblewrap does not take itself. Linked statically: it
-// runs before each sandboxed program, and loading libraries would cost more than all it does.
+// runyard-sandbox-exec: the steps before and inside of bubblewrap that bubblewrap does not take itself. Linked statically, because
+// it runs before each sandboxed program, and loading libraries would take longer than its work.
 //
 //   runyard-sandbox-exec filter [--group DIRECTORY] FILE COMMAND...
 //     On the host: enters the control group DIRECTORY, opens FILE, a list of system calls, as descriptor 9 for
@@ -7,15 +7,15 @@
 //
 //   runyard-sandbox-exec enter [--wait] [--uid N] [--LIMIT N]... -- COMMAND...
 //     Inside, as the sandbox's init (process 1): starts COMMAND in /workspace, as the unprivileged user N without any
-//     capability and under limits (core, as, data, nproc, fsize, nofile), reaps what COMMAND leaves behind and ends with
-//     it, which ends all other processes of the sandbox. With --wait it first reads a start request (start_request.hpp)
+//     capability and under limits (core, as, data, nproc, fsize, nofile), reaps orphaned processes and ends with
+//     COMMAND, which ends all other processes of the sandbox. With --wait it first reads a start request (start_request.hpp)
 //     from standard input, which names user, environment and COMMAND.
 //
-// The init has no capability, COMMAND's limits, and is not dumpable: COMMAND can use it neither by ptrace() nor by
-// /proc/1/mem, and would gain nothing. It keeps the user of bwrap, which it has to die with: without capabilities bwrap
-// can send a signal to its own user only.
+// The init has no capability, has the limits of COMMAND, and is not dumpable: COMMAND cannot use it by ptrace() or /proc/1/mem,
+// and would gain nothing. It keeps the user of bwrap, because bwrap must be able to kill it: without capabilities, bwrap can only
+// send signals to processes of its own user.
 //
-// Exit codes as a shell's: 127 there is no such program, 126 it cannot be executed; 125 a step before failed.
+// Exit codes as in shells: 127: there is no such program; 126: it cannot be executed; 125: an earlier step failed.
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
@@ -82,7 +82,7 @@ constexpr limit_option limit_options[] = {
 
 struct options {
   char* wait = nullptr;  // the option, if it is there
-  std::uint32_t uid = 0;  // 0: stays who it is
+  std::uint32_t uid = 0;  // 0: the user does not change
   bool limited[std::size(limit_options)] = {};
   rlim_t limits[std::size(limit_options)] = {};
   char** command = nullptr;
@@ -120,7 +120,7 @@ void drop_capabilities() {
   if (::syscall(SYS_capset, &header, none) != 0) fail("capset");
 }
 
-// The last capability that this kernel knows refuses no drop; the next one does.
+// Ends at the first capability that this kernel does not know, for which the drop fails.
 void become(std::uint32_t uid) {
   for (unsigned long capability = 0; ::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) == 0; ++capability) {
   }
@@ -158,7 +158,7 @@ bool read_exactly(void* to, std::size_t n) {
 }
 
 char text[bubblewrap::max_start_request_text];
-// Each word has at least its NUL.
+// Each word takes at least the byte of its NUL.
 char* words[bubblewrap::max_start_request_text + 2];
 
 void wait_for_request(options& o) {
@@ -178,18 +178,18 @@ void wait_for_request(options& o) {
     at += std::strlen(at) + 1;
   }
   *next = nullptr;
-  // In lists of processes a sandbox that waits can be told from one that has its program.
+  // Lets operators tell a waiting sandbox from a used one in lists of processes.
   std::memcpy(o.wait, "--used", std::strlen("--used"));
   environ = words;
   o.command = words + header.n_env + 1;
-  // In a user namespace it is the unprivileged user from the start.
+  // In a user namespace, it is an unprivileged user from the start.
   if (::geteuid() != 0) return;
   o.uid = user_number(header.uid);
 }
 
-// Ends with the command, as a shell says how that ended.
+// Ends with the command, with the exit code of a shell.
 [[noreturn]] void serve_as_init(pid_t command) {
-  // The command's pipes are at their end when the command and its children have closed them.
+  // The pipes must end as soon as the command and its children have closed them.
   for (const int fd : {0, 1, 2}) ::close(fd);
   for (;;) {
     int status = 0;
@@ -204,9 +204,9 @@ void wait_for_request(options& o) {
   if (o.uid != 0) become(o.uid);
   if (::geteuid() == 0) refuse("no user is named, and root executes nothing");
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) fail("no_new_privs");
-  // After becoming the user: commands of the same user count, but may not keep this one from being executed.
+  // After the change of the user: with earlier limits, execve() would fail if the user's other commands had too many processes.
   apply(o);
-  // Only the project's own user may enter its workspace, so this comes after becoming that user.
+  // After the change of the user, because only the project's user may enter its workspace.
   if (::chdir("/workspace") != 0) fail("/workspace");
   if (::setenv("PWD", "/workspace", 1) != 0 || ::unsetenv("OLDPWD") != 0) fail("environment");
   execute(o.command);
@@ -217,7 +217,7 @@ void wait_for_request(options& o) {
   if (::getpid() != 1) refuse("enter is for the first process of a sandbox");
   if (o.wait != nullptr) wait_for_request(o);
   if (o.command[0] == nullptr) refuse("no command");
-  // Before there is a command that could make use of it.
+  // Before the command exists, which could use it.
   if (::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) fail("dumpable");
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0) fail("parent death signal");
   const pid_t command = ::fork();
@@ -248,7 +248,7 @@ void join_group(const char* directory) {
   if (fd < 0) fail("the list of system calls");
   if (fd != filter_descriptor && ::dup2(fd, filter_descriptor) < 0) fail("the list of system calls");
   if (fd != filter_descriptor) ::close(fd);
-  // A missing bwrap is no fault of the command's.
+  // Not execute(), whose exit codes report a missing program of the command.
   ::execvp(arguments[1], arguments + 1);
   fail("bubblewrap");
 }
