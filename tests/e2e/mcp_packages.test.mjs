@@ -151,8 +151,8 @@ test('packages are downloaded anew when they are older than package_cache_days',
   }, 60000);
 });
 
-const list = async (config) => {
-  const admin = await server.user({ tier: 'pro' });
+const list = async (config, at = server) => {
+  const admin = await at.user({ tier: 'pro' });
   const agent = (await admin.get('/agents')).json.agents[0].agent_id;
   await admin.request('PUT', `/agents/${agent}/custom-mcp-tools`, { json: { custom_mcps: [{ name: 'far', type: 'json', config, enabledTools: ['hello'] }] } });
   return admin.get(`/agents/${agent}/custom-mcp-tools`, { headers: { 'x-mcp-url': 'far', 'x-mcp-type': 'json' } });
@@ -202,5 +202,19 @@ test('packages beyond the size of the cache of an account or of all accounts go,
     assert.deepEqual(readdirSync(root_of(other)), [third]);
   } finally {
     await small.close();
+  }
+});
+
+test('on a disk that is nearly full a program with a package cache is refused with that reason', async () => {
+  const full = await new Server({ database, llm, set: ['sandbox_bubblewrap.min_free_mb=1000000000'] }).start();
+  try {
+    const refused = await list(pocket(), full);
+    assert.equal(refused.status, 502, refused.text);
+    assert.match(refused.json.detail.message, /the disk of the server is nearly full/);
+    // A program without a cache writes to memory only.
+    const other = await list({ command: 'sh', args: ['-c', 'exit 3'] }, full);
+    assert.match(other.json.detail.message, /exit code 3/);
+  } finally {
+    await full.close();
   }
 });

@@ -146,6 +146,10 @@ class sandboxed_program final : public program {
       throw ry::unavailable("mcp.sandbox",
                             "the sandbox cannot be used on this machine; mcp_json.sandbox = \"none\" runs programs without one");
     }
+    // Not RY_RESOURCE_EXHAUSTED, which as the status of open() says that the account has too many sessions.
+    if (st == RY_RESOURCE_EXHAUSTED) {
+      throw ry::unavailable("mcp.sandbox", "the disk of the server is nearly full, so the program cannot be started; try again later");
+    }
     if (st != RY_OK) not_started(st, c);
   }
   ry_status write(std::string_view bytes, ry_done done) noexcept override {
