@@ -15,6 +15,13 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t most_read = 4 * 1024 * 1024;
 
+constexpr const char* limits_that_zero_lifts[] = {
+    "http.limits.address_per_minute",   "http.limits.account_per_minute", "http.limits.account_streams",
+    "http.limits.address_connections",  "http.limits.account_uploads",    "http.limits.uploads",
+    "http.limits.account_upload_bytes", "http.limits.upload_bytes",       "http.limits.account_unsent_bytes",
+    "http.limits.unsent_bytes",         "http.body_min_rate_bytes",       "http.read_min_rate_bytes"};
+constexpr const char* times_that_zero_lifts[] = {"http.body_timeout_seconds", "database.statement_timeout_seconds"};
+
 std::string contents(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
   std::string out(most_read, '\0');
@@ -116,9 +123,11 @@ std::vector<std::string> deployment_warnings(const config::config& c, const fs::
   if (now.is_root && !now.in_container)
     f.found.push_back("this process runs as root: run the server as a user of its own (the packages' service does)");
   if (c.text("deployment.mode") == "production") {
-    for (const char* key :
-         {"http.limits.address_per_minute", "http.limits.account_per_minute", "http.limits.account_streams"})
-      if (c.integer(key) == 0) f.found.push_back(std::string(key) + " = 0: there is no limit");
+    const auto unlimited = [&](const char* key) { f.found.push_back(std::string(key) + " = 0: there is no limit"); };
+    for (const char* key : limits_that_zero_lifts)
+      if (c.integer(key) == 0) unlimited(key);
+    for (const char* key : times_that_zero_lifts)
+      if (c.duration(key).count() == 0) unlimited(key);
   }
   return f.found;
 }

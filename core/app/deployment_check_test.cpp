@@ -13,6 +13,7 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::Contains;
 using ::testing::Each;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -89,7 +90,17 @@ TEST_F(deployment, root_and_limits_outside_of_local_mode) {
   const auto open = warnings({"deployment.mode=production"});
   for (const char* key : {"address_per_minute", "account_per_minute", "account_streams"})
     EXPECT_THAT(open, Contains(HasSubstr(key)));
+  EXPECT_EQ(open.size(), 3u) << "the other limits are on";
   EXPECT_THAT(warnings({"deployment.mode=staging"}), IsEmpty());
+  for (const std::string key :
+       {"http.limits.address_connections", "http.limits.account_uploads", "http.limits.uploads",
+        "http.limits.account_upload_bytes", "http.limits.upload_bytes", "http.limits.account_unsent_bytes",
+        "http.limits.unsent_bytes", "http.body_min_rate_bytes", "http.read_min_rate_bytes", "http.body_timeout_seconds",
+        "database.statement_timeout_seconds"}) {
+    auto without = limited;
+    without.push_back(key + "=0");
+    EXPECT_THAT(warnings(without), ElementsAre(HasSubstr(key + " = 0")));
+  }
 }
 
 }  // namespace
