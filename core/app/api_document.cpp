@@ -218,8 +218,11 @@ class builder {
       all.get_object().emplace(status, refer("responses/host." + std::string(what)));
     };
     if (!(r.flags & RY_ROUTE_PUBLIC)) also("401", "NotAuthenticated");
-    if (r.flags & RY_ROUTE_ADMIN) also("403", "Forbidden");
-    if (r.method != "GET" && r.method != "HEAD") also("413", "TooLarge");
+    also("403", r.flags & RY_ROUTE_ADMIN ? "Forbidden" : "ForeignSite");
+    if (r.method != "GET" && r.method != "HEAD") {
+      also("408", "BodyTooSlow");
+      also("413", "TooLarge");
+    }
     // A path parameter that is not valid UTF-8.
     if (r.pattern.find('{') != std::string::npos) also("422", "Unprocessable");
     also("429", "TooManyRequests");

@@ -58,6 +58,7 @@ TEST(api_document, a_route_without_description_is_there_with_what_the_host_knows
   EXPECT_EQ(at(d, op + "/security"), R"([{"host.bearer":[]}])");
   EXPECT_EQ(at(d, op + "/responses/401/$ref"), "#/components/responses/host.NotAuthenticated");
   EXPECT_EQ(at(d, op + "/responses/403/$ref"), "#/components/responses/host.Forbidden");
+  EXPECT_EQ(at(d, op + "/responses/408/$ref"), "#/components/responses/host.BodyTooSlow");
   EXPECT_EQ(at(d, op + "/responses/413/$ref"), "#/components/responses/host.TooLarge");
   EXPECT_NE(at(d, op + "/responses/default/description"), "(none)");
 }
@@ -107,11 +108,21 @@ TEST(api_document, the_base_path_is_the_server_of_all_routes_below_it) {
   EXPECT_EQ(at(document(parts), "/paths/~1z/get/servers"), "(none)");
 }
 
+TEST(api_document, answers_of_the_host_before_a_module_sees_the_request) {
+  api_parts parts{"1", "", {{"a", "GET", "/x", "", 0}, {"a", "PUT", "/x", "", 0}}, {}};
+  const auto d = document(parts);
+  EXPECT_EQ(at(d, "/paths/~1x/get/responses/403/$ref"), "#/components/responses/host.ForeignSite");
+  EXPECT_EQ(at(d, "/paths/~1x/get/responses/408"), "(none)");
+  EXPECT_EQ(at(d, "/paths/~1x/put/responses/403/$ref"), "#/components/responses/host.ForeignSite");
+  EXPECT_EQ(at(d, "/paths/~1x/put/responses/408/$ref"), "#/components/responses/host.BodyTooSlow");
+}
+
 TEST(api_document, components_of_the_host_can_be_referred_to) {
   const auto all = host_components();
   EXPECT_THAT(all, Contains("schemas/host.Error"));
   for (const auto* name : {"BadRequest", "NotFound", "Conflict", "TooManyRequests", "NotAuthenticated",
-                           "Forbidden", "TooLarge", "InternalError", "Unavailable", "TimedOut"})
+                           "Forbidden", "ForeignSite", "TooLarge", "BodyTooSlow", "InternalError", "Unavailable",
+                           "TimedOut"})
     EXPECT_THAT(all, Contains(std::string("responses/host.") + name));
 }
 
