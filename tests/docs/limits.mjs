@@ -12,7 +12,8 @@ It is made from the schemas of the settings (\`runyard settings --limits\` print
 
 - Limits with \`tiers.NAME\` in their setting differ by the tier of the account. A tier of your own starts with the values of \`free\`.
 - HTTP statuses are counted by route in \`runyard_http_requests_total\`. The alerts are in [docs/prometheus](prometheus).
-- The default \`0\` means no limit; \`runyard check\` warns about it in production.
+- The default \`0\` means no limit. In production \`runyard check\` warns about limits of \`http\` and \`database\` that are off.
+- Webhooks have no limit per account: they are settings of the operator (\`runs.webhooks\`, the module \`webhooks\`), and accounts have none.
 - [Security](security.md) describes the limits that require kernel support (control groups), and what is not limited without
   it. \`runyard check\` and \`/readyz\` report missing support.
 

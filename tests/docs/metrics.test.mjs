@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { Server, makeDatabase } from '../e2e/lib/server.mjs';
+import { ask } from '../security/lib/wire.mjs';
 import { page } from './lib.mjs';
 
 const { parse } = createRequire(path.join(import.meta.dirname, '../e2e/package.json'))('yaml');
@@ -15,6 +16,7 @@ before(async () => {
   const user = await server.user();
   const started = await user.start({ prompt: 'hello' });
   await user.stream(started.json.agent_run_id);
+  await ask(server.url, 'GET', `/${'x'.repeat(10000)}`);  // beyond http.max_target_bytes
   await fetch(`${server.url}/metrics`);
   text = await (await fetch(`${server.url}/metrics`)).text();
   kinds = new Map([...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map((m) => [m[1], m[2]]));
