@@ -162,6 +162,8 @@ bool connection::fill_from_stream() {
       cut(RY_WHY_OVERLOAD);
       return false;
     }
+    // The rest of a stream that has ended outlives the request.
+    if (ended && st.unsent != 0) unsent_ = std::move(st.held);
   }
   if (out.capacity() > 4 * worker::scratch_size) give_back(out);
   if (ended) end_stream();

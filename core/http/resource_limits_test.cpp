@@ -24,6 +24,14 @@ struct resource_limits : ::testing::Test {
     const auto big = [](auto&, auto* r) { return reply(r, 200, body); };
     w->route("GET", "/big", big);
     w->route("GET", "/mine", big, 0);
+    w->route("GET", "/ended", [](auto&, auto* r) {
+      ry_stream* out = nullptr;
+      const auto st = api().stream_open(r, 200, nullptr, 0, &out);
+      if (st != RY_OK) return st;
+      (void)api().stream_write(out, core::bytes(body));
+      api().stream_close(out);
+      return st;
+    });
     w->route("GET", "/hello", [](auto&, auto* r) { return reply(r, 200, "hi"); });
     w->route("GET", "/file", [this](auto&, auto* r) {
       return api().respond_file(r, 200, nullptr, 0, core::view(file.native()), 0, UINT64_MAX);
@@ -271,6 +279,19 @@ TEST_F(resource_limits, WhoIsTooManyIsToldAtOnce) {
   client next(*w);
   EXPECT_EQ(503, next.get("/hello").status);
   EXPECT_LT(std::chrono::steady_clock::now() - begun, 800ms);
+}
+
+TEST_F(resource_limits, AStreamThatHasEndedCountsUntilItIsRead) {
+  s.unsent_bytes = {64 * 1024 * 1024, 0};
+  start();
+  client a(*w, 4096);
+  EXPECT_EQ(200, begin(a, "/ended"));
+  EXPECT_TRUE(eventually([&] { return w->srv->stats().streams == 0; })) << "the request is over";
+  EXPECT_GE(w->srv->stats().unsent_bytes, large / 2);
+  a.close();
+  EXPECT_TRUE(eventually([&] { return w->srv->stats().unsent_bytes == 0; }));
+  EXPECT_GE(whole("/ended"), large);
+  EXPECT_TRUE(eventually([&] { return w->srv->stats().unsent_bytes == 0; }));
 }
 
 TEST_F(resource_limits, ReadersOfStreamsShareTheSameBudget) {
