@@ -1,5 +1,5 @@
-// docs/configuration.md: the table that `runyard settings` prints, with the explanations that stand in conf/
-// where a schema has none.
+// docs/configuration.md: the tables that `runyard settings` prints. Settings without a description in their schema get the comment
+// from conf/.
 //   node tests/docs/configuration.mjs > docs/configuration.md
 import { execFileSync } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
@@ -9,29 +9,29 @@ import { binary, build, root } from '../e2e/lib/server.mjs';
 
 const head = `# Configuration
 
-Every setting of the host and of the modules that come with it, made from the schemas that check them
-(\`runyard settings\` prints the same tables for the modules that are installed, third-party ones too). Do not edit:
-\`node tests/docs/configuration.mjs > docs/configuration.md\` writes it, and a test compares.
+All settings of the host and of the modules in this repository. The tables are generated from the settings schemas (\`runyard settings\`
+prints them for the installed modules, including third-party ones). Do not edit this page: run
+\`node tests/docs/configuration.mjs > docs/configuration.md\`. A test checks that it is up to date.
 
-A setting \`a.b\` of the table can be given
+A setting \`a.b\` can be set
 
-- in \`/etc/runyard/runyard.toml\` or a file of \`/etc/runyard/modules.d/\` (read after it, in order of their names):
-  \`[a]\` and below it \`b = ...\`;
-- in the environment: \`RUNYARD_A__B=...\` ("__" where the key has a dot). A key that stands in a file is meant whatever its case, and
-  "_" stands for any of its characters that is no letter or digit: \`RUNYARD_RUNS__MODELS__RUNYARD_BASIC\` is
-  \`runs.models."runyard/basic"\`. A key that stands in no file is taken in lower case; one that cannot be written so
-  needs a file or \`--set\`;
+- in \`/etc/runyard/runyard.toml\` or a file in \`/etc/runyard/modules.d/\` (read afterwards, in order of their names), as
+  \`b = ...\` below \`[a]\`;
+- in the environment: \`RUNYARD_A__B=...\`, with "__" for each dot of the key. The name matches a key of a file regardless of case, and
+  "_" matches every character that is not a letter or digit: \`RUNYARD_RUNS__MODELS__RUNYARD_BASIC\` is
+  \`runs.models."runyard/basic"\`. A key that is in no file is read in lower case; keys that cannot be written this way
+  need a file or \`--set\`;
 - on the command line: \`--set a.b=...\`.
 
-The later in this list wins. \`\${NAME}\` in a text is the environment variable NAME. \`runyard check\` tells everything that
-is wrong; \`runyard check --show\` what is in force, and where it comes from. NAME stands for a name of your choice.
+Later items of this list override earlier ones. \`\${NAME}\` in a string is replaced by the environment variable NAME. \`runyard check\`
+reports all errors; \`runyard check --show\` prints the effective settings and the source of each. In the tables, NAME stands for a name of your choice.
 
-The settings of a module that is not enabled have no effect. They are not checked either, as only the module knows them;
-\`runyard check\` names such tables. A table of a name that belongs to no installed module is refused.
+Settings of a module that is not enabled have no effect and are not checked, because only the module knows them;
+\`runyard check\` names such tables. A table that belongs to no installed module is refused.
 
 `;
 
-// What the comment above a setting says: {key: text}.
+// Comments above the settings: {key: text}.
 export function explanations(text) {
   const out = new Map();
   let table = '', block = [], used = false;

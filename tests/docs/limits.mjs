@@ -5,17 +5,19 @@ import { settings } from './configuration.mjs';
 
 const head = `# Limits
 
-Every resource that an account, an address or a remote server can use has a limit. This table lists them: what is limited, per
-what it is counted, the setting with its default, what a client gets at the limit, and the metric and the alert that show it.
-It is made from the schemas of the settings (\`runyard settings --limits\` prints it for the modules that are installed). Do not edit:
-\`node tests/docs/limits.mjs > docs/limits.md\` writes it, and a test compares.
+Every resource that an account, an address or a remote server can use has a limit. For each limit, the table names the resource,
+the unit that the limit applies to, the setting with its default, the response at the limit, and the metric and alert that show it.
+The table is generated from the settings schemas (\`runyard settings --limits\` prints it for the installed modules). Do not edit
+it: run \`node tests/docs/limits.mjs > docs/limits.md\`. A test checks that it is up to date.
 
 - Limits with \`tiers.NAME\` in their setting differ by the tier of the account. A tier of your own starts with the values of \`free\`.
 - HTTP statuses are counted by route in \`runyard_http_requests_total\`. The alerts are in [docs/prometheus](prometheus).
-- The default \`0\` means no limit. In production \`runyard check\` warns about limits of \`http\` and \`database\` that are off.
-- Webhooks have no limit per account: they are settings of the operator (\`runs.webhooks\`, the module \`webhooks\`), and accounts have none.
+- \`0\` means no limit in \`http.limits\`, \`http.body_timeout_seconds\`, \`http.body_min_rate_bytes\`, \`http.read_min_rate_bytes\`,
+  \`database.statement_timeout_seconds\` and \`runs.sandboxes\`. In production, \`runyard check\` warns about such a \`0\`, except in
+  \`runs.sandboxes\`.
+- Webhooks have no limit per account: the operator configures them (\`runs.webhooks\`, the module \`webhooks\`), accounts have none.
 - [Security](security.md) describes the limits that require kernel support (control groups), and what is not limited without
-  it. \`runyard check\` and \`/readyz\` report missing support.
+  that support. \`runyard check\` and \`/readyz\` report missing support.
 
 `;
 
