@@ -34,13 +34,14 @@ Settings of a module that is not enabled have no effect and are not checked, bec
 // Comments above the settings: {key: text}.
 export function explanations(text) {
   const out = new Map();
-  let table = '', block = [], used = false;
+  let table = '', block = [], used = false, first = '';
   for (const line of text.split('\n')) {
     const heading = /^(?:# )?\[([A-Za-z0-9_.]+)\]$/.exec(line);
     const setting = /^(?:# )?([A-Za-z0-9_.]+) = /.exec(line);
     if (heading) { table = `${heading[1]}.`; block = []; used = false; continue; }
     if (setting) {
-      if (block.length) out.set(table + setting[1], { text: block.join(' '), again: used });
+      if (!used) first = table + setting[1];
+      if (block.length) out.set(table + setting[1], { text: block.join(' '), again: used, first });
       used = true;
       continue;
     }
@@ -67,10 +68,12 @@ export function configuration() {
   const known = explanations(readFileSync(file, 'utf8'));
   for (const name of readdirSync(path.join(root, 'conf/modules.d')).sort())
     for (const [k, v] of explanations(readFileSync(path.join(root, 'conf/modules.d', name), 'utf8'))) known.set(k, v);
+  const keyOf = (line) => /^\| `([^`]+)` \|.*\|  \|$/.exec(line)?.[1];
+  const undescribed = new Set(table.split('\n').map(keyOf));
   const rows = table.split('\n').map((line) => {
-    const m = /^\| `([^`]+)` \|.*\|  \|$/.exec(line);
-    const found = m && known.get(m[1]);
-    return found ? `${line.slice(0, -3)} ${found.again ? 'as above' : found.text.replaceAll('|', '\\|')} |` : line;
+    const found = known.get(keyOf(line));
+    const text = found?.again && undescribed.has(found.first) ? `see \`${found.first}\`` : found?.text.replaceAll('|', '\\|');
+    return found ? `${line.slice(0, -3)} ${text} |` : line;
   });
   return head + rows.join('\n');
 }
