@@ -3,6 +3,7 @@
 #include <sodium.h>
 
 #include <cstring>
+#include <ry/cpp/base64.hpp>
 #include <stdexcept>
 
 #include "core/auth/key_file.hpp"
@@ -30,16 +31,17 @@ bool read_key(std::string_view text, std::array<unsigned char, 32>& out) {
       sodium_hex2bin(out.data(), out.size(), text.data(), text.size(), nullptr, &n, &end) == 0) {
     return n == out.size() && end == text.data() + text.size();
   }
-  for (const int variant :
-       {sodium_base64_VARIANT_ORIGINAL, sodium_base64_VARIANT_ORIGINAL_NO_PADDING,
-        sodium_base64_VARIANT_URLSAFE, sodium_base64_VARIANT_URLSAFE_NO_PADDING}) {
-    if (sodium_base642bin(out.data(), out.size(), text.data(), text.size(), nullptr, &n, &end,
-                          variant) == 0 &&
-        n == out.size() && end == text.data() + text.size()) {
-      return true;
+  bool usable = false;
+  for (const auto alphabet : {base64_alphabet::standard, base64_alphabet::url}) {
+    auto bytes = base64_decode(text, alphabet, base64_padding::optional);
+    if (!bytes) continue;
+    if (bytes->size() == out.size()) {
+      std::memcpy(out.data(), bytes->data(), out.size());
+      usable = true;
     }
+    sodium_memzero(bytes->data(), bytes->size());
   }
-  return false;
+  return usable;
 }
 
 std::string aad(std::string_view header, std::string_view context) {

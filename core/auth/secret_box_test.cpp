@@ -70,7 +70,9 @@ TEST(secret_box, rotates_keys) {
 
 TEST(secret_box, refuses_bad_keys_without_showing_them) {
   for (const auto& bad :
-       std::vector<std::string>{"", "short-and-secret", "zz", std::string(63, 'a')}) {
+       std::vector<std::string>{"", "short-and-secret", "zz", std::string(63, 'a'),
+                                "\xc1" + other_key.substr(1), other_key.substr(0, 43) + "\xbd",
+                                other_key + "=", " " + other_key}) {
     try {
       const secret_box box({bad}, {});
       FAIL() << bad;

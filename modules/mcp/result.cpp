@@ -1,10 +1,9 @@
 #include "result.hpp"
 
-#include <sodium.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <ry/cpp/base64.hpp>
 #include <ry/cpp/types.hpp>
 #include <utility>
 #include <vector>
@@ -23,19 +22,10 @@ bool is_text_type(std::string_view media_type) {
 }
 
 // The text that a blob holds; empty: it holds none.
-std::string text_in(const std::string& base64) {
-  // libsodium 1.0.18 decodes bytes above 0x7f as well.
-  if (std::any_of(base64.begin(), base64.end(), [](char c) { return static_cast<unsigned char>(c) > 0x7f; })) return {};
-  std::string out(base64.size() / 4 * 3 + 3, '\0');
-  for (const int variant : {sodium_base64_VARIANT_ORIGINAL, sodium_base64_VARIANT_ORIGINAL_NO_PADDING}) {
-    std::size_t size = 0;
-    if (sodium_base642bin(reinterpret_cast<unsigned char*>(out.data()), out.size(), base64.data(), base64.size(),
-                          "\r\n", &size, nullptr, variant) != 0)
-      continue;
-    out.resize(size);
-    return clean(out, std::string::npos) == out ? out : std::string();
-  }
-  return {};
+std::string text_in(std::string base64) {
+  std::erase_if(base64, [](char c) { return c == '\r' || c == '\n'; });
+  auto out = ry::base64_decode(base64, ry::base64_alphabet::standard, ry::base64_padding::optional);
+  return out && clean(*out, std::string::npos) == *out ? *std::move(out) : std::string();
 }
 
 // The last segment of a URI's path, as a name for what it stands for.

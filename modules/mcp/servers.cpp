@@ -3,22 +3,12 @@
 #include <sodium.h>
 
 #include <algorithm>
+#include <ry/cpp/base64.hpp>
 
 #include "text.hpp"
 
 namespace mcp {
 namespace {
-
-std::optional<std::string> from_base64url(const std::string& text) {
-  std::string out(text.size(), '\0');
-  std::size_t len = 0;
-  const auto rc = sodium_base642bin(reinterpret_cast<unsigned char*>(out.data()), out.size(),
-                                    text.data(), text.size(), nullptr, &len, nullptr,
-                                    sodium_base64_VARIANT_URLSAFE_NO_PADDING);
-  if (rc != 0) return std::nullopt;
-  out.resize(len);
-  return out;
-}
 
 std::string key_of(std::string_view driver, std::string_view config, std::string_view account,
                    std::uint32_t flags) {
@@ -265,7 +255,7 @@ server_ptr server_maker::of_agent(const configured& c, std::string_view account_
     for (auto& member : values->get_object()) {
       auto* o = member.value().if_object();
       if (o == nullptr) continue;
-      const auto sealed = from_base64url(text_of(*o, "sealed"));
+      const auto sealed = ry::base64_decode(text_of(*o, "sealed"), ry::base64_alphabet::url, ry::base64_padding::none);
       const auto opened = sealed ? secrets.open(place, *sealed) : ry::error(RY_DATA_LOSS);
       if (!opened) {
         parts_.ctx.warn("the stored secrets of an MCP server cannot be read",

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <ry/cpp/base64.hpp>
 
 namespace standard_webhooks {
 namespace {
@@ -12,16 +13,9 @@ constexpr std::size_t most_id = 256;
 constexpr std::size_t most_signatures = 4096;  // bytes of the header
 
 std::optional<std::string> from_base64(std::string_view text, std::size_t most) {
-  // libsodium 1.0.18 decodes bytes above 0x7f as well.
-  if (std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) > 0x7f; }))
-    return std::nullopt;
-  std::string out(most, '\0');
-  std::size_t len = 0;
-  if (sodium_base642bin(reinterpret_cast<unsigned char*>(out.data()), out.size(), text.data(),
-                        text.size(), nullptr, &len, nullptr, sodium_base64_VARIANT_ORIGINAL) != 0) {
-    return std::nullopt;
-  }
-  out.resize(len);
+  if (text.size() > (most + 2) / 3 * 4) return std::nullopt;
+  auto out = ry::base64_decode(text, ry::base64_alphabet::standard, ry::base64_padding::required);
+  if (out && out->size() > most) return std::nullopt;
   return out;
 }
 
@@ -36,11 +30,7 @@ std::optional<std::int64_t> seconds(std::string_view text) {
 }
 
 std::string to_base64(std::string_view bytes) {
-  std::string text(sodium_base64_encoded_len(bytes.size(), sodium_base64_VARIANT_ORIGINAL), '\0');
-  sodium_bin2base64(text.data(), text.size(), reinterpret_cast<const unsigned char*>(bytes.data()),
-                    bytes.size(), sodium_base64_VARIANT_ORIGINAL);
-  text.pop_back();
-  return text;
+  return ry::base64_encode(bytes, ry::base64_alphabet::standard, true);
 }
 
 std::string sign(std::string_view key, std::string_view id, std::string_view at,

@@ -6,9 +6,8 @@
 #include <openssl/hmac.h>
 #include <openssl/param_build.h>
 #include <openssl/rand.h>
-#include <sodium.h>
 
-#include <algorithm>
+#include <ry/cpp/base64.hpp>
 #include <ry/cpp/types.hpp>
 
 namespace notify_push {
@@ -182,25 +181,12 @@ std::string random_bytes(std::size_t n) {
 }
 
 std::string to_base64url(std::string_view bytes) {
-  constexpr int variant = sodium_base64_VARIANT_URLSAFE_NO_PADDING;
-  std::string text(sodium_base64_encoded_len(bytes.size(), variant), '\0');
-  sodium_bin2base64(text.data(), text.size(), in(bytes), bytes.size(), variant);
-  text.pop_back();
-  return text;
+  return ry::base64_encode(bytes, ry::base64_alphabet::url, false);
 }
 
 std::string from_base64url(std::string_view text) {
-  // libsodium 1.0.18 decodes bytes above 0x7f as well.
-  if (std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) > 0x7f; })) return {};
   while (text.ends_with('=')) text.remove_suffix(1);
-  std::string bytes(text.size(), '\0');
-  std::size_t len = 0;
-  if (sodium_base642bin(out(bytes), bytes.size(), text.data(), text.size(), nullptr, &len, nullptr,
-                        sodium_base64_VARIANT_URLSAFE_NO_PADDING) != 0) {
-    return {};
-  }
-  bytes.resize(len);
-  return bytes;
+  return ry::base64_decode(text, ry::base64_alphabet::url, ry::base64_padding::none).value_or("");
 }
 
 }  // namespace notify_push
