@@ -35,6 +35,10 @@ class mail_sql : public testing_sql::database_test {
     return sql("select b.what || coalesce(' ' || b.attempt, '') from core.job j, lateral "
                "mail.begin_attempt((j.args->>'id')::uuid, j.id, j." + fence + ", " + std::to_string(gap) + ") b");
   }
+  std::string begin_opening() {
+    return sql("select b.what || coalesce(' ' || b.attempt, '') from core.job j, lateral "
+               "mail.begin_attempt((j.args->>'id')::uuid, j.id, j.fence, 0, true) b");
+  }
   void end(const std::string& state, const std::string& more = "false, false") {
     sql("select mail.end_attempt((args->>'id')::uuid, id, fence, '" + state + "', 250, 'r', " + more +
         ") from core.job");
@@ -169,6 +173,36 @@ TEST_F(mail_sql, too_late_is_given_up) {
   take();
   EXPECT_EQ(begin(), "over");
   EXPECT_EQ(sql("select state from mail.message"), "dead");
+}
+
+TEST_F(mail_sql, a_worker_of_the_former_release_leaves_sealed_messages_to_others) {
+  EXPECT_EQ(sql("select outcome from mail.enqueue('account', 'a@b', 's', 'ry-sealed:-:QUJD')"), "queued");
+  take();
+  EXPECT_EQ(begin(), "wait");
+  EXPECT_EQ(sql("select attempts || ' ' || under_way || ' ' || state from mail.message"), "0 false queued");
+  EXPECT_EQ(begin_opening(), "send 1");
+  EXPECT_EQ(sql("select count(*) from mail.subscription"), "0") << "its bodies have no link to unsubscribe";
+  end("queued");
+  sql("update mail.message set body_text = 'plain'");
+  EXPECT_EQ(begin(), "send 2") << "both kinds of workers send plain messages";
+}
+
+TEST_F(mail_sql, a_sealed_message_with_an_unsubscribe_link_gets_its_token) {
+  EXPECT_EQ(sql("select outcome from mail.enqueue('news', 'a@b', 's', 'ry-sealed:u:QUJD')"), "queued");
+  take();
+  EXPECT_EQ(begin_opening(), "send 1");
+  EXPECT_EQ(sql("select address || ' ' || category from mail.subscription"), "a@b news");
+}
+
+TEST_F(mail_sql, a_suppressed_message_keeps_no_bodies_and_a_dead_one_does) {
+  for (const char* address : {"gone@b", "late@b"})
+    EXPECT_EQ(sql("select outcome from mail.enqueue('account', '" + std::string(address) + "', 's', 't', 'h')"), "queued");
+  take();
+  sql("insert into mail.subscription (address, category, out_at, reason) values ('gone@b', '*', now(), 'operator')");
+  sql("update mail.message set expires_at = now() - interval '1 second' where address = 'late@b'");
+  sql("select mail.begin_attempt((args->>'id')::uuid, id, fence, 0, true) from core.job");
+  EXPECT_EQ(sql("select string_agg(state || ' ' || coalesce(body_text || body_html, 'none'), ',' order by address) from mail.message"),
+            "suppressed none,dead th");
 }
 
 }  // namespace

@@ -1,8 +1,11 @@
 #include <curl/curl.h>
 #include <gtest/gtest.h>
+#include <ry/cpp/base64.hpp>
 #include <ry/cpp/settings_check.hpp>
+#include <ry/testing.hpp>
 
 #include "address.hpp"
+#include "sealed_body.hpp"
 #include "smtp.hpp"
 
 using namespace mail;
@@ -113,6 +116,31 @@ TEST(mail_settings, say_what_is_wrong) {
             "mail.host is not a host name\n"
             "mail.from is not a bare e-mail address\n"
             "mail.unsubscribe_mailto is not a bare e-mail address\n");
+}
+
+TEST(mail_sealed_body, opens_what_it_sealed_and_nothing_else) {
+  ry::testing::fake_host host;
+  const std::string html = "<a href=\"{{unsubscribe_url}}\">\xc3\xbc</a>";
+  const auto sealed = seal_bodies(host.ctx(), "text", html);
+  EXPECT_TRUE(sealed.starts_with("ry-sealed:u:")) << sealed;
+  EXPECT_TRUE(is_sealed(sealed));
+  const auto opened = open_bodies(host.ctx(), sealed);
+  ASSERT_TRUE(opened);
+  EXPECT_EQ(opened->text, "text");
+  EXPECT_EQ(opened->html, html);
+  EXPECT_TRUE(seal_bodies(host.ctx(), "text", "").starts_with("ry-sealed:-:"));
+  EXPECT_TRUE(seal_bodies(host.ctx(), "{{unsubscribe_url}}", "").starts_with("ry-sealed:u:"));
+  EXPECT_EQ(open_bodies(host.ctx(), seal_bodies(host.ctx(), "", ""))->html, "");
+
+  const auto alien = ry::base64_encode("sealed:mail.other:{}", ry::base64_alphabet::standard, true);
+  const auto no_bodies = ry::base64_encode("sealed:mail.body:[]", ry::base64_alphabet::standard, true);
+  EXPECT_FALSE(is_sealed("text of ry-sealed:"));
+  for (const std::string& bad : {std::string("plain"), std::string("ry-sealed:"), std::string("ry-sealed:-"),
+                                 std::string("ry-sealed:-:"), std::string("ry-sealed:-:\xc1"), "ry-sealed:-:" + alien,
+                                 "ry-sealed:-:" + no_bodies, sealed.substr(0, sealed.size() - 4), sealed + "="}) {
+    const auto refused = open_bodies(host.ctx(), bad);
+    EXPECT_EQ(refused.status(), RY_DATA_LOSS) << bad;
+  }
 }
 
 }  // namespace

@@ -49,6 +49,7 @@ class module {
 
   ry::task<void> start() {
     co_await repo_.configure(settings_);
+    ctx_.spawn(seal_at_start());
     if (!settings_.host.empty() && link_base(ctx_).empty()) {
       ctx_.warn("http.public_url is not set: there are no links to unsubscribe, and bulk mail is refused");
     }
@@ -59,7 +60,18 @@ class module {
   }
 
  private:
+  // In the background: an outbox that holds many messages of the former release does not delay the start.
+  ry::task<void> seal_at_start() {
+    try {
+      co_await postman_.seal_plain_bodies();
+    } catch (const ry::error& e) {
+      if (e.status() != RY_CANCELLED)
+        ctx_.warn("not all bodies in mail.message are encrypted; mail.tidy tries again", {{"why", e.message()}});
+    }
+  }
+
   ry::task<ry::job_outcome> tidy(ry::job) {
+    co_await postman_.seal_plain_bodies();
     co_await repo_.tidy(settings_.keep_days);
     co_return ry::job_outcome::done();
   }
@@ -77,7 +89,7 @@ class module {
 }  // namespace mail
 
 RY_MODULE(mail::module, "mail", "0.1.0",
-          .needs(RY_CORE_1, RY_HTTP_1, RY_DB_1, RY_JOBS_1, RY_METRICS_1)
+          .needs(RY_CORE_1, RY_HTTP_1, RY_DB_1, RY_JOBS_1, RY_METRICS_1, RY_SECRETS_1)
               .wants(RY_SETTINGS_CHECK_1)
               .provides(RY_SVC_MAIL_1)
               .settings(mail::settings_schema));

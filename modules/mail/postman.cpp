@@ -2,6 +2,8 @@
 
 #include <boost/json/parse.hpp>
 
+#include "sealed_body.hpp"
+
 namespace mail {
 namespace {
 
@@ -9,6 +11,7 @@ namespace json = boost::json;
 
 constexpr std::uint64_t first_pause_ms = 5'000;
 constexpr std::uint64_t longest_pause_ms = 300'000;
+constexpr std::int64_t most_sealed_at_once = 20;
 
 std::optional<ry::uuid> read_id(std::string_view args) {
   json::error_code bad;
@@ -40,6 +43,7 @@ postman::postman(const ry::context& ctx, const repository& repo, const settings&
   refused_ = count("refused");
   dead_ = count("given_up");
   trouble_ = count("relay_trouble");
+  unreadable_ = count("unreadable");
 }
 
 std::uint64_t postman::paused_ms() const noexcept {
@@ -63,10 +67,21 @@ letter postman::write(ry::uuid id, turn t) const {
   l.date_unix_s = ctx_.now_unix_us() / 1'000'000;
   std::string link;
   if (!t.token.empty() && !links_.empty()) link = links_ + "/mail/unsubscribe/" + t.token;
-  l.text = replaced(std::move(t.text), "{{unsubscribe_url}}", link);
-  l.html = replaced(std::move(t.html), "{{unsubscribe_url}}", link);
+  l.text = replaced(std::move(t.text), unsubscribe_mark, link);
+  l.html = replaced(std::move(t.html), unsubscribe_mark, link);
   if (t.bulk) l.unsubscribe_url = link;
   return l;
+}
+
+ry::task<void> postman::seal_plain_bodies() const {
+  for (;;) {
+    auto plain = co_await repo_.plain_messages(most_sealed_at_once);
+    if (plain.empty()) co_return;
+    for (auto& m : plain) {
+      auto sealed = seal_bodies(ctx_, m.text.value_or(""), m.html.value_or(""));
+      co_await repo_.replace_bodies(std::move(m), std::move(sealed));
+    }
+  }
 }
 
 ry::task<ry::job_outcome> postman::deliver(ry::job job) {
@@ -80,6 +95,23 @@ ry::task<ry::job_outcome> postman::deliver(ry::job job) {
   if (t.what == turn::kind::over) co_return ry::job_outcome::done();
   if (t.what == turn::kind::wait) co_return ry::job_outcome::snooze(t.wait_ms);
 
+  if (is_sealed(t.text)) {
+    auto opened = open_bodies(ctx_, t.text);
+    if (!opened && opened.status() != RY_DATA_LOSS) co_return ry::job_outcome::retry(opened.error());
+    if (!opened) {
+      ending e;
+      e.state = "dead";
+      e.reply = "the message cannot be decrypted: its key is neither secrets.key nor in secrets.old_keys";
+      ctx_.complain("a message was given up; after the key is restored, requeue it (POST /admin/mail/" +
+                        id->to_string() + "/requeue)",
+                    ry::error(RY_DATA_LOSS, "mail.body", e.reply));
+      unreadable_.add();
+      co_await repo_.end_attempt(*id, mine, std::move(e));
+      co_return ry::job_outcome::done_in_tx();
+    }
+    t.text = std::move(opened->text);
+    t.html = std::move(opened->html);
+  }
   if (t.bulk && links_.empty()) {
     ending e;
     e.state = "refused";

@@ -15,6 +15,8 @@ class postman {
   postman(const ry::context& ctx, const repository& repo, const settings& s, std::string links);
 
   ry::task<ry::job_outcome> deliver(ry::job job);
+  // Seals what was enqueued in plain text: by the former release, or by modules that do not seal.
+  ry::task<void> seal_plain_bodies() const;
   void stop() noexcept { smtp_.stop(); }
 
  private:
@@ -31,7 +33,7 @@ class postman {
   smtp smtp_;
   std::atomic<std::int64_t> paused_until_us_{0};
   std::atomic<std::uint32_t> troubles_{0};  // in a row
-  ry::metric sent_, retried_, refused_, dead_, trouble_;
+  ry::metric sent_, retried_, refused_, dead_, trouble_, unreadable_;
 };
 
 }  // namespace mail

@@ -9,7 +9,7 @@ ry::task<void> repository::configure(settings s) const {
 }
 
 ry::task<turn> repository::begin_attempt(ry::uuid message, lease by, std::int64_t gap_ms) const {
-  const auto rows = (co_await ctx_.db().query("select * from mail.begin_attempt($1, $2, $3, $4)",
+  const auto rows = (co_await ctx_.db().query("select * from mail.begin_attempt($1, $2, $3, $4, true)",
                                               message, by.job, by.fence, gap_ms))
                         .value();
   const auto r = rows.front();
@@ -34,6 +34,31 @@ ry::task<void> repository::end_attempt(ry::uuid message, lease by, ending how) c
   (co_await ctx_.db().query("select mail.end_attempt($1, $2, $3, $4, $5::int, $6, $7, $8)", message,
                             by.job, by.fence, how.state, how.code, how.reply, how.maybe_duplicate,
                             how.bounced))
+      .value();
+}
+
+ry::task<std::vector<plain_message>> repository::plain_messages(std::int64_t most) const {
+  const auto rows = (co_await ctx_.db().query_with(
+                         {RY_DB_READ_ONLY},
+                         "select id, body_text, body_html from mail.message"
+                         " where body_html is not null or body_text not like 'ry-sealed:%' order by id limit $1",
+                         most))
+                        .value();
+  std::vector<plain_message> out;
+  for (const auto r : rows) {
+    plain_message m;
+    m.id = r.uuid("id");
+    if (const auto text = r.opt_text("body_text")) m.text = *text;
+    if (const auto html = r.opt_text("body_html")) m.html = *html;
+    out.push_back(std::move(m));
+  }
+  co_return out;
+}
+
+ry::task<void> repository::replace_bodies(plain_message was, std::string sealed) const {
+  (co_await ctx_.db().query("update mail.message set body_text = $2, body_html = null"
+                            " where id = $1 and body_text is not distinct from $3 and body_html is not distinct from $4",
+                            was.id, sealed, was.text, was.html))
       .value();
 }
 

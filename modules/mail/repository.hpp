@@ -31,6 +31,12 @@ struct ending {
   bool bounced = false;
 };
 
+// A message whose bodies are not sealed.
+struct plain_message {
+  ry::uuid id;
+  std::optional<std::string> text, html;
+};
+
 // The job that a worker holds.
 struct lease {
   std::int64_t job = 0;
@@ -45,6 +51,11 @@ class repository {
   // Both throw RY_ABORTED when the job is another worker's by now.
   ry::task<turn> begin_attempt(ry::uuid message, lease by, std::int64_t gap_ms) const;
   ry::task<void> end_attempt(ry::uuid message, lease by, ending how) const;
+
+  // Messages whose bodies are not sealed yet, in the order of their ids.
+  ry::task<std::vector<plain_message>> plain_messages(std::int64_t most) const;
+  // Does nothing if the bodies have changed or were erased meanwhile.
+  ry::task<void> replace_bodies(plain_message was, std::string sealed) const;
 
   // In the order of the ids.
   ry::task<std::vector<ry_mail_outcome>> outcomes(std::vector<std::string> ids) const;

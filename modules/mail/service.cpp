@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "address.hpp"
+#include "sealed_body.hpp"
 
 namespace mail {
 namespace {
@@ -66,6 +67,12 @@ const ry_mail_v1* service::table() noexcept {
          ry_mail_outcome_fn fn, void* ctx) noexcept {
         return ry::guard([&] {
           return static_cast<service*>(self)->outcomes(ids, n, wait_ms, {exec, fn, ctx});
+        });
+      },
+      [](void* self, ry_str text, ry_str html, ry_take_fn take, void* ctx) noexcept {
+        return ry::guard([&] {
+          const auto sealed = seal_bodies(static_cast<service*>(self)->ctx_, ry::view(text), ry::view(html));
+          take(ctx, ry::raw(sealed));
         });
       }};
   return &t;

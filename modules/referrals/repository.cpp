@@ -145,10 +145,10 @@ ry::task<std::optional<person>> repository::find_person(ry::uuid account) const 
 
 ry::task<std::vector<invited>> repository::invite(ry::uuid account,
                                                   std::vector<std::string> addresses,
-                                                  letter l) const {
+                                                  std::string subject, std::string bodies) const {
   const auto rows =
-      (co_await ctx_.db().query("select * from referrals.invite($1, $2, $3, $4, $5)", account,
-                                addresses, l.subject, l.text, l.html))
+      (co_await ctx_.db().query("select * from referrals.invite($1, $2, $3, $4, null)", account,
+                                addresses, subject, bodies))
           .value();
   std::vector<invited> out;
   for (const auto r : rows) {

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "letter.hpp"
 #include "settings.hpp"
 
 namespace referrals {
@@ -63,7 +62,7 @@ class repository {
 
   ry::task<std::optional<person>> find_person(ry::uuid account) const;
   ry::task<std::vector<invited>> invite(ry::uuid account, std::vector<std::string> addresses,
-                                        letter l) const;
+                                        std::string subject, std::string bodies) const;
   ry::task<void> uninvite(std::vector<std::string> mails) const;
   // Referrers whose counter, referrals and ledger do not agree, each as a JSON object; at most `most`.
   ry::task<std::vector<std::string>> unbalanced(std::int64_t most) const;

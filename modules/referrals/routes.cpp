@@ -5,9 +5,11 @@
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
+#include <ry/cpp/mail.hpp>
 #include <set>
 
 #include "code.hpp"
+#include "letter.hpp"
 
 namespace referrals {
 namespace {
@@ -264,8 +266,9 @@ ry::task<std::vector<routes::verdict>> routes::invite(ry::uuid account,
   if (!mail || mail->has_relay(mail.self()) == 0 || app_url_.empty()) co_return out;
 
   const auto mine = co_await repo_.code_of(account);
-  auto letter = write_invitation(inviter->name, app_url_ + "/auth?ref=" + mine, settings_.bonus);
-  auto written = co_await repo_.invite(account, std::move(addresses), std::move(letter));
+  const auto letter = write_invitation(inviter->name, app_url_ + "/auth?ref=" + mine, settings_.bonus);
+  auto written = co_await repo_.invite(account, std::move(addresses), letter.subject,
+                                       ry::seal_mail_bodies(mail, letter.text, letter.html));
   mail->poke(mail.self());
   co_await learn(std::move(written), &out);
   co_return out;

@@ -824,13 +824,14 @@ AT(ry_mail_outcome, state, 4);
 AT(ry_mail_outcome, attempts, 8);
 AT(ry_mail_outcome, reply, 12);
 
-SIZE(ry_mail_v1, 40);
+SIZE(ry_mail_v1, 48);
 AT(ry_mail_v1, struct_size, 0);
 AT(ry_mail_v1, reserved0, 4);
 AT(ry_mail_v1, has_relay, 8);
 AT(ry_mail_v1, check_address, 16);
 AT(ry_mail_v1, poke, 24);
 AT(ry_mail_v1, outcomes, 32);
+AT(ry_mail_v1, seal_bodies, 40);
 
 SIZE(ry_mcp_v1, 16);
 AT(ry_mcp_v1, struct_size, 0);

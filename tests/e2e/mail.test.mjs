@@ -170,7 +170,8 @@ test('given up after the last attempt, kept as a dead letter', async () => {
   const id = enqueue(db, 'dead@example.test');
   db.sql(`update core.job set max_attempts = 2 where args->>'id' = '${id}'`);
   const r = await state(db, id, 'dead');
-  assert.deepEqual([r.attempts, r.body_text], [2, 'plain']);
+  assert.equal(r.attempts, 2);
+  assert.notEqual(r.body_text, null, 'it can be tried again');
   assert.ok((await admin.get('/admin/mail')).json.messages.some((m) => m.id === id));
 });
 

@@ -11,6 +11,10 @@ namespace accounts {
 struct letter {
   std::string subject, text, html;
 };
+// A letter whose bodies are encrypted for the outbox.
+struct sealed_letter {
+  std::string subject, bodies;
+};
 
 // `link` holds the token after '#', where no server on the way writes it down.
 letter confirm_letter(std::string_view link, std::int64_t hours);

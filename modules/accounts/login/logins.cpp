@@ -2,6 +2,7 @@
 
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
+#include <ry/cpp/mail.hpp>
 
 #include "../body.hpp"
 #include "../members.hpp"
@@ -87,6 +88,8 @@ void logins::need_good_password(std::string_view field, const std::string& passw
 std::string logins::link(std::string_view name, std::string_view token) const {
   return settings_.app_url + "/auth#" + std::string(name) + "=" + std::string(token);
 }
+
+sealed_letter logins::sealed(const letter& l) const { return {l.subject, ry::seal_mail_bodies(mail_, l.text, l.html)}; }
 
 ry::task<void> logins::throttle(std::vector<bucket> from) const {
   const auto wait = co_await repo_.take(std::move(from));
@@ -302,12 +305,13 @@ ry::task<void> logins::write_confirm(ry::uuid sign_up) {
   if (known) {
     const auto to = co_await repo_.mail_address(known->account);
     const auto key = "accounts.known:" + sign_up.to_string();
-    co_await repo_.mail(to, known_letter(settings_.app_url + "/auth"), key);
+    auto l = sealed(known_letter(settings_.app_url + "/auth"));
+    co_await repo_.mail(to, std::move(l), key);
     co_await repo_.drop_sign_up(sign_up);
     co_return;
   }
   const auto token = make_token();
-  auto l = confirm_letter(link("verify", token), settings_.verify_hours);
+  auto l = sealed(confirm_letter(link("verify", token), settings_.verify_hours));
   co_await repo_.mail_sign_up(*std::move(waiting), std::move(l), hash_secret(token));
 }
 
@@ -316,7 +320,7 @@ ry::task<void> logins::write_reset(std::string email_key, std::string key) {
   if (!known) co_return;
   const auto to = co_await repo_.mail_address(known->account);
   const auto token = make_token();
-  auto l = reset_letter(link("reset", token), settings_.reset_minutes);
+  auto l = sealed(reset_letter(link("reset", token), settings_.reset_minutes));
   co_await repo_.mail_reset(known->account, to, std::move(l), std::move(key), hash_secret(token),
                             settings_.reset_minutes);
 }
@@ -324,7 +328,7 @@ ry::task<void> logins::write_reset(std::string email_key, std::string key) {
 ry::task<void> logins::write_changed(ry::uuid account, bool password, listed_keys keys, std::string key) {
   const auto to = co_await repo_.mail_address(account);
   const auto page = settings_.app_url + "/auth";
-  auto l = password ? changed_letter(page, keys) : ended_letter(page, keys);
+  auto l = sealed(password ? changed_letter(page, keys) : ended_letter(page, keys));
   if (!to.empty()) co_await repo_.mail(to, std::move(l), key);
 }
 
@@ -334,7 +338,7 @@ ry::task<void> logins::write_new_key(ry::uuid account, listed_key made, std::str
   // Keys that are made in a loop are one piece of news.
   std::vector<bucket> few{{"key-mail/" + account.to_string(), 5, hour}};
   const auto wait = co_await repo_.take(std::move(few));
-  auto l = new_key_letter(settings_.app_url, made);
+  auto l = sealed(new_key_letter(settings_.app_url, made));
   if (wait == 0) co_await repo_.mail(to, std::move(l), key);
 }
 

@@ -56,6 +56,7 @@ class logins {
   ry::task<void> write_reset(std::string email_key, std::string key);
   ry::task<void> write_changed(ry::uuid account, bool password, listed_keys keys, std::string key);
   ry::task<void> write_new_key(ry::uuid account, listed_key made, std::string key);
+  sealed_letter sealed(const letter& l) const;
   address need_address(const std::string& typed) const;
   void need_good_password(std::string_view field, const std::string& password,
                           std::string_view email) const;

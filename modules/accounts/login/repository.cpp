@@ -292,33 +292,32 @@ ry::task<bool> login_repository::has_reset(std::string token_hash) const {
   co_return !rows.empty();
 }
 
-ry::task<void> login_repository::mail(std::string to, letter l, std::string key) const {
-  (co_await ctx_.db().query(
-       "select outcome from mail.enqueue('account', $1, $2, $3, $4, key => $5)", to, l.subject,
-       l.text, l.html, key))
+ry::task<void> login_repository::mail(std::string to, sealed_letter l, std::string key) const {
+  (co_await ctx_.db().query("select outcome from mail.enqueue('account', $1, $2, $3, key => $4)", to,
+                            l.subject, l.bodies, key))
       .value();
 }
 
-ry::task<void> login_repository::mail_sign_up(open_sign_up s, letter l,
+ry::task<void> login_repository::mail_sign_up(open_sign_up s, sealed_letter l,
                                               std::string token_hash) const {
   const auto key = "accounts.confirm:" + s.id.to_string();
   (co_await ctx_.db().query(
-       "with sent as (select outcome from mail.enqueue('account', $1, $2, $3, $4, key => $5))"
-       "update accounts.sign_up set token_hash = $7 from sent where id = $6 and sent.outcome = "
+       "with sent as (select outcome from mail.enqueue('account', $1, $2, $3, key => $4))"
+       "update accounts.sign_up set token_hash = $6 from sent where id = $5 and sent.outcome = "
        "'queued'",
-       s.address.text, l.subject, l.text, l.html, key, s.id, ry::bytes_view(token_hash)))
+       s.address.text, l.subject, l.bodies, key, s.id, ry::bytes_view(token_hash)))
       .value();
 }
 
-ry::task<void> login_repository::mail_reset(ry::uuid account, std::string to, letter l,
+ry::task<void> login_repository::mail_reset(ry::uuid account, std::string to, sealed_letter l,
                                             std::string key, std::string token_hash,
                                             std::int64_t minutes) const {
   (co_await ctx_.db().query(
-       "with sent as (select e.outcome from mail.enqueue('account', $1, $2, $3, $4, key => $5) e"
-       "  where accounts.may_mail_reset($6, $8::int))"
+       "with sent as (select e.outcome from mail.enqueue('account', $1, $2, $3, key => $4) e"
+       "  where accounts.may_mail_reset($5, $7::int))"
        "insert into accounts.reset (token_hash, account_id, expires_at)"
-       "  select $7, $6, now() + make_interval(mins => $8::int) from sent where outcome = 'queued'",
-       to, l.subject, l.text, l.html, key, account, ry::bytes_view(token_hash), minutes))
+       "  select $6, $5, now() + make_interval(mins => $7::int) from sent where outcome = 'queued'",
+       to, l.subject, l.bodies, key, account, ry::bytes_view(token_hash), minutes))
       .value();
 }
 

@@ -106,10 +106,10 @@ class login_repository {
   ry::task<bool> has_reset(std::string token_hash) const;
 
   // Puts a mail into the outbox, once per `key`; a link's token becomes good together with it.
-  ry::task<void> mail(std::string to, letter l, std::string key) const;
-  ry::task<void> mail_sign_up(open_sign_up s, letter l, std::string token_hash) const;
+  ry::task<void> mail(std::string to, sealed_letter l, std::string key) const;
+  ry::task<void> mail_sign_up(open_sign_up s, sealed_letter l, std::string token_hash) const;
   // Not when the account has enough links already.
-  ry::task<void> mail_reset(ry::uuid account, std::string to, letter l, std::string key,
+  ry::task<void> mail_reset(ry::uuid account, std::string to, sealed_letter l, std::string key,
                             std::string token_hash, std::int64_t minutes) const;
 
   // False: this message was taken before.

@@ -1,6 +1,7 @@
 #include "mailer.hpp"
 
 #include <algorithm>
+#include <ry/cpp/mail.hpp>
 
 namespace notify_builtin {
 
@@ -38,14 +39,13 @@ ry::task<ry::notify::result> mailer::send(ry::notify::notification n) const {
   // What an operator tries again is another message.
   auto key = "notification:" + n.key;
   if (n.epoch != 0) key += "." + std::to_string(n.epoch);
-  std::optional<std::string> html;
-  if (!n.texts.mail_html.empty()) html = n.texts.mail_html;
+  const auto bodies = ry::seal_mail_bodies(mail_, n.texts.mail_text, n.texts.mail_html);
   const bool bulk = n.workflow == "promotional";
   const auto left_s = std::max<std::int64_t>((n.expires_unix_us - ctx_.now_unix_us()) / 1'000'000, 1);
   const auto written =
-      co_await ctx_.db().query("select id, outcome from mail.enqueue($1, $2, $3, $4, $5, bulk => $6, key => $7,"
-                               "  ttl => make_interval(secs => $8))",
-                               category, n.to.email, n.texts.title, n.texts.mail_text, html, bulk, key, left_s);
+      co_await ctx_.db().query("select id, outcome from mail.enqueue($1, $2, $3, $4, bulk => $5, key => $6,"
+                               "  ttl => make_interval(secs => $7))",
+                               category, n.to.email, n.texts.title, bodies, bulk, key, left_s);
   if (!written) {
     if (written.error().is("db.RY422")) {
       co_return said(RY_NOTIFY_REFUSED, "The account's email is no valid address");

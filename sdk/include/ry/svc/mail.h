@@ -17,6 +17,8 @@
  *     body_html: what came from users must be escaped by the caller. {{unsubscribe_url}} in either body
  *       becomes the address of the page that ends this category for this recipient.
  *     bulk: mail that nobody asked for: carries List-Unsubscribe with one-click, and goes behind the rest.
+ *     body_text: as seal_bodies() gives it, body_html null: the database then holds no link or code of the bodies. Plain bodies
+ *       are taken as well, and sealed within ten minutes if they are not sent before.
  *     key: at most one message ever has it, for callers that may repeat themselves.
  *     ttl: the message is given up when it could not be handed over within this time.
  * Whoever enqueues must hold the service mail/1: without it there is no such schema.
@@ -62,6 +64,9 @@ typedef struct ry_mail_v1 {
    * At most 100 ids. Completion on exec, never inside the call. [any] */
   ry_status (*outcomes)(void* self, const ry_uuid* ids, size_t n, uint64_t wait_ms, ry_exec* exec,
                         ry_mail_outcome_fn fn, void* ctx) RY_NOEXCEPT;
+  /* Both bodies in one text for body_text of mail.enqueue(), encrypted with the deployment's key. body_html: empty = none.
+   * take is called once, inside the call, if the answer is RY_OK. [any] */
+  ry_status (*seal_bodies)(void* self, ry_str body_text, ry_str body_html, ry_take_fn take, void* ctx) RY_NOEXCEPT;
 } ry_mail_v1;
 
 #ifdef __cplusplus
