@@ -94,6 +94,8 @@ courier::courier(const office& o) : office_(o) {
   failed_ = count("failed");
   suppressed_ = count("suppressed");
   dead_ = count("dead");
+  unreadable_ = o.ctx.metrics().counter("unreadable_devices_total",
+                                        "Push messages that were not sent because their device could not be decrypted");
   for (const auto& [bit, channel] : channels)
     for (const char* outcome : {"accepted", "delivered", "skipped", "refused", "gone", "retry", "no_answer"})
       (void)deliveries(o.ctx, channel, outcome);
@@ -117,7 +119,8 @@ void courier::add_to(ry::registrar& reg) {
   o.backoff_ms = 5'000;
   reg.job("notifications.deliver", this, &courier::deliver, o);
   o.concurrency = 4;
-  reg.job("notifications.tell", this, &courier::tell, o);
+  reg.job("notifications.subscriber", this, &courier::tell, o);
+  reg.job("notifications.tell", this, &courier::tell, o);  // enqueued by the former release
   o.concurrency = 1;
   o.timeout_ms = UINT64_MAX;  // as long as there are accounts
   reg.job("notifications.broadcast", this, &courier::broadcast, o);
@@ -153,13 +156,36 @@ ry::task<ry::job_outcome> courier::deliver(ry::job job) {
   const auto asked = t.channels;
   const auto attempt = t.attempt;
   const bool follows = (driver->table->capabilities & RY_NOTIFY_FOLLOWS) != 0;
-  const auto said = co_await trigger(driver, std::move(t), job.cancel());
+  const auto devices = t.devices;
+  auto said = co_await trigger(driver, std::move(t), job.cancel());
   count(asked, said);
+  if (said) mark_devices(devices, (asked & RY_NOTIFY_PUSH) != 0, *said);
   auto v = said ? judge(asked, *said, attempt, follows ? follow::yes : follow::no, jitter())
                 : judge_failure(asked, said.error(), attempt, jitter());
   // What happened is written down also when the host stops meanwhile.
   auto settled = settle(*id, account, mine, std::move(v));
   co_return co_await ry::shield(std::move(settled));
+}
+
+// Results name devices by fingerprints from here on, and those that could not be decrypted have failed.
+void courier::mark_devices(const device_list& devices, bool push, ry::notify::results& said) const {
+  std::vector<std::string> secrets = devices.names;
+  for (const auto& t : devices.readable) secrets.push_back(t.value);
+  for (auto& r : said) {
+    r.token = office_.repo.fingerprint(r.token);
+    r.detail = masked(std::move(r.detail), secrets);
+  }
+  if (!push || devices.unreadable.empty()) return;
+  for (const auto& t : devices.unreadable) {
+    ry::notify::result r(RY_NOTIFY_PUSH, RY_NOTIFY_REFUSED, t.provider);
+    r.token = t.value;
+    r.detail = "The device cannot be decrypted; it must register again";
+    said.push_back(std::move(r));
+    unreadable_.add();
+  }
+  office_.ctx.complain("push messages were not sent to devices that cannot be decrypted",
+                       ry::error(RY_DATA_LOSS, "notifications.device",
+                                 "the key that encrypted them is neither secrets.key nor in secrets.old_keys"));
 }
 
 ry::task<ry::result<ry::notify::results>> courier::trigger(orchestrators::entry driver, turn t,
@@ -182,7 +208,7 @@ ry::task<ry::result<ry::notify::results>> courier::trigger(orchestrators::entry 
   texts.action_url = std::move(words.url);
   const auto to_view = to.view();
   const auto texts_view = texts.view();
-  const auto tokens = views_of(t.tokens);
+  const auto tokens = views_of(t.devices.readable);
 
   ry_notify_trigger what{};
   what.struct_size = sizeof what;
@@ -257,7 +283,9 @@ ry::task<ry::job_outcome> courier::tell(ry::job job) {
   const auto driver = office_.driver();
   const auto s = co_await office_.repo.subscription(*account);
   std::set<std::string> providers(s.providers.begin(), s.providers.end());
-  for (const auto& t : s.tokens) providers.insert(t.provider);
+  for (const auto& t : s.devices.readable) providers.insert(t.provider);
+  // The list of a provider that is incomplete here stays as it is there.
+  for (const auto& t : s.devices.unreadable) providers.erase(t.provider);
   const bool keeps = driver && (driver->table->capabilities & RY_NOTIFY_KEEPS_SUBSCRIBERS) != 0;
   if (s.gone && keeps) {
     const auto id = account->to_string();
@@ -282,7 +310,7 @@ ry::task<ry::job_outcome> courier::tell(ry::job job) {
     if ((table.capabilities & RY_NOTIFY_KEEPS_TOKENS) != 0) {
       for (const auto& provider : providers) {
         std::vector<ry_notify_token> tokens;
-        for (const auto& t : s.tokens) {
+        for (const auto& t : s.devices.readable) {
           if (t.provider == provider) tokens.push_back(t.view());
         }
         auto put = done_of([&](ry_exec* exec, ry_done done) {
@@ -295,7 +323,8 @@ ry::task<ry::job_outcome> courier::tell(ry::job job) {
     }
   }
   std::set<std::string> now;
-  for (const auto& t : s.tokens) now.insert(t.provider);
+  for (const auto& t : s.devices.readable) now.insert(t.provider);
+  for (const auto& t : s.devices.unreadable) now.insert(t.provider);
   const lease mine{job.id(), job.fence()};
   const bool last = co_await office_.repo.told(*account, s.version, {now.begin(), now.end()}, mine);
   if (last) co_return ry::job_outcome::done_in_tx();
@@ -324,7 +353,7 @@ ry::task<ry::job_outcome> courier::follow(ry::job) {
       std::string state, detail;
       if (news) {
         state = state_name(outcome);
-        detail = said[i].detail;
+        detail = masked(said[i].detail, {due[i].what.token});
       }
       co_await office_.repo.followed(due[i].id, std::move(state), std::move(detail));
     }
@@ -357,6 +386,7 @@ ry::task<ry::job_outcome> courier::broadcast(ry::job job) {
 
 ry::task<ry::job_outcome> courier::tidy(ry::job) {
   co_await office_.repo.tidy(office_.config.keep_days);
+  co_await office_.repo.seal_devices();
   co_return ry::job_outcome::done();
 }
 

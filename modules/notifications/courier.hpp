@@ -24,13 +24,14 @@ class courier {
 
   // One call of the driver, called off with the job.
   ry::task<ry::result<ry::notify::results>> trigger(orchestrators::entry driver, turn t, ry::cancel_token off) const;
+  void mark_devices(const device_list& devices, bool push, ry::notify::results& said) const;
   std::uint64_t paused_ms() const noexcept;
   // What the driver said of each channel that was asked for.
   void count(std::uint32_t asked, const ry::result<ry::notify::results>& said) const;
 
   const office& office_;
   std::atomic<std::int64_t> paused_until_us_{0};
-  ry::metric sent_, retried_, failed_, suppressed_, dead_;
+  ry::metric sent_, retried_, failed_, suppressed_, dead_, unreadable_;
 };
 
 }  // namespace notifications

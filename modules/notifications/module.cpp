@@ -28,7 +28,8 @@ class module {
  public:
   module(ry::context& ctx, ry::registrar& reg)
       : settings_(read_settings(ctx.settings(), faults_)),
-        repo_(ctx),
+        vault_(ctx),
+        repo_(ctx, vault_),
         office_{ctx, settings_, repo_, drivers_, {}, {}, {app_url(ctx, settings_), settings_.task_url}},
         listener_(office_),
         courier_(office_),
@@ -54,12 +55,24 @@ class module {
     const auto load = [this] { return texts::load(settings_.templates_dir); };
     office_.texts = co_await office_.ctx.run_blocking(load);
     co_await repo_.configure(settings_);
+    co_await vault_.load();
+    office_.ctx.spawn(seal_at_start());
     if (office_.open() && office_.where.app_url.empty()) {
       office_.ctx.warn("neither notifications.app_url nor http.public_url is set: notifications carry no links");
     }
   }
 
  private:
+  // In the background: many devices of the former release do not delay the start.
+  ry::task<void> seal_at_start() {
+    try {
+      co_await repo_.seal_devices();
+    } catch (const ry::error& e) {
+      if (e.status() != RY_CANCELLED)
+        office_.ctx.warn("not all device tokens are encrypted; notifications.tidy tries again", {{"why", e.message()}});
+    }
+  }
+
   static void check_settings(void* self, const ry_settings_sink* sink) noexcept {
     (void)ry::guard([&] {
       const auto* m = static_cast<const module*>(self);
@@ -75,6 +88,7 @@ class module {
 
   ry::settings_faults faults_;
   const settings settings_;
+  device_vault vault_;
   const repository repo_;
   orchestrators drivers_;
   office office_;
@@ -90,7 +104,7 @@ class module {
 }  // namespace notifications
 
 RY_MODULE(notifications::module, "notifications", "0.1.0",
-          .needs(RY_CORE_1, RY_HTTP_1, RY_DB_1, RY_JOBS_1, RY_EVENTS_1, RY_AUTH_1, RY_METRICS_1,
+          .needs(RY_CORE_1, RY_HTTP_1, RY_DB_1, RY_JOBS_1, RY_EVENTS_1, RY_AUTH_1, RY_METRICS_1, RY_SECRETS_1,
                  RY_SERVICES_1, RY_SVC_ACCOUNTS_1)
               .wants(RY_SETTINGS_CHECK_1)
               .provides(RY_NOTIFY_ORCHESTRATOR_1)

@@ -351,7 +351,7 @@ TEST_F(notifications_sql, a_device_belongs_to_who_used_it_last) {
   put(bob, "expo", "t1");
   EXPECT_EQ(devices(ann_), "fcm/t1");
   EXPECT_EQ(devices(bob), "expo/t1");
-  EXPECT_EQ(sql("select count(*) from core.job where kind = 'notifications.tell'"), "2") << "both are told to the orchestrator";
+  EXPECT_EQ(sql("select count(*) from core.job where kind = 'notifications.subscriber'"), "2") << "both are told to the orchestrator";
   sql("update notifications.setting set tokens_per_provider = 2");
   for (const char* t : {"x1", "x2", "x3"}) put(bob, "web-push", t);
   EXPECT_EQ(devices(bob), "expo/t1,web-push/x2,web-push/x3");
@@ -382,7 +382,7 @@ TEST_F(notifications_sql, an_account_that_is_no_more_leaves_nothing) {
       << "one was being sent";
   EXPECT_EQ(sql("select count(*) from notifications.delivery"), "0");
   EXPECT_EQ(sql("select gone from notifications.subscriber where account_id = " + bob), "f");
-  sql("update core.job set state = 1, fence = 1 where kind = 'notifications.tell'");
+  sql("update core.job set state = 1, fence = 1 where kind = 'notifications.subscriber'");
   EXPECT_EQ(sql("select notifications.told(" + ann_ + ", s.version, '[]', j.id, j.fence) from core.job j, notifications.subscriber s"
                 " where j.args->>'account_id' = " + ann_ + " and s.account_id = " + ann_), "t");
   EXPECT_EQ(sql("select count(*) from notifications.subscriber where account_id = " + ann_), "0");

@@ -16,24 +16,9 @@ constexpr std::uint32_t read_only = RY_DB_READ_ONLY;
 
 json::value parsed(std::string_view text) { return json::parse(json::string_view(text.data(), text.size())); }
 
-std::string member(const json::object& o, const char* name) {
-  const auto* v = o.if_contains(name);
-  return v == nullptr || !v->is_string() ? std::string() : std::string(v->get_string());
-}
-
-std::vector<ry::notify::token> tokens_of(std::optional<std::string_view> text) {
-  std::vector<ry::notify::token> out;
-  if (!text) return out;
-  const auto list = parsed(*text);
-  for (const auto& v : list.as_array()) {
-    const auto& o = v.as_object();
-    out.emplace_back(member(o, "provider"), member(o, "token"), member(o, "device_type"));
-  }
-  return out;
-}
-
 // What one report changes.
-void add_report(ry::batch& b, const ry::notify::report& what) {
+void add_report(ry::batch& b, const ry::notify::report& what, const device_vault& vault) {
+  const auto token = vault.fingerprint(what.token);
   std::string state;
   if (what.outcome == RY_NOTIFY_DELIVERED) state = "delivered";
   if (what.outcome == RY_NOTIFY_REFUSED) state = "refused";
@@ -44,7 +29,7 @@ void add_report(ry::batch& b, const ry::notify::report& what) {
         "  from notifications.notification n"
         " where n.tid = $1 and d.notification_id = n.id and d.channel <> 4 and d.state <> 'skipped'"
         "   and ($4::int = 0 or d.channel & $4::int <> 0) and ($5 = '' or d.token = $5 or d.token = '')",
-        what.key, state, what.detail, what.channels, what.token);
+        what.key, state, masked(what.detail, {what.token}), what.channels, token);
     b.add("select notifications.reconsider(n.id) from notifications.notification n where n.tid = $1", what.key);
   }
   if (what.outcome == RY_NOTIFY_GONE && !what.token.empty()) {
@@ -53,7 +38,7 @@ void add_report(ry::batch& b, const ry::notify::report& what) {
         "with gone as (delete from notifications.device_token t"
         "  where t.token = $1 and ($2::uuid is null or t.account_id = $2::uuid) returning t.account_id)"
         "select notifications.tell(g.account_id) from gone g",
-        what.token,
+        token,
         ry::uuid::parse(what.account_id) ? std::optional<std::string>(what.account_id) : std::nullopt);
   }
 }
@@ -124,7 +109,7 @@ ry::task<void> repository::broadcast(act by, std::string args_json) const {
 }
 
 ry::task<turn> repository::begin_attempt(ry::uuid id, lease by, std::uint32_t served) const {
-  const auto rows = (co_await ctx_.db().query("select * from notifications.begin_attempt($1, $2, $3, $4::int)", id,
+  const auto rows = (co_await ctx_.db().query("select * from notifications.begin_attempt($1, $2, $3, $4::int, true)", id,
                                               by.job, by.fence, served))
                         .value();
   const auto r = rows.front();
@@ -148,11 +133,11 @@ ry::task<turn> repository::begin_attempt(ry::uuid id, lease by, std::uint32_t se
   out.epoch = static_cast<std::uint32_t>(r.int64("epoch"));
   out.attempt = static_cast<std::uint32_t>(r.int64("attempt"));
   out.expires_unix_us = r.int64("expires_unix_us");
-  out.tokens = tokens_of(r.opt_text("tokens"));
   out.who.email = r.opt_text("email").value_or("");
   out.who.name = r.opt_text("name").value_or("");
   out.who.phone = r.opt_text("phone").value_or("");
   out.who.avatar = r.opt_text("avatar").value_or("");
+  out.devices = co_await opened(std::string(r.opt_text("tokens").value_or("")));
   co_return out;
 }
 
@@ -168,7 +153,9 @@ ry::task<std::string> repository::end_attempt(ry::uuid id, lease by, std::string
 ry::task<std::vector<to_follow>> repository::due_to_follow(std::int64_t most) const {
   const auto rows = (co_await ctx_.db().query_with(
                          {read_only},
-                         "select d.id, d.channel, n.tid, d.provider, d.provider_id, d.token"
+                         "select d.id, d.channel, n.tid, d.provider, d.provider_id,"
+                         "  (select jsonb_agg(notifications.device_json(t)) from notifications.device_token t"
+                         "    where t.token = d.token and d.token <> '' and t.account_id = d.account_id) as tokens"
                          "  from notifications.delivery d join notifications.notification n"
                          "    on n.id = d.notification_id"
                          " where d.follow_at <= clock_timestamp() order by d.follow_at limit $1",
@@ -182,8 +169,12 @@ ry::task<std::vector<to_follow>> repository::due_to_follow(std::int64_t most) co
     f.what.key = r.text("tid");
     f.what.provider = r.text("provider");
     f.what.provider_id = r.text("provider_id");
-    f.what.token = r.text("token");
+    f.tokens_json = r.opt_text("tokens").value_or("");
     out.push_back(std::move(f));
+  }
+  for (auto& f : out) {
+    auto found = co_await opened(std::exchange(f.tokens_json, {}));
+    if (!found.readable.empty()) f.what.token = std::move(found.readable.front().value);
   }
   co_return out;
 }
@@ -219,7 +210,7 @@ ry::task<bool> repository::reported(std::string webhook_id, std::vector<ry::noti
                         .value();
   if (rows.empty()) co_return false;
   ry::batch b;
-  for (const auto& what : told) add_report(b, what);
+  for (const auto& what : told) add_report(b, what, vault_);
   if (b.size() != 0) (co_await in.run(b)).value();
   (co_await in.commit()).value();
   co_return true;
@@ -301,21 +292,6 @@ ry::task<std::string> repository::put_preferences(ry::uuid account, preferences_
   co_return std::string(rows.front().text(0));
 }
 
-ry::task<void> repository::put_token(ry::uuid account, device_wish w, std::string name) const {
-  (co_await ctx_.db().query("select notifications.put_token($1, $2, $3, $4, $5)", account, w.provider, name, w.token,
-                            w.type))
-      .value();
-}
-
-ry::task<void> repository::drop_token(ry::uuid account, std::string token, std::string provider) const {
-  (co_await ctx_.db().query(
-       "with gone as (delete from notifications.device_token t"
-       "  where t.account_id = $1 and $2 in (t.token, t.name) and ($3 = '' or t.provider = $3) returning 1)"
-       "select notifications.tell($1) where exists (select 1 from gone)",
-       account, token, provider))
-      .value();
-}
-
 ry::task<void> repository::put_presence(ry::uuid account, std::string session, std::optional<ry::uuid> thread) const {
   (co_await ctx_.db().query("select notifications.put_presence($1, $2, $3::uuid)", account, session, thread)).value();
 }
@@ -345,8 +321,7 @@ ry::task<subscription_state> repository::subscription(ry::uuid account) const {
   const auto rows =
       (co_await ctx_.db().query(
            "select s.version, s.providers, s.gone, c.email, c.display_name, p.phone, p.avatar,"
-           "  (select jsonb_agg(jsonb_build_object('provider', t.provider, 'token', t.token,"
-           "     'device_type', t.device_type) order by t.seen_at desc) from notifications.device_token t"
+           "  (select jsonb_agg(notifications.device_json(t) order by t.seen_at desc) from notifications.device_token t"
            "    where t.account_id = s.account_id)::text as tokens"
            "  from notifications.subscriber s left join lateral accounts.contact(s.account_id) c on true"
            "  left join lateral accounts.profile(s.account_id) p on true"
@@ -362,7 +337,7 @@ ry::task<subscription_state> repository::subscription(ry::uuid account) const {
   out.who.name = r.opt_text("display_name").value_or("");
   out.who.phone = r.opt_text("phone").value_or("");
   out.who.avatar = r.opt_text("avatar").value_or("");
-  out.tokens = tokens_of(r.opt_text("tokens"));
+  out.devices = co_await opened(std::string(r.opt_text("tokens").value_or("")));
   const auto told = parsed(r.text("providers"));
   for (const auto& p : told.as_array()) out.providers.emplace_back(p.as_string());
   co_return out;

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "device_vault.hpp"
 #include "settings.hpp"
 #include "texts.hpp"
 #include "wishes.hpp"
@@ -30,6 +31,17 @@ struct noted {
   std::optional<std::int64_t> inbox_version;
 };
 
+// The devices of an account, decrypted.
+struct device_list {
+  std::vector<ry::notify::token> readable;
+  std::vector<std::string> names;  // of the readable ones, in their order
+  // Those whose key is gone; the value is the fingerprint.
+  std::vector<ry::notify::token> unreadable;
+};
+
+// `text` without the secrets: what a driver says of a failure may name the device.
+std::string masked(std::string text, const std::vector<std::string>& secrets);
+
 // What the outbox says to a worker that wants to deliver a notification.
 struct turn {
   enum class kind { send, wait, over };
@@ -41,7 +53,7 @@ struct turn {
   std::vector<boost::json::object> gathered;  // the payloads of a digest
   std::uint32_t channels = 0, epoch = 0, attempt = 0;
   std::int64_t expires_unix_us = 0;
-  std::vector<ry::notify::token> tokens;
+  device_list devices;
   person who;
 };
 
@@ -49,14 +61,15 @@ struct turn {
 struct subscription_state {
   std::int64_t version = 0;
   person who;
-  std::vector<ry::notify::token> tokens;
+  device_list devices;
   std::vector<std::string> providers;  // it was told of
   bool gone = false;                   // the account is no more
 };
 
 struct to_follow {
   std::int64_t id = 0;
-  ry::notify::sent what;
+  ry::notify::sent what;    // its token is empty if the device is gone or cannot be decrypted
+  std::string tokens_json;  // until it is decrypted
 };
 
 // Of an admin.
@@ -74,7 +87,7 @@ struct inbox_row {
 
 class repository {
  public:
-  explicit repository(const ry::context& ctx) : ctx_(ctx) {}
+  repository(const ry::context& ctx, const device_vault& vault) : ctx_(ctx), vault_(vault) {}
 
   ry::task<void> configure(settings s) const;
   // nullopt: no such account.
@@ -106,10 +119,13 @@ class repository {
   ry::task<std::string> preferences_json(ry::uuid account) const;
   // Which part of the wish cannot be; empty: it is done.
   ry::task<std::string> put_preferences(ry::uuid account, preferences_wish w) const;
-  // name: what stands for the device.
-  ry::task<void> put_token(ry::uuid account, device_wish w, std::string name) const;
+  // name: what stands for the device. Returns how many devices of the account were removed for it.
+  ry::task<std::int64_t> put_token(ry::uuid account, device_wish w, std::string name) const;
   // By the token or the device's name; provider empty: of any.
   ry::task<void> drop_token(ry::uuid account, std::string token, std::string provider) const;
+  // Seals what the former release wrote, and what was sealed with another key of fingerprints, as far as it can be decrypted.
+  ry::task<void> seal_devices() const;
+  std::string fingerprint(std::string_view token) const { return vault_.fingerprint(token); }
   // thread empty: none is open.
   ry::task<void> put_presence(ry::uuid account, std::string session, std::optional<ry::uuid> thread) const;
   ry::task<ry::page_of_rows> deliveries(ry::uuid account, std::optional<std::int64_t> before, std::int64_t limit) const;
@@ -148,7 +164,13 @@ class repository {
   ry::task<std::vector<ry::uuid>> accounts_after(std::optional<ry::uuid> after, std::int64_t most) const;
 
  private:
+  // As device_json() of the database gives them; rows that are plain are sealed on the way.
+  ry::task<device_list> opened(std::string tokens_json) const;
+  ry::task<void> seal_device(std::string provider, std::string was_name, std::string was_token, device_secret plain) const;
+  ry::task<void> seal_deliveries() const;
+
   const ry::context& ctx_;
+  const device_vault& vault_;
 };
 
 }  // namespace notifications

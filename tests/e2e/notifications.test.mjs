@@ -357,7 +357,7 @@ test('an account cannot pile up preferences, devices or tabs', async () => {
     assert.equal((await user.post('/notifications/device-token', { json: { device_token: `t${i}`, device_type: 'x', provider: `p${i}` } })).status, 200);
   }
   db.sql('update notifications.setting set tokens_per_provider = 100');
-  assert.equal(db.sql(`select string_agg(token, ',' order by token) from notifications.device_token where account_id = '${user.id}'`), 't3,t4,t5,t6');
+  assert.equal(db.sql(`select string_agg(provider, ',' order by provider) from notifications.device_token where account_id = '${user.id}'`), 'p3,p4,p5,p6');
 });
 
 test('who is no more leaves nothing behind', async () => {

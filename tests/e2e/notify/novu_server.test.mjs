@@ -142,7 +142,7 @@ test('devices are put to Novu as a whole list; a webhook prunes what is dead', a
   const ok = await send(signed('m1'));
   assert.deepEqual([ok.status, await ok.json()], [200, { status: 'ok' }]);
   await waitFor('pruned', () => there() === JSON.stringify(['ExponentPushToken[b]']), 30000);
-  assert.equal(db.sql(`select string_agg(token, ',') from notifications.device_token where account_id = '${u.id}'`), 'ExponentPushToken[b]');
+  assert.equal(db.sql(`select count(*) from notifications.device_token where account_id = '${u.id}'`), '1');
 
   // The device is registered anew; the old message cannot take it away again.
   await add('ExponentPushToken[a]');

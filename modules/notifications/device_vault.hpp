@@ -1,0 +1,50 @@
+// Names and tokens of devices as the database keeps them: sealed with the deployment's key, and told apart by fingerprints (keyed
+// BLAKE2b), whose key is sealed as well.
+//
+// Thread: any, after load(). Lifetime: as long as the module. Errors: throws ry::error; open() returns it (RY_DATA_LOSS: sealed
+// with another key, or damaged).
+#pragma once
+
+#include <ry/ry.hpp>
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace notifications {
+
+// name: what stands for the device where its token can be written in several ways; else the token.
+struct device_secret {
+  std::string name, token;
+};
+
+class device_vault {
+ public:
+  explicit device_vault(const ry::context& ctx) : ctx_(ctx) {}
+  ~device_vault();
+  device_vault(const device_vault&) = delete;
+  device_vault& operator=(const device_vault&) = delete;
+
+  // Reads the key of the fingerprints; makes one if there is none, or none that the deployment's key opens. Once, before the other
+  // functions.
+  ry::task<void> load();
+
+  std::int64_t fingerprint_key() const noexcept { return key_id_; }
+  // "fp:" and 64 hexadecimal digits; an empty text stays empty.
+  std::string fingerprint(std::string_view text) const;
+  static bool is_fingerprint(std::string_view text) noexcept { return text.starts_with("fp:"); }
+  // name_fingerprint: as stored, which another key may have made.
+  std::string seal(std::string_view provider, std::string_view name_fingerprint, const device_secret& what) const;
+  ry::result<device_secret> open(std::string_view provider, std::string_view name_fingerprint,
+                                 std::string_view sealed) const;
+
+ private:
+  ry::task<bool> load_newest();
+
+  const ry::context& ctx_;
+  std::int64_t key_id_ = 0;
+  std::array<unsigned char, 32> key_{};
+};
+
+}  // namespace notifications
