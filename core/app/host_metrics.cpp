@@ -102,7 +102,7 @@ std::string render(const http::server_stats& s) {
   return p.take();
 }
 
-std::string render(const http::client_stats& s) {
+std::string render(const http::client_stats& s, const http::resolver_stats& lookups) {
   page p;
   p.one("runyard_egress_active", "gauge", "Outgoing requests under way", s.active.load());
   p.one("runyard_egress_requests_total", "counter", "Outgoing requests", s.requests.load());
@@ -113,6 +113,10 @@ std::string render(const http::client_stats& s) {
         s.connections_opened.load());
   p.one("runyard_egress_connections_reused_total", "counter", "Outgoing connections used again",
         s.connections_reused.load());
+  p.one("runyard_egress_lookups_active", "gauge", "Name lookups in progress", lookups.in_progress);
+  p.one("runyard_egress_lookups_waiting", "gauge", "Names that wait for a lookup", lookups.waiting);
+  p.one("runyard_egress_lookups_refused_total", "counter", "Name lookups refused because too many waited", lookups.refused);
+  p.one("runyard_egress_lookups_unanswered_total", "counter", "Name lookups without an answer in time", lookups.unanswered);
   return p.take();
 }
 

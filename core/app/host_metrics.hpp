@@ -15,7 +15,7 @@
 namespace ry::app {
 
 std::string render(const http::server_stats& s);
-std::string render(const http::client_stats& s);
+std::string render(const http::client_stats& s, const http::resolver_stats& lookups);
 std::string render(const jobs::queue_stats& s);
 std::string render(const db::pool_stats& s);
 std::string render(const events::hub_stats& s);

@@ -51,7 +51,7 @@ http::host_answer probes::readyz() const {
 http::host_answer probes::metrics() const {
   auto text = workshop_.metrics.render();
   text += render(rooms_.server.stats());
-  text += render(rooms_.egress.stats());
+  text += render(rooms_.egress.stats(), rooms_.egress.lookups());
   text += render(rooms_.jobs.stats());
   text += render(workshop_.rt.db ? workshop_.rt.db->stats() : db::pool_stats{});
   text += render(rooms_.events.stats());

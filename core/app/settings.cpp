@@ -231,6 +231,7 @@ http::client_settings egress_settings(config::config& c) {
   s.idle_limits.total = static_cast<std::size_t>(c.integer("egress.idle_connections"));
   s.idle_limits.per_key = static_cast<std::size_t>(c.integer("egress.idle_connections_per_host"));
   s.idle_limits.idle = c.duration("egress.idle_seconds");
+  s.account_lookups = static_cast<std::size_t>(c.integer("egress.account_lookups"));
   s.propagate = trace_settings(c).propagate;
   const auto proxies = proxy_variables(config::process_environment());
   for (const auto& address : {proxies.http, proxies.https})

@@ -579,7 +579,7 @@ AT(ry_http_v1, stream_close, 104);
 AT(ry_http_v1, buffer_new, 112);
 AT(ry_http_v1, buffer_release, 120);
 
-SIZE(ry_client_request, 144);
+SIZE(ry_client_request, 160);
 AT(ry_client_request, struct_size, 0);
 AT(ry_client_request, flags, 4);
 AT(ry_client_request, method, 8);
@@ -594,6 +594,7 @@ AT(ry_client_request, max_response_bytes, 96);
 AT(ry_client_request, pool_key, 104);
 AT(ry_client_request, proxy, 120);
 AT(ry_client_request, trust, 136);
+AT(ry_client_request, account, 144);
 
 SIZE(ry_client_response, 56);
 AT(ry_client_response, struct_size, 0);

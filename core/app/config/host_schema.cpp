@@ -158,6 +158,8 @@ constexpr const char* schema_text = R"JSON({
     "idle_connections": {"type": "integer", "minimum": 0, "maximum": 100000, "default": 1024},
     "idle_connections_per_host": {"type": "integer", "minimum": 0, "maximum": 100000, "default": 256},
     "idle_seconds": {"type": "number", "minimum": 0, "maximum": 3600, "default": 30},
+    "account_lookups": {"type": "integer", "minimum": 1, "maximum": 12, "default": 4,
+      "limit": {"resource": "Name lookups (DNS) in progress; unanswered names leave an account one", "per": "account, node", "answer": "lookup waits; over 256 that wait: 502 or error for the model", "metric": "runyard_egress_lookups_refused_total", "alert": "RunyardNameLookupsFail"}},
     "ca_file": {"type": "string", "default": ""}
   }},
   "shutdown": {"type": "object", "properties": {

@@ -66,7 +66,7 @@ std::string render(const ry_client_request& r, const std::string& agent, std::st
 
 struct client::impl {
   impl(exec::loop_pool& loops, exec::op_table& ops, client_settings s)
-      : loops(loops), ops(ops), names(s.lookup), interfaces(s.interfaces),
+      : loops(loops), ops(ops), names(s.lookup, {.of_account = s.account_lookups}), interfaces(s.interfaces),
         parts{std::move(s), nullptr, names, interfaces, stats} {
     parts.tls = std::make_shared<const tls_context>(parts.settings.ca_file);
     for (std::size_t i = 0; i < loops.size(); ++i)
@@ -209,6 +209,7 @@ ry_status client::request(const ry_host* host, ry_exec* exec, const ry_client_re
   x.idle_timeout = duration(r.idle_timeout_ms, 60'000);
   x.total_timeout = duration(r.total_timeout_ms, 0);
   x.max_response = r.max_response_bytes ? r.max_response_bytes : 64ull * 1024 * 1024;
+  if (r.struct_size >= offsetof(ry_client_request, account) + sizeof r.account) x.account = core::str(r.account);
 
   route(r, x);
   trace(r, x);
@@ -280,6 +281,10 @@ void client::stop() {
 
 const client_stats& client::stats() const noexcept {
   return impl_->stats;
+}
+
+resolver_stats client::lookups() const {
+  return impl_->names.stats();
 }
 
 }  // namespace ry::http

@@ -45,6 +45,7 @@ struct client_settings {
   pool::limits idle_limits;
   observe::trace_settings::receivers propagate = observe::trace_settings::receivers::all;
   resolver::lookup_fn lookup = resolver::system_lookup;
+  std::size_t account_lookups = resolver::options().of_account;  // in progress at once
   own_addresses::list_fn interfaces = own_addresses::of_interfaces;
   environment_proxies proxies;  // of requests with RY_CLIENT_ENVIRONMENT_PROXY
 };
@@ -98,7 +99,7 @@ class client {
   void stop();
 
   const client_stats& stats() const noexcept;
-
+  resolver_stats lookups() const;
 
  private:
   struct impl;

@@ -128,10 +128,16 @@ void exchange::open() {
   }
   const auto by =
       request_.flags & RY_CLIENT_OPERATOR_URL ? named_by::the_operator : named_by::user;
-  parts_.names.resolve(hop.name, by, &loop_.loop, weak_from_this(),
-                       [weak = weak_from_this(), turn = turn_](const auto& addresses) {
-                         if (auto self = weak.lock(); self && self->turn_ == turn)
-                           self->found(addresses);
+  parts_.names.resolve(hop.name, by, request_.account, &loop_.loop, weak_from_this(),
+                       [weak = weak_from_this(), turn = turn_](const resolver::answer& a) {
+                         auto self = weak.lock();
+                         if (!self || self->turn_ != turn) return;
+                         if (a.too_many)
+                           self->fail(RY_UNAVAILABLE, "http_client.lookup_limit",
+                                      "the name " + self->next_hop().name +
+                                          " was not looked up: too many name lookups are waiting");
+                         else
+                           self->found(a.found);
                        });
 }
 

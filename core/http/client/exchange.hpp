@@ -68,7 +68,7 @@ struct exchange_request {
   std::string method;
   std::string headers;  // "Name: value\r\n"...
   std::string body;
-  std::string pool_key;
+  std::string pool_key, account;
   std::uint32_t flags = 0;
   std::chrono::milliseconds connect_timeout{}, idle_timeout{}, total_timeout{};  // total 0: none
   std::uint64_t max_response = 0;

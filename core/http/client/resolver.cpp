@@ -11,13 +11,13 @@
 #include <condition_variable>
 #include <cstring>
 #include <deque>
-#include <iterator>
 #include <mutex>
 #include <optional>
-#include <string_view>
 #include <system_error>
 #include <thread>
 #include <unordered_map>
+
+#include "core/http/client/lookup_schedule.hpp"
 
 namespace ry::http {
 
@@ -29,59 +29,47 @@ struct resolver::state {
   };
   struct name {
     named_by by;  // the operator as soon as one waiter asks in the operator's name
+    bool in_progress = false;
     std::vector<waiting> waiters;
   };
-  struct turn {
+  // A name that a thread looks up, for the operator or at the turn of an account.
+  struct job {
     std::string host;
-    named_by by;
-    std::string site;  // empty for the operator's names
-    bool slow = false;
+    std::optional<lookup_schedule::turn> turn;
   };
-  // Names of one site that users asked for. Exists while a look-up is queued or running.
-  struct site {
-    std::deque<std::string> queued;
-    std::size_t under_way = 0;
-  };
-  using clock = std::chrono::steady_clock;
+  using clock = lookup_schedule::clock;
+
+  state(lookup_fn f, const options& o)
+      : lookup(std::move(f)), set(o), users({.in_progress = max_for_users, .of_account = o.of_account,
+                                             .slow_time = o.remembered}) {}
 
   std::mutex mutex;
   std::condition_variable work;
-  std::unordered_map<std::string, name> names;  // queued and running
+  std::unordered_map<std::string, name> names;  // queued and in progress
   std::deque<std::string> operators;            // queued
-  std::unordered_map<std::string, site> sites;
-  std::deque<std::string> turns;  // sites with queued names, in round-robin order
-  std::size_t users_queued = 0;
-  std::unordered_map<std::string, clock::time_point> unanswered, slow_sites;  // with expiry
+  std::unordered_map<std::string, clock::time_point> unanswered, missing;  // users' names that fail at once until then
   std::size_t threads = 0, idle = 0;
-  std::size_t for_users = 0, for_slow = 0;  // running look-ups
+  std::size_t running = 0;
+  resolver_stats stats;
   bool stopped = false;
-  lookup_fn lookup;
-  timing when;
+  const lookup_fn lookup;
+  const options set;
+  lookup_schedule users;
 
-  bool is_slow(const std::string& name) const {
-    const auto it = slow_sites.find(name);
-    return it != slow_sites.end() && it->second > clock::now();
-  }
-  bool may_begin(const std::string& name, const site& s) const {
-    if (s.queued.empty()) return false;
-    return is_slow(name) ? s.under_way == 0 && for_slow < max_for_slow_sites : s.under_way < max_of_site;
-  }
   // The number of queued names that may start now; counting stops at `enough`.
   std::size_t ready(std::size_t enough) const {
-    std::size_t n = operators.size();
-    if (for_users >= max_for_users) return n;
-    const auto most = std::min(enough, n + max_for_users - for_users);
-    for (auto i = turns.begin(); i != turns.end() && n < most; ++i)
-      if (may_begin(*i, sites.at(*i))) ++n;
-    return n;
+    return operators.size() >= enough ? operators.size()
+                                      : operators.size() + users.ready(clock::now(), enough - operators.size());
   }
-  bool awaited(const std::string& host) const;
+  bool awaited(const std::string& host) const {
+    return std::ranges::any_of(names.at(host).waiters, [](const waiting& w) { return !w.who.expired(); });
+  }
   void drop_unawaited();
-  std::optional<turn> take();
-  std::optional<turn> take_of_users();
-  bool queue_for_users(const std::string& host);
-  bool unqueue_for_users(const std::string& host);
-  void note(const turn& t, bool answered, clock::duration took);
+  std::optional<job> take();
+  bool queue(const std::string& host, named_by by, const std::string& account);
+  void unqueue(const std::string& host, named_by by);
+  bool fails_at_once(const std::string& host);
+  void note(const job& j, bool found, clock::duration took);
 
   static bool call_thread(const std::shared_ptr<state>& s);
   static void run(const std::shared_ptr<state>& s);
@@ -90,105 +78,82 @@ struct resolver::state {
 namespace {
 
 // Under the state's lock: once `stopped` is set, the loops may be gone.
-void answer(ry_exec* exec, resolver::done_fn done, resolver::addresses found) {
-  exec->post([done = std::move(done), found = std::move(found)] { done(found); });
+void post_answer(ry_exec* exec, resolver::done_fn done, resolver::answer a) {
+  exec->post([done = std::move(done), a = std::move(a)] { done(a); });
 }
 
 }  // namespace
 
-bool resolver::state::awaited(const std::string& host) const {
-  const auto& waiters = names.at(host).waiters;
-  return std::ranges::any_of(waiters, [](const waiting& w) { return !w.who.expired(); });
-}
-
 void resolver::state::drop_unawaited() {
-  const auto gone = [this](const std::string& host) {
-    if (awaited(host)) return false;
-    names.erase(host);
-    return true;
-  };
-  std::erase_if(operators, gone);
-  for (auto& [name, s] : sites) users_queued -= std::erase_if(s.queued, gone);
-  std::erase_if(turns, [this](const std::string& name) { return sites.at(name).queued.empty(); });
-  std::erase_if(sites, [](const auto& s) { return s.second.queued.empty() && s.second.under_way == 0; });
+  const auto gone = [this](const auto& e) { return !e.second.in_progress && !awaited(e.first); };
+  for (auto it = names.begin(); it != names.end();) {
+    if (!gone(*it)) {
+      ++it;
+      continue;
+    }
+    if (it->second.by == named_by::user) users.remove(it->first);
+    it = names.erase(it);
+  }
+  std::erase_if(operators, [this](const std::string& host) { return !names.contains(host); });
 }
 
 // The next name to look up; none when the waiters of all that are ready have gone.
-std::optional<resolver::state::turn> resolver::state::take() {
+std::optional<resolver::state::job> resolver::state::take() {
   while (!operators.empty()) {
     std::string host = std::move(operators.front());
     operators.pop_front();
-    if (awaited(host)) return turn{std::move(host), named_by::the_operator, {}};
+    if (awaited(host)) return job{std::move(host), std::nullopt};
     names.erase(host);
   }
-  return for_users < max_for_users ? take_of_users() : std::nullopt;
-}
-
-std::optional<resolver::state::turn> resolver::state::take_of_users() {
-  for (std::size_t n = turns.size(); n > 0; --n) {
-    std::string name = std::move(turns.front());
-    turns.pop_front();
-    auto& s = sites.at(name);
-    std::optional<turn> out;
-    while (!out && may_begin(name, s)) {
-      std::string host = std::move(s.queued.front());
-      s.queued.pop_front();
-      --users_queued;
-      if (awaited(host))
-        out = turn{std::move(host), named_by::user, name, is_slow(name)};
-      else
-        names.erase(host);
-    }
-    if (out) ++s.under_way;
-    if (!s.queued.empty())
-      turns.push_back(name);
-    else if (s.under_way == 0)
-      sites.erase(name);
-    if (out) return out;
+  while (auto t = users.take(clock::now())) {
+    if (awaited(t->host)) return job{t->host, std::move(t)};
+    names.erase(t->host);
+    users.end(*t);
   }
   return std::nullopt;
 }
 
-// False if the queue of this site is full.
-bool resolver::state::queue_for_users(const std::string& host) {
-  const auto name = site_of(host);
-  auto& s = sites[name];
-  if (s.queued.size() >= max_waiting_of_site) return false;
-  if (s.queued.empty()) turns.push_back(name);
-  s.queued.push_back(host);
-  ++users_queued;
+// False if the queue is full.
+bool resolver::state::queue(const std::string& host, named_by by, const std::string& account) {
+  if (by == named_by::user) return users.queue(host, account);
+  if (operators.size() >= max_waiting) return false;
+  operators.push_back(host);
   return true;
 }
 
-// False if the look-up is already running.
-bool resolver::state::unqueue_for_users(const std::string& host) {
-  const auto name = site_of(host);
-  const auto it = sites.find(name);
-  if (it == sites.end() || std::erase(it->second.queued, host) == 0) return false;
-  --users_queued;
-  if (it->second.queued.empty()) {
-    std::erase(turns, name);
-    if (it->second.under_way == 0) sites.erase(it);
-  }
-  return true;
+void resolver::state::unqueue(const std::string& host, named_by by) {
+  if (by == named_by::user)
+    users.remove(host);
+  else
+    std::erase(operators, host);
 }
 
-// Records after a look-up for a user whether its name is unanswered and its site is slow.
-void resolver::state::note(const turn& t, bool answered, clock::duration took) {
-  if (answered) {
-    slow_sites.erase(t.site);
-    return;
+bool resolver::state::fails_at_once(const std::string& host) {
+  for (auto* book : {&unanswered, &missing}) {
+    const auto it = book->find(host);
+    if (it == book->end()) continue;
+    if (it->second > clock::now()) return true;
+    book->erase(it);
   }
-  if (took < when.slow) return;
+  return false;
+}
+
+// Records after a lookup for a user whether its name, its site and its account are slow.
+void resolver::state::note(const job& j, bool found, clock::duration took) {
+  const bool slow = !found && took >= set.slow;
+  if (slow) stats.unanswered++;
+  if (!j.turn) return;
+  users.end(*j.turn);
+  if (found) return users.answered(*j.turn);
   const auto now = clock::now();
-  for (auto* book : {&unanswered, &slow_sites}) {
-    if (book->size() >= max_waiting) std::erase_if(*book, [now](const auto& e) { return e.second <= now; });
-    if (book->size() >= max_waiting) book->clear();
-  }
-  unanswered[t.host] = slow_sites[t.site] = now + when.remembered;
+  if (slow) users.unanswered(*j.turn, now);
+  auto& book = slow ? unanswered : missing;
+  if (book.size() >= max_waiting) std::erase_if(book, [now](const auto& e) { return e.second <= now; });
+  if (book.size() >= max_waiting) book.clear();
+  book[j.host] = now + (slow ? set.remembered : set.missing);
 }
 
-// Sees to it that a thread turns to what was queued; false = there are no threads at all.
+// Wakes or starts a thread for queued names; false = there are no threads at all.
 bool resolver::state::call_thread(const std::shared_ptr<state>& s) {
   if (s->threads < max_threads && s->ready(s->idle + 1) > s->idle) {
     try {
@@ -212,36 +177,27 @@ void resolver::state::run(const std::shared_ptr<state>& s) {
     if (s->stopped || s->ready(1) == 0) break;
     const auto next = s->take();
     if (!next) continue;
-    const std::size_t share = next->by == named_by::user ? 1 : 0;
-    s->for_users += share;
-    s->for_slow += next->slow ? 1 : 0;
+    s->names.at(next->host).in_progress = true;
+    ++s->running;
+    // The end of another lookup may have made several names ready.
+    if (s->ready(1) > 0) call_thread(s);
     lock.unlock();
     const auto begun = clock::now();
     const auto found = s->lookup(next->host);
     const auto took = clock::now() - begun;
     lock.lock();
-    s->for_users -= share;
-    s->for_slow -= next->slow ? 1 : 0;
+    --s->running;
     if (s->stopped) break;
-    if (share != 0) {
-      s->note(*next, !found.empty(), took);
-      const auto at = s->sites.find(next->site);
-      if (--at->second.under_way == 0 && at->second.queued.empty()) s->sites.erase(at);
-      // The end of this look-up may make a queued name ready, and call_thread() did not count that name.
-      s->work.notify_one();
-    }
+    s->note(*next, !found.empty(), took);
     auto node = s->names.extract(next->host);
-    for (auto& w : node.mapped().waiters) answer(w.exec, std::move(w.done), found);
+    for (auto& w : node.mapped().waiters) post_answer(w.exec, std::move(w.done), {found});
   }
   --s->threads;
 }
 
-resolver::resolver(lookup_fn lookup) : resolver(std::move(lookup), timing()) {}
+resolver::resolver(lookup_fn lookup) : resolver(std::move(lookup), options()) {}
 
-resolver::resolver(lookup_fn lookup, timing when) : state_(std::make_shared<state>()) {
-  state_->lookup = std::move(lookup);
-  state_->when = when;
-}
+resolver::resolver(lookup_fn lookup, const options& o) : state_(std::make_shared<state>(std::move(lookup), o)) {}
 
 resolver::~resolver() {
   std::lock_guard lock(state_->mutex);
@@ -250,62 +206,49 @@ resolver::~resolver() {
   state_->work.notify_all();
 }
 
-void resolver::resolve(const std::string& host, named_by by, ry_exec* exec,
+void resolver::resolve(const std::string& host, named_by by, const std::string& account, ry_exec* exec,
                        std::weak_ptr<const void> waiter, done_fn done) {
   auto& s = *state_;
   std::lock_guard lock(s.mutex);
-  if (const auto it = s.names.find(host); it != s.names.end()) {
-    auto& name = it->second;
-    name.waiters.push_back({std::move(waiter), exec, std::move(done)});
-    if (by == named_by::user || name.by == named_by::the_operator) return;
-    name.by = named_by::the_operator;
-    if (!s.unqueue_for_users(host)) return;  // already running
-    s.operators.push_back(host);
-    state::call_thread(state_);
-    return;
-  }
   const bool users = by == named_by::user;
-  if (users) {
-    const auto it = s.unanswered.find(host);
-    if (it != s.unanswered.end() && it->second > state::clock::now()) return answer(exec, std::move(done), {});
-    if (it != s.unanswered.end()) s.unanswered.erase(it);
+  auto it = s.names.find(host);
+  if (it == s.names.end() && users && s.fails_at_once(host)) return post_answer(exec, std::move(done), {});
+  const bool queued = it != s.names.end();
+  // A user's name that waits for other accounts takes this one's turn as well.
+  const bool waits = queued && !it->second.in_progress;
+  if (!queued || (waits && it->second.by == named_by::user)) {
+    bool taken = s.queue(host, by, account);
+    if (!taken) {
+      s.drop_unawaited();
+      taken = s.queue(host, by, account);
+    }
+    if (!taken) {
+      s.stats.refused++;
+      return post_answer(exec, std::move(done), {{}, true});
+    }
+    if (waits && !users) s.users.remove(host);
   }
-  const auto queued = [&] { return users ? s.users_queued : s.operators.size(); };
-  if (queued() >= max_waiting) s.drop_unawaited();
-  if (queued() >= max_waiting) return answer(exec, std::move(done), {});
-  if (!users) {
-    s.operators.push_back(host);
-  } else if (!s.queue_for_users(host)) {
-    return answer(exec, std::move(done), {});
-  }
-  // The name must be complete before call_thread(): the thread may start the look-up at once.
-  auto& name = s.names[host];
-  name.by = by;
+  // The name must be complete before call_thread(): the thread may start the lookup at once. drop_unawaited() may have
+  // dropped the name.
+  auto& name = s.names.try_emplace(host, by).first->second;
+  if (!users) name.by = by;
   name.waiters.push_back({std::move(waiter), exec, std::move(done)});
-  if (state::call_thread(state_)) return;
+  if (name.in_progress || state::call_thread(state_)) return;
   done = std::move(name.waiters.back().done);
-  s.names.erase(host);
-  if (users)
-    s.unqueue_for_users(host);
-  else
-    s.operators.pop_back();
-  answer(exec, std::move(done), {});
+  name.waiters.pop_back();
+  if (name.waiters.empty()) {
+    s.unqueue(host, name.by);
+    s.names.erase(host);
+  }
+  post_answer(exec, std::move(done), {});
 }
 
-std::string resolver::site_of(const std::string& host) {
-  const auto last = host.rfind('.');
-  if (last == host.npos || last == 0) return host;
-  auto from = host.rfind('.', last - 1);
-  if (from == host.npos) return host;
-  static constexpr std::string_view shared[] = {"ac", "co",  "com", "edu", "go",  "gob", "gov", "info",
-                                                "mil", "ne", "net", "nom", "or", "org", "web"};
-  const auto second = std::string_view(host).substr(from + 1, last - from - 1);
-  const bool country = host.size() - last - 1 == 2 && std::ranges::find(shared, second) != std::end(shared);
-  if (country && from > 0) {
-    from = host.rfind('.', from - 1);
-    if (from == host.npos) return host;
-  }
-  return host.substr(from + 1);
+resolver_stats resolver::stats() const {
+  std::lock_guard lock(state_->mutex);
+  auto out = state_->stats;
+  out.in_progress = state_->running;
+  out.waiting = state_->operators.size() + state_->users.waiting();
+  return out;
 }
 
 resolver::addresses resolver::system_lookup(const std::string& host) {

@@ -1,14 +1,10 @@
-// Name look-ups off the loops. The C library's look-up cannot be called off: it runs on threads of
-// its own, and whoever waits may go away at any time without waiting longer.
+// Name lookups off the loops. getaddrinfo() cannot be cancelled: it runs on threads of the resolver, and a waiter may go away at
+// any time.
 //
 // Threads rather than c-ares: getaddrinfo() follows nsswitch.conf, /etc/hosts, systemd-resolved and the resolver options
-// of the machine; c-ares supports them only in part. The price: a name whose name server does not answer occupies a thread
-// for about ten seconds. Look-ups for users are therefore scheduled by site (the registered domain, as far as it can be
-// derived from the name):
-// - Sites take turns (round robin), and each may use max_of_site threads at once.
-// - A slow site may use one thread, and all slow sites together max_for_slow_sites.
-// - A name without an answer in time fails at once for timing::remembered.
-// The schedule does not distinguish users: a site that does not answer costs the same threads for each of them.
+// of the machine, which c-ares does only in part. A name without an answer therefore occupies a thread for about ten
+// seconds. Users' names are scheduled fairly between accounts (lookup_schedule.hpp), and a name without addresses fails at
+// once for a while. Names in the operator's configuration go first and have threads of their own.
 #pragma once
 
 #include <boost/asio/ip/address.hpp>
@@ -24,46 +20,53 @@
 
 namespace ry::http {
 
-// Who gave a name. A user may give many that nobody ever answers for.
+// The origin of a name. A user may give many names that no name server ever answers.
 enum class named_by : std::uint8_t { user, the_operator };
+
+// Counts since the start, and current numbers.
+struct resolver_stats {
+  std::uint64_t refused = 0;     // too many waited
+  std::uint64_t unanswered = 0;  // no answer in time
+  std::size_t in_progress = 0, waiting = 0;
+};
 
 class resolver {
  public:
   using addresses = std::vector<boost::asio::ip::address>;
   // Blocks; empty = no such name, or no answer. Called on several threads at once; must not throw.
   using lookup_fn = std::function<addresses(const std::string& host)>;
-  using done_fn = std::function<void(const addresses&)>;
+  struct answer {
+    addresses found;
+    bool too_many = false;  // the name was not looked up: too many names wait
+  };
+  using done_fn = std::function<void(const answer&)>;
 
   static constexpr std::size_t max_threads = 16;
-  static constexpr std::size_t max_for_users = 12;  // the other threads are the operator's alone
-  static constexpr std::size_t max_waiting = 4096;  // names of each; over it a look-up fails at once
-  static constexpr std::size_t max_of_site = 3;     // running look-ups for users
-  static constexpr std::size_t max_waiting_of_site = 256;
-  static constexpr std::size_t max_for_slow_sites = 4;  // of all slow sites together
+  static constexpr std::size_t max_for_users = 12;  // the other threads are for the operator's names only
+  static constexpr std::size_t max_waiting = 4096;  // of the operator and of all users; over it a lookup fails at once
 
-  struct timing {
-    // A look-up that takes this long and finds nothing marks its name as unanswered and its site as slow.
-    std::chrono::milliseconds slow{2'000};
-    std::chrono::milliseconds remembered{60'000};  // until both marks expire
+  struct options {
+    std::size_t of_account = 4;                    // lookups in progress for one account
+    std::chrono::milliseconds slow{2'000};         // a lookup without an answer that takes so long
+    std::chrono::milliseconds remembered{60'000};  // for how long the name then fails at once, and its site is slow
+    std::chrono::milliseconds missing{5'000};      // for how long a name fails at once that has quickly no address
   };
 
   explicit resolver(lookup_fn lookup = system_lookup);
-  resolver(lookup_fn lookup, timing when);
-  // Look-ups under way are left alone; their answers are dropped.
+  resolver(lookup_fn lookup, const options& o);
+  // Lookups in progress go on; their answers are dropped.
   ~resolver();
   resolver(const resolver&) = delete;
   resolver& operator=(const resolver&) = delete;
 
   // Looks up `host`; `done` runs on exec, never inside this call, and is destroyed on any thread.
-  // Look-ups of one name that overlap are made once. A name whose waiters are all gone before its
-  // turn comes is not looked up, and their `done` is dropped. [any]
-  void resolve(const std::string& host, named_by by, ry_exec* exec,
+  // Overlapping lookups of one name are made once. A name whose waiters are all gone before its
+  // turn comes is not looked up, and their `done` is dropped. `account`: of a user's name, see lookup_schedule. [any]
+  void resolve(const std::string& host, named_by by, const std::string& account, ry_exec* exec,
                std::weak_ptr<const void> waiter, done_fn done);
+  resolver_stats stats() const;
 
   static addresses system_lookup(const std::string& host);
-  // The registered domain of a name, estimated without the public suffix list: the last two labels, or three below a
-  // usual second-level domain of a country (co.uk).
-  static std::string site_of(const std::string& host);
 
  private:
   struct state;

@@ -14,12 +14,15 @@
 #include <vector>
 
 #include "core/exec/loop.hpp"
+#include "core/http/client/lookup_schedule.hpp"
 
 namespace {
 
 using ry::http::named_by;
 using ry::http::resolver;
 using std::chrono::milliseconds;
+
+const ry::http::lookup_schedule::limits schedule_limits;
 
 // A name server that keeps names that begin with "silent" waiting until it is let go.
 class name_server {
@@ -79,10 +82,15 @@ class waiter {
     std::lock_guard lock(mutex_);
     return found_;
   }
-  void take(const resolver::addresses& addresses) {
+  bool too_many() {
+    std::lock_guard lock(mutex_);
+    return too_many_;
+  }
+  void take(const resolver::answer& answer) {
     std::lock_guard lock(mutex_);
     ++answers_;
-    found_ = !addresses.empty();
+    found_ = !answer.found.empty();
+    too_many_ = answer.too_many;
     changed_.notify_all();
   }
 
@@ -90,7 +98,7 @@ class waiter {
   std::mutex mutex_;
   std::condition_variable changed_;
   int answers_ = 0;
-  bool found_ = false;
+  bool found_ = false, too_many_ = false;
 };
 
 struct resolver_test : testing::Test {
@@ -103,10 +111,10 @@ struct resolver_test : testing::Test {
     loops.stop_and_join();
   }
 
-  std::shared_ptr<waiter> ask(const std::string& host, named_by by = named_by::user) {
+  std::shared_ptr<waiter> ask(const std::string& host, named_by by = named_by::user, const std::string& account = {}) {
     auto w = std::make_shared<waiter>();
-    names->resolve(host, by, &loops.at(0), w, [weak = std::weak_ptr(w)](const auto& addresses) {
-      if (auto self = weak.lock()) self->take(addresses);
+    names->resolve(host, by, account, &loops.at(0), w, [weak = std::weak_ptr(w)](const auto& answer) {
+      if (auto self = weak.lock()) self->take(answer);
     });
     return w;
   }
@@ -141,19 +149,19 @@ TEST_F(resolver_test, users_names_leave_threads_to_the_operators) {
 TEST_F(resolver_test, names_of_one_site_leave_threads_to_those_of_others) {
   std::vector<std::shared_ptr<waiter>> silent;
   for (int i = 0; i < 40; ++i) silent.push_back(ask("silent" + std::to_string(i) + ".slow.test"));
-  ASSERT_TRUE(server.wait_asked(resolver::max_of_site));
+  ASSERT_TRUE(server.wait_asked(schedule_limits.of_site));
   for (int i = 0; i < 20; ++i) {
     const auto other = ask("n" + std::to_string(i) + ".good.test");
     ASSERT_TRUE(other->wait());
     EXPECT_TRUE(other->found());
   }
-  EXPECT_EQ(server.asked().size(), resolver::max_of_site + 20);
+  EXPECT_EQ(server.asked().size(), schedule_limits.of_site + 20);
   server.let_go();
   for (const auto& w : silent) ASSERT_TRUE(w->wait());
 }
 
 TEST_F(resolver_test, sites_that_were_slow_share_some_threads) {
-  names = std::make_unique<resolver>(server.lookup(), resolver::timing{milliseconds(0), milliseconds(60'000)});
+  names = std::make_unique<resolver>(server.lookup(), resolver::options{.slow = milliseconds(0)});
   std::vector<std::shared_ptr<waiter>> silent;
   for (int i = 0; i < 12; ++i) silent.push_back(ask("silent.s" + std::to_string(i) + ".test"));
   ASSERT_TRUE(server.wait_asked(12));
@@ -161,17 +169,17 @@ TEST_F(resolver_test, sites_that_were_slow_share_some_threads) {
   for (const auto& w : silent) ASSERT_TRUE(w->wait());
   server.hold();
   for (int i = 0; i < 12; ++i) silent.push_back(ask("silent2.s" + std::to_string(i) + ".test"));
-  ASSERT_TRUE(server.wait_asked(12 + resolver::max_for_slow_sites));
+  ASSERT_TRUE(server.wait_asked(12 + schedule_limits.of_slow));
   const auto good = ask("new.good.test");
   ASSERT_TRUE(good->wait());
   EXPECT_TRUE(good->found());
-  EXPECT_EQ(server.asked().size(), 12 + resolver::max_for_slow_sites + 1);
+  EXPECT_EQ(server.asked().size(), 12 + schedule_limits.of_slow + 1);
   server.let_go();
   for (const auto& w : silent) ASSERT_TRUE(w->wait());
 }
 
 TEST_F(resolver_test, a_name_that_was_not_answered_for_in_time_fails_at_once_for_a_while) {
-  names = std::make_unique<resolver>(server.lookup(), resolver::timing{milliseconds(0), milliseconds(300)});
+  names = std::make_unique<resolver>(server.lookup(), resolver::options{.slow = milliseconds(0), .remembered = milliseconds(300)});
   const auto first = ask("silent.test");
   ASSERT_TRUE(server.wait_asked(1));
   server.let_go();
@@ -191,7 +199,7 @@ TEST_F(resolver_test, a_name_that_was_not_answered_for_in_time_fails_at_once_for
 TEST_F(resolver_test, one_site_has_a_share_of_the_queue) {
   const auto busy = occupy();
   std::vector<std::shared_ptr<waiter>> queued;
-  for (std::size_t i = 0; i < resolver::max_waiting_of_site; ++i)
+  for (std::size_t i = 0; i < schedule_limits.waiting_of_account; ++i)
     queued.push_back(ask("n" + std::to_string(i) + ".one.test"));
   const auto over = ask("over.one.test");
   ASSERT_TRUE(over->wait());
@@ -202,14 +210,6 @@ TEST_F(resolver_test, one_site_has_a_share_of_the_queue) {
   ASSERT_TRUE(other->wait());
   EXPECT_TRUE(other->found());
   for (const auto& w : queued) ASSERT_TRUE(w->wait());
-}
-
-TEST(resolver, site_of_a_name) {
-  for (const auto& [host, site] : std::vector<std::pair<std::string, std::string>>{
-           {"a.b.slow.test", "slow.test"}, {"slow.test", "slow.test"}, {"host", "host"}, {"a.b.co.uk", "b.co.uk"},
-           {"co.uk", "co.uk"}, {"n1.abc.io", "abc.io"}, {"x.y.example.de", "example.de"}, {".x", ".x"}, {"", ""}, {"a.b.", "b."}}) {
-    EXPECT_EQ(resolver::site_of(host), site) << host;
-  }
 }
 
 TEST_F(resolver_test, a_name_that_nobody_waits_for_any_more_is_not_looked_up) {
@@ -282,6 +282,71 @@ TEST_F(resolver_test, nobody_is_answered_after_the_end) {
   EXPECT_EQ(server.asked().size(), resolver::max_for_users + 1);
 }
 
+TEST_F(resolver_test, unanswered_names_of_one_account_leave_threads_to_other_accounts) {
+  std::vector<std::shared_ptr<waiter>> silent;
+  for (int i = 0; i < 200; ++i)
+    silent.push_back(ask("silent" + std::to_string(i) + ".example", named_by::user, "hostile"));
+  ASSERT_TRUE(server.wait_asked(schedule_limits.of_account));
+  for (int i = 0; i < 20; ++i) {
+    const auto host = "good" + std::to_string(i) + ".example";
+    const auto honest = ask(host, named_by::user, i % 2 == 0 ? "honest" : "");
+    const auto operators = ask("model" + host, named_by::the_operator);
+    ASSERT_TRUE(honest->wait() && operators->wait());
+    EXPECT_TRUE(honest->found() && operators->found());
+  }
+  EXPECT_EQ(server.asked().size(), schedule_limits.of_account + 40);
+  EXPECT_EQ(names->stats().in_progress, schedule_limits.of_account);
+  EXPECT_EQ(names->stats().waiting, 200 - schedule_limits.of_account);
+  server.let_go();
+  for (const auto& w : silent) ASSERT_TRUE(w->wait());
+}
+
+TEST_F(resolver_test, a_name_that_waits_for_one_account_takes_the_turn_of_another) {
+  std::vector<std::shared_ptr<waiter>> silent;
+  for (int i = 0; i < 100; ++i)
+    silent.push_back(ask("silent" + std::to_string(i) + ".example", named_by::user, "hostile"));
+  const auto blocked = ask("good.example", named_by::user, "hostile");
+  ASSERT_TRUE(server.wait_asked(schedule_limits.of_account));
+  EXPECT_FALSE(blocked->wait(50));
+  const auto honest = ask("good.example", named_by::user, "honest");
+  ASSERT_TRUE(honest->wait() && blocked->wait());
+  EXPECT_TRUE(honest->found() && blocked->found());
+}
+
+TEST_F(resolver_test, an_account_with_too_many_waiting_names_is_refused_until_their_waiters_leave) {
+  std::vector<std::shared_ptr<waiter>> queued;
+  for (std::size_t i = 0; i < schedule_limits.waiting_of_account + schedule_limits.of_account; ++i)
+    queued.push_back(ask("silent" + std::to_string(i) + ".example", named_by::user, "hostile"));
+  ASSERT_TRUE(server.wait_asked(schedule_limits.of_account));
+  while (names->stats().waiting < schedule_limits.waiting_of_account)
+    queued.push_back(ask("silent_more" + std::to_string(queued.size()) + ".example", named_by::user, "hostile"));
+  const auto over = ask("over.example", named_by::user, "hostile");
+  ASSERT_TRUE(over->wait());
+  EXPECT_TRUE(over->too_many());
+  EXPECT_GE(names->stats().refused, 1u);
+  const auto refused = names->stats().refused;
+  queued.clear();
+  const auto again = ask("again.example", named_by::user, "hostile");
+  EXPECT_FALSE(again->wait(50)) << "it waits for a turn of the account";
+  EXPECT_EQ(names->stats().refused, refused);
+  server.let_go();
+  EXPECT_TRUE(again->wait());
+}
+
+TEST_F(resolver_test, a_name_without_addresses_fails_at_once_for_a_short_while) {
+  server.let_go();  // "silent" names then have no addresses at once
+  names = std::make_unique<resolver>(server.lookup(), resolver::options{.missing = milliseconds(300)});
+  ASSERT_TRUE(ask("silent.example")->wait());
+  const auto again = ask("silent.example");
+  ASSERT_TRUE(again->wait());
+  EXPECT_FALSE(again->found() || again->too_many());
+  EXPECT_EQ(server.asked().size(), 1u);
+  std::this_thread::sleep_for(milliseconds(350));
+  ASSERT_TRUE(ask("silent.example")->wait());
+  EXPECT_EQ(server.asked().size(), 2u);
+  EXPECT_EQ(names->stats().unanswered, 0u);
+}
+
 // For the sanitizers: waiters that come and go while the names are looked up.
 TEST_F(resolver_test, many_may_ask_and_go_at_once) {
   std::vector<std::thread> users;
@@ -289,7 +354,7 @@ TEST_F(resolver_test, many_may_ask_and_go_at_once) {
     users.emplace_back([this, t] {
       for (int i = 0; i < 500; ++i) {
         const auto by = i % 7 == 0 ? named_by::the_operator : named_by::user;
-        const auto w = ask("n" + std::to_string((i * (t + 1)) % 50) + ".example", by);
+        const auto w = ask("n" + std::to_string((i * (t + 1)) % 50) + ".example", by, std::string(i % 3, 'a'));
         if (i % 5 == 0) {
           EXPECT_TRUE(w->wait());
         }

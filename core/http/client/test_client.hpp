@@ -54,6 +54,7 @@ struct call {
   std::uint64_t connect_ms = 10'000, idle_ms = 10'000, total_ms = 0, max = 0;
   std::function<ry_status(std::string_view)> on_data;
   std::uint64_t trust = 0;
+  std::string account;
 };
 
 struct world {
@@ -97,6 +98,7 @@ struct world {
     r.pool_key = core::view(c.pool_key);
     r.proxy = core::view(c.proxy);
     r.trust = c.trust;
+    r.account = core::view(c.account);
     const ry_client_handler h{sizeof h, 0, &on_head, &on_data, &on_done};
     auto* ctx = new std::shared_ptr<answer>(a);
     ry_op_id op = 0;

@@ -20,6 +20,7 @@ ry::client_request limited(ry::client_request r) {
 }  // namespace
 
 ry::task<ry::client_response> authority::send(ry::client_request r, std::string what) const {
+  r.account(account_);
   auto got = co_await ctx_.http_client().fetch(limited(std::move(r)));
   if (got) co_return std::move(*got);
   const auto& e = got.error();

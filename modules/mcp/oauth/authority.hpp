@@ -21,7 +21,9 @@ struct discovered {
 
 class authority {
  public:
-  authority(const ry::context& ctx, schemes allowed) : ctx_(ctx), allowed_(allowed) {}
+  // `account`: whom the requests are made for. Outlives the tasks.
+  authority(const ry::context& ctx, schemes allowed, std::string account)
+      : ctx_(ctx), allowed_(allowed), account_(std::move(account)) {}
 
   // `said`: the server's own challenge, if there was one. `pinned`: as in metadata.hpp.
   ry::task<discovered> discover(std::string server_url, challenge said, consent wanted,
@@ -46,6 +48,7 @@ class authority {
 
   const ry::context& ctx_;
   const schemes allowed_;
+  const std::string account_;
 };
 
 }  // namespace mcp::oauth

@@ -222,6 +222,7 @@ ry::task<results> sender::to_browser(const notification& n, std::string token) c
       .total_timeout(time_for(n))
       .max_response(64 * 1024)
       .pool_key("notify_push.web")
+      .account(n.to.account_id)
       .flags(RY_CLIENT_REPEATABLE);  // the topic makes the second one replace the first
   ry::result<ry::client_response> got = co_await ctx_.http_client().fetch(std::move(request));
   results out;

@@ -14,8 +14,9 @@ namespace json = boost::json;
 namespace {
 
 // Of what the host's client of HTTP says.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 11> sentences = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 12> sentences = {{
     {"http_client.resolve", "its host name could not be resolved"},
+    {"http_client.lookup_limit", "its host name was not looked up: too many lookups are waiting"},
     {"http_client.connect", "it could not be connected to"},
     {"http_client.connect_timeout", "no connection to it was made in time"},
     {"http_client.proxy", "the proxy did not connect to it"},
@@ -58,6 +59,7 @@ endpoint read_endpoint(const ry::mcp::target& t) {
   }
   endpoint e;
   e.url = std::string(sv(url->get_string()));
+  e.account = t.account_id;
   if (t.operators_own()) e.client_flags |= RY_CLIENT_OPERATOR_URL;
   if (t.connect_timeout_ms != 0) e.connect_timeout_ms = t.connect_timeout_ms;
   const auto* fields = o->if_contains("headers");

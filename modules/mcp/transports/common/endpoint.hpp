@@ -9,6 +9,7 @@ namespace mcp_transport {
 struct endpoint {
   std::string url;
   ry::headers fields;  // from the configuration
+  std::string account;
   std::uint32_t client_flags = RY_CLIENT_FOLLOW_REDIRECTS;
   std::uint64_t connect_timeout_ms = 10'000;
   // How long an answer or a stream may pause: beyond all limits of the module, which ends calls and sessions by its own.

@@ -271,7 +271,7 @@ ry::client_request session::request(const char* method, const ry::headers& field
   if (!session_id_.empty()) r.header("Mcp-Session-Id", session_id_);
   r.flags(at_.client_flags).connect_timeout(at_.connect_timeout_ms).idle_timeout(at_.idle_ms);
   r.header("Accept-Encoding", "identity");
-  r.max_response(UINT64_MAX).pool_key(pool_key_);
+  r.max_response(UINT64_MAX).pool_key(pool_key_).account(at_.account);
   return r;
 }
 

@@ -135,8 +135,9 @@ ry::task<ry::mcp::resolved> authorizer::renew_taken(ry::uuid id, ry::uuid accoun
   }
   const bool alone = p.oauth->by != grant::authorization_code;
   const auto wanted = alone ? oauth::consent::none : oauth::consent::of_user;
+  const auto remote = remote_for(account);
   const oauth::discovered d =
-      co_await remote_.discover(p.url, said.value_or(oauth::challenge()), wanted, p.oauth->issuer);
+      co_await remote.discover(p.url, said.value_or(oauth::challenge()), wanted, p.oauth->issuer);
   adopt(p, d);
   if (!step_up && !p.agreed.tokens.refresh.empty()) {
     const bool fresh = co_await refresh(p);
@@ -193,13 +194,14 @@ oauth::client authorizer::own_client(const profile& p) const {
 // False: what there was is void.
 ry::task<bool> authorizer::refresh(profile& p) const {
   auto& c = p.agreed;
+  const auto remote = remote_for(p.account);
   ry::error why(RY_OK);
   try {
     oauth::parameters ask{
         {"grant_type", "refresh_token"}, {"refresh_token", c.tokens.refresh}, {"resource", c.resource}};
     // A secret of the configuration may have changed since.
     if (!p.oauth->client_id.empty()) c.who = own_client(p);
-    auto fresh = co_await remote_.request(c.as, c.who, std::move(ask));
+    auto fresh = co_await remote.request(c.as, c.who, std::move(ask));
     if (fresh.refresh.empty()) fresh.refresh = c.tokens.refresh;
     if (fresh.scope.empty()) fresh.scope = c.tokens.scope;
     c.tokens = std::move(fresh);
@@ -224,9 +226,10 @@ void authorizer::forget_client(profile& p, const ry::error& why) const {
 // id_jag: the identity provider of the user's organization says that the user may use the server.
 ry::task<oauth::parameters> authorizer::identified(const profile& p, std::string scope) const {
   if (p.oauth->subject_token.empty()) throw refused("the profile has no subject_token, which identifies its user");
+  const auto remote = remote_for(p.account);
   ry::error why(RY_OK);
   try {
-    const auto assertion = co_await remote_.identity_assertion(*p.oauth, p.agreed.as.issuer, p.agreed.resource, scope);
+    const auto assertion = co_await remote.identity_assertion(*p.oauth, p.agreed.as.issuer, p.agreed.resource, scope);
     co_return oauth::assertion_parameters(assertion);
   } catch (const ry::error& e) {
     why = e;
@@ -245,7 +248,8 @@ ry::task<void> authorizer::prove(profile& p, std::string scope) const {
   oauth::parameters ask{
       {"grant_type", "client_credentials"}, {"scope", scope}, {"resource", c.resource}};
   if (p.oauth->by == grant::id_jag) ask = co_await identified(p, scope);
-  c.tokens = co_await remote_.request(c.as, c.who, std::move(ask));
+  const auto remote = remote_for(p.account);
+  c.tokens = co_await remote.request(c.as, c.who, std::move(ask));
   if (c.tokens.scope.empty()) c.tokens.scope = scope;
   if (c.id.empty()) c.id = ctx_.new_uuid().to_string();
   co_await profiles_.keep(p.id, c);
@@ -272,13 +276,14 @@ ry::task<void> authorizer::retire(ry::uuid id, ry::uuid account) const {
     if (e.status() == RY_NOT_FOUND) throw;
   }
   co_await profiles_.remove(id, account);
-  if (last.has_token()) (void)ctx_.spawn(take_back(std::move(last)));
+  if (last.has_token()) (void)ctx_.spawn(take_back(std::move(last), account));
 }
 
-ry::task<void> authorizer::take_back(connection c) const {
+ry::task<void> authorizer::take_back(connection c, ry::uuid account) const {
+  const auto remote = remote_for(account);
   for (const auto& token : {c.tokens.refresh, c.tokens.access}) {
     try {
-      co_await remote_.revoke(c.as, c.who, token);
+      co_await remote.revoke(c.as, c.who, token);
     } catch (const ry::error& e) {
       ctx_.warn("a token could not be taken back", {{"issuer", c.as.issuer}, {"error", e.message()}});
     }
@@ -295,9 +300,10 @@ ry::task<std::string> authorizer::link(ry::uuid id, ry::uuid account) const {
   if (presence_.redirect_uri.empty()) {
     throw ry::precondition("mcp.oauth", "The operator has to set http.public_url before users can connect");
   }
+  const auto remote = remote_for(account);
   auto said = p.agreed.wanted;
-  if (said.resource_metadata.empty() && said.scope.empty()) said = co_await remote_.provoke(p.url);
-  const oauth::discovered d = co_await remote_.discover(p.url, said, oauth::consent::of_user, p.oauth->issuer);
+  if (said.resource_metadata.empty() && said.scope.empty()) said = co_await remote.provoke(p.url);
+  const oauth::discovered d = co_await remote.discover(p.url, said, oauth::consent::of_user, p.oauth->issuer);
   adopt(p, d);
   auto& c = p.agreed;
   if (!p.oauth->client_id.empty()) {
@@ -310,7 +316,7 @@ ry::task<std::string> authorizer::link(ry::uuid id, ry::uuid account) const {
   } else if (const bool stuck = co_await profiles_.expects(id);
              stuck || c.who.id.empty() || c.who.redirect_uri != presence_.redirect_uri) {
     // A consent that never came back may have ended at an authorization server that forgot this client.
-    c.who = co_await remote_.enlist(d.as, presence_.redirect_uri);
+    c.who = co_await remote.enlist(d.as, presence_.redirect_uri);
   }
   const auto scope = oauth::wanted_scope(*p.oauth, said.scope, d.resource.scopes, {});
   const auto request = oauth::authorization_request(c.as, c.who, c.resource, scope);
@@ -357,9 +363,10 @@ ry::task<std::string> authorizer::conclude(answer a, profile_store::conclusion b
                         {"redirect_uri", c.who.redirect_uri},
                         {"code_verifier", e.flow.verifier},
                         {"resource", c.resource}};
+  const auto remote = remote_for(e.account);
   ry::error why(RY_OK);
   try {
-    c.tokens = co_await remote_.request(as, c.who, std::move(ask));
+    c.tokens = co_await remote.request(as, c.who, std::move(ask));
   } catch (const ry::error& failure) {
     why = failure;
   }

@@ -23,7 +23,7 @@ struct presence {
 class authorizer {
  public:
   authorizer(const ry::context& ctx, const profile_store& profiles, oauth::schemes allowed, presence p)
-      : ctx_(ctx), profiles_(profiles), remote_(ctx, allowed), presence_(std::move(p)) {}
+      : ctx_(ctx), profiles_(profiles), allowed_(allowed), presence_(std::move(p)) {}
 
   // What stands for the profile now; asks nobody.
   ry::mcp::resolved named(const profile& p) const;
@@ -50,7 +50,8 @@ class authorizer {
   ry::task<void> run(std::shared_ptr<renewal> r) const;
   ry::task<ry::mcp::resolved> renew(ry::uuid id, ry::uuid account, ry::mcp::refusal r) const;
   ry::task<ry::mcp::resolved> renew_taken(ry::uuid id, ry::uuid account, ry::mcp::refusal r) const;
-  ry::task<void> take_back(connection c) const;
+  ry::task<void> take_back(connection c, ry::uuid account) const;
+  oauth::authority remote_for(ry::uuid account) const { return {ctx_, allowed_, account.to_string()}; }
   ry::task<bool> refresh(profile& p) const;
   ry::task<void> prove(profile& p, std::string scope) const;
   ry::task<oauth::parameters> identified(const profile& p, std::string scope) const;
@@ -63,7 +64,7 @@ class authorizer {
 
   const ry::context& ctx_;
   const profile_store& profiles_;
-  const oauth::authority remote_;
+  const oauth::schemes allowed_;
   const presence presence_;
 };
 

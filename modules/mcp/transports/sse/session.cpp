@@ -64,7 +64,7 @@ session::session(const ry::context& ctx, const ry::mcp::target& t, ry_exec* exec
   for (const auto& [name, value] : at_.fields) r.header(name, value);
   r.header("Accept", "text/event-stream").header("Cache-Control", "no-cache").header("Accept-Encoding", "identity");
   r.flags(at_.client_flags | RY_CLIENT_FRESH_CONNECTION).connect_timeout(at_.connect_timeout_ms);
-  r.idle_timeout(at_.idle_ms).max_response(UINT64_MAX).pool_key(pool_key_);
+  r.idle_timeout(at_.idle_ms).max_response(UINT64_MAX).pool_key(pool_key_).account(at_.account);
   const auto st = start(ctx_, exec_, r);
   if (st != RY_OK) throw ry::error(st, "mcp.sse", "the stream could not be asked for");
 }
@@ -244,7 +244,7 @@ void session::start_post(ry::mcp::message m) {
   r.flags(at_.client_flags).connect_timeout(at_.connect_timeout_ms).idle_timeout(at_.idle_ms);
   if (m.is(RY_MCP_LAST)) r.flags(RY_CLIENT_LAST);
   if (m.timeout_ms != 0) r.total_timeout(m.timeout_ms);
-  r.pool_key(pool_key_);
+  r.pool_key(pool_key_).account(at_.account);
   auto p = std::make_unique<post>(*this, m);
   posts_.emplace(m.token, p.get());
   const auto st = p->start(ctx_, exec_, r);

@@ -78,6 +78,11 @@ class client_request {
     pool_key_ = std::move(key);
     return *this;
   }
+  // The account that the request is made for, for URLs of users.
+  client_request& account(std::string id) {
+    account_ = std::move(id);
+    return *this;
+  }
   const std::string& url() const noexcept { return url_; }
 
   // Valid as long as this object and `fields`.
@@ -96,11 +101,12 @@ class client_request {
     r.total_timeout_ms = total_ms_;
     r.max_response_bytes = max_bytes_;
     r.pool_key = str(pool_key_);
+    r.account = str(account_);
     return r;
   }
 
  private:
-  std::string method_, url_, body_, pool_key_;
+  std::string method_, url_, body_, pool_key_, account_;
   headers fields_;
   std::uint32_t flags_ = 0;
   std::uint64_t connect_ms_ = 0, idle_ms_ = 0, total_ms_ = 0, max_bytes_ = 0;

@@ -38,11 +38,13 @@ typedef struct ry_client_request {
   uint64_t total_timeout_ms;   /* everything, clean-up included; 0 = none */
   uint64_t max_response_bytes; /* 0 = 64 MiB; UINT64_MAX = none; over it RY_RESOURCE_EXHAUSTED */
   ry_str pool_key;             /* connections are shared only within one key, e.g. an identity */
-  /* The two below may be missing when struct_size is smaller. Connections are shared only between requests with
+  /* The members below may be missing when struct_size is smaller. Connections are shared only between requests with
    * the same proxy, credentials included, and the same `trust`. */
   ry_str proxy;                /* "http://[user:password@]host[:port]": CONNECT for https URLs, the absolute form of
                                   the URL for http; empty: none. Never shown */
   uint64_t trust;              /* additional certificates, see trust(); 0: none */
+  ry_str account;              /* id of the account that the request is made for. Its name lookups take turns with those of other
+                                  accounts and are limited in number. Set it for URLs of users; empty: the operator */
 } ry_client_request;
 
 typedef struct ry_client_response {
@@ -63,7 +65,7 @@ typedef struct ry_client_handler {
   void (*on_head)(void* ctx, const ry_client_response* response) RY_NOEXCEPT;
   ry_status (*on_data)(void* ctx, ry_bytes chunk) RY_NOEXCEPT;
   /* Failures: RY_PERMISSION_DENIED "http_client.address_refused", RY_UNAVAILABLE
-   * "http_client.resolve" | "connect" | "tls" | "reset" | "proxy", RY_DEADLINE_EXCEEDED
+   * "http_client.resolve" | "lookup_limit" (too many name lookups wait) | "connect" | "tls" | "reset" | "proxy", RY_DEADLINE_EXCEEDED
    * "http_client.connect_timeout" | "idle_timeout" | "total_timeout", RY_INVALID_ARGUMENT
    * "http_client.url" | "proxy" (unusable, or it refused: a retry does not help), RY_DATA_LOSS "http_client.malformed" | "truncated", RY_CANCELLED. */
   ry_done_fn on_done;

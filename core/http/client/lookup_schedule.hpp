@@ -1,0 +1,95 @@
+// Which queued name of a user is looked up next: a schedule without threads, clock or I/O. The resolver owns it and calls it
+// under its lock.
+//
+// Accounts take turns, and the sites of one account (a site is a registered domain) take turns within it. An account and a
+// site have a limited number of lookups in progress. A site with an unanswered lookup, and an account with several, is
+// slow for a while: it has one lookup in progress, and all slow ones share a few. A name that several accounts wait for
+// is queued for each of them and looked up at the first of their turns.
+//
+// The account "" stands for requests that name no account. It takes turns like the others, but only the limits of sites
+// apply to it.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <deque>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace ry::http {
+
+class lookup_schedule {
+ public:
+  using clock = std::chrono::steady_clock;
+
+  struct limits {
+    std::size_t in_progress = 12;  // of all users
+    std::size_t of_account = 4;
+    std::size_t of_site = 3;
+    std::size_t of_slow = 4;  // of all slow accounts and sites together
+    std::size_t waiting = 4096;
+    std::size_t waiting_of_account = 256;  // also of a site of the account ""
+    std::size_t waiting_when_full = 8;     // of an account, although `waiting` names wait
+    std::size_t slow_account = 4;          // unanswered lookups that make an account slow
+    std::chrono::milliseconds slow_time{60'000};
+  };
+  struct turn {
+    std::string host, account, site;
+    bool slow = false;
+  };
+
+  explicit lookup_schedule(const limits& l) : limits_(l) {}
+
+  // Queues the name for the account. False: too many wait. A name that the account has queued already stays where it is.
+  bool queue(const std::string& host, const std::string& account);
+  // Takes the name out of all queues. False: it is in none.
+  bool remove(const std::string& host);
+  // The next name, which then is in progress and in no queue. nullopt: none may begin now.
+  std::optional<turn> take(clock::time_point now);
+  // The lookup of a name that take() returned has ended.
+  void end(const turn& t);
+  // The lookup had no answer within the time of a good name server; or it had one.
+  void unanswered(const turn& t, clock::time_point now);
+  void answered(const turn& t);
+
+  // How many names may begin now: exact for 0 and 1, otherwise at most too large, counted no further than to `enough`.
+  std::size_t ready(clock::time_point now, std::size_t enough) const;
+  std::size_t waiting() const noexcept { return queued_.size(); }
+  std::size_t in_progress() const noexcept { return in_progress_; }
+
+  // The registered domain of a name, without a list of public suffixes: its last two labels, three below the usual
+  // second levels of countries (co.uk).
+  static std::string site_of(const std::string& host);
+
+ private:
+  struct account {
+    std::unordered_map<std::string, std::deque<std::string>> names;  // by site; no empty queues
+    std::deque<std::string> turns;                                   // the sites of `names`; the first one is next
+    std::size_t waiting = 0, in_progress = 0;
+  };
+  struct slowness {
+    std::size_t unanswered = 0;
+    clock::time_point until;
+  };
+  using slow_map = std::unordered_map<std::string, slowness>;
+
+  bool is_slow(const slow_map& book, const std::string& name, std::size_t least, clock::time_point now) const;
+  bool slow_account(const std::string& name, clock::time_point now) const;
+  bool may_begin(const std::string& name, const account& a, clock::time_point now) const;
+  bool may_begin(const std::string& site, clock::time_point now) const;
+  void remember(slow_map& book, const std::string& name, clock::time_point now) const;
+  std::string pop(const std::string& name, account& a, const std::string& site);
+  void drop_unused(const std::string& name);
+
+  const limits limits_;
+  std::unordered_map<std::string, account> accounts_;  // with a name that waits or is in progress
+  std::deque<std::string> turns_;                      // accounts with waiting names; the first one is next
+  std::unordered_map<std::string, std::vector<std::string>> queued_;  // accounts by the name that waits
+  std::unordered_map<std::string, std::size_t> sites_;                // lookups in progress
+  slow_map slow_accounts_, slow_sites_;
+  std::size_t in_progress_ = 0, slow_in_progress_ = 0;
+};
+
+}  // namespace ry::http
