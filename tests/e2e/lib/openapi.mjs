@@ -15,7 +15,8 @@ const violations = new Set();
 // Statuses that say the request itself is not as it should be, or that nobody looked at it.
 const malformed = new Set([400, 401, 403, 404, 405, 408, 411, 413, 414, 415, 416, 417, 422, 431]);
 // What the server answers before there is a route; also when the module that has it is just away.
-const beforeRoutes = new Set([400, 408, 414, 431, 503]);
+const beforeRoutes = new Set([400, 408, 414, 417, 431, 503]);
+const refusedPage = /"error_code":"(HOST|ORIGIN)_NOT_ALLOWED"/;
 const noRoute = '{"detail":"Not Found"}';
 
 const escaped = (key) => encodeURIComponent(String(key).replaceAll('~', '~0').replaceAll('/', '~1'));
@@ -158,7 +159,10 @@ class Contract {
     const { operation, path, method } = found;
     const d = this.document;
     const key = [String(status), 'default'].find((k) => k in operation.responses);
-    if (!key) return beforeRoutes.has(status) || (status === 404 && text === noRoute) ? undefined : `the status ${status} is not described`;
+    if (!key) {
+      const before = beforeRoutes.has(status) || (status === 404 && text === noRoute) || (status === 403 && refusedPage.test(text));
+      return before ? undefined : `the status ${status} is not described`;
+    }
     const { node, at } = d.resolve(operation.responses[key], ['paths', path, method, 'responses', key]);
     if (text === undefined) return undefined;  // HEAD, a stream
     if (text === '') return node.content && status !== 304 ? 'it has no body' : undefined;
