@@ -1,0 +1,117 @@
+// What the walk has learned: ids that responses gave to each actor, and whose they are.
+import { kindOf } from './requests.mjs';
+
+const most = 60;
+const uuids = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
+export const uuidsIn = (text) => new Set((text.match(uuids) ?? []).map((u) => u.toLowerCase()));
+
+const byMember = { agent_id: 'agent', agent_run_id: 'run', thread_id: 'thread', project_id: 'project', profile_id: 'profile', account_id: 'account', referral_code: 'code', device_token: 'device' };
+// The kind of the members "id" and "name" in the responses of a path.
+const lists = [[/^\/api-keys/, 'api_key'], [/^\/auth\/sessions/, 'session'], [/inbox/, 'inbox'], [/^\/admin\/jobs/, 'job'], [/^\/admin\/mail/, 'mail'],
+  [/^\/admin\/notifications/, 'notification'], [/^\/admin\/referrals/, 'referral'], [/^\/admin\/nodes/, 'node'], [/^\/admin\/modules/, 'module'], [/^\/admin\/webhooks/, 'webhook']];
+
+export class Known {
+  #pools = new Map();    // "actor kind" -> ids
+  #gone = new Map();
+  #owner = new Map();    // uuid -> actor
+  #stored = new Map();   // actor -> values of others that the actor itself stored
+  placed = [];           // values of others in the request that is being made
+  // `document`: text that every client may read.
+  constructor(world, document) {
+    this.open = uuidsIn(document);
+    this.world = world;
+    this.victims = new Set(Object.values(world.owns.cyd).flat());
+    for (const [actor, own] of Object.entries(world.owns)) {
+      for (const [kind, ids] of Object.entries(own)) for (const id of ids.filter(Boolean)) {
+        if (actor !== 'cyd') this.add(actor, kind, id);
+        if (kind === 'account' && actor !== 'cyd') this.add('admin', 'account', id);
+        if (uuidsIn(id).size) this.#owner.set(id, actor);
+      }
+    }
+    for (const actor of ['ann', 'ben', 'anonymous', 'admin']) {
+      this.add(actor, 'orchestrator', 'builtin');
+      this.add(actor, 'address', 'refused.ann@example.test');
+    }
+  }
+  add(actor, kind, id) {
+    if (actor === 'admin' && this.victims.has(id)) return;
+    const pool = this.#pool(this.#pools, actor, kind);
+    if (pool.includes(id)) return;
+    if (pool.length >= most) pool.splice(Math.floor(pool.length / 2), 1);
+    pool.push(id);
+  }
+  #pool(map, actor, kind) {
+    const key = `${actor} ${kind}`;
+    if (!map.has(key)) map.set(key, []);
+    return map.get(key);
+  }
+  pick(actor, kind, r) {
+    const pool = this.#pool(this.#pools, actor, kind);
+    return pool.length ? r.pick(pool) : undefined;
+  }
+  deleted(actor, kind, r) {
+    const pool = this.#pool(this.#gone, actor, kind);
+    return pool.length ? r.pick(pool) : undefined;
+  }
+  // An id of another account: most often of the one that does not walk.
+  foreign(actor, kind, r) {
+    if (actor === 'admin') return undefined;
+    const own = this.world.owns.cyd[kind];
+    const id = own && r.chance(0.6) ? r.pick(own) : this.pick(actor === 'ann' ? 'ben' : 'ann', kind, r);
+    if (id !== undefined) this.placed.push(id);
+    return id;
+  }
+  resetToken(actor) {
+    const person = this.world[actor];
+    const mail = person?.email && this.world.smtp.to(person.email).findLast((m) => m.raw.includes('#reset='));
+    return mail ? /#reset=(?:3D)?([A-Za-z0-9_-]{43})/.exec(mail.parsed.text)?.[1] ?? 'x' : 'x';
+  }
+
+  // Values of others that an actor itself put into its data are no leak when they come back.
+  stored(actor, values) {
+    if (!this.#stored.has(actor)) this.#stored.set(actor, new Set());
+    for (const v of values) this.#stored.get(actor).add(v);
+  }
+  hasStored(actor, value) { return this.#stored.get(actor)?.has(value) ?? false; }
+  ownerOf(uuid) { return this.#owner.get(uuid); }
+
+  // Learns from a response of success: ids for later requests, and that they are the actor's.
+  learn(request, text, json) {
+    const { actor, at } = request;
+    if (request.method === 'DELETE' && request.pathId !== undefined && !request.foreignPath) {
+      const pool = this.#pool(this.#pools, actor, request.kind);
+      const i = pool.indexOf(request.pathId);
+      if (i >= 0) {
+        pool.splice(i, 1);
+        this.#pool(this.#gone, actor, request.kind).push(request.pathId);
+      }
+    }
+    if (actor === 'ann' || actor === 'ben') {
+      const sent = uuidsIn(request.bytes.toString('latin1'));
+      for (const u of uuidsIn(text)) if (!sent.has(u) && !this.#owner.has(u) && !this.open.has(u)) this.#owner.set(u, actor);
+    }
+    if (json !== undefined) this.#collect(actor, at.path, json, 0);
+    if (at.path === '/console') for (const [, name] of text.matchAll(/assets\/([\w.-]+)/g)) this.add(actor, 'asset', name);
+  }
+  #collect(actor, path, node, depth) {
+    if (node === null || typeof node !== 'object' || depth > 6) return;
+    if (Array.isArray(node)) {
+      for (const v of node.slice(0, 50)) this.#collect(actor, path, v, depth + 1);
+      return;
+    }
+    for (const [name, value] of Object.entries(node)) {
+      if (typeof value === 'string' && value !== '') {
+        if (name in byMember) this.add(actor, byMember[name], value);
+        const kind = lists.find(([pattern]) => pattern.test(path))?.[1];
+        if (kind && (name === 'id' || (name === 'name' && ['module', 'webhook'].includes(kind)))) this.add(actor, kind, value);
+        if (kind === 'node' && name === 'node_id') this.add(actor, 'node', value);
+        if (name === 'next_cursor') this.add(actor, `cursor ${path}`, value);
+        if (name === 'connect_url') this.add(actor, 'ticket', new URL(value).searchParams.get('ticket') ?? value);
+        if (kindOf(path) === 'mail' && name === 'address') this.add(actor, 'address', value);
+      } else if (typeof value === 'number' && name === 'id') {
+        const kind = lists.find(([pattern]) => pattern.test(path))?.[1];
+        if (kind) this.add(actor, kind, String(value));
+      } else this.#collect(actor, path, value, depth + 1);
+    }
+  }
+}

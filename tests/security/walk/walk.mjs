@@ -1,0 +1,196 @@
+// The walk: requests of all operations by all actors, each held against the checks.
+import { readdirSync } from 'node:fs';
+import { hold } from '../../e2e/lib/openapi.mjs';
+import { slow, waitFor } from '../../e2e/lib/server.mjs';
+import { Checks } from './checks.mjs';
+import { inventory } from './deployment.mjs';
+import { Known } from './known.mjs';
+import { RequestMaker, commandOf, operationsOf } from './requests.mjs';
+import { Random } from './values.mjs';
+import { WireClient } from './wire.mjs';
+
+// A server of another party that does not answer is a 502 or 504 of these, and so are addresses that a spoiled request names.
+const outward = /\/custom-mcp-tools|^\/admin\/mcp\/|^\/mcp\/profiles\/\{id\}\/connect|^\/mcp\/oauth\/(callback|connect)/;
+
+export const descriptors = (pid) => readdirSync(`/proc/${pid}/fd`).length;
+
+// Modules that an administrator may take out for a moment; without the others nothing is left to walk.
+const expendable = new Set(['referrals', 'webhooks', 'mcp_sse', 'llm_offline']);
+
+export class Walk {
+  // `world`: of deployment.mjs. `log(line)`: told of each finding. A response that takes longer than `limitMs` is one.
+  constructor(world, { seed, log = () => {}, limitMs = 45000 * slow }) {
+    Object.assign(this, { world, seed, log, limitMs, actors: ['ann', 'ben', 'admin', 'anonymous'] });
+    this.contract = hold(world.server.url);
+    this.wire = new WireClient(world.server.url);
+    this.findings = new Map();
+    this.sent = 0;
+    this.statuses = {};
+    this.successes = new Map();
+  }
+
+  async prepare() {
+    await this.contract.read();
+    this.operations = operationsOf(this.contract.document.json);
+    this.known = new Known(this.world, JSON.stringify(this.contract.document.json));
+    this.checks = new Checks(this.world, this.contract, this.known, (request, status) => (status === 502 || status === 504) && outward.test(request.at.path));
+    this.maker = new RequestMaker(this.world, this.contract.document, this.known);
+  }
+
+  report({ what, detail }, request, n) {
+    const key = `${what} | ${request ? request.at.name : ''} | ${detail.replace(/[0-9a-f-]{16,}|\d+/g, '#').slice(0, 90)}`;
+    const known = this.findings.get(key);
+    if (known) { known.count++; return; }
+    const finding = { what, detail, count: 1, actor: request?.actor, operation: request?.at.name, spoiled: request?.spoiled, number: n, command: request && commandOf(request, this.world.server.url) };
+    this.findings.set(key, finding);
+    this.log(`FINDING ${what} (${finding.actor ?? ''} ${finding.operation ?? ''}; ${finding.spoiled?.join(', ') || 'as described'}; request ${n})\n  ${detail}\n  ${finding.command ?? ''}`);
+  }
+
+  #credential(actor, r) {
+    const person = this.world[actor];
+    if (actor === 'anonymous') return undefined;
+    if (actor === 'admin') return `Bearer ${person.token}`;
+    const x = r.next();
+    if (x < 0.25 && person.session) return `Bearer ${person.session.access_token}`;
+    if (x < 0.4 && person.keys.length) return `Bearer ${r.pick(person.keys)}`;
+    return `Bearer ${person.api.token}`;
+  }
+
+  // An administrator's acts that end the walk are done with care, or not at all.
+  #careful(request) {
+    const { path } = request.at;
+    if (request.actor !== 'admin') return true;
+    if (/^\/admin\/modules\/\{name\}\/disable/.test(path)) return request.method !== 'POST' || expendable.has(request.pathId);
+    return true;
+  }
+
+  async one(n, at, actor, valid) {
+    const r = new Random(this.seed, n);
+    at ??= r.pick(this.operations);
+    actor ??= r.pick(this.actors);
+    valid ??= r.chance(0.2);
+    if (/\/(reload|drain)$/.test(at.path) && actor === 'admin' && !r.chance(0.05)) return undefined;
+    const request = this.maker.make(at, actor, r, this.#credential(actor, r), { valid });
+    if (!this.#careful(request)) return undefined;
+    const response = await this.wire.exchange(request.bytes, { method: request.method, limitMs: this.limitMs, fresh: r.chance(0.2), halfClose: request.halfClose });
+    this.sent++;
+    if (response.ms > 2000 && process.env.RY_WALK_SLOW) this.log(`slow ${response.ms} ms ${response.status} ${response.failure ?? ''} ${request.method} ${request.target.slice(0,100)} ${actor} ${request.spoiled}`);
+    this.statuses[response.status ?? 'none'] = (this.statuses[response.status ?? 'none'] ?? 0) + 1;
+    const found = this.checks.examine(request, response);
+    for (const f of found) this.report(f, request, n);
+    if (response.status >= 200 && response.status < 400) {
+      if (!request.spoiled.length || request.method === at.method) this.successes.set(at.name, (this.successes.get(at.name) ?? 0) + 1);
+      if (request.placed.length) this.known.stored(actor, request.placed);
+      if (found.length === 0 && response.status < 300) this.known.learn(request, response.body.toString('utf8'), response.json);
+      await this.#after(request, response);
+    }
+    if (response.status === 401 && request.credential === request.sentCredential) await this.#renew(request);
+    return response;
+  }
+
+  // Undoes what would end the walk, and keeps what later requests need.
+  async #after(request, response) {
+    const { at, actor } = request;
+    const person = this.world[actor];
+    if (request.method !== at.method) return;
+    if (at.path === '/admin/modules/{name}/disable') await this.world.admin.post(`/admin/modules/${request.pathId}/enable`);
+    if (at.path === '/admin/nodes/{id}/drain') await this.world.admin.post(`/admin/nodes/${request.pathId}/undrain`);
+    if (!person?.email) return;
+    if (/^\/auth\/(log-in|refresh|reset\/complete)$/.test(at.path) && response.json?.account_id === person.id && response.json.refresh_token) person.session = response.json;
+    if (at.path === '/api-keys' && response.json?.key) {
+      person.keys.push(response.json.key);
+      if (person.keys.length > 8) person.keys.splice(1, 1);
+    }
+    if (/^\/auth\/(password|reset\/complete)$/.test(at.path)) {
+      try {
+        const sent = JSON.parse(request.body.toString());
+        person.password = sent.new_password ?? sent.password ?? person.password;
+      } catch { /* a text that JSON.parse() does not read was not taken */ }
+    }
+  }
+  async #renew({ actor, credential }) {
+    const person = this.world[actor];
+    if (!person?.email) return;
+    const key = person.keys.findIndex((k) => credential === `Bearer ${k}`);
+    if (key >= 0) person.keys.splice(key, 1);
+    if (person.session && credential === `Bearer ${person.session.access_token}`) {
+      person.session = undefined;
+      await person.logIn();
+    }
+  }
+
+  // Every operation as described, by an actor who may: what it answers feeds the later requests.
+  async visitAll() {
+    let n = 1_000_000_000;
+    const rank = { POST: 0, PUT: 1, GET: 2, HEAD: 2, PATCH: 2, OPTIONS: 2, DELETE: 3 };
+    const last = (o) => (/\/auth\/(log-out|sessions|password|reset\/complete)/.test(o.path) ? 10 : 0);
+    const ordered = [...this.operations].sort((a, b) => last(a) + rank[a.method] - last(b) - rank[b.method]);
+    for (const reads of [true, false, true])
+      for (const at of ordered.filter((o) => (o.method === 'GET') === reads)) {
+        if (/\/(disable|reload|drain)$/.test(at.path)) continue;
+        const actors = at.path.startsWith('/admin/') ? ['admin'] : at.secured ? ['ann', 'ben'] : ['anonymous', 'ann'];
+        for (const actor of actors.filter((a) => this.actors.includes(a))) await this.one(n++, at, actor, true);
+      }
+  }
+
+  // Requests until `until(walk)`, `workers` at a time.
+  async run({ until, workers = 6 }) {
+    let n = 0, failure;
+    const alive = () => this.world.server.process.exitCode === null && this.world.server.process.signalCode === null;
+    const work = async () => {
+      while (!failure && !until(this)) {
+        if (!alive()) {
+          failure ??= 'the server ended';
+          this.report({ what: 'the server ended', detail: (this.world.server.log ?? '').slice(-3000) });
+          return;
+        }
+        await this.one(n++);
+      }
+    };
+    await Promise.all(Array.from({ length: workers }, work));
+  }
+
+  get neverSucceeded() { return this.operations.filter((o) => !this.successes.has(o.name)).map((o) => o.name); }
+  close() { this.wire.close(); }
+}
+
+// Waits until the server holds no more descriptors than `most`; the number at the end.
+export async function descriptorsAtRest(pid, most, ms = 30000 * slow) {
+  let now;
+  await waitFor('descriptors', () => (now = descriptors(pid)) <= most, ms).catch(() => {});
+  return now;
+}
+
+// The walk of a deployment from its start to the exit of its server. Resolves to the figures and findings.
+export async function walkDeployment(world, { seed, until, workers, log = () => {} }) {
+  const walk = new Walk(world, { seed, log });
+  const { pid } = world.server.process;
+  try {
+    await walk.prepare();
+    await walk.visitAll();
+    const before = descriptors(pid);
+    await walk.run({ until, workers });
+    walk.close();
+    const alive = world.server.process.exitCode === null && world.server.process.signalCode === null;
+    if (alive) {
+      const most = before + 40;
+      const now = await descriptorsAtRest(pid, most);
+      if (now > most) walk.report({ what: 'descriptors', detail: `${before} after each operation was called once, ${now} at the end` });
+      const after = await inventory(world);
+      for (const [name, value] of Object.entries(after))
+        if (value !== world.before[name]) walk.report({ what: 'data of an account that took no part was changed', detail: `${name}: ${world.before[name]} -> ${value}` });
+      const exit = await world.server.stop();
+      if (exit.code !== 0) walk.report({ what: 'the exit of the server', detail: `${JSON.stringify(exit)} ${world.server.log.slice(-2000)}` });
+    }
+    const { log: text } = world.server;
+    const sanitizer = /^.*(AddressSanitizer|LeakSanitizer|ThreadSanitizer|runtime error:)[^]{0,4000}/m.exec(text);
+    if (sanitizer) walk.report({ what: 'a sanitizer’s report', detail: sanitizer[0] });
+    for (const name of ['ann', 'ben', 'cyd'])
+      for (const secret of [`pass ${world[name].marker} word`, `header ${world[name].marker} secret`, `credential ${world[name].marker} secret`, ...world[name].keys])
+        if (text.includes(secret)) walk.report({ what: 'a secret in the log', detail: text.slice(Math.max(0, text.indexOf(secret) - 200)).slice(0, 500) });
+  } finally {
+    walk.close();
+  }
+  return walk;
+}
+

@@ -1,0 +1,23 @@
+// Walks /openapi.json of a server as two users, an administrator and an anonymous client, with spoiled requests:
+//   RY_BUILD_DIR=build RY_TEST_DATABASE_URL=... node tests/security/walk_api.mjs [--seconds 600] [--seed N] [--workers 6] [--requests N]
+// Exits with 1 if there are findings; each is printed with a command that repeats its request.
+import { parseArgs } from 'node:util';
+import { startDeployment } from './walk/deployment.mjs';
+import { walkDeployment } from './walk/walk.mjs';
+
+const { values } = parseArgs({ options: { seconds: { type: 'string', default: '600' }, seed: { type: 'string' }, workers: { type: 'string', default: '6' }, requests: { type: 'string', default: 'Infinity' } } });
+const seed = Number(values.seed ?? Date.now() % 1_000_000_000);
+console.log(`seed ${seed}`);
+const world = await startDeployment();
+let walk;
+try {
+  const end = Date.now() + Number(values.seconds) * 1000, most = Number(values.requests);
+  walk = await walkDeployment(world, { seed, workers: Number(values.workers), log: console.log, until: (w) => Date.now() > end || w.sent >= most });
+} finally {
+  await world.close();
+}
+console.log(`${walk.sent} requests, ${walk.operations.length} operations; statuses: ${Object.entries(walk.statuses).map(([s, n]) => `${s}: ${n}`).join(', ')}`);
+if (walk.neverSucceeded.length) console.log(`never successful: ${walk.neverSucceeded.join(', ')}`);
+console.log(`${walk.findings.size} findings${walk.findings.size ? ' (by number of occurrences)' : ''}`);
+for (const f of [...walk.findings.values()].sort((a, b) => b.count - a.count)) console.log(`  ${f.count} × ${f.what}: ${f.operation ?? ''}: ${f.detail.slice(0, 160).replaceAll('\n', ' ')}`);
+process.exitCode = walk.findings.size ? 1 : 0;
