@@ -99,6 +99,10 @@ function attacks(mode, startServer) {
     await waitFor('them to be gone', () => below(server.process.pid).length < 40);
   });
 
+  it('the kernel ends a command before the server when memory runs out', async () => {
+    assert.match(await attack(u, 'cat /proc/self/oom_score_adj; (setsid cat /proc/self/oom_score_adj &) ; sleep 0.3'), /^1000\n1000\n/);
+  });
+
   it('System V semaphores and message queues are denied', async () => {
     const before = usedKiB();
     const said = await attack(u, perl(`my $n = 0; for (1 .. 200) { $n++ if syscall(${call.semget}, 0, 32000, 0600) >= 0; $n++ if syscall(${call.msgget}, 0, 0600) >= 0; } print "got $n\\n"`));

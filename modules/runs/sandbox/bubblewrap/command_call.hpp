@@ -10,8 +10,8 @@
 #include <string>
 
 #include "disk_watch.hpp"
+#include "memory_end.hpp"
 #include "warm_pool.hpp"
-#include "watchdog.hpp"
 
 namespace bubblewrap {
 
@@ -43,12 +43,15 @@ struct command_call {
   std::shared_ptr<const sandbox_kind> kind;  // until its successor in the pool has been ordered
 
   void say(const std::string& sentence) const { sink.on_output(ctx, 2, ry::raw("\nsandbox: " + sentence + "\n")); }
-  void explain(verdict found) const {
+  void explain(memory_end found, std::uint64_t account_bytes) const {
+    const auto exceeded = [this](const std::string& whose, std::uint64_t bytes) {
+      say("ended, " + whose + " took more than " + std::to_string(bytes >> 20) + " MiB of memory together");
+    };
     switch (found) {
-      case verdict::none: return;
-      case verdict::memory:
-        return say("ended, its processes took more than " + std::to_string(memory_bytes >> 20) + " MiB of memory together");
-      case verdict::machine_memory: return say("ended, the memory of the server is nearly used up");
+      case memory_end::none: return;
+      case memory_end::command: return exceeded("its processes", memory_bytes);
+      case memory_end::account: return exceeded("the commands of this account", account_bytes);
+      case memory_end::node: return say("ended, the memory of the server is nearly used up");
     }
   }
   void explain(disk_verdict found) const {

@@ -30,7 +30,11 @@ class command_groups {
   bool move(std::string& group, const std::string& account, const command_spec& spec);
   // These accept an empty name.
   void remove(const std::string& group);
-  bool ran_out_of_memory(const std::string& group) { return !group.empty() && groups_.ran_out_of_memory(group); }
+  memory_end ran_out_of_memory(const std::string& group) {
+    return group.empty() ? memory_end::none : groups_.ran_out_of_memory(group);
+  }
+  // The limit on memory of all commands of an account.
+  std::uint64_t account_memory_bytes() const { return settings_.account.memory_bytes; }
   // nullopt: unknown.
   std::optional<std::uint64_t> memory_of(const std::string& group) {
     return group.empty() ? std::nullopt : groups_.memory_of(group);

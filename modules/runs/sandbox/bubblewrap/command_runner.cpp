@@ -294,15 +294,15 @@ void command_runner::finish(command_call* call, std::int32_t code, std::int32_t 
   end.struct_size = sizeof end;
   end.exit_code = code;
   end.why = why;
-  verdict memory = memory_.watch().verdict_on(call);
-  if (memory == verdict::none && groups_.ran_out_of_memory(call->group)) memory = verdict::memory;
+  memory_end memory = memory_.watch().verdict_on(call);
+  if (memory == memory_end::none) memory = groups_.ran_out_of_memory(call->group);
   if (call->out_of_time) end.why = RY_WHY_DEADLINE;
   if (end.why == RY_WHY_DEADLINE) {
     out_of_time_.add();
-  } else if (memory != verdict::none) {
+  } else if (memory != memory_end::none) {
     end.why = RY_WHY_OVERLOAD;
     memory_.count(memory);
-    if (!call->paused) (void)ry::guard([&] { call->explain(memory); });
+    if (!call->paused) (void)ry::guard([&] { call->explain(memory, groups_.account_memory_bytes()); });
   } else if (disk != disk_verdict::none) {
     end.why = RY_WHY_OVERLOAD;
     disk_.count(disk);

@@ -49,6 +49,16 @@ std::string unescaped(std::string_view path) {
 
 std::string error_text(int error) { return std::generic_category().message(error); }
 
+// 0: no number, as "max".
+std::uint64_t number_of(std::string_view word) {
+  std::uint64_t n = 0;
+  (void)std::from_chars(word.data(), word.data() + word.size(), n);
+  return n;
+}
+
+// BFQ has weights from 1 to 1000; as systemd, 100 is the default of both scales.
+std::uint64_t bfq_weight(std::uint64_t weight) { return weight <= 100 ? weight : 100 + (weight - 100) / 11; }
+
 }  // namespace
 
 int group_files::make(const std::string& directory) { return ::mkdir(directory.c_str(), 0755) == 0 ? 0 : errno; }
@@ -130,6 +140,28 @@ bool control_groups::set_limits(const std::string& group, const group_limits& li
   return limits.processes == 0 || files_->write(group + "/pids.max", std::to_string(limits.processes)) == 0;
 }
 
+std::uint64_t control_groups::number_in(const std::string& file) {
+  return number_of(files_->read(file).value_or(""));
+}
+
+std::uint64_t control_groups::event_count(const std::string& file, std::string_view event) {
+  const auto words = words_of(files_->read(file).value_or(""));
+  for (std::size_t i = 0; i + 1 < words.size(); i += 2)
+    if (words[i] == event) return number_of(words[i + 1]);
+  return 0;
+}
+
+group_limits control_groups::limits_of_all(const std::string& base, const group_settings& settings) {
+  constexpr std::uint64_t percent = 100;
+  const auto machine = words_of(files_->read("/proc/meminfo").value_or(""));
+  std::uint64_t memory = number_in(base + "/memory.max");
+  if (machine.size() > 1 && machine[0] == "MemTotal:") {
+    const std::uint64_t present = number_of(machine[1]) << 10;
+    memory = memory == 0 ? present : std::min(memory, present);
+  }
+  return {memory / percent * settings.memory_percent, number_in(base + "/pids.max") * settings.processes_percent / percent};
+}
+
 std::string control_groups::lacks(const std::string& directory) {
   if (directory.empty()) return "this machine has no control groups of version 2";
   const auto controllers = words_of(files_->read(directory + "/cgroup.controllers").value_or(""));
@@ -161,7 +193,12 @@ std::string control_groups::prepare(const std::string& directory, const group_se
     return "no control group can be made: " + error_text(error);
   if (!divide(base) || !divide(sandbox)) return "the server's control group cannot be divided";
   if (settings.cpu_weight != 0) (void)files_->write(sandbox + "/cpu.weight", std::to_string(settings.cpu_weight));
-  if (settings.io_weight != 0) (void)files_->write(sandbox + "/io.weight", "default " + std::to_string(settings.io_weight));
+  if (settings.io_weight != 0) {
+    (void)files_->write(sandbox + "/io.weight", "default " + std::to_string(settings.io_weight));
+    // Only kernels with this scheduler have the file.
+    (void)files_->write(sandbox + "/io.bfq.weight", std::to_string(bfq_weight(settings.io_weight)));
+  }
+  if (!set_limits(sandbox, limits_of_all(base, settings))) return "the limits of all commands cannot be set";
   settings_ = settings;
   prefix_ = std::to_string(::getpid()) + "-" +
             std::to_string(std::chrono::system_clock::now().time_since_epoch() / std::chrono::microseconds(1)) + "-";
@@ -219,11 +256,12 @@ bool control_groups::move(const std::string& from, const std::string& to) {
   return false;
 }
 
-bool control_groups::ran_out_of_memory(const std::string& group) {
-  const auto words = words_of(files_->read(group + "/memory.events").value_or(""));
-  for (std::size_t i = 0; i + 1 < words.size(); i += 2)
-    if (words[i] == "oom_kill" && words[i + 1] != "0") return true;
-  return false;
+memory_end control_groups::ran_out_of_memory(const std::string& group) {
+  if (event_count(group + "/memory.events", "oom_kill") == 0) return memory_end::none;
+  if (event_count(group + "/memory.events", "oom") != 0) return memory_end::command;
+  // The events of the account's commands are in its memory.events; this file has those at the account's own limit.
+  const std::string account = fs::path(group).parent_path().string();
+  return event_count(account + "/memory.events.local", "oom") != 0 ? memory_end::account : memory_end::node;
 }
 
 std::optional<std::uint64_t> control_groups::memory_of(const std::string& group) {

@@ -16,6 +16,8 @@
 #include <string_view>
 #include <vector>
 
+#include "memory_end.hpp"
+
 namespace bubblewrap {
 
 // 0: none.
@@ -28,6 +30,9 @@ struct group_settings {
   group_limits account;        // of all commands of an account together
   std::uint64_t cpu_weight = 0;  // of all commands together; the server has 100. 0: the kernel's default
   std::uint64_t io_weight = 0;
+  // Limits of all commands together, in percent of those of the server's group: the rest is for the server and its database.
+  std::uint64_t memory_percent = 0;  // 0: no limit
+  std::uint64_t processes_percent = 0;
 };
 
 // Operations on the file system of the control groups. They return 0 or a value of errno.
@@ -63,8 +68,8 @@ class control_groups {
   static constexpr std::string_view waiting = "waiting";
   // Moves all processes. False: one of them could not be moved.
   bool move(const std::string& from, const std::string& to);
-  // Whether the kernel has ended processes of the group because of its memory.
-  bool ran_out_of_memory(const std::string& group);
+  // Whether the kernel has ended processes of the group because of memory, and at which limit.
+  memory_end ran_out_of_memory(const std::string& group);
   // Memory that the kernel charges to the group now.
   std::optional<std::uint64_t> memory_of(const std::string& group);
   // Kills the remaining processes and removes the group, at once or, if processes are still ending, in a later call.
@@ -74,6 +79,9 @@ class control_groups {
   bool all_processes_are_ours(const std::string& directory);
   bool divide(const std::string& directory);
   bool set_limits(const std::string& group, const group_limits& limits);
+  group_limits limits_of_all(const std::string& base, const group_settings& settings);
+  std::uint64_t number_in(const std::string& file);
+  std::uint64_t event_count(const std::string& file, std::string_view event);
   void sweep(const std::string& account_directory);
   void remove_pending();
 

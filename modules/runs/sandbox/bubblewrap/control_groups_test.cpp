@@ -86,7 +86,7 @@ class kernel : public group_files {
   std::optional<std::string> read(const std::string& file) override { return group_files::read(file); }
   bool delegated(const std::string& directory) override { return is_delegated && directory == root_; }
 
-  bool is_delegated = true, refuse_to_make = false;
+  bool is_delegated = true, refuse_to_make = false, has_bfq = false;
 
  private:
   void fill(const std::string& directory) {
@@ -103,6 +103,7 @@ class kernel : public group_files {
       if (each == "pids") put(directory + "/pids.max", "max");
       if (each == "cpu") put(directory + "/cpu.weight", "100");
       if (each == "io") put(directory + "/io.weight", "default 100");
+      if (each == "io" && has_bfq) put(directory + "/io.bfq.weight", "100");
     }
   }
   void drop(const std::string& file, const std::string& id) {
@@ -130,7 +131,7 @@ class control_groups_test : public ::testing::Test {
   std::string root;
   kernel* fake = nullptr;
   std::unique_ptr<control_groups> groups;
-  const group_settings settings{{8ull << 30, 500}, 20, 30};
+  const group_settings settings{{8ull << 30, 500}, 20, 30, 0, 0};
 };
 
 TEST_F(control_groups_test, divides_the_servers_own_group) {
@@ -200,12 +201,60 @@ TEST_F(control_groups_test, moves_a_sandbox_that_waited) {
 TEST_F(control_groups_test, tells_what_the_kernel_ended) {
   ASSERT_EQ(groups->prepare(root, settings), "");
   const std::string a = groups->add(account, {});
-  EXPECT_FALSE(groups->ran_out_of_memory(a));
+  const std::string parent = fs::path(a).parent_path().string();
+  EXPECT_EQ(groups->ran_out_of_memory(a), memory_end::none);
   fake->put(a + "/memory.events", "low 0\nhigh 0\nmax 12\noom 1\noom_kill 0\noom_group_kill 0\n");
-  EXPECT_FALSE(groups->ran_out_of_memory(a));
+  EXPECT_EQ(groups->ran_out_of_memory(a), memory_end::none);
   fake->put(a + "/memory.events", "low 0\nhigh 0\nmax 12\noom 1\noom_kill 3\noom_group_kill 1\n");
-  EXPECT_TRUE(groups->ran_out_of_memory(a));
-  EXPECT_FALSE(groups->ran_out_of_memory(root + "/gone"));
+  EXPECT_EQ(groups->ran_out_of_memory(a), memory_end::command);
+  fake->put(a + "/memory.events", "low 0\nhigh 0\nmax 0\noom 0\noom_kill 3\noom_group_kill 1\n");
+  EXPECT_EQ(groups->ran_out_of_memory(a), memory_end::node);
+  fake->put(parent + "/memory.events", "low 0\nhigh 0\nmax 9\noom 2\noom_kill 3\noom_group_kill 1\n");
+  EXPECT_EQ(groups->ran_out_of_memory(a), memory_end::node) << "of another command of the account";
+  fake->put(parent + "/memory.events.local", "low 0\nhigh 0\nmax 9\noom 2\noom_kill 0\noom_group_kill 0\n");
+  EXPECT_EQ(groups->ran_out_of_memory(a), memory_end::account);
+  EXPECT_EQ(groups->ran_out_of_memory(root + "/gone"), memory_end::none);
+}
+
+TEST_F(control_groups_test, leaves_a_part_for_the_server) {
+  fake->put(root + "/memory.max", std::to_string(400 << 20) + "\n");
+  fake->put(root + "/pids.max", "1000\n");
+  group_settings s = settings;
+  s.memory_percent = 75;
+  s.processes_percent = 50;
+  ASSERT_EQ(groups->prepare(root, s), "");
+  EXPECT_EQ(fake->get(root + "/sandbox/memory.max"), std::to_string(300 << 20));
+  EXPECT_EQ(fake->get(root + "/sandbox/pids.max"), "500");
+}
+
+TEST_F(control_groups_test, counts_the_machine_where_the_server_has_no_limit) {
+  fake->put(root + "/memory.max", "max\n");
+  fake->put(root + "/pids.max", "max\n");
+  group_settings s = settings;
+  s.memory_percent = 100;
+  s.processes_percent = 50;
+  ASSERT_EQ(groups->prepare(root, s), "");
+  std::ifstream meminfo("/proc/meminfo");
+  std::string name;
+  std::uint64_t kib = 0;
+  meminfo >> name >> kib;
+  EXPECT_NEAR(std::stod(fake->get(root + "/sandbox/memory.max")), static_cast<double>(kib << 10), 100);
+  EXPECT_EQ(fake->get(root + "/sandbox/pids.max"), "max");
+}
+
+TEST_F(control_groups_test, weighs_for_either_scheduler) {
+  fake->has_bfq = true;
+  ASSERT_EQ(groups->prepare(root, settings), "");
+  EXPECT_EQ(fake->get(root + "/sandbox/io.weight"), "default 30");
+  EXPECT_EQ(fake->get(root + "/sandbox/io.bfq.weight"), "30");
+}
+
+TEST_F(control_groups_test, keeps_weights_within_the_scale_of_the_scheduler) {
+  fake->has_bfq = true;
+  group_settings s = settings;
+  s.io_weight = 10000;
+  ASSERT_EQ(groups->prepare(root, s), "");
+  EXPECT_EQ(fake->get(root + "/sandbox/io.bfq.weight"), "1000");
 }
 
 TEST_F(control_groups_test, tells_the_memory_of_a_command) {
@@ -284,7 +333,7 @@ class kernel_groups_test : public ::testing::Test {
  protected:
   void SetUp() override {
     const auto text_of = [](const char* path) { return group_files().read(path).value_or(""); };
-    const std::string missing = groups.prepare(own_group(text_of("/proc/self/mountinfo"), text_of("/proc/self/cgroup")), {{256 << 20, 100}, 20, 20});
+    const std::string missing = groups.prepare(own_group(text_of("/proc/self/mountinfo"), text_of("/proc/self/cgroup")), {{256 << 20, 100}, 20, 20, 75, 75});
     if (!missing.empty()) GTEST_SKIP() << missing;
   }
   int run(const std::string& group, const std::string& script) {
@@ -306,12 +355,12 @@ TEST_F(kernel_groups_test, memory_of_the_kernel_counts) {
                      "syswrite($a, q(x) x 65536) for 1 .. 8; push @all, $a, $b } exit 7";
   const std::string small = groups.add(account, {32 << 20, 0});
   EXPECT_EQ(run(small, fill), 128 + SIGKILL);
-  EXPECT_TRUE(groups.ran_out_of_memory(small));
+  EXPECT_EQ(groups.ran_out_of_memory(small), memory_end::command);
   groups.remove(small);
   EXPECT_FALSE(fs::exists(small));
   const std::string large = groups.add(account, {});
   EXPECT_EQ(run(large, "my @all; for (1 .. 20) { socketpair(my $a, my $b, AF_UNIX, SOCK_DGRAM, 0) or last; push @all, $a, $b } exit 7"), 7);
-  EXPECT_FALSE(groups.ran_out_of_memory(large));
+  EXPECT_EQ(groups.ran_out_of_memory(large), memory_end::none);
   groups.remove(large);
 }
 
@@ -351,7 +400,7 @@ TEST_F(kernel_groups_test, a_process_that_waited_moves) {
   int status = 0;
   ::waitpid(child, &status, 0);
   EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) << status;
-  EXPECT_TRUE(groups.ran_out_of_memory(to));
+  EXPECT_EQ(groups.ran_out_of_memory(to), memory_end::command);
   groups.remove(to);
 }
 

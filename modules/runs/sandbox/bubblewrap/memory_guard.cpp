@@ -36,11 +36,12 @@ bool memory_guard::check_reserve() {
   return now.enough;
 }
 
-void memory_guard::count(verdict found) const {
+void memory_guard::count(memory_end found) const {
   switch (found) {
-    case verdict::none: return;
-    case verdict::memory: return command_.add();
-    case verdict::machine_memory: return machine_.add();
+    case memory_end::none: return;
+    case memory_end::command:
+    case memory_end::account: return command_.add();
+    case memory_end::node: return machine_.add();
   }
 }
 

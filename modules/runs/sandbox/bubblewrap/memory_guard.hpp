@@ -22,7 +22,7 @@ class memory_guard {
   // False below the reserve: a new command must be refused.
   bool check_reserve();
   // A command that was ended.
-  void count(verdict found) const;
+  void count(memory_end found) const;
 
  private:
   void observe(const memory_state& now) noexcept;

@@ -94,7 +94,8 @@ class module {
     memory_.emplace(ctx, setting(o, "min_available_mb", 256) << 20);
     groups_.emplace(ctx, setting(o, "control_groups", "auto"),
                     group_settings{{setting(o, "account_memory_mb", 16384) << 20, setting(o, "account_processes", 4096)},
-                                   setting(o, "cpu_weight", 20), setting(o, "io_weight", 20)});
+                                   setting(o, "cpu_weight", 20), setting(o, "io_weight", 20), setting(o, "total_memory_percent", 75),
+                                   setting(o, "total_processes_percent", 75)});
     fill_table();
     reg.contribute(RY_SANDBOX_DRIVER_1, "bubblewrap", &table_, this);
     reg.contribute(RY_MCP_SANDBOX_1, "bubblewrap", &table_, this);

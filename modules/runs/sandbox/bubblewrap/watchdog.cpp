@@ -108,10 +108,10 @@ void watchdog::add(const void* key, watched_command command) {
   if (entries_.size() == 1) changed_.notify_all();
 }
 
-verdict watchdog::verdict_on(const void* key) const {
+memory_end watchdog::verdict_on(const void* key) const {
   std::lock_guard lock(mutex_);
   const auto found = entries_.find(key);
-  return found == entries_.end() ? verdict::none : found->second->outcome;
+  return found == entries_.end() ? memory_end::none : found->second->outcome;
 }
 
 void watchdog::remove(const void* key) {
@@ -119,10 +119,10 @@ void watchdog::remove(const void* key) {
   entries_.erase(key);
 }
 
-void watchdog::condemn(const void* key, const std::shared_ptr<entry>& e, verdict why) {
+void watchdog::condemn(const void* key, const std::shared_ptr<entry>& e, memory_end why) {
   std::lock_guard lock(mutex_);
   const auto found = entries_.find(key);
-  if (found == entries_.end() || found->second != e || e->outcome != verdict::none) return;
+  if (found == entries_.end() || found->second != e || e->outcome != memory_end::none) return;
   e->outcome = why;
   e->ended_at = clock::now();
   e->command.end();
@@ -148,7 +148,7 @@ void watchdog::check_limits(const entry_list& commands) {
   const std::vector<process> all = all_processes();
   for (const auto& [key, e] : commands) {
     const std::uint64_t most = e->command.memory_bytes;
-    if (most != 0 && memory_of(family_of(e->command.leader, all), most) > most) condemn(key, e, verdict::memory);
+    if (most != 0 && memory_of(family_of(e->command.leader, all), most) > most) condemn(key, e, memory_end::command);
   }
 }
 
@@ -170,14 +170,14 @@ void watchdog::check_machine(const entry_list& commands) {
     most = bytes;
     largest = &each;
   }
-  if (largest != nullptr) condemn(largest->first, largest->second, verdict::machine_memory);
+  if (largest != nullptr) condemn(largest->first, largest->second, memory_end::node);
 }
 
 watchdog::entry_list watchdog::without_ended(const entry_list& commands, clock::time_point& last_end) const {
   std::lock_guard lock(mutex_);
   entry_list out;
   for (const auto& each : commands) {
-    if (each.second->outcome == verdict::none) out.push_back(each);
+    if (each.second->outcome == memory_end::none) out.push_back(each);
     else last_end = std::max(last_end, each.second->ended_at);
   }
   return out;

@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "memory_end.hpp"
 #include "memory_reserve.hpp"
 
 namespace bubblewrap {
@@ -26,12 +27,6 @@ namespace bubblewrap {
 // Memory of a process and all its descendants, with shared pages counted once, and the kernel's memory for the files in a
 // sandbox's /tmp and /dev/shm. Exact only above `enough`; below that a cheaper figure that is never too small.
 std::uint64_t memory_of_all(pid_t leader, std::uint64_t enough);
-
-enum class verdict {
-  none,
-  memory,          // the command exceeded its limit
-  machine_memory,  // it was the largest command while the machine's memory was below the reserve
-};
 
 struct watched_command {
   pid_t leader = -1;
@@ -54,7 +49,7 @@ class watchdog {
   watchdog& operator=(const watchdog&) = delete;
 
   void add(const void* key, watched_command command);
-  verdict verdict_on(const void* key) const;
+  memory_end verdict_on(const void* key) const;
   // After it returns, `end` is not called any more.
   void remove(const void* key);
 
@@ -63,7 +58,7 @@ class watchdog {
   struct entry {
     watched_command command;
     // Guarded by mutex_.
-    verdict outcome = verdict::none;
+    memory_end outcome = memory_end::none;
     clock::time_point ended_at{};
   };
   using entry_list = std::vector<std::pair<const void*, std::shared_ptr<entry>>>;
@@ -73,7 +68,7 @@ class watchdog {
   void check_limits(const entry_list& commands);
   void check_machine(const entry_list& commands);
   entry_list without_ended(const entry_list& commands, clock::time_point& last_end) const;
-  void condemn(const void* key, const std::shared_ptr<entry>& e, verdict why);
+  void condemn(const void* key, const std::shared_ptr<entry>& e, memory_end why);
 
   const memory_reserve reserve_;
   const memory_observer observe_;

@@ -108,12 +108,12 @@ TEST(watchdog_test, only_the_command_over_its_limit_is_ended) {
   dog.add(&a, {modest.leader, 100 * mib, [&] { ended += 100; }});
   dog.add(&b, {greedy.leader, 100 * mib, [&] { ++ended; }});
   EXPECT_TRUE(within(std::chrono::seconds(20), [&] { return ended == 1; }));
-  EXPECT_EQ(dog.verdict_on(&b), verdict::memory);
-  EXPECT_EQ(dog.verdict_on(&a), verdict::none);
+  EXPECT_EQ(dog.verdict_on(&b), memory_end::command);
+  EXPECT_EQ(dog.verdict_on(&a), memory_end::none);
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
   EXPECT_EQ(ended, 1);
   dog.remove(&b);
-  EXPECT_EQ(dog.verdict_on(&b), verdict::none);
+  EXPECT_EQ(dog.verdict_on(&b), memory_end::none);
 }
 
 // The machine's memory as the test sets it.
@@ -148,12 +148,12 @@ TEST(watchdog_test, below_the_reserve_the_largest_command_is_ended) {
   EXPECT_EQ(large_ended, 0);
   here.available_mb = 200;
   EXPECT_TRUE(within(std::chrono::seconds(20), [&] { return large_ended == 1; }));
-  EXPECT_EQ(dog.verdict_on(&large), verdict::machine_memory);
+  EXPECT_EQ(dog.verdict_on(&large), memory_end::node);
   EXPECT_TRUE(within(std::chrono::seconds(20), [&] { return seen == 900 * mib; }));
   measure_often();
   EXPECT_EQ(large_ended, 1);
   EXPECT_EQ(small_ended, 0);
-  EXPECT_EQ(dog.verdict_on(&small), verdict::none);
+  EXPECT_EQ(dog.verdict_on(&small), memory_end::none);
 }
 
 TEST(watchdog_test, a_small_command_is_spared_until_half_of_the_reserve_is_used) {

@@ -3,7 +3,7 @@
 //
 //   runyard-sandbox-exec filter [--group DIRECTORY] FILE COMMAND...
 //     On the host: enters the control group DIRECTORY, opens FILE, a list of system calls, as descriptor 9 for
-//     bwrap --seccomp 9, and executes COMMAND.
+//     bwrap --seccomp 9, and executes COMMAND. If the machine runs out of memory, the kernel ends COMMAND before the server.
 //
 //   runyard-sandbox-exec enter [--wait] [--uid N] [--LIMIT N]... -- COMMAND...
 //     Inside, as the sandbox's init (process 1): starts COMMAND in /workspace, as the unprivileged user N without any
@@ -237,6 +237,15 @@ void join_group(const char* directory) {
   ::close(at);
 }
 
+// A process may raise its own value. Without /proc the limits of the command still hold.
+void prefer_for_oom_kill() {
+  const int fd = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return;
+  const ssize_t written = ::write(fd, "1000", 4);
+  (void)written;
+  ::close(fd);
+}
+
 [[noreturn]] void open_filter(char** arguments) {
   if (std::strcmp(arguments[0], "--group") == 0) {
     if (arguments[1] == nullptr) refuse("an option lacks its value");
@@ -244,6 +253,7 @@ void join_group(const char* directory) {
     arguments += 2;
   }
   if (arguments[0] == nullptr || arguments[1] == nullptr) refuse("no command");
+  prefer_for_oom_kill();
   const int fd = ::open(arguments[0], O_RDONLY);
   if (fd < 0) fail("the list of system calls");
   if (fd != filter_descriptor && ::dup2(fd, filter_descriptor) < 0) fail("the list of system calls");
