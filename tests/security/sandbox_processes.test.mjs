@@ -103,6 +103,11 @@ function attacks(mode, startServer) {
     assert.match(await attack(u, 'cat /proc/self/oom_score_adj; (setsid cat /proc/self/oom_score_adj &) ; sleep 0.3'), /^1000\n1000\n/);
   });
 
+  it('commands have a lower priority than the server, and cannot raise it', async () => {
+    const said = await attack(u, `nice; ionice; ${perl('print eval { setpriority(0, 0, 0); getpriority(0, 0) }, "\\n"')}; (setsid sh -c nice &); sleep 0.3`);
+    assert.match(said, /^19\nbest-effort: prio 7\n19\n19\n/);
+  });
+
   it('System V semaphores and message queues are denied', async () => {
     const before = usedKiB();
     const said = await attack(u, perl(`my $n = 0; for (1 .. 200) { $n++ if syscall(${call.semget}, 0, 32000, 0600) >= 0; $n++ if syscall(${call.msgget}, 0, 0600) >= 0; } print "got $n\\n"`));

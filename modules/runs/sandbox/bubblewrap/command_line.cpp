@@ -28,7 +28,7 @@ std::vector<std::string> build_command_line(const command_spec& spec) {
   out.reserve(112 + spec.argv.size());
   const auto etc = std::filesystem::path(spec.etc_directory).lexically_relative(working_directory(spec));
   // bwrap reads the filter of system calls from a descriptor, and closes it.
-  add(out, {spec.exec_path, "filter", (etc / "system_calls").native(), spec.bwrap_path, "--seccomp", "9"});
+  add(out, {spec.exec_path, "filter", "--nice", std::to_string(spec.nice), (etc / "system_calls").native(), spec.bwrap_path, "--seccomp", "9"});
   if (spec.mode == confinement::user_namespace) {
     const std::string id = std::to_string(inner_uid);
     add(out, {"--unshare-user", "--disable-userns", "--uid", id, "--gid", id});

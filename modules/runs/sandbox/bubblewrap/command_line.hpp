@@ -52,6 +52,7 @@ struct command_spec {
   std::string etc_directory;
   std::uint32_t uid = 0;      // drop_root only
   limits limit;
+  std::uint32_t nice = 0;  // scheduling priority, 0 to 19
   std::vector<std::string_view> argv;  // empty: the sandbox waits for a start request (start_request.hpp)
   std::vector<std::string_view> host_files;  // programs that appear in /opt/runyard
   std::vector<host_place> places;

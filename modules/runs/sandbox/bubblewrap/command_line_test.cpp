@@ -187,6 +187,12 @@ TEST_F(command_line_test, limits_hold) {
   EXPECT_NE(execute(shell("head -c 200000000 /dev/zero | tail")).exit_code, 0);
 }
 
+TEST_F(command_line_test, the_server_has_priority_over_commands) {
+  spec.nice = 19;
+  EXPECT_EQ(execute(shell("nice; ionice; nice -n -5 true 2>/dev/null; nice; cat /proc/self/oom_score_adj")).output,
+            "19\nbest-effort: prio 7\n19\n1000\n");
+}
+
 // The watchdog adds up the memory of processes. Memory that belongs to no process would have no limit.
 TEST_F(command_line_test, there_is_no_memory_but_that_of_processes_and_bounded_places) {
   EXPECT_EQ(asking(SYS_memfd_create, "my $name = q(a), 0"), "ENOSYS");

@@ -44,6 +44,7 @@ ry_status command_runner::run(const std::string& project, const ry_sandbox_comma
   spec.network = command.network != 0 ? network_access::host : network_access::none;
   spec.bwrap_path = settings_.bwrap_path;
   spec.exec_path = settings_.exec_path;
+  spec.nice = settings_.nice;
   if ((options.flags & RY_SANDBOX_SCRATCH) == 0) spec.workspace = files_.path_of(project);
   spec.etc_directory = settings_.etc_directory;
   spec.uid = users_.owner_of(project).value_or(0);

@@ -33,6 +33,7 @@ struct command_settings {
   limits limit;
   std::uint64_t workspace_bytes = 0, workspace_files = 0;
   warm_limits warm;
+  std::uint32_t nice = 19;
 };
 
 class command_runner final : private sandbox_starter {

@@ -60,6 +60,7 @@ command_settings read_command_settings(const boost::json::object& o) {
   out.limit.tmp_bytes = setting(o, "tmp_mb", 256) << 20;
   out.workspace_bytes = setting(o, "workspace_mb", 4096) << 20;
   out.workspace_files = setting(o, "workspace_files", 200000);
+  out.nice = static_cast<std::uint32_t>(setting(o, "nice", 19));
   out.warm = {setting(o, "warm", 2), setting(o, "warm_total", 16), std::chrono::seconds(setting(o, "warm_seconds", 60))};
   return out;
 }

@@ -1,9 +1,10 @@
 // runyard-sandbox-exec: the steps before and inside of bubblewrap that bubblewrap does not take itself. Linked statically, because
 // it runs before each sandboxed program, and loading libraries would take longer than its work.
 //
-//   runyard-sandbox-exec filter [--group DIRECTORY] FILE COMMAND...
-//     On the host: enters the control group DIRECTORY, opens FILE, a list of system calls, as descriptor 9 for
-//     bwrap --seccomp 9, and executes COMMAND. If the machine runs out of memory, the kernel ends COMMAND before the server.
+//   runyard-sandbox-exec filter [--group DIRECTORY] [--nice N] FILE COMMAND...
+//     On the host: enters the control group DIRECTORY, sets the nice value N and the lowest I/O priority, opens FILE, a list of
+//     system calls, as descriptor 9 for bwrap --seccomp 9, and executes COMMAND. If the machine runs out of memory, the kernel
+//     ends COMMAND before the server.
 //
 //   runyard-sandbox-exec enter [--wait] [--uid N] [--LIMIT N]... -- COMMAND...
 //     Inside, as the sandbox's init (process 1): starts COMMAND in /workspace, as the unprivileged user N without any
@@ -246,11 +247,23 @@ void prefer_for_oom_kill() {
   ::close(fd);
 }
 
+// Gives the server priority over its commands, also without control groups.
+void lower_priority(std::uint64_t nice) {
+  constexpr int process = 1, best_effort = 2 << 13, lowest = 7;  // of ioprio_set(2)
+  // A nice value that the server has already been started with, and kernels without I/O priorities, are no failure.
+  if (::getpriority(PRIO_PROCESS, 0) < static_cast<int>(nice)) (void)::setpriority(PRIO_PROCESS, 0, static_cast<int>(nice));
+  (void)::syscall(SYS_ioprio_set, process, 0, best_effort | lowest);
+}
+
 [[noreturn]] void open_filter(char** arguments) {
-  if (std::strcmp(arguments[0], "--group") == 0) {
+  for (; arguments[0] != nullptr && arguments[0][0] == '-'; arguments += 2) {
     if (arguments[1] == nullptr) refuse("an option lacks its value");
-    join_group(arguments[1]);
-    arguments += 2;
+    if (std::strcmp(arguments[0], "--group") == 0)
+      join_group(arguments[1]);
+    else if (std::strcmp(arguments[0], "--nice") == 0)
+      lower_priority(number(arguments[1]));
+    else
+      refuse("unknown option");
   }
   if (arguments[0] == nullptr || arguments[1] == nullptr) refuse("no command");
   prefer_for_oom_kill();
@@ -268,5 +281,5 @@ void prefer_for_oom_kill() {
 int main(int argc, char** argv) {
   if (argc >= 4 && std::strcmp(argv[1], "filter") == 0) open_filter(argv + 2);
   if (argc >= 4 && std::strcmp(argv[1], "enter") == 0) enter(argv + 2);
-  refuse("usage: runyard-sandbox-exec filter [--group DIRECTORY] FILE COMMAND... | enter [OPTION]... -- COMMAND...");
+  refuse("usage: runyard-sandbox-exec filter [--group DIRECTORY] [--nice N] FILE COMMAND... | enter [OPTION]... -- COMMAND...");
 }
