@@ -40,6 +40,7 @@ async function answer(request, reply) {
   const said = turns(request);
   const prompt = lastUser(request);
   if (prompt.includes('[hostile]')) return reply.say(hostile);
+  if (prompt.includes('[nested]')) return reply.say(`${'- '.repeat(400)}x\n\nThe end of it.`);
   if (prompt.includes('[slow]')) {
     for (let i = 0; i < 400 && !reply.res.destroyed; ++i) { reply.text(`word${i} `); await sleep(50); }
     return reply.end();
@@ -242,6 +243,36 @@ describe('a person at the desktop', () => {
       await ann.reload();
       await ann.sees('onerror');
     }
+  });
+
+  test('an answer that is nested deeply is shown', async () => {
+    await ann.goto(`${server.url}/console#/`);
+    await ann.fill('Task', '[nested] Write.');
+    await ann.press('Start');
+    await ann.sees('Completed');
+    await ann.sees('The end of it.');
+    await ann.reload();
+    await ann.sees('The end of it.');
+    await ann.sees('Next prompt');
+  });
+
+  test('a part that cannot be drawn leaves the rest of the page', async () => {
+    const broken = await ann.evaluateOnNewDocument(() => {
+      const all = String.prototype.matchAll;
+      String.prototype.matchAll = function (pattern) {
+        if (this.includes('[undrawable]')) throw new RangeError('cannot be drawn');
+        return all.call(this, pattern);
+      };
+    });
+    await ann.goto(`${server.url}/console#/`);
+    await ann.reload();
+    await ann.fill('Task', '[undrawable] [nested] Write.');
+    await ann.press('Start');
+    await ann.sees('This part could not be shown.');
+    await ann.sees('The end of it.');
+    await ann.removeScriptToEvaluateOnNewDocument(broken.identifier);
+    await ann.reload();
+    await ann.sees('[undrawable]');
   });
 
   test('threads, account, sessions', async () => {

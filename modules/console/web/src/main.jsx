@@ -9,7 +9,7 @@ import { Operations, isAdmin } from './operations.jsx';
 import { Account, Start, Threads } from './pages.jsx';
 import { Referrals } from './referrals.jsx';
 import { Thread } from './thread.jsx';
-import { credits } from './ui.jsx';
+import { Guard, credits } from './ui.jsx';
 
 const isAuth = () => /\/auth$/.test(location.pathname);
 const placeOf = () => location.hash.replace(/^#\/?/, '').split('/');
@@ -46,13 +46,15 @@ function Console({ config, leave }) {
         {me && <a class="balance" href="#/account"><strong>{credits(me.balance_credits)}</strong> credits</a>}
       </header>
       <main id="main">
-        {place[0] === 'threads' && place[1] ? <Thread key={place[1]} id={place[1]} fresh={fresh} changed={look} />
-          : place[0] === 'threads' ? <Threads />
-          : place[0] === 'referrals' ? <Referrals />
-          : place[0] === 'inbox' ? <Inbox inbox={inbox} me={me} />
-          : place[0] === 'server' ? isAdmin(me) && <Operations />
-          : place[0] === 'account' ? me && <Account me={me} config={config} logOut={leave} />
-          : <Start started={started} />}
+        <Guard key={place[0] === 'threads' ? place.join('/') : place[0]} instead={<p class="problem" role="alert">This page could not be shown. Load it again, or choose another one above.</p>}>
+          {place[0] === 'threads' && place[1] ? <Thread key={place[1]} id={place[1]} fresh={fresh} changed={look} />
+            : place[0] === 'threads' ? <Threads />
+            : place[0] === 'referrals' ? <Referrals />
+            : place[0] === 'inbox' ? <Inbox inbox={inbox} me={me} />
+            : place[0] === 'server' ? isAdmin(me) && <Operations />
+            : place[0] === 'account' ? me && <Account me={me} config={config} logOut={leave} />
+            : <Start started={started} />}
+        </Guard>
       </main>
     </>
   );

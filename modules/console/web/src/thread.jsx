@@ -6,7 +6,7 @@ import { applied, empty, itemsOf, joined } from './events.js';
 import { Markdown } from './markdown.jsx';
 import { useViewing } from './inbox.jsx';
 import { follow } from './stream.js';
-import { Problem, Status, Title, credits, useAction } from './ui.jsx';
+import { Guard, Problem, Status, Title, credits, useAction } from './ui.jsx';
 
 const pageOf = 100;
 
@@ -53,10 +53,14 @@ function Tool({ item }) {
   );
 }
 
-const Items = ({ items }) => joined(items).map((i, n) => (i.kind === 'tool' ? <Tool key={i.id} item={i} />
-  : i.kind === 'notice' ? <p class="notice" key={n}>{i.content}</p>
-  : i.kind === 'reasoning' ? <details class="reasoning" key={n}><summary>Reasoning</summary><p>{i.content}</p></details>
-  : <Markdown key={n} text={i.content} />));
+const unshown = <p class="problem">This part could not be shown.</p>;
+
+const Item = ({ item: i }) => (i.kind === 'tool' ? <Tool item={i} />
+  : i.kind === 'notice' ? <p class="notice">{i.content}</p>
+  : i.kind === 'reasoning' ? <details class="reasoning"><summary>Reasoning</summary><p>{i.content}</p></details>
+  : <Markdown text={i.content} />);
+
+const Items = ({ items }) => joined(items).map((i, n) => <Guard key={i.kind === 'tool' ? i.id : n} instead={unshown}><Item item={i} /></Guard>);
 
 // The server writes one line for each file into the prompt; here they are shown as what they are.
 const attached = /\n*\[Attached: (.+) \(([^()]+)\) -> [^\]\n]+\]/g;
@@ -145,7 +149,7 @@ export function Thread({ id, fresh, changed }) {
       <Title text={state.thread.title || 'Thread'}>{state.thread.title || 'Thread'}</Title>
       {state.turns.map((t) => (
         <article class="turn" key={t.run} aria-label="Run">
-          {t.asked.map((m) => <Asked text={textOf(m)} />)}
+          {t.asked.map((m) => <Guard instead={unshown}><Asked text={textOf(m)} /></Guard>)}
           {live.includes(t.run) ? <Live runId={t.run} ended={ended} /> : (
             <div class="run">
               <Items items={itemsOf(t.messages)} />

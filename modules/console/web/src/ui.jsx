@@ -1,5 +1,12 @@
 // Small parts that all pages use.
+import { Component } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
+
+// When its contents cannot be drawn it shows `instead`, and the rest of the page stays.
+export class Guard extends Component {
+  static getDerivedStateFromError() { return { failed: true }; }
+  render({ children, instead }, { failed }) { return failed ? instead : children; }
+}
 
 export function Field({ label, hint, type = 'text', ...rest }) {
   const id = useId();
