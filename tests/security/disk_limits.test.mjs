@@ -57,6 +57,16 @@ test('files that were removed and are still open count', async () => {
   assert.ok((await ended('workspace_bytes')) >= 1);
 });
 
+test('commands that exceed the limit again and again do not make a workspace larger and larger', async () => {
+  const u = await server.user();
+  const jump = (name) => `fallocate -l 110M ${name} || head -c 115343360 /dev/zero > ${name}`;
+  const r = await run(u, ['echo kept > note', jump('one'), jump('two'), jump('three'), 'cat note; ls'].join('\n'));
+  assert.match(r.said.slice(1, 4).join('\n'), /the workspace was far above its limit and is emptied/);
+  assert.match(r.said.at(-1), /^kept\n/);
+  const all = execFileSync('du', ['-sm', workspace(r.project_id)], { encoding: 'utf8' });
+  assert.ok(parseInt(all, 10) < 280, all);
+});
+
 test('a descriptor that was sent away or mapped does not hide a file for long', async () => {
   const u = await server.user();
   const hidden = `for (1..40) { open(my $f, "+>", "x") or die; print $f "x" x (4 << 20); $f->flush; unlink "x"; my $p = fork; if (!$p) { sleep 30; exit } } sleep 30; print "all"`;

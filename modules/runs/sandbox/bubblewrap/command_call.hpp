@@ -30,6 +30,8 @@ struct command_call {
   std::uint64_t memory_bytes = 0, cache_bytes = 0;
   std::uint64_t workspace_bytes = 0, workspace_files = 0;  // limits
   bool has_workspace = false;
+  bool emptied = false;  // the workspace, because of its size
+  std::string project;
   bool paused = false;
   // Time limit of a program in a warm sandbox. On its executor.
   bool timed = false, out_of_time = false;

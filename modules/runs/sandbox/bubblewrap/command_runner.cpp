@@ -192,6 +192,7 @@ void command_runner::watch(command_call& call, const std::string& project, const
   w.end = [this, process = call.process] { process_.kill(process, SIGKILL); };
   if (!call.group.empty()) w.charged = [this, group = call.group] { return groups_.memory_of(group); };
   call.memory_bytes = w.memory_bytes;
+  call.project = project;
   disk_command d;
   d.leader = w.leader;
   d.project = project;
@@ -275,7 +276,7 @@ bool command_runner::measure_then_finish(command_call* call, std::int32_t code, 
         ctx_.host(), call->exec,
         [](void* p) noexcept {
           auto* l = static_cast<last_measurement*>(p);
-          (void)ry::guard([&] { l->found = l->call->owner->disk_.watch().conclude(l->call, l->use); });
+          (void)ry::guard([&] { l->found = l->call->owner->measure(*l->call, l->use); });
         },
         own.get(),
         {[](void* p, ry_status ran, const ry_error_view*) noexcept {
@@ -287,6 +288,17 @@ bool command_runner::measure_then_finish(command_call* call, std::int32_t code, 
     if (st == RY_OK) own.release();
   });
   return st == RY_OK;
+}
+
+disk_verdict command_runner::measure(command_call& call, disk::tree_use& use) {
+  const disk_verdict found = disk_.watch().conclude(&call, use);
+  if (!disk_.watch().is_far_over(&call)) return found;
+  ctx_.warn("a workspace is far above its limit, so it is emptied",
+            {{"project", call.project}, {"mb", use.bytes >> 20}, {"files", use.entries}});
+  (void)disk_.destroy(call.project, files_.path_of(call.project));
+  call.emptied = true;
+  use = {};
+  return found;
 }
 
 void command_runner::finish(command_call* call, std::int32_t code, std::int32_t why, disk_verdict disk,
@@ -308,6 +320,8 @@ void command_runner::finish(command_call* call, std::int32_t code, std::int32_t 
     end.why = RY_WHY_OVERLOAD;
     disk_.count(disk);
     if (!call->paused) (void)ry::guard([&] { call->explain(disk); });
+    if (!call->paused && call->emptied)
+      (void)ry::guard([&] { call->say("the workspace was far above its limit and is emptied; files that were stored before come back"); });
   }
   end.dropped_bytes = call->dropped;
   end.workspace_bytes = use.bytes;

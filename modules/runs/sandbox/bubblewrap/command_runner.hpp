@@ -65,6 +65,8 @@ class command_runner final : private sandbox_starter {
   void watch(command_call& call, const std::string& project, const command_spec& spec, unique_fd cache);
   void limit_time(command_call& call, std::uint64_t wall_ms);
   void release(command_call* call) noexcept override;
+  // The last measurement. Blocks.
+  disk_verdict measure(command_call& call, disk::tree_use& use);
   bool measure_then_finish(command_call* call, std::int32_t code, std::int32_t why) noexcept;
   void finish(command_call* call, std::int32_t code, std::int32_t why, disk_verdict disk, const disk::tree_use& use) noexcept;
   static ry_status output(void* call, std::int32_t fd, ry_bytes chunk) noexcept;

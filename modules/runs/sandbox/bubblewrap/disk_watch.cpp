@@ -23,6 +23,8 @@ constexpr auto last_unlinked_pause = 3s;
 constexpr auto end_interval = 300ms;
 constexpr std::uint64_t least_inodes = 20'000;
 constexpr std::size_t most_known = 10'000;
+// A workspace that exceeds twice its limit by more than this is emptied.
+constexpr std::uint64_t slack_bytes = 64 << 20, slack_entries = 1000;
 // Most entries that writing one file adds, with its directories: a path has at most 4000 bytes.
 constexpr std::uint64_t names_of_path = 256;
 
@@ -55,7 +57,7 @@ void disk_watch::add(const void* key, disk_command command) {
   e->free_at_walk = free_space().bytes;
   std::lock_guard lock(mutex_);
   if (const auto known = known_.find(e->command.project); known != known_.end() && e->command.workspace)
-    e->first = known->second;
+    e->first = known->second.use, e->tolerated = known->second.tolerated;
   entries_.emplace(key, std::move(e));
   if (!looking_.joinable()) looking_ = std::thread([this] { look_often(); });
   if (!walking_.joinable()) walking_ = std::thread([this] { walk_often(); });
@@ -82,8 +84,8 @@ void disk_watch::note_write(const std::string& project, std::uint64_t bytes) {
   std::lock_guard lock(mutex_);
   const auto known = known_.find(project);
   if (known == known_.end()) return;
-  known->second.bytes += bytes + names_of_path * 4096;
-  known->second.entries += names_of_path;
+  known->second.use.bytes += bytes + names_of_path * 4096;
+  known->second.use.entries += names_of_path;
 }
 
 void disk_watch::forget(const std::string& project) {
@@ -161,12 +163,33 @@ disk_verdict disk_watch::conclude(const void* key, disk::tree_use& use) {
     std::lock_guard lock(mutex_);
     if (counted) e->last = whole;
     use = e->last;
-    if (known_.size() >= most_known) known_.clear();
-    known_[e->command.project] = use;
+    if (e->outcome == disk_verdict::none) e->outcome = now;
+    note_end(*e, use);
   }
   std::lock_guard lock(mutex_);
   if (e->outcome == disk_verdict::none) e->outcome = now;
   return e->outcome;
+}
+
+// With mutex_ held.
+void disk_watch::note_end(entry& e, const disk::tree_use& use) {
+  const auto end_of = [&](std::uint64_t limit, std::uint64_t first, std::uint64_t now, std::uint64_t slack, std::uint64_t& tolerated) {
+    const std::uint64_t before = std::max(limit, tolerated == UINT64_MAX ? first : tolerated);
+    tolerated = std::min(before, std::max(limit, now));
+    return now > before && now - before > before + slack;
+  };
+  const disk::tree_use first = e.first.value_or(use);
+  const bool bytes = end_of(e.command.max_bytes, first.bytes, use.bytes, slack_bytes, e.tolerated.bytes);
+  const bool entries = end_of(e.command.max_files, first.entries, use.entries, slack_entries, e.tolerated.entries);
+  e.far_over = (bytes || entries) && (e.outcome == disk_verdict::bytes || e.outcome == disk_verdict::files);
+  if (known_.size() >= most_known) known_.clear();
+  known_[e.command.project] = {use, e.tolerated};
+}
+
+bool disk_watch::is_far_over(const void* key) const {
+  std::lock_guard lock(mutex_);
+  const auto found = entries_.find(key);
+  return found != entries_.end() && found->second->far_over;
 }
 
 void disk_watch::walk_often() {

@@ -67,6 +67,9 @@ class disk_watch {
   // After the command: measures its workspace for the last time, removes directories that are too deep, and returns the verdict.
   // `use`: the size of the workspace. Blocks; not on an event loop.
   disk_verdict conclude(const void* key, disk::tree_use& use);
+  // After conclude(): whether the command left its workspace so far above its limits that it must be emptied. Otherwise a series
+  // of commands, each of which exceeds the limits a little before it is ended, could make a workspace larger and larger.
+  bool is_far_over(const void* key) const;
   // After it returns, `end` is not called any more.
   void remove(const void* key);
   // To be called when the server itself writes into the workspace.
@@ -85,6 +88,8 @@ class disk_watch {
     disk::tree_use last{};
     std::uint64_t unlinked = 0, written = 0;
     std::uint64_t free_at_walk = 0;
+    disk::tree_use tolerated{UINT64_MAX, UINT64_MAX, false, false};
+    bool far_over = false;
     clock::time_point next_walk{}, next_unlinked{}, may_walk{};
   };
   using entry_ptr = std::shared_ptr<entry>;
@@ -95,6 +100,7 @@ class disk_watch {
   void end_for_space(const std::map<const void*, entry_ptr>& all, std::uint64_t free_bytes);
   bool is_over(const entry& e) const;
   disk_verdict walk(entry& e);
+  void note_end(entry& e, const disk::tree_use& use);
   void condemn(const void* key, const entry_ptr& e, disk_verdict why);
 
   const std::uint64_t reserve_bytes_;
@@ -103,7 +109,11 @@ class disk_watch {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::map<const void*, entry_ptr> entries_;
-  std::map<std::string, disk::tree_use> known_;  // of projects, after their last command
+  // Projects after their last command. tolerated: the size that the project may keep although a limit is lower. It only shrinks.
+  struct known {
+    disk::tree_use use, tolerated;
+  };
+  std::map<std::string, known> known_;
   bool ending_ = false;
   clock::time_point next_end_{};  // used by the thread looking_ only
   std::thread looking_, walking_;

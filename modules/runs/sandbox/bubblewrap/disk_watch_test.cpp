@@ -181,6 +181,28 @@ TEST_F(disk_watch_test, what_was_too_large_may_shrink_but_not_grow) {
   watch.remove(this);
 }
 
+TEST_F(disk_watch_test, a_workspace_does_not_grow_from_one_command_to_the_next) {
+  disk_watch watch(0);
+  disk::tree_use use;
+  const auto run = [&](const std::string& name, std::size_t bytes) {
+    watch.add(this, command(8 * mib));
+    fill(name, bytes);
+    const disk_verdict out = watch.conclude(this, use);
+    const bool far = watch.is_far_over(this);
+    watch.remove(this);
+    return std::pair{out, far};
+  };
+  EXPECT_EQ(run("a", 6 * mib), (std::pair{disk_verdict::none, false}));
+  EXPECT_EQ(run("b", 30 * mib), (std::pair{disk_verdict::bytes, false})) << "a little";
+  EXPECT_EQ(run("c", 30 * mib), (std::pair{disk_verdict::bytes, false}));
+  EXPECT_EQ(run("d", 30 * mib), (std::pair{disk_verdict::bytes, true})) << "each a little, together far";
+  fs::remove(home / "c");
+  EXPECT_EQ(run("e", 1), (std::pair{disk_verdict::none, false})) << "it is smaller than it was";
+  fs::remove(home / "b");
+  fs::remove(home / "d");
+  EXPECT_EQ(run("f", mib), (std::pair{disk_verdict::none, false}));
+}
+
 TEST_F(disk_watch_test, a_command_that_ended_before_a_look_is_judged_after_it) {
   disk::tree_use use;
   disk_watch watch(0);
