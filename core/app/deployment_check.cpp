@@ -15,12 +15,13 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t most_read = 4 * 1024 * 1024;
 
-constexpr const char* limits_that_zero_lifts[] = {
+// The host's limits for which 0 means no limit: numbers and durations.
+constexpr const char* numbers_with_off_switch[] = {
     "http.limits.address_per_minute",   "http.limits.account_per_minute", "http.limits.account_streams",
     "http.limits.address_connections",  "http.limits.account_uploads",    "http.limits.uploads",
     "http.limits.account_upload_bytes", "http.limits.upload_bytes",       "http.limits.account_unsent_bytes",
     "http.limits.unsent_bytes",         "http.body_min_rate_bytes",       "http.read_min_rate_bytes"};
-constexpr const char* times_that_zero_lifts[] = {"http.body_timeout_seconds", "database.statement_timeout_seconds"};
+constexpr const char* durations_with_off_switch[] = {"http.body_timeout_seconds", "database.statement_timeout_seconds"};
 
 std::string contents(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
@@ -54,14 +55,14 @@ class finder {
     if ((st.st_mode & S_IWOTH) != 0 && !sticky_dir)
       found.push_back(std::string(what) + " " + p.string() + " can be changed by every user of this machine: chmod o-w");
     else if ((st.st_mode & S_IWGRP) != 0 && st.st_gid != 0 && st.st_gid != ::getegid())
-      found.push_back(std::string(what) + " " + p.string() + " can be changed by a foreign group: chmod g-w");
+      found.push_back(std::string(what) + " " + p.string() + " can be changed by members of its group: chmod g-w");
     if (st.st_uid != 0 && st.st_uid != ::geteuid() && ::geteuid() != 0)
-      found.push_back(std::string(what) + " " + p.string() + " belongs to another user, who can change it: chown it to root");
+      found.push_back(std::string(what) + " " + p.string() + " is owned by another user, who can change it: chown root");
   }
-  void readable_secret(const fs::path& p, const char* what) {
+  void readable_secret(const fs::path& p, const char* what, const char* contents = "") {
     struct stat st {};
     if (::stat(p.c_str(), &st) == 0 && (st.st_mode & S_IROTH) != 0)
-      found.push_back(std::string(what) + " " + p.string() + " can be read by every user of this machine: chmod o-r");
+      found.push_back(std::string(what) + " " + p.string() + contents + " can be read by every user of this machine: chmod o-r");
   }
   void configuration(const fs::path& p) {
     writable(p, "the configuration file");
@@ -69,7 +70,7 @@ class finder {
     const bool holds_secret = std::any_of(secrets_.begin(), secrets_.end(), [&](const std::string& s) {
       return s.size() >= 4 && text.find(s) != text.npos;
     });
-    if (holds_secret) readable_secret(p, "the configuration file with secrets");
+    if (holds_secret) readable_secret(p, "the configuration file", ", which contains secrets,");
   }
 
   std::vector<std::string> found;
@@ -98,11 +99,11 @@ std::vector<std::string> deployment_warnings(const config::config& c, const fs::
   const auto audiences = c.list("auth.jwt.audience");
   const bool any_audience = std::all_of(audiences.begin(), audiences.end(), [](const auto& a) { return a.empty(); });
   if (has_key_set && c.text("auth.jwt.issuer").empty())
-    f.found.push_back("auth.jwt.issuer is not set: tokens of every issuer under the key set are accepted, with the roles "
-                      "that they name");
+    f.found.push_back("auth.jwt.issuer is not set: the server accepts tokens of every issuer that signs with a key of the key set, and "
+                      "trusts their roles");
   if (has_key_set && any_audience)
-    f.found.push_back("auth.jwt.audience is not set: tokens that the identity provider issued for other applications are "
-                      "accepted");
+    f.found.push_back("auth.jwt.audience is not set: the server accepts tokens that the identity provider issued for other "
+                      "applications");
 
   for (const auto& p : configuration_files(file)) f.configuration(p);
   if (!file.empty()) {
@@ -110,7 +111,7 @@ std::vector<std::string> deployment_warnings(const config::config& c, const fs::
     f.writable(dir, "the configuration directory");
     f.writable(dir / "modules.d", "the configuration directory");
   }
-  for (const auto& dir : c.module_paths()) f.writable(dir, "the directory of modules");
+  for (const auto& dir : c.module_paths()) f.writable(dir, "the module directory");
   const fs::path data = c.text("data_dir");
   for (const auto& p : {fs::path(c.text("secrets.key_file")), fs::path(c.text("http.tls.key")), data / "auth.key",
                         data / "secrets.key"}) {
@@ -121,12 +122,12 @@ std::vector<std::string> deployment_warnings(const config::config& c, const fs::
 
   if (local) return f.found;
   if (now.is_root && !now.in_container)
-    f.found.push_back("this process runs as root: run the server as a user of its own (the packages' service does)");
+    f.found.push_back("this process runs as root: run the server as an unprivileged user, as the packaged systemd unit does");
   if (c.text("deployment.mode") == "production") {
-    const auto unlimited = [&](const char* key) { f.found.push_back(std::string(key) + " = 0: there is no limit"); };
-    for (const char* key : limits_that_zero_lifts)
+    const auto unlimited = [&](const char* key) { f.found.push_back(std::string(key) + " = 0 disables this limit"); };
+    for (const char* key : numbers_with_off_switch)
       if (c.integer(key) == 0) unlimited(key);
-    for (const char* key : times_that_zero_lifts)
+    for (const char* key : durations_with_off_switch)
       if (c.duration(key).count() == 0) unlimited(key);
   }
   return f.found;

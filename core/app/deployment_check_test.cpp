@@ -58,7 +58,7 @@ TEST_F(deployment, a_key_set_wants_an_issuer_and_an_audience) {
 
 TEST_F(deployment, files_that_others_can_change_or_whose_secrets_they_can_read) {
   write("runyard.toml", "[secrets]\nkey = \"" + key_ + "\"\n", 0644);
-  EXPECT_THAT(warnings({"deployment.mode=local"}), Contains(HasSubstr("runyard.toml can be read by every user")));
+  EXPECT_THAT(warnings({"deployment.mode=local"}), Contains(HasSubstr("runyard.toml, which contains secrets, can be read by every user")));
   write("runyard.toml", "", 0644);
   EXPECT_THAT(warnings({"deployment.mode=local"}), IsEmpty()) << "without a secret";
   write("runyard.toml", "", 0666);
@@ -74,7 +74,7 @@ TEST_F(deployment, files_that_others_can_change_or_whose_secrets_they_can_read) 
   ::chmod((dir_ / "data").c_str(), 0777);
   const auto dirs = warnings({"deployment.mode=local"});
   EXPECT_THAT(dirs, Contains(HasSubstr("modules.d can be changed")));
-  EXPECT_THAT(dirs, Contains(HasSubstr("the directory of modules")));
+  EXPECT_THAT(dirs, Contains(HasSubstr("the module directory")));
   EXPECT_THAT(dirs, Each(Not(HasSubstr(key_)))) << "no secret is told";
 }
 
@@ -99,7 +99,7 @@ TEST_F(deployment, root_and_limits_outside_of_local_mode) {
         "database.statement_timeout_seconds"}) {
     auto without = limited;
     without.push_back(key + "=0");
-    EXPECT_THAT(warnings(without), ElementsAre(HasSubstr(key + " = 0")));
+    EXPECT_THAT(warnings(without), ElementsAre(key + " = 0 disables this limit"));
   }
 }
 

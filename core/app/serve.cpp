@@ -102,7 +102,7 @@ exit_code serve(const config_options& options) {
   const auto web = http_settings(c);
   if (const auto wanted = static_cast<std::size_t>(c.integer("http.max_connections")); web.max_connections < wanted)
     observe::log(level::warn, "host",
-                 "the limit of open files allows fewer connections than http.max_connections; raise LimitNOFILE= of the "
+                 "the limit on open files allows fewer connections than http.max_connections; raise LimitNOFILE= of the "
                  "service or `ulimit -Hn`",
                  {{"http.max_connections", std::to_string(wanted)},
                   {"connections", std::to_string(web.max_connections)},
@@ -133,7 +133,7 @@ exit_code serve(const config_options& options) {
   if (!w.prepare()) return leave(w, exit_code::refused);
   const auto file = options.file.empty() ? default_config_file() : std::filesystem::path(options.file);
   for (const auto& text : deployment_warnings(c, file, present_circumstances()))
-    observe::log(level::warn, "host", "a setting is dangerous", {{"what", text}});
+    observe::log(level::warn, "host", "the deployment is insecure", {{"warning", text}});
 
   // database, migrations
   connect();

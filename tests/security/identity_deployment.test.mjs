@@ -58,7 +58,7 @@ test('a server says it in its log', async () => {
   try {
     chmodSync(server.config, 0o666);
     await server.start();
-    assert.match(server.log, /a setting is dangerous.*can be changed by every user/);
+    assert.match(server.log, /the deployment is insecure.*can be changed by every user/);
   } finally {
     await server.close();
     db.drop();
