@@ -136,11 +136,12 @@ class command_line {
 
   void add_check() {
     auto* command =
-        add("check", "Validates configuration and modules; serves nothing, needs no database.",
+        add("check", "Validates the configuration and the modules, and warns about an insecure deployment. Starts no server; "
+                     "needs no database.",
             example("  runyard check --config conf/runyard.toml --show"),
             [this] { return check(config_, show_ ? listing::yes : listing::no); });
     add_config(command, config_);
-    command->add_flag("--show", show_, "Print the settings in force and where each comes from");
+    command->add_flag("--show", show_, "Print the effective settings and the source of each");
   }
 
   void add_modules() {
@@ -153,30 +154,30 @@ class command_line {
       return change_module(config_, module_);
     };
     auto* command =
-        add("modules", "Shows the modules that a running server has loaded and what each of them registered; without "
-                       "a server, what the configuration would load.",
+        add("modules", "Shows the modules that a running server has loaded and what each registered. Without a running "
+                       "server, shows the modules that the configuration would load.",
             text, action);
     add_listing(command);
-    auto* list = command->add_subcommand("list", "The same; the default.");
+    auto* list = command->add_subcommand("list", "Lists the modules (default).");
     list->footer(text);
     add_listing(list);
-    add_change(command, "reload", "Swaps a module of a running server for what is in its file now.");
-    add_change(command, "enable", "Puts a module into a running server.");
-    add_change(command, "disable", "Takes a module out of a running server.");
+    add_change(command, "reload", "Replaces a module of a running server by the current content of its file.");
+    add_change(command, "enable", "Loads a module into a running server.");
+    add_change(command, "disable", "Unloads a module from a running server.");
   }
 
   void add_listing(CLI::App* command) {
     add_config(command, config_);
-    command->add_flag("--json", json_, "As a JSON array; whose modules they are stands on standard error");
-    command->add_flag("--configured", configured_, "What the configuration would load, whatever runs");
+    command->add_flag("--json", json_, "Print a JSON array; standard error names the source of the list");
+    command->add_flag("--configured", configured_, "Show the modules that the configuration would load, even if a server is running");
     add_server(command);
   }
 
   void add_server(CLI::App* command) {
     command->add_option("--url", module_.url,
-                        "Server; default $RUNYARD_URL or where the configuration lets it listen");
+                        "Server; default $RUNYARD_URL or the address in the configuration");
     command->add_option("--token", module_.token,
-                        "Bearer token of an admin; default $RUNYARD_TOKEN or one made with the "
+                        "Bearer token of an admin; default $RUNYARD_TOKEN or a token signed with the "
                         "deployment's own key");
   }
 
@@ -195,7 +196,7 @@ class command_line {
     auto* command = add("settings", "Prints all settings of the host and the enabled modules, as Markdown.",
                         example("  runyard settings --config conf/runyard.toml"),
                         [this] { return show_settings(config_, limits_ ? about::limits : about::settings); });
-    command->add_flag("--limits", limits_, "Print only the limits on resources, with their effect and metric");
+    command->add_flag("--limits", limits_, "Print only the settings that limit a resource, with the response at the limit, metric and alert");
     add_config(command, config_);
   }
 
@@ -206,13 +207,13 @@ class command_line {
                                               load_ ? inspection::loading : inspection::reading);
                         });
     command->add_option("file", file_, "Module file (x.so)")->required()->type_name("FILE");
-    auto* json = command->add_flag("--json", json_, "As one JSON object");
-    command->add_flag("--load", load_, "Load it too, in this process: its constructors run")->excludes(json);
+    auto* json = command->add_flag("--json", json_, "Print one JSON object");
+    command->add_flag("--load", load_, "Also load it into this process, which runs its constructors")->excludes(json);
   }
 
   // For the server itself.
   void add_rehearse() {
-    auto* command = add("rehearse", "Loads, creates and destroys a module, and tells how far it came.", "",
+    auto* command = add("rehearse", "Loads, creates and destroys a module, and reports each step.", "",
                         [this] { return take_part_in_rehearsal(file_); });
     command->group("");
     command->add_option("file", file_)->required();
@@ -220,11 +221,11 @@ class command_line {
 
   void add_migrate() {
     const auto text = example("  runyard migrate status --config conf/runyard.toml");
-    auto* command = add("migrate", "Brings the database's schemas up to date.", text,
+    auto* command = add("migrate", "Migrates the database to the current schema version.", text,
                         [this] { return migrate(config_, action_); });
     add_config(command, config_);
-    auto* up = command->add_subcommand("up", "Apply what is pending; the default.");
-    auto* status = command->add_subcommand("status", "Show what is applied and what is pending.");
+    auto* up = command->add_subcommand("up", "Applies pending migrations (default).");
+    auto* status = command->add_subcommand("status", "Shows applied and pending migrations.");
     for (auto* sub : {up, status}) {
       sub->footer(text);
       add_config(sub, config_);
@@ -235,18 +236,18 @@ class command_line {
 
   void add_token() {
     auto* command = add(
-        "token", "Mints a bearer token with this deployment's own key.",
+        "token", "Creates a bearer token, signed with this deployment's own key.",
         example("  export RUNYARD_TOKEN=$(runyard token --config conf/runyard.toml \\\n"
                 "      --subject 7d444840-9dc0-11d1-b245-5ffdce74fad2 --email ann@example.org)"),
         [this] { return mint_token(config_, token_); });
     add_config(command, config_);
-    command->add_option("--subject", token_.subject, "Account the token speaks for")
+    command->add_option("--subject", token_.subject, "Account id of the token")
         ->required()
         ->type_name("UUID");
     command->add_option("--email", token_.email, "The account's e-mail address")->type_name("E");
     command->add_option("--role", token_.role, "user, admin or super_admin; default user")
         ->type_name("R");
-    command->add_option("--ttl", token_.ttl_seconds, "Seconds it is good for; default 86400")
+    command->add_option("--ttl", token_.ttl_seconds, "Lifetime in seconds; default 86400")
         ->type_name("S");
   }
 
@@ -254,14 +255,14 @@ class command_line {
     auto* command =
         add("run", "Starts a run on a server and streams its answer to the terminal.",
             example("  runyard run \"Summarise the attached file.\" --file report.csv\n"
-                    "The answer goes to standard output, tool calls and notes to standard "
+                    "The answer is written to standard output, tool calls and notices to standard "
                     "error.",
                     run_exit_code_help),
             [this] {
               run_.as = json_ ? client::output::json_lines : client::output::text;
               if (run_.token.empty()) {
                 std::fprintf(stderr,
-                             "runyard: a token is needed: --token or RUNYARD_TOKEN (see "
+                             "runyard: a token is required: set --token or RUNYARD_TOKEN (see "
                              "`runyard token --help`)\n");
                 return exit_code::refused;
               }
@@ -269,7 +270,7 @@ class command_line {
             });
     run_.url = from_environment("RUNYARD_URL", "http://127.0.0.1:8080");
     run_.token = from_environment("RUNYARD_TOKEN", "");
-    command->add_option("prompt", run_.prompt, "What the agent shall do")
+    command->add_option("prompt", run_.prompt, "Task for the agent")
         ->required()
         ->type_name("PROMPT");
     command->add_option("--file", run_.files, "A file for the agent; may be repeated")
@@ -282,21 +283,21 @@ class command_line {
     command->add_option("--thread", run_.thread, "Thread to continue")->type_name("UUID");
     command->add_option("--agent", run_.agent, "Agent other than the default one")
         ->type_name("UUID");
-    command->add_flag("--json", json_, "Print the start's answer and each event as a line of JSON");
+    command->add_flag("--json", json_, "Print the response to the start request and each event as a line of JSON");
   }
 
   void add_mcp() {
     auto* command = app_.add_subcommand(
-        "mcp", "Asks a running server about an MCP server, as agents would meet it.");
+        "mcp", "Lists or calls the tools of an MCP server through a running server, as agents do.");
     command->footer(example("  runyard mcp tools https://mcp.example.org/mcp --header \"Authorization: Bearer x\"\n"
                             "  runyard mcp call http://127.0.0.1:3101/mcp --tool echo --arguments "
                             "'{\"message\":\"hi\"}'\n"
-                            "A token of an admin is needed: runyard token --role admin ..."));
+                            "Requires the token of an admin: runyard token --role admin ..."));
     command->require_subcommand(1);
     const auto ask = [this] {
       mcp_.as = json_ ? client::output::json_lines : client::output::text;
       if (mcp_.token.empty()) {
-        std::fprintf(stderr, "runyard: an admin's token is needed: --token or RUNYARD_TOKEN\n");
+        std::fprintf(stderr, "runyard: the token of an admin is required: set --token or RUNYARD_TOKEN\n");
         return exit_code::refused;
       }
       return client::mcp(mcp_);
@@ -310,7 +311,7 @@ class command_line {
                                   "'{\"message\":\"hi\"}'")
                         : example("  runyard mcp tools --command=npx --command=-y --command=@modelcontextprotocol/server-memory"));
       sub->add_option("server", mcp_.server, "Address of the MCP server")->type_name("URL");
-      sub->add_option("--command", mcp_.command, "A program on the server's machine, and its arguments; last")
+      sub->add_option("--command", mcp_.command, "Program on the server's machine with its arguments; must be the last option")
           ->type_name("PROGRAM...")
           ->expected(1, 100);
       sub->add_option("--type", mcp_.type, "Transport of the address: http (default) or sse")->type_name("T");
@@ -318,7 +319,7 @@ class command_line {
           ->type_name("H")
           ->allow_extra_args(false)
           ->take_all();
-      sub->add_option("--url", mcp_.url, "Our server; default $RUNYARD_URL or http://127.0.0.1:8080");
+      sub->add_option("--url", mcp_.url, "Runyard server; default $RUNYARD_URL or http://127.0.0.1:8080");
       sub->add_option("--token", mcp_.token, "Bearer token of an admin; default $RUNYARD_TOKEN");
       sub->add_flag("--json", json_, "Print the whole answer as JSON");
       if (calls) {
@@ -330,38 +331,38 @@ class command_line {
   }
 
   void add_module() {
-    auto* command = app_.add_subcommand("module", "For authors of modules: a new project, a check of the result.");
+    auto* command = app_.add_subcommand("module", "Creates a project for a new module, or checks a module.");
     const auto new_example = example("  runyard module new --lang cpp --kind transport carrier_pigeon");
     command->footer(new_example);
     command->require_subcommand(1);
-    auto* made = command->add_subcommand("new", "Writes a project that builds with the SDK alone.");
+    auto* made = command->add_subcommand("new", "Creates a project that builds with the SDK alone.");
     made->footer(new_example);
-    made->add_option("name", new_.name, "Name of the module: small letters, digits and _")
+    made->add_option("name", new_.name, "Name of the module: lowercase letters, digits and _")
         ->required()
         ->type_name("NAME");
     made->add_option("--lang", new_.lang, "c, cpp or rust")->required()->type_name("L");
     made->add_option("--kind", new_.kind, "module (default: a route), or transport (of MCP)")
         ->type_name("K");
-    made->add_option("--dir", new_.directory, "Where to; default NAME here")->type_name("DIR");
-    made->add_option("--templates", new_.templates, "Templates other than those of this installation")
+    made->add_option("--dir", new_.directory, "Directory of the project; default NAME in the current directory")->type_name("DIR");
+    made->add_option("--templates", new_.templates, "Directory of templates; default those of this installation")
         ->type_name("DIR");
     made->callback([this] { chosen_ = [this] { return write_new_module(new_); }; });
-    auto* check = command->add_subcommand("check", "Examines a module, each test in a process of its own.");
+    auto* check = command->add_subcommand("check", "Tests a module, each test in a separate process.");
     check->footer(example("  runyard module check build/modules/carrier_pigeon.so --server '{\"url\": \"ws://127.0.0.1:3000\"}'\n"
-                          "prints a line for each test, and what to mend."));
+                          "prints one line per test, with the fix for each failure."));
     check->add_option("file", check_.file, "Module file (x.so)")->required()->type_name("FILE");
     check->add_option("--server", check_.server,
-                      "For transports: configuration of an MCP server that answers, as JSON")
+                      "For transports: configuration of a reachable MCP server, as JSON")
         ->type_name("JSON");
-    check->add_option("--with", check_.beside, "A module that it needs; may be repeated")
+    check->add_option("--with", check_.beside, "Module that the tested module requires; may be repeated")
         ->type_name("FILE")
         ->allow_extra_args(false)
         ->take_all();
-    check->add_option("--only", check_.only, "One test by name; may be repeated")
+    check->add_option("--only", check_.only, "Run only this test; may be repeated")
         ->type_name("TEST")
         ->allow_extra_args(false)
         ->take_all();
-    check->add_option("--test", check_.test, "Run one test in this process, without its limit of time")
+    check->add_option("--test", check_.test, "Run one test in this process, without its time limit")
         ->type_name("TEST");
     check->callback([this] { chosen_ = [this] { return check_module(check_); }; });
   }

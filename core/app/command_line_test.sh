@@ -77,7 +77,7 @@ for command in serve check modules migrate; do
   in_err 'bad.toml:2:1: http.lsiten: unknown key; did you mean "listen"?'
   in_err 'bad.toml:3:1: http.max_connections: must be an integer, not a string'
   in_err 'bad.toml:5:1: deployment.mode: must be one of "local", "staging", "production"'
-  in_err 'the configuration has 3 faults'
+  in_err 'the configuration has 3 errors'
 done
 expect 2 check --config nowhere.toml; in_err 'nowhere.toml: cannot be read'
 printf '[http\n' >syntax.toml
@@ -152,7 +152,7 @@ T
 expect 2 check --config env.toml
 in_err 'env.toml:2:12: data_dir: the environment variable NOWHERE_SET is not set'
 in_err 'also at env.toml:4:19; also at env.toml:5:14'
-in_err 'the configuration has 1 fault'
+in_err 'the configuration has 1 error'
 [[ $(grep -c NOWHERE_SET err) == 1 ]] || fail 'one missing variable is told more than once'
 
 # looking at the migrations of a database that was never made makes none
@@ -192,14 +192,14 @@ T
   expect 2 check --config several.toml
   in_err 'several.toml:6:10: accounts.defaultier: unknown key; did you mean "default_tier"?'
   in_err 'several.toml:7:6: runs.max_step: unknown key; did you mean "max_steps"?'
-  in_err 'for want of these, also left out: agents'
+  in_err 'skipped because of the above: agents'
   # Before it only what a sanitizer's build says of code that stays mapped.
   [[ $(grep -v 'stays mapped' err | head -n 1) == several.toml:6:* ]] || fail 'the reason does not come first'
   not_anywhere 'needs accounts/1'
   sed -i '/defaultier\|max_step/d; s/modules.accounts/modules.acounts/' several.toml
   expect 2 check --config several.toml
   in_err 'there is no module "acounts" in modules.path; did you mean "accounts"?'
-  in_err 'the configuration has 1 fault'
+  in_err 'the configuration has 1 error'
   [[ $(wc -l <err) == 2 ]] || fail 'the wrong name is buried'
 
   cat >providers.toml <<T
@@ -265,7 +265,7 @@ expect 1 serve --config empty.toml --set data_dir=file; in_err 'data_dir'
 in_err 'no configuration file'
 
 # run: faults before anything is sent
-expect 2 run hello; in_err 'a token is needed'
+expect 2 run hello; in_err 'a token is required'
 expect 2 run hello --token t --file nowhere.txt; in_err 'nowhere.txt cannot be read'
 expect 1 run hello --token t --url http://127.0.0.1:1; in_err 'no answer from http://127.0.0.1:1'
 

@@ -137,7 +137,7 @@ config::config load_config(const config_options& options) {
 bool report_faults(const config::config& c) {
   for (const auto& p : c.faults()) std::fprintf(stderr, "%s\n", p.format().c_str());
   if (c.faults().empty()) return true;
-  std::fprintf(stderr, "runyard: the configuration has %zu fault%s\n", c.faults().size(),
+  std::fprintf(stderr, "runyard: the configuration has %zu error%s\n", c.faults().size(),
                c.faults().size() == 1 ? "" : "s");
   return false;
 }

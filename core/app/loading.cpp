@@ -103,7 +103,7 @@ void report_modules(const module::report& r) {
     std::fprintf(stderr, "%s%s\n", p.fatal ? "" : "left out: ", p.message.c_str());
   }
   if (!without.empty())
-    std::fprintf(stderr, "for want of these, also left out: %s\n", without.c_str());
+    std::fprintf(stderr, "skipped because of the above: %s\n", without.c_str());
 }
 
 }  // namespace ry::app

@@ -72,13 +72,13 @@ std::string tail_of(const fs::path& log) {
 fs::path make_dir(const fs::path& dir) {
   std::error_code ec;
   fs::create_directories(dir, ec);
-  if (ec) refuse("Cannot make the directory " + dir.string() + ": " + ec.message());
+  if (ec) refuse("Cannot create the directory " + dir.string() + ": " + ec.message());
   return dir;
 }
 
 void own(const fs::path& dir, const std::optional<run_as>& user, mode_t mode) {
   if (user && ::chown(dir.c_str(), user->uid, user->gid) != 0)
-    refuse("Cannot hand " + dir.string() + " to the user " + user->name + ": " + last_error());
+    refuse("Cannot change the owner of " + dir.string() + " to the user " + user->name + ": " + last_error());
   if (::chmod(dir.c_str(), mode) != 0)
     refuse("Cannot set the permissions of " + dir.string() + ": " + last_error());
 }

@@ -31,9 +31,9 @@ void cluster_owner::choose() {
   user_ = unprivileged_user(names_);
   if (user_ && user_->name != names_.front())
     observe::log(observe::level::warn, "db",
-                 "the private PostgreSQL runs as a shared system user, who can read the database; "
-                 "make a user of its own and start the server again",
-                 {{"user", user_->name}, {"make", "useradd --system " + names_.front()}});
+                 "the private PostgreSQL runs as a shared system user, so other programs of this user can read the "
+                 "database; create a dedicated user and restart the server",
+                 {{"user", user_->name}, {"command", "useradd --system " + names_.front()}});
 }
 
 // Whether PostgreSQL may have run as this user before.
@@ -50,7 +50,7 @@ void cluster_owner::take_over(const fs::path& cluster, const fs::path& log) cons
   struct stat st {};
   if (::lstat(cluster.c_str(), &st) != 0 || !S_ISDIR(st.st_mode) || !is_other_user(st.st_uid))
     return;
-  observe::log(observe::level::info, "db", "handing the cluster to another user",
+  observe::log(observe::level::info, "db", "changing the owner of the database cluster",
                {{"cluster", cluster.string()}, {"user", user_->name}});
   const auto hand_over = [this](const fs::path& p) {
     struct stat each {};
@@ -58,7 +58,7 @@ void cluster_owner::take_over(const fs::path& cluster, const fs::path& log) cons
     // The previous user can write here: a hard link may lead to a file outside of the cluster.
     if (S_ISREG(each.st_mode) && each.st_nlink > 1) return;
     if (::lchown(p.c_str(), user_->uid, user_->gid) != 0)
-      refuse("Cannot hand " + p.string() + " to the user " + user_->name + ": " + last_error());
+      refuse("Cannot change the owner of " + p.string() + " to the user " + user_->name + ": " + last_error());
   };
   for (const auto& entry : fs::recursive_directory_iterator(cluster)) hand_over(entry.path());
   if (fs::exists(log)) hand_over(log);
@@ -74,8 +74,8 @@ fs::path cluster_owner::reachable(const fs::path& data) const {
   if (fs::is_symlink(link, ec)) {
     const auto place = fs::read_symlink(link).parent_path();
     if (!fs::is_directory(place, ec))
-      refuse(link.string() + " leads to " + place.string() +
-             ", which is gone; put it back, or remove the link to begin with an empty database.");
+      refuse("The symbolic link " + link.string() + " points to a path in " + place.string() +
+             ", which does not exist; restore that directory, or remove the link to start with an empty database.");
     return place;
   }
   if (!can_enter(data, user_)) {
@@ -87,14 +87,14 @@ fs::path cluster_owner::reachable(const fs::path& data) const {
   // The cluster goes elsewhere, and a link here leads to it: the two stay together, and a new
   // data directory under an old name never gets an old database.
   std::string other = "/var/lib/runyard-XXXXXX";
-  if (!::mkdtemp(other.data())) refuse("Cannot make " + other + ": " + last_error());
+  if (!::mkdtemp(other.data())) refuse("Cannot create the directory " + other + ": " + last_error());
   ::chmod(other.c_str(), 0755);
   if (!can_enter(other, user_))
-    refuse("The user " + user_->name + ", as whom PostgreSQL runs, can enter neither " +
-           data.string() + " nor " + other + "; choose another data_dir.");
+    refuse("PostgreSQL runs as the user " + user_->name + ", who can enter neither " + data.string() + " nor " + other +
+           "; choose another data_dir.");
   fs::create_directory_symlink(fs::path(other) / "postgres", link);
   observe::log(observe::level::info, "db",
-               "the data directory is out of reach for PostgreSQL's user",
+               "PostgreSQL's user cannot enter the data directory; the cluster is created in another directory",
                {{"user", user_->name}, {"cluster", other}});
   return other;
 }
@@ -115,11 +115,11 @@ void cluster_owner::make_socket_dir(const fs::path& dir, const fs::path& place) 
   }
   struct stat st {};
   if (errno != EEXIST || ::lstat(dir.c_str(), &st) != 0)
-    refuse("Cannot make the directory " + dir.string() + ": " + last_error());
+    refuse("Cannot create the directory " + dir.string() + ": " + last_error());
   // In our own data directory it may belong to the user that PostgreSQL ran as before.
   const bool former = user_ && dir.parent_path() == place && is_other_user(st.st_uid);
   if (!S_ISDIR(st.st_mode) || (st.st_uid != uid && st.st_uid != ::geteuid() && !former))
-    refuse("The directory " + dir.string() + " belongs to somebody else.");
+    refuse("The directory " + dir.string() + " for PostgreSQL's socket is owned by another user; remove it.");
   own(dir, user_, 0700);
 }
 

@@ -99,7 +99,7 @@ std::vector<installation> installations(const std::vector<fs::path>& dirs,
     } catch (const failure& f) {
       reason = f.what();
     }
-    observe::log(observe::level::warn, "db", "PostgreSQL programs that do not run are ignored",
+    observe::log(observe::level::warn, "db", "ignoring a PostgreSQL installation whose programs do not run",
                  {{"directory", dir.string()}, {"error", reason}});
   }
   return out;
@@ -188,7 +188,7 @@ installation choose_installation(const fs::path& cluster, const std::optional<pg
   if (installed.empty() && !made_by)
     refuse(
         "No PostgreSQL was found on this machine: install the package postgresql, or set "
-        "database.url to use a server elsewhere.");
+        "database.url to use another server.");
   // The first one of several with the same version.
   const auto newest =
       std::max_element(installed.begin(), installed.end(),

@@ -70,7 +70,7 @@ pid_t spawn(const spawn_spec& spec) {
   char* const env[] = {path, lang, zone, trim, map, nullptr};
   int report[2];
   if (::pipe2(report, O_CLOEXEC) != 0)
-    refuse("Cannot make a pipe: " + last_error());
+    refuse("Cannot create a pipe: " + last_error());
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
   if (child == 0) become(spec, argv.data(), env, report[1], parent);
@@ -94,7 +94,7 @@ pid_t spawn(const spawn_spec& spec) {
 finished run_program(std::vector<std::string> argv, const std::optional<run_as>& user) {
   int out[2];
   if (::pipe2(out, O_CLOEXEC) != 0)
-    refuse("Cannot make a pipe: " + last_error());
+    refuse("Cannot create a pipe: " + last_error());
   finished f;
   pid_t child = 0;
   try {
@@ -134,8 +134,8 @@ std::optional<run_as> unprivileged_user(const std::vector<std::string>& names) {
       return run_as{found->pw_uid, found->pw_gid, name};
   }
   refuse(
-      "PostgreSQL does not run as root, and there is no user runyard-pg. Make one (useradd --system runyard-pg), start "
-      "the server as another user, or set database.url.");
+      "PostgreSQL does not run as root, and the user runyard-pg does not exist. Create it (useradd --system runyard-pg), "
+      "start the server as another user, or set database.url.");
 }
 
 namespace {

@@ -104,17 +104,17 @@ class resolver {
       if (!provides(k, need.id)) continue;
       if (nodes_[k].present == graph_node::presence::disabled)
         return complaint{who + ", which " + called(nodes_[k].name) +
-                         " provides, but that is disabled; set modules." + nodes_[k].name +
+                         " provides, but it is disabled; set modules." + nodes_[k].name +
                          ".enabled = true."};
       return complaint{
-          who + ", which " + called(nodes_[k].name) + " would provide, but that is refused.", true};
+          who + ", which " + called(nodes_[k].name) + " would provide, but it is refused.", true};
     }
     for (const auto& other : nodes_)
       for (const auto& id : other.provides)
         if (stem(id) == stem(need.id))
           return complaint{who + ", but " + called(other.name) + " provides " + id +
-                           ". Use versions of the two that fit."};
-    return complaint{who + ", which no module that is present provides."};
+                           ". Use compatible versions of the two modules."};
+    return complaint{who + ", which no available module provides."};
   }
 
   void refuse_missing() {

@@ -61,9 +61,9 @@ TEST(graph, a_missing_need_says_who_and_what_and_its_users_fall_too) {
   const auto r = resolve(nodes, host);
   EXPECT_THAT(names(nodes, r), ElementsAre("other"));
   EXPECT_EQ(why(nodes, r, "mcp"),
-            "module \"mcp\" needs agents/1, which no module that is present provides.");
+            "module \"mcp\" needs agents/1, which no available module provides.");
   EXPECT_THAT(why(nodes, r, "transport"),
-              HasSubstr("needs mcp/1, which module \"mcp\" would provide, but that is refused"));
+              HasSubstr("needs mcp/1, which module \"mcp\" would provide, but it is refused"));
 }
 
 TEST(graph, a_disabled_provider_is_named_with_the_remedy) {
@@ -74,7 +74,7 @@ TEST(graph, a_disabled_provider_is_named_with_the_remedy) {
   EXPECT_THAT(r.order, IsEmpty());
   EXPECT_EQ(
       why(nodes, r, "mcp"),
-      "module \"mcp\" needs agents/1, which module \"agents\" provides, but that is disabled; "
+      "module \"mcp\" needs agents/1, which module \"agents\" provides, but it is disabled; "
       "set modules.agents.enabled = true.");
   EXPECT_EQ(r.refused.size(), 1u);
 }
@@ -85,7 +85,7 @@ TEST(graph, a_refused_provider_is_not_called_disabled) {
   nodes[1].present = graph_node::presence::refused;
   const auto r = resolve(nodes, host);
   EXPECT_EQ(why(nodes, r, "mcp"),
-            "module \"mcp\" needs agents/1, which module \"agents\" would provide, but that is "
+            "module \"mcp\" needs agents/1, which module \"agents\" would provide, but it is "
             "refused.");
   EXPECT_EQ(r.refused.size(), 1u);
 }

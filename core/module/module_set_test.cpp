@@ -220,7 +220,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "\"1.0\""},
         refusal{"no_section", "no .ry.module section; build it with RY_MODULE or ry_add_module()"},
         refusal{"unresolved", "fixture_symbol_that_nobody_has"},
-        refusal{"user", "needs svc/1, which no module that is present provides"},
+        refusal{"user", "needs svc/1, which no available module provides"},
         refusal{"driver_a", "needs owner.point/1"},
         refusal{"promises", "says that it provides promise/1, but registered neither"},
         refusal{"undeclared", "\"secret/1\" does not stand among what the module's descriptor"},
@@ -246,7 +246,7 @@ TEST_F(module_set_test, cycles_disabled_providers_and_twins_are_explained) {
   list.push_back(spec("provider", on_failure::skip, use::disabled));
   const auto text = prepared(list);
   EXPECT_THAT(text, HasSubstr("cycle_a -> cycle_b -> cycle_a"));
-  EXPECT_THAT(text, HasSubstr("needs svc/1, which module \"provider\" provides, but that is "
+  EXPECT_THAT(text, HasSubstr("needs svc/1, which module \"provider\" provides, but it is "
                               "disabled; set modules.provider.enabled = true."));
   EXPECT_THAT(text, HasSubstr("module \"other\" is present twice"));
   EXPECT_EQ(described("provider").state, module_state::disabled);
