@@ -78,19 +78,19 @@ std::string render(const http::server_stats& s) {
   p.one("runyard_http_streams", "gauge", "Open event streams", s.streams);
   p.one("runyard_http_accepted_total", "counter", "Accepted connections", s.accepted);
   p.one("runyard_http_refused_total", "counter", "Refused connections", s.refused);
-  p.one("runyard_http_address_refused_total", "counter", "Connections beyond the limit of their address",
+  p.one("runyard_http_address_refused_total", "counter", "Connections refused because of the limit per client address",
         s.connections_refused_by_address);
   p.one("runyard_http_received_bytes_total", "counter", "Bytes read", s.bytes_in);
   p.one("runyard_http_sent_bytes_total", "counter", "Bytes written", s.bytes_out);
   p.one("runyard_http_streams_cut_total", "counter", "Streams of readers that were too slow",
         s.streams_cut);
-  p.one("runyard_http_slow_readers_total", "counter", "Connections cut below the minimum read rate", s.slow_readers);
-  p.one("runyard_http_unsent_bytes", "gauge", "Bytes of responses that wait for their readers", s.unsent_bytes);
-  p.one("runyard_http_unsent_refused_total", "counter", "Responses refused because too much waited", s.unsent_refused);
-  p.one("runyard_http_uploads", "gauge", "Request bodies that are still arriving", s.bodies);
-  p.one("runyard_http_uploads_refused_total", "counter", "Request bodies beyond their number", s.bodies_refused);
-  p.one("runyard_http_upload_bytes", "gauge", "Received bytes of forms whose requests are under way", s.spool_bytes);
-  p.one("runyard_http_upload_bytes_refused_total", "counter", "Forms refused for want of upload space", s.spool_refused);
+  p.one("runyard_http_slow_readers_total", "counter", "Connections closed because the client read below the minimum rate", s.slow_readers);
+  p.one("runyard_http_unsent_bytes", "gauge", "Response bytes that wait for slow readers", s.unsent_bytes);
+  p.one("runyard_http_unsent_refused_total", "counter", "Responses refused because too many bytes were waiting", s.unsent_refused);
+  p.one("runyard_http_uploads", "gauge", "Request bodies in progress", s.bodies);
+  p.one("runyard_http_uploads_refused_total", "counter", "Request bodies refused because too many were in progress", s.bodies_refused);
+  p.one("runyard_http_upload_bytes", "gauge", "Received bytes of forms whose requests are in progress", s.spool_bytes);
+  p.one("runyard_http_upload_bytes_refused_total", "counter", "Forms refused because of the upload space limit", s.spool_refused);
   p.one("runyard_http_parse_errors_total", "counter", "Malformed requests", s.parse_errors);
   p.one("runyard_http_timeouts_total", "counter", "Connections closed by a time-out", s.timeouts);
   p.head("runyard_http_requests_total", "counter", "Answered requests");

@@ -27,9 +27,9 @@ bool connection::count_body() {
   if (v == quota_verdict::granted) return true;
   refuse_body(v == quota_verdict::caller_full
                   ? limit_error(429, "http.too_many_uploads", "UPLOAD_LIMIT",
-                                "Too many of your request bodies are still arriving", 5)
+                                "Too many of your uploads are in progress", 5)
                   : limit_error(503, "http.too_many_uploads", "UPLOAD_LIMIT",
-                                "Too many request bodies are still arriving", 5));
+                                "Too many uploads are in progress", 5));
   return false;
 }
 
@@ -103,9 +103,9 @@ void connection::deliver_body() {
     else
       form->reader.fail_body(v == quota_verdict::caller_full
                                  ? limit_error(429, "http.spool_limit", "UPLOAD_SPACE_LIMIT",
-                                               "Your uploads that are under way take too much space together", 10)
+                                               "Your uploads in progress exceed the space limit", 10)
                                  : limit_error(503, "http.spool_limit", "UPLOAD_SPACE_LIMIT",
-                                               "The uploads that are under way take too much space together", 10));
+                                               "The uploads in progress exceed the space limit of the server", 10));
     d.body.clear();
     if (parser_->body_done() && !std::exchange(form->ended, true)) form->reader.finish();
     w_.advance_form(ex);

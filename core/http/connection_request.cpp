@@ -221,8 +221,8 @@ bool connection::foreign() {
   if (!known && (everyone || (!d.route->host && !w_.shared.trusted.contains(peer_)))) {
     for (const auto name : {d.info.host, target})
       if (!own.is_own_host(name))
-        return refuse("HOST_NOT_ALLOWED", "This server is not reached by the name \"" + host_of(name) +
-                                              "\". Its operator can add it to http.allowed_hosts");
+        return refuse("HOST_NOT_ALLOWED", "The host name \"" + host_of(name) +
+                                              "\" is not allowed. The server's operator can add it to http.allowed_hosts");
     good_host_.assign(d.info.host);
   }
   if (d.info.origin.empty() || !changes_something(d.info.method)) return false;
@@ -230,8 +230,8 @@ bool connection::foreign() {
   for (const auto& h : d.headers)
     if (iequals(core::sv(h.name), "sec-fetch-site")) fetch_site = core::sv(h.value);
   if (own.may_change(d.info.origin, d.info.host, fetch_site)) return false;
-  return refuse("ORIGIN_NOT_ALLOWED", "Pages of this origin may not change anything here. The server's operator can add "
-                                      "it to http.cors.origins");
+  return refuse("ORIGIN_NOT_ALLOWED", "Web pages of this origin may not send this request. The server's operator can add "
+                                      "the origin to http.cors.origins");
 }
 
 // Answers OPTIONS unless a route does. True: answered.
@@ -511,8 +511,8 @@ void connection::answer(std::uint32_t status, std::string_view lines, std::strin
       v != quota_verdict::granted) {
     const auto full = limit_error(503, "http.response_buffer_full", "RESPONSE_BUFFER_LIMIT",
                                   v == quota_verdict::caller_full
-                                      ? "Too much of your responses waits to be read: read or close them first"
-                                      : "Too many responses wait to be read",
+                                      ? "Too many bytes of your responses are waiting to be read; read or close those responses first"
+                                      : "Too many bytes of responses are waiting to be read",
                                   2);
     std::string own(json_type);
     append_retry_after(own, 503, full);
