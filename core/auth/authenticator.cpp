@@ -313,7 +313,7 @@ issued authenticator::mint(std::string_view claims_json, std::chrono::millisecon
   auto& claims = v.get_object();
   const auto* sub = claims.if_contains("sub");
   if (!sub || !sub->is_string() || sub->get_string().empty() || sub->get_string().size() > 255) {
-    return refusal(RY_INVALID_ARGUMENT, "the claim \"sub\" must be a text of 1 to 255 bytes");
+    return refusal(RY_INVALID_ARGUMENT, "the claim \"sub\" must be a string of 1 to 255 bytes");
   }
   return state_->sign(state_->own, "JWT", std::move(claims), ttl);
 }
@@ -325,7 +325,7 @@ issued authenticator::mint_token(const token_request& request) const {
   const auto name = to_string(request.role);
   claims["role"] = json::string_view(name.data(), name.size());
   if (request.subject.empty() || request.subject.size() > 255) {
-    return refusal(RY_INVALID_ARGUMENT, "the subject must be a text of 1 to 255 bytes");
+    return refusal(RY_INVALID_ARGUMENT, "the subject must be a string of 1 to 255 bytes");
   }
   return state_->sign(state_->own, "JWT", std::move(claims), request.ttl);
 }

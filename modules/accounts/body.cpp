@@ -37,7 +37,7 @@ std::optional<std::string> body::text(std::string_view name, std::size_t min,
                                       std::size_t max) const {
   if (!has(name)) return std::nullopt;
   const auto& v = object_.at(json::string_view(name.data(), name.size()));
-  if (!v.is_string()) throw invalid(name, "must be a text");
+  if (!v.is_string()) throw invalid(name, "must be a string");
   std::string s(v.get_string().data(), v.get_string().size());
   if (s.size() < min || s.size() > max) {
     throw invalid(name,
@@ -51,7 +51,7 @@ std::optional<std::string> body::text(std::string_view name, std::size_t min,
 
 std::string body::raw_text(std::string_view name) const {
   const auto* v = object_.if_contains(json::string_view(name.data(), name.size()));
-  if (!v || !v->is_string()) throw invalid(name, "must be a text");
+  if (!v || !v->is_string()) throw invalid(name, "must be a string");
   return std::string(v->get_string().data(), v->get_string().size());
 }
 

@@ -22,7 +22,7 @@ std::optional<std::string> text(const json::object& o, const char* name, std::si
                                 std::size_t max, lines allowed) {
   const auto* v = o.if_contains(name);
   if (!v || v->is_null()) return std::nullopt;
-  if (!v->is_string()) throw invalid(name, "must be a text");
+  if (!v->is_string()) throw invalid(name, "must be a string");
   std::string s(v->get_string().data(), v->get_string().size());
   if (s.size() < min || s.size() > max) {
     throw invalid(name,

@@ -36,7 +36,7 @@ const json::value* find(const json::object& o, const char* name, const char* oth
 
 std::string text(const json::value* v, const std::string& place, std::size_t max) {
   if (!v) refuse(place, "is required");
-  if (!v->is_string()) refuse(place, "must be a text");
+  if (!v->is_string()) refuse(place, "must be a string");
   const auto s = sv(v->get_string());
   if (s.empty() || s.size() > max) refuse(place, "is empty or too long");
   if (std::any_of(s.begin(), s.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; })) {
@@ -99,7 +99,7 @@ json::object secrets(const json::value* given, const char* name, const std::stri
   for (const auto& [key, value] : given->get_object()) {
     const auto at = place + "." + std::string(key.data(), key.size());
     if (out.size() == most_pairs) refuse(place, "is too long");
-    if (!value.is_string()) refuse(at, "must be a text");
+    if (!value.is_string()) refuse(at, "must be a string");
     if (sv(value.get_string()) == mask) {
       const auto* kept = old && old->is_object() ? old->get_object().if_contains(key) : nullptr;
       if (!kept) refuse(at, "is the mask, but there is no stored value");

@@ -267,7 +267,7 @@ ry::task<ry::response> routes::enable(ry::request r) {
   const auto address = text_of(body, "url");
   if (address.empty()) throw invalid("MCP URL is required");
   const auto* given = body.if_contains("type");
-  if (given != nullptr && !given->is_string()) throw invalid("type must be a text");
+  if (given != nullptr && !given->is_string()) throw invalid("type must be a string");
   const auto type = type_of(text_of(body, "type"));
   const auto wanted = texts(either(body, "enabled_tools", "enabledTools"), "enabled_tools");
   for (int tries = 1;; ++tries) {

@@ -86,7 +86,7 @@ std::optional<bool> boolean_in(const json::object& o, std::string_view name) {
 std::optional<std::string> opt_text_in(const json::object& o, std::string_view name, std::size_t most) {
   const auto* v = member(o, name);
   if (v == nullptr) return std::nullopt;
-  if (!v->is_string()) throw invalid(name, "must be a text");
+  if (!v->is_string()) throw invalid(name, "must be a string");
   std::string s(v->get_string().data(), v->get_string().size());
   if (s.empty() || s.size() > most) {
     throw invalid(name, "must have 1 to " + std::to_string(most) + " bytes");

@@ -40,7 +40,7 @@ json::object read_body(const ry::request& r) {
 std::string text_in(const json::object& o, std::string_view name, std::size_t most) {
   const auto* v = o.if_contains(json::string_view(name.data(), name.size()));
   if (v == nullptr || v->is_null()) throw invalid(name, "is required");
-  if (!v->is_string()) throw invalid(name, "must be a text");
+  if (!v->is_string()) throw invalid(name, "must be a string");
   if (v->get_string().size() > most) {
     throw invalid(name, "must have at most " + std::to_string(most) + " bytes");
   }

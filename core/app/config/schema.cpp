@@ -369,7 +369,7 @@ std::string limit_fault(const json::value& limit) {
   for (const auto& [key, text] : limit.get_object()) {
     if (std::find(known.begin(), known.end(), std::string_view(key)) == known.end())
       return "\"limit\" has the unknown member \"" + std::string(key) + "\"";
-    if (!text.is_string() || text.get_string().empty()) return "\"limit." + std::string(key) + "\" must be a text";
+    if (!text.is_string() || text.get_string().empty()) return "\"limit." + std::string(key) + "\" must be a string";
   }
   for (const auto* needed : {"resource", "per", "answer"})
     if (!limit.get_object().contains(needed)) return "\"limit\" needs \"" + std::string(needed) + "\"";

@@ -220,7 +220,7 @@ TEST(schema, a_limit_says_what_it_bounds) {
   EXPECT_EQ(fault(R"({"resource":"Threads","per":"account","answer":"403 `threads.limit`","metric":"m","alert":"A","default":"free 1"})"), "");
   EXPECT_EQ(fault("7"), "n: \"limit\" must be an object");
   EXPECT_EQ(fault(R"({"resource":"Threads","per":"account"})"), "n: \"limit\" needs \"answer\"");
-  EXPECT_EQ(fault(R"({"resource":"","per":"account","answer":"403"})"), "n: \"limit.resource\" must be a text");
+  EXPECT_EQ(fault(R"({"resource":"","per":"account","answer":"403"})"), "n: \"limit.resource\" must be a string");
   EXPECT_EQ(fault(R"({"resource":"Threads","per":"account","answer":"403","metrics":"m"})"),
             "n: \"limit\" has the unknown member \"metrics\"");
 }

@@ -50,7 +50,7 @@ const json::object* user_in(const json::object& doc) {
 identity read_user(const json::object& user) {
   identity out;
   out.subject = clean_member(&user, "id", 255);
-  if (out.subject.empty()) throw body::invalid("id", "must be a text of 1 to 255 bytes");
+  if (out.subject.empty()) throw body::invalid("id", "must be a string of 1 to 255 bytes");
   out.id = ry::uuid::parse(out.subject);
   mailbox box{clean_member(&user, "email", 320),
               is_set(&user, "email_verified") || is_set(&user, "email_confirmed_at")};
