@@ -83,7 +83,7 @@ class scanner {
       return refuse("a header annotation is no valid name of a header");
     }
     if (!is_simple_type(o.if_contains("type"))) {
-      return refuse("a header annotation stands at an argument that is no text, integer or boolean");
+      return refuse("a header annotation is on an argument that is not a string, integer or boolean");
     }
     if (result.mirrored.size() == most_headers) return refuse("it has more than 64 header annotations");
     auto header = "Mcp-Param-" + std::string(sv(name.get_string()));

@@ -261,16 +261,16 @@ class writer {
   void file(std::string_view name, const std::string& media_type, const std::string& data) {
     constexpr std::size_t most = 100;
     if (data.empty() || !hands_files_) return;
-    if (files_.size() == most || data.size() > most_files_) return line("[it is too large to be passed on]");
+    if (files_.size() == most || data.size() > most_files_) return line("[left out: too large]");
     most_files_ -= data.size();
     files_.push_back(json::object{{"name", jv(name)}, {"media_type", jv(media_type)}, {"data", jv(data)}});
   }
   void picture(std::string media_type, std::string data) {
     line("[image, " + media_type + ", " + size_of(data) + "]");
-    if (images_.size() == most_images) return line("[there are more images than are handed over]");
+    if (images_.size() == most_images) return line("[further images were left out]");
     image_bytes_ += data.size() + media_type.size();
     if (image_bytes_ > most_ && hands_files_) return file("image", media_type, data);
-    if (image_bytes_ > most_) return line("[the image is too large to be handed over]");
+    if (image_bytes_ > most_) return line("[the image was left out: too large]");
     images_.push_back(json::object{{"media_type", jv(media_type)}, {"data", jv(data)}});
   }
   void link(const json::object& o) {

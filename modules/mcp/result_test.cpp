@@ -41,7 +41,7 @@ TEST(result_test, files_are_bounded_together) {
   const char* two = R"([{"type":"audio","mimeType":"audio/wav","data":"QUJDQUJD"},{"type":"audio","mimeType":"audio/wav","data":"QUJDQUJD"}])";
   const auto got = handed(two, 1000, 15);
   EXPECT_EQ(got.at("files").as_array().size(), 1u);
-  EXPECT_THAT(text_of(got, "content"), HasSubstr("too large to be passed on"));
+  EXPECT_THAT(text_of(got, "content"), HasSubstr("[left out: too large]"));
   EXPECT_FALSE(handed(two, 1000, 0).contains("files"));
   EXPECT_FALSE(handed(R"([{"type":"audio","mimeType":"audio/wav","data":""}])").contains("files"));
   std::string many = "[";
@@ -55,7 +55,7 @@ TEST(result_test, images_are_bounded_in_number) {
   const auto got = handed((many + "]").c_str(), 100'000, 100'000);
   EXPECT_EQ(got.at("images").as_array().size(), 100u);
   EXPECT_FALSE(got.contains("files"));
-  EXPECT_THAT(text_of(got, "content"), HasSubstr("[there are more images than are handed over]"));
+  EXPECT_THAT(text_of(got, "content"), HasSubstr("[further images were left out]"));
 }
 
 TEST(result_test, data_of_blocks_is_found_wherever_a_text_has_it) {

@@ -208,7 +208,7 @@ test('an agent calls tools over http, sse, stdio and 2026-07-28, a dead server b
     ['files__read_text_file', { path: path.join(files, 'note.txt') }, /written in a file/],
     ['memory__read_graph', {}, /entities/],
     ['files__read_text_file', { path: '/etc/passwd' }, /denied/i],
-    ['dead__anything', {}, /MCP server "dead": it could not be connected to$/]]) {
+    ['dead__anything', {}, /MCP server "dead": the connection failed$/]]) {
     const r = await run(u, `[call ${tool} ${JSON.stringify(args)}]`);
     assert.match(r.text, expected, tool);
     const call = r.events.find((e) => e.type === 'tool_call');

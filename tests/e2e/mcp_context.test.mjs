@@ -179,6 +179,6 @@ test('sound and other bytes of results are stored in the workspace, with a link 
   assert.deepEqual(await stored(u, picture.project, linkIn(picture.text)), image);
   assert.ok(!JSON.stringify(turns(llm.seen.at(-1).json)).includes(image.toString('base64')));
   const huge = await told(u, '[call box__huge {}]');
-  assert.match(huge.text, /too large to be passed on/);
+  assert.match(huge.text, /left out: too large/);
   assert.doesNotMatch(huge.text, /stored in the workspace/);
 });

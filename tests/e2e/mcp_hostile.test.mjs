@@ -296,7 +296,7 @@ test('administrators see the text of a JSON-RPC error of a listing, users do not
 test('what the network says is in the log only', async () => {
   for (const type of ['http', 'sse']) {
     const r = await list({ url: 'http://127.0.0.1:1/mcp' }, type);
-    failed(r, 'MCP_CONNECT_FAILED', /: it could not be connected to$/, limit);
+    failed(r, 'MCP_CONNECT_FAILED', /: the connection failed$/, limit);
     await logged(r, /could not connect to 127\.0\.0\.1:1: \S/);
   }
 });

@@ -414,11 +414,11 @@ for (const [what, options, message, ms = 5000] of [
     const more = setInterval(() => { if (!res.write('x'.repeat(65536))) return; }, 1);
     res.on('close', () => clearInterval(more));
     return true;
-  } }, /authorization-server was not reached/],
+  } }, /authorization-server could not be reached/],
   ['has metadata that are no JSON', { handle: (p, q, b, res) => (p.includes('authorization-server') ? res.end('<html>') : undefined) }, /not valid JSON/],
   ['redirects its metadata to another host', { handle: (p, q, b, res) =>
     (p.includes('authorization-server') ? res.writeHead(302, { location: 'http://localhost:1/' }).end() : undefined) }, /authorization-server/],
-  ['never answers', { handle: (p) => (p === '/token' ? never() : undefined) }, /token was not reached/, 16000],
+  ['never answers', { handle: (p) => (p === '/token' ? never() : undefined) }, /token could not be reached/, 16000],
   ['redirects the token request', { handle: (p, q, b, res) =>
     (p === '/token' ? res.writeHead(307, { location: '/elsewhere' }).end() : undefined) }, /gave no token: HTTP status 307/],
   ['gives a token of another kind', { handle: (p, q, b, res) =>

@@ -102,7 +102,7 @@ test('the time of a program begins when it gets its sandbox', async () => {
   const hanging = use(admin, 'no-result');
   await waitFor('the program in the sandbox that waited', () => below(pid).some((p) => commandOf(p).includes('no-result')), 7500);
   const r = await hanging;
-  assert.match(r.json.detail.message, /ended because its time was over/, r.text);
+  assert.match(r.json.detail.message, /ended because it exceeded its time limit/, r.text);
   assert.ok(Date.now() - begun >= 8000, `ended after ${Date.now() - begun} ms`);
   await waitFor('the program to be gone', () => !below(server.process.pid).some((p) => commandOf(p).includes('no-result')));
 });

@@ -28,7 +28,7 @@ ry::task<ry::client_response> authority::send(ry::client_request r, std::string 
   if (e.is("http_client.address_refused")) {
     throw ry::forbidden("mcp.oauth", what + " points to a private or local address");
   }
-  throw ry::error(RY_UNAVAILABLE, "mcp.oauth", what + " was not reached")
+  throw ry::error(RY_UNAVAILABLE, "mcp.oauth", what + " could not be reached")
       .with_detail("{\"cause\":" + ry::json_string(e.message()) + "}");
 }
 

@@ -88,7 +88,7 @@ settings read_settings(const json::object& o, const std::string& place) {
   };
   for (const auto& member : o) {
     const std::string name(sv(member.key()));
-    if (!member.value().is_string()) refuse(name, "must be a text");
+    if (!member.value().is_string()) refuse(name, "must be a string");
     const std::string value(sv(member.value().get_string()));
     if (value.size() > most_text) refuse(name, "is too long");
     if (name != "private_key" && !printable(value)) refuse(name, "holds characters that are not allowed");
@@ -238,7 +238,7 @@ json::object read_answer(std::uint32_t http_status, std::string_view body, const
                     stranger ? "mcp.oauth.unknown_client" : invalid ? "mcp.oauth.refused" : "mcp.oauth", what)
         .with_detail(json::serialize(detail));
   }
-  if (o == nullptr) throw trouble(where + " answered by no JSON object");
+  if (o == nullptr) throw trouble(where + " did not respond with a JSON object");
   return std::move(*o);
 }
 

@@ -35,7 +35,7 @@ json::object object_in(std::string_view body, std::string_view what) {
   } catch (const ry::error&) {
     throw trouble("its " + std::string(what) + " is not valid JSON");
   }
-  if (!v.is_object()) throw trouble("its " + std::string(what) + " is no JSON object");
+  if (!v.is_object()) throw trouble("its " + std::string(what) + " is not a JSON object");
   return std::move(v.get_object());
 }
 
@@ -81,7 +81,7 @@ std::string no_document(std::string_view body, document wanted) {
     return "is not valid JSON";
   }
   const auto* o = v.if_object();
-  if (o == nullptr) return "is no JSON object";
+  if (o == nullptr) return "is not a JSON object";
   const bool found = wanted == document::resource ? o->contains("resource") || o->contains("authorization_servers")
                                                   : o->contains("issuer") || o->contains("token_endpoint");
   return found ? "" : "is no metadata document";
@@ -136,13 +136,13 @@ resource_metadata read_resource_metadata(std::string_view body, std::string_view
     return here == above || here.starts_with(above + "/");
   };
   if (!server || !resource || resource->has_fragment || !server->same_origin(*resource) || !inside()) {
-    throw trouble("its metadata name another resource: " + m.resource.substr(0, 200));
+    throw trouble("its metadata names another resource: " + m.resource.substr(0, 200));
   }
   const auto servers = texts_in(o, "authorization_servers", 1);
-  if (servers.empty()) throw trouble("its metadata name no authorization server");
+  if (servers.empty()) throw trouble("its metadata names no authorization server");
   m.authorization_server = servers.front();
   if (!usable(m.authorization_server, allowed)) {
-    throw trouble("its metadata name an authorization server that is not usable: " +
+    throw trouble("its metadata names an unusable authorization server: " +
                   m.authorization_server.substr(0, 200));
   }
   m.scopes = scope_text(scopes_of(scope_text(texts_in(o, "scopes_supported", 200))));
@@ -156,8 +156,8 @@ server_metadata read_server_metadata(std::string_view body, std::string_view iss
   const bool trusted = !pinned.empty() && (same_issuer(m.issuer, pinned) || same_issuer(issuer, pinned));
   if (!same_issuer(m.issuer, issuer) && !trusted) {
     throw trouble("the metadata of the authorization server " + std::string(issuer) +
-                  " name another issuer: " + m.issuer.substr(0, 200) +
-                  "; if that one is right, set it as `issuer` of the profile or the integration");
+                  " names another issuer: " + m.issuer.substr(0, 200) +
+                  "; if that issuer is correct, set it as `issuer` of the profile or the integration");
   }
   const auto need = [&](const std::string& url, const char* what) {
     if (!usable(url, allowed)) {

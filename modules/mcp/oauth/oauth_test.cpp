@@ -135,7 +135,7 @@ TEST(Metadata, AnotherIssuerIsRefusedWithBothNamesUnlessTheProfileNamesIt) {
     read("https://as/tenant", "");
     FAIL();
   } catch (const ry::error& e) {
-    EXPECT_THAT(std::string(e.message()), HasSubstr("https://as/tenant name another issuer: https://as;"));
+    EXPECT_THAT(std::string(e.message()), HasSubstr("https://as/tenant names another issuer: https://as;"));
   }
   EXPECT_EQ(read("https://as/tenant", "https://as"), "https://as");
   EXPECT_EQ(read("https://as/tenant", "https://as/"), "https://as");

@@ -15,18 +15,18 @@ namespace {
 
 // Of what the host's client of HTTP says.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 12> sentences = {{
-    {"http_client.resolve", "its host name could not be resolved"},
-    {"http_client.lookup_limit", "its host name was not looked up: too many lookups are waiting"},
-    {"http_client.connect", "it could not be connected to"},
-    {"http_client.connect_timeout", "no connection to it was made in time"},
-    {"http_client.proxy", "the proxy did not connect to it"},
-    {"http_client.tls", "no TLS connection to it could be made: its certificate or its TLS version may not be accepted"},
-    {"http_client.reset", "it closed the connection before its answer was complete"},
-    {"http_client.truncated", "its answer was cut off"},
-    {"http_client.malformed", "its answer is not valid HTTP"},
-    {"http_client.too_large", "its answer is too large"},
-    {"http_client.idle_timeout", "it was silent too long"},
-    {"http_client.total_timeout", "its answer was not complete in time"},
+    {"http_client.resolve", "the host name could not be resolved"},
+    {"http_client.lookup_limit", "the host name was not looked up: too many lookups are waiting"},
+    {"http_client.connect", "the connection failed"},
+    {"http_client.connect_timeout", "the connection timed out"},
+    {"http_client.proxy", "the proxy could not connect to the server"},
+    {"http_client.tls", "the TLS handshake failed: the server's certificate or TLS version is not accepted"},
+    {"http_client.reset", "the server closed the connection before the response was complete"},
+    {"http_client.truncated", "the response was truncated"},
+    {"http_client.malformed", "the response is not valid HTTP"},
+    {"http_client.too_large", "the response is too large"},
+    {"http_client.idle_timeout", "the server sent nothing for too long"},
+    {"http_client.total_timeout", "the response was not complete in time"},
 }};
 
 std::string_view sv(json::string_view s) {
@@ -65,7 +65,7 @@ endpoint read_endpoint(const ry::mcp::target& t) {
   const auto* fields = o->if_contains("headers");
   if (fields == nullptr || !fields->is_object()) return e;
   for (const auto& [name, value] : fields->get_object()) {
-    if (!value.is_string()) throw ry::bad_request("mcp.config", "a header is no text");
+    if (!value.is_string()) throw ry::bad_request("mcp.config", "a header is not a string");
     if (!owned_by_the_protocol(sv(name))) {
       e.fields.emplace_back(std::string(sv(name)), std::string(sv(value.get_string())));
     }

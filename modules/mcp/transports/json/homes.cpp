@@ -46,8 +46,8 @@ std::string homes::make(const ry::context& ctx) {
   ::mkdir(root_.c_str(), 0700);
   std::string path = root_ + "/" + own_prefix_ + "XXXXXX";
   if (::mkdtemp(path.data()) == nullptr) {
-    ctx.warn("a directory for a local program cannot be made", {{"directory", root_}});
-    throw ry::unavailable("mcp.home", "there is no place for the program's files");
+    ctx.warn("the directory for local MCP programs cannot be created", {{"directory", root_}});
+    throw ry::unavailable("mcp.home", "the directory for the program's files could not be created");
   }
   return path;
 }

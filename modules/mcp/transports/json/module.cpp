@@ -11,36 +11,36 @@ namespace {
 constexpr char schema[] = R"json({
   "type": "object",
   "properties": {
-    "allowed_commands": {"type": "array", "items": {"type": "string", "minLength": 1}, "description": "Commands that configurations may start: a program, or a program with its first arguments; without the list none"},
-    "allow_any_command": {"type": "boolean", "default": false, "description": "In deployment.mode local: configurations may start any program, instead of allowed_commands"},
-    "allowed_env": {"type": "array", "items": {"type": "string", "minLength": 1}, "description": "Variables that configurations may set where allowed_commands is in force; none without it"},
+    "allowed_commands": {"type": "array", "items": {"type": "string", "minLength": 1}, "description": "Commands that users' configurations may start: a program, or a program with its first arguments. Without the list no command is allowed"},
+    "allow_any_command": {"type": "boolean", "default": false, "description": "With deployment.mode = local only: users' configurations may start any program; excludes allowed_commands"},
+    "allowed_env": {"type": "array", "items": {"type": "string", "minLength": 1}, "description": "Environment variables that users' configurations may set unless allow_any_command is on; default: none"},
     "path": {"type": "string", "default": "/usr/local/bin:/usr/bin:/bin", "description": "PATH of the programs"},
-    "sandbox": {"type": "string", "description": "Driver of the sandbox in which programs run, without this bubblewrap; none: they run as the server's user"},
-    "network": {"type": "boolean", "default": true, "description": "In the sandbox: whether programs have the network"},
-    "readable": {"type": "array", "items": {"type": "string", "pattern": "^/"}, "description": "Places of this machine that programs in the sandbox see beside /usr; without this none, or /home, /opt, /root and /srv with allow_any_command. Never what the server has for itself, nor credentials in home directories"},
-    "writable": {"type": "array", "items": {"type": "string", "pattern": "^/"}, "description": "Places that they may write to, too, as far as their user may"},
-    "directory": {"type": "string", "default": "", "description": "Without the sandbox: working directory and HOME that all programs share; empty: each has its own, which goes with it"},
+    "sandbox": {"type": "string", "description": "Driver of the sandbox in which programs run; default: bubblewrap; none: they run as the server's user, without a sandbox"},
+    "network": {"type": "boolean", "default": true, "description": "In the sandbox: whether programs have network access"},
+    "readable": {"type": "array", "items": {"type": "string", "pattern": "^/"}, "description": "In the sandbox: directories that programs can read in addition to /usr; default: none, or /home, /opt, /root and /srv with allow_any_command. The server's own files and credentials in home directories are always hidden"},
+    "writable": {"type": "array", "items": {"type": "string", "pattern": "^/"}, "description": "In the sandbox: directories that programs can also write to, if their user may"},
+    "directory": {"type": "string", "default": "", "description": "Without the sandbox: working directory and HOME of all programs; empty: each program has its own, which is deleted when it ends"},
     "wall_seconds": {"type": "integer", "minimum": 1, "default": 14400, "description": "Longest run time of a program in seconds",
-      "limit": {"resource": "Life of a local program", "per": "program", "answer": "program ends; error for the model", "metric": "runyard_sandbox_bubblewrap_ended_total", "alert": "RunyardCommandsAtLimits"}},
-    "memory_mb": {"type": "integer", "minimum": 16, "default": 2048, "description": "In the sandbox: memory of all processes of a program together, and what each of them may ask for to write to",
-      "limit": {"resource": "Memory of a local program", "per": "program", "answer": "program ends; the error names the setting", "metric": "runyard_sandbox_bubblewrap_ended_total", "alert": "RunyardCommandsAtLimits"}},
+      "limit": {"resource": "Run time of a local MCP program", "per": "program", "answer": "the program is ended, and the model gets an error", "metric": "runyard_sandbox_bubblewrap_ended_total", "alert": "RunyardCommandsAtLimits"}},
+    "memory_mb": {"type": "integer", "minimum": 16, "default": 2048, "description": "In the sandbox: memory in MiB of all processes of a program together, and private writable memory of each",
+      "limit": {"resource": "Memory of a local MCP program", "per": "program", "answer": "the program is ended, and the error names the setting", "metric": "runyard_sandbox_bubblewrap_ended_total", "alert": "RunyardCommandsAtLimits"}},
     "processes": {"type": "integer", "minimum": 16, "default": 1024, "description": "In the sandbox: processes and threads of a program; if the server runs as root, of all programs of an account",
-      "limit": {"resource": "Processes of a local program", "per": "program; as root per account", "answer": "the program cannot start more"}},
+      "limit": {"resource": "Processes of a local MCP program", "per": "program; account if the server runs as root", "answer": "the program cannot start more"}},
     "file_mb": {"type": "integer", "minimum": 1, "default": 1024, "description": "Largest file that a program may write, in MiB",
-      "limit": {"resource": "File of a local program", "per": "file", "answer": "the program cannot write more"}},
-    "open_files": {"type": "integer", "minimum": 16, "default": 4096, "description": "Open files of each process",
-      "limit": {"resource": "Descriptors of a local program", "per": "process", "answer": "the program cannot open more"}},
+      "limit": {"resource": "File of a local MCP program", "per": "file", "answer": "the program cannot write more"}},
+    "open_files": {"type": "integer", "minimum": 16, "default": 4096, "description": "Open files per process",
+      "limit": {"resource": "Open files of a local MCP program", "per": "process", "answer": "the program cannot open more"}},
     "scratch_mb": {"type": "integer", "minimum": 1, "default": 512, "description": "In the sandbox: size of a program's HOME, and of its /tmp, in MiB; both are in memory",
-      "limit": {"resource": "HOME and /tmp of a local program", "per": "program", "answer": "the program cannot write more"}},
+      "limit": {"resource": "HOME and /tmp of a local MCP program", "per": "program", "answer": "the program cannot write more"}},
     "package_cache_mb": {"type": "integer", "minimum": 0, "default": 1024, "description": "Size of the cached packages of npx, npm, uvx and uv per account in MiB; the least recently used are deleted first. 0: no cache",
-      "limit": {"resource": "Package cache", "per": "account", "answer": "program ends; the error names the setting", "metric": "runyard_sandbox_bubblewrap_ended_total", "alert": "RunyardCommandsAtLimits"}},
+      "limit": {"resource": "Package cache of local MCP programs", "per": "account", "answer": "the program is ended, and the error names the setting", "metric": "runyard_sandbox_bubblewrap_ended_total", "alert": "RunyardCommandsAtLimits"}},
     "package_cache_total_mb": {"type": "integer", "minimum": 0, "default": 8192, "description": "Size of the cached packages of all accounts in MiB",
-      "limit": {"resource": "Package cache", "per": "node", "answer": "least recently used caches are removed"}},
+      "limit": {"resource": "Package cache of local MCP programs", "per": "node", "answer": "the least recently used caches are deleted"}},
     "package_cache_days": {"type": "integer", "minimum": 1, "default": 7, "description": "Days after which a package is downloaded again"},
-    "max_children": {"type": "integer", "minimum": 1, "default": 64,
-      "limit": {"resource": "Local programs", "per": "node", "answer": "idle ones end, else the call waits and fails", "metric": "runyard_mcp_requests_total"}},
-    "max_children_per_account": {"type": "integer", "minimum": 1, "default": 16,
-      "limit": {"resource": "Local programs", "per": "account, node", "answer": "idle ones end, else the call waits and fails", "metric": "runyard_mcp_requests_total"}}
+    "max_children": {"type": "integer", "minimum": 1, "default": 64, "description": "Most programs at the same time on this node",
+      "limit": {"resource": "Local MCP programs", "per": "node", "answer": "idle programs are ended; if there is none, the call waits and then fails", "metric": "runyard_mcp_requests_total"}},
+    "max_children_per_account": {"type": "integer", "minimum": 1, "default": 16, "description": "Most programs of one account at the same time on this node",
+      "limit": {"resource": "Local MCP programs", "per": "account, node", "answer": "idle programs are ended; if there is none, the call waits and then fails", "metric": "runyard_mcp_requests_total"}}
   }
 })json";
 
@@ -80,8 +80,8 @@ class driver {
     if (!t.operators_own() && !allowed(settings_, c)) {
       throw ry::forbidden("mcp.command_refused",
                           settings_.allowed_commands.empty()
-                              ? "The command is not on the list of allowed commands, which is empty. The server's operator "
-                                "can name commands in mcp_json.allowed_commands"
+                              ? "No command is allowed, because the list of allowed commands is empty. The server's operator "
+                                "can add commands to mcp_json.allowed_commands"
                               : "The command is not on the list of allowed commands");
     }
     const auto variable = t.operators_own() ? std::string() : refused_variable(settings_, c);

@@ -82,7 +82,7 @@ std::unique_ptr<package_cache::lease> package_cache::take(const std::string& acc
     fs::create_directories(directory(key), bad);
     if (bad || ::chmod(root_.c_str(), 0700) != 0) {
       used_.erase(key);
-      ctx_.warn("the package cache of a local MCP server cannot be made", {{"error", bad.message()}});
+      ctx_.warn("the package cache of a local MCP server cannot be created", {{"error", bad.message()}});
       return nullptr;
     }
   }

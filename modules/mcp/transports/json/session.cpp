@@ -249,7 +249,7 @@ void session::gone(std::int32_t code, std::int32_t why) {
   if (by_server) {
     text += " because the server is short of disk space or memory";
   } else if (why == RY_WHY_DEADLINE) {
-    text += " because its time was over";
+    text += " because it exceeded its time limit";
   } else if (code < 0) {
     text += " by signal " + std::to_string(-code);
   } else {

@@ -101,9 +101,9 @@ settings read_settings(std::string_view text_json, std::string_view mode, std::s
   }
   if (const auto* any = o.if_contains("allow_any_command"); any != nullptr && any->is_bool() && any->get_bool()) {
     if (mode != "local")
-      faults.add("allow_any_command", "= true lets every user run any program on this machine: only with deployment.mode = \"local\"");
+      faults.add("allow_any_command", "true lets every user run any program on this machine, so it requires deployment.mode = \"local\"");
     else if (o.contains("allowed_commands"))
-      faults.add("allow_any_command", "= true makes the list allowed_commands useless: leave one of them out");
+      faults.add("allow_any_command", "true overrides allowed_commands: remove one of the two settings");
     else
       s.any_command = true;
   }
@@ -123,7 +123,7 @@ settings read_settings(std::string_view text_json, std::string_view mode, std::s
       auto path = text(each);
       if (const auto secret = meets_private(path, private_paths); !secret.empty())
         faults.add(std::string(key) + "[" + std::to_string(to->size()) + "]",
-                   "\"" + path + "\" must not show " + secret + ", which is the server's own: name the directories that programs need");
+                   "\"" + path + "\" exposes the server's own path " + secret + ": name only the directories that programs need");
       to->push_back(std::move(path));
     }
   }

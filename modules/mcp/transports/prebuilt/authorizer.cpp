@@ -210,7 +210,7 @@ ry::task<bool> authorizer::refresh(profile& p) const {
   }
   if (why.status() != RY_OK && !oauth::voids_refresh(why)) throw why;
   if (why.status() != RY_OK) {
-    ctx_.warn("a refresh token was refused for good; the user must consent again", {{"profile", p.id.to_string()}, {"error", why.message()}});
+    ctx_.warn("a refresh token was rejected permanently; the user must consent again", {{"profile", p.id.to_string()}, {"error", why.message()}});
     c.tokens = {};
     forget_client(p, why);
   }

@@ -113,10 +113,10 @@ ry::response confirmation_page(const consent_summary& s, const std::string& tick
   const auto row = [](const char* name, const std::string& value) {
     return "<dt>" + std::string(name) + "</dt><dd>" + ry::escaped_html(value) + "</dd>";
   };
-  auto r = page(200, "Connect a server to an account",
-                "<dl>" + row("Server", s.server) + row("Account that gets access", s.account) +
-                    row("Name of the connection", s.display_name) + row("Log-in at", s.authorization) + "</dl>" +
-                    "<p>Agents of this account will be able to use the server with your permissions. If this is not your"
+  auto r = page(200, "Connect an MCP server to an account",
+                "<dl>" + row("MCP server", s.server) + row("Account that gets access", s.account) +
+                    row("Connection name", s.display_name) + row("Authorization server", s.authorization) + "</dl>" +
+                    "<p>Agents of this account will be able to use the MCP server with your permissions. If this is not your"
                     " account, or if someone else sent you this link, close this page.</p>" +
                     "<form method=\"post\" action=\"" +
                     ry::escaped_html("?ticket=" + ticket + "&confirm=" + token) +

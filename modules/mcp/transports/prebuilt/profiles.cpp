@@ -16,7 +16,7 @@ std::string consent_place(const ry::uuid& id) {
 }
 
 ry::error no_such_consent() {
-  return ry::not_found("mcp.consent", "This link is not valid any more. Please begin again.");
+  return ry::not_found("mcp.consent", "This link is no longer valid. Start the connection again.");
 }
 
 }  // namespace
@@ -101,10 +101,10 @@ ry::task<ry::uuid> profile_store::add(new_profile p, std::int64_t most) const {
       id, p.account, p.integration, p.url, p.type, p.display_name, ry::bytes_view(sealed), most);
   const auto done = (co_await ctx_.db().run(b)).value();
   if (done.at(1).empty()) {
-    const json::object detail{{"message", "The number of profiles of an account is reached"}, {"limit", most},
+    const json::object detail{{"message", "The account has the maximum number of profiles"}, {"limit", most},
                               {"error_code", "PROFILE_LIMIT_EXCEEDED"}};
     throw ry::http_error(409, RY_FAILED_PRECONDITION, "mcp.profile",
-                         "The number of profiles of an account is reached", json::serialize(detail));
+                         "The account has the maximum number of profiles", json::serialize(detail));
   }
   co_return id;
 }

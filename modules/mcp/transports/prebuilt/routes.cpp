@@ -105,11 +105,11 @@ ry::task<ry::response> routes::create(ry::request r) const {
   for (const char* field : {"integration", "url", "type", "display_name"}) {
     const auto* v = body.if_contains(field);
     if (v == nullptr) continue;
-    if (!v->is_string()) throw invalid(std::string(field) + " must be a text");
+    if (!v->is_string()) throw invalid(std::string(field) + " must be a string");
     const auto text = mcp::sv(v->get_string());
     if (text.size() > most_text) throw invalid(std::string(field) + " is too long");
     if (std::any_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; })) {
-      throw invalid(std::string(field) + " holds control characters");
+      throw invalid(std::string(field) + " contains control characters");
     }
   }
   new_profile p;
@@ -118,12 +118,12 @@ ry::task<ry::response> routes::create(ry::request r) const {
   p.url = mcp::text_of(body, "url");
   if (p.url.empty()) {
     const auto at = offered_.find(p.integration);
-    if (at == offered_.end()) throw invalid("integration is not one that is offered");
+    if (at == offered_.end()) throw invalid("integration is not one of the offered integrations");
     p.credentials = read_credentials(at->second, body.if_contains("credentials"));
     p.display_name = p.integration;
   } else {
     // A server of the account's own, which wants OAuth.
-    if (!p.integration.empty()) throw invalid("integration and url exclude each other");
+    if (!p.integration.empty()) throw invalid("integration and url are mutually exclusive");
     const auto st = ctx_.http_client().check_url(p.url);
     if (st == RY_PERMISSION_DENIED) throw invalid("MCP URL points to a private or local address");
     if (st != RY_OK) throw invalid("url is not a valid http or https address");
@@ -221,7 +221,7 @@ ry::task<ry::response> routes::confirm(ry::request r) const {
     co_return message_page(403, "Not connected",
                            "The connection was not confirmed in this browser. Open the link again, and allow cookies.");
   }
-  auto answer = message_page(303, "Connecting", "You are sent to the server's log-in.");
+  auto answer = message_page(303, "Connecting", "Redirecting to the log-in page.");
   answer.header("Location", c->consent.flow.url);
   co_return answer;
 }
@@ -232,7 +232,7 @@ ry::task<ry::response> routes::callback(ry::request r) const {
   const auto name = cookie_name(oauth::sha256(a.state), secure());
   auto cookie = cookie_value(r.header("Cookie"), name);
   if (cookie.empty()) {
-    ctx_.warn("a consent came back in a browser that did not confirm it", {{"request", r.id()}});
+    ctx_.warn("an OAuth callback was refused: its browser did not confirm the connection", {{"request_id", r.id()}});
     co_return message_page(400, "Not connected",
                            "You did not start this connection in this browser, or the link has expired."
                            " Start again, and allow cookies for this site.");
@@ -258,7 +258,7 @@ ry::task<ry::response> routes::callback(ry::request r) const {
   const bool meant_for_users = why.reason().starts_with("mcp.");
   co_return message_page(meant_for_users ? 400 : 500, "Not connected",
                          meant_for_users ? std::string(why.message())
-                                         : "This server could not finish the connection.");
+                                         : "The connection could not be completed because of an error of this server.");
 }
 
 ry::task<ry::response> routes::finish(ry::request r) const {
