@@ -121,11 +121,11 @@ install_packages() {
   rm -f "$log"
 }
 
-# Started as root, the server runs its private PostgreSQL as this user, which nothing else has.
+# If the server runs as root, it runs its private PostgreSQL as this dedicated user.
 make_postgres_user() {
   if [[ $EUID -ne 0 ]] || id -u runyard-pg >/dev/null 2>&1; then return 0; fi
   useradd --system --user-group --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin \
-    --comment 'private PostgreSQL of Runyard' runyard-pg || say "The user runyard-pg could not be made."
+    --comment 'private PostgreSQL of Runyard' runyard-pg || say "The user runyard-pg could not be created."
 }
 
 # configure BUILD_DIR [CMAKE_ARGS...]

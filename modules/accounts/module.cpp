@@ -15,67 +15,68 @@ namespace {
 constexpr std::string_view settings_schema = R"({
   "type": "object",
   "properties": {
-    "default_tier": {"type": "string", "default": "free", "description": "Tier of a new account"},
+    "default_tier": {"type": "string", "default": "free", "description": "Tier of new accounts"},
     "local_login": {"type": "boolean", "default": false,
       "description": "Sign-up and log-in with e-mail and password, without an identity provider"},
     "login": {
       "type": "object",
       "properties": {
         "verify": {"type": "string", "enum": ["email", "none"], "default": "email",
-          "description": "email: an account is made when the link of a mail was opened; none: at once, only for this machine and with deployment.mode = local"},
+          "description": "email: an account is created when the link in the confirmation e-mail is opened; none: it is created at once, for clients on this machine only, and only with deployment.mode = local"},
         "app_url": {"type": "string", "default": "",
-          "description": "Address that links in mails begin with; empty: http.public_url"},
+          "description": "Base URL of the links in e-mails; empty: http.public_url"},
         "min_password": {"type": "integer", "minimum": 8, "maximum": 64, "default": 10,
-          "description": "Characters of a password"},
+          "description": "Minimum number of characters of a password"},
         "access_seconds": {"type": "integer", "minimum": 10, "maximum": 86400, "default": 900,
-          "description": "Life of an access token; refresh tokens give the next one"},
+          "description": "Lifetime of an access token in seconds; a refresh token returns a new one"},
         "session_days": {"type": "integer", "minimum": 1, "maximum": 365, "default": 30,
-          "description": "A session ends when it was not used for so long"},
-        "setup_code": {"type": "string", "secret": true, "pattern": "^([A-Za-z0-9-]{12,128})?$", "default": ""},
+          "description": "Days without use after which a session ends"},
+        "setup_code": {"type": "string", "secret": true, "pattern": "^([A-Za-z0-9-]{12,128})?$", "default": "",
+          "description": "With verify = none: one-time code that the first sign-up requires; its account becomes super_admin. Empty: none is required"},
         "verify_hours": {"type": "integer", "minimum": 1, "maximum": 168, "default": 24},
         "reset_minutes": {"type": "integer", "minimum": 5, "maximum": 1440, "default": 30},
         "attempts_per_network": {"type": "integer", "minimum": 1, "maximum": 1000000, "default": 120,
-          "description": "Attempts of each kind from one network address within an hour"},
+          "description": "Attempts of each kind (sign-up, log-in, reset) per hour from one IPv4 address or IPv6 /64 network"},
         "hash_passes": {"type": "integer", "minimum": 1, "maximum": 100, "default": 2,
-          "description": "Cost of Argon2id"},
+          "description": "Passes of Argon2id"},
         "hash_memory_mib": {"type": "integer", "minimum": 8, "maximum": 4096, "default": 64},
         "hash_parallel": {"type": "integer", "minimum": 1, "maximum": 64, "default": 2,
-          "description": "Passwords checked at once",
-          "limit": {"resource": "Password hashes in progress", "per": "node", "answer": "request waits, then 503", "metric": "runyard_http_requests_total"}}
+          "description": "Passwords hashed at the same time; each takes hash_memory_mib",
+          "limit": {"resource": "Password hashes in progress", "per": "node", "answer": "the request waits, then 503", "metric": "runyard_http_requests_total"}}
       }
     },
     "identity_webhook": {
       "type": "object",
       "properties": {
         "secrets": {"type": "array", "default": [], "items": {"type": "string", "secret": true},
-          "description": "whsec_...: keys of the identity provider's signed webhook; several during a rotation"}
+          "description": "Keys (whsec_...) of the identity provider's signed webhook; several during a key rotation"}
       }
     },
     "low_credit_percent": {"type": "integer", "minimum": 0, "maximum": 100, "default": 20,
       "description": "credits.low is published when a balance falls below this share of the last grant"},
     "tiers": {
       "type": "object",
-      "description": "Limits by tier; free, pro and enterprise are built in, what is given here replaces single values",
+      "description": "Limits by tier. free, pro and enterprise are built in; values given here override single defaults",
       "additionalProperties": {
         "type": "object",
         "properties": {
           "concurrent_runs": {"type": "integer", "minimum": 0,
-            "limit": {"resource": "Runs in progress", "per": "account", "answer": "402 `AGENT_RUN_LIMIT_EXCEEDED`, or the run waits", "default": "free 1, pro 3, enterprise 10", "metric": "runyard_runs_live"}},
+            "limit": {"resource": "Runs in progress", "per": "account", "answer": "402 `AGENT_RUN_LIMIT_EXCEEDED`; with `queue=true` the run waits", "default": "free 1, pro 3, enterprise 10", "metric": "runyard_runs_live"}},
           "threads": {"type": "integer", "minimum": 0,
             "limit": {"resource": "Threads", "per": "account", "answer": "402 `THREAD_LIMIT_EXCEEDED`", "default": "free 10, pro 1000, enterprise 100000", "metric": "runyard_http_requests_total"}},
           "custom_mcps": {"type": "integer", "minimum": 0,
-            "limit": {"resource": "MCP servers of an agent", "per": "account", "answer": "402 `CUSTOM_WORKER_LIMIT_EXCEEDED`", "default": "free 1, pro 20, enterprise 100", "metric": "runyard_http_requests_total"}},
+            "limit": {"resource": "MCP servers of all agents", "per": "account", "answer": "402 `CUSTOM_WORKER_LIMIT_EXCEEDED`", "default": "free 1, pro 20, enterprise 100", "metric": "runyard_http_requests_total"}},
           "upload_file_bytes": {"type": "integer", "minimum": 0,
             "limit": {"resource": "Uploaded file, bytes", "per": "file", "answer": "413", "default": "free 10 MiB, pro 50 MiB, enterprise 200 MiB", "metric": "runyard_http_requests_total"}},
           "upload_files": {"type": "integer", "minimum": 0,
-            "limit": {"resource": "Files of a start", "per": "request", "answer": "413", "default": "free 10, pro 20, enterprise 50", "metric": "runyard_http_requests_total"}},
+            "limit": {"resource": "Files of a start request", "per": "request", "answer": "413", "default": "free 10, pro 20, enterprise 50", "metric": "runyard_http_requests_total"}},
           "starting_credits": {"type": "integer", "minimum": 0,
-            "description": "Granted once, when the account is made",
-            "limit": {"resource": "Starting credits", "per": "mailbox", "answer": "none are granted", "default": "free 500, pro 2000, enterprise 10000"}},
-          "api_keys": {"type": "integer", "minimum": 0, "description": "API keys that work at the same time",
+            "description": "Credits granted when an account is created, once per mailbox",
+            "limit": {"resource": "Starting credits", "per": "mailbox", "answer": "not granted again", "default": "free 500, pro 2000, enterprise 10000"}},
+          "api_keys": {"type": "integer", "minimum": 0, "description": "Most valid API keys of an account",
             "limit": {"resource": "API keys", "per": "account", "answer": "409 `API_KEY_LIMIT_EXCEEDED`", "default": "50", "metric": "runyard_http_requests_total"}},
           "models": {"type": "array", "items": {"type": "string", "minLength": 1},
-            "description": "Aliases or provider/model names; [\"*\"] = all"}
+            "description": "Models of the tier: aliases or provider/model names; [\"*\"]: all"}
         }
       }
     }

@@ -107,7 +107,7 @@ describe('sign-up', () => {
     const heads = (r) => [...r.headers].filter(([n]) => !skip.includes(n));
     assert.deepEqual(heads(a), heads(b));
     const [, second] = await mails(known.email, 2);
-    assert.equal(second.parsed.subject, 'You have an account already');
+    assert.equal(second.parsed.subject, 'You already have an account');
     assert.equal(linkIn(second), undefined);
     assert.equal((await post('/auth/log-in', { email: known.email, password })).status, 200);
     assert.equal((await post('/auth/log-in', { email: known.email, password: 'another password' })).status, 401);
@@ -127,7 +127,7 @@ describe('sign-up', () => {
     await refused({ email: 'αnn@example.org', password }, /email/);
     await refused({ email, password: 'short' }, /password must have at least 10/);
     await refused({ email, password: 'x'.repeat(1025) }, /password must have at most 1024/);
-    await refused({ email, password: 12345678901 }, /password must be a text/);
+    await refused({ email, password: 12345678901 }, /password must be a string/);
     await refused({ email, password: email }, /password must not be the e-mail/);
     await refused({ email, password, more: 1 }, /more/);
     await refused({ email, password, name: 'a\nb' }, /name/);

@@ -59,32 +59,32 @@ std::string count(std::int64_t n, std::string_view unit) {
 letter confirm_letter(std::string_view link, std::int64_t hours) {
   return written(
       "Confirm your e-mail address",
-      "Open this link to confirm your address and finish the sign-up:", {"Confirm address", link},
-      "The link is good for " + count(hours, "hour") +
-          " and for one use. If you did not sign up, do nothing: no account is made.");
+      "Open this link to confirm your e-mail address and complete the sign-up:", {"Confirm address", link},
+      "The link is valid for " + count(hours, "hour") +
+          " and for one use. If you did not sign up, ignore this e-mail: no account is created.");
 }
 
 letter known_letter(std::string_view log_in_link) {
   return written(
-      "You have an account already",
-      "Somebody, probably you, signed up with this address, which has an account already. "
-      "Log in here, or ask for a new password there:",
-      {"Log in", log_in_link}, "If that was not you, do nothing: nothing has changed.");
+      "You already have an account",
+      "You, or someone else, tried to sign up with this e-mail address, but it already has an account. "
+      "Log in, or request a new password on the same page:",
+      {"Log in", log_in_link}, "If that was not you, ignore this e-mail: nothing has changed.");
 }
 
 letter reset_letter(std::string_view link, std::int64_t minutes) {
   return written(
       "Choose a new password",
       "Open this link to choose a new password:", {"Choose a password", link},
-      "The link is good for " + count(minutes, "minute") +
-          " and for one use. If you did not ask for it, do nothing: your password stays.");
+      "The link is valid for " + count(minutes, "minute") +
+          " and for one use. If you did not request it, ignore this e-mail: your password does not change.");
 }
 
 letter changed_letter(std::string_view log_in_link, const listed_keys& keys) {
   return written("Your password was changed",
-                 "The password of your account was changed, and all its sessions were ended. If you did not do this, "
+                 "The password of your account was changed, and all its sessions were ended. If this was not you, "
                  "request a new password immediately:",
-                 {"Log in", log_in_link}, "You receive this e-mail because it concerns the security of your account.",
+                 {"Log in", log_in_link}, "You received this e-mail because it concerns the security of your account.",
                  keys.kept ? "These API keys still work. Revoke those that you do not recognize:"
                            : "These API keys were revoked. Programs that use them need new keys:",
                  lines_of(keys.keys));
@@ -92,8 +92,8 @@ letter changed_letter(std::string_view log_in_link, const listed_keys& keys) {
 
 letter ended_letter(std::string_view log_in_link, const listed_keys& keys) {
   return written("You were logged out everywhere",
-                 "All sessions of your account were ended. If you did not do this, request a new password immediately:",
-                 {"Log in", log_in_link}, "You receive this e-mail because it concerns the security of your account.",
+                 "All sessions of your account were ended. If this was not you, request a new password immediately:",
+                 {"Log in", log_in_link}, "You received this e-mail because it concerns the security of your account.",
                  keys.kept ? "These API keys still work. Revoke those that you do not recognize:"
                            : "These API keys were revoked. Programs that use them need new keys:",
                  lines_of(keys.keys));
@@ -102,8 +102,8 @@ letter ended_letter(std::string_view log_in_link, const listed_keys& keys) {
 letter new_key_letter(std::string_view link, const listed_key& made) {
   return written("A new API key was created",
                  "The API key \"" + made.name + "\" (ry_" + made.id +
-                     ") was created for your account. If you did not do this, revoke the key and change your password immediately.",
-                 {"Open your account", link}, "You receive this e-mail because it concerns the security of your account.");
+                     ") was created for your account. If this was not you, revoke the key and change your password immediately.",
+                 {"Open your account", link}, "You received this e-mail because it concerns the security of your account.");
 }
 
 }  // namespace accounts

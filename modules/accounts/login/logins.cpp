@@ -113,8 +113,8 @@ ry::task<bool> logins::admit_first(std::string given) {
   if (given.empty()) {
     throw ry::http_error(
         403, RY_PERMISSION_DENIED, "accounts.setup_code",
-        "The first account needs the setup code that was printed when the server was started",
-        R"({"message":"The first account needs the setup code that was printed when the server was started","error_code":"SETUP_CODE_REQUIRED"})");
+        "The first sign-up requires the setup code, which ./quickstart printed",
+        R"({"message":"The first sign-up requires the setup code, which ./quickstart printed","error_code":"SETUP_CODE_REQUIRED"})");
   }
   if (!same_hash(hash_secret(given), hash_secret(settings_.setup_code))) {
     throw ry::http_error(403, RY_PERMISSION_DENIED, "accounts.setup_code", "The setup code is wrong",

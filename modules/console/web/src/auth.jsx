@@ -47,7 +47,7 @@ function SignUp({ config, go, enter, code }) {
       <Invited code={code} />
       <Problem error={error} />
       {config.setup && <Field label="Setup code" name="setup_code" required maxLength={128} autoComplete="off" spellcheck={false}
-        hint="Printed in the terminal in which the server was started. The first account administers this server." />}
+        hint="Printed in the terminal by ./quickstart. The first account becomes the administrator of this server." />}
       <Email />
       <Password fresh min={config.min_password} />
       <Field label="Name (optional)" name="name" maxLength={200} autoComplete="name" />
