@@ -87,7 +87,7 @@ test('without control groups commands run, and /readyz names what is not limited
     const ready = await new Client(server).get('/readyz');
     assert.equal(ready.status, 200, ready.text);
     const trouble = ready.json.degraded?.find((d) => d.room === 'sandbox_bubblewrap');
-    assert.match(trouble?.message ?? ready.text, /without control groups.*the kernel keeps.*account.*"off"/);
+    assert.match(trouble?.message ?? ready.text, /without control groups.*Kernel memory.*account.*"off"/);
     assert.match(await (await fetch(`${server.url}/metrics`)).text(), /^runyard_sandbox_bubblewrap_control_groups 0$/m);
     const u = await server.user();
     const r = await u.start({ prompt: '[shell]' });

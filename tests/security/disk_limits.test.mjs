@@ -102,7 +102,7 @@ test('a project with more files than are looked at can be used and cleaned, also
 test('directories that are too deep end the command and do not stay', async () => {
   const u = await server.user();
   const r = await run(u, [`mkdir -p keep/me; perl -e 'for (1..3000) { mkdir "d"; chdir "d" or last }'`, 'ls; echo fine'].join('\n'));
-  assert.match(r.said[0], /levels deep; those below are removed/);
+  assert.match(r.said[0], /levels deep; those below are deleted/);
   assert.match(r.said[1], /fine/);
   assert.match(r.said[1], /^keep$/m);
   const depth = execFileSync('perl', ['-e', 'chdir $ARGV[0]; my $n = 0; $n++ while chdir "d"; print $n', workspace(r.project_id)], { encoding: 'utf8' });
@@ -176,7 +176,7 @@ test('on a nearly full disk commands are refused with the cause', { timeout: 600
   try {
     const u = await full.user();
     const r = await run(u, 'echo never > file').catch((e) => ({ said: [String(e)] }));
-    assert.match(r.said[0], /the disk of the server is nearly full/);
+    assert.match(r.said[0], /the server's disk is nearly full/);
     await waitFor('the warning', () => /the disk with the workspaces is nearly full/.test(full.log));
     const text = await (await fetch(`${full.url}/metrics`)).text();
     assert.match(text, /^runyard_sandbox_bubblewrap_refused_total{[^}]*reason="disk_space"[^}]*} [1-9]/m);
@@ -204,7 +204,7 @@ test('below the reserve the command that fills the disk is ended, commands of ot
       run(honest, 'for i in 1 2 3 4 5 6 7 8; do echo $i >> log; sleep 1; done; wc -l < log'),
       run(hostile, 'sleep 2; head -c 390M /dev/zero > big; sleep 20; echo survived')]);
     assert.doesNotMatch(greedy.said[0], /survived/);
-    assert.match(greedy.said[0], /the disk of the server is nearly full|No space|ended/);
+    assert.match(greedy.said[0], /the server's disk is nearly full|No space|ended/);
     assert.ok(statSync(data).isDirectory());
     assert.ok(quiet.said[0].length > 0);
     assert.ok((await ended('disk_space', small)) >= 1);

@@ -60,15 +60,15 @@ struct command_call {
     switch (found) {
       case disk_verdict::none: return;
       case disk_verdict::bytes:
-        return say("ended, the workspace is full (" + std::to_string(workspace_bytes >> 20) + " MiB, open files that were removed "
-                   "included): remove files before more are made");
+        return say("ended, the workspace is full (" + std::to_string(workspace_bytes >> 20) + " MiB, including deleted files "
+                   "that are still open): delete files first");
       case disk_verdict::files:
         return say("ended, the workspace has more than " + std::to_string(workspace_files) +
-                   " files and directories: remove some before more are made");
+                   " files and directories: delete some first");
       case disk_verdict::depth:
-        return say("ended, directories lie more than " + std::to_string(disk::max_depth) + " levels deep; those below are removed");
+        return say("ended, directories are nested more than " + std::to_string(disk::max_depth) + " levels deep; those below are deleted");
       case disk_verdict::cache: return say("ended, its cache is larger than " + std::to_string(cache_bytes >> 20) + " MiB");
-      case disk_verdict::space: return say("ended, the disk of the server is nearly full");
+      case disk_verdict::space: return say("ended, the server's disk is nearly full");
     }
   }
 };

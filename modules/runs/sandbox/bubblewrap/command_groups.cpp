@@ -8,7 +8,7 @@
 namespace bubblewrap {
 namespace {
 
-constexpr const char* fix = ". Run the server as a systemd unit with Delegate=yes, on a machine with control groups of version 2";
+constexpr const char* fix = ". Fix: run the server as a systemd unit with Delegate=yes, on a machine with control groups of version 2";
 
 std::string file_text(const char* path) {
   std::ostringstream out;
@@ -34,8 +34,8 @@ command_groups::command_groups(ry::context& ctx, std::string mode, const group_s
 }
 
 void command_groups::warn_of(const std::string& missing) {
-  without_ = "commands run without control groups, so that memory which the kernel keeps for them (buffers of sockets, page tables) "
-             "is not limited, and neither are memory, processes and processor time of an account: " + missing;
+  without_ = "commands run without control groups. Kernel memory (socket buffers, page tables) of a command, and memory, processes and "
+             "CPU time per account are not limited. Cause: " + missing;
   if (mode_ == "auto") ctx_.log(ctx_.fact("deployment.mode") == "local" ? RY_LOG_INFO : RY_LOG_WARN, without_ + fix);
 }
 
@@ -45,7 +45,7 @@ std::string command_groups::start() {
   ctx_.metrics().gauge("control_groups", "1: commands run in control groups").set(groups_.usable() ? 1 : 0);
   if (groups_.usable()) return {};
   if (mode_ == "required")
-    return "the sandbox has no control groups, which sandbox_bubblewrap.control_groups = \"required\" wants: " + missing + fix;
+    return "the sandbox has no control groups, but sandbox_bubblewrap.control_groups = \"required\": " + missing + fix;
   if (without_.empty()) warn_of(missing);
   return {};
 }

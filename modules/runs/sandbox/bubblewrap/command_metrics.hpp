@@ -5,11 +5,11 @@
 namespace bubblewrap {
 
 inline ry::metric ended_counter(const ry::context& ctx, const char* reason) {
-  return ctx.metrics().counter("ended_total", "Commands that were ended because of a limit", {{"reason", reason}});
+  return ctx.metrics().counter("ended_total", "Commands ended because of a limit", {{"reason", reason}});
 }
 
 inline ry::metric refused_counter(const ry::context& ctx, const char* reason) {
-  return ctx.metrics().counter("refused_total", "Commands and files that were refused", {{"reason", reason}});
+  return ctx.metrics().counter("refused_total", "Refused commands and files", {{"reason", reason}});
 }
 
 }  // namespace bubblewrap

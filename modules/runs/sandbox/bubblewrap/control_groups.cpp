@@ -167,7 +167,7 @@ std::string control_groups::lacks(const std::string& directory) {
   const auto controllers = words_of(files_->read(directory + "/cgroup.controllers").value_or(""));
   for (const char* needed : {"memory", "pids"})
     if (std::find(controllers.begin(), controllers.end(), needed) == controllers.end())
-      return "the control groups (version 2) here have no controller \"" + std::string(needed) + "\"";
+      return "the controller \"" + std::string(needed) + "\" of control groups (version 2) is not available";
   return {};
 }
 
@@ -177,7 +177,7 @@ std::string control_groups::prepare(const std::string& directory, const group_se
   if (std::string missing = lacks(base); !missing.empty()) return missing;
   // This also holds if an earlier instance has moved the server to server/.
   if (!files_->delegated(base) && !all_processes_are_ours(directory))
-    return "the server's control group is not delegated to it and holds other programs as well";
+    return "the server's control group is not delegated to it and contains other programs";
   const std::string server = base + "/" + server_name, sandbox = base + "/" + sandbox_name;
   if (const int error = files_->make(server); error != 0 && error != EEXIST)
     return "the server's control group is not delegated to it: " + error_text(error);
@@ -190,8 +190,8 @@ std::string control_groups::prepare(const std::string& directory, const group_se
         return "the server's processes cannot be moved within its control group: " + error_text(error);
   }
   if (const int error = files_->make(sandbox); error != 0 && error != EEXIST)
-    return "no control group can be made: " + error_text(error);
-  if (!divide(base) || !divide(sandbox)) return "the server's control group cannot be divided";
+    return "the control group for commands cannot be created: " + error_text(error);
+  if (!divide(base) || !divide(sandbox)) return "the memory and pids controllers cannot be enabled in the server's control group";
   if (settings.cpu_weight != 0) (void)files_->write(sandbox + "/cpu.weight", std::to_string(settings.cpu_weight));
   if (settings.io_weight != 0) {
     (void)files_->write(sandbox + "/io.weight", "default " + std::to_string(settings.io_weight));

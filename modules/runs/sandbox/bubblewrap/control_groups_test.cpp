@@ -292,7 +292,7 @@ TEST_F(control_groups_test, a_later_instance_of_the_module_finds_the_same_group)
 
 TEST_F(control_groups_test, does_not_take_a_group_that_others_use) {
   fake->is_delegated = false;
-  EXPECT_NE(groups->prepare(root, settings).find("holds other programs"), std::string::npos);
+  EXPECT_NE(groups->prepare(root, settings).find("contains other programs"), std::string::npos);
   EXPECT_FALSE(groups->usable());
   EXPECT_EQ(words(fake->get(root + "/cgroup.procs")).size(), 2u);
   EXPECT_FALSE(fs::exists(root + "/server"));

@@ -35,7 +35,7 @@ void disk_guard::observe(std::uint64_t free_bytes, bool enough) noexcept {
   free_bytes_.set(static_cast<double>(free_bytes));
   if (enough || !warnings_.due()) return;
   (void)ry::guard([&] {
-    ctx_.warn("the disk with the workspaces is nearly full: commands are ended or refused until space is freed or sandbox_bubblewrap.min_free_mb is lowered",
+    ctx_.warn("the disk with the workspaces is nearly full: commands are ended and refused until space is freed or sandbox_bubblewrap.min_free_mb is lowered",
               {{"free_mb", free_bytes >> 20}});
   });
 }
@@ -45,7 +45,7 @@ file_error disk_guard::check_space() {
   if (now.enough) return {};
   refused_.add();
   observe(now.bytes, false);
-  return fail(RY_RESOURCE_EXHAUSTED, "the disk of the server is nearly full");
+  return fail(RY_RESOURCE_EXHAUSTED, "the server's disk is nearly full");
 }
 
 file_error disk_guard::before_write(const std::string& project, std::uint64_t bytes) {
@@ -58,8 +58,8 @@ file_error disk_guard::destroy(const std::string& project, const std::string& pa
   watch_.forget(project);
   const disk::removal done = cleaner_->remove(path, project, longest_removal);
   if (done.complete()) return {};
-  if (done.error == 0) return fail(RY_UNAVAILABLE, "the workspace is large: its removal goes on in the background");
-  return fail(RY_UNAVAILABLE, "the workspace could not be removed yet: " + std::string(std::strerror(done.error)));
+  if (done.error == 0) return fail(RY_UNAVAILABLE, "the workspace is large; it is deleted in the background");
+  return fail(RY_UNAVAILABLE, "the workspace could not be deleted yet: " + std::string(std::strerror(done.error)));
 }
 
 void disk_guard::count(disk_verdict found) const {

@@ -24,7 +24,7 @@ void memory_guard::observe(const memory_state& now) noexcept {
   available_bytes_.set(static_cast<double>(now.available_bytes));
   if (now.enough || !warnings_.due()) return;
   (void)ry::guard([&] {
-    ctx_.warn("the memory of the machine is nearly used up: commands are ended or refused until memory is freed or sandbox_bubblewrap.min_available_mb is lowered",
+    ctx_.warn("the memory of the machine is nearly used up: commands are ended and refused until memory is freed or sandbox_bubblewrap.min_available_mb is lowered",
               {{"available_mb", now.available_bytes >> 20}});
   });
 }

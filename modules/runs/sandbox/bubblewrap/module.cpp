@@ -155,7 +155,7 @@ class module {
       (void)calls_->destroy_workspace(project);
       if (code == 0) {
         runner_->set_probing(false);
-        ctx_.info("sandbox ready", {{"confinement", name_of(way)}, {"memory", groups_->usable() ? "control groups" : "summed up while a command runs"}});
+        ctx_.info("sandbox ready", {{"confinement", name_of(way)}, {"memory", groups_->usable() ? "control groups" : "polled"}});
         return;
       }
       const std::string said = output.empty() ? "nothing (exit code " + std::to_string(code) + ")" : output;
