@@ -13,7 +13,7 @@ constexpr std::string_view settings_schema = R"({
   "properties": {
     "max_agents": {
       "type": "object",
-      "description": "Agents of an account by tier; a tier of another name has what free has",
+      "description": "Most agents of an account, by tier; tiers of your own have the limit of free",
       "properties": {
         "free": {"type": "integer", "minimum": 1, "maximum": 1000000, "default": 50},
         "pro": {"type": "integer", "minimum": 1, "maximum": 1000000, "default": 500},
@@ -22,8 +22,8 @@ constexpr std::string_view settings_schema = R"({
       "additionalProperties": {"type": "integer", "minimum": 1, "maximum": 1000000},
       "limit": {"resource": "Agents", "per": "account", "answer": "402 `AGENT_LIMIT_EXCEEDED`", "default": "free 50, pro 500, enterprise 5000", "metric": "runyard_http_requests_total"}},
     "versions_kept": {"type": "integer", "minimum": 2, "maximum": 100000, "default": 100,
-      "description": "Versions of an agent, the newest; older ones are removed",
-      "limit": {"resource": "Versions of an agent", "per": "agent", "answer": "older versions are removed"}}
+      "description": "Newest versions that are kept per agent; older ones are deleted",
+      "limit": {"resource": "Versions of an agent", "per": "agent", "answer": "older versions are deleted"}}
   }
 })";
 

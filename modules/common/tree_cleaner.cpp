@@ -19,14 +19,14 @@ constexpr auto shortest_pause = std::chrono::milliseconds(200);
 tree_cleaner::tree_cleaner(const ry::context& ctx, std::string directory)
     : ctx_(ctx),
       trees_(std::move(directory)),
-      waiting_(ctx.metrics().gauge("quarantined_trees", "Directories of deleted data that are not removed from the disk yet")),
-      failures_(ctx.metrics().counter("removal_failures_total", "Attempts to remove deleted data from the disk that failed")) {}
+      waiting_(ctx.metrics().gauge("quarantined_trees", "Directories of deleted data that are still on the disk")),
+      failures_(ctx.metrics().counter("removal_failures_total", "Failed attempts to remove deleted data from the disk")) {}
 
 int tree_cleaner::dispose(const std::string& path, std::string_view label) {
   const int error = trees_.move_in(path, label);
   if (error != 0) {
     failures_.add();
-    ctx_.warn("deleted data cannot be moved out of its place; remove the directory by hand",
+    ctx_.warn("deleted data cannot be moved to quarantine; remove the directory manually",
               {{"directory", path}, {"cause", std::string_view(std::strerror(error))}});
   }
   wake();
@@ -86,7 +86,7 @@ void tree_cleaner::complain(const quarantine::failure& of) {
   failures_.add();
   // Logs attempts 1, 2, 4, 8 and so on, so that a permanent failure does not flood the log.
   if ((of.attempts & (of.attempts - 1)) != 0) return;
-  ctx_.warn("a deleted directory cannot be removed from the disk; the server retries. If the warning repeats, remove the directory by hand",
+  ctx_.warn("a deleted directory cannot be removed from the disk; the server retries. If this warning repeats, remove the directory manually",
             {{"directory", trees_.directory() + "/" + of.name}, {"attempts", of.attempts}, {"cause", std::string_view(std::strerror(of.error))}});
 }
 

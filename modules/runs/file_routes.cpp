@@ -66,7 +66,7 @@ void respond_bytes(const ry::request& request, std::string bytes, std::uint64_t 
 
 void refuse_too_large(bool whole, std::uint64_t total) {
   if (whole && total > most_bytes)
-    throw refusal(413, "The file is larger than " + size_text(most_bytes) + ": ask for parts of it with offset and limit");
+    throw refusal(413, "The file is larger than " + size_text(most_bytes) + ": request parts of it with offset and limit");
 }
 
 }  // namespace
@@ -148,7 +148,7 @@ ry::task<bool> file_routes::send_local(const ry::request& request, const place& 
     return request.respond_file(file->name(), content_fields(file->size()), 200, offset, want.limit);
   });
   // It became shorter meanwhile.
-  if (sent == RY_OUT_OF_RANGE) throw ry::unavailable("runs.file", "the file changed meanwhile");
+  if (sent == RY_OUT_OF_RANGE) throw ry::unavailable("runs.file", "the file was changed while it was read");
   if (sent == RY_NOT_FOUND) co_return co_await send_read(request, at, want);
   if (sent != RY_OK && sent != RY_CANCELLED) throw ry::error(sent);
   co_return true;

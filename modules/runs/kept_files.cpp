@@ -75,7 +75,7 @@ ry::task<ry::result<std::string>> read_kept(const workspace_rows& rows, std::str
   ry::result<std::map<std::string, std::string>> got = co_await rows.chunks(project, one);
   if (!got) co_return got.error();
   if (got->empty() || got->begin()->second.size() <= from)
-    co_return ry::unavailable("runs.file", "the file changed meanwhile");
+    co_return ry::unavailable("runs.file", "the file was changed while it was read");
   co_return got->begin()->second.substr(from, end - at);
 }
 

@@ -169,7 +169,7 @@ class model_check::course {
     return limits_.total_ms - std::min(limits_.total_ms, spent);
   }
   std::string out_of_time() const {
-    return "not finished, because all checks together may take " + std::to_string(limits_.total_ms / 1000) +
+    return "not finished: all checks together are limited to " + std::to_string(limits_.total_ms / 1000) +
            " s (--total-timeout)";
   }
 

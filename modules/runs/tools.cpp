@@ -31,10 +31,10 @@ constexpr std::size_t most_source_depth = 160;
 constexpr std::uint64_t first_list_pause_ms = 100, last_list_pause_ms = 400;
 
 constexpr std::string_view sandbox_tools = R"json([
-{"name":"shell","description":"Runs a command with /bin/sh in the sandbox. The working directory is /workspace, which keeps its files between calls. There is no network. Returns the output and the exit code.","parameters":{"type":"object","properties":{"command":{"type":"string","description":"The command line"},"timeout_seconds":{"type":"integer","minimum":1,"description":"Ends the command after this time; 120 by default"}},"required":["command"]}},
-{"name":"read_file","description":"Reads a text file of the workspace. Uploaded files are under uploads/.","parameters":{"type":"object","properties":{"path":{"type":"string","description":"Relative to /workspace"},"offset":{"type":"integer","minimum":0,"description":"First byte"},"limit":{"type":"integer","minimum":1,"description":"At most so many bytes"}},"required":["path"]}},
-{"name":"write_file","description":"Writes a file of the workspace as a whole; missing directories are made.","parameters":{"type":"object","properties":{"path":{"type":"string","description":"Relative to /workspace"},"content":{"type":"string"}},"required":["path","content"]}},
-{"name":"list_files","description":"Lists a directory of the workspace.","parameters":{"type":"object","properties":{"path":{"type":"string","description":"Relative to /workspace; the workspace itself by default"}}}}
+{"name":"shell","description":"Runs a command with /bin/sh in the sandbox. The working directory is /workspace, which keeps its files between calls. There is no network. Returns the output and the exit code.","parameters":{"type":"object","properties":{"command":{"type":"string","description":"The command line"},"timeout_seconds":{"type":"integer","minimum":1,"description":"Ends the command after this time; default 120"}},"required":["command"]}},
+{"name":"read_file","description":"Reads a text file of the workspace. Uploaded files are under uploads/.","parameters":{"type":"object","properties":{"path":{"type":"string","description":"Relative to /workspace"},"offset":{"type":"integer","minimum":0,"description":"First byte"},"limit":{"type":"integer","minimum":1,"description":"Maximum number of bytes"}},"required":["path"]}},
+{"name":"write_file","description":"Writes a file of the workspace as a whole; missing directories are created.","parameters":{"type":"object","properties":{"path":{"type":"string","description":"Relative to /workspace"},"content":{"type":"string"}},"required":["path","content"]}},
+{"name":"list_files","description":"Lists a directory of the workspace.","parameters":{"type":"object","properties":{"path":{"type":"string","description":"Relative to /workspace; default: the workspace itself"}}}}
 ])json";
 
 std::string text_of(const json::object& o, std::string_view key) {
@@ -126,7 +126,7 @@ ry::task<tool_outcome> run_shell(parts& p, std::shared_ptr<live_run> run,
                                                         p.config.tool_timeout_seconds);
   spec.wall_ms = static_cast<std::uint64_t>(seconds) * 1000;
   const ry::result<workspace_quota::allowance> may = co_await p.quota.for_command(run->who.account, run->who.project);
-  if (!may) co_return tool_outcome{"the command could not begin: the database did not answer", true};
+  if (!may) co_return tool_outcome{"the command could not be started: the database did not respond", true};
   spec.workspace_bytes = may->bytes;
   spec.workspace_files = may->files;
   ry_sandbox_sink sink{};
@@ -136,11 +136,11 @@ ry::task<tool_outcome> run_shell(parts& p, std::shared_ptr<live_run> run,
   const std::string project = run->who.project.to_string(), account = run->who.account.to_string();
   spec.account = ry::str(account);
   const sandbox_places::place mine = co_await p.commands.take(run);
-  if (!mine) co_return tool_outcome{"the command was called off before it began", true};
+  if (!mine) co_return tool_outcome{"the command was cancelled before it started", true};
   const ry_status st = driver->table->run(driver->self, ry::str(project), &spec, run->exec, &sink, &state,
                                           &state.call);
   if (st == RY_RESOURCE_EXHAUSTED)
-    co_return tool_outcome{"the command did not begin: the disk of the server is nearly full or its memory is nearly used up. Try again later", true};
+    co_return tool_outcome{"the command was not started: the server's disk is nearly full or its memory is nearly used up. Try again later", true};
   if (st != RY_OK) co_return tool_outcome{"the sandbox could not run the command", true};
   {
     live_run::working busy(*run, state);
@@ -157,11 +157,11 @@ ry::task<tool_outcome> run_shell(parts& p, std::shared_ptr<live_run> run,
   if (dropped != 0) text += "\n[" + std::to_string(dropped) + " more bytes of output were dropped]";
   text = shorten(text, most_result_bytes);
   if (state.exit.why == RY_WHY_DEADLINE)
-    text += "\n[the command was ended because its time was over]";
+    text += "\n[the command was ended because it exceeded its time limit]";
   else if (state.exit.why == RY_WHY_OVERLOAD)
-    text += "\n[the command was ended because it took more than it may]";
+    text += "\n[the command was ended because it exceeded a resource limit]";
   else if (state.exit.why == RY_WHY_USER)
-    text += "\n[the command was called off]";
+    text += "\n[the command was cancelled]";
   if (!text.empty() && text.back() != '\n') text += '\n';
   text += "[exit code " + std::to_string(state.exit.exit_code) + "]";
   co_return tool_outcome{std::move(text), state.exit.exit_code != 0};
@@ -190,7 +190,7 @@ ry::task<tool_outcome> run_read(std::shared_ptr<live_run> run,
   std::string text = shorten(got->bytes, most_result_bytes);
   if (offset + got->bytes.size() < got->total)
     text += "\n[" + std::to_string(got->total - offset - got->bytes.size()) +
-            " more bytes: go on with offset " + std::to_string(offset + got->bytes.size()) + "]";
+            " more bytes: continue with offset " + std::to_string(offset + got->bytes.size()) + "]";
   co_return tool_outcome{std::move(text), false};
 }
 

@@ -55,21 +55,21 @@ bool append_to(const std::string& path, std::string_view bytes) {
 }
 
 std::string limit_note(std::string_view what) {
-  return "[The server that runs this could lose files: " + std::string(what) + "]";
+  return "[Files could be lost: " + std::string(what) + "]";
 }
 
 // The message for an exceeded limit; empty for other outcomes.
 std::string excess_text(std::string_view outcome, const workspace_limits& limits) {
   const auto size = [](std::int64_t bytes) { return size_text(static_cast<std::uint64_t>(bytes)); };
   if (outcome == "too_large")
-    return "the workspace is larger than " + size(limits.bytes) + " and its new files are not kept elsewhere";
+    return "the workspace is larger than " + size(limits.bytes) + ", so new files are not saved";
   if (outcome == "too_many")
-    return "the workspace has more than " + std::to_string(limits.files) + " files and its new ones are not kept elsewhere";
+    return "the workspace has more than " + std::to_string(limits.files) + " files, so new files are not saved";
   if (outcome == "account_bytes")
-    return "the workspaces of your account are together larger than " + size(limits.account_bytes) + ", so new files are not kept elsewhere";
+    return "all workspaces of your account together are larger than " + size(limits.account_bytes) + ", so new files are not saved";
   if (outcome == "account_files")
-    return "the workspaces of your account have together more than " + std::to_string(limits.account_files) +
-           " files, so new ones are not kept elsewhere";
+    return "all workspaces of your account together have more than " + std::to_string(limits.account_files) +
+           " files, so new files are not saved";
   return {};
 }
 
@@ -444,7 +444,7 @@ ry::task<ry::result<workspace_keeper::kept>> workspace_keeper::keep_changes(cons
     ry::result<scan_result> now = co_await scan(d, w);
     if (!now && now.status() == RY_RESOURCE_EXHAUSTED) {
       out.note = limit_note("the workspace has more than " + std::to_string(config_.workspace_files) +
-                            " files, so nothing of it is kept elsewhere");
+                            " files, so none of its files are saved");
       co_return out;
     }
     if (!now && now.status() != RY_NOT_FOUND) co_return now.error();
@@ -492,7 +492,7 @@ ry::task<ry::result<workspace_keeper::kept>> workspace_keeper::keep_changes(cons
         if (e.size > static_cast<std::uint64_t>(config_.workspace_file_bytes)) {
           out.note = limit_note(path + " is larger than " +
                                 size_text(static_cast<std::uint64_t>(config_.workspace_file_bytes)) +
-                                " and is not kept elsewhere");
+                                ", so it is not saved");
           continue;
         }
         bool incomplete = false;

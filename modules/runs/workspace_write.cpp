@@ -23,7 +23,7 @@ ry::task<ry::result<void>> write_workspace_file(parts& p, std::shared_ptr<live_r
   if (!room->front().boolean(0))
     co_return ry::error(RY_RESOURCE_EXHAUSTED, "runs.account_space",
                         "the workspaces of your account are full (" + size_text(static_cast<std::uint64_t>(limits.account_bytes)) +
-                            ", " + std::to_string(limits.account_files) + " files): remove files first");
+                            ", " + std::to_string(limits.account_files) + " files): delete files first");
   co_return co_await ry::call_done([&](ry_exec* exec, ry_done d) {
     return driver->table->write_file(driver->self, ry::str(project), ry::str(path), ry::raw(bytes), exec, d);
   });

@@ -191,7 +191,7 @@ test('all answers together have a limit of time', async () => {
   assert.equal(r.of('text').status, 'ok', r.stdout);
   for (const name of ['streaming', 'tool_call', 'wrong_key']) {
     assert.equal(r.of(name).status, 'skipped', name);
-    assert.match(r.of(name).detail, /all checks together may take 2 s \(--total-timeout\)/);
+    assert.match(r.of(name).detail, /all checks together are limited to 2 s \(--total-timeout\)/);
   }
   assert.equal(r.of('streaming').requests, 1, r.stdout);
   assert.equal(r.of('tool_call').requests, 0);

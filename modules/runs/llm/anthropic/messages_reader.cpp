@@ -39,7 +39,7 @@ void messages_reader::event(std::string_view name, std::string_view data, llm::r
   if (name == "error") return fail(llm::failure_of_body(data, 0));
   const auto v = llm::parse_event(data);
   if (!v || !v->is_object())
-    return fail(llm::failure_of_nonsense(data, "the model provider sent an event that is no JSON"));
+    return fail(llm::failure_of_nonsense(data, "the model provider sent an event that is not valid JSON"));
   take(v->get_object(), data, to);
 }
 

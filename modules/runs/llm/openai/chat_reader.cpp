@@ -52,7 +52,7 @@ void chat_reader::event(std::string_view name, std::string_view data, llm::recei
   if (name == "error") return fail(llm::failure_of_body(data, 0));
   if (data == "[DONE]") return conclude(to);
   const auto v = llm::parse_event(data);
-  if (!v || !v->is_object()) return fail(llm::failure_of_nonsense(data, "the model provider sent a chunk that is no JSON"));
+  if (!v || !v->is_object()) return fail(llm::failure_of_nonsense(data, "the model provider sent a chunk that is not valid JSON"));
   const bool had_finished = finish_seen_;
   chunk(v->get_object(), to);
   if (!ended_ && !finish_seen_ && !had_finished && learnings_ < max_learnings) learn(data);

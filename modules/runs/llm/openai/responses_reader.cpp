@@ -112,7 +112,7 @@ void responses_reader::event(std::string_view name, std::string_view data, llm::
     return v && v->is_object() ? error(v->get_object(), to) : fail(llm::failure_of_body(data, 0));
   }
   if (!v || !v->is_object())
-    return fail(llm::failure_of_nonsense(data, "the model provider sent an event that is no JSON"));
+    return fail(llm::failure_of_nonsense(data, "the model provider sent an event that is not valid JSON"));
   take(v->get_object(), name, to);
 }
 
