@@ -142,7 +142,7 @@ resource_metadata read_resource_metadata(std::string_view body, std::string_view
   if (servers.empty()) throw trouble("its metadata names no authorization server");
   m.authorization_server = servers.front();
   if (!usable(m.authorization_server, allowed)) {
-    throw trouble("its metadata names an unusable authorization server: " +
+    throw trouble("its metadata names an authorization server that is not usable: " +
                   m.authorization_server.substr(0, 200));
   }
   m.scopes = scope_text(scopes_of(scope_text(texts_in(o, "scopes_supported", 200))));
