@@ -21,7 +21,7 @@ extern "C" {
 #define RY_AGENT_TOOLS_1 "agent.tools/1"
 
 /* Flags of a scope. */
-#define RY_TOOLS_TAKEN_OVER 1u /* another worker executed this run before; what a source kept for the run there is not available here */
+#define RY_TOOLS_TAKEN_OVER 1u /* another worker executed this run before; state that a source kept there is not available */
 
 /* For whom; borrowed-in. */
 typedef struct ry_tools_scope {

@@ -97,8 +97,8 @@ typedef struct ry_mcp_sink {
                   const ry_error_view* err) RY_NOEXCEPT;
   /* Last, unless close() came first: the connection is gone, or could not be made. RY_OK: the server
    * ended it. RY_UNAUTHENTICATED: it refused the credentials, with err's http_status and a detail_json of
-   * {"authenticate": "..."}, see ry_mcp_outcome. err names the cause, as an exit code; what a program wrote
-   * to its standard error is the "cause" of its detail_json. */
+   * {"authenticate": "..."}, see ry_mcp_outcome. err names the cause, such as an exit code; the standard
+   * error of a program is the "cause" in its detail_json. */
   void (*on_closed)(void* ctx, ry_status st, const ry_error_view* err) RY_NOEXCEPT;
 } ry_mcp_sink;
 

@@ -56,12 +56,12 @@ typedef struct ry_sandbox_command {
   ry_str cache;             /* absolute path of a directory of the host that appears, writable, as /cache; empty: none. The
                                driver gives it to the command's user */
   uint64_t cache_bytes;     /* a command that makes it larger is ended; 0 = no limit */
-  ry_str account;           /* the account that the command runs for, a UUID: limits per account count by it. Empty:
-                               they count by project_id */
-  /* Limits of the workspace if they are below the driver's; 0 = the driver's limits. A command that makes the workspace larger
-   * while it exceeds a limit is ended. */
+  ry_str account;           /* account of the command, a UUID, to which the limits per account apply. Empty: they
+                               apply to project_id */
+  /* Limits of the workspace if they are below the driver's; 0 = the driver's limits. The driver ends a command that makes the
+   * workspace larger while it exceeds a limit. */
   uint64_t workspace_bytes;
-  uint64_t workspace_files; /* files, directories and others */
+  uint64_t workspace_files; /* files, directories, links and others */
 } ry_sandbox_command;
 
 typedef struct ry_sandbox_exit {
@@ -89,7 +89,7 @@ typedef struct ry_sandbox_sink {
 /* content: borrowed-out; total_size: of the whole file. */
 typedef void (*ry_sandbox_read_fn)(void* ctx, ry_status st, ry_bytes content, uint64_t total_size,
                                    const ry_error_view* err) RY_NOEXCEPT;
-/* fd: of an open regular file, for reading; the function that is called closes it. -1 unless st == RY_OK. */
+/* fd: descriptor of a regular file, open for reading; the callback must close it. -1 unless st == RY_OK. */
 typedef void (*ry_sandbox_open_fn)(void* ctx, ry_status st, int32_t fd, uint64_t total_size,
                                    const ry_error_view* err) RY_NOEXCEPT;
 /* entries_json: [{"name":"a.txt","kind":"file|dir|link|other","size":12,"modified_unix_us":...}], sorted. */
@@ -161,7 +161,7 @@ typedef struct ry_sandbox_driver_v1 {
   void (*close_stdin)(void* self, void* call) RY_NOEXCEPT;
   void (*pause)(void* self, void* call) RY_NOEXCEPT;
   void (*resume)(void* self, void* call) RY_NOEXCEPT;
-  /* As read_file, for what is read in pieces while it may be replaced. May be NULL. [any] */
+  /* Opens a file for reading in chunks, consistently even if it is replaced. May be NULL. [any] */
   ry_status (*open_file)(void* self, ry_str project_id, ry_str path, ry_exec* exec,
                          ry_sandbox_open_fn fn, void* ctx) RY_NOEXCEPT;
 } ry_sandbox_driver_v1;

@@ -12,9 +12,9 @@
  * additionalProperties (a schema, or false; false is the default), items, enum, minimum, maximum,
  * minLength, maxLength, minItems, maxItems, pattern, default, description, "secret": true (masked in
  * every listing and log), "driver_of": "<point>" (a driver's name). create() sees defaults filled in.
- * "limit" says that the setting bounds a resource, for `runyard settings --limits`: an object of texts
- * "resource", "per" (account, server, ...), "answer" (what a client gets at the limit) and optionally
- * "default" (where there is not one), "metric" and "alert".
+ * "limit" marks a setting that limits a resource, for `runyard settings --limits`: an object of strings
+ * "resource", "per" (account, server, ...), "answer" (the response at the limit) and optionally
+ * "default" (if the schema has none), "metric" and "alert".
  */
 #ifndef RY_IF_REGISTRAR_H
 #define RY_IF_REGISTRAR_H
