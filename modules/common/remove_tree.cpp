@@ -70,7 +70,7 @@ class remover {
     std::string name;  // in the directory above
   };
 
-  // 0 where the kernel does not tell. Device numbers would not do: a subvolume of btrfs has one of its own.
+  // 0 if the kernel does not report it. Device numbers do not suffice: a subvolume of btrfs has its own.
   static std::uint64_t mount_of(int directory) {
     struct statx status {};
     const bool told = ::statx(directory, "", AT_EMPTY_PATH, STATX_MNT_ID, &status) == 0 && (status.stx_mask & STATX_MNT_ID) != 0;

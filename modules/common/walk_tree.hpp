@@ -1,4 +1,4 @@
-// Visits everything in a directory tree whose shape another party chose, and sums up what it takes on disk.
+// Visits all entries of a directory tree whose shape another party controls, and sums their disk usage.
 //
 // No link is followed, and the length of paths does not matter: entries are reached by descriptors, also while another
 // process changes the tree. At most `max_depth` directories are open at a time. Thread: any; the functions block.

@@ -323,7 +323,7 @@ ry::task<void> broker::cancel_task(server_ptr s, std::string task) {
     std::optional<places::one> turn;
     const auto key = waiting_key(*s);
     if (!s->session.empty()) turn.emplace(co_await turns_.take(key));
-    // The session that the task belongs to is on the loop where it was begun.
+    // The session of the task is on the event loop that opened it.
     ry_exec* const home = s->reuse ? kept_.home_of(key) : nullptr;
     const auto driver = parts_.transports.find(s->driver);
     // A task of a program or a stream that has ended went with it.

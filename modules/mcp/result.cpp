@@ -54,8 +54,8 @@ std::size_t base64_prefix(std::string_view s) {
   return static_cast<std::size_t>(end - s.begin());
 }
 
-// Replaces bytes in a value by their size: pictures and sound are no text for a model, wherever a result has them. A server
-// chooses the text and the blocks: the time is linear in the size of the message, as all of it is spent on an event loop.
+// Replaces binary data in a value by its size, because a model cannot read images and audio as text. A server controls the
+// text and the blocks, and this code runs on an event loop, so its time must be linear in the size of the message.
 class binary_filter {
  public:
   // Strings that are the data of a block of `content` are bytes.
@@ -84,7 +84,7 @@ class binary_filter {
     for (const auto& b : beginnings_) may_begin_[b.first >> (64 - may_begin_bits)] = true;
   }
 
-  // The same in a text: the data of blocks, and pictures and sound in data URLs.
+  // The same for a text: data of blocks, and images and audio in data URLs.
   std::string without_bytes(std::string_view text) const { return without_data_urls(without_known(text)); }
 
   json::value without_bytes(const json::value& v, std::string_view key = {}) const {
@@ -104,7 +104,7 @@ class binary_filter {
 
  private:
   static constexpr std::size_t least = 128, longest_word = 4096;
-  // Comparisons with data that begins alike, and bytes that were alike; what is beyond is taken for text.
+  // Limit on comparisons with data of the same beginning and on equal bytes; beyond it, data counts as text.
   static constexpr std::size_t most_compared = 32u << 20;
   static constexpr int may_begin_bits = 20;
 

@@ -147,7 +147,7 @@ ry::task<bool> file_routes::send_local(const ry::request& request, const place& 
   const ry_status sent = co_await parts_.ctx.run_blocking([&] {
     return request.respond_file(file->name(), content_fields(file->size()), 200, offset, want.limit);
   });
-  // It became shorter meanwhile.
+  // The file was truncated while it was read.
   if (sent == RY_OUT_OF_RANGE) throw ry::unavailable("runs.file", "the file was changed while it was read");
   if (sent == RY_NOT_FOUND) co_return co_await send_read(request, at, want);
   if (sent != RY_OK && sent != RY_CANCELLED) throw ry::error(sent);

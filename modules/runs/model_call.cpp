@@ -116,7 +116,7 @@ bool model_call::fits(std::size_t bytes) {
   return stop_too_long();
 }
 
-// Blocks repeat what was given as reasoning, so they count by themselves.
+// Blocks repeat the reasoning text, so they are counted separately.
 bool model_call::keeps(std::size_t bytes) {
   if (bytes <= most_bytes - std::min(most_bytes, reasoning_.size())) return true;
   return stop_too_long();

@@ -105,7 +105,7 @@ class workspace_keeper {
                                           const std::string& account, std::function<bool()> hurry);
   // Loads the stored state of this copy if the directory is the same.
   ry::task<void> read_state(workspace& w, const scan_result& now);
-  // Empty: the database takes what is here. Else why not, for the agent.
+  // Empty: the workspace is within its limits. Otherwise the reason, for the agent.
   ry::task<ry::result<std::string>> find_excess(const workspace& w, const scan_result& now, const workspace_limits& limits,
                                                 const std::string& account);
   ry::task<ry::result<scan_result>> scan(const driver& d, const workspace& w);

@@ -108,7 +108,7 @@ void append_utf8(std::string& out, char32_t c) {
 
 bool cut_text(std::string& text, std::size_t most) {
   if (text.size() <= most) return false;
-  // The begin of the character that the cut meets; what is no UTF-8 loses no more than one would have.
+  // Start of the character at the cut. Bytes that are not UTF-8 lose no more than one character would have.
   std::size_t at = most;
   while (at > 0 && most - at < 3 && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80) --at;
   text.resize((static_cast<unsigned char>(text[at]) & 0xC0) == 0x80 ? most : at);

@@ -36,8 +36,8 @@ class authorizer {
   struct answer {
     std::string state, code, issuer, error;
   };
-  // The authorization server's answer, brought by the account that asked for the link or by the browser that
-  // confirmed it. The name of the profile.
+  // The authorization server's response, sent by the account that requested the link or by the browser that
+  // confirmed it. Returns the name of the profile.
   ry::task<std::string> conclude(answer a, profile_store::conclusion by) const;
 
   // Removes the profile. Its tokens are taken back behind the caller.

@@ -46,11 +46,11 @@ class profile_store {
   ry::task<void> release(ry::uuid id) const;
   ry::task<void> keep(ry::uuid id, connection c) const;
 
-  // One consent is waited for at a time; the link of an earlier one is void. `ticket`: what the link to the
-  // confirmation page carries; nothing where users come back to a page of the operator.
+  // One consent is pending at a time; the link of an earlier one is void. `ticket`: part of the link to the
+  // confirmation page; nullopt if the operator has set a page to which users return.
   ry::task<void> expect(ry::uuid id, std::string state, std::optional<std::string> ticket, consent_flow f,
                         std::int64_t seconds) const;
-  // Whether a consent was begun and never came back.
+  // Whether a consent was started and never completed.
   ry::task<bool> expects(ry::uuid id) const;
   struct expected {
     ry::uuid profile, account;
@@ -64,7 +64,7 @@ class profile_store {
   ry::task<confirmable> find_consent(std::string ticket) const;
   // From now on the browser with this cookie, and no other, can conclude. Throws RY_NOT_FOUND "mcp.consent".
   ry::task<void> confirm(std::string ticket, std::string cookie) const;
-  // The party that may conclude a consent: the account that asked for the link, or the browser that confirmed it.
+  // The party that may complete a consent: the account that requested the link, or the browser that confirmed it.
   struct conclusion {
     std::optional<ry::uuid> account;
     std::string cookie;

@@ -176,7 +176,7 @@ std::int32_t judge(std::string_view reason) {
 }  // namespace
 
 std::int32_t finish_of(std::string_view reason) {
-  // Written as text by DashScope and some gateways while the answer goes on.
+  // DashScope and some gateways send these texts while the answer continues.
   const bool none = reason.find_first_not_of(' ') == std::string_view::npos || reason == "null" || reason == "None";
   return none ? 0 : judge(reason);
 }

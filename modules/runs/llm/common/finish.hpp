@@ -11,8 +11,8 @@ namespace llm {
 std::int32_t finish_of(std::string_view reason);
 
 // The same with the name that the model's own provider gave (native_finish_reason of OpenRouter and others), because
-// gateways turn what they do not know into "stop": the graver of the two counts. An unknown native name says nothing; one
-// alone ends an answer only when that was cut, withheld or failed.
+// gateways map unknown reasons to "stop": the more severe of the two counts. An unknown native name is ignored; a native
+// name alone ends an answer only if the answer was truncated, withheld or failed.
 std::int32_t finish_of(std::string_view reason, std::string_view native);
 
 // Of two ends of one answer: an error, then a filter, a refusal, a limit, a pause, calls, an ordinary end, 0.

@@ -503,7 +503,7 @@ void responses_reader::usage(const json::object& response) {
 void responses_reader::completed(const json::object& o, llm::receiver& to) {
   const auto& response = response_of(o);
   const auto status = text_at(response, "status");
-  if (status == "in_progress" || status == "queued") return;  // a document of an answer that has only begun
+  if (status == "in_progress" || status == "queued") return;  // the document of an answer that has just started
   if (status == "incomplete") return incomplete(o, to);
   if (status == "failed") return response_failed(o, to);
   if (status == "cancelled") return cancelled(o, to);
