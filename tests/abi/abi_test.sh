@@ -94,7 +94,7 @@ refusals)
   # Built for a longer table of an interface than this host has.
   refused abi_newer_table 'module "abi_newer_table" needs ry.core/1 of at least 4096 bytes' \
     "this host's has" 'Upgrade the host or rebuild the module with a lower RY_ABI_MINOR'
-  refused abi_missing_need 'module "abi_missing_need" needs nowhere/1, which no module'
+  refused abi_missing_need 'module "abi_missing_need" needs nowhere/1, which no available module'
   refused 'abi_cycle_a abi_cycle_b' 'part of a cycle of needs' abi_cycle_a abi_cycle_b
   refused 'abi_same_route_a abi_same_route_b' 'registers the route GET /abi/same' \
     abi_same_route_a abi_same_route_b
