@@ -14,6 +14,7 @@ namespace json = boost::json;
 namespace {
 
 constexpr std::size_t most_argument_depth = 32;
+constexpr std::size_t most_id_bytes = 256, most_name_bytes = 256;  // of a call; names of tools are shorter
 constexpr std::string_view no_result = "The call was interrupted and has no result.";
 constexpr std::string_view cut_call =
     "The call was not made: the answer reached the output limit before the arguments were complete. Make the call "
@@ -181,9 +182,10 @@ std::string answered_id(const chat_message& m) {
 
 tool_call read_tool_call(std::string_view id, std::string_view name, std::string_view arguments,
                          const std::vector<tool_call>& before) {
-  tool_call out{std::string(id), std::string(name), "{}", false};
+  name = name.substr(0, most_name_bytes);
+  tool_call out{std::string(id.substr(0, most_id_bytes + 1)), std::string(name.substr(0, whole_characters(name))), "{}", false};
   const auto taken = [&](const std::string& wish) {
-    return wish.empty() ||
+    return wish.empty() || wish.size() > most_id_bytes ||
            std::any_of(before.begin(), before.end(), [&](const tool_call& c) { return c.id == wish; });
   };
   for (std::size_t n = before.size() + 1; taken(out.id); ++n) out.id = "call_" + std::to_string(n);

@@ -62,7 +62,7 @@ bool is_unfinished(const chat_message& m);
 // The call that a tool's message answers; empty for other messages.
 std::string answered_id(const chat_message& m);
 
-// A call as the model wrote it. Ids that are empty or clash get one of ours.
+// A call as the model wrote it. Ids that are empty, clash or are longer than 256 bytes get one of ours; longer names are cut.
 tool_call read_tool_call(std::string_view id, std::string_view name, std::string_view arguments,
                          const std::vector<tool_call>& before);
 // Why the call must not be made, for the model; nullopt: it can be made. `cut_off`: the answer ended at the output

@@ -227,6 +227,11 @@ TEST(read_tool_call_test, what_models_get_wrong) {
   EXPECT_EQ(read_tool_call("x", "shell", "{\"a\":", {}).arguments, "{}");
   EXPECT_EQ(read_tool_call("", "shell", "{}", {}).id, "call_1");
   EXPECT_NE(read_tool_call("c1", "shell", "{}", {first}).id, "c1");
+  EXPECT_EQ(read_tool_call(std::string(256, 'i'), "shell", "{}", {}).id, std::string(256, 'i'));
+  EXPECT_EQ(read_tool_call(std::string(257, 'i'), "shell", "{}", {}).id, "call_1");
+  EXPECT_EQ(read_tool_call(std::string(2 << 20, 'i'), "shell", "{}", {first}).id, "call_2");
+  EXPECT_EQ(read_tool_call("x", "s" + std::string(2 << 20, 'n'), "{}", {}).name.size(), 256u);
+  EXPECT_EQ(read_tool_call("x", std::string(255, 'n') + "\xC3\xA4", "{}", {}).name, std::string(255, 'n'));
 }
 
 TEST(bodies_test, hold_what_was_said) {

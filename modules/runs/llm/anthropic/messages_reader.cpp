@@ -6,6 +6,7 @@
 #include "finish.hpp"
 #include "provider_error.hpp"
 #include "request.hpp"
+#include "tool_ids.hpp"
 
 namespace anthropic {
 
@@ -121,7 +122,7 @@ void messages_reader::block_start(const json::object& o, llm::receiver& to) {
   } else if (type == "tool_use") {
     if (calls_.size() == llm::tool_call_assembly::most_calls)
       return fail({RY_DATA_LOSS, "llm.protocol", "the model asked for too many tool calls"});
-    tool_block t{number_at(o, "index"), std::string(text_at(*b, "id")), std::string(text_at(*b, "name")), {}, {}};
+    tool_block t{number_at(o, "index"), std::string(llm::bounded_id(text_at(*b, "id"))), std::string(text_at(*b, "name")), {}, {}};
     if (const auto* input = object_at(*b, "input"); input && !input->empty()) t.given = json::serialize(*input);
     calls_.push_back(std::move(t));
   }

@@ -10,6 +10,7 @@
 
 #include "json_text.hpp"
 #include "request.hpp"
+#include "tool_ids.hpp"
 
 namespace llm {
 
@@ -200,7 +201,7 @@ std::optional<std::size_t> tool_call_assembly::add_function(const json::object& 
 std::optional<std::size_t> tool_call_assembly::add(const json::object& o, std::size_t position) {
   piece p;
   p.position = position;
-  p.id = text_at(o, "id");
+  p.id = bounded_id(text_at(o, "id"));
   const auto* f = object_at(o, "function");
   const json::object& named = f ? *f : o;
   p.name = text_at(named, "name");
@@ -236,12 +237,18 @@ std::optional<std::size_t> tool_call_assembly::add(const piece& p, const json::o
     calls_.push_back({p.index, {}, {}, deltas_, {}, {}});
     c = &calls_.back();
   }
-  if (c->id.empty()) c->id = p.id;
+  if (c->id.empty()) {
+    c->id = p.id;
+    bytes_ += p.id.size();
+  }
   if (p.name.starts_with(c->name))
     c->name = p.name;  // the first, the same, or all of it so far
   else if (p.name != c->name)
     c->name += p.name;
-  if (extra != nullptr) c->extra = *extra;
+  if (extra != nullptr) {
+    c->extra = *extra;
+    bytes_ += json::serialize(*extra).size();
+  }
   bytes_ += p.arguments.size() + p.name.size();
   if (bytes_ > most_bytes) return std::nullopt;
   c->arguments.add(p.arguments);

@@ -97,6 +97,21 @@ TEST(tool_call_assembly, number_and_size_are_bounded) {
   EXPECT_FALSE(together.add(other)) << "the calls of one answer have one limit";
 }
 
+TEST(tool_call_assembly, a_very_long_id_reads_as_missing) {
+  const auto delta = [](std::size_t size) {
+    return R"([{"index":0,"id":")" + std::string(size, 'i') + R"(","function":{"name":"f","arguments":"{}"}}])";
+  };
+  EXPECT_EQ(assembled({delta(16 * 1024)}).front().size(), 16 * 1024 + 5);
+  EXPECT_EQ(assembled({delta(2 << 20)}).front().size(), 9u + 5);
+}
+
+TEST(tool_call_assembly, extra_content_counts_as_size) {
+  const std::string delta = R"([{"index":0,"id":"a","extra_content":{"x":")" + std::string(tool_call_assembly::most_bytes, 'x') +
+                            R"("},"function":{"name":"f","arguments":"{}"}}])";
+  tool_call_assembly calls;
+  EXPECT_FALSE(calls.add(boost::json::parse(delta).as_array()));
+}
+
 TEST(tool_call_assembly, what_stands_for_no_arguments_is_an_empty_object) {
   const auto with = [](std::string_view arguments) {
     return boost::json::serialize(

@@ -1,6 +1,7 @@
 // Ids of tool calls as a provider takes them. Pure.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <set>
 #include <string>
@@ -14,6 +15,10 @@ enum class id_form {
   compatible,  // of both `openai` and, for ids that this server made, `nine`
   nine,        // exactly nine letters and digits: Mistral
 };
+
+// Longer ids of calls and items read as missing. The longest known ones carry a signature of some KiB.
+inline constexpr std::size_t longest_id = 16 * 1024;
+inline std::string_view bounded_id(std::string_view id) { return id.size() > longest_id ? std::string_view() : id; }
 
 bool is_valid_id(std::string_view id, id_form form);
 

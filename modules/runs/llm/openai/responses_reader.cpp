@@ -10,6 +10,7 @@
 #include "provider_error.hpp"
 #include "request.hpp"
 #include "tool_calls.hpp"
+#include "tool_ids.hpp"
 
 namespace openai {
 
@@ -144,12 +145,12 @@ responses_reader::kind responses_reader::kind_of(const json::object& item) {
 }
 
 responses_reader::reference responses_reader::reference_of(const json::object& event) {
-  return {text_at(event, "item_id"), text_at(event, "call_id"), index_at(event, "output_index")};
+  return {llm::bounded_id(text_at(event, "item_id")), llm::bounded_id(text_at(event, "call_id")), index_at(event, "output_index")};
 }
 
 responses_reader::reference responses_reader::reference_of(const json::object& item,
                                                            std::optional<std::int64_t> index) {
-  return {text_at(item, "id"), text_at(item, "call_id"), index};
+  return {llm::bounded_id(text_at(item, "id")), llm::bounded_id(text_at(item, "call_id")), index};
 }
 
 // By the id of the item, then by that of the call: some gateways give one of them to several items, others change one of
@@ -388,7 +389,7 @@ void responses_reader::absorb_arguments(output_item& call, const json::object& f
 void responses_reader::absorb(output_item& into, const json::object& item, llm::receiver& to) {
   into.announced = into.done = true;
   const auto learn = [&item](std::string& member, std::string_view key) {
-    if (member.empty()) member = text_at(item, key);
+    if (member.empty()) member = llm::bounded_id(text_at(item, key));
   };
   learn(into.id, "id");
   switch (into.is) {
