@@ -251,7 +251,7 @@ ry::task<json::value> broker::invoke(server_ptr s, call_request request, call_ho
           take_over(result, co_await c->follow_task(request.tool, task, options));
         }
         done_with(std::move(c));
-        if (calls && says_unknown_tool(result)) memory_.age(s->key, s->account_id);
+        if (calls && says_unknown_tool(result)) memory_.age(s->key, s->account_id, parts_.ctx.now_unix_us());
         co_return result;
       } catch (const ry::error& e) {
         why = e;
@@ -273,7 +273,7 @@ ry::task<json::value> broker::invoke(server_ptr s, call_request request, call_ho
     const auto code = why.is("mcp.rpc") && !detail.empty() ? code_of(parse(detail)) : 0;
     const bool about_tool = calls && (code == invalid_params || code == method_not_found);
     if (about_tool || code == header_mismatch) {
-      memory_.age(s->key, s->account_id);
+      memory_.age(s->key, s->account_id, parts_.ctx.now_unix_us());
     }
     // In all of these the server has done nothing yet.
     if (code == header_mismatch && lists++ == 0) {

@@ -32,7 +32,7 @@ class broker {
         places_(parts.ctx, s.max_at_once),
         turns_(parts.ctx, 1),
         tasks_(parts.ctx) {
-    parts_.tools_changed = [this](const server& from) { memory_.age(from.key, from.account_id); };
+    parts_.tools_changed = [this](const server& from) { memory_.age(from.key, from.account_id, parts_.ctx.now_unix_us()); };
   }
 
   // Throws what client throws; mcp.timeout after the limit. An old list is not served.

@@ -1,9 +1,12 @@
 #include "memory.hpp"
 
+#include <algorithm>
+
 namespace mcp {
 namespace {
 
 constexpr std::int64_t backoff_us = 30LL * 1'000'000;
+constexpr std::int64_t first_pause_us = 5LL * 1'000'000, longest_pause_us = 60LL * 1'000'000;
 constexpr std::size_t overhead = 256;  // of an entry, beside its key and its list
 
 }  // namespace
@@ -27,8 +30,12 @@ list_change tool_memory::store(const std::string& key, const std::string& accoun
     remove(entries_.begin());
     return change;
   }
+  if (e.tools && e.doubted) e.vain = change.none() ? e.vain + 1 : 0;
   e.tools = std::move(tools);
-  e.fresh_until_us = e.aged == aged ? now_us + life_us : 0;
+  e.stored_us = now_us;
+  e.doubted = e.aged != aged;
+  e.fresh_until_us = now_us + life_us;
+  if (e.doubted) e.fresh_until_us = std::min(e.fresh_until_us, doubted_from_us(e));
   e.failed_until_us = 0;
   weigh(e);
   make_room(account);
@@ -41,10 +48,17 @@ void tool_memory::failed(const std::string& key, const std::string& account, std
   make_room(account);
 }
 
-void tool_memory::age(const std::string& key, const std::string& account) {
+// When a list that its server says has changed is to be asked for again.
+std::int64_t tool_memory::doubted_from_us(const entry& e) {
+  if (e.vain == 0) return e.stored_us;
+  return e.stored_us + std::min(first_pause_us << std::min(e.vain - 1, 10), longest_pause_us);
+}
+
+void tool_memory::age(const std::string& key, const std::string& account, std::int64_t now_us) {
   std::lock_guard lock(mutex_);
   auto& e = touched(key, account);
-  e.fresh_until_us = 0;
+  e.doubted = true;
+  e.fresh_until_us = std::min(e.fresh_until_us, std::max(now_us, doubted_from_us(e)));
   ++e.aged;
   make_room(account);
 }

@@ -32,7 +32,9 @@ class tool_memory {
   list_change store(const std::string& key, const std::string& account, tool_list_ptr tools, std::int64_t life_us, std::int64_t now_us,
                     std::uint64_t aged = 0);
   void failed(const std::string& key, const std::string& account, std::int64_t now_us);
-  void age(const std::string& key, const std::string& account);  // from now on to be asked for again
+  // The server says that its list has changed: it is to be asked for again. A server that says so although the list stays
+  // the same is asked after a pause that doubles each time, up to a minute.
+  void age(const std::string& key, const std::string& account, std::int64_t now_us);
 
   std::size_t bytes() const;
 
@@ -43,12 +45,15 @@ class tool_memory {
   struct entry {
     std::string key, account;
     tool_list_ptr tools;
-    std::int64_t fresh_until_us = 0, failed_until_us = 0;
+    std::int64_t fresh_until_us = 0, failed_until_us = 0, stored_us = 0;
+    bool doubted = false;  // the server said that the list has changed
+    int vain = 0;          // how often in a row it then was the same
     std::uint64_t aged = 0;
     std::size_t bytes = 0;
   };
   using place = std::list<entry>::iterator;
   entry& touched(const std::string& key, const std::string& account);
+  static std::int64_t doubted_from_us(const entry& e);
   void weigh(entry& e);
   void make_room(const std::string& account);  // that has grown
   bool over(std::size_t bytes, std::size_t entries) const { return bytes > most_bytes_ || entries > most_entries_; }

@@ -70,7 +70,7 @@ TEST(Memory, AgesAndTellsWhatChanged) {
   EXPECT_TRUE(m.store("k", "u", list_of({{"a", "x"}, {"b", "x"}}), 1000, 0).none());
   EXPECT_FALSE(m.look_up("k", 1000).fresh);
   EXPECT_NE(m.look_up("k", 1000).tools, nullptr) << "the old list goes on to be there";
-  m.age("k", "u");
+  m.age("k", "u", 0);
   EXPECT_FALSE(m.look_up("k", 0).fresh);
   const auto change = m.store("k", "u", list_of({{"a", "y"}, {"c", "x"}}), 1000, 0);
   EXPECT_THAT(change.changed, testing::ElementsAre("a"));
@@ -81,13 +81,48 @@ TEST(Memory, AgesAndTellsWhatChanged) {
 TEST(Memory, AListThatWasAskedForBeforeItAgedIsNotFresh) {
   tool_memory m(1u << 20);
   auto aged = m.look_up("k", 0).aged;
-  m.age("k", "u");
+  m.age("k", "u", 0);
   m.store("k", "u", list_of({{"a", "x"}}), 1000, 0, aged);
   EXPECT_NE(m.look_up("k", 0).tools, nullptr);
   EXPECT_FALSE(m.look_up("k", 0).fresh);
   aged = m.look_up("k", 0).aged;
   m.store("k", "u", list_of({{"a", "x"}}), 1000, 0, aged);
   EXPECT_TRUE(m.look_up("k", 0).fresh);
+}
+
+TEST(Memory, AServerThatSaysInVainThatItsListHasChangedIsAskedAfterAPause) {
+  constexpr std::int64_t second = 1'000'000, life = 3600 * second;
+  tool_memory m(1u << 20);
+  std::int64_t now = 0;
+  // It says so whenever it is asked.
+  const auto listed = [&](const char* description) {
+    const auto aged = m.look_up("k", now).aged;
+    m.age("k", "u", now);
+    m.store("k", "u", list_of({{"a", description}}), life, now, aged);
+  };
+  listed("x");
+  EXPECT_FALSE(m.look_up("k", now).fresh) << "the first time it is believed";
+  for (const std::int64_t pause : {5, 10, 20, 40, 60, 60}) {
+    listed("x");
+    EXPECT_TRUE(m.look_up("k", now + pause * second - 1).fresh) << pause;
+    m.age("k", "u", now + second);
+    EXPECT_TRUE(m.look_up("k", now + pause * second - 1).fresh) << pause;
+    now += pause * second;
+    EXPECT_FALSE(m.look_up("k", now).fresh) << pause;
+  }
+  // A list that has changed is proof.
+  listed("y");
+  EXPECT_FALSE(m.look_up("k", now).fresh);
+}
+
+TEST(Memory, ADoubtedListIsAskedForAtOnceIfItsServerHasNotSaidSoInVain) {
+  tool_memory m(1u << 20);
+  for (const char* description : {"x", "y", "z"}) {
+    m.store("k", "u", list_of({{"a", description}}), 1'000'000, 0, m.look_up("k", 0).aged);
+    EXPECT_TRUE(m.look_up("k", 0).fresh);
+    m.age("k", "u", 0);
+    EXPECT_FALSE(m.look_up("k", 0).fresh);
+  }
 }
 
 // Two bytes of text may become a value of many: the list is bounded by what it takes in memory.

@@ -14,6 +14,8 @@ constexpr std::size_t most_message = 500;
 constexpr std::int64_t least_pause_ms = 50, longest_pause_ms = 60'000;
 constexpr std::int64_t first_pause_ms = 250, usual_pause_ms = 5'000;  // of a server that suggests none
 
+constexpr std::uint64_t failure_pause_ms = 500, longest_failure_pause_ms = 15'000, longest_retry_after_ms = 60'000;
+
 using state = remote_task::state;
 constexpr std::array<std::pair<std::string_view, state>, 5> names = {{{"working", state::working},
                                                                       {"input_required", state::input_required},
@@ -84,6 +86,11 @@ std::optional<remote_task> read_task(const json::value& result) {
 std::uint64_t poll_pause_ms(const remote_task& t, int polls) {
   if (t.poll_ms) return static_cast<std::uint64_t>(std::clamp(*t.poll_ms, least_pause_ms, longest_pause_ms));
   return static_cast<std::uint64_t>(std::min(first_pause_ms << std::min(polls, 10), usual_pause_ms));
+}
+
+std::uint64_t retry_pause_ms(int failures, std::uint32_t retry_after_s) {
+  const auto own = std::min(failure_pause_ms << std::min(failures, 6), longest_failure_pause_ms);
+  return std::max(own, std::min(retry_after_s * std::uint64_t{1000}, longest_retry_after_ms));
 }
 
 std::string task_line(const remote_task& t) {

@@ -42,6 +42,10 @@ bool is_created_task(const json::value& result);
 // How long to wait before the next tasks/get. `polls`: how many were made.
 std::uint64_t poll_pause_ms(const remote_task& t, int polls);
 
+// How long to wait after a request about a task that failed, the `failures`th time in a row: longer each time, and as long
+// as the server asks (Retry-After), but no longer than a minute.
+std::uint64_t retry_pause_ms(int failures, std::uint32_t retry_after_s);
+
 // One line for the readers of the run.
 std::string task_line(const remote_task& t);
 

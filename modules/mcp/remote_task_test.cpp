@@ -60,5 +60,14 @@ TEST(RemoteTask, PollsAtTheIntervalOfTheServerWithinBounds) {
   EXPECT_EQ(poll_pause_ms(t, 1000), 5'000u);
 }
 
+TEST(RemoteTask, FailedRequestsAreRepeatedAfterAPauseWithinBounds) {
+  EXPECT_EQ(retry_pause_ms(1, 0), 1'000u);
+  EXPECT_LT(retry_pause_ms(1, 0), retry_pause_ms(3, 0));
+  EXPECT_EQ(retry_pause_ms(1000, 0), 15'000u);
+  EXPECT_EQ(retry_pause_ms(1, 7), 7'000u);
+  EXPECT_EQ(retry_pause_ms(1, 61), 60'000u);
+  EXPECT_EQ(retry_pause_ms(1, 4'294'967'295u), 60'000u);
+}
+
 }  // namespace
 }  // namespace mcp

@@ -8,7 +8,6 @@ namespace {
 
 // How often in a row a server may fail to say how a task stands.
 constexpr int most_failures = 10;
-constexpr std::uint64_t failure_pause_ms = 500, longest_failure_pause_ms = 15'000;
 constexpr std::size_t most_answers = 64;  // to questions of one task
 
 }  // namespace
@@ -27,8 +26,7 @@ ry::task<reply> client::ask_of_task(std::string method, std::string task_id, int
     if (r.answered && !unwell) failures = 0;
     const bool settled = r.answered ? !unwell : !(gone || busy);
     if (settled || (channel && link_->closed()) || ++failures > most_failures) co_return r;
-    const auto pause = std::min(failure_pause_ms << std::min(failures, 6), longest_failure_pause_ms);
-    (co_await parts_.ctx.sleep(std::max<std::uint64_t>(pause, r.retry_after_s * 1000ULL))).value();
+    (co_await parts_.ctx.sleep(retry_pause_ms(failures, r.retry_after_s))).value();
     if (!link_->closed()) continue;
     ready_ = false;
     if (begun_anew_) begun_anew_();

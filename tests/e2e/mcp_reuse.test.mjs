@@ -283,6 +283,20 @@ test('a list is remembered as long as the server allows', async () => {
   }
 });
 
+test('a server that says with each list that its list has changed is not asked each time', async () => {
+  const peer = await peerOf((m, res) => {
+    if (m.method !== 'tools/list') return undefined;
+    res.writeHead(200, { 'content-type': 'text/event-stream' });
+    res.write('data: {"jsonrpc":"2.0","method":"notifications/tools/list_changed"}\n\n');
+    res.end(`data: ${JSON.stringify({ jsonrpc: '2.0', id: m.id, result: { tools: [{ name: 'echo', inputSchema: { type: 'object' } }] } })}\n\n`);
+    return true;
+  });
+  const u = await userWith({ url: peer.url });
+  for (let i = 0; i < 12; ++i) await u.seen();
+  // At once after the first list, then after 5, 10 and 20 seconds.
+  assert.ok(count(peer, 'tools/list') <= 5, `asked ${count(peer, 'tools/list')} times`);
+});
+
 test('a list is asked for again after the server said so, or that it has no such tool', async () => {
   const ways = {
     'notifications/tools/list_changed': (m, res) => {
