@@ -296,11 +296,18 @@ ry::task<void> repository::put_presence(ry::uuid account, std::string session, s
   (co_await ctx_.db().query("select notifications.put_presence($1, $2, $3::uuid)", account, session, thread)).value();
 }
 
+// Texts of orchestrators, push services and the network are the operator's; users get a sentence in their place.
 ry::task<ry::page_of_rows> repository::deliveries(ry::uuid account, std::optional<std::int64_t> before,
                                               std::int64_t limit) const {
   const auto rows = (co_await ctx_.db().query_with(
                          {read_only},
-                         "select d.id, notifications.delivery_json(d)::text as doc from notifications.delivery d"
+                         "select d.id, (notifications.delivery_json(d) ||"
+                         "  case when d.provider = 'mail' or d.state not in ('retry', 'refused', 'gone') then '{}'"
+                         "    else jsonb_build_object('detail', case d.state"
+                         "      when 'gone' then 'The device is no longer registered'"
+                         "      when 'refused' then 'The delivery service refused the message'"
+                         "      else 'The delivery service did not accept the message' end) end)::text as doc"
+                         " from notifications.delivery d"
                          " where d.account_id = $1 and ($2::bigint is null or d.id < $2) order by d.id desc limit $3",
                          account, before, limit + 1))
                         .value();

@@ -83,6 +83,9 @@ test('phone and browser are told; those that are no more are forgotten', async (
   await waitFor('the dead are forgotten', () => devices(u) === 'expo,fcm,web-push');
   const deliveries = (await u.get('/notifications/deliveries')).json.deliveries.filter((d) => d.workflow_id === 'payment-succeeded' && d.channel === 'push');
   assert.deepEqual(deliveries.map((d) => d.status).sort(), ['accepted', 'accepted', 'gone', 'gone', 'skipped']);
+  const gone = 'The device is no longer registered';
+  assert.deepEqual(deliveries.filter((d) => d.status === 'gone').map((d) => d.detail), [gone, gone], 'no text of a push service');
+  assert.match(db.sql(`select string_agg(detail, ',') from notifications.delivery where account_id = '${u.id}' and state = 'gone'`), /gone|410/);
   assert.equal(db.sql(`select state from notifications.notification where account_id = '${u.id}' and workflow = 'payment-succeeded'`), 'sent');
 });
 
