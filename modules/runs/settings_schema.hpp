@@ -16,8 +16,10 @@ inline constexpr char settings_schema[] = R"json({
           "base_url": {"type": "string", "pattern": "^(https?://[^/?#\\s]+[^\\s]*)?$"},
           "api_key": {"type": "string", "secret": true},
           "headers": {"type": "object", "additionalProperties": {"type": "string", "secret": true}},
-          "timeout_seconds": {"type": "integer", "minimum": 1},
-          "idle_timeout_seconds": {"type": "integer", "minimum": 1},
+          "timeout_seconds": {"type": "integer", "minimum": 1,
+            "limit": {"resource": "Time of a model's answer", "per": "answer", "default": "600", "answer": "request is repeated, at last the run fails with `llm_error`", "metric": "runyard_runs_model_requests_total", "alert": "RunyardModelFails"}},
+          "idle_timeout_seconds": {"type": "integer", "minimum": 1,
+            "limit": {"resource": "Silence of a model provider, also between two pieces of an answer", "per": "answer", "default": "120", "answer": "request is repeated, at last the run fails with `llm_error`", "metric": "runyard_runs_model_requests_total", "alert": "RunyardModelFails"}},
           "proxy": {"type": "string", "secret": true, "description": "http://[user:password@]host[:port]; environment (default): from HTTPS_PROXY, HTTP_PROXY and NO_PROXY; none or empty: no proxy"},
           "ca_file": {"type": "string", "description": "PEM file of certificate authorities to trust in addition to the system's and egress.ca_file"},
           "options": {"type": "object", "secret": true, "additionalProperties": {}, "description": "Options of the driver"}
