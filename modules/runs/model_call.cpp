@@ -69,6 +69,7 @@ ry_status model_call::start(std::string_view request_json) {
     if (err != nullptr) {
       self->retry_after_s_ = err->retry_after_s;
       (void)ry::guard([&] { self->message_ = plain_sentence(ry::view(err->message)); });
+      if (st != RY_CANCELLED) (void)ry::guard([&] { self->log_failure(*err); });
     }
     if (st == RY_OK) {
       self->status_ = status_of_answer(self->finish_, !self->calls_.empty());
@@ -99,6 +100,15 @@ ry_status model_call::start(std::string_view request_json) {
                                                          ry::str(request_json), run_->exec, &sink, this, &call_);
   if (begun != RY_OK) count(begun);
   return begun;
+}
+
+// What clients are not shown.
+void model_call::log_failure(const ry_error_view& err) const {
+  parts_.ctx.warn("a model request failed", {{"run", run_->who.run.to_string()},
+                                             {"provider", provider_->name},
+                                             {"reason", ry::view(err.reason)},
+                                             {"error", message_},
+                                             {"cause", cause_of(err)}});
 }
 
 void model_call::count(ry_status st) const {

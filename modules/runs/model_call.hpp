@@ -32,6 +32,7 @@ class model_call : abortable {
   void abort() noexcept override;
   // The request has ended; once.
   void count(ry_status st) const;
+  void log_failure(const ry_error_view& err) const;
   void add(std::string_view type, std::string_view text);
   // The driver left something of the request out: for the readers and the log.
   void note(std::string_view code, std::string_view message);

@@ -1,6 +1,7 @@
 #include "model_probe.hpp"
 
 #include <algorithm>
+#include <boost/json.hpp>
 #include <cstddef>
 #include <memory>
 #include <utility>
@@ -93,7 +94,10 @@ struct probing {
     }
     if (err != nullptr) {
       a.retry_after_s = err->retry_after_s;
-      (void)ry::guard([&] { a.error = plain_sentence(ry::view(err->message)); });
+      (void)ry::guard([&] {
+        a.error = plain_sentence(ry::view(err->message));
+        if (const auto cause = cause_of(*err); !cause.empty()) a.error += ": " + cause;
+      });
     }
     self.ended = true;
     self.done.set();
@@ -140,6 +144,14 @@ void conclude(probing& p, std::uint64_t timeout_ms) {
 }
 
 }  // namespace
+
+std::string cause_of(const ry_error_view& err) {
+  boost::system::error_code bad;
+  const auto v = boost::json::parse(ry::view(err.detail_json), bad);
+  const auto* o = bad ? nullptr : v.if_object();
+  const auto* cause = o != nullptr ? o->if_contains("cause") : nullptr;
+  return cause != nullptr && cause->is_string() ? plain_sentence(std::string_view(cause->get_string())) : std::string();
+}
 
 token_usage read_usage(const ry_llm_usage& u) {
   // A provider that says nonsense must not make a sum overflow.

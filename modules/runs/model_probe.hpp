@@ -35,6 +35,8 @@ struct probe_answer {
 
 // What a driver says of an answer's tokens.
 token_usage read_usage(const ry_llm_usage& u);
+// Text of the provider or the network behind a driver's error, for the log and the operator; empty: none.
+std::string cause_of(const ry_error_view& err);
 
 // The same provider with other settings, opened beside it; `why` says why not when it is empty. May block.
 provider_set::handle open_beside(const provider_set::handle& provider, const std::string& config_json, std::string& why);

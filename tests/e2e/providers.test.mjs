@@ -11,6 +11,13 @@ const scripts = {
     reply.res.writeHead(400, { 'content-type': 'text/plain' });
     reply.res.end(Buffer.concat([Buffer.from('the context window is full '), Buffer.from([0xff, 0xfe, 0x00]), Buffer.from(' indeed')]));
   },
+  secretive: (request, reply) => fail(reply, 400, 'bad request: upstream db-7.internal:5432 said no'),
+  keyless: (request, reply) => fail(reply, 401, 'Incorrect API key provided: sk-live-***'),
+  inside: (request, reply) => { reply.res.writeHead(200, { 'content-type': 'text/event-stream' }); reply.res.end('data: {"error":{"code":"weird","message":"panic at /srv/llm/worker.py"}}\n\n'); },
+  closing: (request, reply) => reply.cut(),
+  silent: (request, reply) => reply.text('first'),
+  long_id: (request, reply, results) => results.length ? reply.say('done')
+    : raw(reply, { tool_calls: [{ index: 0, id: 'x'.repeat(2 << 20), type: 'function', function: { name: 'no_such_tool', arguments: '{}' } }] }, 'tool_calls'),
   infinite: (request, reply, results) => results.length ? reply.say('done')
     : raw(reply, { tool_calls: [{ index: 0, id: 'c1', type: 'function', function: { name: 'no_such_tool', arguments: '{"far":1e400,"farther":[-1e999]}' } }] }, 'tool_calls'),
   lines: (request, reply, results) => results.length ? reply.say('one\u2028two\u2029three\u0085four')
@@ -38,6 +45,8 @@ function raw(reply, delta, reason) {
   reply.res.end('data: [DONE]\n\n');
 }
 
+const fail = (reply, status, message) => reply.res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ error: { message } }));
+
 let database, llm, server;
 before(async () => {
   database = makeDatabase();
@@ -50,8 +59,8 @@ after(async () => {
   database?.drop();
 });
 
-async function run(prompt, { form = {}, user } = {}) {
-  const u = user ?? (await server.user());
+async function run(prompt, { form = {}, user, on = server } = {}) {
+  const u = user ?? (await on.user());
   const r = await u.start({ prompt, ...form });
   assert.equal(r.status, 200, r.text);
   const s = await u.stream(r.json.agent_run_id, { timeout: 20000 });
@@ -67,10 +76,44 @@ async function run(prompt, { form = {}, user } = {}) {
 }
 const of = (x, type) => x.events.filter((e) => e.type === type);
 
-test('a refusal that is no text ends the run with what can be read of it', async () => {
+// The log has the text of the provider under the id of the run.
+const logged = (on, id, text) => waitFor('the cause in the log', () => on.log.split('\n').some((line) => line.includes(id) && line.includes(text)));
+
+test('a refusal that is no text ends the run with a sentence of the server; the log has what can be read of it', async () => {
   const x = await run('[refused]');
-  assert.deepEqual([x.end.status, x.end.reason], ['failed', 'llm_error']);
-  assert.match(x.end.error, /^the context window is full \ufffd\ufffd {2}indeed$/);
+  assert.deepEqual([x.end.status, x.end.reason, x.end.error], ['failed', 'llm_error', 'the conversation is too long for the model']);
+  await logged(server, x.id, 'the context window is full \ufffd\ufffd  indeed');
+});
+
+test('no text of a provider or of the network reaches a client, and silence after the first piece has a limit', async () => {
+  const own = await new Server({ database, llm, set: ['runs.max_attempts=1', 'runs.providers.mock.idle_timeout_seconds=1'] }).start();
+  const host = new URL(llm.url).host;
+  try {
+    await Promise.all([['secretive', 'the model provider refused the request', 'upstream db-7.internal:5432'],
+      ['keyless', 'the model provider rejected the server\'s credentials', 'Incorrect API key provided'],
+      ['inside', 'the model provider is unavailable', 'panic at /srv/llm/worker.py'],
+      ['closing', 'the model provider is unavailable', host],
+      ['silent', 'the model provider did not answer in time', 'the server was silent too long']].map(async ([script, error, cause]) => {
+      const x = await run(`[${script}]`, { on: own });
+      assert.deepEqual([x.end.status, x.end.reason, x.end.error], ['failed', 'llm_error', error], script);
+      const seen = JSON.stringify([x.raw, x.messages, (await x.u.get(`/agent-run/${x.id}`)).json]);
+      assert.ok(!seen.includes(cause), `${script}: ${seen}`);
+      await logged(own, x.id, cause);
+    }));
+    await llm.seen.find((c) => lastUser(c.json) === '[silent]').closed;
+  } finally {
+    await own.close();
+  }
+});
+
+test('the id of a tool call that is very long is replaced, for clients and for the provider', async () => {
+  const x = await run('[long_id]');
+  assert.equal(x.end.status, 'completed', x.raw.slice(0, 2000));
+  assert.match(of(x, 'tool_call')[0].tool_call_id, /^[a-z0-9]{9}$/);
+  assert.ok(x.raw.length < 20_000, `the stream has ${x.raw.length} bytes`);
+  const again = llm.seen.findLast((c) => lastUser(c.json) === '[long_id]').json.messages;
+  assert.ok(again.find((m) => m.tool_calls).tool_calls[0].id.length <= 40);
+  assert.equal(again.find((m) => m.role === 'tool').tool_call_id, again.find((m) => m.tool_calls).tool_calls[0].id);
 });
 
 test('a number beyond all doubles stays JSON, in the stream, the thread and what the model is sent', async () => {

@@ -2,8 +2,9 @@
 import { DONE, DONE_ANSWER, chat, json, latin1, messages, page, raw, stream } from '../lib/answers.mjs';
 
 const retried = { run: { status: 'completed', text: 'done', aborted: { $least: 1 } } };
-const failed = (cause) => ({ run: { status: 'failed', error: cause } });
-const retriedOrFailed = (cause) => ({ $oneof: [retried, failed(cause)] });
+// Clients get a sentence of the server; the text of the provider is in the log.
+const failed = (error, cause) => ({ run: { status: 'failed', error }, ...(cause && { log: cause }) });
+const retriedOrFailed = (...args) => ({ $oneof: [retried, failed(...args)] });
 const parseError = { code: 500, message: 'failed to parse tool call arguments as JSON', type: 'server_error' };
 const llamaError = raw(`error: ${JSON.stringify(parseError)}\n\n`);
 // A Chat Completions delta with a character that ends too early.
@@ -14,8 +15,8 @@ const brokenText = { run: { status: 'completed', text: '/^a\ufffd/' } };
 export default [
   { id: 'c03a', title: 'an error in an event stream field named error is not an empty answer',
     answers: [stream(llamaError, DONE), DONE_ANSWER], expect: retriedOrFailed('/failed to parse tool call/') },
-  { id: 'c03b', title: 'an error field without a terminator ends the run with its cause', answers: [stream(llamaError)],
-    expect: failed('/failed to parse tool call/') },
+  { id: 'c03b', title: 'an error field without a terminator ends the run, and its cause is logged', answers: [stream(llamaError)],
+    expect: failed('the model provider is unavailable', '/failed to parse tool call/') },
   { id: 'c03b-after', title: 'an error field after some text discards the text',
     answers: [stream(chat.text('Hel'), llamaError, DONE), DONE_ANSWER], expect: retried },
   { id: 'c03b-event', title: 'an event named error is not an empty answer',
@@ -30,13 +31,13 @@ export default [
 
   { id: 'c04a', title: 'a chunk with error_type and error_message is not an empty answer',
     answers: [stream({ id: 'x', object: 'chat.completion.chunk', choices: null, error_type: 'upstream_timeout',
-      error_message: 'backend gave up after 60 s' }, DONE), DONE_ANSWER], expect: retriedOrFailed('/gave up/') },
+      error_message: 'backend gave up after 60 s' }, DONE), DONE_ANSWER], expect: retriedOrFailed('the model provider is unavailable', '/gave up/') },
   { id: 'c04a-after', title: 'a chunk with error_type and error_message after some text discards the text',
     answers: [stream(chat.text('Hel'), { choices: null, error_type: 'upstream_timeout',
       error_message: 'backend gave up' }, DONE), DONE_ANSWER], expect: retried },
-  { id: 'c04b', title: 'an error object without the member error ends the run with its cause',
+  { id: 'c04b', title: 'an error object without the member error ends the run, and its cause is logged',
     answers: [stream({ object: 'error', message: 'This model\'s maximum context length is 4096 tokens.',
-      type: 'BadRequestError', param: null, code: 400 }, DONE)], expect: failed('/maximum context length/') },
+      type: 'BadRequestError', param: null, code: 400 }, DONE)], expect: failed('the conversation is too long for the model', '/maximum context length/') },
   { id: 'c04b-detail', title: 'an error object with the member detail is not an empty answer',
     answers: [stream({ detail: 'the engine is dead' }, DONE), DONE_ANSWER],
     expect: retriedOrFailed('/engine is dead/') },
@@ -88,9 +89,9 @@ export default [
       message: { role: 'assistant', content: null, tool_calls: [{ id: 'k1', type: 'function',
       function: { name: 'list_files', arguments: '{}' } }] }, finish_reason: 'tool_calls' }] }), DONE_ANSWER],
     expect: { run: { status: 'completed', text: 'done', calls: [{ name: 'list_files' }] } } },
-  { id: 'c57a-error', title: 'a JSON error with status 200 ends the run with its cause',
+  { id: 'c57a-error', title: 'a JSON error with status 200 ends the run, and its cause is logged',
     answers: [json({ error: { message: 'the model is not loaded', type: 'server_error' } })],
-    expect: failed('/not loaded/') },
+    expect: failed('the model provider is unavailable', '/not loaded/') },
   { id: 'c57c', title: 'a web page with status 200 is reported as one', answers: [page('<html>Sign in</html>')],
     expect: failed('/HTML|html|web page|content type|event stream/') },
   { id: 'c57c-anthropic', title: 'a web page with status 200 on the Messages wire is reported as one',

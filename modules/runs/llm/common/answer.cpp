@@ -45,8 +45,9 @@ std::optional<json::value> parse_event(std::string_view data) {
   return v;
 }
 
-failure failure_of_status(unsigned s, std::string message) {
-  if (message.empty()) message = "the model provider answered HTTP " + std::to_string(s);
+namespace {
+
+failure unquoted_failure_of_status(unsigned s, std::string message) {
   if (s == 401 || s == 403) return {RY_UNAUTHENTICATED, "llm.unauthenticated", std::move(message)};
   if (s == 404) return {RY_NOT_FOUND, "llm.not_found", std::move(message)};
   if (s == 408 || s == 504) return {RY_DEADLINE_EXCEEDED, "llm.timeout", std::move(message)};
@@ -56,6 +57,37 @@ failure failure_of_status(unsigned s, std::string message) {
   if (s >= 500 || s == 409 || s == 424 || s == 425) return {RY_UNAVAILABLE, "llm.unavailable", std::move(message)};
   if (s >= 400) return {RY_INVALID_ARGUMENT, "llm.refused", std::move(message)};
   return {RY_DATA_LOSS, "llm.protocol", std::move(message)};
+}
+
+struct sentence {
+  std::string_view reason, text;
+};
+constexpr sentence sentences[] = {
+    {"llm.unauthenticated", "the model provider rejected the server's credentials"},
+    {"llm.quota", "the server's quota with the model provider is used up"},
+    {"llm.not_found", "the model provider does not offer this model"},
+    {"llm.timeout", "the model provider did not answer in time"},
+    {"llm.context_too_long", "the conversation is too long for the model"},
+    {"llm.rate_limited", "the model provider received too many requests"},
+    {"llm.unavailable", "the model provider is unavailable"},
+    {"llm.cut_off", "the model provider ended the answer before its end"},
+    {"llm.refused", "the model provider refused the request"},
+    {"llm.protocol", "the model provider's answer cannot be read"},
+};
+
+}  // namespace
+
+failure failure_of_status(unsigned http_status, std::string message) {
+  const bool quoted = !message.empty();
+  if (!quoted) message = "the model provider answered HTTP " + std::to_string(http_status);
+  auto f = unquoted_failure_of_status(http_status, std::move(message));
+  f.quoted = quoted;
+  return f;
+}
+
+std::string_view sentence_of(const failure& f) {
+  const auto* found = std::find_if(std::begin(sentences), std::end(sentences), [&](const sentence& s) { return s.reason == f.reason; });
+  return found == std::end(sentences) ? std::string_view("the model provider reported an error") : found->text;
 }
 
 namespace {

@@ -34,6 +34,7 @@ struct failure {
   ry_status status = RY_UNAVAILABLE;
   std::string reason, message;
   std::uint32_t retry_after_s = 0;
+  bool quoted = false;  // the message is a text of the provider or the network: for the log, not for clients
 };
 
 // A count that the provider did not report for the whole answer is the least that is known.
@@ -97,6 +98,8 @@ std::optional<boost::json::value> parse_event(std::string_view data);
 
 // The failure behind an HTTP status when its body says nothing better.
 failure failure_of_status(unsigned http_status, std::string message);
+// A sentence for clients in the place of a quoted message.
+std::string_view sentence_of(const failure& f);
 // A text for people: one line, at most 500 bytes, without `secrets` and what looks like a key.
 std::string presentable(std::string_view text, const std::vector<std::string>& secrets);
 

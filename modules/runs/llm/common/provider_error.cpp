@@ -227,11 +227,15 @@ account account_of(const json::object& body) {
 }
 
 failure judge(account a, unsigned http_status) {
-  if (a.message.empty() && http_status == 0) a.message = "the model provider reported an error without a message";
+  const bool quoted = !a.message.empty();
+  const auto failed = [&](ry_status st, std::string_view reason) {
+    return failure{st, std::string(reason), std::move(a.message), 0, quoted};
+  };
+  if (!quoted && http_status == 0) a.message = "the model provider reported an error without a message";
   const bool no_request = http_status >= 401 && http_status <= 404;
   if (std::any_of(std::begin(a.names), std::end(a.names), [](const auto& n) { return names_context_too_long(n); }) ||
       (!no_request && says_context_too_long(a.message)))
-    return {RY_OUT_OF_RANGE, "llm.context_too_long", std::move(a.message)};
+    return failed(RY_OUT_OF_RANGE, "llm.context_too_long");
   unsigned status = http_status != 0 ? http_status : a.status;
   for (const std::string& name : a.names) {
     const auto* k = kind_of(name);
@@ -239,9 +243,10 @@ failure judge(account a, unsigned http_status) {
     status = k->status;
     break;
   }
-  if (status == quota) return {RY_UNAUTHENTICATED, "llm.quota", std::move(a.message)};
-  if (status == filtered) return {RY_INVALID_ARGUMENT, std::string(content_filtered), std::move(a.message)};
+  if (status == quota) return failed(RY_UNAUTHENTICATED, "llm.quota");
+  if (status == filtered) return failed(RY_INVALID_ARGUMENT, content_filtered);
   failure f = failure_of_status(status == 0 ? 500 : status, std::move(a.message));
+  f.quoted = quoted;
   f.retry_after_s = whole_seconds(a.retry_ms);
   return f;
 }

@@ -84,6 +84,20 @@ TEST(provider_error, a_page_or_a_bare_text_is_not_shown_to_clients) {
     EXPECT_EQ(llm::failure_of_body(body, 502).message, "the model provider answered HTTP 502") << body;
 }
 
+TEST(provider_error, the_text_of_a_provider_is_marked_as_quoted_and_has_a_sentence_in_its_place) {
+  for (const auto& [body, status] : std::vector<std::pair<const char*, unsigned>>{
+           {R"({"error":{"message":"host 10.0.0.7 is down"}})", 500}, {R"({"error":{"message":"Incorrect API key sk-1"}})", 401},
+           {R"({"error":{"message":"x","code":"insufficient_quota"}})", 429}, {R"({"detail":"no such field"})", 422},
+           {"the context window is full", 400}, {R"({"error":{"message":"y"}})", 0}}) {
+    const auto f = llm::failure_of_body(body, status);
+    EXPECT_TRUE(f.quoted) << body;
+    EXPECT_TRUE(llm::sentence_of(f).starts_with("the ")) << body;
+    EXPECT_EQ(llm::sentence_of(f).find(f.message), std::string_view::npos) << body;
+  }
+  for (const auto& f : {llm::failure_of_body("", 502), llm::failure_of_body("<html>", 401), llm::failure_of_body("{\"error\":{}}", 0)})
+    EXPECT_FALSE(f.quoted) << f.message;
+}
+
 TEST(provider_error, a_text_in_the_place_of_an_object_may_say_that_the_conversation_is_too_long) {
   EXPECT_EQ(llm::failure_of_nonsense("[ERROR] prompt is too long: 9 tokens > 8 maximum", "m").status, RY_OUT_OF_RANGE);
   EXPECT_EQ(llm::failure_of_nonsense("[ERROR] at 10.0.0.7", "m").status, RY_DATA_LOSS);

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "json_text.hpp"
 #include "request.hpp"
 
 namespace llm {
@@ -16,8 +17,8 @@ constexpr std::uint64_t max_answer = 256ull * 1024 * 1024;
 constexpr std::uint64_t linger_ms = 2000;
 constexpr std::uint64_t terminator_ms = 5000;  // without anything new, from the finish of an answer to its end
 
-failure failure_of_transport(ry_status st, std::string_view reason, std::string_view message) {
-  std::string text(message.empty() ? "the connection to the model provider failed" : message);
+// The message of the host's HTTP client contains addresses.
+failure classify_transport(ry_status st, std::string_view reason, std::string text) {
   switch (st) {
     case RY_CANCELLED:
       return {RY_CANCELLED, "llm.cancelled", "the answer was called off"};
@@ -36,6 +37,13 @@ failure failure_of_transport(ry_status st, std::string_view reason, std::string_
     default:
       return {RY_UNAVAILABLE, "llm.unavailable", std::move(text)};
   }
+}
+
+failure failure_of_transport(ry_status st, std::string_view reason, std::string_view message) {
+  const bool quoted = !message.empty();
+  auto f = classify_transport(st, reason, std::string(quoted ? message : "the connection to the model provider failed"));
+  f.quoted = quoted && st != RY_CANCELLED;
+  return f;
 }
 
 }  // namespace
@@ -225,7 +233,6 @@ void stream_call::closed(ry_status st, const ry_error_view* err) {
   const bool refused = status_ != 0 && status_ / 100 != 2;
   if (refused) {
     auto f = reader_->refused(status_, refusal_);
-    f.message = presentable(f.message, secrets_);
     // The header, then the error's own words, then the moment when the limit is free again.
     if (const auto asked = retry_headers_.asked_ms(); asked != 0) f.retry_after_s = whole_seconds(asked);
     if (f.retry_after_s == 0 && status_ == 429) f.retry_after_s = whole_seconds(retry_headers_.reset_ms());
@@ -271,12 +278,16 @@ void stream_call::end(const failure& f) {
   const bool filtered = f.reason == content_filtered;
   const auto e = summary(filtered ? RY_LLM_FINISH_FILTER : 0);
   if (filtered) return sink_.on_end(ctx_, RY_OK, &e, nullptr);
-  const std::string message = presentable(f.message, secrets_);
+  const std::string text = presentable(f.message, secrets_);
+  const std::string_view message = f.quoted ? sentence_of(f) : std::string_view(text);
+  const auto valid = with_valid_utf8(text);
+  const std::string detail = f.quoted ? "{\"cause\":" + ry::json_string(valid ? *valid : text) + "}" : std::string();
   ry_error_view v{};
   v.struct_size = sizeof v;
   v.status = f.status;
   v.reason = ry::str(f.reason);
   v.message = ry::str(message);
+  v.detail_json = ry::str(detail);
   v.retry_after_s = f.retry_after_s;
   sink_.on_end(ctx_, f.status, &e, &v);
 }

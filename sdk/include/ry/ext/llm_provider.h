@@ -65,7 +65,9 @@ typedef struct ry_llm_sink {
   /* st: RY_OK; RY_CANCELLED; RY_RESOURCE_EXHAUSTED (429, err->retry_after_s), RY_UNAVAILABLE (5xx,
    * network, stream cut before its end), RY_DEADLINE_EXCEEDED: worth a retry; RY_DATA_LOSS (not the protocol):
    * worth one; RY_UNAUTHENTICATED, RY_INVALID_ARGUMENT, RY_NOT_FOUND (no such model): not;
-   * RY_OUT_OF_RANGE (context too long): with less. err->message never holds the API key. */
+   * RY_OUT_OF_RANGE (context too long): with less. Clients see err->message: it is the driver's own sentence, without
+   * addresses and text of the provider. Put those into err's detail_json as {"cause": "..."}, which is logged and shown to
+   * the operator only. Neither holds the API key. */
   void (*on_end)(void* ctx, ry_status st, const ry_llm_end* end, const ry_error_view* err)
       RY_NOEXCEPT;
   /* May be NULL, or missing when struct_size is smaller. A JSON object on one line that has to come back
