@@ -105,6 +105,10 @@ ry_mcp_target target_of(const server& s) {
   return t;
 }
 
+bool all_strings(const json::array& values) {
+  return std::all_of(values.begin(), values.end(), [](const json::value& v) { return v.is_string(); });
+}
+
 }  // namespace
 
 std::string setting_problem(std::string_view type, std::string_view config_json) {
@@ -122,6 +126,26 @@ std::string setting_problem(std::string_view type, std::string_view config_json)
     }
     if (!known) return "config." + clean(key, 100) + " is not known";
   }
+  // A value of another type would be left out, silently: a request without its credentials, a program without its variables.
+  for (const char* key : {"url", "command", "profile_id"}) {
+    const auto* value = o->if_contains(key);
+    if (value != nullptr && !value->is_string()) return std::string("config.") + key + " must be a string";
+  }
+  const auto* args = o->if_contains("args");
+  if (args != nullptr && !args->is_null() && !(args->is_array() && all_strings(args->get_array()))) {
+    return "config.args must be a list of strings";
+  }
+  for (const char* key : {"headers", "env"}) {
+    const auto* values = o->if_contains(key);
+    if (values == nullptr || values->is_null()) continue;
+    const auto* members = values->if_object();
+    if (members == nullptr) return std::string("config.") + key + " must be an object";
+    for (const auto& member : *members) {
+      if (!member.value().is_string()) return std::string("config.") + key + "." + clean(sv(member.key()), 100) + " must be a string";
+    }
+  }
+  const auto* reuse = o->if_contains("reuse");
+  if (reuse != nullptr && !reuse->is_null() && !reuse->is_bool()) return "config.reuse must be true or false";
   const auto* revision = o->if_contains("revision");
   if (revision != nullptr && !(revision->is_string() && is_revision_setting(sv(revision->get_string())))) {
     return "config.revision must be one of " + revision_settings();
