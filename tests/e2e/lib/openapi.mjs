@@ -159,15 +159,13 @@ class Contract {
     const { operation, path, method } = found;
     const d = this.document;
     const key = [String(status), 'default'].find((k) => k in operation.responses);
-    if (!key) {
-      const before = beforeRoutes.has(status) || (status === 404 && text === noRoute) || (status === 403 && refusedPage.test(text));
-      return before ? undefined : `the status ${status} is not described`;
-    }
+    const before = beforeRoutes.has(status) || (status === 404 && text === noRoute) || (status === 403 && refusedPage.test(text));
+    if (!key) return before ? undefined : `the status ${status} is not described`;
     const { node, at } = d.resolve(operation.responses[key], ['paths', path, method, 'responses', key]);
     if (text === undefined) return undefined;  // HEAD, a stream
     if (text === '') return node.content && status !== 304 ? 'it has no body' : undefined;
     const media = described(node.content, mediaOf(headers.get('content-type')));
-    if (!media) return key === 'default' ? undefined : `a body of the type ${headers.get('content-type')} is not described`;
+    if (!media) return key === 'default' || (before && /^\{\s*"detail"/.test(text)) ? undefined : `a body of the type ${headers.get('content-type')} is not described`;
     if (!media.endsWith('json')) return undefined;
     return d.fault(d.answers, [...at, 'content', media, 'schema'], JSON.parse(text));
   }
