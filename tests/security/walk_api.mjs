@@ -11,13 +11,14 @@ console.log(`seed ${seed}`);
 const world = await startDeployment();
 let walk;
 try {
-  const end = Date.now() + Number(values.seconds) * 1000, most = Number(values.requests);
-  walk = await walkDeployment(world, { seed, workers: Number(values.workers), log: console.log, until: (w) => Date.now() > end || w.sent >= most });
+  const seconds = Number(values.seconds), most = Number(values.requests);
+  walk = await walkDeployment(world, { seed, workers: Number(values.workers), log: console.log, until: (w) => w.seconds > seconds || w.sent >= most });
 } finally {
   await world.close();
 }
 console.log(`${walk.sent} requests, ${walk.operations.length} operations; statuses: ${Object.entries(walk.statuses).map(([s, n]) => `${s}: ${n}`).join(', ')}`);
-if (walk.neverSucceeded.length) console.log(`never successful: ${walk.neverSucceeded.join(', ')}`);
+console.log(`the slowest response took ${walk.slowest} ms`);
+for (const name of walk.neverSucceeded) console.log(`never successful: ${name}: ${walk.refusals.get(name) ?? 'not sent as described'}`);
 console.log(`${walk.findings.size} findings${walk.findings.size ? ' (by number of occurrences)' : ''}`);
 for (const f of [...walk.findings.values()].sort((a, b) => b.count - a.count)) console.log(`  ${f.count} × ${f.what}: ${f.operation ?? ''}: ${f.detail.slice(0, 160).replaceAll('\n', ' ')}`);
 process.exitCode = walk.findings.size ? 1 : 0;

@@ -88,7 +88,7 @@ export class Checks {
     const { body } = request;
     const { node } = this.contract.document.resolve(operation.operation.requestBody, []);
     let value, media = request.headers.findLast(([k]) => k === 'Content-Type')?.[1].split(';')[0].trim().toLowerCase() ?? '';
-    if (node?.content?.['application/json'] && body?.length) {
+    if (node?.content?.['application/json'] && body?.toString('latin1').trim()) {
       media = 'application/json';
       try {
         value = JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body));
@@ -96,10 +96,14 @@ export class Checks {
         return `the body is not JSON (${e.message}): ${body.subarray(0, 200).toString('latin1')}`;
       }
     }
-    const headers = new Headers(request.headers.filter(([, v]) => v !== '' && !/[^\x20-\x7e]/.test(v)));
-    // The server reads the first of several parameters of one name.
+    // The server reads the first of several headers or parameters of one name.
+    const headers = new Headers();
+    for (const [k, v] of request.headers) if (v !== '' && !/[^\x20-\x7e]/.test(v) && !headers.has(k)) headers.append(k, v);
     const url = new URL(`http://x${pathname.replace(/[^\x21-\x7e]/g, '')}`);
     for (const [k, v] of new URLSearchParams(search)) if (!url.searchParams.has(k)) url.searchParams.append(k, v);
+    // Of two spellings of a member it reads the one with underscores.
+    for (const [one, other] of [['custom_mcps', 'customMcps'], ['enabled_tools', 'enabledTools']]) if (value && typeof value === 'object' && one in value) delete value[other];
+    if (url.searchParams.has('last_event_id') || headers.has('last-event-id')) url.searchParams.delete('last_id');
     const given = body?.length && value !== undefined ? { media, value } : undefined;
     if (node?.required && !given && !node.content['application/json']) return undefined;  // a form
     const fault = this.contract.requestFault(operation, url, headers, given);

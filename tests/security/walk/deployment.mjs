@@ -73,8 +73,8 @@ async function furnish(world, person) {
   const key = await need(api.post('/api-keys', { json: { name: `key ${marker}` } }), 201, 'an API key');
   own.api_key = [key.id];
   person.keys.push(key.key);
-  await need(api.post('/notifications/device-token', { json: { device_token: `device-${marker}`, device_type: 'mobile', provider: 'expo' } }), 200, 'a device');
-  own.device = [`device-${marker}`];
+  await need(api.post('/notifications/device-token', { json: { device_token: `ExponentPushToken[${marker}]`, device_type: 'mobile', provider: 'expo' } }), 200, 'a device');
+  own.device = [`ExponentPushToken[${marker}]`];
   const profile = await need(api.post('/mcp/profiles', { json: { integration: 'tracker', credentials: { token: `credential ${marker} secret` }, display_name: marker } }), 201, 'a profile');
   const consent = await need(api.post('/mcp/profiles', { json: { url: world.oauth.url, display_name: `oauth ${marker}` } }), 201, 'a profile with OAuth');
   own.profile = [profile.profile_id, consent.profile_id];
@@ -88,8 +88,14 @@ async function furnish(world, person) {
   own.inbox = inbox.map((n) => n.id);
   own.session = (await need(new Client(world.server, person.session.access_token).get('/auth/sessions'), 200, 'sessions')).sessions.map((s) => s.id);
   own.code = [(await need(api.get('/api/v1/referrals/code'), 200, 'a code')).referral_code];
+  // A friend who used the code, and one who is invited.
   const friend = await new Person(world, `friend-of-${person.name}`).signUp(own.code[0]);
   await need(friend.api.get('/account'), 200, 'a friend');
+  const referrals = await waitFor('a referral', async () => {
+    const { json } = await api.get('/api/v1/referrals/history');
+    return json.length > 0 && json;
+  }, wait);
+  own.referral = referrals.map((x) => x.id);
   await need(api.post('/api/v1/referrals/send', { json: { email: `invited-${marker}@example.test` } }), 200, 'an invitation');
   const mail = await world.smtp.mail(`invited-${marker}@example.test`, wait);
   own.unsubscribe = [/\/mail\/unsubscribe\/([\w-]+)/.exec(mail.raw.replace(/=\r?\n/g, ''))?.[1]];

@@ -47,7 +47,8 @@ export class Known {
   }
   pick(actor, kind, r) {
     const pool = this.#pool(this.#pools, actor, kind);
-    return pool.length ? r.pick(pool) : undefined;
+    if (pool.length === 0) return undefined;
+    return r.chance(0.3) ? pool[0] : r.pick(pool);
   }
   deleted(actor, kind, r) {
     const pool = this.#pool(this.#gone, actor, kind);
@@ -103,7 +104,7 @@ export class Known {
       if (typeof value === 'string' && value !== '') {
         if (name in byMember) this.add(actor, byMember[name], value);
         const kind = lists.find(([pattern]) => pattern.test(path))?.[1];
-        if (kind && (name === 'id' || (name === 'name' && ['module', 'webhook'].includes(kind)))) this.add(actor, kind, value);
+        if (kind && (name === 'id' || (name === 'name' && (kind === 'webhook' || (kind === 'module' && depth < 2))))) this.add(actor, kind, value);
         if (kind === 'node' && name === 'node_id') this.add(actor, 'node', value);
         if (name === 'next_cursor') this.add(actor, `cursor ${path}`, value);
         if (name === 'connect_url') this.add(actor, 'ticket', new URL(value).searchParams.get('ticket') ?? value);

@@ -27,6 +27,7 @@ export class Walk {
     this.sent = 0;
     this.statuses = {};
     this.successes = new Map();
+    this.refusals = new Map();  // operation -> the last answer to a request as described that was no success
   }
 
   async prepare() {
@@ -74,8 +75,9 @@ export class Walk {
     if (!this.#careful(request)) return undefined;
     const response = await this.wire.exchange(request.bytes, { method: request.method, limitMs: this.limitMs, fresh: r.chance(0.2), halfClose: request.halfClose });
     this.sent++;
-    if (response.ms > 2000 && process.env.RY_WALK_SLOW) this.log(`slow ${response.ms} ms ${response.status} ${response.failure ?? ''} ${request.method} ${request.target.slice(0,100)} ${actor} ${request.spoiled}`);
+    this.slowest = Math.max(this.slowest ?? 0, response.ms);
     this.statuses[response.status ?? 'none'] = (this.statuses[response.status ?? 'none'] ?? 0) + 1;
+    if (!request.spoiled.length && response.status >= 400) this.refusals.set(at.name, `${response.status} ${response.body.toString('utf8', 0, 120)}`);
     const found = this.checks.examine(request, response);
     for (const f of found) this.report(f, request, n);
     if (response.status >= 200 && response.status < 400) {
@@ -136,6 +138,7 @@ export class Walk {
   // Requests until `until(walk)`, `workers` at a time.
   async run({ until, workers = 6 }) {
     let n = 0, failure;
+    this.began = Date.now();
     const alive = () => this.world.server.process.exitCode === null && this.world.server.process.signalCode === null;
     const work = async () => {
       while (!failure && !until(this)) {
@@ -151,6 +154,8 @@ export class Walk {
   }
 
   get neverSucceeded() { return this.operations.filter((o) => !this.successes.has(o.name)).map((o) => o.name); }
+  // Seconds since run() began.
+  get seconds() { return (Date.now() - this.began) / 1000; }
   close() { this.wire.close(); }
 }
 

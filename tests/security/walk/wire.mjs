@@ -135,7 +135,8 @@ export class WireClient {
       });
       const over = (why) => {
         reader.end();
-        finish(reader.done ? undefined : why);
+        // The server ends a stream at any time, for example when the session that opened it ends.
+        finish(reader.done || reader.stream ? undefined : why);
       };
       socket.on('end', () => over(received ? 'the connection was closed within the response' : 'the connection was closed without a response'));
       socket.on('error', (e) => over(`connection error ${e.code}`));
