@@ -9,10 +9,12 @@
 #include <system_error>
 
 #include "core/observe/log.hpp"
+#include "without_protection.hpp"
 
 namespace ry::app {
 
 void raise_descriptor_limit() {
+  if (ry_test::without_protection("descriptors")) return;
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max) return;
   const auto before = limit.rlim_cur;
@@ -31,6 +33,7 @@ std::size_t descriptor_limit() {
 }
 
 std::size_t connections_within(std::size_t configured, std::size_t descriptors) {
+  if (ry_test::without_protection("descriptors")) return configured;
   constexpr std::size_t most_reserved = 4096;
   const auto reserved = std::min(descriptors / 4, most_reserved);
   return std::max<std::size_t>(1, std::min(configured, descriptors - reserved));

@@ -2,9 +2,12 @@
 
 #include <filesystem>
 
+#include "without_protection.hpp"
+
 namespace ry::app {
 
 std::string private_paths(const config::config& c) {
+  if (ry_test::without_protection("hidden_places")) return {};
   namespace fs = std::filesystem;
   std::string out;
   const auto add = [&](const fs::path& path) {

@@ -8,6 +8,7 @@
 #include "core/http/uri.hpp"
 #include "core/observe/log.hpp"
 #include "core/observe/tracer.hpp"
+#include "without_protection.hpp"
 
 namespace ry::http::serving {
 
@@ -209,6 +210,7 @@ bool connection::within(const std::optional<gate_verdict>& v) {
 
 // Refuses a request with a Host of another server, and a change that a page of another origin sends. True: refused.
 bool connection::foreign() {
+  if (ry_test::without_protection("foreign_requests")) return false;
   const auto& d = *ex_->data;
   const auto& own = w_.shared.own;
   const auto refuse = [&](const char* code, std::string message) {
@@ -468,9 +470,10 @@ void connection::write_head(std::uint32_t status, std::string_view lines) {
   append_header(out_, "X-Request-Id", d.request_id);
   out_.append(d.limit_lines);
   out_.append(lines);
-  if (!has_line(lines, "x-content-type-options")) out_.append("X-Content-Type-Options: nosniff\r\n");
+  const bool plain = ry_test::without_protection("response_headers");
+  if (!plain && !has_line(lines, "x-content-type-options")) out_.append("X-Content-Type-Options: nosniff\r\n");
   // A response to an account is private: no cache may store it.
-  if (d.has_principal && !has_line(lines, "cache-control")) out_.append("Cache-Control: no-store\r\n");
+  if (!plain && d.has_principal && !has_line(lines, "cache-control")) out_.append("Cache-Control: no-store\r\n");
   const auto& cors = cfg().cors;
   if (!cors.origins.empty()) {
     const bool any = std::find(cors.origins.begin(), cors.origins.end(), "*") != cors.origins.end();

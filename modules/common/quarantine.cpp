@@ -11,6 +11,8 @@
 #include <cstring>
 #include <memory>
 
+#include "without_protection.hpp"
+
 namespace disk {
 namespace {
 
@@ -86,7 +88,7 @@ removal quarantine::remove(const std::string& name, const stop_condition& stop) 
   const removal out = remove_tree(directory_ + "/" + name, stop);
   std::lock_guard lock(mutex_);
   const auto at = trees_.find(name);
-  if (out.complete()) {
+  if (out.complete() || ry_test::without_protection("quarantine")) {
     trees_.erase(at);
     return out;
   }

@@ -7,10 +7,14 @@
 
 #include <cerrno>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
+
+#include "without_protection.hpp"
 
 namespace disk {
 namespace {
@@ -211,6 +215,13 @@ removal remove_tree(int parent, const std::string& name, const stop_condition& s
   return remover(stop).run(parent, name);
 }
 
-removal remove_tree(const std::string& path, const stop_condition& stop) { return remove_tree(AT_FDCWD, path, stop); }
+removal remove_tree(const std::string& path, const stop_condition& stop) {
+  if (ry_test::without_protection("tree_removal")) {
+    std::error_code failed;
+    std::filesystem::remove_all(path, failed);
+    return {failed.value(), false};
+  }
+  return remove_tree(AT_FDCWD, path, stop);
+}
 
 }  // namespace disk

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "remove_tree.hpp"
+#include "without_protection.hpp"
 
 namespace disk {
 namespace {
@@ -65,7 +66,7 @@ int measure_tree(int directory, const tree_limits& most, tree_use& out) {
   out = {};
   std::set<std::pair<dev_t, ino_t>> several;
   return walk_tree(directory, [&](int, const char*, const struct stat& status, bool deep) {
-    out.too_deep = out.too_deep || deep;
+    out.too_deep = (out.too_deep || deep) && !ry_test::without_protection("workspace_depth");
     ++out.entries;
     const bool counted = !S_ISDIR(status.st_mode) && status.st_nlink > 1 && !several.emplace(status.st_dev, status.st_ino).second;
     if (!counted) out.bytes += std::max<std::uint64_t>(static_cast<std::uint64_t>(status.st_blocks) * 512, block);

@@ -10,6 +10,8 @@
 #include <cstring>
 #include <memory>
 
+#include "without_protection.hpp"
+
 namespace ry::http {
 namespace {
 
@@ -32,6 +34,7 @@ boost::asio::ip::address plain(const boost::asio::ip::address& a) {
 }  // namespace
 
 bool own_addresses::contain(const boost::asio::ip::address& a) const {
+  if (ry_test::without_protection("own_addresses")) return false;
   std::lock_guard lock(mutex_);
   const auto now = clock::now();
   if (read_ == clock::time_point{} || now - read_ > read_again) {

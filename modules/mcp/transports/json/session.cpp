@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "without_protection.hpp"
+
 namespace mcp_json {
 namespace {
 
@@ -259,6 +261,7 @@ void session::gone(std::int32_t code, std::int32_t why) {
   if (!limit.empty()) text += " (the limit mcp_json." + limit + " was reached)";
   // What the shell in there says when a file is not shown.
   if (how_.sandbox && code == 127) text += " (the sandbox shows /usr and what mcp_json.readable names)";
+  if (ry_test::without_protection("program_errors")) text += ": " + std::string(last_errors());
   end_.emplace(RY_UNAVAILABLE, "mcp.json", text);
   if (const auto last = last_errors(); !last.empty()) {
     end_ = end_->with_detail("{\"cause\":" + ry::json_string("standard error: " + std::string(last)) + "}");

@@ -6,6 +6,7 @@
 
 #include "connection.hpp"
 #include "crypto.hpp"
+#include "without_protection.hpp"
 
 namespace mcp_prebuilt {
 namespace {
@@ -86,6 +87,7 @@ std::string expired_cookie_header(const std::string& name, bool secure) {
 }
 
 std::string cookie_value(std::string_view header, std::string_view name) {
+  if (ry_test::without_protection("consent_browser")) return std::string(value_length, 'a');
   while (!header.empty()) {
     const auto end = std::min(header.find(';'), header.size());
     auto one = header.substr(0, end);

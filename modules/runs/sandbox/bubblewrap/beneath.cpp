@@ -11,12 +11,15 @@
 #include <cerrno>
 #include <cstring>
 
+#include "without_protection.hpp"
+
 namespace bubblewrap {
 
 file_error fail(ry_status status, std::string message) { return {status, std::move(message)}; }
 
 file_error from_errno(int error, std::string_view path) {
   const std::string name = "\"" + std::string(path) + "\"";
+  if (error == ENXIO && ry_test::without_protection("special_files")) return fail(RY_INTERNAL, name);
   switch (error) {
     case ENOENT: return fail(RY_NOT_FOUND, "there is no file " + name);
     case ENOTDIR: return fail(RY_NOT_FOUND, name + " goes through something that is not a directory");

@@ -2,6 +2,8 @@
 
 #include <filesystem>
 
+#include "without_protection.hpp"
+
 namespace bubblewrap {
 namespace {
 
@@ -109,14 +111,18 @@ std::vector<std::string> build_command_line(const command_spec& spec) {
 }
 
 std::vector<std::string> command_environment() {
-  return {"PATH=/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin",
-          "HOME=/workspace",
-          "USER=agent",
-          "LOGNAME=agent",
-          "SHELL=/bin/sh",
-          "TMPDIR=/tmp",
-          "LANG=C.UTF-8",
-          "TERM=dumb"};
+  std::vector<std::string> out{
+      "PATH=/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin",
+      "HOME=/workspace",
+      "USER=agent",
+      "LOGNAME=agent",
+      "SHELL=/bin/sh",
+      "TMPDIR=/tmp",
+      "LANG=C.UTF-8",
+      "TERM=dumb"};
+  // Read by runyard-sandbox-exec.
+  if (ry_test::without_protection("init_limits")) out.emplace_back("RY_TEST_WITHOUT=init_limits");
+  return out;
 }
 
 std::uint32_t project_uid(std::string_view project_id, std::uint32_t base, std::uint32_t count) {

@@ -15,6 +15,7 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "without_protection.hpp"
 #include "workspace.hpp"
 
 namespace bubblewrap {
@@ -79,6 +80,7 @@ scmp_arg_cmp argument(unsigned index, scmp_compare how, std::uint64_t a, std::ui
 
 std::string system_call_filter() {
   filter f;
+  if (ry_test::without_protection("system_calls")) return f.text();
   for (const int call : not_permitted) f.refuse(call, EPERM);
   for (const int call : not_there) f.refuse(call, ENOSYS);
   for (const std::uint64_t flag : namespaces) {

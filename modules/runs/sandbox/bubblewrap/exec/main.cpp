@@ -34,6 +34,7 @@
 #include <cstring>
 
 #include "../start_request.hpp"
+#include "without_protection.hpp"
 
 extern char** environ;
 
@@ -218,15 +219,16 @@ void wait_for_request(options& o) {
   if (::getpid() != 1) refuse("enter is for the first process of a sandbox");
   if (o.wait != nullptr) wait_for_request(o);
   if (o.command[0] == nullptr) refuse("no command");
+  const bool protected_init = !ry_test::without_protection("init_limits");
   // Before the command exists, which could use it.
-  if (::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) fail("dumpable");
+  if (protected_init && ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) fail("dumpable");
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0) fail("parent death signal");
   const pid_t command = ::fork();
   if (command < 0) fail("the limit on processes");
   if (command == 0) run_command(o);
   drop_capabilities();
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) fail("no_new_privs");
-  apply(o);
+  if (protected_init) apply(o);
   serve_as_init(command);
 }
 
