@@ -34,7 +34,7 @@ struct parts {
         starts(ctx, repo, gate),
         borders(ctx, repo, gate),
         keeper(ctx, config),
-        quota(ctx, config, accounts, keeper.rows()),
+        quota(ctx, config, accounts, keeper),
         live(figures.live),
         writers(ctx, repo, config.drain_seconds * 1'000'000),
         places(ctx, repo, config, live, figures),

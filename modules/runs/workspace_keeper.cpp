@@ -73,6 +73,16 @@ std::string excess_text(std::string_view outcome, const workspace_limits& limits
   return {};
 }
 
+// The id of the copies in this data directory, which is kept in `path`. The host's id of a node would not do: it is another
+// one after each start, and copies that an earlier process made would count until its id is forgotten.
+std::string id_of_copies(const std::string& path, const std::string& fresh) {
+  std::string id;
+  std::ifstream(path) >> id;
+  if (ry::uuid::parse(id)) return id;
+  (void)write_whole(path, fresh + "\n");  // in a directory that cannot be written to nothing is copied either
+  return fresh;
+}
+
 }  // namespace
 
 std::string digest_of(std::string_view bytes) {
@@ -94,6 +104,7 @@ void workspace_keeper::start() {
   states_ = own + "/workspaces";
   incoming_ = own + "/incoming";
   for (const std::string& path : {own, states_, incoming_}) ::mkdir(path.c_str(), 0700);
+  holder_ = id_of_copies(own + "/copies_id", holder_);
 }
 
 bool workspace_keeper::can_keep(const driver& d) {

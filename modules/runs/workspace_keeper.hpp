@@ -72,8 +72,8 @@ class workspace_keeper {
 
   // The version of this node's copy; nullopt when there is none or it is not known. [any]
   ry::task<std::optional<std::int64_t>> local_version(std::string project);
-  // How this node is called in the database.
-  std::string node() const { return std::string(ctx_.fact("node_id")); }
+  // The id of this node's copies in the database: the same after each start on this data directory.
+  std::string node() const { return holder_; }
   // Somebody uses the workspace, or is about to. [any]
   bool is_open(const std::string& project);
   // The projects that this node has copies of.
@@ -124,6 +124,7 @@ class workspace_keeper {
   const settings& config_;
   const workspace_rows rows_;
   std::string states_, incoming_;
+  std::string holder_ = std::string(ctx_.fact("node_id"));
   std::mutex mutex_;
   std::unordered_map<std::string, std::weak_ptr<workspace>> open_;
 };

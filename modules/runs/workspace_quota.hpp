@@ -8,15 +8,15 @@
 
 #include "ry/svc/accounts.h"
 #include "settings.hpp"
-#include "workspace_rows.hpp"
+#include "workspace_keeper.hpp"
 
 namespace runs {
 
 class workspace_quota {
  public:
   workspace_quota(const ry::context& ctx, const settings& config, const ry::service<ry_accounts_v1>& accounts,
-                  const workspace_rows& rows)
-      : ctx_(ctx), config_(config), accounts_(accounts), rows_(rows) {}
+                  const workspace_keeper& keeper)
+      : ctx_(ctx), config_(config), accounts_(accounts), keeper_(keeper) {}
 
   workspace_limits limits_of(std::string_view tier) const;
   // By the account's tier as known now; those of the default tier when the account cannot be asked.
@@ -29,13 +29,12 @@ class workspace_quota {
   ry::task<ry::result<allowance>> for_command(ry::uuid account, ry::uuid project) const;
   // Stores the size of the workspace on this node's disk after a command.
   ry::task<void> note(ry::uuid project, std::uint64_t bytes, std::uint64_t files) const;
-  std::string node() const { return std::string(ctx_.fact("node_id")); }
 
  private:
   const ry::context& ctx_;
   const settings& config_;
   const ry::service<ry_accounts_v1>& accounts_;
-  const workspace_rows& rows_;
+  const workspace_keeper& keeper_;
 };
 
 }  // namespace runs

@@ -18,7 +18,7 @@ ry::task<ry::result<void>> write_workspace_file(parts& p, std::shared_ptr<live_r
   const ry::database db(p.ctx);
   ry::result<ry::rows> room = co_await db.query(
       "select runs.take_space($1::uuid, $2::uuid, $3::uuid, $4::bigint, $5::bigint, $6::bigint)",
-      run->who.account, run->who.project, p.quota.node(), size, limits.account_bytes, limits.account_files);
+      run->who.account, run->who.project, p.keeper.node(), size, limits.account_bytes, limits.account_files);
   if (!room) co_return room.error();
   if (!room->front().boolean(0))
     co_return ry::error(RY_RESOURCE_EXHAUSTED, "runs.account_space",
