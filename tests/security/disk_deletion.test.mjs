@@ -3,27 +3,21 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { after, before, test } from 'node:test';
-import { lastUser, startLlm, turns } from '../e2e/lib/llm.mjs';
-import { Server, makeDatabase, sleep, waitFor } from '../e2e/lib/server.mjs';
+import { attack, setUp, tearDown } from './lib/attack.mjs';
+import { run, startCommandLlm } from './lib/commands.mjs';
+import { Server, makeDatabase, sleep, waitFor } from './lib/server.mjs';
 
 const descriptors = 1024;
 let database, llm, server;
 
-// The prompt is the command that the model runs.
-before(async () => {
+setUp(async () => {
   database = makeDatabase();
-  llm = await startLlm((request, reply) => {
-    if (turns(request).some((m) => m.role === 'tool')) return reply.say('done');
-    reply.tools([{ id: 'c1', name: 'shell', arguments: { command: lastUser(request) } }]);
-  });
+  llm = await startCommandLlm();
   server = await new Server({ database, llm, wrap: ['prlimit', `--nofile=${descriptors}:${descriptors}`],
     settings: '[mcp_json]\nsandbox = "none"\n[accounts.tiers.free]\nthreads = 1\n' }).start();
 });
-after(async () => {
-  await server?.stop();
-  // Node.js cannot remove directories that deep.
-  if (server) execFileSync('rm', ['-rf', server.dir]);
+tearDown(async () => {
+  await server?.close();
   await llm?.close();
   database?.drop();
 });
@@ -35,23 +29,19 @@ const workspace = (project) => workspaces(project);
 const entries = (directory) => (existsSync(directory) ? readdirSync(directory) : []);
 const removed = () => entries(workspaces('.removed'));
 const chain = (levels) => `for my $i (1..${levels}) { mkdir "d"; chdir "d" or last } open(my $f, ">", "file"); print $f "x" x 100000`;
-// Made by the test, so that no limit of the sandbox is in the way: deeper than any path or descriptor reaches.
-const makeChain = (directory, levels) => execFileSync('perl', ['-e', `chdir $ARGV[0] or die; ${chain(levels)}`, directory]);
-async function run(u, command) {
-  const r = await u.start({ prompt: command });
-  assert.equal(r.status, 200, r.text);
-  const s = await u.stream(r.json.agent_run_id);
-  return { ...r.json, said: s.events.filter((e) => e.type === 'tool_result').map((e) => e.content).join('\n') };
-}
+// Made by the test, so that no limit of the sandbox is in the way: deeper than any path or descriptor reaches. It belongs to the
+// owner of the directory.
+const makeChain = (directory, levels) =>
+  execFileSync('perl', ['-e', `chdir $ARGV[0] or die; my @s = stat "."; $) = $s[5]; $> = $s[4]; ${chain(levels)}`, directory]);
 const metric = async (name) => {
   const text = await (await fetch(`${server.url}/metrics`)).text();
   return Number(new RegExp(`^${name}(?:{[^}]*})? (\\S+)$`, 'm').exec(text)?.[1] ?? NaN);
 };
 
-test('a workspace with directories deeper than the descriptors of the server is removed', { timeout: 120000 }, async () => {
+attack('a workspace with directories deeper than the descriptors of the server is removed', ['tree_removal'], { timeout: 120000 }, async () => {
   const u = await server.user();
   const made = await run(u, `perl -e '${chain(200)}'; mkdir -p a/b c; echo done`);
-  assert.match(made.said, /done/);
+  assert.match(made.said[0], /done/);
   for (const place of ['', 'a/b', 'c']) makeChain(path.join(workspace(made.project_id), place), descriptors * 4);
   let peak = 0;
   let over = false;
@@ -61,17 +51,20 @@ test('a workspace with directories deeper than the descriptors of the server is 
       await sleep(5);
     }
   })();
-  const other = await server.user();
-  const [deleted, listed] = await Promise.all([u.request('DELETE', `/threads/${made.thread_id}`), other.get('/threads')]);
-  assert.equal(deleted.status, 204, deleted.text);
-  assert.equal(listed.status, 200, listed.text);
-  await waitFor('the removal', () => !existsSync(workspace(made.project_id)) && removed().length === 0, 20000);
-  over = true;
-  await watch;
+  try {
+    const other = await server.user();
+    const [deleted, listed] = await Promise.all([u.request('DELETE', `/threads/${made.thread_id}`), other.get('/threads')]);
+    assert.equal(deleted.status, 204, deleted.text);
+    assert.equal(listed.status, 200, listed.text);
+    await waitFor('the removal', () => !existsSync(workspace(made.project_id)) && removed().length === 0, 20000);
+  } finally {
+    over = true;
+    await watch;
+  }
   assert.ok(peak < descriptors / 2, `${peak} descriptors`);
 });
 
-test('what cannot be removed is kept apart, told to the operator and tried again; its thread counts until then', { timeout: 120000 }, async (t) => {
+attack('what cannot be removed is kept apart, told to the operator and tried again; its thread counts until then', ['quarantine'], { timeout: 120000 }, async (t) => {
   const u = await server.user();
   const made = await run(u, 'mkdir -p in && echo precious > in/file');
   const file = path.join(workspace(made.project_id), 'in/file');
@@ -98,7 +91,7 @@ test('what cannot be removed is kept apart, told to the operator and tried again
   await waitFor('the metric', async () => (await metric('runyard_sandbox_bubblewrap_quarantined_trees')) === 0);
 });
 
-test('what an earlier process left is removed at the start', { timeout: 120000 }, async () => {
+attack('what an earlier process left is removed at the start', ['tree_removal'], { timeout: 120000 }, async () => {
   await server.stop();
   const left = [workspaces('.removed/11111111-1111-4111-8111-111111111111.0123456789abcdef'), programs('mcp/home-1.1-abcdef'), programs('.removed/home.0123456789abcdef')];
   for (const directory of left) {
@@ -110,7 +103,7 @@ test('what an earlier process left is removed at the start', { timeout: 120000 }
   await waitFor('the removal', () => left.every((directory) => !existsSync(directory)) && entries(programs('.removed')).length === 0, 20000);
 });
 
-test('the directory of a local program without a sandbox is removed with it', { timeout: 120000 }, async () => {
+attack('the directory of a local program without a sandbox is removed with it', ['tree_removal'], { timeout: 120000 }, async () => {
   const u = await server.user();
   const agent = (await u.post('/agents', { json: { name: 'local' } })).json.agent_id;
   const config = { command: '/usr/bin/perl', args: ['-e', chain(descriptors * 4)] };
@@ -122,10 +115,10 @@ test('the directory of a local program without a sandbox is removed with it', { 
     entries(programs('.removed')).length === 0, 20000);
 });
 
-test('sockets, pipes and loops of links are refused as files', { timeout: 60000 }, async () => {
+attack('sockets, pipes and loops of links are refused as files', ['special_files'], { timeout: 60000 }, async () => {
   const u = await server.user();
   const made = await run(u, `perl -MSocket -e 'socket(my $s, PF_UNIX, SOCK_STREAM, 0); bind($s, sockaddr_un("socket")) or die $!'; mkfifo pipe; ln -s loop loop; ln -s socket link; ls`);
-  assert.match(made.said, /socket/);
+  assert.match(made.said[0], /socket/);
   for (const name of ['socket', 'pipe', 'loop', 'link', 'socket/x', 'pipe/x']) {
     const r = await u.get(`/projects/${made.project_id}/files/content?path=${name}`);
     assert.ok([400, 404].includes(r.status), `${name}: ${r.status} ${r.text}`);

@@ -4,22 +4,16 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { after, before, test } from 'node:test';
-import { lastUser, startLlm, turns } from '../e2e/lib/llm.mjs';
-import { Server, makeDatabase, waitFor } from '../e2e/lib/server.mjs';
+import { attack, regular, setUp, tearDown } from './lib/attack.mjs';
+import { call, perl, run, startCommandLlm } from './lib/commands.mjs';
+import { Server, makeDatabase, waitFor } from './lib/server.mjs';
 
 const set = ['auth.jwt.hs256_secret=a secret of at least thirty-two bytes for this test'];
 let database, llm, server;
 
-// Each line of the prompt is a command that the model runs, one after the other.
-before(async () => {
+setUp(async () => {
   database = makeDatabase();
-  llm = await startLlm((request, reply) => {
-    const commands = lastUser(request).split(/\r?\n/);
-    const done = turns(request).filter((m) => m.role === 'tool').length;
-    if (done >= commands.length) return reply.say('done');
-    reply.tools([{ id: `c${done}`, name: 'shell', arguments: { command: commands[done] } }]);
-  });
+  llm = await startCommandLlm();
   server = await new Server({ database, llm, set, settings: `
 [sandbox_bubblewrap]
 workspace_mb = 64
@@ -30,34 +24,29 @@ account_workspace_bytes = { free = 50331648 }
 account_workspace_files = { free = 3000 }
 ` }).start();
 });
-after(async () => {
-  await server?.stop();
-  if (server) execFileSync('rm', ['-rf', server.dir]);
+tearDown(async () => {
+  await server?.close();
   await llm?.close();
   database?.drop();
 });
 
 const workspace = (project) => path.join(server.dir, 'data/modules/sandbox_bubblewrap/workspaces', project);
-async function run(u, prompt, thread) {
-  const r = await u.start({ prompt, ...(thread ? { thread_id: thread } : {}) });
-  assert.equal(r.status, 200, r.text);
-  const s = await u.stream(r.json.agent_run_id);
-  assert.ok(s.events.some((e) => e.type === 'status' && e.status === 'completed'), s.raw);
-  return { ...r.json, said: s.events.filter((e) => e.type === 'tool_result').map((e) => e.content) };
-}
 const ended = async (reason, of = server) =>
   Number(new RegExp(`^runyard_sandbox_bubblewrap_ended_total{[^}]*reason="${reason}"[^}]*} (\\S+)$`, 'm').exec(await (await fetch(`${of.url}/metrics`)).text())?.[1] ?? NaN);
-const gone = `my @f; for (1..40) { open(my $f, ">", "x") or die; print $f "x" x (4 << 20); $f->flush; unlink "x"; push @f, $f } sleep 30; print "all"`;
+// Writes 160 MiB into files without a name, which `keep` keeps; the workspace may have 48.
+const unlinked = (keep, before = '') => perl(`${before} my @f; for (1..40) { open(my $f, "+>", "x") or die; print $f "x" x (4 << 20); $f->flush; unlink "x"; ${keep} }
+  sleep 10; print "all"`);
+const full = /ended, the workspace is full/;
 
-test('files that were removed and are still open count', async () => {
+attack('files that were removed and are still open count', ['workspace_bytes', 'unlinked_files'], async () => {
   const u = await server.user();
-  const r = await run(u, `perl -MIO::Handle -e '${gone}'`);
-  assert.match(r.said[0], /ended, the workspace is full/);
+  const r = await run(u, unlinked('push @f, $f;'));
+  assert.match(r.said[0], full);
   assert.doesNotMatch(r.said[0], /all/);
   assert.ok((await ended('workspace_bytes')) >= 1);
 });
 
-test('commands that exceed the limit again and again do not make a workspace larger and larger', async () => {
+attack('commands that exceed the limit again and again do not make a workspace larger and larger', ['workspace_growth'], async () => {
   const u = await server.user();
   const jump = (name) => `fallocate -l 110M ${name} || head -c 115343360 /dev/zero > ${name}`;
   const r = await run(u, ['echo kept > note', jump('one'), jump('two'), jump('three'), 'cat note; ls'].join('\n'));
@@ -67,16 +56,20 @@ test('commands that exceed the limit again and again do not make a workspace lar
   assert.ok(parseInt(all, 10) < 280, all);
 });
 
-test('a descriptor that was sent away or mapped does not hide a file for long', async () => {
-  const u = await server.user();
-  const hidden = `for (1..40) { open(my $f, "+>", "x") or die; print $f "x" x (4 << 20); $f->flush; unlink "x"; my $p = fork; if (!$p) { sleep 30; exit } } sleep 30; print "all"`;
-  const r = await run(u, `perl -MIO::Handle -e '${hidden}'`);
-  assert.match(r.said[0], /ended, the workspace is full/);
-});
+const mmap = process.arch === 'arm64' ? 222 : 9;
+for (const [how, ...script] of [
+  ['other processes have them', 'my $p = fork; if (!$p) { sleep 10; exit }'],
+  ['they are mapped and closed', `syscall(${mmap}, 0, 4 << 20, 3, 1, fileno($f), 0) > 0 or die; close $f;`],
+  ['the process made itself undumpable', 'push @f, $f;', `syscall(${call.prctl}, 4, 0, 0, 0, 0);`],
+]) {
+  attack(`removed files do not hide when ${how}`, ['unlinked_files'], async () => {
+    assert.match((await run(await server.user(), unlinked(...script))).said[0], full);
+  });
+}
 
-test('many small files end the command, count afterwards and can be removed', { timeout: 120000 }, async () => {
+attack('many small files end the command, count afterwards and can be removed', ['workspace_files'], { timeout: 120000 }, async () => {
   const u = await server.user();
-  const r = await run(u, [`perl -e 'for (1..200000) { open(my $f, ">", "f$_") or die } sleep 20'`, `ls | wc -l; echo x > another`, `find . -delete; ls | wc -l`, 'echo fine'].join('\n'));
+  const r = await run(u, [`perl -e 'for (1..200000) { open(my $f, ">", "f$_") or die } sleep 10'`, `ls | wc -l; echo x > another`, `find . -delete; ls | wc -l`, 'echo fine'].join('\n'));
   assert.match(r.said[0], /ended, the workspace has more than \d+ files/);
   assert.match(r.said[2], /^0$/m);
   assert.doesNotMatch(r.said[3], /sandbox: ended|could not/);
@@ -84,7 +77,7 @@ test('many small files end the command, count afterwards and can be removed', { 
   assert.ok((await ended('workspace_files')) >= 1);
 });
 
-test('a project with more files than are looked at can be used and cleaned, also by a later run', { timeout: 120000 }, async () => {
+regular('a project with more files than are looked at can be used and cleaned, also by a later run', { timeout: 120000 }, async () => {
   const u = await server.user();
   const first = await run(u, 'echo kept > kept; echo one');
   // Twice workspace_files is where the comparison with the database ends.
@@ -99,7 +92,7 @@ test('a project with more files than are looked at can be used and cleaned, also
   assert.equal(database.sql(`select string_agg(path, ',' order by path) from runs.workspace_files where project_id = '${first.project_id}'`), 'kept,more');
 });
 
-test('directories that are too deep end the command and do not stay', async () => {
+attack('directories that are too deep end the command and do not stay', ['workspace_depth'], async () => {
   const u = await server.user();
   const r = await run(u, [`mkdir -p keep/me; perl -e 'for (1..3000) { mkdir "d"; chdir "d" or last }'`, 'ls; echo fine'].join('\n'));
   assert.match(r.said[0], /levels deep; those below are deleted/);
@@ -110,7 +103,21 @@ test('directories that are too deep end the command and do not stay', async () =
   assert.ok((await ended('workspace_depth')) >= 1);
 });
 
-test('all projects of an account share its space, also on the disk, until they are removed', { timeout: 180000 }, async () => {
+attack('directories that are closed and deep are counted, trimmed and removed', ['workspace_depth'], { timeout: 120000 }, async () => {
+  const u = await server.user();
+  const r = await run(u, [`perl -e 'for (1..2000) { mkdir "d"; chdir "d" or last }'`, 'mkdir -p closed/in; echo x > closed/in/file; chmod 0 closed/in closed; ls; echo fine'].join('\n'));
+  assert.match(r.said[0], /levels deep; those below are removed/);
+  assert.match(r.said[1], /fine/);
+  const directory = workspace(r.project_id);
+  const { uid, gid } = statSync(directory);
+  execFileSync('perl', ['-e', 'chdir $ARGV[0] or die; for (1..5000) { mkdir "e"; chdir "e" or die } ', directory]);
+  execFileSync('chown', ['-R', `${uid}:${gid}`, directory]);
+  const deleted = await u.request('DELETE', `/threads/${r.thread_id}`);
+  assert.equal(deleted.status, 204, deleted.text);
+  await waitFor('the removal', () => !existsSync(directory) && readdirSync(path.join(directory, '../.removed')).length === 0, 20000);
+});
+
+attack('all projects of an account share its space, also on the disk, until they are removed', ['account_workspace'], { timeout: 180000 }, async () => {
   const u = await server.user();
   const write = (mb) => `perl -e 'open(my $f, ">", "big") or die; for (1..${mb}) { print $f rand() x 10 . "x" x ((1 << 20) - 200) } close $f; sleep 3; print "written"'`;
   const one = await run(u, write(30));
@@ -137,7 +144,7 @@ test('all projects of an account share its space, also on the disk, until they a
   assert.match(after.said[0], /written/);
 });
 
-test('a thread counts to the limit of its account until its data is removed', { timeout: 120000 }, async (t) => {
+attack('a thread counts to the limit of its account until its data is removed', ['quarantine'], { timeout: 120000 }, async (t) => {
   const u = await server.user();
   const made = [];
   for (let i = 0; i < 10; i++) made.push(await run(u, i === 0 ? 'mkdir in; echo x > in/file' : 'true'));
@@ -157,6 +164,9 @@ test('a thread counts to the limit of its account until its data is removed', { 
     const [name] = existsSync(removed) ? readdirSync(removed) : [];
     execFileSync('chattr', ['-i', name ? path.join(removed, name, 'in/file') : file]);
   }
+  // The next sweep is soon after a start.
+  await server.stop();
+  await server.start();
   await waitFor('the removal', () => readdirSync(removed).length === 0, 40000);
   await waitFor('a free thread', async () => {
     const r = await u.start({ prompt: 'true' });
@@ -171,7 +181,7 @@ test('a thread counts to the limit of its account until its data is removed', { 
   await u.stream(next.json.agent_run_id);
 });
 
-test('on a nearly full disk commands are refused with the cause', { timeout: 60000 }, async () => {
+attack('on a nearly full disk commands are refused with the cause', ['disk_reserve'], { timeout: 60000 }, async () => {
   const full = await new Server({ database, llm, set, settings: '[sandbox_bubblewrap]\nmin_free_mb = 1000000000\n' }).start();
   try {
     const u = await full.user();
@@ -186,7 +196,7 @@ test('on a nearly full disk commands are refused with the cause', { timeout: 600
   }
 });
 
-test('below the reserve the command that fills the disk is ended, commands of other accounts continue', { timeout: 120000 }, async (t) => {
+attack('below the reserve the command that fills the disk is ended, commands of other accounts continue', ['disk_reserve'], { timeout: 120000 }, async (t) => {
   // A file system of its own, so that the machine's disk is not filled.
   const small = await new Server({ database, llm, set, settings: '[sandbox_bubblewrap]\nworkspace_mb = 100000\nmin_free_mb = 150\n[runs]\naccount_workspace_bytes = { free = 107374182400 }\n' });
   const data = path.join(small.dir, 'data');

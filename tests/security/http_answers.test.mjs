@@ -1,18 +1,18 @@
 // Security headers of responses, and paths that are not valid UTF-8.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { Server, makeDatabase } from '../e2e/lib/server.mjs';
+import { attack, regular, setUp, tearDown } from './lib/attack.mjs';
+import { Server, makeDatabase } from './lib/server.mjs';
 import { ask } from './lib/wire.mjs';
 
 let database, server, user, admin;
 
-before(async () => {
+setUp(async () => {
   database = makeDatabase();
   server = await new Server({ database }).start();
   user = await server.user();
   admin = await server.user({ role: 'super_admin' });
 });
-after(async () => {
+tearDown(async () => {
   await server?.close();
   database?.drop();
 });
@@ -23,7 +23,7 @@ const routes = async () => {
     .filter((m) => ['get', 'put', 'post', 'patch', 'delete'].includes(m)).map((m) => [m.toUpperCase(), path]));
 };
 
-test('every route with parameters answers bytes that are no UTF-8 with 4xx', { timeout: 120000 }, async () => {
+attack('every route with parameters answers bytes that are no UTF-8 with 4xx', ['utf8_paths'], { timeout: 120000 }, async () => {
   const all = (await routes()).filter(([, path]) => path.includes('{'));
   assert.ok(all.length > 30, `${all.length} routes`);
   for (const bad of ['%ff', '%c3', '%c3%28', '%ed%a0%80', '%f5%80%80%80', '%c0%af', 'a%80b']) {
@@ -35,7 +35,7 @@ test('every route with parameters answers bytes that are no UTF-8 with 4xx', { t
   }
 });
 
-test('queries and bodies that are no UTF-8 are the client\'s mistake as well', async () => {
+regular('queries and bodies that are no UTF-8 are the client\'s mistake as well', async () => {
   for (const target of ['/threads?cursor=%ff', '/agents?limit=%ff', '/agents?cursor=%c3%28', '/notifications?cursor=%ff', '/admin/accounts?q=%ff', '/admin/jobs?kind=%ff']) {
     const r = await ask(server.url, 'GET', target, { headers: { authorization: `Bearer ${admin.token}` } });
     assert.ok(r.status < 500, `${target}: ${r.status} ${r.text}`);
@@ -44,7 +44,7 @@ test('queries and bodies that are no UTF-8 are the client\'s mistake as well', a
   assert.ok(r.status < 500, r.text);
 });
 
-test('no answer is sniffed, and what an account gets is not stored', { timeout: 60000 }, async () => {
+attack('no answer is sniffed, and what an account gets is not stored', ['response_headers'], { timeout: 60000 }, async () => {
   for (const [method, path] of await routes()) {
     if (method !== 'GET' || /stream/.test(path)) continue;
     const target = path.replace(/\{[^}]*\}/g, '0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11');

@@ -2,18 +2,18 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { after, before, test } from 'node:test';
 import { startLlm } from '../e2e/lib/llm.mjs';
-import { Server, makeDatabase, waitFor } from '../e2e/lib/server.mjs';
+import { attack, setUp, tearDown } from './lib/attack.mjs';
+import { Server, makeDatabase, waitFor } from './lib/server.mjs';
 import { ask, connect, headOf, metric } from './lib/wire.mjs';
 
 let database, llm;
 
-before(async () => {
+setUp(async () => {
   database = makeDatabase();
   llm = await startLlm(async (request, reply) => { reply.text('done'); reply.end({ input: 1, output: 1 }); });
 });
-after(async () => {
+tearDown(async () => {
   await llm?.close();
   database?.drop();
 });
@@ -29,7 +29,7 @@ const halfSent = async (url, n, from) => {
 };
 const limitOf = (pid) => Number(/^Max open files\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/limits`, 'utf8'))[1]);
 
-test('heads that are never sent take the places of their address only', { timeout: 120000 }, async () => {
+attack('heads that are never sent take the places of their address only', ['address_connections'], { timeout: 120000 }, async () => {
   const server = await new Server({ database, llm, set: ['http.limits.address_connections=100', 'http.header_timeout_seconds=30'] }).start();
   const crowd = [];
   try {
@@ -49,7 +49,7 @@ test('heads that are never sent take the places of their address only', { timeou
   }
 });
 
-test('a client over the connection limit gets a 503 at once', { timeout: 120000 }, async () => {
+attack('a client over the connection limit gets a 503 at once', ['max_connections'], { timeout: 120000 }, async () => {
   const server = await new Server({ database, llm, set: ['http.max_connections=50', 'http.header_timeout_seconds=30'] }).start();
   const crowd = [];
   try {
@@ -68,7 +68,7 @@ test('a client over the connection limit gets a 503 at once', { timeout: 120000 
   }
 });
 
-test('the soft limit of descriptors is raised, and connections leave some for the rest', { timeout: 120000 }, async () => {
+attack('the soft limit of descriptors is raised', ['descriptors'], { timeout: 120000 }, async () => {
   const hard = Number(execFileSync('bash', ['-c', 'ulimit -Hn'], { encoding: 'utf8' }));
   const raised = await new Server({ database, llm, wrap: ['bash', '-c', 'ulimit -Sn 1024; exec "$@"', 'bash'] }).start();
   try {
@@ -76,6 +76,9 @@ test('the soft limit of descriptors is raised, and connections leave some for th
   } finally {
     await raised.close();
   }
+});
+
+attack('connections leave descriptors for the rest of the server', ['descriptors'], { timeout: 120000 }, async () => {
   const server = await new Server({ database, llm, wrap: ['bash', '-c', 'ulimit -n 600; exec "$@"', 'bash'] }).start();
   const crowd = [];
   try {

@@ -4,17 +4,17 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import path from 'node:path';
-import { after, before, test } from 'node:test';
-import { Server, binary, makeDatabase, sleep } from '../e2e/lib/server.mjs';
+import { attack, setUp, tearDown } from './lib/attack.mjs';
+import { Server, binary, makeDatabase, sleep, waitFor } from './lib/server.mjs';
 
 let database, dir;
 
-before(() => {
+setUp(() => {
   database = makeDatabase();
   dir = mkdtempSync(path.join(tmpdir(), 'ry-places-'));
   chmodSync(dir, 0o755);
 });
-after(() => {
+tearDown(() => {
   rmSync(dir, { recursive: true, force: true });
   database?.drop();
 });
@@ -28,7 +28,7 @@ async function runProgram(server, script) {
   return { ...r, said: `${r.text} ${server.log.slice(from)}` };
 }
 
-test('in local mode, too, programs need a list or the operator\'s word', async () => {
+attack('in local mode, too, programs need a list or the operator\'s word', ['allowed_commands'], async () => {
   const server = await new Server({ database, programs: 'listed' }).start();
   try {
     const user = await server.user();
@@ -39,6 +39,18 @@ test('in local mode, too, programs need a list or the operator\'s word', async (
     assert.match(r.text, /mcp_json\.allowed_commands/);
     const out = await runProgram(server, 'echo it runs $((40+2))');
     assert.doesNotMatch(out.said, /it runs 42/);
+  } finally {
+    await server.close();
+  }
+});
+
+attack('a client sees neither what a program wrote to its standard error nor where it was', ['program_errors'], async () => {
+  const server = await new Server({ database }).start();
+  try {
+    const r = await runProgram(server, 'echo secret-$((40+2)) in $PWD');
+    assert.equal(r.status, 502, r.text);
+    assert.doesNotMatch(r.text, /secret-42|\/workspace/);
+    await waitFor('the log has it', () => server.log.includes('secret-42'));
   } finally {
     await server.close();
   }
@@ -56,7 +68,7 @@ function shownDirectory() {
   return undefined;
 }
 
-test('where any program may run, data, configuration and credentials are empty in the sandbox', { timeout: 120000 }, async (t) => {
+attack('where any program may run, data, configuration and credentials are empty in the sandbox', ['hidden_places'], { timeout: 120000 }, async (t) => {
   const shown = shownDirectory();
   if (!shown || !/^\/(home|opt|root|srv)\//.test(shown)) return t.skip('no place here that programs see');
   const asRoot = process.getuid() === 0;
@@ -91,7 +103,7 @@ test('where any program may run, data, configuration and credentials are empty i
   }
 });
 
-test('places that are named must not show the server\'s own', () => {
+attack('places that are named must not show the server\'s own', ['hidden_places'], () => {
   const data = path.join(dir, 'data'), link = path.join(dir, 'link');
   mkdirSync(data, { recursive: true });
   symlinkSync(data, link);

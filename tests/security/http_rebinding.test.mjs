@@ -1,8 +1,8 @@
 // A web page in the browser of someone who can reach the server: by DNS rebinding it is same-origin with the server,
 // else its browser still sends what needs no answer. Neither may change or read anything.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { Server, makeDatabase } from '../e2e/lib/server.mjs';
+import { attack, regular, setUp, tearDown } from './lib/attack.mjs';
+import { Server, makeDatabase } from './lib/server.mjs';
 import { ask } from './lib/wire.mjs';
 
 const code = 'ABCD-EFGH-JKLM-NPQR';
@@ -15,12 +15,12 @@ setup_code = "${code}"
 `;
 let database, server, user;
 
-before(async () => {
+setUp(async () => {
   database = makeDatabase();
   server = await new Server({ database, settings: login, set: ['http.cors.origins=["https://app.example.org"]', 'http.allowed_hosts=["box.lan"]'] }).start();
   user = await server.user();
 });
-after(async () => {
+tearDown(async () => {
   await server?.close();
   database?.drop();
 });
@@ -30,7 +30,7 @@ const json = { 'content-type': 'application/json' };
 const signUp = (email, more = {}, headers = {}) => ask(server.url, 'POST', '/auth/sign-up', {
   headers: { ...json, ...headers }, body: JSON.stringify({ email, password: 'correct horse battery', ...more }) });
 
-test('a name that is not this server\'s gets nothing, whatever route', async () => {
+attack('a name that is not this server\'s gets nothing, whatever route', ['foreign_requests'], async () => {
   for (const host of ['evil.example', `evil.example:${port()}`, 'localhost.evil.example', `127.0.0.1.evil.example:${port()}`, '2130706433', '0x7f000001', '127.1']) {
     for (const [method, target] of [['GET', '/auth/config'], ['POST', '/auth/sign-up'], ['GET', '/console'], ['GET', '/openapi.json'], ['GET', '/metrics'], ['GET', '/account'], ['PUT', '/agents/x'], ['DELETE', '/threads/x']]) {
       const r = await ask(server.url, method, target, { headers: { host, ...json, authorization: `Bearer ${user.token}` }, body: method === 'GET' ? undefined : '{}' });
@@ -43,12 +43,12 @@ test('a name that is not this server\'s gets nothing, whatever route', async () 
   assert.equal(absolute.status, 403);
 });
 
-test('its own names, addresses and the operator\'s names are served', async () => {
+regular('its own names, addresses and the operator\'s names are served', async () => {
   for (const host of [`127.0.0.1:${port()}`, '127.0.0.1', `localhost:${port()}`, 'LOCALHOST', `[::1]:${port()}`, `box.lan:${port()}`, '192.168.1.20'])
     assert.equal((await ask(server.url, 'GET', '/auth/config', { headers: { host } })).status, 200, host);
 });
 
-test('pages of other origins change nothing; own, listed and no origin do', async () => {
+attack('pages of other origins change nothing; own, listed and no origin do', ['foreign_requests'], async () => {
   const make = (headers) => ask(server.url, 'POST', '/agents', { headers: { ...json, authorization: `Bearer ${user.token}`, ...headers }, body: '{"name":"x"}' });
   for (const origin of ['http://evil.example', 'null', `http://localhost:${port()}`, 'http://127.0.0.1:1', 'https://app.example.org.evil.example', 'file://']) {
     const r = await make({ origin });
@@ -62,7 +62,7 @@ test('pages of other origins change nothing; own, listed and no origin do', asyn
   assert.equal(form.status, 403);
 });
 
-test('the first account needs the code of the terminal, and administers the server; later ones need none', async () => {
+attack('the first account needs the code of the terminal, and administers the server; later ones need none', ['setup_code'], async () => {
   assert.equal((await ask(server.url, 'GET', '/auth/config')).json.setup, true);
   for (const [more, error] of [[{}, 'SETUP_CODE_REQUIRED'], [{ setup_code: '' }, 'SETUP_CODE_REQUIRED'], [{ setup_code: code.toLowerCase() }, 'SETUP_CODE_WRONG'], [{ setup_code: `${code}X` }, 'SETUP_CODE_WRONG']]) {
     const r = await signUp('eve@example.org', more);
@@ -81,7 +81,7 @@ test('the first account needs the code of the terminal, and administers the serv
   assert.equal(role, 'user', 'the code works once');
 });
 
-test('with a public address in production: clients by its name, monitors by any, proxies by theirs', async () => {
+attack('with a public address in production: clients by its name, monitors by any, proxies by theirs', ['foreign_requests'], async () => {
   const set = ['deployment.mode=production', 'http.public_url=https://runs.example.org', 'accounts.local_login=false'];
   const there = await new Server({ database, set }).start();
   const proxied = await new Server({ database, set: [...set, 'http.trusted_proxies=["127.0.0.0/8"]'] }).start();

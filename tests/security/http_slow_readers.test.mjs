@@ -1,21 +1,21 @@
 // Clients that ask for much and read nothing: what they make the server keep for them is bounded.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { after, before, test } from 'node:test';
 import { startLlm } from '../e2e/lib/llm.mjs';
-import { Server, makeDatabase, waitFor } from '../e2e/lib/server.mjs';
+import { attack, regular, setUp, tearDown } from './lib/attack.mjs';
+import { Server, makeDatabase, waitFor } from './lib/server.mjs';
 import { ask, connect, headOf, metric, rss } from './lib/wire.mjs';
 
 const MiB = 1024 * 1024;
 let database, llm, server;
 
-before(async () => {
+setUp(async () => {
   database = makeDatabase();
   llm = await startLlm(async (request, reply) => { reply.text('done'); reply.end({ input: 1, output: 1 }); });
   server = await new Server({ database, llm, set: [`http.limits.account_unsent_bytes=${8 * MiB}`, `http.limits.unsent_bytes=${64 * MiB}`,
     'http.write_stall_timeout_seconds=20'] }).start();
 });
-after(async () => {
+tearDown(async () => {
   await server?.close();
   await llm?.close();
   database?.drop();
@@ -40,7 +40,7 @@ async function readNothing(user, target, n) {
   return { sockets, heads };
 }
 
-test('the content of a file waits on disk: many readers that do not read cost no memory', async () => {
+attack('the content of a file waits on disk: many readers that do not read cost no memory', ['file_streaming'], async () => {
   const user = await server.user();
   const project = await upload(user, 9 * MiB);
   const before = rss(server.process.pid);
@@ -58,7 +58,7 @@ test('the content of a file waits on disk: many readers that do not read cost no
   assert.equal(whole.headers.get('x-file-size'), String(9 * MiB));
 });
 
-test('a file that is replaced while it is sent goes out as it was', async () => {
+regular('a file that is replaced while it is sent goes out as it was', async () => {
   const user = await server.user();
   const project = await upload(user, 9 * MiB);
   const s = await connect(server.url);
@@ -76,7 +76,7 @@ test('a file that is replaced while it is sent goes out as it was', async () => 
   assert.equal(other, 0);
 });
 
-test('large JSON answers: beyond the account\'s share 503 with a code, others are served', async () => {
+attack('large JSON answers: beyond the account\'s share 503 with a code, others are served', ['unsent_bytes'], async () => {
   const user = await server.user(), other = await server.user();
   const big = 'p'.repeat(48 * 1024);
   for (let i = 0; i < 30; i++) {
@@ -104,7 +104,7 @@ test('large JSON answers: beyond the account\'s share 503 with a code, others ar
   assert.equal((await user.get('/agents?limit=100')).status, 200);
 });
 
-test('without an account the address counts', async () => {
+attack('without an account the address counts', ['unsent_bytes'], async () => {
   const sockets = [];
   let refused = 0;
   try {
@@ -122,7 +122,7 @@ test('without an account the address counts', async () => {
   }
 });
 
-test('a reader that drips is cut, one that reads slowly is not', async () => {
+attack('a reader that drips is cut, one that reads slowly is not', ['reader_rate'], async () => {
   const own = await new Server({ database, llm, set: ['http.write_stall_timeout_seconds=1', 'http.read_min_rate_bytes=200000'] }).start();
   let drips;
   try {

@@ -1,22 +1,22 @@
 // Starting credits are granted once per mailbox, for every spelling of the address and for parallel sign-ups; public routes
 // do not reveal account ids.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { Client, Server, makeDatabase } from '../e2e/lib/server.mjs';
+import { attack, regular, setUp, tearDown } from './lib/attack.mjs';
+import { Client, Server, makeDatabase, waitFor } from './lib/server.mjs';
 
 let db, server;
-before(async () => {
+setUp(async () => {
   db = makeDatabase();
   server = await new Server({ database: db, settings: '[accounts]\nlocal_login = true\n[accounts.login]\nverify = "none"\nhash_memory_mib = 8\nattempts_per_network = 10000\n' }).start();
 });
-after(async () => {
+tearDown(async () => {
   await server?.close();
   db?.drop();
 });
 
 const balance = async (client) => (await client.get('/account')).json.balance_credits;
-async function signUp(email) {
-  const r = await new Client(server).post('/auth/sign-up', { json: { email, password: 'correct horse battery' } });
+async function signUp(email, more = {}) {
+  const r = await new Client(server).post('/auth/sign-up', { json: { email, password: 'correct horse battery', ...more } });
   assert.equal(r.status, 201, `${email}: ${r.text}`);
   return balance(new Client(server, r.json.access_token));
 }
@@ -31,14 +31,14 @@ for (const [what, addresses] of Object.entries({
   'domains of one provider': ['dog@icloud.com', 'dog@me.com', 'dog@mac.com'],
   'international domains': ['eel@exämple.example', 'eel+2@xn--exmple-cua.example'],
 })) {
-  test(`one grant for one mailbox: ${what}`, async () => {
+  attack(`one grant for one mailbox: ${what}`, ['mailbox_grant'], async () => {
     const got = [];
     for (const address of addresses) got.push(await signUp(address));
     assert.deepEqual(got, [500, ...Array(addresses.length - 1).fill(0)]);
   });
 }
 
-test('tokens of an identity provider count the same', async () => {
+attack('tokens of an identity provider count the same', ['mailbox_grant'], async () => {
   const got = [];
   for (const address of ['fox@GMAIL.com', 'f.o.x@gmail.com.', '"fox"@gmail.com', 'ｆox@gmail.com', 'fox@ｇmail.com', 'fox＋tag@gmail.com']) got.push(await withToken(address));
   assert.deepEqual(got, [500, 0, 0, 0, 0, 0]);
@@ -46,16 +46,27 @@ test('tokens of an identity provider count the same', async () => {
   assert.deepEqual([await withToken('Émile@mail.example'), await withToken('émile+1@mail.example')], [500, 0]);
 });
 
-test('sign-ups at the same time get one grant together', async () => {
+attack('sign-ups at the same time get one grant together', ['mailbox_grant'], async () => {
   const got = await Promise.all(Array.from({ length: 8 }, (_, i) => (i % 2 ? signUp : withToken)(`hen+${i}@mail.example`)));
   assert.deepEqual(got.toSorted((a, b) => b - a), [500, 0, 0, 0, 0, 0, 0, 0]);
 });
 
-test('other mailboxes have theirs', async () => {
+regular('other mailboxes have theirs', async () => {
   assert.deepEqual([await signUp('i.b@mail.example'), await signUp('ib@mail.example'), await signUp('i-b@mail.example')], [500, 500, 500]);
 });
 
-test('a referral code does not tell its owner’s account id to people without an account', async () => {
+attack('many invited accounts of one domain are a signal', ['invited_domain'], async () => {
+  const owner = await server.user();
+  const { referral_code } = (await owner.get('/api/v1/referrals/code')).json;
+  for (let i = 1; i <= 5; i++) await signUp(`m${i}@catch-all.example`, { referral_code });
+  const signals = await waitFor('the referrals', () => {
+    const all = JSON.parse(db.sql(`select coalesce(jsonb_agg(signals), '[]') from referrals.referral where referrer_id = '${owner.id}'`));
+    return all.length === 5 && all;
+  });
+  assert.equal(signals.filter((s) => s.same_domain >= 1).length, 2, JSON.stringify(signals));
+});
+
+attack('a referral code does not tell its owner’s account id to people without an account', ['referral_alias'], async () => {
   const owner = await server.user();
   const { referral_code: code } = (await owner.get('/api/v1/referrals/code')).json;
   const said = (await new Client(server).post('/api/v1/referrals/validate', { json: { code } })).json;

@@ -1,10 +1,10 @@
 // An account cannot make rows without end: agents, their versions, API keys, profiles; also not many at once.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { Server, makeDatabase } from '../e2e/lib/server.mjs';
+import { attack, setUp, tearDown } from './lib/attack.mjs';
+import { Server, makeDatabase } from './lib/server.mjs';
 
 let db, server;
-before(async () => {
+setUp(async () => {
   db = makeDatabase();
   server = await new Server({ database: db, settings: `
 [agents]
@@ -24,7 +24,7 @@ headers = { Authorization = "Bearer {token}" }
 key = "${'0123456789abcdef'.repeat(4)}"
 ` }).start();
 });
-after(async () => {
+tearDown(async () => {
   await server?.close();
   db?.drop();
 });
@@ -40,7 +40,7 @@ async function flood(n, make, status, code) {
   return made;
 }
 
-test('agents', async () => {
+attack('agents', ['row_limits'], async () => {
   const u = await server.user(), pro = await server.user({ tier: 'pro' });
   const before = (await u.get('/agents')).json.agents.length;
   const made = await flood(12, (i) => u.post('/agents', { json: { name: `a${i}`, system_prompt: 'x'.repeat(60000) } }), 402, 'AGENT_LIMIT_EXCEEDED');
@@ -50,7 +50,7 @@ test('agents', async () => {
   assert.equal((await flood(6, (i) => pro.post('/agents', { json: { name: `a${i}` } }), 402, 'AGENT_LIMIT_EXCEEDED')).length, 6, 'a plan that allows more');
 });
 
-test('versions of an agent', async () => {
+attack('versions of an agent', ['row_limits'], async () => {
   const u = await server.user();
   const { agent_id: id } = (await u.post('/agents', { json: { name: 'one' } })).json;
   for (let i = 0; i < 9; i++) assert.equal((await u.request('PUT', `/agents/${id}`, { json: { name: `n${i}` } })).status, 200);
@@ -59,19 +59,19 @@ test('versions of an agent', async () => {
   assert.equal((await u.get(`/agents/${id}`)).json.version, 10);
 });
 
-test('API keys, by plan', async () => {
+attack('API keys, by plan', ['row_limits'], async () => {
   const u = await server.user(), pro = await server.user({ tier: 'pro' });
   assert.equal((await flood(8, () => u.post('/api-keys', { json: {} }), 409, 'API_KEY_LIMIT_EXCEEDED')).length, 2);
   assert.equal((await flood(8, () => pro.post('/api-keys', { json: {} }), 409, 'API_KEY_LIMIT_EXCEEDED')).length, 3);
 });
 
-test('profiles', async () => {
+attack('profiles', ['row_limits'], async () => {
   const u = await server.user();
   const make = () => u.post('/mcp/profiles', { json: { integration: 'tracker', credentials: { token: 't' } } });
   assert.equal((await flood(8, make, 409, 'PROFILE_LIMIT_EXCEEDED')).length, 2);
 });
 
-test('inbox entries', async () => {
+attack('inbox entries', ['inbox_limit'], async () => {
   const u = await server.user();
   await u.get('/account');
   const add = "select notifications.inbox_add('" + u.id + "', gen_random_uuid(), 'w', 't', 'b', '', '{}') from generate_series(1, 1200)";

@@ -1,18 +1,18 @@
 // What others do with an address locks its owner out neither of the log-in nor of the reset nor of the sign-up, and one
 // network does not take the whole queue of password checks.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
 import { freshAddress, linkIn, loginSettings, password, signUp } from '../e2e/lib/login.mjs';
 import { startSmtp } from '../e2e/lib/smtp.mjs';
-import { Server, makeDatabase, waitFor } from '../e2e/lib/server.mjs';
+import { attack, setUp, tearDown } from './lib/attack.mjs';
+import { Server, makeDatabase, waitFor } from './lib/server.mjs';
 
 let db, smtp, server;
-before(async () => {
+setUp(async () => {
   smtp = await startSmtp();
   db = makeDatabase();
   server = await new Server({ database: db, settings: loginSettings(smtp, 'hash_parallel = 1'), set: ['http.trusted_proxies=["127.0.0.1"]'] }).start();
 });
-after(async () => {
+tearDown(async () => {
   await server?.close();
   await smtp?.close();
   db?.drop();
@@ -26,7 +26,7 @@ async function post(path, body, from = home) {
 const attackers = Array.from({ length: 12 }, (_, i) => `198.51.100.${i + 1}`);
 const member = async () => (await signUp(post, smtp)).email;
 
-test('wrong log-ins from many networks leave the owner attempts', async () => {
+attack('wrong log-ins from many networks leave the owner attempts', ['throttle'], async () => {
   const email = await member();
   const statuses = [];
   for (const from of attackers) for (let i = 0; i < 8; i++) statuses.push((await post('/auth/log-in', { email, password: 'wrong password' }, from)).status);
@@ -35,7 +35,7 @@ test('wrong log-ins from many networks leave the owner attempts', async () => {
   assert.equal((await post('/auth/log-in', { email, password: 'wrong password' })).status, 401);
 });
 
-test('resets that others ask for leave the owner a link that works', async () => {
+attack('resets that others ask for leave the owner a link that works', ['reset_mails'], async () => {
   const email = await member();
   for (const from of attackers) assert.equal((await post('/auth/reset', { email }, from)).status, 202);
   assert.equal((await post('/auth/reset', { email })).status, 202);
@@ -47,7 +47,7 @@ test('resets that others ask for leave the owner a link that works', async () =>
   assert.equal(done.status, 200);
 });
 
-test('sign-ups of others do not push the owner’s out', async () => {
+attack('sign-ups of others do not push the owner’s out', ['pending_sign_ups'], async () => {
   const email = freshAddress();
   const { proof } = (await post('/auth/sign-up', { email, password })).json;
   const token = linkIn(await smtp.mail(email), 'verify');
@@ -55,13 +55,13 @@ test('sign-ups of others do not push the owner’s out', async () => {
   assert.equal((await post('/auth/verify', { token, proof })).status, 200);
 });
 
-test('links that do not exist are refused without computing anything', async () => {
+attack('links that do not exist are refused without computing anything', ['reset_token_first'], async () => {
   const answers = await Promise.all(Array.from({ length: 150 }, (_, i) =>
     post('/auth/reset/complete', { token: 'x'.repeat(43), password: 'a quite new password' }, attackers[i % 12])));
   assert.deepEqual([...new Set(answers.map((a) => a.status))], [400], 'none of them waited for a turn');
 });
 
-test('one network that checks many passwords at once does not keep others from logging in', async () => {
+attack('one network that checks many passwords at once does not keep others from logging in', ['hash_turns'], async () => {
   const email = await member();
   const flood = Promise.all(Array.from({ length: 300 }, (_, i) => post('/auth/log-in', { email: `n${i}@example.org`, password }, attackers[0])));
   const honest = await Promise.all(Array.from({ length: 3 }, () => post('/auth/log-in', { email, password })));

@@ -1,13 +1,13 @@
 // The consent of one person must not end in the profile of another account: links that are passed on, cookies that are
 // missing, foreign or guessed, and pages of other sites that send the form.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
 import { UserBrowser, answerOf, authorizationOf, startSdk } from '../e2e/lib/oauth.mjs';
-import { Server, freePort, makeDatabase } from '../e2e/lib/server.mjs';
+import { attack, regular, setUp, tearDown } from './lib/attack.mjs';
+import { Server, freePort, makeDatabase } from './lib/server.mjs';
 
 let database, server, peer, attacker, profile;
 const email = 'attacker@example.org';
-before(async () => {
+setUp(async () => {
   database = makeDatabase();
   const port = await freePort();
   server = await new Server({ database, set: [`http.listen=127.0.0.1:${port}`, `http.public_url=http://127.0.0.1:${port}`,
@@ -18,7 +18,7 @@ before(async () => {
   assert.equal(made.status, 201, made.text);
   profile = made.json.profile_id;
 });
-after(async () => {
+tearDown(async () => {
   peer?.close();
   await server?.close();
   database?.drop();
@@ -37,7 +37,7 @@ async function refused(r, status = 400) {
 }
 const formOf = (page) => new URL(/action="([^"]+)"/.exec(page.text)[1].replaceAll('&amp;', '&'), page.url).href;
 
-test('the link leads to a page of this server that names the server and the account', async () => {
+attack('the link leads to a page of this server that names the server and the account', ['consent_browser'], async () => {
   const url = new URL(await link());
   assert.equal(url.origin, server.url);
   const victim = new UserBrowser();
@@ -46,12 +46,13 @@ test('the link leads to a page of this server that names the server and the acco
   for (const text of [peer.url, email, peer.origin]) assert.ok(page.text.includes(text), text);
   assert.ok(!page.text.includes('<b>Mine'), 'a name is not markup');
   assert.match(page.headers.get('set-cookie'), /^ry_mcp_[0-9a-f]{16}=[\w-]{43}; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax$/);
+  assert.notEqual((await new UserBrowser().request(url.href)).headers.get('set-cookie'), page.headers.get('set-cookie'), 'each browser has its own');
   assert.match(page.headers.get('content-security-policy'), /frame-ancestors 'none'/);
   assert.equal(page.headers.get('cache-control'), 'no-store');
   assert.ok(!page.text.includes('code_challenge'), 'the authorization request is not given out before the user confirmed');
 });
 
-test('an authorization request that is passed on does not conclude in the browser of another person', async () => {
+attack('an authorization request that is passed on does not conclude in the browser of another person', ['consent_browser'], async () => {
   const own = new UserBrowser();
   const passedOn = await authorizationOf(await link(), own);
   await refused(await new UserBrowser().browse(passedOn));
@@ -62,7 +63,7 @@ test('an authorization request that is passed on does not conclude in the browse
   await refused(await victim.browse(await authorizationOf(another, own)));
 });
 
-test('a cookie of another consent, an empty one, two at once or a guessed one do not help', async () => {
+attack('a cookie of another consent, an empty one, two at once or a guessed one do not help', ['consent_browser'], async () => {
   const own = new UserBrowser();
   const url = await link();
   const back = await answerOf(url, own);
@@ -74,7 +75,7 @@ test('a cookie of another consent, an empty one, two at once or a guessed one do
   }
 });
 
-test('the form of a foreign page confirms nothing', async () => {
+attack('the form of a foreign page confirms nothing', ['consent_browser'], async () => {
   const url = await link();
   const victim = new UserBrowser();
   const page = await victim.request(url);
@@ -88,14 +89,14 @@ test('the form of a foreign page confirms nothing', async () => {
   await refused(await victim.request(formOf(page).replace(/ticket=[^&]+/, `ticket=${'b'.repeat(43)}`), { method: 'POST' }));
 });
 
-test('a browser that confirmed an older link concludes nothing for a newer one', async () => {
+regular('a browser that confirmed an older link concludes nothing for a newer one', async () => {
   const browser = new UserBrowser();
   const old = await answerOf(await link(), browser);
   await link();
   await refused(await browser.request(old.href));
 });
 
-test('the person who confirms and consents in one browser is connected', async () => {
+regular('the person who confirms and consents in one browser is connected', async () => {
   const done = await new UserBrowser().browse(await link());
   assert.equal(done.status, 200, done.text);
   assert.equal(await connected(), true);

@@ -1,9 +1,9 @@
 // What an intruder made must not outlive the password: API keys, tokens for streams and open streams, on all nodes.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
 import { linkIn, loginSettings, password, signUp } from '../e2e/lib/login.mjs';
 import { startSmtp } from '../e2e/lib/smtp.mjs';
-import { Client, Server, makeDatabase, slow, waitFor } from '../e2e/lib/server.mjs';
+import { attack, setUp, tearDown } from './lib/attack.mjs';
+import { Client, Server, makeDatabase, slow, waitFor } from './lib/server.mjs';
 
 let db, smtp, nodes;
 const shared = `[notifications]
@@ -12,13 +12,13 @@ allowed_modes = ["local"]
 hs256_secret = "${'s'.repeat(40)}"
 [secrets]
 key = "${'0123456789abcdef'.repeat(4)}"`;
-before(async () => {
+setUp(async () => {
   smtp = await startSmtp();
   db = makeDatabase();
   nodes = [];
   for (let n = 0; n < 2; n++) nodes.push(await new Server({ database: db, settings: loginSettings(smtp, shared) }).start());
 });
-after(async () => {
+tearDown(async () => {
   for (const node of nodes ?? []) await node.close();
   await smtp?.close();
   db?.drop();
@@ -53,7 +53,7 @@ async function reset(email, next) {
   return done.json.access_token;
 }
 
-test('a reset ends keys, stream tokens and streams on every node, and no one else’s', async () => {
+attack('a reset ends keys, stream tokens and streams on every node, and no one else’s', ['key_revocation', 'session_end'], async () => {
   const me = await member(), other = await member();
   const key = await makeKey(me.access_token);
   const announced = await mailTo(me.email, 'A new API key was created');
@@ -82,7 +82,7 @@ test('a reset ends keys, stream tokens and streams on every node, and no one els
   assert.ok(!told.parsed.html.includes('<someone>'));
 });
 
-test('a change of the password ends keys and other sessions’ streams, and keeps what it is told to keep', async () => {
+attack('a change of the password ends keys and other sessions’ streams, and keeps what it is told to keep', ['key_revocation', 'session_end'], async () => {
   const me = await member();
   const elsewhere = await logIn(me.email);
   const key = await makeKey(elsewhere);
@@ -100,7 +100,7 @@ test('a change of the password ends keys and other sessions’ streams, and keep
   own.close();
 });
 
-test('a log-out, the end of one session and of all, and the revocation of a key end their streams only', async () => {
+attack('a log-out, the end of one session and of all, and the revocation of a key end their streams only', ['key_revocation', 'session_end'], async () => {
   const me = await member();
   const [second, third] = [await logIn(me.email), await logIn(me.email)];
   const key = await makeKey(me.access_token);
@@ -125,7 +125,7 @@ test('a log-out, the end of one session and of all, and the revocation of a key 
   assert.equal((await as(kept.key).get('/account')).status, 401);
 });
 
-test('keys that are made while the password changes do not survive it', async () => {
+attack('keys that are made while the password changes do not survive it', ['key_revocation'], async () => {
   const me = await member();
   const intruder = await logIn(me.email);
   const made = [];

@@ -1,0 +1,26 @@
+// attack(name, protections, [options], body): a test of node:test that fails when one of the named protections is off.
+// regular(name, [options], body): what must work beside the protections. It proves nothing about them.
+// lib/protections.mjs lists the protections; tests/security/without_protection turns each off and runs its attacks.
+import { after, before, test } from 'node:test';
+import { protections, without } from './protections.mjs';
+import { unable } from './server.mjs';
+
+const skip = unable ?? false;
+
+export function attack(name, protectedBy, ...rest) {
+  for (const p of protectedBy) if (!protections[p]) throw new Error(`${name}: there is no protection ${p}`);
+  if (protectedBy.length === 0) throw new Error(`${name}: no protection is named`);
+  if (without !== undefined && !protectedBy.includes(without)) return;
+  const body = rest.pop();
+  test(name, { skip, ...rest[0] }, body);
+}
+
+export function regular(name, ...rest) {
+  if (without !== undefined) return;
+  const body = rest.pop();
+  test(name, { skip, ...rest[0] }, body);
+}
+
+// Hooks that do nothing where the tests are skipped.
+export const setUp = (body) => before(async () => { if (!skip) await body(); });
+export const tearDown = (body) => after(async () => { if (!skip) await body(); });
