@@ -144,7 +144,7 @@ attack('all projects of an account share its space, also on the disk, until they
   assert.match(after.said[0], /written/);
 });
 
-attack('a thread counts to the limit of its account until its data is removed', ['quarantine'], { timeout: 120000 }, async (t) => {
+attack('a thread counts to the limit of its account until its data is removed', ['held_threads'], { timeout: 120000 }, async (t) => {
   const u = await server.user();
   const made = [];
   for (let i = 0; i < 10; i++) made.push(await run(u, i === 0 ? 'mkdir in; echo x > in/file' : 'true'));

@@ -18,6 +18,8 @@ export const protections = {
   workspace_growth: build('workspace_growth'),
   tree_removal: build('tree_removal'),
   quarantine: build('quarantine'),
+  held_threads: sql(`create function runs.note_nothing() returns trigger language plpgsql as 'begin return null; end';
+    create trigger note_nothing before insert on runs.workspace_copies for each row execute function runs.note_nothing()`),
   special_files: build('special_files'),
   // sandbox
   priority: set('sandbox_bubblewrap.nice=0'),

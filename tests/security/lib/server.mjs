@@ -42,7 +42,11 @@ export class Server extends AnyServer {
       if (socket) await waitFor('the relay', () => existsSync(socket) && (statSync(socket).mode & 0o777) === 0o777);
     }
     await super.start({ timeout: 90000, ...options });
-    if (this.off?.sql) this.database.sql(this.off.sql);
+    // Other servers and later starts find it done.
+    if (this.off?.sql && !this.database.off) {
+      this.database.off = this.off;
+      this.database.sql(this.off.sql);
+    }
     return this;
   }
 
